@@ -75,6 +75,10 @@ static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, si
 #define ARRAY_GROW(array, room, need)                                                              \
 	((void)((array) = alloc_grow((array), &(room), (need), sizeof(*(array)))))
 
+/* The same, with zeros in the new room; the array must only be grown so. */
+#define ARRAY_GROW_ZEROED(array, room, need)                                                       \
+	((void)((array) = alloc_grow_zeroed((array), &(room), (need), sizeof(*(array)))))
+
 /*
  * Append to a growing array; `array`, `count` and `room` are lvalues, evaluated several
  * times.  Points to the new element, which is not initialised:

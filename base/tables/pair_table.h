@@ -37,6 +37,12 @@ static inline struct pair pair_table_pair(const struct pair_table *table, size_t
 			      (uint32_t)table->keys[number] };
 }
 
+/* Returns the pointer of a number. */
+static inline const void *pair_table_pointer(const struct pair_table *table, size_t number)
+{
+	return (const void *)(uintptr_t)table->keys[number];
+}
+
 void pair_table_release(struct pair_table *table);
 
 #endif

@@ -85,16 +85,14 @@ struct source_line cost_function_line(const struct symbol *symbol)
 uint64_t cost_site_address(const struct cost_stacks *stacks, uint32_t site,
 			   const struct symbol **symbol)
 {
-	struct pair site_key, pointer;
+	struct pair key;
 
 	*symbol = NULL;
 	if (!site)
 		return 0;
-	site_key = pair_table_pair(&stacks->sites, site - 1);
-	pointer = pair_table_pair(&stacks->symbols, site_key.first);
-	*symbol =
-		(const struct symbol *)(uintptr_t)((uint64_t)pointer.first << 32 | pointer.second);
-	return (*symbol)->start + site_key.second;
+	key = pair_table_pair(&stacks->sites, site - 1);
+	*symbol = pair_table_pointer(&stacks->symbols, key.first);
+	return (*symbol)->start + key.second;
 }
 
 static bool is_function(struct cost_stacks *stacks, const struct symbol *symbol, uint32_t function)

@@ -150,9 +150,7 @@ void executed_code_count(struct executed_code *code, const struct branch_event *
 		}
 		at = (size_t)(event->known - code->known) * KINDS + (kind - BRANCH_CALL);
 		if (at >= code->known_room)
-			code->known_counts =
-				alloc_grow_zeroed(code->known_counts, &code->known_room, at + 1,
-						  sizeof(*code->known_counts));
+			ARRAY_GROW_ZEROED(code->known_counts, code->known_room, at + 1);
 		code->known_counts[at]++;
 	}
 }

@@ -40,8 +40,6 @@ struct callgrind_output {
 		uint64_t count; /* executions of instructions */
 	} * rows;               /* owned: of the function that is printed */
 	size_t row_room;
-	const struct name **files; /* owned: by id of the name */
-	size_t file_room;
 	const struct name *file_name; /* that of the next lines of the output; NULL: unknown */
 	bool has_insns, has_cycles, by_insn;
 };
@@ -74,12 +72,6 @@ static uint32_t position_of(struct callgrind_output *callgrind, uint32_t functio
 	file = sources[0].at.file;
 	source = pair_table_find(&callgrind->sources, file ? file->id + 1 : 0,
 				 file ? sources[0].at.line : 0);
-	if (file) {
-		callgrind->files =
-			alloc_grow_zeroed(callgrind->files, &callgrind->file_room,
-					  (size_t)file->id + 1, sizeof(*callgrind->files));
-		callgrind->files[file->id] = file;
-	}
 	return pair_table_find(&callgrind->positions, source, callgrind->by_insn ? site : 0);
 }
 
@@ -100,8 +92,7 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, position),
 			       frame.first) +
 	       1;
-	callgrind->edges = alloc_grow_zeroed(callgrind->edges, &callgrind->edge_room,
-					     (size_t)edge + 1, sizeof(*callgrind->edges));
+	ARRAY_GROW_ZEROED(callgrind->edges, callgrind->edge_room, (size_t)edge + 1);
 	if (!callgrind->edges[edge].callee) {
 		callgrind->edges[edge].callee = frame.first + 1;
 		callgrind->edges[edge].position = position;
@@ -203,9 +194,10 @@ static void print_position(const struct callgrind_output *callgrind, uint64_t va
 /* Print the file of a position, unless it is that of the line before. */
 static void print_position_file(struct callgrind_output *callgrind, uint32_t position)
 {
+	const struct name *const *names = callgrind->stacks.tree.names->names;
 	uint32_t source = pair_table_pair(&callgrind->positions, position).first;
 	struct pair at = pair_table_pair(&callgrind->sources, source);
-	const struct name *file = at.first ? callgrind->files[at.first - 1] : NULL;
+	const struct name *file = at.first ? names[at.first - 1] : NULL;
 
 	if (file != callgrind->file_name && file)
 		print_file(callgrind, "fi", file);
@@ -382,7 +374,6 @@ static void release_callgrind(struct format_output *output)
 	free(callgrind->edges);
 	free(callgrind->callers);
 	free(callgrind->rows);
-	free(callgrind->files);
 }
 
 const struct output_format format_callgrind = {

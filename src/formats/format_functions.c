@@ -43,11 +43,9 @@ static uint32_t add_row(struct functions_output *functions, const struct name *n
 	uint32_t node = (uint32_t)functions->tree.count;
 
 	call_tree_add_nodes(&functions->tree, node);
-	functions->rows = alloc_grow_zeroed(functions->rows, &functions->row_room, (size_t)node + 1,
-					    sizeof(*functions->rows));
+	ARRAY_GROW_ZEROED(functions->rows, functions->row_room, (size_t)node + 1);
 	functions->rows[node].name = name;
-	functions->by_name = alloc_grow_zeroed(functions->by_name, &functions->name_room,
-					       (size_t)name->id + 1, sizeof(*functions->by_name));
+	ARRAY_GROW_ZEROED(functions->by_name, functions->name_room, (size_t)name->id + 1);
 	functions->by_name[name->id] = node;
 	return node;
 }

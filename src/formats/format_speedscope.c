@@ -28,18 +28,6 @@ struct speedscope_output {
 	size_t open_count, open_room;
 };
 
-static uint32_t frame_of(struct speedscope_output *scope, const struct symbol *symbol)
-{
-	size_t count = scope->ids.count;
-	uint32_t frame = pair_table_find(&scope->ids, 0, symbol->name->id);
-
-	if (frame == count) {
-		ARRAY_GROW(scope->symbols, scope->room, count + 1);
-		scope->symbols[frame] = symbol;
-	}
-	return frame;
-}
-
 static void print_speedscope_event(struct speedscope_output *scope, char type, uint64_t time,
 				   uint32_t frame)
 {
@@ -51,8 +39,11 @@ static void print_speedscope_event(struct speedscope_output *scope, char type, u
 
 static void begin_frame(struct speedscope_output *scope, const struct slice_event *event)
 {
-	uint32_t frame = frame_of(scope, event->symbol);
+	uint32_t frame = pair_table_find(&scope->ids, 0, event->symbol->name->id);
 
+	ARRAY_GROW_ZEROED(scope->symbols, scope->room, (size_t)frame + 1);
+	if (!scope->symbols[frame])
+		scope->symbols[frame] = event->symbol;
 	*ARRAY_ADD(scope->open, scope->open_count, scope->open_room) = frame;
 	print_speedscope_event(scope, 'O', event->time, frame);
 }
@@ -114,19 +105,6 @@ static void print_frame(const struct symbol *symbol, FILE *out)
 	putc('}', out);
 }
 
-static uint64_t first_time(const struct slice_store *store)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (size_t i = 0; i < store->track_count; i++) {
-		const struct store_track *track = &store->tracks[i];
-
-		if (track->slices && track->begin < first)
-			first = track->begin;
-	}
-	return first;
-}
-
 static void open_speedscope(struct format_output *output, const struct format_request *request)
 {
 	struct speedscope_output *scope = (struct speedscope_output *)output;
@@ -146,7 +124,10 @@ static int print_speedscope(struct format_output *output, struct error *err)
 	bool any = false;
 
 	(void)err;
-	scope->origin = first_time(store);
+	scope->origin = UINT64_MAX;
+	for (size_t i = 0; i < store->track_count; i++)
+		if (store->tracks[i].slices)
+			scope->origin = MIN(scope->origin, store->tracks[i].begin);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"ptrace2ftf\",\"name\":",
 	      out);

@@ -24,8 +24,7 @@ static void count_access(struct slice_list *list)
 
 static struct listed_track *listed_track_of(struct slice_list *list, struct track *track)
 {
-	list->tracks = alloc_grow_zeroed(list->tracks, &list->track_room, (size_t)track->index + 1,
-					 sizeof(*list->tracks));
+	ARRAY_GROW_ZEROED(list->tracks, list->track_room, (size_t)track->index + 1);
 	if (list->track_count <= track->index)
 		list->track_count = (size_t)track->index + 1;
 	return &list->tracks[track->index];

@@ -5,52 +5,46 @@
 
 #include "symbols/dso/dso_store.h"
 
-/* Returns whether a pattern of the list matches the name; notes each that does in *matched. */
-static bool list_matches(struct function_choice *choice, const struct pattern_list *list,
-			 bool **matched)
+/* Options with patterns, in the order of warnings. */
+static const uint8_t verdicts[] = { VERDICT_KEEP, VERDICT_ROOT,   VERDICT_START,
+				    VERDICT_STOP, VERDICT_WITHIN, VERDICT_HIDE };
+
+/* Store the patterns of each option.  Returns their number. */
+static size_t list_patterns(const struct selection *selection,
+			    struct pattern_list lists[COUNT_OF(verdicts)])
 {
-	bool any = false;
+	const char *const *single[] = { &selection->start, &selection->stop,
+					(const char *const *)&selection->within.function };
+	size_t count = 0;
 
-	if (!list->count)
-		return false;
-	if (matched && !*matched)
-		*matched = alloc_zeroed(list->count, sizeof(**matched));
-	for (size_t i = 0; i < list->count; i++) {
-		bool matches = name_forms_match(&choice->forms, list->patterns[i]);
-
-		if (matched)
-			(*matched)[i] |= matches;
-		any |= matches;
-	}
-	return any;
-}
-
-static bool pattern_matches(struct function_choice *choice, const char *pattern, bool *matched)
-{
-	bool matches = pattern && name_forms_match(&choice->forms, pattern);
-
-	*matched |= matches;
-	return matches;
+	lists[0] = selection->symbols;
+	lists[1] = selection->roots;
+	for (size_t i = 0; i < COUNT_OF(single); i++)
+		lists[2 + i] = (struct pattern_list){ .patterns = (const char **)single[i],
+						      .count = *single[i] != NULL };
+	lists[5] = selection->hidden;
+	for (size_t i = 0; i < COUNT_OF(verdicts); i++)
+		count += lists[i].count;
+	return count;
 }
 
 static uint8_t decide(struct function_choice *choice, const char *text)
 {
-	const struct selection *selection = choice->selection;
+	struct pattern_list lists[COUNT_OF(verdicts)];
+	size_t count = list_patterns(choice->selection, lists);
 	uint8_t verdict = VERDICT_KNOWN;
+	bool *matched;
 
+	if (!choice->matched)
+		choice->matched = alloc_zeroed(count + 1, sizeof(*choice->matched));
+	matched = choice->matched;
 	name_forms_set(&choice->forms, text);
-	if (list_matches(choice, &selection->symbols, &choice->symbols))
-		verdict |= VERDICT_KEEP;
-	if (list_matches(choice, &selection->hidden, NULL))
-		verdict |= VERDICT_HIDE;
-	if (list_matches(choice, &selection->roots, &choice->roots))
-		verdict |= VERDICT_ROOT;
-	if (pattern_matches(choice, selection->start, &choice->start))
-		verdict |= VERDICT_START;
-	if (pattern_matches(choice, selection->stop, &choice->stop))
-		verdict |= VERDICT_STOP;
-	if (pattern_matches(choice, selection->within.function, &choice->within))
-		verdict |= VERDICT_WITHIN;
+	for (size_t i = 0; i < COUNT_OF(verdicts); i++)
+		for (size_t j = 0; j < lists[i].count; j++, matched++)
+			if (name_forms_match(&choice->forms, lists[i].patterns[j])) {
+				verdict |= verdicts[i];
+				*matched = true;
+			}
 	return verdict;
 }
 
@@ -58,8 +52,7 @@ static uint8_t verdict_of_name(struct function_choice *choice, const struct name
 {
 	struct name_verdict *known;
 
-	choice->names = alloc_grow_zeroed(choice->names, &choice->name_room, (size_t)name->id + 1,
-					  sizeof(*choice->names));
+	ARRAY_GROW_ZEROED(choice->names, choice->name_room, (size_t)name->id + 1);
 	known = &choice->names[name->id];
 	if (!known->verdict) {
 		known->name = name;
@@ -95,29 +88,19 @@ static void print_unmatched(const struct function_choice *choice, const char *pa
 		pattern, names);
 }
 
-static void print_unmatched_list(const struct function_choice *choice,
-				 const struct pattern_list *list, const bool *matched, FILE *out)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!matched || !matched[i])
-			print_unmatched(choice, list->patterns[i], out);
-}
-
 bool function_choice_warn_names(const struct function_choice *choice, struct diag *diag)
 {
-	const struct selection *selection = choice->selection;
+	struct pattern_list lists[COUNT_OF(verdicts)];
+	const bool *matched = choice->matched;
 	char *text;
 	size_t size;
 	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	print_unmatched_list(choice, &selection->symbols, choice->symbols, out);
-	print_unmatched_list(choice, &selection->roots, choice->roots, out);
-	if (selection->start && !choice->start)
-		print_unmatched(choice, selection->start, out);
-	if (selection->stop && !choice->stop)
-		print_unmatched(choice, selection->stop, out);
-	if (selection->within.function && !choice->within)
-		print_unmatched(choice, selection->within.function, out);
+	list_patterns(choice->selection, lists);
+	for (size_t i = 0; verdicts[i] != VERDICT_HIDE; i++)
+		for (size_t j = 0; j < lists[i].count; j++)
+			if (!matched || !*matched++)
+				print_unmatched(choice, lists[i].patterns[j], out);
 	alloc_close_text(out, &text);
 	if (size)
 		diag_warn(diag, "no-such-function", "%s", text);
@@ -138,33 +121,29 @@ static bool keeps_path(const struct selection *selection, const char *path)
 
 bool function_choice_keeps_file(struct function_choice *choice, const struct dso *dso)
 {
-	struct file_verdict *file;
+	enum { UNKNOWN, KEPT, LEFT_OUT };
+	uint32_t file;
 
 	if (!choice->selection->dsos.count)
 		return true;
 	if (!dso)
 		return false;
-	HASH_FIND_PTR(choice->files, &dso, file);
-	if (file)
-		return file->keep;
-	file = alloc_zeroed(1, sizeof(*file));
-	file->dso = dso;
-	file->keep = keeps_path(choice->selection, dso_path(dso));
-	HASH_ADD_PTR(choice->files, dso, file);
-	return file->keep;
+	file = pair_table_find_pointer(&choice->files, dso);
+	ARRAY_GROW_ZEROED(choice->kept, choice->kept_room, (size_t)file + 1);
+	if (choice->kept[file] == UNKNOWN)
+		choice->kept[file] = keeps_path(choice->selection, dso_path(dso)) ? KEPT : LEFT_OUT;
+	return choice->kept[file] == KEPT;
 }
 
 /* ---- Both ---------------------------------------------------------------- */
 
 void function_choice_release(struct function_choice *choice)
 {
-	struct file_verdict *file;
-
 	free(choice->names);
-	free(choice->symbols);
-	free(choice->roots);
+	free(choice->matched);
+	free(choice->kept);
 	name_forms_release(&choice->forms);
-	HASH_FREE_ALL(choice->files, file);
+	pair_table_release(&choice->files);
 	*choice = (struct function_choice){ .selection = choice->selection };
 }
 

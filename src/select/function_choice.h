@@ -8,7 +8,7 @@
 #define SRC_SELECT_FUNCTION_CHOICE_H
 
 #include "base/diag.h"
-#include "base/tables/hash.h"
+#include "base/tables/pair_table.h"
 #include "src/options/selection.h"
 #include "src/select/name_forms.h"
 #include "symbols/symbol.h"
@@ -29,18 +29,15 @@ enum verdict {
 struct function_choice {
 	const struct selection *selection; /* borrowed */
 	struct name_forms forms;           /* of the name that is being matched */
-	bool *symbols, *roots;    /* owned; by index of the pattern: it matched.  NULL: none did */
-	bool start, stop, within; /* they matched */
+	bool *matched; /* owned; by number of the pattern; NULL: no name was seen */
 	struct name_verdict {
 		const struct name *name; /* borrowed; NULL: the id was not seen yet */
 		uint8_t verdict;         /* enum verdict; 0: not seen */
 	} * names;                       /* owned; by id of name */
 	size_t name_room;
-	struct file_verdict {
-		const struct dso *dso;
-		bool keep;
-		UT_hash_handle hh;
-	} * files; /* owned; hash by dso */
+	struct pair_table files; /* of the dso's pointer */
+	uint8_t *kept;           /* owned; by number in `files`; 0: unknown */
+	size_t kept_room;
 };
 
 /* Returns the verdict (enum verdict) of a function that is called, by its names. */

@@ -79,8 +79,7 @@ void slice_within_init(struct slice_within *within, struct slice_filter *filter,
 void slice_within_add_track(struct slice_within *within, const struct track *track,
 			    struct filter_track *filtered)
 {
-	within->tracks = alloc_grow_zeroed(within->tracks, &within->track_room,
-					   (size_t)track->index + 1, sizeof(*within->tracks));
+	ARRAY_GROW_ZEROED(within->tracks, within->track_room, (size_t)track->index + 1);
 	within->tracks[track->index].filtered = filtered;
 }
 

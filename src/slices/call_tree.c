@@ -25,11 +25,9 @@ void call_tree_release(struct call_tree *tree)
 
 void call_tree_add_nodes(struct call_tree *tree, uint32_t node)
 {
-	tree->nodes =
-		alloc_grow_zeroed(tree->nodes, &tree->room, (size_t)node + 1, sizeof(*tree->nodes));
+	ARRAY_GROW_ZEROED(tree->nodes, tree->room, (size_t)node + 1);
 	if (!tree->names)
-		tree->totals = alloc_grow_zeroed(tree->totals, &tree->total_room, (size_t)node + 1,
-						 sizeof(*tree->totals));
+		ARRAY_GROW_ZEROED(tree->totals, tree->total_room, (size_t)node + 1);
 	if (tree->count <= node)
 		tree->count = (size_t)node + 1;
 }
@@ -87,8 +85,7 @@ uint32_t function_table_find(struct function_table *table, const struct symbol *
 	if (at)
 		return at - 1;
 	if (id >= table->name_room)
-		table->by_name = alloc_grow_zeroed(table->by_name, &table->name_room,
-						   (size_t)id + 1, sizeof(*table->by_name));
+		ARRAY_GROW_ZEROED(table->by_name, table->name_room, (size_t)id + 1);
 	for (at = table->by_name[id]; at; at = table->functions[at - 1].next_named) {
 		const struct symbol *other = table->functions[at - 1].symbol;
 
@@ -167,8 +164,6 @@ uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node)
 		return found->last_pair;
 	found->last_track = track + 1;
 	found->last_pair = pair_table_find(&tree->pairs, track, node);
-	tree->open_counts =
-		alloc_grow_zeroed(tree->open_counts, &tree->open_room, (size_t)found->last_pair + 1,
-				  sizeof(*tree->open_counts));
+	ARRAY_GROW_ZEROED(tree->open_counts, tree->open_room, (size_t)found->last_pair + 1);
 	return found->last_pair;
 }

@@ -318,8 +318,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 {
 	struct call_thread *thread;
 
-	tree->threads = alloc_grow_zeroed(tree->threads, &tree->thread_room,
-					  (size_t)track->index + 1, sizeof(*tree->threads));
+	ARRAY_GROW_ZEROED(tree->threads, tree->thread_room, (size_t)track->index + 1);
 	thread = &tree->threads[track->index];
 	if (!thread->track && !call_tree_start(tree, thread, track, batch))
 		return;

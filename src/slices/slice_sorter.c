@@ -64,15 +64,13 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 		track->last_time = event.time;
 	event.time = track->last_time;
 	event.order = SLICE_ORDER_PLAIN;
-	if (event.kind == SLICE_BEGIN && track->depth++ >= sorter->depth) {
-		sorter->too_deep++;
-		return;
-	}
 	/* Formats write an instant as a slice without length, so it needs a level. */
-	if (event.kind == SLICE_INSTANT && track->depth >= sorter->depth) {
+	if (event.kind != SLICE_END && track->depth >= sorter->depth) {
+		track->depth += event.kind == SLICE_BEGIN;
 		sorter->too_deep++;
 		return;
 	}
+	track->depth += event.kind == SLICE_BEGIN;
 	if (event.kind == SLICE_END && !track->depth) {
 		sorter->unmatched_ends++;
 		return;
@@ -242,29 +240,6 @@ static bool is_after(const struct slice_event *a, const struct slice_event *b)
 	return a->time != b->time ? a->time > b->time : a->order > b->order;
 }
 
-/* Returns the first of the sorted records [left, right) after another, mostly near the end. */
-static const struct slice_event *find_after(const struct slice_event *left,
-					    const struct slice_event *right,
-					    const struct slice_event *than)
-{
-	ptrdiff_t step = 1;
-	const struct slice_event *least;
-
-	while (right - left >= step && is_after(right - step, than))
-		step *= 2;
-	least = right - left >= step ? right - step + 1 : left;
-	right -= step / 2;
-	while (least < right) {
-		const struct slice_event *middle = least + (right - least) / 2;
-
-		if (is_after(middle, than))
-			right = middle;
-		else
-			least = middle + 1;
-	}
-	return least;
-}
-
 /* Move the records [begin, end) up by `count`. */
 static void move_up(const struct big_array *array, size_t begin, size_t end, size_t count)
 {
@@ -280,6 +255,9 @@ static void move_up(const struct big_array *array, size_t begin, size_t end, siz
 	}
 }
 
+/* A record is mostly among this many of those before it. */
+#define NEAR ((size_t)32)
+
 /* Merge the sorted records [left, right) and [right, end), from the last one. */
 static void merge_pair(struct sorter_track *track, size_t left, size_t right, size_t end)
 {
@@ -292,8 +270,11 @@ static void merge_pair(struct sorter_track *track, size_t left, size_t right, si
 	memcpy(copy, records + right, count * sizeof(*copy));
 	for (; count; count--) {
 		const struct slice_event *last = &copy[count - 1];
-		size_t at = (size_t)(find_after(records + left, records + right, last) - records);
+		size_t near = right - MIN(NEAR, right - left), at;
 
+		if (is_after(&records[near], last))
+			near = left;
+		at = near + LOWER_BOUND(i, right - near, !is_after(&records[near + i], last));
 		move_up(&track->records, at, right, count);
 		records[at + count - 1] = *last;
 		right = at;

@@ -28,8 +28,7 @@ static const struct store_record *record_at(const struct slice_store *store, uin
 
 static struct store_track *stored_track_of(struct slice_store *store, struct track *track)
 {
-	store->tracks = alloc_grow_zeroed(store->tracks, &store->track_room,
-					  (size_t)track->index + 1, sizeof(*store->tracks));
+	ARRAY_GROW_ZEROED(store->tracks, store->track_room, (size_t)track->index + 1);
 	if (store->track_count <= track->index)
 		store->track_count = (size_t)track->index + 1;
 	store->tracks[track->index].track = track;

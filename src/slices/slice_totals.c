@@ -26,8 +26,7 @@ static void add_stop(struct slice_totals *totals, const struct slowest_call *sto
 	uint32_t index = stop->track->index;
 	struct track_stops *stops;
 
-	totals->stops = alloc_grow_zeroed(totals->stops, &totals->stop_room, (size_t)index + 1,
-					  sizeof(*totals->stops));
+	ARRAY_GROW_ZEROED(totals->stops, totals->stop_room, (size_t)index + 1);
 	stops = &totals->stops[index];
 	stops->last[stops->count % STOPS_KEPT].begin = stop->begin;
 	stops->last[stops->count++ % STOPS_KEPT].duration = stop->duration;
@@ -94,8 +93,7 @@ static void add_to_tail(struct slice_totals *totals, const struct call_thread *t
 	uint64_t ns = stopped > call->duration ? 0 : call->duration - stopped;
 	struct call_tail *tail;
 
-	totals->tails = alloc_grow_zeroed(totals->tails, &totals->tail_room, (size_t)node + 1,
-					  sizeof(*totals->tails));
+	ARRAY_GROW_ZEROED(totals->tails, totals->tail_room, (size_t)node + 1);
 	if (!totals->tails[node])
 		totals->tails[node] = alloc_zeroed(1, sizeof(struct call_tail));
 	tail = totals->tails[node];

@@ -52,37 +52,32 @@ static const struct name *plain_path(struct covered_lines *lines, const struct n
 
 static uint32_t file_of_path(struct covered_lines *lines, const struct name *path)
 {
-	size_t count = lines->file_ids.count;
+	struct covered_file *added;
 	uint32_t file;
 
 	if (path != lines->file)
 		lines->plain_file = plain_path(lines, path);
 	lines->file = path;
-	file = pair_table_find(&lines->file_ids, 0, lines->plain_file->id);
-	if (file == count) {
-		ARRAY_GROW(lines->files, lines->file_room, count + 1);
-		lines->files[file] = (struct covered_file){
-			.name = lines->plain_file,
-			.missing = access(lines->plain_file->text, F_OK) < 0,
-		};
-	}
+	file = pair_table_find_pointer(&lines->file_ids, lines->plain_file);
+	ARRAY_GROW_ZEROED(lines->files, lines->file_room, (size_t)file + 1);
+	added = &lines->files[file];
+	if (!added->name)
+		added->missing = access(lines->plain_file->text, F_OK) < 0;
+	added->name = lines->plain_file;
 	return file;
 }
 
 static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
 {
-	size_t count;
 	uint32_t file, line;
 
 	if (!at->line || !at->file)
 		return NO_LINE;
 	file = file_of_path(lines, at->file);
-	count = lines->line_ids.count;
 	line = pair_table_find(&lines->line_ids, file, at->line);
-	if (line == count) {
-		ARRAY_GROW(lines->lines, lines->line_room, count + 1);
-		lines->lines[line] = (struct covered_line){ .file = file, .line = at->line };
-	}
+	ARRAY_GROW_ZEROED(lines->lines, lines->line_room, (size_t)line + 1);
+	lines->lines[line].file = file;
+	lines->lines[line].line = at->line;
 	return line;
 }
 
@@ -106,8 +101,6 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 	if (!unit)
 		return;
 	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
-	ARRAY_GROW(lines->dsos, lines->dso_room, (size_t)lines->dso + 1);
-	lines->dsos[lines->dso] = dso;
 	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
 		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
 }
@@ -135,7 +128,9 @@ static void sort_rows(struct covered_lines *lines)
 static const struct symbol *symbol_of(const struct covered_lines *lines,
 				      const struct covered_row *row)
 {
-	return dso_borrow_symbol_at((struct dso *)lines->dsos[row->dso], row->vaddr);
+	const struct dso *dso = pair_table_pointer(&lines->dso_ids, row->dso);
+
+	return dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
 }
 
 /* Leave out the lines of functions that are not chosen. */
@@ -284,36 +279,34 @@ static void count_through(struct covered_lines *lines, const uint64_t *through)
 static void count_jump(struct covered_lines *lines, const struct code_stretch *stretch,
 		       uint32_t dso)
 {
-	size_t row = find_row(lines, dso, stretch->last + 1), count = lines->jump_ids.count;
-	uint32_t jump, line = line_before(lines, dso, row);
+	size_t row = find_row(lines, dso, stretch->last + 1);
+	uint32_t number, line = line_before(lines, dso, row);
+	struct covered_jump *jump;
 
 	if (line == NO_LINE || stretch->branch != BRANCH_COND || stretch->kind != STRETCH_RAN)
 		return;
-	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
-			       (uint32_t)(stretch->last - lines->rows[row - 1].vaddr));
-	if (jump == count) {
-		ARRAY_GROW(lines->jumps, lines->jump_room, count + 1);
-		lines->jumps[jump] = (struct covered_jump){
-			.line = line,
-			.vaddr = stretch->last,
-			.back = executed_insn_at(stretch->dso, stretch->last).distance < 0
-		};
-	}
+	number = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
+				 (uint32_t)(stretch->last - lines->rows[row - 1].vaddr));
+	ARRAY_GROW_ZEROED(lines->jumps, lines->jump_room, (size_t)number + 1);
+	jump = &lines->jumps[number];
+	jump->line = line;
+	jump->vaddr = stretch->last;
+	jump->back = executed_insn_at(stretch->dso, stretch->last).distance < 0;
+	jump->taken += stretch->taken;
+	jump->not_taken += stretch->count - stretch->taken;
 	lines->files[lines->lines[line].file].ran = true;
-	lines->jumps[jump].taken += stretch->taken;
-	lines->jumps[jump].not_taken += stretch->count - stretch->taken;
 }
 
-static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
+static struct covered_function *function_of(struct covered_lines *lines,
+					    const struct symbol *symbol, uint32_t line)
 {
-	size_t count = lines->function_ids.count;
-	uint32_t function = pair_table_find_pointer(&lines->function_ids, symbol);
+	uint32_t number = pair_table_find_pointer(&lines->function_ids, symbol);
+	struct covered_function *function;
 
-	if (function == count) {
-		ARRAY_GROW(lines->functions, lines->function_room, count + 1);
-		lines->functions[function] =
-			(struct covered_function){ .symbol = symbol, .line = line };
-	}
+	ARRAY_GROW_ZEROED(lines->functions, lines->function_room, (size_t)number + 1);
+	function = &lines->functions[number];
+	function->line = function->symbol ? function->line : line;
+	function->symbol = symbol;
 	return function;
 }
 
@@ -331,17 +324,6 @@ static const struct symbol *function_at(const struct covered_lines *lines,
 		       : NULL;
 }
 
-static void find_functions(struct covered_lines *lines)
-{
-	for (size_t i = 0; i < lines->row_count; i++) {
-		const struct covered_row *row = &lines->rows[i];
-		const struct symbol *symbol = function_at(lines, row);
-
-		if (symbol)
-			function_of(lines, symbol, row->line);
-	}
-}
-
 /* Count what came to a function's begin, but a jump from within it, which is a loop. */
 static void count_calls(struct covered_lines *lines, const struct code_stretch *stretch,
 			uint32_t dso)
@@ -355,7 +337,7 @@ static void count_calls(struct covered_lines *lines, const struct code_stretch *
 		symbol = function_at(lines, &lines->rows[row]);
 	if (!symbol)
 		return;
-	function = &lines->functions[function_of(lines, symbol, lines->rows[row].line)];
+	function = function_of(lines, symbol, lines->rows[row].line);
 	if (stretch_is_code(stretch))
 		function->count += stretch->count;
 	else if (stretch->kind == STRETCH_JUMP && stretch->begin - symbol->start < symbol->size)
@@ -391,7 +373,12 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 		count_jump(lines, stretch, dso);
 	}
 	count_through(lines, through);
-	find_functions(lines);
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct symbol *symbol = function_at(lines, &lines->rows[i]);
+
+		if (symbol)
+			function_of(lines, symbol, lines->rows[i].line);
+	}
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
 			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
@@ -411,6 +398,5 @@ void covered_lines_release(struct covered_lines *lines)
 	free(lines->jumps);
 	free(lines->functions);
 	free(lines->rows);
-	free(lines->dsos);
 	*lines = (struct covered_lines){ 0 };
 }

@@ -43,16 +43,14 @@ struct covered_lines {
 	struct covered_row *rows; /* owned; statements by dso and address */
 	size_t row_count, row_room;
 	/* Their counts are those of the arrays. */
-	struct pair_table file_ids;     /* of (0, id of name) */
+	struct pair_table file_ids;     /* of a name's pointer */
 	struct pair_table line_ids;     /* of (file, line) */
 	struct pair_table jump_ids;     /* of (row, bytes from its address) */
 	struct pair_table function_ids; /* of a symbol's pointer */
 	struct pair_table dso_ids;      /* of a dso's pointer */
 	struct pair_table unit_ids;     /* of (dso, number of unit) */
-	const struct dso **dsos;        /* owned; by number, the dsos are borrowed */
-	size_t dso_room;
-	uint32_t dso;             /* of the rows that are added */
-	struct name_table *names; /* borrowed */
+	uint32_t dso;                   /* of the rows that are added */
+	struct name_table *names;       /* borrowed */
 	/* The file of the last row, and the same without "." and "..". */
 	const struct name *file, *plain_file;
 };

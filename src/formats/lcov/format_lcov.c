@@ -71,29 +71,28 @@ static uint32_t file_of(const struct covered_lines *covered, uint32_t line)
 	return covered->lines[line].file;
 }
 
-/* Print the functions of a file, from *at on, which is moved past them. */
-static void print_functions(const struct covered_lines *covered, uint32_t file, size_t *at,
+static void print_functions(const struct covered_lines *covered, size_t begin, size_t end,
 			    FILE *out)
 {
 	const struct covered_function *functions = covered->functions;
-	size_t end = *at, hit = 0;
+	size_t hit = 0;
 
-	for (; end < covered->function_ids.count && file_of(covered, functions[end].line) == file;
-	     end++) {
-		fprintf(out, "FN:%" PRIu32 ",", covered->lines[functions[end].line].line);
-		escaped_text_print(functions[end].symbol->name->text,
-				   functions[end].symbol->name->length, out);
+	for (size_t i = begin; i < end; i++) {
+		const struct name *name = functions[i].symbol->name;
+
+		fprintf(out, "FN:%" PRIu32 ",", covered->lines[functions[i].line].line);
+		escaped_text_print(name->text, name->length, out);
 		putc('\n', out);
 	}
-	for (size_t i = *at; i < end; i++) {
+	for (size_t i = begin; i < end; i++) {
+		const struct name *name = functions[i].symbol->name;
+
 		fprintf(out, "FNDA:%" PRIu64 ",", functions[i].count);
-		escaped_text_print(functions[i].symbol->name->text,
-				   functions[i].symbol->name->length, out);
+		escaped_text_print(name->text, name->length, out);
 		putc('\n', out);
 		hit += functions[i].count > 0;
 	}
-	fprintf(out, "FNF:%zu\nFNH:%zu\n", end - *at, hit);
-	*at = end;
+	fprintf(out, "FNF:%zu\nFNH:%zu\n", end - begin, hit);
 }
 
 /*
@@ -101,23 +100,22 @@ static void print_functions(const struct covered_lines *covered, uint32_t file, 
  * source is met, as gcov has them.  Compilers skip the code of a condition by a jump forward, and
  * go round a loop by a jump back.
  */
-static void print_jumps(const struct covered_lines *covered, uint32_t file, size_t *at, FILE *out)
+static void print_jumps(const struct covered_lines *covered, size_t begin, size_t end, FILE *out)
 {
-	const struct covered_jump *jumps = covered->jumps;
-	size_t begin = *at, branch = 0, hit = 0;
+	size_t branch = 0, hit = 0;
 
-	for (; *at < covered->jump_ids.count && file_of(covered, jumps[*at].line) == file; ++*at) {
-		const struct covered_jump *jump = &jumps[*at];
+	for (size_t i = begin; i < end; i++) {
+		const struct covered_jump *jump = &covered->jumps[i];
 		uint32_t line = covered->lines[jump->line].line;
 
-		branch = *at > begin && jumps[*at - 1].line == jump->line ? branch + 2 : 0;
+		branch = i > begin && jump[-1].line == jump->line ? branch + 2 : 0;
 		fprintf(out,
 			"BRDA:%" PRIu32 ",0,%zu,%" PRIu64 "\nBRDA:%" PRIu32 ",0,%zu,%" PRIu64 "\n",
 			line, branch, jump->back ? jump->taken : jump->not_taken, line, branch + 1,
 			jump->back ? jump->not_taken : jump->taken);
 		hit += (jump->taken > 0) + (jump->not_taken > 0);
 	}
-	fprintf(out, "BRF:%zu\nBRH:%zu\n", 2 * (*at - begin), hit);
+	fprintf(out, "BRF:%zu\nBRH:%zu\n", 2 * (end - begin), hit);
 }
 
 static void print_lines(const struct covered_lines *covered, const uint32_t *ids, size_t count,
@@ -134,47 +132,34 @@ static void print_lines(const struct covered_lines *covered, const uint32_t *ids
 	fprintf(out, "LF:%zu\nLH:%zu\n", count, hit);
 }
 
-/* Returns whether a file is shown: a line of it ran, and genhtml can read it. */
-static bool is_shown(const struct covered_lines *covered, uint32_t file, bool sources)
-{
-	return covered->files[file].ran && !(sources && covered->files[file].missing);
-}
-
-/* Move *function and *jump past those of a file. */
-static void pass_file(const struct covered_lines *covered, uint32_t file, size_t *function,
-		      size_t *jump)
-{
-	while (*function < covered->function_ids.count &&
-	       file_of(covered, covered->functions[*function].line) == file)
-		++*function;
-	while (*jump < covered->jump_ids.count &&
-	       file_of(covered, covered->jumps[*jump].line) == file)
-		++*jump;
-}
-
+/* A file is shown if a line of it ran, and genhtml can read it. */
 static void print_files(struct lcov_output *lcov, const uint32_t *ids, size_t id_count)
 {
 	const struct covered_lines *covered = &lcov->covered;
 	FILE *out = lcov->output.text;
-	size_t count, function = 0, jump = 0;
+	size_t function_end = 0, jump_end = 0;
 
-	for (size_t i = 0; i < id_count; i += count) {
-		uint32_t file = file_of(covered, ids[i]);
+	for (size_t i = 0, end; i < id_count; i = end) {
+		size_t function = function_end, jump = jump_end;
+		uint32_t number = file_of(covered, ids[i]);
+		const struct covered_file *file = &covered->files[number];
 
-		count = 1;
-		while (i + count < id_count && file_of(covered, ids[i + count]) == file)
-			count++;
-		if (!is_shown(covered, file, lcov->sources)) {
-			pass_file(covered, file, &function, &jump);
+		for (end = i; end < id_count && file_of(covered, ids[end]) == number;)
+			end++;
+		while (function_end < covered->function_ids.count &&
+		       file_of(covered, covered->functions[function_end].line) == number)
+			function_end++;
+		while (jump_end < covered->jump_ids.count &&
+		       file_of(covered, covered->jumps[jump_end].line) == number)
+			jump_end++;
+		if (!file->ran || (lcov->sources && file->missing))
 			continue;
-		}
 		fputs("TN:\nSF:", out);
-		escaped_text_print(covered->files[file].name->text,
-				   covered->files[file].name->length, out);
+		escaped_text_print(file->name->text, file->name->length, out);
 		putc('\n', out);
-		print_functions(covered, file, &function, out);
-		print_jumps(covered, file, &jump, out);
-		print_lines(covered, ids + i, count, out);
+		print_functions(covered, function, function_end, out);
+		print_jumps(covered, jump, jump_end, out);
+		print_lines(covered, ids + i, end - i, out);
 		fputs("end_of_record\n", out);
 	}
 }
@@ -183,23 +168,16 @@ static void print_files(struct lcov_output *lcov, const uint32_t *ids, size_t id
 static void look_for_sources(struct lcov_output *lcov)
 {
 	const struct covered_lines *covered = &lcov->covered;
+	const struct covered_file *files = covered->files;
 
 	for (uint32_t i = 0; i < covered->file_ids.count; i++)
-		lcov->sources |= covered->files[i].ran && !covered->files[i].missing;
+		lcov->sources |= files[i].ran && !files[i].missing;
 	for (uint32_t i = 0; i < covered->file_ids.count && lcov->sources; i++)
-		if (covered->files[i].ran && covered->files[i].missing)
+		if (files[i].ran && files[i].missing)
 			diag_warn(lcov->diag, "sources-missing",
 				  "%s: the source is not here, so its lines are left out; install "
 				  "it, or choose files of code with --dso",
-				  covered->files[i].name->text);
-}
-
-static void warn_of_no_lines(const struct lcov_output *lcov)
-{
-	if (lcov->code.count && !lcov->covered.line_ids.count)
-		diag_warn(lcov->diag, "no-lines",
-			  "the code that ran has no source lines; build it with -g, or install its "
-			  "debug files");
+				  files[i].name->text);
 }
 
 /* Find the lines of all code, or of the chosen functions. */
@@ -224,7 +202,10 @@ static int print_lcov(struct format_output *output, struct error *err)
 
 	(void)err;
 	find_lines(lcov);
-	warn_of_no_lines(lcov);
+	if (lcov->code.count && !covered->line_ids.count)
+		diag_warn(lcov->diag, "no-lines",
+			  "the code that ran has no source lines; build it with -g, or install its "
+			  "debug files");
 	look_for_sources(lcov);
 	ids = alloc_zeroed(covered->line_ids.count + 1, sizeof(*ids));
 	for (uint32_t i = 0; i < covered->line_ids.count; i++)

@@ -31,9 +31,7 @@ struct pprof_output {
 	uint64_t wall_base;  /* that of struct trace_facts */
 	uint8_t *bytes;      /* owned: a message */
 	size_t room;
-	struct pair_table texts;   /* of (0, id of name): index in string_table */
-	const struct name **names; /* owned; by that index */
-	size_t name_room;
+	struct pair_table texts;          /* of a name's pointer: index in string_table */
 	struct pair_table locations;      /* of (function, site): the location's id less 1 */
 	struct pair_table function_files; /* of (function, file's text): the function's id less 1 */
 	struct pair_table files;          /* of a dso: the mapping's id less 1 */
@@ -48,14 +46,7 @@ struct pprof_output {
 /* Returns a text's index in string_table. */
 static int64_t name_index(struct pprof_output *pprof, const struct name *name)
 {
-	size_t count = pprof->texts.count;
-	uint32_t index = pair_table_find(&pprof->texts, 0, name->id);
-
-	if (index == count) {
-		ARRAY_GROW(pprof->names, pprof->name_room, count + 1);
-		pprof->names[index] = name;
-	}
-	return index;
+	return pair_table_find_pointer(&pprof->texts, name);
 }
 
 static int64_t text_index(struct pprof_output *pprof, const char *text)
@@ -72,6 +63,16 @@ static void write_message(struct pprof_output *pprof, const profile_message *mes
 	output_write(pprof->file, pprof->bytes, size);
 }
 
+/* Write a message whose repeated `field` is one item. */
+#define WRITE_ONE(pprof, field, item)                                                              \
+	({                                                                                         \
+		profile_message one = PERFTOOLS__PROFILES__PROFILE__INIT;                          \
+                                                                                                   \
+		one.n_##field = 1;                                                                 \
+		one.field = &(item);                                                               \
+		write_message(pprof, &one);                                                        \
+	})
+
 /* ---- Stacks -------------------------------------------------------------- */
 
 /* Write the types of the values.  pprof's convention is a count first; it shows the default's. */
@@ -80,12 +81,10 @@ static void write_header(struct pprof_output *pprof)
 	const struct {
 		const char *type, *unit;
 		bool shown;
-	} types[VALUES] = {
-		{ "calls", "count", true },
-		{ "instructions", "count", pprof->has_insns },
-		{ "cycles", "count", pprof->has_cycles },
-		{ "time", "nanoseconds", true },
-	};
+	} types[VALUES] = { { "calls", "count", true },
+			    { "instructions", "count", pprof->has_insns },
+			    { "cycles", "count", pprof->has_cycles },
+			    { "time", "nanoseconds", true } };
 	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	uint64_t first, last;
@@ -120,30 +119,9 @@ static uint64_t location_id(struct pprof_output *pprof, uint32_t function, uint3
 	return (uint64_t)pair_table_find(&pprof->locations, function, site) + 1;
 }
 
-/* List the locations of a stack, innermost first, whose first is set later.  Returns its thread's
- * name. */
-static const struct name *list_locations(struct pprof_output *pprof, uint32_t node,
-					 sample_message *sample)
-{
-	const struct cost_stacks *stacks = &pprof->stacks;
-	uint32_t site = 0;
-
-	sample->location_id = pprof->location_ids;
-	for (; !cost_is_thread(stacks, node); node = stacks->tree.nodes[node].caller) {
-		struct pair frame = cost_frame(stacks, node);
-
-		pprof->location_ids[sample->n_location_id++] =
-			location_id(pprof, frame.first, site);
-		site = frame.second;
-	}
-	return stacks->tree.nodes[node].name;
-}
-
 static void write_sample(struct pprof_output *pprof, sample_message *sample, uint64_t calls,
 			 const struct call_costs *costs)
 {
-	sample_message *samples = sample;
-	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	int64_t values[VALUES];
 
 	sample->value = values;
@@ -154,9 +132,7 @@ static void write_sample(struct pprof_output *pprof, sample_message *sample, uin
 	if (pprof->has_cycles)
 		values[sample->n_value++] = (int64_t)costs->cycles;
 	values[sample->n_value++] = (int64_t)costs->ns;
-	message.sample = &samples;
-	message.n_sample = 1;
-	write_message(pprof, &message);
+	WRITE_ONE(pprof, sample, sample);
 }
 
 /*
@@ -179,30 +155,25 @@ static bool is_same_source(const struct cost_insn *a, const struct cost_insn *b)
 	return at.file == other.file && at.line == other.line;
 }
 
-/* Find where samples of a function begin, which is the innermost one of some paths. */
-static void join_instructions(struct pprof_output *pprof, uint32_t function, uint32_t paths)
-{
-	const struct cost_stacks *stacks = &pprof->stacks;
-	size_t first = stacks->first[function], end = stacks->first[function + 1];
-
-	if ((uint64_t)(end - first) * paths <= FUNCTION_SAMPLES)
-		return;
-	for (size_t i = first + 1; i < end; i++)
-		pprof->joined[i] =
-			is_same_source(&stacks->instructions[i - 1], &stacks->instructions[i]);
-}
-
+/* Find where samples of each function begin; it is the innermost one of some paths. */
 static void find_samples(struct pprof_output *pprof)
 {
 	const struct cost_stacks *stacks = &pprof->stacks;
-	uint32_t *paths = alloc_zeroed(stacks->functions.count + 1, sizeof(*paths));
+	uint64_t *paths = alloc_zeroed(stacks->functions.count + 1, sizeof(*paths));
 
 	pprof->joined = alloc_zeroed(stacks->instruction_count + 1, sizeof(*pprof->joined));
 	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
 		if (!cost_is_thread(stacks, i))
 			paths[cost_frame(stacks, i).first]++;
-	for (uint32_t i = 0; i < stacks->functions.count; i++)
-		join_instructions(pprof, i, paths[i]);
+	for (size_t i = 1; i < stacks->instruction_count; i++) {
+		const struct cost_insn *insn = &stacks->instructions[i];
+		const size_t *first = &stacks->first[insn->function];
+
+		pprof->joined[i] =
+			i > first[0] &&
+			(first[1] - first[0]) * paths[insn->function] > FUNCTION_SAMPLES &&
+			is_same_source(insn - 1, insn);
+	}
 	free(paths);
 }
 
@@ -239,15 +210,25 @@ static void write_instructions(struct pprof_output *pprof, uint32_t node, sample
 
 static void write_stack(struct pprof_output *pprof, uint32_t node)
 {
-	const struct call_node *path = &pprof->stacks.tree.nodes[node];
+	const struct cost_stacks *stacks = &pprof->stacks;
+	const struct call_node *path = &stacks->tree.nodes[node];
+	uint32_t at = node, site = 0;
 	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT, *labels = &label;
 
-	label.str = name_index(pprof, list_locations(pprof, node, &sample));
+	/* Innermost first; the first is set later. */
+	sample.location_id = pprof->location_ids;
+	for (; !cost_is_thread(stacks, at); at = stacks->tree.nodes[at].caller) {
+		struct pair frame = cost_frame(stacks, at);
+
+		pprof->location_ids[sample.n_location_id++] = location_id(pprof, frame.first, site);
+		site = frame.second;
+	}
+	label.str = name_index(pprof, stacks->tree.nodes[at].name);
 	label.key = text_index(pprof, "thread");
 	sample.label = &labels;
 	sample.n_label = 1;
-	if (cost_is_thread(&pprof->stacks, node))
+	if (cost_is_thread(stacks, node))
 		write_sample(pprof, &sample, path->calls, &path->own);
 	else
 		write_instructions(pprof, node, &sample);
@@ -284,7 +265,6 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	size_t count = pprof->files.count;
 	uint32_t file;
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
-	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	struct code_range range;
 	const uint8_t *build_id;
 	char digits[2 * 64 + 1] = "";
@@ -309,9 +289,7 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	mapping.build_id = text_index(pprof, digits);
 	/* pprof need not look for names itself. */
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
-	message.mapping = &list;
-	message.n_mapping = 1;
-	write_message(pprof, &message);
+	WRITE_ONE(pprof, mapping, list);
 	return mapping.id;
 }
 
@@ -322,8 +300,7 @@ static uint64_t function_id(struct pprof_output *pprof, const struct cost_source
 	int64_t file = source->at.file ? name_index(pprof, source->at.file) : 0;
 	uint32_t id = pair_table_find(&pprof->function_files, function, (uint32_t)file);
 
-	pprof->starts = alloc_grow_zeroed(pprof->starts, &pprof->start_room, (size_t)id + 1,
-					  sizeof(*pprof->starts));
+	ARRAY_GROW_ZEROED(pprof->starts, pprof->start_room, (size_t)id + 1);
 	if (source->at.line && source->at.line - 1 < pprof->starts[id] - 1)
 		pprof->starts[id] = source->at.line;
 	return (uint64_t)id + 1;
@@ -337,7 +314,6 @@ static void write_location(struct pprof_output *pprof, size_t number)
 	Perftools__Profiles__Line lines[COST_SOURCES], *line_list[COST_SOURCES];
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 	Perftools__Profiles__Location *list = &location;
-	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	const struct symbol *symbol;
 
 	for (size_t i = 0; i < count; i++) {
@@ -355,9 +331,7 @@ static void write_location(struct pprof_output *pprof, size_t number)
 		location.address += (location.mapping_id - 1) * FILE_SPACE;
 	location.line = line_list;
 	location.n_line = count;
-	message.location = &list;
-	message.n_location = 1;
-	write_message(pprof, &message);
+	WRITE_ONE(pprof, location, list);
 }
 
 /* pprof takes the first mapping for the program. */
@@ -379,7 +353,6 @@ static void write_functions(struct pprof_output *pprof)
 		const struct symbol *symbol = pprof->stacks.functions.functions[pair.first].symbol;
 		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 		Perftools__Profiles__Function *list = &function;
-		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 
 		function.id = i + 1;
 		function.name = name_index(pprof, symbol->name);
@@ -387,21 +360,17 @@ static void write_functions(struct pprof_output *pprof)
 			name_index(pprof, symbol->linkage ? symbol->linkage : symbol->name);
 		function.filename = pair.second;
 		function.start_line = pprof->starts[i];
-		message.function = &list;
-		message.n_function = 1;
-		write_message(pprof, &message);
+		WRITE_ONE(pprof, function, list);
 	}
 }
 
 static void write_texts(struct pprof_output *pprof)
 {
 	for (size_t i = 0; i < pprof->texts.count; i++) {
-		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
-		char *text = valid_text(pprof->names[i]->text, pprof->names[i]->length);
+		const struct name *name = pair_table_pointer(&pprof->texts, i);
+		char *text = valid_text(name->text, name->length);
 
-		message.string_table = &text;
-		message.n_string_table = 1;
-		write_message(pprof, &message);
+		WRITE_ONE(pprof, string_table, text);
 		free(text);
 	}
 }
@@ -451,7 +420,6 @@ static void release_pprof(struct format_output *output)
 	pair_table_release(&pprof->function_files);
 	pair_table_release(&pprof->files);
 	free(pprof->bytes);
-	free(pprof->names);
 	free(pprof->location_ids);
 	free(pprof->joined);
 	free(pprof->starts);
