@@ -114,6 +114,7 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/convert_events.c \
 	src/pipeline/convert_perf_data.c \
 	src/pipeline/convert_perf_script.c \
+	src/pipeline/decode_threads.c \
 	src/pipeline/hints.c \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \

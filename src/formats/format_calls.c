@@ -18,12 +18,6 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 
-/* Returns the time of the run's first event, ns; 0 before it. */
-static uint64_t base_of(const struct format_output *calls)
-{
-	return calls->machine ? calls->machine->base_time : 0;
-}
-
 /* `kind` has the five columns of its field, and a space. */
 static void print_call(const struct format_output *calls, const char *time, const char *kind,
 		       const char *text, size_t length)
@@ -41,7 +35,8 @@ static void print_call_event(const struct format_output *calls, const struct sli
 {
 	char time[SHORT_TIME_SIZE];
 
-	short_time(time, (int64_t)(event->time - base_of(calls)));
+	/* Since the run's first event. */
+	short_time(time, (int64_t)(event->time - (calls->machine ? calls->machine->base_time : 0)));
 	if (event->kind == SLICE_INSTANT) {
 		print_call(calls, time, "BEGIN ", event->text, strlen(event->text));
 		putc_unlocked('\n', calls->text);

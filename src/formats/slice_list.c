@@ -22,14 +22,6 @@ static void count_access(struct slice_list *list)
 		big_array_rest(&list->slices, 0, list->count, sizeof(struct listed_slice));
 }
 
-static struct listed_track *listed_track_of(struct slice_list *list, struct track *track)
-{
-	ARRAY_GROW_ZEROED(list->tracks, list->track_room, (size_t)track->index + 1);
-	if (list->track_count <= track->index)
-		list->track_count = (size_t)track->index + 1;
-	return &list->tracks[track->index];
-}
-
 /* Returns the rank of the track's next event, at least `least`. */
 static uint16_t next_rank(struct listed_track *to, uint64_t time, unsigned least, bool ends)
 {
@@ -40,15 +32,18 @@ static uint16_t next_rank(struct listed_track *to, uint64_t time, unsigned least
 	rank = MAX(rank, least);
 	to->time = time;
 	to->ended = ends;
-	to->rank = rank > SLICE_RANK_MOST ? SLICE_RANK_MOST : (uint16_t)rank;
+	to->rank = (uint16_t)MIN(rank, SLICE_RANK_MOST);
 	return to->rank;
 }
 
 static struct listed_slice *add_slice(struct slice_list *list, struct track *track, uint64_t time)
 {
-	struct listed_track *to = listed_track_of(list, track);
 	size_t index = list->count++;
+	struct listed_track *to;
 
+	ARRAY_GROW_ZEROED(list->tracks, list->track_room, (size_t)track->index + 1);
+	list->track_count = MAX(list->track_count, (size_t)track->index + 1);
+	to = &list->tracks[track->index];
 	if (!index || time < list->first)
 		list->first = time;
 	big_array_grow(&list->slices, list->count, sizeof(struct listed_slice), MEMORY_MOST);

@@ -49,16 +49,6 @@ static int convert_overlays(const struct options *options, struct name_table *na
 	return status;
 }
 
-/* Print the size of a cut of a memtrace file. */
-static void print_cut(const struct options *options, const struct overlay_cut_counts *counts)
-{
-	if (!options->quiet)
-		fprintf(stderr,
-			"%" PRIu64 " of %" PRIu64 " events of memtrace, %" PRIu64
-			" of them blocks that were allocated before\n",
-			counts->written, counts->events, counts->alive);
-}
-
 static int cut_memtrace(const struct options *options, struct report *report, struct diag *diag,
 			struct error *err)
 {
@@ -81,7 +71,11 @@ static int cut_memtrace(const struct options *options, struct report *report, st
 	if (status == 0) {
 		report_overlays(report, &overlays);
 		summary_add_output(&report->summary, options->output);
-		print_cut(options, &counts);
+		if (!options->quiet)
+			fprintf(stderr,
+				"%" PRIu64 " of %" PRIu64 " events of memtrace, %" PRIu64
+				" of them blocks that were allocated before\n",
+				counts.written, counts.events, counts.alive);
 	}
 	output_abandon(&output);
 	overlays_close(&overlays);
@@ -134,15 +128,6 @@ static int convert_input(const struct options *options, struct report *report, s
 	return status;
 }
 
-/* Returns whether the output cannot show the overlays of the options. */
-static bool leaves_overlays_out(const struct options *options)
-{
-	enum format_overlays shown = options->format->overlays;
-
-	return options->overlay_count && options->input && shown != OVERLAYS_ONLY &&
-	       (shown == OVERLAYS_NONE || options->input_kind != INPUT_PERF_DATA);
-}
-
 static void print_summary(const struct options *options, const struct summary *summary)
 {
 	bool is_trace = options->format->is_trace;
@@ -161,7 +146,10 @@ static void print_summary(const struct options *options, const struct summary *s
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
-	if (leaves_overlays_out(options))
+	enum format_overlays shown = options->format->overlays;
+
+	if (options->overlay_count && options->input && shown != OVERLAYS_ONLY &&
+	    (shown == OVERLAYS_NONE || options->input_kind != INPUT_PERF_DATA))
 		diag_warn(
 			diag, "overlays-left-out",
 			"overlays are left out: only --format=ftf, html and events of a perf.data file show them");

@@ -55,19 +55,6 @@ struct conversion {
 
 /* ---- Decoding ------------------------------------------------------------ */
 
-/* Returns whether single jumps within functions can be skipped. */
-static bool skips_local_jumps(const struct conversion *c)
-{
-	const struct options *options = c->options;
-
-	return !c->pipeline.format->all_branches && options->stacks == STACKS_PRECISE;
-}
-
-static bool chooses_code(const struct conversion *c)
-{
-	return c->mode_filter.active || event_filter_by_thread(&c->recording.filter);
-}
-
 static bool selects_code(const void *context, const struct thread *thread, uint64_t ip)
 {
 	const struct conversion *c = context;
@@ -91,7 +78,9 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 {
 	const struct conversion *c = context;
 	const struct perf_recording *recording = &c->recording;
-	bool skips = skips_local_jumps(c);
+	/* Single jumps within functions. */
+	bool skips = !c->pipeline.format->all_branches && c->options->stacks == STACKS_PRECISE;
+	bool chooses = c->mode_filter.active || event_filter_by_thread(&recording->filter);
 
 	return (struct pt_stream_input){
 		.info = &recording->auxtrace.info,
@@ -115,7 +104,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,
 		.begin = recording->filter.begin,
 		.end = event_filter_by_time(&recording->filter) ? recording->filter.end : 0,
-		.selects = chooses_code(c) ? selects_code : NULL,
+		.selects = chooses ? selects_code : NULL,
 		.context = c,
 	};
 }
@@ -243,20 +232,17 @@ static void open_events(struct conversion *c, struct name_table *names)
 
 /* ---- Branches ------------------------------------------------------------ */
 
-static void note_thread(struct conversion *c, const struct thread *thread)
-{
-	struct thread_output *output = &c->threads[thread ? thread->index : c->thread_count];
-
-	c->last_thread = thread;
-	c->summary->threads += !output->has_branches;
-	output->has_branches = true;
-}
-
 /* Note events of one thread, at least one. */
 static void note_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	if (events->thread != c->last_thread || !events->thread)
-		note_thread(c, events->thread);
+	const struct thread *thread = events->thread;
+	struct thread_output *output = &c->threads[thread ? thread->index : c->thread_count];
+
+	if (thread != c->last_thread || !thread) {
+		c->last_thread = thread;
+		c->summary->threads += !output->has_branches;
+		output->has_branches = true;
+	}
 	for (size_t i = 0; i < count && !c->summary->first_time; i++)
 		c->summary->first_time = events[i].time;
 	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
@@ -303,27 +289,6 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 				    event->time, to->symbol->name);
 }
 
-/* Returns the number of leading events that are branches of one thread. */
-static size_t count_branches(const struct branch_event *events, size_t count)
-{
-	size_t branches = 0;
-
-	while (branches < count && events[branches].thread == events->thread &&
-	       events[branches].kind < BRANCH_GAP)
-		branches++;
-	return branches;
-}
-
-static size_t count_passages(const struct conversion *c, const struct branch_event *events,
-			     size_t count)
-{
-	size_t passages = 0;
-
-	for (size_t i = 0; i < count && c->stacks.flow.ends; i++)
-		passages += branch_is_passage(&events[i]);
-	return passages;
-}
-
 /* Feed the first of some selected branches or gaps. Returns the number fed. */
 static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count)
 {
@@ -332,8 +297,10 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 
 	if (is_gap)
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
-	if (!c->pipeline.machine && !is_gap)
-		fed = count_branches(events, count);
+	/* Without stacks, all branches of the thread. */
+	while (!c->pipeline.machine && !is_gap && fed < count && events[fed].kind < BRANCH_GAP &&
+	       events[fed].thread == events->thread)
+		fed++;
 	if (c->code && c->code->branches)
 		executed_code_count(c->code, events, fed);
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
@@ -349,7 +316,9 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	if (c->counters.length)
 		period_counters_add(&c->counters, events, fed);
 	note_events(c, events, fed);
-	c->summary->branches += is_gap ? 0 : fed - count_passages(c, events, fed);
+	c->summary->branches += is_gap ? 0 : fed;
+	for (size_t i = 0; i < fed && c->stacks.flow.ends; i++)
+		c->summary->branches -= branch_is_passage(&events[i]);
 	return fed;
 }
 
@@ -468,15 +437,6 @@ static void write_overlays(struct conversion *c)
 	c->pipeline.end->other_slices += c->overlays.slices;
 }
 
-static void write_counters(struct conversion *c)
-{
-	if (c->counters.length && c->summary->branches && !c->counters.owners)
-		diag_warn(c->diag, "counters-untimed",
-			  "the trace has no times: --counters shows nothing");
-	if (c->counters.owners)
-		period_counters_write(&c->counters, &c->events.tracks, &c->pipeline.output);
-}
-
 static void look_again(void *context)
 {
 	struct conversion *c = context;
@@ -503,7 +463,11 @@ static int write_rest(struct conversion *c, struct error *err)
 	/* Without events, times count from 0. */
 	if (c->options->like && !c->pipeline.machine->has_base_time)
 		write_hits(c, 0);
-	write_counters(c);
+	if (c->counters.length && c->summary->branches && !c->counters.owners)
+		diag_warn(c->diag, "counters-untimed",
+			  "the trace has no times: --counters shows nothing");
+	if (c->counters.owners)
+		period_counters_write(&c->counters, &c->events.tracks, &c->pipeline.output);
 	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time,
 			    c->summary->threads && !c->summary->last_time);
 	if (c->pipeline.end)
@@ -611,15 +575,6 @@ static int open_mode(struct conversion *c, struct error *err)
 	return 0;
 }
 
-/* Tracks that are not threads have ids above those of all threads, because Perfetto sorts by id. */
-static uint32_t find_free_id(const struct conversion *c)
-{
-	int32_t threads = timeline_highest_id(c->recording.timeline);
-	int32_t others = overlays_highest_id(&c->overlays);
-
-	return (uint32_t)MAX(threads, others) + 1;
-}
-
 static const struct dso *find_program(struct conversion *c)
 {
 	const struct mapped_file *const *files;
@@ -651,7 +606,10 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		return -1;
 	c->facts = (struct trace_facts){
 		.wall_base = overlays_wall(&c->overlays, &overlaid),
-		.free_id = find_free_id(c),
+		/* Perfetto sorts by id: tracks that are not threads come after all threads. */
+		.free_id = (uint32_t)MAX(timeline_highest_id(recording->timeline),
+					 overlays_highest_id(&c->overlays)) +
+			   1,
 		.by_insns = c->options->stacks == STACKS_PRECISE &&
 			    recording_times(recording) >= TIMES_ESTIMATED,
 		.program = find_program(c),

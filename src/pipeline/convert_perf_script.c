@@ -49,16 +49,6 @@ static void flush_marked(const struct slice_sink *sink, void *track)
 	slice_sink_flush(c->next, track);
 }
 
-static void add_marker(struct script_conversion *c)
-{
-	c->next = c->pipeline.machine->sink;
-	c->marker = *c->next;
-	c->marker.events = mark_levels;
-	c->marker.flush = c->next->flush ? flush_marked : NULL;
-	c->marker.context = c;
-	c->pipeline.machine->sink = &c->marker;
-}
-
 static void *add_track(void *context, int32_t pid, int32_t tid)
 {
 	struct script_conversion *c = context;
@@ -164,7 +154,12 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 			  "slices");
 	else if (output_pipeline_open(&c.pipeline, options, &machine, &facts, err) == 0) {
 		script.machine = c.pipeline.machine;
-		add_marker(&c);
+		c.next = c.pipeline.machine->sink;
+		c.marker = *c.next;
+		c.marker.events = mark_levels;
+		c.marker.flush = c.next->flush ? flush_marked : NULL;
+		c.marker.context = &c;
+		c.pipeline.machine->sink = &c.marker;
 		status = feed_text(&c, in, &script, report, err);
 	}
 	output_pipeline_release(&c.pipeline);

@@ -89,16 +89,6 @@ void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver
 	nameless->seen = end;
 }
 
-/* Returns the percentage of time in a file's code without names. */
-static unsigned nameless_time_percent(const struct nameless_time *nameless,
-				      const struct mapped_file *file)
-{
-	if (!nameless->total)
-		return 0;
-	return (unsigned)(100.0 * (double)nameless->ns[file->index] / (double)nameless->total +
-			  0.5);
-}
-
 void nameless_time_release(struct nameless_time *nameless)
 {
 	free(nameless->ns);
@@ -183,9 +173,10 @@ char *nameless_hint_make(const struct nameless_time *nameless, const struct reso
 
 	all = timeline_files(timeline, &file_count);
 	for (size_t i = 0; i < file_count; i++) {
+		double percent = 100 * (double)nameless->ns[i] / (double)MAX(nameless->total, 1);
 		const struct debug_hint_file file = { all[i]->path, all[i]->build_id,
 						      all[i]->build_id_size,
-						      nameless_time_percent(nameless, all[i]) };
+						      (unsigned)(percent + 0.5) };
 
 		if (file.percent && file.path[0] == '/' &&
 		    dso_state(resolver_borrow_dso(resolver, all[i])) == DSO_FOUND)

@@ -33,19 +33,6 @@ static bool is_within(const struct output_pipeline *pipeline)
 	return is_sorted(pipeline) && pipeline->selection.within.function;
 }
 
-/* A format that chooses calls itself also needs the slices around and inside of them. */
-static void choose_filtered(struct output_pipeline *pipeline)
-{
-	struct selection *selection = &pipeline->selection;
-
-	*selection = pipeline->options->select;
-	if (!pipeline->format->chooses_calls)
-		return;
-	selection->symbols.count = selection->dsos.count = selection->hidden.count = 0;
-	selection->depth = 0;
-	selection->min_duration = 0;
-}
-
 static int open_output(struct output_pipeline *pipeline, struct error *err)
 {
 	if (pipeline->format->default_output == DEFAULT_NONE)
@@ -135,13 +122,20 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 			 struct error *err)
 {
 	struct callstack_options with_sink = *machine;
+	struct selection *selection = &pipeline->selection;
 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
 	if (options->select.split.unit && options->format->split)
 		pipeline->format = options->format->split;
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
-	choose_filtered(pipeline);
+	pipeline->selection = options->select;
+	/* A format that chooses calls itself also needs the slices around and inside of them. */
+	if (pipeline->format->chooses_calls) {
+		selection->symbols.count = selection->dsos.count = selection->hidden.count = 0;
+		selection->depth = 0;
+		selection->min_duration = 0;
+	}
 	if (open_output(pipeline, err) < 0) {
 		output_pipeline_release(pipeline);
 		return -1;

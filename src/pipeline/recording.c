@@ -2,33 +2,11 @@
 /* Open the input files of a conversion, ready for decoding. */
 #include "src/pipeline/recording.h"
 
-#include <sched.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 #include "symbols/files/debug_file.h"
-
-static bool is_of_running_kernel(const struct perf_file *file)
-{
-	struct utsname running;
-
-	return file->features.os_release && uname(&running) == 0 &&
-	       strcmp(running.release, file->features.os_release) == 0;
-}
-
-static int open_files(struct perf_file *file, const struct options *options, struct diag *diag,
-		      struct error *err)
-{
-	if (perf_file_open(file, options->input, diag, err) < 0)
-		return -1;
-	for (int i = 1; i < options->input_count; i++) {
-		if (perf_file_append(file, options->inputs[i], diag, err) < 0)
-			return -1;
-	}
-	return 0;
-}
 
 /*
  * A recording without Intel PT is allowed with overlays, which are then shown alone, and for hits.
@@ -61,6 +39,8 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 			 struct name_table *names, struct diag *diag)
 {
 	char core[PATH_MAX];
+	const char *release = recording->file.features.os_release;
+	struct utsname running;
 	struct dso_store_options store = {
 		.find.symfs = options->symfs,
 		.vdso = options->vdso,
@@ -73,7 +53,8 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 		.perf_map_dir = options->perf_map_dir,
 		.demangle = options->names,
 		.unnamed = options->unnamed,
-		.running_kernel = is_of_running_kernel(&recording->file),
+		.running_kernel =
+			release && uname(&running) == 0 && strcmp(running.release, release) == 0,
 	};
 	struct kernel_files_options kernel = kernel_options(options);
 	const char *missing = options->debuginfod ? debuginfod_missing() : NULL;
@@ -121,8 +102,11 @@ static void open_code(struct perf_recording *recording, const struct options *op
 int recording_open(struct perf_recording *recording, const struct options *options,
 		   struct name_table *names, struct diag *diag, struct error *err)
 {
-	if (open_files(&recording->file, options, diag, err) < 0)
+	if (perf_file_open(&recording->file, options->input, diag, err) < 0)
 		return -1;
+	for (int i = 1; i < options->input_count; i++)
+		if (perf_file_append(&recording->file, options->inputs[i], diag, err) < 0)
+			return -1;
 	if (open_auxtrace(recording, options, diag, err) < 0)
 		return error_prefix(err, "%s", options->input);
 	open_symbols(recording, options, names, diag);
@@ -192,95 +176,4 @@ void recording_close(struct perf_recording *recording)
 	auxtrace_release(&recording->auxtrace);
 	perf_file_close(&recording->file);
 	*recording = (struct perf_recording){ 0 };
-}
-
-/* ---- Threads and segments ------------------------------------------------ */
-
-/*
- * Bytes of AUX data below which threads cost more than they save; if nobody asked for threads, also
- * where they save some 0.05 s: a second one takes 30 % more CPU time and three times the memory for
- * 2 MiB, and 6 % more for 8.8 MB (tests/bench/README.md).
- */
-#define PARALLEL_MIN     ((uint64_t)1 << 20)
-#define PARALLEL_UNASKED ((uint64_t)4 << 20)
-
-static uint64_t count_bytes(const struct auxtrace *auxtrace)
-{
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < auxtrace->stream_count; i++)
-		size += auxtrace->streams[i].size;
-	return size;
-}
-
-uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
-{
-	/*
-	 * All streams have segments in flight, whose events take 100 to 500 times as many bytes.
-	 * The events of small segments stay in a CPU's cache from one thread to the next.
-	 */
-	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
-	/*
-	 * Some segments take up to seven times as long as others of their size, so each thread gets
-	 * many. Below 4 KiB, two PSBs of Linux, starting a segment costs more than it saves.
-	 */
-	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
-	uint64_t size = all / MAX(auxtrace->stream_count, 2);
-
-	size = MAX(size, least);
-	if (workers && share / workers_count(workers) < size)
-		size = share / workers_count(workers);
-	return MAX(share_least, size);
-}
-
-/*
- * Following branches in jobs takes a sixth more instructions. With fewer threads than this, the
- * ordered stage is not the bottleneck (tests/bench/README.md).
- */
-#define FOLLOWING_THREADS 5
-
-bool decode_threads_follow(const struct workers *workers)
-{
-	return workers_count(workers) >= FOLLOWING_THREADS;
-}
-
-static bool is_parallel(const struct auxtrace *auxtrace, const struct options *options)
-{
-	return count_bytes(auxtrace) >= (options->threads ? PARALLEL_MIN : PARALLEL_UNASKED);
-}
-
-/* Returns the number of CPUs that the program may use. */
-static unsigned usable_cpus(void)
-{
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	cpu_set_t usable;
-
-	if (sched_getaffinity(0, sizeof(usable), &usable) == 0)
-		return (unsigned)CPU_COUNT(&usable);
-	return online > 0 ? (unsigned)online : 1;
-}
-
-/*
- * Use at most one thread per CPU, because threads would evict each other's caches: with eight
- * threads on two CPUs, a conversion takes a third longer than with two.
- */
-static unsigned thread_count(const struct options *options)
-{
-	unsigned cpus = usable_cpus();
-
-	return !options->threads || options->threads > cpus ? cpus : options->threads;
-}
-
-struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
-				    struct diag *diag)
-{
-	unsigned count = thread_count(options);
-	struct workers *workers;
-
-	if (count == 1 || options->engine != PT_ENGINE_FAST || !is_parallel(auxtrace, options))
-		return NULL;
-	workers = workers_open(count);
-	if (!workers)
-		diag_warn(diag, "no-threads", "cannot start a thread; decoding with one CPU");
-	return workers;
 }

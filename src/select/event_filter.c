@@ -28,20 +28,6 @@ static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64
 	return found;
 }
 
-/* Returns whether a hit is of a chosen thread and CPU. Call before the time range is known. */
-static bool is_chosen_hit(const struct event_filter *filter, const struct timeline *timeline,
-			  size_t index)
-{
-	const struct thread *thread;
-	struct hit hit;
-
-	if (!hits_read(timeline_hits(timeline), index, &hit))
-		return false;
-	thread = timeline_borrow_thread(timeline, hit.sample.tid, hit.sample.time);
-	return event_filter_has(filter, thread, hit.sample.time) &&
-	       event_filter_has_cpu(filter, hit.sample.cpu, hit.sample.time);
-}
-
 /* Make a bound relative to a hit absolute. Returns 0; -1 with err filled. */
 static int resolve_hit(const struct event_filter *filter, const struct timeline *timeline,
 		       struct time_bound *bound, struct error *err)
@@ -55,8 +41,16 @@ static int resolve_hit(const struct event_filter *filter, const struct timeline 
 	bound->base = TIME_ABSOLUTE;
 	for (size_t i = 0; i < hits->count; i++) {
 		uint64_t time = hits->positions[i].time;
+		const struct thread *thread;
+		struct hit hit;
 
-		if (!is_chosen_hit(filter, timeline, i) || ++count < bound->hit)
+		if (!hits_read(hits, i, &hit))
+			continue;
+		/* All times are wanted until the range is known. */
+		thread = timeline_borrow_thread(timeline, hit.sample.tid, hit.sample.time);
+		if (!event_filter_has(filter, thread, hit.sample.time) ||
+		    !event_filter_has_cpu(filter, hit.sample.cpu, hit.sample.time) ||
+		    ++count < bound->hit)
 			continue;
 		if (before)
 			bound->ns = bound->ns < time ? time - bound->ns : 0;
@@ -104,32 +98,25 @@ static int find_thread_times(struct event_filter *filter, const struct auxtrace 
 
 /* ---- Threads and CPUs ---------------------------------------------------- */
 
-static bool has_name(const struct pattern_list *patterns, const struct thread *thread)
-{
-	for (size_t i = 0; i < thread->name_count; i++) {
-		if (pattern_list_matches(patterns, thread->names[i].text))
-			return true;
-	}
-	return false;
-}
-
 static bool wants_thread(const struct selection *selection, const struct thread *thread)
 {
-	return (!selection->pids.count || number_list_has(&selection->pids, thread->pid)) &&
-	       (!selection->tids.count || number_list_has(&selection->tids, thread->tid)) &&
-	       (!selection->comms.count || has_name(&selection->comms, thread));
+	bool named = !selection->comms.count;
+
+	for (size_t i = 0; i < thread->name_count && !named; i++)
+		named = pattern_list_matches(&selection->comms, thread->names[i].text);
+	return named &&
+	       (!selection->pids.count || number_list_has(&selection->pids, thread->pid)) &&
+	       (!selection->tids.count || number_list_has(&selection->tids, thread->tid));
 }
 
 static void choose_threads(struct event_filter *filter, const struct timeline *timeline)
 {
-	const struct selection *selection = filter->selection;
 	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);
 
 	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
 	for (size_t i = 0; i < filter->thread_count; i++)
-		filter->threads[i] = wants_thread(selection, threads[i]);
-	filter->threads[filter->thread_count] =
-		!selection->pids.count && !selection->tids.count && !selection->comms.count;
+		filter->threads[i] = wants_thread(filter->selection, threads[i]);
+	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
 }
 
 /* Returns a child's parent or creator; NULL: the child existed before the recording. */
@@ -197,34 +184,13 @@ static bool wants_tid(const struct event_filter *filter, const struct timeline *
 	return !known && filter->threads[filter->thread_count];
 }
 
-static bool wants_stream(const struct event_filter *filter, const struct timeline *timeline,
-			 const struct aux_stream *aux)
-{
-	const struct number_list *cpus = &filter->selection->cpus;
-
-	if (aux->tid != -1)
-		return wants_tid(filter, timeline, aux->tid);
-	return !cpus->count || aux->cpu == -1 || number_list_has(cpus, aux->cpu);
-}
-
 /* ---- Streams ------------------------------------------------------------- */
-
-static void cut_stream(const struct event_filter *filter, struct auxtrace *auxtrace,
-		       const struct aux_stream *aux, struct aux_stream *view)
-{
-	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
-
-	*view = *aux;
-	if (event_filter_by_time(filter))
-		aux_seek(aux, tsc_clock_tsc(&clock, filter->begin),
-			 filter->end == UINT64_MAX ? UINT64_MAX
-						   : tsc_clock_tsc(&clock, filter->end),
-			 &auxtrace->arena, view);
-}
 
 static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrace,
 			   const struct timeline *timeline, struct diag *diag)
 {
+	const struct number_list *cpus = &filter->selection->cpus;
+	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
 	struct aux_stream *kept =
 		arena_alloc(&auxtrace->arena, auxtrace->stream_count * sizeof(*kept));
 	size_t count = 0, per_thread = 0;
@@ -234,14 +200,21 @@ static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrac
 
 		filter->bytes_left_out += aux->size;
 		per_thread += aux->tid != -1;
-		if (!wants_stream(filter, timeline, aux))
+		if (aux->tid != -1
+			    ? !wants_tid(filter, timeline, aux->tid)
+			    : cpus->count && aux->cpu != -1 && !number_list_has(cpus, aux->cpu))
 			continue;
-		cut_stream(filter, auxtrace, aux, &kept[count]);
+		kept[count] = *aux;
+		if (event_filter_by_time(filter))
+			aux_seek(aux, tsc_clock_tsc(&clock, filter->begin),
+				 filter->end == UINT64_MAX ? UINT64_MAX
+							   : tsc_clock_tsc(&clock, filter->end),
+				 &auxtrace->arena, &kept[count]);
 		filter->bytes_left_out -= kept[count++].size;
 	}
 	auxtrace->streams = kept;
 	auxtrace->stream_count = count;
-	if (per_thread && filter->selection->cpus.count)
+	if (per_thread && cpus->count)
 		diag_warn(diag, "cpu-unknown",
 			  "--cpu has no effect: the recording has a buffer per thread, and does "
 			  "not name the CPU");

@@ -4,11 +4,6 @@
 
 #include "decoder/cpu_event.h"
 
-static bool is_one_level(enum trace_mode mode)
-{
-	return mode == TRACE_MODE_USER || mode == TRACE_MODE_KERNEL;
-}
-
 bool mode_filter_has(enum trace_mode mode, uint64_t ip)
 {
 	return ip && (ip >> 63 ? TRACE_MODE_KERNEL : TRACE_MODE_USER) == mode;
@@ -17,15 +12,6 @@ bool mode_filter_has(enum trace_mode mode, uint64_t ip)
 static bool is_of_other(enum trace_mode mode, uint64_t ip)
 {
 	return ip && !mode_filter_has(mode, ip);
-}
-
-/* Returns whether a gap may concern the chosen level. */
-static bool wants_gap(enum trace_mode mode, const struct branch_event *event)
-{
-	bool of_code = event->gap == GAP_NO_CODE || event->gap == GAP_MISMATCH ||
-		       event->gap == GAP_ENDLESS;
-
-	return !of_code || !is_of_other(mode, event->from);
 }
 
 static void begin_tracing(struct branch_event *event)
@@ -50,10 +36,12 @@ static void end_tracing(struct branch_event *event)
 
 bool mode_filter_event(enum trace_mode mode, struct branch_event *event)
 {
-	if (!is_one_level(mode))
+	if (mode != TRACE_MODE_USER && mode != TRACE_MODE_KERNEL)
 		return true;
 	if (event->kind == BRANCH_GAP)
-		return wants_gap(mode, event);
+		return (event->gap != GAP_NO_CODE && event->gap != GAP_MISMATCH &&
+			event->gap != GAP_ENDLESS) ||
+		       !is_of_other(mode, event->from);
 	if (event->kind == BRANCH_COUNTS)
 		return !is_of_other(mode, event->from);
 	if (event->kind == BRANCH_CPU_EVENT)

@@ -44,18 +44,6 @@ struct filter_track {
 	uint16_t end_flags;      /* of the current end */
 };
 
-/* ---- Patterns ------------------------------------------------------------ */
-
-static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint8_t verdict)
-{
-	const struct selection *selection = filter->choice.selection;
-
-	if (!selection->symbols.count && !selection->dsos.count)
-		return false;
-	return (!selection->symbols.count || verdict & VERDICT_KEEP) &&
-	       function_choice_keeps_file(&filter->choice, symbol->dso);
-}
-
 /* ---- Passing on ---------------------------------------------------------- */
 
 static void show(struct filter_track *track, struct filter_frame *frame)
@@ -87,15 +75,6 @@ static void settle(struct filter_track *track, uint64_t time, bool all)
 	}
 }
 
-static struct filter_frame *shown_below(struct filter_track *track, size_t index)
-{
-	while (index-- > 0) {
-		if (track->frames[index].state >= FRAME_PENDING)
-			return &track->frames[index];
-	}
-	return NULL;
-}
-
 static void end_shown(struct filter_track *track, const struct filter_frame *frame, uint64_t time)
 {
 	const struct slice_sink *next = track->filter->next;
@@ -117,8 +96,9 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 	struct filter_frame *frame = &track->frames[index];
 	struct filter_frame *around = NULL;
 
-	if (frame->state == FRAME_PENDING)
-		around = shown_below(track, index);
+	for (size_t i = index; i-- > 0 && frame->state == FRAME_PENDING && !around;)
+		if (track->frames[i].state >= FRAME_PENDING)
+			around = &track->frames[i];
 	if (around) {
 		around->folded += 1 + frame->folded;
 		around->folded_time += time - frame->begin;
@@ -170,13 +150,6 @@ static bool is_visible(const struct filter_track *track)
 	       (track->keep || (!selection->symbols.count && !selection->dsos.count));
 }
 
-static void hide_part(struct filter_track *track, uint64_t time)
-{
-	track->visible = false;
-	for (size_t i = track->count; i > 0; i--)
-		leave(track, i - 1, time);
-}
-
 /* Show the open slices, the part's callers, as context. */
 static void show_part(struct filter_track *track, uint64_t time)
 {
@@ -204,8 +177,9 @@ static void update(struct filter_track *track, uint64_t time)
 
 	if (visible && !track->visible)
 		show_part(track, time);
-	else if (!visible && track->visible)
-		hide_part(track, time);
+	for (size_t i = track->count; i > 0 && !visible && track->visible; i--)
+		leave(track, i - 1, time);
+	track->visible = visible;
 }
 
 /* ---- The sink ------------------------------------------------------------ */
@@ -220,13 +194,16 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 {
 	struct slice_filter *filter = track->filter;
 	uint8_t verdict = function_choice_verdict(&filter->choice, event->symbol);
+	const struct selection *selection = filter->choice.selection;
 	bool root = (verdict & VERDICT_ROOT) != 0, outside = !root && !is_inside(track);
+	bool chosen = selection->symbols.count ? verdict & VERDICT_KEEP : selection->dsos.count;
 	struct filter_frame *frame, next = {
 		.symbol = event->symbol,
 		.ip = event->ip,
 		.detail = track->now,
 		.flags = event->flags,
-		.keep = !outside && keeps(filter, event->symbol, verdict),
+		.keep = !outside && chosen &&
+			function_choice_keeps_file(&filter->choice, event->symbol->dso),
 		.hide = (verdict & VERDICT_HIDE) != 0,
 		.root = root,
 		.slow = verdict & VERDICT_WITHIN && *track->calls++ > track->longer && !outside,

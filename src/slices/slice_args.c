@@ -50,14 +50,6 @@ static void add_source(struct slice_args *args, const struct symbol *symbol, boo
 	slice_args_add_name(args, SLICE_ARG_FILE, line.file);
 }
 
-static void add_values(struct slice_args *args, const struct slice_cause *event)
-{
-	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++)
-		if (event->known >> i & 1)
-			add_number(args, SLICE_ARG_EVENT + (enum slice_arg_key)i, SLICE_ARG_POINTER,
-				   event->values[i]);
-}
-
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
 			  unsigned flags, enum option_args level)
 {
@@ -77,7 +69,10 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 		add_number(args, SLICE_ARG_INLINED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_HAS_VECTOR)
 		add_number(args, SLICE_ARG_VECTOR, SLICE_ARG_NUMBER, slice_vector(flags));
-	add_values(args, event);
+	for (int i = 0; event && i < SLICE_EVENT_VALUES; i++)
+		if (event->known >> i & 1)
+			add_number(args, SLICE_ARG_EVENT + (enum slice_arg_key)i, SLICE_ARG_POINTER,
+				   event->values[i]);
 	if (flags & SLICE_INFERRED_START)
 		add_number(args, SLICE_ARG_INFERRED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_UNCERTAIN_LEVEL)

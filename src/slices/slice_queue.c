@@ -252,18 +252,6 @@ static void queue_flush(const struct slice_sink *sink, void *track)
 		slice_sink_flush(queue->next, track);
 }
 
-static void release(struct slice_queue *queue)
-{
-	for (size_t i = 0; i < BLOCKS; i++) {
-		free(queue->blocks[i].details);
-		arena_release(&queue->blocks[i].texts);
-	}
-	free(queue->blocks);
-	pthread_cond_destroy(&queue->changed);
-	pthread_mutex_destroy(&queue->lock);
-	free(queue);
-}
-
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
 				     const uint64_t *slices, struct workers *workers)
 {
@@ -321,5 +309,12 @@ void slice_queue_close(struct slice_queue *queue)
 	if (!queue)
 		return;
 	workers_cancel(queue->workers, &queue->job);
-	release(queue);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		free(queue->blocks[i].details);
+		arena_release(&queue->blocks[i].texts);
+	}
+	free(queue->blocks);
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
 }

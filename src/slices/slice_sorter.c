@@ -320,30 +320,11 @@ static void sorter_flush(const struct slice_sink *sink, void *track)
 	flush_track(track);
 }
 
-static void close_all(struct sorter_track *track)
-{
-	const struct slice_event end = { .time = track->last_time,
-					 .kind = SLICE_END,
-					 .flags = SLICE_CUT };
-
-	while (track->depth)
-		emit_checked(track, &end);
-}
-
 /* ---- In ------------------------------------------------------------------ */
 
 /* Limits of memory, in bytes, for all tracks and for one array; larger arrays are in files. */
 #define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
-
-/* Emit a segment at the limit of its length. */
-static void limit_segment(struct sorter_track *track)
-{
-	if (track->count < track->sorter->limit)
-		return;
-	flush_track(track);
-	track->sorter->split++;
-}
 
 /* Make room for `need` items of `size` bytes in one of the track's arrays. */
 static void grow_array(struct sorter_track *track, struct big_array *array, size_t need,
@@ -367,30 +348,20 @@ static uint32_t keep_detail(struct sorter_track *track, const struct slice_detai
 	return (uint32_t)track->detail_count;
 }
 
-static void begin_run(struct sorter_track *track)
-{
-	*ARRAY_ADD(track->runs, track->run_count, track->run_room) = track->count;
-}
-
 /* Make room for one more record. */
 static void make_record_room(struct sorter_track *track)
 {
 	size_t step;
 
-	limit_segment(track);
+	if (track->count >= track->sorter->limit) {
+		flush_track(track);
+		track->sorter->split++;
+	}
 	grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
 	step = track->count - track->count % STEP + STEP;
 	if (track->count && track->count % STEP == 0)
 		leave_step(track, track->count - STEP, track->count, track->detail_count);
-	track->full = MIN(track->records.room, step);
-	if (track->full > track->sorter->limit)
-		track->full = track->sorter->limit;
-}
-
-static uint64_t hold_time(struct sorter_track *track, uint64_t time)
-{
-	track->sorter->late += time > INT64_MAX;
-	return MIN(INT64_MAX, time);
+	track->full = MIN(track->records.room, MIN(step, track->sorter->limit));
 }
 
 /* Returns an event with the time and order to sort by: a slice never ends before it begins. */
@@ -402,7 +373,8 @@ static struct slice_event as_sorted(struct sorter_track *track, const struct sli
 		sorted.time = event[-1].time;
 		sorted.order = event[-1].order;
 	}
-	sorted.time = hold_time(track, sorted.time);
+	track->sorter->late += sorted.time > INT64_MAX;
+	sorted.time = MIN(INT64_MAX, sorted.time);
 	return sorted;
 }
 
@@ -418,7 +390,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	*record = as_sorted(track, event);
 	if (!track->count || record[-1].time > record->time ||
 	    (record[-1].time == record->time && record[-1].order > record->order))
-		begin_run(track);
+		*ARRAY_ADD(track->runs, track->run_count, track->run_room) = track->count;
 	if (record->order != SLICE_ORDER_PLAIN && record->time >= track->plain_from)
 		track->plain_from = record->time + 1;
 	record->detail = detail ? keep_detail(track, detail) : 0;
@@ -448,10 +420,8 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 static size_t add_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
 	const struct slice_event *events = batch->events + batch->count - count;
-	size_t room = track->full - track->count;
 
-	if (count > room)
-		count = room;
+	count = MIN(count, track->full - track->count);
 	memcpy(records_of(track) + track->count, events, count * sizeof(*events));
 	if (batch->details)
 		keep_details(track, batch, count);
@@ -553,7 +523,10 @@ void slice_sorter_finish(struct slice_sorter *sorter)
 {
 	for (struct sorter_track *track = sorter->first; track; track = track->next) {
 		flush_track(track);
-		close_all(track);
+		while (track->depth)
+			emit_checked(track, &(struct slice_event){ .time = track->last_time,
+								   .kind = SLICE_END,
+								   .flags = SLICE_CUT });
 	}
 	warn(sorter);
 }

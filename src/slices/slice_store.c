@@ -26,15 +26,6 @@ static const struct store_record *record_at(const struct slice_store *store, uin
 
 /* ---- In ------------------------------------------------------------------ */
 
-static struct store_track *stored_track_of(struct slice_store *store, struct track *track)
-{
-	ARRAY_GROW_ZEROED(store->tracks, store->track_room, (size_t)track->index + 1);
-	if (store->track_count <= track->index)
-		store->track_count = (size_t)track->index + 1;
-	store->tracks[track->index].track = track;
-	return &store->tracks[track->index];
-}
-
 static void add(struct slice_store *store, struct store_track *to,
 		const struct store_record *record)
 {
@@ -75,10 +66,16 @@ static void keep_event(struct slice_store *store, struct store_track *to,
 
 static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	struct store_track *to = stored_track_of(sink->context, track);
+	struct slice_store *store = sink->context;
+	size_t index = ((struct track *)track)->index;
+	struct store_track *to;
 
+	ARRAY_GROW_ZEROED(store->tracks, store->track_room, index + 1);
+	store->track_count = MAX(store->track_count, index + 1);
+	to = &store->tracks[index];
+	to->track = track;
 	for (size_t i = 0; i < batch->count; i++)
-		keep_event(sink->context, to, &batch->events[i],
+		keep_event(store, to, &batch->events[i],
 			   slice_batch_detail(batch, &batch->events[i]));
 }
 

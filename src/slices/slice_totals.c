@@ -117,16 +117,6 @@ const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *tota
 
 /* ---- Sums ---------------------------------------------------------------- */
 
-/* Returns the node of a function by a symbol that is not its first, or not yet. */
-static uint32_t node_of_symbol(struct slice_totals *totals, const struct symbol *symbol)
-{
-	uint32_t node = function_table_find(&totals->functions, symbol) + 1;
-
-	if (node == totals->tree.count)
-		call_tree_add_nodes(&totals->tree, node);
-	return node;
-}
-
 static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
 				      const struct slice_event *event,
 				      const struct slice_detail *detail)
@@ -139,7 +129,11 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
 	node = function_table_known(&totals->functions, event->symbol);
-	return node ? node : node_of_symbol(totals, event->symbol);
+	if (!node)
+		node = function_table_find(&totals->functions, event->symbol) + 1;
+	if (node == tree->count)
+		call_tree_add_nodes(tree, node);
+	return node;
 }
 
 static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *thread,

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Choose the number of threads and the size of segments; a test program has functions of its own.
+ */
+#include "src/pipeline/recording.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+/*
+ * Bytes of AUX data below which threads cost more than they save; if nobody asked for threads, also
+ * where they save some 0.05 s: a second one takes 30 % more CPU time and three times the memory for
+ * 2 MiB, and 6 % more for 8.8 MB (tests/bench/README.md).
+ */
+#define PARALLEL_MIN     ((uint64_t)1 << 20)
+#define PARALLEL_UNASKED ((uint64_t)4 << 20)
+
+static uint64_t count_bytes(const struct auxtrace *auxtrace)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		size += auxtrace->streams[i].size;
+	return size;
+}
+
+uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
+{
+	/*
+	 * All streams have segments in flight, whose events take 100 to 500 times as many bytes.
+	 * The events of small segments stay in a CPU's cache from one thread to the next.
+	 */
+	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
+	/*
+	 * Some segments take up to seven times as long as others of their size, so each thread gets
+	 * many. Below 4 KiB, two PSBs of Linux, starting a segment costs more than it saves.
+	 */
+	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
+	uint64_t size = all / MAX(auxtrace->stream_count, 2);
+
+	size = MAX(size, least);
+	if (workers && share / workers_count(workers) < size)
+		size = share / workers_count(workers);
+	return MAX(share_least, size);
+}
+
+/*
+ * Following branches in jobs takes a sixth more instructions. With fewer threads than this, the
+ * ordered stage is not the bottleneck (tests/bench/README.md).
+ */
+#define FOLLOWING_THREADS 5
+
+bool decode_threads_follow(const struct workers *workers)
+{
+	return workers_count(workers) >= FOLLOWING_THREADS;
+}
+
+/*
+ * Use at most one thread per CPU, because threads would evict each other's caches: with eight
+ * threads on two CPUs, a conversion takes a third longer than with two.
+ */
+static unsigned thread_count(const struct options *options)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned cpus = online > 0 ? (unsigned)online : 1;
+	cpu_set_t usable;
+
+	if (sched_getaffinity(0, sizeof(usable), &usable) == 0)
+		cpus = (unsigned)CPU_COUNT(&usable);
+	return !options->threads || options->threads > cpus ? cpus : options->threads;
+}
+
+struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
+				    struct diag *diag)
+{
+	unsigned count = thread_count(options);
+	uint64_t least = options->threads ? PARALLEL_MIN : PARALLEL_UNASKED;
+	struct workers *workers;
+
+	if (count == 1 || options->engine != PT_ENGINE_FAST || count_bytes(auxtrace) < least)
+		return NULL;
+	workers = workers_open(count);
+	if (!workers)
+		diag_warn(diag, "no-threads", "cannot start a thread; decoding with one CPU");
+	return workers;
+}
