@@ -164,15 +164,6 @@ static void add_instruction(void *context, const struct executed_insn *insn)
 		};
 }
 
-static void add_own_costs(struct cost_stacks *stacks)
-{
-	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
-	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
-		if (!cost_is_thread(stacks, i))
-			call_tree_add(&stacks->own[cost_frame(stacks, i).first],
-				      &stacks->tree.nodes[i].own, true);
-}
-
 /* Add one for the instructions of each function that were not counted one by one. */
 static void add_rests(struct cost_stacks *stacks)
 {
@@ -204,7 +195,11 @@ void cost_stacks_finish(struct cost_stacks *stacks)
 	size_t next = 0;
 
 	executed_code_list(&stacks->code, add_instruction, stacks);
-	add_own_costs(stacks);
+	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
+	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
+		if (!cost_is_thread(stacks, i))
+			call_tree_add(&stacks->own[cost_frame(stacks, i).first],
+				      &stacks->tree.nodes[i].own, true);
 	add_rests(stacks);
 	stacks->first = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->first));
 	if (stacks->instruction_count)

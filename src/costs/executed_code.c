@@ -5,12 +5,6 @@
 #include "src/resolve/resolve.h"
 #include "symbols/dso/dso_store.h"
 
-static bool is_stretch(const struct code_stretch *a, const struct code_stretch *b)
-{
-	return a->begin == b->begin && a->last == b->last && a->dso == b->dso &&
-	       a->kind == b->kind && a->branch == b->branch;
-}
-
 static void add_stretch(struct executed_code *code, const struct code_stretch *added)
 {
 	uint64_t hash =
@@ -21,12 +15,15 @@ static void add_stretch(struct executed_code *code, const struct code_stretch *a
 
 	if (!added->count)
 		return;
-	while ((id = id_index_next(&code->index, &probe)) &&
-	       !is_stretch(&code->stretches[id - 1], added))
-		;
-	if (id) {
-		code->stretches[id - 1].count += added->count;
-		code->stretches[id - 1].taken += added->taken;
+	while ((id = id_index_next(&code->index, &probe))) {
+		struct code_stretch *known = &code->stretches[id - 1];
+
+		if (known->begin != added->begin || known->last != added->last ||
+		    known->dso != added->dso || known->kind != added->kind ||
+		    known->branch != added->branch)
+			continue;
+		known->count += added->count;
+		known->taken += added->taken;
 		return;
 	}
 	*ARRAY_ADD(code->stretches, code->count, code->room) = *added;

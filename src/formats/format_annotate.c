@@ -69,11 +69,10 @@ static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint
 	const struct symbol *symbol = stacks->functions.functions[function].symbol;
 	const struct call_costs *own = &stacks->own[function];
 	json_t *object = json_object(), *code = json_array();
-	const char *file = symbol->dso ? dso_file(symbol->dso) : NULL;
 
 	set_name(object, "function", symbol->name);
 	json_object_set_new(object, "binary",
-			    file ? json_any_text(file, strlen(file)) : json_null());
+			    json_text_or_null(symbol->dso ? dso_file(symbol->dso) : NULL));
 	set_number(object, "calls", calls);
 	set_number(object, "instructions", own->insns);
 	set_number(object, "cycles", own->cycles);

@@ -61,19 +61,6 @@ static int print_micros(const char *key, uint64_t ns, int ps, FILE *out)
 	return ps;
 }
 
-/*
- * Readers sort by time, and add time and duration as floating point numbers: begins and ends of
- * one ns are some ps apart, in their order.
- */
-static void print_times(const struct slice_list *list, const struct listed_slice *slice, FILE *out)
-{
-	int ps = print_micros("ts", slice->begin - list->first, rank_ps(slice->begin_rank), out);
-
-	ps = rank_ps(slice->end_rank) - ps;
-	if (slice->symbol)
-		print_micros("dur", slice->end - slice->begin, MAX(0, ps), out);
-}
-
 /* ---- Names and arguments ------------------------------------------------- */
 
 static void print_key(const char *before, const char *key, FILE *out)
@@ -103,50 +90,6 @@ static void print_track_name(struct chrome_output *chrome, const struct track *t
 	fputs("}}", out);
 }
 
-static void announce(struct chrome_output *chrome, struct track *track)
-{
-	if (track->announced)
-		return;
-	track->announced = true;
-	print_track_name(chrome, track, "process_name", track->process_name);
-	print_track_name(chrome, track, "thread_name", track->thread_name);
-}
-
-static void print_value(const struct slice_arg *arg, FILE *out)
-{
-	char text[4 + DIGITS_MOST] = "\"0x", *end = text;
-
-	switch (arg->type) {
-	case SLICE_ARG_NUMBER:
-		end = digits_decimal(text, arg->number);
-		break;
-	case SLICE_ARG_POINTER:
-		end = digits_hex(text + 3, arg->number);
-		*end++ = '"';
-		break;
-	case SLICE_ARG_NAME:
-		json_text_print(arg->name->text, arg->name->length, out);
-		break;
-	case SLICE_ARG_REAL:
-		fprintf(out, "%.15g", arg->real);
-		break;
-	case SLICE_ARG_TRUE:
-		fputs_unlocked("true", out);
-		break;
-	}
-	fwrite_unlocked(text, 1, (size_t)(end - text), out);
-}
-
-static void print_chrome_args(const struct slice_args *args, FILE *out)
-{
-	for (size_t i = 0; i < args->count; i++) {
-		print_key(i ? ",\"" : ",\"args\":{\"", slice_arg_text(args->list[i].key), out);
-		print_value(&args->list[i], out);
-	}
-	if (args->count)
-		putc_unlocked('}', out);
-}
-
 /* ---- The format ---------------------------------------------------------- */
 
 static void print_chrome_slice(struct slice_list *list, struct track *track,
@@ -156,11 +99,23 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 	const struct name *name = listed_name(slice), *category;
 	struct slice_args args;
 	FILE *out = list->output.text;
+	int ps;
 
 	(void)number;
-	announce(chrome, track);
+	if (!track->announced) {
+		print_track_name(chrome, track, "process_name", track->process_name);
+		print_track_name(chrome, track, "thread_name", track->thread_name);
+	}
+	track->announced = true;
 	open_event(chrome, track, slice->symbol ? 'X' : 'i');
-	print_times(list, slice, out);
+	/*
+	 * Readers sort by time, and add time and duration as floating point numbers: begins and
+	 * ends of one ns are some ps apart, in their order.
+	 */
+	ps = print_micros("ts", slice->begin - list->first, rank_ps(slice->begin_rank), out);
+	ps = rank_ps(slice->end_rank) - ps;
+	if (slice->symbol)
+		print_micros("dur", slice->end - slice->begin, MAX(0, ps), out);
 	print_chrome_text("name", name, out);
 	if (!slice->symbol) {
 		fputs_unlocked(",\"s\":\"t\"", out); /* of the thread */
@@ -169,7 +124,13 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 		if (category && strncmp(name->text, category->text, category->length) != 0)
 			print_chrome_text("cat", category, out);
 		slice_list_args(list, slice, &args);
-		print_chrome_args(&args, out);
+		for (size_t i = 0; i < args.count; i++) {
+			print_key(i ? ",\"" : ",\"args\":{\"", slice_arg_text(args.list[i].key),
+				  out);
+			slice_arg_print(&args.list[i], true, out);
+		}
+		if (args.count)
+			putc_unlocked('}', out);
 	}
 	putc_unlocked('}', out);
 }

@@ -22,7 +22,8 @@ struct functions_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* of functions: node N has row N */
 	enum function_order order;
-	size_t top; /* rows that are shown, at most; 0: all */
+	size_t top;   /* rows that are shown, at most; 0: all */
+	uint64_t all; /* sum of `self`; set at the end */
 	struct function_row {
 		const struct name *name;
 		uint64_t total, self; /* ns, or instructions, as all below; set at the end */
@@ -104,24 +105,17 @@ static void open_functions(struct format_output *output, const struct format_req
 
 /* ---- The table ----------------------------------------------------------- */
 
-static uint64_t sort_key(const struct function_row *row, enum function_order order)
-{
-	const uint64_t keys[] = { [ORDER_SELF] = row->self,
-				  [ORDER_TOTAL] = row->total,
-				  [ORDER_CALLS] = row->calls.count,
-				  [ORDER_NAME] = 0 };
-
-	return keys[order];
-}
-
 /* The larger first; where equal, by name. */
 static int compare_rows(const void *left, const void *right, void *order)
 {
-	const struct function_row *row_a = left, *row_b = right;
-	uint64_t a = sort_key(row_a, *(const enum function_order *)order);
-	uint64_t b = sort_key(row_b, *(const enum function_order *)order);
+	const struct function_row *a = left, *b = right;
+	const uint64_t keys[][2] = { [ORDER_SELF] = { a->self, b->self },
+				     [ORDER_TOTAL] = { a->total, b->total },
+				     [ORDER_CALLS] = { a->calls.count, b->calls.count },
+				     [ORDER_NAME] = { 0, 0 } };
+	const uint64_t *key = keys[*(const enum function_order *)order];
 
-	return COMPARE(b, a) ?: strcmp(row_a->name->text, row_b->name->text);
+	return COMPARE(key[1], key[0]) ?: strcmp(a->name->text, b->name->text);
 }
 
 /* Returns the number of rows that are shown. */
@@ -142,16 +136,8 @@ static void add_up(struct functions_output *functions)
 
 		functions->rows[i].self = insns ? own->insns : own->ns;
 		functions->rows[i].total = insns ? total->insns : total->ns;
+		functions->all += functions->rows[i].self;
 	}
-}
-
-static uint64_t sum_of_self(const struct functions_output *functions)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 1; i < functions->tree.count; i++)
-		sum += functions->rows[i].self;
-	return sum;
 }
 
 static void print_cell(const struct functions_output *functions, uint64_t value)
@@ -162,9 +148,9 @@ static void print_cell(const struct functions_output *functions, uint64_t value)
 		amount_text(text, functions->output.sink.details, value));
 }
 
-static void print_row(const struct functions_output *functions, const struct function_row *row,
-		      double all)
+static void print_row(const struct functions_output *functions, const struct function_row *row)
 {
+	double all = (double)functions->all;
 	FILE *out = functions->output.text;
 
 	fprintf(out, "%10" PRIu64, row->calls.count);
@@ -185,11 +171,9 @@ static int print_functions(struct format_output *output, struct error *err)
 	struct functions_output *functions = (struct functions_output *)output;
 	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
-	double all;
 
 	(void)err;
 	add_up(functions);
-	all = (double)sum_of_self(functions);
 	if (count)
 		qsort_r(functions->rows + 1, count, sizeof(*functions->rows), compare_rows,
 			&functions->order);
@@ -197,7 +181,7 @@ static int print_functions(struct format_output *output, struct error *err)
 		"share", "min", "median", "p99", "max", "function",
 		output->sink.details ? "  (all in instructions)" : "");
 	for (size_t i = 1; i <= shown_rows(functions); i++)
-		print_row(functions, &functions->rows[i], all);
+		print_row(functions, &functions->rows[i]);
 	if (count)
 		time_note_print(output->machine, out);
 	return 0;
@@ -231,7 +215,7 @@ static json_t *answer_functions(const struct format_output *output)
 		json_array_append_new(list, row_json(functions, &functions->rows[i]));
 	answer = json_pack("{ss so sI}", "format", "functions", "functions", list, "function_count",
 			   (json_int_t)(functions->tree.count - 1));
-	amount_set(answer, "self", output->sink.details, sum_of_self(functions));
+	amount_set(answer, "self", output->sink.details, functions->all);
 	time_note_add(answer, output->machine);
 	return answer;
 }

@@ -9,30 +9,6 @@
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
 
-static void print_slice_args(const struct slice_args *args, FILE *out)
-{
-	for (const struct slice_arg *arg = args->list; arg < args->list + args->count; arg++) {
-		fprintf(out, " %s=", slice_arg_text(arg->key));
-		switch (arg->type) {
-		case SLICE_ARG_NUMBER:
-			fprintf(out, "%" PRIu64, arg->number);
-			break;
-		case SLICE_ARG_POINTER:
-			fprintf(out, "0x%" PRIx64, arg->number);
-			break;
-		case SLICE_ARG_NAME:
-			escaped_text_print(arg->name->text, arg->name->length, out);
-			break;
-		case SLICE_ARG_REAL:
-			fprintf(out, "%.15g", arg->real);
-			break;
-		case SLICE_ARG_TRUE:
-			fputs("true", out);
-			break;
-		}
-	}
-}
-
 static void print_slice(struct slice_list *list, struct track *track,
 			const struct listed_slice *slice, uint64_t number)
 {
@@ -46,7 +22,10 @@ static void print_slice(struct slice_list *list, struct track *track,
 	escaped_text_print(name->text, name->length, out);
 	if (slice->symbol) {
 		slice_list_args(list, slice, &args);
-		print_slice_args(&args, out);
+		for (size_t i = 0; i < args.count; i++) {
+			fprintf(out, " %s=", slice_arg_text(args.list[i].key));
+			slice_arg_print(&args.list[i], false, out);
+		}
 	}
 	putc('\n', out);
 }

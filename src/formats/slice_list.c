@@ -2,6 +2,9 @@
 /* The list of all slices. */
 #include "src/formats/slice_list.h"
 
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
+
 /* Slices that stay in memory, in bytes: most runs print fewer. */
 #define MEMORY_MOST ((size_t)8 << 20)
 
@@ -156,6 +159,32 @@ void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
 	slice_args_add_name(args, SLICE_ARG_CALLER, slice->text);
 	slice_args_add_cost(args, slice->cost);
 	slice_args_add_folded(args, slice->folded, slice->folded_time);
+}
+
+void slice_arg_print(const struct slice_arg *arg, bool json, FILE *out)
+{
+	char text[4 + DIGITS_MOST], *end = text;
+
+	switch (arg->type) {
+	case SLICE_ARG_NUMBER:
+		end = digits_decimal(text, arg->number);
+		break;
+	case SLICE_ARG_POINTER:
+		end = digits_hex(stpcpy(text, json ? "\"0x" : "0x"), arg->number);
+		end = stpcpy(end, json ? "\"" : "");
+		break;
+	case SLICE_ARG_NAME:
+		(json ? json_text_print : escaped_text_print)(arg->name->text, arg->name->length,
+							      out);
+		break;
+	case SLICE_ARG_REAL:
+		fprintf(out, "%.15g", arg->real);
+		break;
+	case SLICE_ARG_TRUE:
+		fputs_unlocked("true", out);
+		break;
+	}
+	fwrite_unlocked(text, 1, (size_t)(end - text), out);
 }
 
 /* ---- In order ------------------------------------------------------------ */

@@ -72,6 +72,9 @@ void slice_list_print(struct slice_list *list, slice_list_print_fn *print);
 void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
 		     struct slice_args *args);
 
+/* Print the value of an argument: of JSON, or as text in which names are escaped. */
+void slice_arg_print(const struct slice_arg *arg, bool json, FILE *out);
+
 /* Returns the name of a slice, or the text of an instant.  Borrowed. */
 static inline const struct name *listed_name(const struct listed_slice *slice)
 {

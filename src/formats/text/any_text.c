@@ -47,14 +47,6 @@ void escaped_text_print(const char *text, size_t length, FILE *out)
 	}
 }
 
-/* Returns the size of a character that a JSON string has as it is; 0 of any other byte. */
-static size_t json_character(const char *at, const char *end)
-{
-	unsigned char c = (unsigned char)*at;
-
-	return is_plain(c) && c != '"' ? utf8_character(at, (size_t)(end - at)) : 0;
-}
-
 void json_text_print(const char *text, size_t length, FILE *out)
 {
 	const char *at = text, *end = text + length;
@@ -65,7 +57,9 @@ void json_text_print(const char *text, size_t length, FILE *out)
 		unsigned char c;
 
 		at = skip_plain(at, end);
-		for (size_t size; at < end && (size = json_character(at, end)); at += size)
+		for (size_t size; at < end && is_plain((unsigned char)*at) && *at != '"' &&
+				  (size = utf8_character(at, (size_t)(end - at)));
+		     at += size)
 			;
 		fwrite_unlocked(piece, 1, (size_t)(at - piece), out);
 		if (at == end)

@@ -55,12 +55,10 @@ char *digits_left(char *at, char *end, ptrdiff_t width)
 
 /* ---- Times --------------------------------------------------------------- */
 
-struct time_unit {
+static const struct time_unit {
 	int64_t ns;
 	const char *name;
-};
-
-static const struct time_unit units[] = {
+} units[] = {
 	{ INT64_C(86400000000000), "d" },
 	{ INT64_C(3600000000000), "h" },
 	{ INT64_C(60000000000), "m" },
@@ -70,25 +68,13 @@ static const struct time_unit units[] = {
 	{ 1, "ns" },
 };
 
-/* Returns the largest unit that is not more than the time. */
-static const struct time_unit *unit_of(int64_t ns)
-{
-	const struct time_unit *unit = units;
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-
-	while (unit->ns > 1 && size < (uint64_t)unit->ns)
-		unit++;
-	return unit;
-}
-
 static void strip_zeros(char *text)
 {
-	size_t length = strlen(text);
+	char *end = text + strlen(text);
 
-	while (length > 0 && text[length - 1] == '0')
-		text[--length] = 0;
-	if (length > 0 && text[length - 1] == '.')
-		text[--length] = 0;
+	while (end[-1] == '0')
+		end--;
+	end[end[-1] == '.' ? -1 : 0] = 0;
 }
 
 /* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives four digits. */
@@ -126,8 +112,12 @@ static bool print_exactly(char *text, int64_t ns, const struct time_unit *unit)
 
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
 {
-	const struct time_unit *unit = unit_of(ns);
+	const struct time_unit *unit = units;
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
+	/* The largest unit that is not more than the time. */
+	while (unit->ns > 1 && size < (uint64_t)unit->ns)
+		unit++;
 	if (!print_exactly(text, ns, unit)) {
 		/* At most 106,752 days: fewer than 16 characters. */
 		snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
