@@ -2,6 +2,7 @@
 /* Allocation that never returns NULL. */
 #include "base/alloc.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -38,6 +39,18 @@ void *alloc_checked(void *result)
 	if (!result)
 		alloc_check();
 	return result;
+}
+
+char *alloc_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		alloc_fail(0);
+	va_end(args);
+	return text;
 }
 
 /* glibc's fclose() succeeds when there is no memory for the whole text. */

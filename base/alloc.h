@@ -40,6 +40,9 @@ void *alloc_checked(void *result);
  */
 void alloc_check(void);
 
+/* Returns a printed text, owned by the caller. */
+char *alloc_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Close a stream of open_memstream(): the text is there, owned by the caller. */
 void alloc_close_text(FILE *stream, char *const *text);
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,21 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+
+static inline pthread_mutex_t *lock_take(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	return lock;
+}
+
+static inline void lock_release(pthread_mutex_t *const *lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+/* Declare that the rest of the block holds a lock, as guard(mutex)() of Linux does. */
+#define HOLD_LOCK(lock)                                                                            \
+	pthread_mutex_t *held_lock __attribute__((cleanup(lock_release), unused)) = lock_take(lock)
 
 /* -1, 0 or 1 if a is less than, equal to or greater than b. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))

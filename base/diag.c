@@ -39,7 +39,7 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 
 	if (!diag)
 		return;
-	pthread_mutex_lock(&diag->lock);
+	HOLD_LOCK(&diag->lock);
 	line = find_line(diag, kind);
 	if (!line) {
 		va_start(args, format);
@@ -55,7 +55,6 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 		diag->last = &line->next;
 	}
 	line->count++;
-	pthread_mutex_unlock(&diag->lock);
 }
 
 unsigned diag_kinds(const struct diag *diag)

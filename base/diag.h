@@ -9,8 +9,6 @@
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
-#include <pthread.h>
-
 #include "base/arena.h"
 
 struct diag {

@@ -3,7 +3,6 @@
  * threads. */
 #include "base/workers.h"
 
-#include <pthread.h>
 #include <signal.h>
 
 /* Bytes, as of a first thread: demanglers recurse, and musl's threads have 128 KiB. */
@@ -128,8 +127,8 @@ static void work(struct worker *worker)
 {
 	struct workers *workers = worker->workers;
 	bool is_caller = worker == workers->members;
+	HOLD_LOCK(&workers->lock);
 
-	pthread_mutex_lock(&workers->lock);
 	while (is_caller ? workers->stage != NULL : !workers->closing) {
 		if (may_run_stage(workers, worker)) {
 			run_stage(worker);
@@ -141,7 +140,6 @@ static void work(struct worker *worker)
 			workers->sleeping--;
 		}
 	}
-	pthread_mutex_unlock(&workers->lock);
 }
 
 static void *start_worker(void *context)
@@ -235,23 +233,23 @@ void workers_run(struct workers *workers, workers_stage *stage, void *context)
 
 void workers_submit(struct workers *workers, struct worker_job *job)
 {
-	pthread_mutex_lock(&workers->lock);
+	HOLD_LOCK(&workers->lock);
+
 	job->state = JOB_QUEUED;
 	job->next = NULL;
 	*workers->last = job;
 	workers->last = &job->next;
 	wake_one(workers);
-	pthread_mutex_unlock(&workers->lock);
 }
 
 void workers_offer(struct workers *workers, struct worker_job *job)
 {
-	pthread_mutex_lock(&workers->lock);
+	HOLD_LOCK(&workers->lock);
+
 	job->state = JOB_QUEUED;
 	job->next = workers->offered;
 	workers->offered = job;
 	wake_one(workers);
-	pthread_mutex_unlock(&workers->lock);
 }
 
 static void wait_until_done(struct workers *workers, const struct worker_job *job)
@@ -265,8 +263,8 @@ static void wait_until_done(struct workers *workers, const struct worker_job *jo
 bool workers_ready(struct workers *workers, struct worker_job *job)
 {
 	bool ready = true;
+	HOLD_LOCK(&workers->lock);
 
-	pthread_mutex_lock(&workers->lock);
 	if (workers->stage) {
 		ready = may_consume(workers, job, workers->stage_runner);
 		workers->awaited = ready ? NULL : job;
@@ -276,37 +274,31 @@ bool workers_ready(struct workers *workers, struct worker_job *job)
 				job->state == JOB_QUEUED ? job : next_job(workers));
 		wait_until_done(workers, job);
 	}
-	pthread_mutex_unlock(&workers->lock);
 	return ready;
 }
 
 bool workers_help(struct workers *workers, struct worker_job *job)
 {
-	bool queued;
+	HOLD_LOCK(&workers->lock);
 
-	pthread_mutex_lock(&workers->lock);
-	queued = job->state == JOB_QUEUED;
-	if (queued)
-		run_job(self, job);
-	pthread_mutex_unlock(&workers->lock);
-	return queued;
+	if (job->state != JOB_QUEUED)
+		return false;
+	run_job(self, job);
+	return true;
 }
 
 bool workers_idle(struct workers *workers)
 {
-	bool idle;
+	HOLD_LOCK(&workers->lock);
 
-	pthread_mutex_lock(&workers->lock);
-	idle = workers->sleeping;
-	pthread_mutex_unlock(&workers->lock);
-	return idle;
+	return workers->sleeping;
 }
 
 void workers_cancel(struct workers *workers, struct worker_job *job)
 {
-	pthread_mutex_lock(&workers->lock);
+	HOLD_LOCK(&workers->lock);
+
 	if (job->state == JOB_QUEUED)
 		unqueue(workers, job);
 	wait_until_done(workers, job);
-	pthread_mutex_unlock(&workers->lock);
 }

@@ -8,7 +8,6 @@
  */
 #include "base/io/compressor.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -125,29 +124,27 @@ static int compress_block(struct compressor *compressor, const struct byte_block
  * do. */
 static struct byte_block *next_block(struct compressor *compressor, bool *stop)
 {
-	struct byte_block *block = NULL;
+	HOLD_LOCK(&compressor->lock);
 
-	pthread_mutex_lock(&compressor->lock);
 	while (compressor->filled == compressor->emptied && !compressor->ended &&
 	       !compressor->stopped)
 		pthread_cond_wait(&compressor->changed, &compressor->lock);
 	*stop = compressor->stopped;
-	if (compressor->filled != compressor->emptied)
-		block = &compressor->ring[compressor->emptied % BLOCKS];
-	pthread_mutex_unlock(&compressor->lock);
-	return block;
+	return compressor->filled != compressor->emptied
+		       ? &compressor->ring[compressor->emptied % BLOCKS]
+		       : NULL;
 }
 
 static void finish_block(struct compressor *compressor, int failure)
 {
-	pthread_mutex_lock(&compressor->lock);
+	HOLD_LOCK(&compressor->lock);
+
 	compressor->emptied++;
 	if (failure) {
 		compressor->failure = failure;
 		compressor->stopped = true;
 	}
 	pthread_cond_broadcast(&compressor->changed);
-	pthread_mutex_unlock(&compressor->lock);
 }
 
 static void *compress_blocks(void *context)

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fts.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,17 +52,14 @@ static struct read_file *find_read(const struct stat *status)
 static void add_read(const struct stat *status, const char *path)
 {
 	struct read_file *added;
+	HOLD_LOCK(&lock);
 
-	if (!S_ISREG(status->st_mode))
+	if (!S_ISREG(status->st_mode) || find_read(status))
 		return;
-	pthread_mutex_lock(&lock);
-	if (!find_read(status)) {
-		added = alloc_zeroed(1, sizeof(*added));
-		added->id = (struct file_id){ status->st_dev, status->st_ino };
-		added->path = output_path_copy(path);
-		HASH_ADD(hh, read_files, id, sizeof(added->id), added);
-	}
-	pthread_mutex_unlock(&lock);
+	added = alloc_zeroed(1, sizeof(*added));
+	added->id = (struct file_id){ status->st_dev, status->st_ino };
+	added->path = output_path_copy(path);
+	HASH_ADD(hh, read_files, id, sizeof(added->id), added);
 }
 
 bool file_use_is_shortage(int errnum)
@@ -75,12 +71,10 @@ bool file_use_is_shortage(int errnum)
 static int note_shortage(int fd, const char *path)
 {
 	int errnum = errno;
+	HOLD_LOCK(&lock);
 
-	if (fd >= 0 || !file_use_is_shortage(errnum))
-		return fd;
-	pthread_mutex_lock(&lock);
-	error_set_system(&shortage, errnum, "%s: cannot open", path);
-	pthread_mutex_unlock(&lock);
+	if (fd < 0 && file_use_is_shortage(errnum))
+		error_set_system(&shortage, errnum, "%s: cannot open", path);
 	errno = errnum;
 	return fd;
 }
@@ -123,13 +117,9 @@ int file_use_open_memory(const char *name)
 
 int file_use_shortage(struct error *err)
 {
-	int status = 0;
+	HOLD_LOCK(&lock);
 
-	pthread_mutex_lock(&lock);
-	if (shortage.kind != ERROR_NONE)
-		status = error_set(err, ERROR_SYSTEM, "%s", shortage.text);
-	pthread_mutex_unlock(&lock);
-	return status;
+	return shortage.kind == ERROR_NONE ? 0 : error_set(err, ERROR_SYSTEM, "%s", shortage.text);
 }
 
 static void read_tree(const char *path)
@@ -254,17 +244,12 @@ int file_use_check(const char *path, struct error *err)
 {
 	const struct read_file *input;
 	struct stat status;
-	int refused = 0;
+	HOLD_LOCK(&lock);
 
-	if (!find_file(path, &status))
-		return 0;
-	pthread_mutex_lock(&lock);
-	input = find_read(&status);
-	if (input)
-		refused = error_set(err, ERROR_SYSTEM, "cannot write to %s: it is the input %s",
-				    path, input->path);
-	pthread_mutex_unlock(&lock);
-	return refused;
+	input = find_file(path, &status) ? find_read(&status) : NULL;
+	return input ? error_set(err, ERROR_SYSTEM, "cannot write to %s: it is the input %s", path,
+				 input->path)
+		     : 0;
 }
 
 int file_use_write(const char *path, const char *what, enum file_use_way way, struct error *err)
@@ -275,24 +260,18 @@ int file_use_write(const char *path, const char *what, enum file_use_way way, st
 				   .direct = standard || way == FILE_APPENDED };
 	struct stat file;
 	bool exists = find_file(path, &file);
-	int status = 0;
 
 	if (file_use_check(path, err) < 0)
 		return -1;
 	/* Devices and pipes, and a directory, which cannot be replaced. */
 	if (!exists && (standard || stat(path, &file) == 0))
 		return 0;
-	pthread_mutex_lock(&lock);
-	if (!standard) {
-		key.text = name_new_file(path);
-		status = add_written(key, err);
-	}
-	if (exists && status == 0) {
-		key.text = name_file(&file);
-		status = add_written(key, err);
-	}
-	pthread_mutex_unlock(&lock);
-	return status;
+	HOLD_LOCK(&lock);
+	key.text = standard ? NULL : name_new_file(path);
+	if (key.text && add_written(key, err) < 0)
+		return -1;
+	key.text = exists ? name_file(&file) : NULL;
+	return key.text ? add_written(key, err) : 0;
 }
 
 int file_use_open_output(const char *path, struct error *err)

@@ -18,11 +18,13 @@ void name_table_release(struct name_table *table)
 	table->count = table->room = 0;
 }
 
-static const struct name *find_or_add(struct name_table *table, const char *text, uint32_t length)
+const struct name *name_intern(struct name_table *table, const char *text, size_t size)
 {
+	uint32_t length = (uint32_t)utf8_cut(text, size, NAME_LENGTH_MAX);
 	uint32_t hash = hash_bytes(text, length), id;
 	struct id_probe probe = id_index_probe(hash);
 	struct name *added;
+	HOLD_LOCK(&table->lock);
 
 	while ((id = id_index_next(&table->index, &probe))) {
 		const struct name *name = table->names[id - 1];
@@ -37,17 +39,6 @@ static const struct name *find_or_add(struct name_table *table, const char *text
 	*ARRAY_ADD(table->names, table->count, table->room) = added;
 	id_index_add(&table->index, hash, (uint32_t)table->count);
 	return added;
-}
-
-const struct name *name_intern(struct name_table *table, const char *text, size_t length)
-{
-	const struct name *name;
-
-	length = utf8_cut(text, length, NAME_LENGTH_MAX);
-	pthread_mutex_lock(&table->lock);
-	name = find_or_add(table, text, (uint32_t)length);
-	pthread_mutex_unlock(&table->lock);
-	return name;
 }
 
 const struct name *name_intern_text(struct name_table *table, const char *text)

@@ -8,8 +8,6 @@
 #ifndef BASE_TABLES_NAME_H
 #define BASE_TABLES_NAME_H
 
-#include <pthread.h>
-
 #include "base/arena.h"
 #include "base/tables/id_index.h"
 

@@ -102,11 +102,10 @@ static struct code_file find_code(void *context, const struct mapped_file *mappe
 	file.path = dso_file(dso);
 	if (file.path)
 		return file;
-	pthread_mutex_lock(&files->lock);
+	HOLD_LOCK(&files->lock);
 	if (!files->names[mapped->index])
 		files->names[mapped->index] = name_bytes(files, file.bytes, file.size);
 	file.path = files->names[mapped->index];
-	pthread_mutex_unlock(&files->lock);
 	return file;
 }
 

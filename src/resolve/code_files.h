@@ -5,8 +5,6 @@
 #ifndef SRC_RESOLVE_CODE_FILES_H
 #define SRC_RESOLVE_CODE_FILES_H
 
-#include <pthread.h>
-
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"

@@ -25,11 +25,15 @@ static const struct name *name_source(struct dso *dso, const struct line_row *ro
 
 	if (!row->file || !row->directory)
 		return row->file ? name_path(dso, row->file) : NULL;
-	if (asprintf(&path, "%s/%s", row->directory, row->file) < 0)
-		alloc_fail(strlen(row->directory) + strlen(row->file) + 2);
+	path = alloc_text("%s/%s", row->directory, row->file);
 	name = name_path(dso, path);
 	free(path);
 	return name;
+}
+
+static void warn_of_damage(const struct dso *dso, const char *text)
+{
+	diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, text);
 }
 
 /* Connect the debug information at `path` with the parts that it has in common with others. */
@@ -43,23 +47,25 @@ static void share_lines(struct dso *dso, const char *path)
 	if (size > 0 &&
 	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared) &&
 	    line_table_share(&dso->lines, &dso->shared) != 0)
-		diag_warn(dso->store->diag, "lines-damaged",
-			  "%s: the debug information that it shares with others (.dwz) is damaged",
-			  dso->path);
+		warn_of_damage(dso, "the debug information that it shares with others (.dwz) is "
+				    "damaged");
 }
 
+/* Read the debug information at the first lookup. */
 static void load_lines(struct dso *dso)
 {
 	const struct elf_file *file = &dso->elf;
 	struct error err = { 0 };
 
+	if (dso->lines_loaded)
+		return;
 	dso->lines_loaded = true;
 	if (!line_table_is_in(file)) {
 		dso_load_debug_file(dso);
 		file = &dso->debug;
 	}
 	if (file->elf && line_table_open(&dso->lines, file, &dso->store->pool, &err) != 0)
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+		warn_of_damage(dso, err.text);
 	if (dso->lines.own.image.dwarf)
 		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
 	dso->split_files.pool = &dso->store->pool;
@@ -79,11 +85,10 @@ static int look_up_row(struct dso *dso, uint64_t vaddr, struct line_row *row)
 	struct error err = { 0 };
 	int status;
 
-	if (!dso->lines_loaded)
-		load_lines(dso);
+	load_lines(dso);
 	status = line_table_find(&dso->lines, vaddr, row, &err);
 	if (status < 0)
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+		warn_of_damage(dso, err.text);
 	return status;
 }
 
@@ -113,14 +118,10 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
 {
-	struct source_line line;
-
 	if (!symbol->dso || symbol->kind != SYMBOL_FUNCTION)
 		return (struct source_line){ 0 };
-	pthread_mutex_lock(&symbol->dso->store->lock);
-	line = find_line(symbol->dso, symbol->start + offset);
-	pthread_mutex_unlock(&symbol->dso->store->lock);
-	return line;
+	HOLD_LOCK(&symbol->dso->store->lock);
+	return find_line(symbol->dso, symbol->start + offset);
 }
 
 /*
@@ -132,8 +133,7 @@ static struct source_line find_start(struct dso *dso, uint64_t vaddr)
 	struct inline_hit hit;
 	uint32_t call = RANGE_NONE;
 
-	if (!dso->lines_loaded)
-		load_lines(dso);
+	load_lines(dso);
 	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) == 1)
 		call = hit.call;
 	if (call == RANGE_NONE)
@@ -153,28 +153,24 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 	/* Called for every slice, and found once. */
 	if (__atomic_load_n(&cached->has_line, __ATOMIC_ACQUIRE))
 		return cached->line;
-	pthread_mutex_lock(&symbol->dso->store->lock);
+	HOLD_LOCK(&symbol->dso->store->lock);
 	if (!cached->has_line) {
 		cached->line = find_start(symbol->dso, symbol->start);
 		__atomic_store_n(&cached->has_line, true, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&symbol->dso->store->lock);
 	return cached->line;
 }
 
 struct source_line dso_name_line(const struct symbol *symbol)
 {
-	struct source_line line = { 0 };
 	struct dso *dso = symbol->dso;
 	struct inline_hit hit;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
-	if (!dso->lines_loaded)
-		load_lines(dso);
-	if (inline_table_find(&dso->inlined, &dso->lines, symbol->start, &hit, NULL) == 1)
-		line = make_line(dso, &hit.function->at);
-	pthread_mutex_unlock(&dso->store->lock);
-	return line;
+	load_lines(dso);
+	return inline_table_find(&dso->inlined, &dso->lines, symbol->start, &hit, NULL) == 1
+		       ? make_line(dso, &hit.function->at)
+		       : (struct source_line){ 0 };
 }
 
 /* ---- Statements ---------------------------------------------------------- */
@@ -206,16 +202,11 @@ static void add_statement(void *context, const struct line_statement *found)
 
 uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr)
 {
-	uint64_t number = 0;
 	Dwarf_Die unit;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
-	if (!dso->lines_loaded)
-		load_lines(dso);
-	if (line_table_unit(&dso->lines, vaddr, &unit))
-		number = dwarf_dieoffset(&unit);
-	pthread_mutex_unlock(&dso->store->lock);
-	return number;
+	load_lines(dso);
+	return line_table_unit(&dso->lines, vaddr, &unit) ? dwarf_dieoffset(&unit) : 0;
 }
 
 void dso_list_statements(struct dso *dso, uint64_t vaddr,
@@ -225,12 +216,11 @@ void dso_list_statements(struct dso *dso, uint64_t vaddr,
 	struct statement_list list = { .dso = dso, .add = add, .context = context };
 	struct error err = { 0 };
 	Dwarf_Die unit;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
 	if (line_table_unit(&dso->lines, vaddr, &unit) &&
 	    line_table_list(&dso->lines, &unit, add_statement, &list, &err) < 0)
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
-	pthread_mutex_unlock(&dso->store->lock);
+		warn_of_damage(dso, err.text);
 }
 
 /* ---- Inlined calls ------------------------------------------------------- */
@@ -281,18 +271,18 @@ static const struct inlined_call *make_call(struct dso *dso, struct inline_funct
 	return first;
 }
 
-static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
+bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
 {
 	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
 	struct error err = { 0 };
 	struct inline_hit hit;
 	uint64_t vaddr;
 	int status;
+	HOLD_LOCK(&dso->store->lock);
 
 	if (!range)
 		return false;
-	if (!dso->lines_loaded)
-		load_lines(dso);
+	load_lines(dso);
 	vaddr = file_offset - range->offset + range->vaddr;
 	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
 	if (status < 0) {
@@ -311,16 +301,6 @@ static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_c
 	return true;
 }
 
-bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
-{
-	bool found;
-
-	pthread_mutex_lock(&dso->store->lock);
-	found = find_inlined(dso, file_offset, code);
-	pthread_mutex_unlock(&dso->store->lock);
-	return found;
-}
-
 const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr)
 {
 	const struct code_range *range = elf_file_code_at_vaddr(&dso->elf, vaddr);
@@ -331,14 +311,14 @@ const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr)
 	return code.innermost;
 }
 
-/* Fill the frames from the innermost on, with the dso's lock held. */
-static size_t fill_frames(struct dso *dso, uint64_t vaddr, struct source_frame *frames)
+size_t dso_source_frames(struct dso *dso, uint64_t vaddr, struct source_frame frames[SOURCE_FRAMES])
 {
 	struct name_table *names = dso->store->names;
 	struct inline_hit hit;
 	struct line_row row;
 	uint32_t index;
 	size_t count = 0;
+	HOLD_LOCK(&dso->store->lock);
 
 	if (look_up_row(dso, vaddr, &row) != 1 ||
 	    inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) != 1)
@@ -358,14 +338,4 @@ static size_t fill_frames(struct dso *dso, uint64_t vaddr, struct source_frame *
 		(struct source_frame){ symbol_function(dso_symbol_at(dso, vaddr))->linkage,
 				       row.line - hit.function->at.line, row.discriminator };
 	return index == RANGE_NONE ? count + 1 : 0;
-}
-
-size_t dso_source_frames(struct dso *dso, uint64_t vaddr, struct source_frame frames[SOURCE_FRAMES])
-{
-	size_t count;
-
-	pthread_mutex_lock(&dso->store->lock);
-	count = fill_frames(dso, vaddr, frames);
-	pthread_mutex_unlock(&dso->store->lock);
-	return count;
 }

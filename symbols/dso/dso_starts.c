@@ -22,13 +22,10 @@ static const struct name *name_start(struct dso *dso, uint64_t vaddr)
 {
 	const struct name *file = dso->file_symbol.symbol.name;
 	bool brackets = dso->state == DSO_FOUND && dso->path[0] != '[' && file->length > 2;
-	const struct name *name;
-	char *text;
+	char *text = alloc_text("%.*s+0x%" PRIx64, (int)file->length - (brackets ? 2 : 0),
+				file->text + brackets, vaddr);
+	const struct name *name = name_intern_text(dso->store->names, text);
 
-	if (asprintf(&text, "%.*s+0x%" PRIx64, (int)(file->length - (brackets ? 2 : 0)),
-		     file->text + brackets, vaddr) < 0)
-		alloc_fail(file->length);
-	name = name_intern_text(dso->store->names, text);
 	free(text);
 	return name;
 }
@@ -95,14 +92,13 @@ const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t
 
 	if (dso->state != DSO_NOT_A_FILE || dso->store->options.unnamed == UNNAMED_FILES)
 		return NULL;
-	pthread_mutex_lock(&dso->store->lock);
+	HOLD_LOCK(&dso->store->lock);
 	symbol = unnamed_at(dso, page.begin);
 	if (!symbol && dso->unnamed_count < PAGES_MAX) {
 		page.end = page.begin + PAGE_SIZE;
 		symbol = add_unnamed(dso, &page);
 		symbol->kind = SYMBOL_PART;
 	}
-	pthread_mutex_unlock(&dso->store->lock);
 	*offset = address - page.begin;
 	return symbol;
 }
@@ -135,34 +131,26 @@ struct landing_slot {
 	uint64_t call, pad;
 };
 
-/* Returns whether the function at a virtual address has an LSDA. */
-static bool find_pads(struct dso *dso, uint64_t vaddr, struct landing_pads *pads)
+static uint64_t read_pad(struct dso *dso, uint64_t call)
 {
 	struct unwind_table *table = &dso_load_unwind(dso)->unwind;
 	struct unwind_range range;
-
-	if (!unwind_table_find(table, vaddr, &range) || !range.lsda)
-		return false;
-	pads->vaddr = range.lsda;
-	pads->function = range.begin;
-	pads->wide = gelf_getclass(dso->elf.elf) == ELFCLASS64;
-	pads->bytes = elf_file_loaded_at(&dso->elf, range.lsda, &pads->size);
-	return pads->bytes != NULL;
-}
-
-static uint64_t read_pad(struct dso *dso, uint64_t call)
-{
 	struct landing_pads pads;
 
-	return find_pads(dso, call, &pads) ? landing_pads_find(&pads, call, &dso->landing_work) : 0;
+	if (!unwind_table_find(table, call, &range) || !range.lsda)
+		return 0;
+	pads.vaddr = range.lsda;
+	pads.function = range.begin;
+	pads.wide = gelf_getclass(dso->elf.elf) == ELFCLASS64;
+	pads.bytes = elf_file_loaded_at(&dso->elf, range.lsda, &pads.size);
+	return pads.bytes ? landing_pads_find(&pads, call, &dso->landing_work) : 0;
 }
 
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call)
 {
 	struct landing_slot *slot;
-	uint64_t pad;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
 	if (!dso->landing.slots) {
 		direct_cache_init(&dso->landing, CACHE_BITS, sizeof(struct landing_slot));
 		dso->landing_work = WORK_MOST;
@@ -170,7 +158,5 @@ uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call)
 	slot = (struct landing_slot *)dso->landing.slots + direct_cache_index(call, CACHE_BITS);
 	if (slot->call != call)
 		*slot = (struct landing_slot){ call, read_pad(dso, call) };
-	pad = slot->pad;
-	pthread_mutex_unlock(&dso->store->lock);
-	return pad;
+	return slot->pad;
 }

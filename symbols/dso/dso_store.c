@@ -16,20 +16,13 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 {
 	struct dso_store *store = alloc_zeroed(1, sizeof(*store));
 
-	arena_init(&store->arena);
 	store->pool = DWARF_MEMORY_START;
 	pthread_mutex_init(&store->lock, NULL);
 	store->names = names;
 	store->diag = diag;
 	store->options = *options;
-	store->options.find.symfs = dso_keep_text(store, options->find.symfs);
-	store->options.strip_prefix = dso_keep_text(store, options->strip_prefix);
-	store->options.perf_map_dir = dso_keep_text(store, options->perf_map_dir);
 	store->options.kallsyms = dso_keep_text(store, options->kallsyms);
-	store->options.find.debug_dir = dso_keep_text(store, options->find.debug_dir);
-	store->options.vdso = dso_keep_text(store, options->vdso);
 	store->options.core = dso_keep_text(store, options->core);
-	store->options.find.build_id_cache = dso_keep_text(store, options->find.build_id_cache);
 	return store;
 }
 
@@ -169,11 +162,11 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	char *key = alloc_zeroed(path_size + size, 1);
 	struct dso *dso;
 	bool new;
+	HOLD_LOCK(&store->lock);
 
 	memcpy(key, path, path_size);
 	if (size)
 		memcpy(key + path_size, build_id, size);
-	pthread_mutex_lock(&store->lock);
 	dso = borrow_dso(store, key, path_size + size, &new);
 	if (new) {
 		memcpy(dso->build_id, key + path_size, size);
@@ -183,7 +176,6 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 			name_vsyscalls(dso);
 		join_known_file(dso);
 	}
-	pthread_mutex_unlock(&store->lock);
 	free(key);
 	return dso->known ? dso->known : dso;
 }
@@ -217,22 +209,20 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 	struct stat status;
 	struct dso *dso;
 	bool new;
+	HOLD_LOCK(&store->lock);
 
 	snprintf(path, BENEATH_PATH, "%s%s/perf-%d.map",
 		 options->perf_map_dir ? options->perf_map_dir
 		 : symfs               ? symfs
 				       : "",
 		 options->perf_map_dir ? "" : "/tmp", pid);
-	pthread_mutex_lock(&store->lock);
-	dso = changed ? borrow_dso(store, key, strlen(key), &new)
-		      : borrow_dso(store, path, strlen(path), &new);
+	dso = borrow_dso(store, changed ? key : path, strlen(changed ? key : path), &new);
 	if (new && (!symfs || path_in_root_resolve(symfs, path)) && stat(path, &status) == 0) {
 		dso->elf.identity = (struct file_identity){ status.st_dev, status.st_ino };
 		join_known_file(dso);
 		if (!dso->known && name_ranges_read_perf(&dso->map, path))
 			dso_set_named(dso);
 	}
-	pthread_mutex_unlock(&store->lock);
 	return dso->known ? dso->known : dso;
 }
 
@@ -260,12 +250,11 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 	static const char path[] = "[kernel.kallsyms]";
 	struct dso *dso;
 	bool new;
+	HOLD_LOCK(&store->lock);
 
-	pthread_mutex_lock(&store->lock);
 	dso = borrow_dso(store, path, strlen(path), &new);
 	if (new &&read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
 		dso_set_named(dso);
-	pthread_mutex_unlock(&store->lock);
 	return dso;
 }
 

@@ -97,8 +97,7 @@ static const struct name *make_name(struct dso *dso, const char *text, bool stub
 
 	if (!stub)
 		return name_intern_text(dso->store->names, text);
-	if (asprintf(&stub_text, "%s@plt", text) < 0)
-		alloc_fail(strlen(text));
+	stub_text = alloc_text("%s@plt", text);
 	name = name_intern_text(dso->store->names, stub_text);
 	free(stub_text);
 	return name;
@@ -263,12 +262,9 @@ const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr)
 
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
 {
-	const struct symbol *symbol;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
-	symbol = dso_symbol_at(dso, vaddr);
-	pthread_mutex_unlock(&dso->store->lock);
-	return symbol;
+	return dso_symbol_at(dso, vaddr);
 }
 
 static struct last_hit find_named(struct dso *dso, uint64_t address)
@@ -345,33 +341,27 @@ static enum dso_names names_of(const struct dso *dso)
 
 struct dso_info dso_info(const struct dso *dso)
 {
-	struct dso_info info = { .refused = dso->refused };
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
 	/* The decoder may have loaded the names of a file of which nothing was chosen. */
-	if (dso->used)
-		info = (struct dso_info){
-			.used = true,
-			.names = names_of(dso),
-			.symbols = dso->named ? dso->map.count : dso->table.count,
-			.lines = dso->lines.own.image.dwarf ||
-				 (dso->lines_loaded && dso->table.go.count),
-			.debug_file = dso->debug_path,
-			.refused = dso->refused,
-		};
-	pthread_mutex_unlock(&dso->store->lock);
-	return info;
+	if (!dso->used)
+		return (struct dso_info){ .refused = dso->refused };
+	return (struct dso_info){
+		.used = true,
+		.names = names_of(dso),
+		.symbols = dso->named ? dso->map.count : dso->table.count,
+		.lines = dso->lines.own.image.dwarf || (dso->lines_loaded && dso->table.go.count),
+		.debug_file = dso->debug_path,
+		.refused = dso->refused,
+	};
 }
 
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
-	const struct symbol *symbol;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
 	dso->used = true;
-	symbol = find_symbol(dso, file_offset, offset);
-	pthread_mutex_unlock(&dso->store->lock);
-	return symbol;
+	return find_symbol(dso, file_offset, offset);
 }
 
 const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
@@ -380,15 +370,14 @@ const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uin
 	const struct last_hit *hit = &dso->hit;
 	const struct symbol *symbol;
 	uint64_t offset;
+	HOLD_LOCK(&dso->store->lock);
 
-	pthread_mutex_lock(&dso->store->lock);
 	symbol = find_symbol(dso, file_offset, &offset);
 	*begin = *end = file_offset;
 	if (file_offset >= hit->begin && file_offset < hit->end) {
 		*begin = hit->begin;
 		*end = hit->end;
 	}
-	pthread_mutex_unlock(&dso->store->lock);
 	return symbol;
 }
 

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <time.h>
