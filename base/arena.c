@@ -14,11 +14,6 @@ struct arena_block {
 	alignas(max_align_t) unsigned char bytes[];
 };
 
-void arena_init(struct arena *arena)
-{
-	*arena = (struct arena){ 0 };
-}
-
 void arena_release(struct arena *arena)
 {
 	while (arena->blocks) {

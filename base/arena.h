@@ -10,14 +10,13 @@
 
 #include "base/common.h"
 
+/* Zeroed memory is an empty arena. */
 struct arena {
 	struct arena_block *blocks; /* owned; newest first */
 	size_t used;                /* bytes used of the newest block */
 };
 
-void arena_init(struct arena *arena);
-
-/* Release all memory.  Idempotent, also on zeroed memory. */
+/* Release all memory. */
 void arena_release(struct arena *arena);
 
 /*

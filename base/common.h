@@ -53,9 +53,25 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 	COMPARE_BY_THREE(name, type, first, second, second)
 #define COMPARE_BY(name, type, first) COMPARE_BY_TWO(name, type, first, first)
 
+/* Sort an array, which may be NULL if it is empty: qsort() takes no null pointer. */
+#define SORT(array, count, compare)                                                                \
+	((count) ? qsort((array), (count), sizeof(*(array)), (compare)) : (void)0)
+
 #define MIN(a, b)       ((a) < (b) ? (a) : (b))
 #define MAX(a, b)       ((a) > (b) ? (a) : (b))
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/*
+ * Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, 6.4): the
+ * upper bits of a product with 2^64 / the golden ratio.  Neighbouring keys, such as
+ * addresses, spread over the whole table.  Returns a hash in [0, 2^bits); 1 <= bits <= 64.
+ */
+#define FIBONACCI_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+static inline uint64_t fibonacci_hash(uint64_t key, unsigned bits)
+{
+	return key * FIBONACCI_FACTOR >> (64 - bits);
+}
 
 static inline bool starts_with(const char *text, const char *start)
 {

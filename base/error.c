@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +43,8 @@ static void set_text_list(struct error *err, const char *format, va_list args)
 }
 
 /* The arguments may be the text itself. */
-static void set_text(struct error *err, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void set_text(struct error *err, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+set_text(struct error *err, const char *format, ...)
 {
 	va_list args;
 
@@ -54,16 +53,14 @@ static void set_text(struct error *err, const char *format, ...)
 	va_end(args);
 }
 
-/* Returns 0 if err takes a new failure, -1 if it is absent or taken. */
-static int begin_error(struct error *err, enum error_kind kind, const char *format, va_list args)
+/* Returns whether err takes a new failure: it is there and free. */
+static bool begin_error(struct error *err, enum error_kind kind, const char *format, va_list args)
 {
 	if (!err || err->kind != ERROR_NONE)
-		return -1;
+		return false;
 	err->kind = kind;
-	err->system = 0;
-	err->offset = 0;
 	set_text_list(err, format, args);
-	return 0;
+	return true;
 }
 
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
@@ -81,7 +78,7 @@ int error_set_system(struct error *err, int errnum, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (begin_error(err, ERROR_SYSTEM, format, args) == 0) {
+	if (begin_error(err, ERROR_SYSTEM, format, args)) {
 		err->system = errnum;
 		set_text(err, "%s: %s%s", err->text, strerror(errnum),
 			 errnum == EMFILE ? "; raise the limit with `ulimit -n`" : "");
@@ -95,7 +92,7 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (begin_error(err, ERROR_FORMAT, format, args) == 0) {
+	if (begin_error(err, ERROR_FORMAT, format, args)) {
 		err->offset = offset;
 		set_text(err, "%s at offset 0x%llx", err->text, (unsigned long long)offset);
 	}

@@ -7,7 +7,6 @@ libbase_a_SOURCES = \
 	base/cursor.h \
 	base/diag.c base/diag.h \
 	base/error.c base/error.h \
-	base/fault.c base/fault.h \
 	base/file_kind.c base/file_kind.h \
 	base/message.c base/message.h \
 	base/pages.c base/pages.h \
@@ -16,7 +15,6 @@ libbase_a_SOURCES = \
 	base/utf8.h \
 	base/workers.c base/workers.h \
 	base/io/big_array.c base/io/big_array.h \
-	base/io/close_from.c \
 	base/io/compressor.c base/io/compressor.h \
 	base/io/file_use.c base/io/file_use.h \
 	base/io/interrupt.c base/io/interrupt.h \
@@ -27,7 +25,6 @@ libbase_a_SOURCES = \
 	base/io/temp_file.c base/io/temp_file.h \
 	base/io/write_behind.c base/io/write_behind.h \
 	base/tables/direct_cache.c base/tables/direct_cache.h \
-	base/tables/fibonacci_hash.h \
 	base/tables/hash.h \
 	base/tables/heap.h \
 	base/tables/id_index.c base/tables/id_index.h \

@@ -8,14 +8,16 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * Returns the optimal string alignment distance (Damerau and Levenshtein, without
- * edits within swapped letters), computed row by row.
+ * The optimal string alignment distance (Damerau and Levenshtein, without edits within swapped
+ * letters), computed row by row.
  */
-static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+unsigned spelling_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	unsigned rows[3][NEAREST_LENGTH_MAX + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
 
+	if (a_length > NEAREST_LENGTH_MAX || b_length > NEAREST_LENGTH_MAX)
+		return UINT_MAX;
 	for (size_t j = 0; j <= b_length; j++)
 		row[j] = (unsigned)j;
 	for (size_t i = 1; i <= a_length; i++) {
@@ -35,13 +37,6 @@ static unsigned edit_distance(const char *a, size_t a_length, const char *b, siz
 	return row[b_length];
 }
 
-unsigned spelling_distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	if (a_length > NEAREST_LENGTH_MAX || b_length > NEAREST_LENGTH_MAX)
-		return UINT_MAX;
-	return edit_distance(a, a_length, b, b_length);
-}
-
 void spelling_init(struct nearest *nearest, const char *word, size_t length)
 {
 	*nearest = (struct nearest){ word, length, NULL, UINT_MAX };
@@ -50,17 +45,14 @@ void spelling_init(struct nearest *nearest, const char *word, size_t length)
 void spelling_consider(struct nearest *nearest, const char *known)
 {
 	size_t length = strlen(known);
-	unsigned distance, limit = (unsigned)length / 3;
+	unsigned distance = 0, limit = length < 6 ? 1 : (unsigned)length / 3;
 
-	if (nearest->length > NEAREST_LENGTH_MAX || length > NEAREST_LENGTH_MAX)
-		return;
-	if (nearest->length && strncmp(known, nearest->word, nearest->length) == 0)
-		distance = 0;
-	else
-		/* Typing errors of the first letter are rare. */
-		distance = edit_distance(nearest->word, nearest->length, known, length) +
-			   (*nearest->word != *known);
-	if (distance <= (limit ? limit : 1) && distance < nearest->distance) {
+	/* Typing errors of the first letter are rare. */
+	if (!nearest->length || strncmp(known, nearest->word, nearest->length) != 0)
+		distance = spelling_distance(nearest->word, nearest->length, known, length);
+	if (distance && distance != UINT_MAX && *nearest->word != *known)
+		distance++;
+	if (distance <= limit && distance < nearest->distance) {
 		nearest->distance = distance;
 		nearest->best = known;
 	}

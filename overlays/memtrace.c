@@ -491,7 +491,6 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 	struct packet_header header;
 
 	*trace = (struct memtrace){ .in = cursor_over(bytes, size), .begin = bytes, .diag = diag };
-	arena_init(&trace->arena);
 	trace->locations.arena = &trace->arena;
 	/* A domain costs memory, so a small file has few; OCaml itself allows 128 by default. */
 	trace->domain_limit = 128 + size / 8192;

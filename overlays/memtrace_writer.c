@@ -392,7 +392,6 @@ struct memtrace_writer *memtrace_writer_open(const struct memtrace_info *info,
 	writer->sink = sink;
 	writer->pid = info->pid;
 	writer->start = info->start_time;
-	arena_init(&writer->arena);
 	write_info(writer, info);
 	return writer;
 }

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/fault.h"
 #include "base/io/interrupt.h"
 #include "src/annotate/annotate_command.h"
 #include "src/batch/batch.h"

@@ -12,7 +12,6 @@ libftf_la_SOURCES = \
 	writer/ftf_writer.c writer/ftf_writer.h \
 	base/alloc.h \
 	base/error.c base/error.h \
-	base/tables/fibonacci_hash.h \
 	base/tables/id_index.c base/tables/id_index.h \
 	base/io/file_makers.c base/io/file_makers.h \
 	base/io/output.c base/io/output.h \

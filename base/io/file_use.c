@@ -2,10 +2,12 @@
 /* Lists of the files that are read and of the paths that are written. */
 #include "base/io/file_use.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/io/output_path.h"
@@ -153,6 +155,28 @@ void file_use_read(const char *path)
 		add_read(&status, standard ? "standard input" : path);
 }
 
+/* Before Linux 5.9. */
+static void close_listed(int first)
+{
+	DIR *folder = ALLOC_CHECKED(opendir("/proc/self/fd"));
+	const struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		int fd = atoi(entry->d_name); /* 0: "." and ".." */
+
+		if (fd >= first && fd != dirfd(folder))
+			close(fd);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void close_from(int first)
+{
+	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) != 0)
+		close_listed(first);
+}
+
 /* ---- Files that are written --------------------------------------------- */
 
 /* Append the components of a path, without empty ones and ".". */
@@ -196,22 +220,6 @@ static char *name_new_file(const char *path)
 	return text;
 }
 
-static char *name_file(const struct stat *status)
-{
-	char *text = alloc_zeroed(1, 64);
-
-	sprintf(text, "file %" PRIu64 ":%" PRIu64, (uint64_t)status->st_dev,
-		(uint64_t)status->st_ino);
-	return text;
-}
-
-static int refuse_twice(const struct written_key *other, const char *path, const char *what,
-			struct error *err)
-{
-	return error_set(err, ERROR_SYSTEM, "%s and %s would both be written to %s", other->what,
-			 what, strcmp(path, "-") == 0 ? other->path : path);
-}
-
 /* Takes `key.text`.  Two outputs that replace two hard links of one file are no conflict. */
 static int add_written(struct written_key key, struct error *err)
 {
@@ -227,7 +235,9 @@ static int add_written(struct written_key key, struct error *err)
 	}
 	if (other->path != key.path &&
 	    (key.direct || other->direct || starts_with(key.text, "new ")))
-		status = refuse_twice(other, key.path, key.what, err);
+		status = error_set(err, ERROR_SYSTEM, "%s and %s would both be written to %s",
+				   other->what, key.what,
+				   strcmp(key.path, "-") == 0 ? other->path : key.path);
 	free(key.text);
 	return status;
 }
@@ -270,8 +280,11 @@ int file_use_write(const char *path, const char *what, enum file_use_way way, st
 	key.text = standard ? NULL : name_new_file(path);
 	if (key.text && add_written(key, err) < 0)
 		return -1;
-	key.text = exists ? name_file(&file) : NULL;
-	return key.text ? add_written(key, err) : 0;
+	if (!exists)
+		return 0;
+	key.text = alloc_text("file %" PRIu64 ":%" PRIu64, (uint64_t)file.st_dev,
+			      (uint64_t)file.st_ino);
+	return add_written(key, err);
 }
 
 int file_use_open_output(const char *path, struct error *err)

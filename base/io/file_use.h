@@ -65,10 +65,14 @@ int file_use_check(const char *path, struct error *err);
 /* Of another output, for output_ask(): file_use_write(). */
 int file_use_open_output(const char *path, struct error *err);
 
-/* Closes the descriptors that a new process has no use for. */
-
-/* Close all descriptors from `first` up, like closefrom(3), which some C libraries lack. */
+/*
+ * Close all descriptors from `first` up, of which a new process has no use, like closefrom(3),
+ * which some C libraries lack.
+ */
 void close_from(int first);
+
+/* Returns the part of a path after the directory, or NULL if the path does not begin with it. */
+const char *path_after_prefix(const char *path, const char *directory);
 
 /* Paths that must not leave a directory, not even by symbolic links. */
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/io/output.h"
+#include "base/message.h"
 
 atomic_int interrupt_flag;
 
@@ -63,6 +64,50 @@ void output_watch_signals(void)
 	}
 	alloc_fail_hook = output_remove_unfinished;
 	atexit(output_remove_unfinished);
+}
+
+/* Returns whether a file is mapped at the address; its path in `path` (proc(5), maps). */
+static bool find_mapped(uintptr_t address, char path[PATH_MAX])
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 100];
+	uintptr_t begin, end;
+
+	path[0] = 0;
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2 && address >= begin &&
+		    address < end)
+			sscanf(line, "%*[^/]%4095[^\n]", path);
+	return path[0];
+}
+
+/*
+ * An access to a mapped file raises the signal, in which the thread holds no lock of the C
+ * library: so its functions may be called.
+ */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	static char path[PATH_MAX];
+	struct error err = { 0 };
+
+	(void)context;
+	if (!find_mapped((uintptr_t)info->si_addr, path)) {
+		signal(number, SIG_DFL);
+		return; /* the access faults again, with the default action */
+	}
+	error_set(&err, ERROR_SYSTEM, "%s: became shorter while it was read, or cannot be read",
+		  path);
+	message_error(&err);
+	output_remove_unfinished();
+	_exit(EXIT_FAILURE);
+}
+
+void fault_watch(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
 }
 
 void interrupt_allow(const char *message)

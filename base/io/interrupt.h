@@ -21,6 +21,13 @@
 void output_watch_signals(void);
 
 /*
+ * A mapped file that becomes shorter, or a disk that fails, ends an access in SIGBUS (mmap(2)).
+ * Have that name the file, remove the temporary files and end the program with status 1.  Any
+ * other SIGBUS is a bug and keeps its core.
+ */
+void fault_watch(void);
+
+/*
  * If the error is ERROR_NO_READER, end as the default action of SIGPIPE does, without a message,
  * and remove the temporary files: `| head` has all that it wants.
  */

@@ -20,27 +20,22 @@ size_t output_path_length(const char *path)
 size_t output_path_base(const char *path)
 {
 	static const char suffix[] = ".data";
-	size_t length = output_path_length(path), rest;
+	size_t length = output_path_length(path), rest = length - strlen(suffix);
 
-	if (length < sizeof(suffix))
-		return length;
-	rest = length - strlen(suffix);
-	return path[rest - 1] != '/' && memcmp(path + rest, suffix, strlen(suffix)) == 0 ? rest
-											 : length;
+	return length > strlen(suffix) && path[rest - 1] != '/' &&
+			       memcmp(path + rest, suffix, strlen(suffix)) == 0
+		       ? rest
+		       : length;
 }
 
 char *output_path_copy(const char *path)
 {
-	return strcpy(alloc_zeroed(1, strlen(path) + 1), path);
+	return alloc_text("%s", path);
 }
 
 char *output_path_beside(const char *input, const char *suffix)
 {
-	size_t length = output_path_base(input), room = length + strlen(suffix) + 2;
-	char *path = alloc_zeroed(1, room);
-
-	snprintf(path, room, "%.*s.%s", (int)length, input, suffix);
-	return path;
+	return alloc_text("%.*s.%s", (int)output_path_base(input), input, suffix);
 }
 
 bool output_path_is_directory(const char *path)

@@ -6,14 +6,13 @@
 
 #define LINKS_MAX 40 /* as the kernel, then it is a loop */
 
-/* Returns the part of a path after the directory, or NULL if the path does not begin with it. */
-static const char *path_after_prefix(const char *path, const char *root)
+const char *path_after_prefix(const char *path, const char *directory)
 {
-	size_t length = strlen(root);
+	size_t length = strlen(directory);
 
-	while (length && root[length - 1] == '/')
+	while (length && directory[length - 1] == '/')
 		length--;
-	return strncmp(path, root, length) == 0 && path[length] == '/' ? path + length : NULL;
+	return strncmp(path, directory, length) == 0 && path[length] == '/' ? path + length : NULL;
 }
 
 /* A path being resolved: the part found so far, and the rest to follow. */

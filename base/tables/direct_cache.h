@@ -14,7 +14,7 @@
 #ifndef BASE_TABLES_DIRECT_CACHE_H
 #define BASE_TABLES_DIRECT_CACHE_H
 
-#include "base/tables/fibonacci_hash.h"
+#include "base/common.h"
 
 /* Bytes of a line of the processor's cache. */
 #define CACHE_LINE 64

@@ -21,7 +21,7 @@
 #ifndef BASE_TABLES_ID_INDEX_H
 #define BASE_TABLES_ID_INDEX_H
 
-#include "base/tables/fibonacci_hash.h"
+#include "base/common.h"
 
 struct id_index {
 	uint64_t *cells;    /* owned; hash in the high 32 bits, id in the low; 0: empty */

@@ -37,7 +37,6 @@ static void *next_line(void *memory)
 void basic_blocks_init(struct basic_blocks *blocks, uint64_t size)
 {
 	*blocks = (struct basic_blocks){ .room = FIRST_ROOM, .limit = BASIC_BLOCKS_MAX };
-	arena_init(&blocks->arena);
 	blocks->slots = alloc_zeroed(blocks->room, sizeof(*blocks->slots));
 	run_memo_init(&blocks->runs, size);
 }
@@ -140,7 +139,6 @@ void basic_blocks_forget(struct basic_blocks *blocks)
 	if (blocks->counts)
 		block_counts_collect(blocks);
 	arena_release(&blocks->arena);
-	arena_init(&blocks->arena);
 	memset(blocks->slots, 0, blocks->room * sizeof(*blocks->slots));
 	run_memo_forget(&blocks->runs);
 	blocks->count = 0;

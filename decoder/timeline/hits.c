@@ -109,7 +109,6 @@ static void read_probe_format(void *context, const char *system, const char *for
 void hits_init(struct hits *hits, const struct perf_file *file)
 {
 	*hits = (struct hits){ .file = file };
-	arena_init(&hits->arena);
 	hits->probes = alloc_zeroed(file->attr_count + 1, sizeof(const struct probe_format *));
 	for (size_t i = 0; i < file->attr_count; i++)
 		if (attr_at(hits, i)->type == PERF_TYPE_BREAKPOINT)

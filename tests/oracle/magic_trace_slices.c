@@ -117,7 +117,7 @@ static bool check_file(FILE *in, const char *name)
 	bool fine;
 
 	name_table_init(&names);
-	arena_init(&check.arena);
+	check.arena = (struct arena){ 0 };
 	slice_sorter_init(&check.sorter, &checker, NULL);
 	script.machine = callstack_magic_trace_open(&stacks);
 	fine = !perf_script_convert(in, &script, NULL, &err);

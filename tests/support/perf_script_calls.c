@@ -45,7 +45,7 @@ int perf_script_print_calls(FILE *in, FILE *out,
 	int status;
 
 	name_table_init(&names);
-	arena_init(&arena);
+	arena = (struct arena){ 0 };
 	machine = open(&stacks);
 	calls->machine = script.machine = machine;
 	status = perf_script_convert(in, &script, NULL, err);

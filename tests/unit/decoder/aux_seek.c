@@ -22,7 +22,7 @@ static struct aux_stream aux;
 static void setup(void)
 {
 	pt_packets_init(&packets);
-	arena_init(&arena);
+	arena = (struct arena){ 0 };
 	for (unsigned i = 0; i < PSBS; i++) {
 		places[i] = pt_packets_size(&packets);
 		pt_packets_psb(&packets, (i + 1) * (uint64_t)TICKS, 0x1000);

@@ -43,7 +43,7 @@ static void open_in_mode(enum trace_mode mode)
 static void setup(void)
 {
 	name_table_init(&names);
-	arena_init(&arena);
+	arena = (struct arena){ 0 };
 	diag_init(&diag);
 	slice_log_init(&slices);
 	slices.base = BASE;

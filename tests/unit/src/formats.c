@@ -31,7 +31,7 @@ static const struct callstack_machine machine; /* its times are perf script's */
 static void setup(void)
 {
 	name_table_init(&names);
-	arena_init(&arena);
+	arena = (struct arena){ 0 };
 	tracks[0] = (struct track){
 		.pid = 1, .tid = 1, .index = 0, .process_name = "prog", .thread_name = "main"
 	};

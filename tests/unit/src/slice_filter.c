@@ -33,7 +33,7 @@ static struct filter_track *track;
 static void setup(void)
 {
 	name_table_init(&names);
-	arena_init(&arena);
+	arena = (struct arena){ 0 };
 	diag_init(&diag);
 	slice_log_init(&slices);
 }
