@@ -2,7 +2,6 @@
 noinst_LIBRARIES += libsymbols.a
 libsymbols_a_SOURCES = \
 	symbols/symbol.h \
-	symbols/dso/dso.h \
 	symbols/dso/dso_lines.c \
 	symbols/dso/dso_search.c \
 	symbols/dso/dso_types.h \
@@ -11,7 +10,6 @@ libsymbols_a_SOURCES = \
 	symbols/dso/dso_symbols.c \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \
 	symbols/dwarf/dwarf_image.c symbols/dwarf/dwarf_image.h \
-	symbols/dwarf/dwp_index.c \
 	symbols/dwarf/inline_table.c symbols/dwarf/inline_table.h \
 	symbols/dwarf/line_table.c \
 	symbols/dwarf/split_unit.c symbols/dwarf/split_unit.h \

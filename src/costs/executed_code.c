@@ -61,7 +61,7 @@ static void map_code(struct executed_code *code, const struct address_space *spa
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
 	struct mapped_code *mapped = &code->mapped;
-	struct code_range range;
+	const struct code_range *range;
 	struct location location;
 	uint64_t offset, before;
 
@@ -70,11 +70,13 @@ static void map_code(struct executed_code *code, const struct address_space *spa
 		offset = ip - mapping->begin + mapping->file_offset;
 		mapped->dso = resolver_borrow_dso(code->resolver, mapping->file);
 	}
-	if (mapped->dso && dso_find_code(mapped->dso, offset, &range)) {
-		before = MIN(ip - mapping->begin, offset - range.offset);
-		mapped->distance = range.vaddr + (offset - range.offset) - ip;
+	range = mapped->dso ? elf_file_code_at(&mapped->dso->elf, offset) : NULL;
+	if (range) {
+		before = MIN(ip - mapping->begin, offset - range->offset);
+		mapped->distance = range->vaddr + (offset - range->offset) - ip;
 		mapped->begin = ip - before;
-		mapped->size = before + MIN(mapping->end - ip, range.offset + range.size - offset);
+		mapped->size =
+			before + MIN(mapping->end - ip, range->offset + range->size - offset);
 		return;
 	}
 	location = resolver_find(code->resolver, space, ip);

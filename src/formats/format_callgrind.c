@@ -223,7 +223,7 @@ static uint32_t print_function(struct callgrind_output *callgrind, const char *c
 	struct source_line begin = cost_function_line(symbol);
 
 	print_text(callgrind, words[NAME_OBJECT], NAME_OBJECT,
-		   symbol->dso ? dso_path(symbol->dso) : "???");
+		   symbol->dso ? symbol->dso->path : "???");
 	print_file(callgrind, words[NAME_FILE], begin.file);
 	print_name(callgrind, words[NAME_FUNCTION], NAME_FUNCTION, symbol->name);
 	return begin.line;

@@ -510,7 +510,7 @@ static void report_files(const struct conversion *c)
 		struct dso *dso = resolver_borrow_dso(&c->recording.resolver, files[i]);
 		struct dso_info found = dso_info(dso);
 
-		if (found.used && dso_state(dso) != DSO_NOT_A_FILE)
+		if (found.used && dso->state != DSO_NOT_A_FILE)
 			summary_add_file(c->summary, files[i]->path, found.names != DSO_NAMES_NONE);
 		report_file(c->report, dso, c->recording.code_files.gaps[files[i]->index]);
 	}
@@ -582,7 +582,7 @@ static const struct dso *find_program(struct conversion *c)
 	size_t count;
 
 	files = timeline_files(c->recording.timeline, &count);
-	for (size_t i = 0; i < count && (!dso || dso_state(dso) != DSO_FOUND); i++)
+	for (size_t i = 0; i < count && (!dso || dso->state != DSO_FOUND); i++)
 		dso = resolver_borrow_dso(&c->recording.resolver, files[i]);
 	return dso;
 }

@@ -179,7 +179,7 @@ char *nameless_hint_make(const struct nameless_time *nameless, const struct reso
 						      (unsigned)(percent + 0.5) };
 
 		if (file.percent && file.path[0] == '/' &&
-		    dso_state(resolver_borrow_dso(resolver, all[i])) == DSO_FOUND)
+		    resolver_borrow_dso(resolver, all[i])->state == DSO_FOUND)
 			count = add_hint_file(files, count, &file);
 	}
 	return count ? debug_hint_make(files, count, symfs) : NULL;

@@ -165,7 +165,7 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 	json_t *object;
 
 	object = OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
-			{ "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
+			{ "file", json_text_or_null(symbol->dso ? symbol->dso->path : NULL) },
 			{ "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
 			{ "total_ns", number(tally->tree.totals[function + 1].costs.ns) },
 			{ "slowest", call_json(&node->slowest) });
@@ -271,7 +271,7 @@ static const char *const name_kinds[] = {
 
 const char *report_file_state(const struct dso *dso)
 {
-	return states[dso_state(dso)];
+	return states[dso->state];
 }
 
 const char *report_file_names(const struct dso *dso)
@@ -283,7 +283,7 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 {
 	struct dso_info found = dso_info(dso);
 	const uint8_t *build_id;
-	size_t build_id_size, code_size;
+	size_t build_id_size;
 	char id[2 * ELF_BUILD_ID_MAX + 1];
 
 	if (!report->wanted)
@@ -292,12 +292,12 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 	elf_file_print_id(id, build_id, build_id_size);
 	append_part(
 		report, "files",
-		OBJECT({ "path", json_text_or_null(dso_path(dso)) },
+		OBJECT({ "path", json_text_or_null(dso->path) },
 		       { "build_id", json_text_or_null(*id ? id : NULL) },
 		       { "used", json_boolean(found.used) },
 		       { "state", json_string(report_file_state(dso)) },
-		       { "file", json_text_or_null(dso_file(dso)) },
-		       { "code", json_boolean(dso_borrow_bytes(dso, &code_size) != NULL) },
+		       { "file", json_text_or_null(dso->file) },
+		       { "code", json_boolean(dso->elf.bytes != NULL) },
 		       { "names", json_string(report_file_names(dso)) },
 		       { "symbols", number(found.symbols) }, { "lines", json_boolean(found.lines) },
 		       { "debug_file", json_text_or_null(found.debug_file) },

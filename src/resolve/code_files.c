@@ -50,17 +50,6 @@ static const char *name_bytes(struct code_files *files, const uint8_t *bytes, si
 	return arena_text(&files->arena, path, strlen(path));
 }
 
-/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
-static bool is_relocatable(const uint8_t *bytes, size_t size)
-{
-	Elf64_Ehdr header;
-
-	if (size < sizeof(header))
-		return false;
-	memcpy(&header, bytes, sizeof(header));
-	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL;
-}
-
 /*
  * The page in which the kernel executes instructions for uprobes (kernel/events/uprobes.c).
  * Functions with a uretprobe return to its start, which is INT3 or, since Linux 6.11, a system call
@@ -80,26 +69,19 @@ static const uint8_t uprobes_code[UPROBES_SIZE] = {
 	[UPROBES_RETURN + 4 ... UPROBES_SIZE - 1] = 0x90,
 };
 
-static const uint8_t *borrow_bytes(const struct mapped_file *mapped, struct dso *dso, size_t *size)
-{
-	*size = sizeof(uprobes_code);
-	if (strcmp(mapped->path, LOCATION_UPROBES) == 0)
-		return uprobes_code;
-	return dso_borrow_bytes(dso, size);
-}
-
 static struct code_file find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
-	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
-	struct code_file file = { 0 };
+	const struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	struct code_file file = { dso->file, dso->elf.bytes, dso->elf.size };
 
-	file.bytes = borrow_bytes(mapped, dso, &file.size);
-	if (!file.bytes || is_relocatable(file.bytes, file.size)) {
+	if (strcmp(mapped->path, LOCATION_UPROBES) == 0)
+		file = (struct code_file){ NULL, uprobes_code, sizeof(uprobes_code) };
+	/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
+	if (!file.bytes || dso->elf.header.e_type == ET_REL) {
 		__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
 		return (struct code_file){ 0 };
 	}
-	file.path = dso_file(dso);
 	if (file.path)
 		return file;
 	HOLD_LOCK(&files->lock);
@@ -123,7 +105,7 @@ static bool is_one_function(const struct dso *dso, const struct mapped_file *fil
 	if (dso_borrow_traps(dso))
 		return false;
 	if (symbol->kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
-		return dso_state(dso) == DSO_FOUND && !is_special(file);
+		return dso->state == DSO_FOUND && !is_special(file);
 	return symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_UNNAMED ||
 	       symbol->kind == SYMBOL_PART;
 }
@@ -211,7 +193,7 @@ static bool is_wanted(const struct code_files *files, const struct mapped_file *
 {
 	return files->gaps[file->index] ||
 	       (files->any_gap && files->missing[file->index] && !is_special(file) &&
-		dso_state(resolver_borrow_dso(files->resolver, file)) != DSO_NOT_A_FILE);
+		resolver_borrow_dso(files->resolver, file)->state != DSO_NOT_A_FILE);
 }
 
 /* Returns whether the code at a path was generated at run time: it is in no file. */

@@ -25,11 +25,8 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, const struct per
 {
 	struct jit_dump dump;
 	struct jit_code code;
-	const uint8_t *bytes;
-	size_t size;
 
-	bytes = dso_borrow_bytes(dso, &size);
-	if (!bytes || !jit_dump_init(&dump, bytes, size))
+	if (!dso->elf.bytes || !jit_dump_init(&dump, dso->elf.bytes, dso->elf.size))
 		return;
 	while (jit_dump_next(&dump, &code)) {
 		if (code.size > UINT64_MAX - code.address)
@@ -40,7 +37,7 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, const struct per
 			.begin = code.address,
 			.end = code.address + code.size,
 			.file_offset = code.offset,
-			.path = dso_path(dso),
+			.path = dso->path,
 		};
 	}
 	jit_dump_release(&dump);
@@ -195,22 +192,19 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
 	struct saved_code saved = { 0 };
 	uint64_t recorded;
-	const uint8_t *bytes;
-	size_t size;
 
-	bytes = dso_borrow_bytes(dso, &size);
-	if (!bytes)
+	if (!dso->elf.bytes)
 		return;
-	saved.segments = core_file_read(bytes, size, &saved.count, &recorded);
+	saved.segments = core_file_read(dso->elf.bytes, dso->elf.size, &saved.count, &recorded);
 	if (recorded && !file->folder && recorded != file->mappings[0].size) {
 		diag_warn(diag, "core-stale",
 			  "%s is ignored: it belongs to a recording of %" PRIu64
 			  " bytes, but this one has %zu; remove it",
-			  dso_file(dso), recorded, file->mappings[0].size);
+			  dso->file, recorded, file->mappings[0].size);
 		free(saved.segments);
 		return;
 	}
-	saved.left = (file->size + size) / BYTES_PER_MAPPING;
+	saved.left = (file->size + dso->elf.size) / BYTES_PER_MAPPING;
 	leave_out_dumped(&saved, dumps);
 	saved.mapped = alloc_zeroed(saved.count, sizeof(*saved.mapped));
 	for_each_mapped(dumps, &saved, file, false);
@@ -218,7 +212,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	if (!saved.used)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
-			  dso_file(dso));
+			  dso->file);
 	dumps->saved = saved.used;
 	free(saved.segments);
 	free(saved.mapped);
@@ -242,16 +236,15 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 		if (!jit_dump_is_path(mmap.path))
 			continue;
 		dso = dso_store_borrow(store, mmap.path, NULL, 0);
-		if (dso_state(dso) == DSO_MISSING)
+		if (dso->state == DSO_MISSING)
 			diag_warn(diag, "jitdump-missing",
 				  "%s is missing, and with it code generated at run time",
 				  mmap.path);
-		if (dso_state(dso) == DSO_FOUND && is_new(dumps, dso))
+		if (dso->state == DSO_FOUND && is_new(dumps, dso))
 			read_dump(dumps, dso, &mmap, clock);
 	}
 	read_core(dumps, file, store, diag);
-	if (dumps->count)
-		qsort(dumps->code, dumps->count, sizeof(*dumps->code), compare_code);
+	SORT(dumps->code, dumps->count, compare_code);
 }
 
 void jit_dumps_release(struct jit_dumps *dumps)

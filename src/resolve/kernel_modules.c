@@ -256,14 +256,6 @@ static void add_module(struct kernel_modules *modules, struct module_load *load)
 		(struct kernel_module){ load->begin, load->begin + load->size, load->bytes };
 }
 
-static bool is_relocatable(const struct elf_file *file)
-{
-	GElf_Ehdr header;
-
-	return gelf_getehdr(file->elf, &header) && header.e_type == ET_REL &&
-	       header.e_machine == EM_X86_64;
-}
-
 static void close_module(struct module_load *load)
 {
 	free(load->addresses);
@@ -278,7 +270,7 @@ static bool open_module(struct kernel_modules *modules, const struct mapping *ma
 	*load = (struct module_load){ .begin = mapping->begin, .limit = mapping->end };
 	if (elf_file_open(&load->file, path, NULL) < 0)
 		return false;
-	if (is_relocatable(&load->file))
+	if (load->file.header.e_type == ET_REL && load->file.header.e_machine == EM_X86_64)
 		lay_out_sections(load);
 	if (load->size)
 		add_symbols(modules, load, mapping->file->path, kallsyms);
@@ -303,7 +295,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 	*count = 0;
 	for (size_t i = 0; i < kernel->count; i++) {
 		const struct mapped_file *file = kernel->mappings[i].file;
-		const char *path = dso_file(resolver_borrow_dso(resolver, file));
+		const char *path = resolver_borrow_dso(resolver, file)->file;
 
 		/* A module is loaded once; repeated mappings would only waste memory. */
 		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
@@ -338,9 +330,7 @@ void kernel_modules_load(struct kernel_modules *modules, const struct address_sp
 	if (!kernel)
 		return;
 	all = open_modules(modules, kernel, resolver, &count, kallsyms, diag);
-	if (modules->export_count)
-		qsort(modules->exports, modules->export_count, sizeof(*modules->exports),
-		      compare_exports);
+	SORT(modules->exports, modules->export_count, compare_exports);
 	for (size_t i = 0; i < count; i++)
 		add_module(modules, &all[i]);
 	modules->export_count = 0; /* the names belong to the files, which are closed now */

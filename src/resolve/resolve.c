@@ -172,7 +172,7 @@ static struct dso *borrow_namer(const struct resolver *resolver, const struct ad
 	if (ip_is_kernel(ip))
 		return dso_store_borrow_kernel(resolver->store, file ? file->build_id : NULL,
 					       file ? file->build_id_size : 0);
-	if (file && dso_state(resolver->dsos[file->index]) != DSO_NOT_A_FILE)
+	if (file && resolver->dsos[file->index]->state != DSO_NOT_A_FILE)
 		return NULL;
 	if (!jit || resolver->pids[space->index] < 0)
 		return NULL;
@@ -254,20 +254,20 @@ static struct function_code made_code(const struct resolver *resolver,
 	struct function_code code = { 0 };
 	const struct mapping *mapping;
 	uint64_t begin = from->ip - from->offset, at;
-	size_t size;
+	const struct elf_file *elf;
 
 	if (!space || !from->symbol || from->symbol->kind != SYMBOL_PART)
 		return code;
 	mapping = address_space_borrow_mapping(space, from->ip);
 	if (!mapping || begin < mapping->begin ||
-	    dso_state(resolver->dsos[mapping->file->index]) != DSO_NOT_A_FILE)
+	    resolver->dsos[mapping->file->index]->state != DSO_NOT_A_FILE)
 		return code;
-	code.bytes = dso_borrow_bytes(resolver->dsos[mapping->file->index], &size);
+	elf = &resolver->dsos[mapping->file->index]->elf;
 	at = begin - mapping->begin + mapping->file_offset;
-	if (!code.bytes || at >= size)
+	if (!elf->bytes || at >= elf->size)
 		return code;
-	code.bytes += at;
-	code.size = size - at < from->symbol->size ? size - at : from->symbol->size;
+	code.bytes = elf->bytes + at;
+	code.size = MIN(elf->size - at, from->symbol->size);
 	return code;
 }
 

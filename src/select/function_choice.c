@@ -131,7 +131,7 @@ bool function_choice_keeps_file(struct function_choice *choice, const struct dso
 	file = pair_table_find_pointer(&choice->files, dso);
 	ARRAY_GROW_ZEROED(choice->kept, choice->kept_room, (size_t)file + 1);
 	if (choice->kept[file] == UNKNOWN)
-		choice->kept[file] = keeps_path(choice->selection, dso_path(dso)) ? KEPT : LEFT_OUT;
+		choice->kept[file] = keeps_path(choice->selection, dso->path) ? KEPT : LEFT_OUT;
 	return choice->kept[file] == KEPT;
 }
 

@@ -34,7 +34,7 @@ struct source_line slice_source_line(const struct symbol *symbol)
 
 const struct name *slice_category(const struct symbol *symbol)
 {
-	return symbol->dso ? dso_short_name(symbol->dso) : NULL;
+	return symbol->dso ? symbol->dso->short_name : NULL;
 }
 
 static void add_source(struct slice_args *args, const struct symbol *symbol, bool full)
@@ -94,17 +94,14 @@ void slice_files_release(struct slice_files *files)
 bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 			struct slice_files *files)
 {
-	const struct name *path, *build_id;
-
 	if (symbol->kind != SYMBOL_UNNAMED)
 		return false;
 	for (size_t i = files->count; i-- > 0;)
 		if (files->shown[i] == symbol->dso)
 			return false;
 	*ARRAY_ADD(files->shown, files->count, files->room) = symbol->dso;
-	dso_names_shown(symbol->dso, &path, &build_id);
-	slice_args_add_name(args, SLICE_ARG_DSO, path);
-	slice_args_add_name(args, SLICE_ARG_BUILD_ID, build_id);
+	slice_args_add_name(args, SLICE_ARG_DSO, symbol->dso->shown_path);
+	slice_args_add_name(args, SLICE_ARG_BUILD_ID, symbol->dso->shown_build_id);
 	return true;
 }
 

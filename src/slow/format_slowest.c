@@ -202,7 +202,7 @@ static json_t *call_json(const struct chosen_call *call)
 
 	return json_pack("{so so so so si si sI sI sI sI sb sb}", "function",
 			 json_text_or_null(symbol->name->text), "dso",
-			 json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL), "process",
+			 json_text_or_null(symbol->dso ? symbol->dso->path : NULL), "process",
 			 json_text_or_null(track->process_name), "thread",
 			 json_text_or_null(track->thread_name), "pid", (int)track->pid, "tid",
 			 (int)track->tid, "begin_ns", json_value_of(call->begin), "duration_ns",

@@ -2,20 +2,16 @@
 /* Looks up source lines and inlined calls of a dso by its debug information. */
 #include <elfutils/libdwelf.h>
 
-#include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 
 /* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
 static const struct name *name_path(struct dso *dso, const char *path)
 {
 	const char *prefix = dso->store->options.strip_prefix;
-	size_t length = prefix ? strlen(prefix) : 0;
+	bool any = prefix && prefix[strspn(prefix, "/")];
+	const char *rest = any ? path_after_prefix(path, prefix) : NULL;
 
-	while (length && prefix[length - 1] == '/')
-		length--;
-	if (length && strncmp(path, prefix, length) == 0 && path[length] == '/')
-		path += length + strspn(path + length, "/");
-	return name_intern_text(dso->store->names, path);
+	return name_intern_text(dso->store->names, rest ? rest + strspn(rest, "/") : path);
 }
 
 static const struct name *name_source(struct dso *dso, const struct line_row *row)

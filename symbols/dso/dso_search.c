@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the recorded file of a dso by its path and build id. */
-#include <elf.h>
 #include <stdarg.h>
 
-#include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/jit_dump.h"
 
@@ -29,10 +27,8 @@ static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
  * Store the reason why a file is not used, which the user sees only if no better file is
  * found.  The first reason is for the most likely path.
  */
-static void refuse_file(struct dso *dso, enum dso_state state, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void refuse_file(struct dso *dso, enum dso_state state, const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+refuse_file(struct dso *dso, enum dso_state state, const char *format, ...)
 {
 	char text[1000];
 	va_list args;
@@ -72,7 +68,7 @@ static bool class_agrees(const struct dso *dso, const struct elf_file *elf)
 
 	if (shape != DSO_SHAPE_VDSO && shape != DSO_SHAPE_VDSO32)
 		return true;
-	return elf->bytes[EI_CLASS] == (shape == DSO_SHAPE_VDSO ? ELFCLASS64 : ELFCLASS32);
+	return elf_file_is_wide(elf) == (shape == DSO_SHAPE_VDSO);
 }
 
 /* Use an open file if it is the recorded one, else close it.  Returns true if it is used. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes symbols of functions that have no name: "libc.so.6+0x29d90". */
-#include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 
 /* Returns the same, also where functions without a name are not shown. */
@@ -51,12 +50,6 @@ static void set_shown(struct dso *dso)
 	elf_file_print_id(text, id, size);
 	dso->shown_path = name_intern_text(dso->store->names, dso->path);
 	dso->shown_build_id = size ? name_intern_text(dso->store->names, text) : NULL;
-}
-
-void dso_names_shown(const struct dso *dso, const struct name **path, const struct name **build_id)
-{
-	*path = dso->shown_path;
-	*build_id = dso->shown_build_id;
 }
 
 static struct symbol *add_unnamed(struct dso *dso, const struct code_start *start)
@@ -135,15 +128,13 @@ static uint64_t read_pad(struct dso *dso, uint64_t call)
 {
 	struct unwind_table *table = &dso_load_unwind(dso)->unwind;
 	struct unwind_range range;
-	struct landing_pads pads;
+	struct elf_part lsda;
 
 	if (!unwind_table_find(table, call, &range) || !range.lsda)
 		return 0;
-	pads.vaddr = range.lsda;
-	pads.function = range.begin;
-	pads.wide = gelf_getclass(dso->elf.elf) == ELFCLASS64;
-	pads.bytes = elf_file_loaded_at(&dso->elf, range.lsda, &pads.size);
-	return pads.bytes ? landing_pads_find(&pads, call, &dso->landing_work) : 0;
+	lsda = elf_file_loaded_at(&dso->elf, range.lsda);
+	return landing_pad_find(&lsda, elf_file_is_wide(&dso->elf), range.begin, call,
+				&dso->landing_work);
 }
 
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call)

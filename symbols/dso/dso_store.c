@@ -4,8 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "symbols/dso/dso.h"
-
 const char *dso_keep_text(struct dso_store *store, const char *text)
 {
 	return text ? arena_text(&store->arena, text, strlen(text)) : NULL;
@@ -258,26 +256,6 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 	return dso;
 }
 
-enum dso_state dso_state(const struct dso *dso)
-{
-	return dso->state;
-}
-
-const char *dso_path(const struct dso *dso)
-{
-	return dso->path;
-}
-
-const struct name *dso_short_name(const struct dso *dso)
-{
-	return dso->short_name;
-}
-
-const char *dso_file(const struct dso *dso)
-{
-	return dso->file;
-}
-
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 {
 	*size = dso->build_id_size ? dso->build_id_size : dso->elf.build_id_size;
@@ -287,26 +265,8 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
-	GElf_Ehdr header;
 
-	return range && dso->elf.elf && gelf_getehdr(dso->elf.elf, &header) &&
-	       header.e_entry == range->vaddr + (file_offset - range->offset);
-}
-
-bool dso_code_range(const struct dso *dso, struct code_range *range)
-{
-	if (dso->elf.code_count)
-		*range = dso->elf.code[0];
-	return dso->elf.code_count;
-}
-
-bool dso_find_code(const struct dso *dso, uint64_t file_offset, struct code_range *range)
-{
-	const struct code_range *found = elf_file_code_at(&dso->elf, file_offset);
-
-	if (found)
-		*range = *found;
-	return found;
+	return range && dso->elf.header.e_entry == range->vaddr + (file_offset - range->offset);
 }
 
 static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, uint64_t vaddr,
@@ -316,7 +276,7 @@ static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, u
 	uint64_t skip;
 
 	*size = 0;
-	if (!range || dso->elf.machine != machine)
+	if (!range || dso->elf.header.e_machine != machine)
 		return NULL;
 	skip = vaddr - range->vaddr;
 	if (range->offset > dso->elf.size || skip >= range->size ||
@@ -335,10 +295,4 @@ const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *si
 const uint8_t *dso_borrow_code_32(const struct dso *dso, uint64_t vaddr, size_t *size)
 {
 	return borrow_code_of(dso, EM_386, vaddr, size);
-}
-
-const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)
-{
-	*size = dso->elf.size;
-	return dso->elf.bytes;
 }

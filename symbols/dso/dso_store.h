@@ -13,7 +13,7 @@
  *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for existing files that are not used,
  * "symbols-damaged", "lines-damaged", and "split-dwarf-missing" for units whose other part (.dwo,
- * .dwp) is not found.  The caller reports missing files (dso_state()).
+ * .dwp) is not found.  The caller reports missing files.
  *
  * All functions but open and close are safe for use by several threads: a lock
  * serialises the lookups.  Symbols do not change once they are returned.
@@ -22,15 +22,79 @@
 #define SYMBOLS_DSO_DSO_STORE_H
 
 #include "base/diag.h"
+#include "base/tables/direct_cache.h"
 #include "symbols/dso/dso_types.h"
+#include "symbols/dwarf/inline_table.h"
 #include "symbols/symbol.h"
+#include "symbols/tables/code_starts.h"
+#include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
 struct dso_store;
-struct dso;
+
+/* A symbol and its line, which is found later. */
+struct cached_symbol {
+	struct symbol symbol; /* first: a symbol's address is its cached_symbol's */
+	bool has_line;        /* `line` is valid */
+	struct source_line line;
+};
+
+/* Texts are of the store's arena. */
+struct dso {
+	/* Does not change once it is borrowed: */
+	const char *path; /* as recorded */
+	/* The last component of the path, "libc.so.6"; else a text in brackets: "[vdso]". */
+	const struct name *short_name;
+	const char *file; /* path of the file with the code; may be NULL */
+	enum dso_state state;
+	struct elf_file elf; /* closed unless DSO_FOUND, but for its bytes: a jitdump, a core */
+	/* As names, set with the first unnamed function: the path, and the build id or NULL. */
+	const struct name *shown_path, *shown_build_id;
+	/* Private to the store: */
+	struct dso_store *store;            /* borrowed */
+	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
+	size_t build_id_size;
+	bool changed;        /* its recorded path began with DSO_CHANGED; `path` does not */
+	const char *refused; /* why the file at the path is not used; NULL: no file */
+	bool forced;         /* a file with another build id is used, too */
+	bool debug_loaded, symbols_loaded, lines_loaded; /* or looked for in vain */
+	unsigned languages;     /* that its names show: bits of enum demangle_language */
+	bool used;              /* a name was asked for */
+	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
+	struct elf_file mini;   /* with a .symtab that both lack, or closed */
+	struct elf_file shared; /* with the common part of the debug information, or closed */
+	const char *debug_path; /* of the arena */
+	struct symbol_table table;
+	struct trap_table traps;
+	struct name_ranges map;              /* of a JIT compiler or the kernel */
+	bool named;                          /* the names are those of `map` */
+	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `map` */
+	struct line_table lines;
+	struct inline_table inlined;
+	struct split_files split_files;
+	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
+	bool starts_loaded;
+	struct direct_cache landing;    /* of landing pads by call; empty until the first lookup */
+	size_t landing_work;            /* call sites that may be read yet */
+	struct code_starts starts;      /* of functions without a symbol */
+	struct cached_symbol **unnamed; /* owned: the symbols of entries that ran */
+	size_t unnamed_count, unnamed_room;
+	struct id_index unnamed_ids; /* by symbol.start */
+	/* The range of file offsets of the last answer: lookups come in bunches. */
+	struct last_hit {
+		uint64_t begin, end;         /* bytes from the start of the file */
+		uint64_t vaddr;              /* of `begin` */
+		const struct symbol *symbol; /* borrowed */
+	} hit;
+	struct dso
+		*known; /* borrowed: the first dso of the same file, used instead; NULL: this one */
+	UT_hash_handle hh;      /* by path and build id */
+	UT_hash_handle by_file; /* by elf.identity */
+};
 
 /*
- * `options` is copied; `names` and `diag` are borrowed and must outlive the store.
+ * `options` is copied, and of its texts `kallsyms` and `core`; the others, `names` and `diag` are
+ * borrowed and must outlive the store.
  * Returns the store, owned by the caller.  Never NULL.
  */
 struct dso_store *dso_store_open(const struct dso_store_options *options, struct name_table *names,
@@ -80,26 +144,6 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
  */
 void dso_store_offer_kallsyms(struct dso_store *store, const char *path);
 
-enum dso_state dso_state(const struct dso *dso);
-
-/* Returns the path as recorded. */
-const char *dso_path(const struct dso *dso);
-
-/*
- * Returns the last component of the path, "libc.so.6"; otherwise a text in brackets:
- * "[vdso]", "[anon]".
- */
-const struct name *dso_short_name(const struct dso *dso);
-
-/* Returns the path of the file with the code, or NULL. */
-const char *dso_file(const struct dso *dso);
-
-/*
- * Get the path as recorded and the build id in hexadecimal (NULL: unknown), as names, of a file
- * of which an unnamed function was found (SYMBOL_UNNAMED).
- */
-void dso_names_shown(const struct dso *dso, const struct name **path, const struct name **build_id);
-
 enum dso_names {
 	DSO_NAMES_NONE = 0,
 	DSO_NAMES_EXPORTED, /* of .dynsym and linkage stubs only: the file is stripped */
@@ -124,12 +168,6 @@ struct dso_info dso_info(const struct dso *dso);
  * *size is its length in bytes, 0 if unknown.
  */
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
-
-/*
- * Returns the file's bytes, mapped read-only and valid until dso_store_close();
- * NULL and *size 0 if there is no file.
- */
-const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
 /*
  * Returns the bytes of the file's 64-bit x86 code at a virtual address and after it, `*size` of
@@ -211,7 +249,7 @@ struct statement {
 };
 
 /*
- * Returns the number of the unit of debug information that covers a virtual address of code, or
+ * Returns the number of the unit of debug information that covers a virtual address of code,
  * or 0.  Units of different dsos may have equal numbers.
  */
 uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr);
@@ -223,12 +261,6 @@ uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr);
 void dso_list_statements(struct dso *dso, uint64_t vaddr,
 			 void (*add)(void *context, const struct statement *statement),
 			 void *context);
-
-/* Returns true and fills *range with the first code of a file, if it has any. */
-bool dso_code_range(const struct dso *dso, struct code_range *range);
-
-/* Returns true and fills *range with the code around a byte of a file, if it has code there. */
-bool dso_find_code(const struct dso *dso, uint64_t file_offset, struct code_range *range);
 
 /* Returns the symbol at a virtual address of code of a file, as dso_borrow_symbol(). */
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
@@ -269,5 +301,62 @@ size_t dso_source_frames(struct dso *dso, uint64_t vaddr,
 
 /* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or none. */
 const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr);
+
+/* ---- For dso_*.c only ---------------------------------------------------- */
+
+struct dso_store {
+	struct dso_store_options options; /* its texts are of the arena */
+	struct name_table *names;         /* borrowed */
+	struct diag *diag;                /* borrowed */
+	struct arena arena;
+	struct dso *dsos;  /* hash; its members are of the arena */
+	struct dso *files; /* hash of the found ones, one for each file */
+	struct demangler demangler;
+	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
+	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
+	const struct symbol *first_changed; /* of the lowest address; NULL: there is none */
+	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
+	/*
+	 * Of all of this and of all dsos, held during each lookup.  The threads that decode
+	 * ask for the functions of code while the thread that follows events asks for names.
+	 */
+	pthread_mutex_t lock;
+};
+
+/* Mark a new symbol, and count it, if its dso may have been other code before. */
+void dso_mark_changed(struct dso *dso, struct symbol *symbol);
+
+/* Returns a copy of the text that lives as long as the store; NULL for NULL. */
+const char *dso_keep_text(struct dso_store *store, const char *text);
+
+/*
+ * Returns the text to show for a linkage name of the dso, as demangler_demangle() does; NULL,
+ * and a warning, also where it would exceed a limit.
+ */
+const char *dso_demangle(struct dso *dso, const char *linkage);
+
+/* Find the file of a new dso by its path and build id; sets its state and file. */
+void dso_search(struct dso *dso);
+
+/*
+ * Returns where the functions without a symbol begin, read at the first call; NULL if
+ * the options say that they are shown as one for each file.
+ */
+struct code_starts *dso_load_starts(struct dso *dso);
+
+/* Returns the symbol of a function without a name, made at the first call. */
+const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start);
+
+/* Returns the symbol at a virtual address of code; its symbols are loaded. */
+const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr);
+
+/* Use the names of dso->map instead of a symbol table. */
+void dso_set_named(struct dso *dso);
+
+/* Returns a request for files that have the tables which the dso's own file lacks. */
+struct debug_request dso_debug_request(const struct dso *dso);
+
+/* Open the debug file if there is one; done once, at the first lookup of a missing table. */
+void dso_load_debug_file(struct dso *dso);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up symbols of a dso: reads its table or names at the first lookup. */
 
-#include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/jit_dump.h"
 

@@ -18,10 +18,6 @@
 #define ROW_MEMORY_NOW 112
 #define FILE_MEMORY    96
 
-/* And our own memory: for a range of addresses, and a function or an inlined call. */
-#define RANGE_MEMORY 96
-#define ENTRY_MEMORY 128
-
 /* A line program that was counted. */
 struct counted_lines {
 	Dwarf_Off program;
@@ -91,16 +87,6 @@ bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size)
 	return true;
 }
 
-bool dwarf_guard_allows_range(struct dwarf_guard *guard)
-{
-	return dwarf_guard_allows_memory(guard, RANGE_MEMORY);
-}
-
-bool dwarf_guard_allows_entry(struct dwarf_guard *guard)
-{
-	return dwarf_guard_allows_memory(guard, ENTRY_MEMORY);
-}
-
 /* ---- Sections ------------------------------------------------------------ */
 
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool)
@@ -159,13 +145,9 @@ static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off offset)
 	struct abbrev_table table = { c.at, c.at + cursor_left(&c) };
 	struct counted_abbrevs *counted;
 
-	HASH_FIND(hh, guard->abbrevs, &table, sizeof(table), counted);
-	if (counted)
-		return counted->memory;
-	counted = alloc_zeroed(1, sizeof(*counted));
-	counted->table = table;
-	counted->memory = count_abbrevs(c, memory_left(guard));
-	HASH_ADD(hh, guard->abbrevs, table, sizeof(table), counted);
+	HASH_FIND_OR_ADD(guard->abbrevs, table, &table, counted);
+	if (!counted->memory)
+		counted->memory = count_abbrevs(c, memory_left(guard));
 	return counted->memory;
 }
 
@@ -250,16 +232,16 @@ static size_t read_value(const struct dwarf_guard *guard, struct cursor *c, uint
 	case DW_FORM_block:
 		cursor_take(c, cursor_uleb128(c));
 		break;
+	case DW_FORM_data16:
+		cursor_take(c, 8);
+		__attribute__((fallthrough));
+	case DW_FORM_data8:
+		cursor_take(c, 8);
+		break;
 	case DW_FORM_data1:
 	case DW_FORM_data2:
 	case DW_FORM_data4:
-	case DW_FORM_data8:
-	case DW_FORM_data16:
-		cursor_take(c, form == DW_FORM_data1   ? 1
-			       : form == DW_FORM_data2 ? 2
-			       : form == DW_FORM_data4 ? 4
-			       : form == DW_FORM_data8 ? 8
-						       : 16);
+		cursor_take(c, form == DW_FORM_data1 ? 1 : form == DW_FORM_data2 ? 2 : 4);
 		break;
 	default:
 		return SIZE_MAX;

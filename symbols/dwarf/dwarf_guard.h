@@ -52,9 +52,9 @@ bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off abbrevs);
  */
 bool dwarf_guard_allows_all_units(struct dwarf_guard *guard);
 
-/* Returns true if one more range of addresses, or function or inlined call, may be kept. */
-bool dwarf_guard_allows_range(struct dwarf_guard *guard);
-bool dwarf_guard_allows_entry(struct dwarf_guard *guard);
+/* Bytes of our own memory for a range of addresses, and for a function or an inlined call. */
+#define DWARF_RANGE_MEMORY 96
+#define DWARF_ENTRY_MEMORY 128
 
 /*
  * Returns true if the line program at an offset of .debug_line may be run; its rows,

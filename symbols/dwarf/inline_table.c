@@ -81,7 +81,7 @@ static bool add_ranges(struct inline_reader *reader, Dwarf_Die *die, struct inli
 
 	while ((next = split ? split_unit_ranges(split, die, next, &base, bounds)
 			     : dwarf_ranges(die, next, &base, &bounds[0], &bounds[1])) > 0) {
-		if (!dwarf_guard_allows_range(guard_of(reader)))
+		if (!dwarf_guard_allows_memory(guard_of(reader), DWARF_RANGE_MEMORY))
 			return false;
 		if (bounds[0] >= bounds[1] || ranges->count == RANGE_NONE)
 			continue;
@@ -134,7 +134,7 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 	struct inline_function *function = reader->function;
 	struct inline_call call = { .name = name_of(die), .parent = parent };
 
-	if (!dwarf_guard_allows_entry(guard_of(reader)))
+	if (!dwarf_guard_allows_memory(guard_of(reader), DWARF_ENTRY_MEMORY))
 		return false;
 	line_table_file(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_call_file),
 			&call.at);
@@ -161,7 +161,7 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 	line_table_file(reader->lines, &unit->skeleton, number_of(die, DW_AT_decl_file),
 			&function->at);
 	function->at.line = number_of(die, DW_AT_decl_line);
-	return sound && dwarf_guard_allows_entry(guard_of(reader));
+	return sound && dwarf_guard_allows_memory(guard_of(reader), DWARF_ENTRY_MEMORY);
 }
 
 /* Returns whether entries of a tag contain functions or blocks of code. */

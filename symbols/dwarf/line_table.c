@@ -16,7 +16,7 @@ static int add_ranges(struct line_table *table, Dwarf_Die *die, Dwarf_Off unit)
 	while ((next = dwarf_ranges(die, next, &base, &begin, &end)) > 0) {
 		struct unit_range range = { begin, end, unit };
 
-		if (!dwarf_guard_allows_range(&table->guard))
+		if (!dwarf_guard_allows_memory(&table->guard, DWARF_RANGE_MEMORY))
 			return -1;
 		if (begin >= end)
 			continue;
@@ -37,7 +37,7 @@ static int add_unit(struct line_table *table, Dwarf_Die *unit)
 	    dwarf_hasattr(unit, DW_AT_ranges))
 		return failed;
 	for (status = dwarf_child(unit, &die); status == 0; status = dwarf_siblingof(&die, &die)) {
-		if (!dwarf_guard_allows_entry(&table->guard))
+		if (!dwarf_guard_allows_memory(&table->guard, DWARF_ENTRY_MEMORY))
 			return -1;
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			failed |= add_ranges(table, &die, offset);
@@ -119,8 +119,7 @@ int line_table_open(struct line_table *table, const struct elf_file *file, size_
 	failed = read_units(table);
 	if (failed)
 		alloc_check();
-	if (table->count)
-		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
+	SORT(table->ranges, table->count, compare_ranges);
 	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
 }
 

@@ -33,6 +33,133 @@ void split_files_close(struct split_files *files)
 	*files = (struct split_files){ 0 };
 }
 
+/* ---- The hash table and the columns of .debug_cu_index --------------------- */
+
+/* DWARF 5 knows eight columns (table 7.1); a few more may come. */
+#define COLUMNS_MAX 32
+
+#define INDEX_HEADER 16
+
+/* The header of the section; checked against its size. */
+struct dwp_header {
+	const uint8_t *bytes; /* borrowed */
+	uint16_t version;
+	uint32_t columns;
+	uint32_t units;
+	uint32_t slots; /* of the hash table, a power of two */
+};
+
+static uint64_t number_at(const struct dwp_header *header, uint64_t offset, size_t size)
+{
+	struct cursor c = cursor_over(header->bytes + offset, size);
+
+	return cursor_number(&c, size);
+}
+
+/*
+ * Read the header and check the size: after it come a hash table of ids, one of rows, then
+ * three tables of numbers of 4 bytes: the section of each column, offsets, sizes.
+ * Returns 0, or -1 if the section is damaged.
+ */
+static int read_header(struct dwp_header *header, const struct byte_view *index)
+{
+	struct cursor c = cursor_over(index->bytes, index->size);
+	uint64_t rows;
+
+	*header = (struct dwp_header){ .bytes = index->bytes };
+	/* In version 2 the number has 4 bytes, in version 5 it has 2 and two of padding. */
+	header->version = cursor_u16(&c);
+	if (cursor_u16(&c) != 0 || (header->version != 2 && header->version != 5))
+		return -1;
+	header->columns = cursor_u32(&c);
+	header->units = cursor_u32(&c);
+	header->slots = cursor_u32(&c);
+	if (c.short_ || header->columns > COLUMNS_MAX || header->slots & (header->slots - 1))
+		return -1;
+	rows = 2 * (uint64_t)header->units + 1;
+	return 12 * (uint64_t)header->slots + 4 * rows * header->columns <= cursor_left(&c) ? 0
+											    : -1;
+}
+
+/* Returns the unit's row, counted from 1; 0 if it is absent (DWARF 5, 7.3.5.3). */
+static uint32_t find_row(const struct dwp_header *header, uint64_t id)
+{
+	uint32_t mask = header->slots - 1, at = (uint32_t)id & mask;
+	uint32_t step = ((uint32_t)(id >> 32) & mask) | 1;
+	uint64_t rows = INDEX_HEADER + 8 * (uint64_t)header->slots;
+
+	for (uint32_t tries = 0; tries < header->slots; tries++) {
+		uint32_t row = (uint32_t)number_at(header, rows + 4 * (uint64_t)at, 4);
+
+		if (!row)
+			return 0;
+		if (number_at(header, INDEX_HEADER + 8 * (uint64_t)at, 8) == id)
+			return row;
+		at = (at + step) & mask;
+	}
+	return 0;
+}
+
+/* Returns the section that a column's number (DW_SECT_*) means; DEBUG_SECTIONS: one of no use here.
+ */
+static enum debug_section section_of(const struct dwp_header *header, uint64_t column)
+{
+	switch (column) {
+	case 1:
+		return DEBUG_INFO;
+	case 3:
+		return DEBUG_ABBREV;
+	case 6:
+		return DEBUG_STR_OFFSETS;
+	case 8:
+		return header->version == 5 ? DEBUG_RNGLISTS : DEBUG_SECTIONS; /* macros before */
+	default:
+		return DEBUG_SECTIONS;
+	}
+}
+
+/* Returns false if the part is beyond the end of its section. */
+static bool cut(struct byte_view *section, uint64_t offset, uint64_t size)
+{
+	if (offset > section->size || size > section->size - offset)
+		return false;
+	if (section->bytes)
+		section->bytes += offset;
+	section->size = size;
+	return true;
+}
+
+int dwp_index_cut(struct byte_view sections[DEBUG_SECTIONS], uint64_t id)
+{
+	struct byte_view all[DEBUG_CU_INDEX];
+	struct dwp_header header;
+	uint64_t table, width, row;
+
+	if (read_header(&header, &sections[DEBUG_CU_INDEX]) != 0)
+		return -1;
+	row = find_row(&header, id);
+	if (row == 0 || row > header.units)
+		return row ? -1 : 0;
+	table = INDEX_HEADER + 12 * (uint64_t)header.slots;
+	width = 4 * (uint64_t)header.columns;
+	memcpy(all, sections, sizeof(all));
+	for (int i = 0; i < DEBUG_CU_INDEX; i++)
+		if (i != DEBUG_STR)
+			sections[i].size = 0;
+	for (uint32_t i = 0; i < header.columns; i++) {
+		uint64_t column = table + 4 * (uint64_t)i;
+		enum debug_section section = section_of(&header, number_at(&header, column, 4));
+
+		if (section == DEBUG_SECTIONS)
+			continue;
+		sections[section] = all[section];
+		if (!cut(&sections[section], number_at(&header, column + row * width, 4),
+			 number_at(&header, column + (header.units + row) * width, 4)))
+			return -1;
+	}
+	return 1;
+}
+
 /* ---- The unit's entry in the program ------------------------------------- */
 
 struct skeleton {
@@ -135,17 +262,6 @@ static bool open_sections(struct split_unit *unit, const struct skeleton *skelet
 	return find_die(unit, skeleton->id);
 }
 
-/* Returns false if a part is beyond the end of its section. */
-static bool cut(struct byte_view *section, struct dwp_range part)
-{
-	if (part.offset > section->size || part.size > section->size - part.offset)
-		return false;
-	if (section->bytes)
-		section->bytes += part.offset;
-	section->size = part.size;
-	return true;
-}
-
 /*
  * Open the unit in the package.  Returns 1 if it is open, 0 if the package does not have
  * it, -1 if it is damaged.
@@ -153,28 +269,17 @@ static bool cut(struct byte_view *section, struct dwp_range part)
 static int open_packed(struct split_unit *unit, struct split_files *files,
 		       const struct skeleton *skeleton)
 {
-	static const enum debug_section cut_by[DWP_PARTS] = {
-		[DWP_INFO] = DEBUG_INFO,
-		[DWP_ABBREV] = DEBUG_ABBREV,
-		[DWP_STR_OFFSETS] = DEBUG_STR_OFFSETS,
-		[DWP_RNGLISTS] = DEBUG_RNGLISTS,
-	};
 	struct byte_view sections[DEBUG_SECTIONS];
-	struct dwp_range parts[DWP_PARTS];
 	int found;
 
 	if (!files->package_looked_up)
 		open_package(files);
 	if (!files->package.elf)
 		return 0;
-	found = dwp_index_find(files->sections.views[DEBUG_CU_INDEX].bytes,
-			       files->sections.views[DEBUG_CU_INDEX].size, skeleton->id, parts);
+	memcpy(sections, files->sections.views, sizeof(sections));
+	found = dwp_index_cut(sections, skeleton->id);
 	if (found <= 0)
 		return found;
-	memcpy(sections, files->sections.views, sizeof(sections));
-	for (int i = 0; i < DWP_PARTS; i++)
-		if (!cut(&sections[cut_by[i]], parts[i]))
-			return -1;
 	/* Units of the package do not overlap. */
 	if (sections[DEBUG_INFO].size > files->bytes_left)
 		return -1;

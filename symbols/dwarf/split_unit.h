@@ -20,33 +20,12 @@
 #include "symbols/files/debug_file.h"
 
 /*
- * Where in a package of debug information (.dwp) the parts of a unit are: the
- * section .debug_cu_index (DWARF 5, 7.3.5.3), and its older form, version 2, of
- * DWARF 4 (gcc.gnu.org/wiki/DebugFissionDWP).  The two differ in the numbers of
- * the columns only.  The bytes are borrowed, and not trusted.
+ * Cut the sections of a package of debug information (.dwp) to the parts of the unit with an id
+ * (DW_AT_dwo_id), by .debug_cu_index (DWARF 5, 7.3.5.3) or its older form, version 2, of DWARF 4
+ * (gcc.gnu.org/wiki/DebugFissionDWP), which differs in the numbers of the columns only.
+ * Returns 1; 0 if the index does not have the unit; -1 if it is damaged or of an unknown version.
  */
-
-/* The parts that are of use here. */
-enum dwp_part {
-	DWP_INFO,
-	DWP_ABBREV,
-	DWP_STR_OFFSETS,
-	DWP_RNGLISTS, /* version 5 only */
-	DWP_PARTS,
-};
-
-/* Of a section, in bytes; a part that the unit does not have is of size 0. */
-struct dwp_range {
-	uint32_t offset, size;
-};
-
-/*
- * Find the parts of the unit with an id (DW_AT_dwo_id).
- * Returns 1 and fills `parts`, whose ranges may be beyond the ends of their sections; 0 if the
- * index does not have the unit; -1 if it is damaged or of an unknown version.
- */
-int dwp_index_find(const uint8_t *index, size_t size, uint64_t id,
-		   struct dwp_range parts[DWP_PARTS]);
+int dwp_index_cut(struct byte_view sections[DEBUG_SECTIONS], uint64_t id);
 
 /* The files of the split units of one program, and its package. */
 struct split_files {

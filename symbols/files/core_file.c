@@ -72,7 +72,6 @@ struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *c
 					       .end = segment.p_vaddr + cursor_left(&content),
 					       .file_offset = segment.p_offset };
 	}
-	if (*count)
-		qsort(segments, *count, sizeof(*segments), compare_segments);
+	SORT(segments, *count, compare_segments);
 	return segments;
 }

@@ -118,11 +118,9 @@ static bool is_wanted(const struct debug_search *search)
 	       (GElf_Word)crc32_z(crc32_z(0, NULL, 0), file->bytes, file->size) == search->crc;
 }
 
-static bool try_path(struct debug_search *search, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* debug_dir and the servers' files are the user's own, also where they are outside of symfs. */
-static bool try_path(struct debug_search *search, const char *format, ...)
+static bool __attribute__((format(printf, 2, 3)))
+try_path(struct debug_search *search, const char *format, ...)
 {
 	const char *symfs = search->request->options->symfs;
 	va_list args;
@@ -296,16 +294,14 @@ bool debug_file_open_split(const struct debug_request *request, const struct spl
 
 int debug_file_open_mini(const struct elf_file *code, struct elf_file *mini, struct error *err)
 {
-	struct elf_section section = { 0 };
-	const uint8_t *packed = NULL;
+	struct elf_part packed = elf_file_section(code, ".gnu_debugdata");
 	uint8_t *bytes;
 	size_t size;
 
-	if (elf_section_find(code->elf, ".gnu_debugdata", &section))
-		packed = elf_file_section_bytes(code, &section.header);
-	if (!packed)
+	if (!packed.bytes)
 		return 0;
-	bytes = unpack_bytes(packed, section.header.sh_size, code->size * UNPACK_FACTOR, &size);
+	bytes = unpack_bytes((struct byte_view){ packed.bytes, packed.size },
+			     code->size * UNPACK_FACTOR, &size);
 	if (!bytes)
 		return error_set(err, ERROR_FORMAT, ".gnu_debugdata cannot be unpacked");
 	return elf_file_open_bytes(mini, bytes, size, err) == 0 ? 1 : -1;

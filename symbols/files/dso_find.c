@@ -44,28 +44,19 @@ enum dso_shape dso_find_shape(const char *path)
 char *dso_find_bracketed(const char *path)
 {
 	size_t length = length_undeleted(path), start = 0;
-	char *text;
 
 	if (path[0] == '[') {
 		/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms.123]" carry more. */
 		const char *end = strchr(path, ']');
 
-		length = end ? (size_t)(end - path) + 1 : length;
-		text = alloc_zeroed(length + 1, 1);
-		memcpy(text, path, length);
-		return text;
+		return alloc_text("%.*s", (int)(end ? (size_t)(end - path) + 1 : length), path);
 	}
 	/* Names of anonymous things may hold slashes that are no directories. */
 	for (size_t i = 0; i < length && !starts_with(path, "anon_inode:"); i++)
 		if (path[i] == '/' && (i == 0 || !starts_with(path, "/memfd:")))
 			start = i + 1;
-	if (start == length)
-		return strcpy(alloc_zeroed(1, sizeof("[unknown]")), "[unknown]");
-	text = alloc_zeroed(length - start + 3, 1);
-	text[0] = '[';
-	memcpy(text + 1, path + start, length - start);
-	text[length - start + 1] = ']';
-	return text;
+	return start == length ? alloc_text("[unknown]")
+			       : alloc_text("[%.*s]", (int)(length - start), path + start);
 }
 
 bool dso_find_climbs(const char *path)

@@ -85,7 +85,6 @@ static void read_build_id(struct elf_file *file)
 static int parse(struct elf_file *file, struct error *err)
 {
 	size_t room = 0, segments = 0;
-	GElf_Ehdr header;
 
 	elf_version(EV_CURRENT);
 	file->elf = ALLOC_CHECKED(elf_memory((char *)file->bytes, file->size));
@@ -97,7 +96,7 @@ static int parse(struct elf_file *file, struct error *err)
 	if (elf_getphdrnum(file->elf, &segments) == 0 && segments == 0)
 		read_code_sections(file, &room);
 	read_build_id(file);
-	file->machine = gelf_getehdr(file->elf, &header) ? header.e_machine : EM_NONE;
+	gelf_getehdr(file->elf, &file->header);
 	return 0;
 }
 
@@ -145,9 +144,8 @@ static int parse_packed(struct elf_file *file, struct error *err)
 {
 	size_t size, most = file->size < UNPACKED_MAX / UNPACK_FACTOR ? file->size * UNPACK_FACTOR
 								      : UNPACKED_MAX;
-	uint8_t *bytes = unpack_bytes(file->bytes, file->size, most, &size);
+	uint8_t *bytes = unpack_bytes((struct byte_view){ file->bytes, file->size }, most, &size);
 	struct file_identity identity = file->identity;
-	GElf_Ehdr header;
 
 	elf_file_close(file);
 	if (!bytes)
@@ -155,7 +153,7 @@ static int parse_packed(struct elf_file *file, struct error *err)
 	if (elf_file_open_bytes(file, bytes, size, err) < 0)
 		return -1;
 	file->identity = identity;
-	if (gelf_getehdr(file->elf, &header) && header.e_type == ET_REL)
+	if (file->header.e_type == ET_REL)
 		return 0;
 	elf_file_close(file);
 	return error_set(err, ERROR_FORMAT, "a packed file that is no kernel module");
@@ -212,25 +210,39 @@ const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Sh
 	return file->bytes + section->sh_offset;
 }
 
-const uint8_t *elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr, size_t *size)
+struct elf_part elf_file_section(const struct elf_file *file, const char *name)
 {
+	struct elf_part part = { 0 };
+	struct elf_section section;
+
+	if (!elf_section_find(file->elf, name, &section) ||
+	    section.header.sh_flags & SHF_COMPRESSED)
+		return part;
+	part.bytes = elf_file_section_bytes(file, &section.header);
+	part.size = part.bytes ? section.header.sh_size : 0;
+	part.vaddr = section.header.sh_addr;
+	return part;
+}
+
+struct elf_part elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr)
+{
+	struct elf_part part = { .vaddr = vaddr };
 	size_t count;
 	GElf_Phdr phdr;
 
-	*size = 0;
 	if (elf_getphdrnum(file->elf, &count) != 0)
-		return NULL;
+		return part;
 	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++) {
-		uint64_t skip = vaddr - phdr.p_vaddr, left;
+		uint64_t skip = vaddr - phdr.p_vaddr, size = phdr.p_filesz;
 
-		if (phdr.p_type != PT_LOAD || skip >= phdr.p_filesz || phdr.p_offset > file->size ||
-		    skip >= file->size - phdr.p_offset)
+		if (phdr.p_type != PT_LOAD || skip >= size ||
+		    !clip_to_file(file, phdr.p_offset, &size) || skip >= size)
 			continue;
-		left = file->size - phdr.p_offset - skip;
-		*size = phdr.p_filesz - skip < left ? phdr.p_filesz - skip : left;
-		return file->bytes + phdr.p_offset + skip;
+		part.bytes = file->bytes + phdr.p_offset + skip;
+		part.size = size - skip;
+		break;
 	}
-	return NULL;
+	return part;
 }
 
 void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, size_t size)

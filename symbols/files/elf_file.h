@@ -11,7 +11,7 @@
 
 #include <gelf.h>
 
-#include "base/common.h"
+#include "base/cursor.h"
 
 /* Build ids are 20 bytes (SHA-1) or 16 (MD5, UUID); linkers allow any length. */
 #define ELF_BUILD_ID_MAX 64
@@ -32,7 +32,7 @@ struct elf_file {
 		uint64_t vaddr;  /* ELF virtual address of its first byte */
 	} * code;                /* owned; in the order of the program headers */
 	size_t code_count;
-	uint16_t machine; /* EM_X86_64 and the like */
+	GElf_Ehdr header; /* zeroed if it is unreadable */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_size; /* bytes; 0 if absent */
 };
@@ -72,11 +72,24 @@ const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uin
  */
 const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *section);
 
-/*
- * Returns the bytes of the file that are loaded at a virtual address and after it, `*size` of them
- * in one segment, or NULL.
- */
-const uint8_t *elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr, size_t *size);
+/* A part of the file: bytes with their virtual address. */
+struct elf_part {
+	const uint8_t *bytes; /* borrowed; NULL: absent, and the size is 0 */
+	size_t size;
+	uint64_t vaddr; /* of the first byte */
+};
+
+/* Returns the first section of a name; absent if it is compressed. */
+struct elf_part elf_file_section(const struct elf_file *file, const char *name);
+
+/* Returns the bytes that one segment loads at a virtual address and after it. */
+struct elf_part elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr);
+
+/* Returns whether addresses have 64 bits. */
+static inline bool elf_file_is_wide(const struct elf_file *file)
+{
+	return file->header.e_ident[EI_CLASS] == ELFCLASS64;
+}
 
 /* A section with a readable header.  Zeroed memory comes before the first one. */
 struct elf_section {

@@ -4,8 +4,7 @@
  * symbols in .gnu_debugdata, and sections of debug information.
  *
  * The first bytes show whether it is xz, zstd or gzip (RFC 8878, RFC 1952, "The .xz File
- * Format").  Sizes in the packed bytes are not trusted: memory grows with the unpacked
- * bytes, up to the caller's limit.
+ * Format").  Sizes in the packed bytes are not trusted.
  */
 #ifndef SYMBOLS_FILES_UNPACK_H
 #define SYMBOLS_FILES_UNPACK_H
@@ -19,7 +18,7 @@ bool unpack_is_packed(const uint8_t *bytes, size_t size);
  * Returns the unpacked bytes, `*size` of them, owned by the caller (free()); NULL if
  * they are packed in no known way, damaged, cut, or more than `limit`.
  */
-uint8_t *unpack_bytes(const uint8_t *packed, size_t packed_size, size_t limit, size_t *size);
+uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size);
 
 /*
  * Fill `bytes` with the contents of a section of an ELF file, compressed as `type` says

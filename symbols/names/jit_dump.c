@@ -55,24 +55,12 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
 	return !c.short_;
 }
 
-static void store_load(struct jit_dump *dump, uint64_t index, const struct jit_code *code)
-{
-	struct jit_load *load;
-
-	HASH_FIND(hh, dump->loads, &index, sizeof(index), load);
-	if (!load) {
-		load = alloc_zeroed(1, sizeof(*load));
-		load->index = index;
-		HASH_ADD(hh, dump->loads, index, sizeof(index), load);
-	}
-	load->code = *code;
-}
-
 /* pid, tid, vma, address, size, index, name, bytes. */
 static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *code)
 {
-	uint64_t index;
+	struct jit_load *load;
 	const uint8_t *name, *end;
+	uint64_t index;
 
 	cursor_u64(&c);
 	cursor_u64(&c);
@@ -85,7 +73,8 @@ static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *c
 		return false;
 	code->name = (const char *)name;
 	code->offset = (uint64_t)(end + 1 - dump->bytes);
-	store_load(dump, index, code);
+	HASH_FIND_OR_ADD(dump->loads, index, &index, load);
+	load->code = *code;
 	return true;
 }
 

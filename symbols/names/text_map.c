@@ -38,8 +38,7 @@ static void close_open_ranges(struct name_ranges *names, uint64_t limit)
 
 	for (size_t i = 0; i < names->count; i++)
 		begins[i] = names->ranges[i].begin;
-	if (names->count)
-		qsort(begins, names->count, sizeof(*begins), compare_addresses);
+	SORT(begins, names->count, compare_addresses);
 	for (size_t i = 0; i < names->count; i++) {
 		struct named_range *range = &names->ranges[i];
 		size_t above = LOWER_BOUND(j, names->count, begins[j] <= range->begin);

@@ -49,17 +49,13 @@ void code_starts_close(struct code_starts *starts)
 
 /* ---- Entries in the order of their section ------------------------------- */
 
-static size_t slot_count(const struct unwind_table *unwind, enum unwind_kind kind)
-{
-	return unwind->sections[kind].data.d_size / FDE_SIZE + 1;
-}
-
 /* Note for each entry which one is before it in its section. */
 static void order_entries(struct code_starts *starts)
 {
 	const struct unwind_table *unwind = &starts->unwind;
-	size_t first[UNWIND_KINDS] = { 0, slot_count(unwind, UNWIND_EH_FRAME) };
-	size_t slots = first[UNWIND_DEBUG_FRAME] + slot_count(unwind, UNWIND_DEBUG_FRAME);
+	size_t first[UNWIND_KINDS] = { 0, unwind->sections[UNWIND_EH_FRAME].size / FDE_SIZE + 1 };
+	size_t slots = first[UNWIND_DEBUG_FRAME] +
+		       unwind->sections[UNWIND_DEBUG_FRAME].size / FDE_SIZE + 1;
 	uint32_t *numbers = alloc_zeroed(slots, sizeof(*numbers));
 	uint32_t before = 0;
 
@@ -68,7 +64,7 @@ static void order_entries(struct code_starts *starts)
 		const struct unwind_start *start = &unwind->starts[i];
 
 		starts->entries[i].jump = JUMP_UNKNOWN;
-		if (start->entry < unwind->sections[start->kind].data.d_size)
+		if (start->entry < unwind->sections[start->kind].size)
 			numbers[first[start->kind] + start->entry / FDE_SIZE] = (uint32_t)i + 1;
 	}
 	for (size_t slot = 0; slot < slots; slot++) {
@@ -190,7 +186,7 @@ static void add_forwarded(struct scan *scan, uint64_t vaddr)
 static void add_table(struct scan *scan, const GElf_Shdr *section)
 {
 	const uint8_t *bytes = elf_file_section_bytes(scan->file, section);
-	size_t width = gelf_getclass(scan->file->elf) == ELFCLASS64 ? 8 : 4;
+	size_t width = elf_file_is_wide(scan->file) ? 8 : 4;
 
 	for (uint64_t at = 0; bytes && at + width <= section->sh_size; at += width) {
 		uint64_t vaddr = 0;
@@ -204,10 +200,8 @@ static void add_table(struct scan *scan, const GElf_Shdr *section)
 static void add_known(struct scan *scan)
 {
 	struct elf_section section = { 0 };
-	GElf_Ehdr header;
 
-	if (gelf_getehdr(scan->file->elf, &header))
-		add_hint(scan, header.e_entry - scan->starts->unwind.base);
+	add_hint(scan, scan->file->header.e_entry - scan->starts->unwind.base);
 	while (elf_section_next(scan->file->elf, &section)) {
 		const GElf_Shdr *shdr = &section.header;
 

@@ -38,10 +38,7 @@ enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
 /* Zeroed memory is an empty table. */
 struct unwind_table {
 	const struct elf_file *file; /* borrowed */
-	struct unwind_section {
-		Elf_Data data;  /* its bytes are borrowed; d_buf NULL: missing */
-		uint64_t vaddr; /* of its first byte */
-	} sections[UNWIND_KINDS];
+	struct elf_part sections[UNWIND_KINDS];
 	uint64_t base; /* the file's lowest address of code */
 	struct unwind_start {
 		uint32_t begin;      /* bytes from table->base */
@@ -95,20 +92,14 @@ bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind
  * says which of them an exception enters.
  */
 
-/* A function's LSDA. */
-struct landing_pads {
-	const uint8_t *bytes; /* borrowed: from its beginning to the end of the file's segment */
-	size_t size;
-	uint64_t vaddr;    /* of `bytes` */
-	uint64_t function; /* virtual address where the function's unwind entry begins */
-	bool wide;         /* the file's addresses have 64 bits */
-};
-
 /*
  * Returns the landing pad of the call at a virtual address; 0 if it has no landing pad, or
- * the LSDA is damaged.  Reads at most *work call sites, and subtracts their number.
+ * the LSDA is damaged.  `lsda` begins with that of the function, whose unwind entry begins at
+ * `function`; `wide`: the file's addresses have 64 bits.  Reads at most *work call sites, and
+ * subtracts their number.
  */
-uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t call, size_t *work);
+uint64_t landing_pad_find(const struct elf_part *lsda, bool wide, uint64_t function, uint64_t call,
+			  size_t *work);
 
 /* Zeroed memory has no starts. */
 struct code_starts {

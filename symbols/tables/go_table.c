@@ -34,15 +34,11 @@ static const char *path_at(struct byte_view texts, uint64_t offset)
 		       : NULL;
 }
 
-static bool find_section(const struct elf_file *file, const char *name, struct byte_view *found)
+static struct byte_view find_section(const struct elf_file *file, const char *name)
 {
-	struct elf_section section;
+	struct elf_part part = elf_file_section(file, name);
 
-	if (!elf_section_find(file->elf, name, &section))
-		return false;
-	found->bytes = elf_file_section_bytes(file, &section.header);
-	found->size = found->bytes ? section.header.sh_size : 0;
-	return found->bytes;
+	return (struct byte_view){ part.bytes, part.size };
 }
 
 /* Returns whether a table's header is at the cursor, and reads its first 8 bytes. */
@@ -61,15 +57,15 @@ static bool read_magic(struct cursor *c, uint32_t *layout, uint8_t *word)
  */
 static struct byte_view find_table(const struct elf_file *file)
 {
-	struct byte_view table = { 0 }, module;
+	struct byte_view table = find_section(file, ".gopclntab");
 	uint32_t layout;
 	uint8_t word;
 
-	if (find_section(file, ".gopclntab", &table) ||
-	    find_section(file, ".data.rel.ro.gopclntab", &table) ||
-	    !find_section(file, ".go.buildinfo", &module) ||
-	    !find_section(file, ".data.rel.ro", &table))
+	if (!table.bytes)
+		table = find_section(file, ".data.rel.ro.gopclntab");
+	if (table.bytes || !find_section(file, ".go.buildinfo").bytes)
 		return table;
+	table = find_section(file, ".data.rel.ro");
 	for (; table.size; table = bytes_from(table, 16)) { /* the least alignment */
 		struct cursor c = cursor_from(table, 0);
 
@@ -111,14 +107,12 @@ static void read_whole(struct go_table *table, struct byte_view whole, struct cu
 static uint64_t read_code_address(const struct elf_file *file, struct cursor *c, uint8_t word)
 {
 	uint64_t text = cursor_number(c, word);
-	struct byte_view module;
+	struct cursor data;
 
-	if (!text && find_section(file, ".go.module", &module)) {
-		struct cursor data = cursor_from(module, (uint64_t)MODULE_TEXT * word);
-
-		text = cursor_number(&data, word);
-	}
-	return text;
+	if (text)
+		return text;
+	data = cursor_from(find_section(file, ".go.module"), (uint64_t)MODULE_TEXT * word);
+	return cursor_number(&data, word);
 }
 
 void go_table_open(struct go_table *table, const struct elf_file *file)

@@ -46,20 +46,18 @@ static bool get_relocation(Elf_Data *data, int index, bool rela, GElf_Rela *out)
 static void read_relocations(struct plt_scanner *scanner, const struct elf_section *section)
 {
 	const GElf_Shdr *shdr = &section->header;
-	bool lazy =
-		strcmp(section->name, ".rela.plt") == 0 || strcmp(section->name, ".rel.plt") == 0;
+	bool lazy = !strcmp(section->name, ".rela.plt") || !strcmp(section->name, ".rel.plt");
 	Elf_Data *data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
 	GElf_Rela rela;
 
 	for (int i = 0; data && get_relocation(data, i, shdr->sh_type == SHT_RELA, &rela); i++) {
 		struct plt_slot slot = { rela.r_offset, (uint64_t)rela.r_addend, shdr->sh_link,
 					 (uint32_t)GELF_R_SYM(rela.r_info) };
-		bool fits = is_function_pointer(scanner, GELF_R_TYPE(rela.r_info));
 
 		if (lazy)
 			*ARRAY_ADD(scanner->pushed.array, scanner->pushed.count,
 				   scanner->pushed.room) = slot;
-		if (fits)
+		if (is_function_pointer(scanner, GELF_R_TYPE(rela.r_info)))
 			*ARRAY_ADD(scanner->slots.array, scanner->slots.count,
 				   scanner->slots.room) = slot;
 	}
@@ -185,9 +183,7 @@ static void scan_sections(struct plt_scanner *scanner)
 		    (shdr->sh_type == SHT_RELA || shdr->sh_type == SHT_REL) &&
 		    spend_budget(scanner, shdr))
 			read_relocations(scanner, &section);
-	if (scanner->slots.count)
-		qsort(scanner->slots.array, scanner->slots.count, sizeof(struct plt_slot),
-		      compare_slots);
+	SORT(scanner->slots.array, scanner->slots.count, compare_slots);
 	while (elf_section_next(scanner->file->elf, &section))
 		if (shdr->sh_flags & SHF_EXECINSTR && has_stubs(section.name) &&
 		    spend_budget(scanner, shdr))
@@ -199,13 +195,11 @@ void plt_stubs_find(const struct elf_file *file, plt_stub_taker *take, void *con
 	struct plt_scanner scanner = {
 		.file = file, .budget = file->size, .take = take, .context = context
 	};
-	GElf_Ehdr ehdr;
+	GElf_Half machine = file->header.e_machine;
 
-	if (!gelf_getehdr(file->elf, &ehdr))
+	if (machine != EM_X86_64 && machine != EM_386)
 		return;
-	if (ehdr.e_machine != EM_X86_64 && ehdr.e_machine != EM_386)
-		return;
-	scanner.wide = ehdr.e_machine == EM_X86_64;
+	scanner.wide = machine == EM_X86_64;
 	scan_sections(&scanner);
 	free(scanner.slots.array);
 	free(scanner.pushed.array);

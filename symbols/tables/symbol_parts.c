@@ -121,8 +121,7 @@ static void list_parts(struct symbol_table *table, const struct part_search *sea
 			table->parts[table->part_count++] =
 				(struct symbol_part){ found->part, found->function };
 	}
-	if (table->part_count)
-		qsort(table->parts, table->part_count, sizeof(*table->parts), compare_parts);
+	SORT(table->parts, table->part_count, compare_parts);
 }
 
 void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count)
@@ -135,7 +134,7 @@ void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size
 		add_candidate(&search, &table->entries[i]);
 	if (!search.count)
 		return;
-	qsort(search.candidates, search.count, sizeof(*search.candidates), compare_candidates);
+	SORT(search.candidates, search.count, compare_candidates);
 	for (size_t i = 0; i < table->count; i++)
 		offer_to_candidates(&search, &table->entries[i]);
 	list_parts(table, &search);
@@ -189,7 +188,7 @@ void symbol_parts_add_labels(struct symbol_table *table)
 				(struct symbol_part){ entry->begin, function->begin };
 	}
 	if (table->part_count > known)
-		qsort(table->parts, table->part_count, sizeof(*table->parts), compare_parts);
+		SORT(table->parts, table->part_count, compare_parts);
 }
 
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function)

@@ -4,31 +4,27 @@
 
 #define NOTE_TYPE 1
 
-static void read_note(struct trap_table *table, const uint8_t *words, size_t size, uint64_t base)
-{
-	static const uint8_t lists[] = { TRAP_ENTERED, TRAP_INSTALLED, TRAP_REMOVED };
-	size_t list = 0;
-	uint64_t word, moved = 0;
-
-	for (size_t at = 0; at + sizeof(word) <= size && list < 3; at += sizeof(word)) {
-		memcpy(&word, words + at, sizeof(word));
-		if (at == 0)
-			moved = base - word;
-		else if (word)
-			*ARRAY_ADD(table->traps, table->count, table->room) =
-				(struct trap){ word + moved, lists[list] };
-		else
-			list++;
-	}
-}
-
 COMPARE_BY(compare_traps, struct trap, vaddr)
-
-/* ---- Code ---------------------------------------------------------------- */
 
 static void add_trap(struct trap_table *table, uint64_t vaddr, enum trap_kind kind)
 {
 	*ARRAY_ADD(table->traps, table->count, table->room) = (struct trap){ vaddr, (uint8_t)kind };
+}
+
+static void read_note(struct trap_table *table, const uint8_t *words, size_t size, uint64_t base)
+{
+	enum trap_kind list = TRAP_ENTERED;
+	uint64_t word, moved = 0;
+
+	for (size_t at = 0; at + sizeof(word) <= size && list <= TRAP_REMOVED; at += sizeof(word)) {
+		memcpy(&word, words + at, sizeof(word));
+		if (at == 0)
+			moved = base - word;
+		else if (word)
+			add_trap(table, word + moved, list);
+		else
+			list++;
+	}
 }
 
 /* lea HANDLER(%rip), %r11; push %r11; push D(%r14); mov %rsp, D(%r14) */
@@ -68,15 +64,11 @@ static void scan(struct trap_table *table, const uint8_t *code, size_t size, uin
 void trap_table_scan(struct trap_table *table, const struct elf_file *file)
 {
 	for (size_t i = 0; i < file->code_count && !table->count; i++) {
-		size_t size = 0;
-		const uint8_t *code = elf_file_loaded_at(file, file->code[i].vaddr, &size);
+		struct elf_part code = elf_file_loaded_at(file, file->code[i].vaddr);
 
-		if (code)
-			scan(table, code, size < file->code[i].size ? size : file->code[i].size,
-			     file->code[i].vaddr);
+		scan(table, code.bytes, MIN(code.size, file->code[i].size), code.vaddr);
 	}
-	if (table->count)
-		qsort(table->traps, table->count, sizeof(*table->traps), compare_traps);
+	SORT(table->traps, table->count, compare_traps);
 }
 
 void trap_table_open(struct trap_table *table, const struct elf_file *file)
@@ -98,8 +90,7 @@ void trap_table_open(struct trap_table *table, const struct elf_file *file)
 		    memcmp(bytes + name, "OCaml", sizeof("OCaml")) == 0)
 			read_note(table, bytes + desc, note.n_descsz, base.header.sh_addr);
 	}
-	if (table->count)
-		qsort(table->traps, table->count, sizeof(*table->traps), compare_traps);
+	SORT(table->traps, table->count, compare_traps);
 }
 
 void trap_table_release(struct trap_table *table)

@@ -13,6 +13,7 @@
 
 #include "symbols/files/elf_file.h"
 
+/* In the order of a note's lists. */
 enum trap_kind {
 	TRAP_ENTERED,   /* a handler begins here: a raised exception came */
 	TRAP_INSTALLED, /* from here the function has one more handler */

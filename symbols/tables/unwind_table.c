@@ -60,35 +60,25 @@ static uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, u
 #define RULES_LEAST  ((uint64_t)64 << 10)
 #define RULES_FACTOR 8
 
-/* A stretch of the file with its virtual address. */
-struct bytes_at {
-	const uint8_t *bytes; /* borrowed; may be NULL */
-	size_t size;
-	uint64_t vaddr;
-};
-
 /* Where an entry is. */
 struct cfi_at {
 	enum unwind_kind kind;
 	Dwarf_Off offset; /* in the section */
 };
 
-/* Returns an encoding of this table's addresses. */
-static bool is_wide(const struct unwind_table *table)
-{
-	return gelf_getclass(table->file->elf) == ELFCLASS64;
-}
-
 /* ---- Entries ------------------------------------------------------------- */
 
 static bool next_entry(const struct unwind_table *table, struct cfi_at where, Dwarf_Off *next,
 		       Dwarf_CFI_Entry *entry)
 {
-	const struct unwind_section *section = &table->sections[where.kind];
-	const unsigned char *ident = (const unsigned char *)elf_getident(table->file->elf, NULL);
+	const struct elf_part *section = &table->sections[where.kind];
+	Elf_Data data = { .d_buf = (void *)(uintptr_t)section->bytes, /* libdw reads only */
+			  .d_type = ELF_T_BYTE,
+			  .d_version = EV_CURRENT,
+			  .d_size = section->size };
 
-	return ident && where.offset < section->data.d_size &&
-	       dwarf_next_cfi(ident, (Elf_Data *)&section->data, where.kind == UNWIND_EH_FRAME,
+	return where.offset < section->size &&
+	       dwarf_next_cfi(table->file->header.e_ident, &data, where.kind == UNWIND_EH_FRAME,
 			      where.offset, next, entry) == 0;
 }
 
@@ -108,7 +98,7 @@ static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct 
 		if (*at == 'R')
 			table->rules.encoding = cursor_u8(&data);
 		else if (*at == 'P')
-			encoded_number(&data, cursor_u8(&data), is_wide(table));
+			encoded_number(&data, cursor_u8(&data), elf_file_is_wide(table->file));
 		else if (*at == 'L')
 			table->rules.lsda = cursor_u8(&data);
 		else if (*at == 'S')
@@ -136,21 +126,29 @@ static bool find_rules(struct unwind_table *table, struct cfi_at where)
 	return table->rules.known;
 }
 
+/* Returns an address at the cursor, which is in a section. */
+static uint64_t take_address(const struct unwind_table *table, struct cursor *c,
+			     enum unwind_kind kind, uint8_t encoding)
+{
+	const struct elf_part *section = &table->sections[kind];
+
+	return encoded_address(c, encoding, elf_file_is_wide(table->file),
+			       section->vaddr + (uint64_t)(c->at - section->bytes));
+}
+
 /* Returns a cursor after the range of an FDE, which is filled in; short: it is damaged. */
 static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde,
 				enum unwind_kind kind, struct unwind_range *range)
 {
-	const struct unwind_section *section = &table->sections[kind];
 	struct cursor c = cursor_over(fde->start, (size_t)(fde->end - fde->start));
 
 	if (!find_rules(table, (struct cfi_at){ kind, fde->CIE_pointer })) {
 		c.short_ = true;
 		return c;
 	}
-	range->begin = encoded_address(
-		&c, table->rules.encoding, is_wide(table),
-		section->vaddr + (uint64_t)(c.at - (const uint8_t *)section->data.d_buf));
-	range->end = range->begin + encoded_number(&c, table->rules.encoding, is_wide(table));
+	range->begin = take_address(table, &c, kind, table->rules.encoding);
+	range->end = range->begin +
+		     encoded_number(&c, table->rules.encoding, elf_file_is_wide(table->file));
 	return c;
 }
 
@@ -158,7 +156,6 @@ static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde
 static void read_augmentation(struct unwind_table *table, struct cursor *c, enum unwind_kind kind,
 			      struct unwind_range *range)
 {
-	const struct unwind_section *section = &table->sections[kind];
 	uint64_t size;
 	struct cursor data;
 
@@ -169,9 +166,7 @@ static void read_augmentation(struct unwind_table *table, struct cursor *c, enum
 	cursor_take(c, size);
 	if (c->short_ || table->rules.lsda == DW_EH_PE_omit)
 		return;
-	range->lsda = encoded_address(
-		&data, table->rules.lsda, is_wide(table),
-		section->vaddr + (uint64_t)(data.at - (const uint8_t *)section->data.d_buf));
+	range->lsda = take_address(table, &data, kind, table->rules.lsda);
 	if (data.short_)
 		range->lsda = 0;
 }
@@ -212,7 +207,7 @@ static void sort_starts(struct unwind_table *table)
 	for (size_t i = 1; i < table->count && sorted; i++)
 		sorted = starts[i - 1].begin <= starts[i].begin;
 	if (!sorted)
-		qsort(starts, table->count, sizeof(*starts), compare_starts);
+		SORT(starts, table->count, compare_starts);
 	for (size_t i = 0; i < table->count; i++)
 		if (!kept || starts[kept - 1].begin != starts[i].begin)
 			starts[kept++] = starts[i];
@@ -242,7 +237,7 @@ static void read_entries(struct unwind_table *table, enum unwind_kind kind)
 }
 
 /* Add the entries of the linker's search table; returns false if it is missing. */
-static bool read_search_table(struct unwind_table *table, const struct bytes_at *header)
+static bool read_search_table(struct unwind_table *table, const struct elf_part *header)
 {
 	struct cursor c = cursor_over(header->bytes, header->size);
 	uint8_t version, pointer, counts, entries;
@@ -252,8 +247,8 @@ static bool read_search_table(struct unwind_table *table, const struct bytes_at 
 	pointer = cursor_u8(&c);
 	counts = cursor_u8(&c);
 	entries = cursor_u8(&c);
-	encoded_number(&c, pointer, is_wide(table));
-	count = encoded_number(&c, counts, is_wide(table));
+	encoded_number(&c, pointer, elf_file_is_wide(table->file));
+	count = encoded_number(&c, counts, elf_file_is_wide(table->file));
 	if (c.short_ || version != 1 || entries != ENCODED_TABLE || count > cursor_left(&c) / 8)
 		return false;
 	ARRAY_GROW(table->starts, table->room, (size_t)count);
@@ -270,87 +265,47 @@ static bool read_search_table(struct unwind_table *table, const struct bytes_at 
 
 /* ---- Sections ------------------------------------------------------------ */
 
-static struct bytes_at find_section(const struct elf_file *file, const char *name)
-{
-	struct bytes_at found = { 0 };
-	struct elf_section section;
-
-	if (!elf_section_find(file->elf, name, &section) ||
-	    section.header.sh_flags & SHF_COMPRESSED)
-		return found;
-	found.bytes = elf_file_section_bytes(file, &section.header);
-	found.size = found.bytes ? section.header.sh_size : 0;
-	found.vaddr = section.header.sh_addr;
-	return found;
-}
-
-static struct bytes_at find_loaded(const struct elf_file *file, uint64_t vaddr)
-{
-	struct bytes_at found = { .vaddr = vaddr };
-
-	found.bytes = elf_file_loaded_at(file, vaddr, &found.size);
-	return found;
-}
-
 /* Find both sections by the program headers, for files whose section headers were cut off. */
-static struct bytes_at find_by_segments(const struct unwind_table *table, struct bytes_at *header)
+static struct elf_part find_by_segments(const struct elf_file *file, struct elf_part *header)
 {
-	const struct elf_file *file = table->file;
 	struct cursor c;
 	size_t count;
 	GElf_Phdr phdr;
 	uint64_t vaddr;
 	uint8_t pointer;
 
-	*header = (struct bytes_at){ 0 };
+	*header = (struct elf_part){ 0 };
 	if (elf_getphdrnum(file->elf, &count) != 0)
 		return *header;
 	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++)
 		if (phdr.p_type == PT_GNU_EH_FRAME)
-			*header = find_loaded(file, phdr.p_vaddr);
+			*header = elf_file_loaded_at(file, phdr.p_vaddr);
 	c = cursor_over(header->bytes, header->size);
 	cursor_u8(&c);
 	pointer = cursor_u8(&c);
 	cursor_u16(&c);
-	vaddr = encoded_address(&c, pointer, is_wide(table), header->vaddr + 4);
-	return c.short_ ? (struct bytes_at){ 0 } : find_loaded(file, vaddr);
-}
-
-static void set_section(struct unwind_table *table, enum unwind_kind kind,
-			const struct bytes_at *found)
-{
-	table->sections[kind] = (struct unwind_section){ .data = { .d_buf = (void *)found->bytes,
-								   .d_type = ELF_T_BYTE,
-								   .d_version = EV_CURRENT,
-								   .d_size = found->size },
-							 .vaddr = found->vaddr };
-	table->rules_left += RULES_LEAST + RULES_FACTOR * found->size;
-}
-
-static void find_base(struct unwind_table *table)
-{
-	table->base = UINT64_MAX;
-	for (size_t i = 0; i < table->file->code_count; i++)
-		table->base = MIN(table->base, table->file->code[i].vaddr);
+	vaddr = encoded_address(&c, pointer, elf_file_is_wide(file), header->vaddr + 4);
+	return c.short_ ? (struct elf_part){ 0 } : elf_file_loaded_at(file, vaddr);
 }
 
 void unwind_table_open(struct unwind_table *table, const struct elf_file *file)
 {
-	struct bytes_at header, entries, debug;
-	GElf_Ehdr ehdr;
+	struct elf_part header, *entries = &table->sections[UNWIND_EH_FRAME];
+	struct elf_part *debug = &table->sections[UNWIND_DEBUG_FRAME];
 
 	*table = (struct unwind_table){ .file = file };
 	/* Where a relocatable file's entries point is not decided yet. */
-	if (!file->elf || !gelf_getehdr(file->elf, &ehdr) || ehdr.e_type == ET_REL)
+	if (!file->elf || file->header.e_type == ET_REL)
 		return;
-	find_base(table);
-	header = find_section(file, ".eh_frame_hdr");
-	entries = find_section(file, ".eh_frame");
-	if (!entries.bytes)
-		entries = find_by_segments(table, &header);
-	debug = find_section(file, ".debug_frame");
-	set_section(table, UNWIND_EH_FRAME, &entries);
-	set_section(table, UNWIND_DEBUG_FRAME, &debug);
+	table->base = UINT64_MAX;
+	for (size_t i = 0; i < file->code_count; i++)
+		table->base = MIN(table->base, file->code[i].vaddr);
+	header = elf_file_section(file, ".eh_frame_hdr");
+	*entries = elf_file_section(file, ".eh_frame");
+	if (!entries->bytes)
+		*entries = find_by_segments(file, &header);
+	*debug = elf_file_section(file, ".debug_frame");
+	table->rules_left = RULES_LEAST + RULES_FACTOR * (entries->size + debug->size);
 	if (!read_search_table(table, &header))
 		read_entries(table, UNWIND_EH_FRAME);
 	read_entries(table, UNWIND_DEBUG_FRAME);
@@ -409,14 +364,15 @@ bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind
 }
 
 /* Move to the table of call sites.  Returns the address to which its landing pads are relative. */
-static uint64_t open_sites(const struct landing_pads *pads, struct cursor *c, uint8_t *encoding)
+static uint64_t open_sites(const struct elf_part *lsda, bool wide, struct cursor *c,
+			   uint64_t landing_base, uint8_t *encoding)
 {
-	uint64_t size, landing_base = pads->function;
+	uint64_t size;
 
 	*encoding = cursor_u8(c);
 	if (*encoding != DW_EH_PE_omit)
-		landing_base = encoded_address(c, *encoding, pads->wide,
-					       pads->vaddr + (uint64_t)(c->at - pads->bytes));
+		landing_base = encoded_address(c, *encoding, wide,
+					       lsda->vaddr + (uint64_t)(c->at - lsda->bytes));
 	if (cursor_u8(c) != DW_EH_PE_omit)
 		cursor_uleb128(c); /* where the types of handlers are */
 	*encoding = cursor_u8(c);
@@ -428,16 +384,17 @@ static uint64_t open_sites(const struct landing_pads *pads, struct cursor *c, ui
 	return landing_base;
 }
 
-uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t call, size_t *work)
+uint64_t landing_pad_find(const struct elf_part *lsda, bool wide, uint64_t function, uint64_t call,
+			  size_t *work)
 {
-	struct cursor c = cursor_over(pads->bytes, pads->size);
+	struct cursor c = cursor_over(lsda->bytes, lsda->size);
 	uint8_t encoding;
-	uint64_t landing_base = open_sites(pads, &c, &encoding);
+	uint64_t landing_base = open_sites(lsda, wide, &c, function, &encoding);
 
 	for (; *work && !c.short_ && cursor_left(&c); --*work) {
-		uint64_t begin = pads->function + encoded_number(&c, encoding, pads->wide);
-		uint64_t size = encoded_number(&c, encoding, pads->wide);
-		uint64_t pad = encoded_number(&c, encoding, pads->wide);
+		uint64_t begin = function + encoded_number(&c, encoding, wide);
+		uint64_t size = encoded_number(&c, encoding, wide);
+		uint64_t pad = encoded_number(&c, encoding, wide);
 
 		cursor_uleb128(&c);           /* the action */
 		if (c.short_ || call < begin) /* they are in order */

@@ -34,17 +34,14 @@ static void ask(struct symbol_table *symbols, struct line_table *lines, struct d
 /* The landing pad of the function at an address. */
 static void ask_landing(struct unwind_table *unwind, const struct elf_file *file, uint64_t vaddr)
 {
-	struct landing_pads pads = { .wide = true };
 	struct unwind_range range;
+	struct elf_part lsda;
 	size_t work = 1000;
 
 	if (!unwind_table_find(unwind, vaddr, &range) || !range.lsda)
 		return;
-	pads.bytes = elf_file_loaded_at(file, range.lsda, &pads.size);
-	pads.vaddr = range.lsda;
-	pads.function = range.begin;
-	if (pads.bytes)
-		landing_pads_find(&pads, vaddr, &work);
+	lsda = elf_file_loaded_at(file, range.lsda);
+	landing_pad_find(&lsda, true, range.begin, vaddr, &work);
 }
 
 static void read_all(const struct elf_file *file)
@@ -84,11 +81,11 @@ static void read_all(const struct elf_file *file)
 /* The bytes as the index of a DWARF package. */
 static void read_index(const uint8_t *bytes, size_t size)
 {
-	struct dwp_range parts[DWP_PARTS];
+	struct byte_view sections[DEBUG_SECTIONS] = { [DEBUG_CU_INDEX] = { bytes, size } };
 	uint64_t id = 0;
 
 	memcpy(&id, bytes, size < sizeof(id) ? size : sizeof(id));
-	dwp_index_find(bytes, size, id, parts);
+	dwp_index_cut(sections, id);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -476,7 +476,7 @@ char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster
 /* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
 static bool binds(const struct symbol *symbol)
 {
-	return symbol->dso && starts_with(dso_short_name(symbol->dso)->text, "ld-") &&
+	return symbol->dso && starts_with(symbol->dso->short_name->text, "ld-") &&
 	       (symbol->kind == SYMBOL_UNNAMED ||
 		starts_with(symbol->name->text, "_dl_runtime_resolve"));
 }

@@ -279,13 +279,14 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(digits); i++)
 		snprintf(digits + 2 * i, 3, "%02x", build_id[i]);
 	mapping.id = (uint64_t)file + 1;
-	if (dso_code_range(dso, &range)) {
+	if (dso->elf.code_count) {
+		range = dso->elf.code[0];
 		range.vaddr += file * FILE_SPACE;
 		mapping.memory_start = range.vaddr & ~PAGE_MASK;
 		mapping.memory_limit = (range.vaddr + range.size + PAGE_MASK) & ~PAGE_MASK;
 		mapping.file_offset = range.offset & ~PAGE_MASK;
 	}
-	mapping.filename = text_index(pprof, dso_path(dso));
+	mapping.filename = text_index(pprof, dso->path);
 	mapping.build_id = text_index(pprof, digits);
 	/* pprof need not look for names itself. */
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;

@@ -232,17 +232,15 @@ static void add_threads(struct sqlite_output *sqlite)
 static uint32_t dso_id(struct sqlite_output *sqlite, const struct dso *dso)
 {
 	size_t known = sqlite->dsos.count;
-	const struct name *path, *build_id;
 	uint32_t id;
 
 	if (!dso)
 		return 0;
 	id = 1 + pair_table_find_pointer(&sqlite->dsos, dso);
 	if (sqlite->dsos.count > known) {
-		dso_names_shown(dso, &path, &build_id);
-		bind_text(sqlite, ROW_DSO, 2, dso_short_name(dso));
-		bind_text(sqlite, ROW_DSO, 3, path);
-		bind_text(sqlite, ROW_DSO, 4, build_id);
+		bind_text(sqlite, ROW_DSO, 2, dso->short_name);
+		bind_text(sqlite, ROW_DSO, 3, dso->shown_path);
+		bind_text(sqlite, ROW_DSO, 4, dso->shown_build_id);
 		ADD_ROW(sqlite, ROW_DSO, id);
 	}
 	return id;

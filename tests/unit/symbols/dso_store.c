@@ -83,7 +83,7 @@ START_TEST(short_names_are_the_last_components_of_paths)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct dso *dso = dso_store_borrow(store, expected[i][0], NULL, 0);
 
-		ck_assert_str_eq(dso_short_name(dso)->text, expected[i][1]);
+		ck_assert_str_eq(dso->short_name->text, expected[i][1]);
 	}
 	close_store();
 }
@@ -128,7 +128,7 @@ START_TEST(a_file_under_many_names_is_loaded_once)
 	ck_assert_int_eq(system(dots), 0);
 	ck_assert_int_eq(symlink(hard_path, link_path), 0);
 	dso = dso_store_borrow(store, hard_path, NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert_ptr_eq(dso_store_borrow(store, link_path, NULL, 0), dso);
 	snprintf(dots, sizeof(dots), "%s//./copy", place);
 	ck_assert_ptr_eq(dso_store_borrow(store, dots, NULL, 0), dso);
@@ -193,7 +193,6 @@ START_TEST(what_no_symbol_covers_is_one_symbol_named_after_the_file)
 	const struct symbol *symbol;
 	struct source_line line;
 	struct dso *dso;
-	size_t size;
 
 	open_store((struct dso_store_options){ 0 });
 	dso = dso_store_borrow(store, sample, NULL, 0);
@@ -205,7 +204,7 @@ START_TEST(what_no_symbol_covers_is_one_symbol_named_after_the_file)
 	line = dso_symbol_line(symbol);
 	ck_assert_ptr_null(line.file);
 	ck_assert_uint_eq(line.line, 0);
-	ck_assert_mem_eq(dso_borrow_bytes(dso, &size), "\177ELF", 4);
+	ck_assert_mem_eq(dso->elf.bytes, "\177ELF", 4);
 	close_store();
 }
 END_TEST
@@ -237,7 +236,7 @@ START_TEST(a_program_begins_where_the_kernel_began_this_one)
 
 	open_store((struct dso_store_options){ 0 });
 	dso = dso_store_borrow(store, path, NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert(dso_is_entry(dso, entry));
 	ck_assert(!dso_is_entry(dso, entry + 1));
 	ck_assert(!dso_is_entry(dso, 0));
@@ -255,19 +254,18 @@ START_TEST(a_file_is_used_only_if_its_build_id_is_the_recorded_one)
 	open_store((struct dso_store_options){ 0 });
 	memcpy(padded, sample_id, sizeof(sample_id));
 	dso = dso_store_borrow(store, sample, other, sizeof(other));
-	ck_assert_int_eq(dso_state(dso), DSO_MISMATCHED);
-	ck_assert_ptr_null(dso_borrow_bytes(dso, &size));
-	ck_assert_uint_eq(size, 0);
-	ck_assert_ptr_null(dso_file(dso));
+	ck_assert_int_eq(dso->state, DSO_MISMATCHED);
+	ck_assert_ptr_null(dso->elf.bytes);
+	ck_assert_ptr_null(dso->file);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_str_eq(diag.first->kind, "build-id-mismatch");
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "0123456789abcdef0123456789abcdef01234567"));
 
 	/* seeds.md: -executable FILE gives symbols */
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, sample, sample_id, 20)), DSO_FOUND);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, sample, padded, 32)), DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, sample, sample_id, 20)->state, DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, sample, padded, 32)->state, DSO_FOUND);
 	dso = dso_store_borrow(store, sample, none, sizeof(none));
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert_ptr_eq(dso_store_borrow(store, sample, NULL, 0), dso);
 	ck_assert_mem_eq(dso_build_id(dso, &size), sample_id, 20);
 	ck_assert_uint_eq(size, 20);
@@ -282,7 +280,7 @@ START_TEST(a_file_with_another_build_id_is_used_if_that_is_asked_for)
 
 	open_store((struct dso_store_options){ .force = true });
 	dso = dso_store_borrow(store, sample, other, sizeof(other));
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_ptr_nonnull(strstr(diag.first->text, sample));
 	close_store();
@@ -328,10 +326,10 @@ START_TEST(with_symfs_no_file_outside_of_it_is_opened)
 	ck_assert_int_eq(mkdir(in_place("inside"), 0700), 0);
 	open_store((struct dso_store_options){ .find.symfs = in_place("inside") });
 	ck_assert_int_eq(symlink(sample, in_place("outside")), 0);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, sample, NULL, 0)), DSO_MISSING);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/../outside", NULL, 0)), DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, sample, NULL, 0)->state, DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, "/../outside", NULL, 0)->state, DSO_MISSING);
 	snprintf(climbing, sizeof(climbing), "/a/../../..%s", sample);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, climbing, NULL, 0)), DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, climbing, NULL, 0)->state, DSO_MISSING);
 	close_store();
 	remove_place();
 }
@@ -361,10 +359,10 @@ START_TEST(symfs_holds_the_file_at_its_path_or_by_its_name)
 	ck_assert_int_eq(copy_sample(in_place("opt/program")), 0);
 	ck_assert_int_eq(copy_sample(in_place("other")), 0);
 	dso = dso_store_borrow(store, "/opt/program", NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
-	ck_assert_str_eq(dso_path(dso), "/opt/program");
+	ck_assert_int_eq(dso->state, DSO_FOUND);
+	ck_assert_str_eq(dso->path, "/opt/program");
 	dso = dso_store_borrow(store, "/deep/down/other", NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	close_store();
 	remove_place();
 }
@@ -376,8 +374,8 @@ START_TEST(a_deleted_file_is_replaced_only_by_one_with_its_build_id)
 
 	open_store((struct dso_store_options){ 0 });
 	snprintf(path, sizeof(path), "%s (deleted)", sample);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, NULL, 0)), DSO_MISSING);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, sample_id, 20)), DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, path, NULL, 0)->state, DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, path, sample_id, 20)->state, DSO_FOUND);
 	close_store();
 }
 END_TEST
@@ -392,23 +390,23 @@ START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 	open_store((struct dso_store_options){ .find.symfs = place });
 	ck_assert_int_eq(mkdir(in_place("app"), 0700), 0);
 	ck_assert_int_eq(copy_sample(in_place("app/program")), 0);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program", NULL, 0)),
-			 DSO_FOUND);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/proc/4711/root/app/program (deleted)",
-						    sample_id, 20)),
+	ck_assert_int_eq(dso_store_borrow(store, "/proc/4711/root/app/program", NULL, 0)->state,
 			 DSO_FOUND);
 	ck_assert_int_eq(
-		dso_state(dso_store_borrow(store, "/proc/4711/rooted/app/program", NULL, 0)),
-		DSO_MISSING);
+		dso_store_borrow(store, "/proc/4711/root/app/program (deleted)", sample_id, 20)
+			->state,
+		DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, "/proc/4711/rooted/app/program", NULL, 0)->state,
+			 DSO_MISSING);
 	close_store();
 	remove_place();
 
 	/* Without symfs it is this machine's file of that path, perhaps a different one. */
 	open_store((struct dso_store_options){ 0 });
 	snprintf(path, sizeof(path), "/proc/999999999/root%s", realpath(sample, real));
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, sample_id, 20)), DSO_FOUND);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, other, 20)), DSO_MISSING);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, NULL, 0)), DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, path, sample_id, 20)->state, DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, path, other, 20)->state, DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, path, NULL, 0)->state, DSO_MISSING);
 	close_store();
 }
 END_TEST
@@ -428,9 +426,8 @@ START_TEST(a_missing_file_is_found_in_the_build_id_cache)
 		if (layouts[i][0])
 			mkdir(in_place(id), 0700);
 		ck_assert_int_eq(symlink(sample, in_place(path)), 0);
-		ck_assert_int_eq(dso_state(dso_store_borrow(store, "/gone", NULL, 0)), DSO_MISSING);
-		ck_assert_int_eq(dso_state(dso_store_borrow(store, "/gone", sample_id, 20)),
-				 DSO_FOUND);
+		ck_assert_int_eq(dso_store_borrow(store, "/gone", NULL, 0)->state, DSO_MISSING);
+		ck_assert_int_eq(dso_store_borrow(store, "/gone", sample_id, 20)->state, DSO_FOUND);
 		close_store();
 		remove_place();
 	}
@@ -450,7 +447,7 @@ START_TEST(a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache)
 			 0);
 	/* This test program differs from the sample. */
 	dso = dso_store_borrow(store, "/proc/self/exe", sample_id, 20);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	close_store();
 	remove_place();
@@ -461,8 +458,8 @@ START_TEST(a_vdso_of_64_bits_is_not_that_of_a_32_bit_process)
 {
 	open_store((struct dso_store_options){
 		.find.build_id_cache = "/nowhere", .vdso = sample, .running_kernel = true });
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "[vdso]", NULL, 0)), DSO_FOUND);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "[vdso32]", NULL, 0)), DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, "[vdso]", NULL, 0)->state, DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, "[vdso32]", NULL, 0)->state, DSO_MISSING);
 	close_store();
 }
 END_TEST
@@ -478,7 +475,7 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 
 	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_MISSING);
+	ck_assert_int_eq(dso->state, DSO_MISSING);
 	ck_assert_str_eq(dso_borrow_symbol(dso, 0, &offset)->name->text, "[vdso]");
 	close_store();
 	if (!function || !image)
@@ -487,7 +484,7 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 					       .running_kernel = true });
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
 	symbol = dso_borrow_symbol(dso, (uint64_t)(function - image), &offset);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert_str_eq(symbol->name->text, "__vdso_gettimeofday");
 	ck_assert_uint_eq(offset, 0);
 	close_store();
@@ -517,7 +514,7 @@ START_TEST(what_is_no_file_is_not_looked_for_and_has_a_name_in_brackets)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct dso *dso = dso_store_borrow(store, shapes[i][0], NULL, 0);
 
-		ck_assert_int_eq(dso_state(dso), DSO_NOT_A_FILE);
+		ck_assert_int_eq(dso->state, DSO_NOT_A_FILE);
 		ck_assert_str_eq(dso_borrow_symbol(dso, 0x1000, &offset)->name->text, shapes[i][1]);
 	}
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
@@ -538,12 +535,12 @@ START_TEST(what_is_not_elf_is_unreadable_and_said_once)
 	fclose(file);
 	fclose(fopen(in_place("libempty.so"), "w"));
 	dso = dso_store_borrow(store, in_place("libtext.so"), NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_UNREADABLE);
+	ck_assert_int_eq(dso->state, DSO_UNREADABLE);
 	ck_assert_str_eq(dso_borrow_symbol(dso, 0, &offset)->name->text, "[libtext.so]");
 	dso = dso_store_borrow(store, in_place("libempty.so"), NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_UNREADABLE);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, place, NULL, 0)), DSO_MISSING);
-	ck_assert_int_eq(dso_state(dso_store_borrow(store, "/dev/null", NULL, 0)), DSO_MISSING);
+	ck_assert_int_eq(dso->state, DSO_UNREADABLE);
+	ck_assert_int_eq(dso_store_borrow(store, place, NULL, 0)->state, DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(store, "/dev/null", NULL, 0)->state, DSO_MISSING);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_uint_eq(diag.first->count, 2);
 	close_store();

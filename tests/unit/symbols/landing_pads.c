@@ -13,10 +13,10 @@ static size_t work;
 
 static uint64_t pad_of(const uint8_t *bytes, size_t size, uint64_t call)
 {
-	const struct landing_pads pads = { bytes, size, VADDR, FUNCTION, true };
+	const struct elf_part lsda = { bytes, size, VADDR };
 
 	work = 100;
-	return landing_pads_find(&pads, call, &work);
+	return landing_pad_find(&lsda, true, FUNCTION, call, &work);
 }
 
 /* The form of GCC and clang. */

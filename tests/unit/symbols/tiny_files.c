@@ -369,7 +369,7 @@ START_TEST(this_programs_own_function_has_its_name_and_line)
 	own[length] = 0;
 	open_store();
 	dso = dso_store_borrow(store, own, NULL, 0);
-	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
+	ck_assert_int_eq(dso->state, DSO_FOUND);
 	symbol = dso_borrow_symbol(dso, own_offset((uintptr_t)known_function), &offset);
 	ck_assert_str_eq(symbol->name->text, "known_function");
 	ck_assert_uint_eq(offset, 0);
@@ -393,7 +393,6 @@ START_TEST(a_stub_has_the_name_of_what_it_jumps_to)
 	uint64_t offset, before, plt = 0;
 	struct dso *dso;
 	const uint8_t *bytes;
-	size_t size;
 
 	/*
 	 * Stubs are `jmp *slot(%rip)`, with -fcf-protection (Ubuntu) after an endbr64: find a named
@@ -401,8 +400,8 @@ START_TEST(a_stub_has_the_name_of_what_it_jumps_to)
 	 */
 	open_store();
 	dso = dso_store_borrow(store, "/proc/self/exe", NULL, 0);
-	bytes = dso_borrow_bytes(dso, &size);
-	for (uint64_t at = 0; at + 16 <= size && !plt; at++) {
+	bytes = dso->elf.bytes;
+	for (uint64_t at = 0; at + 16 <= dso->elf.size && !plt; at++) {
 		if (bytes[at] == 0xff && bytes[at + 1] == 0x25 &&
 		    strstr(dso_borrow_symbol(dso, at, &before)->name->text, "@plt"))
 			plt = at;
@@ -425,9 +424,9 @@ START_TEST(a_file_of_another_build_is_not_used_and_named)
 	open_store();
 	dso = dso_store_borrow(store, "/proc/self/exe", id, sizeof(id));
 	/* Without a build id in the file there is nothing to compare. */
-	if (dso_state(dso) != DSO_FOUND) {
-		ck_assert_int_eq(dso_state(dso), DSO_MISMATCHED);
-		ck_assert_ptr_null(dso_file(dso));
+	if (dso->state != DSO_FOUND) {
+		ck_assert_int_eq(dso->state, DSO_MISMATCHED);
+		ck_assert_ptr_null(dso->file);
 		ck_assert_uint_eq(diag_kinds(&diag), 1);
 		ck_assert_ptr_nonnull(strstr(diag.first->text, "/proc/self/exe"));
 	}
@@ -443,9 +442,8 @@ START_TEST(with_symfs_nothing_outside_of_it_is_opened)
 	name_table_init(&names);
 	diag_init(&diag);
 	below = dso_store_open(&options, &names, &diag);
-	ck_assert_int_eq(dso_state(dso_store_borrow(below, "/proc/self/exe", NULL, 0)),
-			 DSO_MISSING);
-	ck_assert_int_eq(dso_state(dso_store_borrow(below, "/x/../../proc/self/exe", NULL, 0)),
+	ck_assert_int_eq(dso_store_borrow(below, "/proc/self/exe", NULL, 0)->state, DSO_MISSING);
+	ck_assert_int_eq(dso_store_borrow(below, "/x/../../proc/self/exe", NULL, 0)->state,
 			 DSO_MISSING);
 	dso_store_close(below);
 	name_table_release(&names);
