@@ -5,10 +5,12 @@
 
 #include "base/common.h"
 
-/* Returns the name of a system call of x86-64, a constant; NULL: not known. */
-const char *syscall_name(int32_t number);
+#define SYSCALL_NAME_MAX 32
 
-/* The same of i386: of 32-bit programs, and of int $0x80. */
-const char *syscall_name_i386(int32_t number);
+/*
+ * Get the name of a system call of x86-64, or of `i386`: of 32-bit programs, and of int $0x80.
+ * Returns false if the number is not known.
+ */
+bool syscall_name(int32_t number, bool i386, char name[SYSCALL_NAME_MAX]);
 
 #endif

@@ -434,11 +434,9 @@ static const char *name_call(const struct task *task)
 	const struct user_regs_struct *registers = &task->registers;
 	long number = (long)((int32_t)registers->rax < 0 ? registers->orig_rax : registers->rax);
 	bool old = task_is_32_bit(task) || task->insn.flow == FLOW_FAR;
-	const char *name = NULL;
+	char name[SYSCALL_NAME_MAX];
 
-	if (number >= 0 && number < SYSCALLS)
-		name = old ? syscall_name_i386((int32_t)number) : syscall_name((int32_t)number);
-	if (!name)
+	if (number < 0 || number >= SYSCALLS || !syscall_name((int32_t)number, old, name))
 		return "[syscall]";
 	snprintf(texts[old][number], sizeof(texts[old][number]), "[syscall: %s]", name);
 	return texts[old][number];

@@ -85,8 +85,7 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 					  const struct syscall_site *wanted)
 {
 	struct syscall_site *site = symbols->sites.slots;
-	const char *call;
-	char text[64];
+	char call[SYSCALL_NAME_MAX], text[64];
 
 	site += direct_cache_index((uintptr_t)wanted->function + wanted->offset + wanted->slot,
 				   SITE_BITS);
@@ -95,9 +94,7 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 		return site;
 	*site = *wanted;
 	site->found = find_number(symbols, site);
-	call = site->int80 || site->bits32 ? syscall_name_i386(site->found.number)
-					   : syscall_name(site->found.number);
-	if (call) {
+	if (syscall_name(site->found.number, site->int80 || site->bits32, call)) {
 		snprintf(text, sizeof(text), "[syscall: %s]", call);
 		site->shown = special_symbol_find(&symbols->listed, symbols->names, text);
 	}
