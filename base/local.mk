@@ -23,7 +23,7 @@ libbase_a_SOURCES = \
 	base/io/output_path.c base/io/output_path.h \
 	base/io/path_in_root.c \
 	base/io/temp_file.c base/io/temp_file.h \
-	base/io/write_behind.c base/io/write_behind.h \
+	base/io/write_behind.c \
 	base/tables/direct_cache.c base/tables/direct_cache.h \
 	base/tables/hash.h \
 	base/tables/heap.h \

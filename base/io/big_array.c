@@ -27,7 +27,7 @@ static void move_items(uint8_t *to, const uint8_t *from, size_t size)
 	const size_t step = (size_t)4 << 20;
 
 	for (size_t at = 0; at < size; at += step) {
-		size_t part = size - at < step ? size - at : step;
+		size_t part = MIN(size - at, step);
 
 		memcpy(to + at, from + at, part);
 		pages_give_back(from + at, part);
@@ -38,11 +38,8 @@ static void move_items(uint8_t *to, const uint8_t *from, size_t size)
 static bool move_to_file(struct big_array *array, size_t used, size_t bytes)
 {
 	struct temp_file file;
-	void *items;
+	void *items = temp_file_open(&file, NULL) < 0 ? NULL : map_file(file.fd, bytes);
 
-	if (temp_file_open(&file, NULL) < 0)
-		return false;
-	items = map_file(file.fd, bytes);
 	if (!items) {
 		temp_file_close(&file);
 		return false;

@@ -22,7 +22,7 @@
 #define ZSTD_LEVEL 3
 
 struct byte_block {
-	uint8_t *bytes; /* owned: BLOCK_SIZE */
+	uint8_t *bytes; /* BLOCK_SIZE */
 	size_t used;
 };
 
@@ -32,6 +32,7 @@ struct compressor {
 	enum compression compression;
 	z_stream gzip;
 	ZSTD_CCtx *zstd;       /* owned */
+	uint8_t *memory;       /* owned: of all blocks */
 	struct byte_block out; /* compressed bytes; of the thread only */
 	pthread_t thread;
 	bool has_thread; /* else the caller's thread compresses */
@@ -174,9 +175,7 @@ static void release_compressor(struct compressor *compressor)
 	if (compressor->compression == COMPRESSION_GZIP)
 		deflateEnd(&compressor->gzip);
 	ZSTD_freeCCtx(compressor->zstd);
-	for (size_t i = 0; i < BLOCKS; i++)
-		free(compressor->ring[i].bytes);
-	free(compressor->out.bytes);
+	free(compressor->memory);
 	pthread_mutex_destroy(&compressor->lock);
 	pthread_cond_destroy(&compressor->changed);
 	free(compressor);
@@ -185,13 +184,13 @@ static void release_compressor(struct compressor *compressor)
 /* Returns whether there was memory. */
 static bool get_blocks(struct compressor *compressor)
 {
-	compressor->out.bytes = malloc(BLOCK_SIZE);
-	for (size_t i = 0; i < BLOCKS; i++) {
-		compressor->ring[i].bytes = malloc(BLOCK_SIZE);
-		if (!compressor->ring[i].bytes)
-			return false;
-	}
-	return compressor->out.bytes;
+	compressor->memory = malloc((BLOCKS + 1) * BLOCK_SIZE);
+	if (!compressor->memory)
+		return false;
+	for (size_t i = 0; i < BLOCKS; i++)
+		compressor->ring[i].bytes = compressor->memory + i * BLOCK_SIZE;
+	compressor->out.bytes = compressor->memory + BLOCKS * BLOCK_SIZE;
+	return true;
 }
 
 /* Returns whether there was memory. */

@@ -19,7 +19,7 @@
 #include "base/io/compressor.h"
 #include "base/printable.h"
 
-/* A writer of an output's bytes, in order, perhaps in another thread (write_behind.h). */
+/* A writer of an output's bytes, in order, perhaps in another thread (write_behind_open()). */
 struct output_carrier {
 	/*
 	 * Write bytes, or a copy of them later, by output_write_now().
@@ -128,6 +128,19 @@ FILE *output_open_text(struct output *output, const char *path, uint64_t most, s
  * previous carrier's bytes are written first.
  */
 void output_carry(struct output *output, struct output_carrier *carrier);
+
+struct workers;
+struct write_behind;
+
+/*
+ * Have worker threads write the output's bytes, all borrowed until the end: while one is idle, it
+ * writes one buffer as the caller fills another; while none is, the caller writes.  A failure is
+ * the output's.  Returns the carrier, owned by the caller.
+ */
+struct write_behind *write_behind_open(struct output *output, struct workers *workers);
+
+/* Write the rest; the caller writes from now on.  NULL is allowed. */
+void write_behind_close(struct write_behind *behind);
 
 /*
  * For a carrier: write bytes here and now, in one thread at a time.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two buffers of an output's bytes: one is filled while a job writes the other. */
-#include "base/io/write_behind.h"
+#include "base/io/output.h"
+#include "base/workers.h"
 
 /* To wake a thread takes a third of the time of writing 64 KiB. */
 #define BUFFER_SIZE ((size_t)256 * 1024)

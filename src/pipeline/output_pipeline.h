@@ -13,7 +13,7 @@
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
 
-#include "base/io/write_behind.h"
+#include "base/io/output.h"
 #include "src/formats/output_format.h"
 #include "src/formats/slice_limit.h"
 #include "src/report/summary.h"

@@ -8,20 +8,13 @@
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_input.h"
 
-/* ---- Changes of kernel code ---------------------------------------------- */
-
-/*
- * Recorded changes of kernel code, code generated while the kernel ran, and modules: the patches
- * and runtime segments of a struct kernel_code.
- */
-
 /* The kernel has the upper half of all addresses (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
 
 /* Limit of registrations compared for one address. */
 #define SAME_BEGIN_MAX 64
 
-/* ---- Code outside of the file --------------------------------------------- */
+/* ---- Patches and runtime segments: changes, BPF programs, modules --------- */
 
 COMPARE_BY(compare_ranges, struct kernel_segment, begin)
 
@@ -43,15 +36,12 @@ static size_t join_ranges(struct kernel_segment *ranges, size_t count)
 {
 	size_t kept = 0;
 
-	qsort(ranges, count, sizeof(*ranges), compare_ranges);
+	SORT(ranges, count, compare_ranges);
 	for (size_t i = 0; i < count; i++) {
-		if (ranges[i].begin == ranges[i].end)
-			continue;
-		if (kept && ranges[i].begin <= ranges[kept - 1].end) {
+		if (kept && ranges[i].begin <= ranges[kept - 1].end)
 			ranges[kept - 1].end = MAX(ranges[kept - 1].end, ranges[i].end);
-		} else {
+		else if (ranges[i].begin < ranges[i].end)
 			ranges[kept++] = ranges[i];
-		}
 	}
 	return kept;
 }
@@ -91,40 +81,34 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 
 /* ---- BPF programs -------------------------------------------------------- */
 
-static int compare_symbols(const void *left, const void *right)
-{
-	const struct kernel_symbol *const *a = left, *const *b = right;
-
-	return COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->time, (*b)->time);
-}
+COMPARE_BY_TWO(compare_symbols, struct kernel_symbol, begin, time)
 
 /* Returns the symbols that the kernel registered, sorted by address. */
-static const struct kernel_symbol **sort_symbols(const struct timeline *timeline,
-						 struct arena *arena, size_t *count)
+static const struct kernel_symbol *sort_symbols(const struct timeline *timeline,
+						struct arena *arena, size_t *count)
 {
 	size_t records;
 	const struct kernel_symbol *symbols = timeline_kernel_symbols(timeline, &records);
-	const struct kernel_symbol **sorted =
-		arena_alloc(arena, records * sizeof(const struct kernel_symbol *));
+	struct kernel_symbol *sorted = arena_alloc(arena, records * sizeof(*sorted));
 
 	*count = 0;
 	for (size_t i = 0; i < records; i++)
 		if (!symbols[i].gone)
-			sorted[(*count)++] = &symbols[i];
-	qsort(sorted, *count, sizeof(const struct kernel_symbol *), compare_symbols);
+			sorted[(*count)++] = symbols[i];
+	SORT(sorted, *count, compare_symbols);
 	return sorted;
 }
 
 /* Returns the time when code of this address and size was registered; 0: earlier, or unknown. */
-static uint64_t registration_time(const struct kernel_symbol *const *symbols, size_t count,
+static uint64_t registration_time(const struct kernel_symbol *symbols, size_t count,
 				  const struct bpf_function *function)
 {
-	size_t first = LOWER_BOUND(j, count, symbols[j]->begin < function->address);
+	size_t first = LOWER_BOUND(j, count, symbols[j].begin < function->address);
 
 	for (size_t i = first;
-	     i < count && i < first + SAME_BEGIN_MAX && symbols[i]->begin == function->address; i++)
-		if (symbols[i]->end - symbols[i]->begin == function->size)
-			return symbols[i]->time;
+	     i < count && i < first + SAME_BEGIN_MAX && symbols[i].begin == function->address; i++)
+		if (symbols[i].end - symbols[i].begin == function->size)
+			return symbols[i].time;
 	return 0;
 }
 
@@ -143,9 +127,8 @@ static void advance_first_programs(struct code_patch *patches, size_t count)
 	}
 }
 
-static size_t read_programs(const struct perf_file *file,
-			    const struct kernel_symbol *const *symbols, size_t symbol_count,
-			    struct code_patch *patches)
+static size_t read_programs(const struct perf_file *file, const struct kernel_symbol *symbols,
+			    size_t symbol_count, struct code_patch *patches)
 {
 	struct bpf_function function = { 0 };
 	size_t count = 0;
@@ -174,7 +157,7 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 {
 	size_t programs = read_programs(file, NULL, 0, NULL), pokes, count;
 	const struct code_patch *poked = timeline_code_patches(timeline, &pokes);
-	const struct kernel_symbol **symbols;
+	const struct kernel_symbol *symbols;
 	struct code_patch *patches;
 
 	code->patch_count = programs + pokes;
@@ -291,10 +274,7 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 	char kcore[PATH_MAX], kallsyms[PATH_MAX];
 	struct error err = { 0 };
 
-	if (is_directory(path))
-		snprintf(kcore, sizeof(kcore), "%s/kcore", path);
-	else
-		snprintf(kcore, sizeof(kcore), "%s", path);
+	snprintf(kcore, sizeof(kcore), "%s%s", path, is_directory(path) ? "/kcore" : "");
 	if (elf_file_open(&files->elf, kcore, &err) < 0) {
 		if (wanted || err.kind != ERROR_SYSTEM)
 			diag_warn(diag, "kernel-unreadable", "%s: %s", kcore, err.text);

@@ -100,41 +100,28 @@ static bool continues_frame(const struct location *to)
 static enum call_effect effect_of_origin(const struct stack_branch_effect *branch,
 					 const struct location *from, const struct location *to)
 {
-	/* The kernel has a stack per thread and several per CPU, and copies data between them. */
-	bool kernel = ip_is_kernel(from->ip);
+	/* By whether the branch leads to the entry of a function; others are CALL_NOT_KNOWN. */
+	static const enum call_effect effects[][2] = {
+		[STACK_KEPT] = { CALL_NOT_KNOWN, CALL_CATCHES },
+		[STACK_CALLS_APART] = { CALL_APART, CALL_APART },
+		[STACK_ENDS_APART] = { CALL_ENDS_APART, CALL_ENDS_APART },
+		[STACK_LEFT] = { SWITCHES_STACK, SWITCHES_STACK },
+		[STACK_DROPPED] = { DROPS_STACK, DROPS_STACK },
+		[STACK_YIELDED] = { YIELDS_STACK, YIELDS_STACK },
+		[STACK_RETURN_JUMPS] = { RETURN_JUMPS, RETURN_JUMPS },
+		[STACK_RETURN_CALLS] = { RETURN_JUMPS, JUMP_CALLS },
+		[STACK_JUMP_CALLS] = { CALL_NOT_KNOWN, JUMP_CALLS },
+	};
 
-	switch (branch->effect) {
-	case STACK_CALLS_APART:
-		return kernel ? CALL_NOT_KNOWN : CALL_APART;
-	case STACK_ENDS_APART:
-		return kernel ? CALL_NOT_KNOWN : CALL_ENDS_APART;
-	case STACK_YIELDED:
-		return kernel ? CALL_NOT_KNOWN : YIELDS_STACK;
-	case STACK_LEFT:
-		return kernel ? CALL_NOT_KNOWN : SWITCHES_STACK;
-	case STACK_DROPPED:
-		return kernel                ? CALL_NOT_KNOWN
-		       : continues_frame(to) ? THROWS_TO_ENTRY
-					     : DROPS_STACK;
-	case STACK_KEPT:
-		return !kernel && location_is_function_entry(to) ? CALL_CATCHES : CALL_NOT_KNOWN;
-	case STACK_RETURN_JUMPS:
-		return RETURN_JUMPS;
-	case STACK_RETURN_CALLS:
-		return location_is_function_entry(to) ? JUMP_CALLS : RETURN_JUMPS;
-	case STACK_JUMP_CALLS:
-		return location_is_function_entry(to) ? JUMP_CALLS : CALL_NOT_KNOWN;
-	case STACK_STAYS:
-		if (branch->kind != BRANCH_RETURN)
-			return CALL_NOT_KNOWN;
-		/*
-		 * The page's address has replaced the return address, so the function returns
-		 * there.
-		 */
+	/* The page's address has replaced the return address, so the function returns there. */
+	if (branch->effect == STACK_STAYS && branch->kind == BRANCH_RETURN)
 		return location_is_of_uprobes(to) ? RETURN_JUMPS : RETURN_STAYS;
-	default:
+	/* The kernel has a stack per thread and several per CPU, and copies data between them. */
+	if (branch->effect < STACK_RETURN_JUMPS && ip_is_kernel(from->ip))
 		return CALL_NOT_KNOWN;
-	}
+	if (branch->effect == STACK_DROPPED && continues_frame(to))
+		return THROWS_TO_ENTRY;
+	return effects[branch->effect][location_is_function_entry(to)];
 }
 
 /* Returns the effect of a call or jump by the code at its target, or CALL_NOT_KNOWN. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Output by worker threads has the same bytes as without them, or an error. */
-#include "base/io/write_behind.h"
+#include "base/io/output.h"
+#include "base/workers.h"
 
 #include <fcntl.h>
 #include <signal.h>
