@@ -6,9 +6,6 @@
 
 #define FIRST_ROOM ((size_t)1 << 6)
 
-/* Instructions whose lengths are kept: nearly all blocks are shorter. */
-#define LENGTHS_MAX 32
-
 /*
  * Least number of blocks that a share keeps, and bytes of trace for each further one, which
  * takes some 100 bytes.
@@ -70,7 +67,7 @@ static bool ends_block(const struct basic_block *block, size_t rest)
 }
 
 /* Returns the number of bytes before the last instruction. */
-static uint32_t decode_block(struct basic_block *block, size_t size, size_t piece, uint8_t *lengths)
+static uint32_t decode_block(struct basic_block *block, size_t size, size_t piece)
 {
 	uint32_t length = 0;
 
@@ -79,8 +76,6 @@ static uint32_t decode_block(struct basic_block *block, size_t size, size_t piec
 					  (enum insn_mode)block->mode);
 		if (!block->insn.length)
 			return length;
-		if (block->insns < LENGTHS_MAX)
-			lengths[block->length_count++] = block->insn.length;
 		block->insns++;
 		block->ends_piece = length + block->insn.length >= piece;
 		if (ends_block(block, size - length - block->insn.length))
@@ -122,15 +117,11 @@ static struct basic_block *make_block(struct basic_blocks *blocks, uint32_t regi
 				      enum insn_mode mode)
 {
 	struct basic_block *block = add_block(blocks);
-	uint8_t lengths[LENGTHS_MAX], *kept;
 
 	block->bytes = bytes;
 	block->region = region;
 	block->mode = (uint8_t)mode;
-	block->length = decode_block(block, size, piece, lengths);
-	kept = arena_alloc(&blocks->arena, block->length_count);
-	memcpy(kept, lengths, block->length_count);
-	block->lengths = kept;
+	block->length = decode_block(block, size, piece);
 	return block;
 }
 
@@ -194,20 +185,16 @@ struct basic_block *basic_blocks_add(struct basic_blocks *blocks, uint32_t regio
 int64_t basic_block_count_insns(const struct basic_block *block, size_t distance)
 {
 	int64_t count = 0;
-	size_t at = 0;
 
-	while (at < distance && count < block->length_count)
-		at += block->lengths[count++];
-	while (at < distance) {
+	for (size_t at = 0; at < distance; count++) {
 		struct insn insn =
 			insn_decode(block->bytes + at, distance - at, (enum insn_mode)block->mode);
 
 		if (!insn.length)
 			return -1;
 		at += insn.length;
-		count++;
 	}
-	return at == distance ? count : -1;
+	return count;
 }
 
 /* ---- Code regions: numbers of the parts of files that mappings show ---------- */

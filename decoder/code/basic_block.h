@@ -66,21 +66,19 @@ struct basic_block {
 	 * branch or a return may differ the next time.
 	 */
 	struct basic_block *not_taken, *taken;
-	struct insn insn; /* the last one; length 0: no instruction, or the bytes end here */
-	uint32_t length;  /* bytes before `insn` */
-	uint32_t region;  /* of the code: struct code_regions */
-	uint32_t node;    /* its CFG node: cfg_node_at() */
-	uint16_t insns;   /* instructions, `insn` included */
-	uint8_t length_count : 7; /* number of `lengths` */
-	bool ends_piece : 1;      /* the code after the block is of another piece */
+	struct insn insn;    /* the last one; length 0: no instruction, or the bytes end here */
+	uint32_t length;     /* bytes before `insn` */
+	uint32_t region;     /* of the code: struct code_regions */
+	uint32_t node;       /* its CFG node: cfg_node_at() */
+	uint16_t insns;      /* instructions, `insn` included */
+	bool ends_piece : 1; /* the code after the block is of another piece */
 	/* For the owner: */
 	uint8_t exit : 3;        /* enum block_exit */
 	uint8_t mode : 2;        /* enum insn_mode; not for the owner */
 	bool taken_local : 1;    /* the branch stays in its function */
 	bool begins_ptwrite : 1; /* it jumps over the signature of an emulated PTWRITE */
 	bool function_known : 1; /* the next two are set */
-	int32_t function_begin, function_end; /* bytes from `bytes` */
-	const uint8_t *lengths; /* of the first instructions, in bytes; in the arena */
+	int64_t function_begin, function_end; /* bytes from `bytes`; empty: unknown */
 };
 
 /*

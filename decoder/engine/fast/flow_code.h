@@ -62,10 +62,9 @@ static inline bool is_block_at(const struct pt_flow *flow, const struct basic_bl
 static inline bool in_function(const struct basic_block *block, uint64_t distance)
 {
 	int64_t begin = block->function_begin, end = block->function_end;
-	int64_t length = block->length;
 
-	return (int64_t)distance >= begin && (int64_t)distance < end && length >= begin &&
-	       length < end;
+	return (int64_t)distance >= begin && (int64_t)distance < end && block->length >= begin &&
+	       block->length < end;
 }
 
 static inline void push_return(struct pt_flow *flow, uint64_t ip, struct basic_block *call)

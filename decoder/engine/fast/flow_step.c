@@ -202,17 +202,6 @@ static void drop_tnt_bit(struct pt_flow *flow)
 		flow->pending = PENDING_NONE;
 }
 
-/* An unknown function, or one too long for 32 bits, is stored as an empty one. */
-static void set_function(struct basic_block *block, int64_t begin, int64_t end)
-{
-	block->function_known = true;
-	block->function_begin = block->function_end = 0;
-	if (begin != (int32_t)begin || end != (int32_t)end || begin >= end)
-		return;
-	block->function_begin = (int32_t)begin;
-	block->function_end = (int32_t)end;
-}
-
 /*
  * Returns whether the current block ends with a jump to another stack, perhaps to where the same
  * function was left there, or with a jump that is a call.  Its function is [begin, end).
@@ -257,8 +246,9 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 			end = begin;
 		if (flow->stream.input.pieces)
 			clip_to_piece(flow, &begin, &end);
-		set_function(block, (int64_t)(begin - flow->state.ip),
-			     (int64_t)(end - flow->state.ip));
+		block->function_known = true;
+		block->function_begin = (int64_t)(begin - flow->state.ip);
+		block->function_end = (int64_t)(end - flow->state.ip);
 	}
 	return in_function(block, to - flow->state.ip);
 }
