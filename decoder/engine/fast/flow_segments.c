@@ -186,19 +186,14 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 
 /* ---- Consuming segments in order ----------------------------------------- */
 
+/* All fields are counts of 64 bits; a segment leaves those of the whole stream at 0. */
 static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
 {
-	sum->bytes_decoded += stats->bytes_decoded;
-	sum->bytes_skipped += stats->bytes_skipped;
-	sum->bytes_lost += stats->bytes_lost;
-	sum->events += stats->events;
-	sum->insns += stats->insns;
-	sum->local_jumps += stats->local_jumps;
-	sum->writes_broken += stats->writes_broken;
-	sum->times_impossible += stats->times_impossible;
-	sum->guests += stats->guests;
-	for (int reason = 0; reason < GAP_REASONS; reason++)
-		sum->gaps[reason] += stats->gaps[reason];
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)stats;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
 }
 
 /* Up to the first branch that is late enough; CPU events may be ahead of branches. */
