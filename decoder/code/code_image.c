@@ -13,12 +13,6 @@ struct code_image {
 	struct pt_image_section_cache *cache; /* owned */
 	struct pt_image **images; /* owned, by address space index; the one at [count] is empty */
 	size_t space_count;
-	struct section {
-		uint64_t begin,
-			end; /* ip range [begin, end) with bytes; begin == end: no section */
-		const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
-	} * sections;                 /* owned, by libipt's section identifier */
-	size_t section_count, section_room;
 	const struct kernel_text *text; /* borrowed; of the stream that is decoded */
 };
 
@@ -45,20 +39,7 @@ void code_image_close(struct code_image *code)
 		pt_image_free(code->images[i]);
 	pt_iscache_free(code->cache);
 	free(code->images);
-	free(code->sections);
 	free(code);
-}
-
-static void remember_section(struct code_image *code, int isid, const struct section *section)
-{
-	size_t old = code->section_room;
-
-	ARRAY_GROW(code->sections, code->section_room, (size_t)isid + 1);
-	for (size_t i = old; i < code->section_room; i++)
-		code->sections[i] = (struct section){ 0 };
-	code->sections[isid] = *section;
-	if (code->section_count <= (size_t)isid)
-		code->section_count = (size_t)isid + 1;
 }
 
 /* Add a part of a file to an image, up to the end of the file. */
@@ -66,7 +47,6 @@ static void add_bytes(struct code_image *code, struct pt_image *image, const str
 		      const struct kernel_segment *part)
 {
 	uint64_t size = part->end - part->begin;
-	struct section section;
 	int isid;
 
 	if (!file->path || part->file_offset >= file->size)
@@ -74,16 +54,11 @@ static void add_bytes(struct code_image *code, struct pt_image *image, const str
 	size = MIN(size, file->size - part->file_offset);
 	errno = 0;
 	isid = pt_iscache_add_file(code->cache, file->path, part->file_offset, size, part->begin);
-	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
-		alloc_check();
-		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s",
-			  file->path, isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
+	if (isid > 0 && pt_image_add_cached(image, code->cache, isid, NULL) >= 0)
 		return;
-	}
-	section.begin = part->begin;
-	section.end = part->begin + size;
-	section.bytes = file->bytes + part->file_offset;
-	remember_section(code, isid, &section);
+	alloc_check();
+	diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s", file->path,
+		  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
 }
 
 static void add_mapping(struct code_image *code, struct pt_image *image,
@@ -151,20 +126,6 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 	if (space)
 		add_mappings(code, *image, space);
 	return *image;
-}
-
-const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_t ip, size_t *size)
-{
-	const struct section *section;
-
-	*size = 0;
-	if (isid <= 0 || (size_t)isid >= code->section_count)
-		return NULL;
-	section = &code->sections[isid];
-	if (ip < section->begin || ip >= section->end)
-		return NULL;
-	*size = section->end - ip;
-	return section->bytes + (ip - section->begin);
 }
 
 const struct kernel_code *code_image_kernel(const struct code_image *code)
@@ -238,41 +199,27 @@ bool code_image_is_entry(const struct code_image *code, const struct address_spa
 				ip - mapping->begin + mapping->file_offset);
 }
 
-/* Turn a range of file offsets into addresses. */
-static void map_range(const struct mapping *mapping, uint64_t *begin, uint64_t *end)
+static void find_around(const struct code_source *source, find_code_around *find,
+			const struct mapping *mapping, uint64_t ip, uint64_t *begin, uint64_t *end)
 {
-	*begin += mapping->begin - mapping->file_offset;
-	*end += mapping->begin - mapping->file_offset;
-}
+	uint64_t base = mapping ? mapping->begin - mapping->file_offset : 0;
 
-static uint64_t offset_of(const struct mapping *mapping, uint64_t ip)
-{
-	return ip - mapping->begin + mapping->file_offset;
+	if (!mapping || !find || !find(source->context, mapping->file, ip - base, begin, end)) {
+		*begin = *end = 0;
+		return;
+	}
+	*begin += base;
+	*end += base;
 }
 
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end)
 {
-	const struct code_source *source = code->source;
-	const struct mapping *mapping = view->mapping;
-
-	if (mapping && source->find_function &&
-	    source->find_function(source->context, mapping->file, offset_of(mapping, ip), begin,
-				  end))
-		map_range(mapping, begin, end);
-	else
-		*begin = *end = 0;
+	find_around(code->source, code->source->find_function, view->mapping, ip, begin, end);
 }
 
 void code_image_piece(const struct code_image *code, const struct code_view *view, uint64_t ip,
 		      uint64_t *begin, uint64_t *end)
 {
-	const struct code_source *source = code->source;
-	const struct mapping *mapping = view->mapping;
-
-	if (mapping && source->find_piece &&
-	    source->find_piece(source->context, mapping->file, offset_of(mapping, ip), begin, end))
-		map_range(mapping, begin, end);
-	else
-		*begin = *end = 0;
+	find_around(code->source, code->source->find_piece, view->mapping, ip, begin, end);
 }

@@ -15,30 +15,24 @@
 struct pt_image;
 struct code_image;
 
-/* How the decoder gets files: it knows only their recorded names. */
+/*
+ * Finds code around a byte of a file, as file offsets [*begin, *end).  Returns false if there is
+ * no such code.
+ */
+typedef bool find_code_around(void *context, const struct mapped_file *file, uint64_t offset,
+			      uint64_t *begin, uint64_t *end);
+
+/* How the decoder gets files: it knows only their recorded names.  All but `find` may be NULL. */
 struct code_source {
 	struct code_file (*find)(void *context, const struct mapped_file *file);
-	/*
-	 * Find the code around a byte of a file that is one function, or counts as one if
-	 * functions are unknown, as file offsets [*begin, *end).  Returns false if there is
-	 * no such code.  May be NULL.
-	 */
-	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
-			      uint64_t *begin, uint64_t *end);
-	/* Returns whether a program or its loader begins at a byte of the file.  May be NULL. */
+	/* The code that is one function, or counts as one if functions are unknown. */
+	find_code_around *find_function;
+	/* Returns whether a program or its loader begins at a byte of the file. */
 	bool (*is_entry)(void *context, const struct mapped_file *file, uint64_t offset);
 	void *context;
-	/* Kernel code, which precedes the mapped files; may be NULL. */
-	const struct kernel_code *kernel;
-	/*
-	 * Find the code around a byte of a file in which the same calls are inlined, as
-	 * find_function() does.  May be NULL.
-	 */
-	bool (*find_piece)(void *context, const struct mapped_file *file, uint64_t offset,
-			   uint64_t *begin, uint64_t *end);
+	const struct kernel_code *kernel; /* kernel code, which precedes the mapped files */
+	find_code_around *find_piece;     /* the code in which the same calls are inlined */
 };
-
-struct kernel_text;
 
 /* `source` and `diag` are borrowed.  Never NULL. */
 struct code_image *code_image_open(const struct code_source *source, size_t space_count,
@@ -84,11 +78,5 @@ void code_image_piece(const struct code_image *code, const struct code_view *vie
 /* Returns whether a program that is mapped in an address space, or its loader, begins at ip. */
 bool code_image_is_entry(const struct code_image *code, const struct address_space *space,
 			 uint64_t ip);
-
-/*
- * Find the bytes of an address in a section.  Returns them, *size bytes up to the section's
- * end; NULL (and *size 0) if `isid` is no section, or ip is not in it.
- */
-const uint8_t *code_image_bytes(const struct code_image *code, int isid, uint64_t ip, size_t *size);
 
 #endif

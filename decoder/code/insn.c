@@ -4,19 +4,11 @@
 
 #include "decoder/code/opcode_maps.h"
 
-#define SLOT_BITS 15
-
 /*
  * The most bytes that are looked at before the length is checked: prefixes, then EVEX or REX2,
  * opcode, ModRM and SIB.  No byte of displacement or immediate, as only their sizes count.
  */
 #define LOOK_AHEAD (INSN_LENGTH_MAX + 8)
-
-struct insn_slot {
-	const uint8_t *bytes; /* NULL: empty */
-	struct insn insn;
-	uint8_t mode;
-};
 
 /* An instruction while it is decoded; the first LOOK_AHEAD of `bytes` may be read. */
 struct insn_bytes {
@@ -407,25 +399,4 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 		insn.distance = insn.indirect ? 0 : distance_before(d.bytes + d.at, immediate);
 	}
 	return insn;
-}
-
-/* ---- Cache --------------------------------------------------------------- */
-
-void insn_cache_init(struct direct_cache *cache)
-{
-	direct_cache_init(cache, SLOT_BITS, sizeof(struct insn_slot));
-}
-
-struct insn insn_cache_decode(struct direct_cache *cache, const uint8_t *bytes, size_t size,
-			      enum insn_mode mode)
-{
-	struct insn_slot *slots = cache->slots;
-	struct insn_slot *slot = &slots[direct_cache_index((uintptr_t)bytes, SLOT_BITS)];
-
-	if (slot->bytes != bytes || slot->mode != mode) {
-		slot->insn = insn_decode(bytes, size, mode);
-		slot->bytes = bytes;
-		slot->mode = (uint8_t)mode;
-	}
-	return slot->insn;
 }

@@ -21,14 +21,10 @@
  * VMLAUNCH and VMRESUME are far branches: a VM entry, failed or not, writes a TIP without a FUP.
  * VMCALL is a VM exit, too, and works as BRANCH_NONE and as a far branch; libipt calls it the
  * latter.
- *
- * The cache is direct-mapped and its key is the position of the bytes in memory, so code files
- * must stay mapped while the cache is used.
  */
 #ifndef DECODER_CODE_INSN_H
 #define DECODER_CODE_INSN_H
 
-#include "base/tables/direct_cache.h"
 #include "decoder/branch_event.h"
 
 #define INSN_LENGTH_MAX 15
@@ -55,13 +51,6 @@ static inline bool insn_is_syscall(const struct insn *insn)
 {
 	return insn->kind == BRANCH_SYSCALL || insn->int80;
 }
-
-/* Make a cache for insn_cache_decode(); the caller releases it. */
-void insn_cache_init(struct direct_cache *cache);
-
-/* As insn_decode(), but cached by the position of the bytes. */
-struct insn insn_cache_decode(struct direct_cache *cache, const uint8_t *bytes, size_t size,
-			      enum insn_mode mode);
 
 /* Returns a displacement or immediate of 32 bits. */
 static inline int32_t read_int32(const uint8_t *bytes)

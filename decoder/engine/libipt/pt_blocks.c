@@ -40,25 +40,18 @@ static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
 
 static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
 {
-	const struct kernel_code *kernel = code_image_kernel(blocks->stream.input.code);
-	const struct kernel_text *text = &blocks->stream.text;
-	const struct kernel_segment *segment = NULL;
+	struct code_view *view = &blocks->view;
 	const uint8_t *bytes;
-	size_t size;
 
-	if (!block->isid && kernel)
-		segment = kernel_code_find(kernel, block->end_ip, &bytes);
-	/* Not from the cache, which may have the bytes of another time. */
-	if (segment)
-		return insn_decode(kernel_text_bytes(text, bytes) +
-					   (block->end_ip - segment->begin),
-				   segment->end - block->end_ip, insn_mode_of(block->mode));
-	if (block->truncated)
+	if (block->truncated) /* it is in two sections */
 		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
-	bytes = code_image_bytes(blocks->stream.input.code, block->isid, block->end_ip, &size);
+	if (block->end_ip - view->begin >= view->end - view->begin)
+		*view = code_image_view(blocks->stream.input.code, blocks->space, block->end_ip);
+	bytes = kernel_text_bytes(&blocks->stream.text, view->bytes);
 	if (!bytes)
 		return (struct insn){ 0 };
-	return insn_cache_decode(&blocks->insns, bytes, size, insn_mode_of(block->mode));
+	return insn_decode(bytes + (block->end_ip - view->begin), view->end - block->end_ip,
+			   insn_mode_of(block->mode));
 }
 
 /* No packet decides where the branch goes; after a tick, libipt's time is that of the next one. */
@@ -447,7 +440,6 @@ static void close_blocks(struct pt_stream *stream)
 
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
-	direct_cache_release(&blocks->insns);
 	kernel_text_release(&blocks->stream.text);
 	pt_rewrite_release(&blocks->rewrite);
 	free(blocks->bytes);
@@ -466,7 +458,6 @@ struct pt_stream *pt_blocks_new(const struct pt_stream_input *input, const struc
 	blocks->config.flags.variant.block.enable_tick_events = blocks->ticks;
 	blocks->stream.step = step_blocks;
 	blocks->stream.close = close_blocks;
-	insn_cache_init(&blocks->insns);
 	open_run(blocks, input->aux);
 	if (blocks->decoder || !input->aux->size)
 		return &blocks->stream;

@@ -83,14 +83,14 @@ struct pt_blocks {
 	uint64_t psb_end;                 /* offset after the last PSB; 0 at first */
 	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
 	bool ticks;                       /* libipt 2.1: tick events have the times of branches */
-	struct direct_cache insns;
-	int status; /* of the last libipt call */
+	int status;                       /* of the last libipt call */
 	bool synced;
 	bool fresh;   /* synchronised, and nothing decoded since */
 	bool idle;    /* tracing is off up to the next PSB */
 	bool damaged; /* a gap was emitted, and no trace since */
 	bool tx_aborted;
 	const struct address_space *space; /* of the decoder's image */
+	struct code_view view;             /* of the last block, in this space */
 	struct pending_branch {
 		uint64_t begin, from; /* the first and the last instruction of the block */
 		struct insn insn;     /* kind BRANCH_NONE: nothing is pending */
