@@ -1,8 +1,219 @@
 /* SPDX-License-Identifier: MIT */
-/* Decode an x86 instruction's length and kind of branch, with a cache by address. */
+/*
+ * Decode an x86 instruction's length and kind of branch by opcode maps: a letter for each opcode,
+ * and a form for each letter.
+ *
+ * The maps have no mnemonics, and only the operands that follow the opcode.  Written after the SDM,
+ * volume 2, appendix A ("Opcode Map"), and for newer maps after Intel's "Architecture Instruction
+ * Set Extensions Programming Reference" and "Advanced Performance Extensions (APX) Architecture
+ * Specification".  Nearly all opcodes of 0F38, 0F3A, and the maps of VEX, EVEX and XOP have the
+ * same operands, so an opcode that is not defined yet has a form, too: code for a newer CPU can be
+ * followed.
+ */
 #include "decoder/code/insn.h"
 
-#include "decoder/code/opcode_maps.h"
+/* ---- Opcode maps --------------------------------------------------------- */
+
+/* The maps' numbers, as VEX, EVEX and XOP have them. */
+enum opcode_map {
+	MAP_0,
+	MAP_0F,
+	MAP_0F38,
+	MAP_0F3A,
+	MAP_EVEX_4, /* legacy instructions with APX's payload */
+	MAP_5,
+	MAP_6,
+	MAP_7,
+	MAP_XOP_8,
+	MAP_XOP_9,
+	MAP_XOP_A,
+};
+
+/* Immediates whose number of bytes depends on prefixes. */
+enum {
+	IMMEDIATE_Z = 5,   /* the operand size, at most 4 */
+	IMMEDIATE_V,       /* the operand size */
+	IMMEDIATE_NEAR,    /* the operand size; always 4 in 64-bit code, as Intel's CPUs have it */
+	IMMEDIATE_POINTER, /* the operand size and a segment */
+	IMMEDIATE_ADDRESS, /* the address size */
+};
+
+/* Cases that only the bytes after the opcode decide. */
+enum opcode_group {
+	GROUP_NONE,
+	GROUP_CONTROL, /* a control or debug register: ModRM never has a memory operand */
+	GROUP_MEMORY,  /* ModRM must have a memory operand */
+	GROUP_POP,     /* 8F: only /0 */
+	GROUP_TEST,    /* F6, F7: only /0 and /1 have the immediate */
+	GROUP_4,       /* FE: only /0 and /1 */
+	GROUP_5,       /* FF: indirect calls and jumps */
+	GROUP_7,       /* 0F 01: system instructions */
+	GROUP_EXTRQ,   /* 0F 78: the immediates only with prefix 66 or F2 */
+	GROUP_INVALID, /* no instruction, or a misplaced prefix */
+};
+
+struct opcode_form {
+	bool modrm;
+	bool not_in_64;    /* no instruction in 64-bit code */
+	uint8_t immediate; /* bytes after the ModRM operand, or IMMEDIATE_* */
+	uint8_t group;     /* enum opcode_group */
+	uint8_t kind;      /* enum branch_kind, unless the group decides */
+};
+
+/* clang-format off */
+static const struct opcode_form forms['z' + 1] = {
+	['x'] = { .group = GROUP_INVALID },
+	['.'] = { .modrm = false },
+	['!'] = { .not_in_64 = true },
+	['b'] = { .immediate = 1 },
+	['d'] = { .immediate = 1, .not_in_64 = true },
+	['z'] = { .immediate = IMMEDIATE_Z },
+	['v'] = { .immediate = IMMEDIATE_V },
+	['o'] = { .immediate = IMMEDIATE_ADDRESS },
+	['e'] = { .immediate = 3 },
+	['m'] = { .modrm = true },
+	['B'] = { .modrm = true, .immediate = 1 },
+	['D'] = { .modrm = true, .immediate = 1, .not_in_64 = true },
+	['Z'] = { .modrm = true, .immediate = IMMEDIATE_Z },
+	['Q'] = { .modrm = true, .immediate = 4 },
+	['t'] = { .modrm = true, .immediate = 1, .group = GROUP_TEST },
+	['T'] = { .modrm = true, .immediate = IMMEDIATE_Z, .group = GROUP_TEST },
+	['h'] = { .modrm = true, .immediate = 2, .group = GROUP_EXTRQ },
+	['g'] = { .modrm = true, .group = GROUP_CONTROL },
+	['a'] = { .modrm = true, .group = GROUP_MEMORY },
+	['A'] = { .modrm = true, .group = GROUP_MEMORY, .not_in_64 = true },
+	['P'] = { .modrm = true, .group = GROUP_POP },
+	['4'] = { .modrm = true, .group = GROUP_4 },
+	['5'] = { .modrm = true, .group = GROUP_5 },
+	['7'] = { .modrm = true, .group = GROUP_7 },
+	/* Branches. */
+	['c'] = { .immediate = 1, .kind = BRANCH_COND },
+	['C'] = { .immediate = IMMEDIATE_NEAR, .kind = BRANCH_COND },
+	['j'] = { .immediate = 1, .kind = BRANCH_JUMP },
+	['J'] = { .immediate = IMMEDIATE_NEAR, .kind = BRANCH_JUMP },
+	['L'] = { .immediate = IMMEDIATE_NEAR, .kind = BRANCH_CALL },
+	['k'] = { .immediate = IMMEDIATE_ADDRESS, .kind = BRANCH_JUMP },
+	['r'] = { .kind = BRANCH_RETURN },
+	['R'] = { .immediate = 2, .kind = BRANCH_RETURN },
+	['f'] = { .kind = BRANCH_IRET },
+	['F'] = { .immediate = 2, .kind = BRANCH_IRET },
+	['i'] = { .kind = BRANCH_SOFTINT },
+	['I'] = { .immediate = 1, .kind = BRANCH_SOFTINT },
+	['O'] = { .kind = BRANCH_SOFTINT, .not_in_64 = true },
+	['p'] = { .immediate = IMMEDIATE_POINTER, .kind = BRANCH_SOFTINT, .not_in_64 = true },
+	['s'] = { .kind = BRANCH_SYSCALL },
+	['S'] = { .kind = BRANCH_SYSRET },
+};
+/* clang-format on */
+
+/* Table A-2.  Prefixes and escapes are 'x': read_opcode() looks at them before. */
+static const char map_0[] = "mmmmbz!!mmmmbz!x"  /* 00 */
+			    "mmmmbz!!mmmmbz!!"  /* 10 */
+			    "mmmmbzx!mmmmbzx!"  /* 20 */
+			    "mmmmbzx!mmmmbzx!"  /* 30 */
+			    "................"  /* 40 */
+			    "................"  /* 50 */
+			    "!!AmxxxxzZbB...."  /* 60 */
+			    "cccccccccccccccc"  /* 70 */
+			    "BZDBmmmmmmmmmamP"  /* 80 */
+			    "..........p....."  /* 90 */
+			    "oooo....bz......"  /* A0 */
+			    "bbbbbbbbvvvvvvvv"  /* B0 */
+			    "BBRrAABZe.FfiIOf"  /* C0 */
+			    "mmmmdd..mmmmmmmm"  /* D0 */
+			    "ccccbbbbLJpj...."  /* E0 */
+			    "xixx..tT......45"; /* F0 */
+
+/* Table A-3.  0F 0F is 3DNow!, whose opcode is where an immediate would be. */
+static const char map_0f[] = "m7mmxs.S..x.xm.B"  /* 00 */
+			     "mmmmmmmmmmmmmmmm"  /* 10 */
+			     "ggggxxxxmmmmmmmm"  /* 20 */
+			     "....sSx.xxxxxxxx"  /* 30 */
+			     "mmmmmmmmmmmmmmmm"  /* 40 */
+			     "mmmmmmmmmmmmmmmm"  /* 50 */
+			     "mmmmmmmmmmmmmmmm"  /* 60 */
+			     "BBBBmmm.hmxxmmmm"  /* 70 */
+			     "CCCCCCCCCCCCCCCC"  /* 80 */
+			     "mmmmmmmmmmmmmmmm"  /* 90 */
+			     "...mBmmm...mBmmm"  /* A0 */
+			     "mmmmmmmmmmBmmmmm"  /* B0 */
+			     "mmBmBBBm........"  /* C0 */
+			     "mmmmmmmmmmmmmmmm"  /* D0 */
+			     "mmmmmmmmmmmmmmmm"  /* E0 */
+			     "mmmmmmmmmmmmmmmm"; /* F0 */
+
+/* Returns the letter of an opcode in a map without a prefix that chooses it. */
+static char letter_of_legacy(enum opcode_map map, uint8_t opcode)
+{
+	if (map <= MAP_0F)
+		return (map ? map_0f : map_0)[opcode];
+	return map == MAP_0F38 ? 'm' : 'B';
+}
+
+/* Legacy instructions of maps 0, 0F and 0F38 side by side: APX, "EVEX map 4". */
+static char letter_of_evex_4(uint8_t opcode)
+{
+	switch (opcode) {
+	case 0x24: /* SHLD */
+	case 0x2c: /* SHRD */
+	case 0x6b: /* IMUL */
+	case 0x80: /* ADD ... CMP */
+	case 0x83:
+	case 0xc0: /* ROL ... SAR */
+	case 0xc1:
+		return 'B';
+	case 0x69: /* IMUL */
+	case 0x81: /* ADD ... CMP */
+		return 'Z';
+	case 0xf6:
+		return 't';
+	case 0xf7:
+		return 'T';
+	default:
+		return 'm';
+	}
+}
+
+/* The same after a VEX or EVEX prefix; vector instructions of 0F that have an immediate keep it. */
+static char letter_of_vector(unsigned map, uint8_t opcode, bool evex)
+{
+	switch (map) {
+	case MAP_0F:
+		if (opcode == 0x77 && !evex)
+			return '.';
+		return (opcode & 0xfc) == 0x70 || opcode == 0xc2 ||
+				       (opcode >= 0xc4 && opcode <= 0xc6)
+			       ? 'B'
+			       : 'm';
+	case MAP_0F38:
+	case MAP_5:
+	case MAP_6:
+		return 'm';
+	case MAP_0F3A:
+		return 'B';
+	case MAP_EVEX_4:
+		return evex ? letter_of_evex_4(opcode) : 'x';
+	case MAP_7:
+		return 'Q';
+	default:
+		return 'x';
+	}
+}
+
+static char letter_of_xop(unsigned map)
+{
+	return map <= MAP_XOP_A ? "BmQ"[map - MAP_XOP_8] : 'x';
+}
+
+/* Returns whether an opcode may not follow REX2 (APX, "REX2 prefix"). */
+static bool excludes_rex2(enum opcode_map map, uint8_t opcode)
+{
+	unsigned row = opcode >> 4;
+
+	if (map == MAP_0F)
+		return row == 0x3 || row == 0x8;
+	return row == 0x4 || row == 0x7 || row == 0xa || row == 0xe;
+}
 
 /*
  * The most bytes that are looked at before the length is checked: prefixes, then EVEX or REX2,
@@ -24,8 +235,6 @@ struct insn_bytes {
 	uint8_t opcode, modrm;
 	const struct opcode_form *form;
 };
-
-static const struct opcode_form invalid = { .group = GROUP_INVALID };
 
 /* ---- Sizes --------------------------------------------------------------- */
 
@@ -49,16 +258,7 @@ static unsigned immediate_bytes(const struct insn_bytes *d)
 {
 	unsigned operand = operand_bytes(d);
 
-	switch ((enum opcode_immediate)d->form->immediate) {
-	case IMMEDIATE_1:
-		return 1;
-	case IMMEDIATE_2:
-	case IMMEDIATE_1_1:
-		return 2;
-	case IMMEDIATE_2_1:
-		return 3;
-	case IMMEDIATE_4:
-		return 4;
+	switch (d->form->immediate) {
 	case IMMEDIATE_Z:
 		return operand == 2 ? 2 : 4;
 	case IMMEDIATE_V:
@@ -69,10 +269,9 @@ static unsigned immediate_bytes(const struct insn_bytes *d)
 		return operand + 2;
 	case IMMEDIATE_ADDRESS:
 		return address_bytes(d);
-	case IMMEDIATE_NONE:
-		break;
+	default:
+		return d->form->immediate;
 	}
-	return 0;
 }
 
 /* ---- Prefixes and opcode ------------------------------------------------- */
@@ -119,6 +318,11 @@ static void skip_prefixes(struct insn_bytes *d)
 	}
 }
 
+static void set_form(struct insn_bytes *d, char letter)
+{
+	d->form = &forms[(unsigned char)letter];
+}
+
 /* VEX, EVEX and XOP have these prefixes in themselves; beside them they are invalid. */
 static bool may_be_vector(const struct insn_bytes *d)
 {
@@ -126,11 +330,11 @@ static bool may_be_vector(const struct insn_bytes *d)
 }
 
 /* Set the form of an opcode at `opcode_at` that VEX, EVEX or XOP chose. */
-static void set_vector_form(struct insn_bytes *d, const struct opcode_form *form, unsigned size)
+static void set_vector_form(struct insn_bytes *d, char letter, unsigned size)
 {
 	d->at += size;
 	d->map = MAP_0F38; /* its opcodes are no branches, whatever map it is */
-	d->form = may_be_vector(d) ? form : &invalid;
+	set_form(d, may_be_vector(d) ? letter : 'x');
 }
 
 /*
@@ -148,7 +352,7 @@ static void read_evex(struct insn_bytes *d, const uint8_t *bytes)
 
 	if (map == MAP_EVEX_4 && d->mode != INSN_MODE_64)
 		map = MAP_0;
-	set_vector_form(d, opcode_form_evex(map, bytes[4]), 5);
+	set_vector_form(d, letter_of_vector(map, bytes[4], true), 5);
 	d->operand_size = (bytes[2] & 3) == 1; /* pp: 66 */
 	d->wide = bytes[2] & 0x80;
 }
@@ -162,19 +366,16 @@ static bool is_jmpabs(const struct insn_bytes *d)
 
 static void read_rex2(struct insn_bytes *d, const uint8_t *bytes)
 {
-	static const struct opcode_form jmpabs = { .immediate = IMMEDIATE_ADDRESS,
-						   .kind = BRANCH_JUMP };
-
 	d->at += 3;
 	d->map = bytes[1] & 0x80 ? MAP_0F : MAP_0;
 	d->wide = bytes[1] & 8;
 	d->opcode = bytes[2];
 	if (is_jmpabs(d))
-		d->form = &jmpabs;
-	else if (d->rex || opcode_excludes_rex2(d->map, d->opcode))
-		d->form = &invalid;
+		set_form(d, 'k');
+	else if (d->rex || excludes_rex2(d->map, d->opcode))
+		set_form(d, 'x');
 	else
-		d->form = opcode_form_legacy(d->map, d->opcode);
+		set_form(d, letter_of_legacy(d->map, d->opcode));
 }
 
 static void read_legacy(struct insn_bytes *d, const uint8_t *bytes)
@@ -188,7 +389,7 @@ static void read_legacy(struct insn_bytes *d, const uint8_t *bytes)
 	}
 	d->opcode = bytes[escapes];
 	d->at += escapes + 1;
-	d->form = opcode_form_legacy(d->map, d->opcode);
+	set_form(d, letter_of_legacy(d->map, d->opcode));
 }
 
 static void read_opcode(struct insn_bytes *d)
@@ -198,13 +399,13 @@ static void read_opcode(struct insn_bytes *d)
 	switch (bytes[0]) {
 	case 0xc4:
 		if (is_vector_prefix(d, bytes)) {
-			set_vector_form(d, opcode_form_vex(bytes[1] & 0x1f, bytes[3]), 4);
+			set_vector_form(d, letter_of_vector(bytes[1] & 0x1f, bytes[3], false), 4);
 			return;
 		}
 		break;
 	case 0xc5:
 		if (is_vector_prefix(d, bytes)) {
-			set_vector_form(d, opcode_form_vex(MAP_0F, bytes[2]), 3);
+			set_vector_form(d, letter_of_vector(MAP_0F, bytes[2], false), 3);
 			return;
 		}
 		break;
@@ -216,7 +417,7 @@ static void read_opcode(struct insn_bytes *d)
 		break;
 	case 0x8f: /* POP, whose ModRM could not choose a map */
 		if ((bytes[1] & 0x1f) >= MAP_XOP_8) {
-			set_vector_form(d, opcode_form_xop(bytes[1] & 0x1f), 4);
+			set_vector_form(d, letter_of_xop(bytes[1] & 0x1f), 4);
 			return;
 		}
 		break;
@@ -325,7 +526,7 @@ static bool has_immediate(const struct insn_bytes *d)
 	case GROUP_EXTRQ:
 		return d->operand_size || d->repeat == 0xf2;
 	default:
-		return d->form->immediate != IMMEDIATE_NONE;
+		return d->form->immediate;
 	}
 }
 
