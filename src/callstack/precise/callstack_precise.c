@@ -172,8 +172,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		return true;
 	}
 	if (event->kind == BRANCH_GAP) {
-		/* The instructions before the gap. */
-		precise_count(stack, event);
+		precise_count(stack, event); /* the instructions before the gap */
 		symbol = symbol_of_gap(machine_of(stack), event, notes);
 		if (stack->now.depth && event->gap == GAP_NO_CODE)
 			precise_enter_opaque(stack, time, &branch->locations->from, NULL);
@@ -227,7 +226,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	/* The inferred frame emitted last is the outermost one. */
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
-			precise_emit_inferred(stack, &stack->now.frames[i]);
+			precise_emit_enclosing(stack, &stack->now.frames[i], SLICE_INFERRED_START);
 	}
 	if (stack->now.depth && !stack->now.frames[0].hidden)
 		stack->root_number = stack->group.outer.count;

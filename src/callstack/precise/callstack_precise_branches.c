@@ -187,7 +187,7 @@ static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const s
 /* Pop to the innermost frame of the function at `to`, a guess. Returns false if there is none. */
 static bool enter_by_function(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	size_t at = precise_find_landing(stack, to->symbol);
+	size_t at = frame_list_find_function(&stack->now, FRAME_BY_LANDING, to->symbol);
 
 	if (!at)
 		return false;

@@ -253,7 +253,7 @@ static bool may_have_entries(struct precise_stack *stack, const struct symbol *s
 {
 	return !symbol_is_function(symbol) ||
 	       (symbol->kind == SYMBOL_UNNAMED &&
-		!frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(symbol)));
+		!frame_list_find_function(&stack->now, FRAME_BY_FUNCTION, symbol));
 }
 
 /* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */

@@ -70,10 +70,8 @@ static void enter(struct precise_stack *stack, const struct location *location,
 /* Returns whether the innermost physical function is that at `location`. */
 static bool is_innermost(const struct precise_stack *stack, const struct location *location)
 {
-	const struct frame *frame = top(stack);
+	const struct frame *frame = physical_top(stack);
 
-	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
-		frame--;
 	return frame && location->symbol && same_function(frame->symbol, location->symbol);
 }
 

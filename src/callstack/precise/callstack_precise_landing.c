@@ -23,8 +23,8 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 	const struct frame *called = NULL;
 	size_t least = now->depth > LANDING_FRAMES ? now->depth - LANDING_FRAMES : 0;
 
-	if (!symbol_is_function(to->symbol) || location_is_function_entry(to) ||
-	    !frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol)))
+	if (location_is_function_entry(to) ||
+	    !frame_list_find_function(&stack->now, FRAME_BY_FUNCTION, to->symbol))
 		return 0;
 	for (size_t i = now->depth; i-- > least;) {
 		const struct frame *frame = &now->frames[i];
@@ -37,11 +37,4 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 		called = frame;
 	}
 	return 0;
-}
-
-size_t precise_find_landing(struct precise_stack *stack, const struct symbol *symbol)
-{
-	return symbol_is_function(symbol)
-		       ? frame_list_find(&stack->now, FRAME_BY_LANDING, frame_function(symbol))
-		       : 0;
 }

@@ -48,11 +48,6 @@ void precise_emit_enclosing(struct precise_stack *stack, const struct frame *fra
 		callstack_count_uncertain(stack->base.machine, stack->group.since);
 }
 
-void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
-{
-	precise_emit_enclosing(stack, frame, SLICE_INFERRED_START);
-}
-
 void precise_save_for_undo(struct precise_stack *stack, size_t depth)
 {
 	while (stack->unchanged > depth)
@@ -109,7 +104,7 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 	if (stack->group.since < stack->group.settled)
 		precise_begin_stack(stack, stack->last_time);
 	precise_forget_candidates(stack);
-	precise_emit_inferred(stack, &frame);
+	precise_emit_enclosing(stack, &frame, SLICE_INFERRED_START);
 	stack->root_number = stack->group.outer.count;
 	*frame_list_add(&stack->now) = frame;
 }

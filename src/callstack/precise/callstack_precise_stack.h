@@ -125,6 +125,16 @@ static inline struct frame *top(const struct precise_stack *stack)
 	return stack->now.depth ? &stack->now.frames[stack->now.depth - 1] : NULL;
 }
 
+/* Returns the innermost frame that is not an inlined call's; NULL: the stack is empty. */
+static inline struct frame *physical_top(const struct precise_stack *stack)
+{
+	struct frame *frame = top(stack);
+
+	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
+		frame--;
+	return frame;
+}
+
 /* ---- Slices -------------------------------------------------------------- */
 
 /* Returns the `ip` of the event that begins a frame's slice (slice_sink.h). */
@@ -193,9 +203,6 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
  * it may have begun before.
  */
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags);
-
-/* The same, with SLICE_INFERRED_START. */
-void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame);
 
 /* Frames that are inferred from now on begin at `time`. */
 void precise_set_since(struct precise_stack *stack, int64_t time);
@@ -457,12 +464,6 @@ bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_
  * (symbols/tables/unwind_table.c); 0: not found in the innermost 4096 frames.
  */
 size_t precise_find_handler(struct precise_stack *stack, const struct location *to);
-
-/*
- * Returns 1 + the index of the innermost frame of a function, for an address that is no known
- * landing pad; 0: none.
- */
-size_t precise_find_landing(struct precise_stack *stack, const struct symbol *symbol);
 
 /* ---- Transactions -------------------------------------------------------- */
 

@@ -34,22 +34,13 @@ void precise_forget_candidates(struct precise_stack *stack)
 		timestamp_group_settle(&stack->group, true);
 }
 
-/* Returns the next candidate from index i on; parked_count: none. */
-static size_t next_candidate(const struct precise_stack *stack, size_t i)
-{
-	while (i < stack->parked_count && !stack->parked[i].candidate)
-		i++;
-	return i;
-}
-
 /* Returns the candidate that was left first; there must be one. */
 static struct parked_stack *first_left(struct precise_stack *stack)
 {
 	struct parked_stack *first = NULL;
 
-	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
-	     i = next_candidate(stack, i + 1)) {
-		if (!first || stack->parked[i].left < first->left)
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		if (stack->parked[i].candidate && (!first || stack->parked[i].left < first->left))
 			first = &stack->parked[i];
 	}
 	return first;
@@ -72,12 +63,15 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 	size_t most = first->kept - stack->known, common = most;
 
 	*all = true;
-	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
-	     i = next_candidate(stack, i + 1)) {
+	for (size_t i = 0; i < stack->parked_count; i++) {
 		const struct parked_stack *other = &stack->parked[i];
-		size_t count = other->kept - stack->known, n = 0;
-		const struct frame *a = first->frames.frames + most,
-				   *b = other->frames.frames + count;
+		const struct frame *a = first->frames.frames + most, *b;
+		size_t count, n = 0;
+
+		if (!other->candidate)
+			continue;
+		count = other->kept - stack->known;
+		b = other->frames.frames + count;
 
 		while (n < common && n < count && same_frame(a - 1 - n, b - 1 - n))
 			n++;
@@ -114,13 +108,11 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 		return precise_find_setjmp(&parked->jumps, list, to->ip, last);
 	case RESUME_TOP_FIBER:
 		return is_fiber(parked) && frame_returns_to(innermost, to->ip) ? list->depth : 0;
-	case RESUME_FIBER_FUNCTION: {
-		size_t at = is_fiber(parked) && symbol_is_function(to->symbol)
-				    ? frame_list_find(list, FRAME_BY_FUNCTION,
-						      frame_function(to->symbol))
-				    : 0;
-		return at ? list->depth : 0;
-	}
+	case RESUME_FIBER_FUNCTION:
+		return is_fiber(parked) &&
+				       frame_list_find_function(list, FRAME_BY_FUNCTION, to->symbol)
+			       ? list->depth
+			       : 0;
 	case RESUME_TOP_CALL:
 		return frame_returns_to(innermost, to->ip) ? list->depth : 0;
 	case RESUME_TOP_FUNCTION:
@@ -129,9 +121,8 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 			       ? list->depth + 1
 			       : 0;
 	case RESUME_ANY_FUNCTION: {
-		size_t at = parked->left == stack->switches && symbol_is_function(to->symbol)
-				    ? frame_list_find(list, FRAME_BY_FUNCTION,
-						      frame_function(to->symbol))
+		size_t at = parked->left == stack->switches
+				    ? frame_list_find_function(list, FRAME_BY_FUNCTION, to->symbol)
 				    : 0;
 		return at ? at + 1 : 0;
 	}
@@ -151,30 +142,19 @@ static bool has_candidate(struct precise_stack *stack, const struct location *to
 	return false;
 }
 
+/* Set the candidates.  Returns their number. */
 static size_t find_candidates(struct precise_stack *stack, const struct location *to,
 			      enum precise_resume how)
 {
-	size_t count = 0;
-
+	stack->candidates = 0;
 	for (size_t i = 0; i < stack->parked_count; i++) {
 		struct parked_stack *parked = &stack->parked[i];
 		size_t kept = count_kept(stack, parked, to, how);
 
 		parked->candidate = kept;
 		parked->kept = kept ? kept - 1 : 0;
-		count += parked->candidate;
+		stack->candidates += parked->candidate;
 	}
-	return count;
-}
-
-/* If there are candidates, decide the former question by a guess and set them. */
-static bool find_again(struct precise_stack *stack, const struct location *to,
-		       enum precise_resume how)
-{
-	if (!has_candidate(stack, to, how))
-		return false;
-	precise_guess_candidate(stack);
-	stack->candidates = find_candidates(stack, to, how);
 	return stack->candidates;
 }
 
@@ -306,11 +286,8 @@ void precise_guess_candidate(struct precise_stack *stack)
 	struct parked_stack *first;
 	struct frame *root = stack->now.frames + stack->below;
 
-	if (!stack->candidates) {
-		precise_forget_candidates(stack);
-		return;
-	}
-	if (stack->now.depth <= stack->below || root->kind != FRAME_INFERRED) {
+	if (!stack->candidates || stack->now.depth <= stack->below ||
+	    root->kind != FRAME_INFERRED) {
 		precise_forget_candidates(stack);
 		return;
 	}
@@ -337,7 +314,7 @@ static bool return_to_parked(struct precise_stack *stack, int64_t time, const st
 	if (!stack->begun_by_jump || !has_candidate(stack, to, how))
 		return false;
 	stack->begun_by_jump = false;
-	stack->candidates = find_candidates(stack, to, how);
+	find_candidates(stack, to, how);
 	precise_pop(stack, time);
 	if (!reveal_common(stack) || !stack->now.depth)
 		precise_infer_root(stack, to);
@@ -347,30 +324,22 @@ static bool return_to_parked(struct precise_stack *stack, int64_t time, const st
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to)
 {
-	size_t left = 0;
-
 	if (!stack->candidates)
 		return return_to_parked(stack, time, to);
+	stack->candidates = 0;
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		struct parked_stack *parked = &stack->parked[i];
 
-	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
-	     i = next_candidate(stack, i + 1)) {
-		const struct parked_stack *parked = &stack->parked[i];
-
-		left += frame_returns_to(&parked->frames.frames[parked->kept - stack->known],
+		parked->candidate =
+			parked->candidate &&
+			frame_returns_to(&parked->frames.frames[parked->kept - stack->known],
 					 to->ip);
+		stack->candidates += parked->candidate;
 	}
-	if (!left) {
+	if (!stack->candidates) {
 		precise_forget_candidates(stack);
 		return false;
 	}
-	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
-	     i = next_candidate(stack, i + 1)) {
-		struct parked_stack *parked = &stack->parked[i];
-
-		parked->candidate = frame_returns_to(
-			&parked->frames.frames[parked->kept - stack->known], to->ip);
-	}
-	stack->candidates = left;
 	precise_pop(stack, time);
 	if (!reveal_common(stack) && stack->below)
 		take(stack, first_left(stack), SLICE_UNCERTAIN_LEVEL);
@@ -493,7 +462,10 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped)
 {
-	if (!find_again(stack, to, how))
+	if (!has_candidate(stack, to, how))
+		return false;
+	precise_guess_candidate(stack);
+	if (!find_candidates(stack, to, how))
 		return false;
 	park(stack, time, dropped);
 	begin_candidate(stack, time);
@@ -534,11 +506,9 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 
 void precise_enter_stack(struct precise_stack *stack, bool returns)
 {
-	struct frame *frame = top(stack);
+	struct frame *frame = physical_top(stack);
 
-	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
-		frame--;
-	if (!stack->now.depth)
+	if (!frame)
 		return;
 	frame->roles |= returns ? FRAME_ENTERS_STACK : FRAME_LEAVES_STACK;
 	stack->leaves |= !returns;
@@ -656,7 +626,6 @@ bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *
 	if (!stack->below || stack->candidates)
 		return false;
 	count = find_candidates(stack, to, RESUME_FIBER_FUNCTION);
-	stack->candidates = count;
 	if (count)
 		take(stack, first_left(stack), count > 1 ? SLICE_UNCERTAIN_LEVEL : 0);
 	return count;

@@ -12,7 +12,7 @@
 #ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 #define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 
-#include "symbols/symbol.h"
+#include "src/resolve/location.h"
 
 struct slice_cause;
 
@@ -163,5 +163,12 @@ static inline bool same_function(const struct symbol *a, const struct symbol *b)
 
 /* Returns 1 + the index of the innermost frame with a key; 0: none. */
 size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t value);
+
+/* The same by FRAME_BY_FUNCTION or _LANDING; 0 also if the symbol is no function. */
+static inline size_t frame_list_find_function(struct frame_list *list, enum frame_key kind,
+					      const struct symbol *symbol)
+{
+	return symbol_is_function(symbol) ? frame_list_find(list, kind, frame_function(symbol)) : 0;
+}
 
 #endif
