@@ -28,7 +28,8 @@ static void release_events(struct timestamp_group *group)
 	free(group->events);
 	free(group->details);
 	free(group->cuts);
-	if (group->room + group->detail_room)
+	/* A group on zeroed memory has no owner. */
+	if (group->room)
 		group->owner->machine->pending_room -= group->room + group->detail_room;
 	group->events = NULL;
 	group->details = NULL;
@@ -295,21 +296,42 @@ static bool collects(const struct timestamp_group *group)
 	       !(awaits_cycles(group) && group->count - group->uncosted > GROUP_FEW);
 }
 
+/* Make room for an event. */
+static void reserve(struct timestamp_group *group)
+{
+	if (group->count >= full_at(group))
+		make_room(group);
+	group->full = waits(group) && !group->owner->machine->sink->details ? full_at(group) : 0;
+}
+
 /* Start a group at `time` if it differs, and make room for an event. */
 static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
-	const struct callstack_machine *machine = group->owner->machine;
-
 	if (time != group->time) {
 		if (collects(group))
 			end_group(group, time, insns);
 		else
 			timestamp_group_flush(group, time, insns);
 	}
-	group->perf_time = callstack_perf_time(machine, time);
-	if (group->count >= full_at(group))
-		make_room(group);
-	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
+	group->perf_time = callstack_perf_time(group->owner->machine, time);
+	reserve(group);
+}
+
+/* Add an event, for which there is room, with its detail (NULL: unknown). */
+static struct slice_event *append(struct timestamp_group *group, const struct slice_event *event,
+				  const struct slice_detail *detail, uint64_t perf_time)
+{
+	struct slice_event *own = &group->events[group->count];
+
+	if (group->details) {
+		group->details[group->count] = detail ? *detail : (struct slice_detail){ 0 };
+		group->details[group->count].cycles =
+			cycles_at(group, group->details[group->count].insns);
+	}
+	group->count++;
+	*own = *event;
+	own->time = perf_time;
+	return own;
 }
 
 struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time,
@@ -372,14 +394,7 @@ void timestamp_group_add(struct timestamp_group *group, int64_t time,
 			 const struct slice_event *event, const struct slice_detail *detail)
 {
 	prepare(group, time, event->detail);
-	if (group->details) {
-		struct slice_detail *own = &group->details[group->count];
-
-		*own = detail ? *detail : (struct slice_detail){ 0 };
-		own->cycles = cycles_at(group, own->insns);
-	}
-	group->events[group->count] = *event;
-	group->events[group->count++].time = group->perf_time;
+	append(group, event, detail, group->perf_time);
 	group->calls += event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN;
 }
 
@@ -411,23 +426,14 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 				 const struct slice_event *event, const struct slice_detail *detail)
 {
-	const struct callstack_machine *machine = group->owner->machine;
-
 	/* Many inlined calls of one function are no reason to give up distributing its time. */
 	if (group->count - group->distributed >= GROUP_LIMIT)
 		timestamp_group_flush(group, time, event->detail);
-	if (group->count >= full_at(group))
-		make_room(group);
-	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
-	if (group->details) {
-		group->details[group->count] = *detail;
-		group->details[group->count].cycles = cycles_at(group, detail->insns);
-	}
+	reserve(group);
 	group->simple = false;
 	group->has_inlined = true;
-	group->events[group->count] = *event;
-	group->events[group->count].time = callstack_perf_time(machine, time);
-	group->events[group->count++].order = ORDER_INLINED;
+	append(group, event, detail, callstack_perf_time(group->owner->machine, time))->order =
+		ORDER_INLINED;
 }
 
 bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol,

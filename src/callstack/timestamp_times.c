@@ -116,13 +116,21 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 		keep_pace(group, total);
 }
 
+/* Returns the first event from `i` on that is not of an inlined call. */
+static size_t skip_inlined(const struct timestamp_group *group, size_t i)
+{
+	while (i < group->count && group->events[i].order == ORDER_INLINED)
+		i++;
+	return i;
+}
+
 /* Returns the instructions before the group's first event that is not an inlined call's. */
 static inline uint32_t first_insns(const struct timestamp_group *group, bool any)
 {
 	size_t i = group->distributed;
 
-	while (any && i + 1 < group->count && group->events[i].order == ORDER_INLINED)
-		i++;
+	if (any)
+		i = MIN(skip_inlined(group, i), group->count - 1);
 	return group->events[i].detail;
 }
 
@@ -185,14 +193,6 @@ static uint64_t time_between(const struct slice_event *from, const struct slice_
 	return MIN(time, to->time);
 }
 
-/* Returns the first event from `i` on that is not of an inlined call. */
-static size_t skip_inlined(const struct timestamp_group *group, size_t i)
-{
-	while (i < group->count && group->events[i].order == ORDER_INLINED)
-		i++;
-	return i;
-}
-
 /* Interpolate the times of inlined calls between the group's other events, up to its end. */
 static __attribute__((noinline)) void distribute_inlined(struct timestamp_group *group,
 							 const struct slice_event *end)
@@ -218,53 +218,42 @@ static __attribute__((noinline)) void distribute_inlined(struct timestamp_group 
 	group->has_inlined = false;
 }
 
-static void end_inlined(struct timestamp_group *group, int64_t time, uint32_t insns)
-{
-	if (group->has_inlined)
-		distribute_inlined(group,
-				   &(struct slice_event){
-					   .time = callstack_perf_time(group->owner->machine, time),
-					   .detail = insns });
-}
-
-static void distribute_with_gap(struct timestamp_group *group, int64_t time, uint32_t insns)
+/* Returns whether times are estimated. */
+static bool distribute_with_gap(struct timestamp_group *group, int64_t time)
 {
 	int64_t total = time_before_gap(group, time_to_share(group, time));
-	bool estimated = total > 0;
 
 	/* The code after the last gap has a share as well. */
 	group->calls += !group->in_gap;
-	estimated &= group->calls > 1;
 	if (group->time >= 0 && !group->has_mark && !group->has_inlined)
 		distribute_evenly(group, total);
 	else
 		distribute_any(group, total);
-	end_inlined(group, time, insns);
-	if (group->watched)
-		timestamp_group_resolve_watched(group, estimated);
-	if (estimated)
-		mark_estimated(group);
 	group->has_gap = false;
+	return total > 0 && group->calls > 1;
 }
 
 void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
-	bool estimated = group->details && group->owner->machine->has_cycles && group->calls > 1 &&
-			 time > group->time;
+	const struct callstack_machine *machine = group->owner->machine;
+	bool estimated =
+		group->details && machine->has_cycles && group->calls > 1 && time > group->time;
+	bool shares = timestamp_group_shares_time(group, true);
 
 	if (group->has_gap)
-		distribute_with_gap(group, time, insns);
-	else if (!group->sorted || group->time < 0 ||
-		 (group->has_mark && !timestamp_group_shares_time(group, true)))
+		estimated |= distribute_with_gap(group, time);
+	else if (!group->sorted || group->time < 0 || (group->has_mark && !shares))
 		distribute_any(group, time_to_share(group, time));
-	else if (timestamp_group_shares_time(group,
-					     true)) /* else no pace is kept, as in a simple group */
+	else if (shares) /* else no pace is kept, as in a simple group */
 		distribute_by_insns(group, time, insns, true);
-	end_inlined(group, time, insns);
+	if (group->has_inlined)
+		distribute_inlined(
+			group, &(struct slice_event){ .time = callstack_perf_time(machine, time),
+						      .detail = insns });
 	if (group->watched)
 		timestamp_group_resolve_watched(group, estimated);
 	if (estimated)
 		mark_estimated(group);
 	group->has_mark = false;
-	group->simple = group->sorted && time >= 0 && !group->owner->machine->sink->details;
+	group->simple = group->sorted && time >= 0 && !machine->sink->details;
 }
