@@ -2,37 +2,19 @@
 /* The parts of call-stack machines that do not depend on the rules. */
 #include "src/callstack/callstack.h"
 
-struct callstack *callstack_open(struct callstack_machine *machine, void *track)
-{
-	return machine->ops->open(machine, track);
-}
+/* 144 MiB of frames; a stack of 8 MiB has at most half a million. */
+#define OPEN_MOST ((size_t)1 << 21)
+/* 32 MiB of events and details. */
+#define PENDING_MOST ((size_t)1 << 20)
 
-void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time)
+void callstack_machine_init(struct callstack_machine *machine, const struct callstack_ops *ops,
+			    const struct callstack_options *options)
 {
-	if (stack->machine->ops->inherit)
-		stack->machine->ops->inherit(stack, parent, time);
-}
-
-bool callstack_copy(struct callstack *copy, const struct callstack *stack, uint64_t *most)
-{
-	return stack->machine->ops->copy(copy, stack, most);
-}
-
-void callstack_finish(struct callstack *stack)
-{
-	stack->machine->ops->finish(stack);
-}
-
-void callstack_close(struct callstack *stack)
-{
-	if (stack)
-		stack->machine->ops->close(stack);
-}
-
-void callstack_machine_close(struct callstack_machine *machine)
-{
-	if (machine)
-		machine->ops->machine_close(machine);
+	machine->ops = ops;
+	machine->sink = options->sink;
+	machine->diag = options->diag;
+	machine->open_most = OPEN_MOST;
+	machine->pending_most = PENDING_MOST;
 }
 
 const char *callstack_gap_text(enum gap_reason reason)

@@ -50,20 +50,51 @@ struct callstack_machine;
 struct callstack;
 struct timeline;
 
+/*
+ * The operations of a machine on a stack, called by the functions below.  The precise machine alone
+ * has `join` to `set_inlined`; those of magic-trace's are NULL.
+ */
 struct callstack_ops {
+	/* Returns the stack of a new thread, owned by the caller, who closes it before its machine.
+	 */
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
+	/*
+	 * Feed branches and gaps. With `notes` (borrowed for the call; may be NULL) there is one
+	 * branch, to which they belong. The times of a thread should not decrease; if they do, the
+	 * times of its slices may decrease as well (see slice_sorter.h).
+	 */
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
 		     const struct branch_notes *notes);
-	bool (*join)(struct callstack *stack, const struct call_stretch *stretch); /* may be NULL */
-	void (*inherit)(struct callstack *stack, const struct callstack *parent,
-			uint64_t time); /* may be NULL, as may `copy` */
+	/*
+	 * Feed the branches of a stretch (call_stretch.h) if it fits the stack. Returns whether it
+	 * does; if not, nothing changes.
+	 */
+	bool (*join)(struct callstack *stack, const struct call_stretch *stretch);
+	/*
+	 * Start a new stack with the frames of its parent, a stack of the same machine that forked
+	 * it at `time` (ns); NULL: the parent's frames are not known yet. If the stack already ran
+	 * in the kernel, its frames end at `time`, inside of the parent's.
+	 */
+	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time);
+	/*
+	 * Make `copy` a copy of a stack of the same machine, to inherit from and to close only.
+	 * Subtracts the number of frames from `*most`. Returns false, with an empty copy, if the
+	 * stack has more frames than `*most`, or if all stacks have too many.
+	 */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
+	/* Take the time and the counts of an event that changes no frame. */
 	void (*pass)(struct callstack *stack, const struct branch_event *event);
+	/*
+	 * If `location` is in the innermost function, make `call` (NULL: no call) and its parents
+	 * the function's inlined calls. They begin and end at the last event, and take their time
+	 * from the function alone. Returns whether `location` is there.
+	 */
 	bool (*set_inlined)(struct callstack *stack, const struct location *location,
 			    const struct inlined_call *call);
+	/* End of the trace: close all frames and emit all slices. Once per stack, before close. */
 	void (*finish)(struct callstack *stack);
-	void (*close)(struct callstack *stack);
-	void (*machine_close)(struct callstack_machine *machine);
+	void (*close)(struct callstack *stack);                   /* emits nothing */
+	void (*machine_close)(struct callstack_machine *machine); /* all stacks are closed */
 };
 
 /* Where the times of a run's calls come from. */
@@ -97,7 +128,13 @@ struct callstack_machine {
 		uint64_t opaque_frames;    /* of code without bytes */
 		uint64_t opaque_ip;        /* address of the first of them */
 	} doubts;
-	size_t pending_room, pending_most; /* room for events in all groups, and its limit */
+	/*
+	 * Limits of all threads: of open calls, where a thread's frames are dropped with a warning;
+	 * of calls and returns that wait for a later time, where a thread's events are emitted
+	 * without distributing the time.
+	 */
+	size_t open_most, pending_most;
+	size_t pending_room; /* for events, in all groups */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 	bool like_upstream;  /* imitate 1.0 even where the records would be better otherwise */
@@ -131,70 +168,46 @@ struct callstack_options {
 	struct diag *diag;               /* borrowed; NULL: warnings are dropped */
 	bool flows;                      /* mark tail calls: SLICE_TAIL_CALL, SLICE_TAIL_CALLED */
 	const struct timeline *timeline; /* borrowed: of the events' threads; may be NULL */
-	/*
-	 * Limit of open calls in all threads; 0: CALLSTACK_OPEN_MOST. At the limit, a thread's
-	 * frames are dropped with a warning.
-	 */
-	size_t open_most;
-	/*
-	 * Limit of calls and returns that wait for a later time, in all threads; 0:
-	 * CALLSTACK_PENDING_MOST. At the limit, a thread's events are emitted without distributing
-	 * the time.
-	 */
-	size_t pending_most;
 };
 
-/* 32 MiB of events and details. */
-#define CALLSTACK_PENDING_MOST ((size_t)1 << 20)
-/* 144 MiB of frames; a stack of 8 MiB has at most half a million. */
-#define CALLSTACK_OPEN_MOST ((size_t)1 << 21)
+/* Returns the symbol of slices without a function. */
+static inline struct symbol callstack_special_symbol(struct name_table *names, const char *text)
+{
+	const struct name *name = name_intern_text(names, text);
 
-/* Returns the stack of a new thread, owned by the caller, who closes it before its machine. */
-struct callstack *callstack_open(struct callstack_machine *machine, void *track);
+	return (struct symbol){ .kind = SYMBOL_SPECIAL, .name = name, .linkage = name };
+}
 
-/*
- * Feed branches and gaps. With `notes` (borrowed for the call; may be NULL) there is one branch, to
- * which they belong. The times of a thread should not decrease; if they do, the times of its slices
- * may decrease as well (see slice_sorter.h).
- */
+/* Set a machine's operations, limits, and what all machines use of the options. */
+void callstack_machine_init(struct callstack_machine *machine, const struct callstack_ops *ops,
+			    const struct callstack_options *options);
+
+static inline struct callstack *callstack_open(struct callstack_machine *machine, void *track)
+{
+	return machine->ops->open(machine, track);
+}
+
 static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
 				  size_t count, const struct branch_notes *notes)
 {
 	stack->machine->ops->feed(stack, branches, count, notes);
 }
 
-/*
- * Feed the branches of a stretch (call_stretch.h) if it fits the stack. Returns whether it does; if
- * not, nothing changes.
- */
 static inline bool callstack_join(struct callstack *stack, const struct call_stretch *stretch)
 {
 	return stack->machine->ops->join && stack->machine->ops->join(stack, stretch);
 }
 
-/* Take the time and the counts of an event that changes no frame; for the precise machine only. */
 static inline void callstack_pass(struct callstack *stack, const struct branch_event *event)
 {
 	stack->machine->ops->pass(stack, event);
 }
 
-/*
- * If `location` is in the innermost function, make `call` (NULL: no call) and its parents the
- * function's inlined calls; for the precise machine only. They begin and end at the last event, and
- * take their time from the function alone. Returns whether `location` is there.
- */
 static inline bool callstack_set_inlined(struct callstack *stack, const struct location *location,
 					 const struct inlined_call *call)
 {
 	return stack->machine->ops->set_inlined(stack, location, call);
 }
-
-/*
- * Start a new stack with the frames of its parent, a stack of the same machine that forked it at
- * `time` (ns); NULL: the parent's frames are not known yet. If the stack already ran in the kernel,
- * its frames end at `time`, inside of the parent's. Does nothing if the machine cannot inherit.
- */
-void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
 
 /* Returns whether the machine's stacks can be inherited and copied. */
 static inline bool callstack_inherits(const struct callstack_machine *machine)
@@ -202,21 +215,37 @@ static inline bool callstack_inherits(const struct callstack_machine *machine)
 	return machine->ops->inherit != NULL;
 }
 
-/*
- * Make `copy` a copy of a stack of the same machine, for callstack_inherit() and callstack_close()
- * only; callstack_inherits() must hold. Subtracts the number of frames from `*most`. Returns false,
- * with an empty copy, if the stack has more frames than `*most`, or if all stacks have too many.
- */
-bool callstack_copy(struct callstack *copy, const struct callstack *stack, uint64_t *most);
+/* Does nothing if the machine cannot inherit. */
+static inline void callstack_inherit(struct callstack *stack, const struct callstack *parent,
+				     uint64_t time)
+{
+	if (callstack_inherits(stack->machine))
+		stack->machine->ops->inherit(stack, parent, time);
+}
 
-/* End of the trace: close all frames and emit all slices. Once per stack, before close. */
-void callstack_finish(struct callstack *stack);
+static inline bool callstack_copy(struct callstack *copy, const struct callstack *stack,
+				  uint64_t *most)
+{
+	return stack->machine->ops->copy(copy, stack, most);
+}
 
-/* Release a stack; NULL is allowed.  Emits nothing. */
-void callstack_close(struct callstack *stack);
+static inline void callstack_finish(struct callstack *stack)
+{
+	stack->machine->ops->finish(stack);
+}
 
-/* Release a machine, all of whose stacks are closed; NULL is allowed. */
-void callstack_machine_close(struct callstack_machine *machine);
+/* NULL is allowed, as below. */
+static inline void callstack_close(struct callstack *stack)
+{
+	if (stack)
+		stack->machine->ops->close(stack);
+}
+
+static inline void callstack_machine_close(struct callstack_machine *machine)
+{
+	if (machine)
+		machine->ops->machine_close(machine);
+}
 
 /*
  * Returns perf's wording for a gap's reason (tools/perf/util/intel-pt-decoder,

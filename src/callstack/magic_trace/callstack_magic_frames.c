@@ -249,12 +249,8 @@ void magic_names_init(struct magic_trace *machine, struct name_table *names)
 		[GO_MORESTACK] = "runtime.morestack.abi0",
 	};
 
-	for (size_t i = 0; i < MAGIC_SPECIALS; i++) {
-		const struct name *name = name_intern_text(names, specials[i]);
-
-		machine->specials[i] =
-			(struct symbol){ .name = name, .linkage = name, .kind = SYMBOL_SPECIAL };
-	}
+	for (size_t i = 0; i < MAGIC_SPECIALS; i++)
+		machine->specials[i] = callstack_special_symbol(names, specials[i]);
 	for (size_t i = 0; i < MAGIC_KNOWN; i++)
 		machine->known[i] = name_intern_text(names, known[i]);
 }

@@ -361,12 +361,8 @@ struct callstack_machine *callstack_magic_trace_open(const struct callstack_opti
 {
 	struct magic_trace *machine = alloc_zeroed(1, sizeof(*machine));
 
-	machine->base.ops = &magic_trace_ops;
-	machine->base.sink = options->sink;
-	machine->base.diag = options->diag;
+	callstack_machine_init(&machine->base, &magic_trace_ops, options);
 	machine->mode = options->mode;
-	machine->base.pending_most =
-		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	magic_names_init(machine, options->names);
 	return &machine->base;
 }

@@ -197,7 +197,7 @@ static void *open_stretches(const struct segment_follower *base)
 	all->machine.base.resolution = machine->base.resolution;
 	all->machine.base.pending_most = SLICES_MOST;
 	all->machine.base.has_base_time = true;
-	all->machine.room_most = SIZE_MAX;
+	all->machine.base.open_most = SIZE_MAX;
 	all->machine.flows = machine->flows;
 	all->stack.base.machine = &all->machine.base;
 	all->stack.group.owner = &all->stack.base;
@@ -244,7 +244,7 @@ static bool make_room(struct precise_stack *stack, const struct call_stretch *st
 	struct frame_list *now = &stack->now;
 	size_t need = now->depth + stretch->deepest;
 
-	if (need > now->room && machine_of(stack)->room + 2 * need > machine_of(stack)->room_most)
+	if (need > now->room && machine_of(stack)->room + 2 * need > stack->base.machine->open_most)
 		return false;
 	/* In the steps in which it would have grown. */
 	while (now->room < need)

@@ -93,7 +93,7 @@ static void drop_frames(struct precise_stack *stack)
 	diag_warn(stack->base.machine->diag, "stack-too-deep",
 		  "more than %zu calls are open at once: a thread's stack was given up there, and "
 		  "begins anew",
-		  machine_of(stack)->room_most);
+		  machine_of(stack)->base.open_most);
 	on_gap(stack, stack->last_time, gap_symbol(machine_of(stack), "too many open calls"));
 	release_frames(stack);
 	if (!in_gap)
@@ -112,7 +112,7 @@ void precise_count_room(struct precise_stack *stack)
 		room += stack->parked[i].frames.room;
 	machine->room += room - stack->room;
 	stack->room = room;
-	if (machine->room > machine->room_most && room > SHALLOW_ROOM)
+	if (machine->room > machine->base.open_most && room > SHALLOW_ROOM)
 		drop_frames(stack);
 }
 
@@ -243,7 +243,8 @@ static bool precise_copy(struct callstack *base, const struct callstack *stack_b
 	frame_list_clear(&copy->now);
 	copy->has_root = stack->has_root;
 	copy->jumps = stack->jumps;
-	if (depth > *most || (depth > copy->now.room && machine->room + depth > machine->room_most))
+	if (depth > *most ||
+	    (depth > copy->now.room && machine->room + depth > machine->base.open_most))
 		return false;
 	copy->now.frames = alloc_grow(copy->now.frames, &copy->now.room, depth, sizeof(*top(copy)));
 	if (depth)
@@ -320,21 +321,13 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 						     "[untraced: off CPU]" };
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
-	machine->base.ops = &precise_ops;
-	machine->base.sink = options->sink;
-	machine->base.diag = options->diag;
-	machine->base.pending_most =
-		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
+	callstack_machine_init(&machine->base, &precise_ops, options);
 	machine->names = options->names;
 	machine->timeline = options->timeline;
 	machine->flows = options->flows;
-	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
-	for (int i = 0; i < SPECIALS; i++) {
-		machine->specials[i].kind = SYMBOL_SPECIAL;
-		machine->specials[i].name = name_intern_text(options->names, names[i]);
-		machine->specials[i].linkage = machine->specials[i].name;
-	}
+	for (int i = 0; i < SPECIALS; i++)
+		machine->specials[i] = callstack_special_symbol(options->names, names[i]);
 	syscall_symbols_init(&machine->syscalls, options->names,
 			     &machine->specials[SPECIAL_SYSCALL]);
 	return &machine->base;

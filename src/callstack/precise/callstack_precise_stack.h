@@ -59,7 +59,7 @@ struct precise {
 	const struct name *unwind_resume;
 	struct special_symbol *gaps; /* owned; one per reason that occurred */
 	bool flows;                  /* mark tail calls */
-	size_t room, room_most;      /* frames that all stacks have room for, and the limit */
+	size_t room;                 /* frames that all stacks have room for */
 };
 
 struct precise_stack {

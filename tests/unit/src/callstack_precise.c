@@ -51,11 +51,11 @@ static void setup(void)
 	struct callstack_options options = { .mode = TRACE_MODE_USER,
 					     .sink = &slices.sink,
 					     .names = &names,
-					     .diag = &diag,
-					     .open_most = 2 * DEEP,
-					     .pending_most = DEEP };
+					     .diag = &diag };
 
 	machine = callstack_precise_open(&options);
+	machine->open_most = 2 * DEEP;
+	machine->pending_most = DEEP;
 	stack = callstack_open(machine, NULL);
 	now = BASE;
 }
