@@ -12,18 +12,6 @@
 #define EVENTS_FIRST ((size_t)1 << 12)
 #define EVENTS_MAX   ((size_t)1 << 18)
 
-/*
- * Events of a segment.  The flow that wrote a buffer last is given it again, because its CPU's
- * cache may still have it.
- */
-struct buffer {
-	struct branch_event *events; /* owned */
-	size_t room;
-	void *follower;               /* owned: input.follower's; may be NULL */
-	const struct pt_flow *writer; /* flow of a thread; NULL at first */
-	struct buffer *next;          /* free buffer */
-};
-
 struct pt_segments {
 	struct pt_stream stream; /* first */
 	struct pt_flow *flow;    /* owned: decodes segments whose guess was wrong */
@@ -40,94 +28,65 @@ struct pt_segments {
 		struct pt_segments *owner;
 		struct aux_cuts at; /* its begin, unless it is the first */
 		uint64_t begin;     /* offset of its cut; 0: the stream's beginning */
+		void *follower;     /* owned: input.follower's; may be NULL */
 		/* Results: */
 		bool usable, ended;
 		struct flow_checkpoint before, after;
-		struct buffer *buffer; /* borrowed; NULL: not begun */
-		size_t count;
+		struct branch_event *events; /* owned */
+		size_t count, room;
 		struct pt_stream_stats stats;
 		struct code_count_list counts; /* owned */
 	} * segments;                          /* owned */
 	unsigned room, oldest, newest;
-	struct buffer *buffers; /* owned: one per segment */
-	pthread_mutex_t lock;   /* of `free`: */
-	struct buffer *free;
 };
 
 /* ---- Decoding ahead, in any thread --------------------------------------- */
 
-/* There is always a free one: each segment has one at most. */
-static struct buffer *take_buffer(struct pt_segments *segments, const struct pt_flow *writer)
+static void use_queue(const struct segment *segment, struct pt_stream *stream)
 {
-	struct buffer **link, **best, *buffer;
-
-	pthread_mutex_lock(&segments->lock);
-	best = &segments->free;
-	for (link = best; *link && (*best)->writer != writer; link = &(*link)->next) {
-		if ((*link)->writer == writer || !(*link)->writer)
-			best = link;
-	}
-	buffer = *best;
-	*best = buffer->next;
-	pthread_mutex_unlock(&segments->lock);
-	buffer->writer = writer;
-	return buffer;
-}
-
-static void free_buffer(struct pt_segments *segments, struct segment *segment)
-{
-	struct buffer *buffer = segment->buffer;
-
-	segment->buffer = NULL;
-	if (!buffer)
-		return;
-	pthread_mutex_lock(&segments->lock);
-	buffer->next = segments->free;
-	segments->free = buffer;
-	pthread_mutex_unlock(&segments->lock);
-}
-
-static void use_buffer(const struct buffer *buffer, struct pt_stream *stream)
-{
-	stream->queue = buffer->events;
-	stream->room = (unsigned)buffer->room;
+	stream->queue = segment->events;
+	stream->room = (unsigned)segment->room;
 }
 
 /* Returns false if the segment has too many events. */
-static bool grow_buffer(struct buffer *buffer, struct pt_stream *stream)
+static bool grow_queue(struct segment *segment, struct pt_stream *stream)
 {
 	if (stream_has_room(stream))
 		return true;
-	if (buffer->room >= EVENTS_MAX)
+	if (segment->room >= EVENTS_MAX)
 		return false;
-	ARRAY_GROW(buffer->events, buffer->room, buffer->room + 1);
-	use_buffer(buffer, stream);
+	ARRAY_GROW(segment->events, segment->room, segment->room + 1);
+	use_queue(segment, stream);
 	return true;
 }
 
-static bool decode_segment(struct buffer *buffer, struct pt_flow *flow)
+static bool decode_segment(struct segment *segment, struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 	bool room = true;
 
 	while (room && !flow->paused && !stream->ended) {
 		stream->step(stream);
-		room = grow_buffer(buffer, stream);
+		room = grow_queue(segment, stream);
 	}
 	while (room && stream->ended && stream->state.next_loss < stream->loss_count) {
 		stream_finish(stream);
-		room = grow_buffer(buffer, stream);
+		room = grow_queue(segment, stream);
 	}
 	return room;
 }
 
-static void take_up(const struct segment *segment, struct pt_flow *flow)
+static void take_up(struct segment *segment, struct pt_flow *flow)
 {
 	const struct pt_segments *owner = segment->owner;
 
 	pt_flow_adopt(flow, &owner->stream, &owner->config);
 	flow->stream.queue_mask = UINT_MAX;
 	flow->stops_at_cuts = true;
+	if (!segment->room)
+		segment->events =
+			alloc_grow(NULL, &segment->room, EVENTS_FIRST, sizeof(*segment->events));
+	use_queue(segment, &flow->stream);
 }
 
 static void free_scratch_flow(void *flow)
@@ -159,29 +118,23 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	struct pt_flow *flow = scratch_flow(scratch);
 	const struct flow_checkpoint *first = &segment->owner->first;
 	const struct segment_follower *follower = segment->owner->stream.input.follower;
-	struct buffer *buffer = take_buffer(segment->owner, flow);
 
-	segment->buffer = buffer;
-	if (!buffer->room)
-		buffer->events =
-			alloc_grow(NULL, &buffer->room, EVENTS_FIRST, sizeof(*buffer->events));
 	take_up(segment, flow);
-	use_buffer(buffer, &flow->stream);
 	if (!segment->begin)
 		flow_checkpoint_load(first, flow);
 	segment->usable = !segment->begin || flow_checkpoint_guess(flow, first, &segment->at);
 	if (!segment->usable)
 		return;
 	flow_checkpoint_save(&segment->before, flow);
-	segment->usable = decode_segment(buffer, flow);
+	segment->usable = decode_segment(segment, flow);
 	segment->ended = flow->stream.ended;
 	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
 	flow_checkpoint_save(&segment->after, flow);
 	if (flow->blocks.counts)
 		take_counts(segment, flow);
-	if (segment->usable && buffer->follower)
-		follower->follow(buffer->follower, buffer->events, segment->count);
+	if (segment->usable && follower)
+		follower->follow(segment->follower, segment->events, segment->count);
 }
 
 /* ---- Consuming segments in order ----------------------------------------- */
@@ -200,7 +153,7 @@ static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats 
 static void raise_times(struct segment *segment, uint64_t time)
 {
 	for (size_t i = 0; i < segment->count; i++) {
-		struct branch_event *event = &segment->buffer->events[i];
+		struct branch_event *event = &segment->events[i];
 
 		if (event->time >= time && event->kind != BRANCH_CPU_EVENT)
 			return;
@@ -222,7 +175,7 @@ static bool event_counts(const struct branch_event *event)
 /* The jumps before the segment count with its first ones. */
 static void add_jumps(struct segment *segment, uint64_t jumps)
 {
-	struct branch_event *events = segment->buffer->events;
+	struct branch_event *events = segment->events;
 
 	for (size_t i = 0; i < segment->count && jumps; i++) {
 		if (events[i].kind != BRANCH_COUNTS)
@@ -237,7 +190,7 @@ static void add_jumps(struct segment *segment, uint64_t jumps)
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
 	struct flow_checkpoint *after = &segment->after;
-	struct branch_event *events = segment->buffer->events;
+	struct branch_event *events = segment->events;
 	size_t first;
 
 	raise_times(segment, before->stream.last_pushed);
@@ -274,7 +227,7 @@ static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 	segments->now = segment->after;
 	add_stats(&stream->stats, &segment->stats);
 	code_count_list_flush(&segment->counts, stream->input.counter);
-	stream->queue = segment->buffer->events;
+	stream->queue = segment->events;
 	stream->queue_mask = UINT_MAX;
 	stream->head = 0;
 	stream->tail = (unsigned)segment->count;
@@ -315,7 +268,6 @@ static void release_consumed(struct pt_segments *segments)
 		struct segment *segment = segment_at(segments, segments->oldest++);
 
 		workers_cancel(workers, &segment->job);
-		free_buffer(segments, segment);
 		segment->counts.count = 0; /* of a wrong guess */
 		segments->in_queue = false;
 	}
@@ -369,13 +321,6 @@ static void step_segments(struct pt_stream *stream)
 	}
 }
 
-static void release_buffer(const struct pt_segments *segments, struct buffer *buffer)
-{
-	if (buffer->follower)
-		segments->stream.input.follower->close(buffer->follower);
-	free(buffer->events);
-}
-
 static void close_segments(struct pt_stream *stream)
 {
 	struct pt_segments *segments = (struct pt_segments *)stream;
@@ -383,12 +328,12 @@ static void close_segments(struct pt_stream *stream)
 	for (unsigned i = segments->oldest; i != segments->newest; i++)
 		workers_cancel(stream->input.workers, &segment_at(segments, i)->job);
 	for (unsigned i = 0; i < segments->room; i++) {
-		release_buffer(segments, &segments->buffers[i]);
+		if (stream->input.follower)
+			stream->input.follower->close(segments->segments[i].follower);
+		free(segments->segments[i].events);
 		free(segments->segments[i].counts.counts);
 	}
-	free(segments->buffers);
 	free(segments->segments);
-	pthread_mutex_destroy(&segments->lock);
 	pt_flow_free(segments->flow);
 	free(segments);
 }
@@ -414,6 +359,7 @@ static unsigned count_ahead(const struct pt_stream_input *input)
 struct pt_stream *pt_segments_new(struct pt_flow *flow)
 {
 	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
+	const struct segment_follower *follower = flow->stream.input.follower;
 
 	segments->stream = flow->stream;
 	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own */
@@ -427,16 +373,11 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	segments->now = segments->first;
 	segments->room = count_ahead(&flow->stream.input);
 	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
-	segments->buffers = alloc_zeroed(segments->room, sizeof(*segments->buffers));
-	pthread_mutex_init(&segments->lock, NULL);
 	for (unsigned i = 0; i < segments->room; i++) {
 		segments->segments[i].owner = segments;
 		segments->segments[i].job.run = decode_ahead;
-		if (segments->stream.input.follower)
-			segments->buffers[i].follower = segments->stream.input.follower->open(
-				segments->stream.input.follower);
-		segments->buffers[i].next = segments->free;
-		segments->free = &segments->buffers[i];
+		if (follower)
+			segments->segments[i].follower = follower->open(follower);
 	}
 	return &segments->stream;
 }
