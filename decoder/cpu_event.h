@@ -100,6 +100,12 @@ static inline uint64_t pwre_value(unsigned state, unsigned sub_state, bool by_ha
 }
 
 /* Returns CPU_EVENT_PWRX's value; `why`: its flags. */
+static inline uint64_t pwrx_why(bool interrupt, bool store, bool autonomous)
+{
+	return (interrupt ? PWRX_INTERRUPT : 0) | (store ? PWRX_STORE : 0) |
+	       (autonomous ? PWRX_AUTONOMOUS : 0);
+}
+
 static inline uint64_t pwrx_value(unsigned last, unsigned deepest, uint64_t why)
 {
 	return (last & 15) | (deepest & 15) << 4 | why;

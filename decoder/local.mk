@@ -26,7 +26,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
-	decoder/engine/fast/emulated_ptwrite.c decoder/engine/fast/emulated_ptwrite.h \
+	decoder/engine/fast/emulated_ptwrite.c \
 	decoder/engine/fast/flow_cached.c \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
@@ -37,7 +37,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_state.h \
 	decoder/engine/fast/flow_opaque.c \
 	decoder/engine/fast/flow_step.c decoder/engine/fast/flow_step.h \
-	decoder/engine/fast/flow_window.c decoder/engine/fast/flow_window.h \
+	decoder/engine/fast/flow_window.c \
 	decoder/engine/fast/pt_flow.c decoder/engine/fast/pt_flow.h \
 	decoder/engine/fast/tnt_bits.h \
 	decoder/engine/libipt/pt_block_events.c \

@@ -25,6 +25,24 @@ static inline bool pt_packet_cut_by_ovf(const struct pt_errata *errata, const ui
 }
 
 /*
+ * Returns the ip of a packet whose ip is not suppressed, after the packet with `last` (SDM volume
+ * 3, "IP Compression").  `low` has the packet's bytes lowest; bytes above them are ignored.
+ */
+static inline uint64_t pt_packet_full_ip(uint64_t last, unsigned compression, uint64_t low)
+{
+	static const uint64_t by_packet[] = {
+		[pt_ipc_update_16] = UINT64_C(0xffff),
+		[pt_ipc_update_32] = UINT64_C(0xffffffff),
+		[pt_ipc_update_48] = UINT64_C(0xffffffffffff),
+		[pt_ipc_full] = UINT64_MAX,
+	};
+
+	if (compression == pt_ipc_sext_48)
+		return (uint64_t)((int64_t)(low << 16) >> 16);
+	return last ^ ((last ^ low) & by_packet[compression]);
+}
+
+/*
  * Read the packet at *at of config's bytes, which AUX_WINDOW_PADDING more bytes must
  * follow, with its libipt decoder.  Moves *at past it.  Returns libipt's status.
  */

@@ -218,10 +218,15 @@ struct block_counts {
 	} * blocks;               /* owned; at the offsets of CFG nodes */
 	size_t room;
 	uint64_t *ways; /* owned; by index of the run */
-	/* Of (CFG node, bytes before the interrupt), and (CFG node, offset of the target). */
-	struct pair_table parts, jumps;
-	uint64_t *part_counts, *jump_counts; /* owned; by number */
-	size_t part_room, jump_room;
+	/*
+	 * Executions of the first bytes of a block, which an interrupt ended, by (CFG node, bytes);
+	 * indirect jumps from a block, by (CFG node, offset of the target in its region).
+	 */
+	struct counted_pairs {
+		struct pair_table table;
+		uint64_t *counts; /* owned; by number in the table */
+		size_t room;
+	} parts, jumps;
 	struct code_count_list list; /* collected */
 };
 
@@ -237,11 +242,8 @@ void block_counts_collect(struct basic_blocks *blocks);
 /* The run in a slot of the memo will move to the second slot. */
 void block_counts_move_way(const struct basic_blocks *blocks, const struct run *slot);
 
-/* Count an execution of the first `bytes` of a block, which an interrupt ended. */
-void block_counts_add_part(struct block_counts *counts, uint32_t node, uint32_t bytes);
-
-/* Count an indirect jump from a block to an offset in its region. */
-void block_counts_add_jump(struct block_counts *counts, uint32_t node, uint32_t offset);
+/* Count a part of a block, or a jump. */
+void counted_pairs_add(struct counted_pairs *pairs, uint32_t node, uint32_t second);
 
 /* Count a block that is left by a TNT bit; by any, if none decides. */
 static inline void block_counts_add(const struct block_counts *counts, uint32_t node, unsigned bit)

@@ -20,16 +20,21 @@ void block_counts_open(struct basic_blocks *blocks)
 	run_memo_forget(&blocks->runs); /* they may have branches */
 }
 
+static void release_pairs(struct counted_pairs *pairs)
+{
+	pair_table_release(&pairs->table);
+	free(pairs->counts);
+	*pairs = (struct counted_pairs){ 0 };
+}
+
 void block_counts_close(struct basic_blocks *blocks)
 {
 	struct block_counts *counts = blocks->counts;
 
 	if (!counts)
 		return;
-	pair_table_release(&counts->parts);
-	pair_table_release(&counts->jumps);
-	free(counts->part_counts);
-	free(counts->jump_counts);
+	release_pairs(&counts->parts);
+	release_pairs(&counts->jumps);
 	free(counts->blocks);
 	free(counts->ways);
 	free(counts->list.counts);
@@ -69,23 +74,13 @@ void block_counts_move_way(const struct basic_blocks *blocks, const struct run *
 	ways[slot - runs] = 0;
 }
 
-static void count_pair(struct pair_table *table, uint64_t **counts, size_t *room, uint32_t node,
-		       uint32_t second)
+void counted_pairs_add(struct counted_pairs *pairs, uint32_t node, uint32_t second)
 {
-	uint32_t number = pair_table_find(table, node, second);
+	uint32_t number = pair_table_find(&pairs->table, node, second);
 
-	*counts = alloc_grow_zeroed(*counts, room, (size_t)number + 1, sizeof(**counts));
-	++(*counts)[number];
-}
-
-void block_counts_add_part(struct block_counts *counts, uint32_t node, uint32_t bytes)
-{
-	count_pair(&counts->parts, &counts->part_counts, &counts->part_room, node, bytes);
-}
-
-void block_counts_add_jump(struct block_counts *counts, uint32_t node, uint32_t offset)
-{
-	count_pair(&counts->jumps, &counts->jump_counts, &counts->jump_room, node, offset);
+	pairs->counts = alloc_grow_zeroed(pairs->counts, &pairs->room, (size_t)number + 1,
+					  sizeof(*pairs->counts));
+	pairs->counts[number]++;
 }
 
 /* ---- Collecting ---------------------------------------------------------- */
@@ -137,30 +132,26 @@ static void collect_parts(const struct basic_blocks *blocks)
 	struct block_counts *counts = blocks->counts;
 	const struct code_region *region = NULL;
 
-	for (size_t i = 0; i < counts->parts.count; i++) {
-		struct pair part = pair_table_pair(&counts->parts, i);
+	for (size_t i = 0; i < counts->parts.table.count; i++) {
+		struct pair part = pair_table_pair(&counts->parts.table, i);
 		struct code_count code = code_of(blocks, part.first, &region);
 
 		code.last = code.begin + part.second;
 		code.to = 0;
 		code.stopped = true;
-		code.count = counts->part_counts[i];
+		code.count = counts->parts.counts[i];
 		add_code(counts, &code);
 	}
-	for (size_t i = 0; i < counts->jumps.count; i++) {
-		struct pair jump = pair_table_pair(&counts->jumps, i);
+	for (size_t i = 0; i < counts->jumps.table.count; i++) {
+		struct pair jump = pair_table_pair(&counts->jumps.table, i);
 		struct code_count code = code_of(blocks, jump.first, &region);
 
 		code.to = region->begin + jump.second;
-		code.taken = counts->jump_counts[i];
+		code.taken = counts->jumps.counts[i];
 		add_code(counts, &code);
 	}
-	pair_table_release(&counts->parts);
-	pair_table_release(&counts->jumps);
-	if (counts->part_room)
-		memset(counts->part_counts, 0, counts->part_room * sizeof(*counts->part_counts));
-	if (counts->jump_room)
-		memset(counts->jump_counts, 0, counts->jump_room * sizeof(*counts->jump_counts));
+	release_pairs(&counts->parts);
+	release_pairs(&counts->jumps);
 }
 
 void block_counts_collect(struct basic_blocks *blocks)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Collect the 64 bits of an emulated PTWRITE from conditional jumps. */
-#include "decoder/engine/fast/emulated_ptwrite.h"
+#include "decoder/engine/fast/flow_step.h"
 
 #define VALUE_BITS 64
 

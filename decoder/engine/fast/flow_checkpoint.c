@@ -2,10 +2,8 @@
 /* Save, restore and compare the fast engine's state at a cut. */
 #include "decoder/engine/fast/flow_checkpoint.h"
 
-#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
-#include "decoder/engine/fast/flow_window.h"
 
 /* ---- Passing a PSB ------------------------------------------------------- */
 

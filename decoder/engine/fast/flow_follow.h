@@ -300,8 +300,8 @@ static inline bool follow_indirect(struct pt_flow *flow, struct flow_cursor *cur
 	link_target(flow, block, next, to - (from - block->length));
 	count_block(flow, cursor, block, 1);
 	if (FLOW_COUNTS && block->insn.kind == BRANCH_JUMP && next->region == block->region)
-		block_counts_add_jump(flow->blocks.counts, cursor->node,
-				      *basic_block_offset(&flow->blocks, next->node));
+		counted_pairs_add(&flow->blocks.counts->jumps, cursor->node,
+				  *basic_block_offset(&flow->blocks, next->node));
 	update_return_stack(flow, block, from);
 	flow->known = flow->stream.state.now;
 	if (block->taken_local) {

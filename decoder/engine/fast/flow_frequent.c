@@ -4,7 +4,6 @@
 #include <endian.h>
 
 #include "decoder/engine/fast/flow_packets.h"
-#include "decoder/engine/fast/flow_window.h"
 
 /*
  * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Reading them

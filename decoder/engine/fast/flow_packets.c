@@ -2,7 +2,6 @@
 /* Handle each packet that libipt decodes for the fast engine. */
 #include "decoder/engine/fast/flow_packets.h"
 
-#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
 
@@ -113,18 +112,23 @@ void flow_settle(struct pt_flow *flow)
 	flow->pending = later != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
 }
 
+/* Emit the branch of the interrupt, whose FUP was read. */
+static void push_interrupt(struct pt_flow *flow, enum branch_kind kind, uint64_t ip, uint8_t flags)
+{
+	uint64_t from = flow->state.interrupted;
+
+	stream_push(&flow->stream, kind, from, ip)->flags |= BRANCH_ASYNC | flags;
+	if (kind != BRANCH_TX_ABORT)
+		stream_stop_user(&flow->stream, from);
+	emulated_ptwrite_interrupt(flow, from);
+	flow->state.has_interrupt = flow->state.aborted = false;
+}
+
 static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 {
-	struct pt_stream *stream = &flow->stream;
-	enum branch_kind kind = flow->state.aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
-
-	stream_push(stream, kind, flow->state.interrupted, ip)->flags |= BRANCH_ASYNC;
-	if (kind == BRANCH_INTERRUPT)
-		stream_stop_user(stream, flow->state.interrupted);
-	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
-	flow->state.has_interrupt = flow->state.aborted = false;
+	push_interrupt(flow, flow->state.aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT, ip, 0);
 	flow_move_to(flow, ip);
-	flow->known = stream->state.now;
+	flow->known = flow->stream.state.now;
 	flow_apply_mode(flow);
 }
 
@@ -200,12 +204,6 @@ static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 	}
 }
 
-static void on_pip(struct pt_flow *flow, const struct pt_packet_pip *packet)
-{
-	flow->next_guest = stream_is_of_guest(&flow->stream, packet->nr);
-	add_cpu_event(flow, CPU_EVENT_PIP, packet->cr3, packet->nr);
-}
-
 /* ---- The flow ------------------------------------------------------------ */
 
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
@@ -251,7 +249,6 @@ static bool may_be_off(const struct pt_flow *flow)
 void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
-
 	bool has_ip = read_ip(flow, packet, &ip);
 
 	flow->state.guest = flow->next_guest;
@@ -306,11 +303,7 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->pending = PENDING_TIP_PGD;
 		return;
 	}
-	stream_push(&flow->stream, BRANCH_NONE, flow->state.interrupted, ip)->flags |=
-		BRANCH_TRACE_OFF | BRANCH_ASYNC;
-	stream_stop_user(&flow->stream, flow->state.interrupted);
-	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
-	flow->state.has_interrupt = flow->state.aborted = false;
+	push_interrupt(flow, BRANCH_NONE, ip, BRANCH_TRACE_OFF);
 	flow->state.on = false;
 }
 
@@ -362,9 +355,8 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow_emit_pending(flow, ip);
 		return;
 	}
-	if (flow->config.errata.bdm64 && has_pending_abort(flow) && !flow_reaches(flow, ip)) {
+	if (flow->config.errata.bdm64 && has_pending_abort(flow) && !flow_reaches(flow, ip))
 		flow_move_to(flow, ip);
-	}
 	flow->fup_kind = kind;
 	flow->target = ip;
 	flow->pending = PENDING_FUP;
@@ -558,18 +550,13 @@ static void add_event_with_ip(struct pt_flow *flow, const struct cpu_event_data 
 		stream_push_cpu_event(&flow->stream, event, 0);
 }
 
-static void on_pwrx(struct pt_flow *flow, const struct pt_packet_pwrx *packet)
-{
-	uint64_t why = (packet->interrupt ? PWRX_INTERRUPT : 0) | (packet->store ? PWRX_STORE : 0) |
-		       (packet->autonomous ? PWRX_AUTONOMOUS : 0);
-
-	add_cpu_event(flow, CPU_EVENT_PWRX, pwrx_value(packet->last, packet->deepest, why), 0);
-}
-
 /* Handle packets that do not change the flow. */
 static void on_event_packet(struct pt_flow *flow, const struct pt_packet *packet)
 {
-	struct cpu_event_data event = { 0 };
+	const struct pt_packet_mwait *mwait = &packet->payload.mwait;
+	const struct pt_packet_pwre *pwre = &packet->payload.pwre;
+	const struct pt_packet_pwrx *pwrx = &packet->payload.pwrx;
+	struct cpu_event_data event = { .kind = CPU_EVENT_EXSTOP };
 
 	switch (packet->type) {
 	case ppt_ptw:
@@ -578,24 +565,24 @@ static void on_event_packet(struct pt_flow *flow, const struct pt_packet *packet
 		add_event_with_ip(flow, &event, packet->payload.ptw.ip);
 		break;
 	case ppt_exstop:
-		event.kind = CPU_EVENT_EXSTOP;
 		add_event_with_ip(flow, &event, packet->payload.exstop.ip);
 		break;
 	case ppt_mwait: /* it and PWRE have no FUP of their own, but that of their EXSTOP */
-		add_cpu_event(flow, CPU_EVENT_MWAIT, packet->payload.mwait.hints,
-			      packet->payload.mwait.ext);
+		add_cpu_event(flow, CPU_EVENT_MWAIT, mwait->hints, mwait->ext);
 		break;
 	case ppt_pwre:
 		add_cpu_event(flow, CPU_EVENT_PWRE,
-			      pwre_value(packet->payload.pwre.state, packet->payload.pwre.sub_state,
-					 packet->payload.pwre.hw),
-			      0);
+			      pwre_value(pwre->state, pwre->sub_state, pwre->hw), 0);
 		break;
 	case ppt_pwrx:
-		on_pwrx(flow, &packet->payload.pwrx);
+		add_cpu_event(flow, CPU_EVENT_PWRX,
+			      pwrx_value(pwrx->last, pwrx->deepest,
+					 pwrx_why(pwrx->interrupt, pwrx->store, pwrx->autonomous)),
+			      0);
 		break;
 	case ppt_pip:
-		on_pip(flow, &packet->payload.pip);
+		flow->next_guest = stream_is_of_guest(&flow->stream, packet->payload.pip.nr);
+		add_cpu_event(flow, CPU_EVENT_PIP, packet->payload.pip.cr3, packet->payload.pip.nr);
 		break;
 	case ppt_vmcs:
 		add_cpu_event(flow, CPU_EVENT_VMCS, packet->payload.vmcs.base, 0);

@@ -19,23 +19,10 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
 
-/*
- * Returns the ip of a packet whose ip is not suppressed (SDM volume 3, "IP Compression").
- * `low` has the packet's bytes lowest; bytes above them are ignored.
- */
+/* Returns the ip of a packet by pt_packet_full_ip(). */
 static inline uint64_t flow_read_ip(struct pt_flow *flow, unsigned compression, uint64_t low)
 {
-	static const uint64_t by_packet[] = {
-		[pt_ipc_update_16] = UINT64_C(0xffff),
-		[pt_ipc_update_32] = UINT64_C(0xffffffff),
-		[pt_ipc_update_48] = UINT64_C(0xffffffffffff),
-		[pt_ipc_full] = UINT64_MAX,
-	};
-
-	if (compression == pt_ipc_sext_48)
-		flow->state.last_ip = (uint64_t)((int64_t)(low << 16) >> 16);
-	else
-		flow->state.last_ip ^= (flow->state.last_ip ^ low) & by_packet[compression];
+	flow->state.last_ip = pt_packet_full_ip(flow->state.last_ip, compression, low);
 	return flow->state.last_ip;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
- * Private to the engine.  Its files are a chain; each includes only those before it: flow_state,
- * flow_window and flow_code, emulated_ptwrite, flow_step, flow_follow with flow_cached.c,
+ * Private to the engine.  Its files are a chain; each includes only those before it: flow_state
+ * with flow_window.c, flow_code, flow_step with emulated_ptwrite.c, flow_follow with flow_cached.c,
  * flow_counted.c and flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow,
  * flow_segments.
  */
@@ -230,5 +230,28 @@ static inline bool flow_counts(struct pt_flow *flow)
 {
 	return flow->blocks.counts && stream_selects(&flow->stream, &flow->known, flow->state.ip);
 }
+
+/* ---- The window of bytes, and libipt's packet decoder over it (flow_window.c) -- */
+
+/*
+ * Open libipt's decoder over the window.  `in_flow`: a packet begins at the window's begin;
+ * otherwise libipt has to synchronise, which it does after the offset that it has.
+ */
+void flow_window_open(struct pt_flow *flow, bool in_flow);
+
+/* Returns libipt's offset in the window. */
+size_t flow_window_position(const struct pt_flow *flow);
+
+/* Drop the first `used` bytes of the window and fill it up. */
+void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow);
+
+/* Read packets at another position of the stream. */
+void flow_window_seek(struct pt_flow *flow, const struct aux_position *position);
+
+/*
+ * Fill the window, starting at flow->offset, where the current packet begins.  The bytes
+ * of this and later packets move.
+ */
+void flow_window_refill(struct pt_flow *flow);
 
 #endif

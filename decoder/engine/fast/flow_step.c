@@ -3,14 +3,7 @@
 #include "decoder/engine/fast/flow_step.h"
 
 #include "decoder/code/stack_effect.h"
-#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_code.h"
-
-static void drop_ptwrite(struct pt_flow *flow)
-{
-	if (flow->state.ptwrite.left)
-		emulated_ptwrite_drop(flow);
-}
 
 /* ---- Damage -------------------------------------------------------------- */
 
@@ -20,7 +13,7 @@ void flow_set_lost(struct pt_flow *flow)
 	flow->bits = TNT_BITS_NONE;
 	flow->return_count = 0;
 	flow->state.has_interrupt = false;
-	drop_ptwrite(flow);
+	emulated_ptwrite_drop(flow);
 	stream_lose_tx(&flow->stream);
 	flow->state.aborted = false;
 	flow_count_bytes(flow, flow->offset);
@@ -184,7 +177,7 @@ static void count_block(struct pt_flow *flow, unsigned bit)
 static void count_part(struct pt_flow *flow, uint64_t bytes)
 {
 	if (bytes && flow_counts(flow))
-		block_counts_add_part(flow->blocks.counts, flow->block->node, (uint32_t)bytes);
+		counted_pairs_add(&flow->blocks.counts->parts, flow->block->node, (uint32_t)bytes);
 }
 
 /* The jump stays within its function: count it, and emit nothing. */
@@ -313,7 +306,7 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	if (flow->block->begins_ptwrite)
 		emulated_ptwrite_begin(flow, flow->state.ip);
 	else if (insn->kind == BRANCH_CALL)
-		drop_ptwrite(flow);
+		emulated_ptwrite_drop(flow);
 	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
@@ -359,7 +352,7 @@ static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		back = pop_return(flow);
 	if (!back.ip)
 		return false;
-	drop_ptwrite(flow);
+	emulated_ptwrite_drop(flow);
 	take_branch(flow, insn, from, back.ip);
 	if (back.call)
 		follow_indirect_link(flow, &back.call->not_taken, back.ip);
@@ -426,15 +419,15 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
 	flow->pending = flow->bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
-	drop_ptwrite(flow);
+	emulated_ptwrite_drop(flow);
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, flow->target);
 	flow->block->taken_local = insn->kind == BRANCH_JUMP &&
 				   flow->stream.input.skip_local_jumps &&
 				   is_local(flow, flow->target);
 	if (insn->kind == BRANCH_JUMP && in_view(flow, flow->target) && flow_counts(flow))
-		block_counts_add_jump(flow->blocks.counts, flow->block->node,
-				      (uint32_t)(flow->target - flow->view.begin));
+		counted_pairs_add(&flow->blocks.counts->jumps, flow->block->node,
+				  (uint32_t)(flow->target - flow->view.begin));
 	stream_enter_from_kernel(&flow->stream, insn, flow->target);
 	take_branch(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
@@ -445,7 +438,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 
 static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
-	drop_ptwrite(flow);
+	emulated_ptwrite_drop(flow);
 	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
 	stream_settle_cycles(&flow->stream, from);

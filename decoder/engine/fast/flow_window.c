@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Move the window that packets are read from, and libipt's decoder with it. */
-#include "decoder/engine/fast/flow_window.h"
+#include "decoder/engine/fast/flow_state.h"
 
 void flow_window_open(struct pt_flow *flow, bool in_flow)
 {

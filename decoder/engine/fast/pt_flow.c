@@ -24,11 +24,9 @@
  */
 
 #include "decoder/engine/fast/pt_flow.h"
-#include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_packets.h"
-#include "decoder/engine/fast/flow_window.h"
 
 /* Bytes between two cuts: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)

@@ -215,30 +215,6 @@ static void on_transaction(struct pt_blocks *blocks, const struct pt_event *even
 	stream->state.tx_shown = event->variant.tsx.speculative;
 }
 
-static void on_pwre(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	struct cpu_event_data note = {
-		.kind = CPU_EVENT_PWRE,
-		.value = pwre_value(event->variant.pwre.state, event->variant.pwre.sub_state,
-				    event->variant.pwre.hw),
-	};
-
-	emit_cpu_event(blocks, &note, event, 0);
-}
-
-static void on_pwrx(struct pt_blocks *blocks, const struct pt_event *event)
-{
-	uint64_t why = (event->variant.pwrx.interrupt ? PWRX_INTERRUPT : 0) |
-		       (event->variant.pwrx.store ? PWRX_STORE : 0) |
-		       (event->variant.pwrx.autonomous ? PWRX_AUTONOMOUS : 0);
-	struct cpu_event_data note = {
-		.kind = CPU_EVENT_PWRX,
-		.value = pwrx_value(event->variant.pwrx.last, event->variant.pwrx.deepest, why),
-	};
-
-	emit_cpu_event(blocks, &note, event, 0);
-}
-
 /* Handle events that do not change the flow. */
 static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
@@ -248,6 +224,18 @@ static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 	switch (event->type) {
 	case ptev_cbr:
 		note = (struct cpu_event_data){ CPU_EVENT_CBR, 0, event->variant.cbr.ratio };
+		break;
+	case ptev_pwre:
+		note.kind = CPU_EVENT_PWRE;
+		note.value = pwre_value(event->variant.pwre.state, event->variant.pwre.sub_state,
+					event->variant.pwre.hw);
+		break;
+	case ptev_pwrx:
+		note.kind = CPU_EVENT_PWRX;
+		note.value = pwrx_value(event->variant.pwrx.last, event->variant.pwrx.deepest,
+					pwrx_why(event->variant.pwrx.interrupt,
+						 event->variant.pwrx.store,
+						 event->variant.pwrx.autonomous));
 		break;
 	case ptev_ptwrite:
 		note = (struct cpu_event_data){ CPU_EVENT_PTWRITE, 0,
@@ -304,12 +292,6 @@ void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 		break;
 	case ptev_tsx:
 		on_transaction(blocks, event);
-		break;
-	case ptev_pwre:
-		on_pwre(blocks, event);
-		break;
-	case ptev_pwrx:
-		on_pwrx(blocks, event);
 		break;
 	default:
 		on_cpu_event(blocks, event);

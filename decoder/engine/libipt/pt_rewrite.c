@@ -165,26 +165,9 @@ static void on_guest_tip_pgd(struct rewriter *rewriter)
 
 static bool read_ip(struct rewriter *rewriter, const struct pt_packet_ip *packet)
 {
-	static const unsigned bits[] = {
-		[pt_ipc_update_16] = 16, [pt_ipc_update_32] = 32, [pt_ipc_update_48] = 48
-	};
-
-	switch (packet->ipc) {
-	case pt_ipc_suppressed:
+	if (packet->ipc == pt_ipc_suppressed)
 		return false;
-	case pt_ipc_update_16:
-	case pt_ipc_update_32:
-	case pt_ipc_update_48:
-		rewriter->last_ip =
-			rewriter->last_ip >> bits[packet->ipc] << bits[packet->ipc] | packet->ip;
-		break;
-	case pt_ipc_sext_48:
-		rewriter->last_ip = (uint64_t)((int64_t)(packet->ip << 16) >> 16);
-		break;
-	default:
-		rewriter->last_ip = packet->ip;
-		break;
-	}
+	rewriter->last_ip = pt_packet_full_ip(rewriter->last_ip, packet->ipc, packet->ip);
 	return true;
 }
 
@@ -369,30 +352,28 @@ static void on_extended_packet(struct rewriter *rewriter, const struct extended_
 {
 	struct pt_rewrite_note note = { .bound = packet->has_ip };
 
+	note.note = (struct cpu_event_data){ CPU_EVENT_NONE, packet->kind, packet->value };
 	switch (packet->type) {
 	case EXTENDED_CFE:
-		note.note = (struct cpu_event_data){ CPU_EVENT_CFE, packet->kind, packet->value };
+		note.note.kind = CPU_EVENT_CFE;
 		note.of_interrupt = packet->of_far;
-		replace_by_exstop(rewriter, note);
 		break;
 	case EXTENDED_EVD:
-		note.note = (struct cpu_event_data){ CPU_EVENT_EVD, packet->kind, packet->value };
-		replace_by_exstop(rewriter, note);
+		note.note.kind = CPU_EVENT_EVD;
 		break;
 	case EXTENDED_TRIG:
-		note.note = (struct cpu_event_data){ CPU_EVENT_TRIG, packet->kind, packet->value };
-		replace_by_exstop(rewriter, note);
+		note.note.kind = CPU_EVENT_TRIG;
 		break;
 	case EXTENDED_BBP:
 	case EXTENDED_BIP:
 	case EXTENDED_BEP:
 		note.note = pebs_block_follow(&rewriter->pebs, packet);
-		if (note.note.kind == CPU_EVENT_NONE)
-			drop_packet(rewriter);
-		else
-			replace_by_exstop(rewriter, note);
 		break;
 	}
+	if (note.note.kind == CPU_EVENT_NONE)
+		drop_packet(rewriter);
+	else
+		replace_by_exstop(rewriter, note);
 }
 
 /* ---- Steps --------------------------------------------------------------- */
@@ -427,7 +408,7 @@ static bool rewrite_packet(struct rewriter *rewriter)
 		if (status < 0)
 			return pt_errcode(status) != pte_eos && synchronise(rewriter);
 	}
-	if (!size && (status < 0 || !status))
+	if (!size && !status)
 		return false;
 	rewriter->next = rewriter->at + size;
 	/* Not packet.size: errata change libipt's reading. */
