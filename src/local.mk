@@ -13,7 +13,6 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/timestamp_times.c \
 	src/callstack/call_stretch.h \
-	src/callstack/clone_calls.c \
 	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \
 	src/callstack/inline_flow.c \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
@@ -24,7 +23,6 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/call_follower.c \
 	src/callstack/precise/callstack_precise_far.c \
 	src/callstack/precise/callstack_precise_inlined.c \
-	src/callstack/precise/callstack_precise_landing.c \
 	src/callstack/precise/callstack_precise_opaque.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/callstack_precise_switch.c \
