@@ -29,10 +29,9 @@ struct segment_follower {
 	/* Returns a state, owned by the stream. */
 	void *(*open)(const struct segment_follower *follower);
 	/*
-	 * Follow the events of a segment, in any thread.  It may mark near branches as
-	 * BRANCH_FOLLOWED, which the reader of the stream makes branches again.  The results of
-	 * the segment before are not used any more.  The guess that this one was decoded from may
-	 * be wrong; its results are not used then.
+	 * Follow the events of a segment, in any thread; the results of the segment before are not
+	 * used any more.  It may mark near branches as BRANCH_FOLLOWED, which the reader of the
+	 * stream makes branches again, unless the segment was decoded from a wrong guess.
 	 */
 	void (*follow)(void *state, struct branch_event *events, size_t count);
 	void (*close)(void *state); /* release the state */
@@ -65,15 +64,11 @@ struct pt_stream_input {
 	 */
 	bool pieces;
 	struct code_counter *counter; /* gets the executions of code; NULL: these do not count */
-	/*
-	 * The table in which events' branches are looked up, and to which new ones are added.  If
-	 * NULL, events refer to no known branch.
-	 */
+	/* The table of events' branches, to which new ones are added; NULL: none is known. */
 	struct known_branches *branches;
 	/*
-	 * Address of the kernel's __switch_to.  Where the kernel is traced, threads change
-	 * there, and not at the times of switch records, which the trace matches only roughly.
-	 * 0: unknown.
+	 * Address of the kernel's __switch_to. Where the kernel is traced, threads change there,
+	 * and not at the times of switch records, which the trace matches only roughly. 0: unknown.
 	 */
 	uint64_t switch_ip;
 	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
@@ -84,10 +79,7 @@ struct pt_stream_input {
 	 * to `end`, are also a BRANCH_COUNTS.  end 0: all.
 	 */
 	uint64_t begin, end;
-	/*
-	 * Returns whether to count local jumps and code of a thread (NULL: unknown) at `ip`, in any
-	 * thread.  NULL: count all.
-	 */
+	/* Returns, in any thread, whether to count what a thread (NULL: unknown) runs at `ip`. */
 	bool (*selects)(const void *context, const struct thread *thread, uint64_t ip);
 	const void *context; /* of selects() */
 	/*
@@ -119,18 +111,15 @@ struct pt_stream_stats {
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 
-/*
- * Hand over the counts of code up to now, to input.counter.  Those of a stream that is closed
- * without it are lost.
- */
+/* Hand the counts of code over to input.counter.  Closing a stream drops them. */
 void pt_stream_flush(struct pt_stream *stream);
 
 /* NULL is allowed. */
 void pt_stream_close(struct pt_stream *stream);
 
 /*
- * Get the next event.  Times of branches never decrease; a CPU event of a thread may be a
- * little ahead of the next branch.  Returns 1 with *event filled; 0 at the end.
+ * Get the next event.  Times of branches never decrease; a CPU event of a thread may be a little
+ * ahead of the next branch.  Returns 1 with *event filled; 0 at the end.
  */
 int pt_stream_next(struct pt_stream *stream, struct branch_event *event);
 

@@ -14,9 +14,9 @@
 #define QUEUE_RING 128
 
 /*
- * Branches in a row without a packet.  A packet has at most 47 TNT bits, with a few direct
- * branches between two of them; a flow with more branches loops forever (`jmp .`).  Each block of
- * code without a branch counts as one: 128 MiB of it at least.
+ * Branches in a row without a packet: a flow with more loops forever (`jmp .`), as a packet has at
+ * most 47 TNT bits, with a few direct branches between two.  A block without a branch counts as
+ * one.
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 
@@ -53,10 +53,7 @@ struct pt_stream {
 	struct stream_state state;
 	const struct loss *losses; /* borrowed from the timeline */
 	size_t loss_count;
-	/*
-	 * The queue: events `head` to `tail`, each at its number & `queue_mask` in `queue`,
-	 * which is `ring` or borrowed.
-	 */
+	/* Events `head` to `tail`, each at its number & `queue_mask`; `ring`, or borrowed. */
 	struct branch_event *queue;
 	unsigned queue_mask;
 	unsigned head, tail;
@@ -121,10 +118,7 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->state.now.time += insns;
 }
 
-/*
- * Emit instructions since the last event, up to a time, and cycles, where the flow is at ip: a
- * BRANCH_COUNTS.
- */
+/* Emit a BRANCH_COUNTS: instructions since the last event, up to a time, and cycles, at ip. */
 void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
 			uint32_t cycles);
 
@@ -185,10 +179,7 @@ static inline void stream_count_local_jumps(struct pt_stream *stream,
 		stream->stats.local_jumps += jumps;
 }
 
-/*
- * Emit the branch of an instruction.  The caller may complete the returned event until the next
- * call.
- */
+/* Emit the branch of an instruction, which the caller may complete until the next call. */
 static inline __attribute__((always_inline)) struct branch_event *stream_push_insn(
 	struct pt_stream *stream, const struct timestamp *timestamp, const struct insn *insn,
 	uint64_t from, uint64_t to)
@@ -228,10 +219,7 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
 
-/*
- * A piece begins apart: emit a gap, unless one was emitted already (`after_gap`) or nothing
- * precedes.
- */
+/* A piece begins apart: emit a gap, unless one was emitted (`after_gap`) or nothing precedes. */
 void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece);
 
 /* The last piece ends: the same if the file is cut there, and stream_finish(). */
@@ -239,14 +227,11 @@ void stream_push_end(struct pt_stream *stream, bool after_gap);
 
 /*
  * Set whether a transaction is open, by a MODE.TSX without a FUP: in a PSB's header, or where no
- * code is traced.  `end` is how it ended, if it is not: CPU_EVENT_TX_*.
+ * code is traced.  `end`: how it ended, if it did (CPU_EVENT_TX_*).
  */
 void stream_update_tx(struct pt_stream *stream, bool in_tx, enum cpu_event_kind end);
 
-/*
- * Code is traced from here on: if it is part of a transaction whose begin was not emitted, emit
- * it here.
- */
+/* Code is traced now: emit the begin of its transaction, unless that was emitted. */
 void stream_show_tx(struct pt_stream *stream);
 
 /* The open transaction, if any, goes out of sight: emit its end. */
@@ -266,8 +251,8 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time);
 void stream_enter(struct pt_stream *stream, uint64_t ip);
 
 /*
- * A far branch leads to ip (0: not known yet): if it leaves the kernel, user code runs with the
- * mappings of this time, or those of the next program.  Other branches change nothing.
+ * A branch leads to ip (0: not known yet): if it leaves the kernel, user code runs with the
+ * mappings of this time, or those of the next program.
  */
 void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip);
 
@@ -278,15 +263,11 @@ void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn,
  */
 bool stream_is_of_guest(const struct pt_stream *stream, bool nr);
 
-/*
- * Tracing of the host's code ends at `from` (0: it was off), because a guest's code is traced
- * (`guest`) or no longer is.
+/* Tracing of the host's code ends at `from` (0: it was off): a guest's is traced now, or no longer.
  */
 void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest);
 
-/*
- * User code stops where tracing goes off or the kernel interrupts it, and will resume at ip; 0:
- * unknown.
+/* User code stops, as tracing goes off or the kernel interrupts it; it resumes at ip (0: unknown).
  */
 void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 
@@ -296,10 +277,7 @@ void stream_switch_thread(struct pt_stream *stream);
 /* Returns whether the trace was recorded without branches ("branch=0"). */
 bool stream_lacks_branches(const struct pt_info *info);
 
-/*
- * Returns whether time decides who runs; not where only user code is traced, because entering
- * it shows who runs.
- */
+/* Returns whether time decides who runs; where only user code is traced, entering it shows this. */
 bool stream_follows_switches(const struct pt_info *info);
 
 /* Where the kernel is traced, threads change while tracing is on: change to the present one. */
@@ -312,8 +290,8 @@ void stream_finish(struct pt_stream *stream);
 bool stream_refill(struct pt_stream *stream);
 
 /*
- * Returns the next events, *count of them in a row; *count is 0 at the end, or if the stream
- * waits.  They are borrowed until stream_drop().
+ * Returns the next events, *count of them in a row, borrowed until stream_drop(); *count is 0 at
+ * the end, or if the stream waits.
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {

@@ -10,8 +10,7 @@ struct deferred_event {
 	struct slice_event begin;
 	struct slice_detail detail;
 	uint64_t end_time;
-	uint32_t same;  /* 1 + the index within the group of the event it begins with; 0: time known
-			 */
+	uint32_t same;  /* 1 + the index in the group of the event it begins with; 0: time known */
 	uint32_t floor; /* the first event, within the group, of its segment */
 	bool whole;     /* it has an end */
 	bool waits;     /* placeholder until its group's time is distributed */

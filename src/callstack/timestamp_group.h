@@ -45,8 +45,8 @@ struct deferred_events {
 struct timestamp_group {
 	const struct callstack *owner; /* borrowed: where the slices go */
 	/*
-	 * In order of arrival. The first `distributed` events have their final times. Until an
-	 * event is emitted, its `detail` is the thread's instructions so far, modulo 2^32.
+	 * Owned; in order of arrival, with final times of the first `distributed`. Until an event
+	 * is emitted, its `detail` is the thread's instructions so far, modulo 2^32.
 	 */
 	struct slice_event *events;
 	struct slice_detail *details; /* owned; by event, if the sink uses them */
@@ -74,17 +74,14 @@ struct timestamp_group {
 	bool sorted;        /* times do not decrease, and enclosing slices may be emitted late */
 	bool last;          /* drop deferred events from now on */
 	bool simple;        /* only calls and returns in order, without gaps and details */
-	bool has_inlined;
-	bool has_gap; /* one of the calls is a gap */
-	bool has_mark;
-	bool in_gap;    /* the last gap is still open */
-	size_t watched; /* 1 + the index within the group of the watched event; 0: its time is known
-			 */
-	size_t floor;   /* the first event, within the group, of the watched event's segment */
-	size_t unresolved;     /* of `outer`: later ones may begin with a watched event */
-	uint64_t watched_time; /* if `watched` is 0: perf's clock, and the order of what encloses it
-				*/
-	int8_t watched_order;
+	bool has_inlined, has_mark;
+	bool has_gap;      /* one of the calls is a gap */
+	bool in_gap;       /* the last gap is still open */
+	size_t watched;    /* 1 + the watched event's index in the group; 0: its time is known */
+	size_t floor;      /* the first event, within the group, of the watched event's segment */
+	size_t unresolved; /* of `outer`: later ones may begin with a watched event */
+	uint64_t watched_time; /* if `watched` is 0: perf's clock */
+	int8_t watched_order;  /* of what encloses it */
 	bool watched_estimated;
 	struct deferred_events outer;   /* found late, innermost first */
 	size_t outer_done;              /* of `outer`: already emitted */
@@ -104,7 +101,7 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 
 /*
  * Returns a new event at `time`; another time than the group's begins a new group. The caller fills
- * in all but the event's time and `detail`, and counts a call in `calls`. `insns`: the thread's
+ * in all but its time and `detail`, and counts a call in `calls`. `insns`: the thread's
  * instructions so far, modulo 2^32. NULL: the sink uses details, so call timestamp_group_add()
  * instead.
  */
@@ -173,10 +170,7 @@ void timestamp_group_watch(struct timestamp_group *group);
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
 				   const struct slice_detail *detail);
 
-/*
- * The thread has run for `cycles` more, and `insns` in all: spread the cycles over the instructions
- * since the last call.
- */
+/* The thread has run for `cycles` more, and `insns` in all: spread the cycles over these. */
 void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles);
 
 /*
@@ -188,10 +182,7 @@ uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns);
 /* Emit the events of former groups. */
 void timestamp_group_emit(struct timestamp_group *group);
 
-/*
- * Mark the `number`-th deferred call, from 1, with SLICE_UNCERTAIN_LEVEL. Returns false if it is
- * already emitted.
- */
+/* Mark the `number`-th deferred call, from 1, SLICE_UNCERTAIN_LEVEL. False: it is emitted. */
 bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number);
 
 /* Returns the number of calls at a time so far, at most `most`. */
@@ -209,10 +200,7 @@ static inline size_t timestamp_group_calls(const struct timestamp_group *group, 
  */
 void timestamp_group_settle(struct timestamp_group *group, bool settles);
 
-/*
- * End the group at `to_time`, the next group's time, after `insns` instructions of the thread, and
- * emit all events but deferred ones.
- */
+/* End the group at the next one's time, after `insns`, and emit all but deferred events. */
 void timestamp_group_flush(struct timestamp_group *group, int64_t to_time, uint32_t insns);
 
 /*
@@ -248,14 +236,11 @@ void timestamp_group_join(struct timestamp_group *group, const struct group_stre
 /* Returns perf's time in ns for a mapped one of the machine; 0 if it would be negative. */
 uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time);
 
-/*
- * The rest is between the files of the group: timestamp_deferred.c has the deferred events,
- * timestamp_times.c distributes time.
- */
+/* ---- Between the files: timestamp_deferred.c, timestamp_times.c ------------ */
 
 /*
- * Limit of events in a group, which may last long where timing packets are missing. At the limit it
- * is emitted without distributing time. Deferred calls at mapped time 0 have the same limit.
+ * Limit of events in a group: it is emitted then without distributing time. Groups are long where
+ * timing packets are missing. Deferred calls at mapped time 0 have the same limit.
  */
 #define GROUP_LIMIT ((size_t)1 << 18)
 
@@ -273,9 +258,7 @@ void timestamp_group_emit_outer(struct timestamp_group *group, size_t end);
 /* Emit all deferred events. */
 void timestamp_group_empty_deferred(struct timestamp_group *group);
 
-/*
- * The group's times are final: copy them to the deferred events that begin with one of its events.
- */
+/* The group's times are final: copy them to the deferred events that begin with its events. */
 void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimated);
 
 /* Reserve the position of a return from an unseen function; returns its index. */

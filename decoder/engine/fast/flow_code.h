@@ -55,10 +55,7 @@ static inline bool is_block_at(const struct pt_flow *flow, const struct basic_bl
 	       basic_block_is(block, flow->region, bytes_of_ip(flow, ip), flow->state.mode);
 }
 
-/*
- * Returns whether both the branch of a block, whose function is known, and `distance` from the
- * block are in this function.
- */
+/* Returns whether a block's branch and `distance` from the block are in its function, if known. */
 static inline bool in_function(const struct basic_block *block, uint64_t distance)
 {
 	int64_t begin = block->function_begin, end = block->function_end;

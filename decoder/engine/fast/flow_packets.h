@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast engine's handling of packets: each makes something pending (pt_flow.c has the
- * table), sets the time, or becomes an event.  Private to the engine.  Meanings: SDM volume
- * 3, "Intel Processor Trace", "Packet Definitions".
+ * The fast engine's handling of packets: each makes something pending (pt_flow.c), sets the time,
+ * or becomes an event.  Private to the engine.  Source: SDM volume 3, "Packet Definitions".
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
@@ -101,8 +100,6 @@ void flow_bound_clock(struct pt_flow *flow);
 /* Handle a packet that libipt does not know. */
 void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet *packet);
 
-/* Reads the frequent packets; libipt reads all others.  Private to the engine. */
-
 /* Returns whether the longest packet might not fit between `at` and the window's end. */
 static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
 {
@@ -110,14 +107,12 @@ static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
 }
 
 /*
- * Read TNT/TIP/CYC/MTC/PAD packets, and follow the code, until one needs more steps or
- * libipt's decoder.  Returns true for the latter.
+ * Read frequent packets, and follow the code, until one needs more steps, or libipt's decoder.
+ * Returns true for the latter.
  */
 bool flow_read_frequent(struct pt_flow *flow);
 
-/*
- * A TSC packet was read, and there are no MTCs: look ahead to the next TSC packet, so that the
- * time by cycles does not pass it.
+/* Look ahead from a TSC packet to the next, which the time by cycles must not pass; without MTCs.
  */
 void flow_look_ahead(struct pt_flow *flow);
 

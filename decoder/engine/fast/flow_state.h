@@ -64,9 +64,7 @@ struct flow_state {
 	struct packet_clock clock;
 };
 
-/*
- * Blocks to follow in vain between two PSBs, to find returns out of code without bytes; eight times
- * as many if they are found.
+/* Blocks to follow in vain between two PSBs, to find returns out of code without bytes; or 8 times.
  */
 #define OPAQUE_BUDGET 8192u
 
@@ -129,13 +127,12 @@ struct pt_flow {
 	unsigned next_view;                      /* index of the view to replace */
 	const struct address_space *space;       /* of `views` */
 	struct flow_state state;
-	bool looks_ahead; /* for TSC packets: there are CYC packets, but no MTCs (flow_look_ahead())
-			   */
+	bool looks_ahead; /* there are CYC packets, but no MTCs: flow_look_ahead() */
 	struct address_filter filter;
-	bool next_guest;            /* state.guest as of the next ip */
-	uint64_t erratum_resume_ip; /* an erratum makes it doubtful whether tracing is on at this ip
-				       (flow_packets.c); 0: no doubt */
-	bool in_header;             /* between PSB and PSBEND */
+	bool next_guest; /* state.guest as of the next ip */
+	uint64_t
+		erratum_resume_ip; /* where an erratum makes it doubtful that tracing is on; or 0 */
+	bool in_header;            /* between PSB and PSBEND */
 	bool header_has_ip;
 	struct cpu_event_data
 		pending_fup[PENDING_FUPS_MAX]; /* their FUP is their ip, not that of an interrupt */
@@ -169,11 +166,9 @@ struct pt_flow {
 	unsigned last_bits;  /* number of bits of the last TNT packet in `bits` */
 	unsigned branches_followed;    /* branches since the last packet */
 	struct basic_block *block;     /* at ip; valid during a step */
-	uint32_t cached_block;         /* CFG node of the block at ip, which is in view; 0: use
-					  flow_step_slow() */
+	uint32_t cached_block;         /* CFG node at ip, in view; 0: use flow_step_slow() */
 	struct run_recorder *recorder; /* borrowed; NULL: no run is recorded */
-	struct timestamp known; /* when a packet last confirmed ip: direct branches follow at the
-				   same time */
+	struct timestamp known; /* when a packet last confirmed ip: the time of direct branches */
 
 	uint64_t offset;  /* of the last packet */
 	uint64_t counted; /* bytes before this offset are in the statistics */
@@ -248,10 +243,7 @@ void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow);
 /* Read packets at another position of the stream. */
 void flow_window_seek(struct pt_flow *flow, const struct aux_position *position);
 
-/*
- * Fill the window, starting at flow->offset, where the current packet begins.  The bytes
- * of this and later packets move.
- */
+/* Fill the window from flow->offset, where the current packet begins.  Its bytes move. */
 void flow_window_refill(struct pt_flow *flow);
 
 #endif

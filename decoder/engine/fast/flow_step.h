@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows the code from one packet to the next; pt_flow.c has the table of packets and
- * pending states. flow_step() is called until nothing is pending any more, and emits events
- * meanwhile.  Private to the engine.
+ * Follows the code from one packet to the next (pt_flow.c): flow_step() is called until nothing is
+ * pending, and emits events meanwhile.  Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
 #define DECODER_ENGINE_FAST_FLOW_STEP_H
@@ -10,12 +9,11 @@
 #include "decoder/engine/fast/flow_state.h"
 
 /*
- * Follow cached blocks as far as possible. flow->cached_block is set, which implies that a
- * branch was emitted since tracing began and that no emulated PTWRITE is being read.
+ * Follow cached blocks as far as possible; the second counts their executions. flow->cached_block
+ * is set, which implies that a branch was emitted since tracing began and that no emulated PTWRITE
+ * is being read.
  */
 void flow_run_cached(struct pt_flow *flow);
-
-/* The same where the executions of blocks count. */
 void flow_run_counted(struct pt_flow *flow);
 
 /*
@@ -61,10 +59,7 @@ static inline void flow_step(struct pt_flow *flow)
 	flow_step_slow(flow);
 }
 
-/*
- * Begin tracing at ip, and emit BRANCH_TRACE_ON if a packet says so (`by_packet`) or a gap
- * precedes.
- */
+/* Begin tracing at ip; emit BRANCH_TRACE_ON if a packet says so (`by_packet`) or a gap precedes. */
 void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet);
 
 /* After damage, a packet has an ip: continue there if there is code. */
@@ -76,9 +71,7 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip);
 /* Returns whether the instruction at the flow's ip is a VMLAUNCH or VMRESUME. */
 bool flow_at_vm_entry(struct pt_flow *flow);
 
-/*
- * The trace does not fit the code at ip (0: unknown): emit a gap, and wait for a packet with an ip.
- */
+/* The trace does not fit the code at ip (0: unknown): emit a gap; wait for a packet with an ip. */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 
 /* Returns whether an instruction is a call or jump to an address in it. */
@@ -145,10 +138,8 @@ void emulated_ptwrite_drop_interrupted(struct pt_flow *flow);
 /* Make the flow's ip unknown; nothing is emitted. */
 void flow_set_lost(struct pt_flow *flow);
 
-/* Emit the pending events; the FUP's IP is their address (0: unknown). */
+/* Emit the pending events, or CFE; the FUP's ip is their address (0: unknown). */
 void flow_emit_pending(struct pt_flow *flow, uint64_t ip);
-
-/* Emit the pending CFE; the ip of its interrupt's FUP is its address (0: unknown). */
 void flow_emit_cfe(struct pt_flow *flow, uint64_t ip);
 
 /* No FUP will come for the pending events: emit them without an address. */

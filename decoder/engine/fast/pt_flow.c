@@ -2,9 +2,8 @@
 /*
  * The fast engine: packets drive a flow over cached basic blocks.
  *
- * Each packet makes something pending, and steps follow one block after another
- * until nothing is pending; only then is the next packet read.  So no event is emitted
- * before a packet has proved it:
+ * Each packet makes something pending, and steps follow one block after another until nothing is
+ * pending; only then is the next packet read. So no event is emitted before a packet has proved it:
  *
  *   packet      the flow continues
  *   ----------  -----------------------------------------------------------

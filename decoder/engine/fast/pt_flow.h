@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Makes streams of the fast engine, and flows that decode segments of them.  Private to the engine.
- */
+/* Makes streams of the fast engine, and flows that decode segments.  Private to the engine. */
 #ifndef DECODER_ENGINE_FAST_PT_FLOW_H
 #define DECODER_ENGINE_FAST_PT_FLOW_H
 
 #include "decoder/engine/fast/flow_state.h"
 
-/*
- * Returns a stream of the fast engine, owned by the caller; NULL, and nothing is left
- * behind, if libipt refuses the trace.
- */
+/* Returns a stream of the fast engine, owned by the caller; NULL if libipt refuses the trace. */
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config);
 
-/*
- * Returns a flow without a stream, owned by the caller, for about `size` bytes of trace;
- * flow_checkpoint_load() gives it a stream.
- */
+/* Returns a flow without a stream, owned by the caller, for about `size` bytes of trace. */
 struct pt_flow *pt_flow_spare(uint64_t size);
 
 /* Attach a spare flow to the stream of another flow, at no position yet. */
@@ -27,16 +19,12 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 void pt_flow_free(struct pt_flow *flow);
 
 /*
- * A stream of the fast engine whose segments are decoded by threads.
+ * Returns a stream, owned by the caller, whose segments are decoded by input.workers.  It owns
+ * `flow`, which has not begun.
  *
- * Segments are decoded ahead, each from a guess of the state before it (flow_checkpoint.h),
- * and consumed in order.  After a wrong guess the segment is decoded again, here, from the real
- * state.  So the events are those of one flow through the whole stream.
- */
-
-/*
- * `flow` has not begun; the result owns it. input.workers run the jobs.  Returns the stream,
- * owned by the caller.
+ * Segments are decoded ahead, each from a guess of the state before it (flow_checkpoint.h), and
+ * consumed in order.  After a wrong guess the segment is decoded again, here, from the real state.
+ * So the events are those of one flow through the whole stream.
  */
 struct pt_stream *pt_segments_new(struct pt_flow *flow);
 

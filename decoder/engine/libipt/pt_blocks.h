@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The engine on libipt's block decoder (pt_blocks.c), and its use of libipt's events
- * (pt_block_events.c).  Private to the engine.
- */
+/* The engine on libipt's block decoder.  Private to the engine. */
 #ifndef DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
 #define DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
 
@@ -51,8 +48,8 @@ struct pt_rewrite {
 #define PT_REWRITE_HEADER 48u
 
 /*
- * Write a PSB+ and padding, for libipt to begin where the trace resumes without a PSB, after the
- * bytes that were rewritten last.  `tsc`: the time; 0: unknown.
+ * Write a PSB+ and padding, for libipt to begin where the trace resumes without a PSB after the
+ * bytes rewritten last.  `tsc`: the time; 0: unknown.
  */
 void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *bytes);
 
@@ -108,10 +105,7 @@ struct pt_blocks {
 	uint32_t blocks_without_packet;
 };
 
-/*
- * Returns a stream of libipt's engine, owned by the caller; NULL, and nothing is left
- * behind, if libipt refuses the trace.
- */
+/* Returns a stream of libipt's engine, owned by the caller; NULL if libipt refuses the trace. */
 struct pt_stream *pt_blocks_new(const struct pt_stream_input *input,
 				const struct pt_config *config);
 

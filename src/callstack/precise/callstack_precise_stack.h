@@ -71,10 +71,7 @@ struct precise_stack {
 	uint64_t switches; /* to other stacks, so far */
 	size_t candidates; /* parked stacks that this one may be; 0: it is known */
 	size_t known;      /* innermost frames that all candidates have in common */
-	/*
-	 * Depth of the stack that the candidates run on, with its group.since, insns_since and
-	 * cycles_since; 0: they run on no other stack.
-	 */
+	/* Depth of the stack below the candidates, or 0, and its group.since and so on. */
 	size_t below;
 	int64_t below_since;
 	uint64_t below_insns, below_cycles;
@@ -93,14 +90,12 @@ struct precise_stack {
 	const struct symbol *gap; /* name of the gap's slice; NULL: no gap */
 	uint16_t end_flags;       /* flags of ends: SLICE_CUT while the trace ends or is missing */
 	bool watched;       /* group.since is the begin that timestamp_group_watch() watches */
-	bool begun_by_jump; /* the stack began by a jump to an entry: its function may return to any
-			       stack */
+	bool begun_by_jump; /* to an entry: the stack's function may return to any stack */
 	bool astray;        /* code without bytes runs, or an unknown caller */
 	const struct symbol *jumped_from; /* of the frame that the innermost such code replaced */
 	/* Recent targets of jumps of such code to entries of functions, by a hash. */
 	uint64_t jumped_to[1 << JUMPED_TO_BITS];
-	uint64_t returned_from; /* entry of the function that returned, perhaps to such code; 0:
-				   none */
+	uint64_t returned_from; /* entry of what returned, perhaps to such code; or 0 */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
@@ -176,10 +171,7 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 	stack->group.calls++;
 }
 
-/*
- * Emit the begin or end of an inlined call, which takes no time from functions
- * (callstack_precise_inlined.c).
- */
+/* The same for an inlined call, which takes no time from functions. */
 void precise_emit_inlined(struct precise_stack *stack, int64_t time, const struct frame *frame,
 			  enum slice_event_kind kind);
 
@@ -260,9 +252,7 @@ void precise_rename(struct precise_stack *stack, const struct symbol *symbol);
 /* Show the innermost frame by a slice, if it is a hidden stub. */
 void precise_reveal(struct precise_stack *stack, int64_t time);
 
-/*
- * End all frames at `time` (mapped), so that the frames inferred next called them or followed them.
- */
+/* End all frames, so that the frames inferred next called them or followed them. */
 void precise_end_frames(struct precise_stack *stack, int64_t time);
 
 /* Make an unseen caller the only frame. */
@@ -352,8 +342,8 @@ enum precise_resume {
 };
 
 /*
- * Park the current stack and resume a parked one. Returns false, with nothing done, if no stack
- * fits. `dropped`: perhaps nothing can resume the current stack.
+ * Park the current stack, which perhaps nothing can resume (`dropped`), and resume a parked one.
+ * Returns false, with nothing done, if no stack fits.
  */
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped);
@@ -376,15 +366,12 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
 
-/*
- * The innermost frame is about to call a function on another stack, which ends in that frame
- * (`returns`) or leaves for any stack.
- */
+/* The innermost frame calls a function on another stack, which ends there or leaves for any. */
 void precise_enter_stack(struct precise_stack *stack, bool returns);
 
 /*
- * Go's morestack(): a function that left for any stack returns just after the call of the frame
- * that left its own: pop to the caller. Returns whether it does.
+ * Go's morestack(): if a function that left for any stack returns just after the call of the frame
+ * that left its own, pop to the caller. Returns whether it does.
  */
 bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
@@ -509,44 +496,38 @@ static inline void precise_take_time(struct precise_stack *stack, const struct b
 }
 
 /*
- * Follow any event, except for the effect of a near branch on frames (callstack_precise.c). Returns
- * false if that effect is left to do, at stack->last_time.
+ * Follow any event, except for the effect of a near branch on frames. Returns false if that effect
+ * is left to do, at stack->last_time.
  */
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes);
 
-/*
- * If the innermost frame is a pause, missing, or of another function, make it the function at
- * `from` (callstack_precise_branches.c).
- */
+/* If the innermost frame is a pause, missing, or of another function, make it that at `from`. */
 void precise_sync_top(struct precise_stack *stack, int64_t time, const struct location *from);
 
-/* Follow a jump out of the innermost frame's function (callstack_precise_branches.c). */
+/* Follow a jump out of the innermost frame's function. */
 void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to);
 
-/* precise_follow_any() for a branch with a time and no gap before it (callstack_precise_far.c). */
+/* precise_follow_any() for a branch with a time and no gap before it. */
 bool precise_follow_far(struct precise_stack *stack, int64_t time,
 			const struct resolved_branch *branch, const struct branch_notes *notes);
 
-/* The kernel returns to `to`: end the innermost entry (callstack_precise_far.c). */
+/* The kernel returns to `to`: end the innermost entry. */
 void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
  * Follow a near branch if it changes only frames above the outermost one, of which only the
- * function is known. Returns whether it does; if not, nothing is done
- * (callstack_precise_branches.c).
+ * function is known. Returns whether it does; if not, nothing is done.
  */
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
 
-/* The machine's operations `pass` and `set_inlined` (callstack_precise_inlined.c). */
+/* The machine's operations (callstack.h). */
 void precise_pass(struct callstack *base, const struct branch_event *event);
 bool precise_set_inlined(struct callstack *base, const struct location *location,
 			 const struct inlined_call *call);
 
-/* The machine's operation `join` (call_follower.c). */
 bool precise_join(struct callstack *base, const struct call_stretch *stretch);
 
-/* The machine's operation `feed` (callstack_precise_branches.c). */
 void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
 		  const struct branch_notes *notes);
 
