@@ -221,7 +221,7 @@ static void choose_default_output(struct options *options)
 
 static void take_option(struct options *options, const struct option_spec *option, char *argument)
 {
-	if (!option->neutral)
+	if (!(option->flags & NEUTRAL))
 		add_word(options, option, argument);
 	parse_argument(options, option, argument ? argument : (char *)option->if_omitted);
 	message_color(options->color);
@@ -336,7 +336,7 @@ static void take_setting(void *context, char *name, char *argument, const char *
 	struct options *options = context;
 	const struct option_spec *option = option_find(name, strlen(name));
 
-	if (!option || !option->setting)
+	if (!option || !(option->flags & SETTING))
 		usage_error("cannot take '%s' from %s: %s; leave it out", name, source,
 			    option ? "it is not a setting" : "there is no such option");
 	if (!option->argument != !argument && !option->if_omitted)

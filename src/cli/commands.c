@@ -76,7 +76,7 @@ bool command_takes(enum command command, const struct option_spec *option)
 
 	if (option->only)
 		return (option->only & bit) != 0;
-	return command_specs[command].groups >> option->group & 1 && !(option->except & bit);
+	return command_specs[command].groups >> option->group & 1 && !(option->flags & bit);
 }
 
 const char *command_word(enum command command)

@@ -84,7 +84,7 @@ static void print_options(enum command command, bool all)
 
 		for (const struct option_spec *option = option_specs; option->name; option++) {
 			if ((int)option->group != group || !command_takes(command, option) ||
-			    !(all || option->common))
+			    !(all || option->flags & COMMON))
 				continue;
 			if (!any)
 				printf("%s:\n", headings[group]);

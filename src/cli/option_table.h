@@ -45,13 +45,19 @@ enum option_type {
 	OPTION_VERSION,
 };
 
+/* The low bits of the flags are commands that do not take the option, by enum command. */
+#define NEUTRAL (1U << 16) /* does not affect the content of outputs */
+#define SETTING (1U << 17) /* allowed in the user's configuration */
+#define COMMON  (1U << 18) /* shown by --help without =all */
+
 struct option_spec {
 	const char *name;     /* without "--" */
 	char letter;          /* 0: no short option */
 	const char *argument; /* as shown by --help; NULL: no argument */
 	enum option_group group;
 	enum option_type type;
-	size_t field;     /* offset in struct options */
+	size_t field; /* offset in struct options */
+	unsigned flags;
 	const char *help; /* the short help ends at the first semicolon */
 	/* A word that an option takes, and its value. Lists end with a NULL word. */
 	const struct option_choice {
@@ -60,14 +66,10 @@ struct option_spec {
 	} * choices;            /* of OPTION_CHOICE */
 	unsigned least, most;   /* of OPTION_NUMBER */
 	const char *if_omitted; /* default of an optional argument; NULL: required */
-	bool neutral;           /* does not affect the content of outputs */
-	bool setting;           /* allowed in the user's configuration */
-	bool common;            /* shown by --help without =all */
-	unsigned only, except;  /* bit sets of commands; `only` 0: the commands of its group */
+	unsigned only;          /* bit set of commands that take it; 0: the commands of its group */
 };
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */
-extern const size_t option_count;               /* without the last one */
 
 /* Returns the option with a long name of `length` bytes, or with a letter; NULL: none. */
 const struct option_spec *option_find(const char *name, size_t length);
