@@ -15,25 +15,6 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
-static void refuse_selection(const struct options *options)
-{
-	struct selection slices = options->select;
-
-	if (options->format->chooses_calls)
-		slices.symbols.count = slices.dsos.count = 0;
-	if (options->format->slices != SLICES_SORTED && selection_of_slices(&slices))
-		usage_error("--symbol, --dso, --between, --from, --within, --depth, --min-duration "
-			    "and --hide choose slices, which this --format does not show");
-	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
-		usage_error("--time, --pid, --tid, --comm and --cpu need a perf.data file; "
-			    "perf script has options of these names");
-	if (options->overlay_count && !options->input && options->command != COMMAND_RECORD &&
-	    options->format != &format_memtrace &&
-	    (selection_of_events(&options->select) || selection_of_slices(&options->select)))
-		usage_error("overlays without a recording are shown whole; to choose a part of a "
-			    "memtrace file, cut it with --time and -o OUT.ctf");
-}
-
 /* Returns whether the command line has an option; settings do not count. */
 static bool has_option(const struct options *options, const char *name)
 {
@@ -68,68 +49,73 @@ static void choose_like(struct options *options)
 		options->mode = TRACE_MODE_USER;
 }
 
-static void refuse_top(const struct options *options)
-{
-	bool table = options->command == COMMAND_DIFF ? options->format == &format_ftf
-						      : options->format == &format_functions;
+/* A row of a table of conflicts; the last row has no message. */
+struct conflict {
+	bool present;
+	const char *message;
+};
 
-	if (!table && (options->select.top || has_option(options, "sort")))
-		usage_error("--top and --sort need --format=functions or `ptrace2ftf diff`");
+static void refuse_first(const struct conflict *conflicts)
+{
+	for (; conflicts->message; conflicts++)
+		if (conflicts->present)
+			usage_error("%s", conflicts->message);
 }
 
-static void refuse_split(const struct options *options)
+static void refuse_selection(const struct options *options)
 {
-	if (!options->select.split.unit)
-		return;
-	if (!options->format->split)
-		usage_error("--split needs --format=ftf");
-	if (is_stdout(options->output))
-		usage_error("--split writes several files; name them with -o FILE");
+	struct selection slices = options->select;
+	bool events = selection_of_events(&slices),
+	     overlays = selection_of_slices(&slices) || events;
+
+	if (options->format->chooses_calls)
+		slices.symbols.count = slices.dsos.count = 0;
+	refuse_first((const struct conflict[]){
+		{ options->format->slices != SLICES_SORTED && selection_of_slices(&slices),
+		  "--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "
+		  "choose slices, which this --format does not show" },
+		{ options->input_kind != INPUT_PERF_DATA && events,
+		  "--time, --pid, --tid, --comm and --cpu need a perf.data file; perf script has "
+		  "options of these names" },
+		{ options->overlay_count && !options->input && options->command != COMMAND_RECORD &&
+			  options->format != &format_memtrace && overlays,
+		  "overlays without a recording are shown whole; to choose a part of a memtrace "
+		  "file, cut it with --time and -o OUT.ctf" },
+		{ false, NULL } });
 }
 
-static void refuse_counters(const struct options *options)
+/* Options of one format, and options that exclude each other. */
+static void refuse_formats(const struct options *options)
 {
-	if (!has_option(options, "counters"))
-		return;
-	if (!options->counters)
-		usage_error("--counters needs a time of 1ns or more");
-	if (!options->format->split && options->format != &format_html)
-		usage_error("--counters needs --format=ftf or html");
-	if (options->input_kind != INPUT_PERF_DATA)
-		usage_error("--counters needs a perf.data file");
-}
+	const struct output_format *format = options->format;
+	bool ftf = format->split, page = ftf || format == &format_html;
+	bool folded = format == &format_folded, magic_trace = options->stacks == STACKS_MAGIC_TRACE;
+	bool split = options->select.split.unit, fit = has_option(options, "fit");
+	bool counters = has_option(options, "counters");
+	bool table = options->command == COMMAND_DIFF ? format == &format_ftf
+						      : format == &format_functions;
 
-static void refuse_fit(const struct options *options)
-{
-	if (!has_option(options, "fit"))
-		return;
-	if (!options->format->split && options->format != &format_html)
-		usage_error("--fit needs --format=ftf or html");
-	if (options->select.split.unit)
-		usage_error("cannot combine --fit and --split: the parts keep all slices; "
-			    "choose one");
-}
-
-static void refuse_max_stack(const struct options *options)
-{
-	if (options->unit && options->format != &format_folded)
-		usage_error("--unit needs --format=folded");
-	if (options->max_stack && options->format != &format_folded &&
-	    options->format != &format_pprof)
-		usage_error("--max-stack needs --format=folded or pprof");
-}
-
-static void refuse_flows(const struct options *options)
-{
-	if (!options->flows)
-		return;
-	if (!options->format->split)
-		usage_error("--flows needs --format=ftf");
-	if (options->stacks == STACKS_MAGIC_TRACE)
-		usage_error("--flows needs --stacks=precise");
-	if (options->select.fit && options->select.fit != FIT_NONE)
-		usage_error(
-			"cannot combine --fit and --flows: folded slices have no arrows; choose one");
+	refuse_first((const struct conflict[]){
+		{ !table && (options->select.top || has_option(options, "sort")),
+		  "--top and --sort need --format=functions or `ptrace2ftf diff`" },
+		{ split && !ftf, "--split needs --format=ftf" },
+		{ split && is_stdout(options->output),
+		  "--split writes several files; name them with -o FILE" },
+		{ fit && !page, "--fit needs --format=ftf or html" },
+		{ fit && split,
+		  "cannot combine --fit and --split: the parts keep all slices; choose one" },
+		{ counters && !options->counters, "--counters needs a time of 1ns or more" },
+		{ counters && !page, "--counters needs --format=ftf or html" },
+		{ counters && options->input_kind != INPUT_PERF_DATA,
+		  "--counters needs a perf.data file" },
+		{ options->unit && !folded, "--unit needs --format=folded" },
+		{ options->max_stack && !folded && format != &format_pprof,
+		  "--max-stack needs --format=folded or pprof" },
+		{ options->flows && !ftf, "--flows needs --format=ftf" },
+		{ options->flows && magic_trace, "--flows needs --stacks=precise" },
+		{ options->flows && options->select.fit && options->select.fit != FIT_NONE,
+		  "cannot combine --fit and --flows: folded slices have no arrows; choose one" },
+		{ false, NULL } });
 }
 
 static void refuse_batch(const struct options *options)
@@ -172,21 +158,22 @@ static void refuse_open(const struct options *options, bool batch)
 
 static void refuse_record(const struct options *options, bool batch)
 {
+	const char *attach = options->attach;
+	bool one_process = options->program || (attach && !strchr(attach, ','));
+
 	if (options->command != COMMAND_RECORD)
 		return;
-	if (!options->program && !options->attach && !options->all_cpus)
-		usage_error("nothing to record; name a program after --, or processes with "
-			    "-p, or -a for all");
-	if (options->attach && options->attach[strspn(options->attach, "0123456789,")])
-		usage_error("invalid --attach '%s'; expected process ids like 12,13",
-			    options->attach);
-	if ((options->start_at || options->snapshot_at) && !options->program &&
-	    (!options->attach || strchr(options->attach, ',')))
-		usage_error("--%s needs a program, or one process",
-			    options->start_at ? "start-at" : "snapshot-at");
-	if (batch || options->input_kind != INPUT_PERF_DATA)
-		usage_error("record makes one recording, which is its input; leave out -o "
-			    "DIR/ and --input");
+	if (attach && attach[strspn(attach, "0123456789,")])
+		usage_error("invalid --attach '%s'; expected process ids like 12,13", attach);
+	refuse_first((const struct conflict[]){
+		{ !options->program && !attach && !options->all_cpus,
+		  "nothing to record; name a program after --, or processes with -p, or -a for all" },
+		{ options->start_at && !one_process, "--start-at needs a program, or one process" },
+		{ options->snapshot_at && !one_process,
+		  "--snapshot-at needs a program, or one process" },
+		{ batch || options->input_kind != INPUT_PERF_DATA,
+		  "record makes one recording, which is its input; leave out -o DIR/ and --input" },
+		{ false, NULL } });
 }
 
 static void refuse_diff(const struct options *options, bool batch)
@@ -201,15 +188,15 @@ static void refuse_diff(const struct options *options, bool batch)
 		return;
 	if (options->input_count != 2)
 		usage_error("diff compares two recordings; name A and B");
-	if (strcmp(options->inputs[0], "-") == 0 || strcmp(options->inputs[1], "-") == 0)
-		usage_error("cannot compare standard input; name a file");
-	if (batch)
-		usage_error("diff writes one table; name a file with -o");
-	if (options->format != &format_ftf && options->format != &format_folded)
-		usage_error("diff prints a table; leave out --format, or choose folded for stacks");
-	if (is_stdout(options->json) && (!options->output || is_stdout(options->output)))
-		usage_error("standard output has other content; name a file for the summary, "
-			    "--json=FILE");
+	refuse_first((const struct conflict[]){
+		{ is_stdout(options->inputs[0]) || is_stdout(options->inputs[1]),
+		  "cannot compare standard input; name a file" },
+		{ batch, "diff writes one table; name a file with -o" },
+		{ options->format != &format_ftf && options->format != &format_folded,
+		  "diff prints a table; leave out --format, or choose folded for stacks" },
+		{ is_stdout(options->json) && (!options->output || is_stdout(options->output)),
+		  "standard output has other content; name a file for the summary, --json=FILE" },
+		{ false, NULL } });
 }
 
 static void refuse_memtrace(const struct options *options)
@@ -312,22 +299,22 @@ void option_conflicts_choose_format(struct options *options)
 /* The recording is read again for each call, so it must be a file. */
 static void refuse_slow(const struct options *options)
 {
-	if (!options->slow.listed)
-		return;
-	if (options->output_pattern || options->files_from)
-		usage_error(
-			"--slowest and --slow need one recording; leave out options of batches");
-	if (!options_trace_slow(options))
-		return;
-	if (options->input_kind != INPUT_PERF_DATA)
-		usage_error("traces of slow calls need a perf.data file; leave out -o DIR/");
+	bool listed = options->slow.listed, traces = listed && options_trace_slow(options),
+	     pipe = false;
+
 	for (int i = 0; i < options->input_count; i++)
-		if (is_stdout(options->inputs[i]))
-			usage_error("traces of slow calls need a file, which is read again; "
-				    "name one instead of -");
-	if (options->json_lines || options->skip_existing)
-		usage_error("--json-lines and --skip-existing need a batch; DIR/index.jsonl "
-			    "has a line for each slow call");
+		pipe |= is_stdout(options->inputs[i]);
+	refuse_first((const struct conflict[]){
+		{ listed && (options->output_pattern || options->files_from),
+		  "--slowest and --slow need one recording; leave out options of batches" },
+		{ traces && options->input_kind != INPUT_PERF_DATA,
+		  "traces of slow calls need a perf.data file; leave out -o DIR/" },
+		{ traces && pipe,
+		  "traces of slow calls need a file, which is read again; name one instead of -" },
+		{ traces && (options->json_lines || options->skip_existing),
+		  "--json-lines and --skip-existing need a batch; DIR/index.jsonl has a line for each "
+		  "slow call" },
+		{ false, NULL } });
 }
 
 static void refuse_many(const struct options *options)
@@ -349,27 +336,23 @@ void option_conflicts_refuse(const struct options *options)
 	bool batch = options_is_batch(options);
 	bool text = !batch && default_output == DEFAULT_STDOUT, to_stdout;
 
-	if (options->output && options->output_pattern)
-		usage_error("cannot combine --output and --output-pattern; choose one");
-	if (options->inlined && options->stacks == STACKS_MAGIC_TRACE)
-		usage_error("--inline needs --stacks=precise: magic-trace's rules do not know "
-			    "inlined functions");
-	if (options->inlined && options->engine == PT_ENGINE_LIBIPT)
-		usage_error("--inline needs --engine=fast: libipt's does not show where code "
-			    "without a branch enters an inlined call");
-	if (options->format == &format_sqlite && options->max_output)
-		usage_error("cannot cut a database; leave out --max-output");
-	if (options->json_answer && options->max_output)
-		usage_error("--max-output would cut the JSON; leave it out");
-	if (options->join && (options->no_join || batch))
-		usage_error("cannot combine --join with an output for each input; choose one");
+	refuse_first((const struct conflict[]){
+		{ options->output && options->output_pattern,
+		  "cannot combine --output and --output-pattern; choose one" },
+		{ options->inlined && options->stacks == STACKS_MAGIC_TRACE,
+		  "--inline needs --stacks=precise: magic-trace's rules do not know inlined functions" },
+		{ options->inlined && options->engine == PT_ENGINE_LIBIPT,
+		  "--inline needs --engine=fast: libipt's does not show where code without a branch "
+		  "enters an inlined call" },
+		{ options->format == &format_sqlite && options->max_output,
+		  "cannot cut a database; leave out --max-output" },
+		{ options->json_answer && options->max_output,
+		  "--max-output would cut the JSON; leave it out" },
+		{ options->join && (options->no_join || batch),
+		  "cannot combine --join with an output for each input; choose one" },
+		{ false, NULL } });
 	refuse_memtrace(options);
-	refuse_top(options);
-	refuse_split(options);
-	refuse_fit(options);
-	refuse_counters(options);
-	refuse_max_stack(options);
-	refuse_flows(options);
+	refuse_formats(options);
 	refuse_selection(options);
 	refuse_slow(options);
 	refuse_many(options);
