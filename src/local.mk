@@ -30,7 +30,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/commands.c src/cli/commands.h \
-	src/cli/help.c src/cli/help.h \
+	src/cli/help.c \
 	src/cli/output_suffix.c \
 	src/cli/input_list.c \
 	src/cli/option_conflicts.c \
@@ -118,10 +118,10 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
 	src/pipeline/second_look.c \
-	src/record/call_watch.c src/record/call_watch.h \
+	src/record/call_watch.c \
 	src/record/code_file.c src/record/code_file.h \
 	src/record/obstacles.c \
-	src/record/perf_command.c src/record/perf_command.h \
+	src/record/perf_command.c \
 	src/record/record.c src/record/record.h \
 	src/report/debug_hint.c \
 	src/report/progress.c src/report/progress.h \
@@ -148,8 +148,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slow/format_slowest.c src/slow/slow_traces.c src/slow/why_many.c \
 	src/slow/why_merged.h \
 	src/serve/browser.c \
-	src/serve/open_trace.c src/serve/open_trace.h \
-	src/serve/trace_server.h \
+	src/serve/open_trace.h \
 	src/serve/viewer_page.c src/serve/viewer_page.h \
 	src/slices/call_tree.c src/slices/call_tree.h \
 	src/slices/durations.c src/slices/durations.h \
@@ -197,9 +196,9 @@ bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 # In the program, not in the library: tests link the program without a server, too.
 if HAVE_MHD
-ptrace2ftf_SOURCES += src/serve/page_reach.c src/serve/trace_server.c
+ptrace2ftf_SOURCES += src/serve/open_trace.c src/serve/trace_server.c
 else
-ptrace2ftf_SOURCES += src/serve/trace_server_none.c
+ptrace2ftf_SOURCES += src/serve/open_trace_none.c
 endif
 
 # Order matters: each library may use the ones after it. Of the shared ones the C library comes first,

@@ -10,7 +10,6 @@
 #include "src/batch/batch.h"
 #include "src/cli/command_line.h"
 #include "src/cli/commands.h"
-#include "src/cli/help.h"
 #include "src/diff/diff.h"
 #include "src/options/input_paths.h"
 #include "src/pipeline/convert.h"
@@ -200,7 +199,7 @@ static int run_command(enum command command, int argc, char **argv)
 	struct options options;
 
 	command_line_parse(&options, command, argc, argv);
-	if (command != COMMAND_RECORD || record_run(&options, &recorded) == RECORD_DONE)
+	if (command != COMMAND_RECORD || record_run(&options, &recorded))
 		status = convert_inputs(&options);
 	if (recorded && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS))
 		status = recorded;

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 /* The functions in the header are enough: there is no library to load at each start. */
 #define XXH_INLINE_ALL
@@ -16,13 +14,13 @@
 
 #include "base/io/file_makers.h"
 #include "config.h"
+#include "reader/trace_input.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 
 #define ATTRIBUTE "user." FTF_STAMP_NAME
 #define BLOCK     ((size_t)1024 * 1024)
-/* The stamp is the first thing after the trace's magic number and provider. */
-#define START ((size_t)4096)
+#define START     ((size_t)4096)
 
 /* ---- Hashing ------------------------------------------------------------- */
 
@@ -118,42 +116,23 @@ int stamp_make(struct stamp *stamp, const struct options *options, struct error 
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* Plain or gzip, which zlib detects.  Returns the bytes read. */
-static size_t start_of_gzip(const char *path, uint8_t start[START])
-{
-	gzFile file = gzopen(path, "rbe");
-	int got = file ? gzread(file, start, START) : 0;
-
-	if (file)
-		gzclose(file);
-	return got < 0 ? 0 : (size_t)got;
-}
-
-static size_t start_of_zstd(const char *path, uint8_t start[START])
-{
-	FILE *file = fopen(path, "rbe");
-	size_t room = ZSTD_DStreamInSize(), left = 1; /* the room of a block, and so of the start */
-	ZSTD_DCtx *context = ZSTD_createDCtx();
-	uint8_t *block = alloc_zeroed(1, room);
-	ZSTD_inBuffer in = { block, file ? fread(block, 1, room, file) : 0, 0 };
-	ZSTD_outBuffer out = { start, START, 0 };
-
-	while (context && in.pos < in.size && out.pos < START && left && !ZSTD_isError(left))
-		left = ZSTD_decompressStream(context, &out, &in);
-	if (file)
-		fclose(file);
-	ZSTD_freeDCtx(context);
-	free(block);
-	return out.pos;
-}
-
+/* The stamp is the first thing after the trace's magic number and provider. */
 static bool is_in_trace(const struct stamp *stamp, const char *path)
 {
-	uint8_t start[START];
-	size_t size = compression_of_path(path) == COMPRESSION_ZSTD ? start_of_zstd(path, start)
-								    : start_of_gzip(path, start);
+	struct error err = { 0 };
+	struct trace_input input;
+	const uint8_t *start;
+	size_t size = START;
+	bool found;
 
-	return memmem(start, size, stamp->text, strlen(stamp->text)) != NULL;
+	if (trace_input_open(&input, path, &err) < 0)
+		return false;
+	start = trace_input_peek(&input, START, &size, &err);
+	if (!start && err.kind == ERROR_NONE)
+		start = trace_input_peek(&input, size, &size, &err);
+	found = start && memmem(start, size, stamp->text, strlen(stamp->text));
+	trace_input_close(&input);
+	return found;
 }
 
 bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, const char *path)

@@ -7,7 +7,6 @@
 
 #include "base/io/output_path.h"
 #include "src/cli/commands.h"
-#include "src/cli/help.h"
 #include "src/pipeline/convert.h"
 
 /* ---- Arguments ----------------------------------------------------------- */

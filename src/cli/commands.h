@@ -26,6 +26,15 @@ bool command_takes(enum command command, const struct option_spec *option);
 /* Returns the text after "ptrace2ftf" in the command's name, valid until the next call. */
 const char *command_word(enum command command);
 
+/*
+ * Print the help of a command to standard output. `all`: every option; otherwise the common ones,
+ * each up to the first semicolon of its help.
+ */
+void help_print(enum command command, bool all);
+
+/* Print the versions of the program and its libraries, and what this build lacks. */
+void versions_print(void);
+
 /* ---- Usage errors for misspelt words, with suggestions -------------------- */
 
 /* Print a usage error and exit with EXIT_USAGE. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the tables of commands and options, and the versions. */
-#include "src/cli/help.h"
+#include "src/cli/commands.h"
 
 #include <elfutils/libdwfl.h>
 #include <intel-pt.h>
@@ -11,7 +11,6 @@
 #include <zstd.h>
 
 #include "config.h"
-#include "src/cli/commands.h"
 
 enum { WIDTH = 79, HELP_COLUMN = 28 };
 

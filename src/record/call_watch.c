@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hardware breakpoints in the threads of a process. */
-#include "src/record/call_watch.h"
+#include "src/record/record.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "src/record/perf_command.h"
+#include "src/record/record.h"
 
 #define PMU "/sys/bus/event_source/devices/intel_pt"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments of perf record: man perf-record, man perf-intel-pt. */
-#include "src/record/perf_command.h"
+#include "src/record/record.h"
 
 #include <stdarg.h>
 #include <unistd.h>

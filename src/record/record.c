@@ -10,9 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/record/call_watch.h"
 #include "src/record/code_file.h"
-#include "src/record/perf_command.h"
 #include "src/report/progress.h"
 
 /* Returns whether a file's content is not that of `before`: perf replaces a file, or leaves it. */
@@ -264,7 +262,7 @@ static bool prepare_calls(struct call_watch *calls, const struct options *option
 	return err.kind == ERROR_NONE;
 }
 
-enum record_result record_run(const struct options *options, int *status)
+bool record_run(const struct options *options, int *status)
 {
 	struct call_watch calls = { 0 };
 	struct recorder recorder;
@@ -279,26 +277,23 @@ enum record_result record_run(const struct options *options, int *status)
 		perf_command_print(words, stdout);
 		perf_command_free(words);
 		*status = fflush(stdout) == 0 ? EXIT_WHOLE : EXIT_FAILED;
-		return RECORD_ENDED;
+		return false;
 	}
+	*status = EXIT_FAILED;
 	possible = recorder_check(&recorder, options, stderr) && prepare_calls(&calls, options);
 	if (possible && !options->quiet) {
 		fputs("ptrace2ftf: ", stderr);
 		perf_command_print(words, stderr);
 	}
-	if (!possible)
-		*status = EXIT_FAILED;
-	else
+	if (possible)
 		*status = options->no_code ? run(words, options, &calls, NULL)
 					   : run_and_save(words, options, &calls);
 	perf_command_free(words);
-	if (!possible)
-		return RECORD_ENDED;
-	if (is_new(options->input, &before))
-		return RECORD_DONE;
+	if (!possible || is_new(options->input, &before))
+		return possible;
 	message_begin_error(stderr);
 	fprintf(stderr, "cannot convert: perf did not write %s (exit status %d)\n", options->input,
 		*status);
 	*status = *status ? *status : EXIT_FAILED;
-	return RECORD_ENDED;
+	return false;
 }

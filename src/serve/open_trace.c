@@ -10,7 +10,6 @@
 #include "base/io/temp_file.h"
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
-#include "src/serve/trace_server.h"
 #include "src/serve/viewer_page.h"
 
 struct trace_opening {

@@ -4,7 +4,7 @@
  * shown by the viewer's page in the user's browser.
  *
  * The conversion runs in a process and a sandbox of its own.  This process reads nothing of
- * the recording and nothing of the trace; it serves the bytes (trace_server.h), and has then
+ * the recording and nothing of the trace; it serves the bytes (viewer_page.h), and has then
  * given up all other rights (sandbox.h).
  */
 #ifndef SRC_SERVE_OPEN_TRACE_H

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Replaces open_trace.c and the server in a build without libmicrohttpd. */
+
+#include "src/serve/open_trace.h"
+
+int open_trace(const struct options *options, batch_convert_fn *convert)
+{
+	(void)options;
+	(void)convert;
+	message_begin_error(stderr);
+	fputs("cannot show a trace: this build has no server (configure --without-libmicrohttpd); "
+	      "convert with -o FILE and open FILE in Perfetto, or -o FILE.html and open it in a "
+	      "browser, or build with Debian's libmicrohttpd-dev\n",
+	      stderr);
+	return EXIT_FAILED;
+}
