@@ -40,10 +40,11 @@ static bool opens_file(uint32_t operation)
 
 /* ---- The keeper ---------------------------------------------------------- */
 
-/* A file that the keeper made, in one of its tables: a trace may have 100,000 parts. */
+/* A file that the keeper made; a trace may have 100,000 parts. */
 struct made {
 	char *temporary; /* owned */
 	char *path;      /* owned: its final path */
+	bool renamed;    /* from `temporary` to `path`: its name now, and the key */
 	UT_hash_handle hh;
 };
 
@@ -51,10 +52,15 @@ struct keeper {
 	char *outputs[2]; /* owned; may be NULL */
 	bool split;       /* the first of them is written in parts */
 	size_t next_part;
-	int pid;                  /* of the conversion */
-	struct made *temporaries; /* owned: hash by `temporary`; not renamed yet */
-	struct made *renamed;     /* owned: hash by `path` */
+	int pid;            /* of the conversion */
+	struct made *files; /* owned: hash */
 };
+
+static int refuse(void)
+{
+	errno = EACCES;
+	return -1;
+}
 
 static bool is_temporary_of(const struct keeper *keeper, const char *name, const char *path)
 {
@@ -91,23 +97,32 @@ static char *final_path_of(struct keeper *keeper, const char *name)
 	return NULL;
 }
 
-static void forget_file(struct made **table, struct made *made)
+static void forget_file(struct keeper *keeper, struct made *made)
 {
-	HASH_DEL(*table, made);
+	HASH_DEL(keeper->files, made);
 	free(made->temporary);
 	free(made->path);
 	free(made);
 }
 
-/* Put the file into the table; it replaces an older one of that name. */
-static void keep_made(struct made **table, struct made *made, const char *name)
+/* Returns the file of a name; NULL if the keeper did not make it. */
+static struct made *find_made(const struct keeper *keeper, const char *name)
 {
-	struct made *older;
+	struct made *made;
 
-	HASH_FIND_STR(*table, name, older);
+	HASH_FIND_STR(keeper->files, name, made);
+	return made;
+}
+
+/* Put the file into the table; it replaces an older one of that name. */
+static void keep_made(struct keeper *keeper, struct made *made)
+{
+	const char *name = made->renamed ? made->path : made->temporary;
+	struct made *older = find_made(keeper, name);
+
 	if (older)
-		forget_file(table, older);
-	HASH_ADD_KEYPTR(hh, *table, name, strlen(name), made);
+		forget_file(keeper, older);
+	HASH_ADD_KEYPTR(hh, keeper->files, name, strlen(name), made);
 }
 
 /* The file is in the table before it exists: remove_temporaries() knows it in any case. */
@@ -117,74 +132,56 @@ static int create_file(struct keeper *keeper, const char *name)
 	struct made *made;
 	int fd;
 
-	if (!path) {
-		errno = EACCES;
-		return -1;
-	}
+	if (!path)
+		return refuse();
 	made = alloc_zeroed(1, sizeof(*made));
 	made->temporary = output_path_copy(name);
 	made->path = path;
-	keep_made(&keeper->temporaries, made, made->temporary);
+	keep_made(keeper, made);
 	fd = file_makers_own.create(name, path);
 	if (fd < 0)
-		forget_file(&keeper->temporaries, made);
+		forget_file(keeper, made);
 	return fd;
 }
 
 static int create_nameless_file(const char *folder)
 {
-	if (strcmp(folder, temp_file_folder()) == 0)
-		return file_makers_own.create_nameless(folder);
-	errno = EACCES;
-	return -1;
-}
-
-/* Returns the file of a name in a table; NULL if the keeper did not make it. */
-static struct made *find_made(struct made *table, const char *name)
-{
-	struct made *made;
-
-	HASH_FIND_STR(table, name, made);
-	if (!made)
-		errno = EACCES;
-	return made;
+	return strcmp(folder, temp_file_folder()) == 0 ? file_makers_own.create_nameless(folder)
+						       : refuse();
 }
 
 static int move_file(struct keeper *keeper, const char *from, const char *to)
 {
-	struct made *made = find_made(keeper->temporaries, from);
+	struct made *made = find_made(keeper, from);
 
-	if (!made || strcmp(made->path, to) != 0) {
-		errno = EACCES;
-		return -1;
-	}
+	if (!made || made->renamed || strcmp(made->path, to) != 0)
+		return refuse();
 	if (rename(from, to) < 0)
 		return -1;
-	HASH_DEL(keeper->temporaries, made);
-	keep_made(&keeper->renamed, made, made->path);
+	HASH_DEL(keeper->files, made);
+	made->renamed = true;
+	keep_made(keeper, made);
 	return 0;
 }
 
 static int remove_file(struct keeper *keeper, const char *path)
 {
-	struct made **table = &keeper->temporaries, *made = find_made(*table, path);
+	struct made *made = find_made(keeper, path);
 
-	if (!made) {
-		table = &keeper->renamed;
-		made = find_made(*table, path);
-	}
-	if (!made || unlink(path) < 0)
+	if (!made)
+		return refuse();
+	if (unlink(path) < 0)
 		return -1;
-	forget_file(table, made);
+	forget_file(keeper, made);
 	return 0;
 }
 
 static int mark_file(const struct keeper *keeper, const struct request *request)
 {
-	if (!find_made(keeper->renamed, request->path) || !starts_with(request->to, "user.")) {
-		errno = EACCES;
-		return -1;
-	}
+	const struct made *made = find_made(keeper, request->path);
+
+	if (!made || !made->renamed || !starts_with(request->to, "user."))
+		return refuse();
 	return file_makers_own.mark(request->path, request->to, request->text);
 }
 
@@ -235,8 +232,9 @@ static struct keeper own;
 /* Also when memory runs out: alloc_fail_hook. */
 static void remove_temporaries(void)
 {
-	for (const struct made *made = own.temporaries; made; made = made->hh.next)
-		unlink(made->temporary);
+	for (const struct made *made = own.files; made; made = made->hh.next)
+		if (!made->renamed)
+			unlink(made->temporary);
 }
 
 static _Noreturn void answer_requests(struct keeper *keeper, int socket)
