@@ -140,12 +140,6 @@ static void read_cpuid(struct pt_info *info, const char *cpuid)
 				    &info->cpu_model, &info->cpu_stepping) == 3;
 }
 
-static void read_performance_cpus(struct auxtrace *auxtrace, const char *cpus)
-{
-	if (cpus)
-		auxtrace->info.performance_cpus = arena_text(&auxtrace->arena, cpus, strlen(cpus));
-}
-
 enum core_kind pt_info_core(const struct pt_info *info, int32_t cpu)
 {
 	const char *at = info->performance_cpus;
@@ -264,11 +258,6 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 	list->samples = true;
 }
 
-static void push_cut(struct cut_list *list, struct aux_cut cut)
-{
-	*ARRAY_ADD(list->cuts, list->count, list->room) = cut;
-}
-
 static void add_cut(struct piece_list *list, const struct perf_record *record,
 		    const struct pt_info *info)
 {
@@ -286,9 +275,9 @@ static void add_cut(struct piece_list *list, const struct perf_record *record,
 	};
 	if (cut.whole && !(info->config & info->cyc_bit))
 		return;
-	push_cut(&list->cpu_cuts, cut);
+	*ARRAY_ADD(list->cpu_cuts.cuts, list->cpu_cuts.count, list->cpu_cuts.room) = cut;
 	cut.owner = record->id.tid;
-	push_cut(&list->thread_cuts, cut);
+	*ARRAY_ADD(list->thread_cuts.cuts, list->thread_cuts.count, list->thread_cuts.room) = cut;
 }
 
 /* Samples may be of several files, so their time precedes their position. */
@@ -436,6 +425,7 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err)
 {
+	const char *cpus = file->features.performance_cpus;
 	struct piece_list list = { 0 };
 	int status;
 
@@ -444,7 +434,9 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 	if (status == 0) {
 		make_streams(auxtrace, &list);
 		read_cpuid(&auxtrace->info, file->features.cpuid);
-		read_performance_cpus(auxtrace, file->features.performance_cpus);
+		if (cpus)
+			auxtrace->info.performance_cpus =
+				arena_text(&auxtrace->arena, cpus, strlen(cpus));
 		read_event(&auxtrace->info, file);
 	}
 	if (status < 0) {

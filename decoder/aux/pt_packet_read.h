@@ -76,10 +76,9 @@ struct pt_errata pt_errata_of(uint32_t family, uint32_t model, enum core_kind co
 bool pt_errata_fup_has_next_ip(const struct pt_cpu *cpu);
 
 /*
- * Packets that libipt 2.0 does not know: of event trace (CFE, EVD), of PEBS
- * records in the trace (BBP, BIP, BEP), and of trigger tracing (TRIG).
- * Source: SDM volume 3, "Intel Processor Trace", packet definitions; TRIG as libipt 2.2's
- * struct pt_packet_trig has it.
+ * Packets that libipt 2.0 does not know: of event trace (CFE, EVD), of PEBS records in the trace
+ * (BBP, BIP, BEP), and of trigger tracing (TRIG). Source: SDM volume 3, "Intel Processor Trace",
+ * packet definitions; TRIG as libipt 2.2's struct pt_packet_trig has it.
  */
 
 enum extended_type {

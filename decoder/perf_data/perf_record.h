@@ -12,8 +12,6 @@
 
 #define BUILD_ID_MAX 20 /* bytes of a build id that a record can hold */
 
-struct perf_record;
-
 /*
  * PERF_RECORD_MMAP and MMAP2; or code that a JIT compiler wrote, from the compiler's own dump
  * file, as if the file were mapped there from `time` on.
@@ -29,25 +27,6 @@ struct perf_mmap {
 	const char *path;
 	const uint8_t *build_id; /* NULL if the record lacks it */
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
-};
-
-/* PERF_RECORD_COMM, and an entry of perf's THREAD_MAP, which has tid and text only. */
-struct perf_comm {
-	int32_t pid, tid;
-	bool exec; /* the name changed because of an exec */
-	const char *text;
-};
-
-/* PERF_RECORD_FORK and EXIT. */
-struct perf_task {
-	int32_t pid, parent_pid, tid, parent_tid;
-	bool synthesized; /* of a FORK: the task existed when the recording began */
-};
-
-/* PERF_RECORD_SWITCH and SWITCH_CPU_WIDE. */
-struct perf_switch {
-	bool out;         /* the record's thread leaves the CPU; else it begins to run */
-	int32_t pid, tid; /* the next or the previous thread of the CPU; -1: unknown */
 };
 
 /* PERF_RECORD_AUX. */
@@ -79,27 +58,24 @@ struct code_patch {
 	uint64_t order; /* among patches of one time; for the caller's use */
 };
 
+/* Returns the bytes of the record's fields. */
+static inline struct cursor perf_record_fields(const struct perf_record *record)
+{
+	return cursor_over(record->payload, record->size);
+}
+
+/* Returns the text at the cursor; NULL (and short) if no NUL ends it within the record. */
+static inline const char *perf_record_text(struct cursor *c)
+{
+	bool ends = memchr(c->at, 0, cursor_left(c));
+
+	c->short_ |= !ends;
+	return ends ? (const char *)c->at : NULL;
+}
+
 /* Each returns 0; -1 if the record is too short or its text has no end. */
 int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap);
-int perf_record_read_comm(const struct perf_record *record, struct perf_comm *comm);
-int perf_record_read_task(const struct perf_record *record, struct perf_task *task);
-int perf_record_read_switch(const struct perf_record *record, struct perf_switch *change);
 int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux);
-int perf_record_read_ksymbol(const struct perf_record *record, struct kernel_symbol *symbol);
-int perf_record_read_text_poke(const struct perf_record *record, struct code_patch *patch);
-
-/* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
-int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);
-
-#define PERF_THREAD_NAME_SIZE 16
-
-/*
- * Read an entry of perf's THREAD_MAP: the threads of perf record --tid or --pid (util/event.h).
- * The text has PERF_THREAD_NAME_SIZE bytes, of which a NUL may be one.
- * Returns 0; -1 past the last entry.
- */
-int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
-				 struct perf_comm *comm);
 
 /*
  * Returns the number of lost records of a PERF_RECORD_LOST, or of lost samples of a

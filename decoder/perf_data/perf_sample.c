@@ -9,7 +9,7 @@
 #define BRANCH_HW_INDEX      (UINT64_C(1) << 17) /* PERF_SAMPLE_BRANCH_HW_INDEX, 5.7 */
 #define BRANCH_COUNTERS      (UINT64_C(1) << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, 6.8 */
 #define SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24) /* 5.12 */
-#define BRANCH_ENTRY_SIZE    24                  /* struct perf_branch_entry */
+#define BRANCH_ENTRY_WORDS   3                   /* struct perf_branch_entry */
 #define REGS_ABI_SIMD        4 /* PERF_SAMPLE_REGS_ABI_SIMD, proposed for Linux after 6.18 */
 #define OFF_CPU_EVENT        "offcpu-time" /* OFFCPU_EVENT, tools/perf/util/off_cpu.h */
 
@@ -18,25 +18,26 @@ static unsigned bit_count(uint64_t bits)
 	return (unsigned)__builtin_popcountll(bits);
 }
 
-static void skip_words(struct cursor *c, uint64_t count)
+/* Skip `count` items of some 8-byte words each. */
+static void skip_items(struct cursor *c, uint64_t count, uint64_t words)
 {
-	if (count > cursor_left(c) / sizeof(uint64_t))
+	if (count > cursor_left(c) / (words * sizeof(uint64_t)))
 		c->short_ = true;
 	else
-		cursor_take(c, count * sizeof(uint64_t));
+		cursor_take(c, count * words * sizeof(uint64_t));
+}
+
+static void skip_words(struct cursor *c, uint64_t count)
+{
+	skip_items(c, count, 1);
 }
 
 /* A size, then that many bytes. */
 static struct byte_view take_sized(struct cursor *c, uint64_t size)
 {
-	struct byte_view bytes = { c->at, size };
+	const uint8_t *bytes = cursor_take(c, size);
 
-	if (size > cursor_left(c)) {
-		c->short_ = true;
-		return (struct byte_view){ 0 };
-	}
-	cursor_take(c, size);
-	return bytes;
+	return (struct byte_view){ bytes, bytes ? size : 0 };
 }
 
 /* struct read_format. */
@@ -45,14 +46,10 @@ static void skip_read(struct cursor *c, uint64_t format)
 	uint64_t per_value = 1 + !!(format & PERF_FORMAT_ID) + !!(format & FORMAT_LOST);
 	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	uint64_t values = 1;
+	uint64_t values = format & PERF_FORMAT_GROUP ? cursor_u64(c) : 1;
 
-	if (format & PERF_FORMAT_GROUP)
-		values = cursor_u64(c);
-	if (values > cursor_left(c))
-		c->short_ = true;
-	else
-		skip_words(c, times + values * per_value);
+	skip_words(c, times);
+	skip_items(c, values, per_value);
 }
 
 static void skip_branches(struct cursor *c, uint64_t branch_type)
@@ -61,13 +58,7 @@ static void skip_branches(struct cursor *c, uint64_t branch_type)
 
 	if (branch_type & BRANCH_HW_INDEX)
 		cursor_u64(c);
-	if (count > cursor_left(c) / BRANCH_ENTRY_SIZE) {
-		c->short_ = true;
-		return;
-	}
-	cursor_take(c, count * BRANCH_ENTRY_SIZE);
-	if (branch_type & BRANCH_COUNTERS)
-		skip_words(c, count);
+	skip_items(c, count, BRANCH_ENTRY_WORDS + !!(branch_type & BRANCH_COUNTERS));
 }
 
 /*

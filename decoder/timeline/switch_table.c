@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Collects context switches, and sorts them by CPU. */
-#include "decoder/timeline/switch_table.h"
+#include "decoder/timeline/timeline_types.h"
 
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change)
 {

@@ -73,15 +73,38 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
+/* PERF_RECORD_FORK and EXIT. */
+struct task {
+	int32_t pid, parent_pid, tid, parent_tid;
+};
+
+static struct task read_task(struct cursor *c)
+{
+	struct task task;
+
+	task.pid = (int32_t)cursor_u32(c);
+	task.parent_pid = (int32_t)cursor_u32(c);
+	task.tid = (int32_t)cursor_u32(c);
+	task.parent_tid = (int32_t)cursor_u32(c);
+	return task;
+}
+
+/*
+ * perf marks the FORK records that it makes up, of tasks that existed when the recording began,
+ * with a bit that the kernel uses for COMM only, since 4.20 (tools/perf/util/synthetic-events.c);
+ * older ones just lack the time of the fork.
+ */
 static int apply_fork(struct timeline *tl, const struct perf_record *record)
 {
+	struct cursor c = perf_record_fields(record);
 	struct live_thread *parent = NULL;
 	uint64_t time = record->id.time;
-	struct perf_task task;
+	struct task task = read_task(&c);
+	bool synthesized = !cursor_u64(&c) || record->misc & PERF_RECORD_MISC_FORK_EXEC;
 
-	if (perf_record_read_task(record, &task) < 0)
+	if (c.short_)
 		return -1;
-	if (!task.synthesized)
+	if (!synthesized)
 		parent = thread_table_borrow(&tl->threads, task.parent_pid, task.parent_tid, time);
 	thread_table_fork(&tl->threads, task.pid, task.tid, time, parent);
 	if (parent && task.pid != task.parent_pid)
@@ -91,12 +114,13 @@ static int apply_fork(struct timeline *tl, const struct perf_record *record)
 
 static int apply_exit(struct timeline *tl, const struct perf_record *record)
 {
-	uint64_t time = record->id.time;
-	struct perf_task task;
+	struct cursor c = perf_record_fields(record);
+	struct task task = read_task(&c);
 
-	if (perf_record_read_task(record, &task) < 0)
+	cursor_u64(&c); /* time */
+	if (c.short_)
 		return -1;
-	if (!thread_table_exit(&tl->threads, task.pid, task.tid, time))
+	if (!thread_table_exit(&tl->threads, task.pid, task.tid, record->id.time))
 		diag_warn(
 			tl->diag, "exit-of-another",
 			"the record at offset 0x%llx ends thread %d of process %d, but that thread "
@@ -130,42 +154,40 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
  */
 static int apply_comm(struct timeline *tl, const struct perf_record *record)
 {
+	struct cursor c = perf_record_fields(record);
+	int32_t pid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
+	const char *name = perf_record_text(&c);
 	uint64_t time = record->id.time;
-	struct perf_comm comm;
 
-	if (perf_record_read_comm(record, &comm) < 0)
+	if (c.short_)
 		return -1;
-	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, comm.pid, comm.tid, time),
-			  time, comm.text);
-	if (!comm.exec)
+	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, pid, tid, time), time,
+			  name);
+	if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
-	process_table_exec(&tl->processes, comm.pid, time);
+	process_table_exec(&tl->processes, pid, time);
 	if (!tl->sample_switches) /* those have times of their own */
-		add_switch(tl, record, comm.pid, comm.pid);
+		add_switch(tl, record, pid, pid);
 	return 0;
 }
 
+/* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE, and ITRACE_START, which names its own thread. */
 static int apply_switch(struct timeline *tl, const struct perf_record *record)
 {
-	struct perf_switch change;
+	struct cursor c = perf_record_fields(record);
+	int32_t pid = 0, tid = 0; /* SWITCH does not name the next thread */
 
-	if (perf_record_read_switch(record, &change) < 0)
+	if (record->type != PERF_RECORD_SWITCH) {
+		pid = (int32_t)cursor_u32(&c);
+		tid = (int32_t)cursor_u32(&c);
+	}
+	if (c.short_)
 		return -1;
-	if (!change.out)
-		add_switch(tl, record, record->id.pid, record->id.tid);
-	else if (record->type == PERF_RECORD_SWITCH)
-		add_switch(tl, record, 0, 0); /* the next thread is not recorded */
-	else
-		add_switch(tl, record, change.pid, change.tid);
-	return 0;
-}
-
-static int apply_itrace_start(struct timeline *tl, const struct perf_record *record)
-{
-	int32_t pid, tid;
-
-	if (perf_record_read_itrace_start(record, &pid, &tid) < 0)
-		return -1;
+	if (record->type != PERF_RECORD_ITRACE_START &&
+	    !(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
+		pid = record->id.pid;
+		tid = record->id.tid;
+	}
 	add_switch(tl, record, pid, tid);
 	return 0;
 }
@@ -200,22 +222,33 @@ static int apply_aux(struct timeline *tl, const struct perf_record *record)
 
 static int apply_ksymbol(struct timeline *tl, const struct perf_record *record)
 {
-	struct kernel_symbol symbol;
+	const uint32_t gone = 1; /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+	struct cursor c = perf_record_fields(record);
+	struct kernel_symbol symbol = { .time = record->id.time, .begin = cursor_u64(&c) };
+	uint32_t length = cursor_u32(&c), type_and_flags = cursor_u32(&c); /* 16 bits each */
+	const char *name = perf_record_text(&c);
 
-	if (perf_record_read_ksymbol(record, &symbol) < 0)
+	if (c.short_)
 		return -1;
+	symbol.end = length > UINT64_MAX - symbol.begin ? UINT64_MAX : symbol.begin + length;
 	if (symbol.begin == symbol.end)
 		return 0;
-	symbol.name = arena_text(&tl->arena, symbol.name, strlen(symbol.name));
+	symbol.gone = type_and_flags >> 16 & gone;
+	symbol.name = arena_text(&tl->arena, name, strlen(name));
 	*ARRAY_ADD(tl->symbols, tl->symbol_count, tl->symbol_room) = symbol;
 	return 0;
 }
 
 static int apply_text_poke(struct timeline *tl, const struct perf_record *record)
 {
-	struct code_patch patch;
+	struct cursor c = perf_record_fields(record);
+	struct code_patch patch = { .time = record->id.time, .address = cursor_u64(&c) };
 
-	if (perf_record_read_text_poke(record, &patch) < 0)
+	patch.old_size = cursor_u16(&c);
+	patch.new_size = cursor_u16(&c);
+	patch.old_bytes = cursor_take(&c, patch.old_size);
+	patch.new_bytes = cursor_take(&c, patch.new_size);
+	if (c.short_)
 		return -1;
 	patch.old_bytes = arena_copy(&tl->arena, patch.old_bytes, patch.old_size);
 	patch.new_bytes = arena_copy(&tl->arena, patch.new_bytes, patch.new_size);
@@ -230,15 +263,19 @@ static int keep_thread_map(struct timeline *tl, const struct perf_record *record
 	return 0;
 }
 
+/* perf's THREAD_MAP: the threads of perf record --tid or --pid (util/event.h). */
 void timeline_name_threads(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->thread_map_count; i++) {
-		struct perf_comm comm;
+		struct cursor c = perf_record_fields(&tl->thread_maps[i]);
 
-		for (uint64_t at = 0;
-		     perf_record_read_thread_name(&tl->thread_maps[i], at, &comm) == 0; at++)
-			thread_table_name_last(&tl->threads, comm.tid, comm.text,
-					       PERF_THREAD_NAME_SIZE);
+		for (uint64_t left = cursor_u64(&c); left && !c.short_; left--) {
+			int32_t tid = (int32_t)cursor_u64(&c);
+			const void *name = cursor_take(&c, SCHED_NAME_SIZE);
+
+			if (name)
+				thread_table_name_last(&tl->threads, tid, name, SCHED_NAME_SIZE);
+		}
 	}
 	free(tl->thread_maps);
 	tl->thread_maps = NULL;
@@ -324,7 +361,7 @@ static const struct {
 	{ PERF_RECORD_EXIT, apply_exit },
 	{ PERF_RECORD_SWITCH, apply_switch },
 	{ PERF_RECORD_SWITCH_CPU_WIDE, apply_switch },
-	{ PERF_RECORD_ITRACE_START, apply_itrace_start },
+	{ PERF_RECORD_ITRACE_START, apply_switch },
 	{ PERF_RECORD_AUX, apply_aux },
 	{ PERF_RECORD_LOST, count_lost },
 	{ PERF_RECORD_LOST_SAMPLES, count_lost },

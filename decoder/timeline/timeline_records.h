@@ -5,7 +5,6 @@
 
 #include "base/tables/hash.h"
 #include "decoder/timeline/hits.h"
-#include "decoder/timeline/switch_table.h"
 #include "decoder/timeline/thread_table.h"
 #include "decoder/timeline/trace_pauses.h"
 #include "decoder/timeline/tracepoint_formats.h"

@@ -3,7 +3,7 @@
 #include "decoder/timeline/trace_pauses.h"
 
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/switch_table.h"
+#include "decoder/timeline/timeline_types.h"
 
 void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file,
 		       const struct perf_record *sample)

@@ -109,8 +109,7 @@ struct sched_point {
 void sched_points_init(struct sched_points *points, const struct perf_file *file);
 
 /*
- * Read a sample's tracepoint.
- * Returns its kind; SCHED_NONE if it is of another event, or too short.
+ * Read a sample's tracepoint. Returns its kind; SCHED_NONE if it is of another event, or too short.
  */
 enum sched_kind sched_points_read(const struct sched_points *points,
 				  const struct perf_sample *sample, struct sched_point *point);
