@@ -11,7 +11,7 @@ libdecoder_a_SOURCES = \
 	decoder/aux/pt_evd_pebs_packets.c \
 	decoder/aux/pt_packet_read.c decoder/aux/pt_packet_read.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
-	decoder/clock/tsc_clock.c decoder/clock/tsc_clock.h \
+	decoder/clock/tsc_clock.h \
 	decoder/code/address_filter.c decoder/code/address_filter.h \
 	decoder/code/basic_block.c decoder/code/basic_block.h \
 	decoder/code/block_counts.c \

@@ -216,3 +216,16 @@ bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock
 	       a->ratio == b->ratio && !(a->excess < b->excess) && !(a->excess > b->excess) &&
 	       !(a->tsc_per_cycle < b->tsc_per_cycle) && !(a->tsc_per_cycle > b->tsc_per_cycle);
 }
+
+uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns)
+{
+	/* The difference is modulo 2^64: a clock whose zero is negative is an ordinary one. */
+	int64_t since_zero = (int64_t)(ns - clock->zero);
+	unsigned __int128 scaled, tsc;
+
+	if (since_zero <= 0 || !clock->mult)
+		return 0;
+	scaled = (unsigned __int128)since_zero << clock->shift;
+	tsc = (scaled + clock->mult - 1) / clock->mult;
+	return tsc > UINT64_MAX ? UINT64_MAX : (uint64_t)tsc;
+}

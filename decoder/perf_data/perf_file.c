@@ -216,7 +216,7 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 		unpack_parts(file, diag);
 	}
 	file->folder = input.folder;
-	perf_input_release(&input);
+	free(input.paths);
 	return status;
 }
 

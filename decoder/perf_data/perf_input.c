@@ -74,12 +74,6 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 	return 0;
 }
 
-void perf_input_release(struct perf_input *input)
-{
-	free(input->paths);
-	*input = (struct perf_input){ 0 };
-}
-
 static int map_stream(int fd, struct byte_view *bytes, struct error *err)
 {
 	struct temp_file file;

@@ -23,8 +23,6 @@ struct perf_input {
 int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
 		    struct error *err);
 
-void perf_input_release(struct perf_input *input);
-
 /*
  * Returns whether a path leads to a regular file: opening a pipe, which someone else may have
  * put into the directory, could block for ever.

@@ -162,12 +162,6 @@ static bool reports_damage(struct pt_stream *stream, bool has, const struct bran
 
 /* ---- Differences that do not count --------------------------------------- */
 
-/* Only libipt forgets the last ip at an overflow, which IP compression needs. */
-static bool follows_overflow(struct comparison *c)
-{
-	return c->after_overflow;
-}
-
 /* libipt does not know the filter. */
 static bool leaves_filter(struct comparison *c)
 {
@@ -227,20 +221,17 @@ static bool are_both_damaged(struct comparison *c)
 	       reports_damage(c->libipt, c->has_libipt, &c->libipt_event);
 }
 
-/* Returns whether the events, which are not the same, are no difference. */
+/*
+ * Returns whether the events, which are not the same, are no difference: in this order, because
+ * later questions read the streams further.  Only libipt forgets the last ip at an overflow, which
+ * IP compression needs.
+ */
 static bool is_excused(struct comparison *c)
 {
-	/* In this order, because later ones read the streams further. */
-	static bool (*const excuses[])(struct comparison *) = {
-		follows_overflow,         leaves_filter,   has_only_last_branches, is_damaged_later,
-		has_only_direct_branches, is_stale_return, are_both_damaged,
-	};
-
 	c->resumes = false;
-	for (size_t i = 0; i < COUNT_OF(excuses); i++)
-		if (excuses[i](c))
-			return true;
-	return false;
+	return c->after_overflow || leaves_filter(c) || has_only_last_branches(c) ||
+	       is_damaged_later(c) || has_only_direct_branches(c) || is_stale_return(c) ||
+	       are_both_damaged(c);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "base/io/interrupt.h"
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"
+#include "src/report/progress.h"
 
 #define PREFIX   "ptrace2ftf: "
 #define NS_PER_S UINT64_C(1000000000)
@@ -156,7 +157,7 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 	process->report = memfd_create("report", MFD_CLOEXEC);
 	if (run->keep_messages)
 		process->messages = memfd_create("messages", MFD_CLOEXEC);
-	clock_gettime(CLOCK_MONOTONIC, &process->start);
+	process->start = progress_now();
 	fflush(NULL); /* or the child would write it again */
 	if (process->report >= 0 && (process->messages >= 0 || !run->keep_messages))
 		process->pid = fork();
@@ -267,12 +268,9 @@ static void fail_for_signal(const struct batch_process *process, struct batch_en
 
 void batch_process_finish(struct batch_process *process, int status, struct batch_end *end)
 {
-	struct timespec now;
 	char *last = NULL;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end->seconds = (double)(now.tv_sec - process->start.tv_sec) +
-		       (double)(now.tv_nsec - process->start.tv_nsec) / 1e9;
+	end->seconds = (double)(progress_now() - process->start) / NS_PER_S;
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 	read_report(process, end);

@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "src/options/options.h"
 
@@ -62,9 +61,9 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 struct batch_process {
 	pid_t pid;                   /* 0 if absent */
 	const struct batch_job *job; /* borrowed */
-	int messages; /* owned: a file in memory for its standard error; -1: not redirected */
-	int report;   /* owned: a file in memory for its report in JSON: batch_convert_fn */
-	struct timespec start; /* CLOCK_MONOTONIC */
+	int messages;   /* owned: a file in memory for its standard error; -1: not redirected */
+	int report;     /* owned: a file in memory for its report in JSON: batch_convert_fn */
+	uint64_t start; /* ns: progress_now() */
 };
 
 /*

@@ -44,12 +44,6 @@ static const char *non_empty(const struct option_spec *spec, const char *text)
 	return text;
 }
 
-static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
-{
-	*ARRAY_ADD(options->overlays, options->overlay_count, options->overlay_room) =
-		(struct overlay_option){ kind, text };
-}
-
 static void print_help(const struct options *options, const struct option_spec *spec,
 		       const char *text)
 {
@@ -136,10 +130,12 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		versions_print();
 		exit(EXIT_SUCCESS);
 	case OPTION_RUNTIME_EVENTS:
-		add_overlay(options, OVERLAY_RUNTIME_EVENTS, non_empty(spec, text));
-		break;
 	case OPTION_MEMTRACE:
-		add_overlay(options, OVERLAY_MEMTRACE, non_empty(spec, text));
+		*ARRAY_ADD(options->overlays, options->overlay_count, options->overlay_room) =
+			(struct overlay_option){ spec->type == OPTION_MEMTRACE
+							 ? OVERLAY_MEMTRACE
+							 : OVERLAY_RUNTIME_EVENTS,
+						 non_empty(spec, text) };
 		break;
 	}
 	if (!valid)

@@ -475,6 +475,7 @@ static void feed_line(struct script *script, const char *text, size_t length)
 	case PERF_LINE_CALL_TREE:
 		feed_tree(script, &line, text, length);
 		break;
+	case PERF_LINE_NAMELESS:
 	case PERF_LINE_NO_IP:
 	case PERF_LINE_NO_ADDR:
 		script->no_ip += line.kind == PERF_LINE_NO_IP;
@@ -495,9 +496,6 @@ static void feed_line(struct script *script, const char *text, size_t length)
 		feed_time(script, &line, line.kind == PERF_LINE_PTWRITE ? script->ptwrite : NULL);
 		if (line.kind == PERF_LINE_HIT)
 			pass_hit(script, &line);
-		break;
-	case PERF_LINE_NAMELESS:
-		script->counts->samples++;
 		break;
 	case PERF_LINE_BLANK:
 	case PERF_LINE_IGNORED:

@@ -3,7 +3,7 @@
 #include "src/serve/viewer_page.h"
 
 #include <fcntl.h>
-#include <strings.h>
+#include <regex.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,54 +26,30 @@ static bool is_unreserved(char c)
 
 /* ---- The origin ---------------------------------------------------------- */
 
-/* Returns the bytes of the scheme with "://"; 0: it is another one. */
-static size_t scheme_length(const char *address)
-{
-	if (strncasecmp(address, "https://", 8) == 0)
-		return 8;
-	return strncasecmp(address, "http://", 7) == 0 ? 7 : 0;
-}
-
-/* Returns the bytes of HOST or HOST:PORT; 0: it is neither. */
-static size_t host_length(const char *host)
-{
-	size_t length = strcspn(host, "/?#"), name = strcspn(host, ":/?#");
-	size_t digits = length > name ? strspn(host + name + 1, "0123456789") : 0;
-
-	if (!name || (length > name && (!digits || name + 1 + digits != length)))
-		return 0;
-	for (size_t i = 0; i < name; i++)
-		if (!is_alphanumeric(host[i]) && !strchr("-.", host[i]))
-			return 0;
-	return length;
-}
-
-static bool is_plain(const char *text)
-{
-	for (; *text; text++)
-		if (*text <= ' ' || *text > '~' || strchr("\"'<>\\^`{|}#", *text))
-			return false;
-	return true;
-}
-
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST])
 {
-	size_t scheme = scheme_length(address), host = host_length(address + scheme);
-	const char *port = scheme == 8 ? ":443" : ":80";
-	size_t length = scheme + host;
+	/* The characters of RFC 3986, but for "'", and without a fragment. */
+	static const char form[] =
+		"^http(s?)://[a-z0-9.-]+(:[0-9]+)?([/?][][!$%&()*+,./0-9:;=?@_a-z~-]*)?$";
+	regmatch_t found[4];
+	regex_t regex;
+	size_t length;
+	bool matches;
 
-	if (!scheme || !host || length >= VIEWER_PAGE_ORIGIN_MOST || !is_plain(address))
+	if (regcomp(&regex, form, REG_EXTENDED | REG_ICASE) != 0)
+		alloc_fail(sizeof(form));
+	matches = regexec(&regex, address, COUNT_OF(found), found, 0) == 0;
+	regfree(&regex);
+	length = !matches             ? SIZE_MAX
+		 : found[3].rm_so < 0 ? strlen(address)
+				      : (size_t)found[3].rm_so;
+	if (length >= VIEWER_PAGE_ORIGIN_MOST)
 		return false;
 	for (size_t i = 0; i < length; i++)
-		origin[i] = lower(address[i]);
+		origin[i] = (char)(address[i] | (is_alphanumeric(address[i]) ? 'a' - 'A' : 0));
 	origin[length] = '\0';
-	if (host > strlen(port) && strcmp(origin + length - strlen(port), port) == 0)
-		origin[length - strlen(port)] = '\0';
+	if (ends_with(origin, found[1].rm_so < found[1].rm_eo ? ":443" : ":80"))
+		*strrchr(origin, ':') = '\0';
 	return true;
 }
 
@@ -145,8 +121,7 @@ char *viewer_page_address(const char *page, const char *path, uint64_t begin, ui
 	out = ALLOC_CHECKED(open_memstream(&address, &size));
 	snprintf(trace, sizeof(trace), VIEWER_PAGE_OWN "%s", path);
 	/* A host alone is an address with the path "/". */
-	fprintf(out, "%s%s#!/?url=", page,
-		page[scheme_length(page) + strcspn(page + scheme_length(page), "/?")] ? "" : "/");
+	fprintf(out, "%s%s#!/?url=", page, strpbrk(strstr(page, "//") + 2, "/?") ? "" : "/");
 	print_encoded(trace, out);
 	fputs("&referrer=ptrace2ftf", out);
 	if (begin < end)
