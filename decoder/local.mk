@@ -50,12 +50,11 @@ libdecoder_a_SOURCES = \
 	decoder/perf_data/perf_attrs.c \
 	decoder/perf_data/perf_features.c \
 	decoder/perf_data/perf_file.c decoder/perf_data/perf_file.h \
-	decoder/perf_data/perf_input.c decoder/perf_data/perf_input.h \
+	decoder/perf_data/perf_input.c \
 	decoder/perf_data/perf_parts.c \
 	decoder/perf_data/perf_record.c decoder/perf_data/perf_record.h \
 	decoder/perf_data/perf_sample.c \
 	decoder/perf_data/perf_unpack.c \
-	decoder/perf_data/perf_types.h \
 	decoder/streams/branch_merge.c \
 	decoder/streams/pt_stream_open.c \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \

@@ -3,7 +3,6 @@
 #include "decoder/aux/auxtrace.h"
 
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/perf_data/perf_record.h"
 
 #define MAX_SHIFT 63 /* of 64-bit words */
 #define MTC_FREQ_BITS                                                                              \

@@ -2,8 +2,6 @@
 /* Reads the feature sections and the build ids of a recording. */
 #include "decoder/perf_data/perf_file.h"
 
-#include "decoder/perf_data/perf_record.h"
-
 #define FEATURE_BITS          256
 #define FEATURE_BITMAP_OFFSET 72     /* of struct perf_file_header */
 #define RECORD_HEADER         8      /* bytes of struct perf_event_header */

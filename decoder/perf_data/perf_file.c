@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "base/file_kind.h"
-#include "decoder/perf_data/perf_input.h"
 
 #define MAGIC_LITTLE     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
 #define MAGIC_BIG        UINT64_C(0x50455246494c4532) /* the same, byte-swapped */

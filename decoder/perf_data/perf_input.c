@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds and maps the files of an input. */
-#include "decoder/perf_data/perf_input.h"
+#include "decoder/perf_data/perf_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

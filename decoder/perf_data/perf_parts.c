@@ -3,7 +3,6 @@
 #include "decoder/perf_data/perf_file.h"
 
 #include "base/pages.h"
-#include "decoder/perf_data/perf_record.h"
 
 /* Pages before a record that may have been read since the last one with trace data. */
 #define RECORDS_GIVEN ((uint64_t)64 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Typed views of the side-band records.
+ * A recording's events and records, and typed views of the side-band records.
  *
  * Texts and build ids are views of the file.  Sources: linux/perf_event.h (enum perf_event_type)
  * for the kernel's records, tools/perf/util/event.h for perf's own.
@@ -8,7 +8,142 @@
 #ifndef DECODER_PERF_DATA_PERF_RECORD_H
 #define DECODER_PERF_DATA_PERF_RECORD_H
 
-#include "decoder/perf_data/perf_types.h"
+#include <linux/perf_event.h>
+
+#include "base/cursor.h"
+#include "base/diag.h"
+
+/* Records that perf itself writes (tools/perf/lib/include/perf/event.h). */
+enum perf_user_record {
+	PERF_USER_HEADER_ATTR = 64,
+	PERF_USER_HEADER_EVENT_TYPE = 65,
+	PERF_USER_HEADER_TRACING_DATA = 66,
+	PERF_USER_HEADER_BUILD_ID = 67,
+	PERF_USER_FINISHED_ROUND = 68,
+	PERF_USER_ID_INDEX = 69,
+	PERF_USER_AUXTRACE_INFO = 70,
+	PERF_USER_AUXTRACE = 71,
+	PERF_USER_AUXTRACE_ERROR = 72,
+	PERF_USER_THREAD_MAP = 73,
+	PERF_USER_CPU_MAP = 74,
+	PERF_USER_STAT_CONFIG = 75,
+	PERF_USER_STAT = 76,
+	PERF_USER_STAT_ROUND = 77,
+	PERF_USER_EVENT_UPDATE = 78,
+	PERF_USER_TIME_CONV = 79,
+	PERF_USER_HEADER_FEATURE = 80,
+	PERF_USER_COMPRESSED = 81,
+	PERF_USER_FINISHED_INIT = 82,
+	PERF_USER_COMPRESSED2 = 83,
+	PERF_USER_BPF_METADATA = 84,
+	PERF_USER_SCHEDSTAT_CPU = 85,
+	PERF_USER_SCHEDSTAT_DOMAIN = 86,
+	PERF_USER_END, /* one more than the last */
+};
+
+/* PERF_RECORD_AUX_OUTPUT_HW_ID, which is in the headers since Linux 5.16. */
+#define RECORD_AUX_OUTPUT_HW_ID 21
+
+/* Feature sections (tools/perf/util/header.h, enum HEADER_*), as far as used here. */
+enum perf_feature {
+	PERF_FEATURE_TRACING_DATA = 1,
+	PERF_FEATURE_BUILD_ID = 2,
+	PERF_FEATURE_HOSTNAME = 3,
+	PERF_FEATURE_OSRELEASE = 4,
+	PERF_FEATURE_VERSION = 5,
+	PERF_FEATURE_ARCH = 6,
+	PERF_FEATURE_NRCPUS = 7,
+	PERF_FEATURE_CPUDESC = 8,
+	PERF_FEATURE_CPUID = 9,
+	PERF_FEATURE_CMDLINE = 11,
+	PERF_FEATURE_EVENT_DESC = 12,
+	PERF_FEATURE_SAMPLE_TIME = 21,
+	PERF_FEATURE_BPF_PROG_INFO = 25,
+	PERF_FEATURE_CLOCK_DATA = 29,
+	PERF_FEATURE_HYBRID_TOPOLOGY = 30,
+	PERF_FEATURE_COUNT = 64, /* sections with a higher number are not kept */
+};
+
+/* perf_event_attr.aux_action, which older headers call __reserved_3: Linux 6.13. */
+enum perf_aux_action {
+	AUX_ACTION_START_PAUSED = 1, /* of Intel PT: it starts paused */
+	AUX_ACTION_PAUSE = 2,        /* of an event in its group: each sample pauses it */
+	AUX_ACTION_RESUME = 4,
+};
+
+struct perf_record {
+	uint32_t type; /* enum perf_event_type or perf_user_record */
+	uint16_t misc;
+	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
+	size_t size;            /* bytes of payload */
+	struct byte_view aux; /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
+	size_t aux_after;     /* of AUXTRACE: bytes of the mapping after the data, at least */
+	/* The sample_id trailer of a record; absent fields are -1 and 0. */
+	struct perf_sample_id {
+		int32_t pid, tid, cpu;
+		uint64_t time; /* ns; 0: unknown */
+		uint64_t id;
+	} id;
+	uint64_t offset; /* of the record in its file, or in the data that it was unpacked to */
+};
+
+struct perf_file {
+	const char *path; /* of the first input; borrowed */
+	/* An input of a recording in several files: perf_series.h. */
+	struct perf_origin {
+		const char *path;       /* borrowed */
+		struct byte_view bytes; /* the file, or the first one of a directory */
+		/* ns: times of its records; begin UINT64_MAX: no time is known. */
+		uint64_t begin, end;
+		const uint8_t *clock; /* how TSC becomes time; NULL: unknown */
+	} * origins;                  /* owned: all inputs, if there are several */
+	size_t origin_count, origin_room;
+	/* The range of a buffer's bytes that a recording has. */
+	struct perf_aux_extent {
+		uint8_t buffer[12];  /* idx, tid and cpu of struct perf_record_auxtrace */
+		uint64_t begin, end; /* offsets in all that the kernel wrote into the buffer */
+	} * extents;                 /* owned: of all inputs, if there are several */
+	size_t extent_count, extent_room;
+	uint64_t size;              /* bytes of all mappings */
+	struct byte_view *mappings; /* owned array of owned mappings */
+	size_t mapping_count, mapping_room;
+	/* A range of a mapped file that holds records one after the other. */
+	struct perf_part {
+		const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
+		uint64_t begin, end;  /* of the records in the file */
+		uint64_t base;        /* position of the first record, as perf_file_next() counts */
+		uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
+	} * parts;                    /* owned */
+	size_t part_count, part_room;
+	const char *folder; /* if the (first) input is a directory; else NULL */
+	/* One event of the recording and the ids of its counters. */
+	struct perf_attr {
+		struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
+		uint32_t aux_action;         /* enum perf_aux_action */
+		const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
+		size_t id_count;
+		const char *name; /* from EVENT_DESC; NULL: unknown */
+	} * attrs;                /* owned */
+	size_t attr_count, attr_room;
+	struct perf_attr_id *by_id; /* owned, sorted: the attribute of each id */
+	size_t id_count;            /* of all attributes together */
+	/* Feature sections as plain values; absent values are NULL or 0. */
+	struct perf_features {
+		struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
+		const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
+		const char *command_line;     /* words joined by blanks */
+		const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
+		uint32_t cpus_available;
+		uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
+		bool has_clock_data;
+		uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
+	} features;                               /* of the first input */
+	struct byte_view *build_ids; /* owned: BUILD_ID sections and records of all inputs */
+	size_t build_id_count, build_id_room;
+	bool unfinished; /* perf was killed: the data runs to the end of the file */
+	bool unproven;   /* an input that was appended lacks evidence: perf_file_append() */
+	struct arena arena;
+};
 
 #define BUILD_ID_MAX 20 /* bytes of a build id that a record can hold */
 

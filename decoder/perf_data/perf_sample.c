@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads samples and sample_id trailers, field by field in the order of the kernel. */
-#include "decoder/perf_data/perf_record.h"
 
 #include "decoder/perf_data/perf_file.h"
 

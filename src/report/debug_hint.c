@@ -4,7 +4,7 @@
 
 #include <regex.h>
 
-#include "decoder/perf_data/perf_input.h"
+#include "decoder/perf_data/perf_file.h"
 #include "symbols/files/dso_find.h"
 #include "symbols/files/elf_file.h"
 

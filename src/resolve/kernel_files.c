@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "decoder/mappings/bpf_programs.h"
-#include "decoder/perf_data/perf_input.h"
+#include "decoder/perf_data/perf_file.h"
 
 /* The kernel has the upper half of all addresses (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)

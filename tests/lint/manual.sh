@@ -36,7 +36,7 @@ trap 'rm -rf "$work"' EXIT
 names_every_record() {
 	model=${top_srcdir:-.}/man/ptrace2ftf.7
 	{
-		sed -n 's/^\tPERF_USER_\([A-Z0-9_]*\) = .*/\1/p' "${top_srcdir:-.}/decoder/perf_data/perf_types.h"
+		sed -n 's/^\tPERF_USER_\([A-Z0-9_]*\) = .*/\1/p' "${top_srcdir:-.}/decoder/perf_data/perf_record.h"
 		sed -n 's/^\tPERF_RECORD_\([A-Z0-9_]*\)[ \t]*= .*/\1/p' /usr/include/linux/perf_event.h |
 			grep -v ^KSYMBOL_TYPE
 	} | sort -u >"$work/records"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields in the order of linux/perf_event.h, PERF_RECORD_SAMPLE. */
-#include "decoder/perf_data/perf_record.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <intel-pt.h>
 #include <stdlib.h>
 
-#include "decoder/perf_data/perf_types.h"
+#include "decoder/perf_data/perf_record.h"
 #include "src/events/event_output.h"
 #include "tests/unit/src/event_recording.h"
 
