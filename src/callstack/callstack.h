@@ -118,6 +118,7 @@ struct callstack_machine {
 	 */
 	uint64_t resolution;
 	enum time_source times;
+	uint64_t branch; /* number of the branch that is fed, for slice details; 0: not numbered */
 	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
 	bool has_cycles; /* CYC packets: mark the few calls that share a time, if the sink uses
 			    details */

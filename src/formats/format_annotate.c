@@ -72,7 +72,7 @@ static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint
 
 	set_name(object, "function", symbol->name);
 	json_object_set_new(object, "binary",
-			    json_text_or_null(symbol->dso ? dso_file(symbol->dso) : NULL));
+			    json_text_or_null(symbol->dso ? symbol->dso->file : NULL));
 	set_number(object, "calls", calls);
 	set_number(object, "instructions", own->insns);
 	set_number(object, "cycles", own->cycles);

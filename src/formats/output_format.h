@@ -83,13 +83,13 @@ struct format_request {
 
 /* An output that is being written: the first member of a format's own struct. */
 struct format_output {
-	FILE *text;                              /* borrowed: request->text, if it prints any */
-	struct slice_sink sink;                  /* of its slices, if it takes any */
-	const uint64_t *slices;                  /* borrowed: begun up to now; NULL: not counted */
-	const struct callstack_machine *machine; /* borrowed; set once it exists */
-	struct executed_code *code;              /* borrowed: counts the code; NULL: not needed */
-	struct ftf_writer *writer;               /* borrowed: for tracks of events; may be NULL */
-	uint32_t ids_taken;    /* by others who use `writer` before the first slice */
+	FILE *text;                        /* borrowed: request->text, if it prints any */
+	struct slice_sink sink;            /* of its slices, if it takes any */
+	const uint64_t *slices;            /* borrowed: begun up to now; NULL: not counted */
+	struct callstack_machine *machine; /* borrowed; set once it exists */
+	struct executed_code *code;        /* borrowed: counts the code; NULL: not needed */
+	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
+	uint32_t ids_taken;                /* by others who use `writer` before the first slice */
 	uint64_t other_slices; /* that others wrote by `writer`; to be set before finish() */
 	uint64_t records;      /* of events, by `writer`, before --fit folds any; set by finish() */
 	uint64_t truncated;    /* slices deeper than --max-stack; set by finish() */

@@ -77,8 +77,10 @@ static void begin_listed(struct slice_list *list, struct track *track,
 	slice->flags = event->flags;
 	if (list->level == OPTION_ARGS_FULL)
 		track_cost_begin(track, detail);
-	if (detail)
+	if (detail) {
 		slice->text = call_sites_find(&list->sites, detail->caller, detail->caller_offset);
+		slice->branches[0] = detail->branch;
+	}
 	*ARRAY_ADD(track->open, track->open_count, track->open_room) = list->count - 1;
 }
 
@@ -99,6 +101,7 @@ static void end_listed(struct slice_list *list, struct track *track,
 	if (list->level == OPTION_ARGS_FULL)
 		slice->cost = track_cost_end(track, detail);
 	if (detail) {
+		slice->branches[1] = detail->branch;
 		slice->folded = detail->folded;
 		slice->folded_time = detail->folded_time;
 	}

@@ -23,6 +23,7 @@ struct listed_slice {
 		*text; /* of a slice the caller, "file:line", NULL: unknown; of an instant */
 	struct slice_cost cost;
 	uint64_t folded, folded_time; /* see struct slice_detail */
+	uint64_t branches[2];         /* `branch` of it, at begin and end */
 	size_t next;                  /* of the list's own */
 	uint32_t depth;               /* 0: outermost */
 	uint16_t flags;               /* enum slice_flags */

@@ -44,6 +44,7 @@ static inline unsigned slice_vector(unsigned flags)
 /* Optional data of a begin or an end. */
 struct slice_detail {
 	uint64_t insns, cycles; /* of the thread so far; cycles are 0 without CYC packets */
+	uint64_t branch; /* number of the branch that began or ended it, from 1; 0: unknown */
 	union {
 		struct {                             /* of a begin: */
 			const struct symbol *caller; /* contains the call; NULL: unknown */

@@ -142,6 +142,24 @@ for check in database database_branches; do
 	fi
 done
 
+# perf's own exporter, without Qt: calls that have the same first and last branch have as many.
+exporter=${SQL_EXPORTER:-/usr/lib/perf-core/scripts/python/export-to-sqlite.py}
+as_exported() {
+	mkdir -p stubs/PySide2 && cp "$here/QtSql.py" stubs/PySide2/ && : >stubs/PySide2/__init__.py
+	"$program" -q --no-warn --args=full threads -o full.db || return 1
+	# It may crash when it ends, once it has committed.
+	PYTHONPATH=$PWD/stubs perf script --itrace=b -i threads -s "$exporter" perf.db branches calls >perf.log 2>&1
+	sqlite3 full.db "ATTACH 'perf.db' AS perf; SELECT count(*) > 1000, min(o.branch_count = p.branch_count) FROM main.calls o
+		JOIN perf.calls p USING (call_id, return_id) WHERE o.flags = 0 AND p.flags IN (0, 6)" >got
+	[ "$(cat got)" = "1|1" ]
+}
+if [ -f "$exporter" ] && command -v perf >/dev/null && command -v sqlite3 >/dev/null &&
+	! grep -q 'this build is without libsqlite3' "$program"; then
+	tap_check "sqlite: calls have the branches that perf exports" as_exported
+else
+	tap_skip "sqlite: calls have the branches that perf exports" "no export-to-sqlite.py of perf, sqlite3 or libsqlite3"
+fi
+
 # The same program, compiled for uftrace: the lines of both, without times.
 calls_only() {
 	sed -n 's/.*] | //p' | grep -E '^ *((fib|leaf|even|odd|main)\(|\} /\* (fib|leaf|even|odd|main) )'

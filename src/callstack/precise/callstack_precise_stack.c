@@ -11,6 +11,7 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 				     .kind = SLICE_BEGIN,
 				     .flags = frame->slice_flags };
 	struct slice_detail detail = { .insns = frame->called_insns,
+				       .branch = stack->base.machine->branch,
 				       .caller = frame->caller,
 				       .caller_offset = frame->caller_offset };
 
@@ -23,7 +24,8 @@ void precise_add_end(struct precise_stack *stack, int64_t time, const struct fra
 				     .detail = precise_insns(stack),
 				     .flags = stack->end_flags,
 				     .kind = SLICE_END };
-	struct slice_detail detail = { .insns = stack->insns };
+	struct slice_detail detail = { .insns = stack->insns,
+				       .branch = stack->base.machine->branch };
 
 	timestamp_group_add(&stack->group, time, &event, &detail);
 }
@@ -35,7 +37,7 @@ void precise_emit_enclosing(struct precise_stack *stack, const struct frame *fra
 				     .ip = frame->entry_ip,
 				     .flags = uncertain | flags,
 				     .order = SLICE_ORDER_DEFERRED };
-	struct slice_detail detail = { .insns = stack->insns_since, .cycles = stack->cycles_since };
+	struct slice_detail detail = stack->at_since;
 
 	if (frame->kind == FRAME_CALLED && !flags) {
 		detail.caller = frame->caller;
@@ -77,8 +79,11 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 {
 	stack->group.since = time;
 	stack->watched = stack->begun_by_jump = false;
-	stack->insns_since = stack->insns;
-	stack->cycles_since = timestamp_group_split(&stack->group, stack->insns);
+	stack->at_since = (struct slice_detail){
+		.insns = stack->insns,
+		.cycles = timestamp_group_split(&stack->group, stack->insns),
+		.branch = stack->base.machine->branch,
+	};
 }
 
 void precise_begin_stack(struct precise_stack *stack, int64_t time)

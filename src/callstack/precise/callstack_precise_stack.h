@@ -74,16 +74,16 @@ struct precise_stack {
 	/* Depth of the stack below the candidates, or 0, and its group.since and so on. */
 	size_t below;
 	int64_t below_since;
-	uint64_t below_insns, below_cycles;
+	struct slice_detail at_below_since;
 	struct jump_points jumps;
 	size_t room, room_seen; /* as counted last: of all lists, of `now` */
 	struct frame_list undo; /* frames changed in the transaction, innermost first */
 	size_t unchanged;       /* outermost frames not changed in it; 0: no transaction */
 	bool in_tx;
-	bool rolled_back;                   /* the next branch leaves an undone frame */
-	uint64_t insns;                     /* executed so far */
-	uint64_t insns_since, cycles_since; /* at group.since */
-	int64_t last_time;                  /* mapped */
+	bool rolled_back;             /* the next branch leaves an undone frame */
+	uint64_t insns;               /* executed so far */
+	struct slice_detail at_since; /* counts at group.since */
+	int64_t last_time;            /* mapped */
 	uint64_t off_time;  /* perf's clock: when the trace last stopped; 0: unknown, or never */
 	int32_t off_cpu;    /* the CPU then; -1: unknown */
 	size_t root_number; /* the root's number among the deferred calls; 0: it was not inferred */

@@ -26,8 +26,7 @@ void precise_forget_candidates(struct precise_stack *stack)
 	if (!stack->below)
 		return;
 	stack->group.since = stack->below_since;
-	stack->insns_since = stack->below_insns;
-	stack->cycles_since = stack->below_cycles;
+	stack->at_since = stack->at_below_since;
 	stack->watched = stack->begun_by_jump = false;
 	stack->below = 0;
 	if (stack->has_root)
@@ -178,7 +177,7 @@ static void enclose(struct precise_stack *stack, const struct frame *frames, siz
 	memmove(outermost + count, outermost, depth * sizeof(*outermost));
 	memcpy(outermost, frames, count * sizeof(*outermost));
 	for (size_t i = count; i-- > 0;) {
-		outermost[i].called_insns = stack->insns_since;
+		outermost[i].called_insns = stack->at_since.insns;
 		outermost[i].slice_flags |= flags;
 		if (!outermost[i].hidden)
 			precise_emit_enclosing(stack, &outermost[i], 0);
@@ -595,8 +594,7 @@ static bool begin_on_top(struct precise_stack *stack)
 		stack->watched
 			? (int64_t)(stack->group.watched_time - stack->base.machine->base_time)
 			: stack->group.since;
-	stack->below_insns = stack->insns_since;
-	stack->below_cycles = stack->cycles_since;
+	stack->at_below_since = stack->at_since;
 	if (stack->has_root)
 		timestamp_group_settle(&stack->group, false);
 	return true;

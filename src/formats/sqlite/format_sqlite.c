@@ -14,6 +14,7 @@
 #include "base/io/output.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/slice_list.h"
 #include "src/resolve/location.h"
 #include "src/slices/call_tree.h"
@@ -139,7 +140,7 @@ static const char *const inserts[ROWS] = {
 	"INSERT INTO dsos VALUES (?, 1, ?, ?, ?)",
 	"INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?)",
 	"INSERT INTO call_paths VALUES (?, ?, ?, 0)",
-	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)",
+	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	"INSERT INTO samples VALUES (?1, 1, 1, ?2, ?3, (SELECT dso_id FROM symbols WHERE id = ?4), ?4,"
 	" ?5, ?6, ?7, ?8, (SELECT dso_id FROM symbols WHERE id = ?9), ?9, ?10, ?11, ?12, ?13, 0, ?14,"
 	" 0, ?15)",
@@ -161,7 +162,12 @@ struct sqlite_output {
 	size_t room;
 	const void *last;      /* track or thread that `thread` and `comm` are of; NULL: none */
 	uint32_t thread, comm; /* ids */
-	uint64_t samples;
+	struct sample {
+		uint32_t thread, number; /* among the thread's, from 1 */
+	} * samples;                     /* owned: by id - 1 */
+	size_t sample_count, sample_room;
+	size_t *last_samples; /* owned: by thread, the id; 0: it has no sample */
+	size_t thread_room;
 };
 
 /* Keep the first failure. */
@@ -263,6 +269,40 @@ static uint32_t symbol_id(struct sqlite_output *sqlite, const struct symbol *sym
 	return id;
 }
 
+/* Returns the id of a sample, if it is of the current thread; else 0. */
+static uint64_t own_sample(const struct sqlite_output *sqlite, uint64_t id)
+{
+	return id && sqlite->samples[id - 1].thread == sqlite->thread ? id : 0;
+}
+
+/* Returns the samples of the current thread up to this one. */
+static uint64_t samples_up_to(const struct sqlite_output *sqlite, uint64_t id)
+{
+	return id ? sqlite->samples[id - 1].number : 0;
+}
+
+/*
+ * Add a call of the current thread.  Its branches are perf's (thread-stack.c): those after the one
+ * that entered it, up to the one that left it.
+ */
+static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice *slice,
+			 const struct open_row *own, const struct open_row *around)
+{
+	uint64_t from = own_sample(sqlite, slice->branches[0]);
+	uint64_t to = own_sample(sqlite, slice->branches[1]);
+	bool no_call = slice->flags & SLICE_INFERRED_START, no_return = slice->cut;
+	uint64_t count = 0;
+
+	if (no_return && !to && sqlite->thread < sqlite->thread_room)
+		to = sqlite->last_samples[sqlite->thread];
+	if (to && (from || no_call))
+		count = samples_up_to(sqlite, to) - samples_up_to(sqlite, from);
+	ADD_ROW(sqlite, ROW_CALL, own->call, sqlite->thread, sqlite->comm, own->path, slice->begin,
+		slice->end, count, no_call ? 0 : from, no_return ? 0 : to, around->path,
+		(no_call ? NO_CALL : 0) | (no_return ? NO_RETURN : 0), around->call,
+		slice->cost.insns, slice->cost.cycles);
+}
+
 static void add_call(struct slice_list *list, struct track *track, const struct listed_slice *slice,
 		     uint64_t number)
 {
@@ -270,7 +310,6 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	struct open_row around = { 0, ROOT_PATH }, *own;
 	size_t known = sqlite->paths.count;
 	uint32_t symbol;
-	unsigned flags;
 
 	if (!slice->symbol || sqlite->status != SQLITE_OK)
 		return; /* an instant is no call */
@@ -286,9 +325,7 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	own->path = ROOT_PATH + 1 + pair_table_find(&sqlite->paths, around.path, symbol);
 	if (sqlite->paths.count > known)
 		ADD_ROW(sqlite, ROW_PATH, own->path, around.path, symbol);
-	flags = (slice->flags & SLICE_INFERRED_START ? NO_CALL : 0) | (slice->cut ? NO_RETURN : 0);
-	ADD_ROW(sqlite, ROW_CALL, own->call, sqlite->thread, sqlite->comm, own->path, slice->begin,
-		slice->end, around.path, flags, around.call, slice->cost.insns, slice->cost.cycles);
+	add_call_row(sqlite, slice, own, &around);
 }
 
 /* Returns the type of a branch without IN_TX (1024): also the flags of perf's samples. */
@@ -314,8 +351,9 @@ static void add_sample(struct format_output *output, const struct branch_event *
 	size_t names = thread ? thread->name_count : 0;
 	bool in_tx = event->flags & BRANCH_IN_TX;
 	uint32_t type;
+	size_t *last;
 
-	if (event->kind >= BRANCH_GAP || sqlite->status != SQLITE_OK)
+	if (sqlite->status != SQLITE_OK)
 		return;
 	if (!thread)
 		sqlite->thread = sqlite->comm = 0;
@@ -323,8 +361,17 @@ static void add_sample(struct format_output *output, const struct branch_event *
 		set_thread(sqlite, thread->pid, thread->tid,
 			   names ? thread->names[names - 1].text : NULL);
 	sqlite->last = thread;
+	sqlite->last_samples = alloc_grow_zeroed(sqlite->last_samples, &sqlite->thread_room,
+						 (size_t)sqlite->thread + 1, sizeof(size_t));
+	last = &sqlite->last_samples[sqlite->thread];
+	output->machine->branch = *last;
+	if (event->kind >= BRANCH_GAP)
+		return;
+	*ARRAY_ADD(sqlite->samples, sqlite->sample_count, sqlite->sample_room) =
+		(struct sample){ sqlite->thread, (uint32_t)samples_up_to(sqlite, *last) + 1 };
+	output->machine->branch = *last = sqlite->sample_count;
 	type = branch_type(event);
-	ADD_ROW(sqlite, ROW_SAMPLE, ++sqlite->samples, sqlite->thread, sqlite->comm,
+	ADD_ROW(sqlite, ROW_SAMPLE, sqlite->sample_count, sqlite->thread, sqlite->comm,
 		symbol_id(sqlite, from->symbol), from->offset, from->ip, event->time,
 		(uint64_t)event->cpu, symbol_id(sqlite, to->symbol), to->offset, to->ip, type,
 		in_tx, event->insns, type | (in_tx ? 1024 : 0));
@@ -393,6 +440,8 @@ static void release_sqlite(struct format_output *output)
 	pair_table_release(&sqlite->threads);
 	pair_table_release(&sqlite->comms);
 	free(sqlite->open);
+	free(sqlite->samples);
+	free(sqlite->last_samples);
 	slice_list_release(output);
 }
 
