@@ -26,7 +26,7 @@ static size_t size;
 static FILE *out;
 static const struct output_format *format; /* the open one */
 static struct format_output *output;
-static const struct callstack_machine machine; /* its times are perf script's */
+static struct callstack_machine machine; /* its times are perf script's */
 
 static void setup(void)
 {
