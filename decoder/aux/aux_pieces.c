@@ -189,22 +189,36 @@ bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
 	return !stream->copies && next < stream->piece_count && pieces[next].apart;
 }
 
-/* Bytes to scan at a time: a piece without a PSB may be larger than memory. */
+/* Bytes to scan at a time, and whose pages are dropped at once. */
 #define STRIDE ((uint64_t)1 << 20)
 
 /*
- * Drop the pages of a piece that were scanned up to `end`: windows that read far ahead do not
- * read them again.
+ * A system call for each small piece would take most of the time, and other threads wait while the
+ * kernel takes pages from all CPUs.
  */
-static void give_back_cut(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t end)
+static uintptr_t block_of(const uint8_t *bytes)
 {
-	uint64_t begin = cuts->given;
+	return (uintptr_t)bytes / STRIDE;
+}
 
-	if (begin >= end)
-		return;
-	pages_give_back_around(piece->bytes + begin, end - begin, begin + piece->before,
-			       piece->size - end + piece->after);
-	cuts->given = end;
+void aux_stream_give_back(const struct aux_stream *stream, size_t piece, uint64_t begin,
+			  uint64_t end)
+{
+	const struct aux_piece *at = &stream->pieces[piece];
+	const uint8_t *next = at->bytes + end;
+
+	if (end == at->size)
+		next = piece + 1 < stream->piece_count ? at[1].bytes : NULL;
+	if (begin < end && block_of(at->bytes + begin) != block_of(next))
+		pages_give_back_around(at->bytes + begin, end - begin, begin + at->before,
+				       at->size - end + at->after);
+}
+
+/* Windows that read far ahead do not read the pages again. */
+static void give_back_cut(struct aux_cuts *cuts, uint64_t end)
+{
+	aux_stream_give_back(cuts->aux, cuts->position.piece, cuts->given, end);
+	cuts->given = MAX(cuts->given, end);
 }
 
 /* Returns the first PSB of a piece at or after offset `at`, or NULL. */
@@ -217,7 +231,7 @@ static const uint8_t *psb_of_piece(struct aux_cuts *cuts, const struct aux_piece
 		uint64_t left = piece->size - at, stride = MIN(left, STRIDE);
 
 		found = aux_find_psb(piece->bytes + at, stride, piece->bytes + piece->size);
-		give_back_cut(cuts, piece, at - at % STRIDE);
+		give_back_cut(cuts, at - at % STRIDE);
 		at += stride;
 	}
 	return found;
@@ -236,7 +250,7 @@ static void find_cut(struct aux_cuts *cuts, uint64_t from)
 				cuts->position.piece_begin + (uint64_t)(found - piece->bytes);
 			return;
 		}
-		give_back_cut(cuts, piece, piece->size);
+		give_back_cut(cuts, piece->size);
 		cuts->given = 0;
 		cuts->position.piece_begin += piece->size;
 	}

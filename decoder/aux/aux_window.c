@@ -2,33 +2,10 @@
 /* Copy the pieces of a stream through a window, so that packets are contiguous. */
 #include "decoder/aux/aux_window.h"
 
-#include "base/pages.h"
-
 #define WINDOW ((size_t)1 << 20)
 
 /* Size for decoding a segment, which is mostly shorter (src/pipeline/decode_threads.c). */
 #define SEEK_WINDOW (AUX_WINDOW_AHEAD + ((size_t)8 << 10))
-
-/*
- * Pages that windows of segments drop at once: other threads wait while the kernel takes the
- * pages from all CPUs, and consecutive segments share the pages around a cut.
- */
-#define SEEK_GIVEN ((uint64_t)1 << 20)
-
-/* Drop the pages of a piece that were copied: it may be larger than memory. */
-static void give_back_copied(const struct aux_window *window, const struct aux_piece *piece,
-			     uint64_t count)
-{
-	uint64_t begin = window->piece_used - count, end = window->piece_used;
-
-	if (window->seeks) {
-		begin -= begin % SEEK_GIVEN;
-		end -= end % SEEK_GIVEN;
-	}
-	if (begin < end)
-		pages_give_back_around(piece->bytes + begin, end - begin, begin + piece->before,
-				       piece->size - end + piece->after);
-}
 
 static void fill(struct aux_window *window)
 {
@@ -40,10 +17,10 @@ static void fill(struct aux_window *window)
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;
-		give_back_copied(window, piece, count);
+		aux_stream_give_back(window->aux, window->piece, window->piece_used - count,
+				     window->piece_used);
 		if (window->piece_used < piece->size)
 			return;
-		pages_give_back_around(piece->bytes, piece->size, piece->before, piece->after);
 		window->piece++;
 		window->piece_used = 0;
 		window->run_begins = false;
@@ -70,7 +47,6 @@ void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 		window->room = SEEK_WINDOW;
 	while (piece < aux->piece_count && position->at - begin > aux->pieces[piece].size)
 		begin += aux->pieces[piece++].size;
-	window->seeks = true;
 	window->aux = aux;
 	window->size = 0;
 	window->base = position->at;

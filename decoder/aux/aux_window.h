@@ -71,6 +71,13 @@ struct aux_stream {
 bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at);
 
 /*
+ * Drop the pages of bytes [begin, end) of a piece, which were read: it may be larger than memory.
+ * Pages stay while the stream's next bytes are in the same MiB of the file.
+ */
+void aux_stream_give_back(const struct aux_stream *stream, size_t piece, uint64_t begin,
+			  uint64_t end);
+
+/*
  * Joins the pieces of one AUX buffer to a stream.
  *
  * In a full trace each piece continues the one before, unless data is missing or the buffer
@@ -127,7 +134,6 @@ struct aux_window {
 	size_t piece;                 /* next piece to read, starting at `piece_used` */
 	uint64_t piece_used;
 	bool run_begins; /* nothing of the consecutive pieces was read yet */
-	bool seeks;      /* reads one segment; other threads read around it */
 };
 
 /* `aux` is borrowed.  The first bytes are read at once. */

@@ -7,6 +7,9 @@
 /* Pages before a record that may have been read since the last one with trace data. */
 #define RECORDS_GIVEN ((uint64_t)64 << 20)
 
+/* Bytes of the file in which at most one record with trace data drops pages. */
+#define RECORDS_AT_ONCE ((uint64_t)1 << 20)
+
 #define RECORD_HEADER_SIZE 8 /* bytes of struct perf_event_header */
 
 void perf_parts_add(struct perf_file *file, const struct perf_part *part)
@@ -19,13 +22,14 @@ void perf_parts_add(struct perf_file *file, const struct perf_part *part)
 
 /*
  * Drop the pages of records before `at`, and the trace data beside them: the kernel maps pages
- * around each page that is read.
+ * around each page that is read.  Small pieces of trace share a system call.
  */
-static void give_back_records(const struct perf_part *part, uint64_t at)
+static void give_back_records(const struct perf_part *part, uint64_t at, uint64_t next)
 {
 	uint64_t begin = at - part->begin > RECORDS_GIVEN ? at - RECORDS_GIVEN : part->begin;
 
-	pages_give_back(part->bytes + begin, at - begin);
+	if (at / RECORDS_AT_ONCE != next / RECORDS_AT_ONCE)
+		pages_give_back(part->bytes + begin, at - begin);
 }
 
 /* The data of an AUXTRACE record begin at `at`; the file may end before they do. */
@@ -35,7 +39,6 @@ static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = cursor_u64(&c), left = part->end - at;
 
-	give_back_records(part, record->offset);
 	if (size > left) {
 		diag_warn(diag, "aux-cut",
 			  "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
@@ -43,6 +46,7 @@ static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 			  (unsigned long long)size);
 		size = left;
 	}
+	give_back_records(part, record->offset, at + size);
 	record->aux_after = left - size;
 	return (struct byte_view){ part->bytes + at, size };
 }

@@ -104,6 +104,25 @@ no_calls_without_end() {
 }
 tap_check "calls that are open at once are held to what memory has room for" no_calls_without_end
 
+# Pages are dropped by the bytes of the file, not by the piece: seven system calls for each were most of the time.
+few_calls_for_pieces() {
+	count=10000
+	[ -z "$LONG" ] || count=80000
+	"$top_builddir/tests/scale/make-scale" pieces $count "$work/input" || return 1
+	limited 60 strace -o "$work/calls" "$program" -j1 -q --symfs="$work/sample" --format=none "$work/input" 2>/dev/null
+	calls=$(wc -l <"$work/calls")
+	echo "# pieces $count, -j1: $calls system calls" | tee -a "$work/figures"
+	[ $calls -gt 50 ] && [ $calls -lt $((500 + count / 50)) ]
+}
+name="many small pieces take few system calls"
+if [ $slow -gt 1 ]; then
+	tap_skip "$name" "sanitizers make calls of their own"
+elif ! strace -o /dev/null true 2>/dev/null; then
+	tap_skip "$name" "strace cannot trace here"
+else
+	tap_check "$name" few_calls_for_pieces
+fi
+
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
 # would take 64 bytes or more, 34 MiB; queues take up to 26 MiB on a busy machine.  `make check` takes
