@@ -2,17 +2,20 @@
 /* A hash table that is read without a lock: a slot is written once, when its branch is whole. */
 #include "decoder/known_branches.h"
 
-#define BRANCHES_MOST (UINT32_C(1) << KNOWN_BRANCHES_BITS)
-#define SLOTS         (UINT32_C(1) << KNOWN_SLOTS_BITS)
+/* No branch replaces another one, as in a direct-mapped cache. */
+#define MORE_BITS 2
 
 _Static_assert(sizeof(struct known_branch) == CACHE_LINE, "one branch per cache line");
 
 struct known_branches *known_branches_open(void)
 {
 	struct known_branches *known = alloc_zeroed(1, sizeof(*known));
+	unsigned bits = MIN(KNOWN_BRANCHES_BITS, direct_cache_bits_most() + MORE_BITS);
 
-	known->slots = alloc_zeroed(SLOTS, sizeof(*known->slots));
-	direct_cache_init(&known->memory, KNOWN_BRANCHES_BITS, sizeof(struct known_branch));
+	known->most = UINT32_C(1) << bits;
+	known->shift = 64 - bits - 1;
+	known->slots = alloc_zeroed((size_t)2 * known->most, sizeof(*known->slots));
+	direct_cache_init(&known->memory, 0, sizeof(struct known_branch) << bits);
 	known->branches = known->memory.slots;
 	known->branches[0].space = (const void *)known; /* no address space is there */
 	known->count = 1;
@@ -34,10 +37,10 @@ void known_branches_close(struct known_branches *known)
 static uint32_t slot_of_branch(const struct known_branches *known,
 			       const struct address_space *space, uint64_t from, uint64_t to)
 {
-	uint32_t slot = known_branch_slot(space, from, to);
+	uint32_t slot = known_branch_slot(known, space, from, to);
 
 	/* Half of them are empty at least. */
-	for (;; slot = (slot + 1) % SLOTS) {
+	for (;; slot = (slot + 1) % (2 * known->most)) {
 		const struct known_branch *branch = known_branch_at(known, slot);
 
 		if (branch == known->branches || known_branch_is(branch, space, from, to))
@@ -48,7 +51,7 @@ static uint32_t slot_of_branch(const struct known_branches *known,
 static void fill_slot(struct known_branches *known, uint32_t slot,
 		      const struct known_branch *branch)
 {
-	if (known->count == BRANCHES_MOST)
+	if (known->count == known->most)
 		return;
 	known->branches[known->count] = *branch;
 	__atomic_store_n(&known->slots[slot], known->count++, __ATOMIC_RELEASE);

@@ -31,9 +31,8 @@ struct location_pair {
 	uint8_t call; /* enum call_effect (src/resolve/location.h) */
 };
 
-/* Powers of two: the most branches, 8 MiB, and slots to find them, twice as many. */
+/* A power of two: the most branches, 8 MiB. */
 #define KNOWN_BRANCHES_BITS 17
-#define KNOWN_SLOTS_BITS    (KNOWN_BRANCHES_BITS + 1)
 
 /* Threads look up and add branches at the same time. */
 struct known_branches {
@@ -44,24 +43,26 @@ struct known_branches {
 		struct location_pair locations;
 	} * branches;               /* in `memory`; the first one is unused */
 	uint32_t *slots;            /* owned; index of a branch, written once; 0: empty */
+	unsigned shift;             /* from a 64-bit hash to a slot */
 	struct direct_cache memory; /* a cache line for each branch */
 	pthread_mutex_t lock;       /* of `count`, and of each empty slot */
-	uint32_t count;             /* with the first */
+	uint32_t count, most;       /* with the first */
 };
 
-/* Returns no branches yet, owned by the caller. */
+/* Returns no branches yet, owned by the caller.  Few are kept of a small input (direct_cache.h). */
 struct known_branches *known_branches_open(void);
 
 /* Release all of them.  NULL is allowed. */
 void known_branches_close(struct known_branches *known);
 
 /* Returns the first slot to look at. */
-static inline uint32_t known_branch_slot(const struct address_space *space, uint64_t from,
+static inline uint32_t known_branch_slot(const struct known_branches *known,
+					 const struct address_space *space, uint64_t from,
 					 uint64_t to)
 {
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
 
-	return (uint32_t)fibonacci_hash(key, KNOWN_SLOTS_BITS);
+	return (uint32_t)(key * FIBONACCI_FACTOR >> known->shift);
 }
 
 /* Returns the branch in a slot.  That of an empty slot compares unequal to all others. */
@@ -91,7 +92,8 @@ static inline struct known_branch *known_branches_find(struct known_branches *kn
 						       const struct address_space *space,
 						       uint64_t from, uint64_t to)
 {
-	struct known_branch *branch = known_branch_at(known, known_branch_slot(space, from, to));
+	struct known_branch *branch =
+		known_branch_at(known, known_branch_slot(known, space, from, to));
 
 	return __builtin_expect(known_branch_is(branch, space, from, to), 1)
 		       ? branch

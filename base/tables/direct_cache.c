@@ -2,8 +2,30 @@
 /* Memory of direct-mapped caches. */
 #include "base/tables/direct_cache.h"
 
+/* Bytes of trace for each slot: a small program has a new branch for some 10 bytes. */
+#define SLOT_SHARE 32
+
+/* Slots of a cache, at least. */
+#define BITS_LEAST 6
+
+static unsigned bits_most = 63;
+
+void direct_cache_expect(uint64_t size)
+{
+	bits_most = BITS_LEAST;
+	while (bits_most < 63 && size / SLOT_SHARE >> bits_most)
+		bits_most++;
+}
+
+unsigned direct_cache_bits_most(void)
+{
+	return bits_most;
+}
+
 void direct_cache_init(struct direct_cache *cache, unsigned bits, size_t size)
 {
+	bits = MIN(bits, bits_most);
+	cache->shift = 64 - bits;
 	/* Not aligned_alloc(): zeroing would touch every page of a large cache. */
 	cache->memory = alloc_zeroed(1, (size << bits) + CACHE_LINE);
 	cache->slots =

@@ -4,12 +4,10 @@
  * occupies.  The slots' type belongs to the owner of the cache, who also compares the keys:
  *
  *     struct insn_slot *slots = cache->slots;
- *     struct insn_slot *slot = &slots[direct_cache_index(key, INSN_CACHE_BITS)];
+ *     struct insn_slot *slot = &slots[direct_cache_index(cache, key)];
  *
  *     if (slot->key != key)
  *             ... fill the slot ...
- *
- * `bits` should be a constant, so that a look-up is a multiplication and a shift.
  */
 #ifndef BASE_TABLES_DIRECT_CACHE_H
 #define BASE_TABLES_DIRECT_CACHE_H
@@ -20,19 +18,35 @@
 #define CACHE_LINE 64
 
 struct direct_cache {
-	void *slots;  /* in `memory`, at the beginning of a cache line */
-	void *memory; /* owned */
+	void *slots;    /* in `memory`, at the beginning of a cache line */
+	void *memory;   /* owned */
+	unsigned shift; /* from a 64-bit hash to an index */
 };
 
-/* Allocate 2^bits zeroed slots of `size` bytes. */
+/*
+ * Bound the slots of the caches that the process opens from now on, for an input of `size` bytes:
+ * in a large table, each of the few keys of a small input would touch a page of its own.
+ */
+void direct_cache_expect(uint64_t size);
+
+/* Returns the bound, as a power of two. */
+unsigned direct_cache_bits_most(void);
+
+/* Allocate zeroed slots of `size` bytes: 2^bits, or fewer for a small input. */
 void direct_cache_init(struct direct_cache *cache, unsigned bits, size_t size);
 
 void direct_cache_release(struct direct_cache *cache);
 
-/* Returns the index of a key's slot, in [0, 2^bits). */
-static inline size_t direct_cache_index(uint64_t key, unsigned bits)
+/* Returns the number of slots, a power of two. */
+static inline size_t direct_cache_count(const struct direct_cache *cache)
 {
-	return (size_t)fibonacci_hash(key, bits);
+	return (size_t)1 << (64 - cache->shift);
+}
+
+/* Returns the index of a key's slot. */
+static inline size_t direct_cache_index(const struct direct_cache *cache, uint64_t key)
+{
+	return (size_t)(key * FIBONACCI_FACTOR >> cache->shift);
 }
 
 #endif

@@ -4,16 +4,11 @@
 
 _Static_assert(sizeof(struct block_count) == sizeof(struct cfg_node), "they share offsets");
 
-static size_t way_count(const struct basic_blocks *blocks)
-{
-	return (size_t)1 << (64 - blocks->runs.shift);
-}
-
 void block_counts_open(struct basic_blocks *blocks)
 {
 	struct block_counts *counts = alloc_zeroed(1, sizeof(*counts));
 
-	counts->ways = alloc_zeroed(way_count(blocks), sizeof(*counts->ways));
+	counts->ways = alloc_zeroed(direct_cache_count(&blocks->runs.table), sizeof(*counts->ways));
 	counts->blocks = alloc_grow_zeroed(NULL, &counts->room, blocks->node_room + 1,
 					   sizeof(*counts->blocks));
 	blocks->counts = counts;
@@ -158,7 +153,7 @@ void block_counts_collect(struct basic_blocks *blocks)
 {
 	const struct run *runs = blocks->runs.table.slots;
 
-	for (size_t i = 0; i < way_count(blocks); i++)
+	for (size_t i = 0; i < direct_cache_count(&blocks->runs.table); i++)
 		spread_way(blocks, &runs[i]);
 	collect_blocks(blocks);
 	collect_parts(blocks);

@@ -19,7 +19,7 @@ void run_memo_init(struct run_memo *memo, uint64_t size)
 {
 	unsigned bits = size < SHORT_TRACE ? RUNS_BITS_SHORT : RUNS_BITS;
 
-	*memo = (struct run_memo){ .shift = 64 - bits };
+	*memo = (struct run_memo){ 0 };
 	direct_cache_init(&memo->table, bits, sizeof(struct run));
 }
 
@@ -32,7 +32,7 @@ void run_memo_release(struct run_memo *memo)
 
 void run_memo_forget(struct run_memo *memo)
 {
-	memset(memo->table.slots, 0, sizeof(struct run) << (64 - memo->shift));
+	memset(memo->table.slots, 0, sizeof(struct run) * direct_cache_count(&memo->table));
 	memo->branch_count = 0;
 }
 

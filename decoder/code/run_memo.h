@@ -60,7 +60,6 @@ struct run {
 
 struct run_memo {
 	struct direct_cache table;   /* of struct run */
-	unsigned shift;              /* from a 64-bit hash to an index */
 	struct run_branch *branches; /* owned */
 	size_t branch_count, branch_room;
 };
@@ -97,7 +96,7 @@ static inline struct run *run_slot(const struct run_memo *memo, uint64_t id, uin
 {
 	struct run *runs = memo->table.slots;
 
-	return &runs[(id + target) * FIBONACCI_FACTOR >> memo->shift];
+	return &runs[direct_cache_index(&memo->table, id + target)];
 }
 
 static inline struct run *run_slot_beside(const struct run_memo *memo, const struct run *slot)

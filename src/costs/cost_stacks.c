@@ -36,7 +36,7 @@ static uint32_t find_cached(struct cost_stacks *stacks, const struct cost_call *
 	uint64_t key =
 		call->offset + ((uint64_t)call->caller << 32) + (uint64_t)(uintptr_t)call->symbol;
 	struct cost_call *slot =
-		(struct cost_call *)stacks->calls.slots + direct_cache_index(key, CALL_CACHE_BITS);
+		(struct cost_call *)stacks->calls.slots + direct_cache_index(&stacks->calls, key);
 
 	if (slot->stack && slot->caller == call->caller && slot->symbol == call->symbol &&
 	    slot->container == call->container && slot->offset == call->offset)

@@ -2,7 +2,6 @@
 /* Source lines of calls and functions, in a direct-mapped cache by caller and offset. */
 #include "src/formats/call_sites.h"
 
-#include "base/tables/fibonacci_hash.h"
 #include "src/slices/slice_args.h"
 
 /* Most calls are at a few hundred addresses. */

@@ -84,8 +84,12 @@ static void open_code(struct perf_recording *recording, const struct options *op
 {
 	const struct timeline *timeline = recording->timeline;
 	struct kernel_files_options kernel = kernel_options(options);
+	uint64_t size = 0;
 	size_t file_count;
 
+	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
+		size += recording->auxtrace.streams[i].size;
+	direct_cache_expect(size);
 	resolver_init(&recording->resolver, timeline, recording->store, names);
 	timeline_files(timeline, &file_count);
 	code_files_init(&recording->code_files, &recording->resolver, file_count);

@@ -231,7 +231,7 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 	/* The names of code that the kernel generates at run time depend on time. */
 	if (ip_is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
 		return (struct location){ ip, symbol, ip - symbol->start };
-	cached = &slots[direct_cache_index(key, ADDRESS_CACHE_BITS)];
+	cached = &slots[direct_cache_index(&resolver->addresses, key)];
 	if (cached->location.ip != ip || cached->space != space) {
 		cached->location = find_mapped(resolver, space, ip);
 		cached->space = space;

@@ -97,7 +97,7 @@ static inline struct known_branch *branch_cache_slot(const struct resolver *reso
 	struct known_branch *slots = resolver->branches.slots;
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
 
-	return &slots[direct_cache_index(key, BRANCH_CACHE_BITS)];
+	return &slots[direct_cache_index(&resolver->branches, key)];
 }
 
 /*

@@ -146,7 +146,7 @@ uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call)
 		direct_cache_init(&dso->landing, CACHE_BITS, sizeof(struct landing_slot));
 		dso->landing_work = WORK_MOST;
 	}
-	slot = (struct landing_slot *)dso->landing.slots + direct_cache_index(call, CACHE_BITS);
+	slot = (struct landing_slot *)dso->landing.slots + direct_cache_index(&dso->landing, call);
 	if (slot->call != call)
 		*slot = (struct landing_slot){ call, read_pad(dso, call) };
 	return slot->pad;

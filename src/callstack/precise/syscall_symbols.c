@@ -87,8 +87,8 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 	struct syscall_site *site = symbols->sites.slots;
 	char call[SYSCALL_NAME_MAX], text[64];
 
-	site += direct_cache_index((uintptr_t)wanted->function + wanted->offset + wanted->slot,
-				   SITE_BITS);
+	site += direct_cache_index(&symbols->sites,
+				   (uintptr_t)wanted->function + wanted->offset + wanted->slot);
 	if (site->function == wanted->function && site->offset == wanted->offset &&
 	    site->slot == wanted->slot && site->int80 == wanted->int80)
 		return site;

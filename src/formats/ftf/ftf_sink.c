@@ -205,7 +205,7 @@ static inline struct slice_template *slot_of(const struct ftf_sink *ftf,
 	struct slice_template *slots = ftf->templates.slots;
 	uint64_t key = ((uintptr_t)begin->symbol + begin->ip) ^ (uintptr_t)caller << 16;
 
-	return &slots[direct_cache_index(key, TEMPLATE_BITS)];
+	return &slots[direct_cache_index(&ftf->templates, key)];
 }
 
 static inline bool is_template_of(const struct slice_template *slot,

@@ -110,6 +110,33 @@ START_TEST(a_hash_of_bytes_depends_on_each_byte_and_the_length)
 }
 END_TEST
 
+/* A page for each key would be the most of a small conversion. */
+START_TEST(direct_caches_of_a_small_input_are_small)
+{
+	static const struct {
+		uint64_t input;
+		size_t least, most; /* slots of 2^12 that were asked for */
+	} cases[] = {
+		{ 0, 1, 64 },
+		{ 9000, 128, 512 }, /* a page or two of slots of 16 bytes */
+		{ 1 << 20, 4096, 4096 },
+		{ UINT64_MAX, 4096, 4096 },
+	};
+	struct direct_cache cache;
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		direct_cache_expect(cases[i].input);
+		direct_cache_init(&cache, 12, 16);
+		ck_assert_uint_ge(direct_cache_count(&cache), cases[i].least);
+		ck_assert_uint_le(direct_cache_count(&cache), cases[i].most);
+		for (uint64_t key = 0; key < COUNT; key++)
+			ck_assert_uint_lt(direct_cache_index(&cache, key << 12),
+					  direct_cache_count(&cache));
+		direct_cache_release(&cache);
+	}
+}
+END_TEST
+
 START_TEST(a_direct_cache_has_zeroed_slots_on_whole_lines)
 {
 	struct direct_cache cache;
@@ -119,7 +146,7 @@ START_TEST(a_direct_cache_has_zeroed_slots_on_whole_lines)
 	ck_assert_uint_eq((uintptr_t)cache.slots % CACHE_LINE, 0);
 	slots = cache.slots;
 	for (uint64_t key = 0; key < COUNT; key++) {
-		size_t at = direct_cache_index(key << 12, 7);
+		size_t at = direct_cache_index(&cache, key << 12);
 
 		ck_assert_uint_lt(at, 128);
 		ck_assert(slots[at] == 0 || slots[at] < key);
@@ -213,6 +240,7 @@ int main(void)
 	tcase_add_test(all, a_heap_moves_few_items);
 	tcase_add_test(all, a_name_is_cut_between_two_characters);
 	tcase_add_test(all, a_direct_cache_has_zeroed_slots_on_whole_lines);
+	tcase_add_test(all, direct_caches_of_a_small_input_are_small);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -58,11 +58,11 @@ END_TEST
 
 START_TEST(branches_of_one_first_slot_are_different_ones)
 {
-	uint32_t slot = known_branch_slot(NULL, 0, 0);
+	uint32_t slot = known_branch_slot(known, NULL, 0, 0);
 	struct known_branch *first = known_branches_find(known, NULL, 0, 0), *second;
 	uint64_t to = 1;
 
-	while (known_branch_slot(NULL, 0, to) != slot)
+	while (known_branch_slot(known, NULL, 0, to) != slot)
 		to++;
 	second = known_branches_find(known, NULL, 0, to);
 	ck_assert_ptr_ne(second, first);
