@@ -117,6 +117,10 @@ static void skip_attributes(struct cursor *c)
 	uint64_t name, form;
 
 	do {
+		/* Nearly all numbers have one byte. */
+		while (cursor_left(c) > 1 && c->at[0] && !((c->at[0] | c->at[1]) & 0x80) &&
+		       c->at[1] != DW_FORM_implicit_const)
+			c->at += 2;
 		name = cursor_uleb128(c);
 		form = cursor_uleb128(c);
 		if (form == DW_FORM_implicit_const)
