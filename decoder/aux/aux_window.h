@@ -11,12 +11,6 @@
 
 #include "base/common.h"
 
-/*
- * The trace data of one AUX buffer: its pieces, of AUXTRACE records or of samples, in the
- * order in which the CPU wrote them.  PSBs and packets may straddle pieces, except
- * where a piece is apart.  The pieces are views of the mapped file.
- */
-
 /* The bytes of a PSB (SDM volume 3, "Packet Stream Boundary (PSB) Packet"). */
 #define AUX_PSB      "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
 #define AUX_PSB_SIZE (sizeof(AUX_PSB) - 1)
@@ -42,6 +36,10 @@ struct aux_piece {
 	uint64_t resume_time; /* ns: the kernel said so, before tracing resumed; 0: unknown */
 };
 
+/*
+ * The trace data of one AUX buffer: its pieces in the order in which the CPU wrote them.  PSBs and
+ * packets may straddle pieces, except where a piece is apart.
+ */
 struct aux_stream {
 	int32_t cpu;                    /* -1: a buffer per thread */
 	int32_t tid;                    /* -1: a buffer per CPU */
@@ -64,10 +62,7 @@ struct aux_stream {
 	bool copies; /* of snapshots or samples, not of a full trace */
 };
 
-/*
- * Returns whether trace was lost in the AUX buffer at a position, as AUX records count, within
- * a stream: a piece begins apart there.
- */
+/* Returns whether trace was lost at a position, as AUX records count: a piece begins apart. */
 bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at);
 
 /*
@@ -80,9 +75,9 @@ void aux_stream_give_back(const struct aux_stream *stream, size_t piece, uint64_
 /*
  * Joins the pieces of one AUX buffer to a stream.
  *
- * In a full trace each piece continues the one before, unless data is missing or the buffer
- * was full in between.  Snapshots and samples are copies of the newest part of the buffer, so
- * they may overlap, and more often there is a hole between them.
+ * In a full trace each piece continues the one before, unless data is missing or the buffer was
+ * full in between.  Snapshots and samples are copies of the newest part of the buffer, so they may
+ * overlap, and more often there is a hole between them.
  */
 
 struct aux_piece_list {
@@ -91,10 +86,7 @@ struct aux_piece_list {
 	uint64_t repeated, missing; /* bytes; see struct aux_stream */
 };
 
-/*
- * Join `count` pieces of a full trace, in file order: cut off padding, and divide pieces where
- * the buffer was full (`cuts`, sorted).
- */
+/* Join pieces of a full trace, in file order: without padding, and divided at `cuts` (sorted). */
 void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces, size_t count,
 		     const struct aux_cut *cuts, size_t cut_count);
 
@@ -139,10 +131,7 @@ struct aux_window {
 /* `aux` is borrowed.  The first bytes are read at once. */
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
 
-/*
- * Move to another position, also of another stream; also on zeroed memory.  Afterwards the
- * window does not read far ahead.
- */
+/* Move to a position of any stream; also on zeroed memory.  Then it reads less far ahead. */
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 		     const struct aux_position *position);
 
@@ -154,10 +143,7 @@ uint64_t aux_window_aux_end(const struct aux_window *window);
 /* Returns whether the window ends at the stream's end, or at a piece that is apart. */
 bool aux_window_at_end(const struct aux_window *window);
 
-/*
- * At the end: continue with the next consecutive pieces.  Returns false, and changes nothing,
- * at the stream's end.
- */
+/* At the end: continue with the next consecutive pieces.  Returns false at the stream's end. */
 bool aux_window_next_run(struct aux_window *window);
 
 /* Drop the first `used` bytes and fill up the window. */

@@ -80,14 +80,10 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 void auxtrace_release(struct auxtrace *auxtrace);
 
 /*
- * Finds the part of an AUX stream that covers a time range, without decoding the rest.
+ * Decoding can begin at any PSB, and the TSCs after PSBs (SDM volume 3, "PSB+") increase along a
+ * stream, so bisection looks at a few dozen PSBs, whatever the size.  A stream whose PSBs have no
+ * TSC cannot be cut, and stays whole.
  *
- * Decoding can begin at any PSB, and the TSCs after PSBs (SDM volume 3, "PSB+") increase
- * along a stream, so bisection looks at a few dozen PSBs, whatever the size.  A stream whose
- * PSBs have no TSC cannot be cut, and stays whole.
- */
-
-/*
  * Cut a stream to the ticks [begin, end], both TSC values with all 8 bytes.  `view` is the
  * stream with fewer pieces (in the arena; the bytes are those of `aux`): it begins one PSB
  * before the last PSB before `begin`, so that clocks and threads have settled at `begin`, and

@@ -67,11 +67,9 @@ void branch_merge_release(struct branch_merge *merge);
  */
 size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events);
 
-/* Opens one AUX stream with the engine that its input asks for. */
-
 /*
- * Returns the stream, owned by the caller: close it with pt_stream_close(); NULL with err
- * filled on failure.
+ * Open an AUX stream with the engine that its input asks for.  Returns the stream, owned by the
+ * caller (pt_stream_close()); NULL with err filled on failure.
  */
 struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
 
@@ -100,11 +98,7 @@ struct pt_streams {
  */
 int pt_streams_open(struct pt_streams *streams, struct error *err);
 
-/*
- * Returns the number of the next events in *events, all of one stream; 0 at the end or, in the
- * ordered stage (base/workers.h), if other threads decode them.  They are borrowed until the
- * next call.
- */
+/* As branch_merge_next(). */
 size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events);
 
 /* Returns whether pt_streams_next() returned 0 because other threads decode the next events. */

@@ -22,10 +22,7 @@
 /* The hits of a recording.  Zeroed memory is empty. */
 struct hits {
 	const struct perf_file *file; /* borrowed */
-	/*
-	 * Owned; by attribute: the format in the arena, of a breakpoint an empty one, or NULL: it
-	 * is no event of hits.  NULL: no event is.
-	 */
+	/* Owned; the format by attribute: empty for breakpoints, NULL for others; NULL: no hits. */
 	const struct probe_format **probes;
 	/* A record of the history. */
 	struct record_position {
@@ -38,8 +35,7 @@ struct hits {
 struct hit {
 	struct perf_sample sample;
 	uint64_t ip;       /* where it was; 0: unknown */
-	uint64_t function; /* an address in the function that it is of: `ip`, or that returned from
-			    */
+	uint64_t function; /* an address in its function: `ip`, or of a return where it came from */
 };
 
 enum hit_type { HIT_SIGNED, HIT_UNSIGNED, HIT_HEX, HIT_TEXT, HIT_ARRAY };
@@ -74,10 +70,7 @@ void hits_release(struct hits *hits);
 /* Returns whether an attribute of the file is of hits. */
 bool hits_are_of(const struct hits *hits, const struct perf_attr *attr);
 
-/*
- * Returns the name of a hit's event: perf's, or "event N"; borrowed from the file, or written to
- * `room`.
- */
+/* Returns the name of a hit's event, borrowed from the file; else "event N", written to `room`. */
 const char *hits_event_name(const struct hits *hits, const struct perf_attr *attr, char room[32]);
 
 /* Read a hit by its index; `hit` borrows from the file.  Returns false if it cannot be read. */

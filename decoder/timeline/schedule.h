@@ -25,21 +25,15 @@ struct schedule {
 	bool settled;                      /* there are no times */
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
 	uint64_t slack; /* ns by which times of the trace may be too early; set by the owner */
-	/*
-	 * Longest time between two MTC packets, in ns, which holds for an idle CPU, too; 0:
-	 * unknown. Set by the owner.
-	 */
-	uint64_t clock_bound;
+	uint64_t clock_bound; /* ns: most between MTC packets, even when idle; 0: unknown; as
+				 `slack` */
 	/* Where a thread's user code stopped on this CPU, and will continue. */
 	struct schedule_stop {
 		const struct thread *thread;       /* borrowed */
 		const struct address_space *space; /* of the code that stopped; borrowed */
 		uint64_t ip;                       /* 0: unknown */
 	} stops[SCHEDULE_STOPS];
-	/*
-	 * Of a cursor that began in the middle, a bit per stop: `fresh`, the stop was set
-	 * since; `asked`, the stop was read before it was set, as unknown.
-	 */
+	/* A bit per stop, since a cursor began in the middle: it was set; it was read before. */
 	uint64_t fresh, asked;
 };
 
@@ -47,38 +41,26 @@ struct schedule {
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid);
 
-/*
- * Begin in the middle, as if schedule_seek() had been called with `time` only.
- * Earlier stops are not known; reads of them are marked in `asked`.
- */
+/* Begin in the middle, as if moved to `time`.  Reads of earlier stops are marked in `asked`. */
 void schedule_begin_at(struct schedule *schedule, uint64_t time);
 
-/*
- * Returns whether two cursors over the same switches will give the same answers
- * from now on; where threads stopped is not compared.
- */
+/* Returns whether two cursors over the same switches will give the same answers, but for stops. */
 bool schedule_equals(const struct schedule *a, const struct schedule *b);
 
 /*
- * A cursor that began in the middle is at its end; `before` is a cursor that reached
- * the point where it began.  Copy the stops of `before` that are not set since.
- * Returns false, and changes nothing, if one of them was read as unknown (`asked`).
+ * Copy the stops of `before`, a cursor that reached the point where this one began, unless they
+ * were set since.  Returns false, and changes nothing, if one of them was read as unknown
+ * (`asked`).
  */
 bool schedule_join_stops(struct schedule *schedule, const struct schedule *before);
 
 /* Move forward to `time` (ns).  Never goes back. */
 void schedule_seek(struct schedule *schedule, uint64_t time);
 
-/*
- * Move forward to `time`, when user code at `ip` begins to run: not in the idle
- * thread, nor in a thread without a mapping at `ip`.
- */
+/* Move to `time`, when user code at `ip` begins to run: in a thread that has a mapping there. */
 void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
 
-/*
- * The kernel, which is traced, enters user code of the current thread at `time` and ip: move to
- * the mappings that the thread's process has there.
- */
+/* The traced kernel enters user code of the thread at `time` and ip: move to the mappings there. */
 void schedule_enter_user(struct schedule *schedule, uint64_t time, uint64_t ip);
 
 /*
@@ -102,10 +84,7 @@ bool schedule_stopped_elsewhere(struct schedule *schedule, uint64_t ip);
 /* The process begins its next program: move to schedule_next_program(), which there is. */
 void schedule_begin_program(struct schedule *schedule);
 
-/*
- * The kernel switches threads at about `time`: take the next switch if it is at most
- * `slack` ns away.
- */
+/* The kernel switches threads at about `time`: take the next switch if it is within `slack` ns. */
 void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack);
 
 /*

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of a recording, their names and lives.
- *
- * Lives while a timeline is built: calls come in the order of time.  The threads
- * themselves live in the arena.  A tid that is used again is another thread.
+ * The threads and processes of a recording while a timeline is built: calls come in the order of
+ * time.  The threads, processes and address spaces themselves live in the arena.  A tid that is
+ * used again is another thread.
  */
 #ifndef DECODER_TIMELINE_THREAD_TABLE_H
 #define DECODER_TIMELINE_THREAD_TABLE_H
@@ -11,13 +10,7 @@
 #include "decoder/mappings/space_builder.h"
 #include "decoder/timeline/timeline_types.h"
 
-/*
- * The processes of a recording and their mapped code, epoch by epoch.
- *
- * Lives while a timeline is built: calls come in the order of time.  The processes
- * and address spaces themselves live in the arena.  Parent and child share an
- * address space until one of the two changes it (copy on write).
- */
+/* Parent and child share an address space until one of the two changes it (copy on write). */
 
 struct process_table {
 	struct arena *arena;           /* borrowed */
@@ -56,7 +49,6 @@ void process_table_fork(struct process_table *table, int32_t parent, int32_t chi
 void process_table_finish(struct process_table *table);
 
 struct live_thread;
-struct process_table;
 
 struct thread_table {
 	struct arena *arena;             /* borrowed */
@@ -77,10 +69,7 @@ void thread_table_release(struct thread_table *table);
 struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
 					uint64_t time);
 
-/*
- * Returns the latest thread of this tid in any process; or else a new thread in a process of its
- * own.
- */
+/* Returns the latest thread of this tid in any process, or a new one in a process of its own. */
 struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time);
 
 /* Returns the public struct of a thread; its names are set by thread_table_finish(). */
@@ -90,9 +79,7 @@ const struct thread *thread_table_view(const struct live_thread *thread);
 void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time,
 		       const struct live_thread *parent);
 
-/*
- * The thread ended.
- * Returns false, and nothing changes, if this tid is of a thread of another process, which lives.
+/* The thread ended.  Returns false, and changes nothing, if another process's thread has the tid.
  */
 bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time);
 
@@ -100,10 +87,7 @@ bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uin
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
 		       const char *text);
 
-/*
- * Name the thread of this tid (`size` bytes at most), if it has no name and the
- * tid was not used twice.
- */
+/* Name the thread of this tid (`size` bytes at most), if it has no name and no predecessor. */
 void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size);
 
 /* Complete all threads.  Nothing may change afterwards. */

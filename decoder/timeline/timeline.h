@@ -34,10 +34,7 @@ void timeline_close(struct timeline *timeline);
 /* Returns all threads, `*count` of them, by index. */
 const struct thread *const *timeline_threads(const struct timeline *timeline, size_t *count);
 
-/*
- * Returns the highest id of a process or thread, including threads that were only woken.  Returns 0
- * without any.
- */
+/* Returns the highest id of a process or thread, also of one that was only woken; 0: no id. */
 int32_t timeline_highest_id(const struct timeline *timeline);
 
 /*
@@ -68,24 +65,17 @@ const struct cpu_switch *timeline_switches(const struct timeline *timeline, int3
 uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread *thread,
 			    int32_t cpu, uint64_t time);
 
-/*
- * Returns the CPU of which there are switches, by index in ascending order; -1
- * at or after the last one.
- */
+/* Returns CPU number `index` of those with switches, in ascending order; -1 past the last. */
 int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
 
-/*
- * Returns the losses of one buffer in time order, `*count` of them: a thread's,
- * or if tid is -1 a CPU's.
- */
+/* Returns the losses of a buffer, `*count` of them in time order: a CPU's if tid is -1. */
 const struct loss *timeline_losses(const struct timeline *timeline, int32_t cpu, int32_t tid,
 				   size_t *count);
 
 /* Returns the registrations of code that the kernel generated in time order, `*count` of them. */
 const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline, size_t *count);
 
-/* Returns the changes of the kernel's code (PERF_RECORD_TEXT_POKE) in time order, `*count` of them.
- */
+/* Returns the changes of the kernel's code (TEXT_POKE) in time order, `*count` of them. */
 const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
 
 /* Returns the pauses of the trace (trace_pauses_find()), or NULL. */

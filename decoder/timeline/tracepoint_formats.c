@@ -2,8 +2,6 @@
 /* Reads TRACING_DATA, and fields of the formats in it. */
 #include "decoder/timeline/tracepoint_formats.h"
 
-#include "decoder/perf_data/perf_record.h"
-
 #define MAGIC "\x17\x08\x44tracing"
 
 /*

@@ -9,8 +9,6 @@
 
 #include "decoder/perf_data/perf_file.h"
 
-struct perf_file;
-
 /* Where the bytes of a field are. */
 enum tracepoint_storage {
 	TRACEPOINT_HERE = 0, /* `size` bytes at `offset` */
@@ -60,14 +58,9 @@ bool tracepoint_number(struct byte_view raw, size_t offset, size_t size, bool is
 const char *tracepoint_format_next(const char *at, struct tracepoint_field *field);
 
 /*
- * The scheduler's tracepoints: a thread begins to run (sched_switch) or is
- * woken (sched_waking, sched_wakeup, sched_wakeup_new).
- *
- * The offsets of a sample's fields come from the recording (tracepoint_formats.h).
- * Without the formats, the samples are treated like those of any other event.
+ * The scheduler's tracepoints: a thread begins to run (sched_switch) or is woken (sched_waking,
+ * sched_wakeup, sched_wakeup_new).  Without their formats, they are samples like any other.
  */
-
-struct perf_sample;
 
 enum sched_kind {
 	SCHED_NONE = 0,
