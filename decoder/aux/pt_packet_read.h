@@ -15,9 +15,7 @@
 /* Set up libipt for the trace of a CPU (-1: of a thread), but its bytes. */
 void pt_packet_config(struct pt_config *config, const struct pt_info *info, int32_t cpu);
 
-/*
- * Returns whether the bytes after the first one of a CYC are an OVF (SKD007): two CYCs in a
- * row make no sense.
+/* Returns whether an OVF cuts a CYC after its first byte (SKD007): two CYCs in a row make no sense.
  */
 static inline bool pt_packet_cut_by_ovf(const struct pt_errata *errata, const uint8_t *bytes)
 {
@@ -57,14 +55,10 @@ bool pt_packet_read(struct pt_packet_decoder *decoder, const struct pt_config *c
 		    unsigned *bip_size, struct pt_packet *packet);
 
 /*
- * The errata of Intel PT by CPU.  We keep our own table because distributions ship libraries
- * that are older than the CPUs: libipt 2.0.5 of Debian 12 knows no CPU since 2022.
- */
-
-/*
- * Returns the errata of an Intel CPU, by CPUID's display family and model.  `core` is the kind
- * of core of a hybrid CPU that wrote the trace; if unknown, the errata of both kinds apply.  A
- * CPU that is not in the table has no errata.
+ * Returns the errata of an Intel CPU, by CPUID's display family and model.  `core` is the kind of
+ * core of a hybrid CPU that wrote the trace; if unknown, the errata of both kinds apply.  A CPU
+ * that is not in the table has no errata.  The table is our own because libipt 2.0.5 of Debian 12
+ * knows no CPU since 2022.
  */
 struct pt_errata pt_errata_of(uint32_t family, uint32_t model, enum core_kind core);
 

@@ -31,8 +31,7 @@ struct packet_clock {
 	uint8_t ratio;        /* core clock : bus clock, of the last CBR */
 	double tsc_per_cycle; /* 0: unknown */
 	double excess; /* part of the bus ratio's tsc_per_cycle that the next TSC packet denies */
-	double cycle_limit; /* ticks after `step` that cycles may reach without
-			       packet_clock_many_cycles() */
+	double cycle_limit; /* ticks after `step` up to which packet_clock_cyc() is enough */
 };
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
@@ -46,8 +45,7 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
  */
 void packet_clock_fit(struct packet_clock *clock, uint64_t tsc, uint64_t late);
 
-/* The packets up to the next ones were written before `bound`, which cycles do not pass.  0: none.
- */
+/* The next packets were written before `bound`, which cycles do not pass; 0: no bound. */
 void packet_clock_bound(struct packet_clock *clock, uint64_t bound);
 
 /* Returns whether cycles have reached the bound, after which there may be another. */

@@ -28,10 +28,7 @@ void space_builder_release(struct space_builder *builder);
 /* Returns whether `mapping` would replace other content. */
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping);
 
-/*
- * Returns whether `mapping` is memory on huge pages that replaces one file's
- * code: a copy of the code.
- */
+/* Returns whether `mapping` is a copy of one file's code, on huge pages. */
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 
 /* Add a mapping (copied).  Where it overlaps others, it wins; their other parts stay. */
@@ -49,14 +46,9 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
  */
 bool space_builder_is_memory(const char *path);
 
-/*
- * The files that were mapped as code: one per path and build id.
- *
- * Lives while a timeline is built; the files themselves live in the arena.
- */
-
 struct perf_file;
 
+/* The files that were mapped as code, while a timeline is built; they live in the arena. */
 struct file_table {
 	struct arena *arena;              /* borrowed */
 	const struct mapped_file **files; /* owned array, by index */

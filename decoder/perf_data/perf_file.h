@@ -33,18 +33,14 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 
 void perf_file_close(struct perf_file *file);
 
-/*
- * The records of a recording.  They are in parts: ranges of mapped files, viewed and never
- * copied.  A position counts the bytes of all parts, starting with the first.
- */
+/* Records are in parts: ranges of mapped files.  A position counts the bytes of all parts. */
 
 /* Add a part (copied) after the others; its `base` is set here. */
 void perf_parts_add(struct perf_file *file, const struct perf_part *part);
 
 /*
- * Unpack the compressed records of a part into a file without a name.  Returns
- * its bytes, owned by the caller (munmap()); NULL if there are no such
- * records.  Damage is warned about; the records before it are kept.
+ * Unpack the compressed records of a part into a file without a name.  Returns its bytes, owned by
+ * the caller (munmap()), or NULL.  Damage is warned about; the records before it are kept.
  */
 struct byte_view perf_parts_unpack(const struct perf_file *file, size_t part, struct diag *diag);
 
@@ -80,11 +76,6 @@ bool perf_attrs_equal(const struct perf_file *a, const struct perf_file *b);
 const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id);
 
 /*
- * Feature sections of a recording (tools/perf/util/header.h, enum HEADER_*),
- * after the data of a file or in records of a stream.
- */
-
-/*
  * Read the sections of a file.  Their table is at `table_offset`, which lies in the file.
  * Of all inputs but the first only the build ids are read.  Damage is warned about.
  */
@@ -112,11 +103,6 @@ struct perf_build_id {
  */
 int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id *entry);
 
-/*
- * The bytes of an input: a file, a pipe, standard input, or a directory that perf record made
- * (tools/perf/Documentation/perf.data-directory-format.txt).
- */
-
 /* The files of one input. */
 struct perf_input {
 	const char *folder; /* of the arena; NULL: it is not a directory */
@@ -132,15 +118,13 @@ struct perf_input {
 int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
 		    struct error *err);
 
-/*
- * Returns whether a path leads to a regular file: opening a pipe, which someone else may have
- * put into the directory, could block for ever.
+/* Returns whether a path leads to a regular file; to open someone else's pipe could block for ever.
  */
 bool perf_input_is_file(const char *path);
 
 /*
- * Map one file; "-" is standard input.  A pipe is first read to its end into a file without a name.
- * Returns 0 with the bytes, owned by the caller (munmap()); -1 with err filled.
+ * Map one file; "-" is standard input.  A pipe is read into a file without a name.  Returns 0 with
+ * the bytes, owned by the caller (munmap()); -1 with err filled.
  */
 int perf_input_map(const char *path, struct byte_view *bytes, struct error *err);
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many conversions in one run, each in a process of its own: a crash or a lack
- * of memory fails one conversion only.
- *
- * The messages of a process are printed together when it ends, each with the
- * input in front, so that messages of parallel conversions do not mix.  SIGINT,
- * SIGTERM and SIGHUP end the running processes, and no other is started.
+ * Many conversions in one run, each in a process of its own: a crash or a lack of memory fails one
+ * conversion only.  The messages of a process are printed together when it ends, each with the
+ * input in front.  SIGINT, SIGTERM and SIGHUP end the running processes, and no other is started.
  */
 #ifndef SRC_BATCH_BATCH_H
 #define SRC_BATCH_BATCH_H

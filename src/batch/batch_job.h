@@ -8,17 +8,13 @@
 
 #include "src/options/options.h"
 
-/* The line of JSON per job that --json-lines writes. */
-
 /*
- * The jobs of a run: which inputs are converted to which output.
+ * Inputs are the files of one recording, and one job, unless options name outputs by a rule
+ * (options_is_batch()): then each input is a job of its own.
  *
- * Inputs are the files of one recording, and one job, unless options name
- * outputs by a rule (options_is_batch()): then each input is a job of its own.
- *
- * Outputs in a directory are named after their inputs: the file's name without
- * ".data", or the directory's if the file is called perf.data.  Equal names are
- * extended by the next directory above, with "-" between, until they differ.
+ * Outputs in a directory are named after their inputs: the file's name without ".data", or the
+ * directory's if the file is called perf.data.  Equal names are extended by the next directory
+ * above, with "-" between, until they differ.
  */
 
 struct batch_plan {
@@ -32,9 +28,8 @@ struct batch_plan {
 };
 
 /*
- * Make the jobs; `options` (with at least one input) must live as long as the plan.
- * Returns 0; -1 with err filled, and an empty plan: a pattern is wrong, two
- * outputs are the same, or one is an input.
+ * Make the jobs; `options` (with at least one input) must live as long as the plan.  Returns 0; -1
+ * with err filled, and an empty plan, if a pattern is wrong.
  */
 int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err);
 
@@ -49,9 +44,7 @@ struct batch_end {
 	json_t *report; /* owned: the process's own report (batch_job.h); may be NULL */
 };
 
-/*
- * Returns `text` as a JSON string, owned by the caller.  If it is not UTF-8, its
- * bytes above 0x7f are written as \xNN and its backslashes as \x5c.
+/* Returns a JSON string, owned by the caller; if not UTF-8, with \xNN for bytes above 0x7f and "\".
  */
 json_t *batch_line_text(const char *text);
 
@@ -87,9 +80,8 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 			const struct batch_job *job, struct error *err);
 
 /*
- * Reap a process that ended with `status` (as of wait4()): print its messages,
- * delete its partial output if it was killed, and fill `end`, whose `usage` the
- * caller fills; its `report` is owned by the caller.
+ * Reap a process that ended with `status` (wait4()): print its messages, delete its partial output
+ * if it was killed, and fill `end` but for `usage`; the caller owns its report.
  */
 void batch_process_finish(struct batch_process *process, int status, struct batch_end *end);
 
@@ -115,17 +107,11 @@ int stamp_make(struct stamp *stamp, const struct options *options, struct error 
 /* Returns whether a file at `path` has the stamp. */
 bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, const char *path);
 
-/*
- * Set the attribute of a finished output of a format other than FTF.
- * Returns 0; -1 if the file system does not keep attributes.
- */
+/* Set the attribute of a finished output.  Returns 0; -1 if the file system keeps no attributes. */
 int stamp_set_attribute(const struct stamp *stamp, const char *path);
 
-/* Starts the processes of jobs, one or several at a time, and waits for them. */
-
 /*
- * Run the conversion and wait for it; signals to this process are passed on to it, and regain
- * their usual effect afterwards.
+ * Run the conversion and wait for it; meanwhile signals to this process are passed on to it.
  * Returns an exit status, 128 + the number of a signal that came; EXIT_FAILED with err filled:
  * there was no process.  `report` gets the conversion's report, owned by the caller, or NULL.
  */

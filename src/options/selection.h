@@ -36,9 +36,7 @@ enum time_base {
 
 enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 
-/*
- * Slices that fit into a browser tab of 2 GB, measured with Perfetto v58, whose documentation calls
- * 2 GB typical.
+/* Slices that fit into a browser tab of 2 GB, which Perfetto's documentation calls typical (v58).
  */
 #define FIT_DEFAULT UINT64_C(4000000)
 #define FIT_NONE    UINT64_MAX
@@ -142,9 +140,7 @@ bool selection_between(struct selection *selection, const char *text);
 /* Parse "GLOB>TIME" or "GLOB>p99". Returns false for other texts. */
 bool selection_within(struct selection *selection, const char *text);
 
-/*
- * Parse a size in bytes: NkB, NMB, NGB, NTB (the B is optional), NKiB, NMiB, NGiB. Returns false
- * for other texts and for 0.
+/* Parse bytes: NkB, NMB, NGB, NTB (or without B), NKiB, NMiB, NGiB. Returns false for others and 0.
  */
 bool selection_bytes(const char *text, uint64_t *bytes);
 

@@ -23,20 +23,17 @@ struct perf_script_options {
 	enum trace_mode mode;         /* user or kernel: show this code only */
 	enum demangle_style demangle; /* of names that are mangled in the text */
 	bool name_addresses; /* code without names is a function for each address, not one a file */
-	void *context;       /* borrowed; first argument of the functions below */
-	/* Returns the track of a new thread; -1: unknown id.  May be NULL: all tracks are NULL. */
+	/* Borrowed: the first argument of these functions, each of which may be NULL. */
+	void *context;
+	/* Returns the track of a new thread; -1: unknown id. */
 	void *(*track)(void *context, int32_t pid, int32_t tid);
-	/*
-	 * Called for a line that changes more than the location inside one function,
-	 * before the machine is; without newline, borrowed for the call.  May be NULL.
-	 */
+	/* A line, without newline, that changes more than the location inside one function, for the
+	 * call. */
 	void (*echo)(void *context, const char *line, size_t length);
-	/* A line of kind PERF_LINE_HIT and its location; borrowed for the call.  May be NULL. */
+	/* A line of kind PERF_LINE_HIT and its location, for the call. */
 	void (*hit)(void *context, const struct perf_line *line, const struct location *location);
-	/*
-	 * Called after the last line, before the threads are closed.  `newer` says that
-	 * the text had a (dso) column, as magic-trace reads it since 1.1.  May be NULL.
-	 */
+	/* After the last line.  `newer`: the text has a (dso) column, which magic-trace reads
+	 * since 1.1. */
 	void (*input_end)(void *context, bool newer);
 };
 

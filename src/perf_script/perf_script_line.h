@@ -18,8 +18,7 @@
  *       a.out     7 [000] 1.000000002:   call   (/bin/a)<TAB>        f
  *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: TEXT
  *
- * A parser of text that others wrote: nothing here fails; any other line is
- * PERF_LINE_UNKNOWN.  Views point into the line.
+ * Nothing fails: any other line is PERF_LINE_UNKNOWN.  Views point into the line.
  */
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
@@ -27,9 +26,8 @@
 #include "base/cursor.h"
 
 /*
- * A view of part of a line, and parsers of its begin.  Each take_...() skips what it recognises at
- * the start of a view, and returns whether it was there; a view in which nothing came may have
- * changed.
+ * Parsers of the begin of a view.  Each take_...() skips what it recognises, and returns whether it
+ * was there; if not, the view may have changed.
  */
 
 /* Digits of a second that are read. */

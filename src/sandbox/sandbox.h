@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rights that the program keeps while it reads a recording of someone else,
- * so that a recording that exploits a fault in the program gains little.
+ * The rights that the program keeps while it reads a recording of someone else, so that a recording
+ * that exploits a fault in the program gains little, until the process ends, in all threads.
  *
- * Landlock (landlock(7)) allows to read the files named on the command line with
- * --symfs, and else any file, as a recording may name any.  seccomp (seccomp(2))
- * allows the system calls of a conversion: no new program or process, nothing
- * made executable, no socket, no signal to another process, no input for a
- * terminal, no new, removed or changed file: the outputs are descriptors that another
- * process opens (keeper.c).  Refused files fail with EACCES, refused calls with ENOSYS.
+ * Landlock (landlock(7)) allows to read the files named on the command line with --symfs, and else
+ * any file, as a recording may name any.  seccomp (seccomp(2)) allows the system calls of a
+ * conversion: no new program or process, nothing made executable, no socket, no signal to another
+ * process, no input for a terminal, no new, removed or changed file: the outputs are descriptors
+ * that another process opens (keeper.c).  Refused files fail with EACCES, refused calls with
+ * ENOSYS.
  *
- * An output that is a device or a pipe may be opened for writing.  --debuginfod allows the
- * network, and its client's library and cache, too.
- *
- * The sandbox lasts until the process ends, and includes its threads.
+ * An output that is a device or a pipe may be opened for writing.  --debuginfod allows the network,
+ * and its client's library and cache, too.
  */
 #ifndef SRC_SANDBOX_SANDBOX_H
 #define SRC_SANDBOX_SANDBOX_H
@@ -56,10 +54,7 @@ void sandbox_warn(const struct sandbox *sandbox, FILE *out);
 /* Print which halves are active: a line of -v. */
 void sandbox_print(const struct sandbox *sandbox, FILE *out);
 
-/*
- * The halves, for the functions above.  Each returns NULL if it is active now; else the reason, a
- * constant.  `options` are of a conversion.
- */
+/* The halves.  Each returns NULL if it is active now; else the reason, a constant. */
 const char *sandbox_enter_files(enum sandbox_process process, const struct options *options);
 const char *sandbox_enter_calls(enum sandbox_process process, const struct options *options);
 
@@ -76,10 +71,8 @@ bool sandbox_opens_devices(const struct options *options);
  * in any way, the keeper removes the files that were not renamed, and ends.
  */
 
-/*
- * Start the keeper of this process, which uses it from now on (base/io/file_makers.h).  Called with
- * one thread.  Returns NULL; the reason, a constant, if it could not be started.
- */
+/* Start this process's keeper (base/io/file_makers.h), in its only thread.  Returns NULL, or why
+ * not. */
 const char *keeper_start(const struct options *options);
 
 /* Returns the socket to the keeper, or -1 without a keeper. */

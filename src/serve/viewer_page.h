@@ -27,9 +27,8 @@
 bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST]);
 
 /*
- * Returns the path at which a file is served, "/RANDOM/NAME", owned by the caller; NULL: the
- * system has no random numbers.  NAME is the last part of `file`, with "_" for characters
- * that need escapes.
+ * Returns the path at which a file is served, "/RANDOM/NAME", owned by the caller; NULL: the system
+ * has no random numbers.  NAME is the last part of `file`, with "_" for characters to escape.
  */
 char *viewer_page_path(const char *file);
 
@@ -42,9 +41,7 @@ char *viewer_page_path(const char *file);
 char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
 			  const struct number_list *tids);
 
-/* Traces that need no conversion. */
-
-/* Bytes of a file's begin that decide. */
+/* Bytes of a file's begin that show whether it is a trace, which needs no conversion. */
 #define TRACE_KIND_BYTES 64
 
 /*
@@ -54,15 +51,11 @@ char *viewer_page_address(const char *page, const char *path, uint64_t begin, ui
  */
 bool trace_kind_is_trace(const uint8_t *begin, size_t size);
 
-/*
- * Open the file at `path` if it is such a trace, or a page of --format=html, and set `page` then.
- * Returns a descriptor, owned by the caller; -1: it is something else, or cannot be read.
- */
+/* Open such a trace, or a page of --format=html (`page`).  Returns an owned descriptor; -1:
+ * neither. */
 int trace_kind_open(const char *path, bool *page);
 
-/* The user's browser: which one it is, and its start. */
-
-/* The variables of the environment that decide; NULL: not set. */
+/* The variables of the environment that choose the user's browser; NULL: not set. */
 struct browser_environment {
 	const char *browser;           /* BROWSER */
 	const char *display, *wayland; /* DISPLAY, WAYLAND_DISPLAY */
@@ -83,8 +76,8 @@ const char *browser_commands(const struct browser_environment *environment);
 bool browser_is_remote(const struct browser_environment *environment);
 
 /*
- * Returns the words of a command of `length` bytes, NULL after the last: with `address` for
- * "%s", or as another word.  The array and its texts are one allocation, owned by the caller.
+ * Returns the words of a command of `length` bytes, NULL after the last, with `address` for "%s" or
+ * as another word; one allocation, owned by the caller.
  */
 char **browser_words(const char *command, size_t length, const char *address);
 
