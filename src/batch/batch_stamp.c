@@ -14,7 +14,7 @@
 
 #include "base/io/file_makers.h"
 #include "config.h"
-#include "reader/trace_input.h"
+#include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 
@@ -121,16 +121,13 @@ static bool is_in_trace(const struct stamp *stamp, const char *path)
 {
 	struct error err = { 0 };
 	struct trace_input input;
-	const uint8_t *start;
-	size_t size = START;
+	struct byte_view start;
 	bool found;
 
 	if (trace_input_open(&input, path, &err) < 0)
 		return false;
-	start = trace_input_peek(&input, START, &size, &err);
-	if (!start && err.kind == ERROR_NONE)
-		start = trace_input_peek(&input, size, &size, &err);
-	found = start && memmem(start, size, stamp->text, strlen(stamp->text));
+	found = trace_input_peek(&input, START, &start, &err) == 0 &&
+		memmem(start.bytes, start.size, stamp->text, strlen(stamp->text));
 	trace_input_close(&input);
 	return found;
 }

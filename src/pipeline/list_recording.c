@@ -514,13 +514,11 @@ static json_t *file_json(const struct sideband_list *list, const struct mapped_f
 			 struct report *report)
 {
 	struct dso *dso = resolver_borrow_dso(&list->recording->resolver, file);
-	struct code_range range = { 0 };
-	uint64_t unused;
 	bool code = dso->elf.bytes != NULL;
 
-	dso_code_range(dso, &range);
 	if (code)
-		dso_borrow_symbol(dso, range.offset, &unused);
+		dso_borrow_symbol(dso, dso->elf.code_count ? dso->elf.code[0].offset : 0,
+				  &(uint64_t){ 0 });
 	report_file(report, dso, 0);
 	return json_pack("{so ss sb ss so}", "path", json_text_or_null(dso->path), "state",
 			 report_file_state(dso), "code", (int)code, "names", report_file_names(dso),

@@ -9,7 +9,6 @@
 #include "base/message.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/input_paths.h"
 #include "src/slow/why_merged.h"

@@ -2,7 +2,6 @@
 /* Why an answer may be wrong, and commands that show more than it. */
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/formats/text/time_note.h"
 
 /* ---- Doubts -------------------------------------------------------------- */
