@@ -51,10 +51,10 @@ tests_support_private_network_LDADD =
 
 # The program of `configure --without-libmicrohttpd`.
 check_PROGRAMS += tests/support/ptrace2ftf-without-server
-tests_support_ptrace2ftf_without_server_SOURCES = src/main.c src/serve/trace_server_none.c
+tests_support_ptrace2ftf_without_server_SOURCES = src/main.c src/serve/open_trace_none.c
 tests_support_ptrace2ftf_without_server_LDADD = $(PTRACE2FTF_LIBS)
 
 # The program with segments as small as a test says.
 check_PROGRAMS += tests/support/ptrace2ftf-segments
-tests_support_ptrace2ftf_segments_SOURCES = src/main.c src/serve/trace_server_none.c tests/support/decode_segments.c
+tests_support_ptrace2ftf_segments_SOURCES = src/main.c src/serve/open_trace_none.c tests/support/decode_segments.c
 tests_support_ptrace2ftf_segments_LDADD = $(PTRACE2FTF_LIBS)

@@ -48,10 +48,9 @@ static void setup(void)
 	slices.sink.immediate = !takes_edges;
 	slices.base = BASE;
 
-	struct callstack_options options = { .mode = TRACE_MODE_USER,
-					     .sink = &slices.sink,
-					     .names = &names,
-					     .diag = &diag };
+	struct callstack_options options = {
+		.mode = TRACE_MODE_USER, .sink = &slices.sink, .names = &names, .diag = &diag
+	};
 
 	machine = callstack_precise_open(&options);
 	machine->open_most = 2 * DEEP;
