@@ -161,14 +161,15 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/track.h
 
-# The page as lines of C.
-page_parts = src/html/page.html src/html/page.css src/html/charts.js src/html/page.js
+# The pages as lines of C.
+page_parts = src/html/page.html src/html/page.css src/html/charts.js src/html/page.js src/html/why.html
 EXTRA_DIST += $(page_parts)
 CLEANFILES += src/html/page_lines.inc
 src/html/page_lines.inc: $(page_parts)
-	$(AM_V_GEN)$(MKDIR_P) src/html && sed -e '/^@style@$$/{r $(srcdir)/src/html/page.css' -e 'd;}' \
+	$(AM_V_GEN)$(MKDIR_P) src/html && { sed -e '/^@style@$$/{r $(srcdir)/src/html/page.css' -e 'd;}' \
 		-e '/^@charts@$$/{r $(srcdir)/src/html/charts.js' -e 'd;}' \
-		-e '/^@script@$$/{r $(srcdir)/src/html/page.js' -e 'd;}' $(srcdir)/src/html/page.html | \
+		-e '/^@script@$$/{r $(srcdir)/src/html/page.js' -e 'd;}' $(srcdir)/src/html/page.html && \
+		echo @why@ && cat $(srcdir)/src/html/why.html; } | \
 		sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' >$@.new && mv $@.new $@
 src/html/html_page.$(OBJEXT): src/html/page_lines.inc
 

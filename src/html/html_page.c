@@ -114,3 +114,12 @@ const char *const *html_page_print(const char *const *line, const char *title, F
 	}
 	return line;
 }
+
+void html_why_begin(FILE *out)
+{
+	const char *const *line = page_lines;
+
+	while (strcmp(*line++, "@why@\n") != 0)
+		;
+	html_page_print(line, "", out);
+}

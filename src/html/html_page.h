@@ -19,6 +19,12 @@
 const char *const *html_page_print(const char *const *line, const char *title, FILE *out);
 
 /*
+ * Print why.html, the begin of the page of slow calls up to its title.  trace_kind_open() knows a
+ * page of either kind by its first lines.
+ */
+void html_why_begin(FILE *out);
+
+/*
  * Print text of any bytes as HTML, also for use in quotes. Control characters except '\n' and
  * '\t', and each byte of invalid UTF-8, become U+FFFD.
  */

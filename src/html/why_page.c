@@ -34,29 +34,6 @@
 #define SOURCE_BEFORE 3
 #define SOURCE_AFTER  16
 
-/* The first lines are those by which trace_kind_open() knows a page of our own. */
-static const char head[] =
-	"<!DOCTYPE html>\n<!-- SPDX-License-Identifier: MIT -->\n"
-	"<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-	"'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-	"<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
-	"body { max-width: 980px; margin: 1em auto; padding: 0 1em; font: 14px/1.5 sans-serif; }\n"
-	".verdict { font-size: 18px; }\n"
-	"table { border-collapse: collapse; }\n"
-	"th, td { padding: 2px 10px; text-align: right; }\n"
-	"th:last-child, td:last-child { text-align: left; overflow-wrap: anywhere; }\n"
-	"pre { overflow: auto; padding: 6px; background: #8882; }\n"
-	"svg { display: block; max-width: 100%; margin: 6px 0; }\n"
-	"svg text { font: 12px monospace; fill: currentColor; }\n"
-	".usual { fill: #8888; } .extra { fill: #d33c; } .bound { stroke: currentColor; }\n"
-	".c0 { fill: #d33; } .c1 { fill: #27c; } .c2 { fill: #e90; } .c3 { fill: #2a4; }\n"
-	".key { display: inline-block; width: 1em; height: 1em; }\n"
-	".usual.key { background: #8888; } .c0.key { background: #d33; } .c1.key { background: #27c; "
-	"}\n.c2.key { background: #e90; } .c3.key { background: #2a4; }\n"
-	"mark { background: #d334; color: inherit; }\n"
-	"</style>\n<title>";
-
 static size_t color_of(size_t cluster)
 {
 	return MIN(cluster, (size_t)COLORS - 1);
@@ -408,7 +385,8 @@ static void print_page(const struct why_output *why, const char *text, size_t si
 {
 	const char *input = why->options->input ? why->options->input : "ptrace2ftf";
 
-	fputs(head, out);
+	html_why_begin(out);
+	fputs("<title>", out);
 	html_text_print(input, strlen(input), out);
 	fputs("</title>\n</head>\n<body>\n<h1>Slow calls in ", out);
 	html_text_print(input, strlen(input), out);
