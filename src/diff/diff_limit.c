@@ -33,14 +33,12 @@ static bool parse_metric(struct diff_limit *limit, const char *text, size_t leng
 			{ "calls", METRIC_CALLS, METRIC_CALLS },
 			{ "time", METRIC_SELF, METRIC_TOTAL } };
 
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		if (strlen(metrics[i].word) != length ||
-		    strncmp(metrics[i].word, text, length) != 0)
-			continue;
-		limit->sum = metrics[i].sum;
-		limit->each = metrics[i].each;
-		return true;
-	}
+	for (size_t i = 0; i < COUNT_OF(metrics); i++)
+		if (strlen(metrics[i].word) == length && !strncmp(metrics[i].word, text, length)) {
+			limit->sum = metrics[i].sum;
+			limit->each = metrics[i].each;
+			return true;
+		}
 	return false;
 }
 

@@ -262,9 +262,7 @@ static void add_lines(struct stack_lines *lines, enum diff_side side, const char
 			return;
 		rest = memchr(text, ';', (size_t)(blank - text));
 		rest = rest ? rest : blank;
-		lines->lines = alloc_grow(lines->lines, &lines->room, lines->count + 1,
-					  sizeof(*lines->lines));
-		line = &lines->lines[lines->count++];
+		line = ARRAY_ADD(lines->lines, lines->count, lines->room);
 		*line = (struct stack_line){ .root = text,
 					     .rest = rest,
 					     .root_length = (size_t)(rest - text),
@@ -275,9 +273,7 @@ static void add_lines(struct stack_lines *lines, enum diff_side side, const char
 
 static int compare_texts(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-
-	return order ?: COMPARE(a_length, b_length);
+	return memcmp(a, b, MIN(a_length, b_length)) ?: COMPARE(a_length, b_length);
 }
 
 static int compare_roots(const struct stack_line *a, const struct stack_line *b)
@@ -288,9 +284,9 @@ static int compare_roots(const struct stack_line *a, const struct stack_line *b)
 static int compare_stacks(const void *left, const void *right)
 {
 	const struct stack_line *a = left, *b = right;
-	int order = compare_roots(a, b);
 
-	return order ?: compare_texts(a->rest, a->rest_length, b->rest, b->rest_length);
+	return compare_roots(a, b)
+		       ?: compare_texts(a->rest, a->rest_length, b->rest, b->rest_length);
 }
 
 static void sort_lines(struct stack_lines *lines)

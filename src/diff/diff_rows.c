@@ -2,6 +2,8 @@
 /* Match the functions of two reports, and sort them. */
 #include "src/diff/diff.h"
 
+#include "src/formats/text/json_value.h"
+
 const char *const diff_metric_keys[METRICS] = {
 	[METRIC_CALLS] = "calls",
 	[METRIC_SELF] = "self_ns",
@@ -12,25 +14,18 @@ const char *const diff_metric_keys[METRICS] = {
 
 static void add_function(struct diff_rows *rows, enum diff_side side, const json_t *function)
 {
-	const char *path = json_string_value(json_object_get(function, "file"));
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	struct diff_row *row;
+	const char *path = json_value_text(function, "file"), *slash = strrchr(path, '/');
+	struct diff_row *row = ARRAY_ADD(rows->rows, rows->count, rows->room);
 
-	rows->rows = alloc_grow(rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows));
-	row = &rows->rows[rows->count++];
 	*row = (struct diff_row){
-		.name = json_string_value(json_object_get(function, "name")),
-		.file = slash  ? slash + 1
-			: path ? path
-			       : "",
+		.name = json_value_text(function, "name"),
+		.file = slash ? slash + 1 : path,
+		.outside = json_is_false(json_object_get(function, "function")),
 	};
 	row->has[side] = true;
-	row->outside = json_is_false(json_object_get(function, "function"));
-	if (!row->name)
-		row->name = "";
 	for (int metric = 0; metric < METRICS; metric++)
-		row->values[side][metric] = (uint64_t)json_integer_value(
-			json_object_get(function, diff_metric_keys[metric]));
+		row->values[side][metric] =
+			(uint64_t)json_value_number(function, diff_metric_keys[metric]);
 }
 
 static void merge(struct diff_row *into, const struct diff_row *row)
@@ -45,9 +40,8 @@ static void merge(struct diff_row *into, const struct diff_row *row)
 static int compare_names(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
 
-	return order ?: strcmp(a->file, b->file);
+	return strcmp(a->name, b->name) ?: strcmp(a->file, b->file);
 }
 
 /* Merge rows of the same name and file. */
@@ -106,12 +100,10 @@ static void merge_renamed_files(struct diff_rows *rows)
 
 static void add_to_sums(struct diff_rows *rows, const struct diff_row *row)
 {
-	for (int side = 0; side < SIDES; side++) {
-		for (int metric = 0; metric < METRICS; metric++) {
+	for (int side = 0; side < SIDES; side++)
+		for (int metric = 0; metric < METRICS; metric++)
 			if (metric != METRIC_CALLS || !row->outside)
 				rows->sums[side][metric] += row->values[side][metric];
-		}
-	}
 }
 
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
@@ -196,7 +188,7 @@ static int compare_differences(const void *left, const void *right, void *first)
 	const enum diff_metric metrics[] = { *(enum diff_metric *)first, METRIC_INSNS, METRIC_CALLS,
 					     METRIC_SELF };
 
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(metrics); i++) {
 		uint64_t a = diff_row_change(left, metrics[i]);
 		uint64_t b = diff_row_change(right, metrics[i]);
 

@@ -30,22 +30,18 @@ struct slow_log {
 
 static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbol)
 {
-	const struct name *name = symbol->name;
+	uint32_t function = pair_table_find(&calls->by_name, 0, symbol->name->id);
 	bool is_function = symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
 			   symbol->kind != SYMBOL_PLT;
 
-	calls->by_name = alloc_grow_zeroed(calls->by_name, &calls->name_room, (size_t)name->id + 1,
-					   sizeof(*calls->by_name));
-	if (!calls->by_name[name->id]) {
+	if (function == calls->function_count)
 		*ARRAY_ADD(calls->functions, calls->function_count, calls->function_room) =
 			(struct slow_function){
 				.symbol = symbol,
 				.kept = is_function && function_choice_has(&calls->choice, symbol),
 				.first_begin = UINT64_MAX,
 			};
-		calls->by_name[name->id] = (uint32_t)calls->function_count;
-	}
-	return calls->by_name[name->id] - 1;
+	return function;
 }
 
 /* A new node of the tree; of a function that is open already the path is known. */
@@ -53,8 +49,7 @@ static void add_path(struct slow_calls *calls, uint32_t node, const struct symbo
 {
 	uint32_t function = function_of(calls, symbol), open = calls->tree.nodes[node].caller;
 
-	calls->paths = alloc_grow(calls->paths, &calls->path_room, (size_t)node + 1,
-				  sizeof(*calls->paths));
+	ARRAY_GROW(calls->paths, calls->path_room, (size_t)node + 1);
 	calls->seen = alloc_grow_zeroed(calls->seen, &calls->seen_room, (size_t)node + 1,
 					sizeof(*calls->seen));
 	calls->paths[node] = (struct slow_path){
@@ -120,8 +115,7 @@ HEAP_DEFINE(calls, struct slow_call, struct slow_calls, is_faster)
 static size_t sum_up(struct slow_calls *calls, const struct slow_log *log, size_t begin,
 		     const struct path_cost *own)
 {
-	calls->sums = alloc_grow(calls->sums, &calls->sum_room, log->count - begin + 1,
-				 sizeof(*calls->sums));
+	ARRAY_GROW(calls->sums, calls->sum_room, log->count - begin + 1);
 	return add_costs(calls, calls->sums,
 			 add_costs(calls, calls->sums, 0, log->costs + begin, log->count - begin),
 			 own, 1);
@@ -135,8 +129,7 @@ static void keep_call(struct slow_calls *calls, struct slow_function *function,
 	kept.costs = alloc_bytes(kept.count * sizeof(*kept.costs));
 	memcpy(kept.costs, calls->sums, kept.count * sizeof(*kept.costs));
 	if (function->slow_count < calls->most) {
-		function->slow = alloc_grow(function->slow, &function->slow_room,
-					    function->slow_count + 1, sizeof(*function->slow));
+		ARRAY_GROW(function->slow, function->slow_room, function->slow_count + 1);
 		calls_push(calls, function->slow, function->slow_count++, &kept);
 		return;
 	}
@@ -148,8 +141,7 @@ static void keep_call(struct slow_calls *calls, struct slow_function *function,
 static void lose_call(struct slow_calls *calls, struct slow_function *function, size_t count)
 {
 	function->cut++;
-	function->lost = alloc_grow(function->lost, &function->lost_room,
-				    function->lost_count + count, sizeof(*function->lost));
+	ARRAY_GROW(function->lost, function->lost_room, function->lost_count + count);
 	function->lost_count =
 		add_costs(calls, function->lost, function->lost_count, calls->sums, count);
 }
@@ -203,7 +195,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	calls->logs = alloc_grow_zeroed(calls->logs, &calls->log_room, (size_t)index + 1,
 					sizeof(*calls->logs));
 	log = &calls->logs[index];
-	log->marks = alloc_grow(log->marks, &log->mark_room, depth + 1, sizeof(*log->marks));
+	ARRAY_GROW(log->marks, log->mark_room, depth + 1);
 	if (event->flags & SLICE_CONTEXT) {
 		log->marks[depth] = (struct log_mark){ .begin = log->count };
 		return NODE_NONE;
@@ -308,7 +300,7 @@ void slow_calls_release(struct slow_calls *calls)
 	function_choice_release(&calls->choice);
 	free(calls->functions);
 	free(calls->paths);
-	free(calls->by_name);
+	pair_table_release(&calls->by_name);
 	free(calls->seen);
 	free(calls->sums);
 	free(calls->logs);

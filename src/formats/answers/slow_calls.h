@@ -89,8 +89,7 @@ struct slow_calls {
 		bool stop; /* fold is NODE_NONE */
 	} * paths;         /* owned; by node of the tree */
 	size_t path_room;
-	uint32_t *by_name; /* owned; by id of name: 1 + index of the function; 0: none */
-	size_t name_room;
+	struct pair_table by_name; /* of (0, id of the name): index of the function */
 	uint32_t *seen; /* owned; by path: a guess of its index in the list being summed up */
 	size_t seen_room;
 	struct path_cost *sums; /* owned: of the call that ends */

@@ -53,7 +53,7 @@ static uint64_t exact_bound(const struct slow_calls *calls, const struct duratio
 {
 	uint64_t least = durations_percentile(all, 50) + calls->resolution;
 
-	return bound > least ? bound : least;
+	return MAX(bound, least);
 }
 
 /* Returns the sum over calls in the tail of what exceeds the median. */
@@ -89,8 +89,7 @@ static uint32_t add_row(struct slow_answer *answer, uint32_t parent, uint32_t fu
 
 	if (row < known)
 		return row;
-	answer->info = alloc_grow(answer->info, &answer->info_room, (size_t)row + 1,
-				  sizeof(*answer->info));
+	ARRAY_GROW(answer->info, answer->info_room, (size_t)row + 1);
 	answer->info[row] =
 		(struct cause_row){ parent, function, parent ? answer->info[parent].depth + 1 : 0 };
 	return row;
