@@ -12,28 +12,20 @@ static const char *const page_lines[] = {
 
 /* ---- Text ---------------------------------------------------------------- */
 
-static void print_character(char c, FILE *out)
-{
-	if (c == '<')
-		fputs("&lt;", out);
-	else if (c == '>')
-		fputs("&gt;", out);
-	else if (c == '&')
-		fputs("&amp;", out);
-	else if (c == '"')
-		fputs("&quot;", out);
-	else if (((unsigned char)c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-		fputs("\xef\xbf\xbd", out);
-	else
-		putc(c, out);
-}
-
 void html_text_print(const char *text, size_t length, FILE *out)
 {
+	static const char *const entities[UCHAR_MAX + 1] = {
+		['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"
+	};
 	char *valid = valid_text(text, length);
 
-	for (const char *at = valid; *at; at++)
-		print_character(*at, out);
+	for (const unsigned char *at = (unsigned char *)valid; *at; at++)
+		if (entities[*at])
+			fputs(entities[*at], out);
+		else if ((*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f)
+			fputs("\xef\xbf\xbd", out);
+		else
+			putc(*at, out);
 	free(valid);
 }
 
@@ -59,45 +51,45 @@ void html_json_print(json_t *value, FILE *out)
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-static void print_sextets(struct html_numbers *numbers, unsigned count)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (unsigned i = 0; i < count; i++)
-		putc_unlocked(digits[numbers->bits >> (18 - 6 * i) & 63], numbers->out);
-	numbers->bits = numbers->bytes = 0;
-}
-
-static void print_byte(struct html_numbers *numbers, uint8_t byte)
-{
-	numbers->bits |= (uint32_t)byte << (16 - 8 * numbers->bytes);
-	if (++numbers->bytes == 3)
-		print_sextets(numbers, 4);
-}
-
 void html_numbers_begin(struct html_numbers *numbers, FILE *out)
 {
 	*numbers = (struct html_numbers){ .out = out };
 	putc('"', out);
 }
 
+/* Print the high six bits of `left` bits. */
+static void print_digit(struct html_numbers *numbers)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	numbers->left -= 6;
+	putc_unlocked(digits[numbers->bits >> numbers->left & 63], numbers->out);
+}
+
 void html_numbers_print(struct html_numbers *numbers, uint64_t number)
 {
-	for (; number >= 0x80; number >>= 7)
-		print_byte(numbers, (uint8_t)(number | 0x80));
-	print_byte(numbers, (uint8_t)number);
+	bool more;
+
+	do {
+		more = number > 0x7f;
+		numbers->bits = numbers->bits << 8 | (number & 0x7f) | (uint32_t)more << 7;
+		for (numbers->left += 8; numbers->left >= 6;)
+			print_digit(numbers);
+		number >>= 7;
+	} while (more);
 }
 
 void html_numbers_end(struct html_numbers *numbers)
 {
-	unsigned bytes = numbers->bytes;
+	unsigned padding = numbers->left ? 6 - numbers->left : 0;
 
-	if (bytes) {
-		print_sextets(numbers, bytes + 1);
-		fputs(&"=="[bytes - 1], numbers -> out);
+	if (padding) {
+		numbers->bits <<= padding;
+		numbers->left = 6;
+		print_digit(numbers);
 	}
-	putc('"', numbers->out);
+	fprintf(numbers->out, "%.*s\"", (int)padding / 2, "==");
 }
 
 /* ---- The page ------------------------------------------------------------ */

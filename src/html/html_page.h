@@ -37,7 +37,7 @@ void html_json_print(json_t *value, FILE *out);
 struct html_numbers {
 	FILE *out; /* borrowed */
 	uint32_t bits;
-	unsigned bytes; /* in `bits`, not printed yet */
+	unsigned left; /* low bits of `bits` that are not printed yet */
 };
 
 /* Print the start of the string. */
