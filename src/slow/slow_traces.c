@@ -25,6 +25,7 @@ struct slow_trace {
 	char *path;                  /* owned */
 	int status;                  /* enum exit_status of the conversion; -1: not started */
 	char *error;                 /* owned: reason of a failure; may be NULL */
+	struct options own;          /* of the conversion; lists are borrowed */
 };
 
 /*
@@ -106,7 +107,6 @@ struct slow_run {
 	batch_convert_fn *convert;
 	char *tsv, *jsonl;         /* owned: paths of the index */
 	json_t *answer;            /* owned: from the first process; may be NULL */
-	struct options *own;       /* owned: for each call's conversion; lists are borrowed */
 	struct slow_trace *traces; /* owned; slowest first */
 	struct batch_plan plan;    /* of the conversions; paths are the traces' */
 	int worst;                 /* exit status of a process */
@@ -157,13 +157,6 @@ static int find_calls(struct slow_run *run, struct error *err)
 
 /* ---- Their traces -------------------------------------------------------- */
 
-static uint64_t time_of(const json_t *object, const char *key)
-{
-	json_int_t value = json_value_number(object, key);
-
-	return value > 0 ? (uint64_t)value : 0;
-}
-
 /* Show everything in the call's time, whatever selected the call. */
 static void choose_time(struct options *own, uint64_t from, uint64_t to)
 {
@@ -178,11 +171,6 @@ static void choose_time(struct options *own, uint64_t from, uint64_t to)
 	select->to = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = to };
 }
 
-static uint64_t minus(uint64_t time, uint64_t ns)
-{
-	return time > ns ? time - ns : 0;
-}
-
 static uint64_t plus(uint64_t time, uint64_t ns)
 {
 	return time < INT64_MAX && ns < INT64_MAX - time ? time + ns : INT64_MAX;
@@ -192,18 +180,18 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 {
 	uint64_t context = run->options->slow.context;
 	struct slow_trace *trace = &run->traces[index];
-	struct options *own = &run->own[index];
+	struct options *own = &trace->own;
 
 	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
-	trace->begin = time_of(trace->call, "begin_ns");
-	trace->duration = time_of(trace->call, "duration_ns");
-	trace->view_from = minus(trace->begin, context);
+	trace->begin = (uint64_t)json_value_number(trace->call, "begin_ns");
+	trace->duration = (uint64_t)json_value_number(trace->call, "duration_ns");
+	trace->view_from = trace->begin - MIN(trace->begin, context);
 	trace->view_to = plus(plus(trace->begin, trace->duration), context);
 	context = context < least ? least : context;
 	trace->status = -1;
 	trace->path = call_path(run, index + 1);
 	*own = *run->options;
-	choose_time(own, minus(trace->begin, context),
+	choose_time(own, trace->begin - MIN(trace->begin, context),
 		    plus(plus(trace->begin, trace->duration), context));
 	own->format = &format_ftf;
 	own->output = trace->path;
@@ -221,11 +209,10 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 static int plan_traces(struct slow_run *run, struct error *err)
 {
 	size_t count = json_array_size(json_object_get(run->answer, "list"));
-	uint64_t resolution = time_of(run->answer, "resolution_ns");
+	uint64_t resolution = (uint64_t)json_value_number(run->answer, "resolution_ns");
 	uint64_t least = resolution ? plus(resolution, LEAST_CONTEXT) : UNTIMED_CONTEXT;
 
 	run->traces = alloc_zeroed(count + 1, sizeof(*run->traces));
-	run->own = alloc_zeroed(count + 1, sizeof(*run->own));
 	run->plan.jobs = alloc_zeroed(count + 1, sizeof(*run->plan.jobs));
 	run->plan.count = count;
 	for (size_t i = 0; i < count; i++)
@@ -262,20 +249,9 @@ static int make_traces(struct slow_run *run)
 	return run->plan.count ? batch_loop_run(&loop) : 0;
 }
 
-/* Calls of an earlier run remain, and a pattern like "DIR/call-*.ftf" would mix both. */
-static void warn_of_old_calls(const struct slow_run *run)
-{
-	char *next = call_path(run, run->plan.count + 1);
-
-	if (access(next, F_OK) == 0) {
-		message_begin_warning(stderr);
-		fprintf(stderr, "%s and later calls are from an earlier run; remove them\n", next);
-	}
-	free(next);
-}
-
 static void print_result(const struct slow_run *run)
 {
+	char *next = call_path(run, run->plan.count + 1);
 	size_t gaps = 0, failed = 0;
 
 	for (size_t i = 0; i < run->plan.count; i++) {
@@ -289,7 +265,12 @@ static void print_result(const struct slow_run *run)
 	if (failed)
 		fprintf(stderr, "; %zu failed", failed);
 	putc('\n', stderr);
-	warn_of_old_calls(run);
+	/* Calls of an earlier run remain, and a pattern like "DIR/call-*.ftf" would mix both. */
+	if (access(next, F_OK) == 0) {
+		message_begin_warning(stderr);
+		fprintf(stderr, "%s and later calls are from an earlier run; remove them\n", next);
+	}
+	free(next);
 }
 
 /* ---- The run ------------------------------------------------------------- */
@@ -329,7 +310,6 @@ static void release_run(struct slow_run *run)
 		free(run->traces[i].error);
 	}
 	free(run->traces);
-	free(run->own);
 	free(run->plan.jobs);
 	json_decref(run->answer);
 	free(run->tsv);
