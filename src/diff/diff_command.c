@@ -183,23 +183,18 @@ static int compare(struct diff *diff, struct error *err)
 	return fails ? EXIT_EXCEEDED : EXIT_WHOLE;
 }
 
-/* Returns 0; -1 with err filled. */
-static int check_paths(const struct options sides[SIDES], struct error *err)
-{
-	file_roles_read(&sides[SIDE_A]);
-	file_roles_read(&sides[SIDE_B]);
-	if (file_roles_write(sides->output, "--output", err) < 0)
-		return -1;
-	return file_roles_write(sides->json, "--json", err);
-}
-
 int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 {
 	struct diff diff = { .sides = sides, .convert = convert };
 	struct error err = { 0 };
 	bool gaps = false;
-	int status = check_paths(sides, &err) == 0 ? EXIT_WHOLE : EXIT_FAILED;
+	int status = EXIT_WHOLE;
 
+	file_roles_read(&sides[SIDE_A]);
+	file_roles_read(&sides[SIDE_B]);
+	if (file_roles_write(sides->output, "--output", &err) < 0 ||
+	    file_roles_write(sides->json, "--json", &err) < 0)
+		status = EXIT_FAILED;
 	for (int side = 0; side < SIDES && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS);
 	     side++) {
 		diff.names[side] = sides[side].inputs[side];

@@ -98,14 +98,6 @@ static void merge_renamed_files(struct diff_rows *rows)
 	drop_merged(rows);
 }
 
-static void add_to_sums(struct diff_rows *rows, const struct diff_row *row)
-{
-	for (int side = 0; side < SIDES; side++)
-		for (int metric = 0; metric < METRICS; metric++)
-			if (metric != METRIC_CALLS || !row->outside)
-				rows->sums[side][metric] += row->values[side][metric];
-}
-
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
 {
 	*rows = (struct diff_rows){ 0 };
@@ -120,8 +112,11 @@ void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
 	merge_same(rows);
 	merge_renamed_files(rows);
-	for (size_t i = 0; i < rows->count; i++)
-		add_to_sums(rows, &rows->rows[i]);
+	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
+		for (int side = 0; side < SIDES; side++)
+			for (int metric = 0; metric < METRICS; metric++)
+				if (metric != METRIC_CALLS || !row->outside)
+					rows->sums[side][metric] += row->values[side][metric];
 }
 
 /* ---- Renamed functions --------------------------------------------------- */

@@ -249,21 +249,12 @@ static void fold_slice(struct html_output *html, uint64_t duration, uint64_t ins
 	html->frames[html->depth - 1].folded_time += duration;
 }
 
-/* Rank an ended slice of the current depth. Returns whether to show it. */
-static bool rank_slice(struct html_output *html, uint64_t duration)
-{
-	bool inner = html->depth;
-	struct fit_ranks *ranks = inner ? &html->thread->ranks : &html->roots;
-
-	return !html->ranked || fit_ranks_add(ranks, duration, html->depth) >=
-					(inner ? html->thread->least : html->least_root);
-}
-
 static void end_slice(struct html_output *html, struct track *track,
 		      const struct slice_event *event, const struct slice_detail *detail)
 {
 	struct html_frame *frame;
 	struct slice_cost cost = { 0 };
+	struct fit_ranks *ranks;
 	uint64_t duration;
 	bool stays;
 
@@ -271,7 +262,9 @@ static void end_slice(struct html_output *html, struct track *track,
 		return;
 	frame = &html->frames[--html->depth];
 	duration = event->time - frame->begin;
-	stays = rank_slice(html, duration);
+	ranks = html->depth ? &html->thread->ranks : &html->roots;
+	stays = !html->ranked || fit_ranks_add(ranks, duration, html->depth) >=
+					 (html->depth ? html->thread->least : html->least_root);
 	if (!html->prints)
 		return;
 	cost = track_cost_end(track, detail);

@@ -36,15 +36,6 @@ void progress_init(struct progress *progress, bool quiet)
 	};
 }
 
-static size_t columns(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
-		return COLUMNS_OTHER;
-	return MIN(size.ws_col, COLUMNS_MAX);
-}
-
 /* "12 s", "3:07 min", "2:05 h" */
 static void print_time(char *text, size_t room, double seconds)
 {
@@ -61,8 +52,11 @@ static void print_time(char *text, size_t room, double seconds)
 static void draw_progress(double part, uint64_t slices, double rate, double left)
 {
 	char numbers[COLUMNS_MAX], bar[BAR_MAX + 1], time[40];
-	size_t width = columns() - 1, used, room, full;
+	size_t width = COLUMNS_OTHER - 1, used, room, full;
+	struct winsize size;
 
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		width = MIN(size.ws_col, COLUMNS_MAX) - 1;
 	print_time(time, sizeof(time), left);
 	used = (size_t)snprintf(numbers, sizeof(numbers),
 				"%3.0f%%, %" PRIu64 " slices, %.1f MiB/s, %s left", 100 * part,

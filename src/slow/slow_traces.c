@@ -236,19 +236,6 @@ static void end_trace(void *context, const struct batch_job *job, const struct b
 		run->worst = end->status;
 }
 
-/* Returns the signal that ended the run, or 0. */
-static int make_traces(struct slow_run *run)
-{
-	struct batch_loop loop = {
-		.run = { .options = run->options, .convert = run->convert, .keep_messages = true },
-		.plan = &run->plan,
-		.finished = end_trace,
-		.context = run
-	};
-
-	return run->plan.count ? batch_loop_run(&loop) : 0;
-}
-
 static void print_result(const struct slow_run *run)
 {
 	char *next = call_path(run, run->plan.count + 1);
@@ -278,6 +265,12 @@ static void print_result(const struct slow_run *run)
 /* Returns an exit status; EXIT_FAILED with err filled, or after a message. */
 static int run_passes(struct slow_run *run, struct error *err)
 {
+	struct batch_loop loop = {
+		.run = { .options = run->options, .convert = run->convert, .keep_messages = true },
+		.plan = &run->plan,
+		.finished = end_trace,
+		.context = run
+	};
 	int stopped;
 
 	file_roles_read(run->options);
@@ -292,7 +285,7 @@ static int run_passes(struct slow_run *run, struct error *err)
 		return run->worst;
 	if (plan_traces(run, err) < 0)
 		return EXIT_FAILED;
-	stopped = make_traces(run);
+	stopped = run->plan.count ? batch_loop_run(&loop) : 0;
 	if (stopped)
 		return 128 + stopped;
 	if (write_index(run->traces, run->plan.count, run->tsv, true, err) < 0 ||

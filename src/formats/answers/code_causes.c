@@ -78,12 +78,6 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 	return true;
 }
 
-/* Returns whether the innermost cause is a system call. */
-static bool waits(const struct slow_answer *answer, const struct slow_cluster *cluster)
-{
-	return starts_with(slow_symbol(answer, cluster->leaf)->name->text, "[syscall");
-}
-
 /* All of a window has come. */
 static void end_window(struct slow_look *look)
 {
@@ -146,7 +140,9 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		look->trail.function = entered->symbol->name;
 		look->trail.tid = window->tid;
 		look->wait_end = 0;
-		look->call_waits = look->call && waits(answer, look->cluster);
+		look->call_waits = look->call &&
+				   starts_with(slow_symbol(answer, look->cluster->leaf)->name->text,
+					       "[syscall");
 		window->all_threads = look->call_waits;
 		window->begin -= MIN(window->begin, LOOK_SLACK);
 		window->end += LOOK_SLACK;

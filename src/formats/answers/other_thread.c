@@ -151,12 +151,6 @@ static void replay_event(struct call_replay *replay, const struct thread_event *
 		replay->top = add_node(replay, replay->nodes[replay->top].parent, event->to);
 }
 
-static void replay_time(struct call_replay *replay, uint64_t ns)
-{
-	for (uint32_t node = replay->top; node; node = replay->nodes[node].parent)
-		replay->nodes[node].ns += ns;
-}
-
 static bool name_has(const struct symbol *symbol, const char *part)
 {
 	return symbol && symbol->name && strstr(symbol->name->text, part);
@@ -176,8 +170,9 @@ static bool replay_calls(struct call_replay *replay, const struct thread_log *lo
 			continue;
 		if (!replay->top)
 			replay->top = add_node(replay, 0, event->from ? event->from : event->to);
-		if (event->time > from)
-			replay_time(replay, event->time - from);
+		for (uint32_t node = replay->top; node && event->time > from;
+		     node = replay->nodes[node].parent)
+			replay->nodes[node].ns += event->time - from;
 		from = MAX(from, event->time);
 		replay_event(replay, event);
 		if (event->time > begin && event->kind == BRANCH_CALL &&

@@ -138,14 +138,6 @@ static void keep_call(struct slow_calls *calls, struct slow_function *function,
 	calls_sift_down(calls, function->slow, function->slow_count, 0);
 }
 
-static void lose_call(struct slow_calls *calls, struct slow_function *function, size_t count)
-{
-	function->cut++;
-	ARRAY_GROW(function->lost, function->lost_room, function->lost_count + count);
-	function->lost_count =
-		add_costs(calls, function->lost, function->lost_count, calls->sums, count);
-}
-
 static void count_call(struct slow_calls *calls, const struct slow_log *log,
 		       const struct call_thread *thread, const struct ended_call *end,
 		       const struct path_cost *own)
@@ -161,7 +153,11 @@ static void count_call(struct slow_calls *calls, const struct slow_log *log,
 	};
 
 	if (end->call->inferred || end->cut) {
-		lose_call(calls, function, sum_up(calls, log, begin, own));
+		function->cut++;
+		call.count = sum_up(calls, log, begin, own);
+		ARRAY_GROW(function->lost, function->lost_room, function->lost_count + call.count);
+		function->lost_count = add_costs(calls, function->lost, function->lost_count,
+						 calls->sums, call.count);
 		return;
 	}
 	durations_add(&function->durations, call.amount);
@@ -170,8 +166,7 @@ static void count_call(struct slow_calls *calls, const struct slow_log *log,
 			(struct usual_call){ call.track, call.begin };
 	function->stopped_calls += stopped > 0;
 	function->longest = MAX(stopped, function->longest);
-	if (call.begin < function->first_begin)
-		function->first_begin = call.begin;
+	function->first_begin = MIN(call.begin, function->first_begin);
 	if (function->slow_count == calls->most && !is_faster(calls, &function->slow[0], &call))
 		return;
 	call.count = sum_up(calls, log, begin, own);

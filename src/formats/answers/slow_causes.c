@@ -127,21 +127,6 @@ static void subtract(struct slow_answer *answer, const struct path_cost *costs, 
 	}
 }
 
-/*
- * Callees that call a caller of the function continue the caller's path, which is outside of its
- * rows: show them below the function.  Their usual costs are not known.
- */
-static void add_outer_rows(struct slow_answer *answer, const struct slow_call *call)
-{
-	for (size_t i = 0; i < call->count; i++) {
-		uint32_t path = call->costs[i].path;
-
-		if (!answer->row_of[path])
-			answer->row_of[path] =
-				add_row(answer, 1, answer->calls->paths[path].function);
-	}
-}
-
 static double usual(const struct slow_answer *answer, uint64_t sum)
 {
 	return answer->others ? (double)sum / (double)answer->others : 0;
@@ -414,8 +399,16 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		slow[count++] = &of->slow[i];
 		subtract(answer, of->slow[i].costs, of->slow[i].count);
 	}
+	/*
+	 * Callees that call a caller of the function continue the caller's path, which is outside
+	 * of its rows: show them below the function.  Their usual costs are not known.
+	 */
 	for (size_t i = 0; i < count; i++)
-		add_outer_rows(answer, slow[i]);
+		for (size_t j = 0; j < slow[i]->count; j++) {
+			uint32_t path = slow[i]->costs[j].path, *row = &answer->row_of[path];
+
+			*row = *row ? *row : add_row(answer, 1, calls->paths[path].function);
+		}
 	qsort(slow, count, sizeof(*slow), compare_calls);
 	answer->others = of->durations.count - count;
 	answer->slow = durations_longer(&of->durations, answer->bound);

@@ -19,11 +19,6 @@ static void print_function_of(const struct slow_answer *answer, FILE *out)
 	escaped_text_print(name->text, name->length, out);
 }
 
-static bool is_gap(const struct symbol *symbol)
-{
-	return symbol->kind == SYMBOL_SPECIAL && starts_with(symbol->name->text, "[lost");
-}
-
 static void add_nested(struct doubts *doubts, const struct why_output *why)
 {
 	for (size_t i = 0; i < why->count; i++)
@@ -42,9 +37,10 @@ static struct doubts find_doubts(const struct why_output *why)
 	struct doubts doubts = { .opaque = why->output.machine->doubts.opaque_frames };
 
 	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		const struct symbol *symbol = calls->functions[calls->paths[i].function].symbol;
 		bool inside = false;
 
-		if (!is_gap(calls->functions[calls->paths[i].function].symbol))
+		if (symbol->kind != SYMBOL_SPECIAL || !starts_with(symbol->name->text, "[lost"))
 			continue;
 		for (size_t j = 0; j < why->count; j++)
 			inside |= why->answers[j].row_of[i] != 0;
