@@ -521,8 +521,9 @@ static json_t *file_json(const struct sideband_list *list, const struct mapped_f
 				  &(uint64_t){ 0 });
 	report_file(report, dso, 0);
 	return json_pack("{so ss sb ss so}", "path", json_text_or_null(dso->path), "state",
-			 report_file_state(dso), "code", (int)code, "names", report_file_names(dso),
-			 "refused", json_text_or_null(dso_info(dso).refused));
+			 report_file_states[dso->state], "code", (int)code, "names",
+			 report_file_names[dso_info(dso).names], "refused",
+			 json_text_or_null(dso_info(dso).refused));
 }
 
 static const char *kind_of_trace(const struct auxtrace *auxtrace)

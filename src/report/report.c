@@ -257,27 +257,17 @@ void report_take_answer(struct report *report, json_t *answer)
 		json_decref(answer);
 }
 
-static const char *const states[] = {
+const char *const report_file_states[] = {
 	[DSO_FOUND] = "found",           [DSO_MISSING] = "missing",
 	[DSO_MISMATCHED] = "mismatched", [DSO_UNREADABLE] = "unreadable",
 	[DSO_NOT_A_FILE] = "not-a-file",
 };
 
-static const char *const name_kinds[] = {
+const char *const report_file_names[] = {
 	[DSO_NAMES_NONE] = "none",
 	[DSO_NAMES_EXPORTED] = "exported",
 	[DSO_NAMES_ALL] = "all",
 };
-
-const char *report_file_state(const struct dso *dso)
-{
-	return states[dso->state];
-}
-
-const char *report_file_names(const struct dso *dso)
-{
-	return name_kinds[dso_info(dso).names];
-}
 
 void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 {
@@ -295,10 +285,10 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 		OBJECT({ "path", json_text_or_null(dso->path) },
 		       { "build_id", json_text_or_null(*id ? id : NULL) },
 		       { "used", json_boolean(found.used) },
-		       { "state", json_string(report_file_state(dso)) },
+		       { "state", json_string(report_file_states[dso->state]) },
 		       { "file", json_text_or_null(dso->file) },
 		       { "code", json_boolean(dso->elf.bytes != NULL) },
-		       { "names", json_string(report_file_names(dso)) },
+		       { "names", json_string(report_file_names[found.names]) },
 		       { "symbols", number(found.symbols) }, { "lines", json_boolean(found.lines) },
 		       { "debug_file", json_text_or_null(found.debug_file) },
 		       { "refused", json_text_or_null(found.refused) }, { "gaps", number(gaps) }));

@@ -65,11 +65,9 @@ void report_answer(struct report *report, const struct output_format *format,
 /* Add an answer, which is released, of a command that is not a format of slices; may be NULL. */
 void report_take_answer(struct report *report, json_t *answer);
 
-/* Returns how a file of code was found: a constant word of doc/summary.schema.json. */
-const char *report_file_state(const struct dso *dso);
-
-/* Returns which names were found for a file: a constant word. */
-const char *report_file_names(const struct dso *dso);
+/* Words of doc/summary.schema.json: how a file of code was found, and which names it has. */
+extern const char *const report_file_states[]; /* by enum dso_state */
+extern const char *const report_file_names[];  /* by enum dso_names */
 
 /*
  * Add one of the recording's files of code; `gaps`: the number of gaps because its code is missing.

@@ -16,17 +16,11 @@
 /* Functions with the largest excess whose answers are compared. */
 #define CANDIDATES 24
 
-/* The extra of all rows of a function. */
-struct function_extra {
-	double all, own;
-	uint32_t row; /* with the most of it */
-};
-
 /* For a search of causes; owned. */
 struct cause_scratch {
-	struct row_extra *extras;     /* by row */
-	struct function_extra *sums;  /* by function */
-	struct function_extra *chain; /* room for all rows */
+	struct row_extra *extras; /* by row */
+	struct row_extra *sums;   /* by function: of all its rows */
+	struct row_extra *chain;  /* room for all rows */
 };
 
 static uint64_t amount_of(const struct slow_calls *calls, const struct call_costs *costs)
@@ -170,7 +164,7 @@ static double find_extras(const struct slow_answer *answer, const struct slow_ca
 
 static int compare_depth(const void *left, const void *right, void *info_)
 {
-	const struct function_extra *a = left, *b = right;
+	const struct row_extra *a = left, *b = right;
 	const struct cause_row *info = info_;
 
 	return COMPARE(info[a->row].depth, info[b->row].depth)
@@ -193,13 +187,13 @@ static bool is_inside(const struct slow_answer *answer, uint32_t row, uint32_t o
 static size_t find_chain(const struct slow_answer *answer, const struct row_extra *extras,
 			 double share, const struct cause_scratch *scratch)
 {
-	struct function_extra *chain = scratch->chain;
+	struct row_extra *chain = scratch->chain;
 	size_t count = 0, found;
 
 	for (uint32_t i = 1; i < answer->rows.count; i++)
-		scratch->sums[answer->info[i].function] = (struct function_extra){ .row = 0 };
+		scratch->sums[answer->info[i].function] = (struct row_extra){ .row = 0 };
 	for (uint32_t i = 1; i < answer->rows.count; i++) {
-		struct function_extra *sum = &scratch->sums[answer->info[i].function];
+		struct row_extra *sum = &scratch->sums[answer->info[i].function];
 
 		sum->all += extras[i].all;
 		sum->own += extras[i].own;
@@ -207,7 +201,7 @@ static size_t find_chain(const struct slow_answer *answer, const struct row_extr
 			sum->row = i;
 	}
 	for (uint32_t i = 1; i < answer->rows.count; i++) {
-		const struct function_extra *sum = &scratch->sums[answer->info[i].function];
+		const struct row_extra *sum = &scratch->sums[answer->info[i].function];
 
 		if (sum->row == i && sum->all >= share * extras[1].all)
 			chain[count++] = *sum;
@@ -245,7 +239,7 @@ static bool is_additional(const struct slow_answer *answer, const struct row_ext
  * without candidates, the cause is the first callee.
  */
 static size_t choose_cause(const struct slow_answer *answer, const struct row_extra *extras,
-			   const struct function_extra *chain, size_t count)
+			   const struct row_extra *chain, size_t count)
 {
 	size_t cause = 0, first = 0;
 	bool in_syscall = false, ended = false;
@@ -274,7 +268,7 @@ static void find_cause(const struct slow_answer *answer, const struct cause_scra
 		       struct slow_cluster *cluster)
 {
 	const struct row_extra *extras = scratch->extras;
-	const struct function_extra *chain = scratch->chain;
+	const struct row_extra *chain = scratch->chain;
 	size_t count, cause, leaf;
 	double share = CAUSE_SHARE;
 
@@ -343,8 +337,8 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 {
 	struct cause_scratch scratch = {
 		.extras = alloc_zeroed(answer->rows.count, sizeof(struct row_extra)),
-		.sums = alloc_zeroed(answer->calls->function_count, sizeof(struct function_extra)),
-		.chain = alloc_zeroed(answer->rows.count, sizeof(struct function_extra)),
+		.sums = alloc_zeroed(answer->calls->function_count, sizeof(struct row_extra)),
+		.chain = alloc_zeroed(answer->rows.count, sizeof(struct row_extra)),
 	};
 
 	for (size_t i = 0; i < count; i++) {

@@ -201,10 +201,11 @@ static inline const struct symbol *slow_symbol(const struct slow_answer *answer,
 	return answer->calls->functions[function].symbol;
 }
 
-/* The extra of a row in some slow calls, per call. */
+/* The extra of a row, or of a function, in some slow calls, per call. */
 struct row_extra {
 	double own, all;
-	double calls;
+	double calls; /* of a row */
+	uint32_t row; /* of a function: the one with the most of it */
 };
 
 /* Fill the lines of a cluster, whose extra is known, and the rest. */
