@@ -157,19 +157,11 @@ static char *skip_address(char *at, struct shown_hit *shown)
 	return end + strspn(end, " ");
 }
 
-static char *copy_text(struct text_view text)
-{
-	char *copy = strndup(text.at, text.length);
-
-	if (!copy)
-		alloc_fail(text.length);
-	return copy;
-}
-
 void hit_events_show_line(const struct perf_line *line, const struct location *location,
 			  struct hit_output *output)
 {
-	char *event = copy_text(line->event), *fields = copy_text(line->arguments);
+	char *event = ALLOC_CHECKED(strndup(line->event.at, line->event.length));
+	char *fields = ALLOC_CHECKED(strndup(line->arguments.at, line->arguments.length));
 	struct hit_args values;
 	struct shown_hit shown = {
 		.time = line->time,

@@ -15,9 +15,7 @@ static struct hit_event_shown *find_event(struct hit_output *output, const char 
 	if (event)
 		return event;
 	event = alloc_zeroed(1, sizeof(*event));
-	event->name = strdup(name);
-	if (!event->name)
-		alloc_fail(length);
+	event->name = ALLOC_CHECKED(strdup(name));
 	HASH_ADD_KEYPTR(hh, output->events, event->name, length, event);
 	return event;
 }

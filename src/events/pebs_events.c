@@ -160,39 +160,29 @@ static void write_pebs_sample(struct event_output *output, const struct pebs_rec
 	ftf_instant(output->tracks.writer, &instant.event);
 }
 
-/* A group of values: its blocks, and the names of their values. */
+/* A group of values, of a few blocks. */
 struct value_group {
 	const char *name;
 	enum block first, last;
-	void (*name_value)(char *text, size_t room, unsigned block, unsigned id);
 };
 
-/* The order is that of PEBS, not that of the instruction set. */
-static void name_general(char *text, size_t room, unsigned block, unsigned id)
+static void name_value(char *text, size_t room, enum block block, unsigned id)
 {
-	static const char *const names[] = { "rflags", "rip", "rax", "rcx", "rdx", "rbx",
-					     "rsp",    "rbp", "rsi", "rdi", "r8",  "r9",
-					     "r10",    "r11", "r12", "r13", "r14", "r15" };
-
-	(void)block;
-	if (id < COUNT_OF(names))
-		snprintf(text, room, "%s", names[id]);
-	else
-		snprintf(text, room, "register %u", id);
-}
-
-static void name_vector(char *text, size_t room, unsigned block, unsigned id)
-{
-	(void)block;
-	snprintf(text, room, "xmm%u_%s", id / 2, id % 2 ? "high" : "low");
-}
-
-static void name_branch(char *text, size_t room, unsigned block, unsigned id)
-{
+	/* The order is that of PEBS, not that of the instruction set. */
+	static const char *const registers[] = { "rflags", "rip", "rax", "rcx", "rdx", "rbx",
+						 "rsp",    "rbp", "rsi", "rdi", "r8",  "r9",
+						 "r10",    "r11", "r12", "r13", "r14", "r15" };
 	static const char *const words[BRANCH_WORDS] = { "from", "to", "info" };
 
-	snprintf(text, room, "%s%u", words[id % BRANCH_WORDS],
-		 block * (VALUES / BRANCH_WORDS) + id / BRANCH_WORDS);
+	if (block == BLOCK_VECTORS)
+		snprintf(text, room, "xmm%u_%s", id / 2, id % 2 ? "high" : "low");
+	else if (block != BLOCK_GENERAL)
+		snprintf(text, room, "%s%u", words[id % BRANCH_WORDS],
+			 (block - BLOCK_BRANCHES) * (VALUES / BRANCH_WORDS) + id / BRANCH_WORDS);
+	else if (id < COUNT_OF(registers))
+		snprintf(text, room, "%s", registers[id]);
+	else
+		snprintf(text, room, "register %u", id);
 }
 
 /* A record of the format has few arguments: there are as many instants as it takes. */
@@ -209,7 +199,7 @@ static void write_pebs_group(struct event_output *output, const struct pebs_reco
 			continue;
 		if (!instant.event.arg_count)
 			start_instant(output, record, group->name, time, &instant);
-		group->name_value(name, sizeof(name), block - group->first, id);
+		name_value(name, sizeof(name), (enum block)block, id);
 		event_record_add_address(&instant, name, record->values[block][id]);
 		if (instant.event.arg_count == EVENT_RECORD_ARGS) {
 			ftf_instant(output->tracks.writer, &instant.event);
@@ -224,9 +214,9 @@ static void write_pebs_record(struct event_output *output, const struct pebs_rec
 			      const struct cpu_event *event)
 {
 	static const struct value_group groups[] = {
-		{ "registers", BLOCK_GENERAL, BLOCK_GENERAL, name_general },
-		{ "vector registers", BLOCK_VECTORS, BLOCK_VECTORS, name_vector },
-		{ "last branches", BLOCK_BRANCHES, BLOCK_BRANCHES_LAST, name_branch },
+		{ "registers", BLOCK_GENERAL, BLOCK_GENERAL },
+		{ "vector registers", BLOCK_VECTORS, BLOCK_VECTORS },
+		{ "last branches", BLOCK_BRANCHES, BLOCK_BRANCHES_LAST },
 	};
 	uint64_t time = time_of(output, record, event);
 

@@ -207,19 +207,15 @@ static void write_loss(struct perf_record_events *records, const struct perf_rec
 /* Without its format, a sched_switch is an instant, and no switch is known from it. */
 static void warn_formatless(const struct perf_record_events *records)
 {
-	static const char sched_switch[] = "sched:sched_switch";
-
 	for (size_t i = 0; i < records->input->file->attr_count; i++) {
 		const struct perf_attr *attr = &records->input->file->attrs[i];
 
 		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
-		    strncmp(attr->name, sched_switch, sizeof(sched_switch) - 1) == 0 &&
+		    starts_with(attr->name, "sched:sched_switch") &&
 		    !records->points.formats[SCHED_SWITCH].recorded)
-			diag_warn(
-				records->input->diag, "tracepoint-format",
-				"%s: the recording lacks the event's format (TRACING_DATA), so its "
-				"samples are not shown as switches",
-				sched_switch);
+			diag_warn(records->input->diag, "tracepoint-format",
+				  "sched:sched_switch: the recording lacks the event's format "
+				  "(TRACING_DATA), so its samples are not shown as switches");
 	}
 }
 

@@ -57,7 +57,7 @@ static struct overlay_thread_calls *thread_of(struct overlay_calls *calls, int32
 			return &calls->threads[i];
 	thread = ARRAY_ADD(calls->threads, calls->count, calls->room);
 	*thread = (struct overlay_thread_calls){ .pid = pid, .tid = tid, .pending = -1 };
-	thread->calls = alloc_zeroed(OVERLAY_CALLS_KEPT, sizeof(*thread->calls));
+	thread->calls = alloc_zeroed((size_t)2 * OVERLAY_CALLS_KEPT, sizeof(*thread->calls));
 	return thread;
 }
 
@@ -78,21 +78,13 @@ void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, 
 	thread = thread_of(calls, pid, tid);
 	if (thread->pending < 0)
 		return; /* the runtime reads the time for other reasons, too */
-	thread->calls[thread->count++ % OVERLAY_CALLS_KEPT] =
-		(struct overlay_call){ time, (uint8_t)thread->pending };
+	if (thread->count == (size_t)2 * OVERLAY_CALLS_KEPT) {
+		thread->count = OVERLAY_CALLS_KEPT;
+		memcpy(thread->calls, thread->calls + OVERLAY_CALLS_KEPT,
+		       OVERLAY_CALLS_KEPT * sizeof(*thread->calls));
+	}
+	thread->calls[thread->count++] = (struct overlay_call){ time, (uint8_t)thread->pending };
 	thread->pending = -1;
-}
-
-/* Returns the number of a thread's calls that are kept. */
-static size_t kept_calls(const struct overlay_thread_calls *thread)
-{
-	return MIN(thread->count, OVERLAY_CALLS_KEPT);
-}
-
-/* Returns a call that is kept, the oldest first. */
-static const struct overlay_call *call_at(const struct overlay_thread_calls *thread, size_t index)
-{
-	return &thread->calls[(thread->count - kept_calls(thread) + index) % OVERLAY_CALLS_KEPT];
 }
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -151,9 +143,8 @@ struct overlay_match {
 };
 
 struct trial {
-	const struct overlay_thread_calls *thread;
-	const struct overlay_call *messages;
-	size_t message_count;
+	const struct overlay_call *calls, *messages;
+	size_t count, message_count;
 	struct overlay_match best;
 	size_t second; /* calls that fit at the best of all other offsets */
 };
@@ -161,13 +152,13 @@ struct trial {
 /* Count how many of PROBES calls, spread over all, fit at an offset. */
 static void try_offset(struct trial *trial, int64_t ahead)
 {
-	size_t count = kept_calls(trial->thread), probes = MIN(count, PROBES), fits = 0;
+	size_t count = trial->count, probes = MIN(count, PROBES), fits = 0;
 	bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
 	int64_t late;
 
 	for (size_t i = 0; i < probes; i++)
 		fits += find_near(trial->messages, trial->message_count,
-				  call_at(trial->thread, i * count / probes), ahead, &late);
+				  &trial->calls[i * count / probes], ahead, &late);
 	if (fits > trial->best.matched) {
 		if (!same)
 			trial->second = trial->best.matched;
@@ -181,7 +172,7 @@ static void try_offset(struct trial *trial, int64_t ahead)
 /* Try the offsets of a call in the middle to every message of its kind. */
 static void try_all_offsets(struct trial *trial)
 {
-	const struct overlay_call *anchor = call_at(trial->thread, kept_calls(trial->thread) / 2);
+	const struct overlay_call *anchor = &trial->calls[trial->count / 2];
 
 	for (size_t i = 0; i < trial->message_count; i++)
 		if (trial->messages[i].kind == anchor->kind)
@@ -202,10 +193,10 @@ static int by_value(const void *left, const void *right)
  */
 static size_t pair_in_order(const struct trial *trial, int64_t shift, int64_t *lates)
 {
-	size_t count = kept_calls(trial->thread), same = 0;
+	size_t same = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct overlay_call *call = call_at(trial->thread, i);
+	for (size_t i = 0; i < trial->count; i++) {
+		const struct overlay_call *call = &trial->calls[i];
 		uint64_t at = i + (uint64_t)shift; /* before the first: a huge number */
 
 		if (at >= trial->message_count)
@@ -225,17 +216,17 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 	size_t count, fits = 0;
 	int64_t ahead;
 
-	end = MIN(end, (int64_t)kept_calls(trial->thread));
+	end = MIN(end, (int64_t)trial->count);
 	*probes = 0;
 	if (end - begin < MATCHED_MIN)
 		return 0;
 	count = (size_t)(end - begin);
 	*probes = MIN(count, SHIFT_PROBES);
 	ahead = (int64_t)(trial->messages[begin + (int64_t)count / 2 + shift].time -
-			  call_at(trial->thread, (size_t)begin + count / 2)->time);
+			  trial->calls[(size_t)begin + count / 2].time);
 	for (size_t i = 0; i < *probes; i++) {
 		size_t at = (size_t)begin + i * count / *probes;
-		const struct overlay_call *call = call_at(trial->thread, at);
+		const struct overlay_call *call = &trial->calls[at];
 		const struct overlay_call *message = &trial->messages[(int64_t)at + shift];
 
 		fits += message->kind == call->kind &&
@@ -250,7 +241,7 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
  */
 static bool find_shift(const struct trial *trial, int64_t *shift)
 {
-	int64_t calls = (int64_t)kept_calls(trial->thread);
+	int64_t calls = (int64_t)trial->count;
 	size_t best = 0, second = 0, best_probes = 0, probes;
 
 	*shift = 0;
@@ -275,8 +266,8 @@ static size_t pair_nearest(const struct trial *trial, int64_t *lates)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < kept_calls(trial->thread); i++)
-		found += find_near(trial->messages, trial->message_count, call_at(trial->thread, i),
+	for (size_t i = 0; i < trial->count; i++)
+		found += find_near(trial->messages, trial->message_count, &trial->calls[i],
 				   trial->best.ahead, &lates[found]);
 	return found;
 }
@@ -297,7 +288,7 @@ static void set_offset(struct trial *trial, int64_t *lates, size_t found)
 
 static bool is_convincing(const struct trial *trial)
 {
-	size_t count = kept_calls(trial->thread), probes = MIN(count, PROBES);
+	size_t probes = MIN(trial->count, PROBES);
 
 	return trial->best.matched >= MATCHED_MIN &&
 	       trial->best.matched * 100 >= probes * PERCENT_MIN &&
@@ -321,7 +312,7 @@ static bool match_thread(struct trial *trial)
 		if (!is_convincing(trial))
 			return false;
 	}
-	lates = alloc_zeroed(kept_calls(trial->thread), sizeof(*lates));
+	lates = alloc_zeroed(trial->count, sizeof(*lates));
 	set_offset(trial, lates,
 		   paired ? pair_in_order(trial, shift, lates) : pair_nearest(trial, lates));
 	free(lates);
@@ -339,14 +330,19 @@ static void match_ring(struct overlay_match *match, const struct overlay_calls *
 	struct overlay_call *messages = read_messages(&input->events, ring, &count);
 
 	for (size_t i = 0; i < calls->count; i++) {
-		struct trial trial = { &calls->threads[i], messages, count, { 0 }, 0 };
+		const struct overlay_thread_calls *thread = &calls->threads[i];
+		size_t kept = MIN(thread->count, OVERLAY_CALLS_KEPT);
+		struct trial trial = { .calls = thread->calls + thread->count - kept,
+				       .messages = messages,
+				       .count = kept,
+				       .message_count = count };
 
-		if (calls->threads[i].pid != input->pid || !calls->threads[i].count)
+		if (thread->pid != input->pid || !kept)
 			continue;
 		if (!match_thread(&trial) || !is_better(&trial.best, &best))
 			continue;
 		best = trial.best;
-		tid = calls->threads[i].tid;
+		tid = thread->tid;
 	}
 	if (tid >= 0)
 		overlay_input_add_tid(input, ring, tid);

@@ -13,11 +13,12 @@ struct overlay_points {
 	size_t count, room;
 };
 
+enum { BACKUPS, DOMAIN_EXITS, SPAWNS, TERMINATIONS, LISTS };
+
 /* The history of a process, as perf and the overlay recorded it. */
 struct history {
-	/* Each in the order of time. */
-	struct overlay_points backups; /* forks of domains' first children: when, by whom */
-	struct overlay_points domain_exits, spawns, terminations;
+	/* Each in the order of time.  BACKUPS: forks of domains' first children: when, by whom. */
+	struct overlay_points lists[LISTS];
 	uint64_t exec, main_exit; /* 0: not seen */
 	uint64_t first_event, last_event;
 };
@@ -29,18 +30,10 @@ static void add_point(struct overlay_points *points, uint64_t time, uint32_t id)
 
 COMPARE_BY(by_time, struct overlay_point, time)
 
-static void sort_points(struct overlay_points *points)
-{
-	if (points->count)
-		qsort(points->list, points->count, sizeof(*points->list), by_time);
-}
-
 static void release_history(struct history *history)
 {
-	free(history->backups.list);
-	free(history->domain_exits.list);
-	free(history->spawns.list);
-	free(history->terminations.list);
+	for (int i = 0; i < LISTS; i++)
+		free(history->lists[i].list);
 }
 
 /* ---- perf's records --------------------------------------------------------- */
@@ -79,12 +72,11 @@ static void gather_threads(struct history *history, const struct timeline *timel
 		child = first_child(threads, count, thread);
 		if (!child)
 			continue;
-		add_point(&history->backups, child->begin, (uint32_t)thread->tid);
+		add_point(&history->lists[BACKUPS], child->begin, (uint32_t)thread->tid);
 		if (thread->end != UINT64_MAX)
-			add_point(&history->domain_exits, thread->end, (uint32_t)thread->tid);
+			add_point(&history->lists[DOMAIN_EXITS], thread->end,
+				  (uint32_t)thread->tid);
 	}
-	sort_points(&history->backups);
-	sort_points(&history->domain_exits);
 }
 
 /* Set the time of the last exec; without one, of the fork. */
@@ -114,13 +106,11 @@ static void gather_events(struct history *history, const struct runtime_events *
 			if (event.kind != RUNTIME_LIFECYCLE)
 				continue;
 			if (event.id == RUNTIME_DOMAIN_SPAWN)
-				add_point(&history->spawns, event.time, i);
+				add_point(&history->lists[SPAWNS], event.time, i);
 			if (event.id == RUNTIME_DOMAIN_TERMINATE)
-				add_point(&history->terminations, event.time, i);
+				add_point(&history->lists[TERMINATIONS], event.time, i);
 		}
 	}
-	sort_points(&history->spawns);
-	sort_points(&history->terminations);
 	history->first_event = file->first_time;
 	history->last_event = file->last_time;
 }
@@ -128,6 +118,8 @@ static void gather_events(struct history *history, const struct runtime_events *
 static void gather_history(struct history *history, const struct timeline *timeline,
 			   const struct overlay_input *input)
 {
+	struct overlay_points *lists = history->lists;
+
 	gather_threads(history, timeline, input->pid);
 	gather_exec(history, timeline, input->pid);
 	if (input->kind == OVERLAY_RUNTIME_EVENTS) {
@@ -136,6 +128,9 @@ static void gather_history(struct history *history, const struct timeline *timel
 		history->first_event = input->memtrace.info.start_time * NS_PER_US;
 		history->last_event = input->last_time;
 	}
+	for (int i = 0; i < LISTS; i++)
+		if (lists[i].count)
+			qsort(lists[i].list, lists[i].count, sizeof(*lists[i].list), by_time);
 }
 
 /* ---- Bounds -------------------------------------------------------------- */
@@ -178,8 +173,8 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 		bound_pair(bounds, history.first_event, history.exec, true);
 	if (history.main_exit && history.last_event)
 		bound_pair(bounds, history.last_event, history.main_exit, false);
-	bound_pairs(bounds, &history.spawns, &history.backups, true);
-	bound_pairs(bounds, &history.terminations, &history.domain_exits, false);
+	bound_pairs(bounds, &history.lists[SPAWNS], &history.lists[BACKUPS], true);
+	bound_pairs(bounds, &history.lists[TERMINATIONS], &history.lists[DOMAIN_EXITS], false);
 	release_history(&history);
 	return bounds->low != INT64_MIN && bounds->high != INT64_MAX && bounds->low <= bounds->high;
 }
@@ -200,21 +195,21 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 			   int64_t ahead)
 {
 	struct history history = { 0 };
-	const struct overlay_point *backup;
+	const struct overlay_points *backups = &history.lists[BACKUPS];
+	const struct overlay_points *spawns = &history.lists[SPAWNS];
 	size_t count;
 
 	gather_history(&history, timeline, input);
 	if (input->pid >= 0)
 		overlay_input_add_tid(input, 0, input->pid);
-	backup = history.backups.list;
-	count = history.spawns.count == history.backups.count ? history.spawns.count : 0;
+	count = spawns->count == backups->count ? spawns->count : 0;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t time = history.spawns.list[i].time - (uint64_t)ahead;
-		uint32_t ring = history.spawns.list[i].id;
-		bool alone = i + 1 == count || backup[i + 1].time > time;
+		uint64_t time = spawns->list[i].time - (uint64_t)ahead;
+		uint32_t ring = spawns->list[i].id;
+		bool alone = i + 1 == count || backups->list[i + 1].time > time;
 
-		if (backup[i].time <= time && alone && is_single(&history.spawns, ring))
-			overlay_input_add_tid(input, ring, (int32_t)backup[i].id);
+		if (backups->list[i].time <= time && alone && is_single(spawns, ring))
+			overlay_input_add_tid(input, ring, (int32_t)backups->list[i].id);
 	}
 	release_history(&history);
 }

@@ -226,15 +226,15 @@ struct overlay_calls {
 	const struct name *time_counter;
 	struct overlay_thread_calls {
 		int32_t pid, tid;
-		int pending;  /* kind of the call that runs; -1: none */
-		size_t count; /* of all calls; the latest are kept */
+		int pending; /* kind of the call that runs; -1: none */
+		size_t count;
 		/* A call that writes a message, or the message. */
 		struct overlay_call {
 			uint64_t time; /* ns: of perf, when caml_time_counter was called; of the
 					  ring's clock */
 			uint8_t kind;  /* enum runtime_event_kind; of the program's events
 					  RUNTIME_USER_UNIT */
-		} * calls;             /* owned; a ring of OVERLAY_CALLS_KEPT */
+		} * calls;             /* owned; with room for twice OVERLAY_CALLS_KEPT */
 	} * threads;                   /* owned */
 	size_t count, room;
 	uint64_t resolution; /* ns by which a call's time may be off */
