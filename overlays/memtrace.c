@@ -293,15 +293,6 @@ static int64_t read_vint(struct cursor *in)
 	return first;
 }
 
-/* An event's header has the low bits of its time; the packet's begin has the others. */
-static uint64_t time_of(const struct memtrace *trace, uint32_t header)
-{
-	uint64_t low = header & TIME_MASK;
-	uint64_t time = (trace->packet_begin & ~TIME_MASK) + low;
-
-	return low < (trace->packet_begin & TIME_MASK) ? time + TIME_MASK + 1 : time;
-}
-
 static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_event *event)
 {
 	struct memtrace_codec *codec = &trace->domain->codec;
@@ -372,8 +363,11 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 {
 	uint32_t header = cursor_u32(&trace->packet);
 	unsigned code = header >> TIME_BITS;
-	uint64_t time = time_of(trace, header);
+	/* The header has the low bits of the time; the packet's begin has the others. */
+	uint64_t time = (trace->packet_begin & ~TIME_MASK) + (header & TIME_MASK);
 
+	if ((header & TIME_MASK) < (trace->packet_begin & TIME_MASK))
+		time += TIME_MASK + 1;
 	if (trace->packet.short_ || time < trace->packet_begin || time > trace->packet_end)
 		return -1;
 	if (time < trace->domain->last_time) {

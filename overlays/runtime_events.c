@@ -204,19 +204,6 @@ static int read_header(struct runtime_events *file, struct error *err)
 	return check_sizes(file, word_at(file, 24), err);
 }
 
-/* Ignore rings whose data is cut off. */
-static void drop_rings_outside(struct runtime_events *file, struct diag *diag)
-{
-	uint64_t inside = (file->size - file->data_offset) / (file->ring_words * 8);
-
-	if (inside >= file->rings)
-		return;
-	diag_warn(diag, "runtime-events-cut",
-		  "the runtime events file is cut off: %" PRIu64 " of %u rings are in it", inside,
-		  file->rings);
-	file->rings = (uint32_t)inside;
-}
-
 /* ---- Rings --------------------------------------------------------------- */
 
 /* Returns whether a message may begin at `position`: it never wraps, nor passes the end. */
@@ -470,13 +457,20 @@ int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_
 			struct diag *diag, struct error *err)
 {
 	struct survey survey = { 0 };
+	uint64_t inside;
 
 	*file = (struct runtime_events){ .bytes = bytes, .size = size };
 	if (size < FILE_HEADER_SIZE)
 		return error_set(err, ERROR_FORMAT, "too short for a runtime events file");
 	if (read_header(file, err) < 0)
 		return -1;
-	drop_rings_outside(file, diag);
+	inside = (size - file->data_offset) / (file->ring_words * 8);
+	if (inside < file->rings) {
+		diag_warn(diag, "runtime-events-cut",
+			  "the runtime events file is cut off: %" PRIu64 " of %u rings are in it",
+			  inside, file->rings);
+		file->rings = (uint32_t)inside;
+	}
 	for (uint32_t i = 0; i < file->rings; i++)
 		survey_ring(file, &survey, i, diag);
 	file->phases = RUNTIME_PHASES_5_3;

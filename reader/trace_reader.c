@@ -275,14 +275,6 @@ static void begin_provider(struct parse *p)
 		enter_provider(p->reader, (uint32_t)p->record->number);
 }
 
-static void read_provider_info(struct parse *p)
-{
-	p->record->kind = TRACE_PROVIDER_INFO;
-	p->record->name = take_text(p, bits(p->header, 52, 59), "provider name");
-	reserved(p, 60, 63);
-	begin_provider(p);
-}
-
 static void read_provider_section(struct parse *p)
 {
 	struct trace_provider *provider = find_provider(p->reader, (uint32_t)p->record->number);
@@ -303,7 +295,10 @@ static void read_metadata(struct parse *p)
 	p->record->number = bits(p->header, 20, 51);
 	switch (bits(p->header, 16, 19)) {
 	case 1:
-		read_provider_info(p);
+		p->record->kind = TRACE_PROVIDER_INFO;
+		p->record->name = take_text(p, bits(p->header, 52, 59), "provider name");
+		reserved(p, 60, 63);
+		begin_provider(p);
 		return;
 	case 2:
 		read_provider_section(p);

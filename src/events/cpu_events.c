@@ -39,20 +39,13 @@ static void name_counter(struct cpu_track *cpu, struct ftf_writer *writer, bool 
 	cpu->frequency = ftf_text(writer, name);
 }
 
-/* Two decimals: the ratio's steps are of 0.1 GHz. */
-static struct ftf_arg frequency_arg(struct ftf_name name, uint32_t mhz, uint64_t ratio)
-{
-	if (!mhz)
-		return ftf_arg_int32(name, (int32_t)(uint8_t)ratio);
-	return ftf_arg_double(name, (double)((mhz + UINT64_C(5)) / 10) / 100);
-}
-
 /* Each PSB+ repeats the ratio: write changes only. */
 static void write_frequency(struct event_output *output, struct cpu_track *cpu,
 			    const struct cpu_event *event)
 {
 	uint32_t mhz = core_clock_mhz(output->input.info, event->value);
 	struct ftf_writer *writer = output->tracks.writer;
+	struct ftf_name value;
 	struct event_record *record;
 
 	if (cpu->ratio == event->value)
@@ -62,7 +55,11 @@ static void write_frequency(struct event_output *output, struct cpu_track *cpu,
 		name_counter(cpu, writer, mhz != 0);
 	record = start_record(output, cpu->track, NULL, NULL, event->time);
 	record->event.name = cpu->frequency;
-	event_record_add(record, frequency_arg(ftf_text(writer, "value"), mhz, event->value));
+	value = ftf_text(writer, "value");
+	/* Two decimals: the ratio's steps are of 0.1 GHz. */
+	event_record_add(record,
+			 mhz ? ftf_arg_double(value, (double)((mhz + UINT64_C(5)) / 10) / 100)
+			     : ftf_arg_int32(value, (int32_t)(uint8_t)event->value));
 	ftf_counter(writer, &record->event, (uint64_t)MAX(0, cpu->cpu));
 }
 
@@ -328,16 +325,6 @@ static bool has_vector(uint32_t type)
 	       type == CONTROL_SOFTWARE_INTERRUPT;
 }
 
-/* The CFE packet with the reason of a VM exit comes before the PIP that ends the slice. */
-static void note_exit(struct cpu_track *cpu, const struct cpu_event *event)
-{
-	if (!cpu->in_guest ||
-	    (event->extra != CONTROL_VMEXIT && event->extra != CONTROL_VMEXIT_INTERRUPT))
-		return;
-	memcpy(cpu->exit, cpu->data, sizeof(cpu->exit));
-	cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
-}
-
 static void write_control(struct event_output *output, struct cpu_track *cpu,
 			  const struct cpu_event *event)
 {
@@ -348,7 +335,12 @@ static void write_control(struct event_output *output, struct cpu_track *cpu,
 		event_record_add_number(record, "vector", event->value & 0xff);
 	if (event->ip)
 		event_record_add_address(record, "address", event->ip);
-	note_exit(cpu, event);
+	/* The CFE packet with the reason of a VM exit comes before the PIP that ends the slice. */
+	if (cpu->in_guest &&
+	    (event->extra == CONTROL_VMEXIT || event->extra == CONTROL_VMEXIT_INTERRUPT)) {
+		memcpy(cpu->exit, cpu->data, sizeof(cpu->exit));
+		cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
+	}
 	add_data(record, cpu->data);
 	event_tracks_mark(&output->tracks, cpu, &record->event);
 }

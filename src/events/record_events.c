@@ -33,16 +33,6 @@ struct sched_priority {
 
 COMPARE_BY_TWO(by_thread, struct sched_priority, tid, time)
 
-static bool have_priorities(const struct sched_points *points)
-{
-	for (int kind = 0; kind < SCHED_KINDS; kind++) {
-		if (points->formats[kind].recorded &&
-		    points->formats[kind].fields[SCHED_PRIORITY].size)
-			return true;
-	}
-	return false;
-}
-
 /* Read the priorities of all samples of the tracepoints, if there are any. */
 static void sched_priorities_read(struct perf_record_events *records)
 {
@@ -51,9 +41,13 @@ static void sched_priorities_read(struct perf_record_events *records)
 	struct perf_sample sample;
 	struct sched_point point;
 	uint64_t position = 0;
+	bool any = false;
 
 	sched_points_init(&points, records->input->file);
-	if (!have_priorities(&points))
+	for (int kind = 0; kind < SCHED_KINDS; kind++)
+		any |= points.formats[kind].recorded &&
+		       points.formats[kind].fields[SCHED_PRIORITY].size;
+	if (!any)
 		return;
 	while (perf_file_next(records->input->file, &position, &record, NULL)) {
 		if (record.type != PERF_RECORD_SAMPLE ||
@@ -101,15 +95,6 @@ static void add_args(struct perf_record_events *records, const struct perf_sampl
 		event_record_add_address(record, "data_address", sample->address);
 	if (sample->cpu >= 0)
 		event_record_add(record, ftf_arg_int32(ftf_text(writer, "cpu"), sample->cpu));
-}
-
-/* Each CPU has an idle thread, all of one id: their samples are shown on the CPU's track. */
-static struct ftf_thread track_of(struct perf_record_events *records,
-				  const struct perf_sample *sample, const struct thread *thread)
-{
-	if (sample->cpu >= 0 && (sample->tid <= 0 || !thread))
-		return event_tracks_cpu(records->tracks, sample->cpu)->track;
-	return event_tracks_thread(records->tracks, thread);
 }
 
 /* If the recording has sched_waking, the sched_wakeup of the same wakeup is left out. */
@@ -167,7 +152,12 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	if (!event_filter_has(records->tracks->filter, thread, sample.time) ||
 	    !event_filter_has_cpu(records->tracks->filter, sample.cpu, sample.time))
 		return;
-	track = track_of(records, &sample, thread);
+	/* Each CPU has an idle thread, all of one id: their samples are shown on the CPU's track.
+	 */
+	if (sample.cpu >= 0 && (sample.tid <= 0 || !thread))
+		track = event_tracks_cpu(records->tracks, sample.cpu)->track;
+	else
+		track = event_tracks_thread(records->tracks, thread);
 	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
 	instant.event.thread = track;
 	snprintf(number, sizeof(number), "event %zu",

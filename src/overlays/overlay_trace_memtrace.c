@@ -196,29 +196,12 @@ static const struct memtrace_location *find_top(const struct memtrace_trace *tra
 	return count ? &locations[count - 1] : NULL;
 }
 
-static struct ftf_low_arg text_arg(const char *name, const char *text, size_t length)
-{
-	return (struct ftf_low_arg){ .type = FTF_STRING,
-				     .name = FTF_INLINE(strlen(name)),
-				     .name_text = name,
-				     .string = FTF_INLINE(length),
-				     .string_text = text };
-}
-
-static struct ftf_low_arg number_arg(const char *name, int64_t number)
-{
-	return (struct ftf_low_arg){ .type = FTF_INT64,
-				     .name = FTF_INLINE(strlen(name)),
-				     .name_text = name,
-				     .word = (uint64_t)number };
-}
-
 /*
  * Begin an allocation's slice with inline texts: there are so many different stacks that
  * string references to them would take more memory than the input.
  */
 static void write_begin(struct memtrace_trace *trace, const struct domain_track *track,
-			const char *name, const struct ftf_low_arg *args, size_t count)
+			const char *name, struct ftf_low_arg *args, size_t count)
 {
 	static const char category[] = "memtrace";
 	struct ftf_low *low = ftf_low_borrow(trace->overlays->writer);
@@ -228,6 +211,9 @@ static void write_begin(struct memtrace_trace *trace, const struct domain_track 
 				       .name = FTF_INLINE(length) };
 
 	for (size_t i = 0; i < count; i++) {
+		args[i].name = FTF_INLINE(strlen(args[i].name_text));
+		if (args[i].type == FTF_STRING)
+			args[i].string = FTF_INLINE(strlen(args[i].string_text));
 		event.shape = ftf_shape_add(event.shape, args[i].type);
 		event.text_words +=
 			ftf_reference_words(args[i].name) + ftf_reference_words(args[i].string);
@@ -248,22 +234,26 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 {
 	static const char *const sources[] = { "minor", "major", "external" };
 	const struct memtrace_location *top = find_top(trace, event);
-	struct ftf_low_arg args[ALLOC_ARGS];
 	char stack[STACK_MAX + 1], at[STACK_MAX / 8];
-	size_t count = 0, stack_length = print_stack(trace, event, stack);
+	struct ftf_low_arg args[ALLOC_ARGS] = {
+		{ FTF_INT64, .name_text = "object", .word = event->object },
+		{ FTF_INT64, .name_text = "words", .word = event->words },
+		{ FTF_INT64, .name_text = "samples", .word = event->samples },
+		{ FTF_INT64, .name_text = "estimated_bytes",
+		  .word = (uint64_t)estimated_bytes(trace, event) },
+		{ FTF_INT64, .name_text = "common_prefix", .word = event->common },
+		{ FTF_STRING, .name_text = "source", .string_text = sources[event->source] },
+	};
+	size_t count = ALLOC_ARGS - 2;
 
-	args[count++] = number_arg("object", (int64_t)event->object);
-	args[count++] = number_arg("words", (int64_t)event->words);
-	args[count++] = number_arg("samples", (int64_t)event->samples);
-	args[count++] = number_arg("estimated_bytes", (int64_t)estimated_bytes(trace, event));
-	args[count++] = number_arg("common_prefix", (int64_t)event->common);
-	args[count++] = text_arg("source", sources[event->source], strlen(sources[event->source]));
 	if (top) {
 		snprintf(at, sizeof(at), "%s:%u:%u-%u", top->file, top->line, top->begin, top->end);
-		args[count++] = text_arg("allocated_at", at, strlen(at));
+		args[count++] = (struct ftf_low_arg){ FTF_STRING, .name_text = "allocated_at",
+						      .string_text = at };
 	}
-	if (stack_length)
-		args[count++] = text_arg("stack", stack, stack_length);
+	if (print_stack(trace, event, stack))
+		args[count++] = (struct ftf_low_arg){ FTF_STRING, .name_text = "stack",
+						      .string_text = stack };
 	write_begin(trace, track, top ? top->function : "alloc", args, count);
 }
 

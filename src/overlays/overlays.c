@@ -148,20 +148,19 @@ static void print_alloc(const struct memtrace *trace, const struct memtrace_even
 		print_locations(trace, event->backtrace[i], out);
 }
 
-static void print_info_text(const char *name, const char *text, FILE *out)
-{
-	fprintf(out, "# %s ", name);
-	print_quoted(text, out);
-	fputc('\n', out);
-}
-
 /* memtrace's description, as comments: memtrace's own dump_trace prints events only. */
 static void print_info(const struct memtrace_info *info, FILE *out)
 {
-	print_info_text("executable_name", info->executable, out);
-	print_info_text("host_name", info->host, out);
-	print_info_text("ocaml_runtime_params", info->parameters, out);
-	print_info_text("context", info->context, out);
+	const char *const texts[][2] = { { "executable_name", info->executable },
+					 { "host_name", info->host },
+					 { "ocaml_runtime_params", info->parameters },
+					 { "context", info->context } };
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		fprintf(out, "# %s ", texts[i][0]);
+		print_quoted(texts[i][1], out);
+		fputc('\n', out);
+	}
 	fprintf(out, "# pid %" PRIu64 "\n# initial_domain %u\n", info->pid, info->initial_domain);
 	fprintf(out, "# start_time %" PRIu64 "\n", info->start_time);
 	fprintf(out, "# sample_rate %.17g\n# word_size %u\n", info->sample_rate, info->word_size);
