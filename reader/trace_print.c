@@ -132,17 +132,6 @@ static void print_switch(FILE *out, const struct trace_record *record)
 	trace_print_args(out, record);
 }
 
-static void print_object(FILE *out, const struct trace_record *record)
-{
-	if (record->kind == TRACE_KERNEL_OBJECT)
-		fprintf(out, "kernel-object type %u id %" PRIu64 " ", record->type, record->id);
-	else
-		fprintf(out, "userspace-object process %" PRIu64 " 0x%" PRIx64 " ",
-			record->thread.pid, record->id);
-	print_quoted(out, &record->name);
-	trace_print_args(out, record);
-}
-
 /* Print a record without arguments: "KIND NUMBER" and the fields of the kind. */
 static void print_plain(FILE *out, const struct trace_record *record)
 {
@@ -197,7 +186,14 @@ void trace_print_record(FILE *out, const struct trace_record *record)
 		break;
 	case TRACE_KERNEL_OBJECT:
 	case TRACE_USERSPACE_OBJECT:
-		print_object(out, record);
+		if (record->kind == TRACE_KERNEL_OBJECT)
+			fprintf(out, "kernel-object type %u id %" PRIu64 " ", record->type,
+				record->id);
+		else
+			fprintf(out, "userspace-object process %" PRIu64 " 0x%" PRIx64 " ",
+				record->thread.pid, record->id);
+		print_quoted(out, &record->name);
+		trace_print_args(out, record);
 		break;
 	default:
 		print_plain(out, record);

@@ -74,16 +74,6 @@ static struct nested_slice *innermost(const struct slice_thread *thread)
 	return thread->depth ? &thread->open[thread->depth - 1] : NULL;
 }
 
-static void push_open(struct trace_slices *slices, struct slice_thread *thread,
-		      struct trace_record *record, const struct nested_slice *slice)
-{
-	if (thread->depth >= DEPTH_MAX)
-		trace_refuse(record, "more than 512 slices are open, and Perfetto drops it");
-	*ARRAY_ADD(thread->open, thread->depth, thread->room) = *slice;
-	thread->begun += !slice->complete;
-	slices->deepest = MAX(slices->deepest, thread->depth);
-}
-
 static void pop_open(struct slice_thread *thread)
 {
 	thread->begun -= !thread->open[--thread->depth].complete;
@@ -120,16 +110,6 @@ static void move_to(struct slice_thread *thread, struct trace_record *record)
 				     "Perfetto cuts it");
 }
 
-static void begin_slice(struct trace_slices *slices, struct slice_thread *thread,
-			struct trace_record *record)
-{
-	const struct nested_slice *around = innermost(thread);
-	struct nested_slice slice = { .end = around ? around->end : UINT64_MAX };
-
-	slice.index = add_slice(slices, record, thread->depth);
-	push_open(slices, thread, record, &slice);
-}
-
 static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 		      struct trace_record *record)
 {
@@ -156,18 +136,28 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	slice->text = text;
 }
 
-static void add_complete(struct trace_slices *slices, struct slice_thread *thread,
-			 struct trace_record *record)
+/* Open the slice of a begin or complete event. */
+static void open_slice(struct trace_slices *slices, struct slice_thread *thread,
+		       struct trace_record *record)
 {
 	const struct nested_slice *around = innermost(thread);
-	struct nested_slice slice = { .complete = true, .end = record->id };
+	bool complete = record->type == EVENT_COMPLETE;
+	struct nested_slice slice = { .complete = complete,
+				      .end = around ? around->end : UINT64_MAX };
 
-	if (around && around->complete && around->end < slice.end)
-		trace_refuse(record, "a complete event is partly in another, and Perfetto drops "
-				     "it");
-	slice.index = add_slice(slices, record, 0);
-	push_open(slices, thread, record, &slice);
-	if (thread->late)
+	if (complete) {
+		if (around && around->complete && around->end < record->id)
+			trace_refuse(record, "a complete event is partly in another, and Perfetto "
+					     "drops it");
+		slice.end = record->id;
+	}
+	slice.index = add_slice(slices, record, complete ? 0 : thread->depth);
+	if (thread->depth >= DEPTH_MAX)
+		trace_refuse(record, "more than 512 slices are open, and Perfetto drops it");
+	*ARRAY_ADD(thread->open, thread->depth, thread->room) = slice;
+	thread->begun += !complete;
+	slices->deepest = MAX(slices->deepest, thread->depth);
+	if (complete && thread->late)
 		pop_open(thread);
 }
 
@@ -183,7 +173,7 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 	HASH_FIND_OR_ADD(slices->threads, ids, &record->thread, thread);
 	move_to(thread, record);
 	if (record->type == EVENT_COMPLETE) {
-		add_complete(slices, thread, record);
+		open_slice(slices, thread, record);
 		return;
 	}
 	if (record->time < thread->last_time)
@@ -193,7 +183,7 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 			thread->last_time, record->time, record->thread.pid, record->thread.tid);
 	thread->last_time = record->time;
 	if (record->type == EVENT_BEGIN)
-		begin_slice(slices, thread, record);
+		open_slice(slices, thread, record);
 	else
 		end_slice(slices, thread, record);
 }

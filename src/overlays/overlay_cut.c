@@ -73,29 +73,24 @@ static int choose_range(struct cut *cut, const struct overlay_input *input,
 
 /* ---- The blocks ---------------------------------------------------------- */
 
-static bool is_dead(const struct cut *cut, const struct memtrace_event *event)
-{
-	return event->kind == MEMTRACE_COLLECT && event->time < cut->from;
-}
-
-static bool is_block(const struct cut *cut, const struct memtrace_event *event)
-{
-	return event->kind == MEMTRACE_ALLOC && event->time <= cut->to &&
-	       (event->time >= cut->from || find(&cut->dead, event->object) == SIZE_MAX);
-}
-
-/* List the blocks of the events that `wanted` accepts. */
+/* List the blocks that are collected before the range (`dead`), or those that are written. */
 static void list_blocks(struct numbers *list, struct cut *cut, const struct overlay_input *input,
-			bool (*wanted)(const struct cut *cut, const struct memtrace_event *event))
+			bool dead)
 {
 	struct memtrace *trace = &cut->whole;
 	struct memtrace_event event;
 
 	memtrace_close(trace);
-	if (memtrace_open(trace, input->bytes, input->size, NULL, NULL) == 0)
-		while (memtrace_next(trace, &event))
-			if (wanted(cut, &event))
-				*ARRAY_ADD(list->numbers, list->count, list->room) = event.object;
+	if (memtrace_open(trace, input->bytes, input->size, NULL, NULL) < 0)
+		return;
+	while (memtrace_next(trace, &event)) {
+		bool early = event.time < cut->from;
+
+		if (dead ? event.kind == MEMTRACE_COLLECT && early
+			 : event.kind == MEMTRACE_ALLOC && event.time <= cut->to &&
+				    (!early || find(&cut->dead, event.object) == SIZE_MAX))
+			*ARRAY_ADD(list->numbers, list->count, list->room) = event.object;
+	}
 	sort(list);
 }
 
@@ -140,8 +135,8 @@ int overlay_cut(struct overlay_input *input, const struct selection *selection,
 	*counts = (struct overlay_cut_counts){ 0 };
 	if (choose_range(&cut, input, selection, err) < 0)
 		return -1;
-	list_blocks(&cut.dead, &cut, input, is_dead);
-	list_blocks(&cut.blocks, &cut, input, is_block);
+	list_blocks(&cut.dead, &cut, input, true);
+	list_blocks(&cut.blocks, &cut, input, false);
 	free(cut.dead.numbers);
 	write_range(&cut, &input->memtrace, output, counts);
 	free(cut.blocks.numbers);

@@ -39,21 +39,10 @@ void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t t
 		(struct overlay_tid){ ring, tid };
 }
 
-static bool parse_tid(struct overlay_input *input, const char *word)
-{
-	long ring, tid;
-
-	if (!parse_number(word, '=', UINT16_MAX, &ring) ||
-	    !parse_number(strchr(word, '=') + 1, '\0', INT32_MAX, &tid))
-		return false;
-	overlay_input_add_tid(input, (uint32_t)ring, (int32_t)tid);
-	return true;
-}
-
 static bool parse_word(struct overlay_input *input, const char *word)
 {
 	bool events = input->kind == OVERLAY_RUNTIME_EVENTS;
-	long number;
+	long number, ring;
 
 	if (starts_with(word, "pid=")) {
 		if (!parse_number(word + 4, '\0', INT32_MAX, &number))
@@ -68,7 +57,12 @@ static bool parse_word(struct overlay_input *input, const char *word)
 	}
 	if (!events && strcmp(word, "lives") == 0)
 		return input->lives = true;
-	return events && starts_with(word, "tid.") && parse_tid(input, word + 4);
+	if (!events || !starts_with(word, "tid.") ||
+	    !parse_number(word + 4, '=', UINT16_MAX, &ring) ||
+	    !parse_number(strchr(word, '=') + 1, '\0', INT32_MAX, &number))
+		return false;
+	overlay_input_add_tid(input, (uint32_t)ring, (int32_t)number);
+	return true;
 }
 
 /* The words follow the last commas, because the file's name may contain commas. */
@@ -124,19 +118,12 @@ static int32_t started_pid(const struct runtime_events *file)
 	return -1;
 }
 
-/* Returns the PID of a file named PID.events; -1: it has another name. */
-static int32_t named_pid(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *end;
-	long pid = strtol(slash ? slash + 1 : path, &end, 10);
-
-	return pid > 0 && pid <= INT32_MAX && strcmp(end, ".events") == 0 ? (int32_t)pid : -1;
-}
-
 static int open_events(struct overlay_input *input, struct diag *diag, struct error *err)
 {
 	struct runtime_events *events = &input->events;
+	const char *slash = strrchr(input->path, '/');
+	char *end;
+	long named; /* the file is PID.events */
 
 	if (runtime_events_open(events, input->bytes, input->size, diag, err) < 0)
 		return error_prefix(err, "%s", input->path);
@@ -149,8 +136,9 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 			  input->path);
 	if (input->pid < 0)
 		input->pid = started_pid(events);
-	if (input->pid < 0)
-		input->pid = named_pid(input->path);
+	named = strtol(slash ? slash + 1 : input->path, &end, 10);
+	if (input->pid < 0 && named > 0 && named <= INT32_MAX && strcmp(end, ".events") == 0)
+		input->pid = (int32_t)named;
 	return 0;
 }
 
