@@ -347,29 +347,18 @@ static void write_control(struct event_output *output, struct cpu_track *cpu,
 
 /* ---- Triggers ------------------------------------------------------------ */
 
-/* The numbers of the bits that are set, as "0,3"; `text` has room for 8. */
-static void list_triggers(char text[16], unsigned triggers)
-{
-	size_t used = 0;
-
-	for (unsigned i = 0; i < 8; i++) {
-		if (!(triggers >> i & 1))
-			continue;
-		if (used)
-			text[used++] = ',';
-		text[used++] = (char)('0' + i);
-	}
-	text[used] = 0;
-}
-
 static void write_trigger(struct event_output *output, struct cpu_track *cpu,
 			  const struct cpu_event *event)
 {
 	struct event_record *record =
 		start_record(output, cpu->track, "trigger", "trigger", event->time);
-	char triggers[16];
+	char triggers[20] = ""; /* the numbers of the bits that are set, as "0,3" */
+	int used = 0;
 
-	list_triggers(triggers, TRIG_TRIGGERS(event->value));
+	for (unsigned i = 0; i < 8; i++)
+		if (TRIG_TRIGGERS(event->value) >> i & 1)
+			used += snprintf(triggers + used, sizeof(triggers) - (size_t)used, "%s%u",
+					 used ? "," : "", i);
 	event_record_add_text(record, "triggers", triggers);
 	if (event->value & TRIG_MULTIPLE)
 		event_record_add_text(record, "multiple", "true");

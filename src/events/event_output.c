@@ -205,18 +205,6 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
-/* Perfetto would show the time since the machine's start between the calls and them. */
-static void warn_untimed(const struct event_output *output)
-{
-	uint64_t switches =
-		record_events_count_switches(output->input.timeline, output->input.file);
-
-	diag_warn(output->input.diag, "trace-untimed",
-		  "the trace has no times; side events that have one are not shown: %" PRIu64
-		  " context switches, and samples",
-		  switches);
-}
-
 static void write_tracks(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
 {
 	write_events(output);
@@ -226,8 +214,13 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
 			  "time was known, or with an impossible one; not shown",
 			  output->untimed);
+	/* Perfetto would show the time since the machine's start between the calls and them. */
 	if (untimed)
-		warn_untimed(output);
+		diag_warn(
+			output->input.diag, "trace-untimed",
+			"the trace has no times; side events that have one are not shown: %" PRIu64
+			" context switches, and samples",
+			record_events_count_switches(output->input.timeline, output->input.file));
 	else
 		record_events_write(output, begin);
 }

@@ -17,7 +17,7 @@ enum block {
 
 static const uint8_t block_types[BLOCKS] = { 1, 4, 5, 8, 9, 10, 16 };
 
-enum basic_value { BASIC_IP, BASIC_COUNTERS, BASIC_TSC, BASIC_VALUES };
+enum basic_value { BASIC_IP, BASIC_COUNTERS, BASIC_TSC };
 enum memory_value { MEMORY_ADDRESS, MEMORY_SOURCE, MEMORY_LATENCY, MEMORY_TSX, MEMORY_VALUES };
 
 #define BRANCH_WORDS 3 /* from, to, info */
@@ -131,19 +131,9 @@ static uint64_t time_of(struct event_output *output, const struct pebs_record *r
 	return time && time < event->time ? time : event->time;
 }
 
-static void add_block_values(const struct pebs_record *record, enum block block,
-			     const char *const *names, unsigned count, struct event_record *instant)
-{
-	for (unsigned id = 0; id < count; id++) {
-		if (has(record, block, id) && names[id])
-			event_record_add_address(instant, names[id], record->values[block][id]);
-	}
-}
-
 static void write_pebs_sample(struct event_output *output, const struct pebs_record *record,
 			      uint64_t time, uint64_t fup_ip)
 {
-	static const char *const basic[BASIC_VALUES] = { [BASIC_COUNTERS] = "counters" };
 	static const char *const memory[MEMORY_VALUES] = { "data_address", "data_source", "latency",
 							   "tsx" };
 	struct event_record instant;
@@ -153,8 +143,13 @@ static void write_pebs_sample(struct event_output *output, const struct pebs_rec
 	start_instant(output, record, counter_event_name(output, record, time), time, &instant);
 	if (ip)
 		event_location_add(&instant, output->input.resolver, record->thread, ip);
-	add_block_values(record, BLOCK_BASIC, basic, BASIC_VALUES, &instant);
-	add_block_values(record, BLOCK_MEMORY, memory, MEMORY_VALUES, &instant);
+	if (has(record, BLOCK_BASIC, BASIC_COUNTERS))
+		event_record_add_address(&instant, "counters",
+					 record->values[BLOCK_BASIC][BASIC_COUNTERS]);
+	for (unsigned id = 0; id < MEMORY_VALUES; id++)
+		if (has(record, BLOCK_MEMORY, id))
+			event_record_add_address(&instant, memory[id],
+						 record->values[BLOCK_MEMORY][id]);
 	if (record->others)
 		event_record_add_number(&instant, "other_values", record->others);
 	ftf_instant(output->tracks.writer, &instant.event);

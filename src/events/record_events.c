@@ -12,7 +12,6 @@ struct perf_record_events {
 	struct sched_priority *priorities;
 	size_t priority_count, priority_room;
 	uint64_t untimed;           /* samples without a time, or without thread and CPU */
-	uint64_t first_time;        /* ns: the earliest of a record; 0 if records have no times */
 	struct sched_points points; /* the tracepoints that are not written as instants */
 };
 
@@ -209,35 +208,6 @@ static void warn_formatless(const struct perf_record_events *records)
 	}
 }
 
-/* ---- All records --------------------------------------------------------- */
-
-/*
- * Read all records of the file and write the ones to show; fill first_time.  Warns of
- * untimed samples.
- */
-static void perf_record_events_write(struct perf_record_events *records)
-{
-	struct perf_record record;
-	uint64_t position = 0;
-
-	sched_points_init(&records->points, records->input->file);
-	warn_formatless(records);
-	while (perf_file_next(records->input->file, &position, &record, NULL)) {
-		if (record.id.time &&
-		    (!records->first_time || record.id.time < records->first_time))
-			records->first_time = record.id.time;
-		if (record.type == PERF_RECORD_SAMPLE)
-			write_sample(records, &record);
-		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
-			write_loss(records, &record);
-	}
-	if (records->untimed)
-		diag_warn(records->input->diag, "samples-untimed",
-			  "%" PRIu64 " samples lack a time, or both CPU and thread, and are not "
-			  "shown",
-			  records->untimed);
-}
-
 /* ---- The wall clock ------------------------------------------------------ */
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -390,16 +360,16 @@ uint64_t record_events_count_switches(const struct timeline *timeline, const str
 /*
  * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
  * or the tracepoint sched_switch), with the priorities of the threads that come: Perfetto takes a
- * thread without for a real-time one.  Returns the number without a time, which are not shown.
+ * thread without for a real-time one.  Warns of switches without a time.
  */
-static uint64_t switch_events_write(const struct perf_record_events *records)
+static void write_switches(const struct perf_record_events *records)
 {
 	const struct timeline *timeline = records->tracks->timeline;
 	uint64_t untimed = 0;
 	int32_t cpu;
 
 	if (!are_recorded(records->input->file))
-		return 0;
+		return;
 	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
 		const struct cpu_switch *switches;
 		size_t count;
@@ -409,22 +379,38 @@ static uint64_t switch_events_write(const struct perf_record_events *records)
 		if (cpu <= UINT16_MAX)
 			untimed += write_cpu(records, switches, count);
 	}
-	return untimed;
+	if (untimed)
+		diag_warn(records->input->diag, "switches-untimed",
+			  "%" PRIu64 " context switches have no time, and are not shown", untimed);
 }
+
+/* ---- All records --------------------------------------------------------- */
 
 void record_events_write(struct event_output *output, uint64_t begin)
 {
 	struct perf_record_events records = { .input = &output->input, .tracks = &output->tracks };
-	uint64_t untimed;
+	struct perf_record record;
+	uint64_t position = 0, first_time = 0; /* ns: the earliest of a record */
 
 	sched_priorities_read(&records);
-	untimed = switch_events_write(&records);
-	if (untimed)
-		diag_warn(output->input.diag, "switches-untimed",
-			  "%" PRIu64 " context switches have no time, and are not shown", untimed);
-	perf_record_events_write(&records);
+	write_switches(&records);
+	sched_points_init(&records.points, records.input->file);
+	warn_formatless(&records);
+	while (perf_file_next(records.input->file, &position, &record, NULL)) {
+		if (record.id.time && (!first_time || record.id.time < first_time))
+			first_time = record.id.time;
+		if (record.type == PERF_RECORD_SAMPLE)
+			write_sample(&records, &record);
+		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
+			write_loss(&records, &record);
+	}
+	if (records.untimed)
+		diag_warn(records.input->diag, "samples-untimed",
+			  "%" PRIu64 " samples lack a time, or both CPU and thread, and are not "
+			  "shown",
+			  records.untimed);
 	free(records.priorities);
-	if (begin || records.first_time)
+	if (begin || first_time)
 		wall_clock_write(output->input.writer, output->input.facts.wall_base,
-				 begin ? begin : records.first_time);
+				 begin ? begin : first_time);
 }

@@ -169,16 +169,6 @@ static void try_offset(struct trial *trial, int64_t ahead)
 	}
 }
 
-/* Try the offsets of a call in the middle to every message of its kind. */
-static void try_all_offsets(struct trial *trial)
-{
-	const struct overlay_call *anchor = &trial->calls[trial->count / 2];
-
-	for (size_t i = 0; i < trial->message_count; i++)
-		if (trial->messages[i].kind == anchor->kind)
-			try_offset(trial, (int64_t)(trial->messages[i].time - anchor->time));
-}
-
 static int by_value(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -286,15 +276,6 @@ static void set_offset(struct trial *trial, int64_t *lates, size_t found)
 	trial->best.uncertainty = (uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) + 1;
 }
 
-static bool is_convincing(const struct trial *trial)
-{
-	size_t probes = MIN(trial->count, PROBES);
-
-	return trial->best.matched >= MATCHED_MIN &&
-	       trial->best.matched * 100 >= probes * PERCENT_MIN &&
-	       trial->second * 4 < trial->best.matched * 3;
-}
-
 /* Pairs in order are more reliable than any number of pairs by time. */
 static bool is_better(const struct overlay_match *match, const struct overlay_match *than)
 {
@@ -304,14 +285,18 @@ static bool is_better(const struct overlay_match *match, const struct overlay_ma
 /* Match a thread's calls with a ring.  Returns whether they fit. */
 static bool match_thread(struct trial *trial)
 {
+	const struct overlay_call *anchor = &trial->calls[trial->count / 2];
+	const struct overlay_match *best = &trial->best;
 	int64_t *lates, shift;
 	bool paired = find_shift(trial, &shift);
 
-	if (!paired) {
-		try_all_offsets(trial);
-		if (!is_convincing(trial))
-			return false;
-	}
+	/* Try the offsets of a call in the middle to every message of its kind. */
+	for (size_t i = 0; !paired && i < trial->message_count; i++)
+		if (trial->messages[i].kind == anchor->kind)
+			try_offset(trial, (int64_t)(trial->messages[i].time - anchor->time));
+	if (!paired && (best->matched < MATCHED_MIN || trial->second * 4 >= best->matched * 3 ||
+			best->matched * 100 < MIN(trial->count, PROBES) * PERCENT_MIN))
+		return false;
 	lates = alloc_zeroed(trial->count, sizeof(*lates));
 	set_offset(trial, lates,
 		   paired ? pair_in_order(trial, shift, lates) : pair_nearest(trial, lates));
