@@ -4,9 +4,7 @@
 
 #include "overlays/memtrace_format.h"
 
-/*
- * This many turns of the slots show that memtrace's encoder wrote the file: others rarely begin so.
- */
+/* A slot of these turns shows that memtrace's encoder wrote the file. */
 #define FIRST_TURNS 64
 
 struct memtrace_domain {

@@ -43,10 +43,7 @@ struct memtrace_names {
 	} names[MEMTRACE_LIST_LENGTH];            /* latest first */
 };
 
-/*
- * Returns the entry `at` of a list, moved to the front with the name `name`.  As in version 1, a
- * new file has the functions of the evicted one.
- */
+/* Move an entry to the front, with a name.  A new file keeps the evicted one's functions. */
 struct memtrace_name *memtrace_names_use(struct memtrace_names *list, size_t at, const char *name);
 
 /* Returns a copy of the text up to the next NUL; NULL, and the cursor is short, without one. */
@@ -77,10 +74,7 @@ static inline int64_t memtrace_code_number(uint64_t code)
 	return (int64_t)(code << 1) >> 1;
 }
 
-/*
- * Returns the locations of a code, `*count` of them, outermost first, borrowed;
- * `*count` is 0 if they are unknown.
- */
+/* Returns the locations of a code, outermost first, borrowed; *count is 0 if unknown. */
 const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
 							  uint64_t code, size_t *count);
 

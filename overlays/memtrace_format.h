@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Numbers of memtrace's format which its reader and its writer share: memtrace's
- * src/memtrace.tsdl, src/trace.ml and src/backtrace_codec.ml.
- */
+/* Numbers of memtrace's src/memtrace.tsdl, src/trace.ml and src/backtrace_codec.ml. */
 #ifndef OVERLAYS_MEMTRACE_FORMAT_H
 #define OVERLAYS_MEMTRACE_FORMAT_H
 

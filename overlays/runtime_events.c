@@ -403,10 +403,7 @@ struct survey {
 	size_t depth;             /* may be more than DEPTH_MAX */
 };
 
-/*
- * Find evidence of OCaml before 5.3, or not.  The runtime counts minor_promoted only in
- * the phase "minor", whose number differs.
- */
+/* The runtime counts minor_promoted only in the phase "minor", whose number differs. */
 static void detect_ocaml_version(struct survey *survey, const struct runtime_event *event)
 {
 	bool is_phase = event->kind == RUNTIME_BEGIN || event->kind == RUNTIME_END;

@@ -118,10 +118,7 @@ int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_
 void runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
 			uint32_t index);
 
-/*
- * Read the next event of a ring, in the order of writing.  Returns 1; 0 at the
- * end, or after the last sound message.
- */
+/* Read the next event, in the order of writing.  Returns 1; 0 after the last sound message. */
 int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
 
 /*
@@ -160,10 +157,7 @@ struct runtime_custom {
 	double real;
 };
 
-/*
- * Read the payload of a custom event by the event's name.
- * Returns whether the name is known and the payload is long enough; if not, `custom` is zeroed.
- */
+/* Returns whether the name is known and the payload long enough; if not, *custom is zeroed. */
 bool runtime_custom_read(struct runtime_custom *custom, const char *name, const uint8_t *payload,
 			 size_t size);
 

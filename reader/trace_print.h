@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Text for one record.  Control characters and backslashes of the trace's text are shown as \xNN.
- */
+/* Text for one record.  Control characters and backslashes in it are shown as \xNN. */
 #ifndef READER_TRACE_PRINT_H
 #define READER_TRACE_PRINT_H
 

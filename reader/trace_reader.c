@@ -646,8 +646,6 @@ static void clear_record(struct trace_record *record, uint64_t offset, size_t wo
 	memset(record, 0, offsetof(struct trace_record, args));
 	record->words = words;
 	record->kind = TRACE_UNKNOWN;
-	record->arg_count = 0;
-	record->problem[0] = record->refusal[0] = record->unknown[0] = 0;
 	record->offset = offset;
 }
 

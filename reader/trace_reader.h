@@ -135,15 +135,15 @@ struct trace_record {
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
 	struct text_view category, name; /* name: also a string's, log's or provider's text */
 	struct text_view bytes;          /* of a blob */
+	size_t arg_count;
+	char problem[160]; /* or "" */
+	char refusal[160]; /* why Perfetto drops it, or cannot show it; or "" */
+	char unknown[80];  /* the first unknown part; or "" */
 	struct trace_arg {
 		enum trace_arg_type type;
 		struct text_view name, string;
 		uint64_t word; /* sign-extended for INT32; the bits of a DOUBLE */
 	} args[TRACE_ARGS_MAX];
-	size_t arg_count;
-	char problem[160]; /* or "" */
-	char refusal[160]; /* why Perfetto drops it, or cannot show it; or "" */
-	char unknown[80];  /* the first unknown part; or "" */
 };
 
 struct trace_reader {
@@ -161,21 +161,13 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 /* The same of bytes in memory, borrowed until closing. */
 void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size);
 
-/*
- * Continue at an offset of bytes in memory, where a record begins.  Its references mean those
- * that were defined last.
- */
+/* Continue at a record's offset, in memory.  References have their latest definitions. */
 void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 
-/*
- * Check that an opened trace begins with the magic number.  Returns 0; -1 with err filled: it
- * does not, and the file's likely kind.
- */
+/* Returns 0 if the trace begins with the magic number; -1 with err filled: the likely kind. */
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
 
-/*
- * Read the next record.  Returns 1; 0 at the end; -1 with err filled if nothing more can be read.
- */
+/* Read the next record.  Returns 1; 0 at the end; -1 with err filled: reading cannot go on. */
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
 
 /* "record type", "argument type", ... */

@@ -146,10 +146,7 @@ struct ftf_options {
 	bool inlined;
 };
 
-/*
- * Returns the clock of ftf_tsc(), with a base: takes 20 ms to measure its frequency, to
- * about a millionth.
- */
+/* Returns the clock of ftf_tsc(), with a base; measures its frequency to 10^-6, in 20 ms. */
 struct ftf_clock ftf_tsc_clock(void);
 
 /* Returns this CPU's time stamp counter; on a CPU without one, ns of CLOCK_MONOTONIC. */
@@ -178,10 +175,7 @@ int ftf_close(struct ftf_writer *writer, struct ftf_error *err);
 /* Release the writer and leave no file.  NULL is allowed. */
 void ftf_abandon(struct ftf_writer *writer);
 
-/*
- * Write the buffered bytes now: a destination gets a smaller piece, a file does not have
- * its final name yet.
- */
+/* Write the buffered bytes now, as a piece of any size.  A file keeps its temporary name. */
 void ftf_flush(struct ftf_writer *writer);
 
 /*
@@ -254,9 +248,7 @@ void ftf_thread_name(struct ftf_writer *writer, struct ftf_thread thread, struct
 /* Returns the id of a new process of that name: a group of tracks. */
 uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name);
 
-/*
- * Returns a new thread of that name in process `pid`: a track of its own, below those made before.
- */
+/* Returns a new thread of that name in process `pid`: a track below those made before. */
 struct ftf_thread ftf_thread_new(struct ftf_writer *writer, uint64_t pid, struct ftf_name name);
 
 /* ---- Arguments ----------------------------------------------------------- */
@@ -487,10 +479,7 @@ struct ftf_low {
  */
 int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to, bool appended);
 
-/*
- * Write the buffer to the destination.  Inside of a record it is a sticky error, and the
- * record is dropped.
- */
+/* Write the buffer.  Inside of a record: a sticky error, and the record is dropped. */
 void ftf_low_flush(struct ftf_low *low);
 
 /* Flush, and from here on write to another destination.  Inside of a record: a sticky error. */
@@ -576,10 +565,7 @@ static inline bool ftf_has_tail(enum ftf_event_type type)
 	return type == FTF_COUNTER || type >= FTF_DURATION_COMPLETE;
 }
 
-/*
- * Returns the header of an event, which may be kept and used for any number of
- * events; 0: it has too many words.
- */
+/* Returns the header of an event, for any number of events; 0: it has too many words. */
 static inline uint64_t ftf_low_event_header(const struct ftf_low_event *event)
 {
 	size_t words = 2 + (event->thread ? 0 : 2) + ftf_reference_words(event->category) +
@@ -702,10 +688,7 @@ static inline void ftf_low_arg(struct ftf_low *low, const struct ftf_low_arg *ar
 		*low->at++ = arg->word;
 }
 
-/*
- * Finish the record: all that was declared must be there, and a complete event must not end before
- * it begins.
- */
+/* Finish the record, which must be complete; a complete event must not end before it begins. */
 static inline void ftf_low_finish(struct ftf_low *low)
 {
 	const uint64_t type = FTF_RECORD_EVENT | (uint64_t)FTF_DURATION_COMPLETE << 16;
@@ -730,10 +713,7 @@ void ftf_low_string(struct ftf_low *low, uint16_t reference, const char *text, s
 /* "Thread Record": from now on `reference` (1..255) is this thread. */
 void ftf_low_thread(struct ftf_low *low, uint8_t reference, uint64_t pid, uint64_t tid);
 
-/*
- * "Provider Info Metadata": a source of records with references of its own,
- * which is selected.  The name is cut after 255 bytes.
- */
+/* "Provider Info Metadata": add and select a provider.  The name is cut after 255 bytes. */
 void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name);
 
 /* "Provider Section Metadata": the next records are from this provider. */

@@ -124,10 +124,7 @@ static inline bool find_name(struct ftf_writer *writer, struct ftf_name name, ui
 	return *reference != 0;
 }
 
-/*
- * The most frequent events, without arguments and with references that are all
- * lent at present, are two words; all others go the long way.
- */
+/* An event without arguments whose references are all lent at present is two words. */
 static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type,
 			     const struct ftf_event *event)
 {

@@ -17,10 +17,7 @@
 #define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
 #define INLINE_ALWAYS UINT32_MAX
 
-/*
- * `count` is at most 65535, and more than one record ever uses.
- * Returns whether there was memory.
- */
+/* `count` is at most 65535, and more than a record uses.  Returns whether there was memory. */
 static bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_t count,
 			   uint32_t inline_uses)
 {
@@ -408,10 +405,7 @@ struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct
 
 /* ---- Providers ----------------------------------------------------------- */
 
-/*
- * A provider that has to define strings again and again costs more than the
- * one word that goes to another provider and back.
- */
+/* Defining strings again and again costs more than the word that selects another provider. */
 static void check_provider(struct ftf_writer *writer, struct ftf_provider *provider)
 {
 	bool many = provider->strings.redefined - provider->redefined > MANY_REDEFINED;

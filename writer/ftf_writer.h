@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The state of the high face: names and threads by dense ids, and the references
- * that they have at present.
- */
+/* The state of the high face: names and threads by dense ids, and their references. */
 #ifndef WRITER_FTF_WRITER_H
 #define WRITER_FTF_WRITER_H
 
@@ -44,10 +41,7 @@ struct ftf_slots {
 	bool reclaimed;             /* a reference was reclaimed: one may have had several keys */
 };
 
-/*
- * Find the reference of a key for use in record number `record` (not 0).
- * Returns it; 0 if it has no reference at present, see ftf_slots_assign().
- */
+/* Returns the reference of a key, for use in record number `record`; 0: it has none now. */
 static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uint32_t record)
 {
 	uint16_t reference = key < slots->room ? slots->keys[key].reference : 0;
@@ -135,10 +129,7 @@ static inline struct ftf_string_ref ftf_writer_use_string(struct ftf_writer *wri
 	return refs.reference ? refs : ftf_writer_define_string(writer, name);
 }
 
-/*
- * Returns a thread's reference, for which a thread record may be written; 0: the record
- * must contain its ids.
- */
+/* Returns a thread's reference, and may write its record; 0: the record must contain the ids. */
 static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ftf_thread thread)
 {
 	uint16_t reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);

@@ -102,10 +102,7 @@ uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time);
 struct location event_location_find(struct resolver *resolver, const struct thread *thread,
 				    uint64_t time, uint64_t ip);
 
-/*
- * Add the arguments "address" and, if it has one, "function" of `ip`, as it is at the event's time
- * in the thread's process (NULL: unknown).
- */
+/* Add the arguments "address" and, if known, "function" of `ip` at the event's time. */
 void event_location_add(struct event_record *record, struct resolver *resolver,
 			const struct thread *thread, uint64_t ip);
 
@@ -185,10 +182,7 @@ void cpu_event_write(struct event_output *output, const struct cpu_event *event)
 /* The trace ends at `time` (ns): end the open slices there, with a note. */
 void cpu_events_finish(struct event_output *output, uint64_t time);
 
-/*
- * Returns the MHz of a core whose clock is `ratio` bus clocks, as perf
- * computes it (tools/perf/util/intel-pt.c, cbr2khz); 0: the file has no clock.
- */
+/* Returns the MHz of a core by CBR's ratio, as perf's cbr2khz(); 0: the file has no clock. */
 uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio);
 
 /*
@@ -223,10 +217,7 @@ void hit_events_show(const struct event_output_input *input, struct hit_output *
 void hit_events_show_line(const struct perf_line *line, const struct location *location,
 			  struct hit_output *output);
 
-/*
- * Write perf's own records: samples, wakeups, losses, context switches, and the wall clock of
- * `begin` (ns; 0: of the first record).
- */
+/* Write perf's own records, and the wall clock of `begin` (ns; 0: of the first record). */
 void record_events_write(struct event_output *output, uint64_t begin);
 
 /* Returns the number of context switches, all of which record_events_write() would write. */

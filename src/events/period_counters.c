@@ -89,10 +89,7 @@ static double ratio(uint64_t of, uint64_t by)
 	return by ? (double)of / (double)by : 0;
 }
 
-/*
- * Start a record of an owner's counter, and return the counter's id.  Perfetto puts a counter into
- * the process of the event's thread.
- */
+/* Returns the counter's id.  Perfetto puts a counter into the process of the event's thread. */
 static uint64_t start_counter(struct event_tracks *tracks, const struct counted_owner *owner,
 			      uint64_t time, struct event_record *record)
 {

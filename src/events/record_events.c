@@ -61,10 +61,7 @@ static void sched_priorities_read(struct perf_record_events *records)
 		      by_thread);
 }
 
-/*
- * Returns the priority of a thread at `time` (ns): the last recorded, or else the first;
- * SCHED_PRIORITY_DEFAULT if it was not recorded.
- */
+/* Returns a thread's priority at `time` (ns): the last recorded, or else the first. */
 static int32_t sched_priorities_find(const struct perf_record_events *records, int32_t tid,
 				     uint64_t time)
 {
@@ -151,8 +148,7 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	if (!event_filter_has(records->tracks->filter, thread, sample.time) ||
 	    !event_filter_has_cpu(records->tracks->filter, sample.cpu, sample.time))
 		return;
-	/* Each CPU has an idle thread, all of one id: their samples are shown on the CPU's track.
-	 */
+	/* Samples of idle threads, which all have one id, are shown on the CPU's track. */
 	if (sample.cpu >= 0 && (sample.tid <= 0 || !thread))
 		track = event_tracks_cpu(records->tracks, sample.cpu)->track;
 	else
@@ -212,10 +208,7 @@ static void warn_formatless(const struct perf_record_events *records)
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/*
- * Write the wall-clock time of `time` (ns, perf's clock), if it is known: `base` is ns
- * since 1970 at the time 0, or WALL_BASE_UNKNOWN.
- */
+/* `base`: ns since 1970 at the time 0 of perf's clock, or WALL_BASE_UNKNOWN. */
 static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t time)
 {
 	uint64_t wall = base + time;
@@ -241,10 +234,7 @@ static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t 
 
 /* ---- Context switches ---------------------------------------------------- */
 
-/*
- * Context switches as scheduling records, from which Perfetto makes a track of
- * each CPU and the states of threads.
- */
+/* Perfetto makes a track of each CPU and the states of threads of scheduling records. */
 
 static bool are_recorded(const struct perf_file *file)
 {
@@ -297,10 +287,7 @@ static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct t
 		(before && event_filter_has(tracks->filter, before, change->time)));
 }
 
-/*
- * Write which thread was on the CPU when the selected time begins: its switch came before.
- * Perfetto would show nothing until the CPU's next switch.
- */
+/* Write which thread is on the CPU at the begin of the selected time, for Perfetto. */
 static void write_state(const struct perf_record_events *records, const struct cpu_switch *last)
 {
 	const struct cpu_switch state = { .time = records->tracks->filter->begin,

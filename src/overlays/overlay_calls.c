@@ -110,10 +110,7 @@ static struct overlay_call *read_messages(const struct runtime_events *file, uin
 	return messages;
 }
 
-/*
- * Find the message of a call's kind that is nearest to it at an offset.
- * Returns whether there is one near enough; *late is how much later it is (ns).
- */
+/* Find the nearest message of a call's kind at an offset; *late: how much later it is (ns). */
 static bool find_near(const struct overlay_call *messages, size_t count,
 		      const struct overlay_call *call, int64_t ahead, int64_t *late)
 {

@@ -150,8 +150,7 @@ static struct overlay_clock assume_clock(const struct overlay_input *input,
 	const struct thread *last = timeline_borrow_thread(timeline, input->pid, UINT64_MAX);
 	bool ended = last && last->pid == input->pid && last->end != UINT64_MAX;
 
-	/* The wall clock and perf's have nothing in common; most processes allocate until they end.
-	 */
+	/* The clocks have nothing in common; most processes allocate until they end. */
 	if (!is_monotonic(input))
 		clock.offset = (int64_t)((ended ? last->end : 0) - input->last_time);
 	diag_warn(diag, "overlay-clock",

@@ -485,10 +485,7 @@ static void write_event(struct ring_trace *ring, const struct runtime_event *eve
 	}
 }
 
-/*
- * Find the phases that were open before the ring's first event: those of ends without
- * a begin, up to the first pause.  Uses the stack and leaves it empty.
- */
+/* Find the phases of ends without a begin, up to the first pause.  Leaves the stack empty. */
 static void find_lost_begins(struct ring_trace *ring)
 {
 	struct runtime_ring reader;

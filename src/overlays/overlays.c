@@ -224,10 +224,7 @@ void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uin
 /* Lines of a file of clocks; what has more is something else. */
 #define SYNC_LINES 10000
 
-/*
- * Read the lines "tsc=N mono=N real=N" of a file; other lines are skipped.
- * Returns 0; -1 with err filled: not readable, or no such line.
- */
+/* Read the lines "tsc=N mono=N real=N" of a file.  Returns 0; -1 with err filled. */
 static int read_syncs(struct overlays *overlays, const char *path, struct error *err)
 {
 	FILE *in = file_use_open_stream(path);

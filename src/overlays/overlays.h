@@ -183,8 +183,7 @@ void overlays_print(struct overlays *overlays, FILE *out);
 struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t index,
 					  const struct overlay_recording *recording);
 
-/* Returns whether the output has reached its limit: the rest is left out, which this notes there.
- */
+/* Returns whether the output has reached its limit, and then marks it as cut. */
 bool overlays_are_full(struct overlays *overlays);
 
 /* Returns a new track of process `pid`; *tid (may be NULL) is its id. */
@@ -271,10 +270,7 @@ struct overlay_bounds {
 	int64_t low, high;
 };
 
-/*
- * Bound the clock of an overlay by the history of its process.
- * Returns whether there are bounds from both sides and they do not contradict each other.
- */
+/* Returns whether there are bounds from both sides that do not contradict each other. */
 bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *timeline,
 		      const struct overlay_input *input);
 
