@@ -115,9 +115,8 @@ static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t numb
 	struct memtrace_domain *domain;
 
 	HASH_FIND(hh, trace->domains, &number, sizeof(number), domain);
-	if (domain || trace->domain_count >= trace->domain_limit)
+	if (domain || HASH_COUNT(trace->domains) >= trace->domain_limit)
 		return domain;
-	trace->domain_count++;
 	domain = alloc_zeroed(1, sizeof(*domain));
 	domain->number = number;
 	domain->last_time = trace->info.start_time;

@@ -136,7 +136,7 @@ struct memtrace {
 	uint64_t allocations, unknown_backtraces; /* read up to now: all, and those without */
 	struct memtrace_domain *domain;           /* of the packet */
 	struct memtrace_domain *domains;          /* hash by number */
-	size_t domain_count, domain_limit, backtrace_limit;
+	size_t domain_limit, backtrace_limit;
 	uint16_t version;
 	struct memtrace_info {
 		double sample_rate; /* samples per word */

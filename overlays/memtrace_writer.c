@@ -219,20 +219,6 @@ static unsigned choose_slot(const struct domain *domain, uint64_t code)
 	return domain->ages[one] < domain->ages[other] ? one : other;
 }
 
-/* Returns the number of the next codes that the chain of predictions after a slot has. */
-static unsigned count_predicted(const struct memtrace_codec *codec, unsigned slot,
-				const uint64_t *codes, size_t count)
-{
-	unsigned ahead = 0;
-
-	for (; ahead < count && ahead < PREDICTED_MOST; ahead++) {
-		slot = codec->predictions[slot];
-		if (codec->codes[slot] != codes[ahead])
-			break;
-	}
-	return ahead;
-}
-
 /* Code the entries from `at`, the innermost last.  Returns the number of references. */
 static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size_t at, size_t count)
 {
@@ -255,12 +241,17 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 			*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
 			continue;
 		}
-		ahead = count_predicted(codec, slot, codes + at, count - at);
-		put_number(&domain->events, slot << 2 | MIN(ahead, TAG_HIT_N), 2);
+		/* Follow the chain of predictions while they have the next codes. */
+		for (ahead = 0; at < count && ahead < PREDICTED_MOST; ahead++, at++) {
+			unsigned next = codec->predictions[slot];
+
+			if (codec->codes[next] != codes[at])
+				break;
+			slot = next;
+		}
+		put_number(&domain->events, found << 2 | MIN(ahead, TAG_HIT_N), 2);
 		if (ahead >= TAG_HIT_N)
 			put_number(&domain->events, ahead, 1);
-		for (at += ahead; ahead; ahead--)
-			slot = codec->predictions[slot];
 	}
 	return references;
 }

@@ -167,7 +167,7 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 /* Returns 0 if the trace begins with the magic number; -1 with err filled: the likely kind. */
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
 
-/* Read the next record.  Returns 1; 0 at the end; -1 with err filled: reading cannot go on. */
+/* Read the next record.  Returns 1; 0 at the end; -1 with err filled: reading must stop. */
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
 
 /* "record type", "argument type", ... */

@@ -7,27 +7,21 @@
 
 /* ---- Of a recording ------------------------------------------------------ */
 
-/* OCaml passes a number as twice that and 1. */
-static int64_t ocaml_number(uint64_t word)
-{
-	return (int64_t)word >> 1;
-}
-
 /* magic_trace_stop_indicator(start, value): `start` is of the time stamp counter, or 0. */
 static void find_passed(const struct event_output_input *input, const struct hit *hit,
 			struct shown_hit *shown)
 {
 	static const char stop[] = "magic_trace_stop_indicator";
 	struct tsc_clock clock = pt_info_tsc_clock(input->info);
-	uint64_t start, value;
+	uint64_t start, value; /* OCaml passes a number as twice that and 1 */
 
 	if (!shown->function || strcmp(shown->function->linkage->text, stop) != 0 ||
 	    !hit_register(hit, HIT_RDI, &start) || !hit_register(hit, HIT_RSI, &value))
 		return;
 	shown->has_passed = true;
-	shown->passed_value = ocaml_number(value);
-	if (ocaml_number(start) > 0)
-		shown->passed_time = tsc_clock_ns(&clock, (uint64_t)ocaml_number(start));
+	shown->passed_value = (int64_t)value >> 1;
+	if ((int64_t)start >> 1 > 0)
+		shown->passed_time = tsc_clock_ns(&clock, start >> 1);
 }
 
 static void show_hit(const struct event_output_input *input, const struct hit *hit,
