@@ -365,26 +365,20 @@ static void fill_event(struct runtime_event *event, const uint64_t *message)
 		event->payload_size = bytes - 1 - event->payload[bytes - 1];
 }
 
-static int report_lost(struct runtime_ring *ring, struct runtime_event *event)
-{
-	*event = (struct runtime_event){ .ring = ring->index,
-					 .kind = RUNTIME_LOST,
-					 .value = (int64_t)ring->lost };
-	ring->lost = 0;
-	return 1;
-}
-
 int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event)
 {
 	int status;
 
-	if (ring->lost)
-		return report_lost(ring, event);
 	do {
+		if (ring->lost) {
+			*event = (struct runtime_event){ .ring = ring->index,
+							 .kind = RUNTIME_LOST,
+							 .value = (int64_t)ring->lost };
+			ring->lost = 0;
+			return 1;
+		}
 		status = copy_message(ring);
-		if (status < 0)
-			return report_lost(ring, event);
-	} while (status > 0 && is_padding(ring->message[0]));
+	} while (status < 0 || (status > 0 && is_padding(ring->message[0])));
 	if (status == 0)
 		return 0;
 	*event = (struct runtime_event){ .time = ring->message[1],

@@ -82,9 +82,8 @@ static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
 	ftf_low_word(&writer->low, ids->tid);
 }
 
-/* `tail`: the word after the arguments, for kinds that have one. */
-static void emit_record(struct ftf_writer *writer, enum ftf_event_type type,
-			const struct ftf_event *event, uint64_t tail)
+void ftf_any_event(struct ftf_writer *writer, enum ftf_event_type type,
+		   const struct ftf_event *event, uint64_t tail)
 {
 	struct ftf_low_event low = { .type = type };
 	struct ftf_string_ref category, name;
@@ -135,7 +134,7 @@ static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type
 	if (!thread || event->arg_count || writer->provider_count > 1 ||
 	    writer->events >= writer->check_at || !find_name(writer, event->category, &category) ||
 	    !find_name(writer, event->name, &name)) {
-		emit_record(writer, type, event, 0);
+		ftf_any_event(writer, type, event, 0);
 		return;
 	}
 	writer->events++;
@@ -161,7 +160,7 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 		if (event->args[i].type > FTF_BOOL || !(numbers >> event->args[i].type & 1))
 			ftf_low_misuse(&writer->low, "a counter's value is not a number");
 	}
-	emit_record(writer, FTF_COUNTER, event, id);
+	ftf_any_event(writer, FTF_COUNTER, event, id);
 }
 
 void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event)
@@ -195,7 +194,7 @@ void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event,
 	bool whole = end > event->time;
 	size_t count;
 
-	emit_record(writer, whole ? FTF_DURATION_COMPLETE : FTF_DURATION_BEGIN, event, end);
+	ftf_any_event(writer, whole ? FTF_DURATION_COMPLETE : FTF_DURATION_BEGIN, event, end);
 	/* The buffer is flushed before a record, so this record is still in it. */
 	count = (size_t)(low->at - low->start) - whole;
 	made->count = 0;
@@ -247,16 +246,10 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	return true;
 }
 
-void ftf_any_event(struct ftf_writer *writer, enum ftf_event_type type,
-		   const struct ftf_event *event, uint64_t tail)
-{
-	emit_record(writer, type, event, tail);
-}
-
 #define DEFINE_EVENT(function, type)                                                               \
 	void function(struct ftf_writer *writer, const struct ftf_event *event, uint64_t tail)     \
 	{                                                                                          \
-		emit_record(writer, type, event, tail);                                            \
+		ftf_any_event(writer, type, event, tail);                                          \
 	}
 DEFINE_EVENT(ftf_complete, FTF_DURATION_COMPLETE)
 DEFINE_EVENT(ftf_async_begin, FTF_ASYNC_BEGIN)

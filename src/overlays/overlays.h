@@ -153,7 +153,7 @@ void overlays_close(struct overlays *overlays);
  * without a recording (NULL) it is that of the runtime events, or memtrace's if there are none.
  *
  * Of runtime events, per domain: "domain N GC" with the collector's phases as nested slices,
- * "domain N slices" and "domain N events" of the program, and counters.  Of memtrace: "memtrace
+ * "domain N spans" and "domain N events" of the program, and counters.  Of memtrace: "memtrace
  * domain N" with a slice without length per event, arrows from an allocation to its block's
  * promotion and collection, and counters.  A domain here is a slot of the runtime: a later domain
  * may reuse the slot of one that has ended.
