@@ -63,7 +63,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_annotate.c \
 	src/formats/format_callgrind.c \
-	src/formats/format_branches.c src/formats/format_branches.h \
+	src/formats/format_branches.c \
 	src/formats/format_calls.c \
 	src/formats/format_chrome.c \
 	src/formats/format_compilers.c \
@@ -157,7 +157,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
-	src/formats/slice_limit.c src/formats/slice_limit.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/track.h
 

@@ -2,8 +2,8 @@
 /* Write, print and count hits. */
 #include "src/events/hit_output.h"
 
-#include "src/formats/format_branches.h"
 #include "src/formats/ftf/event_record.h"
+#include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 
 static struct hit_event_shown *find_event(struct hit_output *output, const char *name)

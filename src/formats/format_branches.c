@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* --format=branches: lines as perf script prints them. */
-#include "src/formats/format_branches.h"
+/*
+ * `--format=branches`: one line per branch, as
+ * `perf script --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns`
+ * prints it, but for names of code without symbols (tools/perf/builtin-script.c,
+ * perf_sample__fprintf_flags and perf_event__fprintf_auxtrace_error of perf 6.1).
+ */
 
 #include "decoder/timeline/timeline.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"

@@ -13,7 +13,7 @@
  * from one symbol to another as --format=branches prints them.
  */
 
-#include "src/formats/format_branches.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"

@@ -8,7 +8,6 @@
 
 #include "base/tables/pair_table.h"
 #include "src/formats/output_format.h"
-#include "src/formats/slice_limit.h"
 #include "src/formats/text/any_text.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "base/io/output.h"
 #include "src/slices/slice_sink.h"
 
 struct branch_event;
@@ -23,7 +24,6 @@ struct location;
 struct location_pair;
 struct name_table;
 struct options;
-struct output;
 struct thread;
 
 /* Where the output goes if the user names no file. */
@@ -177,19 +177,13 @@ struct output_format {
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
-/* Not a word of --format: of `ptrace2ftf list`. */
-extern const struct output_format format_list;
-/* Not a word of --format: the format of `ptrace2ftf diff`'s conversions. */
-extern const struct output_format format_totals;
-/* Not a word of --format: the answer of `ptrace2ftf annotate`. */
-extern const struct output_format format_annotate;
-/* Not a word of --format: the answer of `ptrace2ftf why`, and the same for the report only. */
-extern const struct output_format format_why;
-/* The same as a page, of --html=FILE. */
-extern const struct output_format format_why_page;
-/* Not a word of --format: of --like=magic-trace. */
+/* Not words of --format: of `ptrace2ftf list`, the conversions of `diff`, and `annotate`; */
+extern const struct output_format format_list, format_totals, format_annotate;
+/* of `why`: text, and a page (--html=FILE); */
+extern const struct output_format format_why, format_why_page;
+/* of --like=magic-trace; */
 extern const struct output_format format_magic_trace;
-/* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */
+/* of --slowest and --slow: the table. */
 extern const struct output_format format_slowest;
 
 /* Returns the stacks that an output of format_folded has counted, borrowed from it. */
@@ -207,5 +201,34 @@ extern const struct output_format *const output_formats[];
 
 /* Returns the suffix of the names of a format's outputs, without its dot. */
 const char *output_format_suffix(const struct output_format *format);
+
+/* ---- The limit of the output's size ---------------------------------------- */
+
+/*
+ * Ends the slices of an output that has reached its limit (--max-output): up to the limit it
+ * forwards all events.  Afterwards it drops slices and marks that begin, and ends open slices with
+ * the last event of their thread that was written.
+ */
+struct slice_limit {
+	struct slice_sink sink;        /* its tracks are struct track */
+	const struct slice_sink *next; /* borrowed: writes to the output */
+	struct output *output;         /* borrowed; is marked as cut once a slice is left out */
+};
+
+/* Begin in front of `next`.  The limit borrows itself: it must not move. */
+void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
+		      struct output *output);
+
+/* ---- Branches as text ------------------------------------------------------ */
+
+/*
+ * Print a location: "f+0x12", "libc.so.6+0x29d90+0x12" in a function without a symbol,
+ * "[libc.so.6]" in other code of a file, or "[unknown]".
+ */
+void format_location(FILE *out, const struct location *location);
+
+/* Print one event; `from` and `to` are its resolved addresses.  Errors stay with the stream. */
+void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
+		   const struct location *to);
 
 #endif

@@ -10,7 +10,6 @@
 #include "src/formats/ftf/fit_ranks.h"
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/output_format.h"
-#include "src/formats/slice_limit.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"

@@ -394,8 +394,7 @@ static bool take_branches(void *context)
 	const struct branch_event *events;
 	size_t count, taken;
 
-	while (!output_pipeline_failed(&c->pipeline) && !output_pipeline_full(&c->pipeline) &&
-	       !interrupt_asked()) {
+	while (!output_pipeline_stopped(&c->pipeline) && !interrupt_asked()) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
@@ -488,15 +487,18 @@ static int write_rest(struct conversion *c, struct error *err)
 
 static void report_threads(const struct conversion *c)
 {
+	const struct call_tree *tree = &c->pipeline.totals.tree;
 	const struct thread *const *threads;
 	size_t count;
 
 	threads = timeline_threads(c->recording.timeline, &count);
 	for (size_t i = 0; i <= count; i++) {
+		size_t track = c->threads[i].track - 1; /* huge: it has none */
+		bool counted = c->pipeline.totals.report && track < tree->thread_room;
+
 		if (c->threads[i].has_branches)
 			report_thread(c->report, i < count ? threads[i] : NULL,
-				      output_pipeline_borrow_totals(&c->pipeline,
-								    c->threads[i].track - 1));
+				      counted ? &tree->threads[track] : NULL);
 	}
 }
 

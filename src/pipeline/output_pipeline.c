@@ -306,27 +306,11 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	warn_of_old_parts(pipeline);
 }
 
-const struct call_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
-							uint32_t index)
-{
-	const struct slice_totals *totals = &pipeline->totals;
-
-	return totals->report && index < totals->tree.thread_room ? &totals->tree.threads[index]
-								  : NULL;
-}
-
-bool output_pipeline_failed(const struct output_pipeline *pipeline)
+bool output_pipeline_stopped(const struct output_pipeline *pipeline)
 {
 	if (last_queue(pipeline))
-		return slice_queue_failed(last_queue(pipeline));
-	return output_failed(&pipeline->output);
-}
-
-bool output_pipeline_full(const struct output_pipeline *pipeline)
-{
-	if (last_queue(pipeline))
-		return slice_queue_full(last_queue(pipeline));
-	return pipeline->output.cut;
+		return slice_queue_stopped(last_queue(pipeline));
+	return output_failed(&pipeline->output) || pipeline->output.cut;
 }
 
 /* The output reports write errors of the stream. */

@@ -15,7 +15,6 @@
 
 #include "base/io/output.h"
 #include "src/formats/output_format.h"
-#include "src/formats/slice_limit.h"
 #include "src/report/summary.h"
 #include "src/select/slice_filter.h"
 #include "src/slices/slice_sorter.h"
@@ -81,18 +80,8 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline);
 /* After output_pipeline_close(): add the outputs and their slices to the summary. */
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary);
 
-/*
- * Returns the counts of a track's thread, borrowed; NULL: not counted. `index`: number of the call
- * of output_pipeline_add_track(), from 0; UINT32_MAX: no track.
- */
-const struct call_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
-							uint32_t index);
-
-/* Returns whether writing has failed, so that decoding can stop. */
-bool output_pipeline_failed(const struct output_pipeline *pipeline);
-
-/* Returns whether the output has reached its limit, so that decoding can stop. */
-bool output_pipeline_full(const struct output_pipeline *pipeline);
+/* Returns whether writing has failed or has reached the output's limit: decoding can stop. */
+bool output_pipeline_stopped(const struct output_pipeline *pipeline);
 
 /*
  * Call after all stacks are finished: writes the rest and renames the output to its path. Returns

@@ -19,11 +19,6 @@ void durations_add(struct durations *durations, uint64_t ns)
 	durations->count++;
 }
 
-uint64_t durations_percentile(const struct durations *durations, unsigned percent)
-{
-	return durations_quantile(durations, percent * 10000);
-}
-
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths)
 {
 	/* Rounded up; cannot overflow for a count of real events. */

@@ -43,13 +43,15 @@ struct durations {
 void durations_add(struct durations *durations, uint64_t ns);
 
 /*
- * Returns the percentile of the durations (nearest rank), as the lowest value of its bucket; 0
- * without durations.
+ * Returns the quantile of the durations (nearest rank), as the lowest value of its bucket; 0
+ * without durations.  In millionths: 999000 is the percentile 99.9.
  */
-uint64_t durations_percentile(const struct durations *durations, unsigned percent);
-
-/* The same in millionths: 999000 is the percentile 99.9. */
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths);
+
+static inline uint64_t durations_percentile(const struct durations *durations, unsigned percent)
+{
+	return durations_quantile(durations, percent * 10000);
+}
 
 /* Returns the number of durations in buckets above that of `ns`. */
 uint64_t durations_longer(const struct durations *durations, uint64_t ns);

@@ -38,7 +38,7 @@ struct slice_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Atomic: see publish(). */
-	bool failed, full;
+	bool stopped;
 	uint64_t written_slices;
 	/* Under the lock. Block number `filled` is being filled. */
 	unsigned filled, done;
@@ -67,15 +67,13 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 	}
 }
 
-/* Publish the writer's state, for slice_queue_failed(), _full() and _slices(). */
+/* Publish the writer's state, for slice_queue_stopped() and _slices(). */
 static void publish(struct slice_queue *queue)
 {
 	if (!queue->output)
 		return;
-	if (output_failed(queue->output))
-		__atomic_store_n(&queue->failed, true, __ATOMIC_RELAXED);
-	if (queue->output->cut)
-		__atomic_store_n(&queue->full, true, __ATOMIC_RELAXED);
+	if (output_failed(queue->output) || queue->output->cut)
+		__atomic_store_n(&queue->stopped, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&queue->written_slices, *queue->slices, __ATOMIC_RELAXED);
 }
 
@@ -285,14 +283,9 @@ uint64_t slice_queue_slices(const struct slice_queue *queue)
 	return __atomic_load_n(&queue->written_slices, __ATOMIC_RELAXED);
 }
 
-bool slice_queue_failed(const struct slice_queue *queue)
+bool slice_queue_stopped(const struct slice_queue *queue)
 {
-	return __atomic_load_n(&queue->failed, __ATOMIC_RELAXED);
-}
-
-bool slice_queue_full(const struct slice_queue *queue)
-{
-	return __atomic_load_n(&queue->full, __ATOMIC_RELAXED);
+	return __atomic_load_n(&queue->stopped, __ATOMIC_RELAXED);
 }
 
 void slice_queue_wait(struct slice_queue *queue)

@@ -32,11 +32,8 @@ const struct slice_sink *slice_queue_sink(const struct slice_queue *queue);
 /* Returns the number of slices written up to the latest finished block. */
 uint64_t slice_queue_slices(const struct slice_queue *queue);
 
-/* Returns whether the output had failed by the end of the latest finished block. */
-bool slice_queue_failed(const struct slice_queue *queue);
-
-/* Returns whether the output had reached its limit by the end of the latest finished block. */
-bool slice_queue_full(const struct slice_queue *queue);
+/* Returns whether the output had failed or was full by the end of the latest finished block. */
+bool slice_queue_stopped(const struct slice_queue *queue);
 
 /* Wait until the next sink has all events. The queue may then be filled again. */
 void slice_queue_wait(struct slice_queue *queue);
