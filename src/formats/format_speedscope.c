@@ -36,17 +36,6 @@ static void print_speedscope_event(struct speedscope_output *scope, char type, u
 	scope->any = true;
 }
 
-static void begin_frame(struct speedscope_output *scope, const struct slice_event *event)
-{
-	uint32_t frame = pair_table_find(&scope->ids, 0, event->symbol->name->id);
-
-	ARRAY_GROW_ZEROED(scope->symbols, scope->room, (size_t)frame + 1);
-	if (!scope->symbols[frame])
-		scope->symbols[frame] = event->symbol;
-	*ARRAY_ADD(scope->open, scope->open_count, scope->open_room) = frame;
-	print_speedscope_event(scope, 'O', event->time, frame);
-}
-
 /* The format has no instants. */
 static void print_speedscope_events(const struct slice_sink *sink, void *track,
 				    const struct slice_batch *batch)
@@ -57,11 +46,18 @@ static void print_speedscope_events(const struct slice_sink *sink, void *track,
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];
 
-		if (event->kind == SLICE_BEGIN)
-			begin_frame(scope, event);
-		else if (event->kind == SLICE_END)
+		if (event->kind == SLICE_BEGIN) {
+			uint32_t frame = pair_table_find(&scope->ids, 0, event->symbol->name->id);
+
+			ARRAY_GROW_ZEROED(scope->symbols, scope->room, (size_t)frame + 1);
+			if (!scope->symbols[frame])
+				scope->symbols[frame] = event->symbol;
+			*ARRAY_ADD(scope->open, scope->open_count, scope->open_room) = frame;
+			print_speedscope_event(scope, 'O', event->time, frame);
+		} else if (event->kind == SLICE_END) {
 			print_speedscope_event(scope, 'C', event->time,
 					       scope->open[--scope->open_count]);
+		}
 	}
 }
 

@@ -636,7 +636,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	open_events(c, names);
 	if (c->pipeline.machine && !c->options->quiet) {
 		timeline_files(recording->timeline, &file_count);
-		nameless_time_init(&c->nameless, file_count);
+		c->nameless.ns = alloc_zeroed(file_count + 1, sizeof(*c->nameless.ns));
 	}
 	c->counters.length = c->options->counters;
 	return 0;
@@ -656,7 +656,7 @@ static void close_conversion(struct conversion *c)
 	known_branches_close(c->branches);
 	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);
-	nameless_time_release(&c->nameless);
+	free(c->nameless.ns);
 	output_pipeline_release(&c->pipeline);
 	arena_release(&c->stack_events);
 	recording_close(&c->recording);

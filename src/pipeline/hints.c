@@ -8,25 +8,11 @@
 /* ---- Time without names -------------------------------------------------- */
 
 /*
- * The share of the time of traced code, without system calls and waits, in code without names, by
- * file.
- *
- * The first branches and then every 61st are samples: the time up to the thread's next branch is
- * counted for the file at the branch's target. So the share is an estimate that costs next to
- * nothing and does not depend on the number of decoding threads.
- */
-
-/*
  * Sample every branch of small traces; later, every Nth for a prime N, so that the period does not
- * match a loop's.
+ * match a loop's.  The time up to the thread's next branch counts for the file at the target.
  */
 #define SAMPLED_FIRST 4096u
 #define SAMPLED_EVERY 61u
-
-void nameless_time_init(struct nameless_time *nameless, size_t file_count)
-{
-	*nameless = (struct nameless_time){ .ns = alloc_zeroed(file_count + 1, sizeof(uint64_t)) };
-}
 
 /* Returns the file of code without a name; NULL: the code has a name or no file. */
 static const struct mapped_file *nameless_file(struct resolver *resolver,
@@ -87,12 +73,6 @@ void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver
 			end_sample(nameless, &events[index + 1]);
 	}
 	nameless->seen = end;
-}
-
-void nameless_time_release(struct nameless_time *nameless)
-{
-	free(nameless->ns);
-	*nameless = (struct nameless_time){ 0 };
 }
 
 /* ---- Empty selections -------------------------------------------------- */

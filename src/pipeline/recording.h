@@ -44,10 +44,15 @@ uint64_t recording_resolution(const struct perf_recording *recording);
 
 void recording_close(struct perf_recording *recording);
 
-/* Hints for the user about empty selections, and the time in code without names. */
+/* ---- Hints for the user -------------------------------------------------- */
 
+/*
+ * The share of the time of traced code, without system calls and waits, in code without names, by
+ * file: an estimate by samples, which costs next to nothing and does not depend on the number of
+ * threads.
+ */
 struct nameless_time {
-	uint64_t *ns;          /* owned; by index of mapped_file: weighted */
+	uint64_t *ns;          /* owned, set by the caller; by index of mapped_file: weighted */
 	uint64_t total;        /* weighted, of all traced code */
 	uint64_t seen, next;   /* branches so far; index of the next sample */
 	uint64_t time, weight; /* of the open sample */
@@ -56,14 +61,9 @@ struct nameless_time {
 	const struct mapped_file *file; /* of the open sample; NULL: named, or no file */
 };
 
-/* `file_count`: the timeline's. */
-void nameless_time_init(struct nameless_time *nameless, size_t file_count);
-
 /* Add branches of one thread, at least one, in order of time. */
 void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
 		       const struct branch_event *events, size_t count);
-
-void nameless_time_release(struct nameless_time *nameless);
 
 /* Warn that no recorded data matches. If threads are selected, list the recorded threads. */
 void empty_selection_warn(const struct options *options, const struct perf_recording *recording,
@@ -76,7 +76,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 char *nameless_hint_make(const struct nameless_time *nameless, const struct resolver *resolver,
 			 const struct timeline *timeline, const char *symfs);
 
-/* The number of threads that decode a recording, and the size of its segments. */
+/* ---- Threads and segments ------------------------------------------------ */
 
 /*
  * Returns the bytes of AUX data per segment (struct pt_stream_input) for some workers, which may be

@@ -109,16 +109,6 @@ static bool wants_thread(const struct selection *selection, const struct thread 
 	       (!selection->tids.count || number_list_has(&selection->tids, thread->tid));
 }
 
-static void choose_threads(struct event_filter *filter, const struct timeline *timeline)
-{
-	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);
-
-	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
-	for (size_t i = 0; i < filter->thread_count; i++)
-		filter->threads[i] = wants_thread(filter->selection, threads[i]);
-	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
-}
-
 /* Returns a child's parent or creator; NULL: the child existed before the recording. */
 static const struct thread *parent_of(const struct thread *child)
 {
@@ -139,18 +129,6 @@ static void need_parents(struct event_filter *filter, const struct thread *threa
 	}
 }
 
-/*
- * Which fork a parent's system call made is found by the starts of earlier children
- * (src/callstack/fork_pauses.h), so these siblings are needed.
- */
-static void need_siblings(struct event_filter *filter, const struct thread *thread)
-{
-	const struct thread *parent = parent_of(thread);
-
-	if (parent && parent->pid != thread->pid && thread->begin < filter->needed[parent->index])
-		filter->needed[thread->index] = UINT64_MAX;
-}
-
 /* Find the stacks that wanted threads inherit. */
 static void choose_needed(struct event_filter *filter, const struct timeline *timeline)
 {
@@ -162,8 +140,17 @@ static void choose_needed(struct event_filter *filter, const struct timeline *ti
 	for (size_t i = 0; i < filter->thread_count; i++)
 		if (filter->threads[i])
 			need_parents(filter, threads[i]);
-	for (size_t i = 0; i < filter->thread_count; i++)
-		need_siblings(filter, threads[i]);
+	/*
+	 * Which fork a parent's system call made is found by the starts of earlier children
+	 * (src/callstack/fork_pauses.h), so these siblings are needed.
+	 */
+	for (size_t i = 0; i < filter->thread_count; i++) {
+		const struct thread *parent = parent_of(threads[i]);
+
+		if (parent && parent->pid != threads[i]->pid &&
+		    threads[i]->begin < filter->needed[parent->index])
+			filter->needed[threads[i]->index] = UINT64_MAX;
+	}
 }
 
 /* Several threads may have had a tid, one after another. */
@@ -224,11 +211,17 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
 		      struct error *err)
 {
+	const struct thread *const *threads;
+
 	*filter = (struct event_filter){ .selection = &options->select, .end = UINT64_MAX };
 	filter->active = selection_of_events(filter->selection);
 	if (!filter->active)
 		return 0;
-	choose_threads(filter, timeline);
+	threads = timeline_threads(timeline, &filter->thread_count);
+	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
+	for (size_t i = 0; i < filter->thread_count; i++)
+		filter->threads[i] = wants_thread(filter->selection, threads[i]);
+	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
 	if (options->command != COMMAND_LIST) /* which has no stacks */
 		choose_needed(filter, timeline);
 	if (find_thread_times(filter, auxtrace, timeline, err) < 0)

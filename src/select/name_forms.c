@@ -28,11 +28,7 @@ static bool begins_operator(const char *text, const char *at)
 
 static char *copy_text(const char *text)
 {
-	char *copy = text ? strdup(text) : NULL;
-
-	if (text && !copy)
-		alloc_fail(strlen(text));
-	return copy;
+	return text ? ALLOC_CHECKED(strdup(text)) : NULL;
 }
 
 /* Returns the name in a demangled text, after the return type, if there is one. */
@@ -115,22 +111,17 @@ static bool matches_components(const struct name_forms *forms, const char *patte
 	return false;
 }
 
-/*
- * Returns whether the name is mangled and the pattern does not start like it: "*text*" must not
- * match an argument's type in the mangled name.
- */
-static bool is_of_other_style(const struct name_forms *forms, const char *pattern)
-{
-	return forms->plain && strncmp(forms->whole, forms->plain, strlen(forms->plain)) != 0 &&
-	       strncmp(forms->whole, pattern, 2) != 0;
-}
-
 bool name_forms_match(const struct name_forms *forms, const char *pattern)
 {
-	if (!is_of_other_style(forms, pattern) && matches_text(pattern, forms->whole))
+	const char *whole = forms->whole, *plain = forms->plain;
+	/* "*text*" must not match an argument's type in a mangled name. */
+	bool hidden = plain && strncmp(whole, plain, strlen(plain)) != 0 &&
+		      strncmp(whole, pattern, 2) != 0;
+
+	if (!hidden && matches_text(pattern, whole))
 		return true;
 	/* The components of an unmangled name are those of the name itself. */
-	return matches_components(forms, pattern, forms->plain ? forms->plain : forms->whole) ||
+	return matches_components(forms, pattern, plain ? plain : whole) ||
 	       (strchr(pattern, '<') && matches_components(forms, pattern, forms->arguments)) ||
 	       (strchr(pattern, '(') && matches_components(forms, pattern, forms->parameters));
 }

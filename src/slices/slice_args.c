@@ -107,16 +107,17 @@ bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 
 void slice_args_add_cost(struct slice_args *args, struct slice_cost cost)
 {
-	double ipc = slice_cost_ipc(cost);
+	double hundredths = 100 * (double)cost.insns / (double)cost.cycles;
 
 	if (cost.insns)
 		add_number(args, SLICE_ARG_INSNS, SLICE_ARG_NUMBER, cost.insns);
 	if (cost.cycles)
 		add_number(args, SLICE_ARG_CYCLES, SLICE_ARG_NUMBER, cost.cycles);
-	if (ipc > 0)
-		args->list[args->count++] = (struct slice_arg){ .key = SLICE_ARG_IPC,
-								.type = SLICE_ARG_REAL,
-								.real = ipc };
+	if (cost.cycles && hundredths >= 0.5)
+		args->list[args->count++] =
+			(struct slice_arg){ .key = SLICE_ARG_IPC,
+					    .type = SLICE_ARG_REAL,
+					    .real = (double)(uint64_t)(hundredths + 0.5) / 100 };
 }
 
 void slice_args_add_folded(struct slice_args *args, uint64_t folded, uint64_t time)
@@ -146,13 +147,6 @@ struct slice_cost track_cost_end(struct track *track, const struct slice_detail 
 	if (!detail || detail->insns < begin.insns)
 		return (struct slice_cost){ 0 };
 	return (struct slice_cost){ detail->insns - begin.insns, detail->cycles - begin.cycles };
-}
-
-double slice_cost_ipc(struct slice_cost cost)
-{
-	double hundredths = 100 * (double)cost.insns / (double)cost.cycles;
-
-	return cost.cycles ? (double)(uint64_t)(hundredths + 0.5) / 100 : 0;
 }
 
 void track_release(struct track *track)

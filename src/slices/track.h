@@ -36,9 +36,6 @@ void track_cost_begin(struct track *track, const struct slice_detail *detail);
 /* The innermost slice ends; `detail` is its end's; may be NULL. Returns its cost. */
 struct slice_cost track_cost_end(struct track *track, const struct slice_detail *detail);
 
-/* Returns instructions per cycle, rounded to a hundredth; 0: unknown. */
-double slice_cost_ipc(struct slice_cost cost);
-
 void track_release(struct track *track);
 
 #endif

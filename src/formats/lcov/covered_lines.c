@@ -133,17 +133,6 @@ static const struct symbol *symbol_of(const struct covered_lines *lines,
 	return dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
 }
 
-/* Leave out the lines of functions that are not chosen. */
-static void choose_rows(struct covered_lines *lines, struct function_choice *choice)
-{
-	for (size_t i = 0; i < lines->row_count; i++) {
-		struct covered_row *row = &lines->rows[i];
-
-		if (!function_choice_has(choice, symbol_of(lines, row)))
-			row->line = NO_LINE;
-	}
-}
-
 /*
  * The head of a function is the line of its name, as gcov has it, instead of that of its brace,
  * where its code begins.
@@ -356,8 +345,9 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 			read_unit(lines, stretch->dso, stretch->begin);
 	}
 	sort_rows(lines);
-	if (choice)
-		choose_rows(lines, choice);
+	for (size_t i = 0; i < lines->row_count && choice; i++)
+		if (!function_choice_has(choice, symbol_of(lines, &lines->rows[i])))
+			lines->rows[i].line = NO_LINE;
 	move_heads(lines);
 	find_ends(lines);
 	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
