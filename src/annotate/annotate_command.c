@@ -300,7 +300,6 @@ static void print_functions(struct annotation *annotation, const json_t *answer)
 	free(annotation->lines);
 }
 
-/* Returns 0; -1 with err filled. */
 static int print_to(const struct options *options, const char *path, const json_t *json,
 		    const json_t *answer, struct error *err)
 {

@@ -4,7 +4,6 @@
 
 #include "src/slices/slice_args.h"
 
-/* A call from a stack at an address. */
 struct cost_call {
 	uint32_t caller, stack;         /* indexes; `stack` is the call's own, or 0 */
 	const struct symbol *symbol;    /* that is called */

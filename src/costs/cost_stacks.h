@@ -3,9 +3,6 @@
  * Sums the costs of slices by call stack, and divides a function's own costs among its
  * instructions: for --format=pprof and callgrind.
  *
- * A cost belongs to the innermost open slice.  Memory grows with the distinct stacks and the
- * distinct instructions.
- *
  * The instructions of a function are known one by one, as executions are counted
  * (src/costs/executed_code.h) for all of its calls together.  Cycles and time are not: they are
  * divided by executions, and so are the costs of each stack.  If a selection leaves calls out,
@@ -19,7 +16,6 @@
 #include "src/slices/call_tree.h"
 #include "symbols/dso/dso_store.h"
 
-/* An instruction of a function. */
 struct cost_insn {
 	struct executed_insn insn;   /* length 0: code without counts; vaddr is the function's */
 	const struct symbol *symbol; /* borrowed: the symbol that contains it */
@@ -45,7 +41,7 @@ struct cost_stacks {
 	size_t *first; /* owned: by function, the index of its first instruction; with an end */
 };
 
-/* What the outputs say of this, as they look exact. */
+/* A remark in outputs, whose numbers look exact. */
 #define COST_STACKS_NOTE                                                                           \
 	"own costs of a stack are divided among lines by executions of instructions, which are "   \
 	"counted for all stacks of a function together"
@@ -65,7 +61,7 @@ static inline struct pair cost_frame(const struct cost_stacks *stacks, uint32_t 
 /* Returns the number of an address in the code of a symbol; 0: unknown. */
 uint32_t cost_site(struct cost_stacks *stacks, const struct symbol *symbol, uint64_t offset);
 
-/* Returns the site of a instruction; 0 for code without counts. */
+/* Returns the site of an instruction; 0 for code without counts. */
 static inline uint32_t cost_insn_site(struct cost_stacks *stacks,
 				      const struct cost_insn *instruction)
 {
@@ -81,7 +77,7 @@ struct cost_source {
 	struct source_line at;       /* parts may be unknown */
 };
 
-/* Frames of a instruction, at most; of deeper ones the innermost are left out. */
+/* Limit of frames of an instruction; of deeper ones the innermost are left out. */
 #define COST_SOURCES 32
 
 /*

@@ -181,7 +181,6 @@ struct insn executed_insn_at(const struct dso *dso, uint64_t vaddr)
 	return code ? insn_decode(code, size, INSN_MODE_32) : (struct insn){ 0 };
 }
 
-/* The code of one dso, in order of addresses. */
 struct insn_scan {
 	const struct code_stretch *const *stretches; /* by begin */
 	size_t count, begun;
@@ -238,7 +237,6 @@ static void run_insn(struct insn_scan *scan, const struct insn *insn,
 	scan->running_count = kept;
 }
 
-/* Decode each instruction once. */
 static void scan_insns(struct insn_scan *scan,
 		       void (*add)(void *context, const struct executed_insn *insn), void *context)
 {

@@ -68,7 +68,7 @@ void executed_code_init(struct executed_code *code);
 
 void executed_code_release(struct executed_code *code);
 
-/* Count those of some events that are calls, returns and jumps between functions. */
+/* Count the calls, returns and jumps between functions of a batch of events. */
 void executed_code_count(struct executed_code *code, const struct branch_event *events,
 			 size_t count);
 
@@ -82,7 +82,6 @@ void executed_code_add(struct executed_code *code, const struct dso *dso, uint64
 /* Returns the instruction at an ELF virtual address of a file; length 0: unknown. */
 struct insn executed_insn_at(const struct dso *dso, uint64_t vaddr);
 
-/* An instruction that was executed. */
 struct executed_insn {
 	const struct dso *dso; /* borrowed */
 	uint64_t vaddr;        /* ELF virtual address */

@@ -15,10 +15,7 @@ struct call_sites {
 	struct call_site *recent; /* owned */
 };
 
-/*
- * Returns the "file:line" of the call `offset` bytes after the start of `caller` (may
- * be NULL), borrowed from the names; NULL if it is not known.
- */
+/* Returns the line of the call at an offset in `caller`, borrowed from the names; NULL: unknown. */
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset);
 

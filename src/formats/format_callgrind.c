@@ -290,7 +290,6 @@ static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 	return count;
 }
 
-/* Print the own costs of a function by position. */
 static void print_own_costs(struct callgrind_output *callgrind, uint32_t function)
 {
 	struct cost_range range = { .all = cost_executions(&callgrind->stacks, function) };

@@ -15,7 +15,6 @@ struct chrome_output {
 	bool any;               /* an event was written */
 };
 
-/* Begin an event: all that every kind has. */
 static void open_event(struct chrome_output *chrome, const struct track *track, char phase)
 {
 	char text[32 + 2 * DIGITS_MOST], *at = text;
@@ -76,7 +75,6 @@ static void print_chrome_text(const char *key, const struct name *text, FILE *ou
 	json_text_print(text->text, text->length, out);
 }
 
-/* Metadata: the name of a process or a thread. */
 static void print_track_name(struct chrome_output *chrome, const struct track *track,
 			     const char *kind, const char *name)
 {

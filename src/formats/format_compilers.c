@@ -58,7 +58,7 @@ static bool is_of_program(struct profile_output *profile, const struct dso *dso)
 	return profile->program == dso;
 }
 
-/* Returns the symbol at an address that is of the chosen functions of the program; NULL: not. */
+/* Returns the symbol at an address of a chosen function of the program; NULL: not chosen. */
 static const struct symbol *chosen_at(struct profile_output *profile, const struct dso *dso,
 				      uint64_t vaddr)
 {
@@ -98,7 +98,7 @@ static int check_program(struct profile_output *profile, struct error *err)
 	return 0;
 }
 
-/* Edges that were counted as code come before what came of them as branches between functions. */
+/* An edge that was counted as code comes before the same one as a branch between functions. */
 static int compare_edges(const void *left, const void *right)
 {
 	const struct code_stretch *const *a = left, *const *b = right;
@@ -135,7 +135,7 @@ static void list_edges(struct profile_output *profile)
 
 /* ---- BOLT ---------------------------------------------------------------- */
 
-/* Where straight code is passed more or less often from, by a number modulo 2^64. */
+/* A change of the number of executions, modulo 2^64, from an address on. */
 struct passage {
 	uint64_t vaddr, change;
 };

@@ -118,7 +118,6 @@ static int compare_rows(const void *left, const void *right, void *order)
 	return COMPARE(key[1], key[0]) ?: strcmp(a->name->text, b->name->text);
 }
 
-/* Returns the number of rows that are shown. */
 static size_t shown_rows(const struct functions_output *functions)
 {
 	size_t count = functions->tree.count - 1;

@@ -23,7 +23,7 @@ struct tree_output {
 	bool pending; /* of the last slice nothing was printed */
 };
 
-/* Print what is in front of a name; `ended`: the slice whose time it is, NULL: none. */
+/* Print the columns before a name, with the time of `ended` unless it is NULL. */
 static void print_margin(const struct tree_output *tree, const struct listed_slice *ended,
 			 uint32_t depth)
 {
@@ -74,7 +74,7 @@ static void print_call(const struct listed_slice *slice, const char *end, FILE *
 			print_comment(slice_arg_text(marks[i].key), out);
 }
 
-/* Print the slice that is pending, and the ends of those that are not around the next one. */
+/* Print the pending slice, and the ends of slices that do not contain the next one. */
 static void settle(struct tree_output *tree, uint32_t depth)
 {
 	const struct listed_slice *last = tree->count ? tree->open[tree->count - 1] : NULL;

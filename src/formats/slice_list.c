@@ -8,7 +8,7 @@
 /* Slices that stay in memory, in bytes: most runs print fewer. */
 #define MEMORY_MOST ((size_t)8 << 20)
 
-/* Accesses between two calls that let the slices leave memory. */
+/* Accesses between two releases of memory. */
 #define STEP ((size_t)1 << 12)
 
 #define NONE SIZE_MAX
@@ -18,7 +18,7 @@ static struct listed_slice *slice_at(const struct slice_list *list, size_t index
 	return (struct listed_slice *)list->slices.items + index;
 }
 
-/* Count an access: slices may be in a file, and do not need memory for long. */
+/* Release the memory of slices in a file periodically. */
 static void count_access(struct slice_list *list)
 {
 	if (++list->accesses % STEP == 0)

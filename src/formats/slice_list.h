@@ -60,9 +60,7 @@ struct slice_list {
 /* `open` of struct output_format. */
 void slice_list_open(struct format_output *output, const struct format_request *request);
 
-/*
- * Print a slice, `number` from 0 on in the order of printing; all is borrowed for the call.
- */
+/* Print a slice, the `number`th from 0 on; all is borrowed for the call. */
 typedef void slice_list_print_fn(struct slice_list *list, struct track *track,
 				 const struct listed_slice *slice, uint64_t number);
 

@@ -172,7 +172,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	return diag_kinds(diag) ? EXIT_WITH_GAPS : EXIT_WHOLE;
 }
 
-/* Print the reason, which may be a wrong order of the parts. Returns false. */
+/* Print why the inputs are not one recording. Returns false. */
 static bool say_apart(const struct options *options, const char *reason)
 {
 	if (options->quiet || options->command == COMMAND_LIST)

@@ -27,8 +27,7 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 int convert_perf_script(const struct options *options, struct name_table *names,
 			struct report *report, struct diag *diag, struct error *err);
 
-/* Print the recording's hits, if there is a recording, then the overlays' events (--format=events).
- */
+/* Print the hits of a recording, if there is one, and the overlays' events (--format=events). */
 int convert_events(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
 		   struct error *err);
 
@@ -49,10 +48,7 @@ struct pt_stream_input;
 void second_look(struct perf_recording *recording, const struct pt_stream_input *input,
 		 const struct output_format *format, struct format_output *end);
 
-/*
- * Returns whether the inputs are provably parts of one recording (perf_file.h). A process in the
- * sandbox opens them. Returns false if it cannot.
- */
+/* Returns whether the inputs are provably parts of one recording (perf_file.h), by a process. */
 bool input_parts_are_one(const struct options *options);
 
 #endif

@@ -7,7 +7,6 @@
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/recording.h"
 
-/* Context for reading hits. */
 struct hit_input {
 	struct name_table *names;
 	struct diag *diag;

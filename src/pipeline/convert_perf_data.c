@@ -126,7 +126,6 @@ static int open_streams(struct conversion *c, struct error *err)
 	return pt_streams_open(&c->streams, err);
 }
 
-/* Compare the engines' branches (--verify). */
 static int verify_engines(struct conversion *c, struct error *err)
 {
 	struct pt_verdict verdict = { 0 };
@@ -232,7 +231,6 @@ static void open_events(struct conversion *c, struct name_table *names)
 
 /* ---- Branches ------------------------------------------------------------ */
 
-/* Note events of one thread, at least one. */
 static void note_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	const struct thread *thread = events->thread;
@@ -248,7 +246,6 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
 }
 
-/* Note that code in the file mapped at ip ran, if there is one. */
 static void note_file(struct conversion *c, const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
@@ -272,7 +269,6 @@ static void note_files(struct conversion *c, const struct branch_event *events, 
 	}
 }
 
-/* Pass a branch or gap to the format and to the overlays. */
 static void report_branch(struct conversion *c, const struct branch_event *event)
 {
 	struct resolver *resolver = &c->recording.resolver;

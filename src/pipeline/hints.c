@@ -77,7 +77,6 @@ void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver
 
 /* ---- Empty selections -------------------------------------------------- */
 
-/* Limit of threads listed in a warning. */
 #define THREADS_LISTED 10
 
 static void print_known_threads(const struct timeline *timeline, FILE *out)

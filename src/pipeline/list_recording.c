@@ -289,7 +289,6 @@ static uint64_t overlap(const struct runs *runs, size_t at, uint64_t from, uint6
 	return is_traced(runs->switches[at].thread) && end > begin ? end - begin : 0;
 }
 
-/* Returns the last traced thread that ran before a time; may be NULL. */
 static const struct thread *ran_before(const struct runs *runs, uint64_t time)
 {
 	size_t at = runs->at;
@@ -303,9 +302,7 @@ static const struct thread *ran_before(const struct runs *runs, uint64_t time)
 	return NULL;
 }
 
-/*
- * Divide the bytes that a CPU wrote in [from, to] among the threads that ran on it, by their time.
- */
+/* Divide the bytes that a CPU wrote in [from, to] among its threads, by their time. */
 static void divide(struct sideband_list *list, struct runs *runs, uint64_t from, uint64_t to,
 		   double bytes)
 {
@@ -462,7 +459,6 @@ static int compare_threads(const void *left, const void *right, void *context)
 	return COMPARE(bytes_b, bytes_a) ?: COMPARE((*a)->index, (*b)->index);
 }
 
-/* Threads with the most trace first. */
 static json_t *threads_json(struct sideband_list *list)
 {
 	const struct thread *const *threads =

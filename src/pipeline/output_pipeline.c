@@ -77,7 +77,6 @@ static const struct slice_sink *put_in_front(struct output_pipeline *pipeline,
 	return sink;
 }
 
-/* Connect the stages from the format back to the sorter. */
 static void connect(struct output_pipeline *pipeline, bool by_insns,
 		    const struct callstack_options *machine)
 {

@@ -45,7 +45,6 @@ static bool may_have(const struct timeline *timeline, const struct aux_stream *a
 	return !count;
 }
 
-/* Cut the streams to a window.  Returns the bytes to decode. */
 static uint64_t cut_streams(struct second_look *look, const struct look_window *window)
 {
 	struct auxtrace *auxtrace = &look->recording->auxtrace;

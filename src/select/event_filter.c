@@ -129,7 +129,6 @@ static void need_parents(struct event_filter *filter, const struct thread *threa
 	}
 }
 
-/* Find the stacks that wanted threads inherit. */
 static void choose_needed(struct event_filter *filter, const struct timeline *timeline)
 {
 	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);

@@ -67,7 +67,7 @@ static inline bool event_filter_has(const struct event_filter *filter, const str
 
 /*
  * Returns whether unwanted events of a thread may change the stack that a wanted thread inherits:
- * events of its parent before the fork, or at the start of a sibling.
+ * before the fork, or at the start of a sibling.
  */
 static inline bool event_filter_needs(const struct event_filter *filter,
 				      const struct thread *thread, uint64_t time)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches patterns with names and files, keeps the results, and warns of patterns without a match.
- */
+/* Match patterns with names and files, and keep the results. */
 #include "src/select/function_choice.h"
 
 #include "symbols/dso/dso_store.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which options' patterns match a function: its name, and its file.  Patterns are matched once per
- * name and file, and those that choose functions and match no function that was called get a
- * warning.
+ * Matches the options' patterns with the names and files of functions, once per name and per file,
+ * and warns of patterns that choose functions and match no called one.
  */
 #ifndef SRC_SELECT_FUNCTION_CHOICE_H
 #define SRC_SELECT_FUNCTION_CHOICE_H

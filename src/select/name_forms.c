@@ -134,7 +134,6 @@ void name_forms_release(struct name_forms *forms)
 
 /* ---- The names nearest to a pattern without a match ------------------------- */
 
-/* Longer names are truncated in the output. */
 #define PRINTED_MAX 80
 
 /* Returns the part after the last "::" of a name, outside of template arguments and parameters. */

@@ -46,7 +46,6 @@ struct nearest_names {
 /* Start a search for a shell pattern. */
 void nearest_names_init(struct nearest_names *nearest, const char *pattern);
 
-/* Consider a name; borrows it. */
 void nearest_names_consider(struct nearest_names *nearest, const struct name *name);
 
 /* Print "; nearest: A, B, C", or "" if no name is near, into `room` bytes. */

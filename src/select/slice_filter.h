@@ -10,8 +10,6 @@
  * selected; they end with the part. Levels do not count them. With a minimum duration, a slice is
  * passed on once it is long enough; shorter slices are counted in the innermost shown slice around
  * them (`folded` of struct slice_detail).
- *
- * Patterns are matched once per name and once per file.
  */
 #ifndef SRC_SELECT_SLICE_FILTER_H
 #define SRC_SELECT_SLICE_FILTER_H
@@ -41,7 +39,6 @@ struct slice_filter {
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
 		       const struct slice_sink *next, struct diag *diag);
 
-/* Release all memory without passing anything on. */
 void slice_filter_release(struct slice_filter *filter);
 
 /* Returns a new track, owned by the filter.  Its slices go to `next_track` of the next sink. */

@@ -81,7 +81,6 @@ struct call_total {
 	uint32_t last_track, last_pair; /* 1 + a track's index; call_tree_pair() */
 };
 
-/* An open call. */
 struct open_call {
 	uint32_t node;
 	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
@@ -132,7 +131,6 @@ struct call_tree {
 	uint64_t cut_slices; /* deeper than max_stack */
 };
 
-/* The end of a call. */
 struct ended_call {
 	const struct open_call *call;
 	struct call_costs all; /* with callees */
@@ -140,7 +138,6 @@ struct ended_call {
 	bool cut;              /* the return was not seen */
 };
 
-/* Sums to compute per node. */
 enum call_sums {
 	SUMS_ALL = 0,
 	SUMS_OWN_TIMES, /* own times only, with fewer instructions */
@@ -182,7 +179,6 @@ static inline uint32_t call_tree_child(struct call_tree *tree, uint32_t caller, 
 	return call_tree_find_child(tree, caller, key, name);
 }
 
-/* Returns the number of open calls. */
 static inline size_t call_thread_depth(const struct call_thread *thread)
 {
 	return (size_t)(thread->top - thread->open);

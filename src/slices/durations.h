@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A histogram of durations: buckets of 1 ns below 256 ns; above, of at most 1/128 of the duration.
- */
+/* A histogram of durations: buckets of 1 ns below 256 ns, else of at most 1/128 of the duration. */
 #ifndef SRC_SLICES_DURATIONS_H
 #define SRC_SLICES_DURATIONS_H
 
@@ -21,7 +19,6 @@ static inline uint32_t log_class(uint64_t value, unsigned bits)
 	return (octave << bits) + (uint32_t)(value >> octave);
 }
 
-/* Returns the lowest value of a class. */
 static inline uint64_t log_class_begin(uint32_t number, unsigned bits)
 {
 	uint32_t octave = number >> bits, step = number & ((1u << bits) - 1);
@@ -56,7 +53,7 @@ static inline uint64_t durations_percentile(const struct durations *durations, u
 /* Returns the number of durations in buckets above that of `ns`. */
 uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 
-/* Returns the sum over these of what exceeds `than`, by the lowest values of their buckets. */
+/* Returns their sum, less `than` each, by the lowest values of their buckets. */
 double durations_excess(const struct durations *durations, uint64_t ns, uint64_t than);
 
 void durations_release(struct durations *durations);

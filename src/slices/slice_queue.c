@@ -105,7 +105,6 @@ static struct queue_block *being_filled(const struct slice_queue *queue)
 	return &queue->blocks[queue->filled % BLOCKS];
 }
 
-/* Offer the filled blocks to a worker. */
 static void offer(struct slice_queue *queue)
 {
 	bool submitted;
@@ -182,7 +181,6 @@ static struct queue_block *find_room(struct slice_queue *queue)
 	return queue->direct ? NULL : being_filled(queue);
 }
 
-/* Copy the details and texts that an event refers to. */
 static void keep_references(struct queue_block *block, const struct slice_batch *batch,
 			    struct slice_event *event)
 {

@@ -348,7 +348,6 @@ static uint32_t keep_detail(struct sorter_track *track, const struct slice_detai
 	return (uint32_t)track->detail_count;
 }
 
-/* Make room for one more record. */
 static void make_record_room(struct sorter_track *track)
 {
 	size_t step;

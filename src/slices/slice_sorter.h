@@ -3,7 +3,7 @@
  * A sink that sorts slices for sinks that need them in order.
  *
  * Call-stack machines emit slices in the order of discovery. The sorter buffers a segment of each
- * track, sorts it by time when it is flushed, and emits it so that for every track
+ * track, sorts it by time when it is flushed, and emits it with each slice nested in its callers.
  *
  * Order at equal times: ends of whole slices (SLICE_ORDER_WHOLE); ends of earlier slices that come
  * before every begin and instant; SLICE_ORDER_DEFERRED; all others. Equal orders sort by arrival;
@@ -58,7 +58,6 @@ struct slice_sorter {
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
 		       struct diag *diag);
 
-/* Release all memory without emitting anything. */
 void slice_sorter_release(struct slice_sorter *sorter);
 
 /*

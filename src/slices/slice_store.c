@@ -5,7 +5,6 @@
 #include "base/tables/heap.h"
 #include "src/slices/track.h"
 
-/* Bytes that stay in memory. */
 #define STORE_MEMORY ((size_t)4 << 20)
 
 /* Records between two releases of the file's pages. */
@@ -135,7 +134,6 @@ static bool emit_event(const struct slice_store *store, struct store_cursor *cur
 	return next_event(store, cursor);
 }
 
-/* Release the file's pages periodically. */
 static void release_step(const struct slice_store *store, uint64_t count)
 {
 	if (count % STEP == 0)

@@ -20,7 +20,6 @@ struct track_stops {
 	size_t count;
 };
 
-/* A stop outside of system calls ended. */
 static void add_stop(struct slice_totals *totals, const struct slowest_call *stop)
 {
 	uint32_t index = stop->track->index;

@@ -70,7 +70,7 @@ static inline uint64_t slice_totals_rank(const struct slice_totals *totals,
 /* Returns the tail of a node; NULL: it has none. */
 const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *totals, uint32_t node);
 
-/* Returns by what the calls of a tail exceed the median together. */
+/* Returns the sum over a tail's calls of the time above the median. */
 static inline uint64_t call_tail_excess(const struct call_tail *tail)
 {
 	return tail->sum - tail->count * tail->first[TAIL_FIRST / 2 - 1];

@@ -8,7 +8,6 @@
 
 #define NO_LINE UINT32_MAX
 
-/* A statement. */
 struct covered_row {
 	uint64_t vaddr;
 	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
@@ -195,7 +194,6 @@ static void find_ends(struct covered_lines *lines)
 	}
 }
 
-/* Returns whether code begins at a row. */
 static bool is_row_at(const struct covered_lines *lines, size_t row, uint32_t dso, uint64_t vaddr)
 {
 	return row < lines->row_count && lines->rows[row].dso == dso &&
@@ -222,7 +220,7 @@ static void count_lines(struct covered_lines *lines, const struct code_stretch *
 	through[stop] -= stretch->count;
 }
 
-/* Returns whether a jump stays in its line, and does not go round a loop in the code of a row. */
+/* Returns whether a jump stays in its line, without repeating the code of a row. */
 static bool stays_in_line(const struct covered_lines *lines, const struct code_stretch *jump,
 			  uint32_t dso, size_t row)
 {
@@ -233,7 +231,7 @@ static bool stays_in_line(const struct covered_lines *lines, const struct code_s
 	       line_before(lines, dso, end) == lines->rows[row].line;
 }
 
-/* count_lines() counted by the code before the target: count what jumped there by where it was. */
+/* count_lines() assumed that execution came from the code before: correct this for branches. */
 static void count_branch(struct covered_lines *lines, const struct code_stretch *branch,
 			 uint32_t dso)
 {
@@ -250,7 +248,6 @@ static void count_branch(struct covered_lines *lines, const struct code_stretch 
 		count_line(lines, line, counts ? branch->count : -branch->count);
 }
 
-/* Count the rows that code came to from those before them. */
 static void count_through(struct covered_lines *lines, const uint64_t *through)
 {
 	uint64_t count = 0;

@@ -15,7 +15,7 @@
 
 struct covered_row;
 
-/* The caller sets `names`. */
+/* Zeroed but for `names`, it is empty. */
 struct covered_lines {
 	struct covered_file {
 		const struct name *name; /* borrowed */
@@ -55,10 +55,7 @@ struct covered_lines {
 	const struct name *file, *plain_file;
 };
 
-/*
- * Look up the executed code of the functions of `choice` (NULL: of all), once.  All fields but
- * `names` are zero before.
- */
+/* Call once: look up the executed code of the functions of `choice` (NULL: of all). */
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
 			struct function_choice *choice);
 

@@ -180,7 +180,6 @@ static void look_for_sources(struct lcov_output *lcov)
 				  files[i].name->text);
 }
 
-/* Find the lines of all code, or of the chosen functions. */
 static void find_lines(struct lcov_output *lcov)
 {
 	const struct selection *select = lcov->select;

@@ -43,7 +43,6 @@ struct pprof_output {
 	bool has_insns, has_cycles;
 };
 
-/* Returns a text's index in string_table. */
 static int64_t name_index(struct pprof_output *pprof, const struct name *name)
 {
 	return pair_table_find_pointer(&pprof->texts, name);
@@ -113,7 +112,6 @@ static void write_header(struct pprof_output *pprof)
 	write_message(pprof, &message);
 }
 
-/* Returns the id of a site in a function. */
 static uint64_t location_id(struct pprof_output *pprof, uint32_t function, uint32_t site)
 {
 	return (uint64_t)pair_table_find(&pprof->locations, function, site) + 1;
@@ -177,7 +175,6 @@ static void find_samples(struct pprof_output *pprof)
 	free(paths);
 }
 
-/* Write the samples of a stack: its own costs by instruction. */
 static void write_instructions(struct pprof_output *pprof, uint32_t node, sample_message *sample)
 {
 	struct cost_stacks *stacks = &pprof->stacks;

@@ -4,7 +4,6 @@
 
 #include "base/utf8.h"
 
-/* Sixteen bytes, compared at once. */
 typedef signed char any_text_bytes __attribute__((vector_size(16)));
 
 /*

@@ -7,28 +7,19 @@
 
 #include "base/common.h"
 
-/*
- * Print a name, control characters and backslashes as \xNN: no name may end a line, or move a
- * terminal's cursor.
- */
+/* Print a name, control characters and backslashes as \xNN: a name must not end a line. */
 void escaped_text_print(const char *text, size_t length, FILE *out);
 
-/*
- * Print a JSON string (RFC 8259) with its quotes.  The text may hold any bytes:
- * each byte that is not part of UTF-8 (RFC 3629) becomes U+FFFD.
- */
+/* Print a JSON string (RFC 8259) with its quotes.  Each byte of invalid UTF-8 becomes U+FFFD. */
 void json_text_print(const char *text, size_t length, FILE *out);
 
 /* Returns a JSON string, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
 json_t *json_any_text(const char *text, size_t length);
 
-/* Returns the same of a text that ends with a NUL; JSON's null for NULL. */
+/* The same for NUL-terminated text; JSON's null for NULL. */
 json_t *json_text_or_null(const char *text);
 
-/*
- * Returns a copy of a text, owned by the caller and ended by a NUL, in which each byte that is not
- * part of UTF-8 is U+FFFD.
- */
+/* Returns a NUL-terminated copy, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
 char *valid_text(const char *text, size_t length);
 
 /* ---- Values of an object that this program has made ------------------------- */
@@ -47,7 +38,7 @@ static inline const char *json_value_text(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* Returns a number that JSON can have: the most that it can, for larger ones. */
+/* Returns a number, limited to INT64_MAX, which is JSON's limit here. */
 static inline json_int_t json_value_of(uint64_t number)
 {
 	return number > INT64_MAX ? INT64_MAX : (json_int_t)number;

@@ -11,7 +11,7 @@
 /* Write a time in ns or, if `by_insns`, a number of instructions.  Returns `text`. */
 const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);
 
-/* The same of an amount that is rounded; 0 of a negative one, the most of one beyond int64_t. */
+/* The same for a number, rounded and limited to [0, INT64_MAX]. */
 const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra);
 
 /* Set "NAME_ns" or, if `by_insns`, "NAME_insns". */
