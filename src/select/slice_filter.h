@@ -19,6 +19,7 @@
 #include "src/slices/slice_store.h"
 
 struct filter_track;
+struct within_track;
 
 struct slice_filter {
 	struct slice_sink sink;        /* give this to the sorter */
@@ -55,15 +56,12 @@ void slice_filter_finish(struct slice_filter *filter);
 
 /* ---- --within ------------------------------------------------------------ */
 
-struct within_track;
-
 /*
  * A sink before the filter, which then shows only the insides of slow calls of some functions.
  *
  * Whether a call is slow is known at its end, and for a percentile once all have ended.  So slices
  * wait in a temporary file (src/slices/slice_store.h), and durations of calls in memory.
  */
-
 struct slice_within {
 	struct slice_sink sink;      /* give this to the sorter; its tracks are struct track */
 	struct slice_filter *filter; /* borrowed: gets the slices */
