@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The address filter of a recording (perf record --filter), as AUXTRACE_INFO has it: "filter
- * ADDRESS/SIZE[@FILE]" and "stop ADDRESS/SIZE[@FILE]", separated by commas or spaces.  With
- * FILE the address is an offset in the file. perf hands a user's tracestop to the kernel as
- * stop (tools/perf/util/auxtrace.c, parse_action()).
+ * ADDRESS/SIZE[@FILE]" and "stop ADDRESS/SIZE[@FILE]", separated by commas or spaces.  With FILE
+ * the address is an offset in it (tools/perf/util/auxtrace.c, parse_action()).
  *
- * Where a direct branch leaves the filter, its TIP.PGD may lack the ip (erratum SKL014): then
- * only the filter shows which branch it was. perf decides so, too.
+ * Where a direct branch leaves the filter, its TIP.PGD may lack the ip (erratum SKL014): then only
+ * the filter shows which branch it was. perf decides so, too.
  */
 #ifndef DECODER_CODE_ADDRESS_FILTER_H
 #define DECODER_CODE_ADDRESS_FILTER_H

@@ -6,10 +6,7 @@
 
 #define FIRST_ROOM ((size_t)1 << 6)
 
-/*
- * Least number of blocks that a share keeps, and bytes of trace for each further one, which
- * takes some 100 bytes.
- */
+/* Least number of blocks of a share, and bytes of trace for each further one of some 100 bytes. */
 #define BLOCKS_MIN      64
 #define BYTES_PER_BLOCK 64
 

@@ -22,10 +22,8 @@
 struct address_space;
 
 /*
- * Code regions: parts of files as a mapping shows them, wherever they are mapped.
- *
- * Decoded code is valid in each process that maps the same part of the file.  A process that
- * maps less of it leaves the code sooner, so its mapping is another region.
+ * Code regions: parts of files as a mapping shows them.  Decoded code is valid in each process that
+ * maps the same part.  A process that maps less of the file leaves the code sooner: another region.
  */
 
 struct code_regions {
@@ -42,9 +40,7 @@ struct code_regions {
 	uint32_t last;
 };
 
-/*
- * Returns the number of the region of these bytes in memory, which an address space maps at
- * `begin`: never 0, and never reused.
+/* Returns the number of a region that an address space maps at `begin`: never 0, and never reused.
  */
 uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size,
 			     const struct address_space *space, uint64_t begin);
@@ -61,10 +57,7 @@ void code_regions_forget(struct code_regions *regions);
 /* One cache line: decoding touches thousands of blocks. */
 struct basic_block {
 	const uint8_t *bytes; /* first instruction; the key, with `region` and `mode` */
-	/*
-	 * For the owner: the successors; NULL: unknown yet.  The successor of an indirect
-	 * branch or a return may differ the next time.
-	 */
+	/* For the owner: the last successors; NULL: unknown yet. */
 	struct basic_block *not_taken, *taken;
 	struct insn insn;    /* the last one; length 0: no instruction, or the bytes end here */
 	uint32_t length;     /* bytes before `insn` */
@@ -81,10 +74,7 @@ struct basic_block {
 	int64_t function_begin, function_end; /* bytes from `bytes`; empty: unknown */
 };
 
-/*
- * CFG node for the silent fast path: 16 bytes, four per cache line, because decoding is bound
- * by memory latency.  For the owner; zeroed at first.
- */
+/* CFG node for the silent fast path; small, as memory latency bounds decoding.  For the owner. */
 struct cfg_node {
 	uint32_t next[2]; /* successor without an event, by TNT bit; 0: look at the block */
 	uint32_t step[2]; /* packed_counts() of the way to it */
@@ -130,8 +120,8 @@ struct basic_blocks {
 void basic_blocks_init(struct basic_blocks *blocks, uint64_t size);
 
 /*
- * Keep a share of BASIC_BLOCKS_MAX blocks, because `others` are used at the same time, and as
- * many more as a trace of `size` bytes pays for: few bytes of trace can execute any number.
+ * Keep a share of BASIC_BLOCKS_MAX blocks, as `others` are used at the same time, and as many more
+ * as a trace of `size` bytes pays for: few bytes of trace can execute any number.
  */
 void basic_blocks_share(struct basic_blocks *blocks, size_t others, uint64_t size);
 
@@ -200,18 +190,12 @@ static inline bool basic_block_continues(const struct basic_block *block)
 	return block->insn.length && block->insn.kind == BRANCH_NONE;
 }
 
-/*
- * Returns the number of a block's instructions in its first `distance` bytes; -1 if no
- * instruction ends there.
- */
+/* Returns the number of instructions in a block's first `distance` bytes; -1 if none ends there. */
 int64_t basic_block_count_insns(const struct basic_block *block, size_t distance);
 
 /* ---- Executions ---------------------------------------------------------- */
 
-/*
- * Counters of a flow's blocks.  A block has one for each way to leave it, and a run one for
- * its whole way.
- */
+/* Counters of a flow's blocks: one for each way to leave a block, and one for a run's whole way. */
 struct block_counts {
 	struct block_count {
 		uint64_t left[2]; /* times that the block was left, by TNT bit; others: any */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Executions of code, in whichever thread: what the engines count for formats that show how often
- * instructions and lines ran.
- */
+/* Executions of code, in whichever thread, as the engines count them for some formats. */
 #ifndef DECODER_CODE_CODE_COUNTS_H
 #define DECODER_CODE_CODE_COUNTS_H
 
@@ -21,8 +18,7 @@ struct code_count {
 	bool stopped; /* by an interrupt: the instruction at `last` was not executed */
 };
 
-/* Receives counts, in the ordered stage (base/workers.h).  Equal code may come any number of times.
- */
+/* Receives counts, of equal code any number of times, in the ordered stage (base/workers.h). */
 struct code_counter {
 	void (*add)(struct code_counter *counter, const struct code_count *counts, size_t count);
 };

@@ -70,10 +70,7 @@ static void add_mapping(struct code_image *code, struct pt_image *image,
 	add_bytes(code, image, &file, &part);
 }
 
-/*
- * Read where libipt has no section: modules, and kernel code that changes, which libipt must
- * not cache.
- */
+/* Read where libipt has no section: modules, and kernel code that changes, not to be cached. */
 static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *context)
 {

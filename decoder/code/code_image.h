@@ -2,9 +2,8 @@
 /*
  * The code of address spaces, as bytes and as libipt's images.
  *
- * A section is a part of a file mapped at an address; libipt caches decoded blocks per
- * section, so address spaces share equal sections.  An image (struct pt_image) is made when an
- * address space is first used.  Everything lives until code_image_close().
+ * libipt caches decoded blocks of each section, a part of a file mapped at an address, so address
+ * spaces share equal sections.  Images are made at first use, and live until code_image_close().
  */
 #ifndef DECODER_CODE_CODE_IMAGE_H
 #define DECODER_CODE_CODE_IMAGE_H
@@ -47,10 +46,7 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 /* Returns the source's kernel code, or NULL. */
 const struct kernel_code *code_image_kernel(const struct code_image *code);
 
-/*
- * If the kernel's code changes, images read it from `text` from now on, which must outlive
- * their use, or the next call.
- */
+/* If the kernel's code changes, images read it from `text`, borrowed until the next call. */
 void code_image_use_text(struct code_image *code, const struct kernel_text *text);
 
 /* Bytes of code at an address; NULL and an empty range without code. */
@@ -64,10 +60,7 @@ struct code_view {
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip);
 
-/*
- * Find the function of ip, which is in the view.  Returns its ip range in *begin and *end,
- * empty if unknown.
- */
+/* Find the ip range of the function of ip, which is in the view; an empty one if it is unknown. */
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end);
 

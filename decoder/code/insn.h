@@ -40,9 +40,8 @@ struct insn {
 };
 
 /*
- * Decode the instruction at `bytes` of which `size` bytes may be read.
- * Returns it; its length is 0 if bytes are missing or invalid: an opcode that this mode does
- * not have, or prefixes that it does not allow.
+ * Returns the instruction at `bytes`, of which `size` may be read.  Its length is 0 if bytes are
+ * missing or invalid: an opcode that this mode does not have, or prefixes that it does not allow.
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's code at a given time: the kernel changes its own code while it runs (static
- * keys, ftrace, kprobes), and makes new code (BPF programs, out-of-line slots).
+ * The kernel's code at a given time: the kernel changes its own code while it runs (static keys,
+ * ftrace, kprobes), and makes new code (BPF programs, out-of-line slots).
  *
- * The changes are patches in the order of time.  Each stream has its own copy of the kernel's
- * bytes (pages that no patch touches are shared with the file), so streams may be at different
- * times.  Going back in time restores the old bytes.
+ * Each stream applies these patches to a copy of the kernel's bytes, which shares the pages that no
+ * patch touches with the file: streams may be at different times, and go back.
  */
 #ifndef DECODER_CODE_KERNEL_TEXT_H
 #define DECODER_CODE_KERNEL_TEXT_H
@@ -22,9 +21,8 @@ struct code_file {
 };
 
 /*
- * A copy of the kernel's memory, or its relocated file; and code made at run time, at
- * addresses that the file does not have: modules, and code that only patches contain.
- * kernel_text_advance() applies the patches.
+ * A copy of the kernel's memory, or its relocated file; and code made at run time, at addresses
+ * that the file does not have: modules, and code that only patches contain.
  */
 struct kernel_code {
 	struct code_file file;
@@ -43,39 +41,28 @@ struct kernel_code {
 	size_t patch_count;
 };
 
-/*
- * Find the segment that holds ip, in the file or made at run time.
- * Returns the segment, with *bytes at its first byte, or NULL.
- */
+/* Returns the segment of ip, with *bytes at its first byte, or NULL. */
 const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, uint64_t ip,
 					      const uint8_t **bytes);
 
 struct kernel_text {
 	const struct kernel_code *kernel; /* borrowed; NULL: the code never changes */
 	uint8_t *copy; /* owned (mmap): the file's bytes at the present time; may be NULL */
-	uint8_t *runtime_segments; /* owned: the code made at run time, at the present time; may be
-				      NULL */
+	uint8_t *runtime_segments; /* owned: the same of code made at run time; may be NULL */
 	size_t next;               /* index of the first patch that is not applied */
 };
 
-/*
- * Start with the kernel's code (may be NULL) before the first patch, even if the file has a
- * later state.  `kernel` must outlive the text.
- */
+/* Start before the first patch, even if the file has a later state.  Borrows `kernel`, or NULL. */
 void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel);
 
 /* Idempotent, also on zeroed memory. */
 void kernel_text_release(struct kernel_text *text);
 
-/*
- * Change to `time` (ns, perf's clock): apply patches up to it, undo later ones.  Returns
- * whether bytes changed.
+/* Apply patches up to `time` (ns, perf's clock), undo later ones.  Returns whether bytes changed.
  */
 bool kernel_text_advance(struct kernel_text *text, uint64_t time);
 
-/*
- * Returns the present bytes for bytes of the kernel's file or of code made at run time; other
- * bytes are returned unchanged.
+/* Returns the present bytes for those of the kernel's file or made at run time; others unchanged.
  */
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes);
 

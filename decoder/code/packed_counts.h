@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of TNT bits, jumps and instructions in one word, so that one addition sums all of
- * them.  No count overflows into the next: there are at most 63 bits, and callers stop at
- * PACKED_COUNTS_JUMPS jumps.
+ * Counts of TNT bits, jumps and instructions in one word, for one addition.  No count overflows
+ * into the next: there are at most 63 bits, and callers stop at PACKED_COUNTS_JUMPS jumps.
  */
 #ifndef DECODER_CODE_PACKED_COUNTS_H
 #define DECODER_CODE_PACKED_COUNTS_H
@@ -11,10 +10,7 @@
 
 #define PACKED_COUNTS_JUMPS 4096u
 
-/*
- * Bit positions of the jumps, which need one bit more than PACKED_COUNTS_JUMPS, and of the
- * instructions.
- */
+/* Bit positions; the jumps need one bit more than PACKED_COUNTS_JUMPS. */
 #define PACKED_COUNTS_JUMPS_AT 8
 #define PACKED_COUNTS_INSNS_AT 21
 

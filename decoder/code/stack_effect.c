@@ -234,8 +234,7 @@ static void exchange(struct sp_state *state, const struct operands *operands)
 	forget_register(state, operands->reg);
 }
 
-/* ADD or SUB of an immediate value, of RSP, a word on the stack, or what is no plain pointer then.
- */
+/* ADD or SUB of an immediate value: a register is no plain pointer then. */
 static void add(struct sp_state *state, const struct operands *operands, int64_t value)
 {
 	if (operands->memory && operands->on_stack)

@@ -38,8 +38,7 @@ enum stack_effect {
 struct stack_branch_effect {
 	enum stack_effect effect;
 	uint8_t kind;       /* of the instruction: enum branch_kind */
-	uint64_t return_at; /* STACK_RETURN_CALLS, STACK_JUMP_CALLS: bytes from the function's begin
-			     */
+	uint64_t return_at; /* of STACK_RETURN_CALLS and STACK_JUMP_CALLS: offset in the function */
 };
 
 /*
@@ -84,10 +83,7 @@ enum target_effect {
  */
 enum target_effect stack_effect_of_target(const struct function_code *code, uint64_t offset);
 
-/*
- * Returns whether a function removes more from the stack than it put there.  It continues another
- * function's frame then, as the handler of an exception does.
- */
+/* Returns whether a function takes down another's frame, as the handler of an exception does. */
 bool stack_effect_continues_frame(const struct function_code *code);
 
 #endif

@@ -49,8 +49,8 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 }
 
 /*
- * Emit the number of jumps that were left out, even if it is 0: a segment does not know the
- * jumps before it.  Times stay: branches that are found later may be older.
+ * Emit the number of jumps left out, even if it is 0: a segment does not know the jumps before it.
+ * Times stay: branches that are found later may be older.
  */
 static struct branch_event *push_jumps(struct pt_stream *stream, const struct thread *thread)
 {
@@ -214,9 +214,7 @@ bool stream_follows_switches(const struct pt_info *info)
 	return !info->exclude_kernel || stream_lacks_branches(info);
 }
 
-/*
- * Returns whether entering and leaving user code shows who runs; without branches only time does.
- */
+/* Returns whether entering and leaving user code shows who runs. */
 static bool user_only(const struct pt_stream *stream)
 {
 	return !stream_follows_switches(stream->input.info);
@@ -297,10 +295,7 @@ void stream_follow_schedule(struct pt_stream *stream)
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
-	/*
-	 * The record is written just before __switch_to; if the flow does not reach it in
-	 * time, use the record's time.
-	 */
+	/* The record is written just before __switch_to: wait for the flow, but not long. */
 	if (stream->input.switch_ip &&
 	    due < UINT64_MAX - SWITCH_OVERDUE - stream->state.schedule.slack)
 		due += SWITCH_OVERDUE + stream->state.schedule.slack;

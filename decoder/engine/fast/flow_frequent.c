@@ -6,9 +6,9 @@
 #include "decoder/engine/fast/flow_packets.h"
 
 /*
- * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Reading them
- * needs no bounds checks: at least AUX_WINDOW_PACKET_MAX bytes are left in the window, more
- * than any two of them have.
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Reading them needs
+ * no bounds checks: AUX_WINDOW_PACKET_MAX bytes, which are left in the window, are more than any
+ * two have.
  */
 enum opcode {
 	OPCODE_PAD = 0,
@@ -29,10 +29,7 @@ static bool is_tnt(uint8_t byte)
 /* A one-byte TNT holds up to six bits below its stop bit. */
 #define TNT_BITS 6u
 
-/*
- * Up to 7 full short TNTs are merged; with one partial TNT they hold at most 47 bits, like a
- * long TNT.
- */
+/* Up to 7 full TNTs are merged: with a partial one they have at most 47 bits, as a long TNT. */
 #define TNT_FULL_MAX 7u
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
@@ -50,9 +47,7 @@ static inline unsigned count_full_tnts(uint64_t bytes)
 	return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 8 * TNT_FULL_MAX) / 8;
 }
 
-/*
- * Returns the bits of the first `count` of 8 bytes, which are full TNTs; the oldest is the highest.
- */
+/* Returns the bits of `count` full TNTs, the first of 8 bytes; the oldest is the highest. */
 static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 {
 	uint64_t bits = __builtin_bswap64(bytes) >> (64 - 8 * count) >> 1 & EACH_BYTE * 0x3f;
@@ -63,10 +58,7 @@ static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 	return (bits & 0xffffff) | bits >> 32 << 24;
 }
 
-/*
- * Read consecutive full TNTs, and a partial one after them, as one packet: nothing happens
- * between them.  Returns their size.
- */
+/* Read full TNTs, and a partial one after them, as one packet.  Returns their size. */
 static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint64_t next, bits, last;
@@ -114,10 +106,7 @@ static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 /* Bytes of an ip by its compression; 0: suppressed or reserved. */
 static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 
-/*
- * Returns 8 bytes with the ip's bytes lowest.  No packet begins so near to the end of the
- * window that they would not be there.
- */
+/* Returns 8 bytes with the ip's bytes lowest; no packet is so near to the window's end. */
 static inline uint64_t read_low_ip(const uint8_t *bytes)
 {
 	uint64_t low;
@@ -167,10 +156,7 @@ static inline size_t read_tip(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + ip_sizes[compression];
 }
 
-/*
- * Returns the number of padding bytes, `count` of which are known: a buffer that was never
- * filled has many.
- */
+/* Returns the number of padding bytes, `count` of which are known; an unused buffer has many. */
 static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes, size_t count,
 							   size_t size)
 {
@@ -260,7 +246,7 @@ static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 
 /*
  * Pass TNT, TIP, CYC and PAD packets before `stop`, and add their cycles up.  Returns where another
- * packet begins, or an offset at or after `stop`.
+ * packet begins, or an offset not before `stop`.
  */
 static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, uint64_t *cycles)
 {

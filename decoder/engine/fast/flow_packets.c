@@ -37,9 +37,7 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 	return true;
 }
 
-/*
- * A packet shows that the ip which an erratum made doubtful was right, if there is one.
- * Returns whether tracing is on.
+/* A packet confirms the ip which an erratum made doubtful, if any.  Returns whether tracing is on.
  */
 static bool accept_erratum_ip(struct pt_flow *flow)
 {
@@ -51,10 +49,7 @@ static bool accept_erratum_ip(struct pt_flow *flow)
 	return flow->state.on;
 }
 
-/*
- * The packet belongs to running code whose ip is unknown.  Returns whether this is part of an
- * overflow, and no further damage.
- */
+/* A packet of running code whose ip is unknown.  Returns whether it is only part of an overflow. */
 static bool fail_without_ip(struct pt_flow *flow)
 {
 	bool dropped = flow->state.overflowed && flow->config.errata.skd010;
@@ -237,9 +232,7 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	flow->pending = PENDING_TIP;
 }
 
-/*
- * Returns whether tracing may have been off: its only sign is a PSB's header that an erratum
- * may have written.
+/* Returns whether tracing may have been off: only a PSB's header, perhaps an erratum's, is a sign.
  */
 static bool may_be_off(const struct pt_flow *flow)
 {
@@ -436,10 +429,7 @@ static void on_psbend(struct pt_flow *flow)
 	}
 }
 
-/*
- * Returns whether a MODE.TSX has a FUP: if code is traced; where an erratum makes that doubtful,
- * the next packet decides.
- */
+/* Returns whether a MODE.TSX has a FUP, as traced code has; in doubt the next packet decides. */
 static bool transaction_has_fup(const struct pt_flow *flow)
 {
 	if (flow->state.on || !flow->erratum_resume_ip)

@@ -5,10 +5,7 @@
 #include "base/workers.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 
-/*
- * Events of one segment, 64 bytes each: dense traces have two per byte.  A segment with more is
- * decoded when the stream arrives there.
- */
+/* Events of a segment: dense traces have two per byte.  One with more is decoded in order. */
 #define EVENTS_FIRST ((size_t)1 << 12)
 #define EVENTS_MAX   ((size_t)1 << 18)
 
@@ -344,10 +341,8 @@ static void flush_segments(struct pt_stream *stream)
 	pt_stream_flush(&((struct pt_segments *)stream)->flow->stream);
 }
 
-/*
- * Returns the greatest number of segments under way per stream: one is being consumed, and
- * over all streams there are more than threads.
- */
+/* Returns the number of segments under way: one is consumed, and all streams have more than
+ * threads. */
 static unsigned count_ahead(const struct pt_stream_input *input)
 {
 	size_t streams = input->others + 1;

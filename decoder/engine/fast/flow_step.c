@@ -150,10 +150,7 @@ static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_
 		block && flow->state.emitted && !flow->state.ptwrite.left ? block->node : 0;
 }
 
-/*
- * Continue at the target of an indirect branch, which may differ from the last time and be in
- * another mapping.
- */
+/* Continue at the target of an indirect branch, which may be another one, in another mapping. */
 static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
 	flow_move_to(flow, ip);
@@ -196,8 +193,8 @@ static void drop_tnt_bit(struct pt_flow *flow)
 }
 
 /*
- * Returns whether the current block ends with a jump to another stack, perhaps to where the same
- * function was left there, or with a jump that is a call.  Its function is [begin, end).
+ * Returns whether the current block, of the function [begin, end), ends with a jump that is a call,
+ * or to another stack, perhaps to where the same function was left there.
  */
 static bool leaves_stack(const struct pt_flow *flow, uint64_t begin, uint64_t end)
 {

@@ -223,9 +223,7 @@ static void seek_schedule(struct pt_blocks *blocks)
 	blocks_use_image(blocks);
 }
 
-/*
- * Returns the offset of the next PSB after `decoded`, or the size.  libipt 2.1
- * does not find a PSB that it has read ahead.
+/* Returns the next PSB's offset, or the size.  libipt 2.1 does not find one that it has read ahead.
  */
 static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
 {
