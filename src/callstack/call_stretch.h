@@ -2,12 +2,12 @@
 /*
  * Stretches: near branches of a segment whose calls and returns a job has followed ahead of time.
  *
- * The job does not know the stack at the start of its segment. Most branches do not depend on it:
- * they change only frames that the segment itself has pushed. The job follows these branches with
- * the same machine (precise_follow_above()), on a stack of its own above one frame that represents
- * all unknown ones. The thread's stack then joins the stretch at once: it takes the slices and the
- * frames that are still open. Where the stretch does not fit, and between stretches, the branches
- * themselves are fed. So the result does not depend on what was followed ahead.
+ * The job does not know the stack at the start of its segment. Most branches change only frames
+ * that the segment itself has pushed. The job follows these with the same machine
+ * (precise_follow_above()), on a stack of its own above one frame that represents all unknown ones.
+ * The thread's stack then takes the slices and the frames that are still open at once. Where the
+ * stretch does not fit, and between stretches, the branches themselves are fed. So the result does
+ * not depend on what was followed ahead.
  */
 #ifndef SRC_CALLSTACK_CALL_STRETCH_H
 #define SRC_CALLSTACK_CALL_STRETCH_H

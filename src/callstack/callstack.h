@@ -22,10 +22,7 @@ struct slice_cause;
 /* Additional facts about an event.  Most branches have none. */
 struct branch_notes {
 	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
-	/*
-	 * NULL: nothing. Show only this instant, at the event's time. With a BRANCH_TX_ABORT, the
-	 * instant belongs to the abort, whose branch follows.
-	 */
+	/* Show only this instant; NULL: none. With a BRANCH_TX_ABORT, the abort's branch follows. */
 	const struct symbol *mark;
 	uint64_t mark_value;      /* shown with the mark if its symbol is a SYMBOL_MARK */
 	const struct trap *traps; /* OCaml handlers installed and removed on the way to `from` */
@@ -112,16 +109,12 @@ struct callstack_machine {
 	const struct slice_sink *sink; /* borrowed */
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
 	uint64_t base_time;            /* ns: the time of the run's first timed event */
-	/*
-	 * Upper bound in ns of the time between a timestamp and the events that carry it: up to the
-	 * next timing packet. 0: unknown, the events are spread up to the next timestamp.
-	 */
+	/* ns: most time from a timestamp to events that carry it; 0: up to the next timestamp. */
 	uint64_t resolution;
 	enum time_source times;
 	uint64_t branch; /* number of the branch that is fed, for slice details; 0: not numbered */
 	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
-	bool has_cycles; /* CYC packets: mark the few calls that share a time, if the sink uses
-			    details */
+	bool has_cycles; /* CYC packets: mark calls that share a time, if the sink uses details */
 	/* What is not sure, and where it begins. */
 	struct stack_doubts {
 		uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
@@ -139,10 +132,7 @@ struct callstack_machine {
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 	bool like_upstream;  /* imitate 1.0 even where the records would be better otherwise */
-	/*
-	 * Returns the base time, in ns, for the `time` of the run's first event. NULL: `time`
-	 * itself.
-	 */
+	/* Returns the base time (ns) for the time of the run's first event. NULL: that time. */
 	uint64_t (*choose_base)(void *context, uint64_t time);
 	void *base_context; /* borrowed */
 };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keeps a thread's stack at each of its latest system calls. A forked child starts with one of
- * them.
- *
- * The child begins in the call that forked it: its first instruction follows the parent's system
- * call. Times do not identify the call: events have the time of the last timing packet before them,
- * so calls after the fork may seem to precede it.
+ * them: its first instruction follows the parent's system call. Times do not identify the call, as
+ * events have that of the last timing packet before them: calls after the fork may seem to precede
+ * it.
  */
 #ifndef SRC_CALLSTACK_FORK_PAUSES_H
 #define SRC_CALLSTACK_FORK_PAUSES_H
@@ -43,9 +41,9 @@ static inline bool fork_pause_resumes_at(const struct fork_pause *pause, uint64_
 }
 
 /*
- * Note a system call or gap that was fed to the thread's stack. The stack of a system call is
- * copied only if its depth is in proportion to the events since the last copy, so that copies cost
- * no more than events; otherwise the copy is empty.
+ * Note a system call or gap that was fed to the thread's stack. The copy is empty unless the
+ * stack's depth is in proportion to the events since the last copy: copies cost no more than
+ * events.
  */
 void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		     const struct branch_event *event);
@@ -62,10 +60,10 @@ struct fork_query {
 };
 
 /*
- * Returns the pause in which a child was forked, borrowed until the next change. Forks from one
- * address have their pauses in their own order, so each takes the first possible pause that no
- * earlier fork took. If no pause resumes at the child's address, returns the last one up to the
- * fork's time; NULL: no pause.
+ * Returns the pause in which a child was forked, borrowed until the next change; NULL: no pause.
+ * Forks from one address have their pauses in their own order, so each takes the first possible one
+ * that no earlier fork took. If no pause resumes at the child's address, it is the last one up to
+ * the fork.
  */
 const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 					  const struct fork_query *query);
@@ -73,18 +71,16 @@ const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 /* Release the copies.  Idempotent, also on zeroed memory. */
 void fork_pauses_release(struct fork_pauses *pauses);
 
+/* Calls kept: a thread may begin long after its creation. */
+#define CLONE_CALLS_MOST 64
+
 /*
- * The latest system calls of a thread that creates threads.
+ * The latest system calls of a thread that creates threads; zeroed memory is empty.
  *
  * A new thread begins after the system call that created it, on a stack of its own, so the function
  * there has no caller (clone(2), CLONE_THREAD). If trace was lost, the thread's first address may
  * be a later one; so it is compared with the calls that its creator made before the thread began.
  */
-
-/* Calls kept: a thread may begin long after its creation. */
-#define CLONE_CALLS_MOST 64
-
-/* Zeroed memory is empty. */
 struct clone_calls {
 	struct clone_call {
 		uint64_t time;      /* ns: of the system call's event */
@@ -98,9 +94,8 @@ void clone_calls_add(struct clone_calls *calls, const struct branch_event *event
 
 /*
  * Returns whether a kept call can have created the thread that was created at `time` (ns) and
- * begins at `ip`. Events have the time of the last timing packet before them, so the call is the
- * last one before `time`, or any within `resolution` (ns) of it. A resolution of 0 excludes no
- * call.
+ * begins at `ip`: the last call before `time`, or any within `resolution` (ns; 0: any at all) of
+ * it.
  */
 bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t time,
 		      uint64_t resolution);

@@ -135,7 +135,7 @@ static uint64_t number_of_sibling(const struct thread_stacks *stacks, size_t chi
 }
 
 /*
- * Lists the fork times of siblings that have not begun, back to one that began at ip: its pause
+ * Lists the fork times of siblings that have not begun, back to one that began at ip, whose pause
  * bounds theirs. Returns their count; the times end at times[SIBLINGS_MOST].
  */
 static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uint64_t ip,
@@ -155,9 +155,7 @@ static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uin
 	return count;
 }
 
-/*
- * Start a forked child's stack with its parent's: the child enters user code, or begins with a gap.
- */
+/* Start a forked child's stack with its parent's: it enters user code, or begins with a gap. */
 static void inherit_stack(struct thread_stacks *stacks, struct thread_state *state,
 			  const struct branch_event *event)
 {

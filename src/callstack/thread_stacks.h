@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call stack per traced thread, fed with decoded branches.
- *
- * Joins the decoder's threads with a call-stack machine: opens a stack at a thread's first branch,
- * notes exec and the start of new threads, starts the stack of a forked child with its parent's at
- * the fork, and adds gaps where tracing was paused.
+ * A call stack per traced thread, fed with decoded branches: opened at the thread's first branch,
+ * with the parent's frames in a forked child, and with gaps where tracing was paused.
  */
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H
@@ -13,25 +10,18 @@
 #include "src/resolve/resolve.h"
 
 /*
- * Inlined functions as frames of their own (--inline).
+ * Inlined functions as frames of their own (--inline), for all threads.
  *
- * Sits between the branches of a thread and its call stack. The streams emit each branch, and each
- * passage (branch_is_passage()) into code with other inlined calls, with the instructions executed
- * before it. So the inlined calls at the end of an event run until the next event. They are looked
- * up once per known branch.
+ * The streams emit each branch, and each passage (branch_is_passage()) into code with other inlined
+ * calls, with the instructions executed before it. So the inlined calls at the end of an event run
+ * until the next event. They are looked up once per known branch. Zeroed memory shows nothing.
  */
-
-struct inline_ends;
-
-/* Shared by all threads. Zeroed memory shows nothing. */
 struct inline_flow {
 	const struct known_branches *branches; /* borrowed */
 	struct inline_ends *ends;              /* owned; by known branch; NULL: show nothing */
 };
 
-/*
- * Show the inlined calls of events whose known branches are in `branches`, borrowed until release.
- */
+/* Show the inlined calls of events with known branches in `branches`, borrowed until release. */
 void inline_flow_init(struct inline_flow *flow, const struct known_branches *branches);
 
 /* Idempotent, also on zeroed memory. */
@@ -39,14 +29,12 @@ void inline_flow_release(struct inline_flow *flow);
 
 /*
  * Feed one branch, whose locations are in physical functions, or a passage to the stack, and the
- * inlined calls at its end. The stack's machine must have the operations `pass` and `set_inlined`.
- * `notes` may be NULL for a near branch or a passage.
+ * inlined calls at its end. `notes` may be NULL for a near branch or a passage.
  */
 void inline_flow_feed(const struct inline_flow *flow, const struct resolver *resolver,
 		      struct callstack *stack, const struct resolved_branch *branch,
 		      const struct branch_notes *notes);
 
-struct resolver;
 struct thread_state;
 
 /* The caller sets the borrowed members before thread_stacks_init(). */
@@ -72,9 +60,9 @@ struct thread_stacks {
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline);
 
 /*
- * Feed the first of `count` events (at least one), which are in the order of
- * decoder/streams/branch_merge.c; it must not be a BRANCH_CPU_EVENT. Returns the
- * number of events fed, at least one: one gap, or branches of one thread.
+ * Feed the first of `count` events (at least one) in the order of decoder/streams/branch_merge.c;
+ * it must not be a BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a
+ * thread.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count);
@@ -82,17 +70,11 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 /* Take the instructions and cycles of a BRANCH_COUNTS; for the precise machine only. */
 void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event);
 
-/*
- * thread_stacks_feed() for a thread that is not shown, as far as other threads inherit its stack. A
- * thread is either shown for all its events or for none.
- */
+/* The same for a thread none of whose events are shown, as far as others inherit its stack. */
 size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_event *events,
 			    size_t count);
 
-/*
- * Show an event, a BRANCH_CPU_EVENT, as a mark among the thread's calls. Its value is shown if
- * `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.
- */
+/* Show a BRANCH_CPU_EVENT by a symbol (borrowed), with its value if that is a SYMBOL_MARK. */
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol);
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of one thread in magic-trace's machine, and the operations by which the rules in
- * callstack_magic_trace.c change them.
- *
- * A thread has a stack of stacks: system calls and interrupts run on a new one while the others
- * wait. All frames are in one array; only the topmost stack's change. A frame is a symbol.
- *
- * Times are mapped ones (timestamp_group.h).
+ * The frames of one thread in magic-trace's machine, which the rules in callstack_magic_trace.c
+ * change: a stack of stacks, as system calls and interrupts run on a new one while the others wait.
+ * All frames are in one array. A frame is a symbol. Times are mapped ones (timestamp_group.h).
  */
 #ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
 #define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
@@ -88,8 +84,8 @@ void magic_call(struct magic_stack *stack, int64_t time, const struct location *
 void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special);
 
 /*
- * Return from the innermost frame, and from the frames that an OCaml exception unwinds. On an empty
- * stack, emit a slice "[unknown]" that began at the earliest possible time.
+ * Return from the innermost frame, and those that an OCaml exception unwinds. On an empty stack,
+ * emit a slice "[unknown]" that began at the earliest possible time.
  */
 void magic_ret(struct magic_stack *stack, int64_t time);
 

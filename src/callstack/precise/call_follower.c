@@ -52,10 +52,7 @@ static const struct location_pair *named_locations(const struct branch_event *ev
 		       : NULL;
 }
 
-/*
- * Begin with one frame, of the first branch's function. Instructions count from the first event:
- * the number before it is unknown.
- */
+/* Begin with one frame, of the first branch's function, and no instructions. */
 static void begin_stretch(struct stretches *all, const struct symbol *function,
 			  const struct branch_event *first)
 {

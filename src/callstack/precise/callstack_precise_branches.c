@@ -171,10 +171,7 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 		push_called(stack, time, branch, false);
 }
 
-/*
- * If an exception or longjmp() came to a caller whose call was not seen, enter it. Returns whether
- * it did.
- */
+/* If an exception or longjmp() came to an unseen caller, enter it. Returns whether it did. */
 static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!precise_has_unseen_callers(stack) || !symbol_is_function(to->symbol) ||
@@ -196,10 +193,7 @@ static bool enter_by_function(struct precise_stack *stack, int64_t time, const s
 	return true;
 }
 
-/*
- * A jump into the body of another function than the top's, or to a part of a function.  `stays`:
- * its code drops no frame.
- */
+/* A jump into another function's body, or to a part of one.  `stays`: its code drops no frame. */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to, bool stays)
 {
@@ -261,10 +255,7 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
 	on_jump(stack, time, to, false);
 }
 
-/*
- * Continue in the body of a function, on this stack or a parked one. Returns false if no stack
- * fits.
- */
+/* Continue in a function's body, on this stack or a parked one. Returns false if none fits. */
 static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			   bool dropped)
 {
@@ -320,10 +311,7 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
 	precise_tail_call(stack, time, to);
 }
 
-/*
- * A jump or return after a load of the stack pointer. longjmp() and throws load it as well, but
- * stay on the stack.
- */
+/* A jump or return after a load of the stack pointer, as by longjmp() and throws on one stack. */
 static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, int64_t time,
 						  const struct location_pair *locations)
 {

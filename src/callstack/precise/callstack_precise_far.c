@@ -55,10 +55,7 @@ static uint16_t vector_flags(const struct branch_notes *notes)
 	return (uint16_t)(flags | (notes->cause ? SLICE_HAS_CAUSE : 0));
 }
 
-/*
- * Leave the kernel for code that is not traced: end all entries that were seen. Returns whether the
- * stack is empty.
- */
+/* Leave the kernel for untraced code: end all entries seen. Returns whether the stack is empty. */
 static bool leave_kernel(struct precise_stack *stack, int64_t time)
 {
 	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
@@ -83,7 +80,7 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 
 /*
  * Returns how many of the outermost `depth` frames are left without the inlined calls on the last
- * one. If the call was in them, it is moved to that frame.
+ * one, to which a call in these is moved.
  */
 static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
 			   struct syscall_call *call)
@@ -98,10 +95,7 @@ static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
 	return depth;
 }
 
-/*
- * Returns the call chain of the system call at `from`, up to the first frame in which code of
- * another symbol ran.
- */
+/* Returns the call chain of a system call, up to a frame in which code of another symbol ran. */
 static struct syscall_chain chain_of_syscall(const struct precise_stack *stack,
 					     const struct location *from)
 {
@@ -206,10 +200,7 @@ static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 	return at;
 }
 
-/*
- * End a handler or entry, the frame at index `at`, and its callees. The counts of an interrupted
- * stub go to its target, without the interruption's.
- */
+/* End the handler or entry at index `at`; its counts are not those of the stub it interrupted. */
 static void end_interruption(struct precise_stack *stack, int64_t time, size_t at)
 {
 	struct frame *stub;
@@ -285,9 +276,7 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	}
 }
 
-/*
- * Returns whether the thread was off its CPU since the trace stopped, until it resumes with `on`.
- */
+/* Returns whether the thread was off its CPU between the stop of the trace and `on`. */
 static bool was_off_cpu(const struct precise_stack *stack, const struct branch_event *on)
 {
 	const struct timeline *timeline = machine_of(stack)->timeline;

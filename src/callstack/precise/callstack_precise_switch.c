@@ -53,8 +53,7 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 
 /*
  * Returns how many frames around the known ones all candidates have in common, from the innermost
- * outwards; the outermost of them may return to different addresses. `*all`: the candidates have
- * equal frames.
+ * outwards; the outermost may return to different addresses. `*all`: they have equal frames.
  */
 static size_t count_common(struct precise_stack *stack, bool *all)
 {
@@ -159,10 +158,7 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 
 /* ---- Resuming -------------------------------------------------------------- */
 
-/*
- * Put the `count` frames of `frames` around the current ones. Their slices began when the stack was
- * resumed.
- */
+/* Put frames around the current ones. Their slices began when the stack was resumed. */
 static void enclose(struct precise_stack *stack, const struct frame *frames, size_t count,
 		    uint16_t flags)
 {
@@ -216,10 +212,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 	precise_forget_candidates(stack);
 }
 
-/*
- * Begin an empty stack with some frames. Frames found later to enclose them begin with the first of
- * them, at a time that is known later.
- */
+/* Begin an empty stack with frames, of which the first begins with those found later around it. */
 static void begin_with(struct precise_stack *stack, int64_t time, const struct frame *frames,
 		       size_t count)
 {
@@ -256,10 +249,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time)
 	stack->known = common;
 }
 
-/*
- * Add the frames that the candidates have in common, or all if the candidates are equal. Returns
- * false if there are none.
- */
+/* Add the frames that the candidates have in common. Returns false if there are none. */
 static bool reveal_common(struct precise_stack *stack)
 {
 	struct parked_stack *first = first_left(stack);
@@ -302,10 +292,7 @@ void precise_guess_candidate(struct precise_stack *stack)
 	take(stack, first, SLICE_UNCERTAIN_LEVEL);
 }
 
-/*
- * A jump began a function, which now returns just after a call of a parked stack: it ran on top of
- * that stack (boost's ontop_fcontext()).
- */
+/* A jump began a function that returns after a parked stack's call (boost's ontop_fcontext()). */
 static bool return_to_parked(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	enum precise_resume how = stack->below ? RESUME_TOP_FIBER : RESUME_TOP_CALL;
@@ -413,8 +400,8 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 }
 
 /*
- * Split the stack at a function that was called on another stack to leave for any: its frames are a
- * stack by themselves. `dropped`: nothing resumes it, so it is forgotten.
+ * Make the frames of a function that was called on another stack to leave for any a stack of their
+ * own. `dropped`: nothing resumes it, so it is forgotten.
  */
 static bool split_stack(struct precise_stack *stack, bool dropped)
 {
@@ -581,10 +568,7 @@ static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct 
 	return true;
 }
 
-/*
- * Later frames run on top of the current ones. Returns false if the start of the frames' callers is
- * not known yet.
- */
+/* Later frames run on top of the current ones. Returns false if their callers' start is unknown. */
 static bool begin_on_top(struct precise_stack *stack)
 {
 	if (stack->watched && stack->group.watched)

@@ -4,10 +4,9 @@
  * function refers to.
  *
  * A search compares the innermost frames one by one. Deeper frames are in a hash index, built when
- * a search first needs it: so search time does not grow with depth, and shallow stacks pay nothing.
- * The index has the innermost frame of each key, and for each frame the next one below with the
- * same key. An indexed frame must be removed from the index before it changes: see
- * frame_list_cut().
+ * a search first needs it: search time does not grow with depth, and shallow stacks pay nothing. It
+ * has the innermost frame of each key, and for each frame the next one below with the same key. An
+ * indexed frame must be removed from it before it changes (frame_list_cut()).
  */
 #ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 #define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
@@ -48,8 +47,7 @@ struct frame {
 	};
 	union {
 		uint64_t return_ip; /* CALLED: its lowest possible return address */
-		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes; 0:
-				       unknown */
+		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes, or 0 */
 		uint64_t known_ip;  /* ENTERED: where the code without bytes led to */
 	};
 	uint64_t entry_ip;
@@ -75,11 +73,7 @@ enum frame_key {
 	FRAME_BY_RESUME,   /* value: resume_ip of a signal handler */
 	FRAME_BY_ENTRY,    /* no value: an entry into the kernel */
 	FRAME_BY_FUNCTION, /* value: frame_function() */
-	/*
-	 * As FRAME_BY_FUNCTION, for an unwinder that enters a function in mid-body. A frame that
-	 * called _Unwind_Resume() has finished its clean-up: unwinding continues below it, which
-	 * distinguishes recursive frames.
-	 */
+	/* FRAME_BY_FUNCTION, unless it called _Unwind_Resume(): unwinding continues below it. */
 	FRAME_BY_LANDING,
 	FRAME_BY_TRAP,        /* no value: it has an OCaml handler installed */
 	FRAME_BY_NEAR_RETURN, /* in the index only: FRAME_BY_RETURN with return_slack */

@@ -16,10 +16,7 @@ struct syscall_symbols {
 	size_t work;                   /* bytes of code and names examined so far */
 };
 
-/*
- * Returns the symbol with a name from a list, to which it is added if it is new. There are few
- * names: of system calls, and of reasons for gaps.
- */
+/* Returns the symbol of a name from a list of few, to which it is added if it is new. */
 const struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
 					 const char *text);
 
@@ -48,9 +45,7 @@ struct syscall_chain {
 void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *names,
 			  const struct symbol *unknown);
 
-/*
- * Returns the symbol of a system call. If the number is an argument of the function, it is searched
- * at the next call of the chain.
+/* Returns the symbol of a system call.  An argument's number is searched at the chain's next call.
  */
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct syscall_chain *chain, bool int80);
