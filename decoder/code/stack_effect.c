@@ -5,9 +5,10 @@
 #include "decoder/code/insn.h"
 
 /*
- * Bytes of straight code between a load of RSP and a jump or return, which restores registers, and
- * a call; between a word put on the stack and the jump or return that uses it.  Bytes of a function
- * in front of a branch, few, because a file may be made so that they are decoded for each branch.
+ * Bytes of straight code between a load of RSP and a jump or return, which restores registers, or a
+ * call; between a store of RSP and a call; between a word put on the stack and the jump or return
+ * that uses it; and of a function in front of a branch, few, as a hostile file has them decoded for
+ * each.
  */
 #define JUMP_BYTES     128
 #define CALL_BYTES     16
@@ -396,9 +397,7 @@ static bool may_put_before(const uint8_t *code, uint64_t offset, uint64_t straig
 	return false;
 }
 
-/*
- * Follow a function's straight code up to an offset, of which loads of RSP count for `straight`
- * bytes.  Returns whether it has an instruction there.
+/* Follow code up to an offset; loads of RSP count for `straight` bytes.  Returns whether it is met.
  */
 static bool follow_to(struct sp_state *state, const struct function_code *code, uint64_t offset,
 		      uint64_t straight)

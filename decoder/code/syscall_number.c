@@ -7,10 +7,8 @@
 
 enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 };
 
-/*
- * The origin of a value: the slot that had it before an instruction, a constant, or UNKNOWN.  Of
- * the stack 48 words are slots, in 64-bit code only.
- */
+/* A value's origin: the slot that had it, a constant, or UNKNOWN.  48 words are slots, in 64-bit
+ * code. */
 #define SLOTS       64
 #define UNKNOWN     (-1)
 #define CONSTANT(n) ((n) < 0 ? UNKNOWN : SLOTS + (int64_t)(n))
@@ -86,9 +84,8 @@ static bool rm_is_register(const struct fields *fields)
 
 /*
  * The operand that an instruction writes, but for flags, pushed words and the memory of vectors
- * (SDM volume 2, appendix A, "Opcode Map"): '.' nothing; 'g' the register in ModRM.reg; 'm' the
- * register or memory in ModRM.rm; 'o' the register in the opcode; '*' perhaps anything.  Other
- * letters depend on more of the instruction.
+ * (SDM volume 2, appendix A): '.' nothing; 'g' the register in ModRM.reg; 'm' the register or
+ * memory in ModRM.rm; 'o' the register in the opcode; '*' perhaps anything.  Others: written_by().
  */
 static const char written[16][17] = {
 	"mmgg****mmgg****", "mmgg****mmgg****", "mmgg****mmgg****", "mmgg****......**",

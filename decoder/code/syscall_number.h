@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which system call a SYSCALL, SYSENTER or INT $0x80 instruction asks for: the number that the code
- * in front of it puts into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
+ * The number of a system call, which the code in front of SYSCALL, SYSENTER or INT $0x80 puts into
+ * EAX
+ * ("mov $12,%eax; syscall"): Intel PT shows no registers.
  *
- * Constant propagation (compilers) through one function: a number is known if all paths to the
- * system call put the same one there.  If it is an argument of the function, as of libc's
- * syscall(), the same is asked of the caller's code.
+ * Constant propagation through one function: a number is known if all paths to the system call put
+ * the same one there.  If it is an argument of the function, as of libc's syscall(), the same is
+ * asked of the caller's code.
  */
 #ifndef DECODER_CODE_SYSCALL_NUMBER_H
 #define DECODER_CODE_SYSCALL_NUMBER_H
@@ -36,10 +37,7 @@ struct syscall_number {
 	int32_t argument; /* the register or word of the function's argument, or SYSCALL_UNKNOWN */
 };
 
-/*
- * Returns the value of a register or word when the instruction at the offset `at` begins:
- * the SYSCALL, or a CALL in the function.
- */
+/* Returns the value of a register or word in front of the SYSCALL or CALL at the offset `at`. */
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
 					  unsigned slot);
 

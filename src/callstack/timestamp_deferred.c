@@ -101,10 +101,7 @@ void timestamp_group_infer_watched(struct timestamp_group *group, const struct s
 	defer(&group->outer, &event);
 }
 
-/*
- * Returns the order of a slice that encloses event `at` of the group and no earlier event; events
- * before `floor` are emitted before.
- */
+/* Returns the order of a slice around event `at` and no earlier one; `floor`: first not emitted. */
 static int8_t order_around(const struct slice_event *own, size_t at, size_t floor)
 {
 	int order = SLICE_ORDER_DEFERRED;

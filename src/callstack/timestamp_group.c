@@ -8,9 +8,7 @@
 /* Events to emit at once, if possible: 8 KiB. */
 #define EMIT_ENOUGH ((size_t)1 << 8)
 
-/*
- * Events between two flushes of a group that settles. They are counted exactly, so that the order
- * of slices of several threads does not depend on when events are emitted.
+/* Events between two flushes of a group that settles, exactly: it orders slices of several threads.
  */
 #define SETTLE_EVENTS ((size_t)1 << 12)
 

@@ -12,11 +12,7 @@ static int64_t subtract_wrapping(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/*
- * Returns the next call's share: the remaining time divided by the remaining calls. The division
- * truncates towards zero, so the last call gets the remainder. A negative total (time ran
- * backwards) is distributed the same way.
- */
+/* Returns the next call's share of the remaining time, which is negative if time ran backwards. */
 static int64_t share(int64_t total, int64_t used, size_t calls_left)
 {
 	int64_t left = subtract_wrapping(total, used);
@@ -33,9 +29,7 @@ static int64_t time_to_share(const struct timestamp_group *group, int64_t to_tim
 	return resolution && total > resolution ? resolution : total;
 }
 
-/*
- * Returns the time of the calls before an open gap, which comes last and may have been long: at the
- * last group's time per call, but at most `total`.
+/* Returns the time of the calls before an open gap: at the last group's per call, at most `total`.
  */
 static int64_t time_before_gap(const struct timestamp_group *group, int64_t total)
 {
@@ -135,9 +129,8 @@ static inline uint32_t first_insns(const struct timestamp_group *group, bool any
 }
 
 /*
- * Distribute by instructions: at a steady pace, but at least 1 ns per call. If instructions are
- * unknown, or there are more calls than ns, all calls take the same time. `any` (a constant): there
- * may be marks.
+ * Distribute at a steady pace by instructions, at least 1 ns per call; evenly if they are unknown,
+ * or there are more calls than ns. `any` (a constant): there may be marks.
  */
 static inline __attribute__((always_inline)) void distribute_by_insns(struct timestamp_group *group,
 								      int64_t to_time,

@@ -28,7 +28,6 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	forget_time(flow);
 }
 
-/* The flow has passed the header of a PSB that is a cut. */
 static void pass_cut(struct pt_flow *flow)
 {
 	flow->passed = flow->cuts.position;

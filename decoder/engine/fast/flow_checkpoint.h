@@ -28,8 +28,7 @@ struct flow_checkpoint {
 /* The flow is at a PSB: begin to pass it. */
 void flow_checkpoint_approach(struct pt_flow *flow);
 
-/* The header of the PSB was read: pass it, and pause there if it is a cut and the flow stops at
- * cuts. */
+/* The PSB's header was read: pass it, and pause there if it is a cut and the flow stops at cuts. */
 void flow_checkpoint_pass(struct pt_flow *flow);
 
 /* Save the state of a flow that has just passed a cut, or has not begun. */
@@ -39,16 +38,15 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_flow *flow);
 
 /*
- * Begin at a cut with a guess; `first` is the beginning of the stream.  Returns false if the
- * header has too little to guess by; otherwise the flow has passed the cut.
+ * Begin at a cut with a guess; `first` is the beginning of the stream.  Returns false, before the
+ * cut, if the header has too little to guess by.
  */
 bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
 			   const struct aux_cuts *at);
 
 /*
- * A segment was decoded speculatively from `before` and ended in `after`.  Returns true if
- * starting from the real state `now` gives the same result, except stops (schedule.h) and
- * sums; `after` is then corrected.
+ * A segment was decoded from the guess `before` to `after`.  If the real state `now` gives the same
+ * result, except stops (schedule.h) and sums, corrects `after` and returns true.
  */
 bool flow_checkpoint_join(const struct flow_checkpoint *now, const struct flow_checkpoint *before,
 			  struct flow_checkpoint *after);

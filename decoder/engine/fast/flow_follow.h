@@ -24,10 +24,7 @@ static inline void count_execution(const struct pt_flow *flow, uint32_t node, un
 
 /* ---- Blocks without events ----------------------------------------------- */
 
-/*
- * Follow blocks without events while there are bits.  A bit is an index here and not a
- * condition, because the processor could not predict it.
- */
+/* Follow blocks without events while there are bits, which as conditions could not be predicted. */
 static inline struct flow_cursor skip_silent_blocks(const struct pt_flow *flow,
 						    struct flow_cursor cursor)
 {
@@ -70,8 +67,7 @@ INLINED void skip_run(struct pt_flow *flow, struct flow_cursor *cursor, const st
 	cursor->bits <<= packed_counts_bits(run->steps) % 64;
 }
 
-/* Follow blocks without events by the bits of a run, and keep it, also if it ends before the last
- * bit. */
+/* Follow blocks without events by the bits of a run, and keep it, even if bits are left. */
 static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flow_cursor cursor,
 						uint64_t id)
 {
@@ -91,10 +87,7 @@ static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flo
 	return end;
 }
 
-/*
- * Follow runs without events while enough bits for a key are left, or until a run ends before its
- * last bit.
- */
+/* Follow runs without events while bits for a key are left, or until a run leaves some. */
 static inline struct flow_cursor skip_silent_runs(struct pt_flow *flow, struct flow_cursor cursor)
 {
 	const unsigned unused = 63 - RUN_BITS_SILENT;
@@ -140,10 +133,7 @@ static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *curso
 		flow->known = flow->stream.state.now;
 }
 
-/*
- * Follow one bit: without timing packets, time advances 1 ns per instruction, so update it at
- * every branch.
- */
+/* Follow one bit: without timing packets, each branch updates the time. */
 static inline void follow_silent_bit(struct pt_flow *flow, struct flow_cursor *cursor)
 {
 	uint64_t before = cursor->bits;
@@ -262,9 +252,7 @@ static inline bool follow_return(struct pt_flow *flow, struct flow_cursor *curso
 	return true;
 }
 
-/*
- * Returns the block at the target of an indirect branch, and brings it into view; NULL: not cached.
- */
+/* Returns the block at an indirect branch's target, brought into view; NULL: not cached. */
 static inline struct basic_block *find_target_block(struct pt_flow *flow,
 						    const struct basic_block *block, uint64_t to)
 {

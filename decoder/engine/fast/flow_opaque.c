@@ -290,10 +290,7 @@ static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 	}
 }
 
-/*
- * A packet is not known to be of the caller: what precedes it is not used again.  Begin anew at its
- * address, or follow known code there.
- */
+/* A packet is not known to be of the caller: begin anew at its address, or follow code there. */
 static void stay_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip, enum proof proof)
 {
 	struct opaque_code *opaque = &flow->opaque;

@@ -38,9 +38,9 @@ static bool begins_with_psb(const struct aux_piece *piece)
 }
 
 /*
- * The next pieces are apart: nothing of the state holds for them, except where the CPU itself
- * resumed.  State that the CPU resets only at a PSB (clock, last ip, mode, stack of returns)
- * is kept there, and the next packet with an ip restarts the flow, as after damage.
+ * The next pieces are apart: nothing of the state holds for them.  Where the CPU itself resumed,
+ * what it resets only at a PSB (clock, last ip, mode, stack of returns) does, and the next packet
+ * with an ip restarts the flow, as after damage.
  */
 static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 {

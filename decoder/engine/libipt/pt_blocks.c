@@ -138,10 +138,7 @@ static void fail_by(struct pt_blocks *blocks, int status, uint64_t ip)
 	blocks_fail(blocks, gap_reason_of(status), ip);
 }
 
-/*
- * libipt needs the trace in one piece, and PSBs and packets may straddle pieces, so copy the
- * consecutive pieces.  Where the trace resumes without a PSB, write one.
- */
+/* libipt needs the trace in one piece: copy consecutive ones.  Write a PSB where there is none. */
 static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 {
 	size_t first = blocks->next_piece, end = first;
@@ -277,9 +274,8 @@ static void synchronise(struct pt_blocks *blocks)
 }
 
 /*
- * Returns where the last packet decided that the pending branch goes: libipt would continue there,
- * and begins a block, although it gets no code.  0: not decided.  After a direct branch nothing
- * says that the code ran.
+ * Returns where the last packet decided that the pending branch goes; 0: not decided, as after a
+ * direct branch.  libipt begins a block there, although it gets no code.
  */
 static uint64_t decided_ip(struct pt_blocks *blocks)
 {
@@ -324,8 +320,8 @@ static bool lacks_code(int status, const struct pt_block *block)
 }
 
 /*
- * Decode the first block after a PSB in mid-flow: libipt has its ip only with the block, so
- * the right image is known after the first attempt.  Returns libipt's status.
+ * Decode the first block after a PSB in mid-flow, twice if need be: only the block shows its ip,
+ * and so the right image.  Returns libipt's status.
  */
 static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 {
@@ -343,10 +339,7 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	return status;
 }
 
-/*
- * Decode a block, perhaps user code that follows kernel code, with the image of this time.
- * libipt has its ip only with the block: if that has no code, another image may.
- */
+/* Decode a block with the image of this time; or with another, if this has no code at its ip. */
 static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 {
 	int status;
@@ -362,8 +355,8 @@ static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 }
 
 /*
- * A damaged MODE.Exec (fast/flow_state.h: flow_apply_mode()): libipt reads other code than ran.
- * libipt 2.1 does so, too, where it knows no mode: after an overflow, or CS.L with CS.D.
+ * A damaged MODE.Exec (flow_apply_mode()): libipt reads other code than ran.  libipt 2.1 does so,
+ * too, where it knows no mode: after an overflow, or CS.L with CS.D.
  */
 static bool has_impossible_mode(const struct pt_block *block)
 {

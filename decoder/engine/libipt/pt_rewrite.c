@@ -274,10 +274,7 @@ static void on_ip_packet(struct rewriter *rewriter, const struct pt_packet *pack
 	}
 }
 
-/*
- * Returns whether a MODE.Exec has its own FUP (event trace: IF changed): libipt expects a TIP
- * there.  The execution mode itself does not change.
- */
+/* Returns whether a MODE.Exec has its own FUP (event trace: IF changed): libipt expects a TIP. */
 static bool changes_interrupt_flag(const struct rewriter *rewriter,
 				   const struct pt_packet_mode *mode)
 {

@@ -128,9 +128,8 @@ void magic_clear(struct magic_stack *stack, int64_t time)
 }
 
 /*
- * Close all frames and emit all events. magic-trace flushes to the group's former time, which thus
- * moves backwards again. Events that are deferred while the frames are closed are emitted with the
- * next segment; after the last segment, never.
+ * Close all frames and emit all events. magic-trace flushes to the group's former time. Events that
+ * are deferred meanwhile are emitted with the next segment; after the last, never.
  */
 void magic_end_segment(struct magic_stack *stack, int64_t time, bool last)
 {
@@ -163,9 +162,8 @@ static bool is_goroutine_switch(const struct magic_stack *stack, const struct sy
 }
 
 /*
- * Go's gogo jumps to another goroutine, mostly to where it called mcall or morestack: pop through
- * the innermost of these and its caller, which the jump pushes again. Without one of them the stack
- * is new.
+ * Go's gogo jumps to another goroutine, mostly to where it called mcall or morestack: pop these and
+ * the caller, which the jump pushes again. Without one of them the stack is new.
  */
 static void leave_goroutine(struct magic_stack *stack, int64_t time)
 {
@@ -207,8 +205,8 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 }
 
 /*
- * A return, with heuristics for OCaml's runtime. caml_next_frame_descriptor returns once for every
- * frame that an exception unwinds; the function that raises then returns past as many frames.
+ * A return, with heuristics for OCaml's runtime: caml_next_frame_descriptor returns once for every
+ * frame that an exception unwinds; the function that raises then returns past as many.
  * caml_raise_exn is one of them; caml_raise_exception is reached through two frames of C.
  */
 void magic_ret(struct magic_stack *stack, int64_t time)

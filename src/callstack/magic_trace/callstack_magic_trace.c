@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table `rules` has the action for each kind of branch, and for branches at which tracing
- * starts (ON) or stops (OFF).
- *
- * A gap closes all frames and begins a new stack. A transaction's branches are held back until it
- * ends, and dropped if it aborts.
- *
- * A new stack stores the earliest start of frames that are found late: the branch's time if its
- * target is in the kernel, otherwise the last gap's.
+ * starts (ON) or stops (OFF). A gap closes all frames and begins a new stack. A transaction's
+ * branches are held back until it ends, and dropped if it aborts.
  */
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 
@@ -79,9 +74,9 @@ static enum trace_mode mode_of(const struct magic_stack *stack)
 }
 
 /*
- * If only the kernel is traced, begin a new stack. Otherwise return from the frame that the end of
- * tracing called; without CHECK, because a page fault at a call's target would look like a tail
- * call. On an empty stack, call the target.
+ * If only the kernel is traced, begin a new stack. On an empty stack, call the target. Otherwise
+ * return from the frame that the end of tracing called; without CHECK, because a page fault at a
+ * call's target would look like a tail call.
  */
 static void start_trace(struct magic_stack *stack, int64_t time, const struct location *to)
 {
@@ -95,10 +90,7 @@ static void start_trace(struct magic_stack *stack, int64_t time, const struct lo
 	}
 }
 
-/*
- * Return from all frames and go back to the stack set aside last, without CHECK. If there is none,
- * begin a new one.
- */
+/* Return from all frames to the stack set aside last, without CHECK; or begin a new one. */
 static void leave_kernel(struct magic_stack *stack, int64_t time, const struct location *to)
 {
 	magic_clear(stack, time);
@@ -218,9 +210,8 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 }
 
 /*
- * Returns the time of an event. If it equals the time of the thread's last gap, or of its first
- * event, it slides by 1 ns, so that a new segment never begins at the instant at which the former
- * ends. The run's very first instant is exempt.
+ * Returns the time of an event. At the time of the thread's last gap or first event, except 0, it
+ * slides by 1 ns, so that a new segment never begins when the former ends.
  */
 static int64_t event_time(struct magic_stack *stack, const struct branch_event *event, bool untimed)
 {
