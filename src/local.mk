@@ -17,8 +17,8 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/inline_flow.c \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
 	src/callstack/magic_trace/callstack_magic_frames.c src/callstack/magic_trace/callstack_magic_frames.h \
-	src/callstack/magic_trace/callstack_magic_trace.c src/callstack/magic_trace/callstack_magic_trace.h \
-	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
+	src/callstack/magic_trace/callstack_magic_trace.c \
+	src/callstack/precise/callstack_precise.c \
 	src/callstack/precise/callstack_precise_branches.c \
 	src/callstack/precise/call_follower.c \
 	src/callstack/precise/callstack_precise_far.c \

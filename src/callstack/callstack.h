@@ -22,7 +22,8 @@ struct slice_cause;
 /* Additional facts about an event.  Most branches have none. */
 struct branch_notes {
 	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
-	/* Show only this instant; NULL: none. With a BRANCH_TX_ABORT, the abort's branch follows. */
+	/* Show only this instant; NULL: none. With a BRANCH_TX_ABORT, the abort's branch follows.
+	 */
 	const struct symbol *mark;
 	uint64_t mark_value;      /* shown with the mark if its symbol is a SYMBOL_MARK */
 	const struct trap *traps; /* OCaml handlers installed and removed on the way to `from` */
@@ -172,6 +173,13 @@ static inline struct symbol callstack_special_symbol(struct name_table *names, c
 /* Set a machine's operations, limits, and what all machines use of the options. */
 void callstack_machine_init(struct callstack_machine *machine, const struct callstack_ops *ops,
 			    const struct callstack_options *options);
+
+/*
+ * Return a new machine, owned by the caller: the precise one, or that of magic-trace 1.0
+ * (callstack_precise.c, callstack_magic_trace.c).  Never NULL.
+ */
+struct callstack_machine *callstack_precise_open(const struct callstack_options *options);
+struct callstack_machine *callstack_magic_trace_open(const struct callstack_options *options);
 
 static inline struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 {

@@ -39,7 +39,7 @@ struct output_format;
 /* Arguments of slices: "file:line"; none; address and source apart; also the call and costs. */
 enum option_args { OPTION_ARGS_LOC = 0, OPTION_ARGS_NONE, OPTION_ARGS_LINE, OPTION_ARGS_FULL };
 
-/* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
+/* How call stacks are built: callstack_precise.c, callstack_magic_trace.c. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
 /* A program whose output is imitated exactly. */

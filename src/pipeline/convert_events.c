@@ -2,7 +2,7 @@
 /* Print hits and overlays. */
 #include "src/pipeline/convert.h"
 
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/events/event_output.h"
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/recording.h"

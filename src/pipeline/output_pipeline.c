@@ -4,8 +4,7 @@
 
 #include <unistd.h>
 
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"

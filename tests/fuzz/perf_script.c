@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "base/tables/name.h"
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/events/event_output.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/slice_sorter.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/callstack/callstack.h"
 #include "tests/support/perf_script_calls.h"
 
 static const char *const oracles[] = {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/callstack/callstack.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/slice_sorter.h"
 

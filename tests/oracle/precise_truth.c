@@ -21,7 +21,7 @@
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/resolve/code_files.h"
 #include "src/resolve/resolve.h"

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/tables/name.h"
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/perf_script/perf_script.h"
 

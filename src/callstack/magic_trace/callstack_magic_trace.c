@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The call-stack machine of magic-trace 1.0 (github.com/janestreet/magic-trace), including its
+ * corner cases, so that its users get the picture they know.
+ *
+ * The machine follows names, not addresses: a jump or return into a function of another name
+ * replaces the innermost frame. Two symbols of the same name (`symbol->name`, interned) are the
+ * same function.
+ *
+ * Slices are emitted in magic-trace's order, which is not that of time:
+ *  - nothing is emitted for a timestamp until a later one arrives
+ *    (timestamp_group.h);
+ *  - callers found late, returns from unseen functions, and calls at the time
+ *    of the run's first event come when the segment ends, with SLICE_ORDER_DEFERRED;
+ *    in that order only if the sink is `immediate`: for others, each comes where it
+ *    encloses what it called, and is lost where magic-trace loses it;
+ *  - times go back where the input's do.
+ * The sink is flushed when a gap or the end of the trace has closed all
+ * frames, unless deferred events are left over (they come with the next segment).
+ * Times given to the sink are perf's: the base time is added back.
+ *
+ * Where magic-trace stops with an error ("impossible" events) this machine
+ * counts a warning and handles the event as if it had no branch kind.
+ *
  * The table `rules` has the action for each kind of branch, and for branches at which tracing
  * starts (ON) or stops (OFF). A gap closes all frames and begins a new stack. A transaction's
  * branches are held back until it ends, and dropped if it aborts.
  */
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
-
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
 /* Branches held back in one transaction; hardware transactions fit in the CPU's caches. */

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The precise machine's life cycle, gaps and marks; open, inherit, copy, finish. */
-#include "src/callstack/precise/callstack_precise.h"
-
+/*
+ * The precise call-stack machine: frames know where they return to.
+ *
+ * The machine compares addresses, not names: a return pops the stack down to the frame whose call
+ * instruction precedes the return's target, at any depth. So the stack survives longjmp,
+ * exceptions, tail calls, retpolines, signal handlers and switches between stacks. A frame whose
+ * call was not seen is inferred to run since the segment began. man ptrace2ftf.7 describes the
+ * model.
+ *
+ * This file has its life cycle, gaps and marks; open, inherit, copy, finish.
+ */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 /* ---- Room ---------------------------------------------------------------- */

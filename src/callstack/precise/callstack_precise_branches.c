@@ -159,7 +159,7 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 	if (effect == CALL_SETJMP)
 		precise_remember_setjmp(stack);
 	else if (effect == CALL_NEVER_RETURNS)
-		frame_set_no_return(top(stack));
+		top(stack)->return_ip = top(stack)->return_slack = 0;
 }
 
 static inline void on_call(struct precise_stack *stack, int64_t time,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private state of the precise machine (callstack_precise.h), and the operations on frames that
+ * The private state of the precise machine (callstack_precise.c), and the operations on frames that
  * its parts share. A frame's slice is emitted as the frame is pushed and popped.
  *
  * `time` is mapped: ns since the run's first event (timestamp_group.h).

@@ -46,7 +46,8 @@ struct frame {
 		const struct slice_cause *cause; /* if slice_flags has SLICE_HAS_CAUSE */
 	};
 	union {
-		uint64_t return_ip; /* CALLED: its lowest possible return address */
+		uint64_t return_ip; /* CALLED: its lowest possible return address; 0: never returns
+				     */
 		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes, or 0 */
 		uint64_t known_ip;  /* ENTERED: where the code without bytes led to */
 	};
@@ -128,13 +129,6 @@ static inline void frame_set_return(struct frame *frame, uint64_t call_ip, uint8
 {
 	frame->return_ip = call_ip + (call_length ? call_length : 1);
 	frame->return_slack = call_length ? 0 : CALL_LENGTH_MAX - 1;
-}
-
-/* The function of this CALLED frame never returns. */
-static inline void frame_set_no_return(struct frame *frame)
-{
-	frame->return_ip = 0;
-	frame->return_slack = 0;
 }
 
 /* Returns whether ip follows the call instruction of a CALLED frame. */

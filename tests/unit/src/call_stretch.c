@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/callstack/callstack.h"
 #include "tests/support/stack_branch.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"

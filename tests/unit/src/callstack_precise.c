@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "tests/support/precise_depth.h"
 #include "tests/support/stack_branch.h"
 #include "tests/support/unit.h"

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/callstack/magic_trace/callstack_magic_trace.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/perf_script/perf_script.h"
 #include "tests/support/perf_script_calls.h"
 #include "tests/support/unit.h"

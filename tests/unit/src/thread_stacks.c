@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "decoder/cpu_event.h"
 #include "decoder/perf_data/perf_file.h"
-#include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/callstack.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
