@@ -45,7 +45,7 @@ struct insn {
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
 
-/* Returns true if an instruction enters the kernel and execution continues after it. */
+/* Returns whether an instruction enters the kernel and execution continues after it. */
 static inline bool insn_is_syscall(const struct insn *insn)
 {
 	return insn->kind == BRANCH_SYSCALL || insn->int80;

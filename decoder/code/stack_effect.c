@@ -83,6 +83,11 @@ static struct operands operands_of(const uint8_t *modrm, unsigned rex)
 	return result;
 }
 
+static struct insn insn_at(const struct function_code *code, uint64_t offset)
+{
+	return insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+}
+
 /* ---- Instructions -------------------------------------------------------- */
 
 /* A value comes to RSP. */
@@ -246,21 +251,19 @@ static void add(struct sp_state *state, const struct operands *operands, int64_t
 		state->loads &= ~(1U << operands->base);
 }
 
-/* Whether an opcode is one of follow_operands(). */
-static bool has_operands(uint8_t opcode)
-{
-	return opcode == 0x8b || opcode == 0x89 || opcode == 0x8d || opcode == 0x87 ||
-	       opcode == 0x81 || opcode == 0x83 || opcode == 0xc7;
-}
-
 /* An instruction with a ModRM byte after its opcode, up to `end`. */
 static void follow_operands(struct sp_state *state, const uint8_t *opcode, const uint8_t *end,
 			    unsigned rex, uint64_t next)
 {
-	struct operands operands = operands_of(opcode + 1, rex);
-	unsigned operation = opcode[1] >> 3 & 7;
+	static const uint8_t followed[] = { 0x8b, 0x89, 0x8d, 0x87, 0x81, 0x83, 0xc7 };
+	struct operands operands;
+	unsigned operation;
 	int64_t value;
 
+	if (!memchr(followed, *opcode, sizeof(followed)))
+		return;
+	operands = operands_of(opcode + 1, rex);
+	operation = opcode[1] >> 3 & 7;
 	switch (*opcode) {
 	case 0x8b:
 		load_register(state, &operands, operands.reg);
@@ -283,9 +286,6 @@ static void follow_operands(struct sp_state *state, const uint8_t *opcode, const
 	case 0xc7:
 		if (operands.memory && operands.on_stack)
 			put(state, operands.displacement, (uint64_t)read_int32(end - 4), false);
-		break;
-	default:
-		break;
 	}
 }
 
@@ -318,7 +318,7 @@ static void follow(struct sp_state *state, const uint8_t *bytes, size_t length, 
 		state->addresses[reg] = (uint32_t)read_int32(bytes + 1);
 	} else if (*bytes == 0xff && end - bytes > 1 && (bytes[1] & 0x38) == 0x30)
 		push_value(state, 0);
-	else if (rex & 8 && has_operands(*bytes))
+	else if (rex & 8)
 		follow_operands(state, bytes, end, rex, next);
 }
 
@@ -369,12 +369,6 @@ static bool may_keep_before(const uint8_t *code, uint64_t offset, uint64_t strai
 	return false;
 }
 
-/* Returns whether two bytes may be the ModRM and SIB bytes of the operand (%rsp). */
-static inline bool may_be_top(const uint8_t *bytes)
-{
-	return (bytes[0] & 0xc7) == 0x04 && bytes[1] == 0x24;
-}
-
 /* Whether an instruction that stores a word near the top of the stack may end after two bytes. */
 static inline bool may_store(const uint8_t *bytes)
 {
@@ -405,7 +399,7 @@ static bool follow_to(struct sp_state *state, const struct function_code *code, 
 	uint64_t at = 0, loaded_at = 0;
 
 	while (at < offset) {
-		struct insn insn = insn_decode(code->bytes + at, code->size - at, INSN_MODE_64);
+		struct insn insn = insn_at(code, at);
 		bool loaded = state->loaded;
 
 		if (!insn.length)
@@ -431,8 +425,7 @@ static bool loads_sp_after(const struct function_code *code, uint64_t offset)
 	struct sp_state state = { 0 };
 
 	while (offset < end && offset < code->size && !state.written) {
-		struct insn insn =
-			insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+		struct insn insn = insn_at(code, offset);
 
 		if (!insn.length || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN)
 			break;
@@ -494,7 +487,7 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 
 	if (offset >= code->size || offset > FUNCTION_BYTES)
 		return result;
-	insn = insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+	insn = insn_at(code, offset);
 	result.kind = insn.kind;
 	if (insn.kind != BRANCH_CALL && insn.kind != BRANCH_JUMP && insn.kind != BRANCH_RETURN)
 		return result;
@@ -520,7 +513,7 @@ static bool adds_register(const uint8_t *bytes, size_t length)
 
 static bool is_jump(const struct function_code *code, uint64_t offset)
 {
-	struct insn insn = insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+	struct insn insn = insn_at(code, offset);
 
 	return insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND;
 }
@@ -536,7 +529,7 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 		return NEVER_KEPT;
 	for (uint64_t at = 0; at < code->size && from <= offset; at = next) {
 		const uint8_t *bytes = code->bytes + at;
-		struct insn insn = insn_decode(bytes, code->size - at, INSN_MODE_64);
+		struct insn insn = insn_at(code, at);
 		uint64_t to = at + insn.length + (uint64_t)(int64_t)insn.distance;
 
 		next = at + (insn.length ? insn.length : 1);
@@ -654,7 +647,7 @@ static bool follow_target(struct target_path *path, const struct function_code *
 			  enum target_effect *fate)
 {
 	const uint8_t *bytes = code->bytes + path->at;
-	struct insn insn = insn_decode(bytes, code->size - path->at, INSN_MODE_64);
+	struct insn insn = insn_at(code, path->at);
 	uint64_t next = path->at + insn.length;
 
 	*fate = fate_at(path);
@@ -684,13 +677,13 @@ static bool follow_target(struct target_path *path, const struct function_code *
 	}
 }
 
-/* Whether the code at the begin of a function may use its return address: most does not. */
+/* Whether a function's begin may have (%rsp), its return address, as an operand: most has not. */
 static bool may_use_return_address(const struct function_code *code)
 {
 	size_t size = MIN(code->size, TARGET_BYTES);
 
 	for (size_t i = 0; i + 1 < size; i++) {
-		if (may_be_top(code->bytes + i))
+		if ((code->bytes[i] & 0xc7) == 0x04 && code->bytes[i + 1] == 0x24)
 			return true;
 	}
 	return false;
@@ -716,7 +709,7 @@ bool stack_effect_continues_frame(const struct function_code *code)
 
 	for (int i = 0; i < TARGET_INSNS && path.at < code->size; i++) {
 		const uint8_t *bytes = code->bytes + path.at;
-		struct insn insn = insn_decode(bytes, code->size - path.at, INSN_MODE_64);
+		struct insn insn = insn_at(code, path.at);
 
 		if (!insn.length || insn.kind == BRANCH_RETURN)
 			return false;

@@ -8,19 +8,17 @@
  * same function.
  *
  * Slices are emitted in magic-trace's order, which is not that of time:
- *  - nothing is emitted for a timestamp until a later one arrives
- *    (timestamp_group.h);
- *  - callers found late, returns from unseen functions, and calls at the time
- *    of the run's first event come when the segment ends, with SLICE_ORDER_DEFERRED;
- *    in that order only if the sink is `immediate`: for others, each comes where it
- *    encloses what it called, and is lost where magic-trace loses it;
+ *  - nothing is emitted for a timestamp until a later one arrives (timestamp_group.h);
+ *  - callers found late, returns from unseen functions, and calls at the time of the run's first
+ * event come when the segment ends, with SLICE_ORDER_DEFERRED; in that order only if the sink is
+ *    `immediate`: for others, each comes around its callees, and is lost where magic-trace loses
+ * it;
  *  - times go back where the input's do.
- * The sink is flushed when a gap or the end of the trace has closed all
- * frames, unless deferred events are left over (they come with the next segment).
- * Times given to the sink are perf's: the base time is added back.
+ * The sink is flushed when a gap or the end of the trace has closed all frames, unless deferred
+ * events are left over, for the next segment. Times given to the sink are perf's.
  *
- * Where magic-trace stops with an error ("impossible" events) this machine
- * counts a warning and handles the event as if it had no branch kind.
+ * Where magic-trace stops with an error ("impossible" events) this machine counts a warning and
+ * handles the event as if it had no branch kind.
  *
  * The table `rules` has the action for each kind of branch, and for branches at which tracing
  * starts (ON) or stops (OFF). A gap closes all frames and begins a new stack. A transaction's
