@@ -14,9 +14,8 @@
 #define QUEUE_RING 128
 
 /*
- * Branches in a row without a packet: a flow with more loops forever (`jmp .`), as a packet has at
- * most 47 TNT bits, with a few direct branches between two.  A block without a branch counts as
- * one.
+ * Branches in a row without a packet, which has at most 47 TNT bits, with a few direct branches
+ * between: a flow with more loops forever (`jmp .`).  A block without a branch counts as one.
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 

@@ -59,10 +59,7 @@ struct timestamp_group {
 	size_t cut_count, cut_room;
 	size_t room, detail_room;
 	size_t full; /* below this count, an event can be added at once; often 0 */
-	/*
-	 * Some events have known cycles (CYC packets). Events from `uncosted` on, after `costed`,
-	 * have no cycles yet.
-	 */
+	/* Of CYC packets; events from `uncosted` on, after `costed`, have no cycles yet. */
 	struct slice_cost costed, before; /* the last known cycles, and the ones before */
 	uint64_t pace;                    /* cycles per instruction between them, in 2^-32 */
 	size_t uncosted;
@@ -101,9 +98,8 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 
 /*
  * Returns a new event at `time`; another time than the group's begins a new group. The caller fills
- * in all but its time and `detail`, and counts a call in `calls`. `insns`: the thread's
- * instructions so far, modulo 2^32. NULL: the sink uses details, so call timestamp_group_add()
- * instead.
+ * in all but its time and `detail`, and counts a call in `calls`. `insns`: the thread's so far,
+ * modulo 2^32. NULL: call timestamp_group_add() instead, as the sink uses details.
  */
 static inline struct slice_event *timestamp_group_next(struct timestamp_group *group, int64_t time,
 						       uint32_t insns)
@@ -136,25 +132,19 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 			      const struct slice_event *mark, const struct slice_detail *detail);
 
 /*
- * Add the begin or end of an inlined call at `time`, not before the group's. It takes no time of
- * the group. Its own time is interpolated by instructions between the calls and returns around it,
- * and is not before `time`.
+ * Add the begin or end of an inlined call, which takes no time of the group: its time is
+ * interpolated by instructions between the calls and returns around it, from `time` on, not before
+ * the group's.
  */
 void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 				 const struct slice_event *event,
 				 const struct slice_detail *detail);
 
-/*
- * Give the last slice that is still open another name and more enum slice_flags. Returns false if
- * its begin is already emitted.
- */
+/* Give the last open slice another name and more slice_flags. Returns false if it is emitted. */
 bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol,
 			    uint16_t flags);
 
-/*
- * Add a return from an unseen function that began at mapped time `since`, with `begin`'s symbol and
- * order.
- */
+/* Add a return from an unseen function that began at `since`, with `begin`'s symbol and order. */
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
 				       const struct slice_event *begin, int64_t since);
 
@@ -173,10 +163,7 @@ void timestamp_group_infer_watched(struct timestamp_group *group, const struct s
 /* The thread has run for `cycles` more, and `insns` in all: spread the cycles over these. */
 void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles);
 
-/*
- * Cycles counted later belong to later instructions, so that two stacks do not share them. Returns
- * the cycles so far.
- */
+/* Cycles counted later are of later instructions, of another stack. Returns the cycles so far. */
 uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns);
 
 /* Emit the events of former groups. */
@@ -264,10 +251,7 @@ void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimat
 /* Reserve the position of a return from an unseen function; returns its index. */
 uint32_t timestamp_group_reserve_unseen(struct timestamp_group *group);
 
-/*
- * Defer a return from an unseen function. It is inside of callers found later, although magic-trace
- * emits it before them.
- */
+/* Defer a return from an unseen function: magic-trace emits it before callers found later. */
 void timestamp_group_defer_unseen(struct timestamp_group *group, const struct slice_event *event);
 
 /*
@@ -283,10 +267,7 @@ bool timestamp_group_defer_initial(struct timestamp_group *group, size_t index, 
 void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uint32_t insns);
 void timestamp_group_distribute_simple(struct timestamp_group *group, int64_t time, uint32_t insns);
 
-/*
- * Returns whether events depend on shares of the time: a call that comes last affects no other.
- * `any`: there may be marks.
- */
+/* Returns whether events depend on shares of time: not a last call.  `any`: there may be marks. */
 static inline bool timestamp_group_shares_time(const struct timestamp_group *group, bool any)
 {
 	size_t end = group->count;

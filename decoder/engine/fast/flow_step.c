@@ -129,9 +129,8 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 }
 
 /*
- * Continue at ip.  The block there is kept in `link`, which is of the previous block, for the
- * next time.  Links stay within a mapping: they belong to the file, which another process may
- * have mapped elsewhere.
+ * Continue at ip, and keep the block there in `link`, of the previous block.  Links stay within a
+ * mapping: they belong to the file, which another process may have mapped elsewhere.
  */
 static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
@@ -510,10 +509,7 @@ static void advance_to_branch(struct pt_flow *flow, const struct basic_block *bl
 	reach_fup(flow);
 }
 
-/*
- * An address filter may end the trace at a direct branch.  The packet has the target, or lacks
- * it (SKL014), and then the filter decides.
- */
+/* An address filter may end the trace at a direct branch, and decides without a target (SKL014). */
 static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 {
 	if (!flow->target && flow->filter.count &&

@@ -190,10 +190,8 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 	event->order = 0;
 }
 
-/*
- * Emit a frame that runs since the stack began and encloses all later frames. SLICE_INFERRED_START:
- * it may have begun before.
- */
+/* Emit a frame that runs since the stack began, or before (SLICE_INFERRED_START), around all
+ * others. */
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags);
 
 /* Frames that are inferred from now on begin at `time`. */
@@ -352,16 +350,13 @@ bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struc
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			       bool dropped, uint16_t flags);
 
-/*
- * Switch to the stack whose call returns to `to`, or else to a new one. Nothing explains a new one,
- * so its first slice has SLICE_UNCERTAIN_LEVEL.
- */
+/* Switch to the stack whose call returns to `to`, or else to a new one: SLICE_UNCERTAIN_LEVEL. */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
- * The stack's only known frame returns to `to`: keep the candidates whose frame returns there, or,
- * if a jump began the stack, whose innermost call does. Returns false, with nothing popped, if
- * there are none.
+ * The stack's only known frame returns to `to`: keep the candidates whose frame, or, if a jump
+ * began the stack, innermost call returns there. Returns false, with nothing popped, if there are
+ * none.
  */
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
@@ -410,9 +405,7 @@ void precise_forget_stacks(struct precise_stack *stack);
 void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
 			  const struct symbol *mismatch);
 
-/*
- * The flow leads out of code without bytes to `to`.  `jumped`: by a return of known code that this
- * code had jumped to.
+/* The flow leads out of such code to `to`.  `jumped`: by a return of known code it had jumped to.
  */
 void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to,
 			  bool jumped);
@@ -428,9 +421,7 @@ void precise_note_return(struct precise_stack *stack, size_t at);
 /* Remember the innermost frame, a call of setjmp(). */
 void precise_remember_setjmp(struct precise_stack *stack);
 
-/*
- * Returns 1 + the depth of the stack's innermost setjmp() that returns to ip; 0: none. `last`:
- * consider the last call of setjmp() only.
+/* Returns 1 + the depth of the innermost setjmp() (`last`: if the last) that returns to ip; or 0.
  */
 size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
 			   uint64_t ip, bool last);
@@ -465,10 +456,7 @@ void precise_roll_back(struct precise_stack *stack, int64_t time);
 /* Count the room of a stack that grew; drop all its frames if all stacks have too much room. */
 void precise_count_room(struct precise_stack *stack);
 
-/*
- * Call after each branch that may add frames. It bounds the stacks, and drops frames at the same
- * event however branches are batched.
- */
+/* Bound the stacks: after each branch that may add frames, so that batches do not matter. */
 static inline void precise_watch_room(struct precise_stack *stack)
 {
 	if (stack->now.room != stack->room_seen)
@@ -495,10 +483,7 @@ static inline void precise_take_time(struct precise_stack *stack, const struct b
 	precise_count(stack, event);
 }
 
-/*
- * Follow any event, except for the effect of a near branch on frames. Returns false if that effect
- * is left to do, at stack->last_time.
- */
+/* Follow any event. Returns false if a near branch's effect is left to do, at stack->last_time. */
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes);
 
