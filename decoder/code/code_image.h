@@ -14,10 +14,7 @@
 struct pt_image;
 struct code_image;
 
-/*
- * Finds code around a byte of a file, as file offsets [*begin, *end).  Returns false if there is
- * no such code.
- */
+/* Returns whether there is some code around a byte of a file: at offsets [*begin, *end). */
 typedef bool find_code_around(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
 

@@ -6,9 +6,8 @@
 
 /*
  * Bytes of straight code between a load of RSP and a jump or return, which restores registers, or a
- * call; between a store of RSP and a call; between a word put on the stack and the jump or return
- * that uses it; and of a function in front of a branch, few, as a hostile file has them decoded for
- * each.
+ * call; between a store of RSP and a call; between a word put on the stack and its jump or return;
+ * and of a function in front of a branch, few, as hostile files have them decoded for each.
  */
 #define JUMP_BYTES     128
 #define CALL_BYTES     16

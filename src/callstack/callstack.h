@@ -63,9 +63,7 @@ struct callstack_ops {
 	 */
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
 		     const struct branch_notes *notes);
-	/*
-	 * Feed the branches of a stretch (call_stretch.h) if it fits the stack. Returns whether it
-	 * does; if not, nothing changes.
+	/* If a stretch (call_stretch.h) fits the stack, feed its branches. Returns whether it does.
 	 */
 	bool (*join)(struct callstack *stack, const struct call_stretch *stretch);
 	/*
@@ -124,9 +122,8 @@ struct callstack_machine {
 		uint64_t opaque_ip;        /* address of the first of them */
 	} doubts;
 	/*
-	 * Limits of all threads: of open calls, where a thread's frames are dropped with a warning;
-	 * of calls and returns that wait for a later time, where a thread's events are emitted
-	 * without distributing the time.
+	 * Limits of all threads: of open calls (a thread's frames are dropped with a warning), and
+	 * of calls and returns that wait for a later time (it is not distributed to them).
 	 */
 	size_t open_most, pending_most;
 	size_t pending_room; /* for events, in all groups */

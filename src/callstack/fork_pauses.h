@@ -41,9 +41,8 @@ static inline bool fork_pause_resumes_at(const struct fork_pause *pause, uint64_
 }
 
 /*
- * Note a system call or gap that was fed to the thread's stack. The copy is empty unless the
- * stack's depth is in proportion to the events since the last copy: copies cost no more than
- * events.
+ * Note a system call or gap that was fed to the stack. The copy is empty unless the stack's depth
+ * is in proportion to the events since the last copy, so that copies cost no more than events.
  */
 void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		     const struct branch_event *event);
@@ -62,8 +61,8 @@ struct fork_query {
 /*
  * Returns the pause in which a child was forked, borrowed until the next change; NULL: no pause.
  * Forks from one address have their pauses in their own order, so each takes the first possible one
- * that no earlier fork took. If no pause resumes at the child's address, it is the last one up to
- * the fork.
+ * that no earlier fork took. If none resumes at the child's address, it is the last before the
+ * fork.
  */
 const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 					  const struct fork_query *query);
@@ -93,9 +92,8 @@ struct clone_calls {
 void clone_calls_add(struct clone_calls *calls, const struct branch_event *event);
 
 /*
- * Returns whether a kept call can have created the thread that was created at `time` (ns) and
- * begins at `ip`: the last call before `time`, or any within `resolution` (ns; 0: any at all) of
- * it.
+ * Returns whether a kept call can have created the thread that begins at `ip`, at `time` (ns): the
+ * last call before, or any within `resolution` (ns; 0: any at all).
  */
 bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t time,
 		      uint64_t resolution);

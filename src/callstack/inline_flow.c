@@ -90,10 +90,7 @@ static void feed_branch(struct callstack *stack, const struct resolved_branch *b
 	const struct branch_event *event = branch->event;
 	struct location_pair locations = *branch->locations;
 
-	/*
-	 * Returns and jumps end the function's inlined calls; other branches come from the
-	 * innermost one.
-	 */
+	/* Returns and jumps end the inlined calls; other branches come from the innermost one. */
 	if (call && event->kind != BRANCH_RETURN && !is_jump(event)) {
 		/* An inlined call's symbol starts at 0: keep the address in the file. */
 		locations.from.offset += locations.from.symbol->start;

@@ -60,9 +60,8 @@ struct thread_stacks {
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline);
 
 /*
- * Feed the first of `count` events (at least one) in the order of decoder/streams/branch_merge.c;
- * it must not be a BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a
- * thread.
+ * Feed the first of `count` events (at least one) in the order of decoder/streams/branch_merge.c,
+ * no BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a thread.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count);

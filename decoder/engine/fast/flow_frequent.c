@@ -6,9 +6,8 @@
 #include "decoder/engine/fast/flow_packets.h"
 
 /*
- * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Reading them needs
- * no bounds checks: AUX_WINDOW_PACKET_MAX bytes, which are left in the window, are more than any
- * two have.
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Any two are shorter
+ * than AUX_WINDOW_PACKET_MAX bytes, which are left in the window: no bounds checks are needed.
  */
 enum opcode {
 	OPCODE_PAD = 0,

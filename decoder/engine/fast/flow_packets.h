@@ -106,10 +106,7 @@ static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
 	return at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-/*
- * Read frequent packets, and follow the code, until one needs more steps, or libipt's decoder.
- * Returns true for the latter.
- */
+/* Read and follow frequent packets, until one needs more steps, or libipt's decoder (true). */
 bool flow_read_frequent(struct pt_flow *flow);
 
 /* Look ahead from a TSC packet to the next, which the time by cycles must not pass; without MTCs.

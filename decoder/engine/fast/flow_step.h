@@ -10,8 +10,7 @@
 
 /*
  * Follow cached blocks as far as possible; the second counts their executions. flow->cached_block
- * is set, which implies that a branch was emitted since tracing began and that no emulated PTWRITE
- * is being read.
+ * is set: a branch was emitted since tracing began, and no emulated PTWRITE is being read.
  */
 void flow_run_cached(struct pt_flow *flow);
 void flow_run_counted(struct pt_flow *flow);
@@ -103,10 +102,9 @@ bool flow_opaque_feed(struct pt_flow *flow);
 /* ---- Emulated PTWRITE ------------------------------------------------------ */
 
 /*
- * The form of PTWRITE that perf emulates, for processors without the instruction: a function
- * jumps over 16 signature bytes and then executes 64 conditional jumps, one for each bit of
- * the value, the highest first; each leads to the next one, taken or not.  Source:
- * perf-intel-pt(1), "EMULATED PTWRITE".
+ * The form of PTWRITE that perf emulates (perf-intel-pt(1), "EMULATED PTWRITE"): a function jumps
+ * over 16 signature bytes and then executes 64 conditional jumps, one for each bit of the value,
+ * the highest first; each leads to the next one, taken or not.
  */
 
 /* Bytes of the signature: UD2 and a text. */

@@ -90,9 +90,8 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 void magic_ret(struct magic_stack *stack, int64_t time);
 
 /*
- * Make the innermost frame the function at `to`. If the names differ (a tail call, a PLT stub, a
- * return without a call), replace the frame. On an empty stack, infer that the function ran all
- * along.
+ * Make the innermost frame the function at `to`: if the names differ (a tail call, a PLT stub, a
+ * return without a call), replace it. On an empty stack, infer that the function ran all along.
  */
 void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to);
 

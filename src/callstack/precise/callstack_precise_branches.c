@@ -614,10 +614,7 @@ static bool jumps_above_base(const struct precise_stack *stack, const struct bra
 	return stack->now.depth > 1 && location_is_function_entry(to);
 }
 
-/*
- * Returns whether a branch changes only frames above the base, with the same effect whatever is
- * below it.
- */
+/* Returns whether a branch changes only frames above the base, whatever is below it. */
 static inline bool is_above_base(const struct precise_stack *stack,
 				 const struct resolved_branch *branch)
 {

@@ -68,9 +68,8 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 }
 
 /*
- * Returns whether only the function's own code ran in a frame, since its entry at `entry` or since
- * the frame was first seen. Other code, such as a cold part, may set another number and jump back,
- * which no analysis of the function sees.
+ * Returns whether only the function's own code ran in a frame, as far as seen since its entry at
+ * `entry`. Other code, such as a cold part, may set another number and jump back.
  */
 static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry)
 {
@@ -78,10 +77,7 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 	       (frame->kind == FRAME_INFERRED || frame->entry_ip == entry);
 }
 
-/*
- * Returns how many of the outermost `depth` frames are left without the inlined calls on the last
- * one, to which a call in these is moved.
- */
+/* Returns `depth` without inlined calls on top; a call in these is moved to their function. */
 static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
 			   struct syscall_call *call)
 {

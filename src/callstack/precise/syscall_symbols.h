@@ -29,10 +29,7 @@ void special_symbols_release(struct special_symbol **list);
  */
 #define SYSCALL_CHAIN_MOST 5
 
-/*
- * The instruction of a system call (SYSCALL, SYSENTER or INT $0x80), then the calls that led there,
- * from the innermost outwards.
- */
+/* The instruction of a system call, then the calls that led there, from the innermost outwards. */
 struct syscall_chain {
 	struct syscall_call {
 		const struct symbol *function; /* that contains the instruction */
