@@ -34,10 +34,7 @@ static uint64_t end_of(const struct aux_piece *piece)
 	return piece->aux_offset + piece->size;
 }
 
-/*
- * Returns whether the piece continues where the last one ends; then cuts off the last one's
- * padding.
- */
+/* Returns whether the piece continues the last one, whose padding is cut off then. */
 static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 {
 	uint64_t padding = end_of(last) - piece->aux_offset;

@@ -258,10 +258,7 @@ struct last_time {
 	uint64_t reference; /* completes TSCs */
 };
 
-/*
- * Read the packets of a window until the next one may straddle its end, or is damaged.  Returns
- * the offset; 0 if no packet was read.
- */
+/* Read the packets of a window up to its end or to damage.  Returns the offset; 0: no packet. */
 static size_t read_window(const struct aux_window *window, struct last_time *last)
 {
 	size_t end = window->size, at = 0;

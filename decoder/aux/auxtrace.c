@@ -353,10 +353,7 @@ static int compare_owners(const void *left, const void *right)
 	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a, b);
 }
 
-/*
- * Mark repeated owners: a buffer's losses are reported once, even if a file claims to have it
- * repeatedly.
- */
+/* A buffer's losses are reported once, even if a file claims to have it repeatedly. */
 static void mark_again(struct aux_stream *streams, size_t count)
 {
 	struct aux_stream **sorted = alloc_zeroed(count, sizeof(struct aux_stream *));

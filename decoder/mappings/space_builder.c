@@ -6,10 +6,7 @@
 
 #define HUGE_PAGE (UINT64_C(1) << 21)
 
-/*
- * Order of ranges that do not overlap.  Overlapping ranges compare equal, so
- * that tfind() finds a range that overlaps its key.
- */
+/* Overlapping ranges compare equal, so that tfind() finds a range that overlaps its key. */
 static int compare_mappings(const void *left, const void *right)
 {
 	const struct mapping *a = left, *b = right;
@@ -170,11 +167,9 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 /* ---- Code on huge pages -------------------------------------------------- */
 
 /*
- * Some programs copy their code to anonymous memory on huge pages and map it at the old
- * address, so the recording names no file for their hottest code.  Such memory is recognised by
- * its neighbours: it lies between two mappings of one file and is as long as the gap
- * between their file offsets.  (Code of a JIT compiler does not: a file is mapped
- * as a whole, and the kernel hands out no addresses within.)
+ * Some programs copy their code to anonymous memory on huge pages and map it at the old address, so
+ * the recording names no file for their hottest code.  Such memory lies between two mappings of one
+ * file, and is as long as the gap between their offsets; code of a JIT compiler never does.
  */
 
 /* Returns the mapping after the memory that follows `left` without a hole, or NULL. */
@@ -189,10 +184,7 @@ static struct mapping *mapping_after_memory(struct mapping *left, const struct m
 	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;
 }
 
-/*
- * Replace copies by mappings of their file, and join them with their neighbours.
- * Returns the number of mappings left.
- */
+/* Replace copies by their file, joined with their neighbours.  Returns the number of mappings. */
 static size_t restore_files(struct mapping *mappings, size_t count)
 {
 	struct mapping *end = mappings + count;

@@ -80,9 +80,7 @@ void perf_attrs_read_record(struct perf_file *file, const struct perf_record *re
 
 COMPARE_BY_TWO(compare_ids, struct perf_attr_id, id, attr)
 
-/*
- * Real id sections do not overlap, so more ids than fit into the file are
- * damage: the id sections of the attributes after them are ignored.
+/* Real id sections do not overlap: once there are more ids than fit into the file, ignore the rest.
  */
 void perf_attrs_finish(struct perf_file *file)
 {

@@ -120,10 +120,7 @@ static int read_header(struct perf_file *file, struct byte_view bytes, struct di
 	return 0;
 }
 
-/*
- * A stream has its events and features in records, features first, although
- * the names of events are a feature: read the events first.
- */
+/* Read the events first: in a stream the features, such as the names of events, precede them. */
 static void read_stream(struct perf_file *file, struct byte_view bytes, struct diag *diag)
 {
 	struct perf_part part = { .bytes = bytes.bytes,
@@ -222,9 +219,8 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 /* ---- Series of files ----------------------------------------------------- */
 
 /*
- * Evidence that files are of one recording: perf record --switch-output writes files of one
- * machine, one boot, one command line and one set of events, with trace data and times that follow
- * each other.
+ * perf record --switch-output writes files of one machine, one boot, one command line and one set
+ * of events, with trace data and times that follow each other: evidence of one recording.
  */
 
 /* Of struct perf_record_auxtrace_info: time_shift, time_mult and time_zero (util/intel-pt.h). */
@@ -248,7 +244,6 @@ static const char *name_of(const struct perf_origin *origin)
 	return length > TEXT_MOST ? origin->path + length - TEXT_MOST : origin->path;
 }
 
-/* Records of perf itself have the time of their part. */
 static struct perf_origin find_origin(const struct perf_file *file)
 {
 	struct perf_origin origin = { .path = file->path,
@@ -393,10 +388,7 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
 	return false;
 }
 
-/*
- * A CPU's events that perf read last before it began another file may have later times than
- * events of other CPUs in that file, so files may overlap by a little.
- */
+/* Files overlap a little: perf reads one CPU after another, also before it begins another file. */
 static bool times_overlap(const struct perf_origin *a, const struct perf_origin *b)
 {
 	uint64_t begin = MAX(a->begin, b->begin);
@@ -460,11 +452,8 @@ static bool lacks_evidence(const struct perf_file *file, const struct perf_file 
 	       !origin->clock || first->begin >= first->end || origin->begin >= origin->end;
 }
 
-/*
- * Compare an input, just opened, with the inputs of `file`, and add it to them.  Missing
- * features, as of a perf that was killed, are no evidence.
- * Returns 0; -1 with err filled: the two inputs, their difference, and the remedy.
- */
+/* Compare an input, just opened, with the inputs of `file`, and add it.  Returns 0; -1 with err
+ * filled. */
 static int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
 {
 	struct perf_origin origin = find_origin(next);

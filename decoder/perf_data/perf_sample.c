@@ -252,10 +252,9 @@ static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_
 }
 
 /*
- * Returns the position of the id in 8-byte words before the end of a record, or 0 if
- * absent.  With IDENTIFIER it is the last word; else ID is followed by STREAM_ID and
- * CPU.  All events of a file have the id at the same position, or perf would refuse to
- * record them (tools/perf/util/evlist.c, evlist__valid_sample_type).
+ * Returns the position of the id in words before the end of a record, or 0 if absent: with
+ * IDENTIFIER the last word, else before STREAM_ID and CPU.  It is the same for all events of a
+ * file, or perf would refuse to record them (tools/perf/util/evlist.c, evlist__valid_sample_type).
  */
 static size_t id_position(uint64_t sample_type)
 {

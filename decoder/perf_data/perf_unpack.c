@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacks the records that perf record -z compressed.
- *
- * The payloads of the COMPRESSED and COMPRESSED2 records of a file are one
- * stream of Zstandard.  The unpacked bytes are records; one record
- * may straddle two payloads (tools/perf/util/zstd.c and perf's event.h).
+ * Unpacks the records that perf record -z compressed: the payloads of a file's COMPRESSED and
+ * COMPRESSED2 records are one stream of Zstandard (tools/perf/util/zstd.c and perf's event.h).
  */
 #include <zstd.h>
 
 #include "base/io/temp_file.h"
 #include "decoder/perf_data/perf_file.h"
 
-/*
- * Side-band records unpack to about ten times their size.  The limit keeps a hostile
- * file from filling the disk.
- */
+/* Side-band records grow to about ten times their size; a hostile file could fill the disk. */
 #define GROWTH_MAX  256
 #define GROWTH_FREE ((uint64_t)1 << 20)
 

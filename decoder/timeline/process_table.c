@@ -5,9 +5,9 @@
 #include "base/tables/hash.h"
 
 /*
- * A copied mapping costs about 80 bytes, and a small hostile file could cause copies
- * of the square of its size.  So the number of copies is limited, to 10 MiB and five times
- * the size of the file; real recordings need much less.
+ * A copied mapping costs about 80 bytes, and a small hostile file could cause copies of the square
+ * of its size.  So copies are limited to 10 MiB and five times the file; real recordings need much
+ * less.
  */
 #define COPIES_MIN          ((uint64_t)1 << 17)
 #define FILE_BYTES_PER_COPY 16
@@ -132,8 +132,7 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 
 	if (space_builder_is_copy(builder, mapping))
 		return;
-	/* Mappings of the same time need no epoch between them; beyond the limit there is one
-	 * epoch. */
+	/* Mappings of the same time, or beyond the limit, share an epoch. */
 	if (process->last->begin != time && can_copy(table, builder) &&
 	    space_builder_conflicts(builder, mapping))
 		add_epoch(table, process, time, builder);

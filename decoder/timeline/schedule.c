@@ -91,10 +91,7 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip)
 		set_stop(schedule, thread, (struct schedule_stop){ thread, schedule->space, ip });
 }
 
-/*
- * Returns whether a record of `begin` lies later than the trace can be at `time`.  The trace may
- * lag by a period of MTC packets; twice the period allows for the rates of both clocks.
- */
+/* The trace may lag by a period of MTC packets; twice that allows for the rates of both clocks. */
 static bool clock_excludes(const struct schedule *schedule, uint64_t time, uint64_t begin)
 {
 	return schedule->clock_bound && begin > time && begin - time > 2 * schedule->clock_bound;
@@ -205,10 +202,7 @@ bool schedule_join_stops(struct schedule *schedule, const struct schedule *befor
 	return true;
 }
 
-/*
- * Move to this epoch, or to the next unless the clock excludes it, if it has a mapping at ip.
- * Returns whether it has.
- */
+/* Move to this epoch or the next, if it has a mapping at ip and the clock allows; else false. */
 static bool reach_mapping(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
 	const struct process *process;
@@ -253,9 +247,8 @@ void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
 }
 
 /*
- * The current thread stopped at another address than ip, and a thread of one of the next
- * switches stopped exactly at ip, and ran on no other CPU meanwhile: switch to that
- * thread, since the time of the trace is early.
+ * If the current thread stopped elsewhere than at ip, and the thread of one of the next switches at
+ * ip, and ran on no other CPU meanwhile, switch to that thread: the trace's time is early.
  */
 static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 {

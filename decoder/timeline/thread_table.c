@@ -72,9 +72,8 @@ static struct live_thread *add_thread(struct thread_table *table, int32_t pid,
 }
 
 /*
- * A record of another process displaced this thread, and now the thread is back: that record
- * was wrong.  Two threads of one pid and tid would share a track.  Returns the thread; NULL: it
- * is another one.
+ * If a record of another process displaced this thread, it was wrong, as the thread is back.  Two
+ * threads of one pid and tid would share a track.  Returns the thread, or NULL.
  */
 static struct live_thread *take_back(struct live_tid *entry, int32_t pid)
 {

@@ -288,10 +288,7 @@ static int count_lost(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
-/*
- * Trace data in a sample belongs to the sampled thread, from the CPU's previous sample
- * on.  If switches were not recorded, only such samples show which threads ran.
- */
+/* Trace data in a sample is of its thread, since the CPU's previous sample: a kind of switch. */
 static void apply_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 {
 	struct cpu_switch change = { .cpu = sample->cpu };
@@ -312,10 +309,7 @@ static void apply_aux_sample(struct timeline *tl, const struct perf_sample *samp
 	cpu->time = sample->time;
 }
 
-/*
- * The tracepoint names no process for the next thread: without any other record of
- * the thread, it gets a process of its own.
- */
+/* The tracepoint names no process: a thread without other records gets a process of its own. */
 static void apply_sched_switch(struct timeline *tl, const struct perf_sample *sample,
 			       const struct sched_point *point)
 {

@@ -25,10 +25,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 			kill(watched[i].pid, number);
 }
 
-/*
- * From now on SIGINT, SIGTERM and SIGHUP are passed on to `processes` (borrowed), unless they
- * come from a terminal, which sends them to all itself, and wait4() returns then.
- */
+/* From now on SIGINT, SIGTERM and SIGHUP are passed on to `processes` (borrowed). */
 static void signals_watch(struct batch_process *processes, size_t count)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -49,10 +46,7 @@ static int signals_end(void)
 	return last_signal;
 }
 
-/*
- * As batch_process_start(), into `process`, one of the watched ones: signals stay blocked
- * until the process is known, and the child has no handler.
- */
+/* As batch_process_start(), with signals blocked until the process is among the watched ones. */
 static int signals_start(struct batch_process *process, const struct batch_run *run,
 			 const struct batch_job *job, struct error *err)
 {

@@ -169,10 +169,7 @@ static void choose_default_names(struct options *options)
 		options->unnamed = UNNAMED_FILES;
 }
 
-/*
- * Without INPUT it is what perf record writes if nothing else is asked of it, or else a pipe, as
- * for perf; A of a difference is what that has replaced.
- */
+/* Without INPUT, as for perf: perf.data, or else a pipe; A of a difference is perf.data.old. */
 static void choose_default_input(struct options *options)
 {
 	static char old[] = "perf.data.old", name[] = "perf.data", *inputs[] = { old, name, NULL };
@@ -278,10 +275,7 @@ static void take_input(struct options *options, char *word)
 	options->inputs[options->input_count++] = word;
 }
 
-/*
- * Moves inputs to the start of `argv`; options may follow them. As for perf, the first word that is
- * not an option starts the program to record.
- */
+/* Move inputs to the start of `argv`. The first word without "-" starts the program to record. */
 static void take_words(struct options *options, int argc, char **argv)
 {
 	int i = 0;
@@ -405,10 +399,7 @@ void command_line_parse(struct options *options, enum command command, int argc,
 
 /* ---- Two recordings ------------------------------------------------------ */
 
-/*
- * Returns 'a' or 'b' if the word is "--NAME-a" or "--NAME-b", with or without "=ARGUMENT";
- * otherwise 0.
- */
+/* Returns 'a' or 'b' for "--NAME-a" or "--NAME-b", perhaps with "=ARGUMENT"; otherwise 0. */
 static char side_of(const char *word, const struct option_spec **spec)
 {
 	size_t length = strcspn(word, "=");
@@ -423,9 +414,7 @@ static char side_of(const char *word, const struct option_spec **spec)
 	return side;
 }
 
-/*
- * Add a word to both sides, or, without its "-a" or "-b", to one side. Returns whether the next
- * word is its argument.
+/* Add a word to both sides, or without its "-a" or "-b" to one. Returns whether it takes the next.
  */
 static bool add_to_sides(char **words[2], int counts[2], char *word)
 {

@@ -82,10 +82,7 @@ static bool take_location(struct perf_line_location *location, struct text_view 
 	return true;
 }
 
-/*
- * The location before the arrow.  The field callindent precedes it, with four blanks or more
- * between them.
- */
+/* The location before the arrow; four blanks or more part it from the field callindent. */
 static bool take_from(struct perf_line_location *location, struct text_view text)
 {
 	size_t begin = memmem(text.at, text.length, "    ", 4) ? text.length : 0;
@@ -129,10 +126,7 @@ static size_t find_last_hex(struct text_view text, size_t end)
 	return SIZE_MAX;
 }
 
-/*
- * Cut "ip symbol+0xoffset (dso)" off the end of a text of any words, as far as it is printed.
- * A symbol of C++ has several words; its address is the last one before it.
- */
+/* Cut "ip symbol+0xoffset (dso)" off the end of any words.  A symbol of C++ has several words. */
 static void cut_location(struct perf_line_location *location, struct text_view *text)
 {
 	size_t at = find_last_hex(*text, find_name_end(*text));
@@ -160,10 +154,7 @@ static void cut_addr(uint64_t *addr, struct text_view *text)
 	trim_end(text);
 }
 
-/*
- * Split "FROM => TO".  A symbol may contain " => " (operators of C++), so the
- * arrow is the last " => " before an address.
- */
+/* Split "FROM => TO" at the last arrow before an address: operators of C++ may contain " => ". */
 static bool split_arrow(struct text_view text, struct text_view *from, struct text_view *to)
 {
 	for (size_t at = text.length; at-- > 0;) {
@@ -199,10 +190,7 @@ static const struct {
 	{ "async", BRANCH_NONE },
 };
 
-/*
- * The word of a branch's kind, to which newer versions append "/not_taken/" or "/miss/".
- * Returns whether one came.
- */
+/* The word of a branch's kind, to which newer versions append "/not_taken/" or "/miss/". */
 static bool take_kind(struct perf_line *line, struct text_view *text)
 {
 	for (size_t i = 0; i < COUNT_OF(flag_words); i++) {
@@ -393,19 +381,15 @@ static bool take_event(struct text_view *text, struct text_view *event)
 	return true;
 }
 
-/*
- * "mem:0x4010/4:w:u", perf's name of a breakpoint (tools/perf/util/evsel.c,
- * __evsel__bp_name(); util/parse-events.y takes decimal addresses too).
- */
+/* "mem:0x4010/4:w:u" (tools/perf/util/evsel.c, __evsel__bp_name()); addresses may be decimal. */
 static bool is_breakpoint(struct text_view event)
 {
 	return take_text(&event, "mem:") && event.length && is_digit(*event.at);
 }
 
 /*
- * Read the begin of a probe's fields: "(4010)", or of a return probe "(4010 <- 4090)"
- * (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).  Returns true if it is
- * present; *ip gets the address, of a return probe the return address.
+ * The begin of a probe's fields: "(4010)", or "(4010 <- 4090)" with the return address, which *ip
+ * gets then (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).
  */
 static bool take_probe(struct text_view text, uint64_t *ip)
 {
@@ -488,10 +472,7 @@ static bool take_timed_header(struct perf_line *line, struct text_view *text)
 	return true;
 }
 
-/*
- * Returns whether a field after the header comes next: an event, flags, or an address, which perf
- * pads to 16 columns.
- */
+/* Returns whether an event, flags, or an address, padded to 16 columns, follow the header. */
 static bool begins_event(struct text_view text, size_t width)
 {
 	struct text_view rest = text, token = take_token(&rest);
@@ -629,8 +610,8 @@ static bool ends_source(struct text_view word)
 }
 
 /*
- * The field srcline or srccode, on a line after its branch: "  FILE:12", "|12  CODE".  A thread's
- * name of 14 letters has two blanks before it, too, but other fields after it.
+ * "  FILE:12", "|12  CODE": srcline or srccode, on a line after its branch.  Two blanks also
+ * precede a thread's name of 14 letters, but other fields follow that.
  */
 static bool is_source_line(const char *text, struct text_view line)
 {
@@ -645,10 +626,7 @@ static bool is_source_line(const char *text, struct text_view line)
 				     view_starts_with(line, "insn:") || *line.at == '(');
 }
 
-/*
- * Returns whether a line without time may be perf's for all that: it says what it is, or has an
- * address in 16 columns.
- */
+/* Returns whether a line without time is perf's: it says what it is, or pads its address. */
 static bool is_known_without_time(struct perf_line *line, const char *text, size_t length)
 {
 	if (line->kind == PERF_LINE_NO_ADDR && !line->ids && !line->has_flags)

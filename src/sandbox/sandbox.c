@@ -2,10 +2,7 @@
 /* Enters both halves of the sandbox, and reports which is active. */
 #include "src/sandbox/sandbox.h"
 
-/*
- * Sanitizers make other system calls when they report and at exit:
- * AddressSanitizer's leak check stops all threads by ptrace().
- */
+/* Sanitizers make other calls at exit: AddressSanitizer's leak check stops threads by ptrace(). */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #elif defined(__has_feature)
