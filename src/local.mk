@@ -30,7 +30,6 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/commands.c src/cli/commands.h \
-	src/cli/help.c \
 	src/cli/output_suffix.c \
 	src/cli/input_list.c \
 	src/cli/option_conflicts.c \

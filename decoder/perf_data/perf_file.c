@@ -452,8 +452,7 @@ static bool lacks_evidence(const struct perf_file *file, const struct perf_file 
 	       !origin->clock || first->begin >= first->end || origin->begin >= origin->end;
 }
 
-/* Compare an input, just opened, with the inputs of `file`, and add it.  Returns 0; -1 with err
- * filled. */
+/* Compare an input with those of `file`, and add it.  Returns 0; -1 with err filled. */
 static int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
 {
 	struct perf_origin origin = find_origin(next);

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands. */
+/* The table of commands, their help, and the versions. */
 #include "src/cli/commands.h"
+
+#include <elfutils/libdwfl.h>
+#include <intel-pt.h>
+#include <jansson.h>
+#include <libdeflate.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "config.h"
 
 #define GROUP(name) (1U << GROUP_##name)
 #define READING     (GROUP(INPUT) | GROUP(SELECTION) | GROUP(SYMBOLS) | GROUP(EXPERT))
@@ -86,4 +96,141 @@ const char *command_word(enum command command)
 
 	snprintf(word, sizeof(word), "%s%s", name ? " " : "", name ? name : "");
 	return word;
+}
+
+/* ---- Help ---------------------------------------------------------------- */
+
+enum { WIDTH = 79, HELP_COLUMN = 28 };
+
+/* Print `length` bytes of words in lines from column `left`, where the cursor is. */
+static void print_words(const char *text, size_t length, int left)
+{
+	const char *end = text + length;
+	int column = left;
+
+	while (text < end) {
+		size_t width = strcspn(text, " ");
+
+		width = MIN(width, (size_t)(end - text));
+		if (column > left && column + 1 + (int)width > WIDTH)
+			column = printf("\n%*s", left, "") - 1;
+		else if (column > left)
+			column += printf(" ");
+		column += printf("%.*s", (int)width, text);
+		text += width + strspn(text + width, " ");
+	}
+	putchar('\n');
+}
+
+static void print_paragraph(const char *text)
+{
+	if (*text)
+		print_words(text, strlen(text), 0);
+}
+
+/* "--memtrace=FILE" of "FILE[,pid=N][,lives]", except in the full help. */
+static int argument_width(const struct option_spec *option, bool all)
+{
+	const char *argument = option->argument ? option->argument : "";
+
+	return (int)(all ? strlen(argument) : strcspn(argument, "[@"));
+}
+
+static void print_option(enum command command, const struct option_spec *option, bool all)
+{
+	const char *formats = command_specs[command].formats;
+	const char *help = option->type == OPTION_FORMAT && formats ? formats : option->help;
+	const char *end = all ? NULL : strstr(help, "; ");
+	size_t length = end ? (size_t)(end - help) : strlen(help);
+	char letter[] = { '-', option->letter, ',', 0 };
+	int column = printf("  %3s --%s%s%.*s%s ", option->letter ? letter : "", option->name,
+			    !option->argument    ? ""
+			    : option->if_omitted ? "[="
+						 : "=",
+			    argument_width(option, all), option->argument ? option->argument : "",
+			    option->if_omitted ? "]" : "");
+
+	if (column > HELP_COLUMN)
+		putchar('\n');
+	printf("%*s", column > HELP_COLUMN ? HELP_COLUMN : HELP_COLUMN - column, "");
+	print_words(help, length, HELP_COLUMN);
+}
+
+static void print_options(enum command command, bool all)
+{
+	static const char *const headings[OPTION_GROUPS] = {
+		[GROUP_RECORDING] = "Recording", [GROUP_INPUT] = "Input",
+		[GROUP_SELECTION] = "Selection", [GROUP_SYMBOLS] = "Symbols",
+		[GROUP_OUTPUT] = "Output",       [GROUP_OCAML] = "OCaml",
+		[GROUP_DECODING] = "Decoding",   [GROUP_BATCHES] = "Batches",
+		[GROUP_GENERAL] = "General",     [GROUP_EXPERT] = "Expert",
+	};
+
+	for (int group = 1; group < OPTION_GROUPS; group++) {
+		bool any = false;
+
+		for (const struct option_spec *option = option_specs; option->name; option++) {
+			if ((int)option->group != group || !command_takes(command, option) ||
+			    !(all || option->flags & COMMON))
+				continue;
+			if (!any)
+				printf("%s:\n", headings[group]);
+			any = true;
+			print_option(command, option, all);
+		}
+	}
+}
+
+static void print_commands(void)
+{
+	puts("\nCommands:");
+	for (const struct command_spec *command = command_specs; command < command_specs + COMMANDS;
+	     command++)
+		if (command->name)
+			printf("  %-10s %-11s  %s\n", command->name, command->arguments,
+			       command->summary);
+}
+
+void help_print(enum command command, bool all)
+{
+	const struct command_spec *spec = &command_specs[command];
+	bool has_options = spec->groups != 0;
+
+	printf("Usage: ptrace2ftf%s%s%s%s\n", command_word(command),
+	       has_options ? " [OPTION...]" : "", *spec->arguments ? " " : "", spec->arguments);
+	print_paragraph(spec->summary);
+	if (command == COMMAND_CONVERT)
+		print_commands();
+	if (has_options)
+		putchar('\n');
+	print_options(command, all);
+	if (has_options)
+		printf("\n%s%s%sSee ptrace2ftf%s%s(1).\n", all ? "" : "`ptrace2ftf",
+		       all ? "" : command_word(command),
+		       all ? "" : " --help=all` has all options.  ", spec->name ? "-" : "",
+		       spec->name ? spec->name : "");
+	print_paragraph(spec->more);
+}
+
+void versions_print(void)
+{
+	struct pt_version ipt = pt_library_version();
+
+	puts(PACKAGE_STRING);
+	printf("libipt %u.%u.%u\n", ipt.major, ipt.minor, (unsigned)ipt.build);
+	printf("elfutils %s\n", dwfl_version(NULL));
+	printf("jansson %s\n", jansson_version_str());
+	printf("zlib %s\n", zlibVersion());
+	puts("libdeflate " LIBDEFLATE_VERSION_STRING);
+	printf("zstd %s\n", ZSTD_versionString());
+	printf("liblzma %s\n", lzma_version_string());
+#ifdef STATIC_PROGRAM
+	puts("static: without --debuginfod");
+#endif
+#ifndef HAVE_SQLITE
+	puts("without libsqlite3: no --format=sqlite");
+#endif
+#ifndef HAVE_MHD
+	puts("without libmicrohttpd: no `ptrace2ftf open`");
+#endif
 }
