@@ -4,7 +4,7 @@ noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
 	src/annotate/annotate_command.c src/annotate/annotate_command.h \
 	src/batch/batch.c src/batch/batch.h \
-	src/batch/batch_job.c src/batch/batch_job.h \
+	src/batch/batch_job.c \
 	src/batch/batch_loop.c \
 	src/batch/batch_plan.c \
 	src/batch/batch_stamp.c \

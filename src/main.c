@@ -43,7 +43,7 @@ static void fill_view(json_t *child_report, const struct report *report)
 			    json_integer((json_int_t)report->summary.last_time));
 }
 
-/* Fill the report for --json-lines: batch_job.h. */
+/* Fill the report for --json-lines: batch_convert_fn. */
 static void fill_child_report(json_t *child_report, const struct report *report,
 			      const struct error *err)
 {

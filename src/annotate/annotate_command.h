@@ -3,7 +3,7 @@
 #ifndef SRC_ANNOTATE_ANNOTATE_COMMAND_H
 #define SRC_ANNOTATE_ANNOTATE_COMMAND_H
 
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 /*
  * Convert the recording in a process of its own, and print the functions that the options choose.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One process of a batch: in the child a conversion, in the parent its end. */
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 #include <signal.h>
 #include <sys/mman.h>

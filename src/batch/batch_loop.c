@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts processes and waits for them. */
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 #include <sched.h>
 #include <signal.h>

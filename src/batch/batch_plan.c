@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which inputs are converted together, and the names of outputs. */
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"

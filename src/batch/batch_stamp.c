@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hashes of inputs and options, and their stamps on outputs. */
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 #include <fcntl.h>
 #include <fts.h>

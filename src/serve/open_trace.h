@@ -10,7 +10,7 @@
 #ifndef SRC_SERVE_OPEN_TRACE_H
 #define SRC_SERVE_OPEN_TRACE_H
 
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 /*
  * Convert, if the input is no trace, and show the result until the page has fetched it.  `convert`

@@ -10,7 +10,6 @@
 #include "base/io/output.h"
 #include "base/io/output_path.h"
 #include "base/message.h"
-#include "src/batch/batch_job.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/options/input_paths.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 #include "tests/support/unit.h"
 
 /* The wait(2) status of a process that exited with this status. */

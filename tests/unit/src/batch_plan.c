@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 #include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 #include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 
