@@ -61,9 +61,8 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 }
 
 /*
- * Wait for the first event of each stream, then order the streams.  All are asked for it
- * before one is waited for, so that threads decode all of them.  Returns false in the
- * ordered stage if a stream waits.
+ * Wait for the first event of each stream, then order the streams.  All are asked before one is
+ * waited for, so that threads decode all.  Returns false in the ordered stage if a stream waits.
  */
 static bool look_at_all(struct branch_merge *merge)
 {

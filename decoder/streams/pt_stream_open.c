@@ -14,9 +14,8 @@ static uint64_t ns_of_ticks(const struct tsc_clock *clock, uint64_t ticks)
 
 /*
  * Returns the greatest age of the last timing packet, in ns.  With TSC packets alone it has no
- * bound: 0.  A thread may then have run on another CPU meanwhile, so the address where
- * this CPU saw it stop says nothing.  Where the kernel is traced, the CPU sleeps within the trace,
- * and counts no cycles meanwhile.
+ * bound: 0.  A thread may then have run on another CPU meanwhile, so where it stopped on this one
+ * says nothing.  Where the kernel is traced, the CPU sleeps within the trace, and counts no cycles.
  */
 static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
 {

@@ -6,10 +6,7 @@
 
 #include "decoder/streams/pt_streams.h"
 
-/*
- * Size that a PSB with its header does not reach; libipt reads a little past the end when it
- * looks for one.
- */
+/* A PSB with its header is shorter. */
 #define HEADER_MAX 256
 
 /* A part of a stream, as a stream of its own. */
@@ -204,9 +201,8 @@ static bool has_only_direct_branches(struct comparison *c)
 }
 
 /*
- * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression");
- * libipt keeps the address of an uncompressed return, such as a signal handler's, and
- * uses it for the next return.
+ * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression"); libipt keeps
+ * the address of an uncompressed one, such as a signal handler's, and uses it for the next.
  */
 static bool is_stale_return(struct comparison *c)
 {
@@ -235,9 +231,8 @@ static bool is_excused(struct comparison *c)
 }
 
 /*
- * Compare the times of a branch that both engines found.  They are counted with the next branch
- * that has another time by libipt, so that the last ones do not count, as direct branches after
- * the last packet have its time.
+ * Compare the times of a branch that both engines found.  They count once libipt has another time:
+ * direct branches after the last packet, which have its time, do not.
  */
 static void compare_times(struct comparison *c)
 {

@@ -72,10 +72,7 @@ static enum branch_kind leave_kernel(struct inferred_calls *calls)
 	return BRANCH_IRET;
 }
 
-/*
- * Within a function, a branch over a call that is open in a recursive one may be a jump or a
- * return.  Returns come from further down; so do jumps of loops, but these land elsewhere.
- */
+/* A branch over an open recursive call is a jump or a return: returns come from further down. */
 static bool jumps_over_call(const struct branch_event *event, uint64_t site)
 {
 	return event->from < site;

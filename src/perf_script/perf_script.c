@@ -105,9 +105,8 @@ static struct text_symbol **symbol_slot(struct script *script, const struct name
 }
 
 /*
- * Returns the name to show for a symbol of the text: a mangled one in the style of the
- * options, any other as perf printed it.  perf has demangled it already, or it is plain:
- * an apparent suffix or symbol version may be an operator, "Stdlib.@_139".
+ * Returns the name to show for a symbol of the text: a mangled one in the style of the options, any
+ * other as perf printed it; an apparent suffix may be an operator, "Stdlib.@_139".
  */
 static const struct name *shown_name(struct script *script, const struct name *linkage)
 {
@@ -150,9 +149,7 @@ static struct text_symbol *symbol_of(struct script *script, struct text_view tex
 	return *slot;
 }
 
-/*
- * Returns the symbol for one address without one: "[unknown @ 0xADDR (DSO)]", as
- * magic-trace names it, which shows an address as a signed number.
+/* Returns the symbol for an address: "[unknown @ 0xADDR (DSO)]", signed, as magic-trace names it.
  */
 static const struct symbol *address_symbol(struct script *script,
 					   const struct perf_line_location *parsed)
@@ -291,10 +288,7 @@ static bool same_unnamed(const struct perf_line *line)
 	       (!from->length || !memcmp(from->at, to->at, from->length));
 }
 
-/*
- * Code runs upwards from one branch to the next, so text with all branches has few that begin
- * elsewhere: an interrupt may undo a jump.
- */
+/* Code runs upwards between branches, so text with all branches has few that begin elsewhere. */
 static void check_path(struct script *script, const struct perf_line *line)
 {
 	struct script_thread *thread = script_thread_of(script, line);

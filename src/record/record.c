@@ -220,10 +220,7 @@ static int run(char **words, const struct options *options, struct call_watch *c
 			   : status_of(status, !options->program);
 }
 
-/*
- * run() in a process of its own, which also saves generated code: when it ends, processes that
- * outlive the program are no longer traced.
- */
+/* run() in a process of its own, whose end leaves processes that outlive the program untraced. */
 static int run_and_save(char **words, const struct options *options, struct call_watch *calls)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);

@@ -204,10 +204,7 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 	return -1;
 }
 
-/*
- * Answer with an errno, and a descriptor if `fd` is not negative; if that cannot be sent, with
- * the reason.  Returns whether there was an answer.
- */
+/* Answer with an errno and `fd` (-1: none), or with why not.  Returns whether it was sent. */
 static bool send_answer(int socket, int errnum, int fd)
 {
 	union passed_descriptor control = { .bytes = { 0 } };

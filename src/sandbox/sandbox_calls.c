@@ -188,12 +188,9 @@ static void allow_reading(struct call_filter *filter, bool devices)
 /* ---- A server ------------------------------------------------------------ */
 
 /*
- * The process that serves a trace accepts connections at a socket that is open already, reads
- * requests, and sends the open file.  No file, no connection of its own, no process: an attack on
- * the port reaches no further.
+ * A server accepts connections at an open socket, reads requests, and sends the open file: for
+ * that, messages, memory, time and the end.
  */
-
-/* For connections; the file, messages and open descriptors; memory, time and the end. */
 static const uint16_t server_calls[] = {
 	SYS_accept4,       SYS_pselect6,       SYS_recvfrom,    SYS_select,   SYS_sendfile,
 	SYS_sendmsg,       SYS_sendto,         SYS_setsockopt,  SYS_shutdown, SYS_close,
