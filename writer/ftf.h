@@ -361,11 +361,12 @@ struct ftf_template {
 
 /*
  * Write a slice, as ftf_complete() does if `end` (ticks) is later than its time, else as
- * ftf_begin() does; and fill `made`, for either kind of slice.  A record that is long,
- * or contains text, is no template: then `made` is empty.
+ * ftf_begin() does; and fill `made`, for either kind of slice, without the last `own` arguments,
+ * which are this slice's alone and have no text.  A record that is long, or contains text, is no
+ * template: then `made` is empty.
  */
 void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
-		       struct ftf_template *made);
+		       size_t own, struct ftf_template *made);
 
 /* A record of a thread: a slice made from a template, or an end. */
 struct ftf_templated {
@@ -373,6 +374,9 @@ struct ftf_templated {
 		*from; /* not empty; NULL: the thread's innermost open slice ends */
 	uint64_t time; /* ticks */
 	uint64_t end;  /* ticks: of a whole slice, later than its time; else 0 */
+	/* More arguments, of any type but STRING, with at most FTF_ARGS_MAX names in one call. */
+	const struct ftf_arg *args; /* borrowed for the call */
+	size_t arg_count;
 };
 
 /*

@@ -71,8 +71,10 @@ static void put_args(struct ftf_writer *writer, const struct ftf_ready_args *rea
 
 /* ---- Events -------------------------------------------------------------- */
 
-#define THREAD_SHIFT 24
-#define THREAD_MASK  (UINT64_C(0xff) << THREAD_SHIFT)
+#define WORDS_SHIFT     4
+#define ARG_COUNT_SHIFT 20
+#define THREAD_SHIFT    24
+#define THREAD_MASK     (UINT64_C(0xff) << THREAD_SHIFT)
 
 static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
 {
@@ -173,37 +175,72 @@ void ftf_end(struct ftf_writer *writer, const struct ftf_event *event)
 	emit_pair(writer, FTF_DURATION_END, event);
 }
 
-/* Returns the words of a begin without text in it, on a thread with a reference. */
-static size_t words_of(const struct ftf_event *event)
+/*
+ * Returns the words of a begin without text in it, on a thread with a reference, with its arguments
+ * from `first` on.
+ */
+static size_t words_of(const struct ftf_event *event, size_t first)
 {
 	size_t words = 2;
 
-	for (size_t i = 0; i < event->arg_count; i++)
+	for (size_t i = first; i < event->arg_count; i++)
 		words += ftf_type_words(event->args[i].type);
 	return words;
 }
 
 /* Changes a begin into a complete slice, which has one more word, its end. */
-#define WHOLE ((uint64_t)(FTF_DURATION_COMPLETE - FTF_DURATION_BEGIN) << 16 | 1 << 4)
+#define WHOLE ((uint64_t)(FTF_DURATION_COMPLETE - FTF_DURATION_BEGIN) << 16 | 1 << WORDS_SHIFT)
 
 void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
-		       struct ftf_template *made)
+		       size_t own, struct ftf_template *made)
 {
 	const uint64_t inline_names = UINT64_C(0x8000) << 32 | UINT64_C(0x8000) << 48;
 	const struct ftf_low *low = &writer->low;
 	bool whole = end > event->time;
-	size_t count;
+	size_t count, own_words;
 
 	ftf_any_event(writer, whole ? FTF_DURATION_COMPLETE : FTF_DURATION_BEGIN, event, end);
 	/* The buffer is flushed before a record, so this record is still in it. */
 	count = (size_t)(low->at - low->start) - whole;
 	made->count = 0;
-	if (low->err.text[0] || count > FTF_TEMPLATE_WORDS || count != words_of(event) ||
-	    *low->start & inline_names || !(*low->start & THREAD_MASK))
+	if (low->err.text[0] || count != words_of(event, 0) || *low->start & inline_names ||
+	    !(*low->start & THREAD_MASK))
+		return;
+	own_words = words_of(event, event->arg_count - own) - 2;
+	count -= own_words;
+	if (count > FTF_TEMPLATE_WORDS)
 		return;
 	made->count = (uint32_t)count;
 	memcpy(made->words, low->start, count * sizeof(*made->words));
-	made->words[0] = (made->words[0] - whole * WHOLE) & ~THREAD_MASK;
+	made->words[0] -= whole * WHOLE + (own << ARG_COUNT_SHIFT) + (own_words << WORDS_SHIFT);
+	made->words[0] &= ~THREAD_MASK;
+}
+
+/* Find the references of the arguments' names, for which string records may be written. */
+static void find_names(struct ftf_writer *writer, const struct ftf_templated *from, uint16_t *names)
+{
+	for (size_t i = 0; i < from->arg_count; i++)
+		names[i] = ftf_writer_use_string(writer, from->args[i].name).reference;
+}
+
+/* Append the arguments to a record; `names`: their references.  Returns the words added. */
+static size_t append_args(uint64_t *record, size_t words, const struct ftf_templated *from,
+			  const uint16_t *names)
+{
+	uint64_t *at = record + words, added;
+
+	for (size_t i = 0; i < from->arg_count; i++) {
+		const struct ftf_arg *arg = &from->args[i];
+		uint64_t size = ftf_type_words(arg->type), word = word_of(arg);
+
+		at[0] = (uint64_t)arg->type | size << WORDS_SHIFT | (uint64_t)names[i] << 16 |
+			(size == 1 ? word << 32 : 0);
+		at[1] = word;
+		at += size;
+	}
+	added = (uint64_t)(at - record) - words;
+	record[0] += (uint64_t)from->arg_count << ARG_COUNT_SHIFT | added << WORDS_SHIFT;
+	return added;
 }
 
 /* Nothing depends on the kind of a record but data: branches could not be predicted. */
@@ -214,11 +251,16 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 		.words = { (uint64_t)FTF_RECORD_EVENT | 2 << 4 | (uint64_t)FTF_DURATION_END << 16 },
 		.count = 2,
 	};
+	const struct ftf_slots *strings = &writer->provider->strings;
 	struct ftf_low *low = &writer->low;
 	uint64_t *at = low->at, reference;
 
-	/* Once a reference was reclaimed, those in templates may be another string's. */
-	if (writer->provider_count > 1 || writer->provider->strings.reclaimed)
+	/*
+	 * Once a reference was reclaimed, those in templates may be another string's.  Names of
+	 * arguments need some.
+	 */
+	if (writer->provider_count > 1 || strings->reclaimed ||
+	    strings->assigned + FTF_ARGS_MAX > strings->count)
 		return false;
 	ftf_writer_next_record(writer);
 	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
@@ -228,7 +270,14 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 		const struct ftf_templated *record = &records[i];
 		const struct ftf_template *from = record->from ? record->from : &end;
 		bool whole = record->end > record->time;
+		uint16_t names[FTF_ARGS_MAX];
+		size_t words = from->count;
 
+		if (record->arg_count) {
+			low->at = at;
+			find_names(writer, record, names);
+			at = low->at;
+		}
 		if (at >= low->full) {
 			low->at = at;
 			ftf_low_flush(low);
@@ -238,8 +287,10 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 		memcpy(at, from->words, sizeof(from->words));
 		at[0] = (at[0] | reference << THREAD_SHIFT) + whole * WHOLE;
 		at[1] = record->time;
-		at[from->count] = record->end; /* the next record overwrites it if not whole */
-		at += from->count + whole;
+		if (record->arg_count)
+			words += append_args(at, words, record, names);
+		at[words] = record->end; /* the next record overwrites it if not whole */
+		at += words + whole;
 	}
 	low->at = at;
 	writer->events += count;

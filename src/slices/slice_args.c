@@ -137,16 +137,18 @@ void track_cost_begin(struct track *track, const struct slice_detail *detail)
 		       : (struct slice_cost){ 0 };
 }
 
+struct slice_cost slice_cost_between(struct slice_cost begin, const struct slice_detail *end)
+{
+	if (!end || end->insns < begin.insns)
+		return (struct slice_cost){ 0 };
+	return (struct slice_cost){ end->insns - begin.insns, end->cycles - begin.cycles };
+}
+
 struct slice_cost track_cost_end(struct track *track, const struct slice_detail *detail)
 {
-	struct slice_cost begin;
-
 	if (!track->cost_count)
 		return (struct slice_cost){ 0 };
-	begin = track->costs[--track->cost_count];
-	if (!detail || detail->insns < begin.insns)
-		return (struct slice_cost){ 0 };
-	return (struct slice_cost){ detail->insns - begin.insns, detail->cycles - begin.cycles };
+	return slice_cost_between(track->costs[--track->cost_count], detail);
 }
 
 void track_release(struct track *track)

@@ -30,6 +30,10 @@ struct track {
 	uint32_t writer_thread; /* of an announced track, if the output is FTF: the writer's id */
 };
 
+/* Returns a slice's cost, from the counters at its begin and its end's detail, which may be NULL.
+ */
+struct slice_cost slice_cost_between(struct slice_cost begin, const struct slice_detail *end);
+
 /* A slice begins; `detail` is its begin's; may be NULL. */
 void track_cost_begin(struct track *track, const struct slice_detail *detail);
 

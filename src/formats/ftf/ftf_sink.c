@@ -9,6 +9,9 @@
 /* Records that are written at once. */
 #define RECORDS 64
 
+/* Arguments of an event alone. */
+#define OWN_ARGS 5
+
 /* Events of a track that wait until it is known which slices are whole. */
 #define WAITING 1024
 
@@ -18,8 +21,9 @@
 /* A slice's encoded begin, and the slices that it is of. */
 struct slice_template {
 	const struct symbol *symbol; /* NULL: the slot is free */
-	const struct name *caller;
 	uint64_t ip;
+	const struct symbol *caller; /* see struct slice_detail; not of all: NULL */
+	uint64_t caller_offset;
 	unsigned flags; /* enum slice_flags */
 	struct ftf_template encoded;
 };
@@ -158,91 +162,90 @@ static struct ftf_arg ftf_arg_of(struct ftf_sink *ftf, const struct slice_arg *a
 	return number_arg(key, arg->number);
 }
 
-/* Fill an event's args, for which there is room, with the slice's. */
-static void fill_args(struct ftf_sink *ftf, const struct slice_args *from, struct ftf_event *event,
-		      struct ftf_arg args[SLICE_ARG_KEYS])
+/* Add arguments to `args`, which has room for them.  Returns their number. */
+static size_t add_args(struct ftf_sink *ftf, const struct slice_args *from, struct ftf_arg *args)
 {
 	for (size_t i = 0; i < from->count; i++)
 		args[i] = ftf_arg_of(ftf, &from->list[i]);
-	event->args = args;
-	event->arg_count = from->count;
+	return from->count;
 }
 
-/* Write a slice that no template can be used for, and fill the template. */
-static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_template *made,
-		      uint64_t time, uint64_t end)
+/*
+ * Add the arguments that are an event's alone: costs, and what was left out.  With --args=full each
+ * begin and end comes here once.  Returns their number.
+ */
+static size_t add_own_args(struct ftf_sink *ftf, const struct waiting_event *waiting,
+			   const struct slice_detail *detail, struct ftf_arg *args)
 {
-	struct ftf_arg args[SLICE_ARG_KEYS];
-	struct ftf_event event = { .time = time };
+	const bool full = ftf->level == OPTION_ARGS_FULL, ends = waiting->event.kind == SLICE_END;
 	struct slice_args values;
-	bool once = false; /* other slices must not have these args */
 
-	announce(ftf, track);
-	event.thread = ftf_thread_of(track);
-	event.name = ftf_sink_name(ftf, made->symbol->name);
-	event.category = ftf_sink_name(ftf, slice_category(made->symbol));
-	if (ftf->level != OPTION_ARGS_NONE) {
-		values.count = 0;
-		if (ftf->level == OPTION_ARGS_LOC)
-			slice_args_add_name(
-				&values, SLICE_ARG_LOC,
-				call_sites_find(&ftf->sites, made->symbol, CALL_SITES_FUNCTION));
-		slice_args_add_begin(&values, made->symbol, made->ip, made->flags, ftf->level);
-		once = slice_args_add_dso(&values, made->symbol, &ftf->files);
-		slice_args_add_name(&values, SLICE_ARG_CALLER, made->caller);
-		fill_args(ftf, &values, &event, args);
-	}
-	ftf_make_template(ftf->writer, &event, end, &made->encoded);
-	if (once)
-		made->encoded.count = 0;
+	values.count = 0;
+	if (full && ends)
+		slice_args_add_cost(&values, track_cost_end(ftf->track, detail));
+	else if (full && waiting->end)
+		slice_args_add_cost(&values, (struct slice_cost){ detail->insns, detail->cycles });
+	else if (full)
+		track_cost_begin(ftf->track, detail);
+	if (ends && detail)
+		slice_args_add_folded(&values, detail->folded, detail->folded_time);
+	return add_args(ftf, &values, args);
+}
+
+/* Add the arguments of a template.  Returns whether other slices must not have them. */
+static bool add_common_args(struct ftf_sink *ftf, const struct slice_template *made,
+			    struct ftf_event *event, struct ftf_arg *args)
+{
+	struct slice_args values;
+	bool once;
+
+	if (ftf->level == OPTION_ARGS_NONE)
+		return false;
+	values.count = 0;
+	if (ftf->level == OPTION_ARGS_LOC)
+		slice_args_add_name(
+			&values, SLICE_ARG_LOC,
+			call_sites_find(&ftf->sites, made->symbol, CALL_SITES_FUNCTION));
+	slice_args_add_begin(&values, made->symbol, made->ip, made->flags, ftf->level);
+	once = slice_args_add_dso(&values, made->symbol, &ftf->files);
+	slice_args_add_name(&values, SLICE_ARG_CALLER,
+			    call_sites_find(&ftf->sites, made->caller, made->caller_offset));
+	event->arg_count = add_args(ftf, &values, args);
+	return once;
 }
 
 /* Returns the slot of a slice's template.  Code without a symbol has one symbol and many ips. */
 static inline struct slice_template *slot_of(const struct ftf_sink *ftf,
 					     const struct slice_event *begin,
-					     const struct name *caller)
+					     const struct slice_detail *detail)
 {
 	struct slice_template *slots = ftf->templates.slots;
-	uint64_t key = ((uintptr_t)begin->symbol + begin->ip) ^ (uintptr_t)caller << 16;
+	uint64_t key = (uintptr_t)begin->symbol + begin->ip;
 
+	if (detail)
+		key ^= ((uintptr_t)detail->caller + detail->caller_offset) << 16;
 	return &slots[direct_cache_index(&ftf->templates, key)];
 }
 
 static inline bool is_template_of(const struct slice_template *slot,
-				  const struct slice_event *begin, const struct name *caller)
+				  const struct slice_event *begin,
+				  const struct slice_detail *detail)
 {
-	return slot->symbol == begin->symbol && slot->ip == begin->ip && slot->caller == caller &&
-	       slot->flags == begin->flags;
+	return slot->symbol == begin->symbol && slot->ip == begin->ip &&
+	       slot->flags == begin->flags &&
+	       (!detail ||
+		(slot->caller == detail->caller && slot->caller_offset == detail->caller_offset));
 }
 
-/* Write a slice's begin, or all of it if `end` is not 0. */
-static void write_slice(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
-			uint64_t end, const struct name *caller)
-{
-	struct slice_template *slot = slot_of(ftf, begin, caller);
-	const struct ftf_templated record = { &slot->encoded, begin->time, end };
-
-	if (!is_template_of(slot, begin, caller))
-		*slot = (struct slice_template){ begin->symbol, caller, begin->ip, begin->flags,
-						 .encoded.count = 0 };
-	if (!track->announced || !slot->encoded.count ||
-	    !ftf_write_templates(ftf->writer, ftf_thread_of(track), &record, 1))
-		write_new(ftf, track, slot, begin->time, end);
-}
-
-static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
+static void write_end(struct ftf_sink *ftf, const struct waiting_event *waiting,
 		      const struct slice_detail *detail)
 {
 	struct ftf_arg args[SLICE_ARG_KEYS];
-	struct ftf_event event = { .thread = ftf_thread_of(track), .time = time };
-	struct slice_args values;
+	struct ftf_event event = { .thread = ftf_thread_of(ftf->track),
+				   .time = waiting->event.time,
+				   .args = args };
 
-	values.count = 0;
-	if (ftf->level == OPTION_ARGS_FULL)
-		slice_args_add_cost(&values, track_cost_end(track, detail));
-	if (detail)
-		slice_args_add_folded(&values, detail->folded, detail->folded_time);
-	fill_args(ftf, &values, &event, args);
+	event.arg_count = add_own_args(ftf, waiting, detail, args);
 	ftf_end(ftf->writer, &event);
 }
 
@@ -257,32 +260,36 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 	ftf_instant(ftf->writer, &event);
 }
 
-/* Write a begin, or the slice up to `end`, if that is not 0. */
-static void write_begin(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
-			uint64_t end, const struct slice_detail *detail)
+/* Write a begin, or all of a whole slice, that no template can be used for, and fill its slot. */
+static void write_begin(struct ftf_sink *ftf, const struct waiting_event *waiting,
+			const struct slice_detail *detail)
 {
-	const struct name *caller = NULL;
+	const struct slice_event *begin = &waiting->event;
+	struct slice_template *made = slot_of(ftf, begin, detail);
+	struct ftf_event event = { .time = begin->time };
+	struct ftf_arg args[SLICE_ARG_KEYS];
+	size_t own;
+	bool once;
 
-	ftf->slices++;
-	if (ftf->level == OPTION_ARGS_FULL) {
-		track_cost_begin(track, detail);
-		if (detail)
-			caller =
-				call_sites_find(&ftf->sites, detail->caller, detail->caller_offset);
+	*made = (struct slice_template){ .symbol = begin->symbol,
+					 .ip = begin->ip,
+					 .flags = begin->flags };
+	if (detail) {
+		made->caller = detail->caller;
+		made->caller_offset = detail->caller_offset;
 	}
-	write_slice(ftf, track, begin, end, caller);
-}
-
-static void write_slice_event(struct ftf_sink *ftf, struct track *track,
-			      const struct slice_event *event, uint64_t end,
-			      const struct slice_detail *detail)
-{
-	if (event->kind == SLICE_BEGIN)
-		write_begin(ftf, track, event, end, detail);
-	else if (event->kind == SLICE_END)
-		write_end(ftf, track, event->time, detail);
-	else
-		write_instant(ftf, track, event);
+	ftf->slices++;
+	announce(ftf, ftf->track);
+	event.thread = ftf_thread_of(ftf->track);
+	event.name = ftf_sink_name(ftf, begin->symbol->name);
+	event.category = ftf_sink_name(ftf, slice_category(begin->symbol));
+	event.args = args;
+	once = add_common_args(ftf, made, &event, args);
+	own = add_own_args(ftf, waiting, detail, args + event.arg_count);
+	event.arg_count += own;
+	ftf_make_template(ftf->writer, &event, waiting->end, own, &made->encoded);
+	if (once)
+		made->encoded.count = 0;
 }
 
 /* ---- Whole slices -------------------------------------------------------- */
@@ -291,35 +298,52 @@ static void write_slice_event(struct ftf_sink *ftf, struct track *track,
  * A slice is written as one record instead of two, if its end is among the next events of its
  * track: less to write, and two thirds of the memory in Perfetto.  The record comes before those of
  * the slices in it, as a begin does.  Perfetto nests such records by their times alone.  So a slice
- * without length, and one in which another begins at its end, have two records; and so have ends
- * with arguments.
+ * without length, and one in which another begins at its end, have two records; and so has one
+ * with slices left out, whose number its end has.
  */
 
-/* Write the first waiting events, without details, that have templates.  Returns the next one. */
-static const struct waiting_event *write_templates(struct ftf_sink *ftf,
-						   const struct waiting_event *waiting,
-						   const struct waiting_event *limit)
+/* Returns the detail of a waiting event, borrowed; may be NULL. */
+static inline const struct slice_detail *detail_of(const struct ftf_sink *ftf,
+						   const struct waiting_event *waiting)
+{
+	return waiting->event.detail ? &ftf->details[waiting - ftf->waiting] : NULL;
+}
+
+/*
+ * Write the first waiting events that have templates.  `has_details`, a constant: some have.
+ * Returns the next one.
+ */
+static inline __attribute__((always_inline)) const struct waiting_event *write_templates(
+	struct ftf_sink *ftf, const struct waiting_event *waiting,
+	const struct waiting_event *limit, bool has_details)
 {
 	const struct ftf_thread thread = ftf_thread_of(ftf->track);
 	struct ftf_templated records[RECORDS];
+	struct ftf_arg args[RECORDS * OWN_ARGS], *next = args;
 	size_t count = 0;
 
 	if (!ftf->track->announced || !ftf_write_templates(ftf->writer, thread, NULL, 0))
 		return waiting;
 	for (; waiting < limit && count < RECORDS; waiting++) {
 		const struct slice_event *event = &waiting->event;
-		const struct slice_template *slot;
+		const struct slice_detail *detail = has_details ? detail_of(ftf, waiting) : NULL;
+		struct ftf_templated *record = &records[count];
 
-		if (event->kind == SLICE_END) {
-			records[count++] = (struct ftf_templated){ NULL, event->time, 0 };
-			continue;
+		*record = (struct ftf_templated){ .time = event->time, .end = waiting->end };
+		if (event->kind == SLICE_BEGIN) {
+			const struct slice_template *slot = slot_of(ftf, event, detail);
+
+			if (!is_template_of(slot, event, detail) || !slot->encoded.count)
+				break;
+			record->from = &slot->encoded;
+			ftf->slices++;
 		}
-		slot = slot_of(ftf, event, NULL);
-		if (!is_template_of(slot, event, NULL) || !slot->encoded.count)
-			break;
-		records[count++] =
-			(struct ftf_templated){ &slot->encoded, event->time, waiting->end };
-		ftf->slices++;
+		if (detail) {
+			record->args = next;
+			record->arg_count = add_own_args(ftf, waiting, detail, next);
+			next += record->arg_count;
+		}
+		count++;
 	}
 	ftf_write_templates(ftf->writer, thread, records, count);
 	return waiting;
@@ -339,15 +363,15 @@ static void write_waiting(struct ftf_sink *ftf)
 	while (waiting < limit) {
 		const struct waiting_event *first = waiting;
 
-		if (!ftf->has_details)
-			waiting = write_templates(ftf, waiting, limit);
-		if (waiting == first) {
-			write_slice_event(ftf, ftf->track, &waiting->event, waiting->end,
-					  waiting->event.detail
-						  ? &ftf->details[waiting - ftf->waiting]
-						  : NULL);
-			waiting++;
-		}
+		waiting = ftf->has_details ? write_templates(ftf, waiting, limit, true)
+					   : write_templates(ftf, waiting, limit, false);
+		if (waiting != first)
+			continue;
+		if (waiting->event.kind == SLICE_BEGIN)
+			write_begin(ftf, waiting, detail_of(ftf, waiting));
+		else
+			write_end(ftf, waiting, detail_of(ftf, waiting));
+		waiting++;
 	}
 	ftf->waiting_count = 0;
 	ftf->has_details = false;
@@ -358,18 +382,29 @@ static void write_waiting(struct ftf_sink *ftf)
 static inline void add_waiting(struct ftf_sink *ftf, const struct slice_event *event,
 			       const struct slice_detail *detail)
 {
+	static const struct slice_detail unknown;
 	struct waiting_event *made;
 
 	if (event->kind == SLICE_END && ftf->open) {
 		struct waiting_event *begin = &ftf->waiting[ftf->open - 1];
+		struct slice_detail *from = &ftf->details[ftf->open - 1];
+		struct slice_cost cost;
 
 		ftf->open = (uint32_t)begin->end;
 		begin->end = 0;
-		if (event->time > ftf->last_begin && !detail) {
+		if (event->time > ftf->last_begin && !(detail && detail->folded)) {
 			begin->end = event->time;
+			if (begin->event.detail) {
+				cost = slice_cost_between(
+					(struct slice_cost){ from->insns, from->cycles }, detail);
+				from->insns = cost.insns;
+				from->cycles = cost.cycles;
+			}
 			return;
 		}
 	}
+	if (!detail && ftf->level == OPTION_ARGS_FULL)
+		detail = &unknown;
 	made = &ftf->waiting[ftf->waiting_count++];
 	made->event = *event;
 	made->event.detail = detail != NULL;
@@ -413,14 +448,25 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
  * slice.  The target has no slice if the selection leaves it out.
  */
 
-static void hold_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
+/* Write an event that does not wait. */
+static void write_now(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
+		      const struct slice_detail *detail)
+{
+	struct slice_event one = *event;
+
+	one.detail = detail != NULL;
+	add_batch(ftf, track, &(struct slice_batch){ &one, 1, detail, false });
+	write_waiting(ftf);
+}
+
+static void hold_end(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
 		     const struct slice_detail *detail)
 {
 	ftf->held = alloc_grow_zeroed(ftf->held, &ftf->held_room, (size_t)track->index + 1,
 				      sizeof(*ftf->held));
-	ftf->held[track->index] =
-		(struct held_end){ track, time, detail,
-				   detail ? *detail : (struct slice_detail){ 0 } };
+	ftf->held[track->index] = (struct held_end){ track, *event, { 0 } };
+	if (detail)
+		ftf->held[track->index].detail = *detail;
 }
 
 /* Write the end that waits on the track of this index, if there is one. */
@@ -429,7 +475,8 @@ static void write_held(struct ftf_sink *ftf, size_t index)
 	struct held_end *held = &ftf->held[index];
 
 	if (held->track)
-		write_end(ftf, held->track, held->time, held->has_detail ? &held->detail : NULL);
+		write_now(ftf, held->track, &held->event,
+			  held->event.detail ? &held->detail : NULL);
 	held->track = NULL;
 }
 
@@ -438,19 +485,19 @@ static void write_arrow(struct ftf_sink *ftf, struct track *track, const struct 
 			const struct slice_detail *detail)
 {
 	struct ftf_event flow = { .thread = ftf_thread_of(track),
-				  .time = ftf->held[track->index].time,
+				  .time = ftf->held[track->index].event.time,
 				  .name = ftf->tail_call };
 
 	ftf_flow_begin(ftf->writer, &flow, ++ftf->arrows);
 	write_held(ftf, track->index);
-	write_begin(ftf, track, event, 0, detail);
+	write_now(ftf, track, event, detail);
 	flow.time = event->time;
 	ftf_flow_end(ftf->writer, &flow, ftf->arrows);
 }
 
-/* Write an event that need not wait, with arrows if these are shown. */
-static void write_at_once(struct ftf_sink *ftf, struct track *track,
-			  const struct slice_event *event, const struct slice_detail *detail)
+/* Write an event of a trace with arrows. */
+static void write_with_arrow(struct ftf_sink *ftf, struct track *track,
+			     const struct slice_event *event, const struct slice_detail *detail)
 {
 	if (track->index < ftf->held_room && ftf->held[track->index].track) {
 		if (event->kind == SLICE_BEGIN && event->flags & SLICE_TAIL_CALLED) {
@@ -459,10 +506,10 @@ static void write_at_once(struct ftf_sink *ftf, struct track *track,
 		}
 		write_held(ftf, track->index);
 	}
-	if (ftf->flows && event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL)
-		hold_end(ftf, track, event->time, detail);
+	if (event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL)
+		hold_end(ftf, track, event, detail);
 	else
-		write_slice_event(ftf, track, event, 0, detail);
+		write_now(ftf, track, event, detail);
 }
 
 static void write_events(const struct slice_sink *sink, void *context,
@@ -470,12 +517,12 @@ static void write_events(const struct slice_sink *sink, void *context,
 {
 	struct ftf_sink *ftf = sink->context;
 
-	if (!ftf->flows && ftf->level != OPTION_ARGS_FULL)
+	if (!ftf->flows)
 		add_batch(ftf, context, batch);
 	else
 		for (size_t i = 0; i < batch->count; i++)
-			write_at_once(ftf, context, &batch->events[i],
-				      slice_batch_detail(batch, &batch->events[i]));
+			write_with_arrow(ftf, context, &batch->events[i],
+					 slice_batch_detail(batch, &batch->events[i]));
 	if (ftf->slices >= ftf->fit.next)
 		ftf_fit_now(&ftf->fit, ftf->writer);
 }

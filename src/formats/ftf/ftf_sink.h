@@ -40,8 +40,7 @@ struct ftf_sink {
 	/* The end of a slice that was left by a tail call, until the next event of its track. */
 	struct held_end {
 		struct track *track; /* borrowed; NULL if no end waits */
-		uint64_t time;
-		bool has_detail;
+		struct slice_event event;
 		struct slice_detail detail;
 	} * held; /* owned; by index of the track */
 	size_t held_room;
@@ -50,7 +49,7 @@ struct ftf_sink {
 		struct slice_event event;
 		uint64_t end; /* of a begin: its slice is whole; 0: its end is an event, too */
 	} * waiting;          /* owned */
-	struct slice_detail *details; /* owned: of the same index */
+	struct slice_detail *details; /* owned: of the same index; of a whole slice its costs */
 	bool has_details;             /* an event has one */
 	struct track *track;          /* borrowed; NULL: of the first event */
 	uint32_t waiting_count;

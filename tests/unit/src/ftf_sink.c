@@ -171,14 +171,66 @@ START_TEST(what_is_known_at_the_end_needs_an_end)
 }
 END_TEST
 
-START_TEST(costs_are_arguments_of_the_end)
+static void begin_at(uint64_t time, const struct symbol *symbol, uint64_t insns)
 {
-	const struct slice_detail from = { .insns = 10 }, to = { .insns = 30 };
+	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = time, .symbol = symbol },
+			&(struct slice_detail){ .insns = insns });
+}
+
+static void end_at(uint64_t time, uint64_t insns, uint64_t folded)
+{
+	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = time, .kind = SLICE_END },
+			&(struct slice_detail){ .insns = insns, .folded = folded });
+}
+
+START_TEST(costs_are_arguments_of_the_record_of_a_whole_slice)
+{
+	start(OPTION_ARGS_FULL);
+	begin_at(1, &outer, 10);
+	begin_at(2, &inner, 15);
+	end_at(4, 18, 0);
+	end_at(9, 30, 0);
+	expect("complete 1-9 outer 3\ncomplete 2-4 inner 3\n"); /* also the address and the symbol
+								 */
+}
+END_TEST
+
+/* From templates, too: each slice of 40 has its own number of instructions, of 1 and 2 words. */
+START_TEST(each_slice_has_its_own_costs)
+{
+	struct error err = { 0 };
+	struct trace_reader reader;
+	struct trace_record record;
+	uint64_t insns = 5, wanted[80], read = 0, costs = 0;
 
 	start(OPTION_ARGS_FULL);
-	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = 1, .symbol = &outer }, &from);
-	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = 9, .kind = SLICE_END }, &to);
-	expect("begin 1 outer 2\nend 9  1\n"); /* also the symbol */
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t before = insns;
+
+		begin_at(100 * i, &outer, insns);
+		begin_at(100 * i + 1, &inner, insns + 1);
+		insns += i % 9 == 8 ? UINT64_C(1) << 40 : 10 + i;
+		wanted[2 * i + 1] = insns - before - 1;
+		end_at(100 * i + 50, insns, 0);
+		wanted[2 * i] = insns + 7 - before;
+		end_at(100 * i + 60, insns + 7, i % 7 == 6); /* then it has an end of its own */
+	}
+	read_back(&reader);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		const struct trace_arg *arg = record.args;
+
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		read += record.type != EVENT_END;
+		for (; arg < record.args + record.arg_count; arg++)
+			if (arg->name.length == 5 && memcmp(arg->name.at, "insns", 5) == 0)
+				costs += arg->word ==
+					 wanted[record.type == EVENT_END ? read - 2 : read - 1];
+	}
+	trace_reader_close(&reader);
+	ck_assert_uint_eq(read, 80);
+	ck_assert_uint_eq(costs, 80);
 }
 END_TEST
 
@@ -336,7 +388,8 @@ int main(void)
 	tcase_add_test(all, events_of_another_thread_separate_an_end_from_its_begin);
 	tcase_add_test(all, slices_without_length_stay_beside_each_other);
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
-	tcase_add_test(all, costs_are_arguments_of_the_end);
+	tcase_add_test(all, costs_are_arguments_of_the_record_of_a_whole_slice);
+	tcase_add_test(all, each_slice_has_its_own_costs);
 	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
 	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_after_it);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);

@@ -227,7 +227,11 @@ static void any_record(struct ftf_writer *writer)
 	struct ftf_arg args[20];
 	struct ftf_event event = any_event(args);
 	struct ftf_template made;
-	const struct ftf_templated templated[] = { { &made, now + 5, 0 }, { NULL, now + 7, 0 } };
+	const struct ftf_arg own = ftf_arg_int32(any_name(), 1);
+	const struct ftf_templated templated[] = {
+		{ .from = &made, .time = now + 5 },
+		{ .time = now + 7, .args = &own, .arg_count = below(2) }
+	};
 
 	switch (below(14)) {
 	case 0:
@@ -273,7 +277,7 @@ static void any_record(struct ftf_writer *writer)
 		ftf_context_switch(writer, &(struct ftf_switch){ .time = now, .out_tid = 2 });
 		break;
 	case 12:
-		ftf_make_template(writer, &event, event.time + 1 + below(3), &made);
+		ftf_make_template(writer, &event, event.time + 1 + below(3), 0, &made);
 		if (made.count)
 			ftf_write_templates(writer, event.thread, templated, 2);
 		break;

@@ -317,7 +317,7 @@ END_TEST
 static bool write_one(const struct ftf_template *from, struct ftf_thread thread, uint64_t time,
 		      uint64_t end)
 {
-	const struct ftf_templated record = { from, time, end };
+	const struct ftf_templated record = { .from = from, .time = time, .end = end };
 
 	return from->count && ftf_write_templates(trace.writer, thread, &record, 1);
 }
@@ -329,7 +329,7 @@ static bool again(struct ftf_template *kept, struct ftf_event event, uint64_t ti
 
 	event.time = time;
 	if (!written)
-		ftf_make_template(trace.writer, &event, 0, kept);
+		ftf_make_template(trace.writer, &event, 0, 0, kept);
 	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = time + 1 });
 	return written;
 }
@@ -377,13 +377,13 @@ START_TEST(a_template_is_written_as_a_whole_slice_too)
 	event.args = &arg;
 	event.arg_count = 1;
 	ck_assert(!write_one(&kept, event.thread, 1, 2));
-	ftf_make_template(trace.writer, &event, 2, &kept);
+	ftf_make_template(trace.writer, &event, 2, 0, &kept);
 	ck_assert(write_one(&kept, event.thread, 10, 15));
 	ck_assert(again(&kept, event, 20));
 	event.name = name("g");
 	ck_assert(!again(&(struct ftf_template){ 0 }, event, 30));
 	event.time = 40;
-	ftf_make_template(trace.writer, &event, 0, &kept);
+	ftf_make_template(trace.writer, &event, 0, 0, &kept);
 	ck_assert(write_one(&kept, event.thread, 41, 42));
 	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = 50 });
 	trace_finish();
@@ -406,30 +406,45 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 
 	trace_begin("");
 	const struct ftf_arg arg = ftf_arg_pointer(name("at"), 0x401000);
+	struct ftf_arg own[] = { ftf_arg_int32(name("i"), 0), ftf_arg_double(name("half"), 0.5),
+				 ftf_arg_int64(name("wide"), INT64_MAX) };
 
 	event.thread = ftf_thread(trace.writer, 1, 1);
 	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, 0));
 	event.name = name("f");
-	ftf_make_template(trace.writer, &event, 2, &kept[0]);
+	ftf_make_template(trace.writer, &event, 2, 0, &kept[0]);
 	event.name = name("g");
 	event.args = &arg;
 	event.arg_count = 1;
-	ftf_make_template(trace.writer, &event, 2, &kept[1]);
+	ftf_make_template(trace.writer, &event, 2, 0, &kept[1]);
 	ck_assert(ftf_write_templates(trace.writer, event.thread, NULL, 0));
 	for (uint64_t i = 1; i <= SLICES; i++) {
-		records[0] = (struct ftf_templated){ &kept[i % 2], 10 * i, 0 };
-		records[1] = (struct ftf_templated){ &kept[1], 10 * i + 1, 10 * i + 3 };
-		records[2] = (struct ftf_templated){ NULL, 10 * i + 4, 0 };
+		own[0].value.integer = (int64_t)i;
+		records[0] = (struct ftf_templated){ .from = &kept[i % 2], .time = 10 * i };
+		records[1] = (struct ftf_templated){
+			.from = &kept[1],
+			.time = 10 * i + 1,
+			.end = 10 * i + 3,
+			.args = own,
+			.arg_count = 3,
+		};
+		records[2] = (struct ftf_templated){
+			.time = 10 * i + 4,
+			.args = own + 1,
+			.arg_count = i % 2,
+		};
 		ck_assert(ftf_write_templates(trace.writer, event.thread, records, 3));
 	}
 	trace_finish();
-	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1 0 10 14 g at=0x401000\n"
-						   "1/1 1 11 13 g at=0x401000\n"
-						   "1/1 0 20 24 f\n"
-						   "1/1 1 21 23 g at=0x401000\n"));
+	ck_assert_ptr_nonnull(strstr(
+		trace.slices, "1/1 0 10 14 g at=0x401000 half=0.5\n"
+			      "1/1 1 11 13 g at=0x401000 i=1 half=0.5 wide=9223372036854775807\n"
+			      "1/1 0 20 24 f\n"
+			      "1/1 1 21 23 g at=0x401000 i=2 half=0.5 wide=9223372036854775807\n"));
 	/* seeds.md: precompute_header: a header for many events */
-	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1 0 200000 200004 f\n"
-						   "1/1 1 200001 200003 g at=0x401000\n"));
+	ck_assert_ptr_nonnull(strstr(trace.slices,
+				     "1/1 0 200000 200004 f\n"
+				     "1/1 1 200001 200003 g at=0x401000 i=20000 half=0.5"));
 }
 END_TEST
 
