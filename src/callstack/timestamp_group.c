@@ -299,7 +299,7 @@ static void reserve(struct timestamp_group *group)
 {
 	if (group->count >= full_at(group))
 		make_room(group);
-	group->full = waits(group) && !group->owner->machine->sink->details ? full_at(group) : 0;
+	group->full = waits(group) ? full_at(group) : 0;
 }
 
 /* Start a group at `time` if it differs, and make room for an event. */
@@ -315,20 +315,25 @@ static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
 	reserve(group);
 }
 
+void timestamp_group_set_detail(struct timestamp_group *group, const struct slice_detail *detail)
+{
+	struct slice_detail *own = &group->details[group->count - 1];
+
+	*own = *detail;
+	own->cycles = cycles_at(group, own->insns);
+}
+
 /* Add an event, for which there is room, with its detail (NULL: unknown). */
 static struct slice_event *append(struct timestamp_group *group, const struct slice_event *event,
 				  const struct slice_detail *detail, uint64_t perf_time)
 {
-	struct slice_event *own = &group->events[group->count];
+	static const struct slice_detail unknown;
+	struct slice_event *own = &group->events[group->count++];
 
-	if (group->details) {
-		group->details[group->count] = detail ? *detail : (struct slice_detail){ 0 };
-		group->details[group->count].cycles =
-			cycles_at(group, group->details[group->count].insns);
-	}
-	group->count++;
 	*own = *event;
 	own->time = perf_time;
+	if (group->details)
+		timestamp_group_set_detail(group, detail ? detail : &unknown);
 	return own;
 }
 
@@ -338,11 +343,10 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 	struct slice_event *event;
 
 	/* Fast path for a small group and a new time: `full` is 0 unless events collect. */
-	if (group->count < group->full && group->count - group->distributed <= GROUP_FEW) {
+	if (group->count < group->full && group->count - group->distributed <= GROUP_FEW &&
+	    !group->details) {
 		end_group(group, time, insns);
 		group->perf_time = callstack_perf_time(group->owner->machine, time);
-	} else if (group->owner->machine->sink->details) {
-		return NULL;
 	} else {
 		prepare(group, time, insns);
 	}

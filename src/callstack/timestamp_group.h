@@ -98,8 +98,8 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 
 /*
  * Returns a new event at `time`; another time than the group's begins a new group. The caller fills
- * in all but its time and `detail`, and counts a call in `calls`. `insns`: the thread's so far,
- * modulo 2^32. NULL: call timestamp_group_add() instead, as the sink uses details.
+ * in all but the event's time and `detail`, and counts a call in `calls`. `insns`: the thread's
+ * instructions so far, modulo 2^32. If `details` is not NULL, timestamp_group_set_detail() is next.
  */
 static inline struct slice_event *timestamp_group_next(struct timestamp_group *group, int64_t time,
 						       uint32_t insns)
@@ -113,6 +113,9 @@ static inline struct slice_event *timestamp_group_next(struct timestamp_group *g
 	event->detail = insns;
 	return event;
 }
+
+/* Set the detail of the event added last; the group fills in its cycles. */
+void timestamp_group_set_detail(struct timestamp_group *group, const struct slice_detail *detail);
 
 /*
  * Add the begin or end of a call at `time`, with its detail (NULL: unknown), whose cycles the group

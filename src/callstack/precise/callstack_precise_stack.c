@@ -3,31 +3,17 @@
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "symbols/dso/dso_store.h"
 
-void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
+void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 {
-	struct slice_event event = { .symbol = frame->symbol,
-				     .ip = precise_slice_ip(frame),
-				     .detail = precise_insns(stack),
-				     .kind = SLICE_BEGIN,
-				     .flags = frame->slice_flags };
-	struct slice_detail detail = { .insns = frame->called_insns,
-				       .branch = stack->base.machine->branch,
-				       .caller = frame->caller,
-				       .caller_offset = frame->caller_offset };
-
-	timestamp_group_add(&stack->group, time, &event, &detail);
-}
-
-void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
-{
-	struct slice_event event = { .symbol = frame->symbol,
-				     .detail = precise_insns(stack),
-				     .flags = stack->end_flags,
-				     .kind = SLICE_END };
 	struct slice_detail detail = { .insns = stack->insns,
 				       .branch = stack->base.machine->branch };
 
-	timestamp_group_add(&stack->group, time, &event, &detail);
+	if (frame) {
+		detail.insns = frame->called_insns;
+		detail.caller = frame->caller;
+		detail.caller_offset = frame->caller_offset;
+	}
+	timestamp_group_set_detail(&stack->group, &detail);
 }
 
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)

@@ -150,25 +150,22 @@ static inline void precise_count(struct precise_stack *stack, const struct branc
 	stack->insns += event->insns;
 }
 
-/* precise_emit_begin() and _end() for sinks that use details. */
-void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame);
-void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame);
+/* Set the detail of the event added last: with a frame the begin of its slice, else an end. */
+void precise_set_detail(struct precise_stack *stack, const struct frame *frame);
 
 static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 				      const struct frame *frame)
 {
 	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
 
-	if (!event) {
-		precise_add_begin(stack, time, frame);
-		return;
-	}
 	event->symbol = frame->symbol;
 	event->ip = precise_slice_ip(frame);
 	event->flags = frame->slice_flags;
 	event->kind = SLICE_BEGIN;
 	event->order = 0;
 	stack->group.calls++;
+	if (__builtin_expect(stack->group.details != NULL, false))
+		precise_set_detail(stack, frame);
 }
 
 /* The same for an inlined call, which takes no time from functions. */
@@ -180,14 +177,12 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 {
 	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
 
-	if (!event) {
-		precise_add_end(stack, time, frame);
-		return;
-	}
 	event->symbol = frame->symbol;
 	event->flags = stack->end_flags;
 	event->kind = SLICE_END;
 	event->order = 0;
+	if (__builtin_expect(stack->group.details != NULL, false))
+		precise_set_detail(stack, NULL);
 }
 
 /* Emit a frame that runs since the stack began, or before (SLICE_INFERRED_START), around all
