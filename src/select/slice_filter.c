@@ -46,6 +46,33 @@ struct filter_track {
 
 /* ---- Passing on ---------------------------------------------------------- */
 
+/* Pass on the events that wait, all of this track. */
+static void pass_waiting(const struct filter_track *track)
+{
+	struct slice_filter *filter = track->filter;
+
+	if (filter->waiting)
+		filter->next->events(filter->next, track->next_track,
+				     &(struct slice_batch){ filter->events, filter->waiting,
+							    filter->details, false });
+	filter->waiting = 0;
+}
+
+/* Pass on an event, not later than the batch that it comes from. */
+static void pass_event(const struct filter_track *track, const struct slice_event *event,
+		       const struct slice_detail *detail)
+{
+	struct slice_filter *filter = track->filter;
+	uint32_t index = filter->waiting++;
+
+	filter->events[index] = *event;
+	filter->events[index].detail = detail ? index + 1 : 0;
+	if (detail)
+		filter->details[index] = *detail;
+	if (filter->waiting == SLICE_FILTER_WAITING)
+		pass_waiting(track);
+}
+
 static void show(struct filter_track *track, struct filter_frame *frame)
 {
 	const struct slice_sink *next = track->filter->next;
@@ -55,7 +82,7 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 					   .flags = frame->flags,
 					   .kind = SLICE_BEGIN };
 
-	slice_sink_emit(next, track->next_track, &begin, next->details ? &frame->detail : NULL);
+	pass_event(track, &begin, next->details ? &frame->detail : NULL);
 	frame->state = FRAME_SHOWN;
 }
 
@@ -86,8 +113,7 @@ static void end_shown(struct filter_track *track, const struct filter_frame *fra
 				       .folded = frame->folded,
 				       .folded_time = frame->folded_time };
 
-	slice_sink_emit(next, track->next_track, &end,
-			next->details || (next->folded && frame->folded) ? &detail : NULL);
+	pass_event(track, &end, next->details || (next->folded && frame->folded) ? &detail : NULL);
 }
 
 /* End the shown part of a frame; all inner frames must have ended. */
@@ -251,7 +277,7 @@ static void show_instant(struct filter_track *track, const struct slice_event *e
 	if (!track->visible || !is_inside(track))
 		return;
 	settle(track, event->time, true);
-	slice_sink_emit(track->filter->next, track->next_track, event, NULL);
+	pass_event(track, event, NULL);
 }
 
 static void filter_events(const struct slice_sink *sink, void *track_,
@@ -275,6 +301,7 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 		else
 			show_instant(track, event);
 	}
+	pass_waiting(track);
 }
 
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,

@@ -21,6 +21,8 @@
 struct filter_track;
 struct within_track;
 
+#define SLICE_FILTER_WAITING 256
+
 struct slice_filter {
 	struct slice_sink sink;        /* give this to the sorter */
 	const struct slice_sink *next; /* borrowed */
@@ -34,6 +36,10 @@ struct slice_filter {
 		uint64_t outside;  /* slices left out by --from */
 		uint64_t too_deep; /* slices left out because `most` were open */
 	} counts;
+	/* Events of a batch that are passed on together. */
+	struct slice_event events[SLICE_FILTER_WAITING];
+	struct slice_detail details[SLICE_FILTER_WAITING]; /* by `detail` of the events */
+	uint32_t waiting;
 };
 
 /* Initialize a filter before `next`. It must not move, because it has pointers to itself. */
