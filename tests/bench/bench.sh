@@ -183,7 +183,9 @@ echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 
 two_cores "256 MiB" --fit=none "$work/large" # 2.8 GB of slices
 rm "$work/large"
 runs=5
-[ -d "$shared" ] || exit 0
+record "$work/small" 1048576
+against_perf "ptsim, MTC, 1 MiB" / "$work/small"
+[ -d "$shared" ] || { echo "left out: rr-alderlake, big-sqlite: no $shared"; exit 0; }
 against_libipt "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
 against_libipt "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 many_cores "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh tests/bench/time_errors.sh
-EXTRA_DIST += tests/bench/README.md tests/bench/simulate.py
+dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/instructions.sh tests/bench/profile.sh tests/bench/time_errors.sh
+EXTRA_DIST += tests/bench/README.md tests/bench/perf_parts.py tests/bench/simulate.py
 
 EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
 	tests/bench/ptrace2ftf-jobs tests/bench/four-threads
@@ -27,7 +27,8 @@ tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
 		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT) \
-		tests/bench/four-threads$(EXEEXT)
+		tests/programs/static/tail$(EXEEXT) tests/programs/static/indirect$(EXEEXT) tests/bench/four-threads$(EXEEXT)
+	$(srcdir)/tests/bench/instructions.sh $(abs_top_srcdir)
 	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
 
