@@ -5,7 +5,7 @@
 # for each time of the longer, as the machine's speed may change within a second.
 # One thread, but where two are compared with one: there the time on the clock counts.
 # Run by `make bench`.
-# shellcheck disable=SC2086 # $program has an option
+# shellcheck disable=SC2046,SC2086 # options in words
 set -eu
 program="./ptrace2ftf --threads=1"
 shared=$1/../shared/recordings
@@ -123,6 +123,20 @@ against_perf() { # TITLE SYMFS FILE
 	echo "$title: to an .ftf in $cpu s, $(ratio "$perf" "$cpu") times less than perf script ($perf s)"
 }
 
+# PTXED, or in PATH: libipt's own program, of the newest release, built outside (with XED).
+against_ptxed() { # TITLE SYMFS FILE
+	title=$1 symfs=$2 file=$3
+	command -v "${PTXED:-ptxed}" >/dev/null || { echo "left out: $title: no ptxed in PATH, or in PTXED"; return; }
+	python3 "$tests/perf_parts.py" "$file" "$symfs" "$work/parts" >"$work/options"
+	rm -f "$work/ours" "$work/theirs"
+	for _ in $(seq $runs); do
+		sample theirs "${PTXED:-ptxed}" -q $(cat "$work/options")
+		ours --format=none --symfs="$symfs" "$file"
+	done
+	cpu=$(median ours)
+	echo "$title: decoding takes $cpu s, $(ratio "$(median theirs)" "$cpu") times less than ptxed -q"
+}
+
 # Sixteen times the small one take as long as the large one, if time is in proportion.
 linear() { # SMALL LARGE: sets $cpu (of the large one)
 	rm -f "$work/large-times" "$work/ratios"
@@ -184,6 +198,7 @@ two_cores "256 MiB" --fit=none "$work/large" # 2.8 GB of slices
 rm "$work/large"
 runs=5
 record "$work/small" 1048576
+against_ptxed "ptsim, MTC, 1 MiB" / "$work/small"
 against_perf "ptsim, MTC, 1 MiB" / "$work/small"
 [ -d "$shared" ] || { echo "left out: rr-alderlake, big-sqlite: no $shared"; exit 0; }
 against_libipt "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
@@ -191,5 +206,7 @@ against_libipt "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sql
 many_cores "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
 many_cores "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 two_cores "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
+against_ptxed "big-sqlite" "$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
+against_ptxed "rr-alderlake" "$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
 against_perf "big-sqlite" "$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 against_perf "rr-alderlake" "$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2046,SC2086 # options in words
 # Prints the first table of tests/bench/README.md: instructions by callgrind, of all threads, also on
 # a busy machine.  Run by `make bench`.
 #
@@ -18,12 +19,12 @@ count() { # COMMAND...: sets $millions
 	millions=$(sed -n 's/^==.*Collected : \([0-9]*\).*/\1/p' "$work/log" | awk '{ printf "%.1f", $1 / 1e6 }')
 }
 ours() { # OPTIONS...
-	count ./ptrace2ftf --threads=1 -q --no-warn --symfs="$symfs" "$@" "$recording"
+	count ./ptrace2ftf --threads=1 -q --no-warn --symfs="$symfs" $part "$@" "$recording"
 	cell="$cell | $millions"
 }
 to_ftf() { # OPTIONS...: adds the ratio to the .ftf without them
 	rm -f "$work/x.ftf"
-	count ./ptrace2ftf --threads=1 -q --no-warn --symfs="$symfs" "$@" "$recording" -o "$work/x.ftf"
+	count ./ptrace2ftf --threads=1 -q --no-warn --symfs="$symfs" $part "$@" "$recording" -o "$work/x.ftf"
 	cell="$cell | $(awk -v a="$millions" -v b="$ftf" 'BEGIN { printf "%.2f", a / b }')"
 }
 decoder() { # NAME WORD COMMAND...: "-" without WORD in the output, as it fails early
@@ -38,11 +39,11 @@ decoder() { # NAME WORD COMMAND...: "-" without WORD in the output, as it fails 
 	count "$@"
 	cell="$cell | $millions"
 }
-row() { # TITLE RECORDING [SYMFS]
-	title=$1 recording=$2 symfs=${3:-/} cell=
+row() { # TITLE RECORDING [SYMFS PART]: other decoders have no part
+	title=$1 recording=$2 symfs=${3:-/} part=${4:+--time=$4} cell=
 	ours --format=none
 	rm -f "$work/x.ftf"
-	count ./ptrace2ftf --threads=1 -q --no-warn --symfs="$symfs" "$recording" -o "$work/x.ftf"
+	count ./ptrace2ftf --threads=1 -q --no-warn --symfs="$symfs" $part "$recording" -o "$work/x.ftf"
 	ftf=$millions cell="$cell | $millions"
 	to_ftf --args=none
 	to_ftf --args=full
@@ -52,8 +53,7 @@ row() { # TITLE RECORDING [SYMFS]
 	to_ftf --symbol='*'
 	to_ftf --fit=1000
 	rm -f "$work"/parts*
-	python3 "$tests/perf_parts.py" "$recording" "$symfs" "$work/parts" >"$work/options" || true
-	# shellcheck disable=SC2046 # words
+	[ "$part" ] || python3 "$tests/perf_parts.py" "$recording" "$symfs" "$work/parts" >"$work/options" || true
 	decoder "libipt's ptxed" insn: "${PTXED:-ptxed}" -q $(cat "$work/options") --stat:insn
 	decoder "libxdc's tester" decoder_success "${XDC_TESTER:-tester_static}" 1000 7fffffffffff "$work/parts" "$work/parts.pt" 0 simple
 	echo "| $title, $(($(stat -c %s "$recording") / 1024)) KiB$cell |"
@@ -78,8 +78,8 @@ python=$(command -v python3)
 record python --per-thread --cyc --repeat=2097152 --instructions=2000000 -- "$python" -I -S -c pass
 row "start of python3, CYC" "$work/python"
 if [ -d "$shared" ]; then
-	row rr-alderlake "$shared/rr-alderlake/perf.data" "$shared/rr-alderlake/symfs"
-	row big-sqlite "$shared/truth/big-sqlite/perf.data" "$shared/truth/symfs"
+	row "a tenth of rr-alderlake, of" "$shared/rr-alderlake/perf.data" "$shared/rr-alderlake/symfs" 0%,10%
+	row "a tenth of big-sqlite, of" "$shared/truth/big-sqlite/perf.data" "$shared/truth/symfs" 0%,10%
 	row "xdc-mruby, no times" "$shared/../more/xdc-mruby/recording" "$shared/../more/xdc-mruby/symfs"
 else
 	echo "left out: rr-alderlake, big-sqlite, xdc-mruby: no $shared" >>"$work/left-out"
