@@ -53,6 +53,7 @@ row() { # TITLE RECORDING [SYMFS PART]: other decoders have no part
 	to_ftf --symbol='*'
 	to_ftf --fit=1000
 	rm -f "$work"/parts*
+	: >"$work/options"
 	[ "$part" ] || python3 "$tests/perf_parts.py" "$recording" "$symfs" "$work/parts" >"$work/options" || true
 	decoder "libipt's ptxed" insn: "${PTXED:-ptxed}" -q $(cat "$work/options") --stat:insn
 	decoder "libxdc's tester" decoder_success "${XDC_TESTER:-tester_static}" 1000 7fffffffffff "$work/parts" "$work/parts.pt" 0 simple
@@ -78,8 +79,8 @@ python=$(command -v python3)
 record python --per-thread --cyc --repeat=2097152 --instructions=2000000 -- "$python" -I -S -c pass
 row "start of python3, CYC" "$work/python"
 if [ -d "$shared" ]; then
-	row "a tenth of rr-alderlake, of" "$shared/rr-alderlake/perf.data" "$shared/rr-alderlake/symfs" 0%,10%
-	row "a tenth of big-sqlite, of" "$shared/truth/big-sqlite/perf.data" "$shared/truth/symfs" 0%,10%
+	row "the first tenth of rr-alderlake" "$shared/rr-alderlake/perf.data" "$shared/rr-alderlake/symfs" 0%,10%
+	row "a tenth of big-sqlite" "$shared/truth/big-sqlite/perf.data" "$shared/truth/symfs" 50%,60%
 	row "xdc-mruby, no times" "$shared/../more/xdc-mruby/recording" "$shared/../more/xdc-mruby/symfs"
 else
 	echo "left out: rr-alderlake, big-sqlite, xdc-mruby: no $shared" >>"$work/left-out"
