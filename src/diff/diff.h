@@ -3,7 +3,7 @@
 #ifndef SRC_DIFF_DIFF_H
 #define SRC_DIFF_DIFF_H
 
-#include "src/batch/batch_job.h"
+#include "src/batch/batch.h"
 
 enum diff_side { SIDE_A = 0, SIDE_B, SIDES };
 

@@ -2,7 +2,7 @@
 /* Match the functions of two reports, and sort them. */
 #include "src/diff/diff.h"
 
-#include "src/formats/text/json_value.h"
+#include "src/formats/text/any_text.h"
 
 const char *const diff_metric_keys[METRICS] = {
 	[METRIC_CALLS] = "calls",
