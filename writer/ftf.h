@@ -374,19 +374,24 @@ struct ftf_templated {
 		*from; /* not empty; NULL: the thread's innermost open slice ends */
 	uint64_t time; /* ticks */
 	uint64_t end;  /* ticks: of a whole slice, later than its time; else 0 */
-	/* More arguments, of any type but STRING, with at most FTF_ARGS_MAX names in one call. */
+};
+
+/* More arguments of a record, of any type but STRING. */
+struct ftf_own_args {
 	const struct ftf_arg *args; /* borrowed for the call */
-	size_t arg_count;
+	size_t count;
 };
 
 /*
  * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and ftf_end()
  * cost.  The templates are of the same writer.  Returns whether they were written (with `count` 0,
- * whether they could be).  They cannot be written before the thread's first record, nor once
- * references change because there are too many names or threads: then write them as events.
+ * whether they could be).  `own`: one for each record, with at most FTF_ARGS_MAX names in all, or
+ * NULL. They cannot be written before the thread's first record, nor once references change because
+ * there are too many names or threads: then write them as events.
  */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
-			 const struct ftf_templated *records, size_t count);
+			 const struct ftf_templated *records, const struct ftf_own_args *own,
+			 size_t count);
 
 /* Slices that belong to no thread, matched by `id`. */
 void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);

@@ -216,21 +216,25 @@ void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event,
 	made->words[0] &= ~THREAD_MASK;
 }
 
-/* Find the references of the arguments' names, for which string records may be written. */
-static void find_names(struct ftf_writer *writer, const struct ftf_templated *from, uint16_t *names)
+/* Write a record that has arguments of its own. */
+static void put_with_args(struct ftf_writer *writer, const struct ftf_templated *record,
+			  const struct ftf_template *from, struct ftf_own_args own,
+			  uint64_t reference)
 {
-	for (size_t i = 0; i < from->arg_count; i++)
-		names[i] = ftf_writer_use_string(writer, from->args[i].name).reference;
-}
+	uint16_t names[FTF_ARGS_MAX];
+	struct ftf_low *low = &writer->low;
+	bool whole = record->end > record->time;
+	uint64_t *at;
 
-/* Append the arguments to a record; `names`: their references.  Returns the words added. */
-static size_t append_args(uint64_t *record, size_t words, const struct ftf_templated *from,
-			  const uint16_t *names)
-{
-	uint64_t *at = record + words, added;
-
-	for (size_t i = 0; i < from->arg_count; i++) {
-		const struct ftf_arg *arg = &from->args[i];
+	/* String records may come first. */
+	for (size_t i = 0; i < own.count; i++)
+		names[i] = ftf_writer_use_string(writer, own.args[i].name).reference;
+	if (low->at >= low->full)
+		ftf_low_flush(low);
+	at = low->at + from->count;
+	memcpy(low->at, from->words, sizeof(from->words));
+	for (size_t i = 0; i < own.count; i++) {
+		const struct ftf_arg *arg = &own.args[i];
 		uint64_t size = ftf_type_words(arg->type), word = word_of(arg);
 
 		at[0] = (uint64_t)arg->type | size << WORDS_SHIFT | (uint64_t)names[i] << 16 |
@@ -238,14 +242,18 @@ static size_t append_args(uint64_t *record, size_t words, const struct ftf_templ
 		at[1] = word;
 		at += size;
 	}
-	added = (uint64_t)(at - record) - words;
-	record[0] += (uint64_t)from->arg_count << ARG_COUNT_SHIFT | added << WORDS_SHIFT;
-	return added;
+	low->at[0] += (reference << THREAD_SHIFT) + whole * WHOLE +
+		      ((uint64_t)own.count << ARG_COUNT_SHIFT) +
+		      ((uint64_t)(at - low->at - from->count) << WORDS_SHIFT);
+	low->at[1] = record->time;
+	at[0] = record->end;
+	low->at = at + whole;
 }
 
 /* Nothing depends on the kind of a record but data: branches could not be predicted. */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
-			 const struct ftf_templated *records, size_t count)
+			 const struct ftf_templated *records, const struct ftf_own_args *own,
+			 size_t count)
 {
 	static const struct ftf_template end = {
 		.words = { (uint64_t)FTF_RECORD_EVENT | 2 << 4 | (uint64_t)FTF_DURATION_END << 16 },
@@ -253,7 +261,7 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	};
 	const struct ftf_slots *strings = &writer->provider->strings;
 	struct ftf_low *low = &writer->low;
-	uint64_t *at = low->at, reference;
+	uint64_t *at, reference;
 
 	/*
 	 * Once a reference was reclaimed, those in templates may be another string's.  Names of
@@ -266,18 +274,16 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);
 	if (!reference)
 		return false;
-	for (size_t i = 0; i < count; i++) {
+	writer->events += count;
+	for (size_t i = 0; own && i < count; i++)
+		put_with_args(writer, &records[i], records[i].from ? records[i].from : &end, own[i],
+			      reference);
+	at = low->at;
+	for (size_t i = own ? count : 0; i < count; i++) {
 		const struct ftf_templated *record = &records[i];
 		const struct ftf_template *from = record->from ? record->from : &end;
 		bool whole = record->end > record->time;
-		uint16_t names[FTF_ARGS_MAX];
-		size_t words = from->count;
 
-		if (record->arg_count) {
-			low->at = at;
-			find_names(writer, record, names);
-			at = low->at;
-		}
 		if (at >= low->full) {
 			low->at = at;
 			ftf_low_flush(low);
@@ -287,13 +293,10 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 		memcpy(at, from->words, sizeof(from->words));
 		at[0] = (at[0] | reference << THREAD_SHIFT) + whole * WHOLE;
 		at[1] = record->time;
-		if (record->arg_count)
-			words += append_args(at, words, record, names);
-		at[words] = record->end; /* the next record overwrites it if not whole */
-		at += words + whole;
+		at[from->count] = record->end; /* the next record overwrites it if not whole */
+		at += from->count + whole;
 	}
 	low->at = at;
-	writer->events += count;
 	return true;
 }
 

@@ -319,10 +319,11 @@ static inline __attribute__((always_inline)) const struct waiting_event *write_t
 {
 	const struct ftf_thread thread = ftf_thread_of(ftf->track);
 	struct ftf_templated records[RECORDS];
+	struct ftf_own_args own[RECORDS];
 	struct ftf_arg args[RECORDS * OWN_ARGS], *next = args;
 	size_t count = 0;
 
-	if (!ftf->track->announced || !ftf_write_templates(ftf->writer, thread, NULL, 0))
+	if (!ftf->track->announced || !ftf_write_templates(ftf->writer, thread, NULL, NULL, 0))
 		return waiting;
 	for (; waiting < limit && count < RECORDS; waiting++) {
 		const struct slice_event *event = &waiting->event;
@@ -338,14 +339,14 @@ static inline __attribute__((always_inline)) const struct waiting_event *write_t
 			record->from = &slot->encoded;
 			ftf->slices++;
 		}
-		if (detail) {
-			record->args = next;
-			record->arg_count = add_own_args(ftf, waiting, detail, next);
-			next += record->arg_count;
+		if (has_details) {
+			own[count].args = next;
+			own[count].count = detail ? add_own_args(ftf, waiting, detail, next) : 0;
+			next += own[count].count;
 		}
 		count++;
 	}
-	ftf_write_templates(ftf->writer, thread, records, count);
+	ftf_write_templates(ftf->writer, thread, records, has_details ? own : NULL, count);
 	return waiting;
 }
 

@@ -228,10 +228,9 @@ static void any_record(struct ftf_writer *writer)
 	struct ftf_event event = any_event(args);
 	struct ftf_template made;
 	const struct ftf_arg own = ftf_arg_int32(any_name(), 1);
-	const struct ftf_templated templated[] = {
-		{ .from = &made, .time = now + 5 },
-		{ .time = now + 7, .args = &own, .arg_count = below(2) }
-	};
+	const struct ftf_templated templated[] = { { .from = &made, .time = now + 5 },
+						   { .time = now + 7 } };
+	const struct ftf_own_args more[] = { { NULL, 0 }, { &own, below(2) } };
 
 	switch (below(14)) {
 	case 0:
@@ -279,7 +278,8 @@ static void any_record(struct ftf_writer *writer)
 	case 12:
 		ftf_make_template(writer, &event, event.time + 1 + below(3), 0, &made);
 		if (made.count)
-			ftf_write_templates(writer, event.thread, templated, 2);
+			ftf_write_templates(writer, event.thread, templated, below(2) ? more : NULL,
+					    2);
 		break;
 	default:
 		ftf_process_new(writer, event.name);

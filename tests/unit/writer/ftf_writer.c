@@ -319,7 +319,7 @@ static bool write_one(const struct ftf_template *from, struct ftf_thread thread,
 {
 	const struct ftf_templated record = { .from = from, .time = time, .end = end };
 
-	return from->count && ftf_write_templates(trace.writer, thread, &record, 1);
+	return from->count && ftf_write_templates(trace.writer, thread, &record, NULL, 1);
 }
 
 /* Returns whether a slice was written from the template; if not, writes it and makes one. */
@@ -408,16 +408,17 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 	const struct ftf_arg arg = ftf_arg_pointer(name("at"), 0x401000);
 	struct ftf_arg own[] = { ftf_arg_int32(name("i"), 0), ftf_arg_double(name("half"), 0.5),
 				 ftf_arg_int64(name("wide"), INT64_MAX) };
+	struct ftf_own_args more[] = { { NULL, 0 }, { own, 3 }, { own + 1, 0 } };
 
 	event.thread = ftf_thread(trace.writer, 1, 1);
-	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, 0));
+	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, NULL, 0));
 	event.name = name("f");
 	ftf_make_template(trace.writer, &event, 2, 0, &kept[0]);
 	event.name = name("g");
 	event.args = &arg;
 	event.arg_count = 1;
 	ftf_make_template(trace.writer, &event, 2, 0, &kept[1]);
-	ck_assert(ftf_write_templates(trace.writer, event.thread, NULL, 0));
+	ck_assert(ftf_write_templates(trace.writer, event.thread, NULL, NULL, 0));
 	for (uint64_t i = 1; i <= SLICES; i++) {
 		own[0].value.integer = (int64_t)i;
 		records[0] = (struct ftf_templated){ .from = &kept[i % 2], .time = 10 * i };
@@ -425,15 +426,12 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 			.from = &kept[1],
 			.time = 10 * i + 1,
 			.end = 10 * i + 3,
-			.args = own,
-			.arg_count = 3,
 		};
 		records[2] = (struct ftf_templated){
 			.time = 10 * i + 4,
-			.args = own + 1,
-			.arg_count = i % 2,
 		};
-		ck_assert(ftf_write_templates(trace.writer, event.thread, records, 3));
+		more[2].count = i % 2;
+		ck_assert(ftf_write_templates(trace.writer, event.thread, records, more, 3));
 	}
 	trace_finish();
 	ck_assert_ptr_nonnull(strstr(
@@ -483,7 +481,7 @@ START_TEST(a_template_keeps_its_name_when_references_change)
 		snprintf(text, sizeof(text), "function %u", i / 2);
 		slice(event.thread, 4 + 2 * i, 5 + 2 * i, text);
 	}
-	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, 0));
+	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, NULL, 0));
 	again(&kept, event, 4 + 4 * NAMES);
 	trace_finish();
 	snprintf(expected, sizeof(expected), "1/1 0 %d %d kept\n", 4 + 4 * NAMES, 5 + 4 * NAMES);
