@@ -6,6 +6,7 @@
 #include <libdeflate.h>
 #include <lzma.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /* xz -9 needs 65 MiB to unpack; a file that needs more is hostile. */
 #define XZ_MEMORY ((uint64_t)96 << 20)
@@ -18,23 +19,33 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* The unpack_...() functions return the unpacked size; 0: damaged, or no room for all. */
+/* The unpack_...() functions return the unpacked size, 0 for damage, or: */
+#define NO_ROOM SIZE_MAX
 
 static size_t unpack_xz(struct byte_view packed, uint8_t *bytes, size_t room)
 {
-	uint64_t memory = XZ_MEMORY;
-	size_t taken = 0, size = 0;
-	lzma_ret status = lzma_stream_buffer_decode(&memory, 0, NULL, packed.bytes, &taken,
-						    packed.size, bytes, &size, room);
+	lzma_stream stream = LZMA_STREAM_INIT;
+	lzma_ret status = lzma_stream_decoder(&stream, XZ_MEMORY, 0);
 
-	return status == LZMA_OK ? size : 0;
+	stream.next_in = packed.bytes;
+	stream.avail_in = packed.size;
+	stream.next_out = bytes;
+	stream.avail_out = room;
+	if (status == LZMA_OK)
+		status = lzma_code(&stream, LZMA_FINISH);
+	lzma_end(&stream);
+	if (status == LZMA_STREAM_END)
+		return stream.total_out;
+	return status == LZMA_OK && !stream.avail_out ? NO_ROOM : 0;
 }
 
 static size_t unpack_zstd(struct byte_view packed, uint8_t *bytes, size_t room)
 {
 	size_t size = ZSTD_decompress(bytes, room, packed.bytes, packed.size);
 
-	return ZSTD_isError(size) ? 0 : size;
+	if (!ZSTD_isError(size))
+		return size;
+	return ZSTD_getErrorCode(size) == ZSTD_error_dstSize_tooSmall ? NO_ROOM : 0;
 }
 
 typedef enum libdeflate_result deflate_form(struct libdeflate_decompressor *decompressor,
@@ -47,11 +58,13 @@ static size_t unpack_deflate(deflate_form *form, struct byte_view packed, uint8_
 	struct libdeflate_decompressor *decompressor =
 		ALLOC_CHECKED(libdeflate_alloc_decompressor());
 	size_t size = 0;
+	enum libdeflate_result result =
+		form(decompressor, packed.bytes, packed.size, bytes, room, &size);
 
-	if (form(decompressor, packed.bytes, packed.size, bytes, room, &size) != LIBDEFLATE_SUCCESS)
-		size = 0;
 	libdeflate_free_decompressor(decompressor);
-	return size;
+	if (result == LIBDEFLATE_SUCCESS)
+		return size;
+	return result == LIBDEFLATE_INSUFFICIENT_SPACE ? NO_ROOM : 0;
 }
 
 static size_t unpack_gzip(struct byte_view packed, uint8_t *bytes, size_t room)
@@ -88,18 +101,20 @@ uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size)
 {
 	const struct packing *packing = find_packing(packed.bytes, packed.size);
 	size_t room = packed.size;
-	uint8_t *bytes;
+	uint8_t *bytes = NULL;
 
-	while (packing && room < limit) {
+	/* Damage does not go away in larger memory, which may be more than there is. */
+	for (*size = packing ? NO_ROOM : 0; *size == NO_ROOM && room < limit;) {
 		room = room < limit / GROWTH ? room * GROWTH : limit;
+		free(bytes);
 		bytes = alloc_bytes(room);
 		errno = 0;
 		*size = packing->unpack(packed, bytes, room);
-		if (*size)
-			return bytes;
 		alloc_check();
-		free(bytes);
 	}
+	if (*size && *size != NO_ROOM)
+		return bytes;
+	free(bytes);
 	return NULL;
 }
 

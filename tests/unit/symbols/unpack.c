@@ -72,6 +72,15 @@ START_TEST(what_is_packed_comes_out_whole_or_not_at_all)
 }
 END_TEST
 
+START_TEST(what_is_cut_is_not_tried_with_memory_up_to_the_limit)
+{
+	size_t size = pack((enum packer)_i);
+
+	ck_assert_uint_eq(unpacked(size - 1, SIZE_MAX / 2), 0);
+	ck_assert_uint_eq(unpacked(size / 2, SIZE_MAX / 2), 0);
+}
+END_TEST
+
 START_TEST(what_is_not_packed_is_not_unpacked)
 {
 	memcpy(packed, "\177ELF....", 8);
@@ -121,6 +130,7 @@ int main(void)
 	TCase *all = tcase_create("unpack");
 
 	tcase_add_loop_test(all, what_is_packed_comes_out_whole_or_not_at_all, 0, PACKERS);
+	tcase_add_loop_test(all, what_is_cut_is_not_tried_with_memory_up_to_the_limit, 0, PACKERS);
 	tcase_add_test(all, what_is_not_packed_is_not_unpacked);
 	tcase_add_test(all, a_frame_with_a_large_window_takes_only_the_memory_of_its_contents);
 	tcase_add_test(all, what_is_larger_than_wanted_takes_no_memory);
