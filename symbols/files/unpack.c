@@ -103,17 +103,17 @@ uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size)
 	size_t room = packed.size;
 	uint8_t *bytes = NULL;
 
+	errno = 0;
 	/* Damage does not go away in larger memory, which may be more than there is. */
 	for (*size = packing ? NO_ROOM : 0; *size == NO_ROOM && room < limit;) {
 		room = room < limit / GROWTH ? room * GROWTH : limit;
 		free(bytes);
 		bytes = alloc_bytes(room);
-		errno = 0;
 		*size = packing->unpack(packed, bytes, room);
-		alloc_check();
 	}
 	if (*size && *size != NO_ROOM)
 		return bytes;
+	alloc_check();
 	free(bytes);
 	return NULL;
 }
