@@ -63,7 +63,7 @@ static void map_code(struct executed_code *code, const struct address_space *spa
 	struct mapped_code *mapped = &code->mapped;
 	const struct code_range *range;
 	struct location location;
-	uint64_t offset, before;
+	uint64_t offset = 0, before;
 
 	*mapped = (struct mapped_code){ .space = space, .begin = ip, .size = 1 };
 	if (mapping) {

@@ -91,13 +91,14 @@ static bool is_in(const struct slowest_call *inner, const struct slowest_call *o
 static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t than)
 {
 	const struct table_function *functions = totals->functions.functions;
-	bool same = functions[node - 1].symbol->dso == functions[than - 1].symbol->dso;
 	const struct slowest_call *mine = &totals->tree.nodes[node].slowest;
 	const struct slowest_call *others = &totals->tree.nodes[than].slowest;
 
 	if (!than || tail_of(totals, node) < TAIL_SAME * tail_of(totals, than))
 		return false;
-	return same ? is_in(mine, others) : is_in(others, mine);
+	return functions[node - 1].symbol->dso == functions[than - 1].symbol->dso
+		       ? is_in(mine, others)
+		       : is_in(others, mine);
 }
 
 /* Print the function whose long calls take the most time beyond its median. */

@@ -34,12 +34,10 @@ static void add_stop(struct slice_totals *totals, const struct slowest_call *sto
 /* Returns the ns of the stops in a call; UINT64_MAX: unknown. */
 static uint64_t stopped_in(const struct slice_totals *totals, uint32_t index, uint64_t begin)
 {
-	const struct track_stops *stops = &totals->stops[index];
+	const struct track_stops *stops = index < totals->stop_room ? &totals->stops[index] : NULL;
 	uint64_t sum = 0;
 
-	if (index >= totals->stop_room)
-		return 0;
-	for (size_t i = 1; i <= stops->count; i++) {
+	for (size_t i = 1; stops && i <= stops->count; i++) {
 		size_t at = (stops->count - i) % STOPS_KEPT;
 
 		if (i > STOPS_KEPT)

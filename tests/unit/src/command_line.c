@@ -241,6 +241,7 @@ START_TEST(the_command_line_overrides_settings)
 	ck_assert_str_eq(options.symfs, "/b");
 	ck_assert_int_eq(options.args, OPTION_ARGS_FULL);
 	ck_assert_str_eq(options.ui, "https://a.example");
+	options_release(&options);
 	setenv(SETTINGS_VARIABLE, "--tid=3", 1);
 	ck_assert_int_eq(status_of("a -o x.ftf"), EXIT_USAGE);
 }

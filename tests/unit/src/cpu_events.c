@@ -1112,7 +1112,7 @@ START_TEST(triggers_are_marks_of_the_cpu)
 	EXPECT(1, slices, " trigger triggers=5 ", "address=0x401050");
 	/* libipt replaces these with EXSTOP events, which have no time. */
 	for (int i = 1; i <= 6 && !_i; i++) {
-		char time[32];
+		char time[64];
 
 		snprintf(time, sizeof(time), " 1000%d00 1000%d00 ", i, i);
 		EXPECT(1, slices, time, "trigger");
