@@ -146,9 +146,9 @@ void why_merged_print(const struct why_merged *merged, FILE *out)
 	if (!merged->count || !merged->causes[0].worst_input)
 		return;
 	fputs("next: ptrace2ftf why --symbol=", out);
-	why_word_print(merged->causes[0].function, out);
+	why_word_print(merged->causes[0].function, true, out);
 	putc(' ', out);
-	why_word_print(merged->causes[0].worst_input, out);
+	why_word_print(merged->causes[0].worst_input, false, out);
 	putc('\n', out);
 }
 

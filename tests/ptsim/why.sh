@@ -203,6 +203,31 @@ next_runs() {
 }
 tap_check "the next commands run" next_runs
 
+# Unless escaped, the first two names match others as patterns, and the second not its own.
+next_is_exact() {
+	for name in "get<a*>'\$x" 'get[abi:x]\q?' plain; do
+		name=$name awk -v pattern="get<abc*>'\$x get[abi:x]q! geta get<ab>'\$x" '
+			function call(name, ns) {
+				printf "p 1/1 %.9f: call 1010 main+0x10 => 2000 %s+0x0\n", 1 + (time += 10) / 1e9, name
+				printf "p 1/1 %.9f: return 2010 %s+0x10 => 1012 main+0x12\n", 1 + (time += ns) / 1e9, name
+			}
+			BEGIN {
+				name = ENVIRON["name"]
+				count = split(pattern, others, " ")
+				for (i = 0; i < 100; i++) {
+					call(name, i == 50 ? 100000 : 100)
+					for (j = 1; j <= count; j++)
+						call(others[j], i == 50 ? 900 : 100)
+				}
+			}' >"$work/names"
+		"$program" why -q --input=perf-script "$work/names" >"$work/out" && sed -n 's/^next: //p' "$work/out" | head -n 1 >"$work/command" &&
+			(PATH=$(cd "$top_builddir" && pwd):$PATH && sh -e "$work/command") >"$work/slowest" &&
+			[ "$(sed -n 2,4p "$work/slowest" | grep -cF "  ${name%%\\*}")" = 3 ] && grep -q '^100 calls' "$work/slowest" ||
+			{ cat "$work/out" "$work/slowest"; return 1; }
+	done
+}
+tap_check "and choose the function, whatever its name" next_is_exact
+
 json_agrees() {
 	why -o "$work/text" --json="$work/json" || return 1
 	python3 - "$work/json" <<-'END'

@@ -47,8 +47,11 @@ void why_doubts_add(const struct why_output *why, json_t *answer);
 
 /* ---- Commands ------------------------------------------------------------ */
 
-/* Print a word of a command for a shell; "?" of a pattern matches a control character. */
-void why_word_print(const char *text, FILE *out);
+/*
+ * Print a word of a command for a shell: a name is a pattern that matches nothing else, except that
+ * a control character is "?".
+ */
+void why_word_print(const char *text, bool is_name, FILE *out);
 
 /*
  * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls

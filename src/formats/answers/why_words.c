@@ -101,7 +101,7 @@ void why_doubts_add(const struct why_output *why, json_t *answer)
 /* ns: shown before and after a call. */
 #define WHY_CONTEXT 10000
 
-void why_word_print(const char *text, FILE *out)
+void why_word_print(const char *text, bool is_name, FILE *out)
 {
 	if (strspn(text,
 		   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:.,/@%") ==
@@ -111,6 +111,8 @@ void why_word_print(const char *text, FILE *out)
 	}
 	putc('\'', out);
 	for (; *text; text++) {
+		if (is_name && strchr("*?[\\", *text))
+			putc('\\', out);
 		if (*text == '\'')
 			fputs("'\\''", out);
 		else
@@ -132,12 +134,12 @@ static void print_words(const struct options *options, size_t count, const char 
 		if (j < count)
 			continue;
 		putc(' ', out);
-		why_word_print(options->words[i], out);
+		why_word_print(options->words[i], false, out);
 	}
 	fputs(output, out);
 	for (int i = 0; i < options->input_count; i++) {
 		putc(' ', out);
-		why_word_print(options->inputs[i], out);
+		why_word_print(options->inputs[i], false, out);
 	}
 	putc('\n', out);
 }
@@ -170,7 +172,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 			clusters = 0; /* can be read only once */
 	if (clusters) {
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
-		why_word_print(slow_symbol(answer, answer->function)->name->text, out);
+		why_word_print(slow_symbol(answer, answer->function)->name->text, true, out);
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	for (size_t i = 1; i < clusters; i++)
@@ -182,7 +184,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		if (cluster->own_extra < 0.5 * cluster->extra || symbol->kind == SYMBOL_SPECIAL)
 			continue;
 		fputs("ptrace2ftf annotate ", out);
-		why_word_print(symbol->name->text, out);
+		why_word_print(symbol->name->text, true, out);
 		print_words(options, 2, "", out);
 		break;
 	}
