@@ -50,6 +50,7 @@ struct look_window {
 	uint64_t begin, end; /* ns */
 	int32_t tid;         /* the thread; */
 	bool all_threads;    /* others are asked for, too */
+	bool left_out;       /* for the next call of look(): the trace was too long */
 };
 
 #define WALL_BASE_UNKNOWN UINT64_MAX
@@ -135,7 +136,8 @@ struct output_format {
 	/*
 	 * All slices have come: returns whether a time is decoded again, with the jumps within
 	 * functions, and fills `window`.  Then come its branches and gaps, and those near to it, by
-	 * seen(), unless the trace is too long; then the next window is asked for.  NULL: no time.
+	 * seen(), unless the trace is too long; then the next window is asked for.  At first it is
+	 * zeroed.  NULL: no time.
 	 */
 	bool (*look)(struct format_output *output, struct look_window *window);
 	void (*seen)(struct format_output *output, const struct branch_event *event,

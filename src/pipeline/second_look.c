@@ -91,7 +91,7 @@ void second_look(struct perf_recording *recording, const struct pt_stream_input 
 {
 	struct second_look look = { .recording = recording, .input = *input };
 	size_t count = recording->auxtrace.stream_count;
-	struct look_window window;
+	struct look_window window = { 0 };
 	uint64_t left = LOOK_LEAST;
 	struct diag diag; /* damage is known already */
 
@@ -105,7 +105,8 @@ void second_look(struct perf_recording *recording, const struct pt_stream_input 
 	while (format->look(end, &window)) {
 		uint64_t bytes = cut_streams(&look, &window);
 
-		if (bytes > left)
+		window.left_out = bytes > left;
+		if (window.left_out)
 			continue;
 		left -= bytes;
 		decode_window(&look, &window, format, end);

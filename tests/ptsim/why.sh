@@ -259,6 +259,17 @@ json_counts_insns() {
 		assert abs(f["clusters"][0]["extra"] - extra) < 0.01, (f, extra)
 	END
 }
+# An interrupt at every second instruction: the slow call's trace is more than a 32nd of all and 128 KiB.
+says_what_is_left_out() {
+	"$ptsim" record --cyc --interrupts=2 -o "$work/perf.data" -- "$top_builddir/tests/programs/static/causes" loop 3 >/dev/null 2>&1 &&
+		why --json="$work/json" -o "$work/text" && why || return 1
+	again=$(sed -n 's/^lines and other threads were looked for in \([0-9]*\) of \([0-9]*\) calls: the trace of the rest is too long; .*/\1 \2/p' "$work/out")
+	! grep -q '^   went round' "$work/out" && [ "${again#* }" = $((${again% *} + 1)) ] &&
+		tr -d ' \n' <"$work/json" | grep -q "\"decoded_again\":${again% *},\"too_long\":1," || { cat "$work/out" "$work/json"; return 1; }
+	record callee 1
+}
+tap_check "what is too long to look for lines in is counted" says_what_is_left_out
+
 if command -v python3 >/dev/null; then
 	tap_check "--json has the same" json_agrees
 	tap_check "--json counts instructions without times" json_counts_insns

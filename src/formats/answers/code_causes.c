@@ -74,7 +74,8 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 			 .usual[step - SLOW_LOOKS * LOOK_CLUSTERS];
 	if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
 		return false;
-	*window = (struct look_window){ usual->begin, usual->begin, usual->track->tid, false };
+	*window =
+		(struct look_window){ usual->begin, usual->begin, usual->track->tid, false, false };
 	return true;
 }
 
@@ -90,6 +91,7 @@ static void end_window(struct slow_look *look)
 		thread_wait_find(&cluster->wait, &look->log, look->trail.tid,
 				 look->wait_end - look->wait, look->wait_end,
 				 slow_symbol(answer, answer->function)->dso, &look->syscalls);
+	look->left_out += look->log.count == THREAD_LOG_MOST;
 	thread_log_release(&look->log);
 }
 
@@ -124,6 +126,7 @@ static const struct slow_function *entered_function(const struct slow_answer *an
 bool slow_look_next(struct slow_look *look, struct look_window *window)
 {
 	end_window(look);
+	look->left_out += window->left_out;
 	for (; look->answer < look->count; look->answer++, look->step = 0) {
 		const struct slow_answer *answer = &look->answers[look->answer];
 		const struct slow_function *entered = entered_function(answer);
@@ -146,6 +149,7 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		window->all_threads = look->call_waits;
 		window->begin -= MIN(window->begin, LOOK_SLACK);
 		window->end += LOOK_SLACK;
+		look->windows++;
 		return true;
 	}
 	return false;

@@ -241,6 +241,7 @@ struct slow_look {
 	struct slow_answer *answers; /* borrowed */
 	size_t count;
 	size_t answer, step;          /* the next window's */
+	size_t windows, left_out;     /* of these: the trace or the log was too long */
 	struct slow_cluster *cluster; /* borrowed; of the window's call, */
 	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
 	uint64_t bound;               /* ns: longer calls are not usual */

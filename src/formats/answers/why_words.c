@@ -68,6 +68,11 @@ char *why_doubts_text(const struct why_output *why)
 	if (doubts.gaps)
 		fprintf(out, "%" PRIu64 " gaps in the trace, %" PRIu64 " of them in these calls\n",
 			doubts.gaps, doubts.inside);
+	if (why->look.left_out)
+		fprintf(out,
+			"lines and other threads were looked for in %zu of %zu calls: the trace of "
+			"the rest is too long; choose a callee with --symbol\n",
+			why->look.windows - why->look.left_out, why->look.windows);
 	if (doubts.opaque)
 		fprintf(out,
 			"%" PRIu64
@@ -87,12 +92,13 @@ void why_doubts_add(const struct why_output *why, json_t *answer)
 {
 	struct doubts doubts = find_doubts(why);
 
-	json_object_set_new(answer, "doubts",
-			    json_pack("{sI sI sI sI sb}", "left_out", json_value_of(doubts.cut),
-				      "gaps", json_value_of(doubts.gaps), "gaps_inside",
-				      json_value_of(doubts.inside), "calls_without_code",
-				      json_value_of(doubts.opaque), "nested",
-				      doubts.inner != NULL));
+	json_object_set_new(
+		answer, "doubts",
+		json_pack("{sI sI sI sI sI sI sb}", "left_out", json_value_of(doubts.cut), "gaps",
+			  json_value_of(doubts.gaps), "gaps_inside", json_value_of(doubts.inside),
+			  "calls_without_code", json_value_of(doubts.opaque), "decoded_again",
+			  json_value_of(why->look.windows - why->look.left_out), "too_long",
+			  json_value_of(why->look.left_out), "nested", doubts.inner != NULL));
 	time_note_add(answer, why->output.machine);
 }
 
