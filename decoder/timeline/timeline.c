@@ -10,6 +10,26 @@
 
 /* ---- Building ------------------------------------------------------------ */
 
+/*
+ * Note who wakes a thread.  A softirq may be that of the thread or of an interrupt.  Without
+ * sched_waking, an interrupt may be that by which another CPU asks for the sched_wakeup.
+ */
+static void note_waking(struct timeline *tl, const struct perf_sample *sample,
+			const struct sched_point *point)
+{
+	bool interrupt = point->flags & SCHED_IN_HARDIRQ || !sample->tid;
+	bool again = tl->points.formats[SCHED_WAKING].recorded;
+
+	if (point->kind == SCHED_SWITCH || sample->tid < 0 ||
+	    (!interrupt && point->flags & SCHED_IN_SOFTIRQ) ||
+	    (point->kind == SCHED_WAKEUP && (again || interrupt)))
+		return;
+	*ARRAY_ADD(tl->wakings, tl->waking_count, tl->waking_room) =
+		(struct thread_waking){ sample->time, point->tid, interrupt ? 0 : sample->tid };
+}
+
+COMPARE_BY_TWO(compare_wakings, struct thread_waking, tid, time)
+
 /* Returns whether the record is part of the history; notes the time and the tid of a sample. */
 static bool is_used(struct timeline *tl, struct perf_record *record)
 {
@@ -22,8 +42,10 @@ static bool is_used(struct timeline *tl, struct perf_record *record)
 	    perf_sample_read(tl->file, record, &sample) < 0)
 		return false;
 	record->id.time = sample.time;
-	if (sched_points_read(&tl->points, &sample, &point) && point.tid > tl->highest_id)
-		tl->highest_id = point.tid;
+	if (sched_points_read(&tl->points, &sample, &point)) {
+		tl->highest_id = MAX(tl->highest_id, point.tid);
+		note_waking(tl, &sample, &point);
+	}
 	return (tl->sample_switches && sample.aux.size > 0) ||
 	       (tl->tracepoint_switches && point.kind == SCHED_SWITCH);
 }
@@ -137,6 +159,8 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches);
+	if (tl->waking_count)
+		qsort(tl->wakings, tl->waking_count, sizeof(*tl->wakings), compare_wakings);
 	trace_pauses_finish(&tl->pauses, &tl->switches);
 	hits_finish(&tl->hits);
 	sort_losses(tl);
@@ -153,6 +177,7 @@ void timeline_close(struct timeline *tl)
 	free(tl->switches.switches);
 	trace_pauses_release(&tl->pauses);
 	hits_release(&tl->hits);
+	free(tl->wakings);
 	free(tl->losses);
 	free(tl->losses_by_tid);
 	free(tl->symbols);
@@ -227,6 +252,80 @@ uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thre
 
 	after = tl->sample_switches ? 0 : LOWER_BOUND(i, count, of_cpu[i].time <= time);
 	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
+}
+
+/* Returns when a thread runs again, on any CPU; `end`: not before. */
+static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, uint64_t end)
+{
+	const struct cpu_switch *of_cpu;
+	size_t count;
+	int32_t cpu;
+
+	for (size_t i = 0; (cpu = timeline_switched_cpu(tl, i)) >= 0; i++) {
+		of_cpu = timeline_switches(tl, cpu, &count);
+		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < from);
+		     at < count && of_cpu[at].time < end; at++)
+			if (of_cpu[at].thread->tid == tid)
+				end = of_cpu[at].time;
+	}
+	return end;
+}
+
+static void find_instead(const struct timeline *tl, struct off_cpu *off)
+{
+	uint64_t *ns = NULL; /* by index of the thread */
+	size_t room = 0, count;
+	const struct cpu_switch *of_cpu = timeline_switches(tl, off->cpu, &count);
+
+	for (size_t at = LOWER_BOUND(i, count, of_cpu[i].time < off->begin);
+	     at < count && of_cpu[at].time < off->end; at++) {
+		const struct thread *thread = of_cpu[at].thread;
+		uint64_t to = at + 1 < count ? of_cpu[at + 1].time : off->end;
+
+		if (!thread->tid)
+			continue;
+		ns = alloc_grow_zeroed(ns, &room, (size_t)thread->index + 1, sizeof(*ns));
+		ns[thread->index] += MIN(to, off->end) - of_cpu[at].time;
+		if (ns[thread->index] > off->instead_ns) {
+			off->instead = thread;
+			off->instead_ns = ns[thread->index];
+		}
+	}
+	free(ns);
+}
+
+bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, uint64_t end,
+		      struct off_cpu *off)
+{
+	const struct cpu_switch *of_cpu;
+	struct thread_waking wanted = { .tid = tid };
+	size_t count, waking;
+	int32_t cpu;
+
+	*off = (struct off_cpu){ 0 };
+	for (size_t i = 0; !tl->sample_switches && (cpu = timeline_switched_cpu(tl, i)) >= 0; i++) {
+		of_cpu = timeline_switches(tl, cpu, &count);
+		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < begin);
+		     at < count && of_cpu[at].time < end; at++) {
+			uint64_t from = of_cpu[at].time, run;
+
+			if (!at || of_cpu[at - 1].thread->tid != tid)
+				continue;
+			run = next_run(tl, tid, from, end);
+			if (run - from > off->end - off->begin)
+				*off = (struct off_cpu){ from, run, cpu, of_cpu[at].preempted,
+							 NULL, 0,   NULL };
+		}
+	}
+	if (off->begin == off->end)
+		return false;
+	find_instead(tl, off);
+	wanted.time = off->begin;
+	waking = LOWER_BOUND(i, tl->waking_count, compare_wakings(&tl->wakings[i], &wanted) < 0);
+	if (waking < tl->waking_count && tl->wakings[waking].tid == tid &&
+	    tl->wakings[waking].time <= off->end)
+		off->waking = &tl->wakings[waking];
+	return true;
 }
 
 /* Returns the index of the first loss whose key is at or above `key`. */

@@ -65,6 +65,13 @@ const struct cpu_switch *timeline_switches(const struct timeline *timeline, int3
 uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread *thread,
 			    int32_t cpu, uint64_t time);
 
+/*
+ * Find the longest time in [begin, end) (ns) in which a thread was off CPU by the records of
+ * switches, with what the CPU did and who woke the thread.  Returns false if there is none.
+ */
+bool timeline_off_cpu(const struct timeline *timeline, int32_t tid, uint64_t begin, uint64_t end,
+		      struct off_cpu *off);
+
 /* Returns CPU number `index` of those with switches, in ascending order; -1 past the last. */
 int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
 

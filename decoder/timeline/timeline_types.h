@@ -43,6 +43,23 @@ struct cpu_switch {
 	uint64_t order; /* of the record, for sorting */
 };
 
+/* A thread became runnable. */
+struct thread_waking {
+	uint64_t time;
+	int32_t tid;
+	int32_t waker; /* the tid of the thread that did it; 0: an interrupt */
+};
+
+/* A time in which a thread does not run. */
+struct off_cpu {
+	uint64_t begin, end;          /* ns */
+	int32_t cpu;                  /* that it left */
+	bool preempted;               /* it was still runnable */
+	const struct thread *instead; /* ran on the CPU longest meanwhile; NULL: none is known */
+	uint64_t instead_ns;
+	const struct thread_waking *waking; /* NULL: not recorded */
+};
+
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
 struct loss {
 	uint64_t time;

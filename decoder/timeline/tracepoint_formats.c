@@ -158,15 +158,20 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 #define STATE_MASK 0xff
 #define STATE_DEAD 0x30
 
+#define WAKE_MEMBERS                                                                               \
+	{                                                                                          \
+		"pid", "comm", NULL, "target_cpu", "prio", "common_flags"                          \
+	}
+
 static const struct {
 	const char *name; /* of the event, as its format has it */
 	const char *fields[SCHED_MEMBERS];
 } kinds[SCHED_KINDS] = {
 	[SCHED_SWITCH] = { "sched_switch",
 			   { "next_pid", "next_comm", "prev_state", NULL, "next_prio" } },
-	[SCHED_WAKING] = { "sched_waking", { "pid", "comm", NULL, "target_cpu", "prio" } },
-	[SCHED_WAKEUP] = { "sched_wakeup", { "pid", "comm", NULL, "target_cpu", "prio" } },
-	[SCHED_WAKEUP_NEW] = { "sched_wakeup_new", { "pid", "comm", NULL, "target_cpu", "prio" } },
+	[SCHED_WAKING] = { "sched_waking", WAKE_MEMBERS },
+	[SCHED_WAKEUP] = { "sched_wakeup", WAKE_MEMBERS },
+	[SCHED_WAKEUP_NEW] = { "sched_wakeup_new", WAKE_MEMBERS },
 };
 
 /* ---- Formats ------------------------------------------------------------- */
@@ -263,6 +268,7 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 		return SCHED_NONE;
 	read_number(sample->raw, fields[SCHED_STATE], &state);
 	read_number(sample->raw, fields[SCHED_CPU], &cpu);
+	read_number(sample->raw, fields[SCHED_FLAGS], &point->flags);
 	point->has_priority = read_number(sample->raw, fields[SCHED_PRIORITY], &priority);
 	if (point->has_priority)
 		point->priority = (int32_t)priority;

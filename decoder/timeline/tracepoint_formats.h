@@ -74,8 +74,20 @@ enum sched_kind {
 /* Bytes of a thread's name (TASK_COMM_LEN), which may lack a NUL. */
 #define SCHED_NAME_SIZE 16
 
-/* The fields that are used, the same five for all kinds. */
-enum sched_member { SCHED_TID, SCHED_NAME, SCHED_STATE, SCHED_CPU, SCHED_PRIORITY, SCHED_MEMBERS };
+/* The fields that are used. */
+enum sched_member {
+	SCHED_TID,
+	SCHED_NAME,
+	SCHED_STATE,
+	SCHED_CPU,
+	SCHED_PRIORITY,
+	SCHED_FLAGS,
+	SCHED_MEMBERS
+};
+
+/* Of the context (enum trace_flag_type of linux/trace_events.h). */
+#define SCHED_IN_HARDIRQ 0x08
+#define SCHED_IN_SOFTIRQ 0x10
 
 struct sched_points {
 	struct {
@@ -89,10 +101,11 @@ struct sched_points {
 
 struct sched_point {
 	enum sched_kind kind;
-	int32_t tid;   /* the thread that begins to run, or was woken */
-	int32_t cpu;   /* where the woken thread will run; -1: not recorded */
-	bool runnable; /* of SCHED_SWITCH: the previous thread was still runnable */
-	bool dead;     /* of SCHED_SWITCH: the previous thread has ended */
+	int32_t tid;    /* the thread that begins to run, or was woken */
+	int32_t cpu;    /* where the woken thread will run; -1: not recorded */
+	bool runnable;  /* of SCHED_SWITCH: the previous thread was still runnable */
+	bool dead;      /* of SCHED_SWITCH: the previous thread has ended */
+	uint64_t flags; /* SCHED_IN_*, and others */
 	bool has_priority;
 	int32_t priority; /* of `tid`: below 100 of real-time threads, to 139 of others */
 	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not recorded */

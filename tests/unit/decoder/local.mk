@@ -144,6 +144,12 @@ tests_unit_decoder_aux_window_test_SOURCES = tests/unit/decoder/aux_window.c
 tests_unit_decoder_aux_window_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_aux_window_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/off_cpu.test
+TESTS += tests/unit/decoder/off_cpu.test
+tests_unit_decoder_off_cpu_test_SOURCES = tests/unit/decoder/off_cpu.c
+tests_unit_decoder_off_cpu_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_off_cpu_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/sched_points.test
 TESTS += tests/unit/decoder/sched_points.test
 tests_unit_decoder_sched_points_test_SOURCES = tests/unit/decoder/sched_points.c
