@@ -46,6 +46,7 @@ enum option_key {
 	OPTION_SINGLE_STEP,
 	OPTION_FAULTS,
 	OPTION_TIME_LIMIT,
+	OPTION_WAKINGS,
 };
 
 static const struct argp_option option_list[] = {
@@ -139,6 +140,9 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_AS_IS,
 	  .doc = "the program has ptsim's environment, random addresses, and its own ids in the "
 		 "recording; without it recordings of one seed are equal" },
+	{ .name = "wakings",
+	  .key = OPTION_WAKINGS,
+	  .doc = "the tracepoint sched_waking, of futexes" },
 	{ .name = "inodes", .key = OPTION_INODES, .doc = "mappings have no build ids" },
 	{ 0 },
 };
@@ -290,6 +294,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_AS_IS:
 		options->as_is = true;
+		return 0;
+	case OPTION_WAKINGS:
+		options->side.wakings = true;
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;

@@ -2,6 +2,7 @@
 #include "tests/ptsim/recorder.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -170,6 +171,27 @@ static void after_syscall(struct machine *machine, struct task *task, long numbe
 	}
 }
 
+/* The call returns how many of the threads that wait for a futex it woke. */
+static void write_wakings(struct machine *machine, const struct task *task,
+			  const struct user_regs_struct *result)
+{
+	const struct user_regs_struct *call = &task->registers;
+	struct clock_point now = machine_now(machine, task);
+	int operation = (int)call->rsi & FUTEX_CMD_MASK;
+	long woken = (long)result->rax;
+
+	if (call->rax != SYS_futex || task_is_32_bit(task) ||
+	    (operation != FUTEX_WAKE && operation != FUTEX_WAKE_BITSET))
+		return;
+	for (struct task *other = machine->tasks; other && woken > 0; other = other->next)
+		if (other != task && other->state == TASK_WAITING &&
+		    other->process == task->process && other->registers.rax == SYS_futex &&
+		    other->registers.rdi == call->rdi) {
+			side_band_waking(&machine->side, &now, other->id);
+			woken--;
+		}
+}
+
 static bool is_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
@@ -194,6 +216,7 @@ static void take_step(struct machine *machine, struct task *task, struct user_re
 	if (left_user(task)) {
 		long number = (long)task->registers.rax;
 
+		write_wakings(machine, task, now);
 		task->registers = *now;
 		after_syscall(machine, task, number);
 		return;

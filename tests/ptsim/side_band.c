@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "tests/support/tracing_data.h"
 
 /* The intel_pt PMU has any number from 6 on; perf finds it in AUXTRACE_INFO. */
 #define PMU_TYPE 8
@@ -48,7 +49,18 @@ enum {
 	CONFIG_PSB_PERIOD = 24
 };
 
-enum { EVENT_PT, EVENT_SWITCHES, EVENT_TASKS };
+enum { EVENT_PT, EVENT_SWITCHES, EVENT_TASKS, EVENT_WAKINGS };
+
+/* As tracefs of Linux 6.1 has it. */
+#define WAKING_ID       318
+#define WAKING_FIRST_ID 1300
+static const char waking_format[] =
+	"name: sched_waking\nID: 318\nformat:\n" TRACING_COMMON
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"comm=%s pid=%d target_cpu=%03d\", REC->comm, REC->pid, REC->target_cpu\n";
 
 struct build_ids {
 	struct build_ids *next;
@@ -112,6 +124,30 @@ static void add_events(struct side_band *side)
 	perf_data_add_event(&side->data, &dummy);
 }
 
+static void add_wakings(struct side_band *side)
+{
+	const char *const formats[] = { waking_format };
+	struct perf_data_buffer bytes =
+		tracing_data(&(struct tracing_system){ "sched", formats, 1 }, 1);
+	struct perf_data_event event = {
+		.attr = {
+			.type = PERF_TYPE_TRACEPOINT,
+			.config = WAKING_ID,
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				       PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
+			.sample_period = 1,
+			.sample_id_all = 1,
+		},
+		.name = "sched:sched_waking",
+		.first_id = WAKING_FIRST_ID,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+
+	perf_data_add_event(&side->data, &event);
+	perf_data_set_feature(&side->data, FEATURE_TRACING_DATA, bytes.bytes, bytes.size);
+	free(bytes.bytes);
+}
+
 /* util/header.c, process of NRCPUS: available, online. */
 static void add_features(struct side_band *side)
 {
@@ -170,7 +206,7 @@ static void add_clock(struct side_band *side)
 /* util/event.h, struct perf_record_id_index: count, then id, idx, cpu, tid of each counter. */
 static void add_id_index(struct side_band *side)
 {
-	uint64_t words[1 + 4 * 3 * PERF_DATA_IDS] = { 0 };
+	uint64_t words[1 + 4 * (EVENT_WAKINGS + 1) * PERF_DATA_IDS] = { 0 };
 	size_t count = 0;
 
 	for (unsigned event = 0; event < side->data.event_count; event++) {
@@ -193,6 +229,8 @@ void side_band_init(struct side_band *side, const struct side_band_options *opti
 	*side = (struct side_band){ .options = *options };
 	perf_data_init(&side->data);
 	add_events(side);
+	if (options->wakings)
+		add_wakings(side);
 	add_features(side);
 	add_clock(side);
 	add_id_index(side);
@@ -304,6 +342,39 @@ void side_band_switch(struct side_band *side, const struct clock_point *from,
 	perf_data_add_switch(&side->data, true, to->pid, to->tid);
 	stamp(side, to, EVENT_SWITCHES);
 	perf_data_add_switch(&side->data, false, from->pid, from->tid);
+}
+
+/* linux/perf_event.h, PERF_RECORD_SAMPLE. */
+void side_band_waking(struct side_band *side, const struct clock_point *now, int32_t tid)
+{
+	struct {
+		uint64_t id;
+		int32_t pid, tid;
+		uint64_t time;
+		int32_t cpu, zero;
+		uint32_t size;
+		uint16_t type;
+		uint8_t flags, preempt_count;
+		int32_t common_pid;
+		char comm[16];
+		int32_t woken, prio, target_cpu;
+	} sample = {
+		.id = WAKING_FIRST_ID + (uint64_t)now->cpu,
+		.pid = now->pid,
+		.tid = now->tid,
+		.time = side_band_time(now->tsc),
+		.cpu = now->cpu,
+		.size = 36,
+		.type = WAKING_ID,
+		.common_pid = now->tid,
+		.comm = "woken",
+		.woken = tid,
+		.prio = 120,
+		.target_cpu = now->cpu,
+	};
+
+	if (side->options.wakings)
+		perf_data_add_user_record(&side->data, PERF_RECORD_SAMPLE, &sample, sizeof(sample));
 }
 
 void side_band_switched(struct side_band *side, const struct clock_point *now, bool out,

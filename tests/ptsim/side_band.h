@@ -17,6 +17,7 @@ struct side_band_options {
 	bool snapshot;   /* the buffers are rings */
 	bool map_inodes; /* MMAP2 with device and inode, not with the build id */
 	bool kernel;     /* the kernel is recorded too */
+	bool wakings;    /* the tracepoint sched_waking is recorded too */
 	int cpus;
 	struct pt_output_options pt;
 	char *const *command;
@@ -54,6 +55,9 @@ void side_band_exit(struct side_band *side, const struct clock_point *now, int32
 /* The CPU changes from one task to another; pid 0 is idle.  Not written with per_thread. */
 void side_band_switch(struct side_band *side, const struct clock_point *from,
 		      const struct clock_point *to);
+
+/* The thread of `now` wakes another one.  Written with `wakings`. */
+void side_band_waking(struct side_band *side, const struct clock_point *now, int32_t tid);
 
 /* One half of a switch: the thread of `now` leaves for another (`out`), or follows it. */
 void side_band_switched(struct side_band *side, const struct clock_point *now, bool out,

@@ -32,7 +32,10 @@ struct perf_data_buffer tracing_data(const struct tracing_system *systems, uint3
 	put(&out, "\x17\x08\x44tracing0.6", 14);
 	put(&out, pages, sizeof(pages));
 	put(&out, "header_page", 12);
-	put_sized(&out, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
+	put_sized(&out, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
 	put(&out, "header_event", 13);
 	put_sized(&out, "# compressed entry header\n");
 	put_count(&out, 1); /* ftrace's own formats */
