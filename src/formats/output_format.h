@@ -25,6 +25,7 @@ struct location_pair;
 struct name_table;
 struct options;
 struct thread;
+struct timeline;
 
 /* Where the output goes if the user names no file. */
 enum default_output {
@@ -88,6 +89,7 @@ struct format_output {
 	struct slice_sink sink;            /* of its slices, if it takes any */
 	const uint64_t *slices;            /* borrowed: begun up to now; NULL: not counted */
 	struct callstack_machine *machine; /* borrowed; set once it exists */
+	const struct timeline *timeline;   /* borrowed; set for look() */
 	struct executed_code *code;        /* borrowed: counts the code; NULL: not needed */
 	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
 	uint32_t ids_taken;                /* by others who use `writer` before the first slice */

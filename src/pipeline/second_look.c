@@ -98,6 +98,7 @@ void second_look(struct perf_recording *recording, const struct pt_stream_input 
 	if (!recording_resolution(recording) || resolver_changes(&recording->resolver))
 		return;
 	diag_init(&diag);
+	end->timeline = recording->timeline;
 	look.input.diag = &diag;
 	look.views = arena_alloc(&recording->auxtrace.arena, (count + 1) * sizeof(*look.views));
 	for (size_t i = 0; i < count; i++)

@@ -125,6 +125,39 @@ tap_check "and who held a lock, and its calls meanwhile" hidden hold use_lock \
 tap_check "and who filled a queue" hidden queue take_item 'likely waited for hidden/1002: .*produce > make_item > work'
 tap_check "and who wrote to a pipe" hidden pipe read_block 'likely waited for hidden/1002: .*send_block > compress_block > work'
 
+# "off CPU 12us; woken by hidden/1002; CPU 0 ran hidden/1002 for 82 %": thread 1001 in the slowest call, by perf.
+off_cpu_by_perf() {
+	"$program" -q --slowest=1 --symbol=serve "$work/hidden" | awk 'NR == 2 { print $3, $3 + $2 / 1e6 }' >"$work/call"
+	perf script -i "$work/hidden" --no-itrace --ns --show-switch-events -F tid,cpu,time,event,trace 2>/dev/null |
+		awk -v call="$(cat "$work/call")" '
+			BEGIN { split(call, in_call, " ") }
+			{ time = $3 + 0; running = $1 }
+			since && $5 == "OUT" && $1 != 0 { ran += time - begun }
+			since && $5 == "IN" { begun = time }
+			since && /sched_waking: .* pid=1001 / { waker = $1 }
+			since && $5 == "IN" && $1 == 1001 {
+				text = sprintf("%.3f", (time - since) * 1e6)
+				sub(/\.?0+$/, "", text)
+				printf "off CPU %sus; woken by hidden/%d; CPU 0 ran hidden/1002 for %.0f %%\n", text, waker, 100 * ran / (time - since)
+				exit
+			}
+			$5 == "OUT" && $1 == 1001 && time > in_call[1] && time < in_call[2] { since = time; ran = 0 }'
+}
+wakings() { # KIND SENTENCE
+	"$ptsim" record --wakings --cyc --interrupts=0 --cpus=1 --seed=3 -o "$work/hidden" -- \
+		"$top_builddir/tests/programs/static/hidden" "$1" 3 >/dev/null 2>&1 && "$program" why -q --symbol=serve "$work/hidden" >"$work/out" &&
+		sed -n 5p "$work/out" | grep -q "^   $2$" && off_cpu_by_perf >"$work/off" && [ -s "$work/off" ] &&
+		[ "   $(cat "$work/off")" = "$(sed -n 4p "$work/out")" ] || { cat "$work/out" "$work/off"; return 1; }
+}
+if command -v perf >/dev/null; then
+	tap_check "a recorded waking says who ended a wait for a lock" wakings hold \
+		'waited for hidden/1002, likely for a lock: .*dump_stats > format_stats > work'
+	tap_check "and one for a queue" wakings queue 'waited for hidden/1002: .*produce > make_item > work'
+else
+	tap_skip "a recorded waking says who ended a wait for a lock" "no perf"
+	tap_skip "and one for a queue" "no perf"
+fi
+
 # By a tail call or not, each function of a library that the program calls is bound once.
 binding() {
 	bound=$(readelf -rW "$top_builddir/tests/programs/longjmp" | grep -c JUMP_SLO)

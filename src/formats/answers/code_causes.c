@@ -5,6 +5,7 @@
 #include "decoder/timeline/timeline_types.h"
 #include "src/costs/executed_code.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "symbols/dso/dso_store.h"
 
 /* Shares of a cluster's extra: of a loop that is named, and of code whose lines are looked up. */
@@ -39,8 +40,10 @@ static void keep_code(struct slow_look *look)
 
 	if (call && trail->begin <= call->begin && trail->end >= call->begin + call->duration / 2) {
 		code_counts_add(&look->cluster->code, &trail->now);
-		look->wait = trail->wait;
-		if ((double)trail->waited >= LOOP_SHARE * look->cluster->extra)
+		if (!look->cluster->wait.off.end)
+			look->wait = trail->wait;
+		if (!look->cluster->wait.off.end &&
+		    (double)trail->waited >= LOOP_SHARE * look->cluster->extra)
 			look->wait_end = trail->wait_end;
 		look->call = NULL;
 	} else if (ns - trail->stopped <= look->bound && answer->code.calls < USUAL_LOOKS) {
@@ -87,7 +90,7 @@ static void end_window(struct slow_look *look)
 
 	if (code_trail_end(&look->trail))
 		keep_code(look);
-	if (look->log.count && look->wait_end && !cluster->wait.other)
+	if (look->log.count && look->wait_end && !cluster->wait.path)
 		thread_wait_find(&cluster->wait, &look->log, look->trail.tid,
 				 look->wait_end - look->wait, look->wait_end,
 				 slow_symbol(answer, answer->function)->dso, &look->syscalls);
@@ -123,6 +126,32 @@ static const struct slow_function *entered_function(const struct slow_answer *an
 	return function;
 }
 
+/*
+ * Find when the call was off CPU, if that is a part of the extra time, and longer than what is left
+ * out of its amount.  Returns whether it waited.
+ */
+static bool find_off_cpu(struct slow_look *look)
+{
+	const struct slow_call *call = look->call;
+	struct thread_wait *wait = &look->cluster->wait;
+	uint64_t stopped = look->answers->calls->with_stops ? 0 : call->duration - call->amount;
+	struct off_cpu off;
+
+	if (wait->off.end || !look->timeline ||
+	    !timeline_off_cpu(look->timeline, call->track->tid, call->begin,
+			      call->begin + call->duration, &off) ||
+	    off.end - off.begin <= stopped ||
+	    (double)(off.end - off.begin) < LOOP_SHARE * look->cluster->extra)
+		return false;
+	wait->off = off;
+	look->wait = off.end - off.begin;
+	look->wait_end = off.preempted ? 0 : off.end;
+	if (off.waking && off.waking->waker)
+		wait->other =
+			timeline_borrow_thread(look->timeline, off.waking->waker, off.waking->time);
+	return !off.preempted;
+}
+
 bool slow_look_next(struct slow_look *look, struct look_window *window)
 {
 	end_window(look);
@@ -143,9 +172,11 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		look->trail.function = entered->symbol->name;
 		look->trail.tid = window->tid;
 		look->wait_end = 0;
-		look->call_waits = look->call &&
-				   starts_with(slow_symbol(answer, look->cluster->leaf)->name->text,
-					       "[syscall");
+		look->call_waits =
+			look->call &&
+			(find_off_cpu(look) ||
+			 starts_with(slow_symbol(answer, look->cluster->leaf)->name->text,
+				     "[syscall"));
 		window->all_threads = look->call_waits;
 		window->begin -= MIN(window->begin, LOOK_SLACK);
 		window->end += LOOK_SLACK;
@@ -417,15 +448,42 @@ static void print_thread(const struct thread *thread, FILE *out)
 	fprintf(out, "/%" PRId32, thread->tid);
 }
 
+static void off_cpu_words(const struct thread_wait *wait, FILE *out)
+{
+	const struct off_cpu *off = &wait->off;
+	char text[SHORT_TIME_SIZE];
+
+	fprintf(out, "off CPU %s%s", short_time(text, (int64_t)(off->end - off->begin)),
+		off->preempted ? ", preempted" : "");
+	if (off->waking && wait->other) {
+		fputs("; woken by ", out);
+		print_thread(wait->other, out);
+	} else if (off->waking && !off->waking->waker) {
+		fputs("; woken by an interrupt", out);
+	}
+	if (off->instead) {
+		fprintf(out, "; CPU %" PRId32 " ran ", off->cpu);
+		print_thread(off->instead, out);
+		fprintf(out, " for %.0f %%",
+			100 * (double)off->instead_ns / (double)(off->end - off->begin));
+	}
+	putc('\n', out);
+}
+
 static void wait_words(const struct slow_cluster *cluster, FILE *out)
 {
 	const struct thread_wait *wait = &cluster->wait;
+	bool proved = wait->off.waking;
 
-	if (!wait->other)
+	if (wait->off.end)
+		off_cpu_words(wait, out);
+	if (!wait->other || !wait->path)
 		return;
-	fputs(wait->held ? "likely waited for a lock of " : "likely waited for ", out);
+	fputs(proved ? "waited for " : "likely waited for ", out);
+	fputs(wait->held && !proved ? "a lock of " : "", out);
 	print_thread(wait->other, out);
-	if (wait->path && *wait->path)
+	fputs(wait->held && proved ? ", likely for a lock" : "", out);
+	if (*wait->path)
 		fprintf(out, ": %s", wait->path);
 	if (wait->instead) {
 		fputs("; on its CPU ran ", out);

@@ -299,7 +299,9 @@ static void make_answers(struct why_output *why)
 	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
 	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls,
 				       why_has_chosen(why->options), &why->options->slow);
-	why->look = (struct slow_look){ .answers = why->answers, .count = why->count };
+	why->look = (struct slow_look){ .answers = why->answers,
+					.count = why->count,
+					.timeline = why->output.timeline };
 	syscall_symbols_init(&why->look.syscalls, why->names, NULL);
 }
 

@@ -32,8 +32,8 @@ void thread_log_release(struct thread_log *log)
 
 /* ---- Who ----------------------------------------------------------------- */
 
-/* Returns a system call with the calls of the log that led to it, which may have set its number. */
-static struct syscall_chain chain_of(const struct thread_log *log, const struct thread_event *event)
+struct syscall_chain thread_log_chain(const struct thread_log *log,
+				      const struct thread_event *event)
 {
 	struct syscall_chain chain = { .calls = { { event->from, event->offset } }, .count = 1 };
 
@@ -61,7 +61,7 @@ static bool wakes(const struct thread_log *log, const struct thread_event *event
 
 	if (event->kind != BRANCH_SYSCALL || !event->from)
 		return false;
-	chain = chain_of(log, event);
+	chain = thread_log_chain(log, event);
 	found = syscall_symbols_find(syscalls, &chain, false);
 	if (!found)
 		return false;
@@ -255,11 +255,11 @@ void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 		      uint64_t begin, uint64_t end, const struct dso *dso,
 		      struct syscall_symbols *syscalls)
 {
+	const struct thread_waking *waking = wait->off.waking;
 	const struct thread_event *last = NULL;
 	struct call_replay *replay;
 	int32_t pid = -1;
 
-	*wait = (struct thread_wait){ .other = NULL };
 	if (log->count == THREAD_LOG_MOST)
 		return;
 	for (const struct thread_event *event = log->events; event < log->events + log->count;
@@ -268,8 +268,11 @@ void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 			pid = event->thread->pid;
 	for (const struct thread_event *event = log->events; event < log->events + log->count;
 	     event++)
-		if (event->thread->tid != tid && event->thread->pid == pid && event->time > begin &&
-		    event->time <= end && wakes(log, event, syscalls))
+		if (waking ? event->thread->tid == waking->waker && event->time <= waking->time &&
+				     event->kind == BRANCH_SYSCALL
+			   : event->thread->tid != tid && event->thread->pid == pid &&
+				     event->time > begin && event->time <= end &&
+				     wakes(log, event, syscalls))
 			last = event;
 	if (!last)
 		return;

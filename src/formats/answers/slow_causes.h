@@ -11,6 +11,7 @@
 
 #include "base/tables/hash.h"
 #include "decoder/branch_event.h"
+#include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/syscall_symbols.h"
 #include "src/formats/answers/slow_calls.h"
 #include "src/resolve/location.h"
@@ -103,8 +104,9 @@ void code_trail_release(struct code_trail *trail);
 /* ---- The other thread of a wait ------------------------------------------ */
 
 /*
- * A system call of another thread of the process ended a wait if it is the last one by which a
- * thread wakes others (futex, write, send) before the wait ended.  This is likely, not proven.
+ * If the recording has no waking, a system call of another thread of the process ended a wait if it
+ * is the last one by which a thread wakes others (futex, write, send) before the wait ended.  This
+ * is likely, not proven.
  */
 
 /* Calls, returns and pauses of all threads, in the order of time. */
@@ -124,17 +126,26 @@ struct thread_log {
 #define THREAD_LOG_MOST 200000
 
 struct thread_wait {
-	const struct thread *other;   /* borrowed; NULL: not found */
+	struct off_cpu off;           /* of the call; `end` 0: not recorded */
+	const struct thread *other;   /* borrowed; woke the thread; NULL: not found */
 	const struct thread *instead; /* borrowed: had its CPU for a third of the time; or NULL */
 	bool held;                    /* `other` held a lock all the time, and then unlocked it */
-	char *path;                   /* owned: calls of `other` meanwhile; may be NULL */
+	char *path;                   /* owned: calls of `other` meanwhile; NULL: not known */
 };
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
 		    const struct location_pair *places);
 
 /*
- * Find the thread that ended a wait of thread `tid` from `begin` to `end` (ns).
+ * Returns a system call of a log with the calls that led to it, of the same thread, without another
+ * event in between: these may have set its number.
+ */
+struct syscall_chain thread_log_chain(const struct thread_log *log,
+				      const struct thread_event *event);
+
+/*
+ * Find the thread that ended a wait of thread `tid` from `begin` to `end` (ns), and its calls: that
+ * of wait->off.waking, if it is known.
  * The path names functions of `dso`, and the first callee outside of it; the caller frees it.
  */
 void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
@@ -248,6 +259,7 @@ struct slow_look {
 	uint64_t wait, wait_end;      /* ns: of the call that was found; wait_end 0: not found */
 	struct code_trail trail;      /* owned */
 	bool call_waits;
+	const struct timeline *timeline; /* borrowed; NULL: there are no records of switches */
 	struct thread_log log;           /* owned; of all threads, if the call waits */
 	struct syscall_symbols syscalls; /* owned */
 };

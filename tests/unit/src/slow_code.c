@@ -3,6 +3,8 @@
  */
 #include "src/formats/answers/slow_causes.h"
 
+#include <stdio.h>
+
 #include "decoder/timeline/timeline_types.h"
 #include "tests/support/unit.h"
 
@@ -21,6 +23,8 @@ static struct code_trail trail;
 static struct code_counts found; /* of calls that ended */
 static uint64_t begun, ended, stopped;
 static struct thread_log logged;
+static struct thread_wait wait;
+static const struct thread_waking *waking; /* NULL: not recorded */
 
 static void keep(void)
 {
@@ -36,6 +40,7 @@ static void setup(void)
 	symbol_count = 0;
 	found = (struct code_counts){ 0 };
 	logged = (struct thread_log){ 0 };
+	waking = NULL;
 	trail = (struct code_trail){ .function = name_intern_text(&names, "f"), .tid = 1 };
 }
 
@@ -333,14 +338,13 @@ END_TEST
 
 /* ---- The other thread ---------------------------------------------------- */
 
-static struct thread_wait wait;
-
 /* Every system call is a futex() here; its name is looked up in code elsewhere. */
 static bool find_wait(uint64_t begin, uint64_t end)
 {
 	const struct symbol futex = { .name = name_intern_text(&names, "[syscall: futex]") };
 	struct syscall_symbols syscalls;
 
+	wait = (struct thread_wait){ .off.waking = waking };
 	syscall_symbols_init(&syscalls, &names, &futex);
 	thread_wait_find(&wait, &logged, 1, begin, end, NULL, &syscalls);
 	syscall_symbols_release(&syscalls);
@@ -421,6 +425,128 @@ START_TEST(the_thread_that_ran_most_on_its_cpu_is_named)
 }
 END_TEST
 
+/* With a waking, it is the system call before that of the waker, whatever it is. */
+static const struct {
+	int waker;
+	uint64_t time;
+	const char *path; /* NULL: none */
+} wakers[] = {
+	{ 2, 199, "dump > snprintf" },
+	{ 2, 194, NULL },
+	{ 3, 199, "" },
+	{ 5, 199, "" },
+	{ 4, 199, NULL },
+	{ 0, 199, NULL },
+};
+
+START_TEST(a_waking_says_who_woke)
+{
+	const struct thread_waking by = { wakers[_i].time, 1, wakers[_i].waker };
+
+	log_holder(false);
+	thread_at(5, 197, BRANCH_CALL, "other+4", "g");
+	thread_at(5, 198, BRANCH_SYSCALL, "g+4", "");
+	thread_at(2, 201, BRANCH_SYSCALL, "main+9", "");
+	waking = &by;
+	ck_assert_int_eq(find_wait(100, 200), wakers[_i].path != NULL);
+	ck_assert_int_eq(wait.other ? wait.other->tid : 0, wakers[_i].path ? wakers[_i].waker : 0);
+	ck_assert_int_eq(wait.path != NULL, wakers[_i].path != NULL);
+	if (wait.path && *wakers[_i].path)
+		ck_assert_str_eq(wait.path, wakers[_i].path);
+	ck_assert_int_eq(wait.held, wakers[_i].path != NULL);
+	free(wait.path);
+}
+END_TEST
+
+/* "b+3 a+8 main+4": the chain of the last event. */
+static void expect_chain(const char *expected)
+{
+	struct syscall_chain chain = thread_log_chain(&logged, &logged.events[logged.count - 1]);
+	char text[200] = "";
+
+	for (unsigned i = 0; i < chain.count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s+%u", i ? " " : "",
+			 chain.calls[i].function->name->text, (unsigned)chain.calls[i].offset);
+	ck_assert_str_eq(text, expected);
+}
+
+static const struct {
+	enum branch_kind kind;
+	int thread;
+	const char *from, *to, *expected;
+} between[] = {
+	{ BRANCH_CALL, 3, "x+1", "b", "b+3 a+8 main+4" },     /* another thread */
+	{ BRANCH_RETURN, 2, "c+9", "b+2", "b+3" },            /* it was in another call */
+	{ BRANCH_CALL, 2, "b+1", "c", "b+3" },                /* which may have jumped here */
+	{ BRANCH_CALL, 2, "", "b", "b+3" },                   /* a caller without code */
+	{ BRANCH_JUMP, 2, "c+1", "b", "b+3" },                /* a tail call */
+	{ BRANCH_CALL, 2, "b+2", "b", "b+3 b+2 a+8 main+4" }, /* a recursion */
+	{ BRANCH_COND, 2, "b+1", "b+2", "b+3 a+8 main+4" },   /* is not logged */
+};
+
+START_TEST(a_system_call_has_the_calls_that_led_to_it)
+{
+	thread_at(2, 90, BRANCH_RETURN, "old+4", "main+2");
+	thread_at(2, 100, BRANCH_CALL, "main+4", "a");
+	thread_at(2, 110, BRANCH_CALL, "a+8", "b");
+	thread_at(between[_i].thread, 120, between[_i].kind, between[_i].from, between[_i].to);
+	thread_at(2, 130, BRANCH_SYSCALL, "b+3", "");
+	expect_chain(between[_i].expected);
+}
+END_TEST
+
+START_TEST(a_chain_has_five_calls_at_most)
+{
+	static const char *const froms[] = { "a+1", "b+2", "c+3", "d+4", "e+5", "g+6" };
+	static const char *const tos[] = { "b", "c", "d", "e", "g", "h" };
+
+	for (int i = 0; i < 6; i++)
+		thread_at(2, 100, BRANCH_CALL, froms[i], tos[i]);
+	thread_at(2, 130, BRANCH_SYSCALL, "h+7", "");
+	expect_chain("h+7 g+6 e+5 d+4 c+3");
+}
+END_TEST
+
+/* Of threads p/2 and p/3; with a path if `path`. */
+static const struct {
+	int waker; /* -1: not recorded */
+	bool preempted, held, path, known;
+	const char *expected;
+} words[] = {
+	{ 2, false, false, true, true,
+	  "off CPU 2us; woken by p/2; CPU 1 ran p/3 for 75 %\nwaited for p/2: g\n" },
+	{ 2, false, true, true, true,
+	  "off CPU 2us; woken by p/2; CPU 1 ran p/3 for 75 %\nwaited for p/2, likely for a lock: g\n" },
+	{ 2, false, false, false, true, "off CPU 2us; woken by p/2; CPU 1 ran p/3 for 75 %\n" },
+	{ 9, false, false, false, false, "off CPU 2us; CPU 1 ran p/3 for 75 %\n" },
+	{ 0, false, false, false, false,
+	  "off CPU 2us; woken by an interrupt; CPU 1 ran p/3 for 75 %\n" },
+	{ -1, false, true, true, true,
+	  "off CPU 2us; CPU 1 ran p/3 for 75 %\nlikely waited for a lock of p/2: g\n" },
+	{ -1, true, false, false, false, "off CPU 2us, preempted; CPU 1 ran p/3 for 75 %\n" },
+};
+
+START_TEST(what_is_recorded_is_not_said_to_be_likely)
+{
+	char path[] = "g";
+	const struct thread_waking by = { 190, 1, words[_i].waker };
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { .wait = { .off = { .begin = 1000,
+							   .end = 3000,
+							   .cpu = 1,
+							   .preempted = words[_i].preempted,
+							   .instead = &threads[2],
+							   .instead_ns = 1500,
+							   .waking = words[_i].waker < 0 ? NULL
+											 : &by },
+						  .other = words[_i].known ? &threads[1] : NULL,
+						  .path = words[_i].path ? path : NULL,
+						  .held = words[_i].held } };
+
+	expect_words(&answer, &cluster, words[_i].expected);
+}
+END_TEST
+
 START_TEST(without_a_call_that_wakes_nobody_is_named)
 {
 	log_holder(false);
@@ -452,6 +578,10 @@ int main(void)
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
 	tcase_add_test(all, a_thread_of_another_process_is_not_named);
 	tcase_add_loop_test(all, the_thread_that_ran_most_on_its_cpu_is_named, 33, 35);
+	tcase_add_loop_test(all, a_waking_says_who_woke, 0, 6);
+	tcase_add_loop_test(all, a_system_call_has_the_calls_that_led_to_it, 0, 7);
+	tcase_add_test(all, a_chain_has_five_calls_at_most);
+	tcase_add_loop_test(all, what_is_recorded_is_not_said_to_be_likely, 0, 7);
 	tcase_add_test(all, without_a_call_that_wakes_nobody_is_named);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
