@@ -154,7 +154,7 @@ uint64_t ftf_tsc(void);
 
 /*
  * Start a trace in the file `path`, "-" for standard output: the magic number, one provider, and
- * the clock.  If the path ends in .gz or .zst, the trace is compressed, in a thread of its own.
+ * the clock.  If the path ends in .gz or .zst, the trace is compressed, in the caller's thread.
  * The bytes go to a temporary file in the same folder, which ftf_close() renames to `path`; pipes
  * and devices are written directly.  Returns the writer, owned by the caller until ftf_close() or
  * ftf_abandon(); NULL with err (may be NULL) filled, and then nothing was created.

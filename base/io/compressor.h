@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Compresses and writes a stream of bytes in a thread of its own.  The caller waits only if
- * it is several MiB ahead, or if the system could not start a thread.
- */
+/* Compresses a stream of bytes in the caller's thread. */
 #ifndef BASE_IO_COMPRESSOR_H
 #define BASE_IO_COMPRESSOR_H
 
@@ -17,22 +14,20 @@ enum compression {
 /* Returns the compression for the ending of a file's name, .gz or .zst. */
 enum compression compression_of_path(const char *path);
 
-/*
- * Write at most 64 KiB of compressed bytes; called by the compressor's thread.
- * Returns 0, or an errno: then it is not called again.
+/* Write at most 64 KiB of compressed bytes.  Returns 0, or an errno: then it is not called again.
  */
 typedef int compressor_write_fn(void *context, const uint8_t *bytes, size_t size);
 
 struct compressor;
 
 /*
- * Start a compressor (COMPRESSION_GZIP or _ZSTD) and its thread.  `context` is borrowed until the
- * compressor is closed.  Returns the compressor; NULL if there is no memory.
+ * Start a compressor (COMPRESSION_GZIP or _ZSTD).  `context` is borrowed until the compressor is
+ * closed.  Returns the compressor; NULL if there is no memory.
  */
 struct compressor *compressor_open(enum compression compression, compressor_write_fn *write,
 				   void *context);
 
-/* Add a copy of bytes to the stream.  Returns 0; the errno of an earlier failure to write. */
+/* Add bytes to the stream.  Returns 0; the errno of a failure to write. */
 int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t size);
 
 /* Compress the rest, end the stream, release.  Returns 0; the errno of a failure to write. */

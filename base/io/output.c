@@ -144,7 +144,7 @@ static int open_fd(struct output *output, struct error *err)
 	return 0;
 }
 
-/* Returns 0, or the errno of write(); also called by the compressor's thread. */
+/* Returns 0, or the errno of write(). */
 static int write_fd(void *context, const uint8_t *bytes, size_t size)
 {
 	struct output *output = context;
@@ -165,7 +165,8 @@ static int write_fd(void *context, const uint8_t *bytes, size_t size)
 
 int output_write_now(struct output *output, const uint8_t *bytes, size_t size)
 {
-	return write_fd(output, bytes, size);
+	return output->compressor ? compressor_put(output->compressor, bytes, size)
+				  : write_fd(output, bytes, size);
 }
 
 /* ---- The limit ----------------------------------------------------------- */
@@ -272,8 +273,6 @@ static void record_failure(struct output *output, int errnum)
 /* Returns 0, or the errno of a failure. */
 static int hand_on(struct output *output, const uint8_t *bytes, size_t size)
 {
-	if (output->compressor)
-		return compressor_put(output->compressor, bytes, size);
 	if (output->carrier)
 		return output->carrier->put(output->carrier->context, bytes, size);
 	return output_write_now(output, bytes, size);

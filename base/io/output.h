@@ -5,10 +5,10 @@
  * Bytes go to a temporary file beside the destination, which output_close() renames to the
  * destination when it succeeds.  An existing file that is not regular (a device, a fifo), a link
  * of the system, and "-" for standard output, are written directly.  If the path
- * ends in .gz or .zst, the bytes are compressed, in a thread of their own, which may write others,
- * too.  After an error, writing does nothing; output_close() returns the error.  The temporary file
- * is removed when the output is abandoned, and also when a lack of memory ends the program, or a
- * signal, if the program watches them (interrupt.h).
+ * ends in .gz or .zst, the bytes are compressed.  After an error, writing does nothing;
+ * output_close() returns the error.  The temporary file is removed when the output is abandoned,
+ * and also when a lack of memory ends the program, or a signal, if the program watches them
+ * (interrupt.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_rename() renames them at the end of the run.
@@ -40,7 +40,7 @@ struct output {
 	uint8_t *buffer;                /* owned */
 	size_t used;                    /* bytes in the buffer */
 	uint64_t written;               /* bytes handed on, before compression */
-	uint64_t file_bytes;            /* handed to the system; also by the compressor's thread */
+	uint64_t file_bytes;            /* handed to the system; also by a worker */
 	uint64_t elsewhere;             /* bytes that wait in other files: they count, too */
 	uint64_t limit;                 /* of output_limit(); 0: unlimited */
 	size_t line_rest;               /* bytes of a line after the limit */
@@ -81,7 +81,7 @@ void output_limit(struct output *output, uint64_t most, bool lines);
 
 /*
  * Returns the bytes of the file up to now, including buffered ones elsewhere; of a compressed
- * file, the bytes that the compressor's thread has written.
+ * file, the bytes that were written.
  */
 uint64_t output_size(const struct output *output);
 
@@ -124,7 +124,7 @@ FILE *output_stream(struct output *output);
 FILE *output_open_text(struct output *output, const char *path, uint64_t most, struct error *err);
 
 /*
- * Set the carrier that writes uncompressed bytes from now on, borrowed; may be NULL.  The
+ * Set the carrier of all bytes from now on, borrowed; may be NULL.  The
  * previous carrier's bytes are written first.
  */
 void output_carry(struct output *output, struct output_carrier *carrier);
@@ -143,7 +143,7 @@ struct write_behind *write_behind_open(struct output *output, struct workers *wo
 void write_behind_close(struct write_behind *behind);
 
 /*
- * For a carrier: write bytes here and now, in one thread at a time.
+ * For a carrier: compress and write bytes here and now, in one thread at a time.
  * Returns 0; the errno of a failure.
  */
 int output_write_now(struct output *output, const uint8_t *bytes, size_t size);

@@ -214,7 +214,7 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 	}
 	pipeline->queue = slice_queue_open(pipeline->head, output, slices, workers);
 	pipeline->machine->sink = slice_queue_sink(pipeline->queue);
-	if (output_is_readable(&pipeline->output))
+	if (pipeline->output.temporary)
 		pipeline->behind = write_behind_open(&pipeline->output, workers);
 }
 
