@@ -220,16 +220,12 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 
 /*
  * perf record --switch-output writes files of one machine, one boot, one command line and one set
- * of events, with trace data and times that follow each other: evidence of one recording.
+ * of events, with times that follow each other: evidence of one recording.
  */
 
 /* Of struct perf_record_auxtrace_info: time_shift, time_mult and time_zero (util/intel-pt.h). */
 #define CLOCK_OFFSET 16
 #define CLOCK_SIZE   24
-
-/* Of struct perf_record_auxtrace (util/event.h): size, offset, reference, idx, tid, cpu. */
-#define AUXTRACE_OFFSET 8
-#define AUXTRACE_BUFFER 24
 
 /* Longest text of each file in a message. */
 #define TEXT_MOST 60
@@ -263,82 +259,6 @@ static struct perf_origin find_origin(const struct perf_file *file)
 		origin.end = MAX(origin.end, time);
 	}
 	return origin;
-}
-
-static int compare_buffers(const void *a, const void *b)
-{
-	const struct perf_aux_extent *one = a, *other = b;
-
-	return memcmp(one->buffer, other->buffer, sizeof(one->buffer));
-}
-
-static const struct perf_aux_extent *find_extent(const struct perf_file *file,
-						 const struct perf_aux_extent *like)
-{
-	return file->extent_count ? bsearch(like, file->extents, file->extent_count, sizeof(*like),
-					    compare_buffers)
-				  : NULL;
-}
-
-/* Sort the extents by buffer, and merge the extents of each buffer. */
-static void join_extents(struct perf_file *file)
-{
-	struct perf_aux_extent *last = file->extents;
-
-	if (!file->extent_count)
-		return;
-	qsort(file->extents, file->extent_count, sizeof(*file->extents), compare_buffers);
-	for (size_t i = 1; i < file->extent_count; i++) {
-		const struct perf_aux_extent *extent = &file->extents[i];
-
-		if (compare_buffers(last, extent) != 0) {
-			*++last = *extent;
-			continue;
-		}
-		last->begin = MIN(last->begin, extent->begin);
-		last->end = MAX(last->end, extent->end);
-	}
-	file->extent_count = (size_t)(last - file->extents) + 1;
-}
-
-/* Fill the extents of one input. */
-static void find_extents(struct perf_file *file)
-{
-	struct perf_aux_extent extent;
-	struct perf_record record;
-	uint64_t position = 0, size;
-
-	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.type != PERF_USER_AUXTRACE ||
-		    record.size < AUXTRACE_BUFFER + sizeof(extent.buffer))
-			continue;
-		memcpy(extent.buffer, record.payload + AUXTRACE_BUFFER, sizeof(extent.buffer));
-		memcpy(&extent.begin, record.payload + AUXTRACE_OFFSET, sizeof(extent.begin));
-		memcpy(&size, record.payload, sizeof(size));
-		extent.end = extent.begin + size;
-		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = extent;
-	}
-	join_extents(file);
-}
-
-/*
- * The kernel counts a buffer's bytes since the recording began.  Snapshots may overlap, and the
- * offsets of a writer that does not count are 0: times decide then.  Returns -1 if the bytes of
- * `next` come before those of `file`, 1 if they come after, 0 if the order is unknown, and 2 if
- * the buffers disagree.
- */
-static int extent_order(const struct perf_file *file, const struct perf_file *next)
-{
-	bool earlier = false, later = false;
-
-	for (size_t i = 0; i < next->extent_count; i++) {
-		const struct perf_aux_extent *b = &next->extents[i];
-		const struct perf_aux_extent *a = find_extent(file, b);
-
-		earlier |= a && b->begin < a->begin;
-		later |= a && b->begin >= a->end && b->begin;
-	}
-	return earlier && later ? 2 : later - earlier;
 }
 
 static int refuse_join(struct error *err, const struct perf_origin *next,
@@ -401,25 +321,18 @@ static bool times_overlap(const struct perf_origin *a, const struct perf_origin 
 
 /* Compare with another input; features and events were compared with the first one. */
 static int compare_origins(const struct perf_origin *before, const struct perf_origin *next,
-			   int order, struct error *err)
+			   struct error *err)
 {
 	if (before->bytes.size == next->bytes.size &&
 	    memcmp(before->bytes.bytes, next->bytes.bytes, next->bytes.size) == 0)
 		return refuse_join(err, next, before, "both have the same content");
 	if (before->clock && next->clock && memcmp(before->clock, next->clock, CLOCK_SIZE) != 0)
 		return refuse_join(err, next, before, "its clock is of another boot or machine");
-	if (order == 2)
-		return refuse_join(err, next, before,
-				   "some of its buffers continue before, others after");
-	if (order < 0)
-		return refuse_join(err, next, before, "its trace data come before (name it first)");
-	if (!order && times_overlap(before, next))
+	if (times_overlap(before, next))
 		return refuse_join(err, next, before, "their times overlap");
 	/* A buffer's trace continues in the next file: before it, nothing can be decoded. */
 	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
-		return refuse_join(err, next, before,
-				   order ? "its trace data come after, its times before"
-					 : "it was recorded earlier (name it first)");
+		return refuse_join(err, next, before, "it was recorded earlier (name it first)");
 	return 0;
 }
 
@@ -434,10 +347,9 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 	if (!perf_attrs_equal(file, next))
 		return refuse_join(err, origin, file->origins,
 				   "its events are others, of another run of perf");
-	for (size_t i = 0; i < file->origin_count; i++) {
-		if (compare_origins(&file->origins[i], origin, extent_order(file, next), err) < 0)
+	for (size_t i = 0; i < file->origin_count; i++)
+		if (compare_origins(&file->origins[i], origin, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -457,19 +369,13 @@ static int perf_series_check(struct perf_file *file, struct perf_file *next, str
 {
 	struct perf_origin origin = find_origin(next);
 
-	find_extents(next);
-	if (!file->origin_count) {
-		find_extents(file);
+	if (!file->origin_count)
 		*ARRAY_ADD(file->origins, file->origin_count, file->origin_room) =
 			find_origin(file);
-	}
 	if (compare_all(file, next, &origin, err) < 0)
 		return -1;
 	file->unproven |= lacks_evidence(file, next, &origin);
 	*ARRAY_ADD(file->origins, file->origin_count, file->origin_room) = origin;
-	for (size_t i = 0; i < next->extent_count; i++)
-		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = next->extents[i];
-	join_extents(file);
 	return 0;
 }
 
@@ -511,7 +417,6 @@ void perf_file_close(struct perf_file *file)
 	free(file->mappings);
 	free(file->parts);
 	free(file->origins);
-	free(file->extents);
 	free(file->build_ids);
 	free(file->by_id);
 	free(file->attrs);

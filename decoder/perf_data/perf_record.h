@@ -89,7 +89,7 @@ struct perf_record {
 
 struct perf_file {
 	const char *path; /* of the first input; borrowed */
-	/* An input of a recording in several files: perf_series.h. */
+	/* An input of a recording in several files: perf_file_append(). */
 	struct perf_origin {
 		const char *path;       /* borrowed */
 		struct byte_view bytes; /* the file, or the first one of a directory */
@@ -98,12 +98,6 @@ struct perf_file {
 		const uint8_t *clock; /* how TSC becomes time; NULL: unknown */
 	} * origins;                  /* owned: all inputs, if there are several */
 	size_t origin_count, origin_room;
-	/* The range of a buffer's bytes that a recording has. */
-	struct perf_aux_extent {
-		uint8_t buffer[12];  /* idx, tid and cpu of struct perf_record_auxtrace */
-		uint64_t begin, end; /* offsets in all that the kernel wrote into the buffer */
-	} * extents;                 /* owned: of all inputs, if there are several */
-	size_t extent_count, extent_room;
 	uint64_t size;              /* bytes of all mappings */
 	struct byte_view *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;

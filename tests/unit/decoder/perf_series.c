@@ -17,8 +17,7 @@ struct machine {
 	uint64_t clock_zero, first_id;
 	uint64_t begin, end; /* ns */
 	int32_t pid;
-	bool killed;           /* perf was killed: no features */
-	uint64_t aux, aux_one; /* offsets of the trace data of CPUs 0 and 1; 0: none */
+	bool killed; /* perf was killed: no features */
 };
 
 static const struct machine first = {
@@ -31,9 +30,7 @@ static const struct machine first = {
 	.first_id = 1000,
 	.begin = 1000,
 	.end = 2000,
-	.pid = 5,
-	.aux = 4096,
-	.aux_one = 4096
+	.pid = 5
 };
 
 static const struct refused {
@@ -69,15 +66,11 @@ static const struct refused {
 	{ "times overlap", { .begin = 1000, .end = 2000, .pid = 6 } },
 	{ "times overlap", { .begin = 1400, .end = 9000 } },
 	{ "times overlap", { .begin = 1200, .end = 1201 } },
-	{ "same content", { .begin = 1000, .end = 2000, .aux = 4096, .aux_one = 4096 } },
+	{ "same content", { .begin = 1000, .end = 2000 } },
 	/* The parts in another order. */
 	{ "was recorded earlier", { .begin = 100, .end = 999 } },
 	{ "was recorded earlier", { .begin = 100, .end = 1000 } },
 	{ "was recorded earlier", { .begin = 998, .end = 999, .pid = 6 } },
-	{ "trace data come before", { .begin = 2100, .end = 3000, .aux = 64 } },
-	{ "trace data come before", { .begin = 1400, .end = 9000, .aux_one = 4095 } },
-	{ "buffers continue before", { .begin = 2100, .end = 3000, .aux = 8192, .aux_one = 64 } },
-	{ "come after, its times before", { .begin = 100, .end = 999, .aux = 4160 } },
 };
 
 static const struct machine joined[] = {
@@ -89,10 +82,6 @@ static const struct machine joined[] = {
 	{ .begin = 5000, .end = 6000, .pid = 9 },
 	/* perf was killed: no features. */
 	{ .killed = true, .begin = 2100, .end = 3000 },
-	/* Consecutive trace data outweigh overlapping times. */
-	{ .begin = 1400, .end = 9000, .aux = 4160 },
-	/* A snapshot may repeat bytes of the one before. */
-	{ .begin = 2100, .end = 3000, .aux = 4100, .aux_one = 4160 },
 };
 
 static struct perf_file file;
@@ -123,20 +112,6 @@ static void set_features(struct perf_data *data, const struct machine *machine)
 	perf_data_set_command_line(data, machine->words[0] ? machine->words : first.words);
 }
 
-static void add_trace(struct perf_data *data, int32_t cpu, uint64_t offset)
-{
-	static const uint8_t bytes[64];
-	const struct perf_data_aux aux = { .aux_offset = offset,
-					   .queue = (uint32_t)cpu,
-					   .tid = -1,
-					   .cpu = cpu,
-					   .bytes = bytes,
-					   .size = sizeof(bytes) };
-
-	if (offset)
-		perf_data_add_auxtrace(data, &aux);
-}
-
 static void write_machine(const struct machine *machine, char path[PERF_DATA_PATH])
 {
 	const struct perf_data_pt_info info = { .pmu_type = 8,
@@ -155,8 +130,6 @@ static void write_machine(const struct machine *machine, char path[PERF_DATA_PAT
 	perf_data_add_comm(&data, 0, pid, pid, "program");
 	perf_data_stamp(&data, (struct perf_data_stamp){ machine->end, pid, pid, 0, 0 });
 	perf_data_add_exit(&data, pid, pid);
-	add_trace(&data, 0, machine->aux);
-	add_trace(&data, 1, machine->aux_one);
 	if (!machine->killed)
 		set_features(&data, machine);
 	perf_data_write_temporary(&data, path);
