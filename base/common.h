@@ -85,6 +85,14 @@ static inline bool ends_with(const char *text, const char *end)
 	return length >= tail && memcmp(text + length - tail, end, tail) == 0;
 }
 
+/* Returns the part of a path after its last "/". */
+static inline const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /*
  * The array is divided in two: a condition holds for its first elements and
  * fails for all others (the std::partition_point of C++).

@@ -122,7 +122,6 @@ libptrace2ftf_a_SOURCES = \
 	src/record/obstacles.c \
 	src/record/perf_command.c \
 	src/record/record.c src/record/record.h \
-	src/report/debug_hint.c \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \
 	src/report/report_print.c \

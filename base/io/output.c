@@ -69,7 +69,7 @@ static int may_replace(const char *path, struct error *err)
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i)
 {
 	char suffix[40];
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = base_name(path);
 	size_t folder = (size_t)(base - path), left = strlen(base);
 	size_t size = (size_t)snprintf(suffix, sizeof(suffix), ".%d.%d.tmp", pid, i);
 

@@ -33,19 +33,6 @@ struct annotation {
 	size_t count, room;
 };
 
-static batch_convert_fn *convert_recording;
-
-/* In the child: batch_convert_fn. */
-static enum exit_status convert_quietly(const struct options *options, json_t *report)
-{
-	struct options own = *options;
-
-	own.output = NULL;
-	own.json = "";
-	own.json_answer = false;
-	return convert_recording(&own, report);
-}
-
 static uint64_t number_of(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));
@@ -219,10 +206,9 @@ static void print_line(struct annotation *annotation, const json_t *insn)
 {
 	const char *file = text_of(insn, "file");
 	uint64_t line = number_of(insn, "line");
-	const char *slash = file ? strrchr(file, '/') : NULL;
 
 	fputs("\n                                                          ", annotation->out);
-	printable_print(slash ? slash + 1 : file ? file : "???", annotation->out);
+	printable_print(file ? base_name(file) : "???", annotation->out);
 	fprintf(annotation->out, ":%" PRIu64 ": ", line);
 	printable_print(source_text(annotation, file, line), annotation->out);
 	putc('\n', annotation->out);
@@ -321,7 +307,8 @@ static int print_to(const struct options *options, const char *path, const json_
 
 int annotate_command(const struct options *options, batch_convert_fn *convert)
 {
-	const struct batch_run run = { .options = options, .convert = convert_quietly };
+	struct options own = *options;
+	const struct batch_run run = { .options = &own, .convert = convert };
 	const struct batch_job job = { .inputs = options->inputs,
 				       .input_count = options->input_count };
 	const json_t *report, *answer;
@@ -329,7 +316,9 @@ int annotate_command(const struct options *options, batch_convert_fn *convert)
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
 
-	convert_recording = convert;
+	own.output = NULL;
+	own.json = "";
+	own.json_answer = false;
 	file_roles_read(options);
 	if (file_roles_write(options->output, "--output", &err) == 0 &&
 	    file_roles_write(options->json, "--json", &err) == 0)

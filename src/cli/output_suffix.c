@@ -52,8 +52,7 @@ static bool has_suffix(struct text_view name, const char *suffix)
 /* Returns the last part of the path without .gz or .zst; of length 0 for a directory or "-". */
 static struct text_view read_name(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	struct text_view name = { slash ? slash + 1 : path, 0 };
+	struct text_view name = { path ? base_name(path) : NULL, 0 };
 
 	if (!path || strcmp(path, "-") == 0 || output_path_is_directory(path))
 		return name;

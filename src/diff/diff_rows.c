@@ -14,12 +14,12 @@ const char *const diff_metric_keys[METRICS] = {
 
 static void add_function(struct diff_rows *rows, enum diff_side side, const json_t *function)
 {
-	const char *path = json_value_text(function, "file"), *slash = strrchr(path, '/');
+	const char *path = json_value_text(function, "file");
 	struct diff_row *row = ARRAY_ADD(rows->rows, rows->count, rows->room);
 
 	*row = (struct diff_row){
 		.name = json_value_text(function, "name"),
-		.file = slash ? slash + 1 : path,
+		.file = base_name(path),
 		.outside = json_is_false(json_object_get(function, "function")),
 	};
 	row->has[side] = true;

@@ -121,7 +121,6 @@ static int32_t started_pid(const struct runtime_events *file)
 static int open_events(struct overlay_input *input, struct diag *diag, struct error *err)
 {
 	struct runtime_events *events = &input->events;
-	const char *slash = strrchr(input->path, '/');
 	char *end;
 	long named; /* the file is PID.events */
 
@@ -136,7 +135,7 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 			  input->path);
 	if (input->pid < 0)
 		input->pid = started_pid(events);
-	named = strtol(slash ? slash + 1 : input->path, &end, 10);
+	named = strtol(base_name(input->path), &end, 10);
 	if (input->pid < 0 && named > 0 && named <= INT32_MAX && strcmp(end, ".events") == 0)
 		input->pid = (int32_t)named;
 	return 0;

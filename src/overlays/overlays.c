@@ -287,14 +287,10 @@ void overlays_print(struct overlays *overlays, FILE *out)
 /* Returns the name of a process's program, from memtrace; without that "ocaml". */
 static const char *find_program(const struct overlays *overlays, int32_t pid)
 {
-	const char *path, *slash;
-
 	for (size_t i = 0; i < overlays->count; i++) {
 		if (overlays->inputs[i].kind != OVERLAY_MEMTRACE || overlays->inputs[i].pid != pid)
 			continue;
-		path = overlays->inputs[i].memtrace.info.executable;
-		slash = strrchr(path, '/');
-		return slash ? slash + 1 : path;
+		return base_name(overlays->inputs[i].memtrace.info.executable);
 	}
 	return "ocaml";
 }

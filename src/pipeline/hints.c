@@ -3,7 +3,7 @@
 #include "src/pipeline/recording.h"
 
 #include "src/events/event_output.h"
-#include "src/report/summary.h"
+#include "symbols/files/dso_find.h"
 
 /* ---- Time without names -------------------------------------------------- */
 
@@ -126,40 +126,113 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 
 /* ---- Missing debug files -------------------------------------------------- */
 
-/* Insert a file by its percentage, largest first. Returns the new count. */
-static size_t add_hint_file(struct debug_hint_file files[DEBUG_HINT_FILES], size_t count,
-			    const struct debug_hint_file *file)
+/* Returns whether the recorded system is a distribution, or like it, by os-release(5). */
+static bool system_is_like(const char *symfs, const char *distribution)
 {
-	size_t at = count;
+	char path[BENEATH_PATH], line[256];
+	bool found = false;
+	FILE *in;
 
-	while (at && files[at - 1].percent < file->percent)
-		at--;
-	if (at == DEBUG_HINT_FILES)
-		return count;
-	count += count < DEBUG_HINT_FILES;
-	for (size_t i = count - 1; i > at; i--)
-		files[i] = files[i - 1];
-	files[at] = *file;
-	return count;
+	if (!dso_find_path(symfs, path, "%s/etc/os-release", symfs ? symfs : "") ||
+	    !perf_input_is_file(path))
+		return false;
+	in = fopen(path, "r");
+	while (in && !found && fgets(line, sizeof(line), in))
+		found = (starts_with(line, "ID=") || starts_with(line, "ID_LIKE=")) &&
+			strstr(line, distribution);
+	if (in)
+		fclose(in);
+	return found;
 }
 
-char *nameless_hint_make(const struct nameless_time *nameless, const struct resolver *resolver,
+/* Debian's name for the package with glibc's debug files follows no rule. */
+static bool is_of_glibc(const char *name)
+{
+	static const char *const names[] = { "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread",
+					     "librt.so.", "libc-2.",   "libm-2.",    "ld-" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (starts_with(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A path, which comes from the recording, that needs no quoting in a shell. */
+static bool is_plain(const char *path)
+{
+	return !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789/._+-")];
+}
+
+static void print_command(const struct mapped_file *file, const char *symfs, FILE *out)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	bool debian = system_is_like(symfs, "debian");
+	char id[2 * ELF_BUILD_ID_MAX + 1];
+
+	elf_file_print_id(id, file->build_id, file->build_id_size);
+	if (servers && *servers && *id)
+		fprintf(out, "--debuginfod, or debuginfod-find debuginfo %s", id);
+	else if (debian && is_of_glibc(base_name(file->path)))
+		fputs("apt install libc6-dbg", out);
+	else if (!is_plain(file->path))
+		fputs("--debuginfod or --debug-dir", out);
+	else if (debian)
+		fprintf(out, "find-dbgsym-packages %s (of debian-goodies)", file->path);
+	else if (system_is_like(symfs, "fedora"))
+		fprintf(out, "dnf debuginfo-install $(rpm -qf %s)", file->path);
+	else
+		fputs("--debuginfod with DEBUGINFOD_URLS set, or --debug-dir", out);
+}
+
+char *debug_hint_make(const struct mapped_file *const files[], const unsigned percents[],
+		      size_t count, const char *symfs)
+{
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s: %u %%%s", i ? ", " : "", base_name(files[i]->path), percents[i],
+			i ? "" : " of the time has no names");
+	fputs("; get debug files by: ", out);
+	print_command(files[0], symfs, out);
+	alloc_close_text(out, &text);
+	return text;
+}
+
+/* Take the file with most time, of at least one percent.  Returns NULL if there is none. */
+static const struct mapped_file *take_most(struct nameless_time *nameless,
+					   const struct resolver *resolver,
+					   const struct timeline *timeline, unsigned *percent)
+{
+	const struct mapped_file *most = NULL;
+	size_t count;
+	const struct mapped_file *const *all = timeline_files(timeline, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (nameless->ns[i] > (most ? nameless->ns[most->index] : 0) &&
+		    all[i]->path[0] == '/' &&
+		    resolver_borrow_dso(resolver, all[i])->state == DSO_FOUND)
+			most = all[i];
+	if (!most)
+		return NULL;
+	*percent = (unsigned)(100 * (double)nameless->ns[most->index] /
+				      (double)MAX(nameless->total, 1) +
+			      0.5);
+	nameless->ns[most->index] = 0;
+	return *percent ? most : NULL;
+}
+
+char *nameless_hint_make(struct nameless_time *nameless, const struct resolver *resolver,
 			 const struct timeline *timeline, const char *symfs)
 {
-	struct debug_hint_file files[DEBUG_HINT_FILES];
-	const struct mapped_file *const *all;
-	size_t count = 0, file_count;
+	const struct mapped_file *files[3];
+	unsigned percents[COUNT_OF(files)];
+	size_t count = 0;
 
-	all = timeline_files(timeline, &file_count);
-	for (size_t i = 0; i < file_count; i++) {
-		double percent = 100 * (double)nameless->ns[i] / (double)MAX(nameless->total, 1);
-		const struct debug_hint_file file = { all[i]->path, all[i]->build_id,
-						      all[i]->build_id_size,
-						      (unsigned)(percent + 0.5) };
-
-		if (file.percent && file.path[0] == '/' &&
-		    resolver_borrow_dso(resolver, all[i])->state == DSO_FOUND)
-			count = add_hint_file(files, count, &file);
-	}
-	return count ? debug_hint_make(files, count, symfs) : NULL;
+	while (count < COUNT_OF(files) &&
+	       (files[count] = take_most(nameless, resolver, timeline, &percents[count])))
+		count++;
+	return count ? debug_hint_make(files, percents, count, symfs) : NULL;
 }

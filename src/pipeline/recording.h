@@ -70,10 +70,18 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 			  struct diag *diag);
 
 /*
- * Returns a line (summary.h) on files that were found, but whose code without names took at
- * least one percent of the time; owned by the caller. NULL: no such files.
+ * Returns "libc.so.6: 38 % of the time has no names, libm.so.6: 3 %; get debug files by: ...",
+ * owned by the caller, for at least one file, most time first. `symfs`: the directory with the
+ * recorded system's files; NULL: this system's.
  */
-char *nameless_hint_make(const struct nameless_time *nameless, const struct resolver *resolver,
+char *debug_hint_make(const struct mapped_file *const files[], const unsigned percents[],
+		      size_t count, const char *symfs);
+
+/*
+ * Returns such a hint for files that were found, but whose code without names took at least one
+ * percent of the time, which is taken out of `nameless`. NULL: no such files.
+ */
+char *nameless_hint_make(struct nameless_time *nameless, const struct resolver *resolver,
 			 const struct timeline *timeline, const char *symfs);
 
 /* ---- Threads and segments ------------------------------------------------ */

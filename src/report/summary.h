@@ -44,7 +44,7 @@ struct summary {
 	uint64_t changed_functions;       /* of that: they may have been other code before */
 	const struct name *first_changed; /* borrowed: of the lowest address; NULL: there is none */
 	bool times_estimated;             /* of calls between timing packets; no slice says so */
-	char *debug_hint; /* owned: which code without names took time (below); NULL: none */
+	char *debug_hint; /* owned: which code without names took time; NULL: none */
 };
 
 void summary_release(struct summary *summary);
@@ -108,24 +108,5 @@ void perfetto_memory_hint_print(uint64_t slices, uint64_t records, uint64_t byte
  * including slices that are not functions.
  */
 char *top_functions_make(const struct slice_totals *totals);
-
-/* ---- Code without names -------------------------------------------------- */
-
-struct debug_hint_file {
-	const char *path;        /* as recorded; borrowed */
-	const uint8_t *build_id; /* borrowed */
-	size_t build_id_size;    /* 0: unknown */
-	unsigned percent;        /* of the trace's time */
-};
-
-/* Limit of files in a hint. */
-#define DEBUG_HINT_FILES 3
-
-/*
- * Returns "libc.so.6: 38 % of the time has no names, libm.so.6: 3 %; get debug files by: ...",
- * owned by the caller. There must be at least one file; the first has the most time. `symfs`: the
- * directory with the recorded system's files; NULL: this system's.
- */
-char *debug_hint_make(const struct debug_hint_file *files, size_t count, const char *symfs);
 
 #endif

@@ -232,7 +232,7 @@ static void relocate(const struct kernel_modules *modules, struct module_load *l
 static void add_symbols(struct kernel_modules *modules, const struct module_load *load,
 			const char *path, FILE *kallsyms)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = base_name(path);
 	struct elf_symbol it = { 0 };
 
 	while (elf_symbol_next(load->file.elf, &it)) {

@@ -112,10 +112,8 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 /* Files may be given by their path or by its last part. */
 static bool keeps_path(const struct selection *selection, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	return pattern_list_matches(&selection->dsos, path) ||
-	       (slash && pattern_list_matches(&selection->dsos, slash + 1));
+	       pattern_list_matches(&selection->dsos, base_name(path));
 }
 
 bool function_choice_keeps_file(struct function_choice *choice, const struct dso *dso)

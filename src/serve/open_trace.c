@@ -179,7 +179,7 @@ static void print_hints(const struct trace_opening *opening, const char *path)
 	fprintf(stderr,
 		"ptrace2ftf: serving %s (%.1f MiB) to the %s, once and from this host only; "
 		"Ctrl-C ends it\n",
-		strrchr(path, '/') + 1, (double)status.st_size / (1 << 20),
+		base_name(path), (double)status.st_size / (1 << 20),
 		is_page(opening) ? "browser" : "page");
 	if (!is_page(opening))
 		fputs("ptrace2ftf: the browser asks whether the page may access the local network "

@@ -57,7 +57,7 @@ bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST
 
 char *viewer_page_path(const char *file)
 {
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	const char *name = base_name(file);
 	uint8_t random[RANDOM_BYTES];
 	char *path = alloc_zeroed(1, 2 * RANDOM_BYTES + NAME_MOST + 3), *at = path;
 

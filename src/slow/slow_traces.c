@@ -14,18 +14,26 @@
 #include "src/formats/text/any_text.h"
 #include "src/options/input_paths.h"
 
-/* ---- The index: index.tsv and index.jsonl -------------------------------- */
-
-/* A slow call and its trace. */
-struct slow_trace {
-	const json_t *call;          /* borrowed: from the answer's list in the report */
-	uint64_t begin, duration;    /* ns: of the call */
-	uint64_t view_from, view_to; /* ns: shown */
-	char *path;                  /* owned */
-	int status;                  /* enum exit_status of the conversion; -1: not started */
-	char *error;                 /* owned: reason of a failure; may be NULL */
-	struct options own;          /* of the conversion; lists are borrowed */
+struct slow_run {
+	const struct options *options; /* borrowed */
+	batch_convert_fn *convert;
+	char *tsv, *jsonl; /* owned: paths of the index */
+	json_t *answer;    /* owned: from the first process; may be NULL */
+	/* A slow call and its trace. */
+	struct slow_trace {
+		const json_t *call;          /* borrowed: from the answer's list in the report */
+		uint64_t begin, duration;    /* ns: of the call */
+		uint64_t view_from, view_to; /* ns: shown */
+		char *path;                  /* owned */
+		int status;         /* enum exit_status of the conversion; -1: not started */
+		char *error;        /* owned: reason of a failure; may be NULL */
+		struct options own; /* of the conversion; lists are borrowed */
+	} * traces;                 /* owned; slowest first */
+	struct batch_plan plan;     /* of the conversions; paths are the traces' */
+	int worst;                  /* exit status of a process */
 };
+
+/* ---- The index: index.tsv and index.jsonl -------------------------------- */
 
 /*
  * Returns a line of the index.  "query": parameters for Perfetto's page, after "#!/?url=...&", that
@@ -34,7 +42,7 @@ struct slow_trace {
 static json_t *line_json(const struct slow_trace *trace, size_t rank)
 {
 	json_t *line = json_pack("{sI so}", "rank", (json_int_t)rank, "file",
-				 batch_line_text(strrchr(trace->path, '/') + 1));
+				 batch_line_text(base_name(trace->path)));
 	char query[200];
 
 	snprintf(query, sizeof(query),
@@ -100,16 +108,6 @@ static int write_index(const struct slow_trace *traces, size_t count, const char
  */
 #define LEAST_CONTEXT   1000
 #define UNTIMED_CONTEXT 10000000
-
-struct slow_run {
-	const struct options *options; /* borrowed */
-	batch_convert_fn *convert;
-	char *tsv, *jsonl;         /* owned: paths of the index */
-	json_t *answer;            /* owned: from the first process; may be NULL */
-	struct slow_trace *traces; /* owned; slowest first */
-	struct batch_plan plan;    /* of the conversions; paths are the traces' */
-	int worst;                 /* exit status of a process */
-};
 
 static char *path_in(const struct options *options, const char *name)
 {

@@ -123,13 +123,12 @@ static bool try_as_recorded(const struct dso_find_options *options, const char *
 bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
 		      void *context)
 {
-	const char *inside = inside_container(path), *slash = strrchr(path, '/');
+	const char *inside = inside_container(path);
 
 	return try_as_recorded(options, path, false, try, context) ||
 	       (inside != path &&
 		try_as_recorded(options, inside, !options->symfs, try, context)) ||
-	       (options->symfs &&
-		try_as_recorded(options, slash ? slash + 1 : path, false, try, context));
+	       (options->symfs && try_as_recorded(options, base_name(path), false, try, context));
 }
 
 bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,

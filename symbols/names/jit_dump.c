@@ -23,7 +23,7 @@ struct jit_load {
 
 bool jit_dump_is_path(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = base_name(path);
 	size_t digits = 0;
 
 	if (!starts_with(name, "jit-"))

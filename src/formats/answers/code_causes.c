@@ -342,8 +342,7 @@ static size_t find_lines(const struct code_counts *slow, struct code_counts *usu
 static void print_place(const struct name *file, uint32_t line, const struct name *function,
 			FILE *out)
 {
-	const char *slash = file ? strrchr(file->text, '/') : NULL;
-	const char *base = slash ? slash + 1 : file ? file->text : "";
+	const char *base = file ? base_name(file->text) : "";
 
 	if (file && line) {
 		escaped_text_print(base, strlen(base), out);

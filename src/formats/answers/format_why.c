@@ -66,8 +66,7 @@ static void print_text_lines(const char *prefix, char *lines, size_t most, FILE 
 static void print_source(const struct symbol *symbol, FILE *out)
 {
 	struct source_line at = slice_source_line(symbol);
-	const char *slash = at.file ? strrchr(at.file->text, '/') : NULL;
-	const char *file = slash ? slash + 1 : at.file ? at.file->text : NULL;
+	const char *file = at.file ? base_name(at.file->text) : NULL;
 
 	if (!file || !at.line || strlen(file) > NAME_COLUMNS / 2)
 		return;

@@ -45,8 +45,7 @@ struct ftf_split {
 char *ftf_split_path(const char *path, size_t part)
 {
 	size_t length = strlen(path), end = length, size = length + 32;
-	const char *slash = strrchr(path, '/');
-	size_t base = slash ? (size_t)(slash - path) + 1 : 0;
+	size_t base = (size_t)(base_name(path) - path);
 	char *made = alloc_zeroed(1, size);
 
 	if (compression_of_path(path) != COMPRESSION_NONE)

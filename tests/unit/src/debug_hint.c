@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/report/summary.h"
+#include "src/pipeline/recording.h"
 #include "tests/support/unit.h"
 
 static char root[] = "/tmp/ptrace2ftf-XXXXXX";
@@ -42,10 +42,10 @@ static void system_is(const char *text)
 
 static const char *hint(const char *file)
 {
-	static const uint8_t id[] = { 0xab, 0xcd };
-	const struct debug_hint_file files[] = { { file, id, sizeof(id), 38 },
-						 { "/lib/libm.so.6", id, sizeof(id), 3 } };
-	char *text = debug_hint_make(files, 2, root);
+	const struct mapped_file first = { file, { 0xab, 0xcd }, 2, 0 };
+	const struct mapped_file second = { .path = "/lib/libm.so.6" };
+	char *text = debug_hint_make((const struct mapped_file *const[]){ &first, &second },
+				     (const unsigned[]){ 38, 3 }, 2, root);
 
 	snprintf(shown, sizeof(shown), "%s", text);
 	free(text);
