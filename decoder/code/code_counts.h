@@ -7,26 +7,25 @@
 
 struct address_space;
 
-/* Code without a branch but the last instruction, and where that leads. */
-struct code_count {
-	const struct address_space *space; /* borrowed: a space where the code has these ips */
-	uint64_t begin, last;              /* ips of the first and the last instruction */
-	uint64_t to;                       /* ip where jumps and direct calls lead; 0: unknown */
-	uint64_t count;                    /* executions from `begin` to `last` */
-	uint64_t taken;                    /* branches from `last` to `to` */
-	uint8_t kind;                      /* enum branch_kind of `last` */
-	bool stopped; /* by an interrupt: the instruction at `last` was not executed */
+/* Counts that wait for the ordered stage.  Zeroed, it is empty. */
+struct code_count_list {
+	/* Code without a branch but the last instruction, and where that leads. */
+	struct code_count {
+		const struct address_space
+			*space;       /* borrowed: a space where the code has these ips */
+		uint64_t begin, last; /* ips of the first and the last instruction */
+		uint64_t to;          /* ip where jumps and direct calls lead; 0: unknown */
+		uint64_t count;       /* executions from `begin` to `last` */
+		uint64_t taken;       /* branches from `last` to `to` */
+		uint8_t kind;         /* enum branch_kind of `last` */
+		bool stopped; /* by an interrupt: the instruction at `last` was not executed */
+	} * counts;           /* owned */
+	size_t count, room;
 };
 
 /* Receives counts, of equal code any number of times, in the ordered stage (base/workers.h). */
 struct code_counter {
 	void (*add)(struct code_counter *counter, const struct code_count *counts, size_t count);
-};
-
-/* Counts that wait for the ordered stage.  Zeroed, it is empty. */
-struct code_count_list {
-	struct code_count *counts; /* owned */
-	size_t count, room;
 };
 
 /* Hand the counts over; the list is empty then. */

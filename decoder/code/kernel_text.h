@@ -13,19 +13,17 @@
 
 struct code_patch;
 
-/* A file of code as the caller found it; borrowed from the caller. */
-struct code_file {
-	const char *path;     /* to open it by; NULL: not available */
-	const uint8_t *bytes; /* the whole file, mapped as long as the code_image lives */
-	size_t size;
-};
-
 /*
  * A copy of the kernel's memory, or its relocated file; and code made at run time, at addresses
  * that the file does not have: modules, and code that only patches contain.
  */
 struct kernel_code {
-	struct code_file file;
+	/* A file of code as the caller found it; borrowed from the caller. */
+	struct code_file {
+		const char *path;     /* to open it by; NULL: not available */
+		const uint8_t *bytes; /* the whole file, mapped as long as the code_image lives */
+		size_t size;
+	} file;
 	/* A range of kernel addresses and its bytes in a file. */
 	const struct kernel_segment {
 		uint64_t begin, end;  /* ip range [begin, end) */

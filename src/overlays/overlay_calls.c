@@ -131,18 +131,16 @@ static bool find_near(const struct overlay_call *messages, size_t count,
 
 /* ---- Matching ------------------------------------------------------------ */
 
-/* A clock, and how well the calls fit. */
-struct overlay_match {
-	int64_t ahead;        /* ns by which the overlay's clock is ahead of perf's */
-	uint64_t uncertainty; /* ns */
-	size_t matched;       /* calls that fit */
-	bool paired;          /* in order, each with its message; else by time only */
-};
-
 struct trial {
 	const struct overlay_call *calls, *messages;
 	size_t count, message_count;
-	struct overlay_match best;
+	/* A clock, and how well the calls fit. */
+	struct overlay_match {
+		int64_t ahead;        /* ns by which the overlay's clock is ahead of perf's */
+		uint64_t uncertainty; /* ns */
+		size_t matched;       /* calls that fit */
+		bool paired;          /* in order, each with its message; else by time only */
+	} best;
 	size_t second; /* calls that fit at the best of all other offsets */
 };
 

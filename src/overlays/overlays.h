@@ -105,15 +105,6 @@ static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uin
 	return moved < time || moved > INT64_MAX ? INT64_MAX : moved;
 }
 
-/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
-struct overlay_sync {
-	uint64_t tsc;       /* ticks; 0: not on this machine */
-	int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
-};
-
-/* Read the clocks of this machine at the same time: the fastest of a few tries. */
-void overlay_sync_now(struct overlay_sync *sync);
-
 /* ---- All overlays of a run ----------------------------------------------- */
 
 struct overlays {
@@ -121,7 +112,11 @@ struct overlays {
 	struct diag *diag;
 	struct overlay_input *inputs; /* owned */
 	size_t count;
-	struct overlay_sync *syncs; /* owned; lines of --clock-sync */
+	/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
+	struct overlay_sync {
+		uint64_t tsc;       /* ticks; 0: not on this machine */
+		int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
+	} * syncs;                  /* owned; lines of --clock-sync */
 	size_t sync_count;
 	/* While they are written: */
 	struct ftf_writer *writer;
@@ -129,6 +124,9 @@ struct overlays {
 	uint64_t next_id; /* of arrows and async slices; from 1 */
 	uint64_t slices;  /* written up to now */
 };
+
+/* Read the clocks of this machine at the same time: the fastest of a few tries. */
+void overlay_sync_now(struct overlay_sync *sync);
 
 /* The recording below the overlays; all borrowed. */
 struct overlay_recording {

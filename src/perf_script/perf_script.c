@@ -42,18 +42,16 @@ struct script_thread {
 	UT_hash_handle hh;
 };
 
-/* A function of the text, or a file of code without names. */
-struct text_symbol {
-	struct symbol symbol;
-	bool start_known; /* by an offset, or by a call to it */
-};
-
 struct script {
 	const struct perf_script_options *options;
 	struct perf_script_counts *counts;
 	struct script_thread *by_id;    /* hash, in the order of appearance */
 	struct script_thread *previous; /* of the line before: mostly the same */
-	struct text_symbol **symbols;   /* owned array, by the id of the name in the text */
+	/* A function of the text, or a file of code without names. */
+	struct text_symbol {
+		struct symbol symbol;
+		bool start_known; /* by an offset, or by a call to it */
+	} * *symbols;             /* owned array, by the id of the name in the text */
 	size_t symbol_room;
 	const struct symbol *ptwrite; /* how a PTWRITE is shown */
 	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */

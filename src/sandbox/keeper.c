@@ -40,20 +40,18 @@ static bool opens_file(uint32_t operation)
 
 /* ---- The keeper ---------------------------------------------------------- */
 
-/* A file that the keeper made; a trace may have 100,000 parts. */
-struct made {
-	char *temporary; /* owned */
-	char *path;      /* owned: its final path */
-	bool renamed;    /* from `temporary` to `path`: its name now, and the key */
-	UT_hash_handle hh;
-};
-
 struct keeper {
 	char *outputs[2]; /* owned; may be NULL */
 	bool split;       /* the first of them is written in parts */
 	size_t next_part;
-	int pid;            /* of the conversion */
-	struct made *files; /* owned: hash */
+	int pid; /* of the conversion */
+	/* A file that the keeper made; a trace may have 100,000 parts. */
+	struct made {
+		char *temporary; /* owned */
+		char *path;      /* owned: its final path */
+		bool renamed;    /* from `temporary` to `path`: its name now, and the key */
+		UT_hash_handle hh;
+	} * files; /* owned: hash */
 };
 
 static int refuse(void)

@@ -76,11 +76,6 @@ struct call_node {
 	};
 };
 
-struct call_total {
-	struct call_costs costs;        /* of ended calls, with callees */
-	uint32_t last_track, last_pair; /* 1 + a track's index; call_tree_pair() */
-};
-
 struct open_call {
 	uint32_t node;
 	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
@@ -111,7 +106,10 @@ struct call_tree {
 	 * Owned; by node. A recursion has the costs of its outermost call. Paths have totals only
 	 * after call_tree_add_up().
 	 */
-	struct call_total *totals;
+	struct call_total {
+		struct call_costs costs;        /* of ended calls, with callees */
+		uint32_t last_track, last_pair; /* 1 + a track's index; call_tree_pair() */
+	} * totals;
 	size_t total_room;
 	struct pair_table paths;     /* of (caller, key): number of the node less 1 */
 	struct call_thread *threads; /* owned; by index of the track */

@@ -13,21 +13,6 @@
 /* The first calls of a function, which give a bound. */
 #define TAIL_FIRST 32
 
-/*
- * The few calls of a function that take much longer than the others, found without a histogram:
- * only calls longer than a bound are counted.  A bound that more than a twentieth of the calls
- * exceeds is doubled.  Stops of the thread outside of system calls are no part of a call, and
- * recursive functions have no tail.
- */
-struct call_tail {
-	uint64_t first[TAIL_FIRST]; /* ns of the first calls, in order */
-	uint32_t first_count;
-	bool given_up;
-	uint64_t bound;
-	uint64_t since;      /* calls of the function when the bound was doubled */
-	uint64_t count, sum; /* of calls longer than the bound since then */
-};
-
 struct slice_totals {
 	/*
 	 * First. Node N is of function N - 1; `slowest` is the first of equally long calls. Without
@@ -45,7 +30,20 @@ struct slice_totals {
 	 * to be the slowest one, or to count in the tail.
 	 */
 	bool with_tails;
-	struct call_tail **tails; /* owned; by node; NULL: no call yet */
+	/*
+	 * The few calls of a function that take much longer than the others, found without a
+	 * histogram: only calls longer than a bound are counted.  A bound that more than a
+	 * twentieth of the calls exceeds is doubled.  Stops of the thread outside of system calls
+	 * are no part of a call, and recursive functions have no tail.
+	 */
+	struct call_tail {
+		uint64_t first[TAIL_FIRST]; /* ns of the first calls, in order */
+		uint32_t first_count;
+		bool given_up;
+		uint64_t bound;
+		uint64_t since;      /* calls of the function when the bound was doubled */
+		uint64_t count, sum; /* of calls longer than the bound since then */
+	} * *tails;                  /* owned; by node; NULL: no call yet */
 	size_t tail_room;
 	struct track_stops *stops; /* owned; by index of the track */
 	size_t stop_room;

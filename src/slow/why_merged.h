@@ -7,22 +7,20 @@
 
 #include "base/common.h"
 
-/* A cause of slow calls of a function; text is borrowed from the answers. */
-struct merged_cause {
-	const char *function, *cause, *unit;
-	size_t recordings, last; /* last: 1 + number of the last one */
-	uint64_t calls;
-	double extra;       /* of all these calls, in the unit */
-	double worst_extra; /* of a call, as the mean of its recording's calls */
-	const char *worst_input;
-	uint64_t worst_begin; /* ns: of the slowest call there */
-};
-
 /* Zeroed memory has no answers. */
 struct why_merged {
 	json_t *answers; /* owned: an array of [input, answer] */
 	size_t recordings, without, failed;
-	struct merged_cause *causes; /* owned */
+	/* A cause of slow calls of a function; text is borrowed from the answers. */
+	struct merged_cause {
+		const char *function, *cause, *unit;
+		size_t recordings, last; /* last: 1 + number of the last one */
+		uint64_t calls;
+		double extra;       /* of all these calls, in the unit */
+		double worst_extra; /* of a call, as the mean of its recording's calls */
+		const char *worst_input;
+		uint64_t worst_begin; /* ns: of the slowest call there */
+	} * causes;                   /* owned */
 	size_t count, room;
 };
 
