@@ -175,6 +175,9 @@ struct sideband_list {
 	uint64_t bytes;      /* of trace */
 	size_t others;       /* threads that ran on the CPUs but were not recorded */
 	double unknown;      /* bytes without a known thread */
+	/* Of the CPU whose bytes are divided; the switch at `at` is before the next bytes. */
+	const struct cpu_switch *switches;
+	size_t switch_count, at;
 };
 
 static void add_time(struct sideband_list *list, uint64_t time)
@@ -263,12 +266,6 @@ static void give(struct sideband_list *list, const struct thread *thread, double
 		list->unknown += bytes;
 }
 
-/* Switches of a CPU, from the one before `from` on: what runs in [from, to]. */
-struct runs {
-	const struct cpu_switch *switches;
-	size_t count, at;
-};
-
 /*
  * Idle threads write almost no trace. perf knows the names of the threads that it records, but also
  * reports switches to others.
@@ -278,50 +275,49 @@ static bool is_traced(const struct thread *thread)
 	return thread->tid && thread->name_count;
 }
 
-static uint64_t overlap(const struct runs *runs, size_t at, uint64_t from, uint64_t to)
+static uint64_t overlap(const struct sideband_list *list, size_t at, uint64_t from, uint64_t to)
 {
-	uint64_t begin = runs->switches[at].time, end = UINT64_MAX;
+	uint64_t begin = list->switches[at].time, end = UINT64_MAX;
 
-	if (at + 1 < runs->count)
-		end = runs->switches[at + 1].time;
+	if (at + 1 < list->switch_count)
+		end = list->switches[at + 1].time;
 	begin = MAX(begin, from);
 	end = MIN(end, to);
-	return is_traced(runs->switches[at].thread) && end > begin ? end - begin : 0;
+	return is_traced(list->switches[at].thread) && end > begin ? end - begin : 0;
 }
 
-static const struct thread *ran_before(const struct runs *runs, uint64_t time)
+static const struct thread *ran_before(const struct sideband_list *list, uint64_t time)
 {
-	size_t at = runs->at;
+	size_t at = list->at;
 
-	while (at + 1 < runs->count && runs->switches[at + 1].time < time)
+	while (at + 1 < list->switch_count && list->switches[at + 1].time < time)
 		at++;
-	for (; at < runs->count; at--) {
-		if (is_traced(runs->switches[at].thread))
-			return runs->switches[at].thread;
+	for (; at < list->switch_count; at--) {
+		if (is_traced(list->switches[at].thread))
+			return list->switches[at].thread;
 	}
 	return NULL;
 }
 
 /* Divide the bytes that a CPU wrote in [from, to] among its threads, by their time. */
-static void divide(struct sideband_list *list, struct runs *runs, uint64_t from, uint64_t to,
-		   double bytes)
+static void divide(struct sideband_list *list, uint64_t from, uint64_t to, double bytes)
 {
 	size_t first, last;
 	uint64_t sum = 0;
 
-	while (runs->at + 1 < runs->count && runs->switches[runs->at + 1].time <= from)
-		runs->at++;
-	first = last = runs->at;
-	for (; last < runs->count && runs->switches[last].time < to; last++)
-		sum += overlap(runs, last, from, to);
+	while (list->at + 1 < list->switch_count && list->switches[list->at + 1].time <= from)
+		list->at++;
+	first = last = list->at;
+	for (; last < list->switch_count && list->switches[last].time < to; last++)
+		sum += overlap(list, last, from, to);
 	for (size_t i = first; sum && i < last; i++) {
-		uint64_t ran = overlap(runs, i, from, to);
+		uint64_t ran = overlap(list, i, from, to);
 
 		if (ran)
-			give(list, runs->switches[i].thread, bytes * (double)ran / (double)sum);
+			give(list, list->switches[i].thread, bytes * (double)ran / (double)sum);
 	}
 	if (!sum)
-		give(list, ran_before(runs, to), bytes);
+		give(list, ran_before(list, to), bytes);
 }
 
 /* Stretches of trace of a CPU, each written up to a time, after the previous stretch. */
@@ -368,16 +364,17 @@ static void share_stretches(struct sideband_list *list, const struct aux_stream 
 			    const struct written_stretch *stretches, size_t count)
 {
 	uint64_t from = list->begin, sum = 0;
-	struct runs runs = { 0 };
 
-	runs.switches = timeline_switches(list->recording->timeline, stream->cpu, &runs.count);
+	list->at = 0;
+	list->switches =
+		timeline_switches(list->recording->timeline, stream->cpu, &list->switch_count);
 	for (size_t i = 0; i < count; i++)
 		sum += stretches[i].size;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t to = stretches[i].time > from ? stretches[i].time : from;
 
 		if (stretches[i].size)
-			divide(list, &runs, from, to,
+			divide(list, from, to,
 			       (double)stream->size * (double)stretches[i].size / (double)sum);
 		from = to;
 	}

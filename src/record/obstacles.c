@@ -66,8 +66,8 @@ void recorder_look(struct recorder *recorder)
 	*recorder = (struct recorder){
 		.has_perf = path_search("perf", perf),
 		.has_pt = access(PMU, F_OK) == 0,
-		.caps.cycles = read_setting(PMU "/caps/psb_cyc", 0),
-		.caps.address_filters = read_setting(PMU "/caps/ip_filtering", 0),
+		.cycles = read_setting(PMU "/caps/psb_cyc", 0),
+		.address_filters = read_setting(PMU "/caps/ip_filtering", 0),
 		.paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", 2),
 		.privileged = geteuid() == 0 || has_capability(),
 		.lockable = (uint64_t)read_setting("/proc/sys/kernel/perf_event_mlock_kb", 516)
@@ -146,7 +146,7 @@ bool recorder_check(const struct recorder *recorder, const struct options *optio
 		return false;
 	}
 	possible &= check_rights(recorder, options, out);
-	if (options->start_at && !recorder->caps.address_filters) {
+	if (options->start_at && !recorder->address_filters) {
 		message_begin_error(out);
 		fputs("cannot record: this processor has no address filters for "
 		      "--start-at; leave it out, and choose a part with --symbol\n",

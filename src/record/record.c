@@ -269,7 +269,7 @@ bool record_run(const struct options *options, int *status)
 
 	stat(options->input, &before);
 	recorder_look(&recorder);
-	words = perf_command_make(options, &recorder.caps, recorder_buffer(&recorder, options));
+	words = perf_command_make(options, recorder.cycles, recorder_buffer(&recorder, options));
 	if (options->dry_run) {
 		perf_command_print(words, stdout);
 		perf_command_free(words);

@@ -15,12 +15,6 @@ bool record_run(const struct options *options, int *status);
 
 /* ---- The command --------------------------------------------------------- */
 
-/* Capabilities of the processor's PT: files in intel_pt/caps. */
-struct pt_caps {
-	bool cycles;          /* psb_cyc: CYC packets */
-	bool address_filters; /* ip_filtering */
-};
-
 /* Store the path of the file with the functions of --start-at and --snapshot-at. */
 void perf_command_file(const struct options *options, char file[PATH_MAX]);
 
@@ -28,8 +22,7 @@ void perf_command_file(const struct options *options, char file[PATH_MAX]);
  * Returns the arguments of the command, ending with NULL; the caller frees the strings and the
  * array. `buffer`: bytes of AUX data per buffer, for perf's -m; 0: perf's default.
  */
-char **perf_command_make(const struct options *options, const struct pt_caps *caps,
-			 uint64_t buffer);
+char **perf_command_make(const struct options *options, bool cycles, uint64_t buffer);
 
 /* Print the arguments in shell syntax, and a newline. */
 void perf_command_print(char *const *words, FILE *out);
@@ -46,10 +39,12 @@ struct recorder {
 	bool has_perf;                     /* perf is in PATH */
 	bool has_pt;                       /* the kernel has the PMU intel_pt */
 	bool in_virtual_machine, is_intel; /* by /proc/cpuinfo */
-	struct pt_caps caps;
-	int paranoid;      /* kernel.perf_event_paranoid; 2 if it cannot be read */
-	bool privileged;   /* root, or CAP_PERFMON or CAP_SYS_ADMIN */
-	uint64_t lockable; /* bytes of buffers that perf may lock */
+	/* Capabilities of the processor's PT: files in intel_pt/caps. */
+	bool cycles;          /* psb_cyc: CYC packets */
+	bool address_filters; /* ip_filtering */
+	int paranoid;         /* kernel.perf_event_paranoid; 2 if it cannot be read */
+	bool privileged;      /* root, or CAP_PERFMON or CAP_SYS_ADMIN */
+	uint64_t lockable;    /* bytes of buffers that perf may lock */
 };
 
 void recorder_look(struct recorder *recorder);

@@ -18,23 +18,6 @@
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
 
-struct kernel_names {
-	const struct kernel_symbol *records; /* borrowed; by time */
-	struct symbol *symbols; /* owned; by index of `records`; `start` is an address */
-	size_t count, next;     /* `next`: the next record */
-	uint64_t begin, end;    /* all symbols are in [begin, end) */
-	void *tree;             /* owned, of tsearch(3): the current symbols */
-};
-
-/* Returns whether a name may be valid at `ip` at some time. */
-static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint64_t ip)
-{
-	return ip >= kernel->begin && ip < kernel->end;
-}
-
-/* Apply all records up to `time` (ns). Earlier times than before have no effect. */
-void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
-
 /* Slots of the caches, as powers of two. A program has about twice as many branches as targets. */
 #define ADDRESS_CACHE_BITS 13
 #define BRANCH_CACHE_BITS  15
@@ -54,8 +37,23 @@ struct resolver {
 	struct direct_cache addresses; /* owned; of struct cached_location */
 	struct direct_cache branches;  /* owned; of struct known_branch; CALL_NOT_KNOWN: empty */
 	struct location_pair uncached; /* the last branch that may not be cached */
-	struct kernel_names kernel;
+	struct kernel_names {
+		const struct kernel_symbol *records; /* borrowed; by time */
+		struct symbol *symbols; /* owned; by index of `records`; `start` is an address */
+		size_t count, next;     /* `next`: the next record */
+		uint64_t begin, end;    /* all symbols are in [begin, end) */
+		void *tree;             /* owned, of tsearch(3): the current symbols */
+	} kernel;
 };
+
+/* Returns whether a name may be valid at `ip` at some time. */
+static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint64_t ip)
+{
+	return ip >= kernel->begin && ip < kernel->end;
+}
+
+/* Apply all records up to `time` (ns). Earlier times than before have no effect. */
+void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
 
 /* Open every file of the timeline in `store`; borrows all arguments. */
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,

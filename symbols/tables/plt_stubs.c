@@ -9,16 +9,15 @@
  */
 #include "symbols/tables/symbol_table.h"
 
-struct plt_slots {
-	struct plt_slot *array; /* owned */
-	size_t count, room;
-};
-
 struct plt_scanner {
 	const struct elf_file *file;
-	bool wide;               /* x86-64, else x86 */
-	struct plt_slots slots;  /* every function pointer; sorted by vaddr */
-	struct plt_slots pushed; /* .rela.plt in its own order: lazy stubs push an index into it */
+	bool wide; /* x86-64, else x86 */
+	/* Every function pointer, sorted by vaddr; and .rela.plt in its own order: lazy stubs push
+	 * an index into it. */
+	struct plt_slots {
+		struct plt_slot *array; /* owned */
+		size_t count, room;
+	} slots, pushed;
 	size_t budget; /* bytes of sections left to read: sections may overlap in a hostile file */
 	plt_stub_taker *take;
 	void *context; /* borrowed */
