@@ -5,9 +5,9 @@
  * The job does not know the stack at the start of its segment. Most branches change only frames
  * that the segment itself has pushed. The job follows these with the same machine
  * (precise_follow_above()), on a stack of its own above one frame that represents all unknown ones.
- * The thread's stack then takes the slices and the frames that are still open at once. Where the
- * stretch does not fit, and between stretches, the branches themselves are fed. So the result does
- * not depend on what was followed ahead.
+ * The thread's stack then takes all slices and open frames of the stretch in one step. Where a
+ * stretch does not fit, and between stretches, the branches are fed one by one. So the result does
+ * not depend on which branches were followed ahead.
  */
 #ifndef SRC_CALLSTACK_CALL_STRETCH_H
 #define SRC_CALLSTACK_CALL_STRETCH_H
@@ -18,7 +18,7 @@
 struct frame;
 
 struct call_stretch {
-	/* Borrowed: the events. The first one is a BRANCH_FOLLOWED with this stretch; it was: */
+	/* Borrowed. The first event is a BRANCH_FOLLOWED for this stretch; its original */
 	struct branch_event *events;
 	struct known_branch *known;
 	uint8_t kind;
@@ -46,7 +46,7 @@ struct call_follower {
 	const struct callstack_machine *machine; /* borrowed; its sink uses no details */
 };
 
-/* Initialize a follower; borrows the machine while streams use it. */
+/* Initialize a follower, which borrows the machine while streams use it. */
 void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine);
 
 #endif

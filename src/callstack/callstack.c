@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of call-stack machines that do not depend on the rules. */
+/* Code of call-stack machines that does not depend on their rules. */
 #include "src/callstack/callstack.h"
 
 /* 144 MiB of frames; a stack of 8 MiB has at most half a million. */

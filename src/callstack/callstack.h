@@ -3,9 +3,9 @@
  * Call-stack machines: branches with symbols in, slices out.
  *
  * A machine holds the rules by which branches change a call stack. All threads of a run share it;
- * each traced thread has a struct callstack. Machines do no I/O and never fail: an impossible event
- * is counted as a warning. Nothing is allocated per branch once a thread's arrays have grown to
- * their working size.
+ * each traced thread has a struct callstack. Machines do no I/O and never fail; they count an
+ * impossible event as a warning. They do not allocate per branch once a thread's arrays have grown
+ * to their working size.
  */
 #ifndef SRC_CALLSTACK_CALLSTACK_H
 #define SRC_CALLSTACK_CALLSTACK_H
@@ -22,8 +22,7 @@ struct slice_cause;
 /* Additional facts about an event.  Most branches have none. */
 struct branch_notes {
 	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
-	/* Show only this instant; NULL: none. With a BRANCH_TX_ABORT, the abort's branch follows.
-	 */
+	/* NULL, or show only this instant. After a BRANCH_TX_ABORT's mark, its branch follows. */
 	const struct symbol *mark;
 	uint64_t mark_value;      /* shown with the mark if its symbol is a SYMBOL_MARK */
 	const struct trap *traps; /* OCaml handlers installed and removed on the way to `from` */
@@ -31,12 +30,12 @@ struct branch_notes {
 	uint32_t trap_count;
 	uint16_t vector;    /* 1 + the interrupt's vector; 0: unknown */
 	bool enters_trap;   /* `to` is an OCaml exception handler */
-	bool has_no_caller; /* a program or thread begins at `to` */
+	bool has_no_caller; /* a program or a thread begins at `to` */
 	bool exec;          /* the first event of a new program */
 	bool untimed;       /* the event's time is unknown: use the thread's last one */
 };
 
-/* One branch or gap with names.  The machine borrows all of it for the call. */
+/* A branch or gap with names, borrowed by the machine for the call. */
 struct resolved_branch {
 	const struct branch_event *event;
 	const struct location_pair
@@ -49,33 +48,31 @@ struct callstack;
 struct timeline;
 
 /*
- * The operations of a machine on a stack, called by the functions below.  The precise machine alone
- * has `join` to `set_inlined`; those of magic-trace's are NULL.
+ * Operations of a machine on a stack, called by the functions below. `join` to `set_inlined` are
+ * NULL in magic-trace's machine.
  */
 struct callstack_ops {
-	/* Returns the stack of a new thread, owned by the caller, who closes it before its machine.
-	 */
+	/* Returns the stack of a new thread, owned by the caller; close it before the machine. */
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	/*
-	 * Feed branches and gaps. With `notes` (borrowed for the call; may be NULL) there is one
-	 * branch, to which they belong. The times of a thread should not decrease; if they do, the
-	 * times of its slices may decrease as well (see slice_sorter.h).
+	 * Feed branches and gaps. `notes` (borrowed for the call; may be NULL) are for exactly one
+	 * branch. The times of a thread should not decrease; otherwise the times of its slices may
+	 * decrease as well (see slice_sorter.h).
 	 */
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
 		     const struct branch_notes *notes);
-	/* If a stretch (call_stretch.h) fits the stack, feed its branches. Returns whether it does.
-	 */
+	/* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */
 	bool (*join)(struct callstack *stack, const struct call_stretch *stretch);
 	/*
 	 * Start a new stack with the frames of its parent, a stack of the same machine that forked
-	 * it at `time` (ns); NULL: the parent's frames are not known yet. If the stack already ran
-	 * in the kernel, its frames end at `time`, inside of the parent's.
+	 * it at `time` (ns); NULL: the parent's frames are not known yet. If the new stack already
+	 * ran in the kernel, its frames end at `time`, inside the parent's.
 	 */
 	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time);
 	/*
-	 * Make `copy` a copy of a stack of the same machine, to inherit from and to close only.
-	 * Subtracts the number of frames from `*most`. Returns false, with an empty copy, if the
-	 * stack has more frames than `*most`, or if all stacks have too many.
+	 * Copy a stack of the same machine; `copy` can only be inherited from and closed. Subtracts
+	 * the number of frames from `*most`. Returns false, with an empty copy, if the stack has
+	 * more frames than `*most`, or if all stacks together have too many.
 	 */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 	/* Take the time and the counts of an event that changes no frame. */
@@ -83,7 +80,7 @@ struct callstack_ops {
 	/*
 	 * If `location` is in the innermost function, make `call` (NULL: no call) and its parents
 	 * the function's inlined calls. They begin and end at the last event, and take their time
-	 * from the function alone. Returns whether `location` is there.
+	 * from the function alone. Returns whether `location` is in that function.
 	 */
 	bool (*set_inlined)(struct callstack *stack, const struct location *location,
 			    const struct inlined_call *call);
@@ -96,10 +93,10 @@ struct callstack_ops {
 /* Where the times of a run's calls come from. */
 enum time_source {
 	TIMES_OF_PERF = 0, /* perf script's */
-	TIMES_MEASURED,    /* timing packets, to the machine's resolution */
+	TIMES_MEASURED,    /* timing packets, with the machine's resolution */
 	TIMES_ESTIMATED,   /* TSC packets only: interpolated by instructions */
-	TIMES_INVENTED,    /* no timing packets: 1 ns an instruction */
-	TIMES_OF_LINES,    /* perf script's text without times: 1 ns a line */
+	TIMES_INVENTED,    /* no timing packets: 1 ns per instruction */
+	TIMES_OF_LINES,    /* perf script's text without times: 1 ns per line */
 };
 
 /* The state that all threads share.  An implementation has this as its first member. */
@@ -108,13 +105,13 @@ struct callstack_machine {
 	const struct slice_sink *sink; /* borrowed */
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
 	uint64_t base_time;            /* ns: the time of the run's first timed event */
-	/* ns: most time from a timestamp to events that carry it; 0: up to the next timestamp. */
+	/* ns: maximum age of a timestamp at an event that has it; 0: up to the next timestamp. */
 	uint64_t resolution;
 	enum time_source times;
-	uint64_t branch; /* number of the branch that is fed, for slice details; 0: not numbered */
+	uint64_t branch; /* number of the current branch, for slice details; 0: not numbered */
 	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
 	bool has_cycles; /* CYC packets: mark calls that share a time, if the sink uses details */
-	/* What is not sure, and where it begins. */
+	/* Counts of uncertain slices and frames, and the start of each. */
 	struct stack_doubts {
 		uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 		int64_t first_uncertain;   /* mapped: start of the first of them, approximately */
@@ -122,15 +119,16 @@ struct callstack_machine {
 		uint64_t opaque_ip;        /* address of the first of them */
 	} doubts;
 	/*
-	 * Limits of all threads: of open calls (a thread's frames are dropped with a warning), and
-	 * of calls and returns that wait for a later time (it is not distributed to them).
+	 * Limits for all threads together: open calls (above it, a thread's frames are dropped with
+	 * a warning), and calls and returns that wait for a later time (above it, they get no share
+	 * of that time).
 	 */
 	size_t open_most, pending_most;
 	size_t pending_room; /* for events, in all groups */
 	bool has_base_time;
-	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
+	bool newer_upstream; /* imitate magic-trace 1.1 and later where they differ from 1.0 */
 	bool like_upstream;  /* imitate 1.0 even where the records would be better otherwise */
-	/* Returns the base time (ns) for the time of the run's first event. NULL: that time. */
+	/* Returns the base time (ns) for the time of the run's first event. NULL: use that time. */
 	uint64_t (*choose_base)(void *context, uint64_t time);
 	void *base_context; /* borrowed */
 };
@@ -159,7 +157,7 @@ struct callstack_options {
 	const struct timeline *timeline; /* borrowed: of the events' threads; may be NULL */
 };
 
-/* Returns the symbol of slices without a function. */
+/* Returns a symbol for slices without a function. */
 static inline struct symbol callstack_special_symbol(struct name_table *names, const char *text)
 {
 	const struct name *name = name_intern_text(names, text);
@@ -167,7 +165,7 @@ static inline struct symbol callstack_special_symbol(struct name_table *names, c
 	return (struct symbol){ .kind = SYMBOL_SPECIAL, .name = name, .linkage = name };
 }
 
-/* Set a machine's operations, limits, and what all machines use of the options. */
+/* Set a machine's operations and limits, and the options that all machines share. */
 void callstack_machine_init(struct callstack_machine *machine, const struct callstack_ops *ops,
 			    const struct callstack_options *options);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of a thread's stack at its system calls, and the choice of a forked child's; clone calls.
- */
+/* Copy a thread's stack at its system calls, and find the copy for a forked child; clone calls. */
 #include "src/callstack/fork_pauses.h"
 
 /* A stack of at most this depth is always copied. */
 #define SHALLOW 1024
 
-/* Returns the pause to replace: the oldest of an ip that has many, or of all. */
+/* Returns the pause to replace: the oldest of this ip if it has many, else the oldest of all. */
 static size_t oldest(const struct fork_pauses *pauses, uint64_t ip)
 {
 	size_t same = 0, first = 0;
@@ -68,7 +67,7 @@ static bool is_possible(const struct fork_pauses *pauses, size_t index,
 	       pause[1].time + query->resolution >= fork;
 }
 
-/* Returns the first pause from an index on that can contain a fork; the count if none can. */
+/* Returns the first pause at or after an index that can contain a fork, or the count. */
 static size_t first_possible(const struct fork_pauses *pauses, size_t index,
 			     const struct fork_query *query, uint64_t fork)
 {
@@ -77,7 +76,7 @@ static size_t first_possible(const struct fork_pauses *pauses, size_t index,
 	return index;
 }
 
-/* Returns the last pause from an index on that can contain the fork; the count if none can. */
+/* Returns the last pause at or after an index that can contain the fork, or the count. */
 static size_t last_possible(const struct fork_pauses *pauses, size_t index,
 			    const struct fork_query *query)
 {
@@ -96,7 +95,7 @@ const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 
 	while (count && list[count - 1].time > query->time)
 		count--;
-	/* What a gap hides is unknown, so the search begins after it. */
+	/* A gap may hide system calls: search after it. */
 	for (index = count; index && list[index - 1].resume_ip;)
 		index--;
 	last = last_possible(pauses, index, query);
@@ -132,7 +131,7 @@ bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t tim
 		      uint64_t resolution)
 {
 	size_t oldest = calls->count > CLONE_CALLS_MOST ? calls->count - CLONE_CALLS_MOST : 0;
-	uint64_t next = UINT64_MAX; /* time of the call after it */
+	uint64_t next = UINT64_MAX; /* time of the following call */
 
 	for (size_t i = calls->count; i-- > oldest;) {
 		const struct clone_call *call = &calls->calls[i % CLONE_CALLS_MOST];

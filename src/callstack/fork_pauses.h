@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keeps a thread's stack at each of its latest system calls. A forked child starts with one of
- * them: its first instruction follows the parent's system call. Times do not identify the call, as
- * events have that of the last timing packet before them: calls after the fork may seem to precede
- * it.
+ * them: its first instruction follows the parent's system call. Times do not identify the call: an
+ * event has the time of the last timing packet before it, so calls after the fork may seem to
+ * precede it.
  */
 #ifndef SRC_CALLSTACK_FORK_PAUSES_H
 #define SRC_CALLSTACK_FORK_PAUSES_H
@@ -12,7 +12,7 @@
 
 struct address_space;
 
-/* Pauses kept, in all and of one address: a child may begin long after the fork. */
+/* Limits of kept pauses, of all and per address: a child may begin long after the fork. */
 #define FORK_PAUSES_MOST 32
 #define FORK_PAUSES_SAME 16
 
@@ -31,8 +31,8 @@ struct fork_pauses {
 };
 
 /*
- * Returns whether a child that begins at ip can have been forked in a pause. In a 32-bit vdso, an
- * INT 0x80 for other processors follows SYSENTER or SYSCALL, and the kernel resumes after both
+ * Returns whether a child that begins at ip can have been forked in a pause. In the 32-bit vdso,
+ * SYSENTER or SYSCALL precedes an INT 0x80 for other processors, and the kernel resumes after both
  * (arch/x86/entry/vdso/vdso32/system_call.S).
  */
 static inline bool fork_pause_resumes_at(const struct fork_pause *pause, uint64_t ip)
@@ -41,13 +41,13 @@ static inline bool fork_pause_resumes_at(const struct fork_pause *pause, uint64_
 }
 
 /*
- * Note a system call or gap that was fed to the stack. The copy is empty unless the stack's depth
- * is in proportion to the events since the last copy, so that copies cost no more than events.
+ * Note a system call or gap that was fed to the stack. A stack that is too deep for the number of
+ * events since the last copy is not copied, so that copying costs no more than the events.
  */
 void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		     const struct branch_event *event);
 
-/* Describes a fork, to find its pause. */
+/* A fork, as a search key for its pause. */
 struct fork_query {
 	uint64_t time;       /* ns: of the fork */
 	uint64_t ip;         /* target of the child's first branch into user code; 0: unknown */
@@ -60,9 +60,9 @@ struct fork_query {
 
 /*
  * Returns the pause in which a child was forked, borrowed until the next change; NULL: no pause.
- * Forks from one address have their pauses in their own order, so each takes the first possible one
- * that no earlier fork took. If none resumes at the child's address, it is the last before the
- * fork.
+ * Forks from one address are in the order of their pauses, so each takes the first possible pause
+ * that no earlier fork took. If no pause resumes at the child's address, returns the last one
+ * before the fork.
  */
 const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 					  const struct fork_query *query);
@@ -70,15 +70,16 @@ const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 /* Release the copies.  Idempotent, also on zeroed memory. */
 void fork_pauses_release(struct fork_pauses *pauses);
 
-/* Calls kept: a thread may begin long after its creation. */
+/* Limit of kept calls: a thread may begin long after its creation. */
 #define CLONE_CALLS_MOST 64
 
 /*
  * The latest system calls of a thread that creates threads; zeroed memory is empty.
  *
  * A new thread begins after the system call that created it, on a stack of its own, so the function
- * there has no caller (clone(2), CLONE_THREAD). If trace was lost, the thread's first address may
- * be a later one; so it is compared with the calls that its creator made before the thread began.
+ * there has no caller (clone(2), CLONE_THREAD). After lost trace, the thread's first address in the
+ * trace may be a later one. So compare it with the calls that the creator made before the thread
+ * began.
  */
 struct clone_calls {
 	struct clone_call {
@@ -93,7 +94,7 @@ void clone_calls_add(struct clone_calls *calls, const struct branch_event *event
 
 /*
  * Returns whether a kept call can have created the thread that begins at `ip`, at `time` (ns): the
- * last call before, or any within `resolution` (ns; 0: any at all).
+ * last call before, or one within `resolution` (ns; 0: any call).
  */
 bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t time,
 		      uint64_t resolution);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the inlined calls at both ends of branches, and show them on the stack. */
+/* Find the inlined calls at both ends of a branch, and show them on the stack. */
 #include "src/callstack/thread_stacks.h"
 
 /* The inlined calls at both ends of a branch; may be NULL. */
@@ -34,7 +34,7 @@ static const struct inlined_call *find_call(const struct resolver *resolver,
 	return code.innermost;
 }
 
-/* Returns whether a branch touches neither inlined calls nor functions that have them there. */
+/* Returns whether a branch is a near one that concerns no inlined call. */
 static bool is_between_functions(const struct resolver *resolver, const struct branch_event *event,
 				 const struct inline_ends *ends)
 {
@@ -42,7 +42,7 @@ static bool is_between_functions(const struct resolver *resolver, const struct b
 		return false;
 	if (event->kind != BRANCH_RETURN)
 		return !(event->flags & BRANCH_INDIRECT) || event->kind == BRANCH_CALL;
-	/* The call may be the last instruction of an inlined call. */
+	/* A call instruction may be the last one of an inlined call. */
 	return !find_call(resolver, event->space, event->to - 1);
 }
 
@@ -117,7 +117,7 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 		callstack_feed(stack, branch, 1, NULL);
 		return;
 	}
-	/* The instructions before a passage ran in the code before it. */
+	/* The instructions before a passage belong to the code before it. */
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));
 	if (inside && stays(event, branch->locations))

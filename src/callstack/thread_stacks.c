@@ -11,28 +11,28 @@ struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
 	struct branch_event early;         /* instructions and cycles before the first branch */
 	const struct address_space *space; /* of the last branch */
-	uint64_t last_ip;                  /* the last branch's target; 0: not traced */
+	uint64_t last_ip;                  /* target of the last branch; 0: not traced */
 	uint64_t off_time; /* ns: when the trace stopped; 0: it runs, or pauses are not shown */
 	struct slice_cause cause;        /* of the next interrupt */
 	uint16_t vector;                 /* 1 + its vector; 0: unknown */
-	uint64_t last_clone;             /* ns: when it last creates a thread; 0: never */
+	uint64_t last_clone;             /* ns: time of its last thread creation; 0: never */
 	struct clone_calls *clone_calls; /* owned: until last_clone; may be NULL */
-	uint64_t last_fork;              /* ns: when it last forks a child process; 0: never */
+	uint64_t last_fork;              /* ns: time of its last fork; 0: never */
 	struct fork_pauses *pauses;      /* owned: until last_fork; may be NULL */
-	size_t fork_index;               /* of a forked child: its index in `forks` */
-	uint64_t begin_ip;    /* of a forked child: target of its first branch; 0: unknown */
-	uint64_t fork_number; /* number of its pause (struct fork_pause); 0: unknown */
-	bool awaits_user;     /* a forked child that has not entered user code */
-	bool hidden;          /* its slices are not shown */
+	size_t fork_index;               /* forked child: its index in `forks` */
+	uint64_t begin_ip;               /* forked child: target of its first branch; 0: unknown */
+	uint64_t fork_number;            /* number of its pause (struct fork_pause); 0: unknown */
+	bool awaits_user;                /* forked child that has not entered user code */
+	bool hidden;                     /* its slices are not shown */
 };
 
-/* Limit of straight-line code between two branches, in bytes; more is an error in the trace. */
+/* Maximum bytes of straight-line code between two branches; more is an error in the trace. */
 #define STRAIGHT_MAX 65536
 
 /* Branches looked up before any is fed. */
 #define BATCH_MOST 64
 
-/* Events prefetched ahead: the CPU that decoded them may still have them. */
+/* Events to prefetch: they can be in the cache of the CPU that decoded them. */
 #define AHEAD 16
 
 static bool is_forked(const struct thread *thread)
@@ -135,8 +135,8 @@ static uint64_t number_of_sibling(const struct thread_stacks *stacks, size_t chi
 }
 
 /*
- * Lists the fork times of siblings that have not begun, back to one that began at ip, whose pause
- * bounds theirs. Returns their count; the times end at times[SIBLINGS_MOST].
+ * List the fork times of siblings that have not begun, back to a sibling that began at ip: its
+ * pause precedes theirs. Returns their count; the times end at times[SIBLINGS_MOST].
  */
 static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uint64_t ip,
 			   uint64_t *times)
@@ -155,7 +155,7 @@ static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uin
 	return count;
 }
 
-/* Start a forked child's stack with its parent's: it enters user code, or begins with a gap. */
+/* The child enters user code, or begins with a gap: start its stack with its parent's frames. */
 static void inherit_stack(struct thread_stacks *stacks, struct thread_state *state,
 			  const struct branch_event *event)
 {
@@ -190,8 +190,8 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 }
 
 /*
- * Only the address at which the child enters user code shows which call forked it. If the kernel is
- * traced, the child begins after its first context switch, in ret_from_fork().
+ * The forking call is identified by the address at which the child enters user code. If the kernel
+ * is traced, the child begins after its first context switch, in ret_from_fork().
  */
 static void begin_child(struct thread_stacks *stacks, struct thread_state *state,
 			const struct branch_event *event)
@@ -204,13 +204,13 @@ static void begin_child(struct thread_stacks *stacks, struct thread_state *state
 		inherit_stack(stacks, state, event);
 }
 
-/* Follow a child that has not entered user code; may make `event` a branch from nowhere. */
+/* Follow a child that has not entered user code; can clear `event->from`. */
 static void follow_child(struct thread_stacks *stacks, struct thread_state *state,
 			 struct branch_event *event)
 {
 	if (ip_is_kernel(event->to))
 		return;
-	/* After a gap it may be anywhere. */
+	/* After a gap, the child's position is unknown. */
 	if (event->kind != BRANCH_GAP && event->to) {
 		inherit_stack(stacks, state, event);
 		event->from = 0; /* the kernel's frames have ended */
@@ -225,7 +225,7 @@ static bool may_fork(const struct branch_event *event)
 	       event->kind == BRANCH_GAP;
 }
 
-/* Note a system call or gap of a thread that forks; only the last event can be one. */
+/* Note a system call or gap of a forking thread; only the last event can be one. */
 static void follow_parent(struct thread_state *state, const struct branch_event *events,
 			  size_t count)
 {
@@ -294,7 +294,7 @@ static bool began_program(struct thread_state *state, const struct branch_event 
 	return before && timeline_ran_exec(event->thread->process, before, event->space);
 }
 
-/* Note the OCaml handlers that the straight-line code before the branch installs and removes. */
+/* Note OCaml handlers that the straight-line code before the branch installs and removes. */
 static void find_traps(struct branch_notes *notes, const struct location *from, uint64_t last_ip)
 {
 	const struct trap_table *table = dso_borrow_traps(from->symbol->dso);
@@ -321,7 +321,7 @@ static bool enters_trap(const struct location *to)
 	return false;
 }
 
-/* An offset in a SYMBOL_FILE is not an offset in code. */
+/* An offset in a SYMBOL_FILE is not an offset in a function. */
 static bool is_in_function(const struct location *location)
 {
 	return location->symbol && location->symbol->dso && location->symbol->kind != SYMBOL_FILE;
@@ -361,8 +361,8 @@ static bool has_no_caller(const struct thread_stacks *stacks, const struct branc
 }
 
 /*
- * Look up branches, from the first on, of one thread and program, of kinds up to `last_kind` (a
- * constant), while the resolver has their locations cached. Returns their number.
+ * Look up leading branches of one thread and program, of kinds up to `last_kind` (a constant),
+ * while the resolver has their locations cached. Returns their number.
  */
 static inline __attribute__((always_inline)) size_t look_up_cached(
 	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
@@ -408,7 +408,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		notes.has_no_caller = enters_program(stacks, event);
 	}
 	if (event->kind == BRANCH_GAP)
-		state->cause.known = 0; /* a lost event may have it */
+		state->cause.known = 0; /* can belong to a lost event */
 	if (state->vector)
 		note_interrupt(stacks, state, event, &notes);
 	note_traps(state, branch.locations, &notes);
@@ -418,7 +418,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		callstack_feed(state->stack, &branch, 1, &notes);
 }
 
-/* Code that is not in the trace ran, so later events begin a new stack. */
+/* Code ran without trace, so later events begin a new stack. */
 static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 		       const struct branch_event *event)
 {
@@ -443,7 +443,7 @@ static bool is_ready(const struct thread_stacks *stacks, const struct thread_sta
 	return state->stack && !state->vector && !stacks->pauses && !state->awaits_user;
 }
 
-/* Feed a whole stretch. Returns the number of its branches; 0: feed the branches instead. */
+/* Feed a whole stretch. Returns its number of branches; 0: feed the branches instead. */
 static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *state,
 			   const struct branch_event *events, size_t count)
 {

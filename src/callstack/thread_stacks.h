@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call stack per traced thread, fed with decoded branches: opened at the thread's first branch,
- * with the parent's frames in a forked child, and with gaps where tracing was paused.
+ * Call stacks per thread, fed with decoded branches. A stack is opened at its thread's first
+ * branch, starts with the parent's frames in a forked child, and has gaps where tracing was paused.
  */
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H
@@ -13,23 +13,23 @@
  * Inlined functions as frames of their own (--inline), for all threads.
  *
  * The streams emit each branch, and each passage (branch_is_passage()) into code with other inlined
- * calls, with the instructions executed before it. So the inlined calls at the end of an event run
- * until the next event. They are looked up once per known branch. Zeroed memory shows nothing.
+ * calls, with the number of instructions before it. So the inlined calls at the target of an event
+ * run until the next event. They are looked up once per known branch. Zeroed memory shows nothing.
  */
 struct inline_flow {
 	const struct known_branches *branches; /* borrowed */
 	struct inline_ends *ends;              /* owned; by known branch; NULL: show nothing */
 };
 
-/* Show the inlined calls of events with known branches in `branches`, borrowed until release. */
+/* Show inlined calls of events with known branches in `branches`, borrowed until release. */
 void inline_flow_init(struct inline_flow *flow, const struct known_branches *branches);
 
 /* Idempotent, also on zeroed memory. */
 void inline_flow_release(struct inline_flow *flow);
 
 /*
- * Feed one branch, whose locations are in physical functions, or a passage to the stack, and the
- * inlined calls at its end. `notes` may be NULL for a near branch or a passage.
+ * Feed one branch or passage, with locations in physical functions, to the stack, then the inlined
+ * calls at its target. `notes` may be NULL for a near branch or a passage.
  */
 void inline_flow_feed(const struct inline_flow *flow, const struct resolver *resolver,
 		      struct callstack *stack, const struct resolved_branch *branch,
@@ -43,11 +43,11 @@ struct thread_stacks {
 	struct resolver *resolver;         /* borrowed */
 	/* Returns the track of a thread (NULL: unknown); called once per thread. */
 	void *(*add_track)(void *context, const struct thread *thread);
-	void *context;           /* borrowed: of add_track */
-	struct arena *events;    /* borrowed: holds what slices refer to (struct slice_cause) */
-	struct inline_flow flow; /* owned; for the precise machine only */
-	bool show_pauses;        /* show where tracing was paused; for the precise machine only */
-	struct thread_state *states; /* owned; by thread index; last: unknown threads */
+	void *context;               /* borrowed: argument of add_track */
+	struct arena *events;        /* borrowed: memory of each struct slice_cause */
+	struct inline_flow flow;     /* owned; precise machine only */
+	bool show_pauses;            /* show where tracing was paused; precise machine only */
+	struct thread_state *states; /* owned; by thread index; the last is for unknown threads */
 	size_t count;                /* threads of the timeline */
 	const struct thread *
 		*forks; /* owned: first threads of forked processes, by parent and time */
@@ -60,16 +60,16 @@ struct thread_stacks {
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline);
 
 /*
- * Feed the first of `count` events (at least one) in the order of decoder/streams/branch_merge.c,
- * no BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a thread.
+ * Feed the first of `count` events (at least one), in the order of decoder/streams/branch_merge.c
+ * and without BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a thread.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count);
 
-/* Take the instructions and cycles of a BRANCH_COUNTS; for the precise machine only. */
+/* Add the instructions and cycles of a BRANCH_COUNTS; precise machine only. */
 void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event);
 
-/* The same for a thread none of whose events are shown, as far as others inherit its stack. */
+/* The same for a hidden thread, as far as other threads inherit its stack. */
 size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_event *events,
 			    size_t count);
 
@@ -77,14 +77,14 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol);
 
-/* Note a value (indexed by enum cpu_event_evd) of the thread's next interrupt. */
+/* Note a value (by enum cpu_event_evd) of the thread's next interrupt. */
 void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,
 			      uint32_t type, uint64_t value);
 
-/* Drop the values noted: they belong to another event. */
+/* Drop the noted values, which belong to another event. */
 void thread_stacks_drop_event_data(struct thread_stacks *stacks, const struct thread *thread);
 
-/* Note the vector of the thread's next branch, if that is an interrupt or exception. */
+/* Note the vector of the thread's next branch, if it is an interrupt or exception. */
 void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *thread,
 			     uint8_t vector);
 

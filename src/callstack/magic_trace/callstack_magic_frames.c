@@ -71,7 +71,7 @@ void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip)
 	current(stack)->since = since_of(stack, time, ip);
 }
 
-/* Returns a frame that is found late: it encloses the current stack. */
+/* Returns a frame that was found late, and encloses the current stack. */
 static struct slice_event found_late(const struct magic_stack *stack, const struct symbol *symbol)
 {
 	const struct magic_level *level = current(stack);
@@ -104,7 +104,7 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 	call_symbol(stack, time, &magic_machine(stack)->specials[special], 0);
 }
 
-/* Pop the innermost frame; on an empty stack, return from a function never seen. */
+/* Pop the innermost frame; on an empty stack, return from an unseen function. */
 static void ret(struct magic_stack *stack, int64_t time)
 {
 	struct slice_event event = { .kind = SLICE_END };
@@ -129,7 +129,7 @@ void magic_clear(struct magic_stack *stack, int64_t time)
 
 /*
  * Close all frames and emit all events. magic-trace flushes to the group's former time. Events that
- * are deferred meanwhile are emitted with the next segment; after the last, never.
+ * this defers are emitted with the next segment, or never after the last segment.
  */
 void magic_end_segment(struct magic_stack *stack, int64_t time, bool last)
 {
@@ -162,8 +162,8 @@ static bool is_goroutine_switch(const struct magic_stack *stack, const struct sy
 }
 
 /*
- * Go's gogo jumps to another goroutine, mostly to where it called mcall or morestack: pop these and
- * the caller, which the jump pushes again. Without one of them the stack is new.
+ * Go's gogo jumps to another goroutine, usually to its call of mcall or morestack: pop this frame
+ * and the caller, which the jump pushes again. Without such a frame, the stack is new.
  */
 static void leave_goroutine(struct magic_stack *stack, int64_t time)
 {
@@ -205,9 +205,9 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 }
 
 /*
- * A return, with heuristics for OCaml's runtime: caml_next_frame_descriptor returns once for every
- * frame that an exception unwinds; the function that raises then returns past as many.
- * caml_raise_exn is one of them; caml_raise_exception is reached through two frames of C.
+ * A return, with heuristics for OCaml's runtime: caml_next_frame_descriptor returns once for each
+ * frame that an exception unwinds; the raising function then returns past that number of frames.
+ * caml_raise_exn is one of them; caml_raise_exception is called through two frames of C.
  */
 void magic_ret(struct magic_stack *stack, int64_t time)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of one thread in magic-trace's machine, which the rules in callstack_magic_trace.c
- * change: a stack of stacks, as system calls and interrupts run on a new one while the others wait.
- * All frames are in one array. A frame is a symbol. Times are mapped ones (timestamp_group.h).
+ * The frames of one thread in magic-trace's machine; the rules in callstack_magic_trace.c change
+ * them. They form a stack of stacks: a system call or interrupt runs on a new stack while the
+ * others wait. All frames are in one array. A frame is a symbol. Times are mapped
+ * (timestamp_group.h).
  */
 #ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
 #define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
@@ -18,7 +19,7 @@ enum magic_special {
 	MAGIC_SPECIALS,
 };
 
-/* Functions known to the heuristics. */
+/* Functions that the heuristics know. */
 enum magic_known {
 	OCAML_NEXT_FRAME,
 	OCAML_STASH_BACKTRACE,
@@ -44,13 +45,13 @@ struct magic_stack {
 	struct timestamp_group group;
 	const struct symbol **frames; /* owned array; innermost last */
 	size_t depth, frame_room;
-	size_t group_depth; /* depth below the group's first call; SIZE_MAX: that has returned */
-	/* One stack of the stack of stacks, with the frames from `first` to the next one's. */
+	size_t group_depth; /* depth below the group's first call; SIZE_MAX: it returned */
+	/* One stack of the stack of stacks: frames from `first` to `first` of the next stack. */
 	struct magic_level {
 		size_t first;
 		int64_t since;    /* mapped: earliest start of a frame that is found late */
-		int64_t entry;    /* mapped: when the stack was set up */
-		int8_t enclosing; /* calls of that time, at most SLICE_ORDER_LAST */
+		int64_t entry;    /* mapped: when the stack began */
+		int8_t enclosing; /* calls at time `entry`, at most SLICE_ORDER_LAST */
 	} * levels;               /* owned; the last is the current stack; never empty */
 	size_t level_count, level_room;
 	/* A copy of a struct resolved_branch. */
@@ -58,7 +59,7 @@ struct magic_stack {
 		struct branch_event event;
 		struct location_pair locations;
 		struct branch_notes notes;
-	} * transaction; /* owned; branches held back until its end */
+	} * transaction; /* owned; branches held back until the transaction ends */
 	size_t transaction_count, transaction_room;
 	size_t frames_to_unwind; /* OCaml: frames unwound by the raised exception */
 	int64_t last_gap_time;   /* mapped; initially the time of the thread's first event */
@@ -84,14 +85,15 @@ void magic_call(struct magic_stack *stack, int64_t time, const struct location *
 void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special);
 
 /*
- * Return from the innermost frame, and those that an OCaml exception unwinds. On an empty stack,
- * emit a slice "[unknown]" that began at the earliest possible time.
+ * Return from the innermost frame, and from the frames that an OCaml exception unwinds. On an empty
+ * stack, emit a slice "[unknown]" that began at the earliest possible time.
  */
 void magic_ret(struct magic_stack *stack, int64_t time);
 
 /*
  * Make the innermost frame the function at `to`: if the names differ (a tail call, a PLT stub, a
- * return without a call), replace it. On an empty stack, infer that the function ran all along.
+ * return without a call), replace it. On an empty stack, infer that the function ran from the
+ * stack's start.
  */
 void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to);
 
@@ -101,7 +103,7 @@ void magic_clear(struct magic_stack *stack, int64_t time);
 /* Set the current stack aside and begin a new one at `ip`. */
 void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip);
 
-/* Go back to the stack set aside last; false if there is none. The current stack must be empty. */
+/* Resume the stack set aside last; false if there is none. The current stack must be empty. */
 bool magic_pop_level(struct magic_stack *stack);
 
 /*

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The call-stack machine of magic-trace 1.0 (github.com/janestreet/magic-trace), including its
- * corner cases, so that its users get the picture they know.
+ * corner cases, so that its users get the trace they know.
  *
  * The machine follows names, not addresses: a jump or return into a function of another name
- * replaces the innermost frame. Two symbols of the same name (`symbol->name`, interned) are the
- * same function.
+ * replaces the innermost frame. Two symbols with the same name (`symbol->name`, interned) are one
+ * function.
  *
- * Slices are emitted in magic-trace's order, which is not that of time:
+ * Slices are emitted in magic-trace's order, which is not by time:
  *  - nothing is emitted for a timestamp until a later one arrives (timestamp_group.h);
  *  - callers found late, returns from unseen functions, and calls at the time of the run's first
  * event come when the segment ends, with SLICE_ORDER_DEFERRED; in that order only if the sink is
  *    `immediate`: for others, each comes around its callees, and is lost where magic-trace loses
  * it;
- *  - times go back where the input's do.
+ *  - times decrease where the input's do.
  * The sink is flushed when a gap or the end of the trace has closed all frames, unless deferred
- * events are left over, for the next segment. Times given to the sink are perf's.
+ * events remain for the next segment. The sink receives perf's times.
  *
  * Where magic-trace stops with an error ("impossible" events) this machine counts a warning and
- * handles the event as if it had no branch kind.
+ * treats the event as BRANCH_NONE.
  *
- * The table `rules` has the action for each kind of branch, and for branches at which tracing
- * starts (ON) or stops (OFF). A gap closes all frames and begins a new stack. A transaction's
- * branches are held back until it ends, and dropped if it aborts.
+ * The table `rules` lists the action for each kind of branch, without a flag and at branches where
+ * tracing starts (ON) or stops (OFF). A gap closes all frames and begins a new stack. A
+ * transaction's branches are held back until it ends, and dropped if it aborts.
  */
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
-/* Branches held back in one transaction; hardware transactions fit in the CPU's caches. */
+/* Branches held back in one transaction; a hardware transaction fits in the CPU's caches. */
 #define TRANSACTION_LIMIT 65536
 
 enum action {
@@ -79,7 +79,7 @@ static const struct rule rules[][STATES] = {
 	[BRANCH_TX_ABORT] = { { CHECK, ANY }, { IMPOSSIBLE, ANY }, { IMPOSSIBLE, ANY } },
 };
 
-/* Returns the mode, or a guess by the addresses seen so far. */
+/* Returns the mode, guessed from the addresses so far if it is TRACE_MODE_GUESS. */
 static enum trace_mode mode_of(const struct magic_stack *stack)
 {
 	const struct magic_trace *machine = magic_machine(stack);
@@ -93,7 +93,7 @@ static enum trace_mode mode_of(const struct magic_stack *stack)
 
 /*
  * If only the kernel is traced, begin a new stack. On an empty stack, call the target. Otherwise
- * return from the frame that the end of tracing called; without CHECK, because a page fault at a
+ * return from the frame that was called when tracing stopped, without CHECK: a page fault at a
  * call's target would look like a tail call.
  */
 static void start_trace(struct magic_stack *stack, int64_t time, const struct location *to)
@@ -170,7 +170,7 @@ static void follow_branch(struct magic_stack *stack, int64_t time,
 	enum trace_mode mode = magic_machine(stack)->mode;
 	struct rule rule;
 
-	/* Both: perf prints it for odd streams of other programs; ignore it. */
+	/* perf prints both flags for odd streams of other programs; ignore them. */
 	if (flags == (BRANCH_TRACE_ON | BRANCH_TRACE_OFF) || kind > BRANCH_TX_ABORT)
 		return;
 	rule = rules[kind][state];
@@ -215,7 +215,7 @@ static void mark(struct magic_stack *stack, int64_t time, const struct symbol *s
 			      &(struct slice_event){ .time = at, .symbol = symbol }, at);
 }
 
-/* Returns perf's time as a mapped one; the run's first time is the base. */
+/* Map perf's time. The run's first time is the base. */
 static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 {
 	if (!machine->has_base_time) {
@@ -228,8 +228,8 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 }
 
 /*
- * Returns the time of an event. At the time of the thread's last gap or first event, except 0, it
- * slides by 1 ns, so that a new segment never begins when the former ends.
+ * Returns the time of an event. A time equal to that of the thread's last gap or first event,
+ * except 0, is moved by 1 ns, so that a segment never begins at the end of the former.
  */
 static int64_t event_time(struct magic_stack *stack, const struct branch_event *event, bool untimed)
 {
@@ -292,7 +292,7 @@ static void feed_one(struct magic_stack *stack, const struct resolved_branch *br
 {
 	struct callstack_machine *machine = stack->base.machine;
 
-	/* magic-trace counts from 0 if a gap is first: it has no time. */
+	/* magic-trace counts from 0 if the first event is a gap, which has no time. */
 	if (machine->like_upstream && branch->event->kind == BRANCH_GAP)
 		map_time(machine, 0);
 	if (!notes->untimed)

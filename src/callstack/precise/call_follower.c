@@ -12,7 +12,7 @@
 /* Slices of a segment's stretches: 8 MiB of events. */
 #define SLICES_MOST ((size_t)1 << 18)
 
-/* Frames of a stretch, and calls and returns of one time: low enough that there always is room. */
+/* Limits of a stretch's frames, and of its calls and returns at one time: room never runs out. */
 #define DEPTH_MOST 1024
 #define GROUP_MOST 512
 
@@ -44,7 +44,7 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 	add_slices(sink->context, batch->events, batch->count);
 }
 
-/* Returns both ends of a near branch that the ordered stage has named; NULL for other branches. */
+/* Returns both ends of a near branch that the ordered stage has resolved; NULL for others. */
 static const struct location_pair *named_locations(const struct branch_event *event)
 {
 	return branch_is_near(event) && event->known && known_branch_is_named(event->known)
@@ -52,7 +52,7 @@ static const struct location_pair *named_locations(const struct branch_event *ev
 		       : NULL;
 }
 
-/* Begin with one frame, of the first branch's function, and no instructions. */
+/* Begin with one frame, for the first branch's function, and no instructions. */
 static void begin_stretch(struct stretches *all, const struct symbol *function,
 			  const struct branch_event *first)
 {
@@ -81,7 +81,7 @@ static bool has_room(const struct stretches *all)
 
 /*
  * Follow branches of one burst and program while they change only frames above the base. Returns
- * their number; sets the size of the stretch's first group, and its maximum depth.
+ * their number. Sets the size of the stretch's first group, and the stretch's maximum depth.
  */
 static size_t follow_branches(struct stretches *all, struct call_stretch *stretch,
 			      const struct branch_event *events, size_t count)
@@ -101,7 +101,7 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 			stretch->deepest = all->stack.now.depth;
 		if (stretch->slices.head || all->slice_count + group->distributed == begin)
 			continue;
-		/* The first group has ended, but its time and pace are not final. */
+		/* The first group has ended, but its time and pace are provisional. */
 		stretch->slices.head = all->slice_count + group->distributed - begin;
 		all->stack.group.past_calls = 0;
 	}
@@ -224,7 +224,7 @@ void call_follower_init(struct call_follower *follower, const struct callstack_m
 
 /* ---- Joining, in order --------------------------------------------------- */
 
-/* Returns whether the stretch fits a stack, whose innermost frame becomes its base. */
+/* Returns whether the stretch fits a stack, whose innermost frame becomes the stretch's base. */
 static bool fits(const struct precise_stack *stack, const struct call_stretch *stretch)
 {
 	const struct frame *base = top(stack);
@@ -235,7 +235,7 @@ static bool fits(const struct precise_stack *stack, const struct call_stretch *s
 	       time >= stack->last_time && stretch->events->time == stretch->time;
 }
 
-/* Reserve as much room as the stretch's frames had. Returns false if there are too many frames. */
+/* Reserve room for the stretch's frames. Returns false if there are too many frames. */
 static bool make_room(struct precise_stack *stack, const struct call_stretch *stretch)
 {
 	struct frame_list *now = &stack->now;
@@ -243,7 +243,7 @@ static bool make_room(struct precise_stack *stack, const struct call_stretch *st
 
 	if (need > now->room && machine_of(stack)->room + 2 * need > stack->base.machine->open_most)
 		return false;
-	/* In the steps in which it would have grown. */
+	/* Grow in the same steps as by single branches. */
 	while (now->room < need)
 		ARRAY_GROW(now->frames, now->room, now->room + 1);
 	precise_watch_room(stack);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The precise call-stack machine: frames know where they return to.
+ * The precise call-stack machine: a frame has its return address.
  *
  * The machine compares addresses, not names: a return pops the stack down to the frame whose call
  * instruction precedes the return's target, at any depth. So the stack survives longjmp,
@@ -8,7 +8,7 @@
  * call was not seen is inferred to run since the segment began. man ptrace2ftf.7 describes the
  * model.
  *
- * This file has its life cycle, gaps and marks; open, inherit, copy, finish.
+ * This file contains gaps, marks, and the operations open, inherit, copy and finish.
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -80,7 +80,7 @@ static void add_gap(struct precise_stack *stack, int64_t time, enum slice_event_
 static void on_gap(struct precise_stack *stack, int64_t time, const struct symbol *symbol)
 {
 	if (stack->gap)
-		return; /* successive gaps are one */
+		return; /* merge successive gaps */
 	end_frames(stack, time);
 	stack->gap = symbol;
 	add_gap(stack, time, SLICE_BEGIN);
@@ -148,7 +148,7 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 	return time;
 }
 
-/* A mark changes no frames (but an abort's does), and ends no gap. */
+/* A mark changes no frames (except an abort's), and ends no gap. */
 static void show_mark(struct precise_stack *stack, int64_t time, const struct branch_event *event,
 		      const struct branch_notes *notes)
 {
@@ -211,7 +211,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	return done;
 }
 
-/* The child has its parent's frames, since the fork; they return to the same addresses. */
+/* The child has copies of its parent's frames since the fork, with the same return addresses. */
 static void precise_inherit(struct callstack *base, const struct callstack *parent_base,
 			    uint64_t time)
 {
@@ -240,7 +240,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 		stack->root_number = stack->group.outer.count;
 }
 
-/* Copies count as room but have no slices to end; so refuse a copy of too many frames. */
+/* A copy counts as room, but has no slices to end; so refuse to copy too many frames. */
 static bool precise_copy(struct callstack *base, const struct callstack *stack_base, uint64_t *most)
 {
 	const struct precise_stack *stack = (const struct precise_stack *)stack_base;

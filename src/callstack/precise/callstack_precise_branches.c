@@ -1,80 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls, returns and jumps; all other events: callstack_precise_far.c.
+ * Calls, returns and jumps. callstack_precise_far.c has all other events.
  *
  * The actions of the precise machine on each event (top: the innermost frame;
  * "matches": the address is just after the frame's call instruction):
  *
  *   event              action
  *   -----------------  -----------------------------------------------------------
- *   any, from known    the top is brought to from's function first: an empty stack
- *                      gets it as an inferred root; else pop to it or replace the top
- *   call               push; not where the code at its target drops the return address or
- *                      replaces it (stack_effect.h); a PLT stub is shown as its target,
- *                      or as itself if that has no name, and so is code within a function
- *                      that returns to its target; nothing matches longjmp(),
- *                      _Unwind_Resume() and their like, which never return
+ *   any, known source  first make the source's function the top: an empty stack gets it as
+ *                      an inferred root; else pop to it or replace the top
+ *   call               push, unless the code at its target drops or replaces the return
+ *                      address (stack_effect.h); a PLT stub is shown as its target, or as
+ *                      itself if the target has no name, and so is code within a function
+ *                      that returns to its target; no return matches the frames of
+ *                      longjmp(), _Unwind_Resume() etc., which never return
  *   return             top matches: pop; a deeper frame matches: pop to it;
- *                      out of a handler: pop, if to where it interrupted; else its restorer
+ *                      out of a handler: to the interrupted address: pop; else its restorer
  *                      takes the frame;
  *                      out of a function that code without bytes called: pop;
- *                      by the code on the same stack, to an address that the code put
- *                      there, or to a function's entry, as return addresses are replaced
+ *                      on the same stack, to an address that the code pushed, or to a
+ *                      function's entry because a tracer replaced the return address
  *                      (uftrace, uretprobes): as a jump, the target takes the frame;
  *                      out of the resolver that a stub jumped to (i386): as a jump;
- *                      to a function's entry, out of code that is not known: out of a
- *                      function that called itself (retpoline) as a jump, else another stack;
+ *                      to a function's entry, out of unknown code: out of a function that
+ *                      called itself (retpoline) as a jump, else another stack;
  *                      out of the root: pop, the target is an inferred root;
  *                      into a function deeper down, or out of an unwinder: as a jump;
- *                      else another stack: leave this one, find or begin that one
+ *                      else another stack: leave this stack, find or begin the other
  *   jump of a stub     to code without a name: the stub is shown instead
  *   jump or return     push
  *   for which the code
  *   pushed an address
  *   of its own
- *   jump to an entry   tail call: replace the top, but for its return address
+ *   jump to an entry   tail call: replace the top, keep its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      after a call: pop to it; by code that drops no frame
  *                      (stack_effect_keeps_frame_from()): replace the top; of a function deeper
  *                      down: pop to it; out of longjmp() and its like, if the root is inferred:
  *                      the target is an inferred root around all; else replace the top
- *   call on another    push; the caller enters that stack, which ends in it, or leaves its own
- *   stack              for a function that leaves for any stack
- *   jump to an entry   to a stack that the code looked up: leave the innermost stack that was
- *   after a load of    entered, the target takes the frame that entered it; to one that was
- *   the stack pointer  passed, if such stacks were left: push; what it returns to shows which of
- *                      them is on top of this one
- *   jump or return     to the entry of a function that takes down a frame which it has not
- *   after a load of    built: it takes the innermost frame that stored its stack pointer; to
+ *   call on another    push; the caller enters that stack, which ends in the caller, or leaves
+ *   stack              its own stack for a function that leaves for any stack
+ *   jump to an entry   to a stack that the code looked up: leave the innermost entered stack, the
+ *   after a load of    target takes the frame that entered it; to a stack that was passed as an
+ *   the stack pointer  argument, if such stacks were left: push; the target's return shows which
+ *                      of them is on top of this one
+ *   jump or return     to the entry of a function that drops a frame which it has not built:
+ *   after a load of    the function takes the innermost frame that stored its stack pointer; to
  *   the stack pointer  another entry: leave the stack, begin another one; to the last setjmp
- *   (stack_effect.h)   of a stack that a longjmp left: resume that one; to a remembered
+ *   (stack_effect.h)   of a stack that a longjmp left: resume that stack; to a remembered
  *                      setjmp or a landing pad: pop to it; just after the innermost call of a
- *                      stack that was left, or into its innermost function: resume that one;
+ *                      parked stack, or into its innermost function: resume that stack;
  *                      just after a call: pop to it; to another setjmp or just after any call
- *                      of a stack that was left: resume that one; to a setjmp whose frame has
+ *                      of a parked stack: resume that stack; to a setjmp whose frame has
  *                      ended: begin another stack; into a function
  *                      deeper down: pop to it; into a function of the stack that was left
- *                      last: resume that one; else begin another stack
- *   call after one     of a function that never returns: leave the stack, begin another one
- *   either, to a       the innermost frame whose call has it: pop to it, also if the pad is
- *   landing pad        just after a call
- *   either, to a       the innermost frame that installed one is meant, if it is of
- *   handler of OCaml   that function: pop to it
- *   the three last, by its function alone: the root, if inferred, is marked uncertain_level
- *   off                push a pause with the address where execution resumes; by a sysret
- *                      or iret, of the kernel alone: close all its frames first
+ *                      last: resume that stack; else begin another stack
+ *   call after such a  of a function that never returns: leave the stack, begin another one
+ *   load
+ *   either, to a       pop to the innermost frame whose call has the landing pad, also if the
+ *   landing pad        pad is just after a call
+ *   either, to a       pop to the innermost frame that installed a handler, if it is of the
+ *   handler of OCaml   handler's function
+ *   the last three, if only the function matches: an inferred root is marked uncertain_level
+ *   off                push a pause with the address where execution resumes; at a sysret
+ *                      or iret, if only the kernel is traced: close all its frames first
  *   on                 pop the pause, and the handler that it ends (sigreturn); if resumed
  *                      elsewhere: a handler that ends there: pop it; a function's entry, or
- *                      where code without a name may have one: push a handler
+ *                      an address where code without a name can have one: push a handler
  *   syscall, interrupt push an entry frame with the address where it resumes
  *   sysret, iret       pop the innermost entry frame; to just after a call above it: pop to
  *                      that; else within the top's function: nothing
- *   gap                close all; from here to the next event is a slice of its own; but for
- *                      want of code see callstack_precise_opaque.c
- *   transaction        the stack is saved before the first branch in it, and restored by
- *                      an abort: the calls in between did not happen for the program,
- *                      but they ran, so they are shown
+ *   gap                close all; the gap is a slice that ends at the next event; for a gap
+ *                      without code see callstack_precise_opaque.c
+ *   transaction        save the stack before the first branch, restore it at an abort; the
+ *                      rolled-back calls ran, so they are shown
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->returned = false;
 	frame->jumped = false;
 	frame->resolving = false;
-	frame->outermost = false; /* one store for all four */
+	frame->outermost = false; /* one store sets all four fields */
 	frame->left = false;
 	frame->opaque = false;
 	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
@@ -171,7 +171,7 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 		push_called(stack, time, branch, false);
 }
 
-/* If an exception or longjmp() came to an unseen caller, enter it. Returns whether it did. */
+/* Enter an unseen caller, if an exception or longjmp() went there. Returns whether it did. */
 static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!precise_has_unseen_callers(stack) || !symbol_is_function(to->symbol) ||
@@ -181,7 +181,7 @@ static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const s
 	return true;
 }
 
-/* Pop to the innermost frame of the function at `to`, a guess. Returns false if there is none. */
+/* Guess: pop to the innermost frame of the function at `to`. Returns false if there is none. */
 static bool enter_by_function(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	size_t at = frame_list_find_function(&stack->now, FRAME_BY_LANDING, to->symbol);
@@ -193,7 +193,7 @@ static bool enter_by_function(struct precise_stack *stack, int64_t time, const s
 	return true;
 }
 
-/* A jump into another function's body, or to a part of one.  `stays`: its code drops no frame. */
+/* A jump into another function's body or part. `stays`: the code before it drops no frame. */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to, bool stays)
 {
@@ -217,7 +217,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_tail_call(stack, time, to);
 		return;
 	}
-	/* Just after a call: a return in all but name. */
+	/* Just after a call: in effect a return. */
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
@@ -228,7 +228,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_replace(stack, time, to);
 }
 
-/* A jump within a function, or within code without names, where it may be a longjmp(). */
+/* A jump within a function, or within code without names, where it can be a longjmp(). */
 static inline void jump_within(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!symbol_is_function(to->symbol))
@@ -255,7 +255,7 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
 	on_jump(stack, time, to, false);
 }
 
-/* Continue in a function's body, on this stack or a parked one. Returns false if none fits. */
+/* Continue in a function's body, on this stack or a parked one. Returns false if no stack fits. */
 static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			   bool dropped)
 {
@@ -292,7 +292,7 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 
 /*
  * A throw to a function's entry continues the innermost frame that stored its stack pointer for it.
- * Without such a frame, any may be meant: the function takes the top, and is marked.
+ * Without such a frame the target is unknown: the function takes the top, and is marked.
  */
 static void continue_frame(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -370,9 +370,9 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
 
 /*
  * A return to an address that was written to the stack: by the code itself (retpolines, push and
- * ret), by a tracer of returns that replaces return addresses, or by a PLT resolver, from which
- * i386's glibc enters the function so (_dl_runtime_resolve). The target keeps the return address of
- * the frame that it replaces.
+ * ret), by a tracer that replaces return addresses, or by i386's PLT resolver, which enters the
+ * function by a return (_dl_runtime_resolve). The target keeps the return address of the frame that
+ * it replaces.
  */
 static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -382,7 +382,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip)
 		precise_pop(stack, time);
 	top(stack)->resolving = false;
-	/* Also if it is the same function again. */
+	/* Even for the same function. */
 	if (location_is_function_entry(to))
 		precise_tail_call(stack, time, to);
 	else
@@ -391,7 +391,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 		top(stack)->resolving = false;
 }
 
-/* Returns whether a retpoline called itself, to push the address; for unknown code. */
+/* For unknown code: returns whether a retpoline called itself to push the address. */
 static bool is_thunk(const struct precise_stack *stack)
 {
 	const struct frame_list *now = &stack->now;
@@ -414,13 +414,13 @@ static void return_to_entry(struct precise_stack *stack, int64_t time,
 	jump_by_return(stack, time, &locations->to);
 }
 
-/* Returns whether the innermost frame is its stack's outermost, and its call was not seen. */
+/* Returns whether the innermost frame is also the outermost, and its call was not seen. */
 static bool is_root(const struct precise_stack *stack)
 {
 	return stack->now.depth == stack->below + 1 && top(stack)->kind == FRAME_INFERRED;
 }
 
-/* A return to another address than that after the top's call. */
+/* A return to an address that does not follow the top's call. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location_pair *locations)
 {
@@ -453,7 +453,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		   locations->call == RETURN_JUMPS) {
 		return_to_entry(stack, time, locations);
 	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {
-		/* a parked stack, of which more is known now */
+		/* the return identified a parked stack */
 	} else if (is_root(stack)) {
 		bool unwinds = precise_unwinds(stack);
 
@@ -497,14 +497,14 @@ static inline bool leaves_symbol(const struct location_pair *locations)
 	       !symbol_is_function(locations->to.symbol) || locations->to.symbol->function;
 }
 
-/* Note whether only the code of the innermost frame's symbol runs in it. */
+/* Note whether a jump left the code of the innermost frame's symbol. */
 static inline void note_jump(struct precise_stack *stack, const struct location_pair *locations)
 {
 	if (stack->now.depth)
 		top(stack)->left |= leaves_symbol(locations);
 }
 
-/* Returns whether a jump drops nothing from the stack, by all code that the top may have run. */
+/* Returns whether no code that the top can have run before a jump drops its frame. */
 static inline bool keeps_frame(const struct precise_stack *stack,
 			       const struct location_pair *locations)
 {
@@ -598,7 +598,7 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branches
 
 /* ---- Branches above an unknown base -------------------------------------- */
 
-/* Returns whether a jump of the top has the same effect whatever is below the base. */
+/* Returns whether a jump of the top has the same effect for any frames below the base. */
 static bool jumps_above_base(const struct precise_stack *stack, const struct branch_event *event,
 			     const struct location_pair *locations)
 {
@@ -614,7 +614,7 @@ static bool jumps_above_base(const struct precise_stack *stack, const struct bra
 	return stack->now.depth > 1 && location_is_function_entry(to);
 }
 
-/* Returns whether a branch changes only frames above the base, whatever is below it. */
+/* Returns whether a branch changes only frames above the base, for any frames below it. */
 static inline bool is_above_base(const struct precise_stack *stack,
 				 const struct resolved_branch *branch)
 {

@@ -24,7 +24,7 @@ static void follow_traps(struct precise_stack *stack, const struct branch_notes 
 	}
 }
 
-/* If an exception came to the handler at `to`, pop to its frame. Returns whether one did. */
+/* If an exception enters the handler at `to`, pop to its frame. Returns whether it does. */
 static bool handle_exception(struct precise_stack *stack, int64_t time,
 			     const struct resolved_branch *branch, const struct branch_notes *notes)
 {
@@ -55,7 +55,7 @@ static uint16_t vector_flags(const struct branch_notes *notes)
 	return (uint16_t)(flags | (notes->cause ? SLICE_HAS_CAUSE : 0));
 }
 
-/* Leave the kernel for untraced code: end all entries seen. Returns whether the stack is empty. */
+/* Leave the kernel for untraced code: end all its entries. Returns whether the stack is empty. */
 static bool leave_kernel(struct precise_stack *stack, int64_t time)
 {
 	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
@@ -68,8 +68,8 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 }
 
 /*
- * Returns whether only the function's own code ran in a frame, as far as seen since its entry at
- * `entry`. Other code, such as a cold part, may set another number and jump back.
+ * Returns whether only the function's own code, entered at `entry`, is known to have run in a
+ * frame. Other code, such as a cold part, can set another number and jump back.
  */
 static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry)
 {
@@ -77,7 +77,7 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 	       (frame->kind == FRAME_INFERRED || frame->entry_ip == entry);
 }
 
-/* Returns `depth` without inlined calls on top; a call in these is moved to their function. */
+/* Returns `depth` without inlined calls on top. Moves a call in these to their function. */
 static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
 			   struct syscall_call *call)
 {
@@ -91,7 +91,7 @@ static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
 	return depth;
 }
 
-/* Returns the call chain of a system call, up to a frame in which code of another symbol ran. */
+/* Returns a system call's call chain, up to the first frame that ran code of another symbol. */
 static struct syscall_chain chain_of_syscall(const struct precise_stack *stack,
 					     const struct location *from)
 {
@@ -196,7 +196,9 @@ static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 	return at;
 }
 
-/* End the handler or entry at index `at`; its counts are not those of the stub it interrupted. */
+/*
+ * End the handler or entry at index `at`. Its counts are not those of a stub that it interrupted.
+ */
 static void end_interruption(struct precise_stack *stack, int64_t time, size_t at)
 {
 	struct frame *stub;
@@ -210,8 +212,8 @@ static void end_interruption(struct precise_stack *stack, int64_t time, size_t a
 }
 
 /*
- * The kernel may have executed the call at an address itself, where a uprobe has replaced it
- * (arch/x86/kernel/uprobes.c, branch_emulate_op()). Returns whether `to` is the call's target.
+ * If a uprobe replaced a call, the kernel executes it (arch/x86/kernel/uprobes.c,
+ * branch_emulate_op()). Returns whether `to` is the target of the call at `call_ip`.
  */
 static bool resume_in_call(struct precise_stack *stack, int64_t time, const struct location *to,
 			   uint64_t call_ip)
@@ -233,8 +235,8 @@ static bool resume_in_call(struct precise_stack *stack, int64_t time, const stru
 }
 
 /*
- * Returns whether a function may begin anywhere in a symbol, as is most frequent: in code without
- * symbols, or in a function without a name that is not active, as it may be two.
+ * Returns whether a function can begin at any address of a symbol: code without symbols, or an
+ * unnamed function that is not active, because it may be two functions.
  */
 static bool may_have_entries(struct precise_stack *stack, const struct symbol *symbol)
 {
@@ -272,7 +274,7 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	}
 }
 
-/* Returns whether the thread was off its CPU between the stop of the trace and `on`. */
+/* Returns whether the thread was off its CPU while the trace was stopped, up to `on`. */
 static bool was_off_cpu(const struct precise_stack *stack, const struct branch_event *on)
 {
 	const struct timeline *timeline = machine_of(stack)->timeline;
@@ -283,7 +285,7 @@ static bool was_off_cpu(const struct precise_stack *stack, const struct branch_e
 	       timeline_run_begin(timeline, on->thread, on->cpu, on->time) > stack->off_time;
 }
 
-/* Only where the trace resumes is it known whether an interrupt or fault switched threads. */
+/* The trace shows only when it resumes whether an interrupt or fault switched threads. */
 static void explain_pause(struct precise_stack *stack, const struct branch_event *on)
 {
 	struct precise *machine = machine_of(stack);
@@ -293,8 +295,8 @@ static void explain_pause(struct precise_stack *stack, const struct branch_event
 }
 
 /*
- * Returns whether the innermost frame is a pause by which a handler ends: it may resume elsewhere,
- * as Go's handlers have the program call a function first, and as signals follow each other.
+ * Returns whether the innermost frame is a pause that ends a handler. Execution can resume
+ * elsewhere: Go's handlers make the program call a function first, and another signal may follow.
  */
 static bool ends_handler(const struct precise_stack *stack)
 {
@@ -315,7 +317,7 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 		return;
 	explain_pause(stack, branch->event);
 	expected = top(stack)->resume_ip;
-	/* With an address filter, one filtered function was left and another one is entered. */
+	/* With an address filter, tracing left one filtered function and enters another one. */
 	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
 	if (top(stack)->outermost)
 		called.kind = FRAME_ENTRY;
@@ -347,9 +349,9 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 }
 
 /*
- * Returns whether an IRET or ERETS returns to a frame that the kernel itself made: that of a
- * handler it called (KVM), or one to continue in the same function (Linux's sync_core()). `entry`:
- * 1 + the index of the innermost entry; 0: none.
+ * Returns whether an IRET or ERETS uses an interrupt frame that the kernel built: to return from a
+ * handler that it called (KVM), or to continue in the same function (sync_core()). `entry`: 1 + the
+ * index of the innermost entry; 0: none.
  */
 static bool ends_no_entry(struct precise_stack *stack, int64_t time, size_t entry,
 			  const struct location *to)

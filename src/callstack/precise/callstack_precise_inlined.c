@@ -30,7 +30,7 @@ static unsigned depth_of(const struct inlined_call *call)
 	return depth;
 }
 
-/* Returns the innermost call that both are equal to or inlined in; NULL: the function. */
+/* Returns the innermost inlined call that contains both, or is one of them; NULL: the function. */
 static const struct inlined_call *common(const struct inlined_call *a, const struct inlined_call *b)
 {
 	unsigned depth_a, depth_b;

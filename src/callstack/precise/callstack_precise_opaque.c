@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code without bytes: JIT code, trampolines on the stack, missing files; and code that changed
+ * Code without bytes (JIT code, trampolines on the stack, missing files), and code that changed
  * while it ran.
  *
  * The decoder emits a gap where the flow enters such code, and resumes at the next address in known
@@ -20,8 +20,8 @@
  *                                      end the slice of the code first, if the function returned
  *                                      to that caller the last time: the code jumps to it
  *
- * Frames that are pushed or called anew have SLICE_UNCERTAIN_LEVEL. So has the slice of the code,
- * if its begin was not emitted yet.
+ * Frames that are pushed or called anew have SLICE_UNCERTAIN_LEVEL, and so does the slice of the
+ * code if its begin was not emitted yet.
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -30,7 +30,7 @@ static uint64_t *jumped_slot(struct precise_stack *stack, uint64_t ip)
 	return &stack->jumped_to[fibonacci_hash(ip, JUMPED_TO_BITS)];
 }
 
-/* What code without bytes led to has returned to its caller (`jumped`), or to it. */
+/* A function entered from code without bytes returned, to that code's caller if `jumped`. */
 static void note_jump(struct precise_stack *stack, uint64_t ip, bool jumped)
 {
 	uint64_t *slot = jumped_slot(stack, ip);
@@ -51,7 +51,7 @@ void precise_note_return(struct precise_stack *stack, size_t at)
 		note_jump(stack, top(stack)->known_ip, called);
 }
 
-/* The code has called what it seemed to jump to. */
+/* The code called the function to which it seemed to jump. */
 static void show_again(struct precise_stack *stack, int64_t time)
 {
 	precise_before_change(stack, stack->now.depth - 1);
@@ -61,7 +61,7 @@ static void show_again(struct precise_stack *stack, int64_t time)
 	precise_emit_begin(stack, time, top(stack));
 }
 
-/* Make the innermost frame that of the code at `at`, if it is not. */
+/* Make the code at `at` the innermost frame, if it is not. */
 static void enter_code(struct precise_stack *stack, int64_t time, const struct location *at)
 {
 	struct callstack_machine *machine = stack->base.machine;

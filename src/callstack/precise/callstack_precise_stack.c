@@ -119,7 +119,7 @@ void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struc
 	bool here = same_function(stack->now.frames[0].symbol, symbol_of(stack, to));
 
 	if (!stack->root_number) {
-		/* The root's slice can no longer be marked: later frames enclose nothing. */
+		/* The root's slice can no longer be marked: start a new stack. */
 		precise_pop_to(stack, time, 0);
 		precise_begin_stack(stack, time);
 		precise_infer_root(stack, to);
@@ -178,7 +178,7 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 	for (size_t i = now->depth; i-- > least;) {
 		const struct frame *frame = &now->frames[i];
 
-		/* The call is made by the function around an inlined call. */
+		/* The caller is the function that contains an inlined call. */
 		if (frame->kind == FRAME_INLINED)
 			continue;
 		if (called && same_function(frame->symbol, to->symbol) && call_lands_at(called, to))
@@ -200,7 +200,7 @@ void precise_remember_setjmp(struct precise_stack *stack)
 				     frame->return_slack };
 }
 
-/* Returns whether the frame that called setjmp() is still active, as far as known. */
+/* Returns whether the frame that called setjmp() seems to be active. */
 static bool is_alive(const struct jump_point *point, const struct frame_list *list)
 {
 	const struct frame *caller;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private state of the precise machine (callstack_precise.c), and the operations on frames that
- * its parts share. A frame's slice is emitted as the frame is pushed and popped.
+ * The private state of the precise machine (callstack_precise.c), and operations on frames that its
+ * files share. Pushing and popping a frame emits its slice.
  *
  * `time` is mapped: ns since the run's first event (timestamp_group.h).
  */
@@ -17,7 +17,7 @@
 #define JUMP_POINTS 32
 
 struct jump_points {
-	/* A call of setjmp() and the depth of its stack. */
+	/* A call of setjmp() and its depth on the stack. */
 	struct jump_point {
 		uint64_t return_ip;            /* 0: free */
 		const struct symbol *function; /* the caller's; NULL: the stack was empty */
@@ -34,9 +34,9 @@ struct parked_stack {
 	struct frame_list frames; /* depth 0: free */
 	struct jump_points jumps;
 	uint64_t left;  /* number of the switch that left it */
-	size_t kept;    /* depth, if it turns out to be the current stack */
-	bool candidate; /* it may be the current stack */
-	bool dropped;   /* perhaps nothing can resume it */
+	size_t kept;    /* depth if this is the current stack */
+	bool candidate; /* can be the current stack */
+	bool dropped;   /* possibly nothing can resume it */
 };
 
 enum special {
@@ -57,9 +57,9 @@ struct precise {
 	struct symbol specials[SPECIALS];
 	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
-	struct special_symbol *gaps; /* owned; one per reason that occurred */
+	struct special_symbol *gaps; /* owned; one per reason so far */
 	bool flows;                  /* mark tail calls */
-	size_t room;                 /* frames that all stacks have room for */
+	size_t room;                 /* room of all stacks, in frames */
 };
 
 struct precise_stack {
@@ -69,33 +69,34 @@ struct precise_stack {
 	struct parked_stack *parked; /* owned */
 	size_t parked_count, parked_room;
 	uint64_t switches; /* to other stacks, so far */
-	size_t candidates; /* parked stacks that this one may be; 0: it is known */
-	size_t known;      /* innermost frames that all candidates have in common */
-	/* Depth of the stack below the candidates, or 0, and its group.since and so on. */
+	size_t candidates; /* parked stacks that this one can be; 0: it is identified */
+	size_t known;      /* number of innermost frames that all candidates share */
+	/* Depth of the stack below the candidates, or 0, and the saved group.since and at_since. */
 	size_t below;
 	int64_t below_since;
 	struct slice_detail at_below_since;
 	struct jump_points jumps;
-	size_t room, room_seen; /* as counted last: of all lists, of `now` */
+	size_t room, room_seen; /* last counted room of all lists, and of `now` */
 	struct frame_list undo; /* frames changed in the transaction, innermost first */
 	size_t unchanged;       /* outermost frames not changed in it; 0: no transaction */
 	bool in_tx;
-	bool rolled_back;             /* the next branch leaves an undone frame */
+	bool rolled_back;             /* the next branch comes from an undone frame */
 	uint64_t insns;               /* executed so far */
 	struct slice_detail at_since; /* counts at group.since */
 	int64_t last_time;            /* mapped */
 	uint64_t off_time;  /* perf's clock: when the trace last stopped; 0: unknown, or never */
 	int32_t off_cpu;    /* the CPU then; -1: unknown */
-	size_t root_number; /* the root's number among the deferred calls; 0: it was not inferred */
+	size_t root_number; /* the root's number among the deferred calls; 0: not inferred */
 	const struct symbol *gap; /* name of the gap's slice; NULL: no gap */
-	uint16_t end_flags;       /* flags of ends: SLICE_CUT while the trace ends or is missing */
-	bool watched;       /* group.since is the begin that timestamp_group_watch() watches */
-	bool begun_by_jump; /* to an entry: the stack's function may return to any stack */
-	bool astray;        /* code without bytes runs, or an unknown caller */
-	const struct symbol *jumped_from; /* of the frame that the innermost such code replaced */
-	/* Recent targets of jumps of such code to entries of functions, by a hash. */
+	uint16_t end_flags;       /* of slice ends: SLICE_CUT while the trace ends or is missing */
+	bool watched;             /* group.since is the begin watched by timestamp_group_watch() */
+	bool begun_by_jump; /* a jump to an entry: the stack's function can return to any stack */
+	bool astray;        /* code without bytes or an unknown caller runs */
+	const struct symbol *jumped_from; /* of the frame that the innermost opaque frame
+					   * replaced */
+	/* Entries of functions to which code without bytes recently jumped, by hash. */
 	uint64_t jumped_to[1 << JUMPED_TO_BITS];
-	uint64_t returned_from; /* entry of what returned, perhaps to such code; or 0 */
+	uint64_t returned_from; /* entry of the function that returned, perhaps to it; or 0 */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
@@ -150,7 +151,7 @@ static inline void precise_count(struct precise_stack *stack, const struct branc
 	stack->insns += event->insns;
 }
 
-/* Set the detail of the event added last: with a frame the begin of its slice, else an end. */
+/* Set the detail of the event added last: the begin of `frame`'s slice; NULL: an end. */
 void precise_set_detail(struct precise_stack *stack, const struct frame *frame);
 
 static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
@@ -185,8 +186,7 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 		precise_set_detail(stack, NULL);
 }
 
-/* Emit a frame that runs since the stack began, or before (SLICE_INFERRED_START), around all
- * others. */
+/* Emit a frame around all others, from the stack's start or earlier (SLICE_INFERRED_START). */
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags);
 
 /* Frames that are inferred from now on begin at `time`. */
@@ -242,16 +242,16 @@ static inline void precise_pop_to(struct precise_stack *stack, int64_t time, siz
 /* Rename the innermost frame, unless its begin is already emitted. */
 void precise_rename(struct precise_stack *stack, const struct symbol *symbol);
 
-/* Show the innermost frame by a slice, if it is a hidden stub. */
+/* If the innermost frame is a hidden stub, begin its slice. */
 void precise_reveal(struct precise_stack *stack, int64_t time);
 
-/* End all frames, so that the frames inferred next called them or followed them. */
+/* End all frames. The frames inferred next called them or follow them. */
 void precise_end_frames(struct precise_stack *stack, int64_t time);
 
 /* Make an unseen caller the only frame. */
 void precise_infer_root(struct precise_stack *stack, const struct location *location);
 
-/* Replace the top's function; the return address stays. */
+/* Replace the top's function; keep the return address. */
 static inline __attribute__((always_inline)) void precise_replace(struct precise_stack *stack,
 								  int64_t time,
 								  const struct location *to)
@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	bool hidden = frame->hidden, stub = hidden || frame->symbol->kind == SYMBOL_PLT;
 
 	precise_before_change(stack, stack->now.depth - 1);
-	/* The counts of a stub belong to its target; after a tail call they start anew. */
+	/* A stub's counts belong to its target; a tail call restarts the counts. */
 	if (!frame->hidden) {
 		precise_emit_end(stack, time, frame);
 		frame->called_insns = stack->insns;
@@ -296,25 +296,25 @@ static inline __attribute__((always_inline)) void precise_tail_call(struct preci
 
 /* ---- Levels that the trace does not show --------------------------------- */
 
-/* Returns whether the outermost frame has callers that were not seen. */
+/* Returns whether the outermost frame has unseen callers. */
 static inline bool precise_has_unseen_callers(const struct precise_stack *stack)
 {
 	return stack->now.depth && stack->now.frames[0].kind == FRAME_INFERRED && !stack->has_root;
 }
 
 /*
- * Mark the outermost frame if it has unseen callers: calls may be missing below it, because an
- * exception or longjmp() came to a function that may be active several times.
+ * Mark the outermost frame if it has unseen callers: calls can be missing below it, because an
+ * exception or longjmp() entered a function that may be active several times.
  */
 void precise_mark_level(struct precise_stack *stack);
 
 /*
- * An exception or longjmp() came to `to`, which is in no frame whose call was seen: it is in the
- * outermost frame, or in an unseen caller of it. The outermost frame has unseen callers.
+ * An exception or longjmp() entered `to`, which is in no frame whose call was seen. So `to` is in
+ * the outermost frame, which has unseen callers, or in one of these.
  */
 void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struct location *to);
 
-/* Returns whether the innermost frames are an exception's or longjmp()'s, by their names. */
+/* Returns whether the innermost frames have names of an unwinder or of longjmp(). */
 bool precise_unwinds(const struct precise_stack *stack);
 
 /* ---- Other stacks (callstack_precise_switch.c) --------------------------- */
@@ -326,42 +326,42 @@ void precise_begin_stack(struct precise_stack *stack, int64_t time);
 enum precise_resume {
 	RESUME_LAST_SETJMP, /* its last setjmp() returns there, and longjmp() left the stack */
 	RESUME_TOP_CALL,    /* its innermost call returns there */
-	RESUME_TOP_FIBER, /* the same, of a stack that another one had entered (OCaml's effects) */
-	RESUME_FIBER_FUNCTION, /* such a stack has a frame of the function there */
+	RESUME_TOP_FIBER,   /* the same, for a stack that another one entered (OCaml's effects) */
+	RESUME_FIBER_FUNCTION, /* such a stack has a frame of the function at the address */
 	RESUME_TOP_FUNCTION,   /* the address is in the function of its innermost frame */
 	RESUME_ANY_SETJMP,     /* a setjmp() returns there */
-	RESUME_ANY_CALL,       /* the innermost call that returns there */
-	RESUME_ANY_FUNCTION,   /* the stack left last has a frame of the function there */
+	RESUME_ANY_CALL,       /* a call returns there */
+	RESUME_ANY_FUNCTION,   /* the stack left last has a frame of the function at the address */
 };
 
 /*
- * Park the current stack, which perhaps nothing can resume (`dropped`), and resume a parked one.
- * Returns false, with nothing done, if no stack fits.
+ * Park the current stack (`dropped`: possibly nothing can resume it), and resume a parked one.
+ * Returns false, with nothing changed, if no stack fits.
  */
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped);
 
-/* Park the current stack, and begin another at `to`, whose first slice has the `flags`. */
+/* Park the current stack, and begin another one at `to`; its first slice has the `flags`. */
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			       bool dropped, uint16_t flags);
 
-/* Switch to the stack whose call returns to `to`, or else to a new one: SLICE_UNCERTAIN_LEVEL. */
+/* Switch to the stack whose call returns to `to`, else to a new one (SLICE_UNCERTAIN_LEVEL). */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
- * The stack's only known frame returns to `to`: keep the candidates whose frame, or, if a jump
- * began the stack, innermost call returns there. Returns false, with nothing popped, if there are
- * none.
+ * The stack's only known frame returns to `to`: keep the candidates whose frame returns there, or,
+ * if a jump began the stack, whose innermost call does. Returns false, with nothing popped, if no
+ * candidate remains.
  */
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
 
-/* The innermost frame calls a function on another stack, which ends there or leaves for any. */
+/* The innermost frame calls a function on another stack; it `returns`, or leaves for any stack. */
 void precise_enter_stack(struct precise_stack *stack, bool returns);
 
 /*
- * Go's morestack(): if a function that left for any stack returns just after the call of the frame
- * that left its own, pop to the caller. Returns whether it does.
+ * Go's morestack(): if a function that leaves for any stack returns just after the call of the
+ * frame that left its own stack, pop to the caller. Returns whether it does.
  */
 bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
@@ -369,22 +369,22 @@ bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 /*
  * Follow a jump to a function's entry after a load of the stack pointer. If the code looked the
  * stack up (YIELDS_STACK), leave the innermost entered stack; the function takes the frame that
- * entered it. If the stack was an argument, and entered stacks were left, the function may return
- * to one of them. Otherwise returns false, with nothing done.
+ * entered it. If the stack was an argument, and entered stacks were left, the function can return
+ * to one of these. Otherwise returns false, with nothing changed.
  */
 bool precise_change_fiber(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum call_effect effect);
 
 /*
- * A throw comes to `to` after a jump to a stack that was left but is not identified yet: take a
- * stack that has the function. Returns whether there is one.
+ * A throw enters `to` after a jump to a parked stack that is not identified yet: take a stack that
+ * has the function. Returns whether there is one.
  */
 bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *to);
 
 /* Choose the candidate that was left first, if there are candidates. */
 void precise_guess_candidate(struct precise_stack *stack);
 
-/* Decide for no candidate. */
+/* Forget which stacks are candidates. */
 void precise_forget_candidates(struct precise_stack *stack);
 
 /* Forget the stacks that were left, and the setjmps. */
@@ -394,20 +394,19 @@ void precise_forget_stacks(struct precise_stack *stack);
 
 /*
  * The flow is at `at`, in code without bytes; ip 0: the innermost function returned to a caller
- * that the decoder does not know. `mismatch`: the code in memory differs from its file, and gets a
- * slice of this name. The stack must not be empty.
+ * unknown to the decoder. `mismatch`: the code in memory differs from its file; its slice gets this
+ * name. The stack must not be empty.
  */
 void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
 			  const struct symbol *mismatch);
 
-/* The flow leads out of such code to `to`.  `jumped`: by a return of known code it had jumped to.
- */
+/* Leave code without bytes for `to`. `jumped`: it jumped to known code, which now returns. */
 void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to,
 			  bool jumped);
 
 /*
- * The innermost frame returns to just after the call that began frame `at` - 1, or, if `at` is 0,
- * to elsewhere: note whether code without bytes had jumped to its function.
+ * The innermost frame returns to just after the call that began frame `at` - 1, or elsewhere if
+ * `at` is 0. Note whether code without bytes had jumped to its function.
  */
 void precise_note_return(struct precise_stack *stack, size_t at);
 
@@ -422,8 +421,8 @@ size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_l
 			   uint64_t ip, bool last);
 
 /*
- * Returns whether the frame that called the setjmp() which returns to ip has ended: in a signal
- * handler whose stack becomes another one (QEMU's coroutines).
+ * Returns whether the caller of the setjmp() that returns to ip has ended. This happens if a signal
+ * handler's stack becomes a separate stack (QEMU's coroutines).
  */
 bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip);
 
@@ -443,22 +442,22 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 void precise_begin_transaction(struct precise_stack *stack);
 void precise_end_transaction(struct precise_stack *stack);
 
-/* Restore the frames before the transaction, with new slices for the ended ones. */
+/* Restore the frames before the transaction, with new slices for frames that ended. */
 void precise_roll_back(struct precise_stack *stack, int64_t time);
 
 /* ---- Segments ------------------------------------------------------------ */
 
-/* Count the room of a stack that grew; drop all its frames if all stacks have too much room. */
+/* Count the room of a stack that grew. Drop its frames if all stacks together have too much. */
 void precise_count_room(struct precise_stack *stack);
 
-/* Bound the stacks: after each branch that may add frames, so that batches do not matter. */
+/* Limit the stacks. Called after each branch that can add frames, so that batches do not matter. */
 static inline void precise_watch_room(struct precise_stack *stack)
 {
 	if (stack->now.room != stack->room_seen)
 		precise_count_room(stack);
 }
 
-/* Set whether the outermost frame has no caller: if so, no enclosing frame will be found late. */
+/* `has_root`: the outermost frame has no caller, so no enclosing frame can be found late. */
 static inline void precise_set_root(struct precise_stack *stack, bool has_root)
 {
 	if (has_root != stack->has_root)
@@ -478,11 +477,11 @@ static inline void precise_take_time(struct precise_stack *stack, const struct b
 	precise_count(stack, event);
 }
 
-/* Follow any event. Returns false if a near branch's effect is left to do, at stack->last_time. */
+/* Follow any event. Returns false if the caller must apply a near branch, at stack->last_time. */
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes);
 
-/* If the innermost frame is a pause, missing, or of another function, make it that at `from`. */
+/* If the innermost frame is missing, a pause, or of another function, make it the one at `from`. */
 void precise_sync_top(struct precise_stack *stack, int64_t time, const struct location *from);
 
 /* Follow a jump out of the innermost frame's function. */
@@ -497,7 +496,7 @@ void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struc
 
 /*
  * Follow a near branch if it changes only frames above the outermost one, of which only the
- * function is known. Returns whether it does; if not, nothing is done.
+ * function is known. Otherwise returns false, with nothing changed.
  */
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
 

@@ -3,15 +3,16 @@
  * Several stacks of one thread: coroutines, goroutines, swapcontext().
  *
  * A stack that is left is parked; a branch to just after one of its calls resumes it. Often several
- * stacks fit (all that yield by one call), and only a difference between them shows which one it
- * is. So the frames that all candidates have in common are resumed first, and the others when a
- * return leaves one candidate, or several with the same frames. These enclose what was seen in
- * between (SLICE_ORDER_DEFERRED). If the stack is left earlier, it is taken for the candidate that
- * was left first, and the slices that only this one has are marked (SLICE_UNCERTAIN_LEVEL).
+ * stacks fit, for example all that yield by the same call, and only a difference between them
+ * identifies the resumed one. So the frames that all candidates share are resumed first. The other
+ * frames are added when a return leaves one candidate, or several with equal frames; their slices
+ * enclose the slices in between (SLICE_ORDER_DEFERRED). If the stack is left earlier, the candidate
+ * that was left first is assumed, and the slices that only this candidate has are marked
+ * (SLICE_UNCERTAIN_LEVEL).
  *
- * A function may enter a stack by a call, and that stack may return to the function's own without
- * ending (OCaml's effects). Such a fiber is parked alone, and resumes on top of the stack that
- * switches to it.
+ * A function can enter a stack by a call, and that stack can return to the function's own stack
+ * without ending (OCaml's effects). Such a fiber is parked alone, and resumes on top of the stack
+ * that switches to it.
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -52,8 +53,8 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 }
 
 /*
- * Returns how many frames around the known ones all candidates have in common, from the innermost
- * outwards; the outermost may return to different addresses. `*all`: they have equal frames.
+ * Returns the number of frames around the known ones that all candidates share, from the innermost
+ * outwards; the outermost of these may return to different addresses. `*all`: all frames are equal.
  */
 static size_t count_common(struct precise_stack *stack, bool *all)
 {
@@ -75,7 +76,7 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 			n++;
 		if (n < most || n < count)
 			*all = false;
-		/* The same function, called from different addresses. */
+		/* One function, called from different addresses. */
 		if (n < common && n < count &&
 		    a[-1 - (ptrdiff_t)n].symbol == b[-1 - (ptrdiff_t)n].symbol)
 			n++;
@@ -158,7 +159,7 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 
 /* ---- Resuming -------------------------------------------------------------- */
 
-/* Put frames around the current ones. Their slices began when the stack was resumed. */
+/* Put frames around the current ones. Their slices begin when the stack was resumed. */
 static void enclose(struct precise_stack *stack, const struct frame *frames, size_t count,
 		    uint16_t flags)
 {
@@ -193,7 +194,7 @@ static void free_parked(struct parked_stack *parked)
 	parked->candidate = false;
 }
 
-/* Decide for a candidate: add its other frames. */
+/* Choose a candidate: add its other frames. */
 static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
 {
 	struct jump_points since;
@@ -212,7 +213,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 	precise_forget_candidates(stack);
 }
 
-/* Begin an empty stack with frames, of which the first begins with those found later around it. */
+/* Begin an empty stack with frames. Frames found later around the first begin at the same time. */
 static void begin_with(struct precise_stack *stack, int64_t time, const struct frame *frames,
 		       size_t count)
 {
@@ -249,7 +250,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time)
 	stack->known = common;
 }
 
-/* Add the frames that the candidates have in common. Returns false if there are none. */
+/* Add the frames that the candidates share. Returns false if they share no frame. */
 static bool reveal_common(struct precise_stack *stack)
 {
 	struct parked_stack *first = first_left(stack);
@@ -292,7 +293,7 @@ void precise_guess_candidate(struct precise_stack *stack)
 	take(stack, first, SLICE_UNCERTAIN_LEVEL);
 }
 
-/* A jump began a function that returns after a parked stack's call (boost's ontop_fcontext()). */
+/* A function entered by a jump returns after a parked stack's call (boost's ontop_fcontext()). */
 static bool return_to_parked(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	enum precise_resume how = stack->below ? RESUME_TOP_FIBER : RESUME_TOP_CALL;
@@ -381,7 +382,7 @@ static struct parked_stack *find_slot(struct precise_stack *stack)
 	return worst;
 }
 
-/* Park a copy of the innermost frames, from `at` on.  Returns the slot. */
+/* Park a copy of the innermost frames, starting at `at`. Returns the slot. */
 static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 {
 	struct parked_stack *slot = find_slot(stack);
@@ -400,8 +401,8 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 }
 
 /*
- * Make the frames of a function that was called on another stack to leave for any a stack of their
- * own. `dropped`: nothing resumes it, so it is forgotten.
+ * Split off the frames above a FRAME_LEAVES_STACK as a stack of their own. `dropped`: nothing
+ * resumes it, so forget it.
  */
 static bool split_stack(struct precise_stack *stack, bool dropped)
 {
@@ -416,7 +417,7 @@ static bool split_stack(struct precise_stack *stack, bool dropped)
 	return true;
 }
 
-/* Moves the list of frames, which may be long and keeps its index. */
+/* Moves the list of frames with its index, because it can be long. */
 static void park(struct precise_stack *stack, int64_t time, bool dropped)
 {
 	struct parked_stack *slot;
@@ -521,8 +522,8 @@ static bool has_fiber(const struct precise_stack *stack)
 }
 
 /*
- * OCaml's caml_reperform(): the frame that handled the effect of a fiber, which was left just
- * before, leaves its own fiber. Both are passed on, and resume together.
+ * OCaml's caml_reperform(): the frame that handled the effect of the fiber left just before leaves
+ * its own fiber. Both fibers are passed on, and resume together.
  */
 static void put_on_top(struct precise_stack *stack, struct parked_stack *parked)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames of a precise call stack, and the index of the deeper ones. */
+/* The frames of a precise call stack, and an index of the deeper frames. */
 #include "src/callstack/precise/frame_list.h"
 
 /* Innermost frames that are not indexed; a search compares at most twice as many. */
@@ -81,7 +81,6 @@ static uint32_t hash_of(const struct indexed_key *key)
 	return hash_u64(key->value + key->kind);
 }
 
-/* Returns the indexed key, or NULL. */
 static struct indexed_key *find_key(const struct frame_list *list, const struct indexed_key *key)
 {
 	struct id_probe probe = id_index_probe(hash_of(key));
@@ -110,7 +109,7 @@ static struct indexed_key *find_or_add_key(struct frame_list *list, const struct
 static void set_indexed(struct frame_list *list, size_t indexed)
 {
 	list->indexed = indexed;
-	/* The keys of an indexed frame depend on the frame above it. */
+	/* An indexed frame's keys depend on the frame above it. */
 	list->fragile = indexed ? indexed + 1 : 0;
 }
 
@@ -178,7 +177,7 @@ size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t va
 	size_t best;
 
 	index_frames(list);
-	/* Most searches are by return; the compiler generates a loop for them. */
+	/* Most searches are by return: let the compiler specialize the loop. */
 	best = kind == FRAME_BY_RETURN ? find_shallow(list, FRAME_BY_RETURN, value)
 				       : find_shallow(list, kind, value);
 	if (best || !list->indexed)
@@ -186,7 +185,7 @@ size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t va
 	best = find_indexed(list, kind, value);
 	if (kind != FRAME_BY_RETURN || !list->near_returns)
 		return best;
-	/* The index has calls by their lowest possible return address. */
+	/* The index contains calls by their lowest possible return address. */
 	for (uint64_t slack = 0; slack < CALL_LENGTH_MAX && slack <= value; slack++) {
 		size_t found = find_indexed(list, FRAME_BY_NEAR_RETURN, value - slack);
 

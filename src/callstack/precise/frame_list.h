@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of one precise call stack, and the search for the innermost frame that an address or
- * function refers to.
+ * The frames of one precise call stack, and the search for the innermost frame of an address or
+ * function.
  *
  * A search compares the innermost frames one by one. Deeper frames are in a hash index, built when
- * a search first needs it: search time does not grow with depth, and shallow stacks pay nothing. It
- * has the innermost frame of each key, and for each frame the next one below with the same key. An
- * indexed frame must be removed from it before it changes (frame_list_cut()).
+ * a search first needs it: search time does not grow with depth, and shallow stacks cost nothing.
+ * The index maps each key to its innermost frame, and each frame to the next frame below with the
+ * same key. Remove a frame from the index before a change (frame_list_cut()).
  */
 #ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 #define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
@@ -19,8 +19,8 @@ struct slice_cause;
 #define CALL_LENGTH_MAX 15
 
 enum frame_kind {
-	FRAME_CALLED,   /* the call was seen */
-	FRAME_INFERRED, /* it was not */
+	FRAME_CALLED,   /* call is in the trace */
+	FRAME_INFERRED, /* call is not in the trace */
 	FRAME_PAUSE,    /* not traced: [syscall], [untraced] */
 	FRAME_HANDLER,  /* of a signal */
 	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
@@ -30,11 +30,12 @@ enum frame_kind {
 
 /* A frame's role in throws and switches of stacks. */
 enum frame_role {
-	FRAME_CAUGHT = 1, /* CALLED: a throw may resume its caller at a function's entry */
-	/* Its callee runs on another stack, which ends in this frame, or leaves for any. */
+	FRAME_CAUGHT = 1, /* CALLED: a throw can resume its caller at a function's entry */
+	/* Its callee runs on another stack, which ends in this frame, or leaves for any stack. */
 	FRAME_ENTERS_STACK = 2,
 	FRAME_LEAVES_STACK = 4,
-	FRAME_OF_FIBER = 8, /* base of a fiber, a copy of the frame that entered it: no slice */
+	FRAME_OF_FIBER = 8, /* base of a fiber: a copy, without slice, of the frame that entered
+			     * it */
 	FRAME_HANDLES = 16, /* replaced a frame that entered a stack, when that stack was left */
 };
 
@@ -49,20 +50,20 @@ struct frame {
 		uint64_t return_ip; /* CALLED: its lowest possible return address; 0: never returns
 				     */
 		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes, or 0 */
-		uint64_t known_ip;  /* ENTERED: where the code without bytes led to */
+		uint64_t known_ip;  /* ENTERED: where the code without bytes went */
 	};
 	uint64_t entry_ip;
-	uint64_t called_insns; /* the thread's instructions when it began */
+	uint64_t called_insns; /* the thread's instructions at its begin */
 	uint32_t traps;        /* OCaml exception handlers that it has installed */
 	uint16_t slice_flags;  /* of its slice, with an interrupt's vector */
 	uint8_t kind;          /* enum frame_kind */
-	uint8_t return_slack;  /* CALLED: return_ip may be this many bytes too low */
+	uint8_t return_slack;  /* CALLED: return_ip can be up to this number of bytes too low */
 	bool returned;         /* PAUSE: the filter stopped the trace at a return */
-	bool jumped;           /* CALLED: a jump, not the call, entered its function */
+	bool jumped;           /* CALLED: a jump entered its function, not the call */
 	bool resolving;        /* a PLT stub that jumped to ".plt" to resolve its target */
 	bool outermost;        /* PAUSE: the kernel was left, and only the kernel is traced */
-	bool left;             /* a jump left the code of its symbol, and may come back */
-	bool opaque;           /* its code has no bytes */
+	bool left;             /* a jump left the code of its symbol, and can come back */
+	bool opaque;           /* its code's bytes are unknown */
 	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
 	uint8_t roles;         /* enum frame_role: bits */
 	uint8_t call_length;   /* CALLED: bytes of the call instruction */
@@ -74,9 +75,9 @@ enum frame_key {
 	FRAME_BY_RESUME,   /* value: resume_ip of a signal handler */
 	FRAME_BY_ENTRY,    /* no value: an entry into the kernel */
 	FRAME_BY_FUNCTION, /* value: frame_function() */
-	/* FRAME_BY_FUNCTION, unless it called _Unwind_Resume(): unwinding continues below it. */
+	/* FRAME_BY_FUNCTION without callers of _Unwind_Resume(): unwinding continues below them. */
 	FRAME_BY_LANDING,
-	FRAME_BY_TRAP,        /* no value: it has an OCaml handler installed */
+	FRAME_BY_TRAP,        /* no value: frame with an OCaml handler */
 	FRAME_BY_NEAR_RETURN, /* in the index only: FRAME_BY_RETURN with return_slack */
 };
 
@@ -92,7 +93,7 @@ struct frame_list {
 	struct indexed_key {
 		uint64_t value;
 		uint32_t kind; /* enum frame_key */
-		uint32_t last; /* 1 + its innermost indexed frame; 0: none now */
+		uint32_t last; /* 1 + its innermost indexed frame; 0: no frame */
 	} * keys;              /* owned; by id - 1 */
 	size_t key_count, key_room;
 	struct id_index ids;           /* of the keys */
@@ -106,10 +107,10 @@ void frame_list_release(struct frame_list *list);
 /* Make a list empty, for reuse. */
 void frame_list_clear(struct frame_list *list);
 
-/* frame_list_cut() if it concerns the index. */
+/* frame_list_cut() for frames in the index. */
 void frame_list_cut_index(struct frame_list *list, size_t depth);
 
-/* Announce that frames from `depth` on are about to be removed or changed. */
+/* Call before frames at `depth` and above are removed or changed. */
 static inline void frame_list_cut(struct frame_list *list, size_t depth)
 {
 	if (depth < list->fragile)
@@ -152,7 +153,7 @@ static inline bool same_function(const struct symbol *a, const struct symbol *b)
 /* Returns 1 + the index of the innermost frame with a key; 0: none. */
 size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t value);
 
-/* The same by FRAME_BY_FUNCTION or _LANDING; 0 also if the symbol is no function. */
+/* The same by FRAME_BY_FUNCTION or _LANDING; also 0 if the symbol is not a function. */
 static inline size_t frame_list_find_function(struct frame_list *list, enum frame_key kind,
 					      const struct symbol *symbol)
 {

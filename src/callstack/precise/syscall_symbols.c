@@ -17,7 +17,7 @@ struct syscall_site {
 	bool int80;  /* INT $0x80 uses i386's numbers, as SYSCALL does in 32-bit code */
 	bool bits32; /* the code is 32-bit */
 	struct syscall_number found;
-	const struct symbol *shown; /* of the number; NULL: not known */
+	const struct symbol *shown; /* symbol of the number; NULL: unknown */
 };
 
 struct special_symbol {

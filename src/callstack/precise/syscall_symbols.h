@@ -16,34 +16,32 @@ struct syscall_symbols {
 	size_t work;                   /* bytes of code and names examined so far */
 };
 
-/* Returns the symbol of a name from a list of few, to which it is added if it is new. */
+/* Returns the symbol of a name in a short list; adds a new name. */
 const struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
 					 const char *text);
 
-/* Idempotent. */
 void special_symbols_release(struct special_symbol **list);
 
 /*
- * glibc 2.41 needs four: __syscall_cancel_arch() has the instruction, read() has the number, and
- * __internal_syscall_cancel() and __syscall_cancel() pass it on.
+ * glibc 2.41 needs four: read() has the number, __syscall_cancel() and __internal_syscall_cancel()
+ * pass it on, and __syscall_cancel_arch() has the instruction.
  */
 #define SYSCALL_CHAIN_MOST 5
 
-/* The instruction of a system call, then the calls that led there, from the innermost outwards. */
+/* A system call instruction, then the calls around it, from the innermost outwards. */
 struct syscall_chain {
 	struct syscall_call {
-		const struct symbol *function; /* that contains the instruction */
+		const struct symbol *function; /* contains the instruction */
 		uint64_t offset; /* of the instruction, bytes from the function's start */
 	} calls[SYSCALL_CHAIN_MOST];
-	unsigned count; /* of calls in whose frames only their function's code ran */
+	unsigned count; /* of calls whose frames ran only their function's code */
 };
 
 /* Borrows all arguments until release. */
 void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *names,
 			  const struct symbol *unknown);
 
-/* Returns the symbol of a system call.  An argument's number is searched at the chain's next call.
- */
+/* Returns a system call's symbol. If its number is an argument, looks at the chain's next call. */
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct syscall_chain *chain, bool int80);
 
