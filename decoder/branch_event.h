@@ -2,8 +2,8 @@
 /*
  * One change of control flow as the CPU made it: the decoder's output.
  *
- * Events of one stream come in program order with non-decreasing time.  They are passed by
- * const pointer and copied by users who need one later.  Damage of the trace is an event too
+ * Events of one stream are in program order with non-decreasing times. Functions receive an event
+ * by const pointer, and copy it if they need it later. Missing or damaged trace is an event as well
  * (BRANCH_GAP).
  */
 #ifndef DECODER_BRANCH_EVENT_H
@@ -20,7 +20,7 @@ struct known_branch;
  * change (SDM volume 3, "Intel Processor Trace", change-of-flow instructions).
  */
 enum branch_kind {
-	BRANCH_NONE = 0,  /* no branch: an interrupt or a fault, or see branch_is_passage() */
+	BRANCH_NONE = 0,  /* no branch: tracing starts or stops, or branch_is_passage() */
 	BRANCH_CALL,      /* near call, direct or indirect */
 	BRANCH_RETURN,    /* near ret */
 	BRANCH_JUMP,      /* unconditional near jump, direct or indirect */
@@ -33,7 +33,7 @@ enum branch_kind {
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
-	BRANCH_FOLLOWED,  /* a near branch that a struct segment_follower has marked */
+	BRANCH_FOLLOWED,  /* near branch marked by a struct segment_follower */
 	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word`; or the end of
 			     the packet after a CYC */
 };
@@ -44,7 +44,7 @@ enum gap_reason {
 	GAP_NONE = 0,
 	GAP_INTERNAL = 2, /* the decoder library failed */
 	GAP_BAD_PACKET = 3,
-	GAP_NO_DATA = 4,  /* the data ends in the middle */
+	GAP_NO_DATA = 4,  /* the data ends too early */
 	GAP_NO_CODE = 5,  /* no code bytes for the address */
 	GAP_MISMATCH = 6, /* the trace does not fit the code */
 	GAP_OVERFLOW = 7, /* the CPU dropped packets (OVF) */
@@ -52,7 +52,7 @@ enum gap_reason {
 	GAP_UNKNOWN = 9,
 	GAP_ENDLESS = 10,      /* the flow loops without using trace */
 	GAP_NOT_RECORDED = 11, /* between two snapshots or samples: no damage */
-	GAP_PAUSED = 12,       /* by another event (decoder/timeline/trace_pauses.h): no damage */
+	GAP_PAUSED = 12,       /* paused by another event (timeline/trace_pauses.h): no damage */
 };
 
 #define GAP_REASONS (GAP_PAUSED + 1)
@@ -63,44 +63,44 @@ enum branch_flags {
 	BRANCH_ASYNC = 4,           /* with TRACE_OFF: not caused by the instruction at `from` */
 	BRANCH_IN_TX = 8,           /* inside a transaction */
 	BRANCH_TIME_ESTIMATED = 16, /* no timing packet supports `time` */
-	BRANCH_INDIRECT = 32, /* call or jump through a register or memory; with TRACE_ON: by a
-				 return of what code without bytes had jumped to */
+	BRANCH_INDIRECT = 32, /* call or jump through a register or memory; with TRACE_ON: code
+			       * without bytes had jumped to a function, which returned */
 	BRANCH_INT80 = 64,    /* with TRACE_OFF: "int $0x80", Linux's old system call */
-	BRANCH_GUEST = 128, /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
+	BRANCH_GUEST = 128,   /* with TRACE_OFF: a guest runs, whose code is not followed */
 };
 
 struct branch_event {
 	uint64_t time; /* ns, perf's clock */
 	union {
 		/*
-		 * Of a branch or gap, borrowed: the known branch from `from` to `to` in
-		 * `space` (known_branches.h), or NULL.
+		 * Branches and gaps: the known branch from `from` to `to` in `space`
+		 * (known_branches.h), borrowed; or NULL.
 		 */
 		struct known_branch *known;
-		uint64_t word;  /* of other kinds: cpu_event.h, or a time */
-		void *followed; /* of a BRANCH_FOLLOWED, borrowed: the follower's own */
+		uint64_t word;  /* other kinds: a value (cpu_event.h) or a time */
+		void *followed; /* BRANCH_FOLLOWED: data of the follower, borrowed */
 	};
-	uint64_t from; /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
+	uint64_t from; /* ip of the branch; 0: not traced. Gaps: where it begins, if known */
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
 	const struct address_space
-		*space;  /* borrowed from the timeline; NULL: unknown.  Of `from` and `to` */
+		*space;  /* of `from` and `to`, borrowed from the timeline; NULL: unknown */
 	uint32_t insns;  /* instructions retired since the stream's previous event */
-	uint32_t cycles; /* of BRANCH_COUNTS: core cycles since the previous such event that had
-			    any, of traced code; 0: no CYC */
+	uint32_t cycles; /* BRANCH_COUNTS: core cycles of traced code since the last
+			  * BRANCH_COUNTS with cycles; 0: no CYC */
 	int32_t cpu;     /* -1: unknown (buffer per thread) */
 	union {
 		struct {
 			uint8_t kind;        /* enum branch_kind */
 			uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
 			/*
-			 * enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-			 * BRANCH_CPU_EVENT; of BRANCH_COUNTS whether it has `insns` and `cycles`
+			 * BRANCH_GAP: enum gap_reason; BRANCH_CPU_EVENT: enum cpu_event_kind;
+			 * BRANCH_COUNTS: whether `insns` and `cycles` are set
 			 */
 			uint8_t gap;
 			uint8_t flags; /* enum branch_flags */
 		};
-		uint32_t all; /* the four, to copy them */
+		uint32_t all; /* all four, for copying */
 	};
 };
 
@@ -111,8 +111,8 @@ static inline bool ip_is_kernel(uint64_t ip)
 }
 
 /*
- * Returns whether an event of kind BRANCH_NONE is no branch, but a point that straight code passes:
- * its `from` and `to`.
+ * Returns whether an event only marks an address (`from`, equal to `to`) that straight-line code
+ * passes.
  */
 static inline bool branch_is_passage(const struct branch_event *event)
 {
@@ -120,7 +120,7 @@ static inline bool branch_is_passage(const struct branch_event *event)
 	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
 }
 
-/* Returns the time of an event; of a BRANCH_COUNTS, the time up to which it counts. */
+/* Returns the time of an event, or the time up to which a BRANCH_COUNTS counts. */
 static inline uint64_t branch_event_time(const struct branch_event *event)
 {
 	return event->kind == BRANCH_COUNTS && event->word > event->time ? event->word

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table that is read without a lock: a slot is written once, when its branch is whole. */
+/* A hash table with lock-free readers: a slot is written once, after its branch is complete. */
 #include "decoder/known_branches.h"
 
-/* No branch replaces another one, as in a direct-mapped cache. */
+/* Unlike in a direct-mapped cache, no branch replaces another one. */
 #define MORE_BITS 2
 
 _Static_assert(sizeof(struct known_branch) == CACHE_LINE, "one branch per cache line");
@@ -17,7 +17,7 @@ struct known_branches *known_branches_open(void)
 	known->slots = alloc_zeroed((size_t)2 * known->most, sizeof(*known->slots));
 	direct_cache_init(&known->memory, 0, sizeof(struct known_branch) << bits);
 	known->branches = known->memory.slots;
-	known->branches[0].space = (const void *)known; /* no address space is there */
+	known->branches[0].space = (const void *)known; /* equal to no address space */
 	known->count = 1;
 	pthread_mutex_init(&known->lock, NULL);
 	return known;
@@ -39,7 +39,7 @@ static uint32_t slot_of_branch(const struct known_branches *known,
 {
 	uint32_t slot = known_branch_slot(known, space, from, to);
 
-	/* Half of them are empty at least. */
+	/* At least half of the slots are empty. */
 	for (;; slot = (slot + 1) % (2 * known->most)) {
 		const struct known_branch *branch = known_branch_at(known, slot);
 

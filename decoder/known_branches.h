@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The branches that a trace has taken, each with a slot for the reader's findings about both ends.
+ * The branches that a trace has taken, each with room for what the reader resolves about both ends.
  *
- * Programs take the same branches again and again.  The engines, in any thread, note each event's
- * branch, so the reader of the ordered events looks nothing up: the branch has the names of both
+ * Programs repeat the same branches. The engines, in any thread, attach the known branch to each
+ * event. So the reader of ordered events needs no lookup: the known branch has the names of both
  * ends.
  */
 #ifndef DECODER_KNOWN_BRANCHES_H
@@ -16,7 +16,7 @@
 struct address_space;
 struct symbol;
 
-/* Where a branch comes from or goes to. */
+/* One end of a branch. */
 struct location {
 	uint64_t ip;                 /* 0: not traced */
 	const struct symbol *symbol; /* borrowed; NULL: no name known, shown as "[unknown]" */
@@ -26,12 +26,12 @@ struct location {
 /* Both ends of a branch. */
 struct location_pair {
 	struct location from, to;
-	/* From from.symbol's begin: JUMP_CALLS: return address; JUMP_STAYS: lowest entry. */
+	/* From from.symbol's start: JUMP_CALLS: return address; JUMP_STAYS: lowest entry. */
 	uint32_t offset;
 	uint8_t call; /* enum call_effect (src/resolve/location.h) */
 };
 
-/* A power of two: the most branches, 8 MiB. */
+/* log2 of the maximum number of branches: 8 MiB. */
 #define KNOWN_BRANCHES_BITS 17
 
 /* Threads look up and add branches at the same time. */
@@ -39,20 +39,20 @@ struct known_branches {
 	/* A branch of an address space: one cache line. */
 	struct known_branch {
 		const struct address_space *space; /* borrowed; NULL: unknown */
-		/* Both ips are constant.  The rest is the reader's, and zeroed at first. */
+		/* Both ips are constant. The reader fills in the rest, initially zero. */
 		struct location_pair locations;
-	} * branches;               /* in `memory`; the first one is unused */
+	} * branches;               /* in `memory`; the first is unused */
 	uint32_t *slots;            /* owned; index of a branch, written once; 0: empty */
 	unsigned shift;             /* from a 64-bit hash to a slot */
 	struct direct_cache memory; /* a cache line for each branch */
-	pthread_mutex_t lock;       /* of `count`, and of each empty slot */
-	uint32_t count, most;       /* with the first */
+	pthread_mutex_t lock;       /* protects `count` and empty slots */
+	uint32_t count, most;       /* including the first */
 };
 
-/* Returns no branches yet, owned by the caller.  Few are kept of a small input (direct_cache.h). */
+/* Returns an empty table, owned by the caller. Its size depends on the input's (direct_cache.h). */
 struct known_branches *known_branches_open(void);
 
-/* Release all of them.  NULL is allowed. */
+/* NULL is allowed. */
 void known_branches_close(struct known_branches *known);
 
 /* Returns the first slot to look at. */
@@ -65,7 +65,7 @@ static inline uint32_t known_branch_slot(const struct known_branches *known,
 	return (uint32_t)(key * FIBONACCI_FACTOR >> known->shift);
 }
 
-/* Returns the branch in a slot.  That of an empty slot compares unequal to all others. */
+/* Returns the branch in a slot. An empty slot has a branch that compares unequal to all others. */
 static inline struct known_branch *known_branch_at(const struct known_branches *known,
 						   uint32_t slot)
 {
@@ -79,7 +79,7 @@ static inline int known_branch_is(const struct known_branch *branch,
 	       branch->space == space;
 }
 
-/* Returns the same as known_branches_find(), also where the first slot is another branch's. */
+/* known_branches_find() if the first slot belongs to another branch. */
 struct known_branch *known_branches_add(struct known_branches *known,
 					const struct address_space *space, uint64_t from,
 					uint64_t to);
