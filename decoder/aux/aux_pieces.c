@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Join the pieces of an AUX buffer to one stream: overlaps, losses, snapshots. */
+/* Join the pieces of an AUX buffer into one stream: overlaps, losses, snapshots. */
 #include "base/pages.h"
 #include "decoder/aux/aux_window.h"
 
@@ -34,7 +34,7 @@ static uint64_t end_of(const struct aux_piece *piece)
 	return piece->aux_offset + piece->size;
 }
 
-/* Returns whether the piece continues the last one, whose padding is cut off then. */
+/* Returns whether the piece continues the last one; if so, cuts off the last one's padding. */
 static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 {
 	uint64_t padding = end_of(last) - piece->aux_offset;
@@ -45,7 +45,7 @@ static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 	return true;
 }
 
-/* Add a piece in as many parts as cuts divide it. */
+/* Add a piece, divided at the cuts. */
 static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const struct aux_cut *cuts,
 		    size_t cut_count)
 {
@@ -100,7 +100,7 @@ static const uint8_t *find_last_psb(const struct aux_piece *piece)
 	return NULL;
 }
 
-/* Returns the number of zeros at the piece's end that may be perf's padding. */
+/* Returns the number of zeros at the piece's end that can be perf's padding. */
 static size_t padding_of(const struct aux_piece *piece)
 {
 	size_t padding = 0;
@@ -112,11 +112,11 @@ static size_t padding_of(const struct aux_piece *piece)
 }
 
 /*
- * Find the end of the piece before, from its last PSB on, in the next piece: the PSB+ has a
- * TSC, so these bytes are unique in the trace.  They begin with their only PSB, so the search
- * takes linear time.  Zeros at the end may be padding or packets: try both.  Returns the number
- * of bytes of the piece that were in the one before, and in *padding how many bytes at the end
- * of that one were padding; 0 if they do not overlap.
+ * Find the tail of the previous piece, starting at its last PSB, in this piece. The PSB+ has a TSC,
+ * so these bytes are unique in the trace. They contain only the PSB at their start, so the search
+ * takes linear time. Zeros at the end are padding or packets: try both. Returns the number of bytes
+ * of the piece that the previous one also has, and in *padding the bytes of padding at the end of
+ * the previous one; 0 if they do not overlap.
  */
 static size_t find_overlap(const struct aux_piece *before, const struct aux_piece *piece,
 			   size_t *padding)
@@ -186,12 +186,12 @@ bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
 	return !stream->copies && next < stream->piece_count && pieces[next].apart;
 }
 
-/* Bytes to scan at a time, and whose pages are dropped at once. */
+/* Bytes to scan, and to drop from memory, in one step. */
 #define STRIDE ((uint64_t)1 << 20)
 
 /*
- * A system call for each small piece would take most of the time, and other threads wait while the
- * kernel takes pages from all CPUs.
+ * Drop pages in large blocks: a system call per small piece would dominate, and other threads wait
+ * while the kernel unmaps pages on all CPUs.
  */
 static uintptr_t block_of(const uint8_t *bytes)
 {
@@ -211,7 +211,7 @@ void aux_stream_give_back(const struct aux_stream *stream, size_t piece, uint64_
 				       at->size - end + at->after);
 }
 
-/* Windows that read far ahead do not read the pages again. */
+/* Windows have read far ahead, and do not need the pages again. */
 static void give_back_cut(struct aux_cuts *cuts, uint64_t end)
 {
 	aux_stream_give_back(cuts->aux, cuts->position.piece, cuts->given, end);

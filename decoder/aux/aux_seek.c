@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find a time range in an AUX stream by bisecting over the TSCs after PSBs. */
+/* Find a time range in an AUX stream by bisection of the TSCs after PSBs. */
 
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/clock/packet_clock.h"
@@ -7,7 +7,7 @@
 /* A PSB+ has at most a dozen packets of 2 to 16 bytes, and padding. */
 #define HEADER_MAX 256u
 
-/* Bisection ends at so few bytes: PSBs are some KiB apart. */
+/* Size of a range at which bisection ends: PSBs are some KiB apart. */
 #define NEAR 32768u
 
 #define NOWHERE UINT64_MAX
@@ -38,7 +38,7 @@ static void seeker_release(struct seeker *seeker)
 	free(seeker->begins);
 }
 
-/* Returns the piece that holds a byte of the stream. */
+/* Returns the piece that contains a byte of the stream. */
 static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 {
 	size_t after = LOWER_BOUND(i, seeker->aux->piece_count, seeker->begins[i] <= offset);
@@ -46,7 +46,7 @@ static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 	return after ? after - 1 : 0;
 }
 
-/* Copy up to `size` bytes, starting at an offset, up to the next break.  Returns their number. */
+/* Copy up to `size` bytes from an offset, at most to the next break. Returns their number. */
 static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	const struct aux_stream *aux = seeker->aux;
@@ -66,7 +66,7 @@ static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *
 	return used;
 }
 
-/* Returns the first PSB at or after `offset` in a piece; it may end in the next ones. */
+/* Returns the first PSB that begins in a piece at or after `offset`; it may end in later pieces. */
 static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_t offset)
 {
 	const struct aux_piece *piece = &seeker->aux->pieces[index];
@@ -239,7 +239,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		uint64_t from = first.offset == NOWHERE ? 0 : sync_before(&seeker, first.offset);
 		uint64_t to = second_after(&seeker, last.offset);
 
-		/* Each comparison that leads to `last` holds for `first`, too. */
+		/* Every comparison that leads to `last` holds for `first` as well. */
 		cut_stream_at(&seeker, from, to, arena, view);
 	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
@@ -250,7 +250,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 
 /* ---- The time of the last packet ----------------------------------------- */
 
-/* The time while packets are read. */
+/* State of the clock while packets are read. */
 struct last_time {
 	struct packet_clock clock;
 	struct pt_config config;
@@ -258,7 +258,7 @@ struct last_time {
 	uint64_t reference; /* completes TSCs */
 };
 
-/* Read the packets of a window up to its end or to damage.  Returns the offset; 0: no packet. */
+/* Read a window's packets up to its end or to damage. Returns the end's offset; 0: no packet. */
 static size_t read_window(const struct aux_window *window, struct last_time *last)
 {
 	size_t end = window->size, at = 0;
@@ -282,7 +282,7 @@ static size_t read_window(const struct aux_window *window, struct last_time *las
 	return at;
 }
 
-/* Returns true if the stream resumes with a packet after the window, and moves there. */
+/* If the stream resumes with a packet after the window, move there and return true. */
 static bool resume_window(struct aux_window *window, struct last_time *last)
 {
 	const struct aux_stream *aux = window->aux;

@@ -4,7 +4,7 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/* Size for decoding a segment, which is mostly shorter (src/pipeline/decode_threads.c). */
+/* Size for decoding a segment, usually shorter than this (src/pipeline/decode_threads.c). */
 #define SEEK_WINDOW (AUX_WINDOW_AHEAD + ((size_t)8 << 10))
 
 static void fill(struct aux_window *window)

@@ -4,9 +4,8 @@
 
 #include "decoder/perf_data/perf_file.h"
 
-#define MAX_SHIFT 63 /* of 64-bit words */
-#define MTC_FREQ_BITS                                                                              \
-	4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
+#define MAX_SHIFT         63 /* of 64-bit words */
+#define MTC_FREQ_BITS     4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"): log2 of the MTC period */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 
 /* The records of a file with trace data. */
@@ -17,8 +16,8 @@ struct piece_list {
 		uint32_t queue;
 		int32_t tid, cpu;
 		size_t order;  /* in the file */
-		uint64_t cut;  /* bytes that it should have, and the file does not */
-		uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
+		uint64_t cut;  /* bytes missing from the file */
+		uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, sorted by `order` */
 	} * records;           /* owned */
 	size_t count, room;
 	/* Positions that AUX records report. */
@@ -26,8 +25,8 @@ struct piece_list {
 		struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
 		size_t count, room;
 	} cpu_cuts, thread_cuts; /* the same cuts, sorted by CPU and by thread */
-	bool samples;            /* the pieces are of samples */
-	bool overwritten;        /* an AUX record says that the buffer is overwritten: snapshots */
+	bool samples;            /* the pieces are samples */
+	bool overwritten;        /* an AUX record has the overwrite flag: snapshots */
 };
 
 /* ---- Parameters ---------------------------------------------------------- */
@@ -98,8 +97,8 @@ static int read_info(struct auxtrace *auxtrace, const struct perf_record *record
 }
 
 /*
- * Read the clock of PERF_RECORD_TIME_CONV: struct perf_record_time_conv of perf's event.h.  perf
- * 5.10 added the part with the flag, and before that wrote the record only if it was meaningful.
+ * Read the clock of PERF_RECORD_TIME_CONV: struct perf_record_time_conv of perf's event.h. perf
+ * 5.10 added the fields up to the flag; older versions write the record only with a valid clock.
  */
 static void read_time_conv(struct pt_info *clock, const struct perf_record *record)
 {
@@ -118,7 +117,7 @@ static void read_time_conv(struct pt_info *clock, const struct perf_record *reco
 	*clock = read;
 }
 
-/* The parameters' own clock is preferred, because it is the trace's. */
+/* Prefer the clock of the parameters, because it is the trace's. */
 static void complete_clock(struct pt_info *info, const struct pt_info *clock)
 {
 	if (info->cap_user_time_zero || !clock->time_mult)
@@ -233,7 +232,7 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	added->piece.file_offset = record->offset + 8 + record->size;
 }
 
-/* The buffer is the CPU's or the thread's, because samples do not have the queue. */
+/* Identify the buffer by CPU or thread: samples have no queue number. */
 static void add_sample(struct piece_list *list, const struct perf_file *file,
 		       const struct perf_record *record, const struct pt_info *info)
 {
@@ -279,7 +278,7 @@ static void add_cut(struct piece_list *list, const struct perf_record *record,
 	*ARRAY_ADD(list->thread_cuts.cuts, list->thread_cuts.count, list->thread_cuts.room) = cut;
 }
 
-/* Samples may be of several files, so their time precedes their position. */
+/* Samples can be in several files: compare times before positions. */
 COMPARE_BY_THREE(compare_queues, struct piece_record, queue, time, order)
 
 COMPARE_BY_THREE(compare_cuts, struct aux_cut, owner, at, time)
@@ -296,7 +295,7 @@ static void finish_cuts(struct cut_list *list, struct arena *arena)
 	free(own);
 }
 
-/* Returns the number of cuts of owners below this one. */
+/* Returns the number of cuts of owners less than `owner`. */
 static size_t cuts_below(const struct cut_list *list, int64_t owner)
 {
 	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
@@ -353,7 +352,7 @@ static int compare_owners(const void *left, const void *right)
 	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a, b);
 }
 
-/* A buffer's losses are reported once, even if a file claims to have it repeatedly. */
+/* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
 static void mark_again(struct aux_stream *streams, size_t count)
 {
 	struct aux_stream **sorted = alloc_zeroed(count, sizeof(struct aux_stream *));

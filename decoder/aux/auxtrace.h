@@ -10,9 +10,9 @@
 struct perf_file;
 
 /*
- * PERF_RECORD_AUXTRACE_INFO of type PERF_AUXTRACE_INTEL_PT: its priv[] words in order
- * (tools/perf/util/intel-pt.h), and other parameters for decoders.  Words that an older perf
- * did not write are 0.
+ * The priv[] words of PERF_RECORD_AUXTRACE_INFO of type PERF_AUXTRACE_INTEL_PT, in order
+ * (tools/perf/util/intel-pt.h), and other parameters for decoders. Words missing from an older
+ * perf's file are 0.
  */
 struct pt_info {
 	uint64_t pmu_type;
@@ -42,12 +42,12 @@ struct pt_info {
 
 /* The kinds of core of a hybrid processor. */
 enum core_kind {
-	CORE_UNKNOWN, /* or all are of one kind */
+	CORE_UNKNOWN, /* or all cores are of one kind */
 	CORE_PERFORMANCE,
 	CORE_EFFICIENT,
 };
 
-/* Returns the kind of core of a CPU; -1: of no one CPU. */
+/* Returns the kind of core of a CPU; CPU -1: unknown. */
 enum core_kind pt_info_core(const struct pt_info *info, int32_t cpu);
 
 /* Returns the relation of the TSC to perf's clock. */
@@ -70,9 +70,9 @@ struct auxtrace {
 };
 
 /*
- * Read the PT parameters and streams of a recording.  Returns 0; -1 with err filled if there is
- * no Intel PT in it, or of an unsupported kind.  The caller owns the members and calls
- * auxtrace_release() in both cases.
+ * Read the PT parameters and streams of a recording. Returns 0; -1 with err filled if the recording
+ * has no Intel PT, or an unsupported kind. The caller owns the members and calls auxtrace_release()
+ * in both cases.
  */
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);
 
@@ -81,20 +81,20 @@ void auxtrace_release(struct auxtrace *auxtrace);
 
 /*
  * Decoding can begin at any PSB, and the TSCs after PSBs (SDM volume 3, "PSB+") increase along a
- * stream, so bisection looks at a few dozen PSBs, whatever the size.  A stream whose PSBs have no
- * TSC cannot be cut, and stays whole.
+ * stream, so bisection looks at a few dozen PSBs of a stream of any size. A stream whose PSBs have
+ * no TSC cannot be cut, and stays whole.
  *
- * Cut a stream to the ticks [begin, end], both TSC values with all 8 bytes.  `view` is the
- * stream with fewer pieces (in the arena; the bytes are those of `aux`): it begins one PSB
- * before the last PSB before `begin`, so that clocks and threads have settled at `begin`, and
- * ends before the second PSB after `end`.  It is empty if the stream begins later.
+ * Cut a stream to the ticks [begin, end], both TSC values with all 8 bytes. `view` is the stream
+ * with fewer pieces (in the arena; the bytes are those of `aux`): it begins one PSB before the last
+ * PSB before `begin`, so that clocks and threads have settled at `begin`, and ends before the
+ * second PSB after `end`. The view is empty if the stream begins later.
  */
 void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
 	      struct aux_stream *view);
 
 /*
- * Find the TSC of the first PSB and the time of the last packet, by all kinds of timing packets, in
- * ticks.  Looks at the packets after the last PSB only.  Returns false if no PSB has a TSC.
+ * Find the TSC of the first PSB and the time of the last packet, in ticks. All kinds of timing
+ * packets count, but only those after the last PSB are read. Returns false if no PSB has a TSC.
  */
 bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
 		     uint64_t *last);

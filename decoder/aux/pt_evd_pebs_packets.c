@@ -5,13 +5,13 @@
 #include "base/cursor.h"
 
 #define OPCODE_EXTENDED 0x02
-#define HAS_IP          0x80 /* of BEP's second byte, of CFE's third */
-#define BIP_MASK        0x07 /* of a BIP's first byte; the id of the value is above it */
+#define HAS_IP          0x80 /* in BEP's second byte, CFE's third */
+#define BIP_MASK        0x07 /* in a BIP's first byte; the id of the value is above */
 #define BIP_ID_SHIFT    3
 #define OPCODE_BIP      0x04
-#define BBP_SIZE_4      0x80 /* of BBP's third byte: values of 4 bytes; otherwise 8 */
+#define BBP_SIZE_4      0x80 /* in BBP's third byte: 4-byte values, else 8-byte */
 #define OPCODE_TRIG     0xd9
-#define TRIG_HAS_ICNT   0x40 /* of TRIG's second byte, beside HAS_IP */
+#define TRIG_HAS_ICNT   0x40 /* in TRIG's second byte, as is HAS_IP */
 #define TRIG_HAS_MORE   0x20
 #define BBP_TYPE        0x1f
 #define CFE_TYPE        0x1f
@@ -25,7 +25,7 @@ enum extended_opcode {
 	OPCODE_BBP = 0x63,
 };
 
-/* The other events are instructions, or end or begin where nothing is traced. */
+/* Other events are instructions, or begin or end in untraced code. */
 static bool has_fup_of_far_transfer(uint8_t type)
 {
 	return type == CONTROL_INTERRUPT || type == CONTROL_SMI || type == CONTROL_INIT ||
@@ -33,7 +33,7 @@ static bool has_fup_of_far_transfer(uint8_t type)
 	       type == CONTROL_USER_INTERRUPT || type == CONTROL_SOFTWARE_INTERRUPT;
 }
 
-/* Returns whether the opcode is one of these; the rest of the packet may be missing. */
+/* Returns whether the opcode is known; the rest of the packet may be missing. */
 static bool read_extended(struct extended_packet *packet, struct cursor *c)
 {
 	uint8_t opcode = cursor_u8(c);

@@ -32,12 +32,12 @@ int pt_packet_by_libipt(struct pt_packet_decoder *decoder, const struct pt_confi
 		status = pt_pkt_next(decoder, packet, sizeof(*packet));
 	if (status < 0)
 		return status;
-	/* Not by packet->size: libipt 2.1 reads a cut CYC and its OVF as an OVF. */
+	/* Do not use packet->size: libipt 2.1 reads a cut CYC and its OVF as an OVF. */
 	pt_pkt_get_offset(decoder, &next);
 	/* libipt 2.0.5 does not check for the byte that erratum SKZ84 adds after a TMA. */
 	if (next > (uint64_t)(config->end - config->begin))
 		return -pte_eos;
-	/* libipt knows SKD007 from 2.1 on. */
+	/* libipt handles SKD007 since 2.1. */
 	if (packet->type == ppt_cyc && pt_packet_cut_by_ovf(&config->errata, bytes)) {
 		packet->payload.cyc.value = bytes[0] >> 3;
 		packet->size = 1;
@@ -75,15 +75,15 @@ bool pt_packet_read(struct pt_packet_decoder *decoder, const struct pt_config *c
 }
 
 /*
- * Sources: Intel's specification updates, as libipt 2.2 has them by family and model
- * (pt_cpu_errata(), of November 2025; its 2.1.3 of 2025 notes that SKL014 is fixed since
- * Sapphire Rapids and Alder Lake).  libipt assumes that new CPUs keep the errata of the ones
- * before them, and so does this table: to undo an erratum that a CPU does not have changes
- * no trace without damage.  perf has no table: it knows one more erratum of one CPU, below.
+ * Source: Intel's specification updates, as libipt 2.2 lists them by family and model
+ * (pt_cpu_errata(), November 2025; libipt 2.1.3 notes that SKL014 is fixed since Sapphire Rapids
+ * and Alder Lake). Like libipt, this table assumes that new CPUs keep the errata of their
+ * predecessors: the workaround for an erratum that a CPU does not have only changes damaged traces.
+ * perf has no table; it handles one more erratum of one CPU, below.
  *
- * Both kinds of core of a hybrid CPU have one model.  libipt lists their errata together; here
- * each kind has those of the CPUs that have this kind only: APL11 is an erratum of Atoms
- * (6/122 to 6/221), BDM70 and SKD022 are of the others.
+ * Both kinds of core of a hybrid CPU have the same model. libipt lists their errata together; here
+ * each kind has the errata of CPUs with only this kind: Atoms (6/122 to 6/221) have APL11, others
+ * BDM70 and SKD022.
  */
 enum errata_set {
 	BROADWELL,
@@ -120,7 +120,7 @@ static const struct {
 	{ 6, 0x8e, SKYLAKE }, { 6, 0x9e, SKYLAKE }, /* Kaby Lake, Coffee Lake */
 	{ 6, 0xa5, SKYLAKE }, { 6, 0xa6, SKYLAKE }, /* Comet Lake */
 	{ 6, 0x55, SKYLAKE_X },
-	{ 6, 0x6a, SKYLAKE_X }, { 6, 0x6c, SKYLAKE_X }, /* Ice Lake of servers */
+	{ 6, 0x6a, SKYLAKE_X }, { 6, 0x6c, SKYLAKE_X }, /* Ice Lake servers */
 	{ 6, 0x66, ICE_LAKE }, /* Cannon Lake */
 	{ 6, 0x7d, ICE_LAKE }, { 6, 0x7e, ICE_LAKE },
 	{ 6, 0x8c, ICE_LAKE }, { 6, 0x8d, ICE_LAKE }, /* Tiger Lake */
