@@ -6,12 +6,12 @@
 
 #define MTC_VALUES 256u
 
-/* A double holds all integers up to this; a period has fewer ticks. */
+/* Doubles are exact for integers up to this; a period has fewer ticks. */
 #define TICKS_MAX 0x1p52
 
 /*
- * Fewer ticks than this each cycle, or more cycles from one packet of time to the next, are
- * damage: below these bounds, the arithmetic of packet_clock_cyc() does not overflow.
+ * Limits of valid data: minimum ticks per cycle, and maximum cycles between two time packets.
+ * Within these limits, the arithmetic of packet_clock_cyc() does not overflow.
  */
 #define TSC_PER_CYCLE_MIN 0x1p-10
 #define CYCLES_MAX        (UINT64_C(1) << 62)
@@ -22,8 +22,8 @@ static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 }
 
 /*
- * Returns the ticks after `step` that cycles may take: up to the next MTC, which damage may make
- * earlier, and up to the bound.
+ * Returns the maximum ticks of cycles after `step`: up to the next MTC and the bound. Damage can
+ * make these earlier than `step`.
  */
 static uint64_t most_ticks(const struct packet_clock *clock)
 {
@@ -63,7 +63,7 @@ static void count_by_ratio(struct packet_clock *clock)
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 {
-	/* Only a TSC may move time back: the estimate before was too high. */
+	/* Only a TSC can move time back, if the estimate was too high. */
 	clock->tsc = tsc;
 	clock->counting = false;
 	clock->whole_step = false;
@@ -74,15 +74,15 @@ void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 	begin_step(clock, tsc);
 }
 
-/* Returns the TSC of an MTC some periods after the last one. */
+/* Returns the TSC of an MTC `periods` after the last one. */
 static uint64_t mtc_after(const struct packet_clock *clock, uint64_t periods)
 {
 	return clock->base + ticks_to_tsc(clock, clock->ctc + (periods << clock->rates.mtc_shift));
 }
 
 /*
- * The packet gives the lower 16 bits of the crystal clock and how many TSC
- * ticks have passed since it last moved.
+ * The packet has the low 16 bits of the crystal clock, and the TSC ticks since the crystal clock's
+ * last tick.
  */
 void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 {
@@ -99,7 +99,7 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 	set_cycle_limit(clock);
 }
 
-/* The cycles between two MTCs in a row measure the core clock. */
+/* The cycles between two successive MTCs measure the core clock. */
 static void calibrate(struct packet_clock *clock, uint64_t tsc)
 {
 	double measured, expected = 0;
@@ -124,7 +124,7 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 
 	if (!clock->counting)
 		return;
-	/* With a long period, a TMA does not have all bits of the next MTC's value. */
+	/* With a long period, a TMA lacks high bits of the next MTC's value. */
 	if (clock->rates.mtc_shift > 8 && !clock->ctc)
 		periods = (ctc - clock->last_mtc) & (0xff >> (clock->rates.mtc_shift - 8));
 	if (!periods && clock->ctc)
@@ -175,11 +175,11 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 		return;
 	clock->cycles += cycles;
 	expected = (double)(int64_t)clock->cycles * clock->tsc_per_cycle;
-	/* More than any TSC has left is damage. */
+	/* More ticks than any TSC has left are damage. */
 	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
 		return;
 	passed = (uint64_t)(int64_t)expected;
-	/* An MTC is missing, or the clock is slower than it was. */
+	/* An MTC is missing, or the clock became slower. */
 	passed = MIN(passed, most_ticks(clock));
 	tsc = clock->step + passed;
 	clock->tsc = MAX(clock->tsc, tsc);
@@ -219,7 +219,7 @@ bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock
 
 uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns)
 {
-	/* The difference is modulo 2^64: a clock whose zero is negative is an ordinary one. */
+	/* The difference is modulo 2^64, because a clock's zero can be negative. */
 	int64_t since_zero = (int64_t)(ns - clock->zero);
 	unsigned __int128 scaled, tsc;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From ticks of the time-stamp counter to ns of perf's clock and back.
+ * Convert between TSC ticks and ns of perf's clock.
  *
- * The relation is perf's (struct perf_event_mmap_page in linux/perf_event.h,
- * time_zero):  ns = zero + (tsc >> shift) * mult + (((tsc & mask) * mult) >> shift).
- * It is computed in 128 bits, so no intermediate value overflows.
+ * The relation is perf's (struct perf_event_mmap_page in linux/perf_event.h, time_zero): ns = zero
+ * + (tsc >> shift) * mult + (((tsc & mask) * mult) >> shift). 128-bit arithmetic prevents overflow
+ * of intermediate values.
  */
 #ifndef DECODER_CLOCK_TSC_CLOCK_H
 #define DECODER_CLOCK_TSC_CLOCK_H
@@ -14,7 +14,7 @@
 /* The clocks of timing packets. */
 struct clock_rates {
 	uint32_t ratio_n, ratio_d; /* TSC : crystal clock (CPUID leaf 15H); 0: unknown */
-	uint8_t mtc_shift;         /* an MTC is 2^n crystal ticks */
+	uint8_t mtc_shift;         /* an MTC period is 2^n crystal ticks */
 	uint8_t max_ratio;         /* TSC clock : bus clock; 0: unknown */
 };
 
@@ -25,20 +25,20 @@ struct tsc_clock {
 };
 
 /*
- * Returns ns of perf's clock, modulo 2^64.  The formula's two halves, whole ticks of 2^shift and
- * the rest, add up to this, because (whole << shift) * mult >> shift is exact.
+ * Returns ns of perf's clock, modulo 2^64. This equals the sum of the formula's two halves, whole
+ * units of 2^shift ticks and the rest, because (whole << shift) * mult >> shift is exact.
  */
 static inline uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc)
 {
 	return clock->zero + (uint64_t)((unsigned __int128)tsc * clock->mult >> clock->shift);
 }
 
-/* Returns the smallest tsc whose ns are at least `ns`; 0 before tick 0 and if mult is 0. */
+/* Returns the smallest tsc at or after `ns`; 0 before tick 0 and if mult is 0. */
 uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
 
 /*
- * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet").
- * Returns all 8 bytes; the top byte brings the value nearest to `reference`.
+ * Returns all 8 bytes of a TSC packet's 7-byte value (SDM volume 3, "TSC Packet"): the value
+ * nearest to `reference`.
  */
 static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
 {
