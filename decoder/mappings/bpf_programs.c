@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the BPF_PROG_INFO feature, program by program and function by function. */
+/* Reads the functions of BPF programs from the BPF_PROG_INFO feature. */
 #include "decoder/mappings/bpf_programs.h"
 
 #include <linux/bpf.h>
 
-/* Bytes of struct bpf_prog_info with the fields of the arrays; older kernels had less. */
+/* Bytes of struct bpf_prog_info up to the arrays' fields; older kernels wrote fewer. */
 #define INFO_NEEDED (offsetof(struct bpf_prog_info, jited_func_lens) + sizeof(uint64_t))
 
-/* Returns the bytes of an array in the program's data; NULL if they are not there. */
+/* Returns the bytes of an array in the program's data; NULL if they are missing. */
 static const uint8_t *array_at(const struct bpf_function *function, uint64_t offset, uint64_t size)
 {
 	if (offset > function->data_size || size > function->data_size - offset)
@@ -62,7 +62,7 @@ static bool next_program(const struct byte_view *section, struct bpf_function *f
 	return true;
 }
 
-/* Returns whether the program has one more function, and its code is there. */
+/* Returns whether the program has one more function with code. */
 static bool next_function(struct bpf_function *function)
 {
 	const struct bpf_arrays *arrays = &function->arrays;

@@ -3,14 +3,14 @@
  * The machine code of BPF programs, as perf record saves it (root only) in the feature
  * BPF_PROG_INFO: a count, then for each program a struct perf_bpil (tools/perf/util/bpf-utils.h):
  * info_len, data_len, arrays, struct bpf_prog_info (linux/bpf.h, info_len bytes of it), and
- * data_len bytes that the info's arrays lie in, by offsets instead of their pointers.
+ * data_len bytes with the info's arrays. The info has offsets into this data instead of pointers.
  */
 #ifndef DECODER_MAPPINGS_BPF_PROGRAMS_H
 #define DECODER_MAPPINGS_BPF_PROGRAMS_H
 
 #include "decoder/perf_data/perf_file.h"
 
-/* A function of a program: programs may call functions of their own. */
+/* A function of a program, which can have several. */
 struct bpf_function {
 	uint64_t address;
 	const uint8_t *bytes; /* view of the feature section */
@@ -20,17 +20,17 @@ struct bpf_function {
 	uint32_t programs;   /* read so far */
 	uint32_t next;       /* function of the program */
 	uint32_t code_used;  /* bytes of its code, by its functions so far */
-	const uint8_t *data; /* of the program; NULL before the first */
+	const uint8_t *data; /* of the program; NULL before the first program */
 	uint32_t data_size;
 	struct bpf_arrays {
-		uint64_t code, addresses, lengths; /* offsets in the data */
+		uint64_t code, addresses, lengths; /* offsets in `data` */
 		uint32_t code_size, count;
 	} arrays;
 };
 
 /*
- * Read the next function of all programs of the recording; *function has the one before, or zeros.
- * Returns 1; 0 at the end.  Functions that do not fit into the section are skipped.
+ * Read the next function of all programs of the recording; *function is the previous one, or
+ * zeroed. Returns 1; 0 at the end. Functions that do not fit into the section are skipped.
  */
 int bpf_programs_next(const struct perf_file *file, struct bpf_function *function);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of mappings in a search tree; a new mapping cuts or joins the old ones. */
+/* A set of mappings in a search tree; a new mapping cuts or joins old ones. */
 #include "decoder/mappings/space_builder.h"
 
 #include <search.h>
 
 #define HUGE_PAGE (UINT64_C(1) << 21)
 
-/* Overlapping ranges compare equal, so that tfind() finds a range that overlaps its key. */
+/* Overlapping ranges compare equal, so that tfind() finds an overlap. */
 static int compare_mappings(const void *left, const void *right)
 {
 	const struct mapping *a = left, *b = right;
@@ -35,7 +35,7 @@ static void insert_mapping(struct space_builder *builder, const struct mapping *
 	builder->count++;
 }
 
-/* The result of this thread's twalk(); only glibc has twalk_r(), which takes it as an argument. */
+/* The context of this thread's twalk(); only glibc has twalk_r() with a context argument. */
 static __thread void *node_context;
 
 static void for_each_node(const struct space_builder *builder,
@@ -99,7 +99,7 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 	struct mapping rest = *mapping;
 	const struct mapping *old;
 
-	/* Look for conflicts beside the overlapping mappings of the same content, too. */
+	/* Also look for conflicts beside overlapping mappings of the same content. */
 	while ((old = overlapping(builder, &rest)) && same_content(old, &rest)) {
 		struct mapping left = rest;
 
@@ -126,8 +126,9 @@ bool space_builder_is_memory(const char *path)
 }
 
 /*
- * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do.  Aligned memory
- * over a file's code is its copy even without neighbours: aligned code leaves no neighbours.
+ * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do. Aligned memory
+ * over a file's code is a copy even without neighbours, because a copy of aligned code has no
+ * neighbours.
  */
 static bool is_aligned(uint64_t begin, uint64_t end)
 {
@@ -167,9 +168,9 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 /* ---- Code on huge pages -------------------------------------------------- */
 
 /*
- * Some programs copy their code to anonymous memory on huge pages and map it at the old address, so
- * the recording names no file for their hottest code.  Such memory lies between two mappings of one
- * file, and is as long as the gap between their offsets; code of a JIT compiler never does.
+ * Some programs copy their code to anonymous huge pages at the same address, so the recording names
+ * no file for their hottest code. Such memory is between two mappings of one file, and as long as
+ * the gap between their offsets. A JIT compiler's code never is.
  */
 
 /* Returns the mapping after the memory that follows `left` without a hole, or NULL. */
@@ -178,13 +179,13 @@ static struct mapping *mapping_after_memory(struct mapping *left, const struct m
 	struct mapping *at = left + 1;
 
 	if (space_builder_is_memory(left->file->path))
-		return NULL; /* so that no run of memory is scanned twice */
+		return NULL; /* scan no run of memory twice */
 	while (at < end && at->begin == at[-1].end && space_builder_is_memory(at->file->path))
 		at++;
 	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;
 }
 
-/* Replace copies by their file, joined with their neighbours.  Returns the number of mappings. */
+/* Replace copies by their files, and join neighbours. Returns the number of mappings. */
 static size_t restore_files(struct mapping *mappings, size_t count)
 {
 	struct mapping *end = mappings + count;

@@ -2,16 +2,16 @@
 /*
  * An address space while the timeline is being built: a set of mappings that do not overlap.
  *
- * perf does not record unmapping, so a mapping lives until another one is put
- * over it.  Mappings are immutable and live in the caller's arena; cutting or
- * joining makes new ones, so that a copy of the set shares them.
+ * perf does not record munmap(), so a mapping lasts until another one replaces it. Mappings are
+ * immutable and live in the caller's arena; cutting or joining makes new mappings, so that a copy
+ * of the set can share the old ones.
  */
 #ifndef DECODER_MAPPINGS_SPACE_BUILDER_H
 #define DECODER_MAPPINGS_SPACE_BUILDER_H
 
 #include "decoder/mappings/address_space.h"
 
-/* Empty with only the arena set. */
+/* Empty if only `arena` is set. */
 struct space_builder {
 	struct address_space space; /* filled by space_builder_finish() */
 	struct arena *arena;        /* borrowed */
@@ -31,24 +31,25 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 /* Returns whether `mapping` is a copy of one file's code, on huge pages. */
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 
-/* Add a mapping (copied).  Where it overlaps others, it wins; their other parts stay. */
+/* Add a mapping (copied). It replaces overlapping parts of others; the rest of these stays. */
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping);
 
 /*
- * Fill builder->space with the mappings as a sorted array in the arena, copies on huge pages as
- * their files, and release the set.  `kernel` (borrowed, may be NULL) becomes the space's own.
+ * Fill builder->space with a sorted array of the mappings in the arena, and release the set. Copies
+ * on huge pages become mappings of their files. `kernel` (borrowed, may be NULL) becomes the
+ * space's kernel.
  */
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 
 /*
- * Returns whether a recorded path is that of memory without a file: the kernel's names for it
- * (mm/shmem.c, fs/hugetlbfs/inode.c, perf_event_mmap_event()).
+ * Returns whether a recorded path is the kernel's name for memory without a file (mm/shmem.c,
+ * fs/hugetlbfs/inode.c, perf_event_mmap_event()).
  */
 bool space_builder_is_memory(const char *path);
 
 struct perf_file;
 
-/* The files that were mapped as code, while a timeline is built; they live in the arena. */
+/* The files mapped as code, while a timeline is built. They live in the arena. */
 struct file_table {
 	struct arena *arena;              /* borrowed */
 	const struct mapped_file **files; /* owned array, by index */
@@ -59,15 +60,15 @@ struct file_table {
 	size_t scratch_room;
 };
 
-/* Start empty, with the build ids that the recording's BUILD_ID feature names. */
+/* Start without files, but with the build ids of the recording's BUILD_ID feature. */
 void file_table_init(struct file_table *table, struct arena *arena, const struct perf_file *file);
 
 /* Release the table, not the arena's files.  Idempotent, also on zeroed memory. */
 void file_table_release(struct file_table *table);
 
 /*
- * Returns the file of this path and build id (at most BUILD_ID_MAX bytes; size
- * 0: that of the BUILD_ID feature, if it has the path), made at first use.
+ * Returns the file of a path and build id (at most BUILD_ID_MAX bytes; size 0: look the path up in
+ * the BUILD_ID feature), created at first use.
  */
 const struct mapped_file *file_table_borrow(struct file_table *table, const char *path,
 					    const uint8_t *id, size_t id_size);
