@@ -13,7 +13,7 @@ struct perf_attr_id {
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* The attribute as this kernel's headers know it: fields that the file lacks are 0. */
+/* Read the attribute into this kernel's struct: fields that the file lacks are 0. */
 static void read_attr(struct perf_attr *attr, const uint8_t *bytes, size_t size)
 {
 	uint32_t own_size = 0;
@@ -51,7 +51,7 @@ static void add_record(struct perf_file *file, const struct perf_record *record)
 		       (struct byte_view){ record->payload + size, record->size - size });
 }
 
-/* struct perf_record_event_update; the event's counters are known by now. */
+/* struct perf_record_event_update; the event's counters are already known. */
 static void update_name(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
@@ -80,8 +80,7 @@ void perf_attrs_read_record(struct perf_file *file, const struct perf_record *re
 
 COMPARE_BY_TWO(compare_ids, struct perf_attr_id, id, attr)
 
-/* Real id sections do not overlap: once there are more ids than fit into the file, ignore the rest.
- */
+/* Real id sections do not overlap: ignore further ids once they cannot all fit into the file. */
 void perf_attrs_finish(struct perf_file *file)
 {
 	uint64_t room = file->size / sizeof(uint64_t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the feature sections and the build ids of a recording. */
+/* Read the feature sections and build ids of a recording. */
 #include "decoder/perf_data/perf_file.h"
 
 #define FEATURE_BITS          256
@@ -8,7 +8,7 @@
 #define BUILD_ID_FIXED        36     /* header, pid, 24 bytes of id */
 #define BUILD_ID_SIZE_GIVEN   0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */
 
-/* A string is a length, that many bytes, among them a NUL and padding.  Returns NULL if cut. */
+/* Read a length, then bytes of that length with a NUL and padding. Returns NULL if truncated. */
 static const char *read_string(struct perf_file *file, struct cursor *c)
 {
 	uint32_t length = cursor_u32(c);
@@ -25,7 +25,7 @@ static const char *read_command_line(struct perf_file *file, struct cursor *c)
 	char *line = arena_alloc(&file->arena, cursor_left(c) + 1);
 	size_t used = 0;
 
-	/* A word takes at least 4 bytes of the section, so the line has room for its blank. */
+	/* A word occupies at least 4 bytes of the section, so the line has room for the blank. */
 	for (uint32_t i = 0; i < words; i++) {
 		uint32_t room = cursor_u32(c);
 		const uint8_t *word = cursor_take(c, room);
@@ -99,7 +99,7 @@ static const struct {
 	{ PERF_FEATURE_CPUID, offsetof(struct perf_features, cpuid) },
 };
 
-/* Read the values of a feature; features without values are kept as bytes, or not needed. */
+/* Read the values of a feature. Other features are kept as bytes or ignored. */
 static void read_values(struct perf_file *file, unsigned feature, struct cursor *c)
 {
 	struct perf_features *features = &file->features;
@@ -125,7 +125,7 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 	}
 }
 
-/* tools/perf/util/header.h, enum HEADER_*; those from 32 on are newer than perf 6.18. */
+/* tools/perf/util/header.h, enum HEADER_*; 32 and later are newer than perf 6.18. */
 /* clang-format off */
 static const char *const feature_names[] = {
 	[0] = "RESERVED",
@@ -190,7 +190,7 @@ static void read_feature(struct perf_file *file, unsigned feature, struct byte_v
 			  feature);
 }
 
-/* Each set bit of the header's bitmap has a section, described after the data. */
+/* The table after the data describes a section for each set bit of the header's bitmap. */
 void perf_features_read(struct perf_file *file, struct byte_view bytes, uint64_t table_offset,
 			struct diag *diag)
 {
@@ -227,7 +227,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 	uint64_t feature;
 
 	if (record->type == PERF_USER_HEADER_BUILD_ID) {
-		/* The record is an entry of the section, header and all. */
+		/* An entry of the section includes the record's header. */
 		perf_features_add_build_ids(file,
 					    (struct byte_view){ record->payload - RECORD_HEADER,
 								record->size + RECORD_HEADER });
@@ -270,7 +270,7 @@ int perf_features_next_build_id(const struct perf_file *file, struct perf_build_
 		size_t size = read_build_id(&file->build_ids[entry->row], entry->offset, entry);
 
 		entry->offset += size;
-		/* Nothing in this row can be found after a damaged entry. */
+		/* The end of a damaged entry is unknown: skip the rest of the row. */
 		if (size)
 			return 1;
 	}

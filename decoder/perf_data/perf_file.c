@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a recording: finds its files, and reads their headers, attributes and features. */
+/* Open a recording: find its files, and read their headers, attributes and features. */
 #include "decoder/perf_data/perf_file.h"
 
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ static bool is_inside_file(struct byte_view bytes, const struct file_section *se
 	return section->offset <= bytes.size && section->size <= bytes.size - section->offset;
 }
 
-/* Make mapped bytes the file's own. */
+/* Let the file own mapped bytes. */
 static void own_mapping(struct perf_file *file, struct byte_view bytes)
 {
 	*ARRAY_ADD(file->mappings, file->mapping_count, file->mapping_room) = bytes;
@@ -120,7 +120,7 @@ static int read_header(struct perf_file *file, struct byte_view bytes, struct di
 	return 0;
 }
 
-/* Read the events first: in a stream the features, such as the names of events, precede them. */
+/* Read the events first: in a stream, features such as the events' names precede them. */
 static void read_stream(struct perf_file *file, struct byte_view bytes, struct diag *diag)
 {
 	struct perf_part part = { .bytes = bytes.bytes,
@@ -165,7 +165,7 @@ static int open_first(struct perf_file *file, const char *path, struct diag *dia
 	return 0;
 }
 
-/* The other files of a directory have neither header nor features. */
+/* The other files of a directory have no header and no features. */
 static void open_others(struct perf_file *file, const struct perf_input *input, struct diag *diag)
 {
 	for (size_t i = 1; i < input->count; i++) {
@@ -178,13 +178,13 @@ static void open_others(struct perf_file *file, const struct perf_input *input, 
 		else if (map_input(file, input->paths[i], &bytes, &err) == 0)
 			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
 								  .end = bytes.size });
-		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
+		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* empty files are usual */
 			diag_warn(diag, "part-missing", "%s: its trace and events are missing",
 				  err.text);
 	}
 }
 
-/* Unpacked records get parts after all others; consumers order records by time. */
+/* Add unpacked records as the last parts; consumers order records by time. */
 static void unpack_parts(struct perf_file *file, struct diag *diag)
 {
 	for (size_t i = 0, count = file->part_count; i < count; i++) {
@@ -219,8 +219,9 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 /* ---- Series of files ----------------------------------------------------- */
 
 /*
- * perf record --switch-output writes files of one machine, one boot, one command line and one set
- * of events, with times that follow each other: evidence of one recording.
+ * The files of perf record --switch-output agree in machine, boot, command line and events, and
+ * their times follow each other. This is the evidence that files belong to one
+ * recording.
  */
 
 /* Of struct perf_record_auxtrace_info: time_shift, time_mult and time_zero (util/intel-pt.h). */
@@ -230,7 +231,7 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 /* Longest text of each file in a message. */
 #define TEXT_MOST 60
 
-/* The end of a long path says more than its begin. */
+/* The end of a long path is more informative than its start. */
 static const char *name_of(const struct perf_origin *origin)
 {
 	size_t length = strlen(origin->path);
@@ -276,7 +277,7 @@ static bool differ(const char *a, const char *b)
 	return a && b && strcmp(a, b) != 0;
 }
 
-/* Describe how two files' machines differ, by their features.  Returns false if they do not. */
+/* Describe how the features of two files' machines differ. Returns false if they are equal. */
 static bool find_difference(char *reason, size_t room, const struct perf_features *a,
 			    const struct perf_features *b)
 {
@@ -291,7 +292,7 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		if (!differ(texts[i].before, texts[i].next))
 			continue;
-		/* Show where they differ. */
+		/* Show the texts around the first difference. */
 		while (texts[i].next[same] && texts[i].next[same] == texts[i].before[same])
 			same++;
 		cut = same > TEXT_MOST / 2 ? same - TEXT_MOST / 2 : 0;
@@ -308,7 +309,7 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
 	return false;
 }
 
-/* Files overlap a little: perf reads one CPU after another, also before it begins another file. */
+/* Files overlap a little: perf reads one CPU after another, also before it switches files. */
 static bool times_overlap(const struct perf_origin *a, const struct perf_origin *b)
 {
 	uint64_t begin = MAX(a->begin, b->begin);
@@ -319,7 +320,7 @@ static bool times_overlap(const struct perf_origin *a, const struct perf_origin 
 	       end - begin > MIN(length_a, length_b) / 2;
 }
 
-/* Compare with another input; features and events were compared with the first one. */
+/* Compare with another input. Features and events were already compared with the first input's. */
 static int compare_origins(const struct perf_origin *before, const struct perf_origin *next,
 			   struct error *err)
 {
@@ -330,7 +331,7 @@ static int compare_origins(const struct perf_origin *before, const struct perf_o
 		return refuse_join(err, next, before, "its clock is of another boot or machine");
 	if (times_overlap(before, next))
 		return refuse_join(err, next, before, "their times overlap");
-	/* A buffer's trace continues in the next file: before it, nothing can be decoded. */
+	/* A buffer's trace continues in the next file, so files must be joined in order. */
 	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
 		return refuse_join(err, next, before, "it was recorded earlier (name it first)");
 	return 0;
@@ -343,7 +344,7 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 
 	if (find_difference(reason, sizeof(reason), &file->features, &next->features))
 		return refuse_join(err, origin, file->origins, reason);
-	/* The kernel gives each counter an id of its own. */
+	/* Counter ids are unique in the kernel. */
 	if (!perf_attrs_equal(file, next))
 		return refuse_join(err, origin, file->origins,
 				   "its events are others, of another run of perf");
@@ -353,7 +354,7 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 	return 0;
 }
 
-/* Returns whether nothing differs because nothing is known. */
+/* Returns whether the files agree only because of missing features. */
 static bool lacks_evidence(const struct perf_file *file, const struct perf_file *next,
 			   const struct perf_origin *origin)
 {
@@ -364,7 +365,7 @@ static bool lacks_evidence(const struct perf_file *file, const struct perf_file 
 	       !origin->clock || first->begin >= first->end || origin->begin >= origin->end;
 }
 
-/* Compare an input with those of `file`, and add it.  Returns 0; -1 with err filled. */
+/* Compare an input with the inputs of `file`, and add it. Returns 0; -1 with err filled. */
 static int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
 {
 	struct perf_origin origin = find_origin(next);

@@ -104,7 +104,7 @@ static int map_descriptor(int fd, struct byte_view *bytes, struct error *err)
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (mapped == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
-	/* perf writes no sparse files: holes are hostile, and reading them would take memory. */
+	/* perf writes no sparse files. Holes are hostile: reading them would allocate memory. */
 	if (status.st_blocks * 512 < status.st_size / 2 &&
 	    pages_map_holes(fd, mapped, (size_t)status.st_size) < 0) {
 		error_set_system(err, errno, "cannot map");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads records one after the other from the parts of a recording. */
+/* Read records one by one from the parts of a recording. */
 #include "decoder/perf_data/perf_file.h"
 
 #include "base/pages.h"
 
-/* Pages before a record that may have been read since the last one with trace data. */
+/* Bytes before a record that can have been read since the last record with trace data. */
 #define RECORDS_GIVEN ((uint64_t)64 << 20)
 
-/* Bytes of the file in which at most one record with trace data drops pages. */
+/* Drop pages at most once per this number of bytes of the file. */
 #define RECORDS_AT_ONCE ((uint64_t)1 << 20)
 
 #define RECORD_HEADER_SIZE 8 /* bytes of struct perf_event_header */
@@ -21,8 +21,8 @@ void perf_parts_add(struct perf_file *file, const struct perf_part *part)
 }
 
 /*
- * Drop the pages of records before `at`, and the trace data beside them: the kernel maps pages
- * around each page that is read.  Small pieces of trace share a system call.
+ * Drop the pages of records before `at`, and of adjacent trace data, because the kernel also maps
+ * pages around each page that is read. Small pieces of trace share a system call.
  */
 static void give_back_records(const struct perf_part *part, uint64_t at, uint64_t next)
 {
@@ -32,7 +32,7 @@ static void give_back_records(const struct perf_part *part, uint64_t at, uint64_
 		pages_give_back(part->bytes + begin, at - begin);
 }
 
-/* The data of an AUXTRACE record begin at `at`; the file may end before they do. */
+/* The data of an AUXTRACE record starts at `at`; a truncated file ends before the data does. */
 static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 				 struct perf_record *record, struct diag *diag)
 {
@@ -51,7 +51,7 @@ static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 	return (struct byte_view){ part->bytes + at, size };
 }
 
-/* In a stream, the formats of tracepoints are after the TRACING_DATA record. */
+/* In a stream, the formats of tracepoints follow the TRACING_DATA record. */
 static struct byte_view read_tracing_data(const struct perf_part *part, uint64_t at,
 					  const struct perf_record *record)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the fields of side-band records. */
+/* Read the fields of sideband records. */
 #include "decoder/perf_data/perf_record.h"
 
 #include <sys/mman.h>
 
-/* Newer than some linux/perf_event.h: the last type of the kernel that is known here. */
+/* The last known record type of the kernel; some linux/perf_event.h lack it. */
 #define KERNEL_RECORD_LAST 22   /* PERF_RECORD_CALLCHAIN_DEFERRED */
 #define FILE_IDENTITY_SIZE 24   /* of MMAP2: device and inode, or build id */
 #define KERNEL_PID         (-1) /* HOST_KERNEL_ID of tools/perf/util/machine.h */
@@ -38,7 +38,7 @@ int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mm
 	take_id(&c); /* tid */
 	mmap->begin = cursor_u64(&c);
 	length = cursor_u64(&c);
-	/* The kernel's own text may be said to reach to the end of all addresses. */
+	/* A record of the kernel's text can claim all addresses up to the last. */
 	mmap->end = length > UINT64_MAX - mmap->begin ? UINT64_MAX : mmap->begin + length;
 	mmap->file_offset = cursor_u64(&c);
 	mmap->executable = !(record->misc & PERF_RECORD_MISC_MMAP_DATA);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording's events and records, and typed views of the side-band records.
+ * A recording's events and records, and typed views of the sideband records.
  *
  * Texts and build ids are views of the file.  Sources: linux/perf_event.h (enum perf_event_type)
  * for the kernel's records, tools/perf/util/event.h for perf's own.
@@ -41,10 +41,10 @@ enum perf_user_record {
 	PERF_USER_END, /* one more than the last */
 };
 
-/* PERF_RECORD_AUX_OUTPUT_HW_ID, which is in the headers since Linux 5.16. */
+/* PERF_RECORD_AUX_OUTPUT_HW_ID, in the headers since Linux 5.16. */
 #define RECORD_AUX_OUTPUT_HW_ID 21
 
-/* Feature sections (tools/perf/util/header.h, enum HEADER_*), as far as used here. */
+/* Feature sections used here (tools/perf/util/header.h, enum HEADER_*). */
 enum perf_feature {
 	PERF_FEATURE_TRACING_DATA = 1,
 	PERF_FEATURE_BUILD_ID = 2,
@@ -61,13 +61,13 @@ enum perf_feature {
 	PERF_FEATURE_BPF_PROG_INFO = 25,
 	PERF_FEATURE_CLOCK_DATA = 29,
 	PERF_FEATURE_HYBRID_TOPOLOGY = 30,
-	PERF_FEATURE_COUNT = 64, /* sections with a higher number are not kept */
+	PERF_FEATURE_COUNT = 64, /* sections with higher numbers are dropped */
 };
 
-/* perf_event_attr.aux_action, which older headers call __reserved_3: Linux 6.13. */
+/* perf_event_attr.aux_action, since Linux 6.13; older headers call it __reserved_3. */
 enum perf_aux_action {
-	AUX_ACTION_START_PAUSED = 1, /* of Intel PT: it starts paused */
-	AUX_ACTION_PAUSE = 2,        /* of an event in its group: each sample pauses it */
+	AUX_ACTION_START_PAUSED = 1, /* Intel PT starts paused */
+	AUX_ACTION_PAUSE = 2,        /* each sample of an event in its group pauses Intel PT */
 	AUX_ACTION_RESUME = 4,
 };
 
@@ -76,40 +76,40 @@ struct perf_record {
 	uint16_t misc;
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
-	struct byte_view aux; /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
-	size_t aux_after;     /* of AUXTRACE: bytes of the mapping after the data, at least */
+	struct byte_view aux;   /* AUXTRACE, TRACING_DATA: the data after the record */
+	size_t aux_after;       /* AUXTRACE: minimum bytes of the mapping after the data */
 	/* The sample_id trailer of a record; absent fields are -1 and 0. */
 	struct perf_sample_id {
 		int32_t pid, tid, cpu;
 		uint64_t time; /* ns; 0: unknown */
 		uint64_t id;
 	} id;
-	uint64_t offset; /* of the record in its file, or in the data that it was unpacked to */
+	uint64_t offset; /* of the record in its file, or in the unpacked data */
 };
 
 struct perf_file {
-	const char *path; /* of the first input; borrowed */
-	/* An input of a recording in several files: perf_file_append(). */
+	const char *path; /* of the first input, borrowed */
+	/* An input of a recording in several files (perf_file_append()). */
 	struct perf_origin {
 		const char *path;       /* borrowed */
-		struct byte_view bytes; /* the file, or the first one of a directory */
-		/* ns: times of its records; begin UINT64_MAX: no time is known. */
+		struct byte_view bytes; /* the file, or the first file of a directory */
+		/* ns: times of its records; `begin` is UINT64_MAX: unknown. */
 		uint64_t begin, end;
-		const uint8_t *clock; /* how TSC becomes time; NULL: unknown */
-	} * origins;                  /* owned: all inputs, if there are several */
+		const uint8_t *clock; /* conversion of TSC to time; NULL: unknown */
+	} * origins;                  /* owned: the inputs, if there are several */
 	size_t origin_count, origin_room;
 	uint64_t size;              /* bytes of all mappings */
 	struct byte_view *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;
-	/* A range of a mapped file that holds records one after the other. */
+	/* A range of a mapped file with successive records. */
 	struct perf_part {
 		const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
-		uint64_t begin, end;  /* of the records in the file */
-		uint64_t base;        /* position of the first record, as perf_file_next() counts */
+		uint64_t begin, end;  /* range of the records in the file */
+		uint64_t base;        /* position of the first record (perf_file_next()) */
 		uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
 	} * parts;                    /* owned */
 	size_t part_count, part_room;
-	const char *folder; /* if the (first) input is a directory; else NULL */
+	const char *folder; /* path of the (first) input if it is a directory, else NULL */
 	/* One event of the recording and the ids of its counters. */
 	struct perf_attr {
 		struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
@@ -120,7 +120,7 @@ struct perf_file {
 	} * attrs;                /* owned */
 	size_t attr_count, attr_room;
 	struct perf_attr_id *by_id; /* owned, sorted: the attribute of each id */
-	size_t id_count;            /* of all attributes together */
+	size_t id_count;            /* of all attributes */
 	/* Feature sections as plain values; absent values are NULL or 0. */
 	struct perf_features {
 		struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
@@ -130,29 +130,29 @@ struct perf_file {
 		uint32_t cpus_available;
 		uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
 		bool has_clock_data;
-		uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
+		uint64_t clock_wall_ns, clock_ns; /* the same instant in both clocks */
 	} features;                               /* of the first input */
-	struct byte_view *build_ids; /* owned: BUILD_ID sections and records of all inputs */
+	struct byte_view *build_ids; /* owned: all inputs' BUILD_ID sections and records */
 	size_t build_id_count, build_id_room;
-	bool unfinished; /* perf was killed: the data runs to the end of the file */
-	bool unproven;   /* an input that was appended lacks evidence: perf_file_append() */
+	bool unfinished; /* perf was killed: the data extends to the end of the file */
+	bool unproven;   /* an appended input lacks evidence (perf_file_append()) */
 	struct arena arena;
 };
 
-#define BUILD_ID_MAX 20 /* bytes of a build id that a record can hold */
+#define BUILD_ID_MAX 20 /* maximum bytes of a build id in a record */
 
 /*
- * PERF_RECORD_MMAP and MMAP2; or code that a JIT compiler wrote, from the compiler's own dump
- * file, as if the file were mapped there from `time` on.
+ * PERF_RECORD_MMAP and MMAP2; or code from a JIT compiler's dump file, as if the file were mapped
+ * at `time`.
  */
 struct perf_mmap {
 	uint64_t time; /* ns, perf's clock */
 	int32_t pid;   /* -1: the kernel */
 	bool executable;
-	bool kernel;          /* kernel code, seen by all processes */
-	bool guest;           /* of a virtual machine, not of this one */
+	bool kernel;          /* kernel code, visible to all processes */
+	bool guest;           /* of a virtual machine */
 	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */
-	uint64_t file_offset; /* byte in the file that is mapped at `begin` */
+	uint64_t file_offset; /* offset in the file that is mapped at `begin` */
 	const char *path;
 	const uint8_t *build_id; /* NULL if the record lacks it */
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
@@ -160,31 +160,31 @@ struct perf_mmap {
 
 /* PERF_RECORD_AUX. */
 struct perf_aux {
-	uint64_t offset, size; /* in the AUX buffer's own count of bytes */
+	uint64_t offset, size; /* in the AUX buffer's byte count */
 	uint64_t flags;        /* PERF_AUX_FLAG_* */
 };
 
 /*
- * PERF_RECORD_KSYMBOL: code that the kernel generated at run time was registered or removed: a
- * BPF program, a trampoline of ftrace or kprobes.
+ * PERF_RECORD_KSYMBOL: registration or removal of code that the kernel generated at run time: a BPF
+ * program, a trampoline of ftrace or kprobes.
  */
 struct kernel_symbol {
 	uint64_t time;       /* ns; 0: registered before the recording began */
 	uint64_t begin, end; /* ip range [begin, end); cut at 2^64 - 1 */
 	const char *name;    /* any bytes */
-	bool gone;           /* removed, else registered */
+	bool gone;           /* true: removed; false: registered */
 };
 
 /*
- * PERF_RECORD_TEXT_POKE: the kernel changed its own code.  From `time` (ns) on, the new bytes
- * are at the address.
+ * PERF_RECORD_TEXT_POKE: the kernel changed its own code. The new bytes are at the address since
+ * `time` (ns).
  */
 struct code_patch {
 	uint64_t time;
 	uint64_t address;
 	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
 	uint32_t old_size, new_size;
-	uint64_t order; /* among patches of one time; for the caller's use */
+	uint64_t order; /* among patches of one time; set by the caller */
 };
 
 /* Returns the bytes of the record's fields. */
@@ -193,7 +193,7 @@ static inline struct cursor perf_record_fields(const struct perf_record *record)
 	return cursor_over(record->payload, record->size);
 }
 
-/* Returns the text at the cursor; NULL (and short) if no NUL ends it within the record. */
+/* Returns the text at the cursor; NULL, and marks the cursor short, if the record has no NUL. */
 static inline const char *perf_record_text(struct cursor *c)
 {
 	bool ends = memchr(c->at, 0, cursor_left(c));
@@ -202,7 +202,7 @@ static inline const char *perf_record_text(struct cursor *c)
 	return ends ? (const char *)c->at : NULL;
 }
 
-/* Each returns 0; -1 if the record is too short or its text has no end. */
+/* Each returns 0; -1 if the record is too short or its text lacks a NUL. */
 int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap);
 int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux);
 
@@ -212,13 +212,12 @@ int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux)
  */
 uint64_t perf_record_lost_count(const struct perf_record *record);
 
-/* Returns whether the kernel or perf is known to write records of this type. */
+/* Returns whether the kernel or perf writes records of this type. */
 bool perf_record_is_known(uint32_t type);
 
 /*
- * PERF_RECORD_SAMPLE as plain values (linux/perf_event.h, at that record; newer
- * fields from the kernel's own header), and the sample_id trailers of other records.  The
- * attribute of the event determines the fields of both.
+ * PERF_RECORD_SAMPLE as plain values (its description in linux/perf_event.h), and the sample_id
+ * trailers of other records. The event's attribute determines the fields of both.
  */
 
 struct perf_sample {
@@ -228,29 +227,29 @@ struct perf_sample {
 	uint64_t ip, address, id, period; /* 0: not in the sample */
 	/*
 	 * Registers of user code, and of the interrupted code: an unaligned word for each bit of
-	 * sample_regs_user and sample_regs_intr (asm/perf_regs.h), the lowest first.
+	 * sample_regs_user and sample_regs_intr (asm/perf_regs.h), lowest bit first.
 	 */
 	const uint8_t *user_registers, *registers; /* NULL: not in the sample */
-	struct byte_view raw; /* of tracepoints and synthesised events; padding at its end */
+	struct byte_view raw; /* tracepoints and synthesized events; padded at its end */
 	struct byte_view aux; /* trace data before the sample */
 };
 
 /*
- * Read a sample.  Returns 0; -1 if its event is unknown or it is too short for the event's fields.
+ * Read a sample. Returns 0; -1 if the event is unknown or the record is too short for its fields.
  */
 int perf_sample_read(const struct perf_file *file, const struct perf_record *record,
 		     struct perf_sample *sample);
 
 /*
- * Split the sample_id trailer off a kernel record, and read it into record->id; of a sample, read
- * the same fields; records of perf itself have no trailer.
+ * Split the sample_id trailer off a kernel record, and read it into record->id. Reads the same
+ * fields of a sample. Records of perf itself have no trailer.
  */
 void perf_sample_split_id(const struct perf_file *file, struct perf_record *record);
 
 /*
- * Returns whether the time of the record (record->id) can be one of perf's clock; otherwise there
- * is a warning.  The kernel's clocks are signed 64-bit ns since the boot or the epoch.  perf
- * writes ~0 << 32 where it has totals and no time (OFF_CPU_TIMESTAMP, perf 5.19 to 6.18).
+ * Returns whether record->id.time can be a time of perf's clock; otherwise warns. The kernel's
+ * clocks are signed 64-bit ns since boot or the epoch. perf writes ~0 << 32 for totals without a
+ * time (OFF_CPU_TIMESTAMP, perf 5.19 to 6.18).
  */
 bool perf_record_time_can_be(const struct perf_file *file, const struct perf_record *record,
 			     struct diag *diag);

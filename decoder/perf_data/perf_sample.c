@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads samples and sample_id trailers, field by field in the order of the kernel. */
+/* Read samples and sample_id trailers, field by field in the kernel's order. */
 
 #include "decoder/perf_data/perf_file.h"
 
@@ -17,7 +17,7 @@ static unsigned bit_count(uint64_t bits)
 	return (unsigned)__builtin_popcountll(bits);
 }
 
-/* Skip `count` items of some 8-byte words each. */
+/* Skip `count` items of `words` 8-byte words each. */
 static void skip_items(struct cursor *c, uint64_t count, uint64_t words)
 {
 	if (count > cursor_left(c) / (words * sizeof(uint64_t)))
@@ -31,7 +31,7 @@ static void skip_words(struct cursor *c, uint64_t count)
 	skip_items(c, count, 1);
 }
 
-/* A size, then that many bytes. */
+/* Take `size` bytes. */
 static struct byte_view take_sized(struct cursor *c, uint64_t size)
 {
 	const uint8_t *bytes = cursor_take(c, size);
@@ -61,8 +61,8 @@ static void skip_branches(struct cursor *c, uint64_t branch_type)
 }
 
 /*
- * Vector and predicate registers after the others: how many of each there are, and of how
- * many words, then their values (patch "perf: Support SIMD registers", versions 2 to 4).
+ * Vector and predicate registers follow the others: their numbers and sizes in words, then the
+ * values (patch "perf: Support SIMD registers", versions 2 to 4).
  */
 static void skip_simd_registers(struct cursor *c)
 {
@@ -72,7 +72,7 @@ static void skip_simd_registers(struct cursor *c)
 	skip_words(c, vectors * vector_words + predicates * predicate_words);
 }
 
-/* Registers follow only if the sample has some (an abi other than NONE). */
+/* Registers follow unless the abi is NONE. */
 static const uint8_t *read_registers(struct cursor *c, uint64_t mask)
 {
 	const uint8_t *words = NULL;
@@ -164,8 +164,8 @@ static const struct perf_attr *attr_of_sample(const struct perf_file *file,
 }
 
 /*
- * Returns whether the event is that of perf record --off-cpu (tools/perf/util/bpf_off_cpu.c): a
- * sample's period is the time in ns that the thread waited, up to the sample.
+ * Returns whether the event is perf record --off-cpu's (tools/perf/util/bpf_off_cpu.c). A sample's
+ * period is the time in ns that the thread waited before the sample.
  */
 static bool is_off_cpu(const struct perf_attr *attr)
 {
@@ -175,9 +175,9 @@ static bool is_off_cpu(const struct perf_attr *attr)
 }
 
 /*
- * From perf 6.16 on, a BPF program writes the sample of a wait as soon as the thread runs again.
- * The kernel's fields are of the thread that ran before; those of the thread that waited are in
- * RAW: pid, tid, period and callchain (tools/perf/util/evsel.c, __set_offcpu_sample()).
+ * Since perf 6.16, a BPF program writes the sample of a wait when the thread runs again. The
+ * kernel's fields describe the thread that ran before. RAW has pid, tid, period and callchain of
+ * the thread that waited (tools/perf/util/evsel.c, __set_offcpu_sample()).
  */
 static void read_off_cpu(struct perf_sample *sample)
 {
@@ -223,7 +223,7 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 
 /* ---- sample_id trailers -------------------------------------------------- */
 
-/* The fields of struct sample_id (perf_event.h) in front of IDENTIFIER. */
+/* The fields of struct sample_id (perf_event.h) before IDENTIFIER. */
 #define ID_FIELDS                                                                                  \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
 	 PERF_SAMPLE_CPU)
@@ -239,7 +239,7 @@ static struct perf_sample_id id_of(const struct perf_sample *sample)
 					sample->id };
 }
 
-/* The fields have the order of a sample's first fields, except that IDENTIFIER is last. */
+/* The fields are ordered like a sample's first fields, except that IDENTIFIER is last. */
 static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_type)
 {
 	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
@@ -252,9 +252,9 @@ static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_
 }
 
 /*
- * Returns the position of the id in words before the end of a record, or 0 if absent: with
- * IDENTIFIER the last word, else before STREAM_ID and CPU.  It is the same for all events of a
- * file, or perf would refuse to record them (tools/perf/util/evlist.c, evlist__valid_sample_type).
+ * Returns the distance of the id from the end of a record in words, or 0 if absent: IDENTIFIER is
+ * the last word, ID is before STREAM_ID and CPU. perf requires the same distance for all events of
+ * a file (tools/perf/util/evlist.c, evlist__valid_sample_type).
  */
 static size_t id_position(uint64_t sample_type)
 {
@@ -265,7 +265,7 @@ static size_t id_position(uint64_t sample_type)
 	return 1 + bit_count(sample_type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
 }
 
-/* Returns the attribute of a kernel record; the first attribute if its id is not known. */
+/* Returns the attribute of a kernel record; the first attribute if the id is unknown. */
 static const struct perf_attr *attr_of_trailer(const struct perf_file *file, const uint8_t *end,
 					       size_t size)
 {

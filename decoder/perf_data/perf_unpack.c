@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacks the records that perf record -z compressed: the payloads of a file's COMPRESSED and
- * COMPRESSED2 records are one stream of Zstandard (tools/perf/util/zstd.c and perf's event.h).
+ * Unpack the records of perf record -z: the payloads of a file's COMPRESSED and COMPRESSED2 records
+ * are one Zstandard stream (tools/perf/util/zstd.c and perf's event.h).
  */
 #include <zstd.h>
 
 #include "base/io/temp_file.h"
 #include "decoder/perf_data/perf_file.h"
 
-/* Side-band records grow to about ten times their size; a hostile file could fill the disk. */
+/* Sideband records grow about tenfold; a hostile file could fill the disk. */
 #define GROWTH_MAX  256
 #define GROWTH_FREE ((uint64_t)1 << 20)
 
@@ -26,7 +26,7 @@ static struct byte_view payload_of(const struct perf_record *record)
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = record->size;
 
-	/* COMPRESSED2 pads its payload to 8 bytes, and says how long it is. */
+	/* COMPRESSED2 starts with the payload's size, and pads the payload to 8 bytes. */
 	if (record->type == PERF_USER_COMPRESSED2)
 		size = cursor_u64(&c);
 	size = MIN(size, cursor_left(&c));
