@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A binary heap of streams, each with a borrowed row of its next events. */
+/* A binary heap of streams, each with a borrowed array of its next events. */
 #include "decoder/streams/pt_streams.h"
 
 #include "base/tables/heap.h"
 #include "decoder/engine/pt_stream_base.h"
 
 struct branch_merge_entry {
-	uint64_t time;                   /* of the first event of the burst that the next is in */
+	uint64_t time;                   /* of the first event of the burst that contains `next` */
 	const struct branch_event *next; /* `count` events, borrowed from the stream */
 	size_t count;
 	struct pt_stream *stream;    /* borrowed */
@@ -24,7 +24,7 @@ static bool is_earlier(const struct branch_merge *merge, const struct branch_mer
 
 HEAP_DEFINE(entries, struct branch_merge_entry, struct branch_merge, is_earlier)
 
-/* Without bursts, each event is one of its own. */
+/* Without bursts, each event is its own burst. */
 static void begin_burst(const struct branch_merge *merge, struct branch_merge_entry *entry,
 			const struct branch_event *event)
 {
@@ -42,7 +42,7 @@ static bool continues_burst(const struct branch_merge_entry *entry,
 	       (branch_is_near(event) || event->kind == BRANCH_FOLLOWED);
 }
 
-/* Returns false if the stream has no event now: it waits, or is at its end. */
+/* Returns false if the stream has no event now: it waits or has ended. */
 static bool look_at_next(const struct branch_merge *merge, struct branch_merge_entry *entry)
 {
 	entry->next = stream_peek(entry->stream, &entry->count);
@@ -61,8 +61,8 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 }
 
 /*
- * Wait for the first event of each stream, then order the streams.  All are asked before one is
- * waited for, so that threads decode all.  Returns false in the ordered stage if a stream waits.
+ * Get the first event of each stream, then order the streams. Asks all streams before it waits for
+ * one, so that threads decode all. Returns false in the ordered stage if a stream waits.
  */
 static bool look_at_all(struct branch_merge *merge)
 {
@@ -91,7 +91,7 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-/* Returns the number of events of the stream on top that precede all others' events and bursts. */
+/* Returns the number of the top stream's events that precede all others' events and bursts. */
 static size_t count_due(struct branch_merge *merge)
 {
 	const struct branch_merge_entry *other = &merge->heap[1];
@@ -115,7 +115,7 @@ static size_t count_due(struct branch_merge *merge)
 	return due;
 }
 
-/* Drop the events that the reader has consumed, and let the stream on top sink in the heap. */
+/* Drop the events that the reader consumed, and sift the top stream down. */
 static void advance_top(struct branch_merge *merge)
 {
 	struct branch_merge_entry *top = merge->heap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open an AUX stream with the engine of choice. */
+/* Open an AUX stream with the chosen engine. */
 #include "decoder/streams/pt_streams.h"
 
 #include "decoder/engine/fast/pt_flow.h"
@@ -13,13 +13,14 @@ static uint64_t ns_of_ticks(const struct tsc_clock *clock, uint64_t ticks)
 }
 
 /*
- * Returns the greatest age of the last timing packet, in ns.  With TSC packets alone it has no
- * bound: 0.  A thread may then have run on another CPU meanwhile, so where it stopped on this one
- * says nothing.  Where the kernel is traced, the CPU sleeps within the trace, and counts no cycles.
+ * Returns the maximum age of the last timing packet, in ns; 0: no limit. TSC packets alone give no
+ * limit: the thread may have run on another CPU in the meantime, so the end of its run on this CPU
+ * is no evidence. If the kernel is traced, the CPU also sleeps within the trace, and counts no
+ * cycles.
  */
 static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
 {
-	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
+	const uint64_t cycles = 500; /* between two CYC packets, also in code without branches */
 	bool by_cycles = info->config & info->cyc_bit && info->exclude_kernel;
 
 	return ns_of_ticks(clock, by_cycles ? cycles : pt_info_mtc_period(info));
@@ -29,7 +30,7 @@ static void choose_losses(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
 
-	/* Report the losses of a buffer once, even if a file claims to have it repeatedly. */
+	/* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
 	if (!input->aux->again)
 		stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
 						 &stream->loss_count);
@@ -41,12 +42,12 @@ static void choose_losses(struct pt_stream *stream)
 		stream->loss_count--;
 }
 
-/* Returns when times begin that are made up: where the data was copied, if that can be. */
+/* Returns the start of invented times: the time at which the data was copied, if valid. */
 static uint64_t made_up_begin(const struct pt_stream *stream)
 {
 	uint64_t time = tsc_clock_ns(&stream->clock, stream->reference);
 
-	return time <= INT64_MAX ? time : 0; /* before perf's clock began: no reference is there */
+	return time <= INT64_MAX ? time : 0; /* before perf's clock began: no reference */
 }
 
 static void start_schedule(struct pt_stream *stream)
@@ -57,7 +58,7 @@ static void start_schedule(struct pt_stream *stream)
 	schedule_init(&stream->state.schedule, stream->input.timeline, aux->cpu, aux->tid);
 	stream->clock = pt_info_tsc_clock(info);
 	stream->state.schedule.slack = slack_of(info, &stream->clock);
-	/* CYC packets stop with the core's clock, MTC packets do not. */
+	/* CYC packets stop with the core's clock; MTC packets continue. */
 	stream->state.schedule.clock_bound = ns_of_ticks(&stream->clock, pt_info_mtc_period(info));
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	choose_losses(stream);
@@ -83,7 +84,7 @@ static void warn_of_config(const struct pt_stream_input *input)
 			  "the trace, so little of it can be followed");
 }
 
-/* Let threads decode a long stream, if there are any. */
+/* Let other threads, if any, decode a long stream. */
 static struct pt_stream *split_stream(struct pt_stream *stream)
 {
 	struct pt_flow *flow = (struct pt_flow *)stream;

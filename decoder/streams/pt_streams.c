@@ -9,12 +9,12 @@
 #include "base/pages.h"
 #include "decoder/engine/pt_stream_base.h"
 
-/* Streams that are open at once for any trace: 37 MiB. */
+/* Streams open at the same time for any trace: 37 MiB. */
 #define AT_ONCE ((size_t)2048)
-/* Bytes of trace for one more stream, so that memory is less than twice the trace. */
+/* Bytes of trace per additional stream, so that memory stays below twice the trace. */
 #define BYTES_FOR_ONE ((uint64_t)8 << 10)
 
-/* Events to write or read at a time. */
+/* Batch size, in events. */
 #define CHUNK ((size_t)2048)
 
 /* Bytes of statistics that stay in memory. */
@@ -24,11 +24,11 @@
 
 struct group {
 	struct pt_stream stream;
-	const struct branch_event *events; /* borrowed: the next events, */
-	uint64_t left;                     /* and their number */
+	const struct branch_event *events; /* borrowed: next events */
+	uint64_t left;                     /* their number */
 };
 
-/* Drop the events that were read, and show the next ones. */
+/* Drop the events that were read, and provide the next. */
 static void step_group(struct pt_stream *stream)
 {
 	struct group *group = (struct group *)stream;
@@ -80,7 +80,7 @@ static void close_open(struct pt_streams *streams)
 	streams->open_count = 0;
 }
 
-/* Open the streams [begin, end) of the source.  Only a recording in one group uses threads. */
+/* Open the streams [begin, end). Only a recording in one group uses threads. */
 static int open_range(struct pt_streams *streams, size_t begin, size_t end, struct error *err)
 {
 	bool all = end - begin == streams->count;
@@ -211,11 +211,11 @@ int pt_streams_open(struct pt_streams *streams, struct error *err)
 	size_t at_once = streams_at_once(streams);
 	struct error none = { 0 };
 
-	/* Groups keep the order of time, so that it is the same where no file can be made. */
+	/* Groups merge without bursts; keep this order if no file can be created. */
 	streams->in_bursts &= streams->count <= at_once;
 	if (streams->count > at_once) {
 		if (open_in_groups(streams, at_once, &none) == 0) {
-#ifdef __GLIBC__ /* keeps the memory of all those streams otherwise */
+#ifdef __GLIBC__ /* glibc keeps the streams' memory otherwise */
 			malloc_trim(0);
 #endif
 			return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decode pieces of a stream by both engines and compare the branches. */
+/* Decode pieces of a stream with both engines and compare the branches. */
 #include "decoder/streams/pt_verify.h"
 
 #include <intel-pt.h>
@@ -55,8 +55,8 @@ static bool is_of_flow(enum pt_packet_type type)
 }
 
 /*
- * Returns the size of a PSB with its header, up to its PSBEND; 0 if it straddles pieces.  If
- * tracing begins next, up to that packet: the header's position is an erratum then (BDM70).
+ * Returns the size of a PSB+, up to PSBEND; 0 if it straddles pieces. If the next packet begins
+ * tracing, that packet is included: the header's position is an erratum then (BDM70).
  */
 static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *position)
 {
@@ -93,7 +93,7 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* Flags that the engines must agree about. */
+/* Flags in which the engines must agree. */
 #define SAME_FLAGS (BRANCH_TRACE_ON | BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_INDIRECT)
 
 static bool same_event(const struct branch_event *a, const struct branch_event *b)
@@ -121,7 +121,7 @@ struct comparison {
 	struct pt_stream *fast, *libipt;
 	bool has_fast, has_libipt;
 	struct branch_event fast_event, libipt_event;
-	bool resumes;        /* the streams can be compared further */
+	bool resumes;        /* the comparison can continue */
 	bool after_overflow; /* the event before was an overflow, on both sides */
 	uint64_t index;
 	bool filtered;          /* recorded with an address filter */
@@ -129,7 +129,7 @@ struct comparison {
 	uint64_t period;        /* ns: greatest difference of times */
 	/* Of the last branches, those with the time `held` of libipt: */
 	uint64_t held;
-	uint64_t held_apart;      /* of which the times are more than `period` apart */
+	uint64_t held_apart;      /* branches whose times differ by more than `period` */
 	uint64_t held_most_apart; /* ns: greatest difference */
 	struct pt_verdict *verdict;
 };
@@ -180,7 +180,7 @@ static bool has_only_last_branches(struct comparison *c)
 	return false;
 }
 
-/* One reports damage, the other later. */
+/* One engine reports damage, the other one later. */
 static bool is_damaged_later(struct comparison *c)
 {
 	if (is_damage(c->has_libipt, &c->libipt_event))
@@ -202,7 +202,8 @@ static bool has_only_direct_branches(struct comparison *c)
 
 /*
  * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression"); libipt keeps
- * the address of an uncompressed one, such as a signal handler's, and uses it for the next.
+ * the address of an uncompressed return, such as a signal handler's, and uses it for the next
+ * return.
  */
 static bool is_stale_return(struct comparison *c)
 {
@@ -210,7 +211,7 @@ static bool is_stale_return(struct comparison *c)
 	       c->libipt_event.kind == BRANCH_RETURN && c->fast_event.from == c->libipt_event.from;
 }
 
-/* Damage may show later than it begins. */
+/* Damage can be detected later than it begins. */
 static bool are_both_damaged(struct comparison *c)
 {
 	return reports_damage(c->fast, c->has_fast, &c->fast_event) &&
@@ -218,9 +219,9 @@ static bool are_both_damaged(struct comparison *c)
 }
 
 /*
- * Returns whether the events, which are not the same, are no difference: in this order, because
- * later questions read the streams further.  Only libipt forgets the last ip at an overflow, which
- * IP compression needs.
+ * Returns whether two unequal events are a known deviation. The order of the checks matters,
+ * because later checks read the streams further. At an overflow, libipt alone forgets the last ip,
+ * which IP compression needs.
  */
 static bool is_excused(struct comparison *c)
 {
@@ -231,8 +232,8 @@ static bool is_excused(struct comparison *c)
 }
 
 /*
- * Compare the times of a branch that both engines found.  They count once libipt has another time:
- * direct branches after the last packet, which have its time, do not.
+ * Compare the times of a branch that both engines found. A difference counts once libipt's time
+ * changes, so that direct branches after the last packet, which have its time, are ignored.
  */
 static void compare_times(struct comparison *c)
 {
@@ -240,8 +241,8 @@ static void compare_times(struct comparison *c)
 	uint64_t apart = a > b ? a - b : b - a;
 
 	/*
-	 * One engine has the time when packets were first dropped, the other when the loss
-	 * ended. libipt 2.1 keeps the first one up to the next packet that decides a branch.
+	 * One engine has the time at which the loss began, the other the time at which it ended.
+	 * libipt 2.1 keeps the former up to the next packet that decides a branch.
 	 */
 	if (b == c->overflow_time)
 		return;
@@ -256,7 +257,7 @@ static void compare_times(struct comparison *c)
 	c->held_most_apart = MAX(c->held_most_apart, apart);
 }
 
-/* Returns whether the sound parts of both streams are equal. */
+/* Returns whether the undamaged parts of both streams are equal. */
 static bool compare_next(struct comparison *c)
 {
 	for (c->resumes = true; c->resumes; c->index++) {
@@ -295,7 +296,7 @@ static void note_difference(struct pt_verdict *verdict, const struct comparison 
 	verdict->libipt = c->libipt_event;
 }
 
-/* ns from one MTC to the next, and one for rounding; without MTCs there is no bound. */
+/* ns from one MTC to the next, and one for rounding; no limit without MTCs. */
 static uint64_t timing_period(const struct pt_info *info)
 {
 	struct tsc_clock clock = pt_info_tsc_clock(info);
@@ -321,7 +322,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	one.count_jumps = one.cycles = false;
 	one.period = 0;
 	one.counter = NULL;
-	one.begin = one.end = 1; /* losses are the stream's, not the engines' */
+	one.begin = one.end = 1; /* losses belong to the stream, not to the engines */
 	one.diag = NULL;
 	one.engine = PT_ENGINE_FAST;
 	c.fast = pt_stream_open(&one, err);
@@ -353,7 +354,7 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 
 		aux_cuts_next(&cuts);
 		end = input->aux->size;
-		/* The next header shows where the flow before it ends. */
+		/* The next header shows the end of the flow before it. */
 		if (cuts.position.at != AUX_CUTS_NONE)
 			end = cuts.position.at + header_size(input->aux, &cuts.position);
 		if (number % every)

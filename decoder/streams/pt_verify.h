@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the fast engine against libipt's: both decode the same pieces of a stream, from one
- * PSB to the next, and must find the same branches.
+ * Checks the fast engine against libipt: both decode the same pieces of a stream, from one PSB to
+ * the next, and must find the same branches.
  *
- * Not compared: events after both report damage, because each engine resumes in its own way;
- * the last branches before an overflow and at the end of the data, which libipt keeps back
- * until the next packet; events after a return for which libipt uses an earlier return's
- * address; direct branches after the last packet, which only libipt follows; and events after
- * a direct branch out of an address filter, whose ranges libipt does not get.
+ * Not compared: events after both engines report damage, because each resumes in its own way; the
+ * last branches before an overflow and at the end of the data, which libipt delays until the next
+ * packet; events after a return for which libipt uses an earlier return's address; direct branches
+ * after the last packet, which only libipt follows; and events after a direct branch out of an
+ * address filter, whose ranges libipt does not know.
  *
- * Times, which each engine estimates between timing packets, may differ by an MTC period at
- * most.  The last packet's branches of a piece are left out: libipt reads ahead, and may give them
- * the time of the next PSB.
+ * Each engine estimates times between timing packets; these may differ by at most an MTC period.
+ * The branches of a piece's last packet are ignored: libipt reads ahead, and can give them the time
+ * of the next PSB.
  */
 #ifndef DECODER_ENGINE_LIBIPT_PT_VERIFY_H
 #define DECODER_ENGINE_LIBIPT_PT_VERIFY_H
@@ -20,23 +20,23 @@
 
 struct pt_verdict {
 	uint64_t segments;    /* compared */
-	uint64_t differences; /* segments in which the engines differ */
-	uint64_t one_sided;  /* segments of `differences` in which only one engine reports damage */
-	uint64_t branches;   /* found by both engines */
-	uint64_t apart;      /* branches whose times are more than a timing packet apart */
-	uint64_t most_apart; /* ns: greatest difference of times */
+	uint64_t differences; /* segments with a difference */
+	uint64_t one_sided;   /* segments of `differences` with damage in one engine only */
+	uint64_t branches;    /* found by both engines */
+	uint64_t apart;       /* branches whose times differ by more than an MTC period */
+	uint64_t most_apart;  /* ns: greatest difference of times */
 	/* The first difference, preferably a two-sided one: */
 	uint64_t offset;           /* of the segment's PSB in the stream */
 	uint64_t file_offset;      /* the same position in the file */
 	uint64_t index;            /* of the event in the segment */
-	bool has_fast, has_libipt; /* whether there is an event on that side */
+	bool has_fast, has_libipt; /* whether that side has an event */
 	struct branch_event fast, libipt;
 };
 
 /*
- * Compare every `every`th segment of the stream (`every` is 1 or more); `input` is as for
- * pt_stream_open(), except that its engine is ignored.  Adds to the verdict, which is zeroed at
- * first.  Returns 0; -1 with err filled if libipt cannot make a decoder.
+ * Compare every `every`th segment of the stream (`every` >= 1); `input` is as for pt_stream_open(),
+ * with its engine ignored. Adds to the verdict, which the caller zeroes first. Returns 0; -1 with
+ * err filled if libipt cannot create a decoder.
  */
 int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_verdict *verdict,
 	      struct error *err);
