@@ -9,6 +9,7 @@
 
 #include "base/io/file_use.h"
 #include "base/utf8.h"
+#include "decoder/timeline/timeline_types.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
@@ -39,10 +40,9 @@ static size_t color_of(size_t cluster)
 	return MIN(cluster, (size_t)COLORS - 1);
 }
 
-static void print_symbol_name(const struct slow_answer *answer, uint32_t function, size_t most,
-			      FILE *out)
+static void print_symbol(const struct symbol *symbol, size_t most, FILE *out)
 {
-	const struct name *name = slow_symbol(answer, function)->name;
+	const struct name *name = symbol->name;
 	size_t length = name->length <= most ? name->length
 					     : utf8_cut(name->text, name->length, MAX(most, 4));
 
@@ -60,6 +60,36 @@ static void print_cause_in(const char *element, const struct slow_answer *answer
 	html_text_print(text, strlen(text), out);
 	fprintf(out, "</%s>", element);
 	free(text);
+}
+
+/* Print a command, which it releases. */
+static void print_code(char *command, FILE *out)
+{
+	fputs("<p><code>", out);
+	html_text_print(command, strcspn(command, "\n"), out);
+	fputs("</code></p>\n", out);
+	free(command);
+}
+
+/* Print the command that shows a panel's data, of a function or of all. */
+static void print_command(const struct why_output *why, const char *command,
+			  const struct symbol *function, FILE *out)
+{
+	char *text;
+	size_t size;
+	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	why_command_print(why, command, function, words);
+	alloc_close_text(words, &text);
+	print_code(text, out);
+}
+
+/* Print the begin of a link to the panel of the other thread of a cluster's wait. */
+static void print_wait_begin(const struct why_output *why, const struct slow_answer *answer,
+			     const struct slow_cluster *cluster, FILE *out)
+{
+	fprintf(out, "<a href=\"#wait-%td-%td\">", answer - why->answers,
+		cluster - answer->clusters);
 }
 
 /* ---- The top ------------------------------------------------------------- */
@@ -80,7 +110,7 @@ static void print_verdict(const struct why_output *why, FILE *out)
 		extra += answer->clusters[i].more * (double)answer->clusters[i].count;
 	all = answer->calls->functions[answer->function].durations.count;
 	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow, all);
-	print_symbol_name(answer, answer->function, NAME_MOST, out);
+	print_symbol(slow_symbol(answer, answer->function), NAME_MOST, out);
 	fprintf(out, "</b> took %s%s%s more than usual, together, mainly because of ",
 		answer->others + answer->slow > all ? "at least " : "",
 		extra_text(text, answer->calls->by_insns, extra),
@@ -106,8 +136,10 @@ static void print_ranks(const struct why_output *why, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];
 
-	fputs("<h2>Functions by the time of their slow calls</h2>\n<table>\n<tr><th>beyond the "
-	      "median</th><th>calls</th><th>slow</th><th>function</th></tr>\n",
+	fputs("<h2>Functions by the time of their slow calls</h2>\n", out);
+	print_command(why, "ptrace2ftf why", NULL, out);
+	fputs("<table>\n<tr><th>beyond the median</th><th>calls</th><th>slow</th><th>function</th>"
+	      "</tr>\n",
 	      out);
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
@@ -115,7 +147,7 @@ static void print_ranks(const struct why_output *why, FILE *out)
 		fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
 			extra_text(text, answer->calls->by_insns, answer->excess),
 			answer->calls->functions[answer->function].durations.count, answer->slow);
-		print_symbol_name(answer, answer->function, NAME_MOST, out);
+		print_symbol(slow_symbol(answer, answer->function), NAME_MOST, out);
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</table>\n", out);
@@ -163,7 +195,8 @@ static void print_class(const struct slow_answer *answer, uint32_t class, double
 	fputs("</g>\n", out);
 }
 
-static void print_histogram(const struct slow_answer *answer, FILE *out)
+static void print_histogram(const struct why_output *why, const struct slow_answer *answer,
+			    FILE *out)
 {
 	const struct durations *all = &answer->calls->functions[answer->function].durations;
 	uint32_t first = log_class(all->min, BAR_BITS), last = log_class(all->max, BAR_BITS);
@@ -172,8 +205,11 @@ static void print_histogram(const struct slow_answer *answer, FILE *out)
 	double bound = (log_class(least, BAR_BITS) - first + 1) * width;
 	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
 
+	fputs("<h3>How long calls take</h3>\n", out);
+	print_command(why, "ptrace2ftf --format=histogram --symbol=",
+		      slow_symbol(answer, answer->function), out);
 	fprintf(out,
-		"<h3>How long calls take</h3>\n<svg class=\"histogram\" viewBox=\"0 0 %d %d\" "
+		"<svg class=\"histogram\" viewBox=\"0 0 %d %d\" "
 		"width=\"%d\" role=\"img\" aria-label=\"histogram\">\n",
 		CHART_WIDTH, BAR_HEIGHT + 18, CHART_WIDTH);
 	for (uint32_t class = first; class <= last; class ++)
@@ -189,7 +225,25 @@ static void print_histogram(const struct slow_answer *answer, FILE *out)
 		extra_text(text, answer->calls->by_insns, (double)answer->bound));
 }
 
-static void print_clusters(const struct slow_answer *answer, FILE *out)
+/* Print sentences about a cluster; the one about another thread leads to that thread. */
+static void print_details(const struct why_output *why, struct slow_answer *answer,
+			  const struct slow_cluster *cluster, FILE *out)
+{
+	char *words = cause_words(answer, cluster);
+
+	for (char *line = words, *end; (end = strchr(line, '\n')); line = end + 1) {
+		bool waits = cluster->wait.looked && !end[1];
+
+		fputs("<br>", out);
+		if (waits)
+			print_wait_begin(why, answer, cluster, out);
+		html_text_print(line, (size_t)(end - line), out);
+		fputs(waits ? "</a>" : "", out);
+	}
+	free(words);
+}
+
+static void print_clusters(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];
 
@@ -198,8 +252,10 @@ static void print_clusters(const struct slow_answer *answer, FILE *out)
 		fprintf(out, "<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s</td>",
 			color_of(i), answer->clusters[i].count,
 			extra_text(text, answer->calls->by_insns, answer->clusters[i].more));
-		print_cause_in("td", answer, i, out);
-		fputs("</tr>\n", out);
+		fputs("<td>", out);
+		print_cause_in("b", answer, i, out);
+		print_details(why, answer, &answer->clusters[i], out);
+		fputs("</td></tr>\n", out);
 	}
 	fputs("</table>\n", out);
 }
@@ -207,7 +263,10 @@ static void print_clusters(const struct slow_answer *answer, FILE *out)
 /* ---- The slowest call ---------------------------------------------------- */
 
 struct icicle {
-	const struct slow_answer *answer; /* borrowed */
+	const struct why_output *why;       /* borrowed */
+	const struct slow_answer *answer;   /* borrowed */
+	const struct slow_cluster *cluster; /* borrowed: of the slowest call */
+	uint32_t wait;                      /* row whose box leads to the other thread; 0: none */
 	struct box {
 		double slow, usual; /* with callees */
 		double at, next;    /* left ends: its own, and of the next callee */
@@ -227,8 +286,10 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 
 	if (width < LEAST_WIDTH || answer->info[row].depth > DEPTH_MOST)
 		return;
+	if (row == icicle->wait && !typical)
+		print_wait_begin(icicle->why, answer, icicle->cluster, out);
 	fputs("<g><title>", out);
-	print_symbol_name(answer, answer->info[row].function, NAME_MOST, out);
+	print_symbol(slow_symbol(answer, answer->info[row].function), NAME_MOST, out);
 	fprintf(out, ": %s, usually %s</title>", extra_text(text, answer->calls->by_insns, amount),
 		extra_text(usual, answer->calls->by_insns, box->usual));
 	fprintf(out, "<rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>", x,
@@ -239,11 +300,11 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 			x + width - red, y, red, CALL_HEIGHT - 1);
 	if (width >= 4 * LETTER) {
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 2, y + CALL_HEIGHT - 5);
-		print_symbol_name(answer, answer->info[row].function, (size_t)(width / LETTER) - 2,
-				  out);
+		print_symbol(slow_symbol(answer, answer->info[row].function),
+			     (size_t)(width / LETTER) - 2, out);
 		fputs("</text>", out);
 	}
-	fputs("</g>\n", out);
+	fputs(row == icicle->wait && !typical ? "</g></a>\n" : "</g>\n", out);
 }
 
 /* Callees are next to each other in the order in which they were found; own code is at the end. */
@@ -273,22 +334,24 @@ static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
 	fputs("</svg>\n", out);
 }
 
-static const struct slow_call *slowest_of(const struct slow_answer *answer)
+/* Returns the cluster of the slowest call. */
+static const struct slow_cluster *slowest_of(const struct slow_answer *answer)
 {
-	const struct slow_call *slowest = answer->clusters[0].calls[0];
+	const struct slow_cluster *slowest = answer->clusters;
 
 	for (size_t i = 1; i < answer->count; i++)
-		if (answer->clusters[i].calls[0]->amount > slowest->amount)
-			slowest = answer->clusters[i].calls[0];
+		if (answer->clusters[i].calls[0]->amount > slowest->calls[0]->amount)
+			slowest = &answer->clusters[i];
 	return slowest;
 }
 
-static void print_slowest(const struct slow_answer *answer, FILE *out)
+static void print_slowest(const struct why_output *why, const struct slow_answer *answer, FILE *out)
 {
-	const struct slow_call *call = slowest_of(answer);
+	const struct slow_cluster *cluster = slowest_of(answer);
+	const struct slow_call *call = cluster->calls[0];
 	size_t rows = answer->rows.count;
 	struct box *boxes = alloc_zeroed(rows, sizeof(*boxes));
-	struct icicle icicle = { answer, boxes, 0 };
+	struct icicle icicle = { .why = why, .answer = answer, .cluster = cluster, .boxes = boxes };
 	bool by_insns = answer->calls->by_insns;
 
 	for (size_t i = 0; i < call->count; i++)
@@ -301,13 +364,20 @@ static void print_slowest(const struct slow_answer *answer, FILE *out)
 			(double)(by_insns ? own->insns : own->ns) / (double)answer->others;
 		boxes[answer->info[i].parent].slow += boxes[i].slow;
 		boxes[answer->info[i].parent].usual += boxes[i].usual;
+		if (cluster->wait.looked && answer->info[i].function == cluster->leaf &&
+		    boxes[i].slow > boxes[icicle.wait].slow)
+			icicle.wait = (uint32_t)i;
 	}
 	icicle.scale = CHART_WIDTH / MAX(MAX(boxes[1].slow, boxes[1].usual), 1);
+	fputs("<h3>The slowest call beside a usual one</h3>\n", out);
+	print_command(why,
+		      "ptrace2ftf --slowest=1 --symbol=", slow_symbol(answer, answer->function),
+		      out);
 	fprintf(out,
-		"<h3>The slowest call beside a usual one</h3>\n<p>It began at %" PRIu64
-		".%09" PRIu64 " s in thread %" PRId32
-		". Callees are below their callers; the extra is red.</p>\n",
-		call->begin / 1000000000, call->begin % 1000000000, call->track->tid);
+		"<p>It began at %" PRIu64 ".%09" PRIu64 " s in thread %" PRId32
+		". Callees are below their callers; the extra is red.%s</p>\n",
+		call->begin / 1000000000, call->begin % 1000000000, call->track->tid,
+		icicle.wait ? " The wait leads to the other thread." : "");
 	print_icicle(&icicle, false, out);
 	print_icicle(&icicle, true, out);
 	free(boxes);
@@ -330,53 +400,139 @@ static FILE *open_source(const struct why_output *why, const struct source_line 
 	return NULL;
 }
 
-/* Print the source of the main cause, if it is at hand. */
-static void print_cause_source(const struct why_output *why, const struct slow_answer *answer,
-			       FILE *out)
+/* Returns whether a line is near that of the cause or one with extra time; adds its extra. */
+static bool shows_line(const struct source_line *at, uint32_t number, const struct code_line *lines,
+		       size_t count, double *extra)
 {
-	uint32_t cause = answer->clusters[0].cause;
-	struct source_line at = slice_source_line(slow_symbol(answer, cause));
-	FILE *in = open_source(why, &at);
-	char *line = NULL;
+	bool near = number + SOURCE_BEFORE >= at->line && number <= at->line + SOURCE_AFTER;
+
+	for (size_t i = 0; i < count; i++) {
+		if (lines[i].file != at->file)
+			continue;
+		near |= number + SOURCE_BEFORE >= lines[i].line &&
+			number <= lines[i].line + SOURCE_BEFORE;
+		*extra += lines[i].line == number ? lines[i].extra : 0;
+	}
+	return near;
+}
+
+static void print_source(FILE *in, const struct source_line *at, const struct code_line *lines,
+			 size_t count, FILE *out)
+{
+	char *line = NULL, cost[SHORT_TIME_SIZE];
 	size_t room = 0;
-	ssize_t length;
+	uint32_t shown = 0;
+
+	for (uint32_t number = 1; getline(&line, &room, in) >= 0; number++) {
+		double extra = 0;
+
+		if (!shows_line(at, number, lines, count, &extra))
+			continue;
+		fputs(shown && shown + 1 < number ? "...\n" : "", out);
+		shown = number;
+		fputs(number == at->line ? "<mark>" : "", out);
+		fprintf(out, "%10s %6" PRIu32 "  ", extra > 0 ? extra_text(cost, false, extra) : "",
+			number);
+		html_text_print(line, strcspn(line, "\n"), out);
+		fputs(number == at->line ? "</mark>\n" : "\n", out);
+	}
+	free(line);
+}
+
+/* Print the source of the main cause, if it is at hand, with the extra time of its lines. */
+static void print_cause_source(const struct why_output *why, struct slow_answer *answer, FILE *out)
+{
+	const struct symbol *cause = slow_symbol(answer, answer->clusters[0].cause);
+	struct source_line at = slice_source_line(cause);
+	FILE *in = open_source(why, &at);
+	struct code_line lines[CODE_LINES];
+	size_t count;
 
 	if (!in)
 		return;
+	count = slow_source_lines(answer, &answer->clusters[0], lines);
 	fputs("<h3>Source of ", out);
-	print_symbol_name(answer, cause, NAME_MOST, out);
-	fputs("</h3>\n<pre class=\"source\">", out);
-	for (uint32_t number = 1; number <= at.line + SOURCE_AFTER; number++) {
-		length = getline(&line, &room, in);
-		if (length < 0)
-			break;
-		if (number + SOURCE_BEFORE < at.line)
-			continue;
-		fputs(number == at.line ? "<mark>" : "", out);
-		fprintf(out, "%6" PRIu32 "  ", number);
-		html_text_print(line, strcspn(line, "\n"), out);
-		fputs(number == at.line ? "</mark>\n" : "\n", out);
-	}
+	print_symbol(cause, NAME_MOST, out);
+	fputs("</h3>\n", out);
+	print_command(why, "ptrace2ftf annotate ", cause, out);
+	fputs(count ? "<p>Before the number of a line: the extra time of its own code in a slow "
+		      "call.</p>\n"
+		    : "",
+	      out);
+	fputs("<pre class=\"source\">", out);
+	print_source(in, &at, lines, count, out);
 	fputs("</pre>\n", out);
-	free(line);
 	fclose(in);
+}
+
+/* ---- Waits --------------------------------------------------------------- */
+
+static void print_thread(const struct thread *thread, FILE *out)
+{
+	const char *name = thread->name_count ? thread->names[thread->name_count - 1].text : "";
+
+	html_text_print(name, strlen(name), out);
+	fprintf(out, "/%" PRId32, thread->tid);
+}
+
+/* Print what the thread did for which a cluster waited. */
+static void print_other_thread(const struct why_output *why, const struct slow_answer *answer,
+			       size_t number, FILE *out)
+{
+	const struct thread_wait *wait = &answer->clusters[number].wait;
+	char *command;
+	size_t size;
+	FILE *words;
+
+	if (!wait->looked)
+		return;
+	fprintf(out, "<h3 id=\"wait-%td-%zu\">Thread ", answer - why->answers, number);
+	print_thread(wait->other, out);
+	fputs(" during the wait</h3>\n", out);
+	words = ALLOC_CHECKED(open_memstream(&command, &size));
+	why_trace_print(why, answer, number, words);
+	alloc_close_text(words, &command);
+	print_code(command, out);
+	fprintf(out, "<p>It likely %s.",
+		wait->held ? "held the lock all the time, and unlocked it" : "ended the wait");
+	if (wait->instead) {
+		fputs(" On its CPU ran ", out);
+		print_thread(wait->instead, out);
+		putc('.', out);
+	}
+	fputs(wait->path_count ? " Its calls, the outer one first:</p>\n<ol>\n" : "</p>\n", out);
+	for (size_t i = 0; i < wait->path_count; i++) {
+		struct source_line at = slice_source_line(wait->path[i]);
+
+		fputs("<li>", out);
+		print_symbol(wait->path[i], NAME_MOST, out);
+		if (at.file && at.line) {
+			fputs(", ", out);
+			html_text_print(at.file->text, at.file->length, out);
+			fprintf(out, ":%" PRIu32, at.line);
+		}
+		fputs("</li>\n", out);
+	}
+	fputs(wait->path_count ? "</ol>\n" : "", out);
 }
 
 /* ---- The page ------------------------------------------------------------ */
 
-static void print_section(const struct why_output *why, const struct slow_answer *answer, FILE *out)
+static void print_section(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	fputs("<h2>", out);
-	print_symbol_name(answer, answer->function, NAME_MOST, out);
+	print_symbol(slow_symbol(answer, answer->function), NAME_MOST, out);
 	fputs("</h2>\n", out);
 	if (!answer->calls->functions[answer->function].durations.count)
 		return;
 	if (answer->count)
-		print_clusters(answer, out);
-	print_histogram(answer, out);
+		print_clusters(why, answer, out);
+	print_histogram(why, answer, out);
 	if (!answer->count)
 		return;
-	print_slowest(answer, out);
+	print_slowest(why, answer, out);
+	for (size_t i = 0; i < answer->count; i++)
+		print_other_thread(why, answer, i, out);
 	print_cause_source(why, answer, out);
 	print_lines("Commands that show more", why_commands(why, answer, answer->count), out);
 }

@@ -18,13 +18,15 @@ is_valid() { # PAGE
 	python3 - "$1" <<-'END'
 		import html.parser, sys
 		class Page(html.parser.HTMLParser):
-		    open, ids, seen = [], set(), set()
+		    open, ids, links, seen = [], [], [], set()
 		    def handle_starttag(self, tag, attributes):
 		        self.seen.add(tag)
 		        names = [name for name, value in attributes]
 		        assert len(set(names)) == len(names), (tag, attributes)
-		        assert not set(names) & {"src", "href", "onload", "onclick", "onerror"}, (tag, attributes)
-		        if tag not in ("meta",):
+		        assert not set(names) & {"src", "onload", "onclick", "onerror"}, (tag, attributes)
+		        self.ids += [value for name, value in attributes if name == "id"]
+		        self.links += [value for name, value in attributes if name == "href"]
+		        if tag not in ("meta", "br"):
 		            self.open.append(tag)
 		    def handle_startendtag(self, tag, attributes):
 		        self.handle_starttag(tag, attributes)
@@ -37,7 +39,8 @@ is_valid() { # PAGE
 		page.close()
 		assert not page.open and text.startswith("<!DOCTYPE html>\n"), page.open
 		assert page.seen <= {"html", "head", "meta", "style", "title", "body", "h1", "h2", "h3", "p", "b", "ul", "li", "table", "tr",
-		    "th", "td", "span", "svg", "g", "rect", "line", "text", "pre", "mark"}, page.seen
+		    "th", "td", "span", "svg", "g", "rect", "line", "text", "pre", "mark", "a", "br", "code", "ol"}, page.seen
+		assert len(set(page.ids)) == len(page.ids) and set(page.links) <= {"#" + name for name in page.ids}, (page.ids, page.links)
 		assert "http" not in text.replace("http-equiv", "") and "url(" not in text and len(text) < 2000000
 	END
 }
@@ -67,6 +70,61 @@ has_the_answer() {
 	END
 }
 tap_check "the page has the answer" has_the_answer
+
+# Each panel has the command that shows its data.
+commands_run() {
+	sed -n 's,^<p><code>\(ptrace2ftf .*\)</code></p>$,\1,p' "$work/page.html" >"$work/commands"
+	[ "$(wc -l <"$work/commands")" -ge 3 ] || { cat "$work/commands"; return 1; }
+	while read -r command; do
+		eval "$program ${command#ptrace2ftf } -q" >"$work/out" 2>"$work/messages" </dev/null && [ -s "$work/out" ] ||
+			{ echo "$command"; cat "$work/messages"; return 1; }
+	done <"$work/commands"
+}
+tap_check "the commands of the panels run" commands_run
+
+# The extra time is that of more rounds of a loop, whose lines have it.
+lines_have_costs() {
+	"${CC:-cc}" -g -O1 -pthread -o "$work/causes" "$top_srcdir/tests/programs/causes.c" &&
+		"$ptsim" record --cyc --interrupts=0 -o "$work/loop.data" -- "$work/causes" loop 1 >/dev/null 2>&1 &&
+		"$program" why -q --symbol=request --html="$work/loop.html" "$work/loop.data" &&
+		is_valid "$work/loop.html" || return 1
+	python3 - "$work/loop.html" "$top_srcdir/tests/programs/causes.c" <<-'END'
+		import html, re, sys
+		page, source = open(sys.argv[1]).read(), open(sys.argv[2]).read().split("\n")
+		excerpt = re.search('<pre class="source">(.*?)</pre>', page, re.S)[1]
+		cost, first = {}, next(i for i, line in enumerate(source, 1) if "i < rounds" in line)
+		for line in html.unescape(re.sub("<[^>]*>", "", excerpt)).splitlines():
+		    extra, number, text = re.match(r" *(?:([0-9.]+)us|[0-9]+ns)? +(\d+)  (.*)", line).groups()
+		    assert text == source[int(number) - 1], line
+		    if extra:
+		        cost[int(number)] = float(extra)
+		extra = float(re.search(r"<td>([0-9.]+)us</td><td><b>", page)[1])
+		assert cost and set(cost) <= {first, first + 1} and abs(sum(cost.values()) - extra) < extra / 20, (cost, extra)
+	END
+}
+if command -v "${CC:-cc}" >/dev/null; then
+	tap_check "lines of the source have their extra time" lines_have_costs
+else
+	tap_skip "lines of the source have their extra time" "no compiler"
+fi
+
+# The wait leads to the thread that held the lock, from the sentence and from the chart.
+wait_is_linked() {
+	"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed=3 -o "$work/lock.data" -- "$top_builddir/tests/programs/static/hidden" hold 3 \
+		>/dev/null 2>&1 && "$program" why -q --symbol=serve --html="$work/lock.html" "$work/lock.data" &&
+		is_valid "$work/lock.html" || return 1
+	python3 - "$work/lock.html" "$work/lock.data" <<-'END'
+		import re, sys
+		page = open(sys.argv[1]).read()
+		panel = re.search('<h3 id="([^"]*)">Thread hidden/1002 during the wait</h3>(.*?)</ol>', page, re.S)
+		calls = re.findall("<li>([a-z_]*), ", panel[2])
+		assert calls == ["dump_stats", "format_stats", "work"], calls
+		assert "likely held the lock" in panel[2], panel[2]
+		links = re.findall('<a href="#%s">(.*?)</a>' % panel[1], page)
+		assert links[0].startswith("likely waited for a lock of hidden/1002: ") and "<title>[syscall: futex]" in links[1] and len(links) == 2, links
+	END
+}
+tap_check "a wait leads to what the other thread did" wait_is_linked
 
 # A name may be anything.
 hostile() {

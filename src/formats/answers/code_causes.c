@@ -18,13 +18,6 @@
 /* Share of an instruction's executions that stop there, if it faults; interrupts come anywhere. */
 #define STOP_SHARE 0.25
 
-struct code_line {
-	const struct name *file; /* borrowed */
-	uint32_t line;
-	const struct name *function; /* borrowed; the innermost inlined one; NULL: unknown */
-	double extra;                /* ns of a call */
-};
-
 /* Calls that may be looked at: see take_step(). */
 #define LOOK_STEPS (SLOW_LOOKS * LOOK_CLUSTERS + USUAL_CALLS)
 
@@ -90,7 +83,7 @@ static void end_window(struct slow_look *look)
 
 	if (code_trail_end(&look->trail))
 		keep_code(look);
-	if (look->log.count && look->wait_end && !cluster->wait.path)
+	if (look->log.count && look->wait_end && !cluster->wait.looked)
 		thread_wait_find(&cluster->wait, &look->log, look->trail.tid,
 				 look->wait_end - look->wait, look->wait_end,
 				 slow_symbol(answer, answer->function)->dso, &look->syscalls);
@@ -280,7 +273,7 @@ static size_t add_line(struct code_line *lines, size_t count, const struct code_
 			lines[i].extra += line->extra;
 			return count;
 		}
-	if (!line->file || !line->line || count == 64)
+	if (!line->file || !line->line || count == CODE_LINES)
 		return count;
 	lines[count] = *line;
 	return count + 1;
@@ -316,25 +309,24 @@ static int compare_lines(const void *left, const void *right)
 	return COMPARE(b->extra, a->extra) ?: COMPARE(a->line, b->line);
 }
 
-/* Fill the lines with the most own extra time, which have enough of it. Returns their number. */
-static size_t find_lines(const struct code_counts *slow, struct code_counts *usual, double extra,
-			 struct code_line lines[64])
+size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *cluster,
+			 struct code_line lines[CODE_LINES])
 {
-	size_t count = 0, shown = 0;
-	double sum = 0;
+	const struct code_counts *slow = &cluster->code;
+	struct code_counts *usual = &answer->code;
+	size_t count = 0;
 
+	if (!slow->calls || !usual->calls)
+		return 0;
 	for (const struct code_part *part = slow->parts; part; part = part->hh.next) {
 		double more = per_call(part->ns, slow) -
 			      per_call(code_counts_part(usual, &part->key)->ns, usual);
 
-		if (part->key.kind == CODE_STRAIGHT && more >= LINE_SHARE * extra)
+		if (part->key.kind == CODE_STRAIGHT && more >= LINE_SHARE * cluster->extra)
 			count = add_part(lines, count, part, more);
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
-	while (shown < count && shown < LINES_MOST && sum < LINES_SHARE * extra &&
-	       lines[shown].extra >= LINE_SHARE * extra)
-		sum += lines[shown++].extra;
-	return sum >= LINES_SHARE / 2 * extra ? shown : 0;
+	return count;
 }
 
 /* ---- Words --------------------------------------------------------------- */
@@ -386,12 +378,16 @@ static bool loop_words(const struct slow_answer *answer, const struct slow_clust
 static void line_words(struct slow_answer *answer, const struct slow_cluster *cluster, bool loops,
 		       FILE *out)
 {
-	struct code_line lines[64];
-	size_t count = find_lines(&cluster->code, &answer->code, cluster->extra, lines);
+	struct code_line lines[CODE_LINES];
+	size_t found = slow_source_lines(answer, cluster, lines), count = 0;
+	double sum = 0;
 	bool as_many = per_call(cluster->code.insns, &cluster->code) <=
 		       1.1 * per_call(answer->code.insns, &answer->code);
 
-	if (!count || (loops && !as_many))
+	while (count < found && count < LINES_MOST && sum < LINES_SHARE * cluster->extra &&
+	       lines[count].extra >= LINE_SHARE * cluster->extra)
+		sum += lines[count++].extra;
+	if (!count || sum < LINES_SHARE / 2 * cluster->extra || (loops && !as_many))
 		return;
 	fputs(as_many ? "same instructions, more time, likely memory: "
 		      : "most of its own extra time: ",
@@ -476,14 +472,16 @@ static void wait_words(const struct slow_cluster *cluster, FILE *out)
 
 	if (wait->off.end)
 		off_cpu_words(wait, out);
-	if (!wait->other || !wait->path)
+	if (!wait->other || !wait->looked)
 		return;
 	fputs(proved ? "waited for " : "likely waited for ", out);
 	fputs(wait->held && !proved ? "a lock of " : "", out);
 	print_thread(wait->other, out);
 	fputs(wait->held && proved ? ", likely for a lock" : "", out);
-	if (*wait->path)
-		fprintf(out, ": %s", wait->path);
+	for (size_t i = 0; i < wait->path_count; i++) {
+		fputs(i ? " > " : ": ", out);
+		escaped_text_print(wait->path[i]->name->text, wait->path[i]->name->length, out);
+	}
 	if (wait->instead) {
 		fputs("; on its CPU ran ", out);
 		print_thread(wait->instead, out);

@@ -3,12 +3,9 @@
 #include "src/formats/answers/slow_causes.h"
 
 #include "decoder/timeline/timeline_types.h"
-#include "src/formats/text/any_text.h"
 
 /* Paths of a thread's calls, at most. */
 #define NODES_MOST 1000
-/* Functions of a path that are named. */
-#define PATH_MOST 3
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
 		    const struct location_pair *places)
@@ -219,36 +216,28 @@ static uint32_t main_callee(const struct call_replay *replay, uint32_t node)
 	return found;
 }
 
-/* Returns the main calls, "a > b"; the caller owns the text. */
-static char *path_text(const struct call_replay *replay, const struct dso *dso)
+/* Fill the path with the main calls. */
+static void fill_path(struct thread_wait *wait, const struct call_replay *replay,
+		      const struct dso *dso)
 {
-	const struct symbol *shown[PATH_MOST] = { NULL };
 	uint32_t node = replay->top;
-	size_t count = 0, size;
 	bool left = false;
-	char *text;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
 	while (node && replay->nodes[node].parent)
 		node = replay->nodes[node].parent;
 	for (; node && !left; node = main_callee(replay, node)) {
 		const struct symbol *symbol = replay->nodes[node].symbol;
 
-		left = count && symbol && symbol->dso != dso;
+		left = wait->path_count && symbol && symbol->dso != dso;
 		if (!symbol || symbol->kind == SYMBOL_PLT || (!left && symbol->dso != dso)) {
 			left = false;
 			continue;
 		}
-		if (count == PATH_MOST)
-			memmove(shown, shown + 1, (--count) * sizeof(*shown));
-		shown[count++] = symbol;
+		if (wait->path_count == WAIT_PATH)
+			memmove(wait->path, wait->path + 1,
+				(--wait->path_count) * sizeof(*wait->path));
+		wait->path[wait->path_count++] = symbol;
 	}
-	for (size_t i = 0; i < count; i++) {
-		fputs(i ? " > " : "", out);
-		escaped_text_print(shown[i]->name->text, shown[i]->name->length, out);
-	}
-	alloc_close_text(out, &text);
-	return text;
 }
 
 void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
@@ -280,7 +269,8 @@ void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 	wait->other = last->thread;
 	wait->held = replay_calls(replay, log, last, begin) &&
 		     (unlocks(replay) || waits_for_lock(log, tid, begin));
-	wait->path = path_text(replay, dso);
+	wait->looked = true;
+	fill_path(wait, replay, dso);
 	wait->instead = find_instead(log, last->thread, tid, last->cpu, begin, end);
 	free(replay);
 }

@@ -418,7 +418,6 @@ void slow_answer_release(struct slow_answer *answer)
 	for (size_t i = 0; i < answer->count; i++) {
 		free(answer->clusters[i].calls);
 		code_counts_release(&answer->clusters[i].code);
-		free(answer->clusters[i].wait.path);
 	}
 	code_counts_release(&answer->code);
 	call_tree_release(&answer->rows);

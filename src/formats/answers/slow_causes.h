@@ -125,12 +125,17 @@ struct thread_log {
 /* Events of a log, at most; a longer one has no answer. */
 #define THREAD_LOG_MOST 200000
 
+/* Calls of a path, at most: the innermost ones. */
+#define WAIT_PATH 3
+
 struct thread_wait {
 	struct off_cpu off;           /* of the call; `end` 0: not recorded */
 	const struct thread *other;   /* borrowed; woke the thread; NULL: not found */
 	const struct thread *instead; /* borrowed: had its CPU for a third of the time; or NULL */
 	bool held;                    /* `other` held a lock all the time, and then unlocked it */
-	char *path;                   /* owned: calls of `other` meanwhile; NULL: not known */
+	bool looked;                  /* its calls meanwhile are known: */
+	const struct symbol *path[WAIT_PATH]; /* borrowed: calls of `other` meanwhile */
+	size_t path_count;
 };
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
@@ -146,7 +151,7 @@ struct syscall_chain thread_log_chain(const struct thread_log *log,
 /*
  * Find the thread that ended a wait of thread `tid` from `begin` to `end` (ns), and its calls: that
  * of wait->off.waking, if it is known.
- * The path names functions of `dso`, and the first callee outside of it; the caller frees it.
+ * The path has functions of `dso`, and the first callee outside of it.
  */
 void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
 		      uint64_t begin, uint64_t end, const struct dso *dso,
@@ -184,7 +189,7 @@ struct slow_cluster {
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
 	struct code_counts code; /* of calls that were decoded again */
-	struct thread_wait wait; /* of the slowest of them; `path` is owned */
+	struct thread_wait wait; /* of the slowest of them */
 	double rest;             /* with the lines that are leaves, all of the extra */
 };
 
@@ -273,7 +278,24 @@ void slow_look_see(struct slow_look *look, const struct branch_event *event,
 
 void slow_look_release(struct slow_look *look);
 
-/* Returns sentences about the code of a cluster, a line each, owned by the caller. */
+/* A line of source with extra time of its own. */
+struct code_line {
+	const struct name *file; /* borrowed */
+	uint32_t line;
+	const struct name *function; /* borrowed; the innermost inlined one; NULL: unknown */
+	double extra;                /* ns of a call */
+};
+
+#define CODE_LINES 64
+
+/* Fill the source lines of a cluster with extra time, the most first.  Returns their number. */
+size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *cluster,
+			 struct code_line lines[CODE_LINES]);
+
+/*
+ * Returns sentences about the code of a cluster, a line each, owned by the caller; that of another
+ * thread is the last.
+ */
 char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster);
 
 /*

@@ -53,6 +53,14 @@ void why_doubts_add(const struct why_output *why, json_t *answer);
  */
 void why_word_print(const char *text, bool is_name, FILE *out);
 
+/* Print a command with the options and inputs of the run; function NULL: of all. */
+void why_command_print(const struct why_output *why, const char *command,
+		       const struct symbol *function, FILE *out);
+
+/* Print the command for a trace around the slowest call of a cluster. */
+void why_trace_print(const struct why_output *why, const struct slow_answer *answer, size_t number,
+		     FILE *out);
+
 /*
  * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
  * and of the slowest one of each further of some clusters, and the lines of a function whose own

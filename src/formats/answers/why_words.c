@@ -150,9 +150,17 @@ static void print_words(const struct options *options, size_t count, const char 
 	putc('\n', out);
 }
 
-/* A trace around the slowest call of a cluster. */
-static void print_trace(const struct why_output *why, const struct slow_answer *answer,
-			size_t number, FILE *out)
+void why_command_print(const struct why_output *why, const char *command,
+		       const struct symbol *function, FILE *out)
+{
+	fputs(command, out);
+	if (function)
+		why_word_print(function->name->text, true, out);
+	print_words(why->options, function ? 2 : 0, "", out);
+}
+
+void why_trace_print(const struct why_output *why, const struct slow_answer *answer, size_t number,
+		     FILE *out)
 {
 	const struct slow_call *call = answer->clusters[number].calls[0];
 	uint64_t from = call->begin > WHY_CONTEXT ? call->begin - WHY_CONTEXT : 0;
@@ -182,16 +190,14 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	for (size_t i = 1; i < clusters; i++)
-		print_trace(why, answer, i, out);
+		why_trace_print(why, answer, i, out);
 	for (size_t i = 0; recording && i < clusters; i++) {
 		const struct slow_cluster *cluster = &answer->clusters[i];
 		const struct symbol *symbol = slow_symbol(answer, cluster->cause);
 
 		if (cluster->own_extra < 0.5 * cluster->extra || symbol->kind == SYMBOL_SPECIAL)
 			continue;
-		fputs("ptrace2ftf annotate ", out);
-		why_word_print(symbol->name->text, true, out);
-		print_words(options, 2, "", out);
+		why_command_print(why, "ptrace2ftf annotate ", symbol, out);
 		break;
 	}
 	alloc_close_text(out, &text);
