@@ -585,8 +585,10 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 		d.modrm = d.bytes[d.at++];
 	if (is_invalid(&d))
 		return insn;
-	if (d.form->modrm)
+	if (d.form->modrm) {
+		insn.relative = (uint8_t)(mode == INSN_MODE_64 && (d.modrm & 0xc7) == 5 ? d.at : 0);
 		d.at += address_operand_bytes(&d);
+	}
 	if (has_immediate(&d))
 		immediate = immediate_bytes(&d);
 	d.at += immediate;

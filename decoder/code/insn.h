@@ -32,10 +32,11 @@
 enum insn_mode { INSN_MODE_64 = 0, INSN_MODE_32, INSN_MODE_16 };
 
 struct insn {
-	uint8_t kind;     /* enum branch_kind; BRANCH_NONE: no branch */
-	uint8_t length;   /* bytes; 0: not an instruction */
-	bool indirect;    /* a call or jump whose target is in the trace */
-	bool int80;       /* "int $0x80": as INT n is, and a system call of Linux */
+	uint8_t kind;      /* enum branch_kind; BRANCH_NONE: no branch */
+	uint8_t length;    /* bytes; 0: not an instruction */
+	bool indirect : 1; /* a call or jump whose target is in the trace */
+	bool int80 : 1;    /* "int $0x80": as INT n is, and a system call of Linux */
+	uint8_t relative;  /* offset of a displacement from RIP, of 4 bytes; 0: none */
 	int32_t distance; /* direct call, jump, conditional jump: target - end of the instruction */
 };
 

@@ -33,6 +33,7 @@ struct diff_row {
 	const char *name; /* borrowed from the reports */
 	const char *file; /* the last part of its path, or "" */
 	const char *was;  /* its name in A, if it was paired; else NULL */
+	bool by_code;     /* it was paired by its code, else by its callers and callees */
 	bool has[SIDES];  /* it ran in the recording */
 	bool outside;     /* not a function but [syscall] or [untraced], whose number depends on the
 			     machine */
@@ -54,10 +55,12 @@ struct diff_rows {
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES]);
 
 /*
- * Pair functions that ran in A only with functions of B alone that were called as often and
- * executed as many instructions of their own, if no others did: they were likely renamed.
+ * Pair functions that ran in A only with functions of B alone, which were likely renamed: if both,
+ * and no others, have the same code, but for displacements, and callees, or else the same callers
+ * and callees.  Paired functions count as the same, others without a pair as unknown.  The rows
+ * must be as they were made.
  */
-void diff_rows_pair(struct diff_rows *rows);
+void diff_rows_pair(struct diff_rows *rows, const json_t *const reports[SIDES]);
 
 /* Sort by name, or by the difference in own instructions, instructions with callees, or calls. */
 void diff_rows_sort(struct diff_rows *rows, enum function_order order);

@@ -168,7 +168,7 @@ static int compare(struct diff *diff, struct error *err)
 
 	diff_rows_make(&rows, diff->reports);
 	fails = diff_limits_check(&options->fail_if, &rows, exceeded, stderr);
-	diff_rows_pair(&rows); /* a function that is gone meets a condition */
+	diff_rows_pair(&rows, diff->reports); /* a function that is gone meets a condition */
 	diff_rows_sort(&rows, options->select.order);
 	json = diff_print_json(&rows, diff->names, diff->reports, exceeded);
 	if (options->json)

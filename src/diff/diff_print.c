@@ -95,8 +95,10 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, bool m
 		print_name_after(" (", row->file, false, out);
 		putc(')', out);
 	}
-	if (row->was)
+	if (row->was) {
 		print_name_after(", likely was ", row->was, markdown, out);
+		fprintf(out, ", by its %s", row->by_code ? "code" : "callers and callees");
+	}
 	if (markdown)
 		print_numbers(a, b, insns, per_call, true, out);
 	putc('\n', out);
@@ -152,7 +154,7 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 		      char *const names[SIDES], bool markdown, FILE *out)
 {
 	const uint64_t *a = rows->sums[SIDE_A], *b = rows->sums[SIDE_B];
-	size_t equal = 0, differ = 0, paired = 0;
+	size_t equal = 0, differ = 0, paired = 0, by_code = 0;
 	char change[CHANGE_SIZE];
 
 	write_change(change, (double)a[METRIC_INSNS], (double)b[METRIC_INSNS]);
@@ -171,24 +173,21 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 	}
 	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++) {
 		paired += row->was != NULL;
+		by_code += row->by_code;
 		if (!row->was && diff_row_is_equal(row, insns))
 			equal++;
 		else if (!differ++ || !top || differ <= top)
 			print_row(row, insns, markdown, out);
 	}
-	if (markdown) {
-		fprintf(out, "\n%zu of %zu functions differ.\n", differ, rows->count);
-		return;
-	}
 	if (top && differ > top)
-		fprintf(out, "%zu more functions differ\n", differ - top);
-	fprintf(out, "%zu of %zu functions have the same calls and instructions\n", equal,
-		rows->count);
+		fprintf(out, "%s%zu more functions differ\n", markdown ? "\n" : "", differ - top);
+	fprintf(out, "%s%zu of %zu functions have the same calls and instructions\n",
+		markdown ? "\n" : "", equal, rows->count);
 	if (paired)
 		fprintf(out,
-			"%zu likely renamed: functions with as many calls and instructions have "
-			"two names\n",
-			paired);
+			"%s%zu likely renamed: %zu by their code, %zu by their callers and "
+			"callees\n",
+			markdown ? "\n" : "", paired, by_code, paired - by_code);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -210,8 +209,12 @@ static json_t *row_json(const struct diff_row *row)
 	for (int side = 0; side < SIDES; side++)
 		sides[side] =
 			row->has[side] ? values_json(row->values[side], METRICS) : json_null();
-	return json_pack("{s:s, s:s, s:s?, s:o, s:o}", "name", row->name, "file", row->file, "was",
-			 row->was, "a", sides[SIDE_A], "b", sides[SIDE_B]);
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o}", "name", row->name, "file", row->file,
+			 "was", row->was, "was_by",
+			 !row->was      ? NULL
+			 : row->by_code ? "code"
+					: "callers and callees",
+			 "a", sides[SIDE_A], "b", sides[SIDE_B]);
 }
 
 /* One recording: its name, sums, and its reports of missing trace. */

@@ -121,51 +121,164 @@ void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
 
 /* ---- Renamed functions --------------------------------------------------- */
 
-/* Instructions by which a function is known. */
-#define KNOWN_BY 16
+/* Callers and callees by which a function is known without its code. */
+#define KNOWN_BY 2
+
+/* Rounds of pairs, at most: each may need those before. */
+#define ROUNDS_MOST 64
+
+struct pair_key {
+	uint64_t code;             /* hash; 0: unknown */
+	uint64_t callers, callees; /* sums of hashes */
+	unsigned known;            /* callers and callees with a row of both sides */
+	size_t row;                /* index; if it was merged, of the row of B */
+};
+
+struct pairing {
+	struct diff_rows *rows; /* borrowed; by name */
+	struct pair_key *keys;  /* owned; by row */
+	struct pair_key *alone; /* owned: copies of those to pair */
+	struct pair_edge {
+		size_t caller, callee; /* rows */
+	} * edges;                     /* owned */
+	size_t edge_count, edge_room;
+};
 
 static bool is_alone(const struct diff_row *row)
 {
-	enum diff_side side = row->has[SIDE_B] ? SIDE_B : SIDE_A;
-
-	return row->has[SIDE_A] != row->has[SIDE_B] && !row->outside &&
-	       row->values[side][METRIC_INSNS] >= KNOWN_BY;
+	return row->name && row->has[SIDE_A] != row->has[SIDE_B] && !row->outside;
 }
 
-/* By own instructions and calls, of either side. */
-static int compare_code(const void *left, const void *right)
+/* Returns the index of the first row of a name. */
+static size_t row_of_name(const struct diff_rows *rows, const char *name)
 {
-	const struct diff_row *a = *(struct diff_row *const *)left;
-	const struct diff_row *b = *(struct diff_row *const *)right;
-	const uint64_t *of_a = a->values[a->has[SIDE_B]], *of_b = b->values[b->has[SIDE_B]];
+	size_t first = 0, end = rows->count, middle;
 
-	return COMPARE(of_a[METRIC_INSNS], of_b[METRIC_INSNS])
-		       ?: COMPARE(of_a[METRIC_CALLS], of_b[METRIC_CALLS]);
-}
-
-void diff_rows_pair(struct diff_rows *rows)
-{
-	struct diff_row **alone = alloc_zeroed(rows->count + 1, sizeof(*alone)), *a, *b;
-	size_t count = 0;
-
-	for (size_t i = 0; i < rows->count; i++)
-		if (is_alone(&rows->rows[i]))
-			alone[count++] = &rows->rows[i];
-	if (count)
-		qsort(alone, count, sizeof(*alone), compare_code);
-	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i + 1; end < count && compare_code(&alone[i], &alone[end]) == 0;)
-			end++;
-		if (end - i != 2 || alone[i]->has[SIDE_A] == alone[i + 1]->has[SIDE_A])
-			continue;
-		a = alone[alone[i]->has[SIDE_A] ? i : i + 1];
-		b = alone[alone[i]->has[SIDE_A] ? i + 1 : i];
-		merge(b, a);
-		b->was = a->name;
-		a->name = NULL;
+	while (first < end) {
+		middle = (first + end) / 2;
+		if (strcmp(rows->rows[middle].name, name) < 0)
+			first = middle + 1;
+		else
+			end = middle;
 	}
+	return first;
+}
+
+/* Take the code and callees of the functions of a report. */
+static void add_keys(struct pairing *pairing, const json_t *report)
+{
+	const json_t *all = json_object_get(json_object_get(report, "functions"), "all");
+	const json_t *function, *callee;
+	size_t i, j;
+
+	json_array_foreach(all, i, function)
+	{
+		size_t row = row_of_name(pairing->rows, json_value_text(function, "name"));
+
+		pairing->keys[row].code = (uint64_t)json_value_number(function, "code");
+		json_array_foreach(json_object_get(function, "callees"), j, callee) *
+			ARRAY_ADD(pairing->edges, pairing->edge_count, pairing->edge_room) =
+			(struct pair_edge){ row,
+					    row_of_name(pairing->rows, json_string_value(callee)) };
+	}
+}
+
+/* Returns the hash of a caller or callee; all that are alone have the same one. */
+static uint64_t neighbour_hash(const struct pairing *pairing, size_t row, struct pair_key *of)
+{
+	bool known = !is_alone(&pairing->rows->rows[row]);
+	uint64_t hash = fibonacci_hash(known ? row + 2 : 1, 64);
+
+	of->known += known;
+	hash ^= hash >> 32;
+	return hash * hash; /* sums of it differ, unlike those of hashes that are proportional */
+}
+
+static void sum_neighbours(struct pairing *pairing)
+{
+	for (size_t i = 0; i < pairing->rows->count; i++)
+		pairing->keys[i].callers = pairing->keys[i].callees = pairing->keys[i].known = 0;
+	for (size_t i = 0; i < pairing->edge_count; i++) {
+		size_t from = pairing->keys[pairing->edges[i].caller].row;
+		size_t to = pairing->keys[pairing->edges[i].callee].row;
+		struct pair_key *caller = &pairing->keys[from], *callee = &pairing->keys[to];
+
+		if (pairing->rows->rows[from].outside || pairing->rows->rows[to].outside)
+			continue; /* an interrupt can hit any function */
+		caller->callees += neighbour_hash(pairing, to, caller);
+		callee->callers += neighbour_hash(pairing, from, callee);
+	}
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct pair_key *a = left, *b = right;
+
+	return COMPARE(a->code, b->code) ?: COMPARE(a->callees, b->callees);
+}
+
+/* Merge two rows of one side each.  Returns whether they are. */
+static bool merge_pair(struct pairing *pairing, size_t a, size_t b, bool by_code)
+{
+	struct diff_row *rows = pairing->rows->rows;
+
+	if (rows[a].has[SIDE_B])
+		return rows[b].has[SIDE_A] && merge_pair(pairing, b, a, by_code);
+	if (rows[b].has[SIDE_A])
+		return false;
+	merge(&rows[b], &rows[a]);
+	rows[b].was = rows[a].name;
+	rows[b].by_code = by_code;
+	rows[a].name = NULL;
+	pairing->keys[a].row = b;
+	return true;
+}
+
+/* Pair rows by their code, or by their callers.  Returns whether there were any. */
+static bool pair_rows(struct pairing *pairing, bool by_code)
+{
+	struct pair_key *alone = pairing->alone;
+	size_t count = 0;
+	bool found = false;
+
+	sum_neighbours(pairing);
+	for (size_t i = 0; i < pairing->rows->count; i++) {
+		const struct pair_key *key = &pairing->keys[i];
+
+		if (!is_alone(&pairing->rows->rows[i]) ||
+		    (by_code ? !key->code : key->known < KNOWN_BY))
+			continue;
+		alone[count] = *key;
+		alone[count++].code = by_code ? key->code : key->callers;
+	}
+	if (count)
+		qsort(alone, count, sizeof(*alone), compare_keys);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && compare_keys(&alone[i], &alone[end]) == 0;)
+			end++;
+		if (end - i == 2)
+			found |= merge_pair(pairing, alone[i].row, alone[i + 1].row, by_code);
+	}
+	return found;
+}
+
+void diff_rows_pair(struct diff_rows *rows, const json_t *const reports[SIDES])
+{
+	struct pairing pairing = { .rows = rows };
+
+	pairing.keys = alloc_zeroed(rows->count + 1, sizeof(*pairing.keys));
+	pairing.alone = alloc_zeroed(rows->count + 1, sizeof(*pairing.alone));
+	for (size_t i = 0; i < rows->count; i++)
+		pairing.keys[i].row = i;
+	for (int side = 0; side < SIDES; side++)
+		add_keys(&pairing, reports[side]);
+	for (int i = 0; i < ROUNDS_MOST; i++)
+		if (!pair_rows(&pairing, true) && !pair_rows(&pairing, false))
+			break;
 	drop_merged(rows);
-	free(alone);
+	free(pairing.keys);
+	free(pairing.alone);
+	free(pairing.edges);
 }
 
 /* ---- Order --------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "config.h"
+#include "decoder/code/insn.h"
 #include "src/formats/text/any_text.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
@@ -177,6 +178,45 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 	return object;
 }
 
+/*
+ * Bytes of a function that is compared: shorter ones are alike, and hostile files have functions of
+ * any size.
+ */
+#define CODE_LEAST 16
+#define CODE_MOST  16384
+
+/*
+ * Returns a hash (FNV-1a) of a function's instructions without their displacements of 32 bits,
+ * which depend on the rest of the program; 0: unknown.
+ */
+static uint64_t code_hash(const struct symbol *symbol)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	size_t size = 0;
+	const uint8_t *code = symbol->dso && !symbol->inlined && symbol->size >= CODE_LEAST &&
+					      symbol->size <= CODE_MOST
+				      ? dso_borrow_code(symbol->dso, symbol->start, &size)
+				      : NULL;
+
+	if (size < symbol->size || symbol->changed)
+		return 0;
+	for (uint64_t at = 0; code && at < symbol->size;) {
+		struct insn insn = insn_decode(code + at, symbol->size - at, INSN_MODE_64);
+		unsigned skipped =
+			insn.distance && insn.length > 4 ? insn.length - 4u : insn.relative;
+
+		if (!insn.length)
+			return 0;
+		for (unsigned i = 0; i < insn.length; i++) {
+			bool is_skipped = skipped && i - skipped < 4;
+
+			hash = (hash ^ (is_skipped ? 0 : code[at + i])) * 0x100000001b3;
+		}
+		at += insn.length;
+	}
+	return code ? hash >> 1 : 0; /* JSON has 63 bits */
+}
+
 /* For `ptrace2ftf diff` only: src/diff/diff.h. */
 static json_t *all_functions(const struct slice_totals *tally)
 {
@@ -189,7 +229,16 @@ static json_t *all_functions(const struct slice_totals *tally)
 		json_object_set_new(object, "function",
 				    json_boolean(symbol->kind != SYMBOL_SPECIAL &&
 						 symbol->kind != SYMBOL_MARK));
+		json_object_set_new(object, "code", number(code_hash(symbol)));
+		json_object_set_new(object, "callees", json_array());
 		json_array_append_new(list, object);
+	}
+	for (size_t i = 0; i < tally->edges.count; i++) {
+		struct pair edge = pair_table_pair(&tally->edges, i);
+		json_t *caller = json_array_get(list, edge.first - 1);
+
+		json_array_append(json_object_get(caller, "callees"),
+				  json_object_get(json_array_get(list, edge.second - 1), "name"));
 	}
 	return list;
 }

@@ -137,12 +137,17 @@ static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *
 				    const struct slice_event *event,
 				    const struct slice_detail *detail)
 {
+	struct slice_totals *totals = (struct slice_totals *)tree;
 	const struct symbol *symbol = event->symbol;
+	uint32_t node;
 
 	thread->slices++;
 	thread->calls += !(event->flags & (SLICE_CONTEXT | SLICE_INFERRED_START)) &&
 			 symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK;
-	return enter_function(tree, thread, event, detail);
+	node = enter_function(tree, thread, event, detail);
+	if (totals->with_edges && node && thread->top->node)
+		pair_table_find(&totals->edges, thread->top->node, node);
+	return node;
 }
 
 static const struct symbol *symbol_of_node(const struct slice_totals *totals, uint32_t node)
@@ -252,6 +257,7 @@ void slice_totals_init(struct slice_totals *totals, const struct slice_sink *nex
 		.by_insns = counts,
 		.estimated = by_insns && !counts,
 		.with_tails = !by_insns,
+		.with_edges = insns,
 	};
 	call_tree_init(&totals->tree, NULL, UINT64_MAX);
 }
@@ -260,6 +266,7 @@ void slice_totals_release(struct slice_totals *totals)
 {
 	call_tree_release(&totals->tree);
 	function_table_release(&totals->functions);
+	pair_table_release(&totals->edges);
 	for (size_t i = 0; i < totals->tail_room; i++)
 		free(totals->tails[i]);
 	free(totals->tails);

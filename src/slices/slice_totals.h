@@ -25,6 +25,8 @@ struct slice_totals {
 	bool by_insns;                   /* struct callstack_machine */
 	bool estimated;                  /* times are estimates, and instructions are not counted */
 	struct function_table functions; /* by number */
+	bool with_edges;                 /* count `edges`: */
+	struct pair_table edges;         /* of (node of the caller, node of the callee) */
 	/*
 	 * Times are known: find tails; `slowest.rank` of a node is what the next call must exceed
 	 * to be the slowest one, or to count in the tail.
@@ -52,8 +54,8 @@ struct slice_totals {
 /*
  * Initialize without slices, before `next` (borrowed). The totals must not move, because they have
  * pointers to themselves. Without `report` only own costs and slowest calls are computed. `insns`:
- * count instructions even if `next` uses no details. `by_insns`: rank calls by instructions, if
- * these are counted anyway; counting them takes half of a conversion's time.
+ * count instructions even if `next` uses no details, and find edges. `by_insns`: rank calls by
+ * instructions, if these are counted anyway; counting them takes half of a conversion's time.
  */
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
 		       bool insns, bool by_insns);

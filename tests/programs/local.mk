@@ -15,7 +15,8 @@ STATIC = \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
 	tests/programs/static/hidden tests/programs/static/planted \
-	tests/programs/static/recursion tests/programs/static/signals \
+	tests/programs/static/recursion tests/programs/static/renamed_a tests/programs/static/renamed_b \
+	tests/programs/static/signals \
 	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
 	tests/programs/static/transfers \
@@ -152,6 +153,12 @@ tests_programs_static_threads_LDFLAGS = -all-static -pthread
 tests_programs_static_except_SOURCES = tests/programs/except.cpp
 tests_programs_static_except_CXXFLAGS = $(tests_programs_except_CXXFLAGS)
 tests_programs_static_except_LDFLAGS = -all-static
+tests_programs_static_renamed_a_SOURCES = tests/programs/renamed.c
+tests_programs_static_renamed_a_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_renamed_a_LDFLAGS = -all-static
+tests_programs_static_renamed_b_SOURCES = tests/programs/renamed.c
+tests_programs_static_renamed_b_CFLAGS = $(PROGRAM_CFLAGS) -DNEW
+tests_programs_static_renamed_b_LDFLAGS = -all-static
 tests_programs_static_version_a_SOURCES = tests/programs/versions.c
 tests_programs_static_version_a_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_version_a_LDFLAGS = -all-static

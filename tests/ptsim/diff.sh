@@ -177,6 +177,21 @@ wrong() {
 }
 tap_check "what cannot be compared is refused, and an input is no output" wrong
 
+renamed() {
+	for version in a b; do
+		"$ptsim" record -o "$work/r$version" -- "$programs/renamed_$version" >/dev/null 2>&1 || return 1
+	done
+	"$program" diff "$work/ra" "$work/rb" >"$work/out" && grep -q '^2 likely renamed: 1 by their code, 1 by their callers and callees$' "$work/out" &&
+		grep -q ' tally_words (renamed_b), likely was count_words, by its code$' "$work/out" &&
+		grep -q ' strip_line (renamed_b), likely was trim_line, by its callers and callees$' "$work/out" &&
+		[ "$(grep -cE ' gone .* (old_sum|pass_first) | new .* (new_mix|pass_second) ' "$work/out")" = 4 ] || { cat "$work/out"; return 1; }
+	"$program" diff --report=markdown "$work/ra" "$work/rb" >"$work/out" &&
+		grep -q '^| tally.*words, likely was count.*words, by its code |' "$work/out" && grep -q '^2 likely renamed: ' "$work/out" || return 1
+	"$program" diff --json "$work/ra" "$work/rb" >"$work/out" && grep -A 1 '"was": "count_words"' "$work/out" | grep -q '"was_by": "code"' &&
+		grep -A 1 '"was": "trim_line"' "$work/out" | grep -q '"was_by": "callers and callees"' || { cat "$work/out"; return 1; }
+}
+tap_check "renamed functions are found by their code, or their callers and callees" renamed
+
 gaps() {
 	"$top_builddir/tests/support/mutate_aux" "$work/b.data" "$work/cut" 3 >/dev/null 2>&1 || return 1
 	"$program" diff "$work/a.data" "$work/cut" >"$work/out" 2>"$work/messages"

@@ -118,6 +118,20 @@ START_TEST(branches_have_their_kind_and_distance)
 }
 END_TEST
 
+/* SDM volume 2, 2.2.1.6: ModRM with mod 0 and rm 5, in 64-bit code only. */
+START_TEST(a_displacement_from_rip_is_found)
+{
+	ck_assert_uint_eq(decode("488b05 01020304", INSN_MODE_64).relative, 3);
+	ck_assert_uint_eq(decode("c705 01020304 01000000", INSN_MODE_64).relative, 2);
+	ck_assert_uint_eq(decode("c5fa1005 01020304", INSN_MODE_64).relative, 4);
+	ck_assert_uint_eq(decode("ff15 01020304", INSN_MODE_64).relative, 2);
+	ck_assert_uint_eq(decode("488b0425 01020304", INSN_MODE_64).relative, 0);
+	ck_assert_uint_eq(decode("488b45 08", INSN_MODE_64).relative, 0);
+	ck_assert_uint_eq(decode("e8 05000000", INSN_MODE_64).relative, 0);
+	ck_assert_uint_eq(decode("8b05 01020304", INSN_MODE_32).relative, 0);
+}
+END_TEST
+
 /* FRED specification, "ERETS" and "ERETU"; SDM volume 2, "UIRET". */
 START_TEST(returns_from_events_are_branches_only_with_their_prefix)
 {
@@ -459,6 +473,7 @@ int main(void)
 	TCase *tcase = tcase_create("insn");
 
 	tcase_add_test(tcase, branches_have_their_kind_and_distance);
+	tcase_add_test(tcase, a_displacement_from_rip_is_found);
 	tcase_add_test(tcase, returns_from_events_are_branches_only_with_their_prefix);
 	tcase_add_test(tcase, what_leaves_the_code_with_a_fup_is_no_branch);
 	tcase_add_test(tcase, instructions_of_new_chips_have_their_length);

@@ -131,29 +131,117 @@ START_TEST(rows_are_equal_if_calls_and_instructions_are)
 }
 END_TEST
 
-/* f was renamed to g; two functions may be x; u is too small to be known by its instructions. */
+static json_t *function_of(enum diff_side side, const char *name)
+{
+	json_t *all = json_object_get(json_object_get(reports[side], "functions"), "all");
+	json_t *function;
+	size_t i;
+
+	json_array_foreach(
+		all, i, function) if (strcmp(json_string_value(json_object_get(function, "name")),
+					     name) == 0) return function;
+	ck_abort_msg("%s", name);
+	return NULL;
+}
+
+/* A function of A, or of B, has some code; 0: unknown. */
+static void has_code(enum diff_side side, const char *name, int code)
+{
+	add(side, name, "/x/prog", 50, 50, 3);
+	json_object_set_new(function_of(side, name), "code", json_integer(code));
+}
+
+static void calls(enum diff_side side, const char *caller, const char *callee)
+{
+	json_t *function = function_of(side, caller);
+
+	if (!json_object_get(function, "callees"))
+		json_object_set_new(function, "callees", json_array());
+	json_array_append_new(json_object_get(function, "callees"), json_string(callee));
+}
+
+static void pair(void)
+{
+	diff_rows_make(&rows, (const json_t *const *)reports);
+	diff_rows_pair(&rows, (const json_t *const *)reports);
+}
+
+/* Each function: its name in B, its name in A, and by what it was paired. */
+static void expect_pairs(const char *expected)
+{
+	char text[500] = "";
+
+	for (size_t i = 0; i < rows.count; i++)
+		if (rows.rows[i].was)
+			sprintf(text + strlen(text), "%s was %s by %s; ", rows.rows[i].name,
+				rows.rows[i].was, rows.rows[i].by_code ? "code" : "calls");
+	ck_assert_str_eq(text, expected);
+}
+
+/* f was renamed to g.  Two functions may be x; p has y's code, but calls another function. */
 START_TEST(functions_of_equal_code_are_renamed)
 {
-	add(SIDE_A, "f", "/x/prog", 100, 130, 2);
-	add(SIDE_A, "v", "/x/prog", 60, 60, 3);
-	add(SIDE_A, "w", "/x/prog", 60, 60, 3);
-	add(SIDE_A, "t", "/x/prog", 15, 15, 1);
-	add(SIDE_A, "k", "/x/prog", 200, 200, 1);
-	add(SIDE_A, "m", "/x/prog", 70, 70, 1);
-	add(SIDE_B, "n", "/x/prog", 70, 70, 1);
-	add(SIDE_B, "o", "/x/prog", 70, 70, 1);
-	add(SIDE_B, "g", "/x/prog", 100, 140, 2);
-	add(SIDE_B, "x", "/x/prog", 60, 60, 3);
-	add(SIDE_B, "u", "/x/prog", 15, 15, 1);
-	add(SIDE_B, "l", "/x/prog", 200, 200, 2);
-	make(ORDER_NAME);
-	diff_rows_pair(&rows);
-	expect_rows(
-		"g prog 100 100; k prog 200 -; l prog - 200; m prog 70 -; n prog - 70; o prog - 70; t prog 15 -; u prog - 15; "
-		"v prog 60 -; w prog 60 -; x prog - 60; ");
-	ck_assert_str_eq(rows.rows[0].was, "f");
-	ck_assert_uint_eq(rows.rows[0].values[SIDE_A][METRIC_TOTAL_INSNS], 130);
-	ck_assert_ptr_null(rows.rows[1].was);
+	for (int side = 0; side < SIDES; side++) {
+		has_code(side, "one", 1);
+		has_code(side, "two", 2);
+		has_code(side, side ? "g" : "f", 10);
+		has_code(side, side ? "n" : "m", 0);
+		has_code(side, side ? "y" : "p", 12);
+		calls(side, side ? "y" : "p", side ? "one" : "two");
+	}
+	has_code(SIDE_A, "v", 11);
+	has_code(SIDE_A, "w", 11);
+	has_code(SIDE_B, "x", 11);
+	add(SIDE_A, "[untraced]", NULL, 1, 1, 1);
+	calls(SIDE_A, "f", "[untraced]");
+	pair();
+	expect_pairs("g was f by code; ");
+	ck_assert_uint_eq(rows.rows[1].values[SIDE_A][METRIC_INSNS], 50);
+	ck_assert(rows.rows[1].has[SIDE_A] && rows.rows[1].has[SIDE_B]);
+}
+END_TEST
+
+/*
+ * main calls f (now g), which calls one, and h (now k), which calls two, and which was changed, as
+ * was i (now j), its callee.  A caller alone is not enough: e is not d.
+ */
+START_TEST(functions_of_equal_callers_and_callees_are_renamed)
+{
+	for (int side = 0; side < SIDES; side++) {
+		const char *f = side ? "g" : "f", *h = side ? "k" : "h", *i = side ? "j" : "i";
+
+		has_code(side, "main", 0);
+		has_code(side, "one", 1);
+		has_code(side, "two", 2);
+		has_code(side, f, 20 + side);
+		has_code(side, h, 30 + side);
+		has_code(side, i, 40 + side);
+		has_code(side, side ? "e" : "d", 50 + side);
+		calls(side, "main", f);
+		calls(side, f, "one");
+		calls(side, "main", h);
+		calls(side, h, "two");
+		calls(side, h, i);
+		calls(side, i, "two");
+		calls(side, "main", side ? "e" : "d");
+	}
+	pair();
+	expect_pairs("g was f by calls; j was i by calls; k was h by calls; ");
+}
+END_TEST
+
+/* The sums of the neighbours' numbers are equal. */
+START_TEST(other_callees_are_other_functions)
+{
+	for (int side = 0; side < SIDES; side++) {
+		for (int i = 0; i < 4; i++)
+			has_code(side, (const char *[]){ "a", "b", "c", "d" }[i], i + 1);
+		has_code(side, side ? "n" : "m", 20);
+		calls(side, side ? "n" : "m", side ? "a" : "b");
+		calls(side, side ? "n" : "m", side ? "d" : "c");
+	}
+	pair();
+	expect_pairs("");
 }
 END_TEST
 
@@ -164,8 +252,8 @@ static char *printed(bool markdown)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	make(ORDER_SELF);
-	diff_rows_pair(&rows);
+	pair();
+	diff_rows_sort(&rows, ORDER_SELF);
 	diff_print_table(&rows, METRIC_INSNS, 0, names, markdown, out);
 	fclose(out);
 	return text;
@@ -182,6 +270,9 @@ static void add_callers(void)
 	add(SIDE_B, "run", "/x/prog", 5, 155, 1);
 	add(SIDE_B, "f", "/x/prog", 150, 150, 2);
 	add(SIDE_B, "c", "/x/prog", 40, 40, 1);
+	for (int side = 0; side < SIDES; side++)
+		json_object_set_new(function_of(side, side ? "c" : "a|<b>_"), "code",
+				    json_integer(1));
 }
 
 START_TEST(callers_are_before_the_functions_that_changed)
@@ -194,8 +285,10 @@ START_TEST(callers_are_before_the_functions_that_changed)
 	run_row = strstr(text, "           105            155    +47.6%    +47.6%          1 ");
 	f_row = strstr(text, "           100            150    +50.0%    +50.0%          2 ");
 	ck_assert_msg(main_row && main_row < run_row && run_row < f_row, "%s", text);
-	ck_assert_msg(strstr(text, "  c (prog), likely was a|<b>_\n") != NULL, "%s", text);
-	ck_assert_msg(strstr(text, "\n1 likely renamed: ") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "  c (prog), likely was a|<b>_, by its code\n") != NULL, "%s",
+		      text);
+	ck_assert_msg(strstr(text, "\n1 likely renamed: 1 by their code, 0 by") != NULL, "%s",
+		      text);
 	free(text);
 }
 END_TEST
@@ -215,8 +308,9 @@ START_TEST(a_report_is_markdown)
 		      "\n| own instructions | A | B | change | per call | calls A | B |\n"
 		      "| :-- | --: | --: | --: | --: | --: | --: |\n"
 		      "| f | 100 | 150 | +50.0% | +50.0% | 2 | 2 |\n"
-		      "| c, likely was a\\|\\<b\\>\\_ | 40 | 40 | = | = | 1 | 1 |\n"
-		      "\n2 of 4 functions differ.\n");
+		      "| c, likely was a\\|\\<b\\>\\_, by its code | 40 | 40 | = | = | 1 | 1 |\n"
+		      "\n2 of 4 functions have the same calls and instructions\n"
+		      "\n1 likely renamed: 1 by their code, 0 by their callers and callees\n");
 	free(text);
 }
 END_TEST
@@ -358,6 +452,8 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, functions_of_equal_code_are_renamed);
+	tcase_add_test(all, functions_of_equal_callers_and_callees_are_renamed);
+	tcase_add_test(all, other_callees_are_other_functions);
 	tcase_add_test(all, callers_are_before_the_functions_that_changed);
 	tcase_add_test(all, a_report_is_markdown);
 	tcase_add_test(all, functions_of_one_name_and_file_are_a_row);
