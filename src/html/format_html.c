@@ -63,12 +63,8 @@ struct html_output {
 	char *table;
 	size_t table_size;
 
-	struct pair_table texts; /* of (0, id of name): number of a text on the page */
-	const struct name **names;
-	size_t name_room;
-	struct pair_table numbers; /* of symbols */
-	const struct symbol **symbols;
-	size_t symbol_room;
+	struct pair_table texts;   /* of names: numbers on the page */
+	struct pair_table symbols; /* of symbols */
 
 	bool ranked;            /* there are too many slices */
 	bool prints;            /* printing slices; otherwise ranking them */
@@ -131,22 +127,7 @@ static void open_html(struct format_output *output, const struct format_request 
 /* Returns the number of a text in "texts". */
 static uint32_t text_number(struct html_output *html, const struct name *name)
 {
-	size_t count = html->texts.count;
-	uint32_t number = pair_table_find(&html->texts, 0, name->id);
-
-	if (number == count)
-		*ARRAY_ADD(html->names, count, html->name_room) = name;
-	return number;
-}
-
-static uint32_t symbol_number(struct html_output *html, const struct symbol *symbol)
-{
-	size_t count = html->numbers.count;
-	uint32_t number = pair_table_find_pointer(&html->numbers, symbol);
-
-	if (number == count)
-		*ARRAY_ADD(html->symbols, count, html->symbol_room) = symbol;
-	return number;
+	return pair_table_find_pointer(&html->texts, name);
 }
 
 /*
@@ -158,8 +139,8 @@ static void print_symbols(struct html_output *html)
 	FILE *out = html->output.text;
 
 	fputs(",\n\"symbols\":[", out);
-	for (size_t i = 0; i < html->numbers.count; i++) {
-		const struct symbol *symbol = html->symbols[i];
+	for (size_t i = 0; i < html->symbols.count; i++) {
+		const struct symbol *symbol = pair_table_pointer(&html->symbols, i);
 		struct source_line line = slice_source_line(symbol);
 		const struct name *file = slice_category(symbol);
 
@@ -180,8 +161,10 @@ static void print_texts(const struct html_output *html)
 
 	fputs(",\n\"texts\":[", out);
 	for (size_t i = 0; i < html->texts.count; i++) {
+		const struct name *name = pair_table_pointer(&html->texts, i);
+
 		fputs(i ? ",\n" : "\n", out);
-		html_json_print(json_any_text(html->names[i]->text, html->names[i]->length), out);
+		html_json_print(json_any_text(name->text, name->length), out);
 	}
 	putc(']', out);
 }
@@ -224,7 +207,7 @@ static void print_slice(struct html_output *html, const struct html_frame *frame
 	html_numbers_print(&html->data, first);
 	print_end_time(html, end->time);
 	html_numbers_print(&html->data, end->time - frame->begin);
-	html_numbers_print(&html->data, symbol_number(html, frame->symbol));
+	html_numbers_print(&html->data, pair_table_find_pointer(&html->symbols, frame->symbol));
 	if (first & HAS_COSTS) {
 		html_numbers_print(&html->data, cost.insns);
 		html_numbers_print(&html->data, cost.cycles);
@@ -512,9 +495,7 @@ static void release_html(struct format_output *output)
 	page_events_release(&html->events);
 	slice_store_release(&html->store);
 	pair_table_release(&html->texts);
-	pair_table_release(&html->numbers);
-	free(html->names);
-	free(html->symbols);
+	pair_table_release(&html->symbols);
 	free(html->threads);
 	free(html->frames);
 }
