@@ -9,7 +9,6 @@
 
 #include "base/io/file_use.h"
 #include "base/utf8.h"
-#include "decoder/timeline/timeline_types.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
@@ -62,15 +61,6 @@ static void print_cause_in(const char *element, const struct slow_answer *answer
 	free(text);
 }
 
-/* Print a command, which it releases. */
-static void print_code(char *command, FILE *out)
-{
-	fputs("<p><code>", out);
-	html_text_print(command, strcspn(command, "\n"), out);
-	fputs("</code></p>\n", out);
-	free(command);
-}
-
 /* Print the command that shows a panel's data, of a function or of all. */
 static void print_command(const struct why_output *why, const char *command,
 			  const struct symbol *function, FILE *out)
@@ -81,7 +71,10 @@ static void print_command(const struct why_output *why, const char *command,
 
 	why_command_print(why, command, function, words);
 	alloc_close_text(words, &text);
-	print_code(text, out);
+	fputs("<p><code>", out);
+	html_text_print(text, size - 1, out);
+	fputs("</code></p>\n", out);
+	free(text);
 }
 
 /* Print the begin of a link to the panel of the other thread of a cluster's wait. */
@@ -467,45 +460,31 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 
 /* ---- Waits --------------------------------------------------------------- */
 
-static void print_thread(const struct thread *thread, FILE *out)
-{
-	const char *name = thread->name_count ? thread->names[thread->name_count - 1].text : "";
-
-	html_text_print(name, strlen(name), out);
-	fprintf(out, "/%" PRId32, thread->tid);
-}
-
-/* Print what the thread did for which a cluster waited. */
-static void print_other_thread(const struct why_output *why, const struct slow_answer *answer,
+/* Print the sentence about the thread for which a cluster waited, and its calls. */
+static void print_other_thread(const struct why_output *why, struct slow_answer *answer,
 			       size_t number, FILE *out)
 {
-	const struct thread_wait *wait = &answer->clusters[number].wait;
-	char *command;
-	size_t size;
-	FILE *words;
+	const struct slow_cluster *cluster = &answer->clusters[number];
+	char *words, *last;
 
-	if (!wait->looked)
+	if (!cluster->wait.looked)
 		return;
-	fprintf(out, "<h3 id=\"wait-%td-%zu\">Thread ", answer - why->answers, number);
-	print_thread(wait->other, out);
-	fputs(" during the wait</h3>\n", out);
-	words = ALLOC_CHECKED(open_memstream(&command, &size));
-	why_trace_print(why, answer, number, words);
-	alloc_close_text(words, &command);
-	print_code(command, out);
-	fprintf(out, "<p>It likely %s.",
-		wait->held ? "held the lock all the time, and unlocked it" : "ended the wait");
-	if (wait->instead) {
-		fputs(" On its CPU ran ", out);
-		print_thread(wait->instead, out);
-		putc('.', out);
-	}
-	fputs(wait->path_count ? " Its calls, the outer one first:</p>\n<ol>\n" : "</p>\n", out);
-	for (size_t i = 0; i < wait->path_count; i++) {
-		struct source_line at = slice_source_line(wait->path[i]);
+	words = cause_words(answer, cluster);
+	words[strlen(words) - 1] = '\0';
+	last = strrchr(words, '\n');
+	last = last ? last + 1 : words;
+	fprintf(out, "<h3 id=\"wait-%td-%zu\">", answer - why->answers, number);
+	html_text_print(last, strlen(last), out);
+	free(words);
+	fputs("</h3>\n", out);
+	print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
+		      slow_symbol(answer, answer->function), out);
+	fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n", out);
+	for (size_t i = 0; i < cluster->wait.path_count; i++) {
+		struct source_line at = slice_source_line(cluster->wait.path[i]);
 
 		fputs("<li>", out);
-		print_symbol(wait->path[i], NAME_MOST, out);
+		print_symbol(cluster->wait.path[i], NAME_MOST, out);
 		if (at.file && at.line) {
 			fputs(", ", out);
 			html_text_print(at.file->text, at.file->length, out);
@@ -513,7 +492,7 @@ static void print_other_thread(const struct why_output *why, const struct slow_a
 		}
 		fputs("</li>\n", out);
 	}
-	fputs(wait->path_count ? "</ol>\n" : "", out);
+	fputs("</ol>\n", out);
 }
 
 /* ---- The page ------------------------------------------------------------ */

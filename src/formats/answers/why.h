@@ -57,10 +57,6 @@ void why_word_print(const char *text, bool is_name, FILE *out);
 void why_command_print(const struct why_output *why, const char *command,
 		       const struct symbol *function, FILE *out);
 
-/* Print the command for a trace around the slowest call of a cluster. */
-void why_trace_print(const struct why_output *why, const struct slow_answer *answer, size_t number,
-		     FILE *out);
-
 /*
  * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
  * and of the slowest one of each further of some clusters, and the lines of a function whose own

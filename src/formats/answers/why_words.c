@@ -159,8 +159,9 @@ void why_command_print(const struct why_output *why, const char *command,
 	print_words(why->options, function ? 2 : 0, "", out);
 }
 
-void why_trace_print(const struct why_output *why, const struct slow_answer *answer, size_t number,
-		     FILE *out)
+/* A trace around the slowest call of a cluster. */
+static void print_trace(const struct why_output *why, const struct slow_answer *answer,
+			size_t number, FILE *out)
 {
 	const struct slow_call *call = answer->clusters[number].calls[0];
 	uint64_t from = call->begin > WHY_CONTEXT ? call->begin - WHY_CONTEXT : 0;
@@ -190,7 +191,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	for (size_t i = 1; i < clusters; i++)
-		why_trace_print(why, answer, i, out);
+		print_trace(why, answer, i, out);
 	for (size_t i = 0; recording && i < clusters; i++) {
 		const struct slow_cluster *cluster = &answer->clusters[i];
 		const struct symbol *symbol = slow_symbol(answer, cluster->cause);
