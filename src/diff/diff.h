@@ -30,13 +30,14 @@ enum diff_metric {
 extern const char *const diff_metric_keys[METRICS];
 
 struct diff_row {
-	const char *name; /* borrowed from the reports */
-	const char *file; /* the last part of its path, or "" */
-	const char *was;  /* its name in A, if it was paired; else NULL */
-	bool by_code;     /* it was paired by its code, else by its callers and callees */
-	bool has[SIDES];  /* it ran in the recording */
-	bool outside;     /* not a function but [syscall] or [untraced], whose number depends on the
-			     machine */
+	const char *name;   /* borrowed from the reports */
+	const char *file;   /* the last part of its path, or "" */
+	const char *was;    /* its name in A, if it was paired; else NULL */
+	const char *was_by; /* "code", or "callers and callees" */
+	uint64_t code;      /* hash; 0: unknown */
+	bool has[SIDES];    /* it ran in the recording */
+	bool outside; /* not a function but [syscall] or [untraced], whose number depends on the
+			 machine */
 	uint64_t values[SIDES][METRICS];
 };
 

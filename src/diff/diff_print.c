@@ -97,7 +97,7 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, bool m
 	}
 	if (row->was) {
 		print_name_after(", likely was ", row->was, markdown, out);
-		fprintf(out, ", by its %s", row->by_code ? "code" : "callers and callees");
+		fprintf(out, ", by its %s", row->was_by);
 	}
 	if (markdown)
 		print_numbers(a, b, insns, per_call, true, out);
@@ -173,7 +173,7 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 	}
 	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++) {
 		paired += row->was != NULL;
-		by_code += row->by_code;
+		by_code += row->was && strcmp(row->was_by, "code") == 0;
 		if (!row->was && diff_row_is_equal(row, insns))
 			equal++;
 		else if (!differ++ || !top || differ <= top)
@@ -210,11 +210,8 @@ static json_t *row_json(const struct diff_row *row)
 		sides[side] =
 			row->has[side] ? values_json(row->values[side], METRICS) : json_null();
 	return json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o}", "name", row->name, "file", row->file,
-			 "was", row->was, "was_by",
-			 !row->was      ? NULL
-			 : row->by_code ? "code"
-					: "callers and callees",
-			 "a", sides[SIDE_A], "b", sides[SIDE_B]);
+			 "was", row->was, "was_by", row->was_by, "a", sides[SIDE_A], "b",
+			 sides[SIDE_B]);
 }
 
 /* One recording: its name, sums, and its reports of missing trace. */

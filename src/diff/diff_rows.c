@@ -21,6 +21,7 @@ static void add_function(struct diff_rows *rows, enum diff_side side, const json
 		.name = json_value_text(function, "name"),
 		.file = base_name(path),
 		.outside = json_is_false(json_object_get(function, "function")),
+		.code = (uint64_t)json_value_number(function, "code"),
 	};
 	row->has[side] = true;
 	for (int metric = 0; metric < METRICS; metric++)
@@ -58,24 +59,6 @@ static void merge_same(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-/* Merge two rows of a name if they are the only ones in a single side, one of each side. */
-static void merge_alone(struct diff_row *rows, size_t count)
-{
-	struct diff_row *alone[SIDES] = { NULL };
-	size_t found[SIDES] = { 0 };
-
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].has[SIDE_A] && rows[i].has[SIDE_B])
-			continue;
-		alone[rows[i].has[SIDE_B]] = &rows[i];
-		found[rows[i].has[SIDE_B]]++;
-	}
-	if (found[SIDE_A] != 1 || found[SIDE_B] != 1)
-		return;
-	merge(alone[SIDE_B], alone[SIDE_A]);
-	alone[SIDE_A]->name = NULL;
-}
-
 /* Drop the rows that were merged: they have no name. */
 static void drop_merged(struct diff_rows *rows)
 {
@@ -87,61 +70,11 @@ static void drop_merged(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-static void merge_renamed_files(struct diff_rows *rows)
-{
-	for (size_t i = 0, end; i < rows->count; i = end) {
-		for (end = i + 1; end < rows->count; end++)
-			if (strcmp(rows->rows[i].name, rows->rows[end].name) != 0)
-				break;
-		merge_alone(&rows->rows[i], end - i);
-	}
-	drop_merged(rows);
-}
-
-void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
-{
-	*rows = (struct diff_rows){ 0 };
-	for (int side = 0; side < SIDES; side++) {
-		const json_t *functions = json_object_get(reports[side], "functions");
-		const json_t *all = json_object_get(functions, "all");
-
-		for (size_t i = 0; i < json_array_size(all); i++)
-			add_function(rows, (enum diff_side)side, json_array_get(all, i));
-	}
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
-	merge_same(rows);
-	merge_renamed_files(rows);
-	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
-		for (int side = 0; side < SIDES; side++)
-			for (int metric = 0; metric < METRICS; metric++)
-				if (metric != METRIC_CALLS || !row->outside)
-					rows->sums[side][metric] += row->values[side][metric];
-}
-
-/* ---- Renamed functions --------------------------------------------------- */
-
-/* Callers and callees by which a function is known without its code. */
-#define KNOWN_BY 2
-
-/* Rounds of pairs, at most: each may need those before. */
-#define ROUNDS_MOST 64
+/* ---- Pairs of rows ------------------------------------------------------- */
 
 struct pair_key {
-	uint64_t code;             /* hash; 0: unknown */
-	uint64_t callers, callees; /* sums of hashes */
-	unsigned known;            /* callers and callees with a row of both sides */
-	size_t row;                /* index; if it was merged, of the row of B */
-};
-
-struct pairing {
-	struct diff_rows *rows; /* borrowed; by name */
-	struct pair_key *keys;  /* owned; by row */
-	struct pair_key *alone; /* owned: copies of those to pair */
-	struct pair_edge {
-		size_t caller, callee; /* rows */
-	} * edges;                     /* owned */
-	size_t edge_count, edge_room;
+	uint64_t first, second;
+	size_t row; /* index */
 };
 
 static bool is_alone(const struct diff_row *row)
@@ -164,27 +97,129 @@ static size_t row_of_name(const struct diff_rows *rows, const char *name)
 	return first;
 }
 
-/* Take the code and callees of the functions of a report. */
-static void add_keys(struct pairing *pairing, const json_t *report)
+static int compare_keys(const void *left, const void *right)
+{
+	const struct pair_key *a = left, *b = right;
+
+	return COMPARE(a->first, b->first)
+		       ?: COMPARE(a->second, b->second)
+		       ?: COMPARE(a->row, b->row);
+}
+
+/*
+ * Merge two rows of one side each if their keys are equal, and no other key is.  `was_by` as in the
+ * row.  Stores the row of B in `into`, by row, if that is not NULL. Returns whether there were any.
+ */
+static bool merge_pairs(struct diff_rows *rows, struct pair_key *keys, size_t count,
+			const char *was_by, size_t *into)
+{
+	bool found = false;
+
+	if (count)
+		qsort(keys, count, sizeof(*keys), compare_keys);
+	for (size_t i = 0, end; i < count; i = end) {
+		struct diff_row *a = &rows->rows[keys[i].row], *b;
+
+		for (end = i + 1; end < count && keys[end].first == keys[i].first &&
+				  keys[end].second == keys[i].second;)
+			end++;
+		if (end - i != 2)
+			continue;
+		b = &rows->rows[keys[i + 1].row];
+		if (a->has[SIDE_A] == b->has[SIDE_A])
+			continue;
+		if (b->has[SIDE_A]) {
+			b = a;
+			a = &rows->rows[keys[i + 1].row];
+		}
+		merge(b, a);
+		b->was = was_by ? a->name : NULL;
+		b->was_by = was_by;
+		a->name = NULL;
+		if (into)
+			into[a - rows->rows] = (size_t)(b - rows->rows);
+		found = true;
+	}
+	return found;
+}
+
+void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
+{
+	struct pair_key *keys;
+	size_t count = 0;
+
+	*rows = (struct diff_rows){ 0 };
+	for (int side = 0; side < SIDES; side++) {
+		const json_t *functions = json_object_get(reports[side], "functions");
+		const json_t *all = json_object_get(functions, "all");
+
+		for (size_t i = 0; i < json_array_size(all); i++)
+			add_function(rows, (enum diff_side)side, json_array_get(all, i));
+	}
+	if (rows->count)
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
+	merge_same(rows);
+	keys = alloc_zeroed(rows->count + 1, sizeof(*keys));
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_alone(&rows->rows[i]))
+			keys[count++] =
+				(struct pair_key){ row_of_name(rows, rows->rows[i].name), 0, i };
+	merge_pairs(rows, keys, count, NULL, NULL); /* of files with two names */
+	drop_merged(rows);
+	free(keys);
+	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
+		for (int side = 0; side < SIDES; side++)
+			for (int metric = 0; metric < METRICS; metric++)
+				if (metric != METRIC_CALLS || !row->outside)
+					rows->sums[side][metric] += row->values[side][metric];
+}
+
+/* ---- Renamed functions --------------------------------------------------- */
+
+/* Callers and callees by which a function is known without its code. */
+#define KNOWN_BY 2
+
+/* Rounds of pairs, at most: each may need those before. */
+#define ROUNDS_MOST 64
+
+struct pairing {
+	struct diff_rows *rows; /* borrowed; by name */
+	struct neighbours {
+		uint64_t callers, callees; /* sums of hashes */
+		unsigned known;            /* of these: with a row of both sides */
+	} * neighbours;                    /* owned; by row */
+	size_t *into;          /* owned; by row: itself, or the row that it was merged into */
+	struct pair_key *keys; /* owned */
+	struct pair_edge {
+		size_t caller, callee; /* rows */
+	} * edges;                     /* owned */
+	size_t edge_count, edge_room;
+};
+
+static void add_edges(struct pairing *pairing, const json_t *report)
 {
 	const json_t *all = json_object_get(json_object_get(report, "functions"), "all");
-	const json_t *function, *callee;
-	size_t i, j;
 
-	json_array_foreach(all, i, function)
-	{
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		const json_t *function = json_array_get(all, i);
+		const json_t *callees = json_object_get(function, "callees");
 		size_t row = row_of_name(pairing->rows, json_value_text(function, "name"));
 
-		pairing->keys[row].code = (uint64_t)json_value_number(function, "code");
-		json_array_foreach(json_object_get(function, "callees"), j, callee) *
-			ARRAY_ADD(pairing->edges, pairing->edge_count, pairing->edge_room) =
-			(struct pair_edge){ row,
-					    row_of_name(pairing->rows, json_string_value(callee)) };
+		for (size_t j = 0; j < json_array_size(callees); j++) {
+			const char *name = json_string_value(json_array_get(callees, j));
+			size_t callee = row_of_name(pairing->rows, name);
+
+			/* An interrupt can hit any function. */
+			if (!pairing->rows->rows[row].outside &&
+			    !pairing->rows->rows[callee].outside)
+				*ARRAY_ADD(pairing->edges, pairing->edge_count,
+					   pairing->edge_room) = (struct pair_edge){ row, callee };
+		}
 	}
 }
 
 /* Returns the hash of a caller or callee; all that are alone have the same one. */
-static uint64_t neighbour_hash(const struct pairing *pairing, size_t row, struct pair_key *of)
+static uint64_t neighbour_hash(const struct pairing *pairing, size_t row, struct neighbours *of)
 {
 	bool known = !is_alone(&pairing->rows->rows[row]);
 	uint64_t hash = fibonacci_hash(known ? row + 2 : 1, 64);
@@ -194,90 +229,49 @@ static uint64_t neighbour_hash(const struct pairing *pairing, size_t row, struct
 	return hash * hash; /* sums of it differ, unlike those of hashes that are proportional */
 }
 
-static void sum_neighbours(struct pairing *pairing)
-{
-	for (size_t i = 0; i < pairing->rows->count; i++)
-		pairing->keys[i].callers = pairing->keys[i].callees = pairing->keys[i].known = 0;
-	for (size_t i = 0; i < pairing->edge_count; i++) {
-		size_t from = pairing->keys[pairing->edges[i].caller].row;
-		size_t to = pairing->keys[pairing->edges[i].callee].row;
-		struct pair_key *caller = &pairing->keys[from], *callee = &pairing->keys[to];
-
-		if (pairing->rows->rows[from].outside || pairing->rows->rows[to].outside)
-			continue; /* an interrupt can hit any function */
-		caller->callees += neighbour_hash(pairing, to, caller);
-		callee->callers += neighbour_hash(pairing, from, callee);
-	}
-}
-
-static int compare_keys(const void *left, const void *right)
-{
-	const struct pair_key *a = left, *b = right;
-
-	return COMPARE(a->code, b->code) ?: COMPARE(a->callees, b->callees);
-}
-
-/* Merge two rows of one side each.  Returns whether they are. */
-static bool merge_pair(struct pairing *pairing, size_t a, size_t b, bool by_code)
-{
-	struct diff_row *rows = pairing->rows->rows;
-
-	if (rows[a].has[SIDE_B])
-		return rows[b].has[SIDE_A] && merge_pair(pairing, b, a, by_code);
-	if (rows[b].has[SIDE_A])
-		return false;
-	merge(&rows[b], &rows[a]);
-	rows[b].was = rows[a].name;
-	rows[b].by_code = by_code;
-	rows[a].name = NULL;
-	pairing->keys[a].row = b;
-	return true;
-}
-
 /* Pair rows by their code, or by their callers.  Returns whether there were any. */
 static bool pair_rows(struct pairing *pairing, bool by_code)
 {
-	struct pair_key *alone = pairing->alone;
+	struct neighbours *neighbours = pairing->neighbours;
+	const struct diff_row *rows = pairing->rows->rows;
 	size_t count = 0;
-	bool found = false;
 
-	sum_neighbours(pairing);
-	for (size_t i = 0; i < pairing->rows->count; i++) {
-		const struct pair_key *key = &pairing->keys[i];
+	memset(neighbours, 0, pairing->rows->count * sizeof(*neighbours));
+	for (size_t i = 0; i < pairing->edge_count; i++) {
+		size_t from = pairing->into[pairing->edges[i].caller];
+		size_t to = pairing->into[pairing->edges[i].callee];
 
-		if (!is_alone(&pairing->rows->rows[i]) ||
-		    (by_code ? !key->code : key->known < KNOWN_BY))
-			continue;
-		alone[count] = *key;
-		alone[count++].code = by_code ? key->code : key->callers;
+		neighbours[from].callees += neighbour_hash(pairing, to, &neighbours[from]);
+		neighbours[to].callers += neighbour_hash(pairing, from, &neighbours[to]);
 	}
-	if (count)
-		qsort(alone, count, sizeof(*alone), compare_keys);
-	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i + 1; end < count && compare_keys(&alone[i], &alone[end]) == 0;)
-			end++;
-		if (end - i == 2)
-			found |= merge_pair(pairing, alone[i].row, alone[i + 1].row, by_code);
-	}
-	return found;
+	for (size_t i = 0; i < pairing->rows->count; i++)
+		if (is_alone(&rows[i]) &&
+		    (by_code ? rows[i].code : neighbours[i].known >= KNOWN_BY))
+			pairing->keys[count++] =
+				(struct pair_key){ by_code ? rows[i].code : neighbours[i].callers,
+						   neighbours[i].callees, i };
+	return merge_pairs(pairing->rows, pairing->keys, count,
+			   by_code ? "code" : "callers and callees", pairing->into);
 }
 
 void diff_rows_pair(struct diff_rows *rows, const json_t *const reports[SIDES])
 {
 	struct pairing pairing = { .rows = rows };
 
+	pairing.neighbours = alloc_zeroed(rows->count + 1, sizeof(*pairing.neighbours));
+	pairing.into = alloc_zeroed(rows->count + 1, sizeof(*pairing.into));
 	pairing.keys = alloc_zeroed(rows->count + 1, sizeof(*pairing.keys));
-	pairing.alone = alloc_zeroed(rows->count + 1, sizeof(*pairing.alone));
 	for (size_t i = 0; i < rows->count; i++)
-		pairing.keys[i].row = i;
+		pairing.into[i] = i;
 	for (int side = 0; side < SIDES; side++)
-		add_keys(&pairing, reports[side]);
+		add_edges(&pairing, reports[side]);
 	for (int i = 0; i < ROUNDS_MOST; i++)
 		if (!pair_rows(&pairing, true) && !pair_rows(&pairing, false))
 			break;
 	drop_merged(rows);
+	free(pairing.neighbours);
+	free(pairing.into);
 	free(pairing.keys);
-	free(pairing.alone);
 	free(pairing.edges);
 }
 

@@ -174,7 +174,8 @@ static void expect_pairs(const char *expected)
 	for (size_t i = 0; i < rows.count; i++)
 		if (rows.rows[i].was)
 			sprintf(text + strlen(text), "%s was %s by %s; ", rows.rows[i].name,
-				rows.rows[i].was, rows.rows[i].by_code ? "code" : "calls");
+				rows.rows[i].was,
+				strcmp(rows.rows[i].was_by, "code") ? "calls" : "code");
 	ck_assert_str_eq(text, expected);
 }
 
