@@ -400,8 +400,6 @@ static bool shows_line(const struct source_line *at, uint32_t number, const stru
 	bool near = number + SOURCE_BEFORE >= at->line && number <= at->line + SOURCE_AFTER;
 
 	for (size_t i = 0; i < count; i++) {
-		if (lines[i].file != at->file)
-			continue;
 		near |= number + SOURCE_BEFORE >= lines[i].line &&
 			number <= lines[i].line + SOURCE_BEFORE;
 		*extra += lines[i].line == number ? lines[i].extra : 0;
@@ -439,15 +437,19 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 	struct source_line at = slice_source_line(cause);
 	FILE *in = open_source(why, &at);
 	struct code_line lines[CODE_LINES];
-	size_t count;
+	size_t found = slow_source_lines(answer, &answer->clusters[0], lines), count = 0;
 
 	if (!in)
 		return;
-	count = slow_source_lines(answer, &answer->clusters[0], lines);
-	fputs("<h3>Source of ", out);
+	for (size_t i = 0; i < found; i++)
+		if (lines[i].file == at.file)
+			lines[count++] = lines[i];
+	fputs(cause->inlined ? "<h3>Source of the call of " : "<h3>Source of ", out);
 	print_symbol(cause, NAME_MOST, out);
 	fputs("</h3>\n", out);
-	print_command(why, "ptrace2ftf annotate ", cause, out);
+	if (why_symbol_of_code(answer, answer->clusters[0].cause))
+		print_command(why, "ptrace2ftf annotate ",
+			      why_symbol_of_code(answer, answer->clusters[0].cause), out);
 	fputs(count ? "<p>Before the number of a line: the extra time of its own code in a slow "
 		      "call.</p>\n"
 		    : "",

@@ -71,10 +71,14 @@ has_the_answer() {
 }
 tap_check "the page has the answer" has_the_answer
 
-# Each panel has the command that shows its data.
+# Each panel has the command that shows its data; an inlined function has its code in another one.
 commands_run() {
-	sed -n 's,^<p><code>\(ptrace2ftf .*\)</code></p>$,\1,p' "$work/page.html" >"$work/commands"
-	[ "$(wc -l <"$work/commands")" -ge 3 ] || { cat "$work/commands"; return 1; }
+	"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed=3 -o "$work/chain.data" -- "$top_builddir/tests/programs/static/hidden" chain 3 \
+		>/dev/null 2>&1 && "$program" why -q --symbol=serve --html="$work/chain.html" "$work/chain.data" || return 1
+	cat "$work/page.html" "$work/chain.html" | sed -n 's/ -o slow\// -o '"$(echo "$work/slow/" | sed 's,/,\\/,g')"'/
+		s,^<p><code>\(ptrace2ftf .*\)</code></p>$,\1,p; s,^<li>\(ptrace2ftf .*annotate.*\)</li>$,\1,p' >"$work/commands"
+	grep -q 'annotate find_key ' "$work/commands" || { cat "$work/commands"; return 1; }
+	[ "$(wc -l <"$work/commands")" -ge 6 ] || { cat "$work/commands"; return 1; }
 	while read -r command; do
 		eval "$program ${command#ptrace2ftf } -q" >"$work/out" 2>"$work/messages" </dev/null && [ -s "$work/out" ] ||
 			{ echo "$command"; cat "$work/messages"; return 1; }

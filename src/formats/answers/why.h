@@ -57,6 +57,9 @@ void why_word_print(const char *text, bool is_name, FILE *out);
 void why_command_print(const struct why_output *why, const char *command,
 		       const struct symbol *function, FILE *out);
 
+/* Returns a function of the answer or, if it is inlined, the one that has its code; may be NULL. */
+const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32_t function);
+
 /*
  * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
  * and of the slowest one of each further of some clusters, and the lines of a function whose own

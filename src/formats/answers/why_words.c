@@ -159,6 +159,19 @@ void why_command_print(const struct why_output *why, const char *command,
 	print_words(why->options, function ? 2 : 0, "", out);
 }
 
+const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32_t function)
+{
+	uint32_t row = 1;
+
+	while (row < answer->rows.count && answer->info[row].function != function)
+		row++;
+	while (row && row < answer->rows.count &&
+	       slow_symbol(answer, answer->info[row].function)->inlined)
+		row = answer->info[row].parent;
+	return row && row < answer->rows.count ? slow_symbol(answer, answer->info[row].function)
+					       : NULL;
+}
+
 /* A trace around the slowest call of a cluster. */
 static void print_trace(const struct why_output *why, const struct slow_answer *answer,
 			size_t number, FILE *out)
@@ -194,9 +207,10 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		print_trace(why, answer, i, out);
 	for (size_t i = 0; recording && i < clusters; i++) {
 		const struct slow_cluster *cluster = &answer->clusters[i];
-		const struct symbol *symbol = slow_symbol(answer, cluster->cause);
+		const struct symbol *symbol = why_symbol_of_code(answer, cluster->cause);
 
-		if (cluster->own_extra < 0.5 * cluster->extra || symbol->kind == SYMBOL_SPECIAL)
+		if (cluster->own_extra < 0.5 * cluster->extra || !symbol ||
+		    symbol->kind == SYMBOL_SPECIAL)
 			continue;
 		why_command_print(why, "ptrace2ftf annotate ", symbol, out);
 		break;
