@@ -243,50 +243,36 @@ json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 struct stack_lines {
 	/* "THREAD;OUTER;INNER 123": the thread is the root. */
 	struct stack_line {
-		const char *root, *rest;
-		size_t root_length, rest_length;
+		const char *root, *rest; /* borrowed from the texts */
 		uint64_t values[SIDES];
 	} * lines; /* owned */
 	size_t count, room;
 };
 
-static void add_lines(struct stack_lines *lines, enum diff_side side, const char *text, size_t size)
+static void add_lines(struct stack_lines *lines, enum diff_side side, char *text)
 {
-	const char *end = text + size, *newline, *blank, *rest;
-	struct stack_line *line;
+	for (char *end, *blank, *rest; (end = strchr(text, '\n')); text = end + 1) {
+		struct stack_line *line;
 
-	for (; text < end; text = newline + 1) {
-		newline = memchr(text, '\n', (size_t)(end - text));
-		blank = newline ? memrchr(text, ' ', (size_t)(newline - text)) : NULL;
+		*end = '\0';
+		blank = strrchr(text, ' ');
 		if (!blank)
 			return;
-		rest = memchr(text, ';', (size_t)(blank - text));
-		rest = rest ? rest : blank;
+		*blank = '\0';
+		rest = strchrnul(text, ';');
+		if (*rest)
+			*rest++ = '\0';
 		line = ARRAY_ADD(lines->lines, lines->count, lines->room);
-		*line = (struct stack_line){ .root = text,
-					     .rest = rest,
-					     .root_length = (size_t)(rest - text),
-					     .rest_length = (size_t)(blank - rest) };
+		*line = (struct stack_line){ .root = text, .rest = rest };
 		line->values[side] = strtoull(blank + 1, NULL, 10);
 	}
-}
-
-static int compare_texts(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	return memcmp(a, b, MIN(a_length, b_length)) ?: COMPARE(a_length, b_length);
-}
-
-static int compare_roots(const struct stack_line *a, const struct stack_line *b)
-{
-	return compare_texts(a->root, a->root_length, b->root, b->root_length);
 }
 
 static int compare_stacks(const void *left, const void *right)
 {
 	const struct stack_line *a = left, *b = right;
 
-	return compare_roots(a, b)
-		       ?: compare_texts(a->rest, a->rest_length, b->rest, b->rest_length);
+	return strcmp(a->root, b->root) ?: strcmp(a->rest, b->rest);
 }
 
 static void sort_lines(struct stack_lines *lines)
@@ -299,14 +285,14 @@ static void sort_lines(struct stack_lines *lines)
 static void join_renamed(struct stack_lines *lines)
 {
 	struct stack_line *alone[SIDES] = { NULL };
-	size_t found[SIDES] = { 0 }, size[SIDES] = { 0 };
+	size_t found[SIDES] = { 0 }, size = 0;
 
 	for (size_t i = 0, end; i < lines->count; i = end) {
 		struct stack_line *first = &lines->lines[i];
 		uint64_t sums[SIDES] = { 0 };
 		enum diff_side side;
 
-		for (end = i; end < lines->count && !compare_roots(first, &lines->lines[end]);
+		for (end = i; end < lines->count && !strcmp(first->root, lines->lines[end].root);
 		     end++) {
 			sums[SIDE_A] |= lines->lines[end].values[SIDE_A];
 			sums[SIDE_B] |= lines->lines[end].values[SIDE_B];
@@ -315,24 +301,25 @@ static void join_renamed(struct stack_lines *lines)
 			continue;
 		side = sums[SIDE_A] ? SIDE_A : SIDE_B;
 		alone[side] = first;
-		size[side] = end - i;
+		size = side == SIDE_A ? end - i : size;
 		found[side]++;
 	}
 	if (found[SIDE_A] != 1 || found[SIDE_B] != 1)
 		return;
-	for (size_t i = 0; i < size[SIDE_A]; i++) {
+	for (size_t i = 0; i < size; i++)
 		alone[SIDE_A][i].root = alone[SIDE_B]->root;
-		alone[SIDE_A][i].root_length = alone[SIDE_B]->root_length;
-	}
 	sort_lines(lines);
 }
 
 void diff_print_folded(const char *const texts[SIDES], const size_t sizes[SIDES], FILE *out)
 {
 	struct stack_lines lines = { 0 };
+	char *copies[SIDES];
 
-	for (int side = 0; side < SIDES; side++)
-		add_lines(&lines, (enum diff_side)side, texts[side], sizes[side]);
+	for (int side = 0; side < SIDES; side++) {
+		copies[side] = ALLOC_CHECKED(strndup(texts[side], sizes[side]));
+		add_lines(&lines, (enum diff_side)side, copies[side]);
+	}
 	sort_lines(&lines);
 	join_renamed(&lines);
 	for (size_t i = 0; i < lines.count; i++) {
@@ -342,10 +329,10 @@ void diff_print_folded(const char *const texts[SIDES], const size_t sizes[SIDES]
 			line[1].values[SIDE_A] += line->values[SIDE_A];
 			line[1].values[SIDE_B] += line->values[SIDE_B];
 		}
-		fwrite(line->root, 1, line->root_length, out);
-		fwrite(line->rest, 1, line->rest_length, out);
-		fprintf(out, " %" PRIu64 " %" PRIu64 "\n", line->values[SIDE_A],
-			line->values[SIDE_B]);
+		fprintf(out, "%s%s%s %" PRIu64 " %" PRIu64 "\n", line->root, *line->rest ? ";" : "",
+			line->rest, line->values[SIDE_A], line->values[SIDE_B]);
 	}
+	for (int side = 0; side < SIDES; side++)
+		free(copies[side]);
 	free(lines.lines);
 }
