@@ -6,8 +6,8 @@
  * no name in the tables is named by its file and address, "libfoo.so+0x1230"; other
  * code has one symbol for the whole file, SYMBOL_FILE, named "[libfoo.so]".
  *
- * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0; assembly may have
- * labels inside a function.  Each part is a symbol of its own, and all have one `function`.
+ * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0; assembly may have labels
+ * inside a function.  Each part is a separate symbol, and all have the same `function`.
  */
 #ifndef SYMBOLS_SYMBOL_H
 #define SYMBOLS_SYMBOL_H
@@ -18,7 +18,7 @@ enum symbol_kind {
 	SYMBOL_FUNCTION = 0, /* from a symbol table */
 	SYMBOL_PLT,          /* a linkage stub "foo@plt"; their common code ".plt"; a retpoline */
 	SYMBOL_UNNAMED,      /* a function, known by where it begins (code_starts.h) */
-	SYMBOL_PART,         /* code without a name of functions that are not known */
+	SYMBOL_PART,         /* unnamed code of unknown functions */
 	SYMBOL_FILE,         /* all other code of a file */
 	SYMBOL_SPECIAL,      /* made by the call-stack machine: "[untraced]" and the like */
 	SYMBOL_MARK,         /* no code: an instant with a value */
@@ -31,7 +31,7 @@ struct symbol {
 	uint64_t size;  /* bytes; the range is [start, start + size) */
 	const struct name *name;    /* as shown: demangled, in the style of the options */
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
-	const struct symbol *function; /* this is a part of it; NULL: no part, or unknown */
+	const struct symbol *function; /* this is a part of it; NULL: not a part, or unknown */
 	const struct inlined_call
 		*inlined; /* the symbol is this inlined call (dso_store.h); else NULL */
 	struct dso *dso;  /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
@@ -47,8 +47,7 @@ static inline const struct symbol *symbol_function(const struct symbol *symbol)
 	return symbol && symbol->function ? symbol->function : symbol;
 }
 
-/* Returns whether a slice is a stop that can hit any function: an interrupt, or another thread that
- * runs instead. */
+/* Returns whether a slice is a stop that can hit any function: an interrupt or a context switch. */
 static inline bool symbol_is_stop(const struct symbol *symbol)
 {
 	return symbol->kind == SYMBOL_SPECIAL &&

@@ -32,7 +32,7 @@ static void warn_of_damage(const struct dso *dso, const char *text)
 	diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, text);
 }
 
-/* Connect the debug information at `path` with the parts that it has in common with others. */
+/* Attach the file with the shared parts (dwz) of the debug information at `path`. */
 static void share_lines(struct dso *dso, const char *path)
 {
 	struct debug_request request = dso_debug_request(dso);
@@ -75,7 +75,7 @@ static struct source_line make_line(struct dso *dso, const struct line_row *row)
 	return (struct source_line){ name_source(dso, row), row->line, row->column };
 }
 
-/* As line_table_find(), with a warning of damage. */
+/* Like line_table_find(), but warns of damage. */
 static int look_up_row(struct dso *dso, uint64_t vaddr, struct line_row *row)
 {
 	struct error err = { 0 };
@@ -146,7 +146,7 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 
 	if (!symbol->dso)
 		return (struct source_line){ 0 };
-	/* Called for every slice, and found once. */
+	/* Called for every slice; the line is looked up once. */
 	if (__atomic_load_n(&cached->has_line, __ATOMIC_ACQUIRE))
 		return cached->line;
 	HOLD_LOCK(&symbol->dso->store->lock);
@@ -179,7 +179,7 @@ struct statement_list {
 	const struct name *file;
 };
 
-/* Most rows have the file of the one before them. */
+/* Most rows have the same file as the previous row. */
 static void add_statement(void *context, const struct line_statement *found)
 {
 	struct statement_list *list = context;
@@ -228,7 +228,7 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 	const char *linkage = call->name;
 	const char *shown;
 
-	/* Names may be ends of one long text. */
+	/* Names may be suffixes of one long string. */
 	if (!linkage ||
 	    !dwarf_guard_allows_memory(&dso->lines.guard, strnlen(linkage, NAME_LENGTH_MAX)))
 		linkage = "[unknown]";
@@ -244,7 +244,7 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 	return &cached->symbol;
 }
 
-/* Returns the call, with those around it as its parents; all are made at first use. */
+/* Returns the call, with the enclosing calls as its parents; each is created at first use. */
 static const struct inlined_call *make_call(struct dso *dso, struct inline_function *function,
 					    uint32_t index)
 {

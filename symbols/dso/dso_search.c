@@ -155,10 +155,10 @@ static void search_vdso(struct dso *dso)
 	bytes = dso_find_own_vdso(&size);
 	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0 &&
 	    use_file(dso, &elf, dso->path, false))
-		dso->file = NULL; /* it is in memory only */
+		dso->file = NULL; /* the bytes are in memory only */
 }
 
-/* It stays memory, which JIT compilers name. */
+/* The dso stays memory without a file, which JIT compilers name. */
 static void open_saved(struct dso *dso)
 {
 	const char *core = dso->store->options.core;
@@ -178,7 +178,7 @@ void dso_search(struct dso *dso)
 		search_vdso(dso);
 		break;
 	case DSO_SHAPE_NO_FILE:
-		/* Memory may hold a program that some file holds, too (memfd_create(2)). */
+		/* Memory may hold a program that is also in a file (memfd_create(2)). */
 		if (!search_cache(dso) && strcmp(dso->path, DSO_SAVED_CODE) == 0)
 			open_saved(dso);
 		break;

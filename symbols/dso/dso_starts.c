@@ -2,7 +2,7 @@
 /* Makes symbols of functions that have no name: "libc.so.6+0x29d90". */
 #include "symbols/dso/dso_store.h"
 
-/* Returns the same, also where functions without a name are not shown. */
+/* As dso_load_starts(), also with UNNAMED_FILES. */
 static struct code_starts *dso_load_unwind(struct dso *dso)
 {
 	if (!dso->starts_loaded)
@@ -117,7 +117,7 @@ const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_star
 
 #define CACHE_BITS 10
 
-/* Call sites that are read of one file: far more than exceptions pass, but no endless work. */
+/* Limit of call sites read per file: far more than exceptions pass through, but bounded work. */
 #define WORK_MOST ((size_t)1 << 24)
 
 struct landing_slot {

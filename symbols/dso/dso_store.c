@@ -102,7 +102,7 @@ static void name_vsyscalls(struct dso *dso)
 	dso_set_named(dso);
 }
 
-/* Returns the build id's size, 0 for one of only zeros: perf writes it if it had no build id. */
+/* Returns the build id's size; 0 if it is all zeros, which perf writes without a build id. */
 static size_t known_size(const uint8_t *build_id, size_t size)
 {
 	size = MIN(size, ELF_BUILD_ID_MAX);
@@ -112,7 +112,7 @@ static size_t known_size(const uint8_t *build_id, size_t size)
 	return 0;
 }
 
-/* Returns the dso of a key, which begins with its path; DSO_NOT_A_FILE if it is *new. */
+/* Returns the dso of a key, which begins with its path.  A *new dso is DSO_NOT_A_FILE. */
 static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t key_size, bool *new)
 {
 	const size_t prefix = sizeof(DSO_CHANGED) - 1;
@@ -134,8 +134,8 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 }
 
 /*
- * A file that is mapped under many names is loaded once: of the names, the first is shown.
- * Each would cost its size otherwise, for 100 bytes of a recording.
+ * Load a file with many names once, and show the first name.  Otherwise 100 bytes of a recording,
+ * one more name, would cost the file's size.
  */
 static void join_known_file(struct dso *dso)
 {
@@ -178,7 +178,7 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	return dso->known ? dso->known : dso;
 }
 
-/* ---- Names without files of code: the keys have no NUL, unlike those of files. ---- */
+/* ---- Names without files of code: the keys have no NUL, unlike files' keys. ---- */
 
 const struct name *dso_store_changed(const struct dso_store *store, uint64_t *count)
 {

@@ -39,7 +39,7 @@ struct cached_symbol {
 	struct source_line line;
 };
 
-/* Texts are of the store's arena. */
+/* Strings are in the store's arena. */
 struct dso {
 	/* Does not change once it is borrowed: */
 	const char *path; /* as recorded */
@@ -93,9 +93,9 @@ struct dso {
 };
 
 /*
- * `options` is copied, and of its texts `kallsyms` and `core`; the others, `names` and `diag` are
- * borrowed and must outlive the store.
- * Returns the store, owned by the caller.  Never NULL.
+ * `options` is copied, with its strings `kallsyms` and `core`; the other strings, `names` and
+ * `diag` are borrowed and must outlive the store.  Returns the store, owned by the caller.  Never
+ * NULL.
  */
 struct dso_store *dso_store_open(const struct dso_store_options *options, struct name_table *names,
 				 struct diag *diag);
@@ -105,35 +105,35 @@ void dso_store_close(struct dso_store *store);
 
 /*
  * Returns the dso of a recorded path and build id (size 0, or only zeros: unknown), made and
- * searched for at the first call.  Never NULL.  It is searched for at the path; with symfs only in
- * symfs, at the path there and then at its last component; without symfs, then in perf's build-id
- * cache.  "/proc/PID/root" in front of a container's path is left out if need be.  Paths that lead
- * to one file (device and inode) have one dso, with the first of the paths.  A file called
- * jit-PID.dump is a jitdump, with its own code and names.  "[vdso]" is options.vdso, else of the
- * build-id cache, else (running_kernel) this process's own, of these the first of ELF class 64;
- * "[vdso32]" of class 32.
+ * searched for at the first call.  Never NULL.  The file is searched for at the path; with symfs
+ * only in symfs, at the path there and then at its last component; without symfs, then in perf's
+ * build-id cache.  "/proc/PID/root" in front of a container's path is removed if necessary.  Paths
+ * that lead to one file (device and inode) have one dso, with the first of the paths.  A file
+ * called jit-PID.dump is a jitdump, with its own code and names.  "[vdso]" is the first file of ELF
+ * class 64 among options.vdso, the build-id cache's and (running_kernel) this process's own;
+ * "[vdso32]" the first of class 32.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);
 
 /*
- * Returns the names that a JIT compiler gave to code of a process, from its
- * perf-PID.map: a dso whose dso_borrow_symbol() takes addresses of the process
- * instead of file offsets.  Without a map it has no names.  `changed`: those of code that may have
- * been other code, by symbols of their own.  Never NULL.
+ * Returns the names that a JIT compiler gave to code of a process, from its perf-PID.map: a dso
+ * whose dso_borrow_symbol() takes addresses of the process instead of file offsets.  Without a map
+ * it has no names.  With `changed`, a dso with symbols of its own, for code that may have been
+ * other code.  Never NULL.
  */
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool changed);
 
 /*
- * Stores how many functions of changed code (DSO_CHANGED) were looked up, and returns the name of
- * the one with the lowest address; NULL if there is none.
+ * Stores in *count the number of functions of changed code (DSO_CHANGED) that were looked up.
+ * Returns the name of the function with the lowest address; NULL if *count is 0.
  */
 const struct name *dso_store_changed(const struct dso_store *store, uint64_t *count);
 
 /*
- * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else
- * of the build-id cache by the kernel's build id (size 0: unknown), else the
- * running kernel's own if that is the recorded one.  Takes addresses, as above.
+ * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else the build-id
+ * cache's file for the kernel's build id (size 0: unknown), else the running kernel's if that
+ * kernel was recorded.  Takes addresses, as above.
  */
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size);
@@ -152,10 +152,10 @@ enum dso_names {
 
 /* The findings for a dso up to now, for reports. */
 struct dso_info {
-	bool used;              /* its name was asked for: chosen code of it ran */
-	enum dso_names names;   /* unless `used`, NONE; only `refused` of the below is set then */
-	size_t symbols;         /* number of names */
-	bool lines;             /* debug information with lines was looked up and found */
+	bool used;            /* its name was asked for: chosen code of it ran */
+	enum dso_names names; /* NONE if not `used`: of the members below, only `refused` is set */
+	size_t symbols;       /* number of names */
+	bool lines;           /* debug information with lines was looked up and found */
 	const char *debug_file; /* borrowed; NULL if missing or not needed */
 	const char *refused;    /* borrowed; why the file at the path is not used; NULL: no file */
 };
@@ -170,12 +170,12 @@ struct dso_info dso_info(const struct dso *dso);
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
 
 /*
- * Returns the bytes of the file's 64-bit x86 code at a virtual address and after it, `*size` of
- * them, valid until dso_store_close(); NULL without code there.
+ * Returns the file's 64-bit x86 code from a virtual address, `*size` bytes, valid until
+ * dso_store_close(); NULL if the file has no code there.
  */
 const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size);
 
-/* The same of 32-bit code. */
+/* As dso_borrow_code(), for 32-bit code. */
 const uint8_t *dso_borrow_code_32(const struct dso *dso, uint64_t vaddr, size_t *size);
 
 /* Returns whether a program or its loader begins at a byte of the file (ELF's e_entry). */
@@ -213,14 +213,14 @@ const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uin
 				      uint64_t *end);
 
 /*
- * Returns the addresses where the code of a dso handles OCaml exceptions, once a
- * symbol of it was looked up; NULL if the file does not list them.
+ * Returns the addresses of a dso's handlers of OCaml exceptions; NULL if the file does not list
+ * them.  Call it after the first lookup of a symbol.
  */
 const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
- * Returns where an exception lands that passes through a call, as a virtual address of the
- * file like `call`; 0 if the call has no landing pad, or it is unknown.
+ * Returns the landing pad of a call, to which an exception unwinds; both are virtual addresses of
+ * the file.  Returns 0 if the call has no landing pad, or it is unknown.
  */
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call);
 
@@ -238,11 +238,11 @@ struct source_line dso_symbol_line(const struct symbol *symbol);
  */
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
 
-/* Returns where the source has the name of a function, by its debug information; parts may be
+/* Returns the source location of a function's name, by its debug information; parts may be
  * unknown. */
 struct source_line dso_name_line(const struct symbol *symbol);
 
-/* The begin of a source statement in the code; virtual addresses. */
+/* The beginning of a source statement in the code; virtual addresses. */
 struct statement {
 	uint64_t vaddr;
 	struct source_line at; /* line 0: code without a line begins */
@@ -262,7 +262,7 @@ void dso_list_statements(struct dso *dso, uint64_t vaddr,
 			 void (*add)(void *context, const struct statement *statement),
 			 void *context);
 
-/* Returns the symbol at a virtual address of code of a file, as dso_borrow_symbol(). */
+/* As dso_borrow_symbol(), for a virtual address of the file's code. */
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
 
 /* The range of code around an address with the same inlined calls. */
@@ -283,7 +283,8 @@ struct inlined_code {
  */
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
 
-/* A function that has the code at an address, or in which a call of the next one was inlined. */
+/* A function that has the code at an address, or in which a call of the previous one was
+ * inlined. */
 struct source_frame {
 	const struct name *function; /* as in the symbol table or the debug information */
 	uint32_t line;               /* less that of the function's name, modulo 2^32 */
@@ -293,8 +294,8 @@ struct source_frame {
 #define SOURCE_FRAMES 64
 
 /*
- * Find the functions of the code at a virtual address, from the innermost inlined one to that of
- * the symbol.  Returns how many; 0 if they are unknown, or more.
+ * Find the functions of the code at a virtual address, from the innermost inlined function to the
+ * symbol's.  Returns their number; 0 if they are unknown, or more than SOURCE_FRAMES.
  */
 size_t dso_source_frames(struct dso *dso, uint64_t vaddr,
 			 struct source_frame frames[SOURCE_FRAMES]);
@@ -305,33 +306,33 @@ const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr);
 /* ---- For dso_*.c only ---------------------------------------------------- */
 
 struct dso_store {
-	struct dso_store_options options; /* its texts are of the arena */
+	struct dso_store_options options; /* its strings are in the arena */
 	struct name_table *names;         /* borrowed */
 	struct diag *diag;                /* borrowed */
 	struct arena arena;
-	struct dso *dsos;  /* hash; its members are of the arena */
-	struct dso *files; /* hash of the found ones, one for each file */
+	struct dso *dsos;  /* hash; its members are in the arena */
+	struct dso *files; /* hash of found files, one dso for each file */
 	struct demangler demangler;
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
 	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
 	const struct symbol *first_changed; /* of the lowest address; NULL: there is none */
 	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
 	/*
-	 * Of all of this and of all dsos, held during each lookup.  The threads that decode
-	 * ask for the functions of code while the thread that follows events asks for names.
+	 * Protects the store and all dsos; held during each lookup.  Decoder threads look up
+	 * functions while the event thread looks up names.
 	 */
 	pthread_mutex_t lock;
 };
 
-/* Mark a new symbol, and count it, if its dso may have been other code before. */
+/* Mark and count a new symbol of a dso with `changed`. */
 void dso_mark_changed(struct dso *dso, struct symbol *symbol);
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */
 const char *dso_keep_text(struct dso_store *store, const char *text);
 
 /*
- * Returns the text to show for a linkage name of the dso, as demangler_demangle() does; NULL,
- * and a warning, also where it would exceed a limit.
+ * Returns the text to show for a linkage name of the dso, as demangler_demangle() does.  If the
+ * text would exceed a limit, warns and returns NULL.
  */
 const char *dso_demangle(struct dso *dso, const char *linkage);
 
@@ -339,8 +340,8 @@ const char *dso_demangle(struct dso *dso, const char *linkage);
 void dso_search(struct dso *dso);
 
 /*
- * Returns where the functions without a symbol begin, read at the first call; NULL if
- * the options say that they are shown as one for each file.
+ * Returns the starts of functions without a symbol, read at the first call; NULL if the options
+ * merge unnamed code into one symbol for each file.
  */
 struct code_starts *dso_load_starts(struct dso *dso);
 
@@ -353,7 +354,7 @@ const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr);
 /* Use the names of dso->map instead of a symbol table. */
 void dso_set_named(struct dso *dso);
 
-/* Returns a request for files that have the tables which the dso's own file lacks. */
+/* Returns a request for files with the tables that the dso's own file lacks. */
 struct debug_request dso_debug_request(const struct dso *dso);
 
 /* Open the debug file if there is one; done once, at the first lookup of a missing table. */

@@ -21,7 +21,7 @@ void dso_load_debug_file(struct dso *dso)
 		dso->debug_path = dso_keep_text(dso->store, path);
 }
 
-/* Returns the file that has the .symtab which the file of code lacks, or NULL. */
+/* Returns the file with the .symtab that the file of code lacks, or NULL. */
 static const struct elf_file *load_symtab(struct dso *dso)
 {
 	struct error err = { 0 };
@@ -36,7 +36,7 @@ static const struct elf_file *load_symtab(struct dso *dso)
 	return dso->mini.elf ? &dso->mini : NULL;
 }
 
-/* Find the languages; returns whether the runtime's function is there that raises for OCaml. */
+/* Find the languages.  Returns whether the OCaml runtime's raising function is there. */
 static bool find_languages(struct dso *dso)
 {
 	const struct symbol_table *table = &dso->table;
@@ -209,7 +209,7 @@ static const struct symbol *find_uncovered(struct dso *dso, uint64_t vaddr, uint
 	return dso_symbol_of_start(dso, &start);
 }
 
-/* A symbol without size, in [*begin, *end): returns whether it reaches to an address. */
+/* Returns whether a symbol without size in [*begin, *end) reaches an address. */
 static bool reaches(struct dso *dso, uint64_t vaddr, uint64_t *begin, uint64_t *end)
 {
 	const struct code_starts *starts = dso_load_starts(dso);
@@ -342,7 +342,7 @@ struct dso_info dso_info(const struct dso *dso)
 {
 	HOLD_LOCK(&dso->store->lock);
 
-	/* The decoder may have loaded the names of a file of which nothing was chosen. */
+	/* The decoder may have loaded the names of a file without chosen code. */
 	if (!dso->used)
 		return (struct dso_info){ .refused = dso->refused };
 	return (struct dso_info){

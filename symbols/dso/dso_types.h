@@ -10,7 +10,7 @@
 /* The path of a dso whose bytes are options.core; it is shown like "//anon". */
 #define DSO_SAVED_CODE "//saved/anon"
 
-/* Begins a path of code that may not have been there yet: another dso than that of the path. */
+/* Path prefix of code that may not have been there yet; it makes a separate dso. */
 #define DSO_CHANGED "//changed"
 
 /* How code without a symbol is shown. */
@@ -27,8 +27,8 @@ struct dso_store_options {
 	const char *strip_prefix; /* directory to leave out of source paths; may be NULL */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
-	bool force;           /* use a file at the recorded path although its build id is another */
-	bool running_kernel;  /* the recording is of the kernel that runs now: its own vdso fits */
+	bool force;           /* use the file at the recorded path even if its build id differs */
+	bool running_kernel;  /* the running kernel was recorded: this process's vdso fits */
 	enum demangle_style demangle; /* of symbols' names */
 	enum unnamed_style unnamed;
 };
@@ -36,7 +36,7 @@ struct dso_store_options {
 enum dso_state {
 	DSO_FOUND = 0,
 	DSO_MISSING,    /* no such file */
-	DSO_MISMATCHED, /* a file is there, but its build id is another */
+	DSO_MISMATCHED, /* a file is there, but with another build id */
 	DSO_UNREADABLE, /* a file is there, but it cannot be read as ELF */
 	DSO_NOT_A_FILE, /* anonymous memory, kernel, JIT code: nothing to look for */
 };

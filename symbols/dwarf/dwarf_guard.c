@@ -9,8 +9,8 @@
 #include "base/tables/hash.h"
 
 /*
- * Bytes of memory that libdw takes for a unit, an abbreviation, a row, and a file of a line table.
- * While it reads a program a row takes more: it is in a list, too, which is then sorted.
+ * Bytes that libdw takes for a unit, an abbreviation, a row, and a file of a line table.  A row
+ * takes more while libdw reads a program: it is also in a list, which libdw sorts at the end.
  */
 #define UNIT_MEMORY    1000
 #define ABBREV_MEMORY  80
@@ -26,8 +26,8 @@ struct counted_lines {
 };
 
 /*
- * A table of abbreviations that was counted: the bytes from its begin to the end of its section,
- * as units of a package (.dwp) have a section each, and these may overlap.
+ * A table of abbreviations that was counted: the bytes from its beginning to the end of its
+ * section.  Units of a package (.dwp) have a section each, and the sections may overlap.
  */
 struct counted_abbrevs {
 	struct abbrev_table {
@@ -54,7 +54,8 @@ bool dwarf_guard_is_bomb(const struct elf_file *file)
 	return false;
 }
 
-/* Returns the memory that a file's size allows beside the file and its unpacked sections. */
+/* Returns the memory that a file's size allows in addition to the file and its unpacked
+ * sections. */
 static size_t own_memory(const struct elf_file *file)
 {
 	struct elf_section section = { 0 };
@@ -222,7 +223,7 @@ static size_t read_value(const struct dwarf_guard *guard, struct cursor *c, uint
 	case DW_FORM_strp:
 		length = text_length(guard->str, cursor_number(c, offset_size));
 		break;
-	case DW_FORM_strx: /* no compiler's; any text */
+	case DW_FORM_strx: /* no compiler writes it; any string */
 		cursor_uleb128(c);
 		length = guard->str ? guard->str->d_size : 0;
 		break;
@@ -287,7 +288,7 @@ static void count_list(struct line_program *program, struct cursor *c, bool of_f
 	}
 }
 
-/* Before DWARF 5 a text without a byte ends each list; numbers follow the name of a file. */
+/* Before DWARF 5, an empty string ends each list, and numbers follow a file's name. */
 static void count_old_list(struct line_program *program, struct cursor *c, bool of_files)
 {
 	while (!c->short_ && program->memory <= program->most && cursor_left(c) && *c->at) {
@@ -348,7 +349,7 @@ static size_t count_extended(struct line_program *program, struct cursor c)
 	return opcode == DW_LNE_end_sequence;
 }
 
-/* Returns the rows of a line program, and its names; where they exceed program->most not all. */
+/* Returns the rows of a line program and counts its names, until they exceed program->most. */
 static size_t count_rows(struct line_program *program, struct cursor c)
 {
 	size_t rows = 0;
@@ -380,7 +381,7 @@ static size_t count_rows(struct line_program *program, struct cursor c)
 	return rows;
 }
 
-/* Returns whether a program may be run that was not yet counted. */
+/* Returns whether a program that was not yet counted may be run. */
 static bool spend_lines(struct dwarf_guard *guard, Dwarf_Off offset, size_t directory)
 {
 	struct line_program program = { .guard = guard,

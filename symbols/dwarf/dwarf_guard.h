@@ -13,24 +13,26 @@
 
 /* The rest of the memory and work that a file's size allows.  Zeroed, it allows nothing. */
 struct dwarf_guard {
-	Elf_Data *info; /* borrowed from the ELF handle, as are those below; may be NULL */
+	Elf_Data *info; /* borrowed from the ELF handle, as are the next; may be NULL */
 	Elf_Data *abbrev, *line, *line_str, *str;
-	size_t own_left;                 /* bytes of memory, beside the pool's */
-	size_t *pool;                    /* borrowed; may be NULL */
-	size_t line_bytes_left;          /* of line programs that may be counted */
-	struct counted_lines *lines;     /* owned: hash of the line programs that were counted */
-	struct counted_abbrevs *abbrevs; /* owned: hash of tables of abbreviations, the same */
+	size_t own_left;             /* bytes of memory, in addition to the pool's */
+	size_t *pool;                /* borrowed; may be NULL */
+	size_t line_bytes_left;      /* of line programs that may be counted */
+	struct counted_lines *lines; /* owned: hash of the line programs that were counted */
+	struct counted_abbrevs
+		*abbrevs; /* owned: hash of tables of abbreviations that were counted */
 };
 
 /*
- * Returns true if the sections together, unpacked, would be implausibly large, also where they
- * are one blob under many headers: do not open the file then.
+ * Returns true if the unpacked sections would be implausibly large in total, also if many headers
+ * share one blob: do not open the file then.
  */
 bool dwarf_guard_is_bomb(const struct elf_file *file);
 
 /*
- * Start to count.  `pool`, borrowed, must outlive the guard: the bytes that all debug information
- * of a run may still take beside what the files' sizes allow; NULL: no more than that.
+ * Start to count.  `pool` is borrowed and must outlive the guard: the bytes that all debug
+ * information of a run may still take in addition to the files' allowances; NULL: nothing in
+ * addition.
  */
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool);
 
@@ -47,8 +49,8 @@ bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size);
 bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off abbrevs);
 
 /*
- * Returns true if all units of the file may be opened, as libdw does to find that of an entry:
- * for a file of shared units.
+ * Returns true if all units of the file may be opened, as libdw does to find an entry's unit: for a
+ * file of shared units.
  */
 bool dwarf_guard_allows_all_units(struct dwarf_guard *guard);
 

@@ -3,8 +3,9 @@
  * The sections of debug information that are read here, presented to libdw as an ELF file of their
  * own.
  *
- * From the file itself libdw would unpack all compressed sections, also unused ones (a sixth to a
- * quarter are lists of variables' locations), by zlib, which takes twice as long as libdeflate.
+ * From the file itself, libdw would unpack all compressed sections by zlib, which takes twice as
+ * long as libdeflate.  That includes unused ones: a sixth to a quarter are lists of variables'
+ * locations.
  */
 #ifndef SYMBOLS_DWARF_DWARF_IMAGE_H
 #define SYMBOLS_DWARF_DWARF_IMAGE_H
@@ -21,7 +22,8 @@ enum debug_section {
 	DEBUG_STR_OFFSETS,
 	DEBUG_RNGLISTS,
 	DEBUG_CU_INDEX, /* of a package; the image lacks it */
-	DEBUG_OF_SPLIT, /* files of split units have those before; the program has: */
+	DEBUG_OF_SPLIT, /* the sections above are also in files of split units; the others only in
+			   programs */
 	DEBUG_ADDR = DEBUG_OF_SPLIT,
 	DEBUG_RANGES, /* until DWARF 4 */
 	DEBUG_LINE,
@@ -38,16 +40,16 @@ enum debug_section {
 uint64_t debug_section_unpacked_size(const struct elf_file *file,
 				     const struct elf_section *section);
 
-/* Zeroed memory is of a file without sections. */
+/* Zeroed memory is a file without sections. */
 struct debug_sections {
 	struct byte_view
-		views[DEBUG_SECTIONS];     /* unpacked; of the file, borrowed, or of the next */
+		views[DEBUG_SECTIONS];     /* unpacked; borrowed from the file or from `unpacked` */
 	uint8_t *unpacked[DEBUG_SECTIONS]; /* owned; NULL: the file has it unpacked */
 };
 
 /*
- * Find the sections of a file, and unpack those that are compressed; the file must not be a bomb
- * (dwarf_guard_is_bomb()).  Damaged ones are absent.  `split`: of a file of split units.
+ * Find the sections of a file, and unpack the compressed ones; the file must not be a bomb
+ * (dwarf_guard_is_bomb()).  Damaged sections are absent.  `split`: the file has split units.
  */
 void debug_sections_read(struct debug_sections *sections, const struct elf_file *file, bool split);
 

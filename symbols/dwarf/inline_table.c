@@ -10,7 +10,7 @@
 /* DW_AT_GNU_discriminator of LLVM's Dwarf.def, which elfutils 0.188 lacks. */
 #define AT_GNU_DISCRIMINATOR 0x2136
 
-/* A traversal of the entries below one. */
+/* A traversal of the entries of a unit. */
 struct inline_reader {
 	struct inline_table *table;
 	struct line_table *lines;
@@ -105,7 +105,7 @@ static uint32_t find_owner(const struct inline_ranges *ranges, uint64_t vaddr, u
 	return range == RANGE_NONE ? RANGE_NONE : ranges->ranges[range].owner;
 }
 
-/* The entry's declaration may have the attribute. */
+/* The attribute may be at the entry's declaration. */
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
@@ -164,7 +164,7 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 	return sound && dwarf_guard_allows_memory(guard_of(reader), DWARF_ENTRY_MEMORY);
 }
 
-/* Returns whether entries of a tag contain functions or blocks of code. */
+/* Returns whether entries with a tag contain functions or blocks of code. */
 static bool may_contain_code(int tag)
 {
 	switch (tag) {

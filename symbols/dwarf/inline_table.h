@@ -24,7 +24,7 @@
 
 /* Zeroed memory is an empty table. */
 struct line_table {
-	/* The file's own part, and the part that it shares with others (dwz(1)): each may be
+	/* The file's own part, and the part that it shares with others (dwz(1)): either may be
 	 * absent. */
 	struct line_part {
 		struct debug_sections sections;
@@ -60,18 +60,16 @@ int line_table_open(struct line_table *table, const struct elf_file *file, size_
 		    struct error *err);
 
 /*
- * Connect the open table with the file that has parts of its debug information
- * in common with others; that file must outlive the table.
- * Returns 0, or -1 if that file is implausible: then its parts are absent.
+ * Attach the file with the shared parts of the table's debug information (dwz); it must outlive the
+ * table.  Returns 0, or -1 if that file is implausible: then its parts are absent.
  */
 int line_table_share(struct line_table *table, const struct elf_file *shared);
 
 void line_table_close(struct line_table *table);
 
 /*
- * Find the row of the line table for the code at an address: of several the last.
- * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
- * if the unit's line table is damaged.
+ * Find the last row of the line table for the code at an address.  Returns 1 and fills *row, 0 if
+ * no row covers the address, -1 (ERROR_FORMAT) if the unit's line table is damaged.
  */
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err);
@@ -83,8 +81,8 @@ struct line_statement {
 };
 
 /*
- * Call `add` for the statements of a unit in the order of their addresses, the order of the table
- * where these are equal.  Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
+ * Call `add` for the statements of a unit by address, and in the table's order at equal addresses.
+ * Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
  */
 int line_table_list(struct line_table *table, Dwarf_Die *unit,
 		    void (*add)(void *context, const struct line_statement *statement),
@@ -106,9 +104,9 @@ struct inline_function {
 		const char *name;   /* linkage name, else name, of the function; NULL: unknown */
 		struct line_row at; /* the call's source location; parts may be unknown */
 		uint32_t declared;  /* line of the function's name; 0: unknown */
-		uint32_t parent;    /* index of the call around it; RANGE_NONE: the function */
+		uint32_t parent;    /* index of the enclosing call; RANGE_NONE: the function */
 		void *data;         /* the caller's own; NULL at first */
-	} * calls;                  /* owned; each after its parent, so that the innermost holds */
+	} * calls;                  /* owned; each after its parent, so that the innermost wins */
 	size_t count, room;
 	/* Ranges of addresses, each with the index of a function or an inlined call. */
 	struct inline_ranges {
@@ -117,7 +115,7 @@ struct inline_function {
 			uint32_t owner;
 		} * ranges; /* owned */
 		size_t count, room;
-		struct range_map map; /* the owner that was added last holds */
+		struct range_map map; /* the owner that was added last wins */
 	} ranges;                     /* of calls */
 	bool read;
 };
@@ -125,7 +123,7 @@ struct inline_function {
 /* Zeroed memory is an empty table. */
 struct inline_table {
 	struct inline_unit *units;       /* hash */
-	struct split_files *split_files; /* borrowed; NULL: units have no other parts */
+	struct split_files *split_files; /* borrowed; NULL: no split units */
 	size_t entries_left;             /* entries of debug information that may still be read */
 	bool counts_entries;             /* entries_left is set */
 };
@@ -133,17 +131,17 @@ struct inline_table {
 /* The function and the inlined call at an address. */
 struct inline_hit {
 	struct inline_function *function; /* borrowed */
-	uint64_t begin, end; /* ELF virtual addresses: the same call holds in all of [begin, end) */
+	uint64_t begin, end; /* ELF virtual addresses: [begin, end) has one innermost call */
 	uint32_t call;       /* the innermost; RANGE_NONE: code of the function itself */
 };
 
 void inline_table_release(struct inline_table *table);
 
 /*
- * Find the inlined calls at an address.  `lines` is the file's line table.
- * Returns 1 and fills *hit; 0 if no function is known there; -1 if the unit of the address has a
- * problem, once for each unit: ERROR_FORMAT if its debug information is damaged, ERROR_SYSTEM if it
- * is in a file that is missing.  With `err` NULL problems are not reported.
+ * Find the inlined calls at an address.  `lines` is the file's line table.  Returns 1 and fills
+ * *hit; 0 if no function is known there; -1, once for each unit, with ERROR_FORMAT if the unit's
+ * debug information is damaged, ERROR_SYSTEM if its file is missing.  With `err` NULL, problems are
+ * not reported.
  */
 int inline_table_find(struct inline_table *table, struct line_table *lines, uint64_t vaddr,
 		      struct inline_hit *hit, struct error *err);

@@ -7,7 +7,7 @@
 /* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
 #define OVERLAP_MAX 16
 
-/* Units may share one list of ranges, so even these are counted. */
+/* Units may share one list of ranges, so ranges are counted, too. */
 static int add_ranges(struct line_table *table, Dwarf_Die *die, Dwarf_Off unit)
 {
 	Dwarf_Addr base, begin, end;
@@ -25,7 +25,7 @@ static int add_ranges(struct line_table *table, Dwarf_Die *die, Dwarf_Off unit)
 	return next < 0 ? -1 : 0;
 }
 
-/* clang up to 3.4 gives a unit a begin without an end: its functions have ranges. */
+/* clang up to 3.4 gives a unit a beginning without an end; its functions have ranges. */
 static int add_unit(struct line_table *table, Dwarf_Die *unit)
 {
 	Dwarf_Off offset = dwarf_dieoffset(unit);
@@ -69,9 +69,8 @@ static int read_units(struct line_table *table)
 }
 
 /*
- * Several units may claim the same code, of a function that each of them had and
- * the linker kept once: the first unit is right, so it comes last among equals,
- * and line_table_unit() searches from the end.
+ * Several units claim the code of a function that the linker kept once: the first unit is right.
+ * It is sorted last, because line_table_unit() searches from the end.
  */
 static int compare_ranges(const void *a, const void *b)
 {
@@ -181,8 +180,8 @@ static bool ends_sequence(Dwarf_Lines *lines, size_t index)
 }
 
 /*
- * libdw sorts the rows by address.  Of several at one address the last describes the
- * instruction there; addr2line(1) chooses the same.
+ * libdw sorts the rows by address.  The last row at an address describes the instruction there;
+ * addr2line(1) chooses the same row.
  */
 static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 {
@@ -192,8 +191,8 @@ static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t vaddr)
 }
 
 /*
- * libdw puts the compiler's working directory before a name only if the line
- * table says so: before DWARF 5 always, since then for its directory 0.
+ * Before DWARF 5, libdw always puts the compiler's working directory before a name; since then,
+ * only for the line table's directory 0.
  */
 static const char *directory_of(Dwarf_Die *unit, const char *file)
 {

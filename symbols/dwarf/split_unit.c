@@ -35,12 +35,12 @@ void split_files_close(struct split_files *files)
 
 /* ---- The hash table and the columns of .debug_cu_index --------------------- */
 
-/* DWARF 5 knows eight columns (table 7.1); a few more may come. */
+/* DWARF 5 has eight columns (table 7.1); later versions may add some. */
 #define COLUMNS_MAX 32
 
 #define INDEX_HEADER 16
 
-/* The header of the section; checked against its size. */
+/* The header of the section, checked against the section's size. */
 struct dwp_header {
 	const uint8_t *bytes; /* borrowed */
 	uint16_t version;
@@ -57,9 +57,9 @@ static uint64_t number_at(const struct dwp_header *header, uint64_t offset, size
 }
 
 /*
- * Read the header and check the size: after it come a hash table of ids, one of rows, then
- * three tables of numbers of 4 bytes: the section of each column, offsets, sizes.
- * Returns 0, or -1 if the section is damaged.
+ * Read the header and check the size.  A hash table of ids, one of rows, and three tables of 4-byte
+ * numbers follow: the section of each column, offsets, sizes.  Returns 0, or -1 if the section is
+ * damaged.
  */
 static int read_header(struct dwp_header *header, const struct byte_view *index)
 {
@@ -67,7 +67,7 @@ static int read_header(struct dwp_header *header, const struct byte_view *index)
 	uint64_t rows;
 
 	*header = (struct dwp_header){ .bytes = index->bytes };
-	/* In version 2 the number has 4 bytes, in version 5 it has 2 and two of padding. */
+	/* In version 2 the number has 4 bytes, in version 5 it has 2, with 2 bytes of padding. */
 	header->version = cursor_u16(&c);
 	if (cursor_u16(&c) != 0 || (header->version != 2 && header->version != 5))
 		return -1;
@@ -100,8 +100,8 @@ static uint32_t find_row(const struct dwp_header *header, uint64_t id)
 	return 0;
 }
 
-/* Returns the section that a column's number (DW_SECT_*) means; DEBUG_SECTIONS: one of no use here.
- */
+/* Returns the section that a column's number (DW_SECT_*) means; DEBUG_SECTIONS: unused here.
+ * */
 static enum debug_section section_of(const struct dwp_header *header, uint64_t column)
 {
 	switch (column) {
@@ -165,7 +165,7 @@ int dwp_index_cut(struct byte_view sections[DEBUG_SECTIONS], uint64_t id)
 struct skeleton {
 	struct split_unit *unit; /* its other part, which is opened */
 	struct split_files *files;
-	struct split_name name; /* its file is NULL if there is no other part */
+	struct split_name name; /* its file is NULL if the unit is not split */
 	uint64_t id;
 	Dwarf_Addr base;
 	struct byte_view addresses, ranges;
@@ -411,7 +411,7 @@ ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdi
 	Dwarf_Word offset = (Dwarf_Word)next;
 	Dwarf_Half version = 0;
 
-	/* One range is no list, and 1 is what libdw returns after it. */
+	/* A single range has no list; libdw returns 1 after it. */
 	if (next == 1 || !dwarf_attr(die, DW_AT_ranges, &attribute))
 		return dwarf_ranges(die, next, base, &range[0], &range[1]);
 	dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);

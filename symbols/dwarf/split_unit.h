@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a unit's debug information that the compiler put into a file of its own, FILE.dwo, or
- * that was then packed with others into PROGRAM.dwp (DWARF 5, 3.1.2, 7.3.2, 7.3.5; with DWARF 4,
- * GNU's form of the same, gcc.gnu.org/wiki/DebugFission).
+ * The part of a unit's debug information that the compiler put into a separate FILE.dwo, or dwp(1)
+ * packed into PROGRAM.dwp (DWARF 5, 3.1.2, 7.3.2, 7.3.5; for DWARF 4, GNU's equivalent,
+ * gcc.gnu.org/wiki/DebugFission).
  *
- * libdw 0.188 reads no packages, and opens .dwo files at any path, of any kind and below no symfs.
+ * libdw 0.188 reads no packages, opens .dwo files at any path and of any kind, and ignores symfs.
  * So the files are found and opened here, and libdw gets a unit's sections as an image
- * (dwarf_image.h), together with the addresses of the program that belong to the
- * unit.  Only the lists of ranges are begun here: they count from the base address in the program's
- * own part of the unit.
+ * (dwarf_image.h), together with the addresses of the program that belong to the unit.  Only lists
+ * of ranges are started here: they are relative to the base address in the program's part of the
+ * unit.
  */
 #ifndef SYMBOLS_DWARF_SPLIT_UNIT_H
 #define SYMBOLS_DWARF_SPLIT_UNIT_H
@@ -38,8 +38,7 @@ struct split_files {
 	struct dwarf_guard guard;
 	size_t bytes_left; /* of units of the package that may be opened */
 	/*
-	 * A file of split units (a .dwo).  It is open once, and has one budget, whatever units ask
-	 * for it.
+	 * A file of split units (a .dwo).  It is opened once, and all its units share one budget.
 	 */
 	struct split_file {
 		struct elf_file file;
@@ -64,10 +63,10 @@ struct split_unit {
 void split_files_close(struct split_files *files);
 
 /*
- * Open the other part of a unit whose first entry is `skeleton`; in the package
- * if that has it, else in the file that the entry names.  `files` must outlive it.
- * Returns 1 if it is open; 0 if the unit has no other part; -1 with ERROR_SYSTEM
- * if that cannot be found, ERROR_FORMAT if it is damaged.
+ * Open the other part of a unit whose first entry is `skeleton`; from the package if that has it,
+ * else from the file that the entry names.  `files` must outlive `unit`.  Returns 1 if it is open;
+ * 0 if the unit has no other part; -1 with ERROR_SYSTEM if the part cannot be found, ERROR_FORMAT
+ * if it is damaged.
  */
 int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Die *skeleton,
 		    struct error *err);
@@ -75,9 +74,9 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 void split_unit_close(struct split_unit *unit);
 
 /*
- * Get the next range of an entry's addresses, as dwarf_ranges() does (elfutils/libdw.h):
- * `next` is 0 or the result of the call before, *base is kept between calls.
- * Returns > 0 if there is one, 0 after the last, -1 on damage.
+ * Get the next range of an entry's addresses, as dwarf_ranges() does (elfutils/libdw.h): `next` is
+ * 0 or the previous call's result; *base is kept between calls.  Returns > 0 for a range, 0 after
+ * the last one, -1 on damage.
  */
 ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdiff_t next,
 			    Dwarf_Addr *base, Dwarf_Addr range[2]);

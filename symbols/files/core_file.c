@@ -13,7 +13,7 @@ static struct cursor cursor_at(const uint8_t *bytes, size_t size, uint64_t begin
 	return cursor_over(bytes + begin, length < size - begin ? length : size - begin);
 }
 
-/* Get the process and the recording's size from notes, as far as they have them. */
+/* Get the process and the recording's size from notes, if present. */
 static void read_notes(struct cursor notes, int32_t *pid, uint64_t *recording)
 {
 	while (cursor_left(&notes)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code in ELF cores: of core(5), gcore(1), and `ptrace2ftf record`, whose file has several
- * processes: their segments follow their notes.
+ * Code in ELF cores: of core(5), gcore(1), and `ptrace2ftf record`, whose file contains several
+ * processes: each one's segments follow its notes.
  *
  * Sources: System V ABI, "Program Header"; the kernel's fs/binfmt_elf.c (fill_note(),
  * NT_PRPSINFO) and <sys/procfs.h>.
@@ -11,13 +11,13 @@
 
 #include "base/common.h"
 
-/* The path of such a file is that of its recording and this. */
+/* Suffix that `ptrace2ftf record` appends to the path of the recording. */
 #define CORE_FILE_SUFFIX ".code"
 
-/* The name of a note of such a file that has the size of its recording, 64 bits. */
+/* Name of the note with the size of the recording, 64 bits. */
 #define CORE_FILE_NOTE "ptrace2ftf"
 
-/* A flag of such a segment (PF_MASKOS): its code was instead of other code at some time. */
+/* Segment flag (PF_MASKOS): the code replaced other code, or was replaced. */
 #define CORE_FILE_CHANGED (UINT32_C(1) << 20)
 
 /* A part of a process's memory that is executable. */
@@ -31,7 +31,7 @@ struct core_segment {
 /*
  * Returns the segments of an ELF core of a 64-bit process, sorted by pid and address, owned by the
  * caller (free()), and their number in *count; NULL and 0 if it is no core or has no code.
- * *recording gets the size of its recording, bytes; 0: it does not say.
+ * *recording gets the size of its recording, bytes; 0: unknown.
  */
 struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
 				    uint64_t *recording);

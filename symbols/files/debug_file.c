@@ -118,7 +118,7 @@ static bool is_wanted(const struct debug_search *search)
 	       (GElf_Word)crc32_z(crc32_z(0, NULL, 0), file->bytes, file->size) == search->crc;
 }
 
-/* debug_dir and the servers' files are the user's own, also where they are outside of symfs. */
+/* debug_dir and the servers' files are the user's own, even outside of symfs. */
 static bool __attribute__((format(printf, 2, 3)))
 try_path(struct debug_search *search, const char *format, ...)
 {
@@ -220,7 +220,7 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 		return true;
 	if (request->options->symfs)
 		return false;
-	/* Relative names climb: "../../.dwz/foo.debug".  The build id must be the right one. */
+	/* Relative names contain "..": "../../.dwz/foo.debug".  The build id must match. */
 	return name[0] == '/' ? try_path(&search, "%s", name)
 			      : try_path(&search, "%.*s/%s", directory_length(path), path, name);
 }
@@ -280,7 +280,8 @@ bool debug_file_open_split(const struct debug_request *request, const struct spl
 		return try_path(&search, "%s%s", symfs, file) ||
 		       (program && try_path(&search, "%.*s%s", beside, program, slash)) ||
 		       (root && try_path(&search, "%s%s", root, file));
-	/* Where the compiler wrote it; from the program on if paths were made relative. */
+	/* The path at which the compiler wrote it; relative to the program if paths were made
+	 * relative. */
 	if (directory[0] == '/'
 		    ? try_path(&search, "%s%s/%s", symfs, directory, file)
 		    : program && try_path(&search, "%.*s/%s/%s", beside, program, directory, file))

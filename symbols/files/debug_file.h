@@ -13,7 +13,7 @@
 #include "symbols/files/dso_find.h"
 #include "symbols/files/elf_file.h"
 
-/* The file whose debug files are looked for; all is borrowed. */
+/* The file whose debug files are looked for; all pointers are borrowed. */
 struct debug_request {
 	const struct dso_find_options *options;
 	const struct elf_file *code;
@@ -29,9 +29,8 @@ bool debug_file_open(const struct debug_request *request, struct elf_file *debug
 		     char path[BENEATH_PATH]);
 
 /*
- * Open the file with the parts that several debug files have in common
- * (.gnu_debugaltlink, made by dwz(1)): the debug file at `path` refers to it by `name`
- * and its build id.  Returns true if it is open.
+ * Open the file with the parts that several debug files share (.gnu_debugaltlink, made by dwz(1)):
+ * the debug file at `path` refers to it by `name` and its build id.  Returns true if it is open.
  */
 bool debug_file_open_shared(const struct debug_request *request, const char *path, const char *name,
 			    const uint8_t *id, size_t id_size, struct elf_file *shared);
@@ -55,9 +54,9 @@ struct split_name {
 typedef bool debug_file_accept(void *context);
 
 /*
- * Open the file of a split unit: at its path (below symfs), beside the program,
- * or at its path below the directory of debug files.
- * Returns true if one was opened that `accept` accepts; else `split` is closed.
+ * Open the file of a split unit: at its path (below symfs), beside the program, or at its path
+ * below the directory of debug files.  Returns true if a file was opened and `accept` accepts it;
+ * else `split` is closed.
  */
 bool debug_file_open_split(const struct debug_request *request, const struct split_name *name,
 			   struct elf_file *split, debug_file_accept *accept, void *context);

@@ -46,12 +46,12 @@ char *dso_find_bracketed(const char *path)
 	size_t length = length_undeleted(path), start = 0;
 
 	if (path[0] == '[') {
-		/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms.123]" carry more. */
+		/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms.123]" are longer. */
 		const char *end = strchr(path, ']');
 
 		return alloc_text("%.*s", (int)(end ? (size_t)(end - path) + 1 : length), path);
 	}
-	/* Names of anonymous things may hold slashes that are no directories. */
+	/* Names of anonymous inodes may contain slashes that are not directory separators. */
 	for (size_t i = 0; i < length && !starts_with(path, "anon_inode:"); i++)
 		if (path[i] == '/' && (i == 0 || !starts_with(path, "/memfd:")))
 			start = i + 1;
@@ -81,7 +81,7 @@ bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *forma
 }
 
 /*
- * Returns a path of another mount namespace as seen inside of it: the part after
+ * Returns a path of another mount namespace as seen inside of that namespace: the part after
  * "/proc/PID/root" (proc(5)); the path itself if it does not begin so.
  */
 static const char *inside_container(const char *path)

@@ -2,15 +2,15 @@
 /*
  * Where the file of a recorded path may be found.
  *
- * A recording is not trusted: with a symfs directory nothing outside of it is looked at, and
- * without one a path is only opened if it is that of a regular file (elf_file_open()).
+ * A recording is not trusted: with a symfs directory nothing outside of it is opened; without one,
+ * only regular files are opened (elf_file_open()).
  */
 #ifndef SYMBOLS_FILES_DSO_FIND_H
 #define SYMBOLS_FILES_DSO_FIND_H
 
 #include "base/io/file_use.h"
 
-/* Where files are looked for.  Its texts are borrowed. */
+/* Where files are looked for.  Its strings are borrowed. */
 struct dso_find_options {
 	const char *symfs;          /* directory in front of every recorded path; may be NULL */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
@@ -35,7 +35,7 @@ enum dso_shape dso_find_shape(const char *path);
  */
 char *dso_find_bracketed(const char *path);
 
-/* Returns whether a recorded path has "..": it would lead out of a directory put before it. */
+/* Returns whether a recorded path has "..", which would lead out of a directory put before it. */
 bool dso_find_climbs(const char *path);
 
 /*
@@ -54,8 +54,8 @@ bool dso_find_cached(const struct dso_find_options *options, const uint8_t *buil
 		     const char *name, char path[BENEATH_PATH]);
 
 /*
- * Gets each path in turn, and returns true if the file there is the recorded one, which
- * ends the search.  With `needs_build_id` only an equal build id proves that.
+ * Gets each path in turn.  Returns true, which ends the search, if the file there is the recorded
+ * one.  With `needs_build_id`, only an equal build id proves that.
  */
 typedef bool dso_find_try(void *context, const char *path, bool needs_build_id);
 

@@ -14,7 +14,8 @@
 /* Linkers make one executable segment, seldom a few; a file with more was made to be slow. */
 #define CODE_RANGES_MAX 256
 
-/* Modules pack to a third or a fifth; the largest, with debug information, have some 100 MiB. */
+/* Modules compress to a third or a fifth; the largest, with debug information, have some 100
+ * MiB. */
 #define UNPACK_FACTOR 32
 #define UNPACKED_MAX  ((size_t)256 << 20)
 
@@ -54,8 +55,8 @@ static void read_segments(struct elf_file *file, size_t *room)
 }
 
 /*
- * Images written by JIT compilers (perf inject --jit before Linux 6.2) have no
- * program headers: there the sections say where code is.
+ * Images written by JIT compilers (perf inject --jit before Linux 6.2) have no program headers:
+ * there the sections show where code is.
  */
 static void read_code_sections(struct elf_file *file, size_t *room)
 {
@@ -156,7 +157,7 @@ static int parse_packed(struct elf_file *file, struct error *err)
 	if (file->header.e_type == ET_REL)
 		return 0;
 	elf_file_close(file);
-	return error_set(err, ERROR_FORMAT, "a packed file that is no kernel module");
+	return error_set(err, ERROR_FORMAT, "a packed file that is not a kernel module");
 }
 
 int elf_file_open(struct elf_file *file, const char *path, struct error *err)

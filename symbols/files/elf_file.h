@@ -17,7 +17,7 @@
 #define ELF_BUILD_ID_MAX 64
 
 struct elf_file {
-	/* The same file has the same, whatever its name: links, hard links, "/./". */
+	/* Equal for all names of a file: links, hard links, "/./". */
 	struct file_identity {
 		uint64_t device, inode; /* stat(2); 0, 0: bytes of memory */
 	} identity;
@@ -38,21 +38,20 @@ struct elf_file {
 };
 
 /*
- * Open a regular file.  Only regular files are opened at all: a device may act on being opened, and
- * the path comes from a recording.  A kernel module may be packed by xz, zstd or gzip: then its
- * unpacked bytes are at most 32 times the file's size and 256 MiB.
- * Returns 0, or -1: ERROR_SYSTEM if the file does not exist or may not be read,
- * ERROR_FORMAT if it is no ELF file.  `file` is closed then.
+ * Open a regular file.  Other files are never opened: opening a device can have effects, and the
+ * path comes from a recording.  A kernel module may be packed by xz, zstd or gzip; its unpacked
+ * size is at most 32 times the file's size and 256 MiB.  Returns 0, or -1: ERROR_SYSTEM if the file
+ * does not exist or may not be read, ERROR_FORMAT if it is no ELF file.  `file` is closed then.
  */
 int elf_file_open(struct elf_file *file, const char *path, struct error *err);
 
 /*
- * Map a regular file that is not ELF but has code in it (a jitdump): only `bytes` and
- * `size` are set.  Returns as elf_file_open() does.
+ * Map a regular file that is not ELF but has code in it (a jitdump): only `bytes` and `size` are
+ * set.  Returns like elf_file_open().
  */
 int elf_file_map(struct elf_file *file, const char *path, struct error *err);
 
-/* Open an ELF file of bytes from malloc(), whose ownership passes to `file`, also on failure. */
+/* Open an ELF file in bytes from malloc(); their ownership passes to `file`, also on failure. */
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err);
 
 void elf_file_close(struct elf_file *file);
@@ -82,7 +81,7 @@ struct elf_part {
 /* Returns the first section of a name; absent if it is compressed. */
 struct elf_part elf_file_section(const struct elf_file *file, const char *name);
 
-/* Returns the bytes that one segment loads at a virtual address and after it. */
+/* Returns the bytes that one segment loads from a virtual address up. */
 struct elf_part elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr);
 
 /* Returns whether addresses have 64 bits. */
@@ -101,7 +100,7 @@ struct elf_section {
 /* Advance to the next section; returns false after the last one, and restarts then. */
 bool elf_section_next(Elf *elf, struct elf_section *section);
 
-/* Fill *section with the first one of this name; returns false if there is no such section. */
+/* Fill *section with the first section of this name; returns false if there is no such section. */
 bool elf_section_find(Elf *elf, const char *name, struct elf_section *section);
 
 /* A named symbol of a .symtab.  Zeroed memory comes before the first one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks xz, zstd and gzip, each in one call, into larger and larger memory until all fits. */
+/* Unpacks xz, zstd and gzip, each in one call, into memory that grows until all fits. */
 #include "symbols/files/unpack.h"
 
 #include <elf.h>
@@ -11,10 +11,10 @@
 /* xz -9 needs 65 MiB to unpack; a file that needs more is hostile. */
 #define XZ_MEMORY ((uint64_t)96 << 20)
 
-/* Kernel modules and symbol tables pack to a fifth of their size, or more. */
+/* Kernel modules and symbol tables compress to a fifth of their size, or more. */
 #define GROWTH 8
 
-/* Of Linux's elf.h of 2022. */
+/* From Linux's elf.h of 2022. */
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif

@@ -15,13 +15,13 @@
 bool unpack_is_packed(const uint8_t *bytes, size_t size);
 
 /*
- * Returns the unpacked bytes, `*size` of them, owned by the caller (free()); NULL if
- * they are packed in no known way, damaged, cut, or more than `limit`.
+ * Returns the unpacked bytes, `*size` of them, owned by the caller (free()); NULL if the format is
+ * unknown, the bytes are damaged or cut, or the result exceeds `limit`.
  */
 uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size);
 
 /*
- * Fill `bytes` with the contents of a section of an ELF file, compressed as `type` says
+ * Fill `bytes` with the contents of a section of an ELF file, compressed by `type`
  * (ELFCOMPRESS_...).  Returns whether they have exactly this size, and are not damaged.
  */
 bool unpack_whole(uint32_t type, struct byte_view packed, uint8_t *bytes, size_t size);

@@ -14,12 +14,12 @@
 /*
  * Limits of the CPU time and memory that a demangler of libiberty may take for a name.
  *
- * Names of 90 bytes can take hours: substitutions of C++, back references of Rust and D
- * double the work with each, and so does the backtracking of C++'s and D's parsers, without
- * a byte of output.  Which names do so depends on the library's release, so the limits ask
- * nothing of the name: a timer of the thread's CPU time ends the call, from a signal
- * handler.  That is safe as the demanglers own nothing but their stack and memory that they
- * take from here (symbols/local.mk renames malloc() and free() in a copy of the library).
+ * Names of 90 bytes can take hours: substitutions of C++, back references of Rust and D double the
+ * work with each, and so does the backtracking of C++'s and D's parsers, without a byte of output.
+ * Which names do so depends on the library's release, so the limits do not depend on the name: a
+ * timer of the thread's CPU time ends the call, from a signal handler.  That is safe because the
+ * demanglers own only their stack and memory allocated here (symbols/local.mk renames malloc() and
+ * free() in a copy of the library).
  *
  * SIGVTALRM belongs to the limits.
  */
@@ -28,7 +28,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* Time is counted in these: a name may have almost one less. */
+/* Time is counted in ticks: a name may get almost one tick less. */
 #define TICK_NS 10000000
 
 /* Each piece of memory begins with its size, and both are aligned as malloc()'s. */
@@ -39,8 +39,8 @@ static __thread struct demangler *volatile current;
 static __thread jmp_buf current_end;
 
 /*
- * The timer of this thread's CPU time.  It ticks as long as names come, so that most of them need
- * no system call.
+ * The timer of this thread's CPU time.  It ticks while names arrive, so that most names need no
+ * system call.
  */
 static __thread struct {
 	timer_t timer;
@@ -75,7 +75,7 @@ static void on_tick(int number)
 		demangle_limits_end();
 }
 
-/* ---- The memory of the demanglers: what libiberty knows as malloc() and free()  */
+/* ---- The memory of the demanglers: libiberty's malloc() and free() */
 
 void *demangle_malloc(size_t size);
 void *demangle_realloc(void *old, size_t size);
@@ -107,7 +107,7 @@ void *demangle_realloc(void *old, size_t size)
 	return memcpy(new, old, MIN(old_size, size));
 }
 
-/* The next name has all of it again. */
+/* The next name gets all of the memory again. */
 void demangle_free(void *memory)
 {
 	(void)memory;
@@ -244,7 +244,7 @@ static void demangle_d(struct demangler *demangler)
 		append_text(text, strlen(text), demangler);
 }
 
-/* GNAT's encoding (GCC's gcc/ada/exp_dbug.ads); libiberty puts a name of another form in "<>". */
+/* GNAT's encoding (GCC's gcc/ada/exp_dbug.ads); libiberty encloses names of other forms in "<>". */
 static void demangle_ada(struct demangler *demangler)
 {
 	const char *text = ada_demangle(demangler->linkage, DMGL_NO_OPTS);
@@ -278,7 +278,7 @@ static int digit_value(char digit)
 					     : tolower((unsigned char)digit) - 'a' + 10;
 }
 
-/* Returns the length of '_' and digits at the end of a name: a number by the compiler. */
+/* Returns the length of '_' and digits at the end of a name: a number added by the compiler. */
 static size_t stamp_length(const char *name, size_t length)
 {
 	size_t digits = 0;
@@ -305,7 +305,7 @@ static size_t unstamped_length(const char *name)
 
 /*
  * OCaml's native compiler writes "caml" + module + separator + value + "_" + number; the separator
- * is "__", since 5.1 "." (asmcomp/compilenv.ml, caml_symbol_separator), and "__" is in module names
+ * is "__", since 5.1 "." (asmcomp/compilenv.ml, caml_symbol_separator); module names contain "__",
  * too.  A byte that assemblers do not accept is "$" and two hex digits.
  */
 static bool demangle_ocaml(struct demangler *demangler, const char *linkage, bool stamped)
@@ -366,8 +366,8 @@ static bool all_digits(const char *text, size_t length)
 }
 
 /*
- * Find the suffix that a name of a length ends with.
- * Returns it and fills *begin, where it begins; NULL without a suffix.
+ * Find the suffix of a name of `length` bytes.  Returns the suffix, with its offset in *begin, or
+ * NULL.
  */
 static const struct suffix *find_suffix(const char *name, size_t length, size_t *begin)
 {

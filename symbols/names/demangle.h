@@ -15,7 +15,7 @@
 #include "base/common.h"
 
 /*
- * Names of languages whose linkage names are texts with escapes: Fortran, Pascal, Haskell.
+ * Languages whose linkage names are plain text with escapes: Fortran, Pascal, Haskell.
  *
  * Sources: GCC's gfc_sym_mangled_function_id() (trans-decl.cc); Free Pascal's
  * make_mangledname() (compiler/symdef.pas, symconst.pas); GHC's GHC.Utils.Encoding and
@@ -23,20 +23,20 @@
  */
 
 /*
- * Languages whose linkage names may be C's, too: they are decoded in files where another name
- * shows the language.
+ * Languages whose linkage names can also be C names: decoded only in files where another name shows
+ * the language.
  */
 enum demangle_language {
 	DEMANGLE_ADA = 1,     /* GNAT's */
 	DEMANGLE_HASKELL = 2, /* GHC's */
 };
 
-/* Returns the languages, as bits, that a name of a file shows to be in it. */
+/* Returns the languages, as bits, that a name proves to be in its file. */
 unsigned demangle_languages(const char *linkage);
 
 /*
- * Write the name in the source, NUL-terminated, of at most `room` bytes.
- * Returns its length; 0 if the name is not one of the language, or is too long.
+ * Write the name in the source, NUL-terminated, of at most `room` bytes.  Returns its length; 0 if
+ * the name is not of the language, or is too long.
  */
 size_t demangle_fortran(const char *linkage, char *text, size_t room);
 size_t demangle_pascal(const char *linkage, char *text, size_t room);
@@ -58,11 +58,11 @@ struct demangler {
 	unsigned languages; /* of the file that has the names: bits of enum demangle_language */
 	bool costly;        /* the last name exceeds a limit, so it stays mangled */
 	uint64_t spent;     /* ns of CPU time, beyond that of usual names */
-	/* The name on its way through libiberty: */
+	/* The name that libiberty demangles: */
 	const char *linkage; /* borrowed */
 	int options;
 	bool done;
-	char *memory; /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; may be NULL */
+	char *memory; /* owned: DEMANGLE_NAME_MEMORY bytes, reused for each name; may be NULL */
 	size_t memory_used; /* bytes */
 };
 
@@ -79,10 +79,10 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 			       enum demangle_style style);
 
 /*
- * Returns the length of the function's name in the name of a part of it, 0 if the name is not of a
- * part: compilers move code that seldom runs out of a function into FUNCTION.cold, and the
- * remainder of a partly inlined function into FUNCTION.part.N (GCC: cgraph clone_function_name;
- * LLVM: HotColdSplitting, BasicBlockSections; BOLT numbers its .cold).
+ * Returns the length of the function's name in the name of a part; 0 if the name is not a part's.
+ * Compilers move code that seldom runs out of a function into FUNCTION.cold, and the remainder of a
+ * partly inlined function into FUNCTION.part.N (GCC: cgraph clone_function_name; LLVM:
+ * HotColdSplitting, BasicBlockSections; BOLT numbers its .cold).
  */
 size_t demangle_part_of(const char *linkage);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes linkage names that are texts with escapes. */
+/* Decodes linkage names that are plain text with escapes. */
 #include "symbols/names/demangle.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ size_t demangle_fortran(const char *linkage, char *text, size_t room)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* Returns the length of a separator of two names, longest first; 0: nothing does here. */
+/* Returns the length of a separator of two names, longest first; 0: no separator is here. */
 static size_t pascal_separator(const char *at)
 {
 	static const char *const separators[] = { "_$__$$_", "_$$_", "$_$", "_$_" };
@@ -87,7 +87,7 @@ static const char *decode_escape(const char *at, char *text, size_t *length)
 		text[(*length)++] = signs[*at == 'Z'][code - codes[*at == 'Z']];
 		return at + 2;
 	}
-	/* Tuples; characters by their numbers do not come in names of functions. */
+	/* Tuples; names of functions have no characters encoded by number. */
 	commas = strtoul(at + 1, &end, 10);
 	if (*at != 'Z' || !isdigit((unsigned char)at[1]) || *end != 'T' || commas > 64)
 		return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitdump files: a JIT compiler's description of the code that it writes, for perf,
- * with the bytes of the code (tools/perf/Documentation/jitdump-specification.txt,
- * tools/perf/util/jitdump.h).  Versions 1, little-endian.
+ * jitdump files: a JIT compiler's description of the code that it writes, for perf, with the bytes
+ * of the code (tools/perf/Documentation/jitdump-specification.txt, tools/perf/util/jitdump.h).
+ * Version 1, little-endian.
  */
 #ifndef SYMBOLS_NAMES_JIT_DUMP_H
 #define SYMBOLS_NAMES_JIT_DUMP_H
@@ -20,7 +20,7 @@ struct jit_dump {
 /* Code that was written, or moved. */
 struct jit_code {
 	uint64_t time;    /* see tsc_times */
-	uint64_t address; /* ip of the code from `time` on */
+	uint64_t address; /* ip of the code since `time` */
 	uint64_t offset;  /* bytes from the start of the file to its bytes */
 	uint64_t size;    /* bytes; at least 1 */
 	const char *name; /* NUL-terminated, borrowed from the file */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of our own, so that a recording gives the same names on each system, also on other
+ * The tables are built in, so that a recording gives the same names on each system, also on other
  * processors.  Linux never changes a number: arch/x86/entry/syscalls/syscall_64.tbl and
  * syscall_32.tbl, as of Linux 7.2.
  */
 #include "symbols/names/syscall_names.h"
 
-/* Names in the order of their numbers, as one text; "_": no call has the number. */
+/* Names in the order of their numbers, as one string; "_": unused number. */
 #define NAMES(...) #__VA_ARGS__
 
-/* From 424 on, all processors have the same numbers. */
+/* Numbers of 424 and above are the same on all processors. */
 #define COMMON 424
 
 static const char names[] = NAMES(

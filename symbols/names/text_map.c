@@ -115,8 +115,8 @@ uint32_t range_map_find(const struct range_map *map, uint64_t address, uint64_t 
 /*
  * Names of address ranges from a JIT compiler or the kernel, not from a symbol table.
  *
- * Where ranges overlap, the newest one holds.  Texts are borrowed and must outlive
- * the ranges.  Zeroed memory is empty.
+ * Where ranges overlap, the newest wins.  Strings are borrowed and must outlive the ranges.  Zeroed
+ * memory is empty.
  */
 
 void name_ranges_add(struct name_ranges *names, const struct named_range *range)
@@ -186,7 +186,7 @@ static char *read_all(int fd, size_t *size)
 	return text;
 }
 
-/* Returns the file's text, owned by the caller; NULL if it is missing or may not be trusted. */
+/* Returns the file's text, owned by the caller; NULL if it is missing or not trusted. */
 static char *read_file(const char *path, bool trusted, size_t *size)
 {
 	struct stat status;

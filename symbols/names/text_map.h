@@ -11,8 +11,8 @@
 /*
  * Finds which of many overlapping ranges of addresses holds at an address.
  *
- * Where ranges overlap, the one with the highest index holds.  The map is an array
- * of sorted pieces and does not refer to the ranges.  Zeroed memory is an empty map.
+ * Where ranges overlap, the highest index wins.  The map is an array of sorted pieces and does not
+ * refer to the ranges.  Zeroed memory is an empty map.
  */
 
 #define RANGE_NONE UINT32_MAX
@@ -27,8 +27,8 @@ struct range_map {
 };
 
 /*
- * Build the map of `count` ranges, each of `stride` bytes, whose first members are
- * uint64_t begin, end.  Ranges with end <= begin hold nowhere.
+ * Build the map of `count` ranges, each of `stride` bytes, whose first members are uint64_t begin,
+ * end.  Ranges with end <= begin are ignored.
  */
 void range_map_build(struct range_map *map, const void *ranges, size_t stride, size_t count);
 
@@ -36,14 +36,14 @@ void range_map_release(struct range_map *map);
 
 /*
  * Find the piece around an address; [*begin, *end) gets its bounds, 0 before the first piece and
- * UINT64_MAX after the last one.  Returns the index of the range that holds there, or RANGE_NONE.
+ * UINT64_MAX after the last one.  Returns the index of the range there, or RANGE_NONE.
  */
 uint32_t range_map_find(const struct range_map *map, uint64_t address, uint64_t *begin,
 			uint64_t *end);
 
 /* Zeroed memory is empty. */
 struct name_ranges {
-	char *text; /* owned: the file's text, which has the names, or NULL */
+	char *text; /* owned: the file's text, which contains the names, or NULL */
 	struct named_range {
 		uint64_t begin, end; /* [begin, end); first, for range_map_build() */
 		const char *name;    /* not terminated */
@@ -53,7 +53,7 @@ struct name_ranges {
 	struct range_map map; /* made by name_ranges_finish(); indexes are those of `ranges` */
 };
 
-/* Add a range.  If its end is its begin, it is open: its end is unknown. */
+/* Add a range.  If its end equals its begin, the range is open: its end is unknown. */
 void name_ranges_add(struct name_ranges *names, const struct named_range *range);
 
 /*
@@ -67,15 +67,15 @@ void name_ranges_release(struct name_ranges *names);
 /*
  * Read a perf-PID.map: a line per piece of code, "START SIZE NAME" with numbers in hexadecimal,
  * with or without "0x", and names that may have blanks (perf's
- * tools/perf/Documentation/jit-interface.txt).  Later lines win.  Lines of another form are left
- * out.  As anybody may write to /tmp, the file must be root's or the user's own, as perf wants it.
- * Returns false if there is no such file or it is someone else's.
+ * tools/perf/Documentation/jit-interface.txt).  Later lines win.  Malformed lines are ignored.
+ * Because anybody may write to /tmp, the file must belong to root or the user, as perf requires.
+ * Returns false if there is no such file, or another user owns it.
  */
 bool name_ranges_read_perf(struct name_ranges *names, const char *path);
 
 /*
  * Read a list of kernel symbols, "ADDRESS TYPE NAME" and perhaps a module's name in brackets
- * (kernel/kallsyms.c); only code counts.  Each reaches to the next.  Returns false if it is
+ * (kernel/kallsyms.c); only code counts.  Each symbol reaches to the next.  Returns false if it is
  * missing, or has no addresses: the kernel shows zeros to users without the right to read them.
  */
 bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path);

@@ -2,7 +2,7 @@
 /* Finds where functions begin from unwind entries and from the code's own direct branches. */
 #include "symbols/tables/code_starts.h"
 
-/* Least mean size of functions, in bytes; the surplus of smaller ones is ignored. */
+/* Minimum mean size of functions, in bytes; hints in excess of it are ignored. */
 #define BYTES_PER_HINT 16
 
 /* Code at addresses that are farther apart than this is not searched. */
@@ -19,7 +19,7 @@
 
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-/* Of FDEs that the compiler made, no two begin in the same as many bytes. */
+/* Bytes of .eh_frame in which at most one FDE begins, in compilers' output. */
 #define FDE_SIZE 16
 
 /* Values of struct entry_jump: not searched for yet; no such jump. */
@@ -49,7 +49,7 @@ void code_starts_close(struct code_starts *starts)
 
 /* ---- Entries in the order of their section ------------------------------- */
 
-/* Note for each entry which one is before it in its section. */
+/* Note each entry's predecessor in its section. */
 static void order_entries(struct code_starts *starts)
 {
 	const struct unwind_table *unwind = &starts->unwind;
@@ -120,7 +120,7 @@ static void scan_calls(struct scan *scan, const struct code_range *code)
 	}
 }
 
-/* A call's target is no part of a function. */
+/* A call's target is not a part of a function. */
 static void take_called_entries(struct scan *scan)
 {
 	const struct unwind_table *unwind = &scan->starts->unwind;
@@ -158,8 +158,8 @@ static void drop_false_hints(struct scan *scan)
 }
 
 /*
- * A function of the loader may only jump to another function, as frame_dummy() of GCC's
- * start-up code does: its target is one, too.
+ * A function that the loader calls may consist of a jump to another function, as frame_dummy() of
+ * GCC's start-up code does: the target is a function, too.
  */
 static void add_forwarded(struct scan *scan, uint64_t vaddr)
 {
@@ -182,7 +182,7 @@ static void add_forwarded(struct scan *scan, uint64_t vaddr)
 		add_hint(scan, next - scan->starts->unwind.base);
 }
 
-/* The functions that the loader calls: in a table of addresses. */
+/* Add the functions that the loader calls, from a table of addresses. */
 static void add_table(struct scan *scan, const GElf_Shdr *section)
 {
 	const uint8_t *bytes = elf_file_section_bytes(scan->file, section);
@@ -213,7 +213,7 @@ static void add_known(struct scan *scan)
 	}
 }
 
-/* List the hints outside of the entries, as many as a file of its size may have. */
+/* List the hints outside of the entries, up to the limit for the file's size. */
 static void list_hints(struct scan *scan)
 {
 	struct code_starts *starts = scan->starts;
@@ -238,7 +238,7 @@ static void list_hints(struct scan *scan)
 
 typedef void scan_range(struct scan *scan, const struct code_range *code);
 
-/* In a hostile file segments may overlap: as many bytes are scanned as there are. */
+/* In a hostile file segments may overlap: scan at most the file's size. */
 static void scan_all(struct scan *scan, scan_range *range)
 {
 	uint64_t budget = scan->file->size;
@@ -285,7 +285,7 @@ static void scan_file(struct code_starts *starts)
 
 /*
  * Returns where a range of code has a near jump to an address, in bytes from unwind.base;
- * JUMP_NONE: nowhere.  The four bytes of the distance are sought, then the opcode.
+ * JUMP_NONE: nowhere.  The four bytes of the distance are searched for, then the opcode.
  */
 static uint32_t find_jump(const struct code_starts *starts, const struct unwind_range *range,
 			  uint64_t target, bool conditional)

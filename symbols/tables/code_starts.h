@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the functions of a file begin that no symbol names.
+ * Finds where the functions without a symbol begin in a file.
  *
- * The unwind entries (below) say it, and where one ends.  Code without them
- * begins at hints, in one pass over the code: the target of a direct call, ENDBR64 after
- * padding, the beginning of a section, the entry point, the functions of .init_array and
- * .fini_array.  A hint counts only outside of all entries.
+ * Unwind entries (below) give a function's bounds.  Functions without an entry begin at hints,
+ * found in one pass over the code: the target of a direct call, ENDBR64 after padding, the
+ * beginning of a section, the entry point, the functions of .init_array and .fini_array.  A hint
+ * counts only outside of all entries.
  *
- * Compilers move code that seldom runs out of its function (GCC: FUNCTION.cold).  Such a part
- * has an entry of its own, which follows the function's in the section: assemblers write
- * entries in the order of the source.  It is known by its jumps: nothing calls it, and code of
- * that function jumps to it conditionally (compilers make no tail calls of these), or in any
- * way where the entry says that the stack has a frame already.
+ * Compilers move code that seldom runs out of its function (GCC: FUNCTION.cold).  Such a part has
+ * an entry of its own, which follows the function's in the section: assemblers write entries in the
+ * order of the source.  Jumps show a part: nothing calls it, and code of that function jumps to it
+ * conditionally (compilers make no conditional tail calls), or in any way if the entry says that
+ * the stack already has a frame.
  */
 #ifndef SYMBOLS_TABLES_CODE_STARTS_H
 #define SYMBOLS_TABLES_CODE_STARTS_H
@@ -22,15 +22,15 @@
 #include "symbols/files/elf_file.h"
 
 /*
- * Where the functions of a file are by its unwind entries, which strip(1) leaves: the
- * FDEs of .eh_frame (LSB Core, "Exception Frames") and of .debug_frame (DWARF 5, 6.4).
+ * Finds functions by a file's unwind entries, which strip(1) leaves: the FDEs of .eh_frame (LSB
+ * Core, "Exception Frames") and of .debug_frame (DWARF 5, 6.4).
  *
- * A sorted array holds 8 bytes for each entry: the linker's own search table
- * (.eh_frame_hdr) where there is one, else the entries in order of address.  An
- * entry itself is read when an address of it is looked up.
+ * A sorted array holds 8 bytes for each entry: the linker's search table (.eh_frame_hdr) if
+ * present, else the entries by address.  An entry itself is read when an address of it is looked
+ * up.
  *
- * A file is hostile: entries that are not in its code count for nothing, and of two
- * that overlap the first one ends where the second one begins.
+ * Files may be hostile: entries outside of the code are ignored, and an entry that overlaps the
+ * next ends where that begins.
  */
 
 enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
@@ -46,7 +46,7 @@ struct unwind_table {
 		uint32_t kind : 1;   /* enum unwind_kind: the section */
 	} * starts;                  /* owned; sorted, no two begin together */
 	size_t count, room;
-	/* The rules that the last entries had in common (a CIE). */
+	/* The rules shared by the last entries (a CIE). */
 	struct unwind_rules {
 		enum unwind_kind kind;
 		Dwarf_Off offset; /* in the section */
@@ -56,7 +56,7 @@ struct unwind_table {
 		bool of_signals;  /* their code is where signal handlers return to */
 		bool known;
 	} rules;
-	uint64_t rules_left; /* bytes of rules that may be read yet */
+	uint64_t rules_left; /* bytes of rules that may still be read */
 };
 
 /* A range of code by its entry: [begin, end), virtual addresses. */
@@ -65,8 +65,8 @@ struct unwind_range {
 	uint64_t lsda; /* of the function's landing pads, or 0 */
 	size_t index;  /* in table->starts */
 	/*
-	 * The stack has a frame already where the range begins: the code is entered in
-	 * the middle of a function, and is a part of it that the compiler put elsewhere.
+	 * The stack already has a frame where the range begins: the code is a part of a function
+	 * that the compiler put elsewhere.
 	 */
 	bool has_frame;
 };
@@ -77,26 +77,26 @@ void unwind_table_open(struct unwind_table *table, const struct elf_file *file);
 void unwind_table_close(struct unwind_table *table);
 
 /*
- * Find the entry that covers a virtual address.
- * Returns whether one does; if not, [range->begin, range->end) is the code between two
- * entries, from 0 or to UINT64_MAX before the first or after the last one.
+ * Find the entry that covers a virtual address.  If there is none, returns false, and
+ * [range->begin, range->end) is the code between two entries, from 0 before the first entry, to
+ * UINT64_MAX after the last.
  */
 bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind_range *range);
 
 /*
- * Where an exception lands that passes through a call, by the call sites that compilers write for
- * the personality routine of C++, which Rust, Ada, D and others use, too: a function's LSDA in
+ * Finds the landing pad for an exception that passes through a call, by the call sites for the
+ * personality routine of C++, which Rust, Ada, D and others use, too: a function's LSDA in
  * .gcc_except_table (LSB Core, "Exception Frames"; Itanium C++ ABI, "Exception Handling").
  *
- * Of a function that is active several times, only the call that each activation is in
- * says which of them an exception enters.
+ * If a function is active several times, only each activation's current call shows which of them an
+ * exception enters.
  */
 
 /*
- * Returns the landing pad of the call at a virtual address; 0 if it has no landing pad, or
- * the LSDA is damaged.  `lsda` begins with that of the function, whose unwind entry begins at
- * `function`; `wide`: the file's addresses have 64 bits.  Reads at most *work call sites, and
- * subtracts their number.
+ * Returns the landing pad of the call at a virtual address; 0 if it has no landing pad, or the LSDA
+ * is damaged.  `lsda` begins with the LSDA of the function whose unwind entry begins at `function`;
+ * `wide`: the file's addresses have 64 bits.  Reads at most *work call sites, and subtracts their
+ * number.
  */
 uint64_t landing_pad_find(const struct elf_part *lsda, bool wide, uint64_t function, uint64_t call,
 			  size_t *work);
@@ -117,7 +117,7 @@ struct code_starts {
 enum code_start_kind {
 	CODE_NO_START = 0, /* no function is known there */
 	CODE_BY_ENTRY,     /* a function with an unwind entry */
-	CODE_BY_HINT,      /* a function; its end is where the next thing begins */
+	CODE_BY_HINT,      /* a function; it ends where the next entry or hint begins */
 	CODE_PART,         /* of the function that has the code at `source` */
 };
 

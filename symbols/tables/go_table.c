@@ -52,8 +52,8 @@ static bool read_magic(struct cursor *c, uint32_t *layout, uint8_t *word)
 }
 
 /*
- * Programs for any address have the table among the data that are relocated, before 1.26:
- * Go's linker in a section of its own, others within that of all such data.
+ * Before 1.26, position-independent programs have the table in relocated data: Go's linker in a
+ * separate section, others within the section of all relocated data.
  */
 static struct byte_view find_table(const struct elf_file *file)
 {
@@ -66,7 +66,7 @@ static struct byte_view find_table(const struct elf_file *file)
 	if (table.bytes || !find_section(file, ".go.buildinfo").bytes)
 		return table;
 	table = find_section(file, ".data.rel.ro");
-	for (; table.size; table = bytes_from(table, 16)) { /* the least alignment */
+	for (; table.size; table = bytes_from(table, 16)) { /* minimum alignment */
 		struct cursor c = cursor_from(table, 0);
 
 		if (read_magic(&c, &layout, &word))
@@ -88,7 +88,7 @@ static void read_parts(struct go_table *table, struct byte_view whole, struct cu
 	table->has_units = true;
 }
 
-/* All offsets of Go 1.2 are in the whole; the list of files follows the functions. */
+/* Go 1.2's offsets are relative to the whole table; the list of files follows the functions. */
 static void read_whole(struct go_table *table, struct byte_view whole, struct cursor *c)
 {
 	struct cursor files = *c;
@@ -218,7 +218,7 @@ uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path
 		return 0;
 	file = value_at(table, files, begin, vaddr);
 	line = value_at(table, lines, begin, vaddr);
-	/* The first number of Go 1.2's list is that of files. */
+	/* Go 1.2's list begins with the number of files. */
 	if (line <= 0 || file < !table->has_units)
 		return 0;
 	c = cursor_from(table->units, ((uint64_t)unit + (uint32_t)file) * sizeof(uint32_t));

@@ -3,12 +3,12 @@
  * The functions and lines of a Go program by its runtime's own table, which strip(1) and the
  * linker's -s and -w leave: .gopclntab, since Go 1.2.
  *
- * Sources: the layouts of Go 1.2, 1.16 and 1.18 are those of Go's debug/gosym/pclntab.go;
- * 1.20 differs from 1.18 in its magic number only.  Since 1.26 the address of the code is
- * in the module's data only (runtime/symtab.go: moduledata.text; section .go.module).
+ * Sources: the layouts of Go 1.2, 1.16 and 1.18 are those of Go's debug/gosym/pclntab.go; 1.20
+ * differs from 1.18 in its magic number only.  Since 1.26 the address of the code is only in the
+ * module's data (runtime/symtab.go: moduledata.text; section .go.module).
  *
- * A file is hostile: nothing is read beyond the table, and a function that is not in the
- * file's code counts for nothing.
+ * Files may be hostile: nothing is read beyond the table, and functions outside of the file's code
+ * are ignored.
  */
 #ifndef SYMBOLS_TABLES_GO_TABLE_H
 #define SYMBOLS_TABLES_GO_TABLE_H
@@ -26,12 +26,13 @@ struct go_table {
 	struct byte_view starts;    /* pairs: address of a function, its offset in `functions` */
 	size_t count;               /* of functions */
 	uint64_t text;              /* virtual address to which the others are relative */
-	uint8_t width;  /* bytes of an address in `starts`, and of the one in a function */
-	bool has_units; /* a file's number is one of its unit's (1.16 and later) */
-	size_t work;    /* bytes of `values` that may be read yet */
+	uint8_t width;              /* bytes of an address in `starts` and in a function's data */
+	bool has_units;             /* file numbers are relative to a unit (1.16 and later) */
+	size_t work;                /* bytes of `values` that may still be read */
 };
 
-/* Read the header of a file's table.  The file must outlive it; without a sound one it is empty. */
+/* Read the header of a file's table.  The file must outlive the table.  Without a valid header, the
+ * table is empty. */
 void go_table_open(struct go_table *table, const struct elf_file *file);
 
 /*
@@ -42,12 +43,12 @@ bool go_table_function(const struct go_table *table, size_t index, uint64_t rang
 		       uint32_t *name);
 
 /*
- * Returns the line of the code at a virtual address, of an inlined function's code the line
- * there, and sets *path, borrowed from the file; 0 if either is unknown.
+ * Returns the line of the code at a virtual address (for inlined code, the line in the inlined
+ * function) and sets *path, borrowed from the file; 0 if either is unknown.
  */
 uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path);
 
-/* Returns whether lines are unknown because too much was read for others (GO_LINES_MOST). */
+/* Returns whether lines are unknown because the reading limit is spent (GO_LINES_MOST). */
 static inline bool go_table_is_spent(const struct go_table *table)
 {
 	return table->count && !table->work;

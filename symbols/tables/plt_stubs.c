@@ -2,10 +2,10 @@
 /*
  * The stubs of the procedure linkage table, which have no entries in any symbol table.
  *
- * A stub is known by the pointer it jumps through, or by the relocation number that it pushes, and
- * the relocation of either names the function (System V ABI, AMD64 supplement, "Procedure Linkage
- * Table").  Reading the stubs instead of counting them makes the order of relocations and the
- * linker's choice of sections (.plt, .plt.sec, .plt.got, .iplt) unimportant.
+ * A stub jumps through a pointer, or pushes the number of a relocation; the relocation of either
+ * names the function (System V ABI, AMD64 supplement, "Procedure Linkage Table").  Reading the
+ * stubs instead of counting them makes the order of relocations and the linker's choice of sections
+ * (.plt, .plt.sec, .plt.got, .iplt) unimportant.
  */
 #include "symbols/tables/symbol_table.h"
 
@@ -84,7 +84,7 @@ static const struct plt_slot *pushed_slot(const struct plt_scanner *scanner, uin
 /*
  * Find the relocation of the stub in `code`; *header: it is the table's header.  The forms, each
  * perhaps after ENDBR and with a BND prefix: "jmp *pointer", "push index; jmp header", and "push
- * pointer; jmp *pointer"; in i386's code that may lie anywhere the pointers are relative to ebx.
+ * pointer; jmp *pointer"; in i386's position-independent code, the pointers are relative to ebx.
  */
 static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, struct cursor code,
 					  uint64_t vaddr, bool *header)
@@ -123,9 +123,9 @@ static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, str
 }
 
 /*
- * Stubs are 16 bytes, but those that never bind lazily may be just a jump,
- * padded with a two-byte no-op to 8.  The section's entry size is no help:
- * linkers leave 0 or 16 there also with the short ones.
+ * Stubs are 16 bytes, but a stub that never binds lazily may be a jump, padded to 8 bytes with a
+ * two-byte no-op.  The section's entry size does not help: linkers leave 0 or 16 there even for
+ * short stubs.
  */
 static size_t stub_size(const uint8_t *stub)
 {

@@ -5,7 +5,7 @@
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"
 
-/* foo.isra.0.part.0.cold: more than this is made by no compiler. */
+/* Suffixes as in foo.isra.0.part.0.cold: compilers make no more than this. */
 #define NESTED_MAX 8
 
 /*
@@ -14,7 +14,7 @@
  */
 #define LOOKS_PER_ENTRY 64
 
-/* How sure it is that a function of the right name is the right one. */
+/* How certain it is that a function with the right name is the right one. */
 enum rank { RANK_NONE = 0, RANK_AMBIGUOUS, RANK_LOCAL, RANK_GLOBAL, RANK_SAME_SOURCE };
 
 struct part_search {

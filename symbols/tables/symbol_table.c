@@ -21,7 +21,7 @@ struct loader {
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count, source_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; may be NULL */
-	size_t names_left;                       /* bytes that the names may still have */
+	size_t names_left;                       /* bytes that names may still take */
 	struct error *err;
 };
 
@@ -104,8 +104,8 @@ static void add_entry(struct loader *loader, struct symbol_entry entry)
 }
 
 /*
- * Returns whether a name is in the string table, and shorter than what is left for the names
- * of all symbols: linkers let few symbols share a text, or the end of one.
+ * Returns whether a name is in the string table, and shorter than the bytes left for the names of
+ * all symbols: linkers let few symbols share a string, or its end.
  */
 static bool name_is_sound(struct loader *loader, const struct string_section *strings,
 			  uint32_t name)
@@ -237,7 +237,7 @@ bool symbol_table_is_complete(const struct elf_file *file)
 	return false;
 }
 
-/* Sort by the begins, a byte of them at a time; ties stay in their order. */
+/* Sort by `begin`, a byte at a time (radix sort); ties keep their order. */
 static void sort_by_begin(struct symbol_entry *entries, size_t count)
 {
 	struct symbol_entry *from = entries, *sorted = alloc_zeroed(count, sizeof(*entries));
@@ -296,7 +296,7 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 		return a->binding == SYMBOL_WEAK;
 	if ((a->binding == SYMBOL_GLOBAL) != (b->binding == SYMBOL_GLOBAL))
 		return b->binding == SYMBOL_GLOBAL;
-	/* `a` may be compared with many, so it is read only up to the length of `b`. */
+	/* `a` may be compared with many entries, so read it only up to the length of `b`. */
 	under_b = count_underlines(name_b, SIZE_MAX);
 	under_a = count_underlines(name_a, under_b + 1);
 	if (under_a != under_b)
@@ -305,7 +305,7 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 	return strnlen(name_a, length) < length;
 }
 
-/* Sort the entries, and keep one for each address where entries begin. */
+/* Sort the entries, and keep one entry for each `begin`. */
 static void sort_entries(struct symbol_table *table)
 {
 	size_t kept = 0;
@@ -326,7 +326,8 @@ static void sort_entries(struct symbol_table *table)
 	table->count = kept;
 }
 
-/* Where an entry without size must end: with its section, which may be smaller than its segment. */
+/* Returns the limit of an entry without size: its section's end, which may be before its
+ * segment's. */
 static uint64_t farthest_end(const struct loader *loader, const struct symbol_entry *entry)
 {
 	const struct code_range *code = elf_file_code_at_vaddr(loader->file, entry->begin);
@@ -426,7 +427,7 @@ static void add_stub(void *context, const struct plt_slot *slot, uint64_t vaddr,
 	add_entry(loader, named);
 }
 
-/* Add the functions of Go that have no symbol: all of a stripped program's. */
+/* Add Go functions without a symbol: all functions, in a stripped program. */
 static void add_go_functions(struct loader *loader)
 {
 	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_GO];

@@ -2,15 +2,15 @@
 /*
  * The symbols of one ELF file as ranges of addresses that do not overlap.
  *
- * Which entries count, how far one without a size reaches and which of several at one address is
- * shown follow perf (tools/perf/util/symbol-elf.c dso__load_sym, symbol.c choose_best_symbol and
- * symbols__fixup_end), so that names and offsets are those of `perf script -F sym,symoff`.  On
- * purpose different: where symbols overlap, the last one to start is shown, as far as it reaches
+ * The choice of entries, the ends of entries without a size and the choice at one address follow
+ * perf (tools/perf/util/symbol-elf.c dso__load_sym, symbol.c choose_best_symbol and
+ * symbols__fixup_end), so that names and offsets are those of `perf script -F sym,symoff`.
+ * Intended differences: where symbols overlap, the last one to start is shown, up to its end
  * (perf's answer depends on the shape of its tree); a symbol without a size ends with its section;
  * linkage stubs have names in every section that holds them.
  *
- * Tables have millions of entries, of which a run needs few: so an entry is compact,
- * and its text is a view into the file.
+ * Tables have millions of entries, of which a run needs few, so an entry is compact, and its name
+ * is a view into the file.
  */
 #ifndef SYMBOLS_TABLES_SYMBOL_TABLE_H
 #define SYMBOLS_TABLES_SYMBOL_TABLE_H
@@ -42,7 +42,7 @@ struct symbol_table {
 		uint8_t binding;     /* enum symbol_binding */
 		uint8_t strings;     /* enum symbol_strings */
 		bool sized : 1;      /* the file says where it ends */
-		bool untyped : 1;    /* no symbol here has a type: a label of assembly, perhaps a
+		bool untyped : 1;    /* no symbol here has a type: an assembly label, perhaps a
 					function */
 		bool hidden : 1;     /* other files cannot refer to it: local, or hidden by its
 					visibility */
@@ -74,9 +74,8 @@ static inline const char *symbol_table_name(const struct symbol_table *table,
 }
 
 /*
- * Which symbols are parts of which functions.  By their names: "foo.cold" is a
- * part of the "foo" of its source file, else of the only global "foo".  By their
- * addresses: labels inside functions of assembly.
+ * Finds the functions that symbols are parts of.  By name: "foo.cold" is a part of the "foo" of its
+ * source file, else of the only global "foo".  By address: labels inside assembly functions.
  */
 
 /*
@@ -99,8 +98,8 @@ void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size
 void symbol_parts_add_labels(struct symbol_table *table);
 
 /*
- * Find the function of the part that begins at an address; of a part of a part that of the outer
- * one.  Returns true and fills *function, where the function begins; false if no part begins there.
+ * Find the function of the part that begins at an address; of a nested part the outermost function.
+ *  Returns true and fills *function, where the function begins; false if no part begins there.
  */
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 
@@ -128,7 +127,7 @@ struct plt_slot {
 	uint64_t vaddr;        /* of the pointer */
 	uint64_t addend;       /* virtual address of the resolver, if symbol is 0 */
 	uint32_t symbol_table; /* section index */
-	uint32_t symbol;       /* 0: the choice of an indirect function's resolver */
+	uint32_t symbol;       /* 0: an indirect function's resolver chooses */
 };
 
 /* Takes a linkage stub; slot NULL: not a stub but the code that all lazy stubs jump to. */

@@ -3,10 +3,10 @@
  * Where OCaml code installs, removes and enters exception handlers ("traps"), as the compiler's
  * .note.ocaml_eh says (Jane Street's compilers write it; see asmcomp's emit for amd64).
  *
- * A note of owner "OCaml" and type 1 holds 64-bit words: the address of _.stapsdt.base as it was
- * when the file was linked, then three lists of addresses, each ended by 0: entered, installed,
- * removed.  Prelinking moves the section .stapsdt.base, and the addresses with it.  Code without
- * notes has the same by its instructions, if the runtime's caml_raise_exn has a symbol.
+ * A note of owner "OCaml" and type 1 holds 64-bit words: the link-time address of _.stapsdt.base,
+ * then three lists of addresses, each ended by 0: entered, installed, removed.  Prelinking moves
+ * the section .stapsdt.base, and the addresses with it.  In code without notes, instructions show
+ * the same, if the runtime's caml_raise_exn has a symbol.
  */
 #ifndef SYMBOLS_TABLES_TRAP_TABLE_H
 #define SYMBOLS_TABLES_TRAP_TABLE_H
@@ -15,9 +15,9 @@
 
 /* In the order of a note's lists. */
 enum trap_kind {
-	TRAP_ENTERED,   /* a handler begins here: a raised exception came */
+	TRAP_ENTERED,   /* a handler begins here: an exception was raised */
 	TRAP_INSTALLED, /* from here the function has one more handler */
-	TRAP_REMOVED,   /* one less: the guarded code came to its end */
+	TRAP_REMOVED,   /* one handler less: the guarded code ended */
 };
 
 /* Zeroed memory is an empty table. */
@@ -33,9 +33,9 @@ struct trap_table {
 void trap_table_open(struct trap_table *table, const struct elf_file *file);
 
 /*
- * Read the code of a file of OCaml without notes: 4.10 and later install a handler by the same
- * four instructions everywhere, and remove it by the same two (asmcomp/amd64/emit.mlp,
- * Lpushtrap and Lpoptrap).
+ * Read the code of a file of OCaml without notes: 4.10 and later always install a handler with the
+ * same four instructions, and remove it with the same two (asmcomp/amd64/emit.mlp, Lpushtrap and
+ * Lpoptrap).
  */
 void trap_table_scan(struct trap_table *table, const struct elf_file *file);
 

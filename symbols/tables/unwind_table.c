@@ -54,8 +54,8 @@ static uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, u
 #define ENCODED_TABLE (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */
 
 /*
- * Entries take turns in having one of a few rules, each smaller than an entry, which are read
- * anew each time.  A file where that adds up to more bytes than this was made to be slow.
+ * Entries alternate between a few rules, each smaller than an entry, which are read again each
+ * time.  A file where that exceeds these bytes in total was made to be slow.
  */
 #define RULES_LEAST  ((uint64_t)64 << 10)
 #define RULES_FACTOR 8
@@ -171,7 +171,7 @@ static void read_augmentation(struct unwind_table *table, struct cursor *c, enum
 		range->lsda = 0;
 }
 
-/* Returns whether the instructions of an FDE begin with a frame that is there already. */
+/* Returns whether the instructions of an FDE begin with an existing frame. */
 static bool begins_with_frame(struct cursor *c)
 {
 	uint8_t opcode = cursor_u8(c);
@@ -294,7 +294,7 @@ void unwind_table_open(struct unwind_table *table, const struct elf_file *file)
 	struct elf_part *debug = &table->sections[UNWIND_DEBUG_FRAME];
 
 	*table = (struct unwind_table){ .file = file };
-	/* Where a relocatable file's entries point is not decided yet. */
+	/* The addresses in a relocatable file's entries are not resolved yet. */
 	if (!file->elf || file->header.e_type == ET_REL)
 		return;
 	table->base = UINT64_MAX;
@@ -333,8 +333,9 @@ static bool read_start(struct unwind_table *table, size_t index, struct unwind_r
 		return false;
 	read_augmentation(table, &c, where.kind, range);
 	range->has_frame = !table->rules.of_signals && begins_with_frame(&c);
-	/* Of code that signal handlers return to it covers the byte before, too (DWARF 5, 6.4.4).
-	 */
+	/* The entry of code that signal handlers return to also covers the byte before it (DWARF 5,
+	 * 6.4.4).
+	 * */
 	range->begin += table->rules.of_signals;
 	return true;
 }
@@ -363,7 +364,7 @@ bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind
 	return false;
 }
 
-/* Move to the table of call sites.  Returns the address to which its landing pads are relative. */
+/* Move to the table of call sites.  Returns the base address of its landing pads. */
 static uint64_t open_sites(const struct elf_part *lsda, bool wide, struct cursor *c,
 			   uint64_t landing_base, uint8_t *encoding)
 {
@@ -374,7 +375,7 @@ static uint64_t open_sites(const struct elf_part *lsda, bool wide, struct cursor
 		landing_base = encoded_address(c, *encoding, wide,
 					       lsda->vaddr + (uint64_t)(c->at - lsda->bytes));
 	if (cursor_u8(c) != DW_EH_PE_omit)
-		cursor_uleb128(c); /* where the types of handlers are */
+		cursor_uleb128(c); /* offset of the type table */
 	*encoding = cursor_u8(c);
 	size = cursor_uleb128(c);
 	if (size > cursor_left(c))
