@@ -53,7 +53,7 @@ char *alloc_text(const char *format, ...)
 	return text;
 }
 
-/* glibc's fclose() succeeds when there is no memory for the whole text. */
+/* glibc's fclose() succeeds even if memory for the whole text is lacking. */
 void alloc_close_text(FILE *stream, char *const *text)
 {
 	if (fclose(stream) != 0 || !*text)

@@ -2,8 +2,8 @@
 /*
  * Heap memory; lack of memory ends the run.
  *
- * For sizes that the program itself chose.  A size that comes from a file is
- * checked against the file's own size first.
+ * For sizes that the program itself chose.  Check a size that comes from a file against the file's
+ * own size first.
  */
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Say that memory ran out and exit with status 1; a size of 0 is not known.  Does not return. */
+/* Report that memory ran out and exit with status 1; size 0: unknown.  Does not return. */
 void alloc_fail(size_t size) __attribute__((noreturn));
 
 /*
- * Called once by alloc_fail() before it exits, so that the temporary file can be
- * removed; in a signal handler, too (fault.h).
+ * Called once by alloc_fail() before it exits, so that the temporary file can be removed; also from
+ * a signal handler (base/io/interrupt.h).
  */
 extern void (*alloc_fail_hook)(void);
 
@@ -26,12 +26,12 @@ extern void (*alloc_fail_hook)(void);
 void *alloc_bytes(size_t size);
 
 /*
- * The pointer that a call of a library returns.  Libraries return NULL for damage and for a lack of
- * memory; the latter, for which malloc() sets errno, ends the run here.
+ * The pointer that a library call returns.  Libraries return NULL for damage and for a lack of
+ * memory; the latter, for which malloc() sets errno, ends the run.
  */
 #define ALLOC_CHECKED(call) (errno = 0, alloc_checked(call))
 
-/* Of ALLOC_CHECKED(). */
+/* For ALLOC_CHECKED() only. */
 void *alloc_checked(void *result);
 
 /*
@@ -43,7 +43,7 @@ void alloc_check(void);
 /* Returns a printed text, owned by the caller. */
 char *alloc_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Close a stream of open_memstream(): the text is there, owned by the caller. */
+/* Close a stream of open_memstream(), and ensure that its text exists, owned by the caller. */
 void alloc_close_text(FILE *stream, char *const *text);
 
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */
@@ -62,7 +62,7 @@ static inline void *alloc_grow(void *array, size_t *room, size_t need, size_t si
 	return need <= *room ? array : alloc_more(array, room, need, size);
 }
 
-/* The same, with zeros in the new room, which must only be grown by this function. */
+/* As alloc_grow(), with the new room zeroed; the array must only be grown by this function. */
 static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, size_t size)
 {
 	size_t old = *room;
@@ -78,7 +78,7 @@ static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, si
 #define ARRAY_GROW(array, room, need)                                                              \
 	((void)((array) = alloc_grow((array), &(room), (need), sizeof(*(array)))))
 
-/* The same, with zeros in the new room; the array must only be grown so. */
+/* As ARRAY_GROW(), with the new room zeroed; the array must only be grown by this macro. */
 #define ARRAY_GROW_ZEROED(array, room, need)                                                       \
 	((void)((array) = alloc_grow_zeroed((array), &(room), (need), sizeof(*(array)))))
 

@@ -4,7 +4,7 @@
 
 #include <stdalign.h>
 
-/* Blocks grow, so that a large arena has few, and a thousand tiny ones take little. */
+/* Blocks grow, so that a large arena has few blocks, and a thousand tiny arenas take little. */
 #define BLOCK_FIRST ((size_t)2 * 1024)
 #define BLOCK_MOST  ((size_t)64 * 1024)
 

@@ -2,8 +2,8 @@
 /*
  * Memory with one lifetime: names, symbols, mappings, threads of a run.
  *
- * An arena only grows; everything in it is released at once.  Allocation never fails for the
- * caller: lack of memory ends the run in alloc_fail().  Not safe for use by two threads at a time.
+ * An arena only grows; all of its memory is released together.  Allocation never fails for the
+ * caller: lack of memory ends the run in alloc_fail().  Not thread-safe.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

@@ -2,64 +2,65 @@
 /*
  * Limits of memory, CPU time and work for hostile input, by the source of the data.
  *
- * doc/BUDGETS.md has the reasons, the share of each that compilers' output takes, and the test
- * that shows each one.  Whole runs are held to 64 MiB + 4 times all files that are read, where
- * compressed sections count by their unpacked size (tests/sweep/, tests/scale/).
+ * doc/BUDGETS.md has the reason of each limit, the share of it that compilers' output takes, and
+ * its test.  A whole run takes at most 64 MiB + 4 times the size of all files read; compressed
+ * sections count by their unpacked size (tests/sweep/, tests/scale/).
  */
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H
 
 /* ---- Linkage names (symbols/names/demangle.c) ---------------------------- */
 
-/* ns of CPU time for one name; for all names, the time beyond that of usual ones. */
+/* ns of CPU time for one name; for all names, the time in excess of usual names. */
 #define DEMANGLE_NAME_NS 50000000
 #define DEMANGLE_RUN_NS  1000000000
 
-/* ns of CPU time that a usual name takes at most: these, and for each byte of it. */
+/* Maximum CPU time of a usual name, in ns: a constant, and per byte of the name. */
 #define DEMANGLE_USUAL_NS      20000
 #define DEMANGLE_USUAL_BYTE_NS 250
 
 /* Bytes that a demangler may allocate for one name. */
 #define DEMANGLE_NAME_MEMORY (4ul << 20)
 
-/* Longest D name, in bytes: the parser takes up to 160 bytes of stack for each of them. */
+/* Longest D name, in bytes: the parser takes up to 160 bytes of stack per byte. */
 #define DEMANGLE_D_NAME 4096
 
 /* Longest demangled text, in bytes; a name with a longer one stays mangled. */
 #define DEMANGLE_MAX 65536
 
-/* Bytes of demangled text in a run: a start, and these for each byte of linkage names. */
+/* Bytes of demangled text in a run: a constant, and per byte of linkage names. */
 #define DEMANGLE_TEXT_START  (8ul << 20)
 #define DEMANGLE_TEXT_FACTOR 4
 
 /* ---- ELF symbols (symbols/tables/symbol_table.c) ------------------------- */
 
 /*
- * The names of all symbols together, for each byte of a symbol table and its strings.  Linkers
- * rarely use a text, or its end, twice: 47 large files have at most 0.81.
+ * Total length of all symbols' names, per byte of a symbol table and its strings.  Linkers rarely
+ * use a string, or its end, twice: 47 large files have at most 0.81.
  */
 #define SYMBOL_NAMES_FACTOR 2
 
 /* ---- Go's table of lines (symbols/tables/go_table.c) --------------------- */
 
-/* Bytes of a file's table that are read for lines: some hundred for each line. */
+/* Bytes of a file's table that are read for lines: some hundred per line. */
 #define GO_LINES_MOST ((size_t)1 << 28)
 
 /* ---- DWARF (symbols/dwarf/dwarf_guard.c) --------------------------------- */
 
-/* All compressed sections of a file, unpacked, by the file's size.  Compilers': a tenth at best. */
+/* Maximum ratio of a file's unpacked sections to its size.  Compilers' output compresses to a tenth
+ * at best. */
 #define DWARF_UNPACK_FACTOR 16
 
 /*
- * Memory that the debug information of a run takes: a start, and these for each byte of its files,
- * unpacked, less the files and the unpacked sections themselves.
+ * Memory for the debug information of a run: a constant, and per byte of its unpacked files, less
+ * the files and the unpacked sections themselves.
  */
 #define DWARF_MEMORY_START  (24ul << 20)
 #define DWARF_MEMORY_FACTOR 4
 
-/* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c)  */
+/* ---- Code before system calls (src/callstack/precise/syscall_symbols.c) */
 
-/* Bytes of a function that are analysed for one system call; for all of a run. */
+/* Bytes of a function analysed for one system call; for all system calls of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)
 #define SYSCALL_CODE_TOTAL (8ul << 20)
 

@@ -94,8 +94,8 @@ static inline const char *base_name(const char *path)
 }
 
 /*
- * The array is divided in two: a condition holds for its first elements and
- * fails for all others (the std::partition_point of C++).
+ * Binary search in a partitioned array: a condition holds for its first elements and fails for all
+ * others (C++'s std::partition_point).
  *
  * Returns the number of leading elements for which `before` holds, [0, count]: the index of the
  * first element for which it does not hold, or `count`.  `i` names the index in the expression

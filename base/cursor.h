@@ -3,8 +3,8 @@
  * Views of memory, and a bounded view of bytes that is read from front to back.
  *
  * No read goes past the end: a read that would returns zeros and makes the cursor `short_`, which
- * stays set, so that a parser may read a whole struct and ask once.  All numbers are little-endian,
- * as perf writes them on x86.  The cursor borrows the bytes.
+ * stays set, so that a parser can read a whole struct and check once.  All numbers are
+ * little-endian, as perf writes them on x86.  The cursor borrows the bytes.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -33,7 +33,7 @@ static inline struct cursor cursor_over(const void *bytes, size_t size)
 {
 	const uint8_t *begin = bytes;
 
-	/* No bytes may also be a null pointer, to which C adds nothing, not even 0. */
+	/* An empty view may be a null pointer, to which C allows no addition, not even of 0. */
 	return (struct cursor){ begin, size ? begin + size : begin, false };
 }
 

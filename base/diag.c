@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects warnings, one line a kind. */
+/* Collects warnings, one line per kind. */
 #include "base/diag.h"
 
 #include <stdarg.h>

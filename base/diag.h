@@ -2,9 +2,9 @@
 /*
  * Warnings: damage and limits that do not end the run.
  *
- * Warnings are gathered by kind: the end of the run prints one line per kind, with the number of
- * times and the first location.  A kind is a short constant text in the program ("aux-truncated");
- * it is also the warning's name in machine-readable output.  Threads may warn at the same time.
+ * Warnings are counted by kind: at its end, the run prints one line per kind, with the count and
+ * the first location.  A kind is a short constant text in the program ("aux-truncated"); it is also
+ * the warning's name in machine-readable output.  Threads may warn at the same time.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Share of the begin of a text that is too long: paths are at the begin, reasons at the end. */
+/* A long text keeps 1/HEAD_PARTS of the room for its beginning, where paths are; reasons are at the
+ * end. */
 #define HEAD_PARTS 3
 
 void error_text_fit(char *to, size_t size, const char *text)
@@ -22,7 +23,7 @@ void error_text_fit(char *to, size_t size, const char *text)
 		return;
 	}
 	tail = text + (length + head + sizeof("...") - size);
-	/* Keep characters of UTF-8 whole, which have up to three more bytes. */
+	/* Keep UTF-8 characters whole: they have up to three more bytes. */
 	for (int i = 0; i < 3; i++) {
 		head -= (text[head] & 0xc0) == 0x80;
 		tail += (*tail & 0xc0) == 0x80;
@@ -42,7 +43,7 @@ static void set_text_list(struct error *err, const char *format, va_list args)
 	free(text);
 }
 
-/* The arguments may be the text itself. */
+/* The arguments may contain err->text itself. */
 static void __attribute__((format(printf, 2, 3)))
 set_text(struct error *err, const char *format, ...)
 {
@@ -53,7 +54,7 @@ set_text(struct error *err, const char *format, ...)
 	va_end(args);
 }
 
-/* Returns whether err takes a new failure: it is there and free. */
+/* Record a failure unless err is NULL or has one.  Returns whether it was recorded. */
 static bool begin_error(struct error *err, enum error_kind kind, const char *format, va_list args)
 {
 	if (!err || err->kind != ERROR_NONE)

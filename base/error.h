@@ -19,16 +19,15 @@ enum error_kind {
 	ERROR_FORMAT,      /* the input violates its format */
 	ERROR_UNSUPPORTED, /* a valid input that this program cannot read */
 	ERROR_LIMIT,       /* a limit of a format or of this machine */
-	ERROR_LIBRARY,     /* a library refused */
-	ERROR_NO_READER,   /* the pipe or socket that is written has no reader: EPIPE */
+	ERROR_LIBRARY,     /* a library failed */
+	ERROR_NO_READER,   /* the pipe or socket being written has no reader: EPIPE */
 };
 
 struct error {
 	enum error_kind kind;
 	int system;      /* errno, if kind is ERROR_SYSTEM; else 0 */
 	uint64_t offset; /* bytes from the start of the input, if known; else 0 */
-	char text[400];  /* one line, no newline at its end; "..." is in the middle of a longer one
-			  */
+	char text[400]; /* one line, no newline at its end; a longer text has "..." in its middle */
 };
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the kind of a file by its first bytes, for messages about a file of another kind. */
+/* Recognises a file by its first bytes, for messages about a file of the wrong kind. */
 #include "base/file_kind.h"
 
-/* Bytes that are looked at to know text. */
+/* Bytes that are examined to recognise text. */
 #define TEXT_BYTES 64
 
 #define START(bytes) bytes, sizeof(bytes) - 1

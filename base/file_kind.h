@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are given by mistake, by their first bytes. */
+/* Recognises files given by mistake, by their first bytes. */
 #ifndef BASE_FILE_KIND_H
 #define BASE_FILE_KIND_H
 

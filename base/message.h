@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors and warnings for people, usually on stderr: "ptrace2ftf: TEXT" and
- * "ptrace2ftf: warning: TEXT".  On a terminal their first words have a colour.
+ * Errors and warnings for people, usually on stderr: "ptrace2ftf: TEXT" and "ptrace2ftf: warning:
+ * TEXT".  On a terminal, their first words are coloured.
  */
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H

@@ -12,19 +12,19 @@
 void pages_give_back(const uint8_t *bytes, size_t size);
 
 /*
- * The same for a range that was read once, and the pages around it that the kernel mapped
- * around the pages that were read: 64 KiB at a time (Linux, mm/memory.c, do_fault_around()), or
- * 2 MiB where the page cache has huge pages (do_set_pmd()).  `before` and `after` are bytes of
- * the same mapping before and after the range.  Without the pages there, half of a file would
- * stay in memory whose small pieces several streams read.
+ * As pages_give_back(), for a range that was read once and the pages that the kernel mapped around
+ * it: 64 KiB at a time (Linux, mm/memory.c, do_fault_around()), or 2 MiB where the page cache has
+ * huge pages (do_set_pmd()).  `before` and `after` are bytes of the same mapping before and after
+ * the range.  Otherwise, half of a file would stay in memory if several streams read small pieces
+ * of it.
  */
 void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t after);
 
 /*
- * Map the shared page of zeros over the larger holes (lseek(2), SEEK_HOLE) of a file of
- * `size` bytes, which is mapped at `bytes` privately and read-only from its start on.
- * Reading a hole of the file itself would fill pages.
- * Returns 0; -1 with errno set: a part may not be mapped any more.
+ * Map the shared page of zeros over the larger holes (lseek(2), SEEK_HOLE) of a file of `size`
+ * bytes, which is mapped at `bytes` privately and read-only from its start.  Reading a hole of the
+ * file itself would allocate pages.  Returns 0; -1 with errno set: a part may not be mapped any
+ * more.
  */
 int pages_map_holes(int fd, uint8_t *bytes, size_t size);
 

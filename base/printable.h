@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text of a file on its way to a terminal: names in a recording may hold any bytes, and a
+ * Makes text from files safe for a terminal: names in a recording may hold any bytes, and a
  * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI).
  */
 #ifndef BASE_PRINTABLE_H

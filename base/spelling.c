@@ -47,7 +47,7 @@ void spelling_consider(struct nearest *nearest, const char *known)
 	size_t length = strlen(known);
 	unsigned distance = 0, limit = length < 6 ? 1 : (unsigned)length / 3;
 
-	/* Typing errors of the first letter are rare. */
+	/* Typing errors in the first letter are rare. */
 	if (!nearest->length || strncmp(known, nearest->word, nearest->length) != 0)
 		distance = spelling_distance(nearest->word, nearest->length, known, length);
 	if (distance && distance != UINT_MAX && *nearest->word != *known)

@@ -5,7 +5,7 @@
 
 #include "base/common.h"
 
-/* Longer words are near to no other. */
+/* A longer word is near no other word. */
 #define NEAREST_LENGTH_MAX 63
 
 struct nearest {

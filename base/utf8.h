@@ -49,7 +49,7 @@ static inline size_t utf8_cut(const char *text, size_t length, size_t most)
 
 	if (length <= most)
 		return length;
-	/* A character has three bytes after its first, at most. */
+	/* A character has at most three bytes after its first. */
 	while (end > most - 3 && (text[end] & 0xc0) == 0x80)
 		end--;
 	return (text[end] & 0xc0) == 0x80 ? most : end;

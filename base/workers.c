@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-/* Bytes, as of a first thread: demanglers recurse, and musl's threads have 128 KiB. */
+/* Bytes, as for a main thread: demanglers recurse, and musl's threads have 128 KiB. */
 #define STACK ((size_t)8 * 1024 * 1024)
 
 struct worker {
@@ -23,15 +23,15 @@ struct workers {
 	/* Under the lock: */
 	struct worker_job *first, **last; /* submitted jobs */
 	struct worker_job *offered;       /* low-priority jobs, the newest first */
-	unsigned sleeping, waiting;       /* threads: without work, for the end of a job */
-	workers_stage *stage;             /* NULL: workers_run() is not under way */
+	unsigned sleeping, waiting;       /* threads: for work, for the end of a job */
+	workers_stage *stage;             /* NULL: workers_run() is not running */
 	void *context;                    /* of the stage; borrowed */
 	struct worker *stage_runner;      /* NULL: the stage may run; without a stage the caller */
 	struct worker_job *awaited;       /* job that the stage needs next; may be NULL */
 	bool closing;
 };
 
-/* Of this thread, in the pool that it opened last or works in. */
+/* This thread's worker, in the pool that it opened last or works in. */
 static _Thread_local struct worker *self;
 
 /* ---- Jobs, with the lock held -------------------------------------------- */
@@ -64,7 +64,7 @@ static struct worker_job *next_job(const struct workers *workers)
 	return workers->first ? workers->first : workers->offered;
 }
 
-/* Run a queued job, without the lock meanwhile. */
+/* Run a queued job, with the lock released meanwhile. */
 static void run_job(struct worker *worker, struct worker_job *job)
 {
 	struct workers *workers = worker->workers;
@@ -88,7 +88,7 @@ static void run_job(struct worker *worker, struct worker_job *job)
 
 /* ---- The ordered stage, with the lock held ------------------------------- */
 
-/* Returns whether the stage should consume the job in this thread: see the header's head. */
+/* Returns whether the stage should consume the job in this thread (workers.h). */
 static bool may_consume(const struct workers *workers, const struct worker_job *job,
 			const struct worker *worker)
 {
@@ -118,7 +118,7 @@ static void run_stage(struct worker *worker)
 	}
 	workers->stage = NULL;
 	workers->stage_runner = workers->members;
-	/* The caller has to wake up, and a signal may reach another thread. */
+	/* The caller must wake up; pthread_cond_signal() might wake another thread. */
 	pthread_cond_broadcast(&workers->changed);
 }
 

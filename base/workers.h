@@ -7,8 +7,8 @@
  * that the stage needs next is preferred, because the job's results are in its CPU's cache; another
  * thread runs the stage only if it has no job to run.  No thread sleeps while there is work.
  *
- * All functions are for the thread that opened the workers, and those marked "also in
- * the stage" for the ordered stage, "also in a job" for jobs, too.
+ * Only the thread that opened the workers may call the functions, except as marked: "also in the
+ * stage" allows the ordered stage, "also in a job" jobs.
  */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
@@ -26,9 +26,9 @@ struct worker_scratch {
 	void (*release)(void *data); /* called by workers_close() */
 };
 
-/* Part of the struct that the job is for; borrowed by the workers until it is done. */
+/* Embedded in the struct that the job works on; borrowed by the workers until the job is done. */
 struct worker_job {
-	/* `scratch` is the thread's own, for the time of the call. */
+	/* `scratch` belongs to the thread, and to the job during the call. */
 	void (*run)(struct worker_job *job, struct worker_scratch *scratch);
 	/* Private to the workers: */
 	enum worker_job_state state;
@@ -52,10 +52,10 @@ struct workers *workers_open(unsigned count);
 /* Returns the number of threads, the caller's included. */
 unsigned workers_count(const struct workers *workers);
 
-/* All jobs are done or cancelled before.  NULL is allowed. */
+/* All jobs must be done or cancelled.  NULL is allowed. */
 void workers_close(struct workers *workers);
 
-/* Run the stage to its end, and jobs beside it. */
+/* Run the stage to its end, with jobs in parallel. */
 void workers_run(struct workers *workers, workers_stage *stage, void *context);
 
 /* Queue a job.  Also in the stage. */
@@ -68,9 +68,9 @@ void workers_submit(struct workers *workers, struct worker_job *job);
 void workers_offer(struct workers *workers, struct worker_job *job);
 
 /*
- * Returns whether a submitted job is done.  In the stage false means that the stage
- * should return true until then.  Outside of the stage it first runs the job, or other jobs
- * until that one is done, and returns true.
+ * Returns whether a submitted job is done.  In the stage, false means that the stage should return
+ * true until the job is done.  Outside of the stage, it runs the job, or other jobs until the job
+ * is done, and returns true.
  */
 bool workers_ready(struct workers *workers, struct worker_job *job);
 

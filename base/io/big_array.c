@@ -9,19 +9,20 @@
 #include "base/io/temp_file.h"
 #include "base/pages.h"
 
-/* Returns the file's first `bytes`, all of them reserved on the disk; NULL if there is no room. */
+/* Returns the file's first `bytes`, with disk space reserved for all of them; NULL if the disk is
+ * full. */
 static void *map_file(int fd, size_t bytes)
 {
 	void *items;
 
-	/* A page that the disk has no room for would be a signal, not an error. */
+	/* Without reserved space, a full disk would cause SIGBUS instead of an error. */
 	if (posix_fallocate(fd, 0, (off_t)bytes) != 0)
 		return NULL;
 	items = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return items == MAP_FAILED ? NULL : items;
 }
 
-/* Copy in steps and release the pages of both sides, which together may not fit into memory. */
+/* Copy in steps and release the pages of both arrays, because memory may be too small for both. */
 static void move_items(uint8_t *to, const uint8_t *from, size_t size)
 {
 	const size_t step = (size_t)4 << 20;

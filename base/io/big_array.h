@@ -3,9 +3,9 @@
  * An array that grows, and moves from memory into a file without a name
  * (base/io/temp_file.h) when it is large.
  *
- * In the file it costs disk and page cache, which the system reclaims when it needs
- * to, and memory of the process only while it is accessed.  If no such file can be
- * made, or the disk is full, it stays in memory.
+ * In the file, the array costs disk space and page cache, which the system can reclaim, and memory
+ * of the process only while it is accessed.  If the file cannot be made, or the disk is full, the
+ * array stays in memory.
  */
 #ifndef BASE_IO_BIG_ARRAY_H
 #define BASE_IO_BIG_ARRAY_H
@@ -17,13 +17,13 @@ struct big_array {
 	void *items;   /* owned */
 	size_t room;   /* items that it can hold */
 	size_t mapped; /* bytes, if it is in a file; 0: in memory */
-	int fd;        /* owned; of no file unless `mapped` */
+	int fd;        /* owned; valid if `mapped` */
 	bool stays;    /* no file could be made: do not try again */
 };
 
 /*
- * Make room for `need` items of `size` bytes, always the same size; an array of more than `most`
- * bytes goes into a file.  The items may move.  Ends the program if memory runs out.
+ * Make room for `need` items of `size` bytes, the same size in all calls; an array of more than
+ * `most` bytes goes into a file.  The items may move.  Ends the program if memory runs out.
  */
 void big_array_grow(struct big_array *array, size_t need, size_t size, size_t most);
 

@@ -11,7 +11,7 @@ enum compression {
 	COMPRESSION_ZSTD, /* RFC 8878, by libzstd */
 };
 
-/* Returns the compression for the ending of a file's name, .gz or .zst. */
+/* Returns the compression for the suffix of a file's name, .gz or .zst. */
 enum compression compression_of_path(const char *path);
 
 /* Write at most 64 KiB of compressed bytes.  Returns 0, or an errno: then it is not called again.
@@ -30,7 +30,7 @@ struct compressor *compressor_open(enum compression compression, compressor_writ
 /* Add bytes to the stream.  Returns 0; the errno of a failure to write. */
 int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t size);
 
-/* Compress the rest, end the stream, release.  Returns 0; the errno of a failure to write. */
+/* Compress the rest, end the stream, release.  Returns 0, or the errno of a failed write. */
 int compressor_close(struct compressor *compressor);
 
 /* Stop and release; bytes that are not yet written are lost.  NULL is allowed. */

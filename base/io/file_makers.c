@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files as the process itself creates, moves and removes them. */
+/* Creates, moves and removes files in the process itself. */
 #include "base/io/file_makers.h"
 
 #include <fcntl.h>
@@ -9,19 +9,19 @@
 
 #include "base/common.h"
 
-/* O_EXCL, so that nothing can be put in its way. */
+/* O_EXCL, so that nobody can plant a file or link at the path. */
 static int create(const char *path, const char *like)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	struct stat old;
 
-	/* The new file must not be readable for more users than the old one. */
+	/* The new file must not be readable by more users than the old file. */
 	if (fd >= 0 && stat(like, &old) == 0)
 		fchmod(fd, old.st_mode & 0777);
 	return fd;
 }
 
-/* Use O_TMPFILE, or unlink a named file at once where the file system lacks that. */
+/* Use O_TMPFILE; where the file system lacks it, unlink a named file immediately. */
 static int create_nameless(const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that create, move and remove the files of outputs: the process's own, or in a
- * sandbox, which forbids these, requests to another process (src/sandbox/keeper.c).
+ * Functions that create, move and remove the files of outputs: the process's own, or in a sandbox,
+ * which forbids those, requests to another process (src/sandbox/keeper.c).
  */
 #ifndef BASE_IO_FILE_MAKERS_H
 #define BASE_IO_FILE_MAKERS_H
 
-/* All return -1 with errno if they fail. */
+/* On failure, all return -1 with errno set. */
 struct file_makers {
 	/*
 	 * Returns a descriptor of the new file `path`, owned by the caller; with the
@@ -26,10 +26,10 @@ struct file_makers {
 	void (*leave)(void);
 };
 
-/* The process itself. */
+/* The process's own functions. */
 extern const struct file_makers file_makers_own;
 
-/* Those to use now. */
+/* The functions in use. */
 extern const struct file_makers *file_makers;
 
 #endif

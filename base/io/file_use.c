@@ -15,7 +15,7 @@
 
 /* A recording that is a directory: DIR/data, DIR/kcore_dir/kcore. */
 #define TREE_LEVELS 2
-/* perf makes a file for each CPU; the ones above the limit are checked when they are opened. */
+/* perf makes a file for each CPU; files above the limit are checked when they are opened. */
 #define TREE_FILES 10000
 
 /* A file, or a path of an output; uthash's key is all bytes. */
@@ -29,9 +29,9 @@ struct read_file {
 
 struct written_key {
 	char *text;       /* owned */
-	const char *path; /* borrowed: whose address says which output it is */
+	const char *path; /* borrowed: its address identifies the output */
 	const char *what; /* borrowed */
-	bool direct;      /* the file itself is written, and not replaced */
+	bool direct;      /* the file itself is written, not replaced */
 	UT_hash_handle hh;
 };
 
@@ -69,7 +69,7 @@ bool file_use_is_shortage(int errnum)
 	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
 }
 
-/* Returns `fd`; errno stays. */
+/* Returns `fd`; preserves errno. */
 static int note_shortage(int fd, const char *path)
 {
 	int errnum = errno;
@@ -220,7 +220,8 @@ static char *name_new_file(const char *path)
 	return text;
 }
 
-/* Takes `key.text`.  Two outputs that replace two hard links of one file are no conflict. */
+/* Takes ownership of `key.text`.  Outputs that replace different hard links of one file do not
+ * conflict. */
 static int add_written(struct written_key key, struct error *err)
 {
 	struct written_key *other, *added;

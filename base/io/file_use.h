@@ -2,13 +2,13 @@
 /*
  * Which files the run reads and which it writes.
  *
- * No file may be both, and none is written twice: a mistake in a command line must not destroy an
- * input.  Files that are read are known by device and inode, from the descriptor that reads them;
- * so all of them are opened here.  An output is identified by its directory and name, because a new
- * file replaces the old one there; an output that is written directly (standard output,
- * --json-lines) also by device and inode.  Devices and pipes lose nothing, and are not compared.
+ * No file may be both, or be written twice: a mistake in a command line must not destroy an input.
+ * Files that are read are identified by device and inode of the descriptor that reads them, so all
+ * of them are opened here.  An output is identified by its directory and name, because a new file
+ * replaces the old one there; an output that is written directly (standard output, --json-lines)
+ * also by device and inode.  Devices and pipes lose no data and are not compared.
  *
- * The lists are of the process; fork() copies them.  All functions may be called by any thread.
+ * The lists belong to the process; fork() copies them.  All functions are thread-safe.
  */
 #ifndef BASE_IO_FILE_USE_H
 #define BASE_IO_FILE_USE_H
@@ -21,7 +21,7 @@
  */
 int file_use_open(const char *path);
 
-/* The same for a file that the recording names: the call waits for no pipe. */
+/* As file_use_open(), for a file that the recording names: does not block on a fifo. */
 int file_use_open_at_once(const char *path);
 
 /* The same as a stream, owned by the caller; NULL with errno. */
@@ -30,13 +30,13 @@ FILE *file_use_open_stream(const char *path);
 /* Returns a descriptor of a new file in memory, owned by the caller; -1 with errno. */
 int file_use_open_memory(const char *name);
 
-/* Returns whether an errno is a lack of descriptors or memory, and says nothing about the file. */
+/* Returns whether an errno means a lack of descriptors or memory, not a fault of the file. */
 bool file_use_is_shortage(int errnum);
 
 /*
  * A missing file means missing names, or a gap.  A file that could not be opened for lack of
- * descriptors or memory must not be mistaken for a missing one. Returns 0; -1 with err filled if
- * an opening function above has failed so.
+ * descriptors or memory must not be mistaken for a missing one.  Returns 0; -1 with err filled if
+ * an opening function above has failed for this reason.
  */
 int file_use_shortage(struct error *err);
 
@@ -49,10 +49,10 @@ void file_use_read(const char *path);
 enum file_use_way { FILE_REPLACED, FILE_APPENDED };
 
 /*
- * `path` will be written; "-": standard output.  `what` says by which option or for which
- * input, for messages.  Both are borrowed for ever.  The same pointer `path` may come
- * again: it is the same output.
- * Returns 0; -1 with err filled if the file is also read, or if another output has the same path.
+ * `path` will be written; "-": standard output.  `what` names the option or the input, for
+ * messages.  Both are borrowed for the life of the process.  Another call with the same pointer
+ * `path` is for the same output.  Returns 0; -1 with err filled if the file is also read, or if
+ * another output has the same path.
  */
 int file_use_write(const char *path, const char *what, enum file_use_way way, struct error *err);
 
@@ -62,12 +62,11 @@ int file_use_write(const char *path, const char *what, enum file_use_way way, st
  */
 int file_use_check(const char *path, struct error *err);
 
-/* Of another output, for output_ask(): file_use_write(). */
+/* As file_use_write() for another output; a callback for output_ask(). */
 int file_use_open_output(const char *path, struct error *err);
 
 /*
- * Close all descriptors from `first` up, of which a new process has no use, like closefrom(3),
- * which some C libraries lack.
+ * Close all descriptors from `first` up, like closefrom(3), which some C libraries lack.
  */
 void close_from(int first);
 
@@ -81,8 +80,8 @@ const char *path_after_prefix(const char *path, const char *directory);
 /*
  * Follow the links of a path as if `root`, with which it begins, were the root of the file system
  * (as RESOLVE_IN_ROOT of openat2(2)).  A path that does not begin with root, under either of its
- * names, stays as it is.  Returns true, with `path` replaced by where it leads if links are in it;
- * false if nothing is there, or it is outside.
+ * names, stays as it is.  Returns true, with `path` replaced by its target if it contains links;
+ * false if nothing is there, or the target is outside.
  */
 bool path_in_root_resolve(const char *root, char path[BENEATH_PATH]);
 

@@ -53,7 +53,7 @@ void output_obey_closed_pipe(const struct error *err)
 
 void output_watch_signals(void)
 {
-	/* Those whose default action ends a process from outside, but for SIGKILL. */
+	/* Signals from outside, except SIGKILL, whose default action ends the process. */
 	static const int signals[] = { SIGHUP,  SIGINT,  SIGQUIT,   SIGALRM, SIGTERM,
 				       SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU };
 
@@ -82,8 +82,8 @@ static bool find_mapped(uintptr_t address, char path[PATH_MAX])
 }
 
 /*
- * An access to a mapped file raises the signal, in which the thread holds no lock of the C
- * library: so its functions may be called.
+ * An access to a mapped file raises the signal.  The thread holds no lock of the C library then, so
+ * the handler may call its functions.
  */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
@@ -117,7 +117,7 @@ void interrupt_allow(const char *message)
 	said = message;
 	said_length = message ? strlen(message) : 0;
 	allowed = 1;
-	/* A read that waits for input must end, since the input may never come. */
+	/* A blocked read must end, because input may never arrive. */
 	if (sigaction(SIGINT, NULL, &action) == 0) {
 		action.sa_flags &= ~SA_RESTART;
 		sigaction(SIGINT, &action, NULL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that end a program: its temporary files are removed before.  For main(): libraries leave
- * signals alone.
+ * Signals that end the program: they first remove its temporary files.  For main() only: libraries
+ * leave signals alone.
  *
- * A run that can stop early with a complete result allows SIGINT as a request: afterwards the
- * first one only sets a flag, which the run polls.  The second ends the program.  One run of a
- * program at a time.
+ * A run that can stop early with a complete result allows SIGINT as a request: then the first
+ * SIGINT only sets a flag, which the run polls, and the second ends the program.  Only one run at a
+ * time can do so.
  */
 #ifndef BASE_IO_INTERRUPT_H
 #define BASE_IO_INTERRUPT_H
@@ -15,30 +15,30 @@
 #include "base/common.h"
 
 /*
- * Have the signals that end a process from outside, but for SIGKILL, remove the temporary files
- * before they do, and exit() and a lack of memory, too.
+ * Remove the temporary files when a signal from outside (except SIGKILL), exit() or a lack of
+ * memory ends the process.
  */
 void output_watch_signals(void);
 
 /*
- * A mapped file that becomes shorter, or a disk that fails, ends an access in SIGBUS (mmap(2)).
- * Have that name the file, remove the temporary files and end the program with status 1.  Any
- * other SIGBUS is a bug and keeps its core.
+ * If a mapped file becomes shorter, or the disk fails, an access raises SIGBUS (mmap(2)).  Then
+ * report the file, remove the temporary files and exit with status 1.  Any other SIGBUS is a bug
+ * and dumps core.
  */
 void fault_watch(void);
 
 /*
- * If the error is ERROR_NO_READER, end as the default action of SIGPIPE does, without a message,
- * and remove the temporary files: `| head` has all that it wants.
+ * If the error is ERROR_NO_READER, remove the temporary files and end without a message, like the
+ * default action of SIGPIPE: `| head` has read enough.
  */
 void output_obey_closed_pipe(const struct error *err);
 
-/* Atomic, as the handler runs in any thread, and others poll. */
+/* Atomic: the handler runs in any thread, and other threads poll the flag. */
 extern atomic_int interrupt_flag;
 
 /*
- * Make the next SIGINT a request: it prints `message` (borrowed; NULL: nothing) to
- * standard error, and a system call that waits then fails with EINTR.
+ * Make the next SIGINT a request: it prints `message` (borrowed; NULL: nothing) to standard error,
+ * and makes a blocked system call fail with EINTR.
  */
 void interrupt_allow(const char *message);
 

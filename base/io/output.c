@@ -11,14 +11,14 @@
 #include "base/io/file_makers.h"
 
 /*
- * Small enough to be in a cache still when write() copies it, and for the page cache to take pages
- * that were used lately: for pieces of 1 MiB it takes large folios, which a virtual machine often
- * gets from its host first, at several times the cost of the copy.
+ * Small enough to be still in the CPU's cache when write() copies it, and for the page cache to use
+ * recently used pages: for 1 MiB it allocates large folios, which a virtual machine often must get
+ * from its host first, at several times the cost of the copy.
  */
 #define FLUSH_AT    ((size_t)64 * 1024)
 #define BUFFER_SIZE (2 * FLUSH_AT)
 
-/* Bytes after the limit up to the end of the line; a longer line is cut. */
+/* Most bytes from the limit to the end of the line; a longer line is cut. */
 #define LINE_REST_MAX ((size_t)1024 * 1024)
 
 /* The temporary file that output_remove_unfinished() removes, or "". */
@@ -73,7 +73,8 @@ void output_name_temporary(char *name, size_t room, const char *path, int pid, i
 	size_t folder = (size_t)(base - path), left = strlen(base);
 	size_t size = (size_t)snprintf(suffix, sizeof(suffix), ".%d.%d.tmp", pid, i);
 
-	/* A long name loses its begin: outputs and parts differ in the end.  UTF-8 stays whole. */
+	/* Cut the beginning of a long name: outputs and parts differ at the end.  UTF-8 characters
+	 * stay whole. */
 	while (left && (left + size > NAME_MAX || folder + left + size >= PATH_MAX ||
 			(*base & 0xc0) == 0x80)) {
 		base++;
@@ -95,7 +96,7 @@ void output_remove_left(const char *path, int pid)
 	free(name);
 }
 
-/* A new file beside `path`. */
+/* Create a new file beside `path`. */
 static int open_temporary(struct output *output, struct error *err)
 {
 	size_t room = strlen(output->path) + 40;
@@ -176,7 +177,7 @@ static uint64_t default_limit(const struct output *output)
 	struct statvfs space;
 	uint64_t quarter;
 
-	/* Of a pipe or a device the system says nothing of use. */
+	/* For pipes and devices, fstatvfs() returns nothing useful. */
 	if (!output->temporary || fstatvfs(output->fd, &space) < 0)
 		return OUTPUT_LIMIT_DEFAULT;
 	quarter = (uint64_t)space.f_bavail * space.f_frsize / 4;
@@ -367,7 +368,7 @@ FILE *output_open_text(struct output *output, const char *path, uint64_t most, s
 	return text;
 }
 
-/* ---- Again --------------------------------------------------------------- */
+/* ---- Reading back -------------------------------------------------------- */
 
 bool output_is_readable(const struct output *output)
 {
@@ -406,7 +407,7 @@ void output_hold(void)
 	held = true;
 }
 
-/* Move the output's temporary file to the list.  Returns 0; an errno. */
+/* Move the output's temporary file to the list.  Returns 0, or an errno. */
 static int wait_for_rename(struct output *output)
 {
 	struct waiting *file = malloc(sizeof(*file));

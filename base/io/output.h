@@ -22,8 +22,8 @@
 /* A writer of an output's bytes, in order, perhaps in another thread (write_behind_open()). */
 struct output_carrier {
 	/*
-	 * Write bytes, or a copy of them later, by output_write_now().
-	 * Returns 0; the errno of a failure, which may be of earlier bytes.
+	 * Write bytes, or a copy of them later, by output_write_now().  Returns 0, or the errno of
+	 * a failure, perhaps for earlier bytes.
 	 */
 	int (*put)(void *context, const uint8_t *bytes, size_t size);
 	/* Wait until all is written.  Returns the same. */
@@ -53,7 +53,7 @@ struct output {
 
 /*
  * Returns whether `path` is a symbolic link in /dev or /proc.  It leads to an open file, or belongs
- * to the system: it is written through, where other links are replaced.
+ * to the system: output goes through it; other links are replaced.
  */
 bool output_is_system_link(const char *path);
 
@@ -69,13 +69,13 @@ int output_open(struct output *output, const char *path, struct error *err);
  */
 int output_compress(struct output *output, enum compression compression, struct error *err);
 
-/* Without a limit of the user's: this, and a quarter of the space that is free in the file system.
- */
+/* The default limit: this, or a quarter of the free space of the file system if that is less.
+ * */
 #define OUTPUT_LIMIT_DEFAULT (UINT64_C(64) << 30)
 
 /*
  * Limit the bytes of the file: `most`, 0: the default.  With `lines`, text of output_stream() ends
- * with the line that reaches the limit; whoever writes otherwise asks output_full().
+ * with the line that reaches the limit; other writers must check output_full().
  */
 void output_limit(struct output *output, uint64_t most, bool lines);
 
@@ -99,12 +99,12 @@ void output_track_unfinished(void);
 /* Remove all temporary files, also of complete outputs.  Safe in a signal handler. */
 void output_remove_unfinished(void);
 
-/* A function that may refuse a path.  Returns 0; -1 with err filled. */
+/* A function that can refuse a path.  Returns 0; -1 with err filled. */
 typedef int output_guard(const char *path, struct error *err);
 
 /*
  * From now on call `open` before a file is opened, and `replace` before one is replaced or removed.
- * For main(): a library has none.
+ *  For main(): libraries set no guards.
  */
 void output_ask(output_guard *open, output_guard *replace);
 
@@ -133,9 +133,9 @@ struct workers;
 struct write_behind;
 
 /*
- * Have worker threads write the output's bytes, all borrowed until the end: while one is idle, it
- * writes one buffer as the caller fills another; while none is, the caller writes.  A failure is
- * the output's.  Returns the carrier, owned by the caller.
+ * Have worker threads write the output's bytes; both arguments are borrowed until the close.  An
+ * idle worker writes one buffer while the caller fills another; if all are busy, the caller writes.
+ *  A failed write is the output's failure.  Returns the carrier, owned by the caller.
  */
 struct write_behind *write_behind_open(struct output *output, struct workers *workers);
 
@@ -154,7 +154,8 @@ static inline bool output_failed(const struct output *output)
 	return output->err.kind != ERROR_NONE;
 }
 
-/* Returns whether the bytes go as they are into a temporary file: they can be read and cleared. */
+/* Returns whether the bytes go unchanged into a temporary file, so that they can be read and
+ * cleared. */
 bool output_is_readable(const struct output *output);
 
 /*
@@ -163,7 +164,7 @@ bool output_is_readable(const struct output *output);
  */
 const uint8_t *output_map(struct output *output);
 
-/* Begin again with no bytes, of an output_is_readable(). */
+/* Discard all bytes of an output_is_readable() and start again. */
 void output_clear(struct output *output);
 
 /*
@@ -187,11 +188,11 @@ int output_rename(struct error *err);
 /* Remove the files that wait. */
 void output_drop(void);
 
-/* Number of names that are tried for a temporary file. */
+/* Attempts to find a free name for a temporary file. */
 #define OUTPUT_NAME_TRIES 100
 
 /*
- * Make the name of a temporary file beside `path`: of process `pid`, the try `i`.  It fits into
+ * Make the name of a temporary file beside `path`: for process `pid` and attempt `i`.  It fits into
  * NAME_MAX if its path fits.
  */
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i);

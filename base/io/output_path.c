@@ -55,7 +55,7 @@ int output_path_make_parents(const char *path, struct error *err)
 	for (char *slash = strchr(parent + (*parent != 0), '/'); slash && status == 0;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = 0;
-		/* Side by side, another process may make it first. */
+		/* A concurrent process may make the directory first. */
 		if (mkdir(parent, 0777) < 0 && errno != EEXIST)
 			status = error_set_system(err, errno, "%s: cannot make the directory",
 						  parent);

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel, then it is a loop */
+#define LINKS_MAX 40 /* as in the kernel; more are a loop */
 
 const char *path_after_prefix(const char *path, const char *directory)
 {
@@ -23,7 +23,7 @@ struct route {
 	unsigned links;
 };
 
-/* Take the last name off, but nothing of the root. */
+/* Remove the last component, but nothing of the root. */
 static void climb(struct route *route)
 {
 	char *slash = strrchr(route->found + route->root, '/');
@@ -68,8 +68,8 @@ static bool enter_name(struct route *route, const char *name, size_t length)
 }
 
 /*
- * Not openat2(2), whose flags a filter of system calls cannot read: it would allow to
- * truncate files (src/sandbox/sandbox.h).
+ * Not openat2(2): a seccomp filter cannot read its flags, so that allowing it would allow
+ * truncating files (src/sandbox/sandbox.h).
  */
 static bool resolve_route(struct route *route)
 {

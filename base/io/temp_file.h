@@ -2,8 +2,8 @@
 /*
  * A file without a name, for bytes that come from a stream and are needed as a mapping.
  *
- * It is in $TMPDIR or /var/tmp: the bytes cost disk and page cache but no memory of
- * the process, and nothing is left behind however the program ends.
+ * It is in $TMPDIR or /var/tmp: the bytes cost disk and page cache but no memory of the process,
+ * and the file disappears however the program ends.
  */
 #ifndef BASE_IO_TEMP_FILE_H
 #define BASE_IO_TEMP_FILE_H
@@ -11,7 +11,7 @@
 #include "base/common.h"
 
 struct temp_file {
-	int fd;        /* owned; of no file unless `open` */
+	int fd;        /* owned; valid if `open` */
 	int open;      /* not 0: there is a file */
 	uint64_t size; /* bytes written so far */
 };

@@ -3,9 +3,9 @@
 #include "base/io/output.h"
 #include "base/workers.h"
 
-/* To wake a thread takes a third of the time of writing 64 KiB. */
+/* Waking a thread takes a third of the time of writing 64 KiB. */
 #define BUFFER_SIZE ((size_t)256 * 1024)
-/* Bytes of a write: larger ones take the page cache several times as long (output.c). */
+/* Bytes per write(): larger writes take the page cache several times as long (output.c). */
 #define WRITE_SIZE ((size_t)64 * 1024)
 
 struct write_behind {
@@ -83,7 +83,7 @@ static int carry_bytes(void *context, const uint8_t *bytes, size_t size)
 		if (buffer->used == BUFFER_SIZE)
 			hand_over(behind);
 	}
-	return behind->offered ? 0 : behind->failure; /* a job that runs may change it */
+	return behind->offered ? 0 : behind->failure; /* a running job may change it */
 }
 
 static int finish_carrying(void *context)

@@ -2,10 +2,10 @@
 /* Memory of direct-mapped caches. */
 #include "base/tables/direct_cache.h"
 
-/* Bytes of trace for each slot: a small program has a new branch for some 10 bytes. */
+/* Bytes of trace per slot: a small program has a new branch every 10 bytes or so. */
 #define SLOT_SHARE 32
 
-/* Slots of a cache, at least. */
+/* The least number of slots, as a power of two. */
 #define BITS_LEAST 6
 
 static unsigned bits_most = 63;

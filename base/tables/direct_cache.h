@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A direct-mapped cache: each key has one slot, which the latest of the keys with this slot
- * occupies.  The slots' type belongs to the owner of the cache, who also compares the keys:
+ * A direct-mapped cache: each key has one slot, which holds the latest key that maps to it.  The
+ * cache's owner defines the type of the slots and compares the keys:
  *
  *     struct insn_slot *slots = cache->slots;
  *     struct insn_slot *slot = &slots[direct_cache_index(cache, key)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash index from things to dense ids: how it grows. */
+/* The growth of the hash index. */
 #include "base/tables/id_index.h"
 
 #define FIRST_ROOM 16

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash index from things to their dense ids (1, 2, 3, ...).
+ * A hash index from items to their dense ids (1, 2, 3, ...).
  *
- * The index holds only hashes and ids, 8 bytes each, in an open-addressing table
- * with linear probing that is at most two thirds full.  The owner keeps the things in an
- * array by id and compares them:
+ * The index holds only hashes and ids, 8 bytes each, in an open-addressing table with linear
+ * probing that is at most two thirds full.  The owner keeps the items in an array by id and
+ * compares them:
  *
  *     struct id_probe probe = id_index_probe(hash_u64(key));
  *     uint32_t id;
@@ -41,15 +41,15 @@ void id_index_release(struct id_index *index);
 size_t id_index_wants(const struct id_index *index);
 
 /*
- * Move to `cells`, zeroed, as many as id_index_wants() says; owned by the index then.
- * Returns the old ones, owned by the caller.
+ * Move to `cells`, id_index_wants() zeroed cells, which the index then owns.  Returns the old
+ * cells, owned by the caller.
  */
 uint64_t *id_index_move(struct id_index *index, uint64_t *cells, size_t room);
 
 /* Put an id, not 0, that is not in the index, which has room.  Ends all searches. */
 void id_index_put(struct id_index *index, uint32_t hash, uint32_t id);
 
-/* The same, with room where it is needed. */
+/* As id_index_put(), growing if necessary. */
 static inline void id_index_add(struct id_index *index, uint32_t hash, uint32_t id)
 {
 	size_t room = id_index_wants(index);

@@ -12,8 +12,8 @@
 #include "base/tables/id_index.h"
 
 /*
- * Bytes of a name; the rest is cut off, between two characters of UTF-8.  As in FTF, so that
- * all formats show the same names, and a name of a megabyte does not come back in each line.
+ * Bytes of a name; the rest is cut off, between two characters of UTF-8.  The limit is FTF's, so
+ * that all formats show the same names, and a name of a megabyte is not repeated in each line.
  */
 #define NAME_LENGTH_MAX 32000
 
