@@ -33,8 +33,7 @@ static const struct argp_option argp_options[] = {
 	{ "names", SHOW_NAMES, NULL, 0, "Print the names of processes and threads", 0 },
 	{ "slices", SHOW_SLICES, NULL, 0,
 	  "Print a line per slice: PID/TID DEPTH BEGIN END NAME ARG=VALUE..., sorted", 0 },
-	{ "stats", SHOW_STATS, NULL, 0, "Print how many records and bytes there are of each kind",
-	  0 },
+	{ "stats", SHOW_STATS, NULL, 0, "Print the number of records and bytes of each kind", 0 },
 	{ .key = HELP_KEY, .flags = OPTION_HIDDEN, .group = -1 },
 	{ 0 }
 };
@@ -83,7 +82,7 @@ static void count_record(struct stats *stats, const struct trace_record *record)
 /* Unknown parts are not errors, but are listed: "event type 12 (3 times)". */
 static void print_unknown(const char *path, const struct trace_reader *reader)
 {
-	const char *before = "not known and passed over: ";
+	const char *before = "skipped unknown parts: ";
 	bool any = false;
 
 	for (unsigned i = 0; i < UNKNOWN_KINDS * UNKNOWN_NUMBERS; i++) {
@@ -126,7 +125,7 @@ static void print_stats(const struct stats *stats, const struct trace_slices *sl
 		       stats->last);
 }
 
-/* Returns 0; -1 with err filled: the first thing that is wrong. */
+/* Returns 0; -1 with err filled: the first violation. */
 static int read_all(const struct dump_options *options, struct trace_reader *reader,
 		    struct trace_slices *slices, struct stats *stats, struct error *err)
 {

@@ -30,7 +30,7 @@ void trace_print_text(FILE *out, const struct text_view *text)
 	}
 }
 
-/* With as many digits as it takes to read the same value back. */
+/* With the digits that reading the same value back requires. */
 static void print_real(FILE *out, double value)
 {
 	char text[400];

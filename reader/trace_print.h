@@ -20,10 +20,10 @@ void trace_print_record(FILE *out, const struct trace_record *record);
 void trace_print_name(FILE *out, const struct trace_record *record);
 
 /*
- * The slices that a trace's durations make, and whether they are sound:
- * balanced per thread, with times of a thread that do not go back; and whether Perfetto
- * shows them all: at most 512 open at a time (it drops deeper ones and then closes
- * wrong ones), none partly in a complete event (trace_processor's SliceTracker).
+ * Builds the slices of a trace's duration events, and checks that they are sound: balanced per
+ * thread, with times that do not go back; and that Perfetto shows them all: at most 512 open at a
+ * time (it drops deeper slices and then closes the wrong ones), no slice partly in a complete event
+ * (trace_processor's SliceTracker).
  */
 
 struct trace_slices {
@@ -42,13 +42,13 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record);
 int trace_slices_finish(const struct trace_slices *slices, struct error *err);
 
 /*
- * Print one line per slice: `pid/tid depth begin_ns end_ns name key=value...`,
- * sorted by pid, tid and begin, each slice before those in it; process and thread ids as Perfetto
- * keeps them, in 32 bits.  Arguments of an end are its begin's, as in Perfetto.
+ * Print one line per slice: `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid, tid
+ * and begin, each slice before those in it; process and thread ids as Perfetto keeps them, in 32
+ * bits.  An end's arguments are added to its begin's, as in Perfetto.
  */
 void trace_slices_print(struct trace_slices *slices, FILE *out);
 
-/* Idempotent, also on zeroed memory, which is no slices. */
+/* Idempotent, also on zeroed memory, which has no slices. */
 void trace_slices_release(struct trace_slices *slices);
 
 #endif

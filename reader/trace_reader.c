@@ -14,7 +14,7 @@
 #define PROVIDERS_MAX 256 /* half a MiB each */
 #define HELD_MAX      ((uint64_t)1 << 30)
 #define NS_PER_S      1000000000
-#define PIECE         4096 /* bytes of a large record that are passed over at a time */
+#define PIECE         4096 /* bytes of a large record that are skipped at a time */
 
 /* "Large Blob Record": its size is of 32 bits. */
 #define LARGE_RECORD 15
@@ -118,7 +118,7 @@ static uint64_t take_time(struct parse *p)
 	return ticks;
 }
 
-/* Take a stream of bytes; text has no fixed padding bytes but zeros. */
+/* Take a stream of bytes, padded with zeros to whole words. */
 static struct text_view take_text(struct parse *p, size_t length, const char *what)
 {
 	size_t words = (length + 7) / 8;
@@ -328,7 +328,7 @@ static void read_initialization(struct parse *p)
 	p->record->kind = TRACE_INITIALIZATION;
 	p->record->number = take_word(p);
 	reserved(p, 16, 63);
-	/* Of Jane Street's "tracing" library: which tick was at which time since 1970. */
+	/* Jane Street's "tracing" library adds a tick and its time since 1970. */
 	if (p->record->words >= 4) {
 		p->record->base_ticks = take_word(p);
 		p->record->base_time = take_word(p);
@@ -409,7 +409,8 @@ static void check_arg_type(struct parse *p, const char *name, enum trace_arg_typ
 
 		if (arg->name.length == strlen(name) &&
 		    memcmp(arg->name.at, name, arg->name.length) == 0 && arg->type != type)
-			trace_refuse(p->record, "an argument has not the type that Perfetto needs");
+			trace_refuse(p->record,
+				     "an argument does not have the type that Perfetto needs");
 	}
 }
 
@@ -555,7 +556,7 @@ static void read_log(struct parse *p)
 static void check_first(struct parse *p)
 {
 	if (p->record->offset == 0 && p->record->kind != TRACE_MAGIC)
-		trace_complain(p->record, "the first record is no magic number");
+		trace_complain(p->record, "the first record is not the magic number");
 }
 
 static void read_record(struct parse *p)
@@ -586,7 +587,7 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 	*reader = (struct trace_reader){ 0 };
 	if (trace_input_open(&reader->input, path, err) < 0)
 		return -1;
-	/* There is a provider 0 before any is named. */
+	/* Provider 0 exists before any provider is named. */
 	enter_provider(reader, 0);
 	return 0;
 }
@@ -594,7 +595,7 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size)
 {
 	*reader = (struct trace_reader){
-		/* Nothing is written to it. */
+		/* The bytes are not written to. */
 		.input = { .bytes = (uint8_t *)(uintptr_t)bytes, .used = size, .ended = true },
 	};
 	enter_provider(reader, 0);
@@ -606,7 +607,7 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t offset)
 	reader->offset = offset;
 }
 
-/* ---- Reading on ---------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------ */
 
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 {
@@ -633,7 +634,7 @@ static int report_short(const struct trace_record *record, size_t left, struct e
 			    record->words, left);
 }
 
-/* Move past the record.  Returns 1. */
+/* Skip the record.  Returns 1. */
 static int pass_record(struct trace_reader *reader, size_t size)
 {
 	reader->input.at += size;
@@ -649,7 +650,7 @@ static void clear_record(struct trace_record *record, uint64_t offset, size_t wo
 	record->offset = offset;
 }
 
-/* Pass over a large record, whose bytes may be any number.  Returns 1; -1 with err filled. */
+/* Skip a large record, of any size.  Returns 1; -1 with err filled. */
 static int pass_large_record(struct parse *p, struct error *err)
 {
 	uint64_t rest = (uint64_t)p->record->words * 8;

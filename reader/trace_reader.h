@@ -2,11 +2,10 @@
 /*
  * Reads a Fuchsia trace record by record, strictly.
  *
- * Written from the format's specification (fuchsia.dev, "Fuchsia trace
- * format"), and sharing nothing with the writer, so that each tests the other.
- * A record that violates the specification carries a problem; reading ends only at a
- * record whose size cannot be right.  The format may be extended ("Extension points"):
- * this reader skips unknown parts by their size, names and counts them.
+ * Follows the format's specification (fuchsia.dev, "Fuchsia trace format"), and shares no code with
+ * the writer, so that each tests the other.  A record that violates the specification carries a
+ * problem; reading ends only at a record whose size cannot be right.  The format may be extended
+ * ("Extension points"): this reader skips unknown parts by their size, and counts them by name.
  */
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
@@ -119,18 +118,18 @@ struct trace_ids {
 
 #define TRACE_ARGS_MAX 15
 
-/* Texts are valid until the next record is read. */
+/* Strings are valid until the next record is read. */
 struct trace_record {
 	uint64_t offset; /* bytes from the start of the (unpacked) trace */
 	size_t words;
 	enum trace_kind kind;
 	unsigned type;   /* of an event, blob, kernel object, provider event */
 	uint64_t number; /* reference of a string or thread; provider; CPU; ticks a second */
-	uint64_t base_ticks, base_time; /* of an initialization: this tick was at this time, in
-					   ns since 1970; both 0 if it does not say */
-	struct trace_ids thread;        /* of an event; of the thread that leaves; of a log */
-	struct trace_ids other;         /* the thread that comes */
-	unsigned state;                 /* in which it leaves */
+	uint64_t base_ticks, base_time; /* of an initialization: the tick at base_time, in ns since
+					   1970; both 0 if unknown */
+	struct trace_ids thread;        /* of an event or log; the outgoing thread of a switch */
+	struct trace_ids other;         /* the incoming thread */
+	unsigned state;                 /* of the outgoing thread */
 	unsigned out_priority, in_priority;
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
 	struct text_view category, name; /* name: also a string's, log's or provider's text */
@@ -148,23 +147,25 @@ struct trace_record {
 
 struct trace_reader {
 	struct trace_input input;
-	uint64_t offset;                                  /* of the next record */
-	struct trace_provider *providers;                 /* owned; hash by id */
-	struct trace_provider *current;                   /* borrowed; NULL if unknown */
-	uint64_t held;                                    /* bytes of strings in all tables */
-	uint64_t unknown[UNKNOWN_KINDS][UNKNOWN_NUMBERS]; /* how often; [0] of those without */
+	uint64_t offset;                  /* of the next record */
+	struct trace_provider *providers; /* owned; hash by id */
+	struct trace_provider *current;   /* borrowed; NULL if unknown */
+	uint64_t held;                    /* bytes of strings in all tables */
+	uint64_t unknown[UNKNOWN_KINDS]
+			[UNKNOWN_NUMBERS]; /* occurrences by number; [0]: parts without a number */
 };
 
 /* Open a trace.  Returns 0; -1 with err filled. */
 int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err);
 
-/* The same of bytes in memory, borrowed until closing. */
+/* As trace_reader_open(), for bytes in memory, borrowed until the close. */
 void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size);
 
 /* Continue at a record's offset, in memory.  References have their latest definitions. */
 void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 
-/* Returns 0 if the trace begins with the magic number; -1 with err filled: the likely kind. */
+/* Returns 0 if the trace begins with the magic number; -1 with err filled, with the likely kind of
+ * the file. */
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
 
 /* Read the next record.  Returns 1; 0 at the end; -1 with err filled: reading must stop. */

@@ -14,11 +14,11 @@ struct slice_thread {
 	struct nested_slice {
 		size_t index;  /* of struct read_slice */
 		bool complete; /* else it has begun, and waits for its end event */
-		uint64_t end;  /* ticks; of a begun slice, the end of the complete one around it */
-	} * open;              /* owned: innermost last */
+		uint64_t end; /* ticks; of a begun slice, the end of the enclosing complete event */
+	} * open;             /* owned: innermost last */
 	size_t depth, room;
-	size_t begun; /* of them, the ones that are not complete */
-	bool late;    /* complete events follow the slices in them: they are not in `open` */
+	size_t begun; /* open slices that are not complete events */
+	bool late;    /* complete events follow their child slices: they are not in `open` */
 	UT_hash_handle hh;
 };
 
@@ -26,7 +26,7 @@ struct read_slice {
 	struct trace_ids ids;
 	uint64_t begin, end;
 	size_t depth, order;
-	bool complete; /* its depth is found when all are sorted */
+	bool complete; /* its depth is found after sorting */
 	char *text;    /* owned: name and args, escaped */
 };
 
@@ -94,7 +94,7 @@ static void forget_complete(struct slice_thread *thread)
 	thread->late = true;
 }
 
-/* Close the complete events that ended.  Perfetto closes the ones around open slices, too. */
+/* Close the complete events that ended. Perfetto also closes complete events around open slices. */
 static void move_to(struct slice_thread *thread, struct trace_record *record)
 {
 	const struct nested_slice *slice;

@@ -44,7 +44,7 @@ END_TEST
 START_TEST(damage_is_named)
 {
 	/* seeds.md: a wrong size is an error; a wrong magic number is counted */
-	ck_assert_str_eq(with(0, 0x0000000000020010), "the first record is no magic number");
+	ck_assert_str_eq(with(0, 0x0000000000020010), "the first record is not the magic number");
 	ck_assert_str_eq(with(TICKS, 0), "0 ticks a second");
 	ck_assert_str_eq(with(BEGIN, 0x0002000001020024), "name: string 2 is not defined");
 	/* seeds.md: a reference that is not defined is an error */
@@ -147,7 +147,7 @@ START_TEST(large_records_are_passed_over)
 	ck_assert_str_eq(trace_problem_of(longer, (LAST + 8191) * 8),
 			 "record of 8192 words, 65528 bytes are left at offset 0x70");
 	ck_assert_str_eq(trace_problem_of(&longer[LAST], 8192 * 8),
-			 "the first record is no magic number");
+			 "the first record is not the magic number");
 }
 END_TEST
 
@@ -188,7 +188,7 @@ START_TEST(what_perfetto_drops_is_no_problem_of_the_format)
 			 "?! a counter's value is not a number, and Perfetto drops it");
 	/* "weight" must be an int32. */
 	ck_assert_str_eq(RECORD(0x2000000000010068, 9, 11, 0x0000000080060032, 0x746867696577, 1),
-			 "?! an argument has not the type that Perfetto needs");
+			 "?! an argument does not have the type that Perfetto needs");
 	ck_assert_str_eq(RECORD(0x2000000000010058, 9, 11, 0x0000000180060021, 0x746867696577), "");
 }
 END_TEST
