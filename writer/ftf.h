@@ -7,15 +7,14 @@
  *
  * Two faces:
  *
- * - The high face (struct ftf_writer) takes any number of names, processes and
- *   threads, and assigns the format's few string and thread references to them,
- *   again and again.  Nothing allocates per event.
+ * - The high face (struct ftf_writer) takes any number of names, processes and threads, and assigns
+ *   the format's few string and thread references to them in turn.  Nothing allocates per event.
  * - The low face (struct ftf_low, at the end) writes records whose references
  *   the caller assigns: two 64-bit stores for an event without arguments.
  *
- * Errors are sticky, as in stdio: functions that emit return nothing, after the first
- * error nothing is written, and closing reports it.  A lack of memory is such an error.
- * A writer is used by one thread at a time.
+ * Errors are sticky, as in stdio: functions that emit return nothing; after the first error nothing
+ * is written, and closing reports the error.  A lack of memory is such an error.  A writer is used
+ * by one thread at a time.
  */
 #ifndef WRITER_FTF_H
 #define WRITER_FTF_H
@@ -111,7 +110,7 @@ struct ftf_error {
 	char text[400]; /* one line, no newline at its end; empty: no error */
 };
 
-/* A destination other than a file: it gets pieces of at least 64 KiB, but for the last. */
+/* A destination other than a file: it gets pieces of at least 64 KiB, except for the last. */
 struct ftf_destination {
 	/* Returns 0, or an errno: then nothing more is written. */
 	int (*write)(void *context, const void *bytes, size_t size);
@@ -123,14 +122,14 @@ struct ftf_destination {
 struct ftf_writer;
 
 /*
- * The clock of a trace.  Zeroed: nanoseconds from any origin.  With a base, base_ticks
- * was at base_time on the wall clock.  The words for both are an extension by Jane
- * Street's "tracing" library, whose tools show absolute times; Perfetto passes over
- * them, and rounds other ticks than nanoseconds.
+ * The clock of a trace.  Zeroed: nanoseconds from any origin.  With a base, base_ticks was at
+ * base_time on the wall clock.  The words for both are an extension by Jane Street's "tracing"
+ * library, whose tools show absolute times; Perfetto skips them, and rounds ticks that are not
+ * nanoseconds.
  */
 struct ftf_clock {
 	uint64_t ticks_per_second;      /* 0: 10^9 */
-	bool has_base;                  /* else the next two are not known, and not written */
+	bool has_base;                  /* else the next two are unknown, and not written */
 	uint64_t base_ticks, base_time; /* base_time: ns since 1970 */
 };
 
@@ -140,8 +139,8 @@ struct ftf_options {
 	bool appended;         /* no magic number: for the end of another trace */
 	uint64_t first_new_id; /* ftf_id_new()'s first result; 0: FTF_FIRST_NEW_ID */
 	/*
-	 * Records contain their texts and threads, so that each can be read alone; texts above 256
-	 * bytes have references, which are never redefined: too many are a sticky error.
+	 * Records contain their strings and threads, so that each can be read alone.  Strings above
+	 * 256 bytes have references, which are never redefined: too many are a sticky error.
 	 */
 	bool inlined;
 };
@@ -162,7 +161,7 @@ uint64_t ftf_tsc(void);
 struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 			    struct ftf_error *err);
 
-/* The same into a destination of the caller's; NULL only if there is no memory. */
+/* As ftf_open(), into the caller's own destination; NULL only if there is no memory. */
 struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
 					const struct ftf_options *options, struct ftf_error *err);
 
@@ -179,8 +178,8 @@ void ftf_abandon(struct ftf_writer *writer);
 void ftf_flush(struct ftf_writer *writer);
 
 /*
- * From here on, write to another destination, which gets no magic number and no strings
- * that the first got: for one trace in pieces.  A sticky error for a writer of ftf_open().
+ * From now on, write to another destination, without the magic number and the strings that the
+ * first destination got: for one trace in pieces.  A sticky error for a writer of ftf_open().
  */
 void ftf_set_destination(struct ftf_writer *writer, const struct ftf_destination *to);
 
@@ -195,7 +194,7 @@ uint64_t ftf_events(const struct ftf_writer *writer);
 
 /* ---- Names --------------------------------------------------------------- */
 
-/* A text of one writer; zeroed: the empty string. */
+/* A string of one writer; zeroed: the empty string. */
 struct ftf_name {
 	uint32_t id; /* dense: 1, 2, 3, ... */
 };
@@ -207,12 +206,12 @@ struct ftf_name {
  */
 struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length);
 
-/* The same for NUL-terminated text; NULL gives the empty string. */
+/* As ftf_name(), for NUL-terminated text; NULL gives the empty string. */
 struct ftf_name ftf_text(struct ftf_writer *writer, const char *text);
 
 /*
- * Returns a new name whose text stays the caller's and must live as long as
- * the writer.  Nothing is looked up: the caller asks once per text.
+ * Returns a new name whose text stays the caller's and must live as long as the writer.  Nothing is
+ * looked up: call it once per text.
  */
 struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, size_t length);
 
@@ -229,10 +228,10 @@ struct ftf_thread {
 	uint32_t id; /* dense: 1, 2, 3, ... */
 };
 
-/* New ids begin here, unless ftf_options say where: above Linux' 2^22. */
+/* Default of ftf_options.first_new_id: above Linux's 2^22. */
 #define FTF_FIRST_NEW_ID UINT64_C(10000000)
 
-/* Returns the id for a new process or thread; each is above those before it. */
+/* Returns the id for a new process or thread; ids ascend. */
 uint64_t ftf_id_new(struct ftf_writer *writer);
 
 /* Returns the thread with these ids, made at first use.  Perfetto keeps 32 bits of each. */
@@ -248,7 +247,7 @@ void ftf_thread_name(struct ftf_writer *writer, struct ftf_thread thread, struct
 /* Returns the id of a new process of that name: a group of tracks. */
 uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name);
 
-/* Returns a new thread of that name in process `pid`: a track below those made before. */
+/* Returns a new thread of that name in process `pid`: a track below the earlier ones. */
 struct ftf_thread ftf_thread_new(struct ftf_writer *writer, uint64_t pid, struct ftf_name name);
 
 /* ---- Arguments ----------------------------------------------------------- */
@@ -311,19 +310,20 @@ static inline struct ftf_arg ftf_arg_string(struct ftf_name name, struct ftf_nam
 /* ---- Events -------------------------------------------------------------- */
 
 /*
- * The fields of all events.  Perfetto sorts by time, equal times in the order of the file; it wants
- * the durations of a thread in program order and at most 512 of them open: the caller ensures both.
+ * The fields of all events.  Perfetto sorts by time, and keeps equal times in the order of the
+ * file.  A thread's durations must be in program order, with at most 512 open at a time: the caller
+ * ensures both.
  */
 struct ftf_event {
 	struct ftf_thread thread;
 	struct ftf_name category; /* may be zeroed */
 	struct ftf_name name;
-	uint64_t time;              /* ticks of the options' clock: ns, unless these say else */
+	uint64_t time;              /* ticks of the options' clock; by default ns */
 	const struct ftf_arg *args; /* borrowed for the call; NULL if arg_count is 0 */
 	size_t arg_count;           /* at most FTF_ARGS_MAX, or a sticky error */
 };
 
-/* Write an event of any type.  `tail`: its id, or the end of a complete one; else not used. */
+/* Write an event of any type.  `tail`: its id, or the end of a complete event; else unused. */
 void ftf_any_event(struct ftf_writer *writer, enum ftf_event_type type,
 		   const struct ftf_event *event, uint64_t tail);
 
@@ -350,8 +350,8 @@ void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end);
 
 /*
- * The encoded begin of a slice, without its time and thread: a template for further
- * slices of the same category, name and arguments.  A zeroed one is empty.
+ * The encoded begin of a slice, without its time and thread: a template for further slices of the
+ * same category, name and arguments.  Zeroed, it is empty.
  */
 #define FTF_TEMPLATE_WORDS 12
 struct ftf_template {
@@ -362,8 +362,8 @@ struct ftf_template {
 /*
  * Write a slice, as ftf_complete() does if `end` (ticks) is later than its time, else as
  * ftf_begin() does; and fill `made`, for either kind of slice, without the last `own` arguments,
- * which are this slice's alone and have no text.  A record that is long, or contains text, is no
- * template: then `made` is empty.
+ * which belong to this slice only and contain no text.  A record that is long, or contains text, is
+ * no template: then `made` is empty.
  */
 void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
 		       size_t own, struct ftf_template *made);
@@ -386,8 +386,8 @@ struct ftf_own_args {
  * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and ftf_end()
  * cost.  The templates are of the same writer.  Returns whether they were written (with `count` 0,
  * whether they could be).  `own`: one for each record, with at most FTF_ARGS_MAX names in all, or
- * NULL. They cannot be written before the thread's first record, nor once references change because
- * there are too many names or threads: then write them as events.
+ * NULL.  They cannot be written before the thread's first record, nor after too many names or
+ * threads have changed references: then write them as events.
  */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, const struct ftf_own_args *own,
@@ -399,8 +399,8 @@ void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event,
 void ftf_async_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
 
 /*
- * An arrow between slices: each of these binds to the innermost open slice of
- * its thread, so it comes after that slice's begin and before its end.
+ * An arrow between slices: each event binds to the innermost open slice of its thread, so write it
+ * after that slice's begin and before its end.
  */
 void ftf_flow_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
 void ftf_flow_step(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id);
@@ -415,7 +415,7 @@ void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint
 struct ftf_switch {
 	uint64_t time; /* ticks */
 	uint16_t cpu;
-	enum ftf_thread_state state; /* of the thread that leaves */
+	enum ftf_thread_state state; /* of the outgoing thread */
 	/* Perfetto knows their processes from ftf_thread_name(). */
 	uint64_t out_tid, in_tid;
 	/* The arguments outgoing_weight and incoming_weight, left out if 0. */
@@ -447,7 +447,7 @@ struct ftf_blob {
 	size_t size;          /* at most FTF_STRING_MAX, or a sticky error */
 };
 
-/* Any bytes.  Perfetto reads those of type FTF_BLOB_PERFETTO. */
+/* Any bytes.  Perfetto reads blobs of type FTF_BLOB_PERFETTO. */
 void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob);
 
 /* The description of a kernel object. */
@@ -464,10 +464,10 @@ void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf
 /* ---- The low face -------------------------------------------------------- */
 
 /*
- * A record is started with its whole header, filled in order, and finished.  The header declares
- * its words and a shape its arguments, so that one check of the buffer per record suffices and no
- * record is split between two pieces.  Words or arguments that differ from the declaration (too
- * many, too few, another type) are a sticky error.
+ * Start a record with its whole header, fill it in order, and finish it.  The header declares the
+ * record's words, and a shape its arguments, so that one check of the buffer per record suffices
+ * and no record is split between two pieces.  Words or arguments that differ from the declaration
+ * (too many, too few, another type) are a sticky error.
  */
 struct ftf_low {
 	uint64_t *at;     /* where the next word goes */
@@ -483,8 +483,8 @@ struct ftf_low {
 };
 
 /*
- * Start a trace with the magic number only; with nothing at all if `appended`: for the end of
- * another trace.  Returns 0; -1 if there is no memory, which is a sticky error, too.
+ * Start a trace with only the magic number; with nothing if `appended`, to continue another trace.
+ * Returns 0; -1 if there is no memory, which is a sticky error, too.
  */
 int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to, bool appended);
 
@@ -495,21 +495,21 @@ void ftf_low_flush(struct ftf_low *low);
 void ftf_low_set_destination(struct ftf_low *low, const struct ftf_destination *to);
 
 /*
- * Pass whole records on, of a number of bytes that 8 divides.  Their references are as they
- * are: the caller sees to it that they mean the same here.  Else a sticky error.
+ * Pass whole records on; `size` is a multiple of 8, or it is a sticky error.  References are
+ * unchanged: the caller must ensure that they mean the same here.
  */
 void ftf_low_records(struct ftf_low *low, const void *records, size_t size);
 
 /*
- * Flush and release the buffer.  Idempotent, also on zeroed memory.  Later writes are lost, and an
- * error, which another ftf_low_close() returns.  Returns 0; -1 with err (may be NULL) filled.
+ * Flush and release the buffer.  Idempotent, also on zeroed memory.  Later writes are lost and are
+ * an error, which another ftf_low_close() returns.  Returns 0; -1 with err (may be NULL) filled.
  */
 int ftf_low_close(struct ftf_low *low, struct ftf_error *err);
 
 /* Returns the low face of a writer, for records without references of the caller's own. */
 struct ftf_low *ftf_low_borrow(struct ftf_writer *writer);
 
-/* Record an error, a wrong use of the library, if it is the first.  Aborts if low->strict. */
+/* Record a wrong use of the library, if it is the first error.  Aborts if low->strict. */
 void ftf_low_misuse(struct ftf_low *low, const char *text);
 
 /* A string reference to text of `length` bytes that the record itself contains. */
@@ -536,8 +536,9 @@ static inline size_t ftf_type_words(enum ftf_arg_type type)
 }
 
 /*
- * The arguments of a record, declared: 4 bits of type each from the lowest bit on, their number in
- * the top 4 bits; 0 without arguments.  Returns the shape with one more; at most FTF_ARGS_MAX.
+ * The arguments of a record, declared: 4 bits of type each, from the lowest bit up, their number in
+ * the top 4 bits; 0 without arguments.  Returns the shape with one more argument; at most
+ * FTF_ARGS_MAX.
  */
 static inline uint64_t ftf_shape_add(uint64_t shape, enum ftf_arg_type type)
 {
@@ -568,7 +569,7 @@ struct ftf_low_event {
 	size_t text_words;       /* of inline strings in the arguments */
 };
 
-/* Returns whether such events end in a word of their own: an id, or the end of a slice. */
+/* Returns whether events of the type end in an extra word: an id, or the end of a slice. */
 static inline bool ftf_has_tail(enum ftf_event_type type)
 {
 	return type == FTF_COUNTER || type >= FTF_DURATION_COMPLETE;
@@ -634,7 +635,7 @@ static inline void ftf_low_start(struct ftf_low *low, uint64_t header, uint64_t 
 	*low->at++ = header;
 }
 
-/* Put one word of the record's own: a time, an id. */
+/* Put one word of the record: a time, an id. */
 static inline void ftf_low_word(struct ftf_low *low, uint64_t word)
 {
 	if (__builtin_expect(low->at >= low->end, 0))
@@ -662,7 +663,7 @@ static inline void ftf_low_text(struct ftf_low *low, const void *text, size_t le
 struct ftf_low_arg {
 	enum ftf_arg_type type;
 	uint16_t name;           /* reference, or FTF_INLINE() */
-	uint16_t string;         /* the same for the value of a STRING; else not used */
+	uint16_t string;         /* the same for the value of a STRING; else unused */
 	uint64_t word;           /* the value of all other types: a double's bits; 0 or 1 */
 	const char *name_text;   /* borrowed, if inline */
 	const char *string_text; /* borrowed, if inline */
@@ -713,9 +714,9 @@ static inline void ftf_low_finish(struct ftf_low *low)
 }
 
 /*
- * "String Record": from now on `reference` (1..32767) is this text, of at most
- * FTF_STRING_MAX bytes, or a sticky error.  Jane Street's tracing has "process" as reference 1,
- * in every trace: another text for it is an error.
+ * "String Record": from now on `reference` (1..32767) is this text, of at most FTF_STRING_MAX
+ * bytes, or a sticky error.  In every trace of Jane Street's tracing, reference 1 is "process":
+ * another string for it is an error.
  */
 void ftf_low_string(struct ftf_low *low, uint16_t reference, const char *text, size_t length);
 

@@ -125,7 +125,7 @@ static inline bool find_name(struct ftf_writer *writer, struct ftf_name name, ui
 	return *reference != 0;
 }
 
-/* An event without arguments whose references are all lent at present is two words. */
+/* An event without arguments takes two words if all its references are assigned. */
 static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type,
 			     const struct ftf_event *event)
 {
@@ -177,7 +177,7 @@ void ftf_end(struct ftf_writer *writer, const struct ftf_event *event)
 
 /*
  * Returns the words of a begin without text in it, on a thread with a reference, with its arguments
- * from `first` on.
+ * from number `first`.
  */
 static size_t words_of(const struct ftf_event *event, size_t first)
 {
@@ -250,7 +250,7 @@ static void put_with_args(struct ftf_writer *writer, const struct ftf_templated 
 	low->at = at + whole;
 }
 
-/* Nothing depends on the kind of a record but data: branches could not be predicted. */
+/* Only data depend on the kind of a record: branches would be unpredictable. */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, const struct ftf_own_args *own,
 			 size_t count)
@@ -264,8 +264,8 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	uint64_t *at, reference;
 
 	/*
-	 * Once a reference was reclaimed, those in templates may be another string's.  Names of
-	 * arguments need some.
+	 * After a reference was reclaimed, references in templates may mean other strings.  Names
+	 * of arguments need references.
 	 */
 	if (writer->provider_count > 1 || strings->reclaimed ||
 	    strings->assigned + FTF_ARGS_MAX > strings->count)

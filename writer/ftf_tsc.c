@@ -34,7 +34,7 @@ uint64_t ftf_tsc(void)
 #endif
 }
 
-/* Use the shortest of several tries: it was not interrupted. */
+/* Use the shortest of several attempts: it was not interrupted. */
 static struct reading read_both(clockid_t clock)
 {
 	struct reading best = { 0 };

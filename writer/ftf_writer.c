@@ -8,10 +8,10 @@
  * The assignment of a table's few references to any number of keys.
  *
  * FTF refers to strings by 15 bits and to threads by 8, and a reference may be redefined at any
- * time.  If all references are in use, a clock hand reclaims the first that was not used since its
- * last turn (second chance), so frequent keys keep theirs.  A new key is then written inline in the
- * record first, and gets a reference at its next use: a key that is used once takes no reference
- * from others, and costs less.  Keys are dense, so finding one is an array access.
+ * time.  If all references are in use, a clock hand reclaims the first reference that was not used
+ * since its last turn (second chance), so frequent keys keep theirs.  Then a new key is first
+ * written inline in the record, and gets a reference at its next use: a key that is used once takes
+ * no reference from others, and costs less.  Keys are dense, so finding one is an array access.
  */
 
 #define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
@@ -26,7 +26,7 @@ static bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_
 	return slots->lent != NULL;
 }
 
-/* Returns the reference to reclaim: not used lately, and not by this record. */
+/* Returns the reference to reclaim: not recently used, and not by this record. */
 static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
 {
 	for (;;) {
@@ -129,7 +129,7 @@ static char *copy_text(struct ftf_writer *writer, const char *text, size_t lengt
 	return copy ? memcpy(copy, text, length) : NULL;
 }
 
-/* `copy` is taken over if it is not NULL.  Returns the text's id; 0: there is no memory. */
+/* Takes ownership of `copy` if it is not NULL.  Returns the text's id; 0: there is no memory. */
 static uint32_t add_text(struct ftf_writer *writer, const char *text, char *copy, size_t length)
 {
 	if (!text || !ftf_memory_grow(&writer->low, &writer->texts, &writer->text_room,
@@ -142,7 +142,7 @@ static uint32_t add_text(struct ftf_writer *writer, const char *text, char *copy
 	return (uint32_t)writer->text_count++;
 }
 
-/* The same of a thread. */
+/* As add_text(), for a thread. */
 static uint32_t add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 {
 	if (!ftf_memory_grow(&writer->low, &writer->threads, &writer->thread_room,
@@ -152,7 +152,7 @@ static uint32_t add_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid
 	return (uint32_t)writer->thread_count++;
 }
 
-/* Add an id to an index.  Without memory it is left out: the thing gets another id next time. */
+/* Add an id to an index.  Without memory, the id is left out: its key gets another id next time. */
 static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint32_t hash,
 			 uint32_t id)
 {
@@ -168,7 +168,7 @@ static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint
 	id_index_put(index, hash, id);
 }
 
-/* Fill a zeroed writer.  Returns it; NULL with err filled, and the writer is gone. */
+/* Fill a zeroed writer.  Returns it; NULL with err filled, after freeing the writer. */
 static struct ftf_writer *start_writer(struct ftf_writer *writer, const struct ftf_destination *to,
 				       const struct ftf_options *options, struct ftf_error *err)
 {
@@ -290,7 +290,7 @@ void ftf_abandon(struct ftf_writer *writer)
 {
 	if (!writer)
 		return;
-	/* Not to be written any more, whatever state it is in. */
+	/* The trace is not written any more, whatever its state. */
 	writer->low.strict = false;
 	ftf_low_misuse(&writer->low, "abandoned");
 	ftf_low_close(&writer->low, NULL);
@@ -405,7 +405,7 @@ struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct
 
 /* ---- Providers ----------------------------------------------------------- */
 
-/* Defining strings again and again costs more than the word that selects another provider. */
+/* Redefining strings costs more than the word that selects another provider. */
 static void check_provider(struct ftf_writer *writer, struct ftf_provider *provider)
 {
 	bool many = provider->strings.redefined - provider->redefined > MANY_REDEFINED;

@@ -14,9 +14,9 @@
 void *ftf_memory_get(struct ftf_low *low, size_t count, size_t size);
 
 /*
- * Make the array at `array`, a pointer to a pointer to elements of `size` bytes, hold at least
- * `need` of them; *room is its capacity.  The new room is zeroed.  Returns whether it holds them;
- * if not, it is as it was, and the trace has an error.
+ * Grow the array at `array`, a pointer to a pointer to elements of `size` bytes, to at least `need`
+ * elements; *room is its capacity.  The new room is zeroed.  On failure, returns false, leaves the
+ * array unchanged, and records an error of the trace.
  */
 bool ftf_memory_grow(struct ftf_low *low, void *array, size_t *room, size_t need, size_t size);
 
@@ -37,11 +37,11 @@ struct ftf_slots {
 		uint8_t misses;     /* times it was inline, and HAD_REFERENCE */
 	} * keys;                   /* owned; by key */
 	size_t room;                /* of `keys` */
-	uint64_t redefined;         /* keys that lost their reference and got one again */
-	bool reclaimed;             /* a reference was reclaimed: one may have had several keys */
+	uint64_t redefined;         /* keys that lost their reference and got another */
+	bool reclaimed;             /* a reference was reclaimed, so it may have had several keys */
 };
 
-/* Returns the reference of a key, for use in record number `record`; 0: it has none now. */
+/* Returns the reference of a key, for use in record number `record`; 0: currently without one. */
 static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uint32_t record)
 {
 	uint16_t reference = key < slots->room ? slots->keys[key].reference : 0;
@@ -50,13 +50,13 @@ static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uin
 	return reference;
 }
 
-/* A record of arguments never contains a longer string: 17 of them must fit. */
+/* Longest inline string of a record: 17 of them must fit. */
 #define FTF_INLINE_MAX 256
 
 /* One provider's tables. */
 struct ftf_provider {
 	struct ftf_slots strings, threads; /* keys: ids */
-	uint64_t redefined;                /* as of the last look */
+	uint64_t redefined;                /* at the last check */
 };
 
 #define FTF_PROVIDERS_MAX 64
@@ -87,7 +87,7 @@ struct ftf_writer {
 	struct ftf_clock clock;
 	uint32_t record; /* number of the current record, not 0 */
 	uint64_t events;
-	uint64_t check_at; /* the number of events when the provider is looked at next */
+	uint64_t check_at; /* the number of events at the next check of the provider */
 	uint64_t next_id;  /* for new processes and threads */
 	struct ftf_name process, outgoing_weight, incoming_weight, waker, weight;
 };
@@ -110,7 +110,7 @@ void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name)
 struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct ftf_name name);
 uint8_t ftf_writer_define_thread(struct ftf_writer *writer, struct ftf_thread thread);
 
-/* Select the provider in which `name` is at provider_id, before the record's first reference. */
+/* Select the provider of `name` (provider_id), before the record's first reference. */
 static inline void ftf_writer_select(struct ftf_writer *writer, struct ftf_name name)
 {
 	if (writer->provider_count > 1 || writer->events >= writer->check_at)
@@ -141,7 +141,7 @@ static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ft
 const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writer,
 							 struct ftf_thread thread);
 
-/* Write a string record; length and reference are in their limits. */
+/* Write a string record; length and reference must be within their limits. */
 void ftf_low_string_record(struct ftf_low *low, uint16_t reference, const char *text,
 			   size_t length);
 
