@@ -4,7 +4,7 @@
 
 #include "overlays/memtrace_format.h"
 
-/* A slot of these turns shows that memtrace's encoder wrote the file. */
+/* A slot within this number of turns shows that memtrace's encoder wrote the file. */
 #define FIRST_TURNS 64
 
 struct memtrace_domain {
@@ -12,8 +12,8 @@ struct memtrace_domain {
 	bool lost_backtraces, lost_locations; /* damage: the rest is unreadable */
 	uint64_t last_time;                   /* us since 1970 */
 	uint64_t next_object;                 /* after the preceding packets */
-	bool holds_events;                    /* a packet before was not of locations */
-	bool verifies;                        /* one before named a slot */
+	bool holds_events;                    /* an earlier packet contained events */
+	bool verifies;                        /* an earlier packet named a slot */
 	bool counts_turns;                    /* slots are in the order of memtrace's encoder */
 	unsigned next_turn;                   /* with verifies */
 	struct memtrace_codec codec;
@@ -37,7 +37,7 @@ void memtrace_codec_release(struct memtrace_codec *codec)
 	*codec = (struct memtrace_codec){ 0 };
 }
 
-/* Zeroed memory: pages that are never used cost nothing. */
+/* Zeroed memory: unused pages cost nothing. */
 void memtrace_codec_init(struct memtrace_codec *codec)
 {
 	*codec = (struct memtrace_codec){ 0 };
@@ -55,7 +55,7 @@ static void append_slot(struct memtrace_codec *codec, unsigned slot, size_t limi
 }
 
 /*
- * Read `count` references that follow the first `common` entries of the backtrace before; at most
+ * Read `count` references that follow the first `common` entries of the previous backtrace; at most
  * `limit` entries are kept.  Returns 0 with codec->backtrace; -1 if `in` is too short.
  */
 static int read_backtrace(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
@@ -65,7 +65,7 @@ static int read_backtrace(struct memtrace_codec *codec, struct cursor *in, uint6
 	bool keep = common > before;
 	unsigned slot = 0;
 
-	/* A prefix longer than the last backtrace: keep that one, but update the cache. */
+	/* A prefix longer than the last backtrace: keep that backtrace, but update the cache. */
 	codec->length = keep ? before : (size_t)common;
 	for (unsigned i = 0; i < count && !in->short_; i++) {
 		unsigned word = cursor_u16(in), tag = word & 3, ahead = tag == TAG_HIT_1;
@@ -145,7 +145,7 @@ static void resynchronize(struct memtrace *trace)
 		domain->lost_backtraces = domain->lost_locations = true;
 }
 
-/* Returns whether the packet is one of the traced process, whole, of a known domain. */
+/* Returns whether the packet is whole, of the traced process and of a known domain. */
 static bool is_usable(struct memtrace *trace, const struct packet_header *header, size_t rest)
 {
 	if (header->size > rest) {
@@ -162,7 +162,7 @@ static bool is_usable(struct memtrace *trace, const struct packet_header *header
 	return false;
 }
 
-/* Each backtrace builds upon the one before: they are unknown from now on. */
+/* Each backtrace builds upon the previous one: they are unknown from now on. */
 static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *domain,
 			    const char *reason)
 {
@@ -176,9 +176,9 @@ static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *doma
 }
 
 /*
- * memtrace's encoder has its first packet of a domain verify no slot, and the others verify slots
- * in a fixed order.  The format does not demand it: a first slot far from the begin has no order.
- * Returns whether no packet is missing before this one.
+ * In memtrace's encoder, a domain's first packet verifies no slot, and the others verify slots in a
+ * fixed order.  The format does not require this order: a first slot far from its beginning has no
+ * order.  Returns whether no packet is missing before this one.
  */
 static bool slots_continue(struct memtrace_domain *domain, unsigned slot)
 {
@@ -218,8 +218,8 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 	     domain->codec.predictions[slot] != header->verify_prediction))
 		lose_backtraces(trace, domain, "does not fit those before");
 	/*
-	 * Since version 3 a domain takes its objects' numbers in chunks of any size, other domains
-	 * take those in between, and they only grow; before, they continue.
+	 * Since version 3 a domain takes its objects' numbers in chunks of any size, with other
+	 * domains' chunks in between, and numbers only grow; before version 3 they are contiguous.
 	 */
 	if (header->version >= 3 ? header->first_object < domain->next_object
 				 : header->first_object != domain->next_object)
@@ -339,7 +339,7 @@ static int read_location_event(struct memtrace *trace)
 	uint64_t code;
 	int status;
 
-	/* Lists out of step would give wrong names, which are worse than missing ones. */
+	/* Lists out of step would give wrong names, which are worse than missing names. */
 	if (trace->domain->lost_locations)
 		return -1;
 	status = memtrace_locations_read(&trace->locations, &trace->domain->files, &trace->packet,
@@ -360,7 +360,7 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 {
 	uint32_t header = cursor_u32(&trace->packet);
 	unsigned code = header >> TIME_BITS;
-	/* The header has the low bits of the time; the packet's begin has the others. */
+	/* The header has the low bits of the time; the packet's begin has the upper bits. */
 	uint64_t time = (trace->packet_begin & ~TIME_MASK) + (header & TIME_MASK);
 
 	if ((header & TIME_MASK) < (trace->packet_begin & TIME_MASK))
@@ -463,7 +463,7 @@ static int read_info(struct memtrace *trace)
 	return 0;
 }
 
-/* Set err for a file that begins with no packet that can be read.  Returns -1. */
+/* Set err for a file that does not begin with a readable packet.  Returns -1. */
 static int refuse_file(const struct memtrace *trace, unsigned version, struct error *err)
 {
 	bool whole = !trace->packet.short_ &&
@@ -483,7 +483,7 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 
 	*trace = (struct memtrace){ .in = cursor_over(bytes, size), .begin = bytes, .diag = diag };
 	trace->locations.arena = &trace->arena;
-	/* A domain costs memory, so a small file has few; OCaml itself allows 128 by default. */
+	/* A domain costs memory, so a small file may have few; OCaml allows 128 by default. */
 	trace->domain_limit = 128 + size / 8192;
 	trace->backtrace_limit = 65536 + size / 8;
 	trace->packet = trace->in;

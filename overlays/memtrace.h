@@ -3,10 +3,10 @@
  * Reads memtrace's files: sampled allocations of an OCaml program, each with
  * its backtrace, and the promotion or collection of the blocks.
  *
- * The format is a profile of CTF in little-endian packets of at most 32 KiB,
- * versions 1 to 3 (memtrace's src/memtrace.tsdl and src/trace.ml).  The caller
- * maps the file.  Damage costs the rest of its packet; backtraces of that
- * domain are unknown from then on, since each builds upon the one before.
+ * The format is a profile of CTF in little-endian packets of at most 32 KiB, versions 1 to 3
+ * (memtrace's src/memtrace.tsdl and src/trace.ml).  The caller maps the file.  Damage costs the
+ * rest of its packet; later backtraces of that domain are unknown, since each builds upon the
+ * previous one.
  *
  * Times are microseconds of the system's wall clock, given as the program's
  * start and the time since.
@@ -19,7 +19,7 @@
 #include "base/tables/hash.h"
 
 /*
- * The source locations in memtrace's backtraces.
+ * Decodes the source locations in memtrace's backtraces.
  *
  * A code is a position in the program's code; its locations are the functions inlined there,
  * innermost last.  File and function names are coded by move-to-front lists: one of 31 files per
@@ -43,10 +43,10 @@ struct memtrace_names {
 	} names[MEMTRACE_LIST_LENGTH];            /* latest first */
 };
 
-/* Move an entry to the front, with a name.  A new file keeps the evicted one's functions. */
+/* Move an entry to the front, with a name.  A new file keeps the evicted file's functions. */
 struct memtrace_name *memtrace_names_use(struct memtrace_names *list, size_t at, const char *name);
 
-/* Returns a copy of the text up to the next NUL; NULL, and the cursor is short, without one. */
+/* Returns a copy of the text up to the next NUL; NULL, with a short cursor, without a NUL. */
 const char *memtrace_text_read(struct arena *arena, struct cursor *in);
 
 /* Zeroed but for `arena`, it is empty. */
@@ -62,8 +62,8 @@ struct memtrace_locations {
 
 /*
  * Read one location event after its header, with the lists of its domain; *code gets its code.
- * Returns 0; 1 if the code is known with other locations, which stay; -1 if the event is
- * damaged: the lists must not be used again.
+ * Returns 0; 1 if the code already has other locations, which it keeps; -1 if the event is damaged:
+ * the lists must not be used again.
  */
 int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_names *files,
 			    struct cursor *in, uint64_t *code);
@@ -79,8 +79,8 @@ const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_
 							  uint64_t code, size_t *count);
 
 /*
- * memtrace's code of backtraces: each is a prefix of the previous one and
- * references to a cache of locations, in which every slot predicts the next.
+ * memtrace's encoding of backtraces: each is a prefix of the previous one and references to a cache
+ * of locations, in which every slot predicts the next.
  *
  * One codec per domain; its state lasts from packet to packet.  Source:
  * memtrace's src/backtrace_codec.ml.
@@ -108,15 +108,15 @@ enum memtrace_event_kind { MEMTRACE_ALLOC = 0, MEMTRACE_PROMOTE, MEMTRACE_COLLEC
 enum memtrace_source { MEMTRACE_MINOR = 0, MEMTRACE_MAJOR, MEMTRACE_EXTERNAL };
 
 struct memtrace_event {
-	uint64_t time;             /* us since the trace's start */
-	uint64_t object;           /* number of the block: unique in the trace */
-	uint8_t kind;              /* enum memtrace_event_kind; what follows is of ALLOC */
-	uint8_t source;            /* enum memtrace_source */
-	bool unknown_backtrace;    /* damage before the event affects it */
-	uint16_t domain;           /* of all kinds */
-	uint64_t words;            /* of the block, without its header */
-	uint64_t samples;          /* number of hits */
-	uint64_t common;           /* entries shared with the domain's backtrace before, as coded */
+	uint64_t time;          /* us since the trace's start */
+	uint64_t object;        /* number of the block: unique in the trace */
+	uint8_t kind;           /* enum memtrace_event_kind; the members below are for ALLOC */
+	uint8_t source;         /* enum memtrace_source */
+	bool unknown_backtrace; /* damage before the event affects it */
+	uint16_t domain;        /* for all kinds */
+	uint64_t words;         /* of the block, without its header */
+	uint64_t samples;       /* number of hits */
+	uint64_t common;        /* entries shared with the domain's previous backtrace, as coded */
 	const uint64_t *backtrace; /* codes, outermost caller first; borrowed until the next call */
 	size_t backtrace_length;
 };
@@ -128,12 +128,12 @@ struct memtrace {
 	struct cursor packet;               /* the rest of the current packet's events */
 	const uint8_t *begin;               /* borrowed: the mapped file */
 	bool holds_locations, holds_events; /* the read part of the current packet */
-	bool packets_lost;                  /* some could not be found */
+	bool packets_lost;                  /* some packets could not be found */
 	bool ended;
 	uint64_t packet_begin, packet_end; /* us since 1970 */
 	uint64_t next_object;
 	uint64_t last_object; /* next_object after the packet, from its header */
-	uint64_t allocations, unknown_backtraces; /* read up to now: all, and those without */
+	uint64_t allocations, unknown_backtraces; /* read so far: all, and without a backtrace */
 	struct memtrace_domain *domain;           /* of the packet */
 	struct memtrace_domain *domains;          /* hash by number */
 	size_t domain_limit, backtrace_limit;
@@ -153,8 +153,8 @@ struct memtrace {
 };
 
 /*
- * Read the first packet of a mapped file (borrowed until close).  Returns 0; -1 with err filled: no
- * such file, or of a later version.  The caller calls memtrace_close() in both cases.
+ * Read the first packet of a mapped file (borrowed until close).  Returns 0; -1 with err filled:
+ * not a memtrace file, or of a later version.  The caller calls memtrace_close() in both cases.
  */
 int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, struct diag *diag,
 		  struct error *err);
@@ -171,9 +171,9 @@ void memtrace_close(struct memtrace *trace);
  * Writes memtrace files, as memtrace's own encoder does: version 3, packets of at most 32 KiB
  * which span at most 30 s, locations before the backtraces that need them.
  *
- * Domains are multiplexed: when an event is of another domain, the packet of the one before ends,
- * so the file has the events in the order in which they were put.  Sources: memtrace's
- * src/trace.ml, src/backtrace_codec.ml and src/location_codec.ml.
+ * Domains are multiplexed: an event of another domain ends the current packet, so the file keeps
+ * the order of the events.  Sources: memtrace's src/trace.ml, src/backtrace_codec.ml and
+ * src/location_codec.ml.
  */
 
 struct memtrace_writer;
@@ -185,9 +185,9 @@ struct memtrace_sink {
 };
 
 /*
- * Begin a file with its description.  `locations`, borrowed until close, has to know a code when
- * the packet with its first use ends; a code that it does not know is written without a location.
- * Returns the writer, owned by the caller.
+ * Begin a file with its description.  `locations`, borrowed until close, must know a code when the
+ * packet with its first use ends; an unknown code is written without a location.  Returns the
+ * writer, owned by the caller.
  */
 struct memtrace_writer *memtrace_writer_open(const struct memtrace_info *info,
 					     const struct memtrace_locations *locations,
@@ -195,8 +195,7 @@ struct memtrace_writer *memtrace_writer_open(const struct memtrace_info *info,
 
 /*
  * Write an event.  Times of a domain must not go back, nor numbers of its allocations.  `common` is
- * not used: it is computed.
- * Of a backtrace that takes more than 4 KiB, the innermost entries are left out.
+ * ignored and computed.  A backtrace of more than 4 KiB loses its innermost entries.
  */
 void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_event *event);
 

@@ -20,19 +20,19 @@ enum event_code {
 	CODE_SHORT_16 = 116,
 };
 
-/* First bytes of numbers that follow; a lesser byte is the number. */
+/* First byte of a longer number; a smaller byte is the number itself. */
 enum vint_size { VINT_U16 = 253, VINT_I32 = 254, VINT_I64 = 255 };
 
-/* memtrace's encoder has its packets verify one slot after the other, in this order. */
+/* Packets of memtrace's encoder verify one slot each, in this order. */
 #define FIRST_SLOT     4242u
 #define SLOT_STEP      5413u
 #define STEPS_PER_SLOT 16045u /* the inverse of SLOT_STEP, modulo the cache's size */
 
-/* A reference to a backtrace's next entry: low bits below the cache's slot. */
+/* Low bits of a reference to a backtrace's next entry; the cache's slot is above them. */
 enum reference_tag {
 	TAG_HIT = 0,    /* the slot's location */
 	TAG_HIT_1 = 1,  /* and the predicted next one */
-	TAG_HIT_N = 2,  /* and as many as the next byte says */
+	TAG_HIT_N = 2,  /* and as many predicted ones as the next byte says */
 	TAG_LITERAL = 3 /* the location follows */
 };
 

@@ -24,10 +24,10 @@ struct domain {
 	uint64_t begin, end;         /* us since 1970 */
 	uint64_t first, next;        /* numbers of the packet's first and next allocation */
 	unsigned turn;               /* of the slot that the packet verifies */
-	unsigned slot, prediction;   /* which it verifies, as they were at its begin */
+	unsigned slot, prediction;   /* which the packet verifies, as at its begin */
 	uint64_t code;               /* the same */
-	struct memtrace_codec codec; /* with the backtrace before */
-	uint32_t *ages;              /* owned: when a slot of the cache was used last */
+	struct memtrace_codec codec; /* with the previous backtrace */
+	uint32_t *ages;              /* owned: last use of each slot of the cache */
 	uint32_t age;
 	uint64_t *codes; /* owned: new ones of the packet */
 	size_t code_count, code_room;
@@ -57,7 +57,7 @@ static void put_number(struct packet *packet, uint64_t number, size_t size)
 	put_bytes(packet, &(uint64_t){ htole64(number) }, size);
 }
 
-/* The shortest form that the reader's read_vint() has. */
+/* Use the shortest form (see read_vint() of the reader). */
 static void put_vint(struct packet *packet, int64_t number)
 {
 	bool is_u16 = number >= 0 && number <= UINT16_MAX, is_i32 = number == (int32_t)number;
@@ -206,7 +206,7 @@ static void flush_packet(struct memtrace_writer *writer, struct domain *domain)
 
 /* ---- Backtraces ---------------------------------------------------------- */
 
-/* Returns the slot of a code, or the one of two that it takes. */
+/* Returns the slot of a code, or the slot that it takes, one of two. */
 static unsigned choose_slot(const struct domain *domain, uint64_t code)
 {
 	unsigned one = (unsigned)(code * UINT64_C(0x9E3779B97F4A7C15) >> 50);
@@ -219,7 +219,7 @@ static unsigned choose_slot(const struct domain *domain, uint64_t code)
 	return domain->ages[one] < domain->ages[other] ? one : other;
 }
 
-/* Code the entries from `at`, the innermost last.  Returns the number of references. */
+/* Encode the entries from `at`, the innermost last.  Returns the number of references. */
 static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size_t at, size_t count)
 {
 	size_t limit = domain->events.size + BACKTRACE_MOST - REFERENCE_MOST;
@@ -241,7 +241,7 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 			*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
 			continue;
 		}
-		/* Follow the chain of predictions while they have the next codes. */
+		/* Follow the chain of predictions while they match the next codes. */
 		for (ahead = 0; at < count && ahead < PREDICTED_MOST; ahead++, at++) {
 			unsigned next = codec->predictions[slot];
 
@@ -256,7 +256,8 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 	return references;
 }
 
-/* Keep the backtrace for the next.  Returns the number of entries shared with the previous one. */
+/* Keep the backtrace for the next one. Returns the number of entries shared with the previous
+ * one. */
 static size_t keep_backtrace(struct memtrace_codec *codec, const struct memtrace_event *event)
 {
 	size_t count = event->backtrace_length, common = 0;
@@ -342,7 +343,7 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 
 /* ---- Opening and closing ------------------------------------------------- */
 
-/* The texts are of any length: this packet alone may have more than 32 KiB. */
+/* The strings have any length: only this packet may exceed 32 KiB. */
 static void write_info(struct memtrace_writer *writer, const struct memtrace_info *info)
 {
 	struct domain *domain = use_domain(writer, info->initial_domain);

@@ -7,10 +7,10 @@
 /*
  * The numbers of OCaml's runtime events and their names.
  *
- * The names are the ones that the standard library's Runtime_events prints (runtime_phase_name,
+ * The names are those of the standard library's Runtime_events (runtime_phase_name,
  * runtime_counter_name, lifecycle_name).  Source: the enumerations of
- * runtime/caml/runtime_events.h, 5.0 to 5.5.  OCaml 5.3 put four phases into the middle and did not
- * change the file's version, so there are two tables of phases; counters were only ever appended.
+ * runtime/caml/runtime_events.h, 5.0 to 5.5.  OCaml 5.3 inserted four phases without changing the
+ * file's version, so there are two tables of phases; counters were only ever appended.
  */
 
 /* clang-format off */
@@ -32,11 +32,11 @@ static const char *const phases[] = {
 };
 /* clang-format on */
 
-/* Phases that OCaml 5.3 put before others, by their number there; others came at the end. */
+/* Phases that OCaml 5.3 inserted, by their number there; later phases were appended. */
 static const unsigned inserted_5_3[] = { 9, 13, 14, 37 };
 
 static const struct {
-	const char *name, *unit; /* unit NULL: it happened */
+	const char *name, *unit; /* unit NULL: an occurrence */
 } counters[] = {
 	{ "force_minor_alloc_small", NULL },
 	{ "force_minor_make_vect", NULL },
@@ -206,7 +206,7 @@ static int read_header(struct runtime_events *file, struct error *err)
 
 /* ---- Rings --------------------------------------------------------------- */
 
-/* Returns whether a message may begin at `position`: it never wraps, nor passes the end. */
+/* Returns whether a message may begin at `position`: it neither wraps nor passes the end. */
 static bool is_sound(const struct runtime_ring *ring, uint64_t position, uint64_t word)
 {
 	uint64_t words = ring->file->ring_words, length = length_of(word);
@@ -217,9 +217,9 @@ static bool is_sound(const struct runtime_ring *ring, uint64_t position, uint64_
 }
 
 /*
- * Find the first message from ring->at on that is not sound, or whose time is before
- * its predecessor's: the system's monotonic clock never goes back.
- * Returns the position; *time is that of the last message before it.
+ * Find the first message from ring->at that is not sound, or whose time is before its
+ * predecessor's: the system's monotonic clock never goes back.  Returns its position; *time is the
+ * time of the message before it.
  */
 static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
 {
@@ -245,13 +245,13 @@ static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
 
 /*
  * Find the first position at or after `from` from which all messages up to the end are sound, with
- * times that do not go back.  Returns it, or ring->end; *time is that of its first message.
+ * times that do not go back.  Returns the position, or ring->end; *time is the time of its message.
  */
 static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint64_t *time)
 {
 	const uint64_t unsound = UINT64_MAX;
 	uint64_t count = ring->end - from, first = count;
-	/* By position: the time of the first message from there on. */
+	/* By position: the time of the first message at or after it. */
 	uint64_t *times = alloc_zeroed(count + 1, sizeof(*times));
 
 	times[count] = unsound - 1;
@@ -273,7 +273,7 @@ static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint6
 	return from + first;
 }
 
-/* Skip damaged messages in the middle, and all before them if those are newer. */
+/* Skip damaged messages in the middle, and all messages before them if those are newer. */
 static void skip_damage(struct runtime_ring *ring)
 {
 	uint64_t before, after, damage = find_damage(ring, &before), sound;
@@ -359,7 +359,7 @@ static void fill_event(struct runtime_event *event, const uint64_t *message)
 	event->payload_size = (size_t)ALLOC_BUCKETS * 8;
 	if (event->kind == RUNTIME_ALLOC)
 		return;
-	/* The last byte counts the bytes that fill the last word, itself not among them. */
+	/* The last byte counts the padding bytes of the last word, excluding itself. */
 	event->payload_size = bytes - 1;
 	if (event->payload[bytes - 1] < bytes)
 		event->payload_size = bytes - 1 - event->payload[bytes - 1];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the rings of OCaml's runtime events: the file PID.events that a
- * program of OCaml 5 keeps mapped while it runs, alive or left behind.
+ * Reads the rings of OCaml's runtime events: the file PID.events that a program of OCaml 5 keeps
+ * mapped while it runs; the program may have ended.
  *
  * The caller maps the file; nothing here does I/O.  The program may still write to the mapping:
  * each event is copied, and returned only if the ring's head shows that it was not overwritten
- * meanwhile.  Of a damaged ring, the messages before the damage are returned, and the longest run
- * of sound messages that reaches the tail.  In a copy that was made while the program wrote, the
- * oldest messages may be overwritten by newer ones than the copied tail: those are skipped.
+ * meanwhile.  A damaged ring yields the messages before the damage and the longest run of sound
+ * messages that reaches the tail.  In a copy made while the program wrote, messages newer than the
+ * copied tail may have overwritten the oldest ones: they are skipped.
  *
  * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to 5.4.  Times are ns of
  * the system's monotonic clock; within a ring they do not go back.  A ring belongs to a domain's
- * slot: domains that live one after another may share it.
+ * slot: successive domains may share it.
  */
 #ifndef OVERLAYS_RUNTIME_EVENTS_H
 #define OVERLAYS_RUNTIME_EVENTS_H
@@ -38,22 +38,22 @@ enum runtime_lifecycle {
 enum runtime_counter {
 	RUNTIME_MINOR_PROMOTED = 4,  /* bytes of one minor collection */
 	RUNTIME_MINOR_ALLOCATED = 5, /* bytes between two minor collections */
-	RUNTIME_COUNTER_5_3 = 17,    /* the first that only OCaml 5.3 and later have */
+	RUNTIME_COUNTER_5_3 = 17,    /* the first counter that only OCaml 5.3 and later have */
 };
 
-/* The number of the phase "minor" in each table: where minor_promoted is counted. */
+/* The number of the phase "minor" in each table: the phase in which minor_promoted is counted. */
 #define RUNTIME_MINOR_5_0 10
 #define RUNTIME_MINOR_5_3 11
 
-/* The first number of a phase that only the table of 5.3 has. */
+/* The first phase number that only the table of 5.3 has. */
 #define RUNTIME_PHASE_ONLY_5_3 44
 
 /* Returns the name of a counter, or NULL if the number is unknown. */
 const char *runtime_counter_name(unsigned counter);
 
 /*
- * Returns the unit of a counter's value, "work" also if the number is unknown; NULL: it happened,
- * and the value is 1 or the requested amount.
+ * Returns the unit of a counter's value, "work" also if the number is unknown; NULL: an occurrence,
+ * whose value is 1 or the requested amount.
  */
 const char *runtime_counter_unit(unsigned counter);
 
@@ -87,12 +87,12 @@ struct runtime_event {
 struct runtime_events {
 	const uint8_t *bytes; /* borrowed: the mapped file */
 	size_t size;
-	uint32_t rings; /* the most there can be; most are unused */
+	uint32_t rings; /* the maximum; most are unused */
 	uint64_t ring_header_size, ring_words, headers_offset, data_offset;
 	uint64_t names_offset;          /* 0: OCaml 5.0, which has no events of the program */
 	uint8_t phases;                 /* enum runtime_phases; may be set after open */
-	bool phases_guessed;            /* no event shows which table it is */
-	uint64_t first_time, last_time; /* ns: of all rings, as they were at open; 0: no event */
+	bool phases_guessed;            /* no event shows the right table */
+	uint64_t first_time, last_time; /* ns: of all rings at open; 0: no event */
 };
 
 /* One ring being read.  Zeroed is a ring without events. */
@@ -102,14 +102,14 @@ struct runtime_ring {
 	uint64_t at, end;       /* words since the ring's start; `end` as it was at the start */
 	uint64_t lost;          /* words not yet reported as RUNTIME_LOST */
 	uint64_t gap, gap_end;  /* damaged words, with sound ones after them; equal if undamaged */
-	bool damaged;           /* some of it is left out */
+	bool damaged;           /* a part is left out */
 	uint64_t message[1023]; /* the copy of the latest event */
 };
 
 /*
  * Check the header of a mapped file (borrowed until the last use) and find out which table of
- * phases it uses.  Rings that the file has no room for, and where a ring is damaged, are warned
- * about.  Returns 0; -1 with err filled: no such file, or of another version.
+ * phases it uses.  Warns about rings beyond the end of the file, and about damaged rings.  Returns
+ * 0; -1 with err filled: not a runtime events file, or of another version.
  */
 int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_t size,
 			struct diag *diag, struct error *err);
@@ -123,7 +123,7 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
 
 /*
  * Copy the name of the program's event `id`, with a NUL at its end: any bytes, cut at 127.  An
- * event that the file has no name of is called "event ID".  Returns its length.
+ * event without a name in the file is called "event ID".  Returns its length.
  */
 size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128]);
 
@@ -134,13 +134,13 @@ const char *runtime_events_phase_name(const struct runtime_events *file, unsigne
  * The payloads of well-known custom events of OCaml programs.
  *
  * The program's own code writes the bytes of a custom event, and the file has no description of
- * them, so only events of known names can be read: those of Eio
+ * them, so only events with known names can be read: those of Eio
  * (lib_eio/runtime_events/eio_runtime_events.ml) and of ocaml-trace (src/runtime-events).
  */
 
 enum runtime_custom_kind {
 	RUNTIME_CUSTOM_OTHER = 0,  /* an instant; the fields that are known */
-	RUNTIME_CUSTOM_SPAN_BEGIN, /* of the slice that `text` names */
+	RUNTIME_CUSTOM_SPAN_BEGIN, /* the slice is `text` */
 	RUNTIME_CUSTOM_SPAN_END,
 	RUNTIME_CUSTOM_COUNTER, /* `text` names it; its value is `integer` or `real` */
 };
