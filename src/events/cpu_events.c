@@ -4,9 +4,9 @@
 
 #include "src/slices/slice_args.h"
 
-#define NOT_SEEN "not seen" /* how something ended whose end is not in the trace */
+#define NOT_SEEN "not seen" /* for an end that is not in the trace */
 
-/* Start an event of a track, instead of the one before. */
+/* Start an event of a track, replacing the previous one. */
 static struct event_record *start_record(struct event_output *output, struct ftf_thread track,
 					 const char *category, const char *name, uint64_t time)
 {
@@ -56,7 +56,7 @@ static void write_frequency(struct event_output *output, struct cpu_track *cpu,
 	record = start_record(output, cpu->track, NULL, NULL, event->time);
 	record->event.name = cpu->frequency;
 	value = ftf_text(writer, "value");
-	/* Two decimals: the ratio's steps are of 0.1 GHz. */
+	/* Two decimals: the ratio's steps are 0.1 GHz. */
 	event_record_add(record,
 			 mhz ? ftf_arg_double(value, (double)((mhz + UINT64_C(5)) / 10) / 100)
 			     : ftf_arg_int32(value, (int32_t)(uint8_t)event->value));

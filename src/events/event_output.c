@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collect all events beside the calls, in order of time. */
+/* Collect all events other than calls, in order of time. */
 #include "src/events/event_output.h"
 
 /* Bytes of queued events that stay in memory. */
@@ -8,8 +8,8 @@
 /* ---- States before the selected time ------------------------------------- */
 
 /*
- * A sleep, a guest, a transaction, a frequency that began before the selected time.  The last event
- * of each is kept, unless its end came too, and emitted at the beginning of that time.
+ * Sleeps, guests, transactions and frequencies that began before the selected time.  The last event
+ * of each is kept until its end, and emitted at the beginning of that time.
  */
 
 /* In the order in which they are emitted: a guest's slice shows its VMCS. */
@@ -50,7 +50,7 @@ static bool ends_state(const struct cpu_event *event)
 	       event->kind == CPU_EVENT_PWRX || (event->kind == CPU_EVENT_PIP && !event->extra);
 }
 
-/* Keep or drop a state by an event of it. */
+/* Keep or drop a state by its event. */
 static void update_state(struct event_output *output, const struct cpu_event *event)
 {
 	const struct event_owner key = state_of[event->kind] == STATE_TRANSACTION
@@ -214,7 +214,7 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
 			  "time was known, or with an impossible one; not shown",
 			  output->untimed);
-	/* Perfetto would show the time since the machine's start between the calls and them. */
+	/* Perfetto would show the time since boot between the calls and these events. */
 	if (untimed)
 		diag_warn(
 			output->input.diag, "trace-untimed",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events that are shown beside the calls: CPU events of the trace, context
- * switches, samples of other events, losses, the wall clock.
+ * The events that are shown in addition to calls: CPU events of the trace, context switches,
+ * samples of other events, losses, the wall clock.
  *
  * FTF shows all of them; lists of slices only the marks among the calls.
  */
@@ -23,7 +23,7 @@ struct perf_line;
 /* ---- Tracks -------------------------------------------------------------- */
 
 /*
- * The tracks of events: those of the threads, and one of each CPU, in a group of their own.
+ * The tracks of events: one per thread, and one per CPU in a separate group.
  *
  * Perfetto takes the process of a thread from the record of the thread's name, so
  * that is written once, before the thread's first event.
@@ -87,9 +87,8 @@ struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
 void event_tracks_begin(struct event_tracks *tracks, const struct ftf_event *event);
 
 /*
- * Write a mark on a CPU's track: a slice without length, by a begin and an end.  Perfetto puts
- * instants of one time into each other (SliceTracker::MaybeCloseStack()), and marks of a CPU
- * often have one time.
+ * Write a mark on a CPU's track: a slice without length, by a begin and an end.  Perfetto nests
+ * instants with equal times (SliceTracker::MaybeCloseStack()), which marks of a CPU often have.
  */
 void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event);
 
@@ -108,14 +107,14 @@ void event_location_add(struct event_record *record, struct resolver *resolver,
 
 /* ---- All events ---------------------------------------------------------- */
 
-/* All is borrowed until event_output_release(). */
+/* All pointers are borrowed until event_output_release(). */
 struct event_output_input {
 	struct ftf_writer *writer; /* NULL: write no tracks of events */
 	const struct perf_file *file;
 	const struct timeline *timeline;
 	const struct pt_info *info; /* the clocks */
 	const struct event_filter *filter;
-	struct thread_stacks *stacks; /* NULL: leave the marks among calls out */
+	struct thread_stacks *stacks; /* NULL: show no marks among calls */
 	struct resolver *resolver;    /* names addresses */
 	struct diag *diag;
 	bool samples; /* show them */
@@ -150,14 +149,14 @@ struct event_output {
 void event_output_init(struct event_output *output, const struct event_output_input *input,
 		       struct name_table *names);
 
-/* Add an event of kind BRANCH_CPU_EVENT; those of a stream come in order of time. */
+/* Add an event of kind BRANCH_CPU_EVENT; the events of a stream must come in order of time. */
 void event_output_add(struct event_output *output, const struct branch_event *event);
 
 /*
- * Write the events of the trace and of other records.  The trace is from `begin` to
- * `end` (ns; both 0: nothing with a time was decoded).  If it is `untimed`, the decoded
- * events have no times, so records with a time are left out, with a warning.  Hits are
- * counted in any case.  Nothing else may use the writer now.
+ * Write the events of the trace and of other records.  The trace is from `begin` to `end` (ns; both
+ * 0: nothing with a time was decoded).  If it is `untimed`, the decoded events have no times, so
+ * records with a time are left out, with a warning.  Hits are counted in any case.  Nothing else
+ * may use the writer meanwhile.
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 
@@ -166,7 +165,7 @@ void event_output_release(struct event_output *output);
 /* ---- CPU events ---------------------------------------------------------- */
 
 /*
- * Write a CPU event of the trace (decoder/cpu_event.h); those of a CPU come in order of time:
+ * Write a CPU event of the trace (decoder/cpu_event.h); the events of a CPU come in order of time:
  *
  *   frequency    a counter of the CPU
  *   sleep, wake  a slice on the CPU's track, with what MWAIT asked for
@@ -186,8 +185,8 @@ void cpu_events_finish(struct event_output *output, uint64_t time);
 uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio);
 
 /*
- * Add a CPU_EVENT_PEBS_ITEM, or a CPU_EVENT_PEBS, which is written: a sample that the processor
- * wrote into the trace (PEBS via PT), as instants of the thread.
+ * Add a CPU_EVENT_PEBS_ITEM, or write a CPU_EVENT_PEBS: a sample that the processor wrote into the
+ * trace (PEBS via PT), as instants of the thread.
  *
  * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the
  * event, its code location and its memory access; further ones at the same time have the
@@ -204,7 +203,7 @@ void pebs_events_release(struct event_output *output);
 
 /*
  * Show the chosen hits of a recording (decoder/timeline/hits.h), in the order of time; of `input`
- * only the timeline, the filter, the clock (`info`) and the resolver are needed.  Those of
+ * only the timeline, the filter, the clock (`info`) and the resolver are needed.  Hits of
  * magic_trace_stop_indicator() have the program's arguments, if the registers di and si were
  * recorded (magic-trace's breakpoint_stubs.c).
  */
@@ -230,8 +229,8 @@ uint64_t record_events_count_switches(const struct timeline *timeline,
  * The activity of each thread and each CPU in each stretch of that time:
  * instructions and calls a second, instructions per cycle, taken branches per instruction.
  *
- * Every instruction and call is in exactly one stretch, that of the event which reports it, so
- * the sum of a counter times TIME is the thread's total.
+ * Every instruction and call is in exactly one stretch, the stretch of the event that reports it,
+ * so the sum of a counter times TIME is the thread's total.
  */
 struct period_counters {
 	uint64_t length;                    /* ns; 0: nothing is counted */

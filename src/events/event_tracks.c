@@ -7,7 +7,7 @@ const char *event_thread_name(const struct thread *thread)
 	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
 }
 
-/* Name threads that have events only: Perfetto shows a track for each name. */
+/* Name only threads that have events: Perfetto shows a track for each name. */
 static void name_thread(struct event_tracks *tracks, const struct thread *thread,
 			struct ftf_thread track)
 {

@@ -13,7 +13,7 @@ static void find_passed(const struct event_output_input *input, const struct hit
 {
 	static const char stop[] = "magic_trace_stop_indicator";
 	struct tsc_clock clock = pt_info_tsc_clock(input->info);
-	uint64_t start, value; /* OCaml passes a number as twice that and 1 */
+	uint64_t start, value; /* OCaml passes n as 2 * n + 1 */
 
 	if (!shown->function || strcmp(shown->function->linkage->text, stop) != 0 ||
 	    !hit_register(hit, HIT_RDI, &start) || !hit_register(hit, HIT_RSI, &value))
@@ -94,7 +94,7 @@ static char *value_end(char *at)
 	return at;
 }
 
-/* A number is one as perf prints it; all else is text. */
+/* Numbers have perf's form; all else is text. */
 static void read_value(struct hit_arg *arg, char *text, size_t length)
 {
 	bool hex = starts_with(text, "0x");
@@ -137,7 +137,7 @@ static void read_values(struct hit_args *values, char *at)
 	}
 }
 
-/* Read "(4010)", or of a return "(4010 <- 4090)", the function.  Returns the rest. */
+/* Read "(4010)", or the function of a return, "(4010 <- 4090)".  Returns the rest. */
 static char *skip_address(char *at, struct shown_hit *shown)
 {
 	char *end = *at == '(' ? strchr(at, ')') : NULL;

@@ -68,7 +68,7 @@ static struct ftf_thread hit_track(struct hit_output *output, struct hit_event_s
 	if (!output->group)
 		output->group = ftf_process_new(
 			writer, ftf_text(writer, output->like ? "Snapshot symbol hits" : "hits"));
-	/* There, all have one. */
+	/* In magic-trace's format, all events share one track. */
 	if (output->like)
 		event = output->events;
 	if (!event->has_track)
@@ -122,7 +122,7 @@ static void add_value(struct event_record *record, const struct hit_arg *arg)
 		event_record_add(record, ftf_arg_int64(name, (int64_t)arg->number));
 }
 
-/* A record has few arguments: the last one is a text of the values that do not fit. */
+/* A record has few arguments: the last one contains the values that do not fit. */
 static void add_rest(struct event_record *record, const struct hit_arg *args, size_t count)
 {
 	char *text;
@@ -150,7 +150,7 @@ static void add_hit_values(struct event_record *record, const struct hit_arg *ar
 	}
 }
 
-/* In text, a hit may come after an event that is later. */
+/* In text input, a hit may follow a later event. */
 static void write_like(struct hit_output *output, struct ftf_event *event,
 		       const struct shown_hit *hit)
 {

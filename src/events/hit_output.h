@@ -22,7 +22,7 @@ struct shown_hit {
 	const char *event;
 	uint64_t ip;                   /* where it was; 0: unknown */
 	struct location location;      /* the same */
-	const struct symbol *function; /* that it is of; NULL: unknown */
+	const struct symbol *function; /* the function that was hit; NULL: unknown */
 	uint64_t function_ip;          /* an address in it */
 	bool has_passed;               /* the program passed: */
 	uint64_t passed_time;          /* ns; 0 if absent */
@@ -35,11 +35,11 @@ struct shown_hit {
 struct hit_output {
 	struct ftf_writer *writer; /* borrowed; NULL: write no tracks */
 	FILE *text;                /* borrowed; NULL: print no lines */
-	uint64_t begin;            /* ns: of the trace: no hit lasts since before */
+	uint64_t begin;            /* ns: of the trace; no hit begins before it */
 	bool like;                 /* show them as magic-trace does, in time since `begin` */
 	uint64_t first;            /* ns: the earliest, or 0 */
 	uint64_t group;            /* the process of the tracks; 0 at first */
-	uint64_t count, slices;    /* hits; the ones shown as slices */
+	uint64_t count, slices;    /* hits; hits shown as slices */
 	/* An event and its hits. */
 	struct hit_event_shown {
 		char *name; /* owned */
@@ -50,7 +50,7 @@ struct hit_output {
 	} * events; /* owned: hash by name, in the order of their first hits */
 };
 
-/* Show a hit; those of an event come in order of time if some have `passed_time`. */
+/* Show a hit; an event's hits must come in order of time if some have `passed_time`. */
 void hit_output_add(struct hit_output *output, const struct shown_hit *hit);
 
 void hit_output_release(struct hit_output *output);

@@ -27,7 +27,7 @@ struct pebs_record {
 	const struct thread *thread; /* borrowed; NULL: unknown */
 	uint32_t present[BLOCKS];    /* a bit per value */
 	uint64_t values[BLOCKS][VALUES];
-	uint32_t others; /* values whose meaning is not known */
+	uint32_t others; /* values with unknown meaning */
 	UT_hash_handle hh;
 };
 
@@ -88,7 +88,7 @@ static const struct perf_attr *find_use(struct event_output *output, int32_t cpu
 	return uses[after - 1].attr;
 }
 
-/* A record is of each counter that overflowed: the first known event's name is taken. */
+/* A record covers each overflowed counter: use the name of the first known event. */
 static const char *counter_event_name(struct event_output *output, const struct pebs_record *record,
 				      uint64_t time)
 {
@@ -180,7 +180,7 @@ static void name_value(char *text, size_t room, enum block block, unsigned id)
 		snprintf(text, room, "register %u", id);
 }
 
-/* A record of the format has few arguments: there are as many instants as it takes. */
+/* An FTF record has few arguments: write as many instants as necessary. */
 static void write_pebs_group(struct event_output *output, const struct pebs_record *record,
 			     const struct value_group *group, uint64_t time)
 {

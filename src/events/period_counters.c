@@ -44,7 +44,7 @@ static void count_event(struct period_counters *counters, struct counted_owner *
 {
 	struct counted_stretch *now = &owner->now;
 
-	/* Times that go back a little are of the stretch that is open. */
+	/* Times that go back a little count for the open stretch. */
 	if (owner->counts && number > now->number) {
 		store(counters, owner);
 		*now = (struct counted_stretch){ .owner = owner };

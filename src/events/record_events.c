@@ -346,8 +346,8 @@ uint64_t record_events_count_switches(const struct timeline *timeline, const str
 
 /*
  * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
- * or the tracepoint sched_switch), with the priorities of the threads that come: Perfetto takes a
- * thread without for a real-time one.  Warns of switches without a time.
+ * or the tracepoint sched_switch), with the priorities of the incoming threads: Perfetto takes a
+ * thread without a priority for a real-time thread.  Warns of switches without a time.
  */
 static void write_switches(const struct perf_record_events *records)
 {
