@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a batch, and how its jobs ended. */
+/* Run a batch, and report the results of its jobs. */
 #include "src/batch/batch.h"
 
 #include <fcntl.h>
@@ -128,7 +128,7 @@ static void print_totals(const struct batch *batch, size_t begun)
 {
 	fprintf(stderr, "ptrace2ftf: %zu files: %zu whole", batch->plan.count, batch->whole);
 	if (batch->skipped)
-		fprintf(stderr, " (%zu of them up to date before)", batch->skipped);
+		fprintf(stderr, " (%zu of them already up to date)", batch->skipped);
 	if (batch->gaps)
 		fprintf(stderr, ", %zu with gaps or warnings", batch->gaps);
 	if (batch->failed)
@@ -145,8 +145,8 @@ bool batch_wanted(const struct options *options)
 }
 
 /*
- * Check the file of --json-lines: one with other content than lines was named by mistake, perhaps a
- * file that only the processes of conversions read.  Returns 0; -1 with err filled.
+ * Check the file of --json-lines: a file with other content was named by mistake, perhaps one that
+ * only conversion processes read.  Returns 0; -1 with err filled.
  */
 static int check_lines(const char *path, struct error *err)
 {
@@ -197,7 +197,7 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	struct error err = { 0 };
 	int stopped;
 
-	/* Said once, not for each input. */
+	/* Registered once, not for each input. */
 	file_roles_read(options);
 	if (input_paths_check(options, &err) < 0 ||
 	    (options->json_lines && check_lines(options->json_lines, &err) < 0)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many conversions in one run, each in a process of its own: a crash or a lack of memory fails one
+ * Many conversions in one run, each in its own process: a crash or a lack of memory fails one
  * conversion only.  The messages of a process are printed together when it ends, each with the
  * input in front.  SIGINT, SIGTERM and SIGHUP end the running processes, and no other is started.
  */
@@ -14,7 +14,7 @@
 
 /*
  * Inputs are the files of one recording, and one job, unless options name outputs by a rule
- * (options_is_batch()): then each input is a job of its own.
+ * (options_is_batch()): then each input is a separate job.
  *
  * Outputs in a directory are named after their inputs: the file's name without ".data", or the
  * directory's if the file is called perf.data.  Equal names are extended by the next directory
@@ -26,7 +26,7 @@ struct batch_plan {
 		char **inputs;   /* borrowed from the options; several: a series */
 		int input_count; /* at least 1 */
 		char *output;    /* owned: path; "-": stdout; NULL: no output (--format=none) */
-		const struct options *options; /* borrowed: its own; NULL: those of the run */
+		const struct options *options; /* borrowed: the job's own; NULL: the run's */
 	} * jobs;                              /* owned; in the order of the inputs */
 	size_t count;
 };
@@ -91,11 +91,12 @@ void batch_process_finish(struct batch_process *process, int status, struct batc
 
 /*
  * Stamps of outputs: the program's version, a hash of the inputs' bytes, and a hash of the options.
- * A run whose stamp is on the output already can be skipped, as it would write the same bytes.
+ *  A run whose stamp is already on the output can be skipped, because it would write the same
+ * bytes.
  *
  * In FTF, also inside .gz and .zst, the stamp is a blob record near the start, which Perfetto
  * skips; it survives copies.  Outputs of other formats have the extended attribute
- * "user.ptrace2ftf", which not every file system keeps; without it an output is converted again.
+ * "user.ptrace2ftf", which some file systems do not keep; without it, the input is converted again.
  */
 
 struct stamp {
@@ -104,7 +105,7 @@ struct stamp {
 
 /*
  * Make the stamp of the options and their inputs, which are read whole.  Returns 1; 0 if an input
- * can be read only once, as it is no file or directory; -1 with err filled.
+ * can be read only once, because it is not a file or directory; -1 with err filled.
  */
 int stamp_make(struct stamp *stamp, const struct options *options, struct error *err);
 
@@ -115,9 +116,9 @@ bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, 
 int stamp_set_attribute(const struct stamp *stamp, const char *path);
 
 /*
- * Run the conversion and wait for it; meanwhile signals to this process are passed on to it.
- * Returns an exit status, 128 + the number of a signal that came; EXIT_FAILED with err filled:
- * there was no process.  `report` gets the conversion's report, owned by the caller, or NULL.
+ * Run the conversion and wait for it; meanwhile, pass signals on to it.  Returns an exit status, or
+ * 128 + the number of a received signal; EXIT_FAILED with err filled if no process was started.
+ * `report` gets the conversion's report, owned by the caller, or NULL.
  */
 int batch_one_run(const struct batch_run *run, const struct batch_job *job, json_t **report,
 		  struct error *err);
@@ -161,8 +162,8 @@ int slow_traces_run(const struct options *options, batch_convert_fn *convert);
 bool why_many_wanted(const struct options *options);
 
 /*
- * Find the causes that several recordings have in common, each in a process of its own, and print
- * them, as JSON if options->json_answer.  Returns the worst exit status, as batch_run().
+ * Find the causes that several recordings share, each recording in its own process, and print them,
+ * as JSON if options->json_answer.  Returns the worst exit status, as batch_run().
  */
 int why_many_run(const struct options *options, batch_convert_fn *convert);
 

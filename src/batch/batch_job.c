@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One process of a batch: in the child a conversion, in the parent its end. */
+/* One process of a batch: runs a conversion in the child, and handles its end in the parent. */
 #include "src/batch/batch.h"
 
 #include <signal.h>
@@ -158,7 +158,7 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 	if (run->keep_messages)
 		process->messages = memfd_create("messages", MFD_CLOEXEC);
 	process->start = progress_now();
-	fflush(NULL); /* or the child would write it again */
+	fflush(NULL); /* otherwise the child would write the buffers again */
 	if (process->report >= 0 && (process->messages >= 0 || !run->keep_messages))
 		process->pid = fork();
 	else
@@ -214,8 +214,8 @@ static void print_messages(struct batch_process *process, char **last)
 }
 
 /*
- * Read the report of the process, owned by the caller; without one a process has failed, whatever
- * its status.
+ * Read the report of the process, owned by the caller; without a report the process has failed,
+ * whatever its status.
  */
 static void read_report(const struct batch_process *process, struct batch_end *end)
 {

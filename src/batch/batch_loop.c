@@ -46,7 +46,7 @@ static int signals_end(void)
 	return last_signal;
 }
 
-/* As batch_process_start(), with signals blocked until the process is among the watched ones. */
+/* As batch_process_start(), with signals blocked until the process is watched. */
 static int signals_start(struct batch_process *process, const struct batch_run *run,
 			 const struct batch_job *job, struct error *err)
 {
@@ -129,7 +129,7 @@ static void start_next(struct batch_loop *loop)
 	if (status == 0) {
 		loop->running++;
 	} else if (loop->running) {
-		return; /* tried again after the end of another one */
+		return; /* retried when another process ends */
 	} else {
 		finish_unstarted(loop, job, &err);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which inputs are converted together, and the names of outputs. */
+/* Decide which inputs are converted together, and name the outputs. */
 #include "src/batch/batch.h"
 
 #include "base/io/output_path.h"
@@ -143,7 +143,7 @@ static void split_input(struct pattern_word words[PATTERN_WORDS], const char *in
 		dir--;
 	while (dot > front && input[dot - 1] != '.')
 		dot--;
-	/* A dot at the front begins a hidden file's name and no suffix. */
+	/* A dot at the front begins a hidden file's name, not a suffix. */
 	dot = dot > front + 1 ? dot - 1 : end;
 	words[WORD_DIR] = (struct pattern_word){ "dir", dir ? input : ".", dir ? dir : 1 };
 	words[WORD_NAME] = (struct pattern_word){ "name", input + front, end - front };

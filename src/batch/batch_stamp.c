@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The functions in the header are enough: there is no library to load at each start. */
+/* The header's inline functions are enough: no library has to be loaded at each start. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -116,7 +116,7 @@ int stamp_make(struct stamp *stamp, const struct options *options, struct error 
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* The stamp is the first thing after the trace's magic number and provider. */
+/* The stamp is the first record after the trace's magic number and provider. */
 static bool is_in_trace(const struct stamp *stamp, const char *path)
 {
 	struct error err = { 0 };

@@ -177,7 +177,7 @@ skips() { # SUFFIX OPTIONS...
 			[ $now = $wanted_now ] || { echo "$name$suffix: $now"; return 1; }
 		done
 	done
-	grep -q '2 files: 2 whole (2 of them up to date before)$' messages
+	grep -q '2 files: 2 whole (2 of them already up to date)$' messages
 }
 tap_check "--skip-existing makes nothing again" skips .ftf
 tap_check "nor what is gzipped" skips .ftf.gz
