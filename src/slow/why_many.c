@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `ptrace2ftf why` of several recordings, each in a process of its own, or of the lines of such
- * runs. */
+/* `ptrace2ftf why` of several recordings, each in its own process, or of the lines of such runs. */
 #include "src/batch/batch.h"
 
 #include "base/io/file_use.h"
@@ -261,7 +260,7 @@ static int read_lines(struct why_many *many, FILE *in, const char *path, struct 
 		if (!line)
 			return error_set(
 				err, ERROR_FORMAT,
-				"%s: value %zu is no JSON: %s; write lines with `ptrace2ftf why "
+				"%s: value %zu is not JSON: %s; write lines with `ptrace2ftf why "
 				"--json-lines=FILE`",
 				path, number, where.text);
 		added = why_merged_add(&many->merged, line, path);
@@ -269,7 +268,7 @@ static int read_lines(struct why_many *many, FILE *in, const char *path, struct 
 		if (!added)
 			return error_set(
 				err, ERROR_FORMAT,
-				"%s: value %zu is no answer of `ptrace2ftf why`; write lines "
+				"%s: value %zu is not an answer of `ptrace2ftf why`; write lines "
 				"with `ptrace2ftf why --json-lines=FILE`",
 				path, number);
 	}

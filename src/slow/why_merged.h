@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Causes of slow calls in several recordings, each of which is an incident of its own. */
+/* Causes of slow calls in several recordings, each a separate incident. */
 #ifndef SRC_SLOW_WHY_MERGED_H
 #define SRC_SLOW_WHY_MERGED_H
 
@@ -26,8 +26,8 @@ struct why_merged {
 
 /*
  * Add what a run reports: a line of --json-lines, a summary of --json=FILE, or an answer of --json.
- * `input` names the recording if the line does not.  Returns false if it is no answer of
- * `ptrace2ftf why` and no failure.
+ *  `input` names the recording if the line does not.  Returns false if it is neither an answer of
+ * `ptrace2ftf why` nor a failure.
  */
 bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input);
 
