@@ -16,13 +16,13 @@
 /* More headers need another form of core (PN_XNUM). */
 #define HEADERS_MOST (PN_XNUM - 1)
 
-/* Segments end at multiples of it: a later mapping concerns few others. */
+/* Segments end at multiples of this: a later mapping affects few of them. */
 #define SEGMENT_MOST 0x10000
 
-/* 1 GiB: pages are in memory up to the end. */
+/* 1 GiB: all pages stay in memory to the end. */
 #define PAGES_MOST (UINT64_C(1) << 18)
 
-/* Of the number of a page in user memory. */
+/* Bits of a page number in user memory. */
 #define NUMBER_BITS 40
 
 void code_file_begin(struct code_file_writer *writer, const char *recording)
@@ -37,7 +37,7 @@ void code_file_begin(struct code_file_writer *writer, const char *recording)
 	unlink(writer->path);
 }
 
-/* Returns whether other code was there: bytes that were never written, and INT3, are no code. */
+/* Returns whether other code was there: bytes that were never written, and INT3, are not code. */
 static bool is_overwritten(const uint8_t *old, const uint8_t *bytes)
 {
 	for (size_t i = 0; i < CODE_PAGE_SIZE; i++)
@@ -46,7 +46,7 @@ static bool is_overwritten(const uint8_t *old, const uint8_t *bytes)
 	return false;
 }
 
-/* Add a page, instead of what was there before. */
+/* Add a page, replacing an older one. */
 static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t address, bool silent,
 		     const uint8_t *bytes)
 {
@@ -214,7 +214,7 @@ static void put_headers(struct core_output *core)
 
 COMPARE_BY_TWO(compare_pages, struct code_page, pid, address)
 
-/* Returns how many pages there was room for. */
+/* Returns the number of pages that fit. */
 static size_t write_pages(struct code_file_writer *writer, FILE *file)
 {
 	struct core_output core = { .file = file };

@@ -23,16 +23,16 @@ static bool is_new(const char *path, const struct stat *before)
 		now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 }
 
-/* Code is saved at intervals of so many ns, if that takes a 20th of the time at most. */
+/* Interval of saving code, in ns; longer if that would take over 1/SAVE_PAUSES of the time. */
 #define SAVE_INTERVAL UINT64_C(10000000)
 #define SAVE_PAUSES   20
 
-/* A run of perf, whose program is traced for either of these; NULL: is not wanted. */
+/* A run of perf.  Its program is traced for `code` or `calls`; NULL: not wanted. */
 struct perf_run {
 	pid_t perf;
 	bool traced;
-	struct code_file_writer *code; /* saves what the program makes */
-	const char *attach;            /* options.attach: so do these */
+	struct code_file_writer *code; /* saves the code that the program generates */
+	const char *attach;            /* options.attach: save their code, too */
 	uint64_t next_save;            /* ns of CLOCK_MONOTONIC */
 	struct call_watch *calls;      /* of --snapshot-at */
 	bool of_program, started;      /* `calls` are in perf's program; they are watched already */
@@ -95,8 +95,8 @@ static void start_calls(struct perf_run *run, pid_t program)
 
 /*
  * A stop of perf or of the program that it started.  The program stops at its exec, at its end, for
- * its code to be saved, and for signals, which it gets; its children are not traced, as programs
- * that give other rights, sudo(8) for one, would not do so, nor are its other threads.
+ * its code to be saved, and for signals, which it gets; its children are not traced, because
+ * tracing disables set-user-ID programs like sudo(8), nor are its other threads.
  */
 static void pass_stop(struct perf_run *run, pid_t pid, int status)
 {
@@ -220,7 +220,7 @@ static int run(char **words, const struct options *options, struct call_watch *c
 			   : status_of(status, !options->program);
 }
 
-/* run() in a process of its own, whose end leaves processes that outlive the program untraced. */
+/* run() in a separate process, whose end leaves processes that outlive the program untraced. */
 static int run_and_save(char **words, const struct options *options, struct call_watch *calls)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
