@@ -20,7 +20,7 @@
 
 enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK };
 
-/* A request; all texts end in NUL. */
+/* A request; all strings end in NUL. */
 struct request {
 	uint32_t operation;
 	char path[PATH_MAX];
@@ -202,7 +202,8 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 	return -1;
 }
 
-/* Answer with an errno and `fd` (-1: none), or with why not.  Returns whether it was sent. */
+/* Send an errno and `fd` (-1: no descriptor).  If sending `fd` fails, send that errno instead.
+ * Returns whether an answer was sent. */
 static bool send_answer(int socket, int errnum, int fd)
 {
 	union passed_descriptor control = { .bytes = { 0 } };
@@ -256,7 +257,8 @@ static _Noreturn void answer_requests(struct keeper *keeper, int socket)
 	_exit(0);
 }
 
-/* Returns the name of an output, owned by the caller; NULL for none or standard output. */
+/* Returns the name of an output, owned by the caller; NULL without an output or for standard
+ * output. */
 static char *copy_of_file(const char *path)
 {
 	return path && *path && strcmp(path, "-") != 0 ? output_path_copy(path) : NULL;
@@ -304,7 +306,7 @@ static int read_answer(int *fd)
 		size = recvmsg(own_socket, &message, MSG_CMSG_CLOEXEC);
 	while (size < 0 && errno == EINTR);
 	if (size < 0) {
-		/* The answer may still come, and must not be taken for that to another request. */
+		/* The answer may still arrive, and must not be taken for another request's. */
 		errnum = errno;
 		shutdown(own_socket, SHUT_RDWR);
 		errno = errnum;

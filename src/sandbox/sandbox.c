@@ -36,7 +36,7 @@ int sandbox_enter(struct sandbox *sandbox, enum sandbox_process process,
 	sandbox->why = find_obstacle();
 	if (sandbox->why && options->sandbox == SANDBOX_AUTO)
 		return 0;
-	/* In this order: the filter of system calls would refuse the others' calls. */
+	/* In this order: the seccomp filter would refuse the system calls of the other steps. */
 	if (process == SANDBOX_CONVERSION)
 		files = keeper_start(options);
 	calls = files;

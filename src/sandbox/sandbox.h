@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rights that the program keeps while it reads a recording of someone else, so that a recording
- * that exploits a fault in the program gains little, until the process ends, in all threads.
+ * Limits the program's rights while it reads someone else's recording, so that a recording that
+ * exploits a bug in the program gains little.  The limits hold in all threads until the process
+ * ends.
  *
- * Landlock (landlock(7)) allows to read the files named on the command line with --symfs, and else
- * any file, as a recording may name any.  seccomp (seccomp(2)) allows the system calls of a
+ * With --symfs, Landlock (landlock(7)) allows reading the files named on the command line; without
+ * it, any file, because a recording may name any. seccomp (seccomp(2)) allows the system calls of a
  * conversion: no new program or process, nothing made executable, no socket, no signal to another
- * process, no input for a terminal, no new, removed or changed file: the outputs are descriptors
+ * process, no input for a terminal, no new, removed or changed file.  The outputs are descriptors
  * that another process opens (keeper.c).  Refused files fail with EACCES, refused calls with
  * ENOSYS.
  *
@@ -38,14 +39,14 @@ enum sandbox_process {
 };
 
 /*
- * Enter the sandbox of a conversion or a server, as --sandbox says.  Called with one thread, before
- * an input is read.  Fills `sandbox`.  Returns 0, for off and auto always; -1 with err filled if on
- * was given and not both halves are active.
+ * Enter the sandbox of a conversion or a server, as --sandbox requires.  Call it with one thread,
+ * before an input is read.  Fills `sandbox`.  Returns 0, for off and auto always; -1 with err
+ * filled if on was given and not both halves are active.
  */
 int sandbox_enter(struct sandbox *sandbox, enum sandbox_process process,
 		  const struct options *options, struct error *err);
 
-/* Enter the sandbox of a tool that is to be started, as far as the system has both halves. */
+/* Enter the sandbox of a tool before starting it, with the halves that the system has. */
 void sandbox_enter_tool(void);
 
 /* Print a warning if the system has neither half. */

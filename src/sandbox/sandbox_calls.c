@@ -24,7 +24,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* The kernel takes 4096 at most. */
+/* The kernel accepts at most 4096. */
 #define FILTER_MOST 1024
 
 struct call_filter {
@@ -66,7 +66,7 @@ static void allow(struct call_filter *filter, const uint16_t *calls, size_t coun
 	}
 }
 
-/* Allow calls by their arguments; of several conditions for a call one has to hold. */
+/* Allow calls by their arguments; one of several conditions for a call must hold. */
 static void allow_if(struct call_filter *filter, const struct call_condition *conditions,
 		     size_t count)
 {
@@ -164,7 +164,7 @@ static void allow_conversion(struct call_filter *filter, const struct options *o
 		{ SYS_sendto, 0, CALL_WORD, keeper },
 		{ SYS_recvmsg, 0, CALL_WORD, keeper },
 		{ SYS_shutdown, 0, CALL_WORD, keeper },
-		/* Sockets that do not wait. */
+		/* Non-blocking sockets. */
 		{ SYS_fcntl, 1, CALL_WORD, options->debuginfod ? F_SETFL : F_GETFL },
 	};
 
@@ -188,8 +188,8 @@ static void allow_reading(struct call_filter *filter, bool devices)
 /* ---- A server ------------------------------------------------------------ */
 
 /*
- * A server accepts connections at an open socket, reads requests, and sends the open file: for
- * that, messages, memory, time and the end.
+ * A server accepts connections at an open socket, reads requests, and sends the open file: this
+ * needs messages, memory, time and exit.
  */
 static const uint16_t server_calls[] = {
 	SYS_accept4,       SYS_pselect6,       SYS_recvfrom,    SYS_select,   SYS_sendfile,
@@ -227,7 +227,8 @@ const char *sandbox_enter_calls(enum sandbox_process process, const struct optio
 	static const struct sock_filter begin[] = {
 		LOAD(offsetof(struct seccomp_data, arch)),
 		SKIP_UNLESS(AUDIT_ARCH_X86_64, 1),
-		/* For another architecture its constant stays loaded, which is no number. */
+		/* For another architecture, its constant stays loaded, which is not the number of a
+		 * call. */
 		LOAD_CALL,
 	};
 	static const struct sock_filter end[] = { RETURN(SECCOMP_RET_ERRNO | ENOSYS) };

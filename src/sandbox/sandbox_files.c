@@ -86,7 +86,7 @@ static bool path_below(char path[PATH_MAX], const char *variable, const char *na
 
 static void allow_reading(struct rules *rules, const struct options *options)
 {
-	/* For the C library (the machine, the time zone) and base/fault.h. */
+	/* For the C library (the machine, the time zone) and fault_watch(). */
 	static const char *const system[] = { "/proc/self",     "/proc/sys/vm",
 					      "/proc/meminfo",  "/sys/devices/system/cpu",
 					      "/etc/localtime", "/usr/share/zoneinfo",
