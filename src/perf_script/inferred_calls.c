@@ -2,14 +2,14 @@
 /* Infers branches from addresses and names, and from trees of calls. */
 #include "src/perf_script/inferred_calls.h"
 
-/* More open calls are of a trace whose returns are not recognised: the outer ones are forgotten. */
+/* More open calls mean that returns are not recognised: forget the outer calls. */
 #define OPEN_MOST ((size_t)1 << 16)
-/* Open calls that a return or exception may leave at once. */
+/* Most open calls that one return or exception leaves. */
 #define SEARCH_MOST 64
 /* Bytes of a near call: SDM volume 2, "CALL". */
 #define CALL_SHORTEST 2
 #define CALL_LONGEST  8
-/* Of functions, by compilers; few returns go to such an address. */
+/* Compilers' alignment of functions; few returns go to such an address. */
 #define ENTRY_ALIGNMENT 16
 
 void inferred_calls_release(struct inferred_calls *calls)
@@ -127,7 +127,7 @@ void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *ev
 
 /* ---- Trees of calls ------------------------------------------------------ */
 
-/* Bytes of all invented calls, and between two. */
+/* Bytes of an invented call, and between two of them. */
 #define TREE_CALL_LENGTH 5
 #define TREE_DISTANCE    4096
 

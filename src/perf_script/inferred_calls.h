@@ -3,7 +3,7 @@
  * Infers facts that the text of perf script lacks: the kinds of branches without the field flags,
  * and the branches themselves from a tree of calls (--call-trace).
  *
- * A struct inferred_calls has the open calls of a thread that the text showed.
+ * A struct inferred_calls contains a thread's open calls in the text.
  */
 #ifndef SRC_PERF_SCRIPT_INFERRED_CALLS_H
 #define SRC_PERF_SCRIPT_INFERRED_CALLS_H
@@ -15,10 +15,10 @@
 struct inferred_calls {
 	struct inferred_call {
 		uint64_t site; /* address of the call; 0: an entry into the kernel */
-		const struct symbol
-			*symbol; /* of its code; of a tree the function itself; may be NULL */
-		size_t level;    /* of a tree: its indent */
-	} * calls;               /* owned; the innermost last */
+		const struct symbol *
+			symbol; /* of the call's code; in a tree the function itself; may be NULL */
+		size_t level;   /* of a tree: its indent */
+	} * calls;              /* owned; the innermost last */
 	size_t count, room;
 };
 

@@ -8,11 +8,11 @@
 #include "src/select/mode_filter.h"
 #include "symbols/dso/dso_store.h"
 
-/* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
+/* perf script prints no longer lines: its symbols and paths have at most some KiB. */
 #define LINE_MAX_BYTES ((size_t)64 * 1024)
 /* Bytes of a near call: SDM volume 2, "CALL". */
 #define NEAR_CALL_LONGEST 8
-/* Longer lines, or more unknown lines in a row, are of another text, or endless. */
+/* With longer lines, or more unknown lines in a row, the text is another one, or endless. */
 #define LINE_LIMIT   ((size_t)16 << 20)
 #define STRANGE_MOST 100000
 /* Code without a branch has at most this many bytes; one in SKIP_SHARE branches may skip more. */
@@ -38,7 +38,7 @@ struct script_thread {
 	} id;
 	struct callstack *stack;     /* owned */
 	struct inferred_calls calls; /* owned */
-	uint64_t at;                 /* where the branch before led to; 0: unknown */
+	uint64_t at;                 /* where the previous branch led; 0: unknown */
 	UT_hash_handle hh;
 };
 
@@ -57,12 +57,12 @@ struct script {
 	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
 	struct demangler demangler;
 	uint64_t time;           /* of the line before */
-	uint8_t ids;             /* enum perf_line_ids, of the branch before */
-	uint64_t no_ip, no_addr; /* branches without the field; of the latter samples, perhaps */
-	unsigned strange;        /* lines in a row that say nothing */
+	uint8_t ids;             /* enum perf_line_ids, of the previous branch */
+	uint64_t no_ip, no_addr; /* branches without the field; no_addr may include samples */
+	unsigned strange;        /* consecutive lines that are not known */
 	bool names_seen;         /* the field sym is printed */
-	uint64_t near, skipped;  /* branches from where the one before led to, or elsewhere */
-	uint64_t later, earlier; /* lines, by their time and that of the line before */
+	uint64_t near, skipped;  /* branches from where the previous one led, or from elsewhere */
+	uint64_t later, earlier; /* lines, by their time relative to the previous line's */
 	bool any_time, relative; /* the text has times; they begin with 0: --reltime, --deltatime */
 };
 
@@ -125,7 +125,7 @@ static const struct name *shown_name(struct script *script, const struct name *l
 	return length < LINE_MAX_BYTES ? name_intern(names, script->text, length) : linkage;
 }
 
-/* Returns the symbol of a text, named `name`; NULL: as it is in the options' style. */
+/* Returns the symbol of a text, shown as `name`; NULL: as the text in the options' style. */
 static struct text_symbol *symbol_of(struct script *script, struct text_view text,
 				     const struct name *name)
 {
@@ -166,7 +166,7 @@ static const struct symbol *address_symbol(struct script *script,
 	return &symbol->symbol;
 }
 
-/* Returns the symbol for all code without one of a file, "[libc.so.6]"; NULL: of no file. */
+/* Returns the symbol for all code of a file without symbols, "[libc.so.6]"; NULL: no file. */
 static const struct symbol *file_symbol(struct script *script, struct text_view dso)
 {
 	const struct name *path = name_intern(script->options->names, dso.at, dso.length), *name;
@@ -192,7 +192,7 @@ static bool is_file(const struct perf_line_location *parsed)
 	       name->at[name->length - 1] == ']';
 }
 
-/* Returns the offset at an address, of a line without; never 0 but where the symbol begins. */
+/* Returns the offset of an address in a line without offsets; 0 only where the symbol begins. */
 static uint64_t offset_in(const struct text_symbol *symbol, uint64_t ip)
 {
 	return symbol->start_known && ip >= symbol->symbol.start ? ip - symbol->symbol.start : 1;
@@ -231,7 +231,7 @@ static bool is_start_known(const struct perf_line_location *parsed, const struct
 	       (location->symbol && ((const struct text_symbol *)location->symbol)->start_known);
 }
 
-/* A call without offset goes to where its function begins, unless it only reads its address. */
+/* A call without an offset leads to its function's start, unless it only reads its address. */
 static void learn_start(struct script *script, const struct perf_line_location *parsed,
 			const struct branch_event *event, struct location_pair *locations)
 {
@@ -286,7 +286,7 @@ static bool same_unnamed(const struct perf_line *line)
 	       (!from->length || !memcmp(from->at, to->at, from->length));
 }
 
-/* Code runs upwards between branches, so text with all branches has few that begin elsewhere. */
+/* Code runs upwards between branches, so few branches of a complete text begin elsewhere. */
 static void check_path(struct script *script, const struct perf_line *line)
 {
 	struct script_thread *thread = script_thread_of(script, line);
@@ -400,7 +400,7 @@ static void skip_line(struct script *script, const char *reason)
 		  "line %" PRIu64 " of the text is %s; skipped", script->counts->lines, reason);
 }
 
-/* A decode error has the recording's time, whatever perf prints of other lines. */
+/* A decode error has the recording's time, whatever perf prints on other lines. */
 static void check_time(struct script *script, struct perf_line *line)
 {
 	if (line->kind == PERF_LINE_ERROR &&
@@ -545,8 +545,8 @@ static int read_lines(struct script *script, FILE *in, struct error *err)
 }
 
 /*
- * Branches without addresses make no calls, and times since the line before no times: CPUs that
- * perf prints in turns go back a little, and seldom.  Returns -1 with *err filled.
+ * Branches without addresses give no calls, and times since the previous line no times. (Times of
+ * CPUs that perf prints in turns go back only a little, and seldom.) Returns -1 with *err filled.
  */
 static int check_fields(struct script *script, struct error *err)
 {

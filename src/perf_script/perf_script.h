@@ -4,10 +4,10 @@
  * branches with symbols into a call-stack machine.
  *
  * The forms of a line are in perf_script_line.h; missing fields are inferred (inferred_calls.h) and
- * reported in the counts.  Text of branches without ip or addr is an error, and so is one of times
- * since the line before (--deltatime).  Threads are the pairs of pid and tid, in the order in which
- * they appear.  A line of no known form, and one of more than 64 KiB, is counted as a warning and
- * skipped; a read error is an error.  Memory grows with the number of distinct names and threads.
+ * reported in the counts.  Branches without ip or addr are an error, and so are times since the
+ * previous line (--deltatime).  Threads are the pairs of pid and tid, in the order in which they
+ * appear.  A line of unknown form or of more than 64 KiB is skipped, and counted as a warning; a
+ * read error is an error.  Memory grows with the number of distinct names and threads.
  */
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_H
@@ -22,22 +22,21 @@ struct perf_script_options {
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
 	enum trace_mode mode;         /* user or kernel: show this code only */
 	enum demangle_style demangle; /* of names that are mangled in the text */
-	bool name_addresses; /* code without names is a function for each address, not one a file */
+	bool name_addresses; /* code without names is one function per address, not per file */
 	/* Borrowed: the first argument of these functions, each of which may be NULL. */
 	void *context;
 	/* Returns the track of a new thread; -1: unknown id. */
 	void *(*track)(void *context, int32_t pid, int32_t tid);
-	/* A line, without newline, that changes more than the location inside one function, for the
-	 * call. */
+	/* Gets a line, without newline, that changes more than the location inside one function. */
 	void (*echo)(void *context, const char *line, size_t length);
-	/* A line of kind PERF_LINE_HIT and its location, for the call. */
+	/* Gets a line of kind PERF_LINE_HIT and its location. */
 	void (*hit)(void *context, const struct perf_line *line, const struct location *location);
-	/* After the last line.  `newer`: the text has a (dso) column, which magic-trace reads
-	 * since 1.1. */
+	/* Called after the last line.  `newer`: the text has a (dso) column, which magic-trace
+	 * reads since 1.1. */
 	void (*input_end)(void *context, bool newer);
 };
 
-/* The command that prints all that is used. */
+/* The command that prints all fields in use. */
 #define PERF_SCRIPT_COMMAND                                                                        \
 	"perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff,dso"
 
@@ -68,13 +67,13 @@ struct perf_script_counts {
 	uint64_t first_time, last_time; /* ns: of what was fed; 0 if nothing was */
 	uint64_t gaps[GAP_REASONS];     /* errors, by enum gap_reason */
 	uint64_t hits;                  /* of breakpoints and probes */
-	uint64_t samples; /* of other events and of events that are not named: not shown */
+	uint64_t samples;               /* of other or unnamed events: not shown */
 };
 
 /*
  * Read all of `in` and feed the machine; then finish and close every thread's stack.  `counts` may
- * be NULL.  Returns 0, or -1 and *err if `in` could not be read; the lines read before are finished
- * all the same.
+ * be NULL.  Returns 0, or -1 and *err if `in` could not be read; the lines read before are still
+ * finished.
  */
 int perf_script_convert(FILE *in, const struct perf_script_options *options,
 			struct perf_script_counts *counts, struct error *err);

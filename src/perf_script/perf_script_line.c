@@ -82,7 +82,7 @@ static bool take_location(struct perf_line_location *location, struct text_view 
 	return true;
 }
 
-/* The location before the arrow; four blanks or more part it from the field callindent. */
+/* The location before the arrow; four blanks or more separate it from the field callindent. */
 static bool take_from(struct perf_line_location *location, struct text_view text)
 {
 	size_t begin = memmem(text.at, text.length, "    ", 4) ? text.length : 0;
@@ -175,7 +175,7 @@ static bool split_arrow(struct text_view text, struct text_view *from, struct te
 
 /*
  * perf's words (util/trace-event-scripting.c, sample_flags[]).  Entering and leaving a virtual
- * machine is no branch of a known kind; where it stops the trace, the line has "tr end" as well.
+ * machine are not branches of a known kind; if they stop the trace, the line also has "tr end".
  */
 static const struct {
 	const char *word;
@@ -275,8 +275,8 @@ static bool take_sample(struct perf_line *line, struct text_view text)
 }
 
 /*
- * "(dso)<TAB>", four blanks for each call around it, and a name, or an address that is padded to
- * 16 columns: perf_sample__fprintf_callindent().  The dso is that of the branch's `from`.  Nothing
+ * "(dso)<TAB>", four blanks for each enclosing call, and a name, or an address that is padded to 16
+ * columns: perf_sample__fprintf_callindent().  The dso is that of the branch's `from`.  Nothing
  * follows if the branch leads to code that is not traced.
  */
 static bool take_call_tree(struct perf_line *line, struct text_view text)
@@ -357,7 +357,7 @@ static void parse_branch(struct perf_line *line, struct text_view text, bool nam
 		parse_half_branch(line, text, named || line->has_flags);
 		return;
 	}
-	/* "tr strt jmp" means the begin of tracing, not a jump. */
+	/* "tr strt jmp" means the beginning of tracing, not a jump. */
 	if (line->flags & BRANCH_TRACE_ON &&
 	    (line->branch == BRANCH_JUMP || line->flags & BRANCH_TRACE_OFF))
 		line->branch = BRANCH_NONE;
@@ -388,8 +388,8 @@ static bool is_breakpoint(struct text_view event)
 }
 
 /*
- * The begin of a probe's fields: "(4010)", or "(4010 <- 4090)" with the return address, which *ip
- * gets then (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).
+ * The beginning of a probe's fields: "(4010)", or "(4010 <- 4090)" with the return address, which
+ * is stored in *ip (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).
  */
 static bool take_probe(struct text_view text, uint64_t *ip)
 {
@@ -420,7 +420,7 @@ static bool take_hit(struct perf_line *line, struct text_view event, struct text
 	return true;
 }
 
-/* "pid/tid", or one number, the thread's.  Returns whether it came. */
+/* "pid/tid", or one number, the thread's.  Returns whether it was there. */
 static bool take_ids(struct perf_line *line, struct text_view *text)
 {
 	struct text_view rest = *text;
@@ -490,7 +490,7 @@ static bool begins_event(struct text_view text, size_t width)
 static void take_untimed_header(struct perf_line *line, struct text_view *text)
 {
 	struct text_view rest = *text;
-	const char *end = rest.at; /* of the word before */
+	const char *end = rest.at; /* of the previous word */
 
 	for (skip_blanks(&rest); rest.length;) {
 		struct text_view start = rest, here = rest, token = take_token(&rest);

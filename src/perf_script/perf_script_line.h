@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of `perf script` text of an Intel PT recording, taken apart.
+ * Parses one line of `perf script` text of an Intel PT recording.
  *
  * The text is what perf prints for
- *	perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff
+ * 	perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff
  * with any other fields, without any but ip and addr, with --call-trace or
  * --call-ret-trace, and with the lines for decode errors and comments
  * (tools/perf/builtin-script.c, util/auxtrace.c).  Examples:
@@ -26,8 +26,8 @@
 #include "base/cursor.h"
 
 /*
- * Parsers of the begin of a view.  Each take_...() skips what it recognises, and returns whether it
- * was there; if not, the view may have changed.
+ * Parsers of the beginning of a view.  Each take_...() skips what it recognises, and returns
+ * whether it was there; if not, the view may have changed.
  */
 
 /* Digits of a second that are read. */
@@ -98,26 +98,26 @@ bool take_decimal(struct text_view *text, uint64_t *value);
 /* Hexadecimal digits; *value gets the last 64 bits of them. */
 bool take_hex(struct text_view *text, uint64_t *value);
 
-/* "123", "-1"; *id is -1 if it is no id. */
+/* "123", "-1"; *id is -1 if the number is not an id. */
 bool take_id(struct text_view *text, int32_t *id);
 
-/* "47170.086912826" in ns; fewer digits are padded, those after the ninth dropped. */
+/* "47170.086912826" in ns; fewer digits are padded, digits after the ninth dropped. */
 bool take_time(struct text_view *text, uint64_t *time);
 
 enum perf_line_kind {
-	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of a form that is not known */
+	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of an unknown form */
 	PERF_LINE_BLANK,       /* says nothing: empty, a comment, a source line, a sample's stack */
 	PERF_LINE_BRANCH,
 	PERF_LINE_ERROR,    /* a decode error */
 	PERF_LINE_HIT,      /* of a breakpoint, or of a probe (kprobe, uprobe) */
 	PERF_LINE_CBR,      /* the CPU's frequency */
 	PERF_LINE_SAMPLE,   /* of another event */
-	PERF_LINE_NAMELESS, /* a sample of any event, as the field event is not printed */
+	PERF_LINE_NAMELESS, /* a sample of any event: the field event is not printed */
 	PERF_LINE_PTWRITE,
 	PERF_LINE_CALL_TREE, /* of --call-trace, --call-ret-trace */
 	PERF_LINE_NO_IP,     /* a branch without the field ip */
 	PERF_LINE_NO_ADDR,   /* a branch without the field addr, or a sample without event */
-	PERF_LINE_IGNORED,   /* known and of no use: psb, power states */
+	PERF_LINE_IGNORED,   /* known but unused: psb, power states */
 };
 
 /* The fields pid and tid: a single number is the thread's. */
@@ -157,7 +157,7 @@ struct perf_line {
 	struct text_view message; /* of an ERROR */
 };
 
-/* Take one line (without its newline) apart. */
+/* Parse one line (without its newline). */
 void perf_line_parse(struct perf_line *line, const char *text, size_t length);
 
 #endif
