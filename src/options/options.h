@@ -69,8 +69,8 @@ struct options {
 	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* of a difference */
 	const char *html; /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
 	bool merge;       /* inputs are lines of JSON of `ptrace2ftf why` */
-	bool apart;       /* each of them is one */
-	bool of_several;  /* this conversion is of one of them */
+	bool apart;       /* each input is one recording */
+	bool of_several;  /* this conversion is of one of several inputs */
 	enum input_kind input_kind;
 	enum trace_mode mode;
 	enum pt_engine engine;
@@ -113,10 +113,10 @@ struct options {
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
 	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
 			      * --output `ptrace2ftf open` does not keep it */
-	struct pattern_list fail_if; /* its conditions: src/diff/diff.h */
-	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
-	const char *usual_ui;        /* the user's setting of it; NULL: none */
-	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.c); NULL: none */
+	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
+	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
+	const char *usual_ui; /* the user's setting of --ui; NULL: not set */
+	const char *stamp;    /* borrowed: to be written into FTF (batch_stamp.c); NULL: none */
 	/* OCaml; the argument of an overlay's option: src/overlays/overlays.h. */
 	struct overlay_option {
 		enum overlay_kind kind;
