@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and starts a browser as xdg-open(1) does, but for text browsers. */
+/* Finds and starts a browser like xdg-open(1), except for text browsers. */
 #include "src/serve/viewer_page.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ const char *browser_commands(const struct browser_environment *environment)
 {
 	const char *named = environment->browser;
 
-	/* Editors that work on another host over ssh set it, and open the address there. */
+	/* Editors that work on another host over ssh set BROWSER, and open the address there. */
 	if (named && named[strspn(named, ":" BLANKS)])
 		return named;
 	if (environment->ssh || (!environment->display && !environment->wayland))
@@ -89,7 +89,7 @@ static bool succeeds(char **words)
 /* The number of the descriptor for messages. */
 #define MESSAGES (STDERR_FILENO + 1)
 
-/* Nothing of the server's is left open, and nothing is printed between its messages. */
+/* Close the server's descriptors, and print nothing between its messages. */
 static void detach(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGXFSZ };
@@ -115,7 +115,7 @@ static _Noreturn void start_first(const char *commands, const char *address, boo
 		size_t length = strcspn(commands, ":");
 		char **words = browser_words(commands, length, address);
 
-		/* The address alone is no command. */
+		/* The address alone is not a command. */
 		if (strcmp(words[0], address) != 0 && succeeds(words))
 			_exit(0);
 		free(words);
@@ -132,7 +132,7 @@ bool browser_start(const char *commands, const char *address, bool quiet)
 	pid_t child = fork(), starter;
 	int status;
 
-	/* A child of a child: its end is no signal for this process, and leaves no zombie. */
+	/* Fork twice: the browser's end neither signals this process nor leaves a zombie. */
 	if (child == 0) {
 		starter = fork();
 		if (starter == 0)

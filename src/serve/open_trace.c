@@ -23,7 +23,7 @@ struct trace_opening {
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
 	uint64_t begin, end; /* ns: the view of the trace at first */
 	const struct browser_environment environment;
-	const char *commands; /* borrowed: that open an address; NULL: there is no browser */
+	const char *commands; /* borrowed: commands that open an address; NULL: no browser */
 };
 
 static bool is_page(const struct trace_opening *opening)
@@ -33,7 +33,7 @@ static bool is_page(const struct trace_opening *opening)
 
 /* ---- The conversion ------------------------------------------------------ */
 
-/* The one of this process; the child has a copy. */
+/* This process's opening; the child has a copy. */
 static struct trace_opening *current;
 
 /*
@@ -127,7 +127,7 @@ static bool may_show_as_is(const struct options *options)
 }
 
 /*
- * If the viewer's page cannot be reached, show an own page, unless the user has chosen something
+ * If the viewer's page cannot be reached, show our own page, unless the user has chosen something
  * else, or something that only an FTF shows.  A browser on another host may reach it.
  */
 static void choose_page(struct trace_opening *opening)
@@ -144,7 +144,7 @@ static void choose_page(struct trace_opening *opening)
 	if (reason && !options->quiet) {
 		message_begin_warning(stderr);
 		fprintf(stderr, "cannot reach %s: %s; %s\n", opening->origin, reason,
-			own ? "this is the page of --format=html in its stead"
+			own ? "showing the page of --format=html instead"
 			    : "the browser may have kept it; use --format=html for a page without "
 			      "a network");
 	}

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * Each takes 32 KiB at most, and a number below FD_SETSIZE.  The library resets those beyond the
- * limit, so that idle ones must not stay.
+ * A connection takes at most 32 KiB, and a descriptor below FD_SETSIZE.  The library resets
+ * connections beyond the limit, so idle ones must not stay.
  */
 #define CONNECTIONS_MOST 500
 #define IDLE_SECONDS     3
@@ -26,7 +26,7 @@
 
 #define ALLOW_ORIGIN  "Access-Control-Allow-Origin"
 #define ALLOW_METHODS "Access-Control-Allow-Methods"
-/* Of browsers that ask the server, and not yet the user: Chromium 104 to 141. */
+/* For browsers that ask the server instead of the user: Chromium 104 to 141. */
 #define ALLOW_PRIVATE "Access-Control-Allow-Private-Network"
 
 /* ---- The library --------------------------------------------------------- */
@@ -75,7 +75,7 @@ static int listen_at_port(int fd)
 					     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int on = 1;
 
-	/* Connections of an earlier run that are over may still have the port. */
+	/* Closed connections of an earlier run may still hold the port. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -1;
@@ -267,7 +267,7 @@ void trace_server_close(struct trace_server *server)
 
 /* ---- Whether the page can be fetched ------------------------------------- */
 
-/* The connection is tried in a process of its own: a look-up of a name has no limit of time. */
+/* Try the connection in a separate process: name lookup has no timeout. */
 enum reach { REACHED, NO_NAME, NO_CONNECTION };
 
 static bool has_proxy(void)

@@ -141,7 +141,7 @@ static const struct {
 } magics[] = {
 	{ "\x10\x00\x04\x46\x78\x54\x16\x00", 8 }, /* FTF */
 	{ "\x1f\x8b", 2 },                         /* gzip */
-	{ "\x28\xb5\x2f\xfd", 4 },                 /* zstd; from Perfetto 58 on */
+	{ "\x28\xb5\x2f\xfd", 4 },                 /* zstd; since Perfetto 58 */
 	{ "PK\x03\x04", 4 },                       /* zip */
 	{ "\x0a", 1 },                             /* Perfetto's own: field 1 of a message */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that shows a trace, Perfetto's or an own instance of it, and its address. */
+/* The page that shows a trace, Perfetto's or the user's own instance, and its address. */
 #ifndef SRC_SERVE_VIEWER_PAGE_H
 #define SRC_SERVE_VIEWER_PAGE_H
 
@@ -8,10 +8,10 @@
 /* Without --ui. */
 #define VIEWER_PAGE_DEFAULT "https://ui.perfetto.dev"
 
-/* Perfetto's page may connect to this port of 127.0.0.1 only (its Content-Security-Policy). */
+/* The only port of 127.0.0.1 that Perfetto's page may connect to (Content-Security-Policy). */
 #define VIEWER_PAGE_PORT 9001
 
-/* The origin of what this host serves. */
+/* The origin of this host's server. */
 #define VIEWER_PAGE_TEXT_(port) #port
 #define VIEWER_PAGE_TEXT(port)  VIEWER_PAGE_TEXT_(port)
 #define VIEWER_PAGE_HOST        "127.0.0.1:" VIEWER_PAGE_TEXT(VIEWER_PAGE_PORT)
@@ -21,8 +21,8 @@
 
 /*
  * Read the origin of a page's address, as browsers write it (RFC 6454, 6.2): in lower case, without
- * the scheme's own port and the path.  Returns false if the address is not http://HOST or
- * https://HOST, with a port, a path and a query perhaps, all in ASCII.
+ * the scheme's default port and the path.  Returns false if the address is not http://HOST or
+ * https://HOST, optionally with a port, a path and a query, all in ASCII.
  */
 bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST]);
 
@@ -41,13 +41,13 @@ char *viewer_page_path(const char *file);
 char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
 			  const struct number_list *tids);
 
-/* Bytes of a file's begin that show whether it is a trace, which needs no conversion. */
+/* Bytes at a file's beginning that show whether it is a trace, which needs no conversion. */
 #define TRACE_KIND_BYTES 64
 
 /*
- * Returns whether Perfetto opens a file that begins with these bytes, and this program
- * does not convert it: FTF, Perfetto's own format, JSON, or these packed.  Perfetto's
- * importers find them by the same bytes (Sniff() below src/trace_processor/importers/).
+ * Returns whether Perfetto opens a file that begins with these bytes, and this program does not
+ * convert it: FTF, Perfetto's own format, JSON, or these compressed.  Perfetto's importers
+ * recognise them by the same bytes (Sniff() below src/trace_processor/importers/).
  */
 bool trace_kind_is_trace(const uint8_t *begin, size_t size);
 
@@ -62,7 +62,7 @@ struct browser_environment {
 	const char *ssh;               /* SSH_CONNECTION */
 };
 
-/* Returns the process's own. */
+/* Returns the process's environment. */
 struct browser_environment browser_environment(void);
 
 /*
@@ -93,16 +93,16 @@ bool browser_start(const char *commands, const char *address, bool quiet);
 /*
  * The HTTP server of a trace, on this host only, for one page and until the page has it.
  *
- * It answers requests to 127.0.0.1:9001 by that name (a page of another host cannot come here by a
- * name of its own that it resolves to this address), of no other page than the one allowed:
+ * It answers requests to 127.0.0.1:9001 by that name (against DNS rebinding), from the allowed page
+ * only:
  *
  *   GET and HEAD of the path   200 and the whole file, also if a range is asked for
  *   OPTIONS of it, and /status 204: the answer to a page's preflight, also of a private network
  *   anything else              404: Perfetto's page asks POST /status for a trace_processor
  *   another Host or Origin     403
  *
- * Requests and answers are libmicrohttpd's work.  It is loaded at the first use, as it needs
- * GnuTLS and eight more libraries: linked, each conversion would begin 1.6 ms later.
+ * libmicrohttpd handles the requests.  It is loaded at first use, because it needs GnuTLS and eight
+ * more libraries: linking it would start each conversion 1.6 ms later.
  */
 struct trace_server;
 
@@ -113,10 +113,10 @@ struct trace_server;
 int trace_server_listen(struct error *err);
 
 /*
- * Serve the trace in the regular file `fd`.  `path` is that of its address (viewer_page_path()),
- * `origin` that of the page (viewer_page_origin(); NULL: the file is the page); both are borrowed.
- * Returns the server, owned by the caller, which owns `listener` and the file from now on,
- * also if it fails; NULL with err filled.
+ * Serve the trace in the regular file `fd`.  `path` is the path in its address
+ * (viewer_page_path()), `origin` the page's origin (viewer_page_origin(); NULL: the file is the
+ * page); both are borrowed.  Takes ownership of `listener` and `fd`, also on failure.  Returns the
+ * server, owned by the caller; NULL with err filled.
  */
 struct trace_server *trace_server_open(int listener, int fd, const char *path, const char *origin,
 				       struct error *err);
