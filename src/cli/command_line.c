@@ -304,7 +304,7 @@ static void take_words(struct options *options, int argc, char **argv)
 	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
-/* The first word is no input, but what --symbol takes, unless that is given. */
+/* The first word is the pattern of --symbol, unless that is given. */
 static void take_function(struct options *options)
 {
 	const char *suffix = options->input_count ? strrchr(options->inputs[0], '.') : NULL;
@@ -319,7 +319,7 @@ static void take_function(struct options *options)
 	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
-/* Options of the user's that another command has do not hold for this one. */
+/* Ignore settings for options that only other commands have. */
 static void take_setting(void *context, char *name, char *argument, const char *source)
 {
 	struct options *options = context;
@@ -349,7 +349,7 @@ static void take_settings(struct options *options)
 	options->ui = NULL;
 }
 
-/* One output that is named, or standard output but for lists, is of one recording. */
+/* A named output, or standard output except of lists, joins the inputs as one recording. */
 static void choose_joined(struct options *options)
 {
 	bool open_choice =

@@ -59,9 +59,9 @@ const struct command_spec command_specs[COMMANDS] = {
 	},
 	[COMMAND_WHY] = {
 		"why", "[INPUT...]", "Show why some calls are slow",
-		"Without --symbol, of the functions whose slow calls take most.  Calls are slow that "
+		"Without --symbol: of the functions whose slow calls take most time.  Slow calls "
 		"take longer than twice the 95th percentile, or than --slow says.  Several recordings are "
-		"incidents of their own: the causes that they have in common.",
+		"separate incidents: the causes that they share.",
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
 	},
 	[COMMAND_CLOCK_SYNC] = {

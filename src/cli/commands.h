@@ -11,7 +11,7 @@ struct command_spec {
 	const char *summary;   /* line in the list of commands, and first line of --help */
 	const char *more;      /* last lines of --help */
 	unsigned groups;       /* bit set of option groups that it takes */
-	const char *formats;   /* help of --format, if it takes not all of them */
+	const char *formats;   /* help of --format, if not all formats are allowed */
 };
 
 /* By enum command. */
@@ -48,8 +48,8 @@ void usage_error(const char *format, ...) __attribute__((noreturn, format(printf
 int choose_value(const struct option_spec *spec, const char *word);
 
 /*
- * If the first input is no file, but a command, near to one, or a word of other tools, print what
- * was meant and exit with EXIT_USAGE.
+ * If the first input is not a file, but a command, a misspelt command, or a word of other tools,
+ * print a suggestion and exit with EXIT_USAGE.
  */
 void suggest_command(const char *word);
 

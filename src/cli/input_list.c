@@ -8,8 +8,8 @@
 #define LIST_MOST ((size_t)64 << 20)
 
 /*
- * Read all names into options->list.  Returns its bytes.  Each byte is checked at once: a list may
- * be any file, and endless.
+ * Read all names into options->list.  Returns its bytes.  Each byte is checked as it is read: a
+ * list may be any file, and endless.
  */
 static size_t read_names(struct options *options, FILE *in)
 {

@@ -40,7 +40,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Show the causes that recordings have in common; INPUTs are the lines of JSON that "
 	  "single runs wrote by --json-lines", .only = BIT(WHY) },
 	{ "no-join", 0, NULL, GROUP_INPUT, OPTION_FLAG, FIELD(no_join), NEUTRAL,
-	  .help = "Convert each of several INPUTs to an output of its own", .only = BIT(CONVERT) },
+	  .help = "Convert each of several INPUTs to its own output", .only = BIT(CONVERT) },
 	{ "mode", 0, "MODE", GROUP_INPUT, OPTION_CHOICE, FIELD(mode), COMMON,
 	  .help = "Show code of one privilege level: user or kernel; both by default",
 	  .choices = CHOICES({ "user", TRACE_MODE_USER }, { "kernel", TRACE_MODE_KERNEL },
@@ -90,7 +90,7 @@ const struct option_spec option_specs[] = {
 	  .least = 1, .most = 10000 },
 	{ "context", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(slow.context),
 	  NO_ANSWERS | NOT(OPEN),
-	  .help = "Show so much time before and after each slow call, too (default: 10us)" },
+	  .help = "Also show TIME before and after each slow call (default: 10us)" },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples), NOT(LIST),
 	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)" },
 	{ "stacks", 0, "MACHINE", GROUP_EXPERT, OPTION_CHOICE, FIELD(stacks), NOT(LIST),

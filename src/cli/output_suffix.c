@@ -64,7 +64,7 @@ static struct text_view read_name(const char *path)
 	return name;
 }
 
-/* Returns whether a name is one that a format's own tools choose, or look for. */
+/* Returns whether a format's own tools choose or look for a name. */
 static bool is_own_name(const struct output_format *format, struct text_view name)
 {
 	static const char callgrind[] = "callgrind.out";

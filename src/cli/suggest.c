@@ -77,8 +77,8 @@ struct meaning {
 	const char *before, *word;
 };
 
-/* A word of others, or of ours where it is none: of a command, a format or, without --, an option.
- */
+/* A word of another tool, or a command, a format or, without --, an option of ours.
+ * */
 static struct meaning find_meaning(const char *word, size_t length)
 {
 	bool option = length > 2 && memcmp(word, "--", 2) == 0;
@@ -152,7 +152,7 @@ void suggest_command(const char *word)
 	if (command_find(word) != COMMAND_CONVERT)
 		usage_error("'%s' is a command; write it before its options", word);
 	spelling_init(&nearest, word, strlen(word));
-	/* A letter or two may be a file that is missing. */
+	/* One or two letters may be the name of a missing file. */
 	for (int i = COMMAND_CONVERT + 1; i < COMMANDS && word[0] && word[1] && word[2]; i++)
 		spelling_consider(&nearest, command_specs[i].name);
 	suggest("unknown command", word, strlen(word), nearest.best);
