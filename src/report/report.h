@@ -65,7 +65,7 @@ void report_answer(struct report *report, const struct output_format *format,
 /* Add an answer, which is released, of a command that is not a format of slices; may be NULL. */
 void report_take_answer(struct report *report, json_t *answer);
 
-/* Words of doc/summary.schema.json: how a file of code was found, and which names it has. */
+/* Words of doc/summary.schema.json: the state of a file of code, and of its names. */
 extern const char *const report_file_states[]; /* by enum dso_state */
 extern const char *const report_file_names[];  /* by enum dso_names */
 
@@ -87,7 +87,7 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 /* Returns the whole report, owned by the caller; NULL if it is not wanted. */
 json_t *report_json(const struct report *report);
 
-/* Of jansson, for the report and the answers. */
+/* Flags of jansson for the report and the answers. */
 #define REPORT_JSON_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(9))
 
 /* Write JSON and a newline; releases the JSON. The output stores errors. */

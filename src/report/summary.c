@@ -260,7 +260,7 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 			print_duration(summary->fold.shortest, out);
 			putc(',', out);
 		}
-		fputs(" were folded into the slices around them", out);
+		fputs(" were folded into the enclosing slices", out);
 	}
 	if (summary->fold.left_out)
 		fprintf(out,
@@ -297,7 +297,7 @@ static void print_doubts(const struct summary *summary, FILE *out)
 			doubts->uncertain_levels,
 			doubts->uncertain_levels == 1 ? "slice has" : "slices have");
 		print_time((uint64_t)doubts->first_uncertain, out);
-		fputs(": the trace does not show which calls are around them\n", out);
+		fputs(": the trace does not show their enclosing calls\n", out);
 	}
 	if (doubts->opaque_frames)
 		fprintf(out,

@@ -40,8 +40,9 @@ struct summary {
 	unsigned files, nameless_files; /* files of code that ran: all; without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
 	char *top_functions; /* owned: lines about the functions with most self time; NULL: none */
-	bool saved_code;     /* some code is what a process had last: --core */
-	uint64_t changed_functions;       /* of that: they may have been other code before */
+	bool saved_code;     /* some code is the last state of a process: --core */
+	uint64_t changed_functions; /* functions of saved code that may have been other code before
+				     */
 	const struct name *first_changed; /* borrowed: of the lowest address; NULL: there is none */
 	bool times_estimated;             /* of calls between timing packets; no slice says so */
 	char *debug_hint; /* owned: which code without names took time; NULL: none */
@@ -72,13 +73,13 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 void summary_warn(const struct summary *summary, struct diag *diag);
 
 /*
- * Print the counts, and the causes of gaps with remedies, if there are any.  Of one of several
- * conversions, the output; else also files without symbols, the memory, how to open the output, if
- * `is_trace`, and the functions with most self time.
+ * Print the counts, and the causes of gaps with remedies, if there are any.  For one of several
+ * conversions, also print the output; otherwise also files without symbols, the memory, how to open
+ * the output, if `is_trace`, and the functions with most self time.
  */
 void summary_print(const struct summary *summary, bool is_trace, bool of_several, FILE *out);
 
-/* Store what a machine is not sure of. */
+/* Store the uncertain findings of a machine. */
 void summary_add_doubts(struct summary *summary, const struct callstack_machine *machine);
 
 /*

@@ -66,9 +66,9 @@ static void print_function(const struct top_function *function, uint64_t all, bo
 
 /* ---- The tail ------------------------------------------------------------ */
 
-/* Share of the traced time that the longest calls of a function exceed its median by. */
+/* Name a function if its longest calls exceed its median by 1/TAIL_PARTS of the traced time. */
 #define TAIL_PARTS 200
-/* Share of its excess with which a function called by another one has the cause, or its reason. */
+/* Least share of another function's excess with which a function is named instead of it. */
 #define TAIL_SAME 0.7
 
 static double tail_of(const struct slice_totals *totals, uint32_t node)
@@ -85,8 +85,8 @@ static bool is_in(const struct slowest_call *inner, const struct slowest_call *o
 }
 
 /*
- * Returns whether a function is to be named instead of another one, whose slowest call is around
- * or inside of its own: the callee in one file, and the caller of another file's.
+ * Returns whether to name a function instead of another one, if the slowest call of one is inside
+ * of the other's: the callee if both are in one file, otherwise the caller.
  */
 static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t than)
 {
