@@ -2,7 +2,7 @@
 /* The tree of a cluster, as lines. */
 #include "src/formats/answers/slow_causes.h"
 
-/* Shares of a row: of a callee that is in its line, and of the smallest branch with a line. */
+/* Shares of a row with which a callee joins its line, and a branch gets its own line. */
 #define NEARLY_ALL   0.95
 #define BRANCH_SHARE 0.05
 
@@ -29,7 +29,7 @@ static bool add_line(struct line_maker *maker, const struct cause_line *line)
 	return true;
 }
 
-/* Returns the only callee that has nearly all of a row; 0: there is none. */
+/* Returns the only callee that has nearly all of a row; 0: no such callee. */
 static uint32_t main_child(const struct line_maker *maker, uint32_t row)
 {
 	for (uint32_t i = maker->children[row]; i; i = maker->next[i])
@@ -85,7 +85,7 @@ static void list_children(struct line_maker *maker)
 	}
 }
 
-/* The tree of a cluster, with larger branches only if it does not fit. */
+/* Make the tree of a cluster, with only the larger branches if not all fit. */
 void cause_lines_make(const struct slow_answer *answer, const struct row_extra *extras,
 		      struct slow_cluster *cluster)
 {

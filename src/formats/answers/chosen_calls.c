@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chosen functions are nodes of a call tree, which says which of their calls are outermost. */
+/* Chosen functions are nodes of a call tree, which shows the outermost of their calls. */
 #include "src/formats/answers/chosen_calls.h"
 
 /* The node of all slices of SYMBOL_SPECIAL: a thread in one of them is not traced. */
@@ -17,7 +17,7 @@ static uint32_t choose(struct chosen_calls *calls, const struct symbol *symbol)
 		return calls->nodes[function];
 	ARRAY_GROW(calls->nodes, calls->node_room, known + 1);
 	chosen = function_choice_has(&calls->choice, symbol) && symbol->kind != SYMBOL_MARK;
-	/* Functions of one name are one. */
+	/* Functions with the same name are one. */
 	while (functions[named].next_named)
 		named = functions[named].next_named - 1;
 	calls->nodes[function] = symbol->kind == SYMBOL_SPECIAL ? NODE_PAUSE

@@ -2,7 +2,7 @@
 /*
  * Finds the calls of the functions of --symbol and --dso.
  *
- * A sink of slices in program order.  Of a recursion the outermost call counts.  Memory grows
+ * A sink of slices in program order.  Of a recursion, only the outermost call counts.  Memory grows
  * with the functions, threads and open calls only.
  */
 #ifndef SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
@@ -18,7 +18,7 @@ struct chosen_call {
 	uint64_t insns;              /* executed in it */
 	uint64_t untraced;           /* ns of it in system calls, other processes and the like */
 	uint64_t number;             /* chosen calls that ended before it */
-	bool begin_seen, end_seen;   /* else the duration is the least that it can be */
+	bool begin_seen, end_seen;   /* else the duration is a lower bound */
 };
 
 /* A chosen call has ended; it is borrowed for the call. */
@@ -31,7 +31,7 @@ struct chosen_calls {
 	void *context; /* of it */
 	struct function_choice choice;
 	struct function_table functions;
-	uint32_t *nodes; /* owned; by function: its node; NODE_NONE: it is not chosen */
+	uint32_t *nodes; /* owned; by function: its node; NODE_NONE: not chosen */
 	size_t node_room;
 	uint64_t count; /* chosen calls that have ended */
 };

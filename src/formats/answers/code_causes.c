@@ -8,17 +8,17 @@
 #include "src/formats/text/digits.h"
 #include "symbols/dso/dso_store.h"
 
-/* Shares of a cluster's extra: of a loop that is named, and of code whose lines are looked up. */
+/* Least shares of a cluster's extra: to name a loop, and to look up lines of code. */
 #define LOOP_SHARE 0.3
 #define LINE_SHARE 0.05
-/* Share of the extra that the named lines have together. */
+/* Least share of the extra of all named lines together. */
 #define LINES_SHARE 0.6
-/* Lines that are named. */
+/* Most lines that are named. */
 #define LINES_MOST 3
-/* Share of an instruction's executions that stop there, if it faults; interrupts come anywhere. */
+/* Least share of an instruction's executions that stop, if it faults; interrupts hit any code. */
 #define STOP_SHARE 0.25
 
-/* Calls that may be looked at: see take_step(). */
+/* Most calls that are examined: see take_step(). */
 #define LOOK_STEPS (SLOW_LOOKS * LOOK_CLUSTERS + USUAL_CALLS)
 
 /* ---- What to look at ----------------------------------------------------- */
@@ -75,7 +75,7 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 	return true;
 }
 
-/* All of a window has come. */
+/* The window is complete. */
 static void end_window(struct slow_look *look)
 {
 	const struct slow_answer *answer = &look->answers[look->answer];
@@ -249,7 +249,7 @@ static struct code_loop find_loop(const struct code_counts *slow, const struct c
 		loop.rounds[0] = count_rounds(slow, head, &latch);
 		loop.rounds[1] = count_rounds(usual, head, &latch);
 		if (latch != head->key.last || loop.rounds[0] < 1.5 * loop.rounds[1] + 2)
-			continue; /* another one of its jumps is the last one */
+			continue; /* another of its jumps is the last one */
 		loop.extra = time_within(slow, head, latch) - time_within(usual, head, latch);
 		if (loop.extra > found.extra)
 			found = loop;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * --format=histogram: how long the calls of the functions of --symbol take: a block for each
- * function, with four buckets to an octave, and of each bucket the first call as an example.
+ * function, with four buckets to an octave, and the first call of each bucket as an example.
  *
  * Quantiles are exact to one part in 128 (struct durations).  If times are unknown, calls are
  * counted by their instructions.
@@ -22,7 +22,7 @@
 struct function_calls {
 	const struct name *name; /* borrowed */
 	uint64_t total;          /* of all calls: ns, or instructions, as in `durations` */
-	uint64_t cut;            /* calls that took longer than they are counted */
+	uint64_t cut;            /* calls that took longer than their counted time */
 	struct durations durations;
 	struct bucket {
 		uint64_t count;
@@ -34,12 +34,13 @@ struct function_calls {
 struct histogram_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
-	/* Owned, and each; by id of the name, may be NULL; after finish() the first `count`. */
+	/* Owned, as is each element; by id of the name, may be NULL; after finish(), the first
+	 * `count`. */
 	struct function_calls **functions;
 	size_t room, count;
 };
 
-/* The order in which calls of several threads end depends on the threads that decode. */
+/* The order in which calls of several threads end depends on the decoder threads. */
 static bool is_earlier(const struct chosen_call *call, const struct bucket *bucket)
 {
 	if (!bucket->count || call->begin != bucket->begin)
@@ -97,7 +98,7 @@ static void print_bucket(const struct format_output *output, const struct functi
 			 unsigned number, uint64_t most)
 {
 	uint64_t resolution = output->machine->resolution;
-	/* Separate decoding of a part of the trace shifts its times by about this much, ns. */
+	/* ns by which separate decoding of a part of the trace may shift its times. */
 	uint64_t margin = resolution ? resolution + 10000 : 10000000;
 	const struct bucket *bucket = &function->buckets[number];
 	uint64_t begin = bucket->begin - MIN(bucket->begin, margin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The answer of `ptrace2ftf why`: the causes of the slow calls of the functions of --symbol, or of
- * those whose slow calls take most.
+ * the functions whose slow calls take most time.
  */
 #include <math.h>
 
@@ -11,11 +11,11 @@
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_args.h"
 
-/* Slow calls of a function that are kept: of chosen functions, and of all. */
+/* Most slow calls kept of a function, if functions are chosen, and of all. */
 #define KEPT_CHOSEN 1000
 #define KEPT_OF_ALL 128
 
-/* Functions with an answer, and clusters of each. */
+/* Most functions with an answer, and most clusters of each. */
 #define ANSWERS_MOST  3
 #define CLUSTERS_MOST 3
 
@@ -286,7 +286,7 @@ static void print_ranking(const struct why_output *why, FILE *out)
 	print_text_lines("", words, COLUMNS, out);
 }
 
-/* Once all slices have come. */
+/* Called after the last slice. */
 static void make_answers(struct why_output *why)
 {
 	const struct callstack_machine *machine = why->output.machine;
@@ -318,7 +318,7 @@ void why_see(struct format_output *output, const struct branch_event *event,
 	slow_look_see(&((struct why_output *)output)->look, event, places);
 }
 
-/* Print what the first calls of library functions cost, unless slow calls cost much more. */
+/* Print the cost of the first calls of library functions, unless slow calls cost much more. */
 static void print_bindings(const struct why_output *why, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];

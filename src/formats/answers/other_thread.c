@@ -4,7 +4,7 @@
 
 #include "decoder/timeline/timeline_types.h"
 
-/* Paths of a thread's calls, at most. */
+/* Most paths of a thread's calls. */
 #define NODES_MOST 1000
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
@@ -69,7 +69,7 @@ static bool wakes(const struct thread_log *log, const struct thread_event *event
 	return false;
 }
 
-/* Returns the thread with the most time on a CPU, if it has a third, other than two. */
+/* Returns the thread, other than two, with the most time on a CPU, if that is a third. */
 static const struct thread *find_instead(const struct thread_log *log, const struct thread *other,
 					 int32_t tid, int32_t cpu, uint64_t begin, uint64_t end)
 {
@@ -100,10 +100,10 @@ static const struct thread *find_instead(const struct thread_log *log, const str
 
 /* ---- Its calls meanwhile ------------------------------------------------- */
 
-/* Calls of a thread, whose outermost one is found last. */
+/* Calls of a thread; the outermost one is found last. */
 struct call_replay {
 	struct replay_node {
-		uint32_t parent; /* 0: none is known */
+		uint32_t parent; /* 0: unknown */
 		const struct symbol *symbol;
 		uint64_t ns; /* with callees */
 	} nodes[NODES_MOST]; /* [0] is unused */

@@ -13,7 +13,7 @@ struct slow_log {
 	size_t count, room, limit;
 	struct log_mark {
 		size_t begin;      /* entries when the open call began */
-		uint64_t stopped;  /* the same of the thread's stopped time */
+		uint64_t stopped;  /* the thread's stopped time when the open call began */
 		uint32_t function; /* 1 + its index, if calls of it are kept; else 0 */
 		bool outermost;    /* no other call of the function is open */
 		bool stop;
@@ -44,7 +44,7 @@ static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbo
 	return function;
 }
 
-/* A new node of the tree; of a function that is open already the path is known. */
+/* Add a node of the tree; a function that is already open continues its own path. */
 static void add_path(struct slow_calls *calls, uint32_t node, const struct symbol *symbol)
 {
 	uint32_t function = function_of(calls, symbol), open = calls->tree.nodes[node].caller;
@@ -228,7 +228,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		log->open[log->marks[depth + 1].function - 1]--;
 	if (log->marks[depth + 1].stop && --log->stops == 0) {
 		log->stopped += end->all.ns;
-		log->count = log->marks[depth + 1].begin; /* is no part of a call around it */
+		log->count = log->marks[depth + 1].begin; /* not part of the enclosing call */
 	}
 	if (log->marks[depth + 1].outermost) {
 		count_call(calls, log, thread, end, &own);

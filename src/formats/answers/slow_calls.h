@@ -4,13 +4,13 @@
  *
  * A path is a function called by another path; a function that is open already continues its own
  * path, so recursions are folded.  Each thread has a log of the costs of the calls that ended in
- * open calls, which is summed up by path whenever it gets long: a call that ends finds in it what
- * happened during the call.  So one pass suffices, and memory grows with the distinct paths and the
- * kept calls, not with the trace.
+ * open calls, which is summed up by path when it gets long: when a call ends, the log has its
+ * costs.  So one pass suffices, and memory grows with the distinct paths and the kept calls, not
+ * with the trace.
  *
- * Of a recursion the outermost call counts.  Amounts are ns or, if times are unknown, instructions.
- * Stops that can hit any code, of interrupts and of other threads that run instead, are no part of
- * the amounts and paths, unless the user says from which duration a call is slow.
+ * Of a recursion, only the outermost call counts.  Amounts are ns or, if times are unknown,
+ * instructions.  Stops that can hit any code (interrupts, context switches) are not part of amounts
+ * and paths, unless the user gives the duration above which a call is slow.
  */
 #ifndef SRC_FORMATS_ANSWERS_SLOW_CALLS_H
 #define SRC_FORMATS_ANSWERS_SLOW_CALLS_H
@@ -30,7 +30,7 @@ struct slow_call {
 	uint64_t amount;
 	uint64_t begin, duration;  /* ns */
 	const struct track *track; /* borrowed */
-	struct path_cost *costs;   /* owned: of each path in the call, in no order */
+	struct path_cost *costs;   /* owned: of each path in the call, unordered */
 	size_t count;
 };
 
@@ -45,7 +45,7 @@ static inline int slow_call_compare(const struct slow_call *a, const struct slow
 /* Calls of a function that may be decoded again to compare, with a call of each octave. */
 #define USUAL_CALLS 4
 
-/* Whose code it is: the later, the more it is the user's. */
+/* The owner of code: later values are closer to the user's own code. */
 enum code_owner {
 	OWNER_UNKNOWN = 0, /* not looked up */
 	OWNER_LIBRARY,
@@ -59,8 +59,8 @@ struct slow_function {
 	bool kept;                  /* its calls are counted */
 	struct durations durations; /* amounts of its calls */
 	uint64_t first_begin;       /* ns: of its first call */
-	uint64_t stopped_calls;     /* of these: were stopped, */
-	uint64_t longest;           /* ns: for so long at most */
+	uint64_t stopped_calls;     /* of these: calls that were stopped, */
+	uint64_t longest;           /* ns: of the longest stop */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: there is none */
 		uint64_t begin;            /* ns */

@@ -4,7 +4,7 @@
 
 #include "src/slices/slice_args.h"
 
-/* Share of the extra that a cause has, and the least if none has it. */
+/* Share of the extra that a cause has, and the least share if no function has it. */
 #define CAUSE_SHARE 0.5
 #define CAUSE_LEAST 0.1
 /* Share of all extra by which a callee is the cause instead of its caller. */
@@ -41,7 +41,7 @@ static enum code_owner owner_of(const struct slow_answer *answer, uint32_t funct
 
 /* ---- The bound ----------------------------------------------------------- */
 
-/* Returns a bound at which a call differs from the median by more than times are exact. */
+/* Returns a bound at which a call differs from the median by more than the times' resolution. */
 static uint64_t exact_bound(const struct slow_calls *calls, const struct durations *all,
 			    uint64_t bound)
 {
@@ -180,9 +180,9 @@ static bool is_inside(const struct slow_answer *answer, uint32_t row, uint32_t o
 }
 
 /*
- * Fill the scratch's chain with the functions that have a share of the extra,
- * outermost first: the function itself, and mostly a callee of each in the next.  With less than
- * half of the extra, a function that is not in the one before is left out.  Returns their number.
+ * Fill the scratch's chain with the functions that have a share of the extra, outermost first: the
+ * function itself, then mostly callees of the previous one.  Other functions are left out if they
+ * have less than half of the extra.  Returns their number.
  */
 static size_t find_chain(const struct slow_answer *answer, const struct row_extra *extras,
 			 double share, const struct cause_scratch *scratch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the slow calls of a function take longer than its others: by cluster, as trees of callees.
+ * Finds why the slow calls of a function take longer than the others, by cluster, as trees of
+ * callees.
  *
  * The extra of a path is its mean amount in a slow call less its mean in the other calls.  The own
  * extras of all paths of a call add up to its extra amount.  Slow calls with one cause are a
@@ -19,11 +20,11 @@
 /* ---- Code ---------------------------------------------------------------- */
 
 /*
- * What a call executes, branch by branch: straight runs of code and jumps back, with their costs.
+ * The code that a call executes, branch by branch: straight runs and jumps back, with their costs.
  *
  * A trail follows the branches of one thread, and finds the calls of a function by its entry and
- * return.  Time between two timestamps is divided by instructions.  Stops of the thread are in no
- * cost; system calls are in those of the code that made them.
+ * return.  Time between two timestamps is divided by instructions.  Costs exclude stops of the
+ * thread; system calls count for the code that made them.
  */
 
 enum code_kind {
@@ -45,7 +46,7 @@ struct code_part {
 	UT_hash_handle hh;
 };
 
-/* Of some calls together.  Zeroed memory has no calls. */
+/* Sums over calls.  Zeroed memory has no calls. */
 struct code_counts {
 	struct code_part *parts; /* owned: hash, in the order of their first executions */
 	uint64_t calls;
@@ -96,7 +97,7 @@ struct code_trail {
 bool code_trail_follow(struct code_trail *trail, const struct branch_event *event,
 		       const struct location_pair *places);
 
-/* The branches of a window have come.  Returns whether a call was open, which ends. */
+/* End a window.  Returns whether a call was open, and ends it. */
 bool code_trail_end(struct code_trail *trail);
 
 void code_trail_release(struct code_trail *trail);
@@ -122,7 +123,7 @@ struct thread_log {
 	size_t count, room;
 };
 
-/* Events of a log, at most; a longer one has no answer. */
+/* Most events of a log; a longer log has no answer. */
 #define THREAD_LOG_MOST 200000
 
 /* Calls of a path, at most: the innermost ones. */
@@ -161,18 +162,18 @@ void thread_log_release(struct thread_log *log);
 
 /* ---- Causes -------------------------------------------------------------- */
 
-/* Calls of a function from which its tail can be judged. */
+/* Least calls of a function for judging its tail. */
 #define TAIL_CALLS_LEAST 50
 
-/* Lines of a cluster's tree, at most. */
+/* Most lines of a cluster's tree. */
 #define CAUSE_LINES 14
 
-/* A path, and those below it up to `last` that have nearly all of its extra. */
+/* A path, and its callees up to `last` that have nearly all of its extra. */
 struct cause_line {
 	uint32_t first, last; /* rows */
-	unsigned depth;       /* of lines around it */
-	bool leaf;            /* no line is below it */
-	bool remainder;       /* of the line around it: its own code, and smaller callees */
+	unsigned depth;       /* in enclosing lines */
+	bool leaf;            /* has no lines below */
+	bool remainder;       /* rest of the enclosing line: its own code, and smaller callees */
 	double extra;
 };
 
@@ -190,7 +191,7 @@ struct slow_cluster {
 	size_t line_count;
 	struct code_counts code; /* of calls that were decoded again */
 	struct thread_wait wait; /* of the slowest of them */
-	double rest;             /* with the lines that are leaves, all of the extra */
+	double rest;             /* the rest of the extra after the lines that are leaves */
 };
 
 struct slow_answer {
@@ -236,16 +237,16 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		      const struct slow_choice *choice);
 
 /*
- * Fill `answers` with those of the functions with the largest excess, at most `most`.  If the user
- * has `chosen` the functions, each has one; else only those with a tail: a wrapper, whose excess is
- * that of a callee with a tail of its own, yields to it; a library's function to a caller that is
- * the user's own.  Returns the number of answers.
+ * Fill `answers` for the functions with the largest excess, at most `most`.  If the user has
+ * `chosen` the functions, each has one; else only functions with a tail have one: a wrapper, whose
+ * excess is that of a callee with a tail of its own, yields to it; a library's function to a caller
+ * that is the user's own.  Returns the number of answers.
  */
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
 
-/* Calls whose code is compared, at most: slow ones of the first cluster, one of each other; usual
- * ones of a function. */
+/* Most calls whose code is compared: slow calls of the first cluster (one of each other cluster),
+ * usual calls of a function; most clusters. */
 #define SLOW_LOOKS    2
 #define USUAL_LOOKS   16
 #define LOOK_CLUSTERS 3

@@ -36,7 +36,7 @@ void code_counts_release(struct code_counts *counts)
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* Add time to a part, and to the calls around it, of a recursion once. */
+/* Add time to a part, and to the enclosing calls, once for a recursion. */
 static void add_time(struct code_trail *trail, struct code_part *part, uint32_t node, double ns)
 {
 	trail->stamp++;

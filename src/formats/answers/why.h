@@ -20,7 +20,7 @@ static inline bool why_has_chosen(const struct options *options)
 	return options->select.symbols.count || options->select.dsos.count;
 }
 
-/* What all formats of the answer have in common: as in struct output_format. */
+/* Functions that all formats of the answer share: as in struct output_format. */
 void why_open(struct format_output *output, const struct format_request *request);
 bool why_look(struct format_output *output, struct look_window *window);
 void why_see(struct format_output *output, const struct branch_event *event,
@@ -62,8 +62,8 @@ const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32
 
 /*
  * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
- * and of the slowest one of each further of some clusters, and the lines of a function whose own
- * code is the cause.  Empty if the input can be read only once.
+ * and of the slowest call of each further cluster, and the lines of a function whose own code is
+ * the cause.  Empty if the input can be read only once.
  */
 char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why an answer may be wrong, and commands that show more than it. */
+/* List reasons to doubt an answer, and commands that show more. */
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
@@ -172,7 +172,7 @@ const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32
 					       : NULL;
 }
 
-/* A trace around the slowest call of a cluster. */
+/* Print the command for a trace around the slowest call of a cluster. */
 static void print_trace(const struct why_output *why, const struct slow_answer *answer,
 			size_t number, FILE *out)
 {
