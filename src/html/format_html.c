@@ -18,7 +18,7 @@
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"
 
-/* Default of --fit: a browser draws a page with as many slices within a frame. */
+/* Default of --fit: a browser draws a page with this many slices within a frame. */
 #define FIT_DEFAULT_HTML 1000000
 
 /* Stacks below this fraction (1/N) of the whole are left out of the flame graph: 0.1 pixels. */
@@ -71,7 +71,7 @@ struct html_output {
 	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint32_t least_root;
 	struct html_thread *threads; /* owned; by index of the track */
-	struct html_thread *thread;  /* the one of the events */
+	struct html_thread *thread;  /* the thread of the events */
 	struct html_frame {
 		const struct symbol *symbol;
 		uint64_t begin;
@@ -132,7 +132,7 @@ static uint32_t text_number(struct html_output *html, const struct name *name)
 
 /*
  * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line;
- * of an event's slice its arguments instead of the source file.
+ * for an event's slice, its arguments instead of the source file.
  */
 static void print_symbols(struct html_output *html)
 {
@@ -337,7 +337,7 @@ static void print_html_thread(struct html_output *html, size_t index)
 		html->thread->marks);
 }
 
-/* `key`: tracks from `begin` to before `end` with slices or marks. */
+/* Print as `key` the tracks [begin, end) that have slices or marks. */
 static void print_page_tracks(struct html_output *html, const char *key, size_t begin, size_t end)
 {
 	const char *between = "\n";

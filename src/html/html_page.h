@@ -13,14 +13,14 @@
 #include "base/common.h"
 
 /*
- * Print the page from `line` on (NULL: its begin) up to the summary in HTML, up to the data in
+ * Print the page from `line` (NULL: its beginning) up to the summary in HTML, up to the data in
  * JSON, which the caller prints next, or to the end.  Returns the line to continue with.
  */
 const char *const *html_page_print(const char *const *line, const char *title, FILE *out);
 
 /*
- * Print why.html, the begin of the page of slow calls up to its title.  trace_kind_open() knows a
- * page of either kind by its first lines.
+ * Print why.html, the beginning of the page of slow calls up to its title. trace_kind_open()
+ * recognises both pages by their first lines.
  */
 void html_why_begin(FILE *out);
 

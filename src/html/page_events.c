@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the trace of the events beside the calls. */
+/* Read the trace of the events other than calls. */
 #include "src/html/page_events.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/html/html_page.h"
 
-/* A slice's name and arguments, as the symbol that slices have. */
+/* A slice's name and arguments, in the form of a symbol. */
 struct page_symbol {
 	struct page_text {
 		const struct name *name, *args;
@@ -114,7 +114,7 @@ static void take_counter(struct page_events *events, const struct track *track,
 	}
 }
 
-/* Take an event. The end of a slice has the symbol to show, as it may have more arguments. */
+/* Take an event. The end of a slice has the symbol to show, because it may have more arguments. */
 static void take_event(struct page_events *events, const struct slice_sink *sink,
 		       struct page_track *track, const struct trace_record *record)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page's events beside the calls: CPU events, hits, perf's records, overlays.
+ * The page's events other than calls: CPU events, hits, perf's records, overlays.
  *
  * Their writer makes a trace, as for --split (ftf_side.h). Its slices and instants become tracks of
  * the page, its counters curves. Arrows, async slices, context switches and wakeups are left out.
@@ -21,8 +21,8 @@ struct page_events {
 };
 
 /*
- * Emit the slices and instants to `sink`, and keep the counters. `first_index` is that of the first
- * new track. `events` owns the tracks and their symbols. Returns 0; -1 with err filled.
+ * Emit the slices and instants to `sink`, and keep the counters. `first_index` is the index of the
+ * first new track. `events` owns the tracks and their symbols. Returns 0; -1 with err filled.
  */
 int page_events_read(struct page_events *events, const struct slice_sink *sink,
 		     uint32_t first_index, struct error *err);

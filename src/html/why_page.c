@@ -18,7 +18,7 @@
 #define CHART_WIDTH 960
 #define BAR_HEIGHT  120
 #define CALL_HEIGHT 18
-/* A call below it is not drawn. */
+/* Narrower calls are not drawn. */
 #define LEAST_WIDTH 0.5
 #define LETTER      7
 
@@ -30,7 +30,7 @@
 /* Clusters with colours of their own. */
 #define COLORS 4
 
-/* Lines of source before and after that of the cause. */
+/* Lines of source before and after the line of the cause. */
 #define SOURCE_BEFORE 3
 #define SOURCE_AFTER  16
 
@@ -194,7 +194,8 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 	const struct durations *all = &answer->calls->functions[answer->function].durations;
 	uint32_t first = log_class(all->min, BAR_BITS), last = log_class(all->max, BAR_BITS);
 	double width = CHART_WIDTH / (double)(last - first + 1);
-	uint64_t least = MIN(MAX(answer->bound, all->min), all->max); /* the bound may be any */
+	uint64_t least =
+		MIN(MAX(answer->bound, all->min), all->max); /* --slow may give any bound */
 	double bound = (log_class(least, BAR_BITS) - first + 1) * width;
 	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
 
@@ -430,7 +431,7 @@ static void print_source(FILE *in, const struct source_line *at, const struct co
 	free(line);
 }
 
-/* Print the source of the main cause, if it is at hand, with the extra time of its lines. */
+/* Print the source of the main cause, if the file can be read, with the extra time of its lines. */
 static void print_cause_source(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	const struct symbol *cause = slow_symbol(answer, answer->clusters[0].cause);
