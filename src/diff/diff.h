@@ -8,9 +8,9 @@
 enum diff_side { SIDE_A = 0, SIDE_B, SIDES };
 
 /*
- * Convert both recordings, each with its own options in a process of its own, and print the
- * difference according to A's options: a table, or stacks (--format=folded), and --json. Returns
- * the exit status; EXIT_EXCEEDED: a condition of --fail-if is met.
+ * Convert both recordings, each with its own options in its own process, and print the difference
+ * according to A's options: a table, or stacks (--format=folded), and --json. Returns the exit
+ * status; EXIT_EXCEEDED: a condition of --fail-if is met.
  */
 int diff_command(const struct options sides[SIDES], batch_convert_fn *convert);
 
@@ -100,7 +100,8 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 		      char *const names[SIDES], bool markdown, FILE *out);
 
 /*
- * Returns the same as an object (ptrace2ftf-diff(1)), owned by the caller; takes over `exceeded`.
+ * Returns the same as an object (ptrace2ftf-diff(1)), owned by the caller; takes ownership of
+ * `exceeded`.
  */
 json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 			const json_t *const reports[SIDES], json_t *exceeded);

@@ -126,8 +126,8 @@ static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
 }
 
 /*
- * Check each matching function. One that B lacks may have been renamed or inlined, so its growth is
- * unknown: the condition is met. Returns whether the pattern matches a function.
+ * Check each matching function. A function that B lacks may have been renamed or inlined, so its
+ * growth is unknown: the condition is met. Returns whether the pattern matches a function.
  */
 static bool check_functions(struct diff_limit *limit, const struct diff_rows *rows)
 {

@@ -14,7 +14,7 @@
 
 /* ---- Text and Markdown --------------------------------------------------- */
 
-/* Print text so that Markdown, as GitHub and GitLab show it, and HTML leave it as it is. */
+/* Print text so that HTML and Markdown (of GitHub and GitLab) leave it unchanged. */
 static void print_plain(const char *text, FILE *out)
 {
 	char *valid = valid_text(text, strlen(text));
