@@ -2,9 +2,9 @@
 /*
  * Limits of memory, CPU time and work for hostile input, by the source of the data.
  *
- * doc/BUDGETS.md has the reason of each limit, the share of it that compilers' output takes, and
- * its test.  A whole run takes at most 64 MiB + 4 times the size of all files read; compressed
- * sections count by their unpacked size (tests/sweep/, tests/scale/).
+ * doc/BUDGETS.md has each limit's reason, its share that compilers' output takes, and its test.  A
+ * whole run takes at most 64 MiB + 4 times the size of all files read; compressed sections count by
+ * their unpacked size (tests/sweep/, tests/scale/).
  */
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H

@@ -87,7 +87,7 @@ static int read_backtrace(struct memtrace_codec *codec, struct cursor *in, uint6
 
 /* ---- Packets ------------------------------------------------------------- */
 
-/* Read a packet's header, of its own version.  Returns whether there is one. */
+/* Read a packet's header, which has its own version.  Returns whether there is a packet. */
 static bool read_packet_header(struct cursor *in, struct packet_header *header)
 {
 	const uint8_t *begin = in->at;
@@ -384,7 +384,7 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 	return -1;
 }
 
-/* Locations have packets of their own: the events read so far show which state is lost. */
+/* Locations have separate packets: the events read so far show which state is lost. */
 static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 {
 	struct memtrace_domain *domain = trace->domain;

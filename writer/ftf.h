@@ -343,9 +343,9 @@ void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event);
 void ftf_end(struct ftf_writer *writer, const struct ftf_event *event);
 
 /*
- * A whole slice [event->time, end), ticks.  An end before the beginning is a
- * sticky error.  Perfetto drops it if it overlaps another in part, or comes
- * after a slice inside of it that begins at the same time.
+ * A whole slice [event->time, end), ticks.  An end before the beginning is a sticky error.
+ * Perfetto drops it if it partly overlaps another slice, or follows an inner slice that begins at
+ * the same time.
  */
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end);
 
@@ -362,8 +362,8 @@ struct ftf_template {
 /*
  * Write a slice, as ftf_complete() does if `end` (ticks) is later than its time, else as
  * ftf_begin() does; and fill `made`, for either kind of slice, without the last `own` arguments,
- * which belong to this slice only and contain no text.  A record that is long, or contains text, is
- * no template: then `made` is empty.
+ * which belong to this slice only and contain no text.  A record that is long, or contains text,
+ * makes no template: then `made` is empty.
  */
 void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
 		       size_t own, struct ftf_template *made);

@@ -216,7 +216,7 @@ void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event,
 	made->words[0] &= ~THREAD_MASK;
 }
 
-/* Write a record that has arguments of its own. */
+/* Write a record that has its own arguments. */
 static void put_with_args(struct ftf_writer *writer, const struct ftf_templated *record,
 			  const struct ftf_template *from, struct ftf_own_args own,
 			  uint64_t reference)

@@ -24,7 +24,7 @@ int file_use_open(const char *path);
 /* As file_use_open(), for a file that the recording names: does not block on a fifo. */
 int file_use_open_at_once(const char *path);
 
-/* The same as a stream, owned by the caller; NULL with errno. */
+/* As file_use_open(), but returns a stream, owned by the caller; NULL with errno. */
 FILE *file_use_open_stream(const char *path);
 
 /* Returns a descriptor of a new file in memory, owned by the caller; -1 with errno. */

@@ -25,7 +25,7 @@ struct direct_cache {
 
 /*
  * Bound the slots of the caches that the process opens from now on, for an input of `size` bytes:
- * in a large table, each of the few keys of a small input would touch a page of its own.
+ * in a large table, each of the few keys of a small input would touch a separate page.
  */
 void direct_cache_expect(uint64_t size);
 

@@ -18,7 +18,7 @@ struct pair_table {
 /* Returns the number of a pair: if it is new, table->count before the call. */
 uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t second);
 
-/* The same with a pointer instead of both numbers. */
+/* As pair_table_find(), for a pointer instead of both numbers. */
 static inline uint32_t pair_table_find_pointer(struct pair_table *table, const void *pointer)
 {
 	uint64_t bits = (uint64_t)(uintptr_t)pointer;

@@ -158,7 +158,7 @@ int batch_run(const struct options *options, batch_convert_fn *convert);
  */
 int slow_traces_run(const struct options *options, batch_convert_fn *convert);
 
-/* Returns whether the options are those of `ptrace2ftf why` with several recordings, or --merge. */
+/* Returns whether the options are `ptrace2ftf why` with several recordings, or --merge. */
 bool why_many_wanted(const struct options *options);
 
 /*

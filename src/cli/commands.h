@@ -32,7 +32,7 @@ const char *command_word(enum command command);
  */
 void help_print(enum command command, bool all);
 
-/* Print the versions of the program and its libraries, and what this build lacks. */
+/* Print the versions of the program and its libraries, and the features that this build lacks. */
 void versions_print(void);
 
 /* ---- Usage errors for misspelt words, with suggestions -------------------- */

@@ -6,7 +6,7 @@
 #define FIELD(member) offsetof(struct options, member)
 #define BIT(name)     (1U << COMMAND_##name)
 #define NOT(name)     BIT(name)
-/* Of the commands that print answers, only diff takes it, or none. */
+/* Flags of options that, of the commands that print answers, only diff takes, or no command. */
 #define ONLY_DIFF  (NOT(LIST) | NOT(ANNOTATE) | NOT(WHY))
 #define NO_ANSWERS (ONLY_DIFF | NOT(DIFF))
 

@@ -71,7 +71,7 @@ struct option_spec {
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */
 
-/* Returns the option with a long name of `length` bytes, or with a letter; NULL: none. */
+/* Returns the option with a long name of `length` bytes, or with a letter; NULL: unknown. */
 const struct option_spec *option_find(const char *name, size_t length);
 const struct option_spec *option_find_letter(char letter);
 

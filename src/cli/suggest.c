@@ -20,7 +20,7 @@ void usage_error(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-/* Words of perf and of other tools, and what they are here: an option, a command or a format. */
+/* Words of perf and of other tools, and their meanings here: an option, a command or a format. */
 static const struct {
 	const char *word, *ours;
 } foreign_words[] = {
@@ -104,7 +104,7 @@ static struct meaning find_meaning(const char *word, size_t length)
 	return meaning;
 }
 
-/* Print an error with what a word was meant to be: its meaning, or else the nearest one. */
+/* Print an error with the suggestion for a word: its meaning, or else the nearest word. */
 static void suggest(const char *what, const char *word, size_t length, const char *nearest)
 {
 	struct meaning meaning = find_meaning(word, length);

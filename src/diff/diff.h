@@ -94,7 +94,7 @@ bool diff_limit_is_valid(const char *text);
 /*
  * Print the sums, and the rows that differ, in their order, with own instructions or with those of
  * callees (METRIC_TOTAL_INSNS); before them, callers that changed by their callees. `top`: limit of
- * rows; 0: none. `markdown`: as tables for a comment of a CI.
+ * rows; 0: no limit. `markdown`: as tables for a comment of a CI.
  */
 void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
 		      char *const names[SIDES], bool markdown, FILE *out);

@@ -54,7 +54,7 @@ struct cpu_track {
 	uint32_t extensions; /* of the MWAIT */
 	bool in_guest;       /* its slice is open */
 	uint64_t vmcs;       /* of the last VMCS packet; 0 at first */
-	/* Of EVD packets, by their type, for the next event: */
+	/* From EVD packets, by their type, for the next event: */
 	struct evd_value {
 		bool known;
 		uint64_t value;
@@ -211,7 +211,7 @@ void hit_events_show(const struct event_output_input *input, struct hit_output *
 
 /*
  * Show a line of kind PERF_LINE_HIT; `location` is its code location.  The values are the fields',
- * "(4010) argc=1 name=\"x\"".  A text of another form becomes one value.
+ * "(4010) argc=1 name=\"x\"".  Text of another form becomes one value.
  */
 void hit_events_show_line(const struct perf_line *line, const struct location *location,
 			  struct hit_output *output);

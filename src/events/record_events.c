@@ -22,7 +22,7 @@ struct perf_record_events {
  * below 100 for real-time threads, 100 to 139 for others (include/linux/sched/prio.h).
  */
 
-/* Of a thread with the nice value 0: DEFAULT_PRIO. */
+/* The priority of nice value 0: DEFAULT_PRIO. */
 #define SCHED_PRIORITY_DEFAULT 120
 
 struct sched_priority {
@@ -287,7 +287,7 @@ static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct t
 		(before && event_filter_has(tracks->filter, before, change->time)));
 }
 
-/* Write which thread is on the CPU at the begin of the selected time, for Perfetto. */
+/* Write which thread is on the CPU at the beginning of the selected time, for Perfetto. */
 static void write_state(const struct perf_record_events *records, const struct cpu_switch *last)
 {
 	const struct cpu_switch state = { .time = records->tracks->filter->begin,

@@ -50,7 +50,7 @@ struct html_output {
 	struct format_output output; /* first */
 	const char *input;           /* borrowed */
 	struct output *file;         /* borrowed */
-	uint64_t fit;                /* limit of slices; 0: none */
+	uint64_t fit;                /* limit of slices; 0: no limit */
 	bool by_insns, costs;
 	struct slice_store store;
 	struct slice_sink kept; /* into `store` */
@@ -219,7 +219,7 @@ static void print_slice(struct html_output *html, const struct html_frame *frame
 	html->thread->shown++;
 }
 
-/* Leave a slice out: count it, and the slices inside of it, in the enclosing one. */
+/* Leave a slice out: count it and its inner slices in the enclosing slice. */
 static void fold_slice(struct html_output *html, uint64_t duration, uint64_t inside)
 {
 	if (!html->depth) {

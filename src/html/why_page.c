@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * --html=FILE of `ptrace2ftf why`: the answer as a page for a ticket.  It has no script: charts are
- * SVG, and all of it can be read and searched as text.
+ * SVG, and the whole page can be read and searched as text.
  */
 #include <math.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@
 #define NAME_MOST 200
 /* Classes of durations in an octave: 2^BAR_BITS. */
 #define BAR_BITS 2
-/* Clusters with colours of their own. */
+/* Clusters with separate colours. */
 #define COLORS 4
 
 /* Lines of source before and after the line of the cause. */
@@ -379,7 +379,7 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 
 /* ---- Source -------------------------------------------------------------- */
 
-/* The path is the recording's: only a regular file is read, and none with --symfs. */
+/* The path is the recording's: read only a regular file, and no file with --symfs. */
 static FILE *open_source(const struct why_output *why, const struct source_line *at)
 {
 	int fd = why->options->symfs || !at->file || !at->line

@@ -80,9 +80,9 @@ struct options {
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
 	char **program;          /* borrowed: the words after --; may be NULL */
-	const char *attach;      /* PIDs; NULL: none */
+	const char *attach;      /* PIDs; NULL: not given */
 	const char *start_at;    /* function whose first call starts the trace; may be NULL */
-	const char *snapshot_at; /* function whose call ends the recording; NULL: none */
+	const char *snapshot_at; /* function whose call ends the recording; NULL: not given */
 	uint64_t snapshot;       /* bytes of trace to keep; 0: all */
 	bool all_cpus, dry_run;
 	bool no_code; /* do not save generated code */
@@ -104,8 +104,8 @@ struct options {
 	bool debuginfod;             /* ask servers for files */
 	bool force_dso;              /* accept files with another build id */
 	/* Output */
-	const char *output; /* path; "-": stdout; NULL: none, or named by a batch */
-	char *beside;       /* owned: the default `output`; NULL: none */
+	const char *output; /* path; "-": stdout; NULL: no output, or named by a batch */
+	char *beside;       /* owned: the default `output`; NULL: no output */
 	const struct output_format *format;
 	enum option_args args;
 	bool flows;          /* show tail calls as arrows */
@@ -116,14 +116,14 @@ struct options {
 	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
 	const char *usual_ui; /* the user's setting of --ui; NULL: not set */
-	const char *stamp;    /* borrowed: to be written into FTF (batch_stamp.c); NULL: none */
+	const char *stamp;    /* borrowed: to be written into FTF (batch_stamp.c); NULL: no stamp */
 	/* OCaml; the argument of an overlay's option: src/overlays/overlays.h. */
 	struct overlay_option {
 		enum overlay_kind kind;
 		const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
 	} * overlays;             /* owned */
 	size_t overlay_count, overlay_room;
-	/* Of --clock-offset: ns to add to times of an overlay's clock. */
+	/* --clock-offset: ns to add to times of an overlay's clock. */
 	struct clock_offsets {
 		bool has_mono, has_real;
 		int64_t mono, real;
@@ -140,7 +140,7 @@ struct options {
 	enum message_color color;
 	/* Decoding */
 	unsigned threads; /* 0: one per CPU */
-	unsigned verify;  /* decode every Nth segment with both engines; 0: none */
+	unsigned verify;  /* decode every Nth segment with both engines; 0: never */
 	/* Batches */
 	const char *output_pattern;
 	const char *files_from;
@@ -148,7 +148,7 @@ struct options {
 	const char *json_lines; /* path; "-": stdout */
 	unsigned jobs;          /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
-	uint64_t timeout;  /* limit of a job in ns; 0: none */
+	uint64_t timeout;  /* limit of a job in ns; 0: no limit */
 	char *settings[3]; /* owned: configuration file, its path, environment variable */
 	char **side_words; /* owned: words of one side of `ptrace2ftf diff` */
 	/* Owned: "--NAME=ARGUMENT" of options that may change an output. */

@@ -92,7 +92,7 @@ struct selection {
 	} split;
 	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
 	enum function_order order;
-	uint32_t top; /* limit of a table's rows; 0: none */
+	uint32_t top; /* limit of a table's rows; 0: no limit */
 };
 
 /* Release the lists.  Idempotent, also on zeroed memory. */

@@ -172,9 +172,9 @@ static int by_value(const void *left, const void *right)
 }
 
 /*
- * Pair each call with the message `shift` messages further in the ring.
- * Returns how many pairs are of the same kind; `lates` gets how much later each
- * such message is than the best offset says (ns).
+ * Pair each call with the message `shift` messages further in the ring.  Returns the number of
+ * pairs of the same kind; `lates` gets the ns by which each of these messages is later than the
+ * best offset predicts.
  */
 static size_t pair_in_order(const struct trial *trial, int64_t shift, int64_t *lates)
 {

@@ -183,7 +183,7 @@ static struct overlay_clock match_recording(struct overlays *overlays, struct ov
 
 #define ANY_PROCESS INT32_MIN
 
-/* Returns the runtime events of a process; NULL: there are none. */
+/* Returns the runtime events of a process; NULL: not given. */
 static const struct overlay_input *find_events(const struct overlays *overlays, int32_t pid)
 {
 	for (size_t i = 0; i < overlays->count; i++)

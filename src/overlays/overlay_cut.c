@@ -73,7 +73,7 @@ static int choose_range(struct cut *cut, const struct overlay_input *input,
 
 /* ---- The blocks ---------------------------------------------------------- */
 
-/* List the blocks that are collected before the range (`dead`), or those that are written. */
+/* List the blocks that are collected before the range (`dead`), or the blocks that are written. */
 static void list_blocks(struct numbers *list, struct cut *cut, const struct overlay_input *input,
 			bool dead)
 {

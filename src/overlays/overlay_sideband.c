@@ -38,7 +38,7 @@ static void release_history(struct history *history)
 
 /* ---- perf's records --------------------------------------------------------- */
 
-/* Returns the first fork by a thread, of its own process; NULL: none was seen. */
+/* Returns the first fork by a thread, of its own process; NULL: not seen. */
 static const struct thread *first_child(const struct thread *const *threads, size_t count,
 					const struct thread *parent)
 {

@@ -143,7 +143,7 @@ static struct live_block *add_live(struct memtrace_trace *trace, const struct me
 
 /* ---- Allocations --------------------------------------------------------- */
 
-/* Append to the text of a stack as far as it fits.  Returns the new length. */
+/* Append to the text of a stack, cut to the room.  Returns the new length. */
 __attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX + 1], size_t used,
 							   const char *format, ...)
 {
@@ -294,7 +294,7 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
 
 /*
  * Begin or end the slice of a block's life, by the name of the function that allocated it: Perfetto
- * shows such slices by name, below no process.
+ * shows async slices by name, not below a process.
  */
 static void write_life(struct memtrace_trace *trace, const struct domain_track *track,
 		       const struct memtrace_event *event, struct live_block *block)

@@ -310,7 +310,7 @@ static void write_end(struct ring_trace *ring, unsigned lane, uint64_t time)
 	ftf_end(ring->overlays->writer, &event);
 }
 
-/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
+/* Emit the remaining slices that nest on a lane.  Returns how many remain. */
 static size_t fill_lane(struct ring_trace *ring, unsigned lane)
 {
 	const struct overlay_slice *stack[OVERLAY_DEPTH];

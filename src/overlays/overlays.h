@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OCaml's runtime events and memtrace files beside a recording: opens them, matches their clocks
- * with the trace's, and prints them as text or writes them as tracks of their process.
+ * OCaml's runtime events and memtrace files that accompany a recording: opens them, matches their
+ * clocks with the trace's, and prints them as text or writes them as tracks of their process.
  */
 #ifndef SRC_OVERLAYS_OVERLAYS_H
 #define SRC_OVERLAYS_OVERLAYS_H
@@ -146,9 +146,9 @@ int overlays_open(struct overlays *overlays, const struct options *options, stru
 void overlays_close(struct overlays *overlays);
 
 /*
- * Match each overlay's clock with the trace's, print how, and write the overlay's
- * tracks, up to the limit of `output`, which `writer` writes to.  The trace's clock is perf's;
- * without a recording (NULL) it is that of the runtime events, or memtrace's if there are none.
+ * Match each overlay's clock with the trace's, print how, and write the overlay's tracks, up to the
+ * limit of `output`, which `writer` writes to.  The trace's clock is perf's; without a recording
+ * (NULL) it is that of the runtime events, or memtrace's without runtime events.
  *
  * Of runtime events, per domain: "domain N GC" with the collector's phases as nested slices,
  * "domain N spans" and "domain N events" of the program, and counters.  Of memtrace: "memtrace
@@ -259,8 +259,8 @@ bool overlay_calls_match(struct overlay_clock *clock, const struct overlay_calls
 /*
  * A program's events come after its exec and before its exit.  Each domain of OCaml 5 makes its
  * backup thread just before it reports domain_spawn, and reports domain_terminate before its thread
- * exits (runtime/domain.c: domain_thread_func).  Every such pair of a record of perf and an event
- * bounds the offset from one side.
+ * exits (runtime/domain.c: domain_thread_func).  Every pair of a perf record and an event bounds
+ * the offset from one side.
  */
 
 /* ns by which the overlay's clock is ahead of perf's: low <= ahead <= high. */

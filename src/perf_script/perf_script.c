@@ -374,7 +374,7 @@ static void feed_time(struct script *script, const struct perf_line *line,
 	struct branch_event event = { .kind = BRANCH_NONE };
 	struct branch_notes notes = { .mark = mark };
 
-	/* magic-trace 1.0 knows no such lines. */
+	/* magic-trace 1.0 does not know these lines. */
 	if (script->options->machine->like_upstream)
 		return;
 	if (line->from.has_dso)

@@ -56,7 +56,7 @@ enum perf_script_lacks {
 
 #define PERF_SCRIPT_LACKS 9
 
-/* Of each bit, by its number: the field, and its replacement. */
+/* By the number of each bit: the field, and its replacement. */
 extern const struct perf_script_lack {
 	const char *field, *effect;
 } perf_script_lacks[PERF_SCRIPT_LACKS];
@@ -64,7 +64,7 @@ extern const struct perf_script_lack {
 struct perf_script_counts {
 	uint64_t lines, branches, unknown;
 	unsigned lacks;                 /* enum perf_script_lacks; while lines are read, so far */
-	uint64_t first_time, last_time; /* ns: of what was fed; 0 if nothing was */
+	uint64_t first_time, last_time; /* ns: of the lines fed; 0 if nothing was fed */
 	uint64_t gaps[GAP_REASONS];     /* errors, by enum gap_reason */
 	uint64_t hits;                  /* of breakpoints and probes */
 	uint64_t samples;               /* of other or unnamed events: not shown */

@@ -276,7 +276,7 @@ static bool take_sample(struct perf_line *line, struct text_view text)
 
 /*
  * "(dso)<TAB>", four blanks for each enclosing call, and a name, or an address that is padded to 16
- * columns: perf_sample__fprintf_callindent().  The dso is that of the branch's `from`.  Nothing
+ * columns: perf_sample__fprintf_callindent().  The dso is the dso of the branch's `from`.  Nothing
  * follows if the branch leads to code that is not traced.
  */
 static bool take_call_tree(struct perf_line *line, struct text_view text)
@@ -626,7 +626,7 @@ static bool is_source_line(const char *text, struct text_view line)
 				     view_starts_with(line, "insn:") || *line.at == '(');
 }
 
-/* Returns whether a line without time is perf's: it says what it is, or pads its address. */
+/* Returns whether a line without time is perf's: it names its kind, or pads its address. */
 static bool is_known_without_time(struct perf_line *line, const char *text, size_t length)
 {
 	if (line->kind == PERF_LINE_NO_ADDR && !line->ids && !line->has_flags)

@@ -2,7 +2,7 @@
 /*
  * Parses one line of `perf script` text of an Intel PT recording.
  *
- * The text is what perf prints for
+ * perf prints the text for
  * 	perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff
  * with any other fields, without any but ip and addr, with --call-trace or
  * --call-ret-trace, and with the lines for decode errors and comments
@@ -89,7 +89,7 @@ static inline bool take_blanks(struct text_view *text)
 /* `word` and the blanks after it, if it ends there; else the view stays. */
 bool take_word(struct text_view *text, const char *word);
 
-/* Returns the run of non-blanks that comes next, and skips it and the blanks after it. */
+/* Returns the next run of non-blanks, and skips it and the blanks after it. */
 struct text_view take_token(struct text_view *text);
 
 /* Decimal digits; *value gets them, UINT64_MAX if they are too many. */
@@ -148,7 +148,7 @@ struct perf_line {
 	struct perf_line_location to;
 	size_t indent; /* of a CALL_TREE, columns: four for each call; `from` is the function */
 	/*
-	 * Of a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; the event's fields as printed,
+	 * For a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; the event's fields as printed,
 	 * "(4010) argc=1", or empty; the data's address, 0 if it is not printed.
 	 */
 	struct text_view event, arguments;

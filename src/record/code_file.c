@@ -62,7 +62,7 @@ static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t addres
 
 /*
  * Add the pages of a line of /proc/PID/maps if it is of code that is in no file.  Pages of zeros
- * have no code, or none yet instead of what was removed.
+ * have no code, or their new code is not yet written.
  */
 static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory, const char *line)
 {

@@ -244,7 +244,7 @@ static int run_and_save(char **words, const struct options *options, struct call
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Report obstacles to watching calls before perf starts, as far as possible. */
+/* Report obstacles to watching calls before perf starts, if they can be foreseen. */
 static bool prepare_calls(struct call_watch *calls, const struct options *options)
 {
 	struct error err = { 0 };

@@ -50,8 +50,8 @@ struct recorder {
 void recorder_look(struct recorder *recorder);
 
 /*
- * Print each obstacle with its remedy, and warn of what makes a recording worse. Returns whether
- * recording is possible.
+ * Print each obstacle with its remedy, and warn of conditions that make a recording worse. Returns
+ * whether recording is possible.
  */
 bool recorder_check(const struct recorder *recorder, const struct options *options, FILE *out);
 

@@ -28,7 +28,7 @@ struct report {
 	struct summary summary;
 	struct sandbox sandbox;      /* active parts of the sandbox */
 	json_t *parts;               /* owned: an object; NULL: not wanted */
-	const char *phase;           /* the current one; NULL: none */
+	const char *phase;           /* the current one; NULL: not in a phase */
 	uint64_t begin_ns, phase_ns; /* start of the run and of the phase, CLOCK_MONOTONIC */
 	/* From report_finish(), borrowed: */
 	const struct diag *diag;
@@ -77,7 +77,7 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 /* Add the hits that were shown or counted, by event. */
 void report_hits(struct report *report, const struct hit_output *hits);
 
-/* Add each memtrace file's data on itself, and how much of it was read. */
+/* Add each memtrace file's data on itself, and the amount read. */
 void report_overlays(struct report *report, const struct overlays *overlays);
 
 /* End the report, before calling the functions below. Borrows `diag` and `err`. */

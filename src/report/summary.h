@@ -32,14 +32,15 @@ struct summary {
 	uint64_t times_impossible; /* times in packets above INT64_MAX ns */
 	uint64_t guests;           /* runs of a virtual machine's code */
 	uint64_t writes_broken;    /* emulated PTWRITEs with an incomplete value */
-	struct pt_verdict verdict; /* of --verify; segments 0: none */
+	struct pt_verdict verdict; /* of --verify; segments 0: not run */
 	bool output_cut;           /* at its limit, without the rest of the input */
 	bool interrupted;          /* by SIGINT, without the rest of the input */
 	char **outputs;            /* owned, as are the strings: paths */
 	size_t output_count, output_room;
 	unsigned files, nameless_files; /* files of code that ran: all; without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
-	char *top_functions; /* owned: lines about the functions with most self time; NULL: none */
+	char *top_functions; /* owned: lines about the functions with most self time; NULL: no lines
+			      */
 	bool saved_code;     /* some code is the last state of a process: --core */
 	uint64_t changed_functions; /* functions of saved code that may have been other code before
 				     */

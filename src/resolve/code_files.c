@@ -31,8 +31,8 @@ void code_files_release(struct code_files *files)
 }
 
 /*
- * libipt opens files by name, and the running kernel's vdso has none: write its bytes into a file
- * in memory. Returns the file's name, or NULL.
+ * libipt opens files by name, and the running kernel's vdso has no name: write its bytes into a
+ * file in memory. Returns the file's name, or NULL.
  */
 static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
 {

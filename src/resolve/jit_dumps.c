@@ -124,8 +124,8 @@ static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap)
 }
 
 /*
- * Divide a mapping without a file into what the core has of it, and the rest.  Compilers map code
- * again, or make it executable again, to write to it: what ran before may have been other code.
+ * Divide a mapping without a file into the parts in the core, and the rest.  Compilers map code
+ * again, or make it executable again, to write to it: the code before may have been different.
  */
 static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		       const struct perf_mmap *mmap)

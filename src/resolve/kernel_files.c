@@ -285,7 +285,7 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 	return true;
 }
 
-/* Returns `path`, set to the directory of perf record --kcore; NULL: there is none. */
+/* Returns `path`, set to the directory of perf record --kcore; NULL: it does not exist. */
 static const char *recorded_kcore(const struct perf_file *file, char path[PATH_MAX])
 {
 	return file->folder && snprintf(path, PATH_MAX, "%s/kcore_dir", file->folder) < PATH_MAX &&

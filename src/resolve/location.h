@@ -95,8 +95,8 @@ static inline bool location_jumps_unusually(const struct location_pair *location
 
 /*
  * Returns whether, by its name, a function unwinds the stack, so that execution usually continues
- * in another function than its caller: the functions of CALL_NEVER_RETURNS, and those that unwind
- * for them.
+ * in another function than its caller: the functions of CALL_NEVER_RETURNS, and the functions that
+ * unwind for them.
  */
 bool location_unwinds(const struct name *name);
 

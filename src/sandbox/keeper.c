@@ -289,7 +289,7 @@ static _Noreturn void begin_keeping(const struct options *options, int pid, int 
 static int own_socket = -1, own_gone = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns 0, and in *fd the descriptor that came with the answer, or -1; -1 with errno. */
+/* Returns 0, with the answer's descriptor, or -1, in *fd; -1 with errno. */
 static int read_answer(int *fd)
 {
 	union passed_descriptor control;

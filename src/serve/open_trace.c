@@ -13,11 +13,11 @@
 #include "src/serve/viewer_page.h"
 
 struct trace_opening {
-	struct options options; /* a copy; what it points to is borrowed */
+	struct options options; /* a copy; its pointers are borrowed */
 	batch_convert_fn *convert;
 	int listener;             /* owned until the server has it */
 	struct temp_file unnamed; /* the output, unless the options name one */
-	int trace;                /* owned until the server has it: what is shown; -1 at first */
+	int trace;                /* owned until the server has it: the shown file; -1 at first */
 	char *name;               /* owned: of the trace */
 	const char *page;         /* borrowed: the address of the viewer's */
 	char origin[VIEWER_PAGE_ORIGIN_MOST];

@@ -15,7 +15,7 @@
  * Convert, unless the input is a trace, and show the result until the page has fetched it.
  * `convert` reports "view_begin" and "view_end" if the page shows a part of the trace first.
  * Returns the exit status: the conversion's; EXIT_FAILED if there is nothing to show; EXIT_USAGE if
- * the options convert what needs no conversion; 128 + N if signal N ended the conversion.
+ * options of a conversion are given for a trace; 128 + N if signal N ended the conversion.
  */
 int open_trace(const struct options *options, batch_convert_fn *convert);
 

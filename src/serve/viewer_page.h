@@ -51,8 +51,8 @@ char *viewer_page_address(const char *page, const char *path, uint64_t begin, ui
  */
 bool trace_kind_is_trace(const uint8_t *begin, size_t size);
 
-/* Open such a trace, or a page of --format=html (`page`).  Returns an owned descriptor; -1:
- * neither. */
+/* Open a trace of these kinds, or a page of --format=html (`page`).  Returns an owned descriptor;
+ * -1: neither. */
 int trace_kind_open(const char *path, bool *page);
 
 /* The variables of the environment that choose the user's browser; NULL: not set. */
@@ -82,8 +82,8 @@ bool browser_is_remote(const struct browser_environment *environment);
 char **browser_words(const char *command, size_t length, const char *address);
 
 /*
- * Start the first of the commands that succeeds with `address`, without waiting, in a session of
- * its own, so that Ctrl-C does not end it.  If all fail, a message is printed unless `quiet`.
+ * Start the first of the commands that succeeds with `address`, without waiting, in its own
+ * session, so that Ctrl-C does not end it.  If all fail, a message is printed unless `quiet`.
  * Returns false if no process can be started.
  */
 bool browser_start(const char *commands, const char *address, bool quiet);
@@ -122,8 +122,8 @@ struct trace_server *trace_server_open(int listener, int fd, const char *path, c
 				       struct error *err);
 
 /*
- * Answer requests until the file was sent whole.  There is no limit of time: the browser may ask
- * its user first.  Returns 0; -1 with err filled.
+ * Answer requests until the whole file was sent, without a timeout: the browser may ask its user
+ * first.  Returns 0; -1 with err filled.
  */
 int trace_server_run(struct trace_server *server, struct error *err);
 

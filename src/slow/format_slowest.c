@@ -28,7 +28,7 @@ struct slowest_output {
 	struct chosen_call *calls;
 	size_t count, room;
 	/* After finish(): */
-	uint64_t bound;  /* ns: of --slow; 0: none */
+	uint64_t bound;  /* ns: of --slow; 0: not given */
 	uint64_t slower; /* calls above it; for a percentile, accurate to 1/128 of a duration */
 };
 

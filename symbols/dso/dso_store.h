@@ -5,8 +5,8 @@
  *
  * All results are borrowed and live until dso_store_close().  A file that cannot be found or read
  * is a dso all the same: it has a name, no code and one SYMBOL_FILE symbol.  Symbol tables are read
- * at the first lookup of a symbol of the file, debug information at that of a line.  Broken ELF or
- * DWARF costs that file its names or lines and one warning, nothing else.
+ * at the first lookup of a symbol of the file, debug information at the first lookup of a line.
+ * Broken ELF or DWARF costs that file its names or lines and one warning, nothing else.
  *
  * A stripped file has the symbols and lines of its debug file, if it is found
  * (symbols/files/debug_file.h).
@@ -57,7 +57,7 @@ struct dso {
 	bool changed;        /* its recorded path began with DSO_CHANGED; `path` does not */
 	const char *refused; /* why the file at the path is not used; NULL: no file */
 	bool forced;         /* a file with another build id is used, too */
-	bool debug_loaded, symbols_loaded, lines_loaded; /* or looked for in vain */
+	bool debug_loaded, symbols_loaded, lines_loaded; /* or not found */
 	unsigned languages;     /* that its names show: bits of enum demangle_language */
 	bool used;              /* a name was asked for */
 	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
@@ -80,7 +80,7 @@ struct dso {
 	struct cached_symbol **unnamed; /* owned: the symbols of entries that ran */
 	size_t unnamed_count, unnamed_room;
 	struct id_index unnamed_ids; /* by symbol.start */
-	/* The range of file offsets of the last answer: lookups come in bunches. */
+	/* The range of file offsets of the last answer: lookups cluster. */
 	struct last_hit {
 		uint64_t begin, end;         /* bytes from the start of the file */
 		uint64_t vaddr;              /* of `begin` */
@@ -152,7 +152,7 @@ enum dso_names {
 
 /* The findings for a dso up to now, for reports. */
 struct dso_info {
-	bool used;            /* its name was asked for: chosen code of it ran */
+	bool used;            /* its name was requested: chosen code of it ran */
 	enum dso_names names; /* NONE if not `used`: of the members below, only `refused` is set */
 	size_t symbols;       /* number of names */
 	bool lines;           /* debug information with lines was looked up and found */
@@ -300,7 +300,8 @@ struct source_frame {
 size_t dso_source_frames(struct dso *dso, uint64_t vaddr,
 			 struct source_frame frames[SOURCE_FRAMES]);
 
-/* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or none. */
+/* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or not
+ * inlined. */
 const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr);
 
 /* ---- For dso_*.c only ---------------------------------------------------- */
@@ -314,9 +315,10 @@ struct dso_store {
 	struct dso *files; /* hash of found files, one dso for each file */
 	struct demangler demangler;
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
-	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
-	const struct symbol *first_changed; /* of the lowest address; NULL: there is none */
-	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
+	uint64_t changed_count; /* symbols with `changed`, but for whole files */
+	const struct symbol
+		*first_changed; /* of the lowest address; NULL: without changed functions */
+	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Protects the store and all dsos; held during each lookup.  Decoder threads look up
 	 * functions while the event thread looks up names.

@@ -190,7 +190,7 @@ struct line_program {
 	const struct dwarf_guard *guard;
 	size_t longest;      /* directory, bytes */
 	size_t memory, most; /* bytes of directories and files */
-	/* Of its header: */
+	/* From its header: */
 	unsigned version;
 	size_t offset_size;          /* 4 or 8 bytes */
 	unsigned base;               /* the first special opcode */

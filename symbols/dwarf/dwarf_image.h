@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sections of debug information that are read here, presented to libdw as an ELF file of their
- * own.
+ * The sections of debug information that are read here, presented to libdw as a separate ELF file.
  *
  * From the file itself, libdw would unpack all compressed sections by zlib, which takes twice as
  * long as libdeflate.  That includes unused ones: a sixth to a quarter are lists of variables'

@@ -217,8 +217,8 @@ static bool read_below(struct inline_reader *reader, Dwarf_Die *above, uint32_t 
 /* ---- Units --------------------------------------------------------------- */
 
 /*
- * The functions of a skeleton unit are in a file of their own (DWARF 5, 3.1.2).
- * Clang can leave the inlined calls in the skeleton, too.
+ * The functions of a skeleton unit are in a separate file (DWARF 5, 3.1.2).  Clang can leave the
+ * inlined calls in the skeleton, too.
  */
 static void enter_split_unit(struct inline_table *table, struct inline_unit *unit)
 {

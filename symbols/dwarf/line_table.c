@@ -210,8 +210,8 @@ static const char *directory_of(Dwarf_Die *unit, const char *file)
 }
 
 /*
- * Returns 1 and the rows of a unit's line table; 0 if it has no table, which is no
- * error; -1 (ERROR_FORMAT) if it is damaged.
+ * Returns 1 and the rows of a unit's line table; 0 if it has no table, which is not an error; -1
+ * (ERROR_FORMAT) if it is damaged.
  */
 static int read_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count,
 		     struct error *err)

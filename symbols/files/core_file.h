@@ -25,13 +25,13 @@ struct core_segment {
 	int32_t pid;
 	bool changed;         /* CORE_FILE_CHANGED */
 	uint64_t begin, end;  /* ip range [begin, end), not empty */
-	uint64_t file_offset; /* the file has all of it */
+	uint64_t file_offset; /* the file has all bytes */
 };
 
 /*
  * Returns the segments of an ELF core of a 64-bit process, sorted by pid and address, owned by the
- * caller (free()), and their number in *count; NULL and 0 if it is no core or has no code.
- * *recording gets the size of its recording, bytes; 0: unknown.
+ * caller (free()), and their number in *count; NULL and 0 if the file is not a core or has no code.
+ *  *recording gets the size of its recording, bytes; 0: unknown.
  */
 struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
 				    uint64_t *recording);

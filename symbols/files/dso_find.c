@@ -117,8 +117,8 @@ static bool try_as_recorded(const struct dso_find_options *options, const char *
 }
 
 /*
- * The candidates: the path, then the path inside of its container (outside of it
- * another file may lie there), then the last component (symfs only).
+ * The candidates: the path, then the path inside of its container (outside, it may be another
+ * file), then the last component (symfs only).
  */
 bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
 		      void *context)

@@ -41,7 +41,7 @@ struct elf_file {
  * Open a regular file.  Other files are never opened: opening a device can have effects, and the
  * path comes from a recording.  A kernel module may be packed by xz, zstd or gzip; its unpacked
  * size is at most 32 times the file's size and 256 MiB.  Returns 0, or -1: ERROR_SYSTEM if the file
- * does not exist or may not be read, ERROR_FORMAT if it is no ELF file.  `file` is closed then.
+ * does not exist or may not be read, ERROR_FORMAT if it is not an ELF file.  `file` is closed then.
  */
 int elf_file_open(struct elf_file *file, const char *path, struct error *err);
 

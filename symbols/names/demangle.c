@@ -162,7 +162,7 @@ static bool make_timer(void)
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Returns whether the call came to its end. */
+/* Returns whether the call completed. */
 static bool call_within(struct demangler *demangler, void (*work)(struct demangler *))
 {
 	if (setjmp(current_end))

@@ -57,7 +57,7 @@ struct demangler {
 	size_t plain_room;
 	unsigned languages; /* of the file that has the names: bits of enum demangle_language */
 	bool costly;        /* the last name exceeds a limit, so it stays mangled */
-	uint64_t spent;     /* ns of CPU time, beyond that of usual names */
+	uint64_t spent;     /* ns of CPU time, in excess of usual names */
 	/* The name that libiberty demangles: */
 	const char *linkage; /* borrowed */
 	int options;

@@ -30,7 +30,7 @@ struct jit_code {
 /* Returns whether a path is that of a jitdump: "jit-PID.dump" in any directory. */
 bool jit_dump_is_path(const char *path);
 
-/* Read the header; `bytes` is borrowed.  Returns false if it is no readable jitdump. */
+/* Read the header; `bytes` is borrowed.  Returns false if it is not a readable jitdump. */
 bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size);
 
 /* Returns true and fills *code, false after the last one.  Damage ends the file. */

@@ -8,8 +8,8 @@
  * counts only outside of all entries.
  *
  * Compilers move code that seldom runs out of its function (GCC: FUNCTION.cold).  Such a part has
- * an entry of its own, which follows the function's in the section: assemblers write entries in the
- * order of the source.  Jumps show a part: nothing calls it, and code of that function jumps to it
+ * its own entry, which follows the function's in the section: assemblers write entries in the order
+ * of the source.  Jumps show a part: nothing calls it, and code of that function jumps to it
  * conditionally (compilers make no conditional tail calls), or in any way if the entry says that
  * the stack already has a frame.
  */
@@ -26,8 +26,8 @@
  * Core, "Exception Frames") and of .debug_frame (DWARF 5, 6.4).
  *
  * A sorted array holds 8 bytes for each entry: the linker's search table (.eh_frame_hdr) if
- * present, else the entries by address.  An entry itself is read when an address of it is looked
- * up.
+ * present, else the entries by address.  An entry is read at the first lookup of one of its
+ * addresses.
  *
  * Files may be hostile: entries outside of the code are ignored, and an entry that overlaps the
  * next ends where that begins.
@@ -77,7 +77,7 @@ void unwind_table_open(struct unwind_table *table, const struct elf_file *file);
 void unwind_table_close(struct unwind_table *table);
 
 /*
- * Find the entry that covers a virtual address.  If there is none, returns false, and
+ * Find the entry that covers a virtual address.  Without such an entry, returns false, and
  * [range->begin, range->end) is the code between two entries, from 0 before the first entry, to
  * UINT64_MAX after the last.
  */

@@ -5,7 +5,7 @@
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"
 
-/* Suffixes as in foo.isra.0.part.0.cold: compilers make no more than this. */
+/* Suffixes as in foo.isra.0.part.0.cold: compilers add at most this number. */
 #define NESTED_MAX 8
 
 /*

@@ -55,7 +55,7 @@ struct symbol_table {
 	} * parts; /* owned; sorted by part */
 	size_t part_count;
 	struct string_section {
-		uint32_t section; /* of the symbol table; 0: none; UINT32_MAX: the debug file's */
+		uint32_t section; /* of the symbol table; 0: absent; UINT32_MAX: the debug file's */
 		const char *text; /* borrowed from the file; may be NULL */
 		size_t size;      /* bytes */
 	} strings[SYMBOL_STRINGS_COUNT];
@@ -107,9 +107,9 @@ bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint
 bool symbol_table_is_complete(const struct elf_file *file);
 
 /*
- * Read the tables of an open file, and, if it has no .symtab, that of its debug file (may be NULL).
- * Both must outlive the symbol table.  Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: then
- * the table has the symbols that could be read.
+ * Read the tables of an open file, and, if it has no .symtab, the .symtab of its debug file (may be
+ * NULL).  Both must outlive the symbol table.  Returns 0, or -1 (ERROR_FORMAT) if a table is
+ * damaged: then the table has the symbols that could be read.
  */
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err);

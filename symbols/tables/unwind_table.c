@@ -82,7 +82,7 @@ static bool next_entry(const struct unwind_table *table, struct cfi_at where, Dw
 			      where.offset, next, entry) == 0;
 }
 
-/* Set table->rules to those of a CIE. */
+/* Set table->rules to the rules of a CIE. */
 static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct cfi_at where)
 {
 	struct cursor data = cursor_over(cie->augmentation_data, cie->augmentation_data_size);

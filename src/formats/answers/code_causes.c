@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compare the code of slow calls with that of usual ones: loops, lines and stops. */
+/* Compare the code of slow calls and usual calls: loops, lines and stops. */
 #include "src/formats/answers/slow_causes.h"
 
 #include "decoder/timeline/timeline_types.h"
@@ -46,7 +46,7 @@ static void keep_code(struct slow_look *look)
 
 /*
  * Take the call of a step: slow ones of the clusters, then usual ones.  Returns false if the step
- * has none.
+ * has no call.
  */
 static bool take_step(struct slow_look *look, size_t step, struct look_window *window)
 {
@@ -101,8 +101,8 @@ void slow_look_see(struct slow_look *look, const struct branch_event *event,
 }
 
 /*
- * Returns the function by whose entry a trail finds calls: that of the answer or, if it is inlined,
- * the one that contains it; NULL: none.
+ * Returns the function by whose entry a trail finds calls: the answer's or, if that is inlined, its
+ * caller; NULL: not found.
  */
 static const struct slow_function *entered_function(const struct slow_answer *answer)
 {

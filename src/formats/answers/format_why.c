@@ -19,7 +19,7 @@
 #define ANSWERS_MOST  3
 #define CLUSTERS_MOST 3
 
-/* Columns of a line, and those of a name in a sentence. */
+/* Columns of a line, and of a name in a sentence. */
 #define COLUMNS      80
 #define NAME_COLUMNS 36
 
@@ -85,7 +85,7 @@ static double mean(uint64_t sum, uint64_t calls)
 	return calls ? (double)sum / (double)calls : 0;
 }
 
-/* Print the cause of a cluster in words, and `of` what its share is. */
+/* Print the cause of a cluster in words, with its share of `of`. */
 static void print_cause(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			const char *of, FILE *out)
 {
@@ -113,7 +113,7 @@ static const char *of_what(const struct slow_answer *answer)
 	return answer->calls->by_insns ? " of the extra instructions" : " of the extra time";
 }
 
-/* Print what differs in calls of the cause. */
+/* Print the differences in calls of the cause. */
 static void print_difference(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			     FILE *out)
 {

@@ -65,7 +65,7 @@ static void add_path(struct slow_calls *calls, uint32_t node, const struct symbo
 	calls->paths[node].fold = open ? open : node;
 }
 
-/* Add costs to those of a list, which has room; they may overlap its end.  Returns its count. */
+/* Add costs to a list, which has room; the costs may overlap its end.  Returns its count. */
 static size_t add_costs(struct slow_calls *calls, struct path_cost *to, size_t count,
 			const struct path_cost *from, size_t from_count)
 {
@@ -83,7 +83,7 @@ static size_t add_costs(struct slow_calls *calls, struct path_cost *to, size_t c
 	return count;
 }
 
-/* Sum up the entries between the begins of open calls, of which there are `depth`. */
+/* Sum up the entries between the beginnings of `depth` open calls. */
 static void shorten(struct slow_calls *calls, struct slow_log *log, size_t depth)
 {
 	size_t from = 0, count = 0;

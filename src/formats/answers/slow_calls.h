@@ -62,7 +62,7 @@ struct slow_function {
 	uint64_t stopped_calls;     /* of these: calls that were stopped, */
 	uint64_t longest;           /* ns: of the longest stop */
 	struct usual_call {
-		const struct track *track; /* borrowed; NULL: there is none */
+		const struct track *track; /* borrowed; NULL: unset */
 		uint64_t begin;            /* ns */
 	} usual[USUAL_CALLS];
 	uint64_t cut;           /* calls without a seen begin or end: not counted */
@@ -84,7 +84,7 @@ struct slow_calls {
 	size_t function_count, function_room;
 	struct slow_path {
 		uint32_t function; /* index of its last one */
-		uint32_t fold;     /* the path itself, or the one that a recursion continues */
+		uint32_t fold;     /* the path itself, or the path that a recursion continues */
 		bool in_syscall;
 		bool stop; /* fold is NODE_NONE */
 	} * paths;         /* owned; by node of the tree */

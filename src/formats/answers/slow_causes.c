@@ -50,7 +50,7 @@ static uint64_t exact_bound(const struct slow_calls *calls, const struct duratio
 	return MAX(bound, least);
 }
 
-/* Returns the sum over calls in the tail of what exceeds the median. */
+/* Returns the sum of the excesses over the median of the calls in the tail. */
 static double find_excess(const struct slow_calls *calls, const struct durations *all)
 {
 	return durations_excess(all, exact_bound(calls, all, 2 * durations_percentile(all, 95)),

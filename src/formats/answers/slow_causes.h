@@ -222,7 +222,7 @@ static inline const struct symbol *slow_symbol(const struct slow_answer *answer,
 struct row_extra {
 	double own, all;
 	double calls; /* of a row */
-	uint32_t row; /* of a function: the one with the most of it */
+	uint32_t row; /* of a function: the row with the most of it */
 };
 
 /* Fill the lines of a cluster, whose extra is known, and the rest. */
@@ -230,8 +230,8 @@ void cause_lines_make(const struct slow_answer *answer, const struct row_extra *
 		      struct slow_cluster *cluster);
 
 /*
- * Fill an answer.  The bound is the choice's or, if it has none, twice the 95th percentile or, if
- * no call is longer, the 99th percentile.
+ * Fill an answer.  The bound is the choice's; by default twice the 95th percentile or, if no call
+ * is longer, the 99th percentile.
  */
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
 		      const struct slow_choice *choice);
@@ -239,8 +239,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 /*
  * Fill `answers` for the functions with the largest excess, at most `most`.  If the user has
  * `chosen` the functions, each has one; else only functions with a tail have one: a wrapper, whose
- * excess is that of a callee with a tail of its own, yields to it; a library's function to a caller
- * that is the user's own.  Returns the number of answers.
+ * excess comes from a callee with its own tail, yields to the callee; a library's function yields
+ * to a caller in the user's code.  Returns the number of answers.
  */
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
