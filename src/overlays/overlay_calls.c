@@ -2,23 +2,24 @@
 /* Match a ring's messages with the traced calls that wrote them. */
 #include "src/overlays/overlays.h"
 
-/* Calls compared at each offset that is tried, spread over all calls kept. */
+/* Calls compared at each candidate offset, spread over all kept calls. */
 #define PROBES 48
 
-/* Calls compared at each shift that is tried, where all must fit. */
+/* Calls compared at each candidate shift; all must fit. */
 #define SHIFT_PROBES 192
 
-/* ns: a call and its message lie at most so far apart; PT's MTC packets come every few us. */
+/* Maximum distance of a call and its message, in ns; PT sends an MTC packet every few us. */
 #define TOLERANCE 3000
 
-/* Fewer calls that fit are a coincidence; of the probes, so many percent must fit. */
+/* Least number of matching calls, as fewer are a coincidence; least percentage of matching
+ * probes. */
 #define MATCHED_MIN 8
 #define PERCENT_MIN 80
 
 /* ns: with more uncertainty, calls may fit by coincidence. */
 #define UNCERTAINTY_MAX 1000
 
-/* Percent of the calls that are of their message's kind, if the ring is of one thread. */
+/* Least percentage of calls of their message's kind, if the ring belongs to one thread. */
 #define PAIRED_MIN 95
 
 static const char *const writer_names[OVERLAY_CALL_KINDS] = {
@@ -173,8 +174,8 @@ static int by_value(const void *left, const void *right)
 
 /*
  * Pair each call with the message `shift` messages further in the ring.  Returns the number of
- * pairs of the same kind; `lates` gets the ns by which each of these messages is later than the
- * best offset predicts.
+ * pairs of the same kind; `lates` gets the ns by which each such message is later than the best
+ * offset predicts.
  */
 static size_t pair_in_order(const struct trial *trial, int64_t shift, int64_t *lates)
 {
@@ -193,7 +194,8 @@ static size_t pair_in_order(const struct trial *trial, int64_t shift, int64_t *l
 	return same;
 }
 
-/* Returns how many probes of a shift are of the same kind, at the same offset as the middle one. */
+/* Returns the number of probes of a shift with the same kind, and the offset of the middle
+ * probe. */
 static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *probes)
 {
 	int64_t begin = shift < 0 ? -shift : 0;
@@ -221,8 +223,8 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 }
 
 /*
- * Find the shift at which all calls pair with messages of their kinds; there is one if
- * one thread wrote all of the ring.  Returns whether no other shift is nearly as good.
+ * Find the shift at which all calls pair with messages of their kinds; it exists if one thread
+ * wrote the whole ring.  Returns whether no other shift is nearly as good.
  */
 static bool find_shift(const struct trial *trial, int64_t *shift)
 {
@@ -300,7 +302,7 @@ static bool match_thread(struct trial *trial)
 	return paired || trial->best.uncertainty <= UNCERTAINTY_MAX;
 }
 
-/* Match one ring with each thread of its process; the better match is kept in *match. */
+/* Match one ring with each thread of its process; keep the better match in *match. */
 static void match_ring(struct overlay_match *match, const struct overlay_calls *calls,
 		       struct overlay_input *input, uint32_t ring)
 {
@@ -336,7 +338,7 @@ bool overlay_calls_match(struct overlay_clock *clock, const struct overlay_calls
 {
 	struct overlay_match match = { 0 };
 
-	/* Of memtrace, there are no rings. */
+	/* memtrace has no rings. */
 	for (uint32_t i = 0; i < input->events.rings; i++)
 		match_ring(&match, calls, input, i);
 	*clock = (struct overlay_clock){ OVERLAY_CLOCK_PT, -match.ahead,

@@ -55,7 +55,7 @@ void overlay_sync_now(struct overlay_sync *sync)
 	}
 }
 
-/* ns: reading the clocks of a line takes less. */
+/* ns: more than reading the clocks of a line takes. */
 #define SYNC_UNCERTAINTY 1000
 
 static bool is_monotonic(const struct overlay_input *input)
@@ -121,7 +121,7 @@ static bool match_by_header(struct overlay_clock *clock, const struct perf_file 
 	return true;
 }
 
-/* The ways that need no events of an overlay. */
+/* The methods that need no events of an overlay. */
 static bool match_clocks(struct overlay_clock *clock, const struct overlays *overlays,
 			 const struct overlay_recording *recording, bool mono)
 {
@@ -260,6 +260,6 @@ uint64_t overlays_wall(const struct overlays *overlays, const struct overlay_rec
 	bool known = recording ? match_clocks(&clock, overlays, recording, false)
 			       : match_alone(&clock, overlays, false);
 
-	/* The time 0 of a trace's clock may be any, but after 1970. */
+	/* A trace's clock may start at any time after 1970. */
 	return known && clock.offset <= 0 ? (uint64_t)-clock.offset : WALL_BASE_UNKNOWN;
 }

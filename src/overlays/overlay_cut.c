@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts a memtrace file: twice read for the blocks of the range, then written. */
+/* Cuts a memtrace file: reads it twice for the blocks of the range, then writes them. */
 #include "src/overlays/overlays.h"
 
 #define NS_PER_US UINT64_C(1000)
 
-/* Numbers of blocks: sorted, each once. */
+/* Numbers of blocks: sorted, without duplicates. */
 struct numbers {
 	uint64_t *numbers; /* owned */
 	size_t count, room;
@@ -14,7 +14,8 @@ struct cut {
 	uint64_t from, to;     /* us since the file's start; inclusive */
 	struct numbers dead;   /* collected before the range */
 	struct numbers blocks; /* written */
-	struct memtrace whole; /* read to its end: a code has one meaning, though damage hid it */
+	struct memtrace
+		whole; /* read to its end, so that all locations are known, even after damage */
 };
 
 /* ---- Numbers ------------------------------------------------------------- */
@@ -24,7 +25,7 @@ static int compare_numbers(const void *left, const void *right)
 	return COMPARE(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
-/* Sort the numbers and leave out repeated ones, unless they are in order. */
+/* Sort the numbers and drop duplicates, unless the list is in order. */
 static void sort(struct numbers *list)
 {
 	size_t kept = 1;

@@ -51,7 +51,7 @@ static bool parse_word(struct overlay_input *input, const char *word)
 		return true;
 	}
 	if (events && starts_with(word, "ocaml=5.")) {
-		/* A third number, as in 5.2.1, changes nothing. */
+		/* A third number, as in 5.2.1, is ignored. */
 		input->ocaml_minor = (int)strtol(word + 8, NULL, 10);
 		return word[8] >= '0' && word[8] <= '9';
 	}
@@ -141,7 +141,7 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 	return 0;
 }
 
-/* Returns the time of the last event, ns since 1970: reads the file with a reader of its own. */
+/* Returns the time of the last event, ns since 1970: reads the file with a separate reader. */
 static uint64_t last_time_of(const struct overlay_input *input)
 {
 	struct memtrace_event event;

@@ -17,7 +17,7 @@ enum { BACKUPS, DOMAIN_EXITS, SPAWNS, TERMINATIONS, LISTS };
 
 /* The history of a process, as perf and the overlay recorded it. */
 struct history {
-	/* Each in the order of time.  BACKUPS: forks of domains' first children: when, by whom. */
+	/* Each sorted by time.  BACKUPS: forks of domains' first children, with their parents. */
 	struct overlay_points lists[LISTS];
 	uint64_t exec, main_exit; /* 0: not seen */
 	uint64_t first_event, last_event;
@@ -79,7 +79,7 @@ static void gather_threads(struct history *history, const struct timeline *timel
 	}
 }
 
-/* Set the time of the last exec; without one, of the fork. */
+/* Set the time of the last exec; without an exec, of the fork. */
 static void gather_exec(struct history *history, const struct timeline *timeline, int32_t pid)
 {
 	const struct thread *thread = timeline_borrow_thread(timeline, pid, UINT64_MAX);
@@ -147,9 +147,9 @@ static void bound_pair(struct overlay_bounds *bounds, uint64_t event, uint64_t r
 }
 
 /*
- * If each event has a record of its own that comes before it, the same is true of the
- * n-th event and the n-th record in order of time.  A ring loses its oldest events, so
- * fewer events belong to the last records; more events than records bound nothing.
+ * If each event has its own record before it, then the n-th record by time is before the n-th
+ * event.  A ring loses its oldest events, so fewer events belong to the last records; more events
+ * than records give no bound.
  */
 static void bound_pairs(struct overlay_bounds *bounds, const struct overlay_points *events,
 			const struct overlay_points *records, bool after)
@@ -181,7 +181,7 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 
 /* ---- Threads of rings ---------------------------------------------------- */
 
-/* Returns whether a ring had one domain only. */
+/* Returns whether a ring had only one domain. */
 static bool is_single(const struct overlay_points *spawns, uint32_t ring)
 {
 	size_t count = 0;

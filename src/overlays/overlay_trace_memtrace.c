@@ -9,7 +9,7 @@
 #define NAME_ROOM 64
 #define NS_PER_US 1000
 
-/* Bytes of a stack's text: a record has 32760, and its other arguments are short. */
+/* Bytes of a stack's text: a record has 32760 bytes, and its other arguments are short. */
 #define STACK_MAX    24000
 #define FUNCTION_MAX 1000 /* bytes of the function's name */
 
@@ -19,7 +19,7 @@
 /* ns over which the allocation rate is computed. */
 #define RATE_WINDOW UINT64_C(10000000)
 
-/* Bits of a block's number in the id of its arrows; the others are of the file. */
+/* Bits of a block's number in the id of its arrows; the upper bits identify the file. */
 #define OBJECT_BITS 40
 
 #define ALLOC_ARGS 8
@@ -43,7 +43,7 @@ struct memtrace_trace {
 	/* A sampled block that was not collected yet. */
 	struct live_block {
 		uint64_t object;
-		double bytes;         /* estimated, of all blocks that it is the sample of */
+		double bytes;         /* estimated, of all blocks that the sample represents */
 		struct ftf_name name; /* the function that allocated it */
 		UT_hash_handle hh;
 	} * live; /* hash */
@@ -115,18 +115,18 @@ static void finish_window(struct memtrace_trace *trace)
 	}
 }
 
-/* Returns the bytes of which a block's samples are representative. */
+/* Returns the bytes that a block's samples represent. */
 static double estimated_bytes(const struct memtrace_trace *trace,
 			      const struct memtrace_event *event)
 {
 	const struct memtrace_info *info = &trace->memtrace->info;
-	const double most = 1e18; /* of a damaged file: more is no int64_t */
+	const double most = 1e18; /* for damaged files: more does not fit int64_t */
 	double bytes;
 
 	if (!(info->sample_rate > 0))
 		return 0;
 	bytes = (double)event->samples / info->sample_rate * info->word_size / 8;
-	/* Most rates are no binary fractions: a sample of 1e-5 would be 799,999 bytes. */
+	/* Most rates are not binary fractions: a sample of 1e-5 would be 799,999 bytes. */
 	return bytes < most ? (double)(int64_t)(bytes + 0.5) : most;
 }
 
@@ -156,7 +156,7 @@ __attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX +
 }
 
 /*
- * Print the whole stack, innermost frame first; what does not fit is cut.  Frames are "function
+ * Print the whole stack, innermost frame first, cut to the room.  Frames are "function
  * (file:line:begin-end)", or the code of an unknown location.  Returns the length.
  */
 static size_t print_stack(const struct memtrace_trace *trace, const struct memtrace_event *event,
@@ -197,8 +197,8 @@ static const struct memtrace_location *find_top(const struct memtrace_trace *tra
 }
 
 /*
- * Begin an allocation's slice with inline texts: there are so many different stacks that
- * string references to them would take more memory than the input.
+ * Begin an allocation's slice with inline strings: string references to all different stacks would
+ * take more memory than the input.
  */
 static void write_begin(struct memtrace_trace *trace, const struct domain_track *track,
 			const char *name, struct ftf_low_arg *args, size_t count)

@@ -8,13 +8,13 @@
 #define TEXT_MAX        1000 /* bytes shown of a custom event */
 #define LOST_BEGINS_MAX 64
 
-/* Only broken programs have so many slices that cross each other. */
+/* Only broken programs have more slices that cross each other. */
 #define OVERLAY_LANES 16
 
 /* Deeper slices are left out; Perfetto's limit is 512. */
 #define OVERLAY_DEPTH 500
 
-/* Open slices searched for an end, so that programs that end none take linear time. */
+/* Open slices searched for an end, so that programs that never end a slice take linear time. */
 #define SEARCH_MAX 256
 
 /* One ring, while its events are written. */
@@ -27,7 +27,7 @@ struct ring_trace {
 	struct ftf_thread gc, events, lanes[OVERLAY_LANES]; /* id 0: not made yet */
 	uint64_t now;                                       /* ns, trace: of the latest event */
 	uint16_t phases[OVERLAY_DEPTH];                     /* open ones, innermost last */
-	size_t depth, too_deep; /* open phases; open ones beyond OVERLAY_DEPTH, not shown */
+	size_t depth, too_deep; /* open phases; open phases beyond OVERLAY_DEPTH, not shown */
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
@@ -60,7 +60,7 @@ static struct ftf_thread make_track(const struct ring_trace *ring, const char *w
 	return overlays_track(ring->overlays, ring->pid, name, NULL);
 }
 
-/* Start an event of the domain's GC track, instead of the one before. */
+/* Start an event of the domain's GC track, replacing the previous one. */
 static struct event_record *start_record(struct ring_trace *ring, const char *category,
 					 const char *name)
 {
@@ -69,7 +69,7 @@ static struct event_record *start_record(struct ring_trace *ring, const char *ca
 	return &ring->record;
 }
 
-/* The same of its track of the program's events. */
+/* As start_record(), on the track of the program's events. */
 static struct event_record *start_user_record(struct ring_trace *ring, const char *name)
 {
 	struct event_record *record = start_record(ring, "ocaml", name);
@@ -258,9 +258,9 @@ static void write_block_sizes(struct ring_trace *ring, const struct runtime_even
 /* ---- Spans of the program ------------------------------------------------ */
 
 /*
- * A program may end its slices in any order, but slices of one track must nest.  So begins and ends
- * are paired by name first, the innermost of a name first; then each slice goes to the first of a
- * few lanes where it nests.  Each begin takes a slice of memory, a small multiple of the input.
+ * A program may end its slices in any order, but slices of one track must nest.  So pair begins and
+ * ends by name first, the innermost of a name first; then put each slice on the first of a few
+ * lanes where it nests.  Memory grows by one slice per begin, a small multiple of the input.
  */
 
 /* Times do not decrease. */

@@ -23,7 +23,7 @@ struct overlay_input {
 	int32_t pid;     /* -1: unknown */
 	int ocaml_minor; /* of ocaml=5.N; -1: not said */
 	bool lives;      /* of memtrace: show each block's life as an async slice */
-	/* The thread that writes a ring: of tid.RING=N, or as found by the matching of clocks. */
+	/* The thread that writes a ring: from tid.RING=N, or found by matching clocks. */
 	struct overlay_tid {
 		uint32_t ring;
 		int32_t tid;
@@ -56,15 +56,15 @@ void overlay_input_close(struct overlay_input *input);
 /* Counts of --format=memtrace: `events` of the whole file, `written` to the new one. */
 struct overlay_cut_counts {
 	uint64_t events, written;
-	uint64_t alive; /* allocations among those written that were before the range */
+	uint64_t alive; /* written allocations from before the range */
 };
 
 /*
  * Write the events of memtrace whose times, from the file's start to its last event, are in the
  * range of `selection`.  Blocks that are alive at its begin are allocated there, and promoted if
- * they were.  The cut numbers blocks anew without gaps, in the old order.  The start and the times
- * stay the same.  Ends early if the output is full, which then is cut.
- * Returns 0 with *counts; -1 with err filled.  Write errors stay with the output.
+ * they had been.  The cut renumbers blocks without gaps, in the old order.  The start and the times
+ * are unchanged.  Ends early if the output is full, and marks it as cut.  Returns 0 with *counts;
+ * -1 with err filled.  Write errors stay with the output.
  */
 int overlay_cut(struct overlay_input *input, const struct selection *selection,
 		struct output *output, struct overlay_cut_counts *counts, struct error *err);
@@ -72,15 +72,15 @@ int overlay_cut(struct overlay_input *input, const struct selection *selection,
 /* ---- Clocks -------------------------------------------------------------- */
 
 /*
- * Runtime events have times of CLOCK_MONOTONIC, memtrace of the wall clock, perf of
- * the scheduler's clock; no two of them agree, and perf does not record how they
- * differ.  An offset is found in the first of these ways that is possible.
+ * Runtime events have times of CLOCK_MONOTONIC, memtrace of the wall clock, perf of the scheduler's
+ * clock; no two of them agree, and perf does not record their offsets.  The first possible method
+ * of these finds an offset.
  */
 enum overlay_clock_method {
 	OVERLAY_CLOCK_OWN = 0,  /* the trace's clock is the overlay's own */
 	OVERLAY_CLOCK_EXPLICIT, /* --clock-offset */
 	OVERLAY_CLOCK_SYNC,     /* --clock-sync */
-	OVERLAY_CLOCK_RECORDED, /* perf used a clock of the system, and recorded which */
+	OVERLAY_CLOCK_RECORDED, /* perf recorded which clock of the system it used */
 	OVERLAY_CLOCK_PT,       /* calls of the program into the runtime */
 	OVERLAY_CLOCK_SIDEBAND, /* forks and exits bound it */
 	OVERLAY_CLOCK_ASSUMED,
@@ -154,7 +154,7 @@ void overlays_close(struct overlays *overlays);
  * "domain N spans" and "domain N events" of the program, and counters.  Of memtrace: "memtrace
  * domain N" with a slice without length per event, arrows from an allocation to its block's
  * promotion and collection, and counters.  A domain here is a slot of the runtime: a later domain
- * may reuse the slot of one that has ended.
+ * may reuse the slot of an ended domain.
  */
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording);
@@ -165,7 +165,7 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct
  */
 uint64_t overlays_wall(const struct overlays *overlays, const struct overlay_recording *recording);
 
-/* Returns the highest id that an overlay names a process or thread by; 0: there is none. */
+/* Returns the highest process or thread id in an overlay's names; 0: without ids. */
 int32_t overlays_highest_id(const struct overlays *overlays);
 
 /* Print all events of all overlays, each below its path if there are several. */
@@ -174,14 +174,14 @@ void overlays_print(struct overlays *overlays, FILE *out);
 /* ---- Parts of overlays_write() ------------------------------------------- */
 
 /*
- * Match the clock of inputs[index] with the trace's, and say how on stderr.  If no way is
- * possible, warn, and assume that memtrace's events end with the process (without a recording:
- * with its last runtime event), and that the clock of runtime events is perf's.
+ * Match the clock of inputs[index] with the trace's, and say how on stderr.  If no method works,
+ * warn, and assume that memtrace's events end with the process (without a recording: with its last
+ * runtime event), and that the clock of runtime events is perf's.
  */
 struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t index,
 					  const struct overlay_recording *recording);
 
-/* Returns whether the output has reached its limit, and then marks it as cut. */
+/* Returns whether the output has reached its limit; if so, marks it as cut. */
 bool overlays_are_full(struct overlays *overlays);
 
 /* Returns a new track of process `pid`; *tid (may be NULL) is its id. */
@@ -223,12 +223,12 @@ struct overlay_calls {
 	const struct name *time_counter;
 	struct overlay_thread_calls {
 		int32_t pid, tid;
-		int pending; /* kind of the call that runs; -1: none */
+		int pending; /* kind of the running call; -1: no call */
 		size_t count;
 		/* A call that writes a message, or the message. */
 		struct overlay_call {
-			uint64_t time; /* ns: of perf, when caml_time_counter was called; of the
-					  ring's clock */
+			uint64_t time; /* ns: perf's at the call of caml_time_counter; a message's
+					  by the ring's clock */
 			uint8_t kind;  /* enum runtime_event_kind; of the program's events
 					  RUNTIME_USER_UNIT */
 		} * calls;             /* owned; with room for twice OVERLAY_CALLS_KEPT */
@@ -273,9 +273,8 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 		      const struct overlay_input *input);
 
 /*
- * Find the threads of the rings that have none in input->tids, and add them: ring 0
- * is the main thread's, others by the forks of backup threads.  The overlay's clock
- * is `ahead` ns ahead of perf's.
+ * Add the missing threads of rings to input->tids: ring 0 is the main thread's; the forks of backup
+ * threads show the others.  The overlay's clock is `ahead` ns ahead of perf's.
  */
 void overlay_sideband_tids(struct overlay_input *input, const struct timeline *timeline,
 			   int64_t ahead);
