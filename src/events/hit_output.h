@@ -22,7 +22,7 @@ struct shown_hit {
 	const char *event;
 	uint64_t ip;                   /* where it was; 0: unknown */
 	struct location location;      /* the same */
-	const struct symbol *function; /* the function that was hit; NULL: unknown */
+	const struct symbol *function; /* the function of the hit; NULL: unknown */
 	uint64_t function_ip;          /* an address in it */
 	bool has_passed;               /* the program passed: */
 	uint64_t passed_time;          /* ns; 0 if absent */

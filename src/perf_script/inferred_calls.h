@@ -15,10 +15,10 @@
 struct inferred_calls {
 	struct inferred_call {
 		uint64_t site; /* address of the call; 0: an entry into the kernel */
-		const struct symbol *
-			symbol; /* of the call's code; in a tree the function itself; may be NULL */
-		size_t level;   /* of a tree: its indent */
-	} * calls;              /* owned; the innermost last */
+		const struct symbol
+			*symbol; /* of the call; in a tree the function itself; may be NULL */
+		size_t level;    /* of a tree: its indent */
+	} * calls;               /* owned; the innermost last */
 	size_t count, room;
 };
 

@@ -8,11 +8,11 @@
 #include "src/select/mode_filter.h"
 #include "symbols/dso/dso_store.h"
 
-/* perf script prints no longer lines: its symbols and paths have at most some KiB. */
+/* Lines of perf script are shorter: its symbols and paths have at most some KiB. */
 #define LINE_MAX_BYTES ((size_t)64 * 1024)
 /* Bytes of a near call: SDM volume 2, "CALL". */
 #define NEAR_CALL_LONGEST 8
-/* With longer lines, or more unknown lines in a row, the text is another one, or endless. */
+/* Text with longer lines, or more unknown lines in a row, is not perf script's, or is endless. */
 #define LINE_LIMIT   ((size_t)16 << 20)
 #define STRANGE_MOST 100000
 /* Code without a branch has at most this many bytes; one in SKIP_SHARE branches may skip more. */

@@ -3,7 +3,7 @@
  * Parses one line of `perf script` text of an Intel PT recording.
  *
  * perf prints the text for
- * 	perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff
+ *	perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff
  * with any other fields, without any but ip and addr, with --call-trace or
  * --call-ret-trace, and with the lines for decode errors and comments
  * (tools/perf/builtin-script.c, util/auxtrace.c).  Examples:

@@ -32,7 +32,7 @@ static void warn_of_damage(const struct dso *dso, const char *text)
 	diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, text);
 }
 
-/* Attach the file with the shared parts (dwz) of the debug information at `path`. */
+/* Attach the file of dwz(1) with the shared parts of the debug information at `path`. */
 static void share_lines(struct dso *dso, const char *path)
 {
 	struct debug_request request = dso_debug_request(dso);
