@@ -126,7 +126,7 @@ as_it_is() {
 	cp wanted.ftf "a b%20ü.ftf"
 	show --open "a b%20ü.ftf" && [ "${url##*/}" = a_b_20__.ftf ] && fetched wanted.ftf
 }
-# seeds.md: a command shows or serves what was written (tool_output)
+# seeds.md: a command shows or serves the written trace (tool_output)
 tap_check "a trace is served as it is" as_it_is
 nothing_to_convert() {
 	for word in --time=,1 --output=x.ftf wanted.ftf; do

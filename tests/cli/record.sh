@@ -293,7 +293,7 @@ filters() {
 	echo 1 >pmu/intel_pt/caps/ip_filtering
 	return $filtered
 }
-# seeds.md: perf is asked what it can do
+# seeds.md: perf is asked for its capabilities
 tap_check "and one without address filters for --start-at" filters
 
 # As somebody without rights.

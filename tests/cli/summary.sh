@@ -53,7 +53,7 @@ text_counts() { # WORDS
 # seeds.md: each decode error is a warning
 tap_check "text: each error is counted by its code" \
 	text_counts 'gaps in the trace (Overflow packet: 2, Lost trace data: 1)$'
-# seeds.md: hits of breakpoints are no branches
+# seeds.md: hits of breakpoints are not branches
 tap_check "text: its hits and other samples are counted" \
 	text_counts ', 6 us, 2 hits of breakpoints and probes, 2 samples of other events left out$'
 # Instead of the call in work.

@@ -45,7 +45,7 @@ for order in "" "-v arbitrary=1"; do
 	# shellcheck disable=SC2086 # words
 	generate $order
 	for mode in user kernel; do
-		# seeds.md: which of both is traced must be said again to decode
+		# seeds.md: the traced mode must be given again to decode
 		tap_check "random text ${order#-v }, --mode=$mode: the model's records" same_as_the_model $mode
 	done
 done
@@ -68,7 +68,7 @@ cat >text <<'END'
  7/7 1.000000500: 1 branches:u:   call   4034 gogo+0x4 => 4040 [unknown] (prog)
  7/7 1.000000600: 1 branches:u:   jmp   4044 [unknown] (prog) => 4050 leaf+0x0 (prog)
 END
-# seeds.md: hits of the trigger are slices without length, on a track of their own
+# seeds.md: hits of the trigger are slices without length, on a separate track
 tap_check "hits of text are slices without length, and times count from the first" same_text '^4194305 Snapshot symbol hits complete 200 200 "hit work"'
 tap_check "names are those of the text, and code without an offset has none" same_text ' 300 "\[unknown\]" .*symbol=\[unknown\]'
 
@@ -135,7 +135,7 @@ same_recording() { # RECORDING [OPTIONS]
 	# seeds.md: an end has the slice's name
 	# seeds.md: it has symbol
 	# seeds.md: its category is empty
-	# seeds.md: each thread is a process of its own with made-up ids
+	# seeds.md: each thread is a separate process with made-up ids
 	# seeds.md: a decode error is a slice without length `[decode error: MESSAGE]`
 	# seeds.md: it has line, column and file of the function's begin
 	tap_check "$name: the model's records" same_recording "$recording"

@@ -65,13 +65,13 @@ shared=$(realpath ..)
 for name in tiny small deep synth; do
 	# seeds.md: allocations: words, samples, source, backtrace
 	# seeds.md: a location code may have several locations, or none
-	# seeds.md: one that is too long lacks its innermost part
+	# seeds.md: a backtrace that is too long lacks its innermost part
 	# seeds.md: dump_trace prints all events
 	tap_check "$name.ctf is as memtrace reads it" memtrace_equal $name.ctf "$(ls $name.dump.txt*)"
 done
 for version in 1 2 3; do
 	# seeds.md: versions 1 to 3 are read, later ones refused
-	# seeds.md: the lists of version 1 keep the names of the file before
+	# seeds.md: the lists of version 1 keep the names of the previous file
 	tap_check "version $version of ocamlopt's trace is as memtrace reads it" \
 		memtrace_equal ocamlopt_v0$version.ctf ocamlopt_v01_v02_v03.dump.txt.gz
 done

@@ -121,13 +121,14 @@ START_TEST(what_is_written_is_read)
 			/* seeds.md: short allocations of 1 to 16 words */
 			/* seeds.md: backtraces are coded by a cache of 2^14 entries with
 			 * predictions */
-			/* seeds.md: they share a prefix with the one before, of the same domain */
+			/* seeds.md: they share a prefix with the previous one of the same domain */
 			check_alloc(&event, &recipes[allocs++]);
 		else
 			/* seeds.md: promotions and collections, by a distance of ids */
 			ck_assert_uint_eq(event.object, recipes[3 * others++].event.object);
 	}
-	/* seeds.md: a file is a row of packets with magic, size, times, version, pid and ids */
+	/* seeds.md: a file is a sequence of packets with magic, size, times, version, pid and ids
+	 */
 	ck_assert_uint_eq(allocs, ALLOCS);
 	ck_assert_uint_eq(others, ALLOCS / 3);
 	/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */

@@ -123,7 +123,7 @@ START_TEST(a_custom_event_has_exactly_its_bytes)
 		file = open_file(&built);
 		runtime_ring_start(&ring, &file, 0);
 		ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
-		/* seeds.md: user events of a type of the program's own */
+		/* seeds.md: user events of a custom type */
 		ck_assert_int_eq(event.kind, RUNTIME_USER_CUSTOM);
 		ck_assert_uint_eq(event.payload_size, size);
 		ck_assert_int_eq(memcmp(event.payload, bytes, size), 0);
@@ -278,7 +278,7 @@ START_TEST(known_custom_events_are_read_by_name)
 	/* seeds.md: eio-trace shows fibres and their switches */
 	ck_assert(runtime_custom_read(&custom, "trace.span.enter", metric, 3));
 	ck_assert_int_eq(custom.kind, RUNTIME_CUSTOM_SPAN_BEGIN);
-	/* seeds.md: user events of a type of the program's own */
+	/* seeds.md: user events of a custom type */
 	ck_assert(!runtime_custom_read(&custom, "somebody.else", metric, 3));
 }
 END_TEST
@@ -304,7 +304,7 @@ START_TEST(times_that_go_back_are_two_rings_in_one)
 	ck_assert_uint_eq(event.time, 500);
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
 	ck_assert_uint_eq(event.time, 501);
-	/* seeds.md: a ring of a thread that ended is used again */
+	/* seeds.md: a ring of a thread that ended is reused */
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 0);
 	ring_file_release(&built);
 }

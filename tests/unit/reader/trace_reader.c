@@ -114,7 +114,7 @@ END_TEST
 /* "Extension points": new types, and extra words at a record's end, have a size. */
 START_TEST(what_is_not_known_is_passed_over_by_its_size)
 {
-	/* seeds.md: unknown types are counted and passed over */
+	/* seeds.md: unknown types are counted and skipped */
 	ck_assert_str_eq(RECORD(0x000000000000003e, 1, 2), "?? record type 14");
 	ck_assert_str_eq(RECORD(0x0000000000050010), "?? metadata type 5");
 	ck_assert_str_eq(RECORD(0x0000000000540010), "?? trace info type 5");

@@ -482,7 +482,7 @@ START_TEST(a_guessed_mode_is_kernel_until_a_user_address_is_seen)
 	on(30, "kf");
 	go(40, BRANCH_SYSCALL, "kentry");
 	/* In kernel mode the first "on" calls nothing; in both modes the second one pops. */
-	/* seeds.md: kernel and user mode decide what a start means */
+	/* seeds.md: kernel and user mode decide the meaning of a start */
 	ck_assert_str_eq(slice_log_take(&slices), "E 30 user\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
@@ -693,7 +693,7 @@ START_TEST(start_events_found_while_closing_come_with_the_next_segment)
 	on(30, "f");
 	go(40, BRANCH_CALL, "g");
 	/* There is no segment end before: these are frames left from before the gap. */
-	/* seeds.md: what is found while the frames are closed comes with the next segment */
+	/* seeds.md: frames found while the frames are closed come with the next segment */
 	ck_assert_str_eq(finish(), "B 30 f\n"
 				   "C 0-10 [unknown] deferred\n"
 				   "B 40 g\n"

@@ -1149,7 +1149,7 @@ START_TEST(samples_of_other_events_are_instants_of_their_thread)
 	EXPECT(1, records, "instant 1234/1234 1000042 \"cycles:u\" category \"sample\" ",
 	       "period=4000 address=0x401023 function=work data_address=0xdada cpu=0");
 	/* The idle thread's samples are the CPU's. */
-	/* seeds.md: branch-misses and cache-misses are marks on tracks of their own */
+	/* seeds.md: branch-misses and cache-misses are marks on separate tracks */
 	EXPECT(1, records, "instant 1236/1237 1000043 \"cycles:u\"", "");
 }
 END_TEST

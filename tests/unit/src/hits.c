@@ -405,7 +405,7 @@ START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 	convert("", "");
 	/* seeds.md: magic_trace_stop_indicator's has the passed time and number, and lasts since
 	 * then */
-	/* seeds.md: lib/magic_trace marks places in OCaml programs */
+	/* seeds.md: lib/magic_trace marks locations in OCaml programs */
 	EXPECT(1, records, " 1000020 1000100 \"hit magic_trace_stop_indicator\"",
 	       " timestamp_passed=1000020 arg=42 timestamp=1000100 tid=1234 ip=0x401020 ");
 	/* Perfetto drops partly overlapping slices, so it begins at the other's end. */
@@ -439,7 +439,7 @@ START_TEST(hits_like_those_of_magic_trace)
 	/* seeds.md: an earlier hit of a breakpoint moves that begin */
 	EXPECT(1, records, "complete 1/2 0 0 \"hit work\" timestamp=999950 tid=1234 ip=0x401020",
 	       "");
-	/* seeds.md: hits of the trigger are slices without length, on a track of their own */
+	/* seeds.md: hits of the trigger are slices without length, on a separate track */
 	EXPECT(1, records, "complete 1/2 350 350 \"hit work\" timestamp=1000300 ", "");
 	EXPECT(1, records, "type 1 id 1 \"Snapshot symbol hits\"", "");
 	EXPECT(1, records, "type 2 id 2 \"hits\" process=1", "");

@@ -100,7 +100,7 @@ START_TEST(an_unnamed_place_in_a_file_is_named_after_its_signed_address)
 		     "1/1 1.002: call 28 [unknown] (b) => fffffffffffffff0 [unknown] ([k])\n"
 		     "1/1 1.003: call 10 f+0x1 (a) => 30 g+0x0 (a)\n");
 	ck_assert_ptr_nonnull(strstr(printed, "->      1ms BEGIN [unknown @ 0x28 (b)]\n"));
-	/* seeds.md: a place without symbol is `[unknown @ ADDRESS (DSO)]` */
+	/* seeds.md: a location without symbol is `[unknown @ ADDRESS (DSO)]` */
 	ck_assert_ptr_nonnull(strstr(printed, "->      2ms BEGIN [unknown @ -0x10 ([k])]\n"));
 	ck_assert_ptr_nonnull(strstr(printed, "\nINPUT TRACE STREAM ENDED, any lines printed "
 					      "below this were deferred\n"));
@@ -109,7 +109,7 @@ END_TEST
 
 START_TEST(samples_move_time_and_leave_stacks_alone)
 {
-	/* seeds.md: branch-misses and cache-misses are marks on tracks of their own */
+	/* seeds.md: branch-misses and cache-misses are marks on separate tracks */
 	ck_assert_str_eq(
 		convert_text("1/1 1.000000000: 50 branch-misses/period=50/u: 0 10 f+0x1 (a)\n"
 			     "1/1 1.000000001: 1 psb: psb offs: 0x4be8 0 10 f+0x1 (a)\n"

@@ -143,7 +143,7 @@ START_TEST(every_form_of_a_line_is_known)
 		const struct form *form = &forms[i];
 		struct perf_line line = parse(form->text);
 
-		/* seeds.md: psb lines are passed over */
+		/* seeds.md: psb lines are skipped */
 		ck_assert_msg(line.kind == form->kind, "kind %d: %s", line.kind, form->text);
 		if (form->kind != PERF_LINE_BRANCH)
 			continue;
@@ -186,7 +186,7 @@ START_TEST(a_dso_column_is_not_part_of_the_symbol)
 	struct perf_line line = parse("1/1 2.5: 1 branches:u: call 10 f(int)+0x1 (a b (deleted)) "
 				      "=> 20 [unknown] (/lib/m.so)");
 
-	/* seeds.md: the column dso is no part of the symbol */
+	/* seeds.md: the column dso is not part of the symbol */
 	assert_view(line.from.symbol, "f(int)");
 	assert_view(line.from.dso, "a b (deleted)");
 	ck_assert_uint_eq(line.from.offset, 1);
@@ -289,7 +289,7 @@ START_TEST(an_error_line_gives_thread_place_code_and_message)
 		" instruction trace error type 1 time 406036.830210719 cpu -1 pid 114362 tid "
 		"114363 ip 0xffffffffb0999ed5 code 10: Never-ending loop (refer perf config)");
 
-	/* seeds.md: an error has thread, time, place, code and message */
+	/* seeds.md: an error has thread, time, location, code and message */
 	ck_assert_int_eq(line.pid, 114362);
 	ck_assert_int_eq(line.tid, 114363);
 	ck_assert(line.has_time);
@@ -357,7 +357,7 @@ START_TEST(a_hit_of_a_breakpoint_has_its_event_and_its_place)
 	assert_hit(HEADER "mem:4198662/8:rw: 404010 401106 operator new(unsigned long)+0x16",
 		   "mem:4198662/8:rw", "", 0x401106, "operator new(unsigned long)");
 	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 404010 401106 f+0x1").addr, 0x404010);
-	/* seeds.md: hits of breakpoints are no branches */
+	/* seeds.md: hits of breakpoints are not branches */
 	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 401106 f+0x1").addr, 0);
 }
 END_TEST
@@ -374,7 +374,7 @@ START_TEST(a_hit_of_a_probe_has_its_arguments_too)
 	/* A call stack is on separate lines. */
 	snprintf(text, sizeof(text), HEADER "probe_bp:f: %s", place);
 	assert_hit(text, "probe_bp:f", place, 0x401106, "");
-	/* seeds.md: hits of breakpoints are no branches */
+	/* seeds.md: hits of breakpoints are not branches */
 	assert_hit(HEADER "probe_bp:f__return: (401106 <- 401140)", "probe_bp:f__return",
 		   "(401106 <- 401140)", 0x401140, "");
 }

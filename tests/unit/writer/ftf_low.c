@@ -379,7 +379,7 @@ START_TEST(what_is_not_as_declared_is_an_error_with_a_reason)
 	ck_assert_str_eq(error_of(too_much_text), "a record gets more text than declared");
 	ck_assert_str_eq(error_of(inside_of_another), "a record is started inside of another");
 	ck_assert_str_eq(error_of(not_finished), "a record is started inside of another");
-	/* seeds.md: what is declared and what is written are compared */
+	/* seeds.md: the declaration and the written record are compared */
 	ck_assert_str_eq(error_of(without_a_record), "a record gets more words than declared");
 	/* seeds.md: a string above 31,999 bytes is an error */
 	ck_assert_str_eq(error_of(long_string), "a string has more than 31999 bytes");
@@ -413,7 +413,7 @@ START_TEST(a_flush_inside_of_a_record_writes_no_half)
 	ftf_low_flush(&low);
 	ck_assert_uint_eq(word_count, 0);
 	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
-	/* seeds.md: a record that is not finished is not handed out */
+	/* seeds.md: an unfinished record is not handed out */
 	ck_assert_str_eq(err.text, "a flush inside of a record");
 }
 END_TEST

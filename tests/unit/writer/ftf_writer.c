@@ -615,7 +615,7 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	ftf_instant(writer, &event);
 	ck_assert_uint_eq(piece_words[0], 0);
 	ftf_flush(writer);
-	/* seeds.md: force_switch_buffers: what there is is handed out */
+	/* seeds.md: force_switch_buffers: buffered bytes are handed out */
 	ck_assert_uint_eq(piece_words[0], 2 + 4 + 3 + 2 + 2);
 	ck_assert_uint_eq(pieces[0][0], 0x0010000000110020);
 	ck_assert_uint_eq(pieces[0][2], 0x0000000000000041);
@@ -810,7 +810,7 @@ START_TEST(a_full_disk_is_a_sticky_error)
 {
 	char directory[] = "/tmp/ptrace2ftf-XXXXXX", path[64];
 
-	/* seeds.md: a disk that is full ends the program */
+	/* seeds.md: a full disk ends the program */
 	fill_the_disk("/dev/full");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/full.gz", directory);
