@@ -47,8 +47,7 @@
 
 /* ---- DWARF (symbols/dwarf/dwarf_guard.c) --------------------------------- */
 
-/* Maximum ratio of a file's unpacked sections to its size.  Compilers' output compresses to a tenth
- * at best. */
+/* Maximum ratio of a file's unpacked sections to its size.  Compilers' output: a tenth at best. */
 #define DWARF_UNPACK_FACTOR 16
 
 /*

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A long text keeps 1/HEAD_PARTS of the room for its beginning, where paths are; reasons are at the
- * end. */
+/* 1/HEAD_PARTS of a long text's room is for the beginning, with paths; reasons are at the end. */
 #define HEAD_PARTS 3
 
 void error_text_fit(char *to, size_t size, const char *text)

@@ -15,8 +15,8 @@ void pages_give_back(const uint8_t *bytes, size_t size);
  * As pages_give_back(), for a range that was read once and the pages that the kernel mapped around
  * it: 64 KiB at a time (Linux, mm/memory.c, do_fault_around()), or 2 MiB where the page cache has
  * huge pages (do_set_pmd()).  `before` and `after` are bytes of the same mapping before and after
- * the range.  Otherwise, half of a file would stay in memory if several streams read small pieces
- * of it.
+ * the range.  If these pages stayed, half of a file would be in memory if several streams read
+ * small pieces.
  */
 void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t after);
 

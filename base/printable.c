@@ -6,8 +6,7 @@
 
 #define DELETE 0x7f
 
-/* Returns whether a character with these first bytes is harmless to a terminal: not a C1
- * control. */
+/* Returns whether the character is harmless to a terminal: not a C1 control. */
 static bool is_printable(uint8_t first, uint8_t second)
 {
 	return utf8_is_second(first, second) && (first != 0xc2 || second >= 0xa0);

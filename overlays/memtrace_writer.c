@@ -256,8 +256,7 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 	return references;
 }
 
-/* Keep the backtrace for the next one. Returns the number of entries shared with the previous
- * one. */
+/* Keep the backtrace.  Returns the number of entries shared with the previous one. */
 static size_t keep_backtrace(struct memtrace_codec *codec, const struct memtrace_event *event)
 {
 	size_t count = event->backtrace_length, common = 0;

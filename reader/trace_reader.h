@@ -147,12 +147,11 @@ struct trace_record {
 
 struct trace_reader {
 	struct trace_input input;
-	uint64_t offset;                  /* of the next record */
-	struct trace_provider *providers; /* owned; hash by id */
-	struct trace_provider *current;   /* borrowed; NULL if unknown */
-	uint64_t held;                    /* bytes of strings in all tables */
-	uint64_t unknown[UNKNOWN_KINDS]
-			[UNKNOWN_NUMBERS]; /* occurrences by number; [0]: parts without a number */
+	uint64_t offset;                                  /* of the next record */
+	struct trace_provider *providers;                 /* owned; hash by id */
+	struct trace_provider *current;                   /* borrowed; NULL if unknown */
+	uint64_t held;                                    /* bytes of strings in all tables */
+	uint64_t unknown[UNKNOWN_KINDS][UNKNOWN_NUMBERS]; /* [0]: without a number */
 };
 
 /* Open a trace.  Returns 0; -1 with err filled. */
@@ -164,8 +163,7 @@ void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, 
 /* Continue at a record's offset, in memory.  References have their latest definitions. */
 void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 
-/* Returns 0 if the trace begins with the magic number; -1 with err filled, with the likely kind of
- * the file. */
+/* Returns 0 if the trace begins with the magic number; -1 with err filled, with its likely kind. */
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
 
 /* Read the next record.  Returns 1; 0 at the end; -1 with err filled: reading must stop. */

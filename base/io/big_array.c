@@ -9,8 +9,7 @@
 #include "base/io/temp_file.h"
 #include "base/pages.h"
 
-/* Returns the file's first `bytes`, with disk space reserved for all of them; NULL if the disk is
- * full. */
+/* Returns the file's first `bytes`, with disk space reserved; NULL if the disk is full. */
 static void *map_file(int fd, size_t bytes)
 {
 	void *items;

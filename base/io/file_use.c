@@ -220,8 +220,7 @@ static char *name_new_file(const char *path)
 	return text;
 }
 
-/* Takes ownership of `key.text`.  Outputs that replace different hard links of one file do not
- * conflict. */
+/* Takes over `key.text`.  Outputs that replace different hard links of a file do not conflict. */
 static int add_written(struct written_key key, struct error *err)
 {
 	struct written_key *other, *added;

@@ -18,7 +18,7 @@
 #define FLUSH_AT    ((size_t)64 * 1024)
 #define BUFFER_SIZE (2 * FLUSH_AT)
 
-/* Most bytes from the limit to the end of the line; a longer line is cut. */
+/* Maximum bytes from the limit to the end of the line; a longer line is cut. */
 #define LINE_REST_MAX ((size_t)1024 * 1024)
 
 /* The temporary file that output_remove_unfinished() removes, or "". */
@@ -73,8 +73,7 @@ void output_name_temporary(char *name, size_t room, const char *path, int pid, i
 	size_t folder = (size_t)(base - path), left = strlen(base);
 	size_t size = (size_t)snprintf(suffix, sizeof(suffix), ".%d.%d.tmp", pid, i);
 
-	/* Cut the beginning of a long name: outputs and parts differ at the end.  UTF-8 characters
-	 * stay whole. */
+	/* Cut the beginning of a long name: outputs and parts differ at the end. */
 	while (left && (left + size > NAME_MAX || folder + left + size >= PATH_MAX ||
 			(*base & 0xc0) == 0x80)) {
 		base++;

@@ -69,8 +69,7 @@ int output_open(struct output *output, const char *path, struct error *err);
  */
 int output_compress(struct output *output, enum compression compression, struct error *err);
 
-/* The default limit: this, or a quarter of the free space of the file system if that is less.
- * */
+/* The default limit: this, or a quarter of the free space of the file system if that is less. */
 #define OUTPUT_LIMIT_DEFAULT (UINT64_C(64) << 30)
 
 /*
@@ -104,7 +103,7 @@ typedef int output_guard(const char *path, struct error *err);
 
 /*
  * From now on call `open` before a file is opened, and `replace` before one is replaced or removed.
- *  For main(): libraries set no guards.
+ * For main(): libraries set no guards.
  */
 void output_ask(output_guard *open, output_guard *replace);
 
@@ -135,7 +134,7 @@ struct write_behind;
 /*
  * Have worker threads write the output's bytes; both arguments are borrowed until the close.  An
  * idle worker writes one buffer while the caller fills another; if all are busy, the caller writes.
- *  A failed write is the output's failure.  Returns the carrier, owned by the caller.
+ * A failed write is the output's failure.  Returns the carrier, owned by the caller.
  */
 struct write_behind *write_behind_open(struct output *output, struct workers *workers);
 
@@ -154,8 +153,7 @@ static inline bool output_failed(const struct output *output)
 	return output->err.kind != ERROR_NONE;
 }
 
-/* Returns whether the bytes go unchanged into a temporary file, so that they can be read and
- * cleared. */
+/* Returns whether the bytes go unchanged into a temporary file, and can be read and cleared. */
 bool output_is_readable(const struct output *output);
 
 /*

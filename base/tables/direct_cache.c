@@ -5,7 +5,7 @@
 /* Bytes of trace per slot: a small program has a new branch every 10 bytes or so. */
 #define SLOT_SHARE 32
 
-/* The least number of slots, as a power of two. */
+/* The minimum number of slots, as a power of two. */
 #define BITS_LEAST 6
 
 static unsigned bits_most = 63;

@@ -91,7 +91,7 @@ void batch_process_finish(struct batch_process *process, int status, struct batc
 
 /*
  * Stamps of outputs: the program's version, a hash of the inputs' bytes, and a hash of the options.
- *  A run whose stamp is already on the output can be skipped, because it would write the same
+ * A run whose stamp is already on the output can be skipped, because it would write the same
  * bytes.
  *
  * In FTF, also inside .gz and .zst, the stamp is a blob record near the start, which Perfetto

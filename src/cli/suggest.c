@@ -77,8 +77,7 @@ struct meaning {
 	const char *before, *word;
 };
 
-/* A word of another tool, or a command, a format or, without --, an option of ours.
- * */
+/* A word of another tool, or a command, a format or, without --, an option of ours. */
 static struct meaning find_meaning(const char *word, size_t length)
 {
 	bool option = length > 2 && memcmp(word, "--", 2) == 0;

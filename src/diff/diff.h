@@ -100,8 +100,7 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 		      char *const names[SIDES], bool markdown, FILE *out);
 
 /*
- * Returns the same as an object (ptrace2ftf-diff(1)), owned by the caller; takes ownership of
- * `exceeded`.
+ * Returns the same as an object (ptrace2ftf-diff(1)), owned by the caller; takes over `exceeded`.
  */
 json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 			const json_t *const reports[SIDES], json_t *exceeded);

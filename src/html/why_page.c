@@ -194,8 +194,7 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 	const struct durations *all = &answer->calls->functions[answer->function].durations;
 	uint32_t first = log_class(all->min, BAR_BITS), last = log_class(all->max, BAR_BITS);
 	double width = CHART_WIDTH / (double)(last - first + 1);
-	uint64_t least =
-		MIN(MAX(answer->bound, all->min), all->max); /* --slow may give any bound */
+	uint64_t least = MIN(MAX(answer->bound, all->min), all->max); /* any with --slow */
 	double bound = (log_class(least, BAR_BITS) - first + 1) * width;
 	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
 

@@ -32,8 +32,7 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 /* Returns 0; -1 with err filled if a path is missing, of the wrong kind, or not readable. */
 int input_paths_check(const struct options *options, struct error *err);
 
-/* Returns the ELF core with generated code: --core's, or `path` next to the input; NULL: no
- * core. */
+/* Returns the ELF core with generated code: --core's, or `path` beside the input; NULL: none. */
 const char *input_paths_core(const struct options *options, char path[PATH_MAX]);
 
 #endif

@@ -11,15 +11,14 @@
 /* Maximum distance of a call and its message, in ns; PT sends an MTC packet every few us. */
 #define TOLERANCE 3000
 
-/* Least number of matching calls, as fewer are a coincidence; least percentage of matching
- * probes. */
+/* Minimum of matching calls, as fewer are a coincidence, and of matching probes in percent. */
 #define MATCHED_MIN 8
 #define PERCENT_MIN 80
 
 /* ns: with more uncertainty, calls may fit by coincidence. */
 #define UNCERTAINTY_MAX 1000
 
-/* Least percentage of calls of their message's kind, if the ring belongs to one thread. */
+/* Minimum percentage of calls of their message's kind, if the ring belongs to one thread. */
 #define PAIRED_MIN 95
 
 static const char *const writer_names[OVERLAY_CALL_KINDS] = {
@@ -194,8 +193,7 @@ static size_t pair_in_order(const struct trial *trial, int64_t shift, int64_t *l
 	return same;
 }
 
-/* Returns the number of probes of a shift with the same kind, and the offset of the middle
- * probe. */
+/* Returns the number of probes of a shift with equal kinds, at the middle probe's offset. */
 static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *probes)
 {
 	int64_t begin = shift < 0 ? -shift : 0;

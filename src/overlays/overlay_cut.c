@@ -14,8 +14,7 @@ struct cut {
 	uint64_t from, to;     /* us since the file's start; inclusive */
 	struct numbers dead;   /* collected before the range */
 	struct numbers blocks; /* written */
-	struct memtrace
-		whole; /* read to its end, so that all locations are known, even after damage */
+	struct memtrace whole; /* read to its end: has all locations */
 };
 
 /* ---- Numbers ------------------------------------------------------------- */

@@ -221,7 +221,7 @@ void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uin
 
 /* ---- All overlays -------------------------------------------------------- */
 
-/* Most lines of a file of clocks; a longer file is something else. */
+/* Limit of lines in a file of clocks; a longer file is something else. */
 #define SYNC_LINES 10000
 
 /* Read the lines "tsc=N mono=N real=N" of a file.  Returns 0; -1 with err filled. */

@@ -4,7 +4,7 @@
 
 /* More open calls mean that returns are not recognised: forget the outer calls. */
 #define OPEN_MOST ((size_t)1 << 16)
-/* Most open calls that one return or exception leaves. */
+/* Limit of open calls that one return or exception leaves. */
 #define SEARCH_MOST 64
 /* Bytes of a near call: SDM volume 2, "CALL". */
 #define CALL_SHORTEST 2

@@ -68,7 +68,7 @@ static void print_function(const struct top_function *function, uint64_t all, bo
 
 /* Name a function if its longest calls exceed its median by 1/TAIL_PARTS of the traced time. */
 #define TAIL_PARTS 200
-/* Least share of another function's excess with which a function is named instead of it. */
+/* Minimum share of another function's excess with which a function is named instead of it. */
 #define TAIL_SAME 0.7
 
 static double tail_of(const struct slice_totals *totals, uint32_t node)

@@ -55,8 +55,7 @@ static void kernel_names_init(struct kernel_names *kernel, const struct kernel_s
 		symbol->binding = SYMBOL_GLOBAL;
 		kernel->begin = MIN(kernel->begin, records[i].begin);
 		kernel->end = MAX(kernel->end, records[i].end);
-		/* A symbol that is unregistered but was never registered is valid from the
-		 * start. */
+		/* A symbol that is unregistered but never registered is valid from the start. */
 		if (!find_overlapping(kernel, symbol))
 			insert_symbol(kernel, symbol);
 	}

@@ -202,8 +202,7 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 	return -1;
 }
 
-/* Send an errno and `fd` (-1: no descriptor).  If sending `fd` fails, send that errno instead.
- * Returns whether an answer was sent. */
+/* Send an errno and `fd` (-1: none), or why that failed.  Returns whether an answer was sent. */
 static bool send_answer(int socket, int errnum, int fd)
 {
 	union passed_descriptor control = { .bytes = { 0 } };
@@ -257,8 +256,7 @@ static _Noreturn void answer_requests(struct keeper *keeper, int socket)
 	_exit(0);
 }
 
-/* Returns the name of an output, owned by the caller; NULL without an output or for standard
- * output. */
+/* Returns the name of an output, owned by the caller; NULL without one, or for standard output. */
 static char *copy_of_file(const char *path)
 {
 	return path && *path && strcmp(path, "-") != 0 ? output_path_copy(path) : NULL;

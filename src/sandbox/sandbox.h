@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits the program's rights while it reads someone else's recording, so that a recording that
- * exploits a bug in the program gains little.  The limits hold in all threads until the process
- * ends.
+ * exploits a bug in the program gains little, in all threads until the process ends.
  *
  * With --symfs, Landlock (landlock(7)) allows reading the files named on the command line; without
  * it, any file, because a recording may name any. seccomp (seccomp(2)) allows the system calls of a

@@ -227,8 +227,8 @@ const char *sandbox_enter_calls(enum sandbox_process process, const struct optio
 	static const struct sock_filter begin[] = {
 		LOAD(offsetof(struct seccomp_data, arch)),
 		SKIP_UNLESS(AUDIT_ARCH_X86_64, 1),
-		/* For another architecture, its constant stays loaded, which is not the number of a
-		 * call. */
+		/* For another architecture, its constant stays loaded, which is no call's
+		 * number. */
 		LOAD_CALL,
 	};
 	static const struct sock_filter end[] = { RETURN(SECCOMP_RET_ERRNO | ENOSYS) };

@@ -26,9 +26,8 @@ struct why_merged {
 
 /*
  * Add the report of a run: a line of --json-lines, a summary of --json=FILE, or an answer of
- *  --json.  `input` names the recording if the line does not.  Returns false if it is neither an
- *  answer of
- * `ptrace2ftf why` nor a failure.
+ * --json. `input` names the recording if the line does not.  Returns false if it is neither an
+ * answer of `ptrace2ftf why` nor a failure.
  */
 bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input);
 

@@ -57,7 +57,7 @@ struct dso {
 	bool changed;        /* its recorded path began with DSO_CHANGED; `path` does not */
 	const char *refused; /* why the file at the path is not used; NULL: no file */
 	bool forced;         /* a file with another build id is used, too */
-	bool debug_loaded, symbols_loaded, lines_loaded; /* or not found */
+	bool debug_loaded, symbols_loaded, lines_loaded; /* also if not found */
 	unsigned languages;     /* that its names show: bits of enum demangle_language */
 	bool used;              /* a name was asked for */
 	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
@@ -283,8 +283,7 @@ struct inlined_code {
  */
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
 
-/* A function that has the code at an address, or in which a call of the previous one was
- * inlined. */
+/* A function with the code at an address, or into which the previous function was inlined. */
 struct source_frame {
 	const struct name *function; /* as in the symbol table or the debug information */
 	uint32_t line;               /* less that of the function's name, modulo 2^32 */
@@ -300,8 +299,7 @@ struct source_frame {
 size_t dso_source_frames(struct dso *dso, uint64_t vaddr,
 			 struct source_frame frames[SOURCE_FRAMES]);
 
-/* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or not
- * inlined. */
+/* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or no call. */
 const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr);
 
 /* ---- For dso_*.c only ---------------------------------------------------- */
@@ -315,10 +313,9 @@ struct dso_store {
 	struct dso *files; /* hash of found files, one dso for each file */
 	struct demangler demangler;
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
-	uint64_t changed_count; /* symbols with `changed`, but for whole files */
-	const struct symbol
-		*first_changed; /* of the lowest address; NULL: without changed functions */
-	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
+	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
+	const struct symbol *first_changed; /* lowest address; may be NULL */
+	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Protects the store and all dsos; held during each lookup.  Decoder threads look up
 	 * functions while the event thread looks up names.

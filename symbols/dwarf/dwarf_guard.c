@@ -54,8 +54,7 @@ bool dwarf_guard_is_bomb(const struct elf_file *file)
 	return false;
 }
 
-/* Returns the memory that a file's size allows in addition to the file and its unpacked
- * sections. */
+/* Returns the memory that a file's size allows, without the file and its unpacked sections. */
 static size_t own_memory(const struct elf_file *file)
 {
 	struct elf_section section = { 0 };

@@ -15,12 +15,11 @@
 struct dwarf_guard {
 	Elf_Data *info; /* borrowed from the ELF handle, as are the next; may be NULL */
 	Elf_Data *abbrev, *line, *line_str, *str;
-	size_t own_left;             /* bytes of memory, in addition to the pool's */
-	size_t *pool;                /* borrowed; may be NULL */
-	size_t line_bytes_left;      /* of line programs that may be counted */
-	struct counted_lines *lines; /* owned: hash of the line programs that were counted */
-	struct counted_abbrevs
-		*abbrevs; /* owned: hash of tables of abbreviations that were counted */
+	size_t own_left;                 /* bytes of memory, in addition to the pool's */
+	size_t *pool;                    /* borrowed; may be NULL */
+	size_t line_bytes_left;          /* of line programs that may be counted */
+	struct counted_lines *lines;     /* owned: hash of the line programs that were counted */
+	struct counted_abbrevs *abbrevs; /* owned: hash of counted tables */
 };
 
 /*
@@ -31,8 +30,7 @@ bool dwarf_guard_is_bomb(const struct elf_file *file);
 
 /*
  * Start to count.  `pool` is borrowed and must outlive the guard: the bytes that all debug
- * information of a run may still take in addition to the files' allowances; NULL: nothing in
- * addition.
+ * information of a run may still take in addition to the files' allowances; or NULL.
  */
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool);
 

@@ -3,8 +3,7 @@
  * The sections of debug information that are read here, presented to libdw as a separate ELF file.
  *
  * From the file itself, libdw would unpack all compressed sections by zlib, which takes twice as
- * long as libdeflate.  That includes unused ones: a sixth to a quarter are lists of variables'
- * locations.
+ * long as libdeflate.  A sixth to a quarter are unused lists of variables' locations.
  */
 #ifndef SYMBOLS_DWARF_DWARF_IMAGE_H
 #define SYMBOLS_DWARF_DWARF_IMAGE_H
@@ -21,8 +20,7 @@ enum debug_section {
 	DEBUG_STR_OFFSETS,
 	DEBUG_RNGLISTS,
 	DEBUG_CU_INDEX, /* of a package; the image lacks it */
-	DEBUG_OF_SPLIT, /* the sections above are also in files of split units; the others only in
-			   programs */
+	DEBUG_OF_SPLIT, /* the following are only in programs */
 	DEBUG_ADDR = DEBUG_OF_SPLIT,
 	DEBUG_RANGES, /* until DWARF 4 */
 	DEBUG_LINE,

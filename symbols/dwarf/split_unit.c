@@ -100,8 +100,7 @@ static uint32_t find_row(const struct dwp_header *header, uint64_t id)
 	return 0;
 }
 
-/* Returns the section that a column's number (DW_SECT_*) means; DEBUG_SECTIONS: unused here.
- * */
+/* Returns the section that a column's number (DW_SECT_*) means; DEBUG_SECTIONS: unused here. */
 static enum debug_section section_of(const struct dwp_header *header, uint64_t column)
 {
 	switch (column) {

@@ -280,8 +280,7 @@ bool debug_file_open_split(const struct debug_request *request, const struct spl
 		return try_path(&search, "%s%s", symfs, file) ||
 		       (program && try_path(&search, "%.*s%s", beside, program, slash)) ||
 		       (root && try_path(&search, "%s%s", root, file));
-	/* The path at which the compiler wrote it; relative to the program if paths were made
-	 * relative. */
+	/* The compiler's path; relative to the program if paths were made relative. */
 	if (directory[0] == '/'
 		    ? try_path(&search, "%s%s/%s", symfs, directory, file)
 		    : program && try_path(&search, "%.*s/%s/%s", beside, program, directory, file))

@@ -14,8 +14,7 @@
 /* Linkers make one executable segment, seldom a few; a file with more was made to be slow. */
 #define CODE_RANGES_MAX 256
 
-/* Modules compress to a third or a fifth; the largest, with debug information, have some 100
- * MiB. */
+/* Modules shrink to a third or a fifth; the largest, with debug information, have 100 MiB. */
 #define UNPACK_FACTOR 32
 #define UNPACKED_MAX  ((size_t)256 << 20)
 

@@ -31,8 +31,7 @@ struct go_table {
 	size_t work;                /* bytes of `values` that may still be read */
 };
 
-/* Read the header of a file's table.  The file must outlive the table.  Without a valid header, the
- * table is empty. */
+/* Read the header of a file's table; the file must outlive it.  Without a valid one it is empty. */
 void go_table_open(struct go_table *table, const struct elf_file *file);
 
 /*

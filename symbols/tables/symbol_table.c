@@ -326,8 +326,7 @@ static void sort_entries(struct symbol_table *table)
 	table->count = kept;
 }
 
-/* Returns the limit of an entry without size: its section's end, which may be before its
- * segment's. */
+/* Returns the limit of an entry without size: its section's or segment's end, the first one. */
 static uint64_t farthest_end(const struct loader *loader, const struct symbol_entry *entry)
 {
 	const struct code_range *code = elf_file_code_at_vaddr(loader->file, entry->begin);

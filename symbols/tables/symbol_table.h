@@ -99,7 +99,7 @@ void symbol_parts_add_labels(struct symbol_table *table);
 
 /*
  * Find the function of the part that begins at an address; of a nested part the outermost function.
- *  Returns true and fills *function, where the function begins; false if no part begins there.
+ * Returns true and fills *function, where the function begins; false if no part begins there.
  */
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 

@@ -334,8 +334,7 @@ static bool read_start(struct unwind_table *table, size_t index, struct unwind_r
 	read_augmentation(table, &c, where.kind, range);
 	range->has_frame = !table->rules.of_signals && begins_with_frame(&c);
 	/* The entry of code that signal handlers return to also covers the byte before it (DWARF 5,
-	 * 6.4.4).
-	 * */
+	 * 6.4.4). */
 	range->begin += table->rules.of_signals;
 	return true;
 }

@@ -8,14 +8,14 @@
 #include "src/formats/text/digits.h"
 #include "symbols/dso/dso_store.h"
 
-/* Least shares of a cluster's extra: to name a loop, and to look up lines of code. */
+/* Minimum shares of a cluster's extra: to name a loop, and to look up lines of code. */
 #define LOOP_SHARE 0.3
 #define LINE_SHARE 0.05
-/* Least share of the extra of all named lines together. */
+/* Minimum share of the extra of all named lines together. */
 #define LINES_SHARE 0.6
-/* Most lines that are named. */
+/* Limit of named lines. */
 #define LINES_MOST 3
-/* Least share of an instruction's executions that stop, if it faults; interrupts hit any code. */
+/* Minimum share of an instruction's executions that stop, if it faults; interrupts hit any code. */
 #define STOP_SHARE 0.25
 
 /* Most calls that are examined: see take_step(). */

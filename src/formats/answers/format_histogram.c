@@ -34,8 +34,7 @@ struct function_calls {
 struct histogram_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
-	/* Owned, as is each element; by id of the name, may be NULL; after finish(), the first
-	 * `count`. */
+	/* Owned, as the elements; by id of the name, or NULL; after finish() the first `count`. */
 	struct function_calls **functions;
 	size_t room, count;
 };

@@ -11,11 +11,11 @@
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_args.h"
 
-/* Most slow calls kept of a function, if functions are chosen, and of all. */
+/* Limits of slow calls kept per function: of chosen functions, and of all functions. */
 #define KEPT_CHOSEN 1000
 #define KEPT_OF_ALL 128
 
-/* Most functions with an answer, and most clusters of each. */
+/* Limits of functions with an answer, and of clusters of each. */
 #define ANSWERS_MOST  3
 #define CLUSTERS_MOST 3
 

@@ -4,7 +4,7 @@
 
 #include "decoder/timeline/timeline_types.h"
 
-/* Most paths of a thread's calls. */
+/* Limit of the paths of a thread's calls. */
 #define NODES_MOST 1000
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,

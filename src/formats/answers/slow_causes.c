@@ -4,7 +4,7 @@
 
 #include "src/slices/slice_args.h"
 
-/* Share of the extra that a cause has, and the least share if no function has it. */
+/* Share of the extra that a cause has, and the minimum share if no function has it. */
 #define CAUSE_SHARE 0.5
 #define CAUSE_LEAST 0.1
 /* Share of all extra by which a callee is the cause instead of its caller. */

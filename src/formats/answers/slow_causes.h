@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds why the slow calls of a function take longer than the others, by cluster, as trees of
- * callees.
+ * Finds why slow calls of a function take longer than others: by cluster, as trees of callees.
  *
  * The extra of a path is its mean amount in a slow call less its mean in the other calls.  The own
  * extras of all paths of a call add up to its extra amount.  Slow calls with one cause are a
@@ -123,7 +122,7 @@ struct thread_log {
 	size_t count, room;
 };
 
-/* Most events of a log; a longer log has no answer. */
+/* Limit of a log's events; a longer log has no answer. */
 #define THREAD_LOG_MOST 200000
 
 /* Calls of a path, at most: the innermost ones. */
@@ -162,10 +161,10 @@ void thread_log_release(struct thread_log *log);
 
 /* ---- Causes -------------------------------------------------------------- */
 
-/* Least calls of a function for judging its tail. */
+/* Minimum number of a function's calls to judge its tail. */
 #define TAIL_CALLS_LEAST 50
 
-/* Most lines of a cluster's tree. */
+/* Limit of lines of a cluster's tree. */
 #define CAUSE_LINES 14
 
 /* A path, and its callees up to `last` that have nearly all of its extra. */
@@ -245,8 +244,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
 
-/* Most calls whose code is compared: slow calls of the first cluster (one of each other cluster),
- * usual calls of a function; most clusters. */
+/* Limits of calls whose code is compared: slow calls of the first cluster (one of each other
+ * cluster), usual calls of a function; and of clusters. */
 #define SLOW_LOOKS    2
 #define USUAL_LOOKS   16
 #define LOOK_CLUSTERS 3
