@@ -11,7 +11,7 @@ void (*alloc_fail_hook)(void);
 void alloc_fail(size_t size)
 {
 	if (size)
-		fprintf(stderr, "ptrace2ftf: out of memory (%zu bytes wanted)\n", size);
+		fprintf(stderr, "ptrace2ftf: out of memory: cannot allocate %zu bytes\n", size);
 	else
 		fputs("ptrace2ftf: out of memory\n", stderr);
 	if (alloc_fail_hook)

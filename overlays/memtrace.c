@@ -137,7 +137,7 @@ static void resynchronize(struct memtrace *trace)
 	diag_warn(trace->diag, "memtrace-damaged",
 		  "no packet of memtrace at offset 0x%" PRIx64 ": %s",
 		  (uint64_t)(trace->in.at - trace->begin),
-		  found ? "skipped up to the next" : "nothing follows");
+		  found ? "skipped to the next packet" : "nothing follows");
 	trace->in.at = found ? found : trace->in.end;
 	/* A packet of an unknown domain is missing: no state of a domain is certain. */
 	trace->packets_lost = true;
@@ -169,7 +169,7 @@ static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *doma
 	if (domain->lost_backtraces)
 		return;
 	diag_warn(trace->diag, "memtrace-damaged",
-		  "memtrace's backtraces of domain %u are not known any more: the packet that ends "
+		  "memtrace's backtraces of domain %u are unknown from here: the packet that ends "
 		  "at offset 0x%" PRIx64 " %s",
 		  domain->number, (uint64_t)(trace->packet.end - trace->begin), reason);
 	domain->lost_backtraces = true;
@@ -403,11 +403,11 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 static void end_file(struct memtrace *trace)
 {
 	if (trace->unknown_backtraces && !trace->ended)
-		diag_warn(trace->diag, "memtrace-backtraces",
-			  "%" PRIu64 " of %" PRIu64
-			  " allocations of memtrace have no backtrace: an earlier one, on which "
-			  "theirs build, is damaged",
-			  trace->unknown_backtraces, trace->allocations);
+		diag_warn(
+			trace->diag, "memtrace-backtraces",
+			"%" PRIu64 " of %" PRIu64
+			" allocations of memtrace have no backtrace: theirs build on damaged ones",
+			trace->unknown_backtraces, trace->allocations);
 	trace->ended = true;
 }
 
@@ -458,7 +458,7 @@ static int read_info(struct memtrace *trace)
 	if (cursor_left(&trace->packet))
 		diag_warn(trace->diag, "memtrace-info",
 			  "the last %zu bytes of memtrace's description, at offset 0x%" PRIx64
-			  " belongs to no known field; left out",
+			  " belong to no known field; left out",
 			  cursor_left(&trace->packet), (uint64_t)(trace->packet.at - trace->begin));
 	return 0;
 }
@@ -471,7 +471,7 @@ static int refuse_file(const struct memtrace *trace, unsigned version, struct er
 
 	if (whole && (version < 1 || version > NEWEST_VERSION))
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "memtrace of version %u; 1 to %d are known", version,
+				 "memtrace version %u is unknown; 1 to %d are known", version,
 				 NEWEST_VERSION);
 	return error_set(err, ERROR_FORMAT, "not a memtrace file");
 }

@@ -230,7 +230,7 @@ static void read_report(const struct batch_process *process, struct batch_end *e
 	end->report = json_object();
 	if (!done)
 		return;
-	error_set(&err, ERROR_SYSTEM, "%s: its process left no report", process->job->inputs[0]);
+	error_set(&err, ERROR_SYSTEM, "%s: its process wrote no report", process->job->inputs[0]);
 	end->status = fail_job(end->report, &err);
 }
 

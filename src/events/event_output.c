@@ -212,15 +212,14 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 	if (output->untimed)
 		diag_warn(output->input.diag, "side-untimed",
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
-			  "time was known, or with an impossible one; not shown",
+			  "time was known, or with an impossible time; not shown",
 			  output->untimed);
 	/* Perfetto would show the time since boot between the calls and these events. */
 	if (untimed)
-		diag_warn(
-			output->input.diag, "trace-untimed",
-			"the trace has no times; side events that have one are not shown: %" PRIu64
-			" context switches, and samples",
-			record_events_count_switches(output->input.timeline, output->input.file));
+		diag_warn(output->input.diag, "trace-untimed",
+			  "the trace has no times; side events with times are not shown: %" PRIu64
+			  " context switches, and samples",
+			  record_events_count_switches(output->input.timeline, output->input.file));
 	else
 		record_events_write(output, begin);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Reads the data of the page, which src/html/format_html.c documents, into charts.
- * Nothing is counted here but self times: other numbers are those of the data.
+ * It computes only self times: all other numbers come from the data.
  *
  * A chart has lanes, a lane has a row for each depth, and a row has boxes in order.  A box is an
  * index into the arrays of its lane: `begin`, `end`, `self`, `text`, `depth`.  Calls have a lane

@@ -20,7 +20,7 @@ for (const one of Object.values(charts))
 
 let palette, match = null; /* by text: whether its name is searched; null: no search */
 
-/* A function has one colour; what is no function is grey, and what was lost red. */
+/* Each function has one colour; other slices are grey, and lost trace is red. */
 const hues = Uint8Array.from(texts, (text) => {
 	let hash = 2166136261;
 
@@ -54,7 +54,7 @@ const rowsOf = (lane) => lane.values ? COUNTER_ROWS : lane.rows.length;
 const heightOf = (lane) => headOf(lane) + (lane.open ? rowsOf(lane) * ROW + 6 : 0);
 const scale = () => canvas.clientWidth / (chart.end - chart.begin);
 
-/* Returns the first place of a row, from `from` on, whose box ends after `value`. */
+/* Returns the first index of a row, not before `from`, whose box ends after `value`. */
 function firstAfter(lane, row, value, from) {
 	let low = from, high = row.length;
 
@@ -76,7 +76,7 @@ function drawLabel(text, x, y, room) {
 	context.fillText(text.length > most ? `${text.slice(0, most - 1)}\u2026` : text, x, y);
 }
 
-/* Draw what is seen of a row.  Boxes that end within a pixel are a column of one line of pixels. */
+/* Draw the visible part of a row.  Boxes that end within a pixel are a column of one line of pixels. */
 function drawRow(lane, row, y, height) {
 	const perPixel = 1 / scale(), width = canvas.clientWidth;
 	const line = new ImageData(width, 1), pixels = new Uint32Array(line.data.buffer);
@@ -113,7 +113,7 @@ function drawRow(lane, row, y, height) {
 	context.drawImage(helper.canvas, 0, 0, width, 1, 0, y, width, height - 1);
 }
 
-/* Returns the index of a counter's last value at or before a time; -1: there is none. */
+/* Returns the index of a counter's last value at or before a time; -1: no value. */
 function valueAt(lane, time) {
 	let low = 0, high = lane.times.length;
 
@@ -268,7 +268,7 @@ function pan(right, down = 0) {
 	show(chart.begin + right / scale(), chart.end + right / scale());
 }
 
-/* Returns what is at a point of the canvas: a lane, and perhaps a box, or its head, or a mark. */
+/* Returns the items at a point of the canvas: a lane, and perhaps a box, its head, or a mark. */
 function find(x, y) {
 	const value = chart.begin + x / scale(), near = 0.5 / scale();
 	let found = {};
@@ -333,7 +333,7 @@ function search() {
 	redraw();
 }
 
-/* Reveal the next box that is found, in order of time, or the one before. */
+/* Reveal the next or previous box that is found, in order of time. */
 function step(sign) {
 	const order = (a, b) => sign * (a.lane.begin[a.box] - b.lane.begin[b.box] ||
 		chart.lanes.indexOf(a.lane) - chart.lanes.indexOf(b.lane) || a.lane.depth[a.box] - b.lane.depth[b.box]);

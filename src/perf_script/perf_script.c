@@ -555,8 +555,8 @@ static int check_fields(struct script *script, struct error *err)
 		script->counts->lacks |= TEXT_LACKS_SYM;
 	if (script->relative && script->earlier * 2 > script->later)
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "the text has times since the line before (--deltatime): print it "
-				 "with " PERF_SCRIPT_COMMAND);
+				 "the text has times since the previous line (--deltatime): print "
+				 "it with " PERF_SCRIPT_COMMAND);
 	if (script->counts->branches || !script->counts->samples || script->counts->hits)
 		return 0;
 	if (!(script->no_ip + script->no_addr))

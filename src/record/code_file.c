@@ -238,14 +238,14 @@ void code_file_end(struct code_file_writer *writer)
 
 	if (writer->count && (!file || ferror(file) | fclose(file))) {
 		message_begin_warning(stderr);
-		fprintf(stderr, "cannot write %s: %m; code made at run time will be missing\n",
+		fprintf(stderr, "cannot write %s: %m; generated code will be missing\n",
 			writer->path);
 		if (fd >= 0)
 			unlink(writer->path);
 	} else if (written < writer->count || writer->count == PAGES_MOST) {
 		message_begin_warning(stderr);
-		fprintf(stderr, "%s has only %zu pages of the code that was made at run time\n",
-			writer->path, written);
+		fprintf(stderr, "%s has only %zu pages of the generated code\n", writer->path,
+			written);
 	}
 	pair_table_release(&writer->index);
 	free(writer->pages);

@@ -308,7 +308,7 @@ static void print_doubts(const struct summary *summary, FILE *out)
 	if (!summary->saved_code)
 		return;
 	fprintf(out,
-		"  code that was made at run time is decoded as it was saved last; %" PRIu64
+		"  code generated at run time is decoded as it was last saved; %" PRIu64
 		" function%s may have been other code before: code_changed",
 		summary->changed_functions, summary->changed_functions == 1 ? "" : "s");
 	if (summary->first_changed) {

@@ -145,7 +145,7 @@ static void choose_page(struct trace_opening *opening)
 		message_begin_warning(stderr);
 		fprintf(stderr, "cannot reach %s: %s; %s\n", opening->origin, reason,
 			own ? "showing the page of --format=html instead"
-			    : "the browser may have kept it; use --format=html for a page without "
+			    : "the browser may have cached it; use --format=html for a page without "
 			      "a network");
 	}
 	if (!reason || !own)
@@ -241,7 +241,7 @@ static int show_trace(struct trace_opening *opening, struct error *err)
 	int status;
 
 	if (!path)
-		return error_set(err, ERROR_SYSTEM, "cannot make an address that nobody guesses");
+		return error_set(err, ERROR_SYSTEM, "cannot make a random address");
 	if (!is_page(opening))
 		address = viewer_page_address(opening->page, path, opening->begin, opening->end,
 					      &opening->options.select.tids);

@@ -94,7 +94,7 @@ int trace_server_listen(struct error *err)
 	if (errno == EADDRINUSE)
 		error_set(err, ERROR_SYSTEM,
 			  "cannot listen at " VIEWER_PAGE_HOST
-			  ": another program does, and Perfetto's page "
+			  ": another program listens there, and Perfetto's page "
 			  "connects to no other port; end it (trace_processor --httpd, another "
 			  "`ptrace2ftf open`; `ss -tlnp` lists them)");
 	else

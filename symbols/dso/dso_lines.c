@@ -104,7 +104,7 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 			line = make_line(dso, &row);
 		else if (go_table_is_spent(&dso->table.go))
 			diag_warn(dso->store->diag, "lines-too-costly",
-				  "%s: its table of lines takes too much time to read; the rest of "
+				  "%s: its line table takes too long to read; the rest of "
 				  "its code has no lines",
 				  dso->path);
 		break;

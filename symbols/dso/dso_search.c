@@ -136,8 +136,7 @@ static void search_file(struct dso *dso)
 		return;
 	dso->forced = dso->store->options.force;
 	if (dso->forced && search_paths(dso))
-		diag_warn(dso->store->diag, "build-id-mismatch", "%s; used all the same",
-			  dso->refused);
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s; used anyway", dso->refused);
 }
 
 static void search_vdso(struct dso *dso)

@@ -347,7 +347,7 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 		return 1;
 	if (packed < 0)
 		return error_set(err, ERROR_FORMAT, "the package of debug information is damaged");
-	return error_set(err, ERROR_SYSTEM, "%s is missing, and in no .dwp file",
+	return error_set(err, ERROR_SYSTEM, "%s is missing, also from .dwp files",
 			 skeleton.name.file);
 }
 

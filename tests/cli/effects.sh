@@ -149,7 +149,7 @@ force_dso() {
 	offset=$((0x$section + 16))
 	printf "\\$(printf '%o' $((255 - first)))" | dd of=program bs=1 seek="$offset" conv=notrunc 2>/dev/null
 	slices tail.data && ! grep -q ' main ' slices && grep -q 'is not the file that was recorded' messages &&
-		slices --force-dso tail.data && grep -q ' main ' slices && grep -q 'used all the same' messages
+		slices --force-dso tail.data && grep -q ' main ' slices && grep -q 'used anyway' messages
 	status=$?
 	cp true-program program
 	return $status
@@ -252,7 +252,7 @@ cut_damaged() {
 tap_check "-o OUT.ctf: an unknown backtrace is empty, and the exit status says so" cut_damaged
 lost_backtraces() {
 	"$program" --memtrace=memtrace-ids.ctf --json=summary.json -o x.ftf 2>messages
-	[ $? -eq 2 ] && grep -q 'backtraces of domain 0 are not known any more' messages &&
+	[ $? -eq 2 ] && grep -q 'backtraces of domain 0 are unknown from here' messages &&
 		grep -q ': 1 of 2 allocations of memtrace have no backtrace' messages
 }
 # seeds.md: a packet has as many allocations as its ids (alloc id sync)

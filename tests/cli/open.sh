@@ -284,7 +284,7 @@ taken() {
 	first=$pid
 	"$program" --open $symfs $data -o taken.ftf 2>messages >address.2
 	[ $? -eq 1 ] && [ ! -s address.2 ] && ! [ -e taken.ftf ] &&
-		grep -q 'cannot listen at 127.0.0.1:9001: another program does.*; end it' messages || return 1
+		grep -q 'cannot listen at 127.0.0.1:9001: another program listens there.*; end it' messages || return 1
 	pid=$first
 	fetched wanted.ftf && show open wanted.ftf && fetched wanted.ftf
 }
@@ -413,7 +413,7 @@ as_chosen() { # WHAT-IS-SERVED WORDS...
 	file=$1
 	shift
 	BROWSER=./noted show open "$@" && [ -n "${url##*.html}" ] && fetched $file &&
-		grep -q "cannot reach .*; the browser may have kept it; use" messages
+		grep -q "cannot reach .*; the browser may have cached it; use" messages
 }
 choices_stay() {
 	as_chosen wanted.ftf $symfs $data -o kept.ftf && as_chosen wanted.ftf --ui=http://127.0.0.1:9 $symfs $data &&

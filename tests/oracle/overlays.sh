@@ -102,6 +102,6 @@ tap_check "events before a damaged one and after its packet are read" damaged ba
 	12 500 "memtrace is damaged at offset"
 tap_check "packets after one that is none are read" damaged bad_magic_packet2.ctf 2 0 500 \
 	"no packet of memtrace at offset"
-tap_check "a later version is refused" damaged bad_version4.ctf 1 0 0 "memtrace of version 4"
+tap_check "a later version is refused" damaged bad_version4.ctf 1 0 0 "memtrace version 4"
 tap_check "what is no memtrace file is refused" damaged bad_short.ctf 1 0 0 "not a memtrace file"
 tap_done

@@ -60,7 +60,7 @@ with_saved_code() {
 	"$program" -q --format=slices "$work/perf.data" >"$work/without"
 	[ $? -eq 2 ] || return 1
 	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
-	grep -q "$branches branches" "$work/messages" && grep -q "as it was saved last; 1 function may.*, the first is \[anon\]+0x" "$work/messages" && cmp "$work/beside" "$work/named" &&
+	grep -q "$branches branches" "$work/messages" && grep -q "as it was last saved; 1 function may.*, the first is \[anon\]+0x" "$work/messages" && cmp "$work/beside" "$work/named" &&
 		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
 	# After half of the calls, the program rewrites the code and makes it executable again.
 	first=$(sed -n 's/.*, the first is //p' "$work/messages")

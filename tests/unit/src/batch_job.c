@@ -62,9 +62,9 @@ END_TEST
 
 START_TEST(a_process_without_a_whole_report_has_failed)
 {
-	expect_error(end_of("", "", EXITED(0)), "a.data: its process left no report");
+	expect_error(end_of("", "", EXITED(0)), "a.data: its process wrote no report");
 	expect_error(end_of("", "{\"branches\":7", EXITED(2)),
-		     "a.data: its process left no report");
+		     "a.data: its process wrote no report");
 }
 END_TEST
 

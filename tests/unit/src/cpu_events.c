@@ -460,7 +460,7 @@ START_TEST(switches_have_no_place_beside_calls_without_times)
 	EXPECT(0, records, " counter ", "");
 	EXPECT(1, messages, "the trace has no times: --counters shows nothing", "");
 	EXPECT(1, messages,
-	       "the trace has no times; side events that have one are not shown: 3 context switches",
+	       "the trace has no times; side events with times are not shown: 3 context switches",
 	       "");
 }
 END_TEST
@@ -507,7 +507,7 @@ START_TEST(events_with_a_time_that_cannot_be_are_counted_and_not_shown)
 	EXPECT(0, records, "!!", "");
 	EXPECT(0, records, "CPU frequency", "");
 	/* With the PSB+'s. */
-	EXPECT(1, messages, "2 side events", "or with an impossible one; not shown");
+	EXPECT(1, messages, "2 side events", "or with an impossible time; not shown");
 }
 END_TEST
 

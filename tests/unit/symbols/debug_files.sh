@@ -198,7 +198,7 @@ missing_split_files() {
 	mv "$work/packed.dwp" "$work/elsewhere/packed.dwp"
 	find_all packed inlined 2>"$work/warnings" >/dev/null
 	cat "$work/warnings"
-	grep -q 'is missing, and in no .dwp file (2 times)' "$work/warnings"
+	grep -q 'is missing, also from .dwp files (2 times)' "$work/warnings"
 }
 
 found_in_debug_dir() {
