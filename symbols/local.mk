@@ -32,7 +32,7 @@ libsymbols_a_SOURCES = \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
 	symbols/tables/unwind_table.c
 
-# libiberty, whose memory is lent by.
+# A copy of libiberty that allocates by symbols/names/demangle.c.
 libdemanglers.a:
 	$(AM_V_GEN)$(OBJCOPY) --redefine-sym malloc=demangle_malloc \
 		--redefine-sym realloc=demangle_realloc --redefine-sym free=demangle_free \

@@ -76,7 +76,7 @@ function drawLabel(text, x, y, room) {
 	context.fillText(text.length > most ? `${text.slice(0, most - 1)}\u2026` : text, x, y);
 }
 
-/* Draw the visible part of a row.  Boxes that end within a pixel are a column of one line of pixels. */
+/* Draw the visible part of a row.  Boxes that end within a pixel are one column of pixels. */
 function drawRow(lane, row, y, height) {
 	const perPixel = 1 / scale(), width = canvas.clientWidth;
 	const line = new ImageData(width, 1), pixels = new Uint32Array(line.data.buffer);
