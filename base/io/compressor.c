@@ -5,7 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Bytes of a write: larger ones take the page cache several times as long (base/io/output.c). */
+/* Bytes per write(): larger writes take the page cache several times as long (base/io/output.c). */
 #define WRITE_SIZE  ((size_t)64 * 1024)
 #define GZIP_WINDOW (15 + 16) /* zlib: 32 KiB, and a gzip header */
 /* Takes half the time of the default of 6, for 2% more bytes (a trace of 36 MB). */
@@ -34,7 +34,7 @@ enum compression compression_of_path(const char *path)
 	return COMPRESSION_NONE;
 }
 
-/* Compress input until the output is full.  Returns whether there is more to do. */
+/* Compress input until the output is full.  Returns whether work is left. */
 static bool compress_gzip(struct compressor *compressor, ZSTD_inBuffer *in, bool last)
 {
 	z_stream *gzip = &compressor->gzip;

@@ -3,12 +3,11 @@
  * A file being written: large writes, sticky errors, all or nothing.
  *
  * Bytes go to a temporary file beside the destination, which output_close() renames to the
- * destination when it succeeds.  An existing file that is not regular (a device, a fifo), a link
- * of the system, and "-" for standard output, are written directly.  If the path
- * ends in .gz or .zst, the bytes are compressed.  After an error, writing does nothing;
- * output_close() returns the error.  The temporary file is removed when the output is abandoned,
- * and also when a lack of memory ends the program, or a signal, if the program watches them
- * (interrupt.h).
+ * destination when it succeeds.  An existing file that is not regular (a device, a fifo), a link in
+ * /dev or /proc, and "-" for standard output, are written directly.  If the path ends in .gz or
+ * .zst, the bytes are compressed.  After an error, writing does nothing; output_close() returns the
+ * error.  The temporary file is removed when the output is abandoned, and also when a lack of
+ * memory or a signal ends the program, if the program watches them (interrupt.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_rename() renames them at the end of the run.
@@ -142,8 +141,8 @@ struct write_behind *write_behind_open(struct output *output, struct workers *wo
 void write_behind_close(struct write_behind *behind);
 
 /*
- * For a carrier: compress and write bytes here and now, in one thread at a time.
- * Returns 0; the errno of a failure.
+ * For a carrier: compress and write bytes immediately, in one thread at a time.  Returns 0, or the
+ * errno of a failure.
  */
 int output_write_now(struct output *output, const uint8_t *bytes, size_t size);
 

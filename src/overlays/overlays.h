@@ -125,7 +125,7 @@ struct overlays {
 	uint64_t slices;  /* written up to now */
 };
 
-/* Read the clocks of this machine at the same time: the fastest of a few tries. */
+/* Read the clocks of this machine at the same time: the fastest of a few attempts. */
 void overlay_sync_now(struct overlay_sync *sync);
 
 /* The recording below the overlays; all borrowed. */

@@ -46,7 +46,7 @@ struct script {
 	const struct perf_script_options *options;
 	struct perf_script_counts *counts;
 	struct script_thread *by_id;    /* hash, in the order of appearance */
-	struct script_thread *previous; /* of the line before: mostly the same */
+	struct script_thread *previous; /* of the previous line: mostly the same */
 	/* A function of the text, or a file of code without names. */
 	struct text_symbol {
 		struct symbol symbol;

@@ -42,11 +42,10 @@ struct summary {
 	char *top_functions; /* owned: lines about the functions with most self time; NULL: no lines
 			      */
 	bool saved_code;     /* some code is the last state of a process: --core */
-	uint64_t changed_functions; /* functions of saved code that may have been other code before
-				     */
-	const struct name *first_changed; /* borrowed: of the lowest address; NULL: there is none */
-	bool times_estimated;             /* of calls between timing packets; no slice says so */
-	char *debug_hint; /* owned: which code without names took time; NULL: none */
+	uint64_t changed_functions;       /* in saved code: perhaps other code before */
+	const struct name *first_changed; /* borrowed: of the lowest address; or NULL */
+	bool times_estimated; /* of calls between timing packets; slices are not marked */
+	char *debug_hint;     /* owned: the unnamed code that took time; NULL: no hint */
 };
 
 void summary_release(struct summary *summary);

@@ -52,7 +52,7 @@ static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint
 	return ip >= kernel->begin && ip < kernel->end;
 }
 
-/* Apply all records up to `time` (ns). Earlier times than before have no effect. */
+/* Apply all records up to `time` (ns). Times before the previous call's have no effect. */
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
 
 /* Open every file of the timeline in `store`; borrows all arguments. */

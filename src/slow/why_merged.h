@@ -14,7 +14,7 @@ struct why_merged {
 	/* A cause of slow calls of a function; text is borrowed from the answers. */
 	struct merged_cause {
 		const char *function, *cause, *unit;
-		size_t recordings, last; /* last: 1 + number of the last one */
+		size_t recordings, last; /* last: 1 + number of the last recording */
 		uint64_t calls;
 		double extra;       /* of all these calls, in the unit */
 		double worst_extra; /* of a call, as the mean of its recording's calls */

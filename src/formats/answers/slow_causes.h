@@ -105,8 +105,8 @@ void code_trail_release(struct code_trail *trail);
 
 /*
  * If the recording has no waking, a system call of another thread of the process ended a wait if it
- * is the last one by which a thread wakes others (futex, write, send) before the wait ended.  This
- * is likely, not proven.
+ * is the last system call that can wake others (futex, write, send) before the wait ended.  This is
+ * likely, not proven.
  */
 
 /* Calls, returns and pauses of all threads, in the order of time. */
