@@ -50,7 +50,7 @@ static bool compress_gzip(struct compressor *compressor, ZSTD_inBuffer *in, bool
 	return last ? status != Z_STREAM_END : in->pos != in->size;
 }
 
-/* The same with zstd.  A lack of memory is its only error here. */
+/* The same with zstd.  A lack of memory is the only error here. */
 static bool compress_zstd(struct compressor *compressor, ZSTD_inBuffer *in, bool last)
 {
 	ZSTD_outBuffer out = { compressor->out, WRITE_SIZE, compressor->used };
@@ -63,7 +63,7 @@ static bool compress_zstd(struct compressor *compressor, ZSTD_inBuffer *in, bool
 	return last ? left != 0 : in->pos != in->size;
 }
 
-/* Compress bytes, and write what is full; `last`: end the stream.  Returns 0, or an errno. */
+/* Compress bytes, and write full blocks; `last`: end the stream.  Returns 0, or an errno. */
 static int compress_bytes(struct compressor *compressor, const uint8_t *bytes, size_t size,
 			  bool last)
 {
@@ -121,7 +121,7 @@ int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t s
 
 int compressor_close(struct compressor *compressor)
 {
-	/* Not NULL: nothing may be added to NULL, not even 0. */
+	/* Not NULL: C allows no addition to NULL, not even of 0. */
 	int failure = compress_bytes(compressor, compressor->out, 0, true);
 
 	compressor_abandon(compressor);

@@ -27,7 +27,7 @@ struct compressor;
 struct compressor *compressor_open(enum compression compression, compressor_write_fn *write,
 				   void *context);
 
-/* Add bytes to the stream.  Returns 0; the errno of a failure to write. */
+/* Add bytes to the stream.  Returns 0, or the errno of a failed write. */
 int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t size);
 
 /* Compress the rest, end the stream, release.  Returns 0, or the errno of a failed write. */

@@ -78,8 +78,8 @@ int output_compress(struct output *output, enum compression compression, struct 
 void output_limit(struct output *output, uint64_t most, bool lines);
 
 /*
- * Returns the bytes of the file up to now, including buffered ones elsewhere; of a compressed
- * file, the bytes that were written.
+ * Returns the bytes of the file up to now, including buffered ones elsewhere; of a compressed file,
+ * the written bytes.
  */
 uint64_t output_size(const struct output *output);
 

@@ -104,7 +104,7 @@ uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size)
 	uint8_t *bytes = NULL;
 
 	errno = 0;
-	/* Damage does not go away in larger memory, which may be more than there is. */
+	/* Larger memory does not repair damage, and may exceed the system's. */
 	for (*size = packing ? NO_ROOM : 0; *size == NO_ROOM && room < limit;) {
 		room = room < limit / GROWTH ? room * GROWTH : limit;
 		free(bytes);

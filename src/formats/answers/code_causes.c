@@ -120,8 +120,8 @@ static const struct slow_function *entered_function(const struct slow_answer *an
 }
 
 /*
- * Find when the call was off CPU, if that is a part of the extra time, and longer than what is left
- * out of its amount.  Returns whether it waited.
+ * Find when the call was off CPU, if that is a part of the extra time, and longer than the time
+ * left out of its amount.  Returns whether it waited.
  */
 static bool find_off_cpu(struct slow_look *look)
 {
