@@ -207,7 +207,7 @@ bounds() {
 }
 tap_check "--slow is a time or a percentile" bounds
 
-# Recordings are incidents of their own; lines of single runs say the same as all at once.
+# Recordings are separate incidents; lines of single runs say the same as all at once.
 in_common() (
 	mkdir -p "$work/many" && cd "$work/many" && rm -f lines &&
 		for run in callee:1 lock:1 lock:2; do
