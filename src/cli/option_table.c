@@ -229,7 +229,7 @@ const struct option_spec option_specs[] = {
 	  "and warn of differences", .least = 1, .most = INT_MAX, .if_omitted = "1" },
 	{ "output-pattern", 0, "PATTERN", GROUP_BATCHES, OPTION_TEXT, FIELD(output_pattern),
 	  NEUTRAL,
-	  .help = "Convert each INPUT to an output of its own, named by PATTERN with {dir}, {name}, "
+	  .help = "Convert each INPUT to its own output, named by PATTERN with {dir}, {name}, "
 	  "{base} (the name without its last suffix) and {n} of INPUT" },
 	{ "files0-from", 0, "FILE", GROUP_BATCHES, OPTION_TEXT, FIELD(files_from), NEUTRAL | COMMON,
 	  .help = "Convert the inputs that FILE names; NUL-terminated names, besides each INPUT, to an output each; - is standard input" },
