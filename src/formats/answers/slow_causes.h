@@ -264,7 +264,7 @@ struct slow_look {
 	uint64_t wait, wait_end;      /* ns: of the call that was found; wait_end 0: not found */
 	struct code_trail trail;      /* owned */
 	bool call_waits;
-	const struct timeline *timeline; /* borrowed; NULL: there are no records of switches */
+	const struct timeline *timeline; /* borrowed; NULL: no records of switches */
 	struct thread_log log;           /* owned; of all threads, if the call waits */
 	struct syscall_symbols syscalls; /* owned */
 };
