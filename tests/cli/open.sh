@@ -406,7 +406,7 @@ offline() {
 	BROWSER=./noted show open $symfs $data && until_so [ -s called ] && [ "$(cat called)" = "1 $(cat address)" ] || return 1
 	case $url in http://127.0.0.1:9001/*/perf.html) ;; *) echo "$url"; return 1 ;; esac
 	get -D headers -o got "$url" && cmp got wanted.html && grep -qi '^content-type: text/html' headers && ended 0 &&
-		grep -q 'cannot reach https://ui.perfetto.dev: its name cannot be looked up; this is the page of' messages
+		grep -q 'cannot reach https://ui.perfetto.dev: its name cannot be looked up; showing the page of' messages
 }
 tap_check "if Perfetto's page cannot be reached, an own page is shown, and that is said" offline
 as_chosen() { # WHAT-IS-SERVED WORDS...
