@@ -166,6 +166,13 @@ static bool read_word(const struct task *task, uint64_t address, uint64_t *word)
 	return tracee_read_word(task->tid, in_mode(task, address), word, task_word(task));
 }
 
+static uint64_t memory_address(const struct user_regs_struct *registers,
+			       const struct code_target *target)
+{
+	return target->value + register_value(registers, target->base) +
+	       register_value(registers, target->index) * target->scale;
+}
+
 /* Returns false if the target is unknown. */
 static bool find_target(const struct task *task, uint64_t *to)
 {
@@ -180,14 +187,19 @@ static bool find_target(const struct task *task, uint64_t *to)
 		*to = register_value(registers, target->base);
 		return true;
 	case TARGET_MEMORY:
-		return read_word(task,
-				 target->value + register_value(registers, target->base) +
-					 register_value(registers, target->index) * target->scale,
-				 to);
+		return read_word(task, memory_address(registers, target), to);
 	case TARGET_STACK:
 		return read_word(task, registers->rsp, to);
 	}
 	return false;
+}
+
+bool block_data(struct task *task, uint64_t *address)
+{
+	struct code_insn insn = block_insn(task, task->registers.rip);
+
+	*address = memory_address(&task->registers, &insn.data);
+	return insn.data.kind == TARGET_MEMORY;
 }
 
 bool block_branch(struct machine *machine, struct task *task)

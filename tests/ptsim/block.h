@@ -35,4 +35,7 @@ unsigned block_run(struct machine *machine, struct task *task, unsigned limit,
  */
 bool block_branch(struct machine *machine, struct task *task);
 
+/* Returns whether the next instruction reads or writes data at an address that is known. */
+bool block_data(struct task *task, uint64_t *address);
+
 #endif

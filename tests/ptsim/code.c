@@ -171,6 +171,18 @@ static struct code_target target_of(const ZydisDecodedInstruction *insn,
 	return target;
 }
 
+/* The first operand in memory that the instruction's text has; lea and nop do not access it. */
+static struct code_target data_of(const ZydisDecodedInstruction *insn,
+				  const ZydisDecodedOperand *operands, uint64_t next)
+{
+	for (unsigned i = 0; i < insn->operand_count_visible; i++)
+		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    operands[i].mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+		    insn->mnemonic != ZYDIS_MNEMONIC_NOP)
+			return memory_target(insn, &operands[i], next);
+	return (struct code_target){ .kind = TARGET_UNKNOWN };
+}
+
 /* jcc is 70 to 7f, or 0f 80 to 0f 8f. */
 static int8_t condition_of(const ZydisDecodedInstruction *insn)
 {
@@ -211,6 +223,7 @@ static struct code_insn decode(const struct code *code, uint64_t ip)
 	result.flow = flow_of(&insn, operands);
 	result.by_carry = insn.mnemonic == ZYDIS_MNEMONIC_JB && !operands[0].imm.value.s;
 	result.target = target_of(&insn, operands, ip + insn.length, result.flow);
+	result.data = data_of(&insn, operands, ip + insn.length);
 	result.condition = condition_of(&insn);
 	result.sets_sp = sets_sp(&insn, operands);
 	result.straight = result.flow == FLOW_NONE && !result.sets_sp && is_straight(&insn);

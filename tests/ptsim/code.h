@@ -44,8 +44,9 @@ struct code_target {
 struct code_insn {
 	uint64_t ip;
 	struct code_target target;
-	uint8_t length;   /* bytes; 0: none */
-	uint8_t flow;     /* enum flow */
+	struct code_target data; /* TARGET_MEMORY: it reads or writes there, but for a branch */
+	uint8_t length;          /* bytes; 0: none */
+	uint8_t flow;            /* enum flow */
 	bool by_carry;    /* jc to the next instruction: only the flag shows whether it is taken */
 	bool straight;    /* the next instruction follows, unless there is a fault; not with rep */
 	int8_t condition; /* of a FLOW_COND: the low 4 bits of jcc's opcode; -1: another one */

@@ -11,12 +11,14 @@
 #include "base/alloc.h"
 #include "symbols/names/syscall_names.h"
 #include "symbols/symbol.h"
+#include "tests/ptsim/block.h"
 #include "tests/ptsim/repeat.h"
 
 /* A CPU starts some time after its clock. */
 #define FIRST_TSC     UINT64_C(50000000000)
 #define SWITCH_TICKS  5000
 #define KERNEL_TICKS  4000
+#define MISS_TICKS    200
 #define TICKS_OF_2_NS 5
 
 static uint64_t next_random(uint64_t *state, uint64_t limit)
@@ -516,6 +518,27 @@ static bool faults(struct task *task)
 	return true;
 }
 
+/*
+ * The next instruction's data: a cache, in which each line has one place, is missed for as long as
+ * by DDR4 memory, about 80 ns.  Returns whether it touches a page that is not yet mapped.
+ */
+static bool touches(struct machine *machine, struct task *task)
+{
+	uint64_t address, *line, *page;
+
+	if (!machine->options->memory || !block_data(task, &address))
+		return false;
+	line = &task->process->lines[(address >> 6) % CACHE_LINES];
+	page = &task->process->touched_data[(address >> 12) % DATA_PAGES];
+	if (*line != address >> 6)
+		pass(&machine->cpus[task->last_cpu], MISS_TICKS);
+	*line = address >> 6;
+	if (*page == address >> 12)
+		return false;
+	*page = address >> 12;
+	return true;
+}
+
 void machine_boundary(struct machine *machine, struct task *task)
 {
 	const struct recorder_options *options = machine->options;
@@ -528,7 +551,7 @@ void machine_boundary(struct machine *machine, struct task *task)
 	}
 	end_missing(machine, task, task->in_user);
 	machine_enter(machine, task);
-	if ((options->faults && faults(task)) ||
+	if ((options->faults && faults(task)) || touches(machine, task) ||
 	    by_chance(&machine->random, options->interrupt_every)) {
 		machine_interrupt(machine, task);
 		machine_enter(machine, task);

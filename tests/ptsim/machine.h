@@ -15,6 +15,8 @@
 #include "tests/ptsim/truth.h"
 
 #define PAGES_TOUCHED 256
+#define DATA_PAGES    4096
+#define CACHE_LINES   512 /* of 64 bytes */
 
 /* A process: the data that its threads share. */
 struct process {
@@ -22,9 +24,11 @@ struct process {
 	int32_t pid, id, parent; /* id, parent: as recorded */
 	struct code code;
 	struct mappings maps;
-	pid_t reader;                    /* the stopped thread whose memory is read */
-	uint64_t touched[PAGES_TOUCHED]; /* by number: mapped code pages */
-	bool execed;                     /* by a thread, which now has the leader's tid */
+	pid_t reader;                      /* the stopped thread whose memory is read */
+	uint64_t touched[PAGES_TOUCHED];   /* by number: mapped code pages */
+	uint64_t touched_data[DATA_PAGES]; /* the same of pages of data */
+	uint64_t lines[CACHE_LINES];       /* by number: the data in the cache */
+	bool execed;                       /* by a thread, which now has the leader's tid */
 };
 
 /* A trace buffer of a CPU, or with options.side.per_thread of a task. */

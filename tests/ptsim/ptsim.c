@@ -47,6 +47,7 @@ enum option_key {
 	OPTION_FAULTS,
 	OPTION_TIME_LIMIT,
 	OPTION_WAKINGS,
+	OPTION_MEMORY,
 };
 
 static const struct argp_option option_list[] = {
@@ -80,6 +81,10 @@ static const struct argp_option option_list[] = {
 	{ .name = "faults",
 	  .key = OPTION_FAULTS,
 	  .doc = "a page fault at the first instruction in each page" },
+	{ .name = "memory",
+	  .key = OPTION_MEMORY,
+	  .doc = "a cache of 32 KiB, and a page fault at the first access to each page of data; "
+		 "with single steps" },
 	{ .name = "instructions",
 	  .key = OPTION_INSTRUCTIONS,
 	  .arg = "N",
@@ -294,6 +299,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_AS_IS:
 		options->as_is = true;
+		return 0;
+	case OPTION_MEMORY:
+		options->memory = options->single_step = true;
 		return 0;
 	case OPTION_WAKINGS:
 		options->side.wakings = true;

@@ -18,7 +18,8 @@ struct recorder_options {
 	unsigned quantum; /* instructions of a task while others wait */
 	bool single_step; /* step each instruction: slow, without the shortcuts of block.h */
 	unsigned interrupt_every; /* instructions, approximately; 0: never */
-	bool faults;              /* a page fault at the first instruction in each page */
+	bool memory; /* data has a cache, and a page fault at the first access to each page */
+	bool faults; /* a page fault at the first instruction in each page */
 	unsigned overflow_every;  /* instructions, approximately; 0: never */
 	unsigned overflow_length; /* instructions, at most */
 	unsigned lose_every;      /* the same for lost data (AUX TRUNCATED) */
