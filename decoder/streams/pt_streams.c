@@ -3,10 +3,8 @@
 #include "decoder/streams/pt_streams.h"
 
 #include <malloc.h>
-#include <sys/mman.h>
 
 #include "base/io/interrupt.h"
-#include "base/pages.h"
 #include "decoder/engine/pt_stream_base.h"
 
 /* Streams open at the same time for any trace: 37 MiB. */
@@ -14,33 +12,33 @@
 /* Bytes of trace per additional stream, so that memory stays below twice the trace. */
 #define BYTES_FOR_ONE ((uint64_t)8 << 10)
 
-/* Batch size, in events. */
+/* Batch size, in events; also between two releases of memory. */
 #define CHUNK ((size_t)2048)
 
-/* Bytes of statistics that stay in memory. */
-#define STATS_MEMORY ((size_t)4 << 20)
+/* Bytes of statistics, and of events, that stay in memory. */
+#define GROUPS_MEMORY ((size_t)4 << 20)
 
 /* ---- A group's events, as a stream --------------------------------------- */
 
 struct group {
 	struct pt_stream stream;
-	const struct branch_event *events; /* borrowed: next events */
-	uint64_t left;                     /* their number */
+	const struct big_array *events; /* borrowed: of all groups */
+	size_t next, end;               /* the group's own that are left */
 };
 
 /* Drop the events that were read, and provide the next. */
 static void step_group(struct pt_stream *stream)
 {
 	struct group *group = (struct group *)stream;
-	size_t count = MIN(group->left, CHUNK);
+	size_t count = MIN(group->end - group->next, CHUNK);
 
-	pages_give_back((const uint8_t *)stream->queue, stream->tail * sizeof(*stream->queue));
-	stream->queue = (struct branch_event *)(uintptr_t)group->events;
+	big_array_rest(group->events, group->next - stream->tail, group->next,
+		       sizeof(*stream->queue));
+	stream->queue = (struct branch_event *)group->events->items + group->next;
 	stream->head = 0;
 	stream->tail = (unsigned)count;
 	stream->ended = !count;
-	group->events += count;
-	group->left -= count;
+	group->next += count;
 }
 
 static void close_group(struct pt_stream *stream)
@@ -48,8 +46,8 @@ static void close_group(struct pt_stream *stream)
 	free(stream);
 }
 
-/* Make a stream of `count` events, which `events` points to. */
-static struct pt_stream *new_group(const struct branch_event *events, uint64_t count)
+/* Make a stream of the events [begin, end). */
+static struct pt_stream *new_group(const struct big_array *events, size_t begin, size_t end)
 {
 	struct group *group = alloc_zeroed(1, sizeof(*group));
 
@@ -58,7 +56,8 @@ static struct pt_stream *new_group(const struct branch_event *events, uint64_t c
 	group->stream.queue = group->stream.ring;
 	group->stream.queue_mask = UINT_MAX;
 	group->events = events;
-	group->left = count;
+	group->next = begin;
+	group->end = end;
 	return &group->stream;
 }
 
@@ -101,37 +100,22 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 	return 0;
 }
 
-static int write_buffer(struct pt_streams *streams, const struct branch_event *buffer, size_t *used,
-			struct error *err)
+/* Add the events of all open streams to the first `count` ones.  Returns their number. */
+static size_t store_events(struct pt_streams *streams, size_t count)
 {
-	size_t size = *used * sizeof(*buffer);
-
-	*used = 0;
-	return temp_file_write(&streams->file, buffer, size, err);
-}
-
-/* Write the events of all open streams.  Returns their number in *count. */
-static int write_events(struct pt_streams *streams, uint64_t *count, struct error *err)
-{
-	struct branch_event *buffer = alloc_zeroed(CHUNK, sizeof(*buffer));
 	const struct branch_event *events;
-	size_t used = 0, next;
-	int status = 0;
+	size_t next;
 
-	*count = 0;
-	while (status == 0 && !interrupt_asked() &&
-	       (next = branch_merge_next(&streams->merge, &events)) > 0) {
-		*count += next;
-		for (size_t i = 0; i < next && status == 0; i++) {
-			buffer[used++] = events[i];
-			if (used == CHUNK)
-				status = write_buffer(streams, buffer, &used, err);
-		}
+	while (!interrupt_asked() && (next = branch_merge_next(&streams->merge, &events)) > 0) {
+		big_array_grow(&streams->events, count + next, sizeof(*events), GROUPS_MEMORY);
+		memcpy((struct branch_event *)streams->events.items + count, events,
+		       next * sizeof(*events));
+		if (count / CHUNK != (count + next) / CHUNK)
+			big_array_rest(&streams->events, count / CHUNK * CHUNK, count + next,
+				       sizeof(*events));
+		count += next;
 	}
-	if (status == 0)
-		status = write_buffer(streams, buffer, &used, err);
-	free(buffer);
-	return status;
+	return count;
 }
 
 static struct pt_stream_stats *stats_of(const struct pt_streams *streams, size_t index)
@@ -139,14 +123,14 @@ static struct pt_stream_stats *stats_of(const struct pt_streams *streams, size_t
 	return (struct pt_stream_stats *)streams->stats.items + index;
 }
 
-/* Decode the streams [begin, end) to their end.  Returns 0 with the number of events in *count. */
-static int write_group(struct pt_streams *streams, size_t begin, size_t end, uint64_t *count,
-		       struct error *err)
+/* Decode the streams [begin, end) to their end; *count is the number of events up to now. */
+static int decode_group(struct pt_streams *streams, size_t begin, size_t end, size_t *count,
+			struct error *err)
 {
 	int status = open_range(streams, begin, end, err);
 
 	if (status == 0)
-		status = write_events(streams, count, err);
+		*count = store_events(streams, *count);
 	for (size_t i = 0; status == 0 && i < streams->open_count; i++)
 		*stats_of(streams, begin + i) = *pt_stream_stats(streams->open[i]);
 	pt_streams_flush(streams);
@@ -155,44 +139,28 @@ static int write_group(struct pt_streams *streams, size_t begin, size_t end, uin
 	return status;
 }
 
-/* Make a stream of each group's events in the file. */
-static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_t count,
-		       struct error *err)
-{
-	const struct branch_event *next = NULL;
-
-	if (streams->file.size) {
-		next = (const struct branch_event *)(const void *)temp_file_map(&streams->file,
-										err);
-		if (!next)
-			return -1;
-	}
-	streams->events = next;
-	streams->open = alloc_zeroed(count, sizeof(struct pt_stream *));
-	for (size_t i = 0; i < count; i++) {
-		streams->open[streams->open_count++] = new_group(next, counts[i]);
-		next += counts[i];
-	}
-	branch_merge_init(&streams->merge, streams->open, streams->open_count, false);
-	return 0;
-}
-
 static int open_in_groups(struct pt_streams *streams, size_t at_once, struct error *err)
 {
-	size_t all = streams->count, count = 0;
-	uint64_t *counts;
-	int status = temp_file_open(&streams->file, err);
+	size_t all = streams->count, groups = (all + at_once - 1) / at_once, count = 0, begin = 0;
+	size_t *ends = alloc_zeroed(groups, sizeof(*ends));
+	int status = 0;
 
-	if (status < 0)
-		return -1;
-	counts = alloc_zeroed(all / at_once + 1, sizeof(*counts));
-	big_array_grow(&streams->stats, all, sizeof(struct pt_stream_stats), STATS_MEMORY);
-	for (size_t at = 0; status == 0 && at < all; at += at_once)
-		status = write_group(streams, at, all - at < at_once ? all : at + at_once,
-				     &counts[count++], err);
-	if (status == 0)
-		status = open_groups(streams, counts, count, err);
-	free(counts);
+	big_array_grow(&streams->stats, all, sizeof(struct pt_stream_stats), GROUPS_MEMORY);
+	for (size_t i = 0; status == 0 && i < groups; i++) {
+		size_t left = all - i * at_once;
+
+		status = decode_group(streams, i * at_once, i * at_once + MIN(left, at_once),
+				      &count, err);
+		ends[i] = count;
+	}
+	if (status == 0) {
+		streams->open = alloc_zeroed(groups, sizeof(struct pt_stream *));
+		for (; streams->open_count < groups; begin = ends[streams->open_count++])
+			streams->open[streams->open_count] =
+				new_group(&streams->events, begin, ends[streams->open_count]);
+		branch_merge_init(&streams->merge, streams->open, groups, false);
+	}
+	free(ends);
 	return status;
 }
 
@@ -207,24 +175,18 @@ static size_t streams_at_once(const struct pt_streams *streams)
 
 int pt_streams_open(struct pt_streams *streams, struct error *err)
 {
-	const struct pt_streams unopened = *streams;
 	size_t at_once = streams_at_once(streams);
-	struct error none = { 0 };
+	int status;
 
-	/* Groups merge without bursts; keep this order if no file can be created. */
-	streams->in_bursts &= streams->count <= at_once;
-	if (streams->count > at_once) {
-		if (open_in_groups(streams, at_once, &none) == 0) {
+	if (streams->count <= at_once)
+		return open_range(streams, 0, streams->count, err);
+	/* Groups merge without bursts. */
+	streams->in_bursts = false;
+	status = open_in_groups(streams, at_once, err);
 #ifdef __GLIBC__ /* glibc keeps the streams' memory otherwise */
-			malloc_trim(0);
+	malloc_trim(0);
 #endif
-			return 0;
-		}
-		pt_streams_close(streams);
-		*streams = unopened;
-		streams->in_bursts = false;
-	}
-	return open_range(streams, 0, streams->count, err);
+	return status;
 }
 
 size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events)
@@ -242,8 +204,6 @@ void pt_streams_close(struct pt_streams *streams)
 {
 	close_open(streams);
 	big_array_release(&streams->stats);
-	if (streams->events)
-		munmap((void *)(uintptr_t)streams->events, streams->file.size);
-	temp_file_close(&streams->file);
+	big_array_release(&streams->events);
 	*streams = (struct pt_streams){ 0 };
 }

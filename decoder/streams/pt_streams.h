@@ -4,15 +4,14 @@
  *
  * Decoding a stream needs about 13 KiB, even for a short stream, and a damaged file can contain any
  * number of streams of the same time. So the size of the trace limits the number of open streams.
- * Further streams are decoded in groups: each group's events are written to a temporary file
- * (base/io/temp_file.h), then the groups are merged, with the same result. This only happens to
+ * Further streams are decoded in groups: the events of all groups are stored in a file
+ * (base/io/big_array.h), then the groups are merged, with the same result. This only happens to
  * damaged files: real machines have fewer buffers with more bytes.
  */
 #ifndef DECODER_STREAMS_PT_STREAMS_H
 #define DECODER_STREAMS_PT_STREAMS_H
 
 #include "base/io/big_array.h"
-#include "base/io/temp_file.h"
 #include "decoder/engine/pt_stream.h"
 
 /*
@@ -83,15 +82,13 @@ struct pt_streams {
 	size_t open_count;
 	struct branch_merge merge; /* of `open` */
 	/* For groups only: */
-	struct big_array stats; /* owned; of each stream of the source */
-	struct temp_file file;
-	const struct branch_event *events; /* owned mapping of `file` */
+	struct big_array stats;  /* owned; of each stream of the source */
+	struct big_array events; /* owned; of one group after the other */
 };
 
 /*
- * Open all streams, and decode groups, if any. If the groups' file cannot be written, opens all
- * streams at the same time instead. Returns 0; -1 with err filled if a stream cannot be opened. The
- * caller calls pt_streams_close() in both cases.
+ * Open all streams, and decode groups, if any. Returns 0; -1 with err filled if a stream cannot be
+ * opened. The caller calls pt_streams_close() in both cases.
  */
 int pt_streams_open(struct pt_streams *streams, struct error *err);
 

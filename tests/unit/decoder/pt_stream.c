@@ -41,6 +41,16 @@ START_TEST(opening_all_streams_decodes_nothing)
 }
 END_TEST
 
+START_TEST(streams_in_groups_come_as_they_do_at_once)
+{
+	begin(_i);
+	sample_trace(&run.packets);
+	run.many = true;
+	finish();
+	ck_assert_uint_gt(run.count, 22 * 1000);
+}
+END_TEST
+
 START_TEST(a_branch_has_the_time_of_its_packet)
 {
 	begin(_i);
@@ -501,6 +511,7 @@ int main(void)
 
 	tcase_add_loop_test(all, a_whole_program_gives_its_branches_in_order, 0, 2);
 	tcase_add_loop_test(all, opening_all_streams_decodes_nothing, 0, 2);
+	tcase_add_loop_test(all, streams_in_groups_come_as_they_do_at_once, 0, 2);
 	tcase_add_loop_test(all, a_branch_has_the_time_of_its_packet, 0, 2);
 	tcase_add_loop_test(all, the_missing_top_byte_of_a_tsc_comes_from_the_reference, 0, 2);
 	tcase_add_loop_test(all, an_interrupt_ends_the_trace_after_the_call_it_follows, 0, 2);

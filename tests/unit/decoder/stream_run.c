@@ -66,6 +66,56 @@ static void decode_merged(const struct pt_stream_input *input)
 	pt_streams_close(&streams);
 }
 
+/* Some differ, so that their order shows. */
+static struct pt_stream_input one_of_many(const void *input, size_t index)
+{
+	struct pt_stream_input one = *(const struct pt_stream_input *)input;
+
+	one.skip_local_jumps = index % 3 == 1;
+	one.cycles = index % 7 == 2;
+	return one;
+}
+
+/* More streams than are open at once give what they give if they are. */
+static void decode_many(const struct pt_stream_input *input)
+{
+	enum { MANY = 5000 };
+	static struct pt_stream *open[MANY];
+	struct pt_streams streams = { .input = one_of_many, .context = input, .count = MANY };
+	const struct branch_event *events, *wanted = NULL;
+	struct branch_merge merge;
+	size_t count, left = 0;
+
+	for (size_t i = 0; i < MANY; i++) {
+		struct pt_stream_input one = one_of_many(input, i);
+
+		open[i] = pt_stream_open(&one, NULL);
+	}
+	branch_merge_init(&merge, open, MANY, false);
+	ck_assert_int_eq(pt_streams_open(&streams, NULL), 0);
+	ck_assert_uint_lt(streams.open_count, MANY);
+	for (; (count = pt_streams_next(&streams, &events)); run.count += count) {
+		for (size_t i = 0; i < count; i++, wanted++, left--) {
+			if (!left)
+				left = branch_merge_next(&merge, &wanted);
+			ck_assert_uint_gt(left, 0);
+			ck_assert_uint_eq(events[i].time, wanted->time);
+			ck_assert_uint_eq(events[i].kind, wanted->kind);
+			ck_assert_uint_eq(events[i].from, wanted->from);
+			ck_assert_uint_eq(events[i].to, wanted->to);
+		}
+	}
+	ck_assert_uint_eq(left, 0);
+	ck_assert_uint_eq(branch_merge_next(&merge, &wanted), 0);
+	for (size_t i = 0; i < MANY; i++) {
+		ck_assert_uint_eq(pt_streams_stats(&streams, i)->events,
+				  pt_stream_stats(open[i])->events);
+		pt_stream_close(open[i]);
+	}
+	branch_merge_release(&merge);
+	pt_streams_close(&streams);
+}
+
 static void add_counts(struct code_counter *counter, const struct code_count *counts, size_t count)
 {
 	(void)counter;
@@ -97,8 +147,8 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	};
 	struct pt_stream *stream;
 
-	if (run.merged) {
-		decode_merged(&input);
+	if (run.merged || run.many) {
+		run.many ? decode_many(&input) : decode_merged(&input);
 		known_branches_close(input.branches);
 		code_image_close(code);
 		return;

@@ -43,6 +43,7 @@ struct run {
 	struct code_count code[EVENTS_MAX];
 	size_t code_count;
 	bool merged;                      /* decode by pt_streams */
+	bool many;                        /* decode thousands of such streams */
 	const struct kernel_code *kernel; /* NULL: none */
 	uint64_t switch_ip;               /* in it; 0: unknown */
 	uint64_t begin, end;              /* ns: the selected time; end 0: all */
