@@ -131,6 +131,8 @@ struct output_format {
 	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
 	void (*branch)(struct format_output *output, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
+	/* A count of instructions and cycles up to the thread's next branch.  NULL: not shown. */
+	void (*counts)(struct format_output *output, const struct branch_event *event);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */

@@ -302,6 +302,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
 		if (!branch_is_passage(&events[i]))
 			report_branch(c, &events[i]);
+		else if (c->pipeline.format->counts)
+			c->pipeline.format->counts(c->pipeline.end, &events[i]);
 	}
 	if (c->pipeline.machine)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
@@ -325,6 +327,8 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 		return;
 	if (c->pipeline.machine && event->gap && c->options->stacks == STACKS_PRECISE)
 		thread_stacks_count(&c->stacks, event);
+	if (c->pipeline.format->counts)
+		c->pipeline.format->counts(c->pipeline.end, event);
 	if (c->counters.length)
 		period_counters_add(&c->counters, event, 1);
 }

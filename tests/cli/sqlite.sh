@@ -85,6 +85,18 @@ branch_ids() {
 		WHERE id > 0 AND ((call_id > 0) = (flags & 1) OR (return_id > 0) = (flags >> 1))")" -eq 0 ]
 }
 tap_check "calls have the ids of the branches that enter and leave them, with --args=full" branch_ids
+# All code is in calls, so both have the instructions and cycles of each thread.
+sample_costs() {
+	for what in samples "calls WHERE calls.id > 0 AND parent_id NOT IN (SELECT id FROM calls WHERE id > 0)"; do
+		sqlite3 full.db "SELECT thread_id, sum(insn_count), sum(cyc_count) FROM $what GROUP BY thread_id"
+	done | sort | uniq -c >sums
+	[ "$(grep -c '^ *2 .*[|][1-9][0-9]*[|][1-9]' sums)" -eq 5 ] && [ "$(wc -l <sums)" -eq 5 ] &&
+		[ "$(sqlite3 full.db 'SELECT count(*) FROM samples_view WHERE insn_count > 0 AND IPC = 0')" -eq 0 ] || return 1
+	"$ptsim" record --cpus=2 --seed=3 -o uncounted -- "$programs/threads" >/dev/null 2>messages && "$program" -q --args=full uncounted -o uncounted.db &&
+		[ "$(sqlite3 uncounted.db 'SELECT sum(insn_count), max(cyc_count) FROM samples')" = \
+			"$(sqlite3 uncounted.db 'SELECT sum(insn_count), 0 FROM calls WHERE id > 0 AND parent_id NOT IN (SELECT id FROM calls WHERE id > 0)')" ]
+}
+tap_check "branches have the instructions and cycles of their thread" sample_costs
 packed() {
 	"$program" -q threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db || return 1
 	"$program" -q --max-output=1MB threads -o x.db 2>messages

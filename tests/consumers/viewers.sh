@@ -142,7 +142,8 @@ for check in database database_branches; do
 	fi
 done
 
-# perf's own exporter, without Qt: calls that have the same first and last branch have as many.
+# perf's own exporter, without Qt: calls that have the same first and last branch have as many, and
+# the branches of a thread as many instructions and cycles.
 exporter=${SQL_EXPORTER:-/usr/lib/perf-core/scripts/python/export-to-sqlite.py}
 as_exported() {
 	mkdir -p stubs/PySide2 && cp "$here/QtSql.py" stubs/PySide2/ && : >stubs/PySide2/__init__.py
@@ -151,7 +152,12 @@ as_exported() {
 	PYTHONPATH=$PWD/stubs perf script --itrace=b -i threads -s "$exporter" perf.db branches calls >perf.log 2>&1
 	sqlite3 full.db "ATTACH 'perf.db' AS perf; SELECT count(*) > 1000, min(o.branch_count = p.branch_count) FROM main.calls o
 		JOIN perf.calls p USING (call_id, return_id) WHERE o.flags = 0 AND p.flags IN (0, 6)" >got
-	[ "$(cat got)" = "1|1" ]
+	[ "$(cat got)" = "1|1" ] || return 1
+	for database in full perf; do
+		sqlite3 $database.db "SELECT tid, sum(insn_count), sum(cyc_count) FROM samples s JOIN threads t ON t.id = thread_id
+			WHERE tid > 0 GROUP BY tid ORDER BY tid" >$database.costs
+	done
+	diff perf.costs full.costs && [ "$(grep -c '[|][1-9][0-9]*$' full.costs)" -gt 3 ]
 }
 if [ -f "$exporter" ] && command -v perf >/dev/null && command -v sqlite3 >/dev/null &&
 	! grep -q 'this build is without libsqlite3' "$program"; then

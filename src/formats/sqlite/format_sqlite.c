@@ -117,7 +117,8 @@ static const char branch_tables[] =
 	" e.name AS event, printf('%x', a.ip) AS ip_hex, s.name AS symbol, a.sym_offset,"
 	" d.short_name AS dso_short_name, printf('%x', a.to_ip) AS to_ip_hex, s2.name AS to_symbol,"
 	" a.to_sym_offset, d2.short_name AS to_dso_short_name, b.name AS branch_type_name, a.in_tx,"
-	" a.insn_count, a.cyc_count, 0.0 AS IPC, a.flags FROM samples a"
+	" a.insn_count, a.cyc_count, CASE WHEN a.cyc_count = 0 THEN 0.0"
+	" ELSE round(a.insn_count * 1.0 / a.cyc_count, 2) END AS IPC, a.flags FROM samples a"
 	" JOIN threads t ON t.id = thread_id JOIN comms m ON m.id = comm_id"
 	" JOIN selected_events e ON e.id = evsel_id JOIN symbols s ON s.id = a.symbol_id"
 	" JOIN symbols s2 ON s2.id = to_symbol_id JOIN dsos d ON d.id = a.dso_id"
@@ -143,7 +144,7 @@ static const char *const inserts[ROWS] = {
 	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	"INSERT INTO samples VALUES (?1, 1, 1, ?2, ?3, (SELECT dso_id FROM symbols WHERE id = ?4), ?4,"
 	" ?5, ?6, ?7, ?8, (SELECT dso_id FROM symbols WHERE id = ?9), ?9, ?10, ?11, ?12, ?13, 0, ?14,"
-	" 0, ?15)",
+	" ?15, ?16)",
 };
 
 struct sqlite_output {
@@ -166,7 +167,10 @@ struct sqlite_output {
 		uint32_t thread, number; /* among the thread's, from 1 */
 	} * samples;                     /* owned: by id - 1 */
 	size_t sample_count, sample_room;
-	size_t *last_samples; /* owned: by thread, the id; 0: it has no sample */
+	struct thread_samples {
+		size_t last;            /* the id; 0: no sample */
+		uint64_t insns, cycles; /* for the next sample */
+	} * of_threads;                 /* owned: by thread */
 	size_t thread_room;
 };
 
@@ -294,7 +298,7 @@ static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice
 	uint64_t count = 0;
 
 	if (no_return && !to && sqlite->thread < sqlite->thread_room)
-		to = sqlite->last_samples[sqlite->thread];
+		to = sqlite->of_threads[sqlite->thread].last;
 	if (to && (from || no_call))
 		count = samples_up_to(sqlite, to) - samples_up_to(sqlite, from);
 	ADD_ROW(sqlite, ROW_CALL, own->call, sqlite->thread, sqlite->comm, own->path, slice->begin,
@@ -343,38 +347,59 @@ static uint32_t branch_type(const struct branch_event *event)
 	       (event->flags & BRANCH_TRACE_OFF ? 512 : 0);
 }
 
-static void add_sample(struct format_output *output, const struct branch_event *event,
-		       const struct location *from, const struct location *to)
+/* Add the counts of an event for the next sample of its thread, which is the current one then. */
+static struct thread_samples *count_event(struct sqlite_output *sqlite,
+					  const struct branch_event *event)
 {
-	struct sqlite_output *sqlite = (struct sqlite_output *)output;
 	const struct thread *thread = event->thread;
 	size_t names = thread ? thread->name_count : 0;
-	bool in_tx = event->flags & BRANCH_IN_TX;
-	uint32_t type;
-	size_t *last;
+	struct thread_samples *own;
 
-	if (sqlite->status != SQLITE_OK)
-		return;
 	if (!thread)
 		sqlite->thread = sqlite->comm = 0;
 	else if (sqlite->last != thread)
 		set_thread(sqlite, thread->pid, thread->tid,
 			   names ? thread->names[names - 1].text : NULL);
 	sqlite->last = thread;
-	sqlite->last_samples = alloc_grow_zeroed(sqlite->last_samples, &sqlite->thread_room,
-						 (size_t)sqlite->thread + 1, sizeof(size_t));
-	last = &sqlite->last_samples[sqlite->thread];
-	output->machine->branch = *last;
+	sqlite->of_threads = alloc_grow_zeroed(sqlite->of_threads, &sqlite->thread_room,
+					       (size_t)sqlite->thread + 1, sizeof(*own));
+	own = &sqlite->of_threads[sqlite->thread];
+	own->insns += event->insns;
+	own->cycles += event->cycles;
+	return own;
+}
+
+static void add_counts(struct format_output *output, const struct branch_event *event)
+{
+	count_event((struct sqlite_output *)output, event);
+}
+
+static void add_sample(struct format_output *output, const struct branch_event *event,
+		       const struct location *from, const struct location *to)
+{
+	struct sqlite_output *sqlite = (struct sqlite_output *)output;
+	bool in_tx = event->flags & BRANCH_IN_TX, complete;
+	struct thread_samples *own;
+	uint32_t type;
+
+	if (sqlite->status != SQLITE_OK)
+		return;
+	own = count_event(sqlite, event);
+	output->machine->branch = own->last;
 	if (event->kind >= BRANCH_GAP)
 		return;
 	*ARRAY_ADD(sqlite->samples, sqlite->sample_count, sqlite->sample_room) =
-		(struct sample){ sqlite->thread, (uint32_t)samples_up_to(sqlite, *last) + 1 };
-	output->machine->branch = *last = sqlite->sample_count;
+		(struct sample){ sqlite->thread, (uint32_t)samples_up_to(sqlite, own->last) + 1 };
+	output->machine->branch = own->last = sqlite->sample_count;
 	type = branch_type(event);
+	/* As perf, which has instructions where it has cycles: of the same time. */
+	complete = own->cycles || !output->machine->has_cycles;
 	ADD_ROW(sqlite, ROW_SAMPLE, sqlite->sample_count, sqlite->thread, sqlite->comm,
 		symbol_id(sqlite, from->symbol), from->offset, from->ip, event->time,
 		(uint64_t)event->cpu, symbol_id(sqlite, to->symbol), to->offset, to->ip, type,
-		in_tx, event->insns, type | (in_tx ? 1024 : 0));
+		in_tx, complete ? own->insns : 0, own->cycles, type | (in_tx ? 1024 : 0));
+	if (complete)
+		own->insns = own->cycles = 0;
 }
 
 static void open_sqlite(struct format_output *output, const struct format_request *request)
@@ -441,7 +466,7 @@ static void release_sqlite(struct format_output *output)
 	pair_table_release(&sqlite->comms);
 	free(sqlite->open);
 	free(sqlite->samples);
-	free(sqlite->last_samples);
+	free(sqlite->of_threads);
 	slice_list_release(output);
 }
 
@@ -451,5 +476,5 @@ static void release_sqlite(struct format_output *output)
 	.finish = finish_sqlite, .release = release_sqlite
 
 static const struct output_format with_branches = { CALLS_DATABASE, .all_branches = true,
-						    .branch = add_sample };
+						    .branch = add_sample, .counts = add_counts };
 const struct output_format format_sqlite = { CALLS_DATABASE, .full = &with_branches };
