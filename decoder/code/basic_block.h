@@ -223,11 +223,13 @@ void block_counts_close(struct basic_blocks *blocks);
 /* Move the counts of the blocks, and of the runs, to the end of the list. */
 void block_counts_collect(struct basic_blocks *blocks);
 
-/* The run in a slot of the memo will move to the second slot. */
-void block_counts_move_way(const struct basic_blocks *blocks, const struct run *slot);
+/* run_memo_keep(), with the counts of runs, if any, also of a thread or time that is not counted.
+ */
+void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run, uint64_t target,
+			   const struct run_branch *branches);
 
 /* Count a part of a block, or a jump. */
-void counted_pairs_add(struct counted_pairs *pairs, uint32_t node, uint32_t second);
+void counted_pairs_add(struct counted_pairs *pairs, uint32_t node, uint32_t second, uint64_t count);
 
 /* Count a block that is left by a TNT bit; by any, if none decides. */
 static inline void block_counts_add(const struct block_counts *counts, uint32_t node, unsigned bit)

@@ -12,7 +12,6 @@ void block_counts_open(struct basic_blocks *blocks)
 	counts->blocks = alloc_grow_zeroed(NULL, &counts->room, blocks->node_room + 1,
 					   sizeof(*counts->blocks));
 	blocks->counts = counts;
-	run_memo_forget(&blocks->runs); /* they may have branches */
 }
 
 static void release_pairs(struct counted_pairs *pairs)
@@ -39,43 +38,87 @@ void block_counts_close(struct basic_blocks *blocks)
 
 /* ---- Counting ------------------------------------------------------------ */
 
-/* Count each block of a run, which has no branches, as often as it was followed. */
-static void spread_way(const struct basic_blocks *blocks, const struct run *run)
-{
-	uint64_t *way = &blocks->counts->ways[run - (const struct run *)blocks->runs.table.slots];
-	uint64_t bits = run_id_bits(run->id), steps = 0;
-	uint32_t at = run_id_node(run->id);
-
-	while (*way && steps != run->steps) {
-		const struct cfg_node *node = cfg_node_at(blocks->nodes, at);
-		unsigned bit = (unsigned)(bits >> 63);
-
-		blocks->counts->blocks[at / sizeof(*node)].left[bit] += *way;
-		bits <<= packed_counts_bits(node->step[bit]);
-		steps += node->step[bit];
-		at = node->next[bit];
-	}
-	*way = 0;
-}
-
-void block_counts_move_way(const struct basic_blocks *blocks, const struct run *slot)
-{
-	const struct run *runs = blocks->runs.table.slots;
-	const struct run *beside = run_slot_beside(&blocks->runs, slot);
-	uint64_t *ways = blocks->counts->ways;
-
-	spread_way(blocks, beside);
-	ways[beside - runs] = ways[slot - runs];
-	ways[slot - runs] = 0;
-}
-
-void counted_pairs_add(struct counted_pairs *pairs, uint32_t node, uint32_t second)
+void counted_pairs_add(struct counted_pairs *pairs, uint32_t node, uint32_t second, uint64_t count)
 {
 	uint32_t number = pair_table_find(&pairs->table, node, second);
 
 	pairs->counts = alloc_grow_zeroed(pairs->counts, &pairs->room, (size_t)number + 1,
 					  sizeof(*pairs->counts));
-	pairs->counts[number]++;
+	pairs->counts[number] += count;
+}
+
+/*
+ * Count the jump of a block of a run to the block `to`, unless its branch has one target.  Returns
+ * packed_counts() of the block.
+ */
+static uint32_t spread_branch(const struct basic_blocks *blocks, uint32_t at, uint32_t to,
+			      bool to_tip, uint64_t count)
+{
+	const struct basic_block *block = basic_block_of_node(blocks, at);
+	bool indirect = block->exit == EXIT_TARGET;
+
+	if (indirect && block->insn.kind == BRANCH_JUMP &&
+	    basic_block_of_node(blocks, to)->region == block->region)
+		counted_pairs_add(&blocks->counts->jumps, at, *basic_block_offset(blocks, to),
+				  count);
+	return packed_counts(!to_tip && block->exit != EXIT_GO, 0, block->insns);
+}
+
+/* Count each block of a run as often as the run was followed. */
+static void spread_way(const struct basic_blocks *blocks, const struct run *run)
+{
+	uint64_t *way = &blocks->counts->ways[run - (const struct run *)blocks->runs.table.slots];
+	uint64_t bits = run_id_bits(run->id), steps = 0, whole = run->steps;
+	bool to_tip = !(bits << 1); /* it has no bit */
+	uint32_t at = run_id_node(run->id);
+	unsigned branch = 0;
+
+	if (run->count)
+		whole &= (UINT64_C(1) << RUN_REST_AT) - 1;
+	while (*way && steps < whole) {
+		const struct cfg_node *node = cfg_node_at(blocks->nodes, at);
+		unsigned bit = (unsigned)(bits >> 63);
+		uint32_t to = node->next[bit], step = node->step[bit];
+
+		if (!to && branch < run->count) {
+			to = blocks->runs.branches[run->first + branch++].to;
+			step = spread_branch(blocks, at, to, to_tip, *way);
+		} else if (!to) { /* a jump to the TIP's target within a function */
+			to = run->to;
+			step = spread_branch(blocks, at, to, to_tip, *way) | packed_counts(0, 1, 0);
+		}
+		blocks->counts->blocks[at / sizeof(*node)].left[bit] += *way;
+		bits <<= packed_counts_bits(step);
+		steps += step;
+		at = to;
+	}
+	*way = 0;
+}
+
+static void spread_ways(const struct basic_blocks *blocks)
+{
+	const struct run *runs = blocks->runs.table.slots;
+
+	for (size_t i = 0; i < direct_cache_count(&blocks->runs.table); i++)
+		spread_way(blocks, &runs[i]);
+}
+
+void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run, uint64_t target,
+			   const struct run_branch *branches)
+{
+	const struct run *runs = blocks->runs.table.slots;
+	const struct run *slot = run_slot(&blocks->runs, run->id, target);
+	const struct run *beside = run_slot_beside(&blocks->runs, slot);
+	uint64_t *ways = blocks->counts ? blocks->counts->ways : NULL;
+
+	if (ways && run_memo_full(&blocks->runs, run)) {
+		spread_ways(blocks);
+	} else if (ways) {
+		spread_way(blocks, beside);
+		ways[beside - runs] = ways[slot - runs];
+		ways[slot - runs] = 0;
+	}
+	run_memo_keep(&blocks->runs, run, target, branches);
 }
 
 /* ---- Collecting ---------------------------------------------------------- */
@@ -151,10 +194,7 @@ static void collect_parts(const struct basic_blocks *blocks)
 
 void block_counts_collect(struct basic_blocks *blocks)
 {
-	const struct run *runs = blocks->runs.table.slots;
-
-	for (size_t i = 0; i < direct_cache_count(&blocks->runs.table); i++)
-		spread_way(blocks, &runs[i]);
+	spread_ways(blocks);
 	collect_blocks(blocks);
 	collect_parts(blocks);
 }

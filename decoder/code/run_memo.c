@@ -8,9 +8,6 @@
 /* Minimum bytes of trace for which the large table pays. */
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
-/* All are forgotten when they would need more: 2 MiB. */
-#define BRANCHES_MOST ((size_t)1 << 16)
-
 _Static_assert(sizeof(struct run) == CACHE_LINE / 2, "two runs are one cache line");
 _Static_assert(sizeof(void *) != 8 || sizeof(struct run_branch) == CACHE_LINE / 2,
 	       "two branches are one cache line");
@@ -41,7 +38,7 @@ void run_memo_keep(struct run_memo *memo, const struct run *run, uint64_t target
 {
 	struct run *slot;
 
-	if (memo->branch_count + run->count > BRANCHES_MOST)
+	if (run_memo_full(memo, run))
 		run_memo_forget(memo);
 	slot = run_slot(memo, run->id, target);
 	*run_slot_beside(memo, slot) = *slot;

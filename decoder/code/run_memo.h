@@ -25,6 +25,9 @@ struct known_branch;
 /* The most jumps of a run, so that it may be added without a check. */
 #define RUN_JUMPS 255
 
+/* All runs are forgotten when their branches would need more: 2 MiB. */
+#define RUN_MEMO_BRANCHES ((size_t)1 << 16)
+
 /* What a branch does to the stack of return addresses. */
 enum run_stack {
 	RUN_STACK_KEEPS,
@@ -42,6 +45,7 @@ struct run_branch {
 	uint8_t stack;              /* enum run_stack */
 	uint8_t length;             /* bytes of the instruction */
 	bool early;                 /* before the first TNT bit, or the TIP */
+	uint32_t to;                /* CFG node */
 };
 
 struct run {
@@ -104,6 +108,12 @@ static inline struct run *run_slot_beside(const struct run_memo *memo, const str
 	struct run *runs = memo->table.slots;
 
 	return &runs[(size_t)(slot - runs) ^ 1];
+}
+
+/* Returns whether all runs are forgotten when this one is kept. */
+static inline bool run_memo_full(const struct run_memo *memo, const struct run *run)
+{
+	return memo->branch_count + run->count > RUN_MEMO_BRANCHES;
 }
 
 /* Keep a run with its branches.  The run in its slot moves to the second slot. */

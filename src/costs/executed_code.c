@@ -114,8 +114,8 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 
 /* ---- Branches between functions ------------------------------------------ */
 
-/* BRANCH_CALL to BRANCH_JUMP. */
-#define KINDS 3
+/* BRANCH_CALL to BRANCH_COND, which counts as BRANCH_JUMP. */
+#define KINDS 4
 
 static void add_branch(struct executed_code *code, const struct address_space *space, uint64_t from,
 		       uint64_t to, const struct code_stretch *counted)
@@ -132,25 +132,42 @@ static void add_branch(struct executed_code *code, const struct address_space *s
 		add_stretch(code, &branch);
 }
 
+/* Count a branch that has no count yet, or is not known. */
+static void count_new(struct executed_code *code, const struct branch_event *event, size_t at)
+{
+	if (!event->known) {
+		add_branch(code, event->space, event->from, event->to,
+			   &(struct code_stretch){ .count = 1,
+						   .kind = STRETCH_BRANCH,
+						   .branch = MIN(event->kind, BRANCH_JUMP) });
+		return;
+	}
+	ARRAY_GROW_ZEROED(code->known_counts, code->known_room, at + 1);
+	code->known_counts[at]++;
+}
+
 void executed_code_count(struct executed_code *code, const struct branch_event *events,
 			 size_t count)
 {
-	for (const struct branch_event *event = events; event < events + count; event++) {
-		enum branch_kind kind = event->kind == BRANCH_COND ? BRANCH_JUMP : event->kind;
-		size_t at;
+	const struct known_branch *known = code->known;
+	uint64_t *counts = code->known_counts;
+	size_t room = code->known_room;
 
-		if (kind < BRANCH_CALL || kind > BRANCH_JUMP)
+	for (const struct branch_event *event = events; event < events + count; event++) {
+		unsigned kind = (unsigned)event->kind - BRANCH_CALL;
+		/* Of no known branch it is out of room. */
+		size_t at = ((uintptr_t)event->known - (uintptr_t)known) / sizeof(*known) * KINDS +
+			    kind;
+
+		if (kind >= KINDS)
 			continue;
-		if (!event->known) {
-			add_branch(code, event->space, event->from, event->to,
-				   &(struct code_stretch){
-					   .count = 1, .kind = STRETCH_BRANCH, .branch = kind });
+		if (at < room) {
+			counts[at]++;
 			continue;
 		}
-		at = (size_t)(event->known - code->known) * KINDS + (kind - BRANCH_CALL);
-		if (at >= code->known_room)
-			ARRAY_GROW_ZEROED(code->known_counts, code->known_room, at + 1);
-		code->known_counts[at]++;
+		count_new(code, event, at);
+		counts = code->known_counts;
+		room = code->known_room;
 	}
 }
 
@@ -164,7 +181,8 @@ void executed_code_finish(struct executed_code *code)
 				   known->locations.to.ip,
 				   &(struct code_stretch){ .count = code->known_counts[i],
 							   .kind = STRETCH_BRANCH,
-							   .branch = BRANCH_CALL + i % KINDS });
+							   .branch = MIN(BRANCH_CALL + i % KINDS,
+									 (size_t)BRANCH_JUMP) });
 	}
 }
 

@@ -47,7 +47,7 @@ struct conversion {
 	struct period_counters counters;
 	struct nameless_time nameless;   /* unless there is no summary */
 	struct executed_code *code;      /* borrowed, of the output; NULL: not counted */
-	struct known_branches *branches; /* owned; NULL: no names are needed */
+	struct known_branches *branches; /* owned */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
 	struct progress progress;
@@ -623,11 +623,10 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->code = c->pipeline.end ? c->pipeline.end->code : NULL;
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
-	if (c->pipeline.machine || c->reports_branches || !c->code || c->code->branches)
-		c->branches = known_branches_open();
+	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;
-		c->code->known = c->branches ? c->branches->branches : NULL;
+		c->code->known = c->branches->branches;
 	}
 	call_follower_init(&c->follower, c->pipeline.machine);
 	open_stacks(c);

@@ -2,9 +2,12 @@
 /* Follow cached blocks, and count their executions. */
 #define FLOW_COUNTS true
 
-#include "decoder/engine/fast/flow_follow.h"
+#include "decoder/engine/fast/flow_runs.h"
 
 void flow_run_counted(struct pt_flow *flow)
 {
-	follow_cached(flow);
+	if (has_runs(flow))
+		follow_runs(flow);
+	else
+		follow_cached(flow);
 }

@@ -22,6 +22,11 @@ static inline void count_execution(const struct pt_flow *flow, uint32_t node, un
 		block_counts_add(flow->blocks.counts, node, bit);
 }
 
+/* Add an emitted branch to flow->recorder, or end its run before the branch (flow_runs.h). */
+static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
+			  const struct basic_block *block, const struct basic_block *next,
+			  const struct branch_event *event);
+
 /* ---- Blocks without events ----------------------------------------------- */
 
 /* Follow blocks without events while there are bits, which as conditions could not be predicted. */
@@ -56,12 +61,18 @@ static inline const struct run *find_run(const struct pt_flow *flow, uint64_t id
 	return run->id == id ? run : NULL;
 }
 
-/* Follow a run without branches. */
-INLINED void skip_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run)
+/* Count a run that is followed. */
+INLINED void count_run(const struct pt_flow *flow, const struct run *run)
 {
 	if (FLOW_COUNTS)
 		flow->blocks.counts
 			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
+}
+
+/* Follow a run without branches. */
+INLINED void skip_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run)
+{
+	count_run(flow, run);
 	cursor->node = run->to;
 	cursor->steps += run->steps;
 	cursor->bits <<= packed_counts_bits(run->steps) % 64;
@@ -81,9 +92,7 @@ static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flo
 	end.bits = cursor.bits << packed_counts_bits(run.steps);
 	if (packed_counts_jumps(run.steps) > RUN_JUMPS)
 		return end;
-	if (flow->blocks.counts) /* also of a thread or time that is not counted */
-		block_counts_move_way(&flow->blocks, run_slot(&flow->blocks.runs, id, 0));
-	run_memo_keep(&flow->blocks.runs, &run, 0, NULL);
+	basic_blocks_keep_run(&flow->blocks, &run, 0, NULL);
 	return end;
 }
 
@@ -155,8 +164,8 @@ INLINED void emit_branch(struct pt_flow *flow, struct flow_cursor *cursor,
 {
 	const struct branch_event *event = flow_emit_branch(flow, &block->insn, from, to);
 
-	if (!FLOW_COUNTS && __builtin_expect(flow->recorder != NULL, 0))
-		flow_record_branch(flow, *cursor, block, next, event);
+	if (__builtin_expect(flow->recorder != NULL, 0))
+		record_branch(flow, *cursor, block, next, event);
 	flow->branches_followed++;
 	cursor->node = next->node;
 }
@@ -289,7 +298,7 @@ static inline bool follow_indirect(struct pt_flow *flow, struct flow_cursor *cur
 	count_block(flow, cursor, block, 1);
 	if (FLOW_COUNTS && block->insn.kind == BRANCH_JUMP && next->region == block->region)
 		counted_pairs_add(&flow->blocks.counts->jumps, cursor->node,
-				  *basic_block_offset(&flow->blocks, next->node));
+				  *basic_block_offset(&flow->blocks, next->node), 1);
 	update_return_stack(flow, block, from);
 	flow->known = flow->stream.state.now;
 	if (block->taken_local) {

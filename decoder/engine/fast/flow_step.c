@@ -173,7 +173,8 @@ static void count_block(struct pt_flow *flow, unsigned bit)
 static void count_part(struct pt_flow *flow, uint64_t bytes)
 {
 	if (bytes && flow_counts(flow))
-		counted_pairs_add(&flow->blocks.counts->parts, flow->block->node, (uint32_t)bytes);
+		counted_pairs_add(&flow->blocks.counts->parts, flow->block->node, (uint32_t)bytes,
+				  1);
 }
 
 /* The jump stays within its function: count it, and emit nothing. */
@@ -423,7 +424,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 				   is_local(flow, flow->target);
 	if (insn->kind == BRANCH_JUMP && in_view(flow, flow->target) && flow_counts(flow))
 		counted_pairs_add(&flow->blocks.counts->jumps, flow->block->node,
-				  (uint32_t)(flow->target - flow->view.begin));
+				  (uint32_t)(flow->target - flow->view.begin), 1);
 	stream_enter_from_kernel(&flow->stream, insn, flow->target);
 	take_branch(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)

@@ -178,9 +178,4 @@ static inline void store_cursor(struct pt_flow *flow, struct flow_cursor *cursor
 		flow->pending = PENDING_NONE;
 }
 
-/* Add an emitted branch to flow->recorder, or end its run before the branch (flow_cached.c). */
-void flow_record_branch(struct pt_flow *flow, struct flow_cursor cursor,
-			const struct basic_block *block, const struct basic_block *next,
-			const struct branch_event *event);
-
 #endif
