@@ -125,6 +125,31 @@ tap_check "and who held a lock, and its calls meanwhile" hidden hold use_lock \
 tap_check "and who filled a queue" hidden queue take_item 'likely waited for hidden/1002: .*produce > make_item > work'
 tap_check "and who wrote to a pipe" hidden pipe read_block 'likely waited for hidden/1002: .*send_block > compress_block > work'
 
+# A thread that gives way to another one does not wait for it.
+gives_way() {
+	"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed=3 -o "$work/hidden" -- "$top_builddir/tests/programs/static/hidden" chain 3 \
+		>/dev/null 2>&1 && "$program" why -q --symbol=serve --slow=1us "$work/hidden" >"$work/out" &&
+		grep -q '^   off CPU [0-9.]*us; CPU 0 ran hidden/1002 for [0-9]* %$' "$work/out" && ! grep -q 'waited' "$work/out" ||
+		{ cat "$work/out"; return 1; }
+}
+tap_check "a thread off CPU may not wait" gives_way
+
+# With a cache and page faults, in the first five lines; page faults are no part of a call's time unless --slow is given.
+memory() { # KIND SLOW CAUSE SENTENCE
+	for seed in ${LONG:+1 2 4 5} 3; do
+		"$ptsim" record --memory --cyc --interrupts=0 --seed="$seed" -o "$work/memory" -- \
+			"$top_builddir/tests/programs/static/memory" "$1" "$seed" >/dev/null 2>&1 || return 1
+		"$program" why -q --symbol=serve $2 "$work/memory" >"$work/out" &&
+			sed -n 2p "$work/out" | grep -q "^1\. $3, 9[0-9] % " && sed -n 3,5p "$work/out" | grep -q "^   $4$" &&
+			"$program" why -q $2 "$work/memory" >"$work/blind" && grep -q "^   $4$" "$work/blind" ||
+			{ echo "seed $seed"; cat "$work/out" "$work/blind"; return 1; }
+	done
+}
+tap_check "as many steps through memory that no cache has are found" memory chase "" 'follow (memory.c:[0-9]*)' \
+	"same instructions, more time, likely memory: memory.c:$(grep -n 'item = (char' "$top_srcdir/tests/programs/memory.c" | cut -d: -f1) in follow"
+tap_check "and the first access to a page" memory touch --slow=1us '.untraced.' \
+	"likely page faults at one instruction: memory.c:$(grep -n '\*page = 1' "$top_srcdir/tests/programs/memory.c" | cut -d: -f1) in fill_page"
+
 # "off CPU 12us; woken by hidden/1002; CPU 0 ran hidden/1002 for 82 %": thread 1001 in the slowest call, by perf.
 off_cpu_by_perf() {
 	"$program" -q --slowest=1 --symbol=serve "$work/hidden" | awk 'NR == 2 { print $3, $3 + $2 / 1e6 }' >"$work/call"

@@ -33,10 +33,8 @@ static void keep_code(struct slow_look *look)
 
 	if (call && trail->begin <= call->begin && trail->end >= call->begin + call->duration / 2) {
 		code_counts_add(&look->cluster->code, &trail->now);
-		if (!look->cluster->wait.off.end)
-			look->wait = trail->wait;
-		if (!look->cluster->wait.off.end &&
-		    (double)trail->waited >= LOOP_SHARE * look->cluster->extra)
+		look->wait = trail->wait;
+		if ((double)trail->waited >= LOOP_SHARE * look->cluster->extra)
 			look->wait_end = trail->wait_end;
 		look->call = NULL;
 	} else if (ns - trail->stopped <= look->bound && answer->code.calls < USUAL_LOOKS) {
@@ -75,20 +73,29 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 	return true;
 }
 
-/* The window is complete. */
-static void end_window(struct slow_look *look)
+/* Find who ended the wait of the call in the log. */
+static void find_waker(struct slow_look *look)
 {
 	const struct slow_answer *answer = &look->answers[look->answer];
-	struct slow_cluster *cluster = look->cluster;
+	struct thread_wait *wait = &look->cluster->wait;
+	bool recorded = wait->off.waking;
 
-	if (code_trail_end(&look->trail))
-		keep_code(look);
-	if (look->log.count && look->wait_end && !cluster->wait.looked)
-		thread_wait_find(&cluster->wait, &look->log, look->trail.tid,
-				 look->wait_end - look->wait, look->wait_end,
+	if ((recorded || look->wait_end) && !wait->looked)
+		thread_wait_find(wait, &look->log, look->trail.tid,
+				 recorded ? wait->off.begin : look->wait_end - look->wait,
+				 recorded ? wait->off.end : look->wait_end,
 				 slow_symbol(answer, answer->function)->dso, &look->syscalls);
 	look->left_out += look->log.count == THREAD_LOG_MOST;
 	thread_log_release(&look->log);
+}
+
+/* All of a window has come. */
+static void end_window(struct slow_look *look)
+{
+	if (code_trail_end(&look->trail))
+		keep_code(look);
+	if (look->log.count)
+		find_waker(look);
 }
 
 void slow_look_see(struct slow_look *look, const struct branch_event *event,
@@ -120,29 +127,31 @@ static const struct slow_function *entered_function(const struct slow_answer *an
 }
 
 /*
- * Find when the call was off CPU, if that is a part of the extra time, and longer than the time
- * left out of its amount.  Returns whether it waited.
+ * Find when the slowest call was off CPU, if that is a part of the extra time, and longer than what
+ * is left out of its amount.  Returns whether its waker's calls can be found: by a waking, or if it
+ * waits in a system call.
  */
 static bool find_off_cpu(struct slow_look *look)
 {
 	const struct slow_call *call = look->call;
 	struct thread_wait *wait = &look->cluster->wait;
 	uint64_t stopped = look->answers->calls->with_stops ? 0 : call->duration - call->amount;
+	const char *leaf =
+		slow_symbol(&look->answers[look->answer], look->cluster->leaf)->name->text;
 	struct off_cpu off;
 
-	if (wait->off.end || !look->timeline ||
-	    !timeline_off_cpu(look->timeline, call->track->tid, call->begin,
-			      call->begin + call->duration, &off) ||
-	    off.end - off.begin <= stopped ||
-	    (double)(off.end - off.begin) < LOOP_SHARE * look->cluster->extra)
+	if (wait->off.end)
 		return false;
-	wait->off = off;
-	look->wait = off.end - off.begin;
-	look->wait_end = off.preempted ? 0 : off.end;
-	if (off.waking && off.waking->waker)
-		wait->other =
-			timeline_borrow_thread(look->timeline, off.waking->waker, off.waking->time);
-	return !off.preempted;
+	if (look->timeline &&
+	    timeline_off_cpu(look->timeline, call->track->tid, call->begin,
+			     call->begin + call->duration, &off) &&
+	    off.end - off.begin > stopped &&
+	    (double)(off.end - off.begin) >= LOOP_SHARE * look->cluster->extra)
+		wait->off = off;
+	if (wait->off.waking && wait->off.waking->waker)
+		wait->other = timeline_borrow_thread(look->timeline, wait->off.waking->waker,
+						     wait->off.waking->time);
+	return wait->other || (!wait->off.waking && starts_with(leaf, "[syscall"));
 }
 
 bool slow_look_next(struct slow_look *look, struct look_window *window)
@@ -165,11 +174,7 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		look->trail.function = entered->symbol->name;
 		look->trail.tid = window->tid;
 		look->wait_end = 0;
-		look->call_waits =
-			look->call &&
-			(find_off_cpu(look) ||
-			 starts_with(slow_symbol(answer, look->cluster->leaf)->name->text,
-				     "[syscall"));
+		look->call_waits = look->call && find_off_cpu(look);
 		window->all_threads = look->call_waits;
 		window->begin -= MIN(window->begin, LOOK_SLACK);
 		window->end += LOOK_SLACK;
@@ -375,14 +380,31 @@ static bool loop_words(const struct slow_answer *answer, const struct slow_clust
 	return true;
 }
 
+/* Returns whether the code whose time grew executed as many instructions as usual. */
+static bool executes_as_many(const struct code_counts *slow, struct code_counts *usual,
+			     double extra)
+{
+	double insns = 0, usual_insns = 0;
+
+	for (const struct code_part *part = slow->parts; part; part = part->hh.next) {
+		const struct code_part *other = code_counts_part(usual, &part->key);
+
+		if (part->key.kind != CODE_STRAIGHT ||
+		    per_call(part->ns, slow) - per_call(other->ns, usual) < LINE_SHARE * extra)
+			continue;
+		insns += per_call(part->insns, slow);
+		usual_insns += per_call(other->insns, usual);
+	}
+	return insns <= 1.1 * usual_insns;
+}
+
 static void line_words(struct slow_answer *answer, const struct slow_cluster *cluster, bool loops,
 		       FILE *out)
 {
 	struct code_line lines[CODE_LINES];
 	size_t found = slow_source_lines(answer, cluster, lines), count = 0;
 	double sum = 0;
-	bool as_many = per_call(cluster->code.insns, &cluster->code) <=
-		       1.1 * per_call(answer->code.insns, &answer->code);
+	bool as_many = executes_as_many(&cluster->code, &answer->code, cluster->extra);
 
 	while (count < found && count < LINES_MOST && sum < LINES_SHARE * cluster->extra &&
 	       lines[count].extra >= LINE_SHARE * cluster->extra)
@@ -427,7 +449,7 @@ static void stop_words(const struct slow_answer *answer, const struct slow_clust
 		if (part->key.kind != CODE_STOP || part->count < slow->calls || slow->calls < 2 ||
 		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
 			continue;
-		fputs("was stopped at one instruction, likely by a page fault: ", out);
+		fputs("likely page faults at one instruction: ", out);
 		print_code(part->key.symbol, part->key.last, out);
 		putc('\n', out);
 		return;

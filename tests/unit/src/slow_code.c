@@ -316,8 +316,7 @@ START_TEST(an_instruction_that_stops_often_is_named)
 
 	add_part(&cluster.code, "f+20", 60, false, 4 + (uint64_t)_i, 0);
 	code_counts_part(&cluster.code, &key)->count = 2;
-	expect_words(&answer, &cluster,
-		     _i < 5 ? "was stopped at one instruction, likely by a page fault: f\n" : "");
+	expect_words(&answer, &cluster, _i < 5 ? "likely page faults at one instruction: f\n" : "");
 }
 END_TEST
 
