@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds hits, and reads the values recorded with them. */
+/* Find hits, and read the values recorded with them. */
 #include "decoder/timeline/hits.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ struct probe_format {
 	struct probe_field {
 		struct tracepoint_field field;
 		const char *name; /* in the arena */
-		bool hex;         /* perf prints it so */
+		bool hex;         /* perf prints it in hexadecimal */
 	} * fields;
 	size_t field_count;
 };
@@ -22,7 +22,7 @@ static const struct probe_format no_probe;
 
 /* ---- Events -------------------------------------------------------------- */
 
-/* Argument names come from perf probe's command line, but a file may have any text. */
+/* Argument names are from perf probe's command line, but a file can contain any text. */
 static const char *plain_name(struct arena *arena, const struct tracepoint_field *field)
 {
 	char *name = arena_text(arena, field->name, field->name_length);
@@ -214,7 +214,7 @@ static void add_number(struct hit_args *args, const char *name, enum hit_type ty
 		arg->number = number;
 }
 
-/* A text of an array is made piece by piece at the end of `args->text`. */
+/* Append a piece of an array's text to `args->text`. */
 static void append_piece(struct hit_args *args, struct hit_arg *arg, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -228,7 +228,7 @@ static void append_piece(struct hit_args *args, struct hit_arg *arg, const char 
 	length = vsnprintf(args->text + args->text_used, room, format, list);
 	va_end(list);
 	if (length < 0 || (size_t)length >= room)
-		return; /* cut, and said to be by the missing bracket */
+		return; /* truncated, as the missing bracket shows */
 	args->text_used += (size_t)length;
 	arg->length += (size_t)length;
 }
@@ -272,8 +272,8 @@ static void add_array(struct hit_args *args, const struct hit *hit, const struct
 }
 
 /*
- * Find a text in the sample, which is in the field itself or where its u32 of this index says.
- * Returns NULL if the sample does not have it.
+ * Find a text in the sample: in the field itself, or at the location in the field's u32 of this
+ * index. Returns NULL if the sample lacks it.
  */
 static const char *find_text(const struct hit *hit, const struct tracepoint_field *field,
 			     size_t index, size_t *length)
@@ -327,7 +327,7 @@ static void add_field_value(struct hit_args *args, const struct hit *hit,
 	else if (tracepoint_number(hit->sample.raw, at->offset, at->size, at->is_signed, &number))
 		add_number(args, field->name, number_type(field), number);
 	else
-		add_arg(args, field->name, HIT_TEXT); /* of a size that no number has, or cut off */
+		add_arg(args, field->name, HIT_TEXT); /* truncated, or not of a number's size */
 }
 
 /* `words` has a register for each bit of `mask`; NULL: not in the sample. */
@@ -351,7 +351,7 @@ bool hit_register(const struct hit *hit, unsigned number, uint64_t *value)
 	       find_register(sample->registers, attr->sample_regs_intr, number, value);
 }
 
-/* Segment registers and vectors are no arguments. */
+/* Segment and vector registers are not arguments. */
 static void add_registers(struct hit_args *args, const struct hit *hit)
 {
 	static const struct {

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hits: samples of a program that reached a chosen address.  They come from breakpoints (perf
- * record -e mem:ADDR:x, PERF_TYPE_BREAKPOINT), and from probes: tracepoints that perf probe
- * made, whose format has the field __probe_ip or, of a return, __probe_func
- * (kernel/trace/trace_probe.h, FIELD_STRING_IP, FIELD_STRING_FUNC).
+ * Hits: samples of a program that reached a chosen address. Sources are breakpoints (perf record -e
+ * mem:ADDR:x, PERF_TYPE_BREAKPOINT) and probes: tracepoints of perf probe, whose format has the
+ * field __probe_ip or, for a return, __probe_func (kernel/trace/trace_probe.h, FIELD_STRING_IP,
+ * FIELD_STRING_FUNC).
  *
- * A hit has the values that were recorded with it: the fields of the probe, and registers
- * (perf record --user-regs, --intr-regs).
+ * A hit has the recorded values: fields of the probe, and registers (perf record --user-regs,
+ * --intr-regs).
  */
 #ifndef DECODER_TIMELINE_HITS_H
 #define DECODER_TIMELINE_HITS_H
 
 #include "decoder/perf_data/perf_record.h"
 
-/* Values of a hit, at most: MAX_TRACE_ARGS of kernel/trace/trace_probe.h, and registers. */
+/* Maximum values of a hit: MAX_TRACE_ARGS of kernel/trace/trace_probe.h, and registers. */
 #define HIT_ARGS_MAX 160
 
-/* Bytes of the texts that are made of arrays, of one hit. */
+/* Maximum bytes of all arrays' texts of a hit. */
 #define HIT_TEXT_MAX 4096
 
 /* The hits of a recording.  Zeroed memory is empty. */
 struct hits {
 	const struct perf_file *file; /* borrowed */
-	/* Owned; the format by attribute: empty for breakpoints, NULL for others; NULL: no hits. */
+	/* Owned; formats by attribute, empty for breakpoints, NULL for others; NULL: no hits. */
 	const struct probe_format **probes;
-	/* A record of the history. */
+	/* Time and position of a sample. */
 	struct record_position {
 		uint64_t time, position; /* ns; of perf_file_next() */
-	} * positions;                   /* owned; when complete by time, then position */
+	} * positions;                   /* owned; when complete, sorted by time, then position */
 	size_t count, room;
 	struct arena arena;
 };
 
 struct hit {
 	struct perf_sample sample;
-	uint64_t ip;       /* where it was; 0: unknown */
-	uint64_t function; /* an address in its function: `ip`, or of a return where it came from */
+	uint64_t ip;       /* address of the hit; 0: unknown */
+	uint64_t function; /* an address in its function: `ip`, or a return's source */
 };
 
 enum hit_type { HIT_SIGNED, HIT_UNSIGNED, HIT_HEX, HIT_TEXT, HIT_ARRAY };
@@ -44,8 +44,8 @@ struct hit_args {
 	struct hit_arg {
 		const char *name; /* letters, digits and '_' */
 		enum hit_type type;
-		uint64_t number;  /* of SIGNED an int64_t */
-		const char *text; /* of TEXT, and of ARRAY "{1,2}"; not NUL-terminated */
+		uint64_t number;  /* SIGNED: an int64_t */
+		const char *text; /* TEXT, and ARRAY "{1,2}"; not NUL-terminated */
 		size_t length;
 	} list[HIT_ARGS_MAX];
 	size_t count;
@@ -59,15 +59,15 @@ int record_position_compare(const void *left, const void *right);
 /* Find the events of hits; `file` is borrowed until release. */
 void hits_init(struct hits *hits, const struct perf_file *file);
 
-/* Note a sample at a position of perf_file_next(), if it is a hit and has a time; each once. */
+/* Note a sample, at a position of perf_file_next(), if it is a hit and has a time. */
 void hits_note(struct hits *hits, const struct perf_record *sample, uint64_t position);
 
-/* All are noted. */
+/* Call after the last hits_note(). */
 void hits_finish(struct hits *hits);
 
 void hits_release(struct hits *hits);
 
-/* Returns whether an attribute of the file is of hits. */
+/* Returns whether an attribute of the file is an event of hits. */
 bool hits_are_of(const struct hits *hits, const struct perf_attr *attr);
 
 /* Returns the name of a hit's event, borrowed from the file; else "event N", written to `room`. */
@@ -77,9 +77,9 @@ const char *hits_event_name(const struct hits *hits, const struct perf_attr *att
 bool hits_read(const struct hits *hits, size_t index, struct hit *hit);
 
 /*
- * List the values that were recorded with a hit: a breakpoint's address if it is one of data; a
- * probe's arguments, in hexadecimal where perf prints them so; registers, those of arguments first
- * (System V ABI).  `args` borrows from both; values beyond its room are left out.
+ * List the values recorded with a hit: the address of a data breakpoint; a probe's arguments, in
+ * hexadecimal where perf prints hexadecimal; registers, argument registers first (System V ABI).
+ * `args` borrows from both, and omits values beyond its room.
  */
 void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_args *args);
 

@@ -5,8 +5,8 @@
 #include "base/tables/hash.h"
 
 /*
- * A copied mapping costs about 80 bytes, and a small hostile file could cause copies of the square
- * of its size.  So copies are limited to 10 MiB and five times the file; real recordings need much
+ * A copied mapping costs about 80 bytes, and copies can grow with the square of a small hostile
+ * file's size. So copies are limited to 10 MiB plus five times the file; real recordings need much
  * less.
  */
 #define COPIES_MIN          ((uint64_t)1 << 17)
@@ -18,7 +18,7 @@ struct live_process {
 		uint64_t begin;
 		struct space_builder *builder; /* borrowed from table->spaces */
 		bool shared;                   /* other epochs have the same builder */
-		bool exec;                     /* began with an exec */
+		bool exec;                     /* starts with an exec */
 		struct live_epoch *before;
 	} * last; /* never NULL */
 	UT_hash_handle hh;
@@ -64,7 +64,7 @@ static void add_epoch(struct process_table *table, struct live_process *process,
 	process->process.epoch_count++;
 }
 
-/* The process gets another address space at `time`; an epoch without duration is replaced. */
+/* Change the process's address space at `time`; replace an epoch without duration. */
 static void change_space(struct process_table *table, struct live_process *process, uint64_t time,
 			 struct space_builder *builder)
 {

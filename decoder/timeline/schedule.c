@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows context switches and epochs, and corrects coarse times by addresses. */
+/* Follow context switches and epochs, and correct coarse times by addresses. */
 #include "decoder/timeline/schedule.h"
 
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
@@ -30,7 +30,7 @@ static size_t epoch_at(const struct process *process, size_t epoch, uint64_t tim
 	return epoch + LOWER_BOUND(i, process->epoch_count - epoch - 1, later[i].begin <= time);
 }
 
-/* An exec up to `epoch` made the thread of a buffer of its own the leader (execve(2)). */
+/* In a buffer per thread: an exec up to `epoch` made the thread the leader (execve(2)). */
 static void follow_exec(struct schedule *schedule, size_t epoch)
 {
 	const struct thread *thread = schedule->thread;
@@ -91,7 +91,7 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip)
 		set_stop(schedule, thread, (struct schedule_stop){ thread, schedule->space, ip });
 }
 
-/* The trace may lag by a period of MTC packets; twice that allows for the rates of both clocks. */
+/* The trace can lag by an MTC period; twice this allows for the rates of both clocks. */
 static bool clock_excludes(const struct schedule *schedule, uint64_t time, uint64_t begin)
 {
 	return schedule->clock_bound && begin > time && begin - time > 2 * schedule->clock_bound;
@@ -128,12 +128,12 @@ bool schedule_stopped_elsewhere(struct schedule *schedule, uint64_t ip)
 	return stop && stop->space == schedule->space && stop->ip != ip;
 }
 
-/* The thread runs since its switch, whatever the trace's time is. */
+/* The thread runs since its switch, for any time of the trace. */
 static void take_switch(struct schedule *schedule)
 {
 	const struct cpu_switch *taken = &schedule->switches[schedule->next++];
 
-	/* A thread that ran elsewhere stopped elsewhere. */
+	/* A thread that ran on another CPU also stopped there. */
 	if (!taken->stayed)
 		set_stop(schedule, taken->thread, (struct schedule_stop){ 0 });
 	schedule->begin = taken->time;
@@ -202,7 +202,7 @@ bool schedule_join_stops(struct schedule *schedule, const struct schedule *befor
 	return true;
 }
 
-/* Move to this epoch or the next, if it has a mapping at ip and the clock allows; else false. */
+/* Move to this epoch or the next if it has a mapping at ip and the clock allows it; else false. */
 static bool reach_mapping(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
 	const struct process *process;
@@ -247,8 +247,8 @@ void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack)
 }
 
 /*
- * If the current thread stopped elsewhere than at ip, and the thread of one of the next switches at
- * ip, and ran on no other CPU meanwhile, switch to that thread: the trace's time is early.
+ * If the current thread did not stop at ip, but the thread of one of the next switches did, and ran
+ * on no other CPU since, switch to that thread: the trace's time is too early.
  */
 static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
@@ -301,7 +301,7 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 		if (found || waits)
 			*schedule = ahead;
 	}
-	/* Only the thread before can run here: the clock, which counts cycles, is late. */
+	/* Only the previous thread can run here: the clock, which counts cycles, is late. */
 	before.asked |= schedule->asked;
 	if (!found && resumes(&before, ip))
 		*schedule = before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects context switches, and sorts them by CPU. */
+/* Collect context switches, and sort them by CPU. */
 #include "decoder/timeline/timeline_types.h"
 
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change)
@@ -12,7 +12,7 @@ void switch_table_add(struct switch_table *table, const struct cpu_switch *chang
 
 COMPARE_BY_TWO(compare_switches, struct cpu_switch, cpu, order)
 
-/* Set `stayed`, while the switches of all CPUs are in the order of time. */
+/* Set `stayed`. The switches of all CPUs must be sorted by time. */
 static void find_stays(struct switch_table *table)
 {
 	uint32_t *last, threads = 0;
@@ -31,9 +31,9 @@ static void find_stays(struct switch_table *table)
 }
 
 /*
- * Returns whether the thread differs from the previous switch's (NULL: the CPU's first).  A
- * switch-out names the thread of the switch-in that follows.  An exec only changes the tid of
- * its thread.
+ * Returns whether the thread differs from the previous switch's (`before` NULL: first of the CPU).
+ * A switch-out and the following switch-in name the same thread. An exec only changes its thread's
+ * tid.
  */
 static bool changes_thread(const struct cpu_switch *before, const struct cpu_switch *change)
 {

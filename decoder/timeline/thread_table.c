@@ -12,9 +12,9 @@ struct live_tid {
 			struct thread_name name;
 			const struct live_name *before;
 		} * last;                  /* NULL: no name yet */
-		struct live_thread *older; /* had the same tid before */
-		bool displaced;            /* it ends because the tid was another process's */
-		bool guessed;              /* its process is not known */
+		struct live_thread *older; /* earlier thread with this tid */
+		bool displaced;            /* ended because another process had the tid */
+		bool guessed;              /* its process is unknown */
 	} * latest;
 	UT_hash_handle hh;
 };
@@ -72,8 +72,8 @@ static struct live_thread *add_thread(struct thread_table *table, int32_t pid,
 }
 
 /*
- * If a record of another process displaced this thread, it was wrong, as the thread is back.  Two
- * threads of one pid and tid would share a track.  Returns the thread, or NULL.
+ * If another process's record displaced a thread that has records again, that record was wrong. Two
+ * threads with one pid and tid would share a track. Returns the old thread, or NULL.
  */
 static struct live_thread *take_back(struct live_tid *entry, int32_t pid)
 {
@@ -95,7 +95,7 @@ struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid,
 	struct live_tid *entry = borrow_tid(table, tid);
 	struct live_thread *back;
 
-	/* A record of the thread may follow its end: it still leaves the CPU then. */
+	/* A record can follow the thread's end: the thread leaves the CPU after that. */
 	if (entry->latest && (pid == -1 || entry->latest->thread.pid == pid))
 		return entry->latest;
 	back = take_back(entry, pid);

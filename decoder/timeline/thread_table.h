@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads and processes of a recording while a timeline is built: calls come in the order of
- * time.  The threads, processes and address spaces themselves live in the arena.  A tid that is
- * used again is another thread.
+ * The threads and processes of a recording while a timeline is built. Calls must be in the order of
+ * time. Threads, processes and address spaces live in the arena. A reused tid is another thread.
  */
 #ifndef DECODER_TIMELINE_THREAD_TABLE_H
 #define DECODER_TIMELINE_THREAD_TABLE_H
@@ -18,18 +17,18 @@ struct process_table {
 	struct live_process *by_pid;   /* hash of all processes */
 	struct space_builder **spaces; /* owned array, by index; [0] is empty */
 	size_t space_count, space_room;
-	struct space_builder kernel; /* seen by all processes */
-	uint64_t copies_left;        /* mappings that may still be copied */
+	struct space_builder kernel; /* visible to all processes */
+	uint64_t copies_left;        /* limit of further copied mappings */
 };
 
-/* Start empty; `file_size` (bytes) bounds the memory that copies may take. */
+/* Start empty; `file_size` (bytes) limits the memory of copies. */
 void process_table_init(struct process_table *table, struct arena *arena, struct diag *diag,
 			uint64_t file_size);
 
 /* Release the table, not the arena's processes.  Idempotent, also on zeroed memory. */
 void process_table_release(struct process_table *table);
 
-/* Returns the process of this pid, made at first use; complete after process_table_finish(). */
+/* Returns the process of a pid, created at first use; complete after process_table_finish(). */
 const struct process *process_table_borrow(struct process_table *table, int32_t pid);
 
 /* A process maps a file at `time` (ns). */
@@ -45,7 +44,7 @@ void process_table_exec(struct process_table *table, int32_t pid, uint64_t time)
 /* A process forks: the child begins with the mappings of the parent. */
 void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time);
 
-/* Complete all processes and address spaces.  Nothing may change afterwards. */
+/* Complete all processes and address spaces. No changes are allowed afterwards. */
 void process_table_finish(struct process_table *table);
 
 struct live_thread;
@@ -58,39 +57,37 @@ struct thread_table {
 	struct live_tid *by_tid; /* hash: the latest thread of each tid */
 };
 
-/* Start empty. */
 void thread_table_init(struct thread_table *table, struct arena *arena,
 		       struct process_table *processes);
 
 /* Release the table, not the arena's threads.  Idempotent, also on zeroed memory. */
 void thread_table_release(struct thread_table *table);
 
-/* Returns the thread that has this tid at `time` (ns), made if the process has no such thread. */
+/* Returns the thread with a tid at `time` (ns), created if the process has no such thread. */
 struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
 					uint64_t time);
 
-/* Returns the latest thread of this tid in any process, or a new one in a process of its own. */
+/* Returns the latest thread of a tid in any process, or a new thread in a new process. */
 struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time);
 
 /* Returns the public struct of a thread; its names are set by thread_table_finish(). */
 const struct thread *thread_table_view(const struct live_thread *thread);
 
-/* A thread begins, with its parent's name; `parent` may be NULL. */
+/* A thread begins with the name of `parent`, which may be NULL. */
 void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time,
 		       const struct live_thread *parent);
 
-/* The thread ended.  Returns false, and changes nothing, if another process's thread has the tid.
- */
+/* The thread ended. Returns false, and does nothing, if another process's thread has the tid. */
 bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time);
 
 /* Set the thread's name (copied) at and after `time`. */
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
 		       const char *text);
 
-/* Name the thread of this tid (`size` bytes at most), if it has no name and no predecessor. */
+/* Name a tid's thread if it has no name and no predecessor. `text` has at most `size` bytes. */
 void thread_table_name_last(struct thread_table *table, int32_t tid, const char *text, size_t size);
 
-/* Complete all threads.  Nothing may change afterwards. */
+/* Complete all threads. No changes are allowed afterwards. */
 void thread_table_finish(struct thread_table *table);
 
 /* As timeline_borrow_thread(). */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds the history: sorts the side-band records by time, then applies them one after
- * the other to the tables.  perf synthesises records without a time for the state
- * before the recording: their time is 0.
+ * Build the history: sort the sideband records by time, then apply them one by one to the tables.
+ * perf synthesizes records without a time for the state before the recording; their time is 0.
  */
 #include "decoder/timeline/timeline.h"
 
@@ -50,7 +49,7 @@ static bool is_used(struct timeline *tl, struct perf_record *record)
 	       (tl->tracepoint_switches && point.kind == SCHED_SWITCH);
 }
 
-/* Sort the records of the history by time.  Returns an array of `*count` that the caller frees. */
+/* Sort the records of the history by time. Returns an array of `*count`, owned by the caller. */
 static struct record_position *order_records(struct timeline *tl, const struct perf_file *file,
 					     size_t *count)
 {
@@ -94,7 +93,7 @@ static void apply_records(struct timeline *tl, const struct perf_file *file)
 	free(records);
 }
 
-/* If no event asked for switch records, use tracepoints or samples instead. */
+/* If switch records were not requested, use tracepoints or samples instead. */
 static void choose_switch_source(struct timeline *tl)
 {
 	bool trace = false;
@@ -126,7 +125,7 @@ COMPARE_BY_TWO(compare_loss_cpus, struct loss, cpu, order)
 
 COMPARE_BY_TWO(compare_loss_tids, struct loss, tid, order)
 
-/* Sort losses by buffer, since a file may have many buffers and many losses. */
+/* Sort losses by buffer, since a file can have many buffers and losses. */
 static void sort_losses(struct timeline *tl)
 {
 	if (!tl->loss_count)

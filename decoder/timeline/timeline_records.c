@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies each side-band record to the history. */
+/* Apply each sideband record to the history. */
 #include "decoder/timeline/timeline_records.h"
 
 static bool writes_code(const struct timeline *tl, int32_t pid)
@@ -39,9 +39,9 @@ void timeline_apply_code(struct timeline *tl, uint64_t time)
 }
 
 /*
- * Returns perf's name of the file, which its BUILD_ID feature has (util/vdso.c).  The kernel
- * calls a 32-bit process's vdso "[vdso]", too.  It lies near the top of the address space
- * (arch/x86/entry/vdso/vma.c), which is 4 GiB for a process of ELF class 32, and 128 TiB else.
+ * Returns the name of the file in perf's BUILD_ID feature (util/vdso.c). The kernel also calls a
+ * 32-bit process's vdso "[vdso]". A vdso is near the top of the address space
+ * (arch/x86/entry/vdso/vma.c): 4 GiB for a process of ELF class 32, else 128 TiB.
  */
 static const char *name_of_file(const struct perf_mmap *mmap)
 {
@@ -90,9 +90,9 @@ static struct task read_task(struct cursor *c)
 }
 
 /*
- * perf marks the FORK records that it makes up, of tasks that existed when the recording began,
- * with a bit that the kernel uses for COMM only, since 4.20 (tools/perf/util/synthetic-events.c);
- * older ones just lack the time of the fork.
+ * perf synthesizes FORK records of tasks that existed when the recording began. Since 4.20 it marks
+ * them with a bit that the kernel uses only for COMM (tools/perf/util/synthetic-events.c); older
+ * versions only omit the time of the fork.
  */
 static int apply_fork(struct timeline *tl, const struct perf_record *record)
 {
@@ -129,7 +129,7 @@ static int apply_exit(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
-/* The thread runs on the CPU of the record from now on; -1: unknown. */
+/* The thread (tid -1: unknown) now runs on the record's CPU. */
 static void add_switch(struct timeline *tl, const struct perf_record *record, int32_t pid,
 		       int32_t tid)
 {
@@ -149,8 +149,8 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 }
 
 /*
- * An exec ends all other threads of the process; the caller's tid becomes the leader's
- * (execve(2)).  So the leader runs on this CPU, whichever thread ran there before.
+ * An exec ends all other threads of the process; the caller gets the leader's tid (execve(2)). So
+ * the leader now runs on this CPU.
  */
 static int apply_comm(struct timeline *tl, const struct perf_record *record)
 {
@@ -166,16 +166,16 @@ static int apply_comm(struct timeline *tl, const struct perf_record *record)
 	if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
 	process_table_exec(&tl->processes, pid, time);
-	if (!tl->sample_switches) /* those have times of their own */
+	if (!tl->sample_switches) /* samples have their own times */
 		add_switch(tl, record, pid, pid);
 	return 0;
 }
 
-/* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE, and ITRACE_START, which names its own thread. */
+/* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE, and ITRACE_START, which names its thread. */
 static int apply_switch(struct timeline *tl, const struct perf_record *record)
 {
 	struct cursor c = perf_record_fields(record);
-	int32_t pid = 0, tid = 0; /* SWITCH does not name the next thread */
+	int32_t pid = 0, tid = 0; /* SWITCH lacks the next thread */
 
 	if (record->type != PERF_RECORD_SWITCH) {
 		pid = (int32_t)cursor_u32(&c);
@@ -256,7 +256,7 @@ static int apply_text_poke(struct timeline *tl, const struct perf_record *record
 	return 0;
 }
 
-/* The record has no time, and names from COMM records go first: applied at the end. */
+/* Apply the record at the end: it has no time, and names of COMM records have priority. */
 static int keep_thread_map(struct timeline *tl, const struct perf_record *record)
 {
 	*ARRAY_ADD(tl->thread_maps, tl->thread_map_count, tl->thread_map_room) = *record;
@@ -288,7 +288,7 @@ static int count_lost(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
-/* Trace data in a sample is of its thread, since the CPU's previous sample: a kind of switch. */
+/* Trace data in a sample belongs to its thread since the CPU's previous sample: like a switch. */
 static void apply_aux_sample(struct timeline *tl, const struct perf_sample *sample)
 {
 	struct cpu_switch change = { .cpu = sample->cpu };
@@ -309,7 +309,7 @@ static void apply_aux_sample(struct timeline *tl, const struct perf_sample *samp
 	cpu->time = sample->time;
 }
 
-/* The tracepoint names no process: a thread without other records gets a process of its own. */
+/* The tracepoint names no process: a thread without other records gets its own process. */
 static void apply_sched_switch(struct timeline *tl, const struct perf_sample *sample,
 			       const struct sched_point *point)
 {

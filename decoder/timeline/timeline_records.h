@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The timeline and how each side-band record changes it.  Private to timeline.c. */
+/* The timeline, and its changes by sideband records. Private to timeline.c. */
 #ifndef DECODER_TIMELINE_TIMELINE_RECORDS_H
 #define DECODER_TIMELINE_TIMELINE_RECORDS_H
 
@@ -18,8 +18,8 @@ struct timeline {
 	struct switch_table switches;
 	struct trace_pauses pauses;
 	struct hits hits;
-	struct loss *losses;        /* owned; when complete by CPU, then time */
-	struct loss *losses_by_tid; /* owned, when complete: the same by thread */
+	struct loss *losses;        /* owned; when complete, sorted by CPU, then time */
+	struct loss *losses_by_tid; /* owned; when complete, a copy sorted by thread, then time */
 	size_t loss_count, loss_room;
 	struct kernel_symbol *symbols; /* owned */
 	size_t symbol_count, symbol_room;
@@ -50,19 +50,19 @@ struct timeline {
 	uint64_t unknown_records;
 };
 
-/* Returns whether records of a type are part of the history; of samples only some are. */
+/* Returns whether records of a type are part of the history; only some samples are. */
 bool timeline_has_handler(uint32_t type);
 
-/* Apply a record of such a type.  Records come in the order of time. */
+/* Apply a record of such a type. Records must be in the order of time. */
 void timeline_apply_record(struct timeline *tl, const struct perf_record *record);
 
 /* List the processes of `code`, before any record is applied. */
 void timeline_list_writers(struct timeline *tl);
 
-/* Map the code that JIT compilers wrote before `time` (ns). */
+/* Map JIT code written before `time` (ns). */
 void timeline_apply_code(struct timeline *tl, uint64_t time);
 
-/* Name the threads of the THREAD_MAP records that have no name from other records. */
+/* Name threads of THREAD_MAP records that have no name from other records. */
 void timeline_name_threads(struct timeline *tl);
 
 #endif

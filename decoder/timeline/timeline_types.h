@@ -9,13 +9,13 @@ struct thread {
 	int32_t pid, tid;
 	uint32_t index; /* dense, in the order of first appearance */
 	const struct process *process;
-	const struct thread *parent; /* forked it; NULL: not seen */
+	const struct thread *parent; /* forked this thread; NULL: not seen */
 	const struct thread_name {
-		uint64_t time;    /* valid from here on; 0 for the first */
+		uint64_t time;    /* of the name's start; 0 for the first */
 		const char *text; /* of PERF_RECORD_COMM; any bytes */
 	} * names;                /* in time order; may be empty */
 	size_t name_count;
-	/* FORK and EXIT; if not seen 0, or the first sight of a tid used before, and UINT64_MAX. */
+	/* FORK and EXIT. If not seen: 0, or a reused tid's first record; and UINT64_MAX. */
 	uint64_t begin, end;
 };
 
@@ -24,10 +24,10 @@ struct process {
 	/* The mappings from `begin` up to the next epoch of the process. */
 	const struct epoch {
 		uint64_t begin;
-		bool exec; /* it began with an exec: nothing of the epoch before is left */
+		bool exec; /* starts with an exec: no mapping of the previous epoch remains */
 		const struct address_space *space;
-		size_t next_exec; /* index of the next epoch that began with an exec; 0 if absent */
-	} * epochs;               /* in time order, at least one; the first begins at 0 */
+		size_t next_exec; /* index of the next epoch with `exec`; 0 if absent */
+	} * epochs;               /* in time order, not empty; the first begins at 0 */
 	size_t epoch_count;
 };
 
@@ -36,10 +36,10 @@ struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;
 	int32_t cpu;
-	bool stayed;    /* the thread ran nowhere else since it ran here last */
-	bool preempted; /* the thread before was still runnable (MISC_SWITCH_OUT_PREEMPT) */
-	bool dead;      /* the thread before has ended (of the tracepoint sched_switch) */
-	bool exec;      /* an exec gave this thread's tid to the thread before */
+	bool stayed;    /* the thread ran on no other CPU since it last ran here */
+	bool preempted; /* the previous thread was still runnable (MISC_SWITCH_OUT_PREEMPT) */
+	bool dead;      /* the previous thread has ended (tracepoint sched_switch only) */
+	bool exec;      /* an exec gave this thread's tid to the previous thread */
 	uint64_t order; /* of the record, for sorting */
 };
 
@@ -63,27 +63,27 @@ struct off_cpu {
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
 struct loss {
 	uint64_t time;
-	int32_t cpu;      /* -1: unknown */
-	int32_t pid, tid; /* -1: unknown */
-	uint64_t flags;   /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION and others */
-	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
+	int32_t cpu;                   /* -1: unknown */
+	int32_t pid, tid;              /* -1: unknown */
+	uint64_t flags;                /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION etc. */
+	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's byte count */
 	uint64_t file_offset;          /* of the record */
 	uint64_t order;                /* of the record, for sorting */
 };
 
 /*
- * The context switches of each CPU.  Filled while a timeline is built, with the switches of all
- * CPUs in the order of time, and part of it afterwards.
+ * The context switches of each CPU, part of a timeline. While it is built, the switches of all CPUs
+ * are in the order of time.
  */
 struct switch_table {
-	struct cpu_switch *switches; /* owned; after switch_table_finish() by CPU, then time */
+	struct cpu_switch *switches; /* owned; finally sorted by CPU, then time */
 	size_t count, room;
 };
 
-/* Add a copy, whose `order` and `stayed` are set later.  A zeroed table is empty. */
+/* Add a copy; `order` and `stayed` are set later. A zeroed table is empty. */
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change);
 
-/* Sort the switches by CPU.  After this, switches must not be added. */
+/* Sort the switches by CPU. No switch may be added afterwards. */
 void switch_table_finish(struct switch_table *table);
 
 /* See timeline_switches(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the pauses of the trace, from samples of the events that paused it. */
+/* Find the pauses of the trace, from samples of the events that paused it. */
 #include "decoder/timeline/trace_pauses.h"
 
 #include "decoder/perf_data/perf_file.h"
@@ -32,7 +32,7 @@ static void add_pause(struct trace_pauses *pauses, const struct trace_pause *pau
 	*ARRAY_ADD(pauses->pauses, pauses->count, pauses->room) = *pause;
 }
 
-/* The threads that came to the CPU between a pause and the next resumption. */
+/* Add the threads that entered the CPU between a pause and the next resumption. */
 static void add_others(struct trace_pauses *pauses, const struct switch_table *switches,
 		       const struct pause_point *pause, uint64_t until)
 {
@@ -48,7 +48,7 @@ static void add_others(struct trace_pauses *pauses, const struct switch_table *s
 	}
 }
 
-/* Of one thread's entries of a pause, the first is enough. */
+/* Keep only the first of a thread's entries of a pause. */
 static void drop_repeated_entries(struct trace_pauses *pauses)
 {
 	struct trace_pause *kept = pauses->pauses;
@@ -79,7 +79,7 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table 
 		if (!point->resumes)
 			add_pause(pauses,
 				  &(struct trace_pause){ point->tid, point->cpu, point->time, 0 });
-		/* A second pause says nothing about other threads. */
+		/* A repeated pause does not affect other threads. */
 		if (!point->resumes && !paused && point->cpu >= 0) {
 			while (next < pauses->point_count && !points[next].resumes &&
 			       points[next].cpu == point->cpu)
@@ -105,7 +105,7 @@ void trace_pauses_release(struct trace_pauses *pauses)
 	*pauses = (struct trace_pauses){ 0 };
 }
 
-/* Of the pauses that did not end before `on`, there is one a CPU at most: few are passed over. */
+/* At most one pause per CPU did not end before `on`, so the search skips few. */
 uint64_t trace_pauses_find(const struct trace_pauses *pauses, int32_t tid, int32_t cpu,
 			   uint64_t off, uint64_t on)
 {

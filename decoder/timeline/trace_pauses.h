@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the trace was paused by another event (perf record with aux-action=pause, resume or
+ * Times at which another event paused the trace (perf record with aux-action=pause, resume or
  * start-paused; since Linux and perf 6.13).
  *
- * In the trace itself, a pause looks like an entry into the kernel or a disabled event.  But
+ * In the trace itself, a pause looks like an entry into the kernel or a disabled event. But
  * attributes identify the events that pause and resume, and each such event has a sample: the
- * kernel pauses, then takes the time of the sample; it resumes after the sample
- * (kernel/events/core.c, __perf_event_overflow()).  Filled while a timeline is built, and part of
- * it afterwards.
+ * kernel pauses before it takes the time of the sample, and resumes after the sample
+ * (kernel/events/core.c, __perf_event_overflow()). Part of a timeline.
  */
 #ifndef DECODER_TIMELINE_TRACE_PAUSES_H
 #define DECODER_TIMELINE_TRACE_PAUSES_H
@@ -30,11 +29,11 @@ struct trace_pauses {
 	struct trace_pause {
 		int32_t tid;
 		int32_t cpu;
-		uint64_t begin; /* ns: of the pause, or when the thread came to a paused CPU */
+		uint64_t begin; /* ns: of the pause, or of the thread's start on a paused CPU */
 		/*
-		 * 0: the thread itself was interrupted, so the pause is certain.  Else when the
-		 * CPU's trace was resumed (ns; UINT64_MAX: never): a trace that begins earlier was
-		 * not paused, because each thread has a trace of its own.
+		 * 0: the thread itself was interrupted, so the pause is certain. Else the time at
+		 * which the CPU's trace resumed (ns; UINT64_MAX: never): a trace that begins
+		 * earlier was not paused, because each thread has its own trace.
 		 */
 		uint64_t until;
 	} * pauses; /* owned; after trace_pauses_finish() by thread, then time */
@@ -45,14 +44,14 @@ struct trace_pauses {
 void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file,
 		       const struct perf_record *sample);
 
-/* All are noted, and `switches` is finished. */
+/* Call after the last trace_pauses_note(), with finished `switches`. */
 void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table *switches);
 
 void trace_pauses_release(struct trace_pauses *pauses);
 
 /*
- * Returns when (ns) the trace of a thread was paused, which ended at `off` and began again at
- * `on`, on a CPU (-1: unknown); 0: by the samples, it was not.
+ * Returns the time (ns) of the pause in a thread's trace that ended at `off` and began again at
+ * `on`, on a CPU (-1: unknown); 0: the samples show no pause.
  */
 uint64_t trace_pauses_find(const struct trace_pauses *pauses, int32_t tid, int32_t cpu,
 			   uint64_t off, uint64_t on);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads TRACING_DATA, and fields of the formats in it. */
+/* Read TRACING_DATA, and the fields of its formats. */
 #include "decoder/timeline/tracepoint_formats.h"
 
 #define MAGIC "\x17\x08\x44tracing"
 
 /*
- * libtraceevent is not used: its parser (1.7.1) recurses on the parentheses of "print fmt", so
- * that a hostile text overflows the stack.  Offsets and sizes of fields need no more than this.
+ * libtraceevent is not used: its parser (1.7.1) recurses on the parentheses of "print fmt", so a
+ * hostile text overflows the stack. This parser suffices for offsets and sizes of fields.
  */
 
 /* ---- Formats ------------------------------------------------------------- */
@@ -16,7 +16,7 @@ bool tracepoint_format_event(const char *format, char name[64], uint64_t *id)
 	return sscanf(format, "name: %63s ID: %" SCNu64, name, id) == 2;
 }
 
-/* Returns the bytes of an element of a probe's array, by its type: u8, s16, x32, u64; else 1. */
+/* Returns the bytes of an element of a probe's array by type: u8, s16, x32, u64; else 1. */
 static uint32_t element_size(const char *type)
 {
 	unsigned long bits = strtoul(type + strcspn(type, "0123456789 "), NULL, 10);
@@ -25,8 +25,8 @@ static uint32_t element_size(const char *type)
 }
 
 /*
- * Read a declaration up to its ';': the last word is the name.  Returns the bytes of an element
- * if it is an array that does not say how many it has, as arrays of probes: "u16 list[]"; else 0.
+ * Read a declaration up to its ';': the last word is the name. For an array without a length, as in
+ * probes ("u16 list[]"), returns the bytes of an element; else 0.
  */
 static uint32_t read_declaration(const char *at, const char *end, struct tracepoint_field *field)
 {
@@ -69,7 +69,7 @@ const char *tracepoint_format_next(const char *at, struct tracepoint_field *fiel
 	return end;
 }
 
-/* Returns a format's field of this name; size 0 if it is missing. */
+/* Returns a format's field by name; size 0 if it is missing. */
 static struct tracepoint_field tracepoint_format_find(const char *format, const char *name)
 {
 	struct tracepoint_field field;
@@ -143,7 +143,7 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 		take_string(&c);
 		take_sized(&c);
 	}
-	count = cursor_u32(&c); /* ftrace's own formats */
+	count = cursor_u32(&c); /* formats of ftrace */
 	for (uint32_t i = 0; i < count && !c.short_; i++)
 		take_sized(&c);
 	count = cursor_u32(&c);
@@ -152,8 +152,8 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 }
 
 /*
- * Low bits of a task's state: 0, it is runnable; EXIT_DEAD and EXIT_ZOMBIE
- * (include/linux/sched.h).  The bit above them means that it was preempted.
+ * Low bits of a task's state: 0, it is runnable; EXIT_DEAD and EXIT_ZOMBIE (include/linux/sched.h).
+ * The bit above them marks a preempted task.
  */
 #define STATE_MASK 0xff
 #define STATE_DEAD 0x30
@@ -164,7 +164,7 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 	}
 
 static const struct {
-	const char *name; /* of the event, as its format has it */
+	const char *name; /* of the event in its format */
 	const char *fields[SCHED_MEMBERS];
 } kinds[SCHED_KINDS] = {
 	[SCHED_SWITCH] = { "sched_switch",

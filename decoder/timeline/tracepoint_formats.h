@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats of tracepoints that a recording has in TRACING_DATA
- * (tools/perf/util/trace-event-info.c writes it): texts of tracefs's "format" files
- * (Documentation/trace/events.rst), which say where each field is in a sample's raw data.
+ * The formats of tracepoints in a recording's TRACING_DATA (written by
+ * tools/perf/util/trace-event-info.c): texts of tracefs's "format" files
+ * (Documentation/trace/events.rst), with the position of each field in a sample's raw data.
  */
 #ifndef DECODER_TIMELINE_TRACEPOINT_FORMATS_H
 #define DECODER_TIMELINE_TRACEPOINT_FORMATS_H
 
 #include "decoder/perf_data/perf_file.h"
 
-/* Where the bytes of a field are. */
+/* Location of a field's bytes. */
 enum tracepoint_storage {
 	TRACEPOINT_HERE = 0, /* `size` bytes at `offset` */
-	TRACEPOINT_DATA_LOC, /* there is a u32: the low half is an offset, the high half a size */
+	TRACEPOINT_DATA_LOC, /* a u32: the low half is an offset, the high half a size */
 	TRACEPOINT_REL_LOC,  /* the same, with an offset from the end of the u32 */
 };
 
@@ -21,12 +21,12 @@ struct tracepoint_field {
 	size_t name_length;
 	uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
 	bool is_signed;
-	bool is_text;   /* of char, in an array */
-	uint32_t count; /* of an array's elements; 0: it is no array */
+	bool is_text;   /* an array of char */
+	uint32_t count; /* elements of an array; 0: not an array */
 	enum tracepoint_storage storage;
 };
 
-/* Passed each format's text up to its end (owned by the reader) and its system, "sched". */
+/* Receives a format's text (owned by the reader) and its system, such as "sched". */
 typedef void tracepoint_format_reader(void *context, const char *system, const char *format);
 
 /* Pass all formats of the file to `read`, in the file's order. */
@@ -35,39 +35,39 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 
 /*
  * Read the name and the number (perf_event_attr.config) of a format's event: "name: sched_switch
- * ID: 314".  Returns false if one is missing; names of 63 bytes and more are cut.
+ * ID: 314". Returns false if one is missing. Truncates names to 63 bytes.
  */
 bool tracepoint_format_event(const char *format, char name[64], uint64_t *id);
 
-/* Returns whether the file has an event of this number. */
+/* Returns whether the file has an event with this number. */
 bool tracepoint_is_recorded(const struct perf_file *file, uint64_t id);
 
-/* Returns `size` bytes at `offset` of a sample's raw data; NULL if the data are shorter. */
+/* Returns `size` bytes at `offset` of a sample's raw data; NULL if the data is shorter. */
 const uint8_t *tracepoint_bytes(struct byte_view raw, size_t offset, size_t size);
 
-/* Read a number there.  Returns false, and leaves the value alone, if there is none. */
+/* Read a number of tracepoint_bytes(). Returns false, with `*value` unchanged, if it is missing. */
 bool tracepoint_number(struct byte_view raw, size_t offset, size_t size, bool is_signed,
 		       uint64_t *value);
 
 /*
- * Find the next field in the text from `at` on:
+ * Find the next field in the text, starting at `at`:
  * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;"; arrays are
  * "char next_comm[16];" or "u16 list[];", data elsewhere "__data_loc char[] name;".
- * Returns where the search continues, or NULL at the end.
+ * Returns the position at which the search continues, or NULL at the end.
  */
 const char *tracepoint_format_next(const char *at, struct tracepoint_field *field);
 
 /*
  * The scheduler's tracepoints: a thread begins to run (sched_switch) or is woken (sched_waking,
- * sched_wakeup, sched_wakeup_new).  Without their formats, they are samples like any other.
+ * sched_wakeup, sched_wakeup_new). Without their formats, these are ordinary samples.
  */
 
 enum sched_kind {
 	SCHED_NONE = 0,
 	SCHED_SWITCH,
-	SCHED_WAKING, /* by the waker; SCHED_WAKEUP follows, on the CPU where it will run */
+	SCHED_WAKING, /* on the waker's CPU; SCHED_WAKEUP follows on the target CPU */
 	SCHED_WAKEUP,
-	SCHED_WAKEUP_NEW, /* for the first time; without SCHED_WAKING */
+	SCHED_WAKEUP_NEW, /* first wakeup of a thread; without SCHED_WAKING */
 	SCHED_KINDS,
 };
 
@@ -107,15 +107,15 @@ struct sched_point {
 	bool dead;      /* of SCHED_SWITCH: the previous thread has ended */
 	uint64_t flags; /* SCHED_IN_*, and others */
 	bool has_priority;
-	int32_t priority; /* of `tid`: below 100 of real-time threads, to 139 of others */
+	int32_t priority; /* of `tid`: below 100 for real-time threads, up to 139 for others */
 	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not recorded */
 };
 
-/* Find the formats of the scheduler's events that the file recorded. */
+/* Find the formats of the scheduler's events in the file. */
 void sched_points_init(struct sched_points *points, const struct perf_file *file);
 
 /*
- * Read a sample's tracepoint. Returns its kind; SCHED_NONE if it is of another event, or too short.
+ * Read a sample's tracepoint. Returns its kind; SCHED_NONE for other events and if it is too short.
  */
 enum sched_kind sched_points_read(const struct sched_points *points,
 				  const struct perf_sample *sample, struct sched_point *point);
