@@ -6,7 +6,7 @@
 
 #define SEPARATORS " ,\t\n"
 
-/* Returns true if the text begins with the word, and moves past it. */
+/* If the text begins with the word, move past it and return true. */
 static bool skip_word(const char **text, const char *word)
 {
 	size_t length = strlen(word);
@@ -17,7 +17,7 @@ static bool skip_word(const char **text, const char *word)
 	return true;
 }
 
-/* Returns true if the text begins with a range, and moves past it. */
+/* If the text begins with a range, move past it and return true. */
 static bool read_range(struct filter_range *range, const char **text)
 {
 	char *end;

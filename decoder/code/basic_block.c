@@ -6,15 +6,15 @@
 
 #define FIRST_ROOM ((size_t)1 << 6)
 
-/* Least number of blocks of a share, and bytes of trace for each further one of some 100 bytes. */
+/* Minimum blocks of a share, and bytes of trace per further block (of about 100 bytes). */
 #define BLOCKS_MIN      64
 #define BYTES_PER_BLOCK 64
 
 /*
- * A block with more instructions than STRAIGHT_INSNS ends without a branch, where STRAIGHT_BYTES
- * divides the rest of the code: so long code is decoded once, wherever the flow enters it, and a
- * block that is never executed again, as in zeros, costs little.  Blocks that a run follows
- * quickly (packed_counts.h) are shorter.
+ * A block of more than STRAIGHT_INSNS instructions ends without a branch, where STRAIGHT_BYTES
+ * divides the size of the code after it. So long code is decoded once for all entries of the flow,
+ * and a block that is executed once, as in zeros, costs little. Blocks on a run's fast path
+ * (packed_counts.h) are shorter.
  */
 #define STRAIGHT_INSNS PACKED_COUNTS_STEP_INSNS
 #define STRAIGHT_BYTES ((size_t)1 << 15)
@@ -194,7 +194,7 @@ int64_t basic_block_count_insns(const struct basic_block *block, size_t distance
 	return count;
 }
 
-/* ---- Code regions: numbers of the parts of files that mappings show ---------- */
+/* ---- Code regions: numbers of mapped parts of files ---------- */
 
 uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size,
 			     const struct address_space *space, uint64_t begin)

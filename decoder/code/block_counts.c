@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts executions in cached blocks, and lists them by address. */
+/* Count executions of cached blocks, and list them by address. */
 #include "decoder/code/basic_block.h"
 
 _Static_assert(sizeof(struct block_count) == sizeof(struct cfg_node), "they share offsets");
@@ -123,7 +123,7 @@ void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run, u
 
 /* ---- Collecting ---------------------------------------------------------- */
 
-/* Returns the code of a block, with the target of its branch if that is direct. */
+/* Returns the code of a block, with the target of a direct branch. */
 static struct code_count code_of(const struct basic_blocks *blocks, uint32_t node,
 				 const struct code_region **region)
 {

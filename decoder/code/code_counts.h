@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executions of code, in whichever thread, as the engines count them for some formats. */
+/* Executions of code in all threads, counted by the engines for some formats. */
 #ifndef DECODER_CODE_CODE_COUNTS_H
 #define DECODER_CODE_CODE_COUNTS_H
 
@@ -23,7 +23,7 @@ struct code_count_list {
 	size_t count, room;
 };
 
-/* Receives counts, of equal code any number of times, in the ordered stage (base/workers.h). */
+/* Receives counts in the ordered stage (base/workers.h), repeatedly for equal code. */
 struct code_counter {
 	void (*add)(struct code_counter *counter, const struct code_count *counts, size_t count);
 };

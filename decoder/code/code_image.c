@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the bytes of mapped code, for the fast engine and as libipt images. */
+/* Read mapped code, for the fast engine and as libipt images. */
 #include "decoder/code/code_image.h"
 
 #include <intel-pt.h>
@@ -11,9 +11,9 @@ struct code_image {
 	const struct code_source *source;     /* borrowed */
 	struct diag *diag;                    /* borrowed */
 	struct pt_image_section_cache *cache; /* owned */
-	struct pt_image **images; /* owned, by address space index; the one at [count] is empty */
+	struct pt_image **images;             /* owned, by address space index; [count] is empty */
 	size_t space_count;
-	const struct kernel_text *text; /* borrowed; of the stream that is decoded */
+	const struct kernel_text *text; /* borrowed; of the current stream */
 };
 
 struct code_image *code_image_open(const struct code_source *source, size_t space_count,
@@ -70,7 +70,7 @@ static void add_mapping(struct code_image *code, struct pt_image *image,
 	add_bytes(code, image, &file, &part);
 }
 
-/* Read where libipt has no section: modules, and kernel code that changes, not to be cached. */
+/* Read code that is in no section: modules, and kernel code that changes and must not be cached. */
 static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *context)
 {
@@ -116,7 +116,7 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 	*image = pt_image_alloc(NULL);
 	if (!*image)
 		alloc_fail(0);
-	/* libipt prefers a later section: the process's own mappings come last. */
+	/* libipt prefers later sections: add the process's own mappings last. */
 	if (space && space->kernel)
 		add_mappings(code, *image, space->kernel);
 	add_kernel(code, *image);

@@ -2,8 +2,9 @@
 /*
  * The code of address spaces, as bytes and as libipt's images.
  *
- * libipt caches decoded blocks of each section, a part of a file mapped at an address, so address
- * spaces share equal sections.  Images are made at first use, and live until code_image_close().
+ * A section is a part of a file mapped at an address. libipt caches decoded blocks per section, so
+ * address spaces share equal sections. Images are created at first use, and live until
+ * code_image_close().
  */
 #ifndef DECODER_CODE_CODE_IMAGE_H
 #define DECODER_CODE_CODE_IMAGE_H
@@ -14,20 +15,20 @@
 struct pt_image;
 struct code_image;
 
-/* Returns whether there is some code around a byte of a file: at offsets [*begin, *end). */
+/* Returns whether code of some kind is around a byte of a file, at offsets [*begin, *end). */
 typedef bool find_code_around(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
 
-/* How the decoder gets files: it knows only their recorded names.  All but `find` may be NULL. */
+/* Access to files by their recorded names. All members except `find` may be NULL. */
 struct code_source {
 	struct code_file (*find)(void *context, const struct mapped_file *file);
-	/* The code that is one function, or counts as one if functions are unknown. */
+	/* Code that is one function, or is treated as one if functions are unknown. */
 	find_code_around *find_function;
-	/* Returns whether a program or its loader begins at a byte of the file. */
+	/* Returns whether a byte of the file is the entry of a program or its loader. */
 	bool (*is_entry)(void *context, const struct mapped_file *file, uint64_t offset);
 	void *context;
-	const struct kernel_code *kernel; /* kernel code, which precedes the mapped files */
-	find_code_around *find_piece;     /* the code in which the same calls are inlined */
+	const struct kernel_code *kernel; /* kernel code, preferred to mapped files */
+	find_code_around *find_piece;     /* code with equal inlined calls */
 };
 
 /* `source` and `diag` are borrowed.  Never NULL. */
@@ -57,15 +58,15 @@ struct code_view {
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip);
 
-/* Find the ip range of the function of ip, which is in the view; an empty one if it is unknown. */
+/* Find the ip range of the function at ip, which is in the view; empty if unknown. */
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end);
 
-/* The same for the code in which the same calls are inlined (find_piece()). */
+/* The same for code with equal inlined calls around it (find_piece()). */
 void code_image_piece(const struct code_image *code, const struct code_view *view, uint64_t ip,
 		      uint64_t *begin, uint64_t *end);
 
-/* Returns whether a program that is mapped in an address space, or its loader, begins at ip. */
+/* Returns whether ip is the entry of an address space's program or of its loader. */
 bool code_image_is_entry(const struct code_image *code, const struct address_space *space,
 			 uint64_t ip);
 

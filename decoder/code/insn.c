@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decode an x86 instruction's length and kind of branch by opcode maps: a letter for each opcode,
- * and a form for each letter.
+ * Decode an x86 instruction's length and kind of branch by opcode maps, which have a letter for
+ * each opcode, and a form for each letter.
  *
- * The maps have no mnemonics, and only the operands that follow the opcode.  Written after the SDM,
- * volume 2, appendix A ("Opcode Map"), and for newer maps after Intel's "Architecture Instruction
- * Set Extensions Programming Reference" and "Advanced Performance Extensions (APX) Architecture
- * Specification".  Nearly all opcodes of 0F38, 0F3A, and the maps of VEX, EVEX and XOP have the
- * same operands, so an opcode that is not defined yet has a form, too: code for a newer CPU can be
- * followed.
+ * The maps have no mnemonics, and only the operands after the opcode. Sources: SDM volume 2,
+ * appendix A ("Opcode Map"), and for newer maps Intel's "Architecture Instruction Set Extensions
+ * Programming Reference" and "Advanced Performance Extensions (APX) Architecture Specification".
+ * Nearly all opcodes of 0F38, 0F3A, and the maps of VEX, EVEX and XOP have the same operands, so
+ * undefined opcodes have a form as well, and code for newer CPUs can be followed.
  */
 #include "decoder/code/insn.h"
 
 /* ---- Opcode maps --------------------------------------------------------- */
 
-/* The maps' numbers, as VEX, EVEX and XOP have them. */
+/* Numbers of the maps in VEX, EVEX and XOP. */
 enum opcode_map {
 	MAP_0,
 	MAP_0F,
@@ -29,16 +28,16 @@ enum opcode_map {
 	MAP_XOP_A,
 };
 
-/* Immediates whose number of bytes depends on prefixes. */
+/* Immediates whose size depends on prefixes. */
 enum {
 	IMMEDIATE_Z = 5,   /* the operand size, at most 4 */
 	IMMEDIATE_V,       /* the operand size */
-	IMMEDIATE_NEAR,    /* the operand size; always 4 in 64-bit code, as Intel's CPUs have it */
+	IMMEDIATE_NEAR,    /* the operand size; always 4 in 64-bit code on Intel's CPUs */
 	IMMEDIATE_POINTER, /* the operand size and a segment */
 	IMMEDIATE_ADDRESS, /* the address size */
 };
 
-/* Cases that only the bytes after the opcode decide. */
+/* Opcodes that need the bytes after the opcode. */
 enum opcode_group {
 	GROUP_NONE,
 	GROUP_CONTROL, /* a control or debug register: ModRM never has a memory operand */
@@ -49,12 +48,12 @@ enum opcode_group {
 	GROUP_5,       /* FF: indirect calls and jumps */
 	GROUP_7,       /* 0F 01: system instructions */
 	GROUP_EXTRQ,   /* 0F 78: the immediates only with prefix 66 or F2 */
-	GROUP_INVALID, /* no instruction, or a misplaced prefix */
+	GROUP_INVALID, /* not an instruction, or a misplaced prefix */
 };
 
 struct opcode_form {
 	bool modrm;
-	bool not_in_64;    /* no instruction in 64-bit code */
+	bool not_in_64;    /* not an instruction in 64-bit code */
 	uint8_t immediate; /* bytes after the ModRM operand, or IMMEDIATE_* */
 	uint8_t group;     /* enum opcode_group */
 	uint8_t kind;      /* enum branch_kind, unless the group decides */
@@ -106,7 +105,7 @@ static const struct opcode_form forms['z' + 1] = {
 };
 /* clang-format on */
 
-/* Table A-2.  Prefixes and escapes are 'x': read_opcode() looks at them before. */
+/* Table A-2. Prefixes and escapes are 'x': read_opcode() handles them first. */
 static const char map_0[] = "mmmmbz!!mmmmbz!x"  /* 00 */
 			    "mmmmbz!!mmmmbz!!"  /* 10 */
 			    "mmmmbzx!mmmmbzx!"  /* 20 */
@@ -124,7 +123,7 @@ static const char map_0[] = "mmmmbz!!mmmmbz!x"  /* 00 */
 			    "ccccbbbbLJpj...."  /* E0 */
 			    "xixx..tT......45"; /* F0 */
 
-/* Table A-3.  0F 0F is 3DNow!, whose opcode is where an immediate would be. */
+/* Table A-3. 0F 0F is 3DNow!, whose opcode is in the position of an immediate. */
 static const char map_0f[] = "m7mmxs.S..x.xm.B"  /* 00 */
 			     "mmmmmmmmmmmmmmmm"  /* 10 */
 			     "ggggxxxxmmmmmmmm"  /* 20 */
@@ -142,7 +141,7 @@ static const char map_0f[] = "m7mmxs.S..x.xm.B"  /* 00 */
 			     "mmmmmmmmmmmmmmmm"  /* E0 */
 			     "mmmmmmmmmmmmmmmm"; /* F0 */
 
-/* Returns the letter of an opcode in a map without a prefix that chooses it. */
+/* Returns the letter of an opcode in a legacy map. */
 static char letter_of_legacy(enum opcode_map map, uint8_t opcode)
 {
 	if (map <= MAP_0F)
@@ -150,7 +149,7 @@ static char letter_of_legacy(enum opcode_map map, uint8_t opcode)
 	return map == MAP_0F38 ? 'm' : 'B';
 }
 
-/* Legacy instructions of maps 0, 0F and 0F38 side by side: APX, "EVEX map 4". */
+/* Legacy instructions of maps 0, 0F and 0F38 in one map (APX, "EVEX map 4"). */
 static char letter_of_evex_4(uint8_t opcode)
 {
 	switch (opcode) {
@@ -174,7 +173,7 @@ static char letter_of_evex_4(uint8_t opcode)
 	}
 }
 
-/* The same after a VEX or EVEX prefix; vector instructions of 0F that have an immediate keep it. */
+/* The same after a VEX or EVEX prefix. Vector instructions of 0F keep their immediate. */
 static char letter_of_vector(unsigned map, uint8_t opcode, bool evex)
 {
 	switch (map) {
@@ -216,12 +215,12 @@ static bool excludes_rex2(enum opcode_map map, uint8_t opcode)
 }
 
 /*
- * The most bytes that are looked at before the length is checked: prefixes, then EVEX or REX2,
- * opcode, ModRM and SIB.  No byte of displacement or immediate, as only their sizes count.
+ * Maximum bytes read before the length is checked: prefixes, then EVEX or REX2, opcode, ModRM and
+ * SIB. Displacements and immediates are not read, only their sizes.
  */
 #define LOOK_AHEAD (INSN_LENGTH_MAX + 8)
 
-/* An instruction while it is decoded; the first LOOK_AHEAD of `bytes` may be read. */
+/* An instruction during decoding; LOOK_AHEAD of `bytes` are readable. */
 struct insn_bytes {
 	const uint8_t *bytes;
 	unsigned at; /* offset of the next byte */
@@ -323,23 +322,23 @@ static void set_form(struct insn_bytes *d, char letter)
 	d->form = &forms[(unsigned char)letter];
 }
 
-/* VEX, EVEX and XOP have these prefixes in themselves; beside them they are invalid. */
+/* VEX, EVEX and XOP encode these prefixes; in addition to them, they are invalid. */
 static bool may_be_vector(const struct insn_bytes *d)
 {
 	return !d->operand_size && !d->lock && !d->repeat && !d->rex;
 }
 
-/* Set the form of an opcode at `opcode_at` that VEX, EVEX or XOP chose. */
+/* Set the form of an opcode after VEX, EVEX or XOP. */
 static void set_vector_form(struct insn_bytes *d, char letter, unsigned size)
 {
 	d->at += size;
-	d->map = MAP_0F38; /* its opcodes are no branches, whatever map it is */
+	d->map = MAP_0F38; /* stands for any map without branches */
 	set_form(d, may_be_vector(d) ? letter : 'x');
 }
 
 /*
- * C4 and C5 are VEX and 62 is EVEX if ModRM of the old instruction (LDS, LES, BOUND), which is
- * the next byte, would have no memory operand, and always in 64-bit code.
+ * C4 and C5 are VEX, and 62 is EVEX, always in 64-bit code. In other code, only if the next byte,
+ * as ModRM of the old instruction (LDS, LES, BOUND), would have no memory operand.
  */
 static bool is_vector_prefix(const struct insn_bytes *d, const uint8_t *bytes)
 {
@@ -415,7 +414,7 @@ static void read_opcode(struct insn_bytes *d)
 			return;
 		}
 		break;
-	case 0x8f: /* POP, whose ModRM could not choose a map */
+	case 0x8f: /* POP: its ModRM is no valid map number */
 		if ((bytes[1] & 0x1f) >= MAP_XOP_8) {
 			set_vector_form(d, letter_of_xop(bytes[1] & 0x1f), 4);
 			return;
@@ -476,8 +475,8 @@ static enum branch_kind group_5_kind(const struct insn_bytes *d)
 }
 
 /*
- * Returns the kind of 0F 01's branch.  insn.h says why the other system instructions that leave
- * the code do not count as branches.
+ * Returns the kind of 0F 01's branch. insn.h explains why other system instructions that leave the
+ * code are not branches.
  */
 static enum branch_kind group_7_kind(const struct insn_bytes *d)
 {

@@ -2,16 +2,16 @@
 /*
  * An x86 instruction's length and its effect on control flow.
  *
- * Only change-of-flow instructions matter to Intel PT (SDM volume 3, "Intel Processor Trace",
- * table of COFI types); all others are BRANCH_NONE, whatever they compute.  So an instruction
- * that is newer than this file has its length from its opcode map (opcode_maps.h).
+ * Only change-of-flow instructions matter to Intel PT (SDM volume 3, "Intel Processor Trace", table
+ * of COFI types); all others are BRANCH_NONE. So the length from its opcode map suffices for an
+ * instruction that is newer than this file.
  *
- * Packets for each kind of branch: BRANCH_COND a TNT bit; BRANCH_RETURN a bit or a TIP; an
- * indirect call or jump and all far kinds a TIP, or a TIP.PGD where tracing ends.  JMPABS is an
- * indirect jump although its target is in it (APX specification, "JMPABS").
+ * Packets by kind of branch: BRANCH_COND has a TNT bit; BRANCH_RETURN a TNT bit or a TIP; indirect
+ * calls and jumps and all far kinds have a TIP, or a TIP.PGD if tracing ends. JMPABS counts as an
+ * indirect jump although it contains its target (APX specification, "JMPABS").
  *
- * These leave the code, but are BRANCH_NONE, because the CPU writes a FUP with their address in
- * front of the TIP or TIP.PGD, as for an interrupt (SDM, "Packet Generation Scenarios"):
+ * The following leave the code, but are BRANCH_NONE, because the CPU writes a FUP with their
+ * address before the TIP or TIP.PGD, as for an interrupt (SDM, "Packet Generation Scenarios"):
  *
  *   ENCLU (EENTER, ERESUME, EEXIT)   FUP TIP.PGD and TIP.PGE; of a debug enclave FUP TIP
  *   VM exits: TDCALL, SEAMCALL, CPUID, VMMCALL's exception ...  FUP TIP or TIP.PGD
@@ -19,8 +19,7 @@
  *   XBEGIN, XEND, XABORT             MODE.TSX FUP, with a TIP after an abort
  *
  * VMLAUNCH and VMRESUME are far branches: a VM entry, failed or not, writes a TIP without a FUP.
- * VMCALL is a VM exit, too, and works as BRANCH_NONE and as a far branch; libipt calls it the
- * latter.
+ * VMCALL is also a VM exit. Both BRANCH_NONE and a far branch work for it; libipt uses the latter.
  */
 #ifndef DECODER_CODE_INSN_H
 #define DECODER_CODE_INSN_H
@@ -41,12 +40,12 @@ struct insn {
 };
 
 /*
- * Returns the instruction at `bytes`, of which `size` may be read.  Its length is 0 if bytes are
- * missing or invalid: an opcode that this mode does not have, or prefixes that it does not allow.
+ * Returns the instruction at `bytes`, of which `size` are readable. Its length is 0 if bytes are
+ * missing, or the mode has no such opcode or excludes the prefixes.
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
 
-/* Returns whether an instruction enters the kernel and execution continues after it. */
+/* Returns whether an instruction enters the kernel, and execution continues after it. */
 static inline bool insn_is_syscall(const struct insn *insn)
 {
 	return insn->kind == BRANCH_SYSCALL || insn->int80;

@@ -51,7 +51,7 @@ const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *
 
 /* ---- Patches ------------------------------------------------------------- */
 
-/* Write the part of the range that is known to be code to the copies. */
+/* Write the part of the range that is in known code to the copies. */
 static void write_code(struct kernel_text *text, uint64_t address, const uint8_t *bytes,
 		       size_t size)
 {
@@ -74,7 +74,7 @@ static void write_code(struct kernel_text *text, uint64_t address, const uint8_t
 	}
 }
 
-/* Undo all patches.  Some do not have the old bytes; earlier ones do. */
+/* Undo all patches. Some lack the old bytes, which earlier patches have. */
 static void undo_patches(struct kernel_text *text)
 {
 	for (size_t i = text->kernel->patch_count; i > 0; i--) {
@@ -104,7 +104,7 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 
 /* ---- Start and end ------------------------------------------------------- */
 
-/* Map the file privately: only pages that are written take memory.  NULL: not possible. */
+/* Map the file privately, so that only written pages use memory. Returns NULL on failure. */
 static uint8_t *copy_file(const struct code_file *file)
 {
 	uint8_t *copy = MAP_FAILED;

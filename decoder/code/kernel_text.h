@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's code at a given time: the kernel changes its own code while it runs (static keys,
- * ftrace, kprobes), and makes new code (BPF programs, out-of-line slots).
+ * The kernel's code at a given time. A running kernel changes its code (static keys, ftrace,
+ * kprobes), and generates code (BPF programs, out-of-line slots).
  *
- * Each stream applies these patches to a copy of the kernel's bytes, which shares the pages that no
- * patch touches with the file: streams may be at different times, and go back.
+ * Each stream applies these patches to its own copy of the kernel's bytes, because streams are at
+ * different times, and can go back. Unpatched pages are shared with the file.
  */
 #ifndef DECODER_CODE_KERNEL_TEXT_H
 #define DECODER_CODE_KERNEL_TEXT_H
@@ -14,8 +14,8 @@
 struct code_patch;
 
 /*
- * A copy of the kernel's memory, or its relocated file; and code made at run time, at addresses
- * that the file does not have: modules, and code that only patches contain.
+ * A copy of the kernel's memory, or its relocated file; and run-time code at other addresses:
+ * modules, and code that only patches contain.
  */
 struct kernel_code {
 	/* A file of code as the caller found it; borrowed from the caller. */
@@ -27,30 +27,29 @@ struct kernel_code {
 	/* A range of kernel addresses and its bytes in a file. */
 	const struct kernel_segment {
 		uint64_t begin, end;  /* ip range [begin, end) */
-		uint64_t file_offset; /* of `begin` in the file, which holds the whole range */
+		uint64_t file_offset; /* of `begin` in the file, which contains the whole range */
 	} * segments;                 /* sorted by begin, not overlapping */
 	size_t count;
-	const struct kernel_segment
-		*runtime_segments; /* sorted, too; offsets are in runtime_bytes */
+	const struct kernel_segment *runtime_segments; /* also sorted; offsets in runtime_bytes */
 	size_t runtime_count;
-	const uint8_t *runtime_bytes; /* zeros where only patches have the code */
+	const uint8_t *runtime_bytes; /* zeros for code that only patches contain */
 	size_t runtime_size;
-	const struct code_patch *patches; /* in time order: timeline.h */
+	const struct code_patch *patches; /* in time order (timeline.h) */
 	size_t patch_count;
 };
 
-/* Returns the segment of ip, with *bytes at its first byte, or NULL. */
+/* Returns the segment of ip, or NULL; sets *bytes to the segment's first byte. */
 const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, uint64_t ip,
 					      const uint8_t **bytes);
 
 struct kernel_text {
 	const struct kernel_code *kernel; /* borrowed; NULL: the code never changes */
-	uint8_t *copy; /* owned (mmap): the file's bytes at the present time; may be NULL */
-	uint8_t *runtime_segments; /* owned: the same of code made at run time; may be NULL */
+	uint8_t *copy; /* owned (mmap): the file's bytes at the current time; may be NULL */
+	uint8_t *runtime_segments; /* owned: the same for run-time code; may be NULL */
 	size_t next;               /* index of the first patch that is not applied */
 };
 
-/* Start before the first patch, even if the file has a later state.  Borrows `kernel`, or NULL. */
+/* Start before the first patch, even if the file is later. Borrows `kernel`, which may be NULL. */
 void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel);
 
 /* Idempotent, also on zeroed memory. */
@@ -60,8 +59,7 @@ void kernel_text_release(struct kernel_text *text);
  */
 bool kernel_text_advance(struct kernel_text *text, uint64_t time);
 
-/* Returns the present bytes for those of the kernel's file or made at run time; others unchanged.
- */
+/* Returns the current bytes of kernel code at `bytes`; other pointers unchanged. */
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes);
 
 #endif

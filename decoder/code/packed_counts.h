@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of TNT bits, jumps and instructions in one word, for one addition.  No count overflows
- * into the next: there are at most 63 bits, and callers stop at PACKED_COUNTS_JUMPS jumps.
+ * Counts of TNT bits, jumps and instructions in one word, so that one addition updates all. No
+ * count overflows into the next: there are at most 63 TNT bits, and callers stop at
+ * PACKED_COUNTS_JUMPS jumps.
  */
 #ifndef DECODER_CODE_PACKED_COUNTS_H
 #define DECODER_CODE_PACKED_COUNTS_H
@@ -10,11 +11,11 @@
 
 #define PACKED_COUNTS_JUMPS 4096u
 
-/* Bit positions; the jumps need one bit more than PACKED_COUNTS_JUMPS. */
+/* Bit positions; jumps need one bit more than PACKED_COUNTS_JUMPS. */
 #define PACKED_COUNTS_JUMPS_AT 8
 #define PACKED_COUNTS_INSNS_AT 21
 
-/* The most instructions of one step, which has 32 bits. */
+/* Maximum instructions of one step, which has 32 bits. */
 #define PACKED_COUNTS_STEP_INSNS (UINT32_MAX >> PACKED_COUNTS_INSNS_AT)
 
 static inline uint32_t packed_counts(unsigned bits, unsigned jumps, unsigned insns)
@@ -43,7 +44,7 @@ static inline uint64_t packed_counts_drop_insns(uint64_t steps)
 	return steps & ((UINT64_C(1) << PACKED_COUNTS_INSNS_AT) - 1);
 }
 
-/* Returns whether nothing may be added any more. */
+/* Returns whether no more jumps may be added. */
 static inline bool packed_counts_full(uint64_t steps)
 {
 	return steps & PACKED_COUNTS_JUMPS << PACKED_COUNTS_JUMPS_AT;

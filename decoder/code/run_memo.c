@@ -5,7 +5,7 @@
 #define RUNS_BITS       15
 #define RUNS_BITS_SHORT 7
 
-/* Minimum bytes of trace for which the large table pays. */
+/* Minimum bytes of trace for the large table. */
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
 _Static_assert(sizeof(struct run) == CACHE_LINE / 2, "two runs are one cache line");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A memo of runs: (basic block, next TNT bits) or (basic block, target of a TIP) -> the block that
- * they lead to, and the branches on the way that are events.
+ * A memo of runs: maps (basic block, next TNT bits) or (basic block, target of a TIP) to the next
+ * block, and to the branches on the way that are events.
  *
- * Whoever follows a run compares what the key does not have: where the code is mapped, and to which
- * calls its returns return.  A table of fixed size, where new runs replace old ones.
+ * The key lacks the address of the code's mapping and the calls to which returns return, so
+ * followers of a run compare these. The table has a fixed size; new runs replace old ones.
  */
 #ifndef DECODER_CODE_RUN_MEMO_H
 #define DECODER_CODE_RUN_MEMO_H
@@ -14,15 +14,15 @@
 struct basic_block;
 struct known_branch;
 
-/* The most TNT bits, and the most branches, of a run; TNT bits where it has no branches. */
+/* Maximum TNT bits and branches of a run; maximum TNT bits of a run without branches. */
 #define RUN_BITS        15
 #define RUN_BRANCHES    15
 #define RUN_BITS_SILENT 7
 
-/* In the key of a run that ends before its first branch. */
+/* Flag in the key of a run that ends before its first branch. */
 #define RUN_SILENT (UINT64_C(1) << 63)
 
-/* The most jumps of a run, so that it may be added without a check. */
+/* Maximum jumps of a run, so that its counts can be added without a check. */
 #define RUN_JUMPS 255
 
 /* All runs are forgotten when their branches would need more: 2 MiB. */
@@ -33,14 +33,14 @@ enum run_stack {
 	RUN_STACK_KEEPS,
 	RUN_STACK_PUSHES, /* `call` */
 	RUN_STACK_POPS,
-	RUN_STACK_RISES, /* + N: from here on the run has N calls at most that it also ends */
+	RUN_STACK_RISES, /* + N: the rest of the run nests at most N calls */
 };
 
 /* A branch of a run. */
 struct run_branch {
 	struct known_branch *known; /* borrowed; never NULL */
-	struct basic_block *call;   /* that is pushed, or returned to; else NULL */
-	uint32_t insns;             /* since the branch before */
+	struct basic_block *call;   /* pushed or returned to; else NULL */
+	uint32_t insns;             /* since the previous branch */
 	uint32_t all;               /* struct branch_event's */
 	uint8_t stack;              /* enum run_stack */
 	uint8_t length;             /* bytes of the instruction */
@@ -51,11 +51,11 @@ struct run_branch {
 struct run {
 	uint64_t id;    /* 0: empty */
 	uint64_t begin; /* address of the code's region */
-	/* packed_counts.h: the whole run; and instructions after its last branch. */
+	/* packed_counts.h: of the whole run; and instructions after its last branch. */
 	uint64_t steps;
-	uint32_t to;                    /* CFG node; 0: the way is not known */
+	uint32_t to;                    /* CFG node; 0: unknown */
 	uint32_t first : 20, count : 4; /* its branches */
-	uint32_t returns : 4; /* 1 + index of the one that ends a call before the run; 0: none */
+	uint32_t returns : 4; /* 1 + index of the return from a call before the run; or 0 */
 	bool moves : 1;       /* the last branch leads to another region */
 };
 
@@ -77,7 +77,7 @@ void run_memo_release(struct run_memo *memo);
 /* Empty the table. */
 void run_memo_forget(struct run_memo *memo);
 
-/* Returns the key of a CFG node and the first of `bits` (tnt_bits.h), at most RUN_BITS. */
+/* Returns the key of a CFG node and the first bits of `bits` (tnt_bits.h), at most RUN_BITS. */
 static inline uint64_t run_id(uint32_t node, uint64_t bits)
 {
 	return (uint64_t)node << (RUN_BITS + 1) | bits >> (63 - RUN_BITS) |
@@ -95,7 +95,7 @@ static inline uint64_t run_id_bits(uint64_t id)
 	return id << (63 - RUN_BITS);
 }
 
-/* Returns the first slot of a key, and of a TIP's target; the second one is beside it. */
+/* Returns the first slot of a key and a TIP's target; run_slot_beside() returns the second. */
 static inline struct run *run_slot(const struct run_memo *memo, uint64_t id, uint64_t target)
 {
 	struct run *runs = memo->table.slots;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows the stack pointer and the words that code puts on the stack: see stack_effect.h. */
+/* Follow the stack pointer and the words that code writes to the stack: see stack_effect.h. */
 #include "decoder/code/stack_effect.h"
 
 #include "decoder/code/insn.h"
 
 /*
- * Bytes of straight code between a load of RSP and a jump or return, which restores registers, or a
- * call; between a store of RSP and a call; between a word put on the stack and its jump or return;
- * and of a function in front of a branch, few, as hostile files have them decoded for each.
+ * Limits, in bytes, of straight-line code between a load of RSP and a jump or return (this code
+ * restores registers), or a call; between a store of RSP and a call; and between a word written to
+ * the stack and the jump or return that uses it. All are small, because hostile files can make the
+ * code before each branch be decoded.
  */
 #define JUMP_BYTES     128
 #define CALL_BYTES     16
@@ -16,37 +17,37 @@
 #define RETURN_BYTES   8
 #define FUNCTION_BYTES 4096
 
-/* Instructions followed from a call's target on: 16 calls of a refill, and the code between. */
+/* Instructions followed at a call's target: 16 calls of an RSB refill, and the code in between. */
 #define TARGET_INSNS 96
-/* A return address is used near the begin of a function: setjmp() saves seven registers before. */
+/* Code near a function's start uses a return address: setjmp() saves seven registers first. */
 #define TARGET_BYTES 96
-/* Calls within a function that are followed at a time. */
+/* Maximum depth of calls within a function. */
 #define INNER_CALLS 32
 
 /* Register numbers: SDM volume 2, table 2-2. */
 enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
 
-/* No word: an offset from the stack that no code reaches. */
+/* No word: an offset that code never reaches. */
 #define NO_WORD INT64_MIN
 
-/* The stack by the code so far.  Words are named by `depth` when they are on top. */
+/* The stack after the code so far. A word is identified by `depth` when it is on top. */
 struct sp_state {
 	bool written;     /* loaded from anywhere */
-	bool loaded;      /* in the straight code: from elsewhere than this stack */
-	bool saved;       /* copied to a register or memory, but for the frame's, RBP */
-	bool sp_kept;     /* a copy is in memory that is not on the stack */
-	bool sp_stored;   /* the straight code has put it there, from RSP itself */
-	bool kept;        /* so is the return address */
-	bool replaced;    /* the word at depth 0 is no longer the return address */
-	unsigned holds;   /* registers that have a copy of RSP, by bits */
-	unsigned returns; /* registers that have the return address */
-	unsigned loads;   /* registers loaded from memory that is not on the stack */
-	unsigned chains;  /* those of them whose address was loaded, too */
-	bool found;       /* so was that of the value that came to RSP */
+	bool loaded;      /* in straight-line code, from outside this stack */
+	bool saved;       /* copied to memory or a register except RBP, the frame's */
+	bool sp_kept;     /* a copy is in memory outside the stack */
+	bool sp_stored;   /* straight-line code stored this copy from RSP itself */
+	bool kept;        /* the return address is in memory outside the stack */
+	bool replaced;    /* the word at depth 0 is not the return address */
+	unsigned holds;   /* bit set of registers with a copy of RSP */
+	unsigned returns; /* registers with the return address */
+	unsigned loads;   /* registers loaded from memory outside the stack */
+	unsigned chains;  /* of these, registers whose address was also loaded */
+	bool found;       /* the address of RSP's value was loaded */
 	int64_t depth;    /* bytes pushed */
-	int64_t put;      /* the word written last in the straight code; NO_WORD: none */
-	uint64_t value;   /* written there: an address; 0: unknown */
-	int64_t under;    /* the word written before that, below it; NO_WORD: none */
+	int64_t put;      /* last word written by straight-line code, or NO_WORD */
+	uint64_t value;   /* address written to `put`; 0: unknown */
+	int64_t under;    /* word written before `put`, below it, or NO_WORD */
 	uint64_t under_value;
 	uint64_t addresses[NO_REGISTER]; /* in registers; 0: unknown */
 };
@@ -55,11 +56,11 @@ struct sp_state {
 struct operands {
 	unsigned reg, base; /* NO_REGISTER: an address without a base */
 	bool memory;
-	bool on_stack;        /* memory at a constant distance from RSP */
+	bool on_stack;        /* memory at a constant offset from RSP */
 	int64_t displacement; /* if it is on the stack, or has no base */
 };
 
-/* The instruction has all bytes that its operands need. */
+/* Returns the operands; the instruction must be complete. */
 static struct operands operands_of(const uint8_t *modrm, unsigned rex)
 {
 	struct operands result = { .reg = (*modrm >> 3 & 7) | (rex & 4) << 1,
@@ -73,7 +74,7 @@ static struct operands operands_of(const uint8_t *modrm, unsigned rex)
 		result.on_stack = *rest == 0x24 && !(rex & 3);
 		rest++;
 	}
-	/* Of the instruction pointer. */
+	/* Relative to the instruction pointer. */
 	result.base = (*modrm & 0xc7) == 5 ? NO_REGISTER : base | (rex & 1) << 3;
 	if (result.base == NO_REGISTER || (result.on_stack && mod == 2))
 		result.displacement = read_int32(rest);
@@ -89,7 +90,7 @@ static struct insn insn_at(const struct function_code *code, uint64_t offset)
 
 /* ---- Instructions -------------------------------------------------------- */
 
-/* A value comes to RSP. */
+/* RSP is loaded. */
 static void load(struct sp_state *state, bool from_here)
 {
 	state->written = true;
@@ -97,7 +98,7 @@ static void load(struct sp_state *state, bool from_here)
 	state->put = NO_WORD;
 }
 
-/* RSP moves up by a constant, or down. */
+/* A constant is added to RSP. */
 static void take_down(struct sp_state *state, int64_t bytes)
 {
 	state->depth -= bytes;
@@ -114,7 +115,7 @@ static void forget_register(struct sp_state *state, unsigned reg)
 	state->addresses[reg] = 0;
 }
 
-/* The word `displacement` bytes above RSP is written. */
+/* Code writes the word `displacement` bytes above RSP. */
 static void put(struct sp_state *state, int64_t displacement, uint64_t value, bool is_return)
 {
 	int64_t word = state->depth - displacement;
@@ -145,7 +146,7 @@ static void push_value(struct sp_state *state, uint64_t value)
 	put(state, 0, value, false);
 }
 
-/* The word `displacement` bytes above RSP comes to a register. */
+/* Code loads the word `displacement` bytes above RSP into a register. */
 static void get_word(struct sp_state *state, int64_t displacement, unsigned reg)
 {
 	forget_register(state, reg);
@@ -163,7 +164,7 @@ static void pop(struct sp_state *state, unsigned reg)
 	take_down(state, 8);
 }
 
-/* A value comes from memory or a register to a register. */
+/* A register is loaded from memory or a register. */
 static void load_register(struct sp_state *state, const struct operands *from, unsigned to)
 {
 	bool here = from->base == RSP || from->base == RBP;
@@ -211,7 +212,7 @@ static void store_register(struct sp_state *state, const struct operands *operan
 	state->kept |= state->returns >> operands->reg & 1;
 }
 
-/* LEA computes an address in the frame or in the code; LEA to RSP moves the stack pointer. */
+/* LEA computes an address in the frame or in code; LEA to RSP moves the stack pointer. */
 static void load_address(struct sp_state *state, const struct operands *operands, uint64_t next)
 {
 	if (operands->reg == RSP && operands->on_stack) {
@@ -239,7 +240,7 @@ static void exchange(struct sp_state *state, const struct operands *operands)
 	forget_register(state, operands->reg);
 }
 
-/* ADD or SUB of an immediate value: a register is no plain pointer then. */
+/* ADD or SUB of an immediate value: the register is no longer a plain pointer. */
 static void add(struct sp_state *state, const struct operands *operands, int64_t value)
 {
 	if (operands->memory && operands->on_stack)
@@ -321,9 +322,9 @@ static void follow(struct sp_state *state, const uint8_t *bytes, size_t length, 
 		follow_operands(state, bytes, end, rex, next);
 }
 
-/* ---- In front of a branch ------------------------------------------------ */
+/* ---- Before a branch ------------------------------------------------ */
 
-/* Whether bytes may be the end of an instruction that loads RSP; rejects nearly all others. */
+/* Quick check whether bytes can be the end of an instruction that loads RSP. */
 static inline bool may_load(const uint8_t *bytes)
 {
 	switch (bytes[1]) {
@@ -334,7 +335,7 @@ static inline bool may_load(const uint8_t *bytes)
 	case 0x87:
 	case 0x94:
 		return (bytes[0] & 0xf8) == 0x48;
-	case 0x5c: /* but for a ModRM byte with a SIB byte of RSP */
+	case 0x5c: /* except a ModRM byte with a SIB byte of RSP */
 		return bytes[0] != 0x41 && bytes[2] != 0x24;
 	default:
 		return false;
@@ -355,7 +356,7 @@ static bool may_load_before(const uint8_t *code, uint64_t offset, uint64_t strai
 	return false;
 }
 
-/* Most calls have no store of RSP in front of them. */
+/* Most calls have no store of RSP before them. */
 static bool may_keep_before(const uint8_t *code, uint64_t offset, uint64_t straight)
 {
 	uint64_t at = offset > straight ? offset - straight : 0;
@@ -368,14 +369,14 @@ static bool may_keep_before(const uint8_t *code, uint64_t offset, uint64_t strai
 	return false;
 }
 
-/* Whether an instruction that stores a word near the top of the stack may end after two bytes. */
+/* Quick check whether a store of a word near the stack's top can end after two bytes. */
 static inline bool may_store(const uint8_t *bytes)
 {
 	return (bytes[0] & 0x87) == 0x04 && bytes[1] == 0x24 &&
 	       (bytes[-1] == 0x89 || bytes[-1] == 0xc7 || bytes[-1] == 0x87 || bytes[-1] == 0x83);
 }
 
-/* Most branches have no word put on the stack near them. */
+/* Most branches have no write to the stack near them. */
 static bool may_put_before(const uint8_t *code, uint64_t offset, uint64_t straight)
 {
 	uint64_t at = offset > straight ? offset - straight : 0;
@@ -390,7 +391,8 @@ static bool may_put_before(const uint8_t *code, uint64_t offset, uint64_t straig
 	return false;
 }
 
-/* Follow code up to an offset; loads of RSP count for `straight` bytes.  Returns whether it is met.
+/*
+ * Follow code to an offset; loads of RSP count for `straight` bytes. Returns whether it is reached.
  */
 static bool follow_to(struct sp_state *state, const struct function_code *code, uint64_t offset,
 		      uint64_t straight)
@@ -406,7 +408,7 @@ static bool follow_to(struct sp_state *state, const struct function_code *code, 
 		follow(state, code->bytes + at, insn.length, code->begin + at + insn.length);
 		if (state->loaded && !loaded)
 			loaded_at = at;
-		/* What follows is reached from elsewhere. */
+		/* The code after this is reached by other paths. */
 		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN) {
 			state->loaded = false;
 			state->put = NO_WORD;
@@ -417,7 +419,7 @@ static bool follow_to(struct sp_state *state, const struct function_code *code, 
 	return at == offset;
 }
 
-/* Returns whether the straight code from an offset on, to its next jump or return, loads RSP. */
+/* Returns whether straight-line code, from an offset to the next jump or return, loads RSP. */
 static bool loads_sp_after(const struct function_code *code, uint64_t offset)
 {
 	uint64_t end = offset + JUMP_BYTES;
@@ -462,7 +464,7 @@ static enum stack_effect effect_of(const struct function_code *code, const struc
 										: STACK_STAYS;
 }
 
-/* Returns whether the code in front of a branch may have an effect: most has none. */
+/* Quick check whether the code before a branch can have an effect. */
 static bool may_matter(const struct function_code *code, uint64_t offset, const struct insn *insn,
 		       bool entry)
 {
@@ -502,7 +504,7 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 	return result;
 }
 
-/* Whether an instruction adds a register or memory to RSP, which follow() ignores; or to R12. */
+/* Returns whether an instruction adds a register or memory to RSP (follow() ignores it) or R12. */
 static bool adds_register(const uint8_t *bytes, size_t length)
 {
 	return length > 2 && (bytes[0] & 0xf8) == 0x48 &&
@@ -532,7 +534,7 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 		uint64_t to = at + insn.length + (uint64_t)(int64_t)insn.distance;
 
 		next = at + (insn.length ? insn.length : 1);
-		/* Data: LuaJIT has an address in front of the code of its callbacks. */
+		/* Data: LuaJIT stores an address before the code of its callbacks. */
 		if (!insn.length) {
 			from = drop = next;
 			continue;
@@ -543,7 +545,7 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 			drop = next;
 			state = fresh;
 		}
-		/* A way that drops something continues in this code. */
+		/* A path that drops something continues in this code. */
 		if ((insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP) &&
 		    (insn.indirect || at == offset || to < code->size))
 			from = drop = to < from ? next : drop;
@@ -557,7 +559,7 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 
 /* ---- At a call's target -------------------------------------------------- */
 
-/* Code from the target of a call on, and the calls in it that have not returned. */
+/* Code at the target of a call, and its calls that have not returned. */
 struct target_path {
 	struct sp_state state;
 	uint64_t at;
@@ -566,10 +568,10 @@ struct target_path {
 		int64_t depth;
 	} calls[INNER_CALLS];
 	size_t count;
-	bool returned; /* from one of them */
+	bool returned; /* from an inner call */
 };
 
-/* Returns whether a direct branch leads to the same function; goes there. */
+/* Follow a direct branch if its target is in the same function. Returns whether it is. */
 static bool go(struct target_path *path, const struct function_code *code, const struct insn *insn)
 {
 	uint64_t to = path->at + insn->length + (uint64_t)(int64_t)insn->distance;
@@ -592,7 +594,7 @@ static bool enter_inner_call(struct target_path *path, const struct function_cod
 	return true;
 }
 
-/* Returns whether a return goes to the instruction after an inner call. */
+/* Follow a return from an inner call. Returns whether it is one. */
 static bool leave_inner_call(struct target_path *path)
 {
 	while (path->count && path->calls[path->count - 1].depth > path->state.depth)
@@ -605,7 +607,7 @@ static bool leave_inner_call(struct target_path *path)
 	return true;
 }
 
-/* Returns whether an indirect jump is through a register that has the return address. */
+/* Returns whether an indirect jump uses a register with the return address. */
 static bool returns_by_register(const struct target_path *path, const struct function_code *code,
 				const struct insn *insn)
 {
@@ -622,7 +624,7 @@ static enum target_effect fate_at(const struct target_path *path)
 	const struct sp_state *state = &path->state;
 
 	if (state->written)
-		return TARGET_RETURNS; /* swapcontext() saves it, too, but leaves the stack */
+		return TARGET_RETURNS; /* swapcontext() also saves it, but leaves the stack */
 	if (state->depth < 0)
 		return TARGET_DROPS;
 	if (!state->depth && state->replaced)
@@ -641,7 +643,7 @@ static enum target_effect fate_at_return(const struct target_path *path)
 	return fate_at(path);
 }
 
-/* Follow one instruction.  Returns whether to follow the next; if not, `*fate` is known. */
+/* Follow one instruction. Returns whether to continue; false: sets `*fate`. */
 static bool follow_target(struct target_path *path, const struct function_code *code,
 			  enum target_effect *fate)
 {
@@ -676,7 +678,7 @@ static bool follow_target(struct target_path *path, const struct function_code *
 	}
 }
 
-/* Whether a function's begin may have (%rsp), its return address, as an operand: most has not. */
+/* Quick check whether a function's start can have (%rsp), its return address, as an operand. */
 static bool may_use_return_address(const struct function_code *code)
 {
 	size_t size = MIN(code->size, TARGET_BYTES);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows code back from a system call to all the instructions that may have set a register or a
- * word of the stack.
+ * Follow code back from a system call to all instructions that can have set a register or a word of
+ * the stack.
  */
 #include "decoder/code/syscall_number.h"
 
 enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 };
 
-/* A value's origin: the slot that had it, a constant, or UNKNOWN.  48 words are slots, in 64-bit
- * code. */
+/* A value's origin: its former slot, a constant, or UNKNOWN. 48 words of the stack are slots. */
 #define SLOTS       64
 #define UNKNOWN     (-1)
 #define CONSTANT(n) ((n) < 0 ? UNKNOWN : SLOTS + (int64_t)(n))
@@ -25,10 +24,10 @@ struct fields {
 	uint8_t rex;    /* 0 if absent */
 	bool bits32;    /* 32-bit code, which has no REX */
 	bool narrow;    /* 16-bit operands */
-	bool elsewhere; /* memory of another segment, or by a shorter address */
+	bool elsewhere; /* memory of another segment, or with a shorter address */
 	bool map_0f;    /* the opcode follows 0f */
 	uint8_t opcode, modrm;
-	const uint8_t *rest; /* the bytes after ModRM, if there is one */
+	const uint8_t *rest; /* the bytes after ModRM, if present */
 	size_t rest_size;
 };
 
@@ -83,9 +82,9 @@ static bool rm_is_register(const struct fields *fields)
 }
 
 /*
- * The operand that an instruction writes, but for flags, pushed words and the memory of vectors
- * (SDM volume 2, appendix A): '.' nothing; 'g' the register in ModRM.reg; 'm' the register or
- * memory in ModRM.rm; 'o' the register in the opcode; '*' perhaps anything.  Others: written_by().
+ * The operand that an instruction writes, except flags, pushed words and vectors in memory (SDM
+ * volume 2, appendix A): '.' nothing; 'g' the register in ModRM.reg; 'm' the register or memory in
+ * ModRM.rm; 'o' the register in the opcode; '*' possibly anything. Others: written_by().
  */
 static const char written[16][17] = {
 	"mmgg****mmgg****", "mmgg****mmgg****", "mmgg****mmgg****", "mmgg****......**",
@@ -114,9 +113,9 @@ static char written_by(const struct fields *fields)
 		return fields->bits32 ? '*' : 'g';
 	case 'n': /* nop, or xchg with R8 */
 		return fields->rex & REX_B ? '*' : '.';
-	case 's': /* endbr64 and endbr32, or perhaps rdssp */
+	case 's': /* endbr64 and endbr32, or rdssp */
 		return fields->modrm == 0xfa || fields->modrm == 0xfb ? '.' : 'm';
-	case 'c': /* cmp, or add and such */
+	case 'c': /* cmp, or add etc. */
 		return operation == 7 ? '.' : 'm';
 	case 't': /* test; not, neg; mul */
 		return operation < 2 ? '.' : operation < 4 ? 'm' : '*';
@@ -131,16 +130,16 @@ static char written_by(const struct fields *fields)
 
 /* The slots after an instruction. */
 struct effect {
-	uint64_t lost; /* bits of those that it may write */
-	int slot;      /* it writes `value` there; UNKNOWN: nowhere */
+	uint64_t lost; /* bit set of slots that it can write */
+	int slot;      /* slot that gets `value`; UNKNOWN: no slot */
 	int64_t value; /* its origin */
-	int64_t words; /* the stack pointer moves up */
+	int64_t words; /* added to the stack pointer */
 };
 
-/* Returns the slot of the operand ModRM.rm, of 64 bits if it is memory; or UNKNOWN. */
+/* Returns the slot of the operand ModRM.rm (memory: 64 bits), or UNKNOWN. */
 static int slot_of_rm(const struct fields *fields)
 {
-	static const uint8_t sizes[] = { 1, 2, 5 }; /* of the SIB byte and the rest */
+	static const uint8_t sizes[] = { 1, 2, 5 }; /* of SIB byte and displacement */
 	uint8_t mod = fields->modrm >> 6;
 	int32_t distance = 0;
 
@@ -161,7 +160,7 @@ static int64_t result_of(const struct fields *fields)
 {
 	if (fields->map_0f || fields->narrow)
 		return UNKNOWN;
-	/* Its first byte was taken for a ModRM. */
+	/* The constant's first byte was read as ModRM. */
 	if (fields->opcode >> 3 == 0xb8 >> 3 && !(fields->rex & REX_W) && fields->rest_size == 3)
 		return CONSTANT(read_int32(fields->rest - 1));
 	switch (fields->opcode) {
@@ -183,7 +182,7 @@ static int64_t result_of(const struct fields *fields)
 	}
 }
 
-/* A register is written.  As an operand of 8 bits 4 to 7 mean AH to BH, without REX. */
+/* An instruction writes a register. For 8-bit operands without REX, 4 to 7 are AH to BH. */
 static void write_register(const struct fields *fields, int number, int64_t value,
 			   struct effect *effect)
 {
@@ -217,12 +216,12 @@ static void write_rm(const struct fields *fields, struct effect *effect)
 		return; /* relative to RIP: data of the program */
 	effect->slot = slot_of_rm(fields);
 	effect->value = result_of(fields);
-	/* The address may be of the stack; a vector has several words. */
+	/* The address can be on the stack; a vector has several words. */
 	if (effect->slot == UNKNOWN || !(fields->rex & REX_W) || fields->map_0f)
 		effect->lost = ALL_WORDS;
 }
 
-/* A register in the opcode is written, by pop or a constant. */
+/* A pop or a constant sets the register in the opcode. */
 static void write_opcode_register(const struct fields *fields, struct effect *effect)
 {
 	bool pop = !fields->map_0f && fields->opcode >> 3 == 0x58 >> 3;
@@ -234,7 +233,7 @@ static void write_opcode_register(const struct fields *fields, struct effect *ef
 		effect->lost = ALL_SLOTS;
 }
 
-/* An instruction that writes neither a register nor memory may push. */
+/* An instruction that writes no register and no memory can push. */
 static void push(const struct fields *fields, struct effect *effect)
 {
 	effect->value = UNKNOWN;
@@ -255,8 +254,8 @@ static void push(const struct fields *fields, struct effect *effect)
 }
 
 /*
- * Returns the effect of an instruction.  SYSCALL leaves all registers but RAX, RCX and R11 as they
- * are (System V ABI, AMD64, "Linux Conventions"); the kernel may write memory.
+ * Returns the effect of an instruction. SYSCALL preserves all registers except RAX, RCX and R11
+ * (System V ABI, AMD64, "Linux Conventions"); the kernel can write memory.
  */
 static struct effect effect_of(const uint8_t *bytes, const struct insn *insn, enum insn_mode mode)
 {
@@ -305,7 +304,7 @@ static int64_t origin_before(const struct effect *effect, int slot)
 	return word >= SYSCALL_STACK && word < SLOTS ? word : UNKNOWN;
 }
 
-/* ---- All ways to an instruction ------------------------------------------ */
+/* ---- All paths to an instruction ------------------------------------------ */
 
 #define ROUNDS_MOST 8
 
@@ -313,16 +312,16 @@ static int64_t origin_before(const struct effect *effect, int slot)
 struct search {
 	const struct syscall_code *code;
 	struct step {
-		struct insn insn; /* length 0: none begins here */
+		struct insn insn; /* length 0: no instruction begins here */
 		bool reached;     /* from the function's begin, by direct jumps */
-		bool jumped;      /* a jump leads here */
-		uint64_t asked;   /* slots before the instruction, by bits */
+		bool jumped;      /* target of a jump */
+		uint64_t asked;   /* bit set of slots before the instruction */
 	} * steps;                /* owned; by offset */
 	struct syscall_number found;
-	bool failed; /* a value is not known, or there are two */
+	bool failed; /* a value is unknown, or there are two */
 };
 
-/* Returns the offset that a direct jump in the function leads to; the code's size: no jump. */
+/* Returns a direct jump's target in the function; the code's size: no such jump. */
 static size_t target_of(const struct search *search, size_t offset)
 {
 	const struct insn *insn = &search->steps[offset].insn;
@@ -338,7 +337,7 @@ static bool ends_flow(const struct insn *insn)
 	return insn->kind == BRANCH_JUMP || insn->kind == BRANCH_RETURN;
 }
 
-/* Decode the code.  Returns false if a jump's target is not known. */
+/* Decode the code. Returns false if a jump's target is unknown. */
 static bool find_steps(struct search *search)
 {
 	const struct syscall_code *code = search->code;
@@ -357,7 +356,7 @@ static bool find_steps(struct search *search)
 	return true;
 }
 
-/* Mark what jumps from the function's begin reach; perhaps not all of it. */
+/* Mark code that jumps from the function's start reach, possibly not all. */
 static void mark_reached(struct search *search)
 {
 	bool more = true;
@@ -390,7 +389,7 @@ static void add_value(struct search *search, int32_t number, int32_t argument)
 	*found = (struct syscall_number){ number, argument };
 }
 
-/* A value comes from `origin` when the instruction of a step begins. */
+/* A value is from `origin` before the instruction of a step. */
 static void ask(struct search *search, struct step *step, int64_t origin)
 {
 	if (origin >= SLOTS)
@@ -402,7 +401,7 @@ static void ask(struct search *search, struct step *step, int64_t origin)
 		step->asked |= BIT(origin);
 }
 
-/* Ask for slots in front of an instruction that others ask for after it. */
+/* Ask before an instruction for the slots that are asked for after it. */
 static void ask_before(struct search *search, size_t offset, uint64_t slots)
 {
 	struct step *step = &search->steps[offset];
@@ -416,7 +415,7 @@ static void ask_before(struct search *search, size_t offset, uint64_t slots)
 			ask(search, step, origin_before(&effect, slot));
 }
 
-/* Follow all code back.  Returns whether to do so again. */
+/* Follow all code back once. Returns whether to repeat. */
 static bool follow_back(struct search *search)
 {
 	struct step *steps = search->steps;
@@ -437,7 +436,7 @@ static bool follow_back(struct search *search)
 	return more && !search->failed;
 }
 
-/* Returns whether an instruction is a nop, as assemblers emit it after jumps. */
+/* Returns whether an instruction is a nop, which assemblers emit after jumps. */
 static bool is_padding(const struct search *search, size_t offset)
 {
 	struct fields fields;
@@ -448,9 +447,9 @@ static bool is_padding(const struct search *search, size_t offset)
 }
 
 /*
- * Ask where control comes from elsewhere.  At a function's begin, registers and words hold its
- * arguments, the top word its return address.  Code that nothing is seen to lead to is a landing
- * pad, or the target of another function.
+ * Ask at entries of the code. At a function's start, registers and words contain its arguments, and
+ * the top word the return address. Unreached code is a landing pad, or the target of another
+ * function.
  */
 static void ask_callers(struct search *search)
 {

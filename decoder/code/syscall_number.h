@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The number of a system call, which the code in front of SYSCALL, SYSENTER or INT $0x80 puts into
- * EAX
- * ("mov $12,%eax; syscall"): Intel PT shows no registers.
+ * The number of a system call, found in the code that sets EAX before SYSCALL, SYSENTER or INT
+ * $0x80 ("mov $12,%eax; syscall"), because Intel PT records no registers.
  *
- * Constant propagation through one function: a number is known if all paths to the system call put
- * the same one there.  If it is an argument of the function, as of libc's syscall(), the same is
- * asked of the caller's code.
+ * Constant propagation through one function: the number is known if all paths to the system call
+ * set the same one. If it is an argument of the function, as in libc's syscall(), the caller's code
+ * is analysed in the same way.
  */
 #ifndef DECODER_CODE_SYSCALL_NUMBER_H
 #define DECODER_CODE_SYSCALL_NUMBER_H
@@ -16,28 +15,28 @@
 #define SYSCALL_UNKNOWN (-1)
 
 /*
- * Slots: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), and from
- * SYSCALL_STACK on the words of the stack, from its top on.  An argument (System V ABI, "Parameter
- * Passing") is named by its slot in the caller at the call: SYSCALL_STACK is the word on top
- * there, which is above the return address in the function.
+ * Slots: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), then,
+ * starting at SYSCALL_STACK, the words of the stack from its top. An argument (System V ABI,
+ * "Parameter Passing") is identified by its slot in the caller at the call: SYSCALL_STACK is the
+ * caller's top word, which is above the return address in the function.
  */
-#define SYSCALL_EAX   0 /* holds the number when SYSCALL begins */
+#define SYSCALL_EAX   0 /* contains the number at SYSCALL */
 #define SYSCALL_STACK 16
 
-/* The code of a function, from its begin on; borrowed. */
+/* The code of a function; borrowed. */
 struct syscall_code {
 	const uint8_t *bytes;
 	size_t size;
-	enum insn_mode mode; /* of 64 or 32 bits */
+	enum insn_mode mode; /* 64 or 32 bits */
 };
 
-/* At most one of both is known. */
+/* At most one of the two is known. */
 struct syscall_number {
-	int32_t number;   /* SYSCALL_UNKNOWN: not known */
-	int32_t argument; /* the register or word of the function's argument, or SYSCALL_UNKNOWN */
+	int32_t number;   /* or SYSCALL_UNKNOWN */
+	int32_t argument; /* slot of the function's argument, or SYSCALL_UNKNOWN */
 };
 
-/* Returns the value of a register or word in front of the SYSCALL or CALL at the offset `at`. */
+/* Returns the value of a slot before the SYSCALL or CALL at the offset `at`. */
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
 					  unsigned slot);
 
