@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoders of Intel PT, of which one is chosen per run: pt_stream.h. */
+/* The decoders of Intel PT; each run chooses one (pt_stream.h). */
 #ifndef DECODER_ENGINE_PT_ENGINE_H
 #define DECODER_ENGINE_PT_ENGINE_H
 

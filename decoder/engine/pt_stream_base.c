@@ -44,13 +44,13 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 	};
 	if (!cpu_event_has_thread(event_data->kind))
 		return;
-	/* Branches that are found later may be older: they keep their time. */
+	/* Branches found later can be older, and keep their time. */
 	event->time = event->word = stream_event_time(stream, stream->state.now.time);
 }
 
 /*
- * Emit the number of jumps left out, even if it is 0: a segment does not know the jumps before it.
- * Times stay: branches that are found later may be older.
+ * Emit the number of omitted jumps, even if it is 0, because a segment does not know the jumps
+ * before it. Do not advance the time: branches found later can be older.
  */
 static struct branch_event *push_jumps(struct pt_stream *stream, const struct thread *thread)
 {
@@ -136,7 +136,7 @@ void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest)
 void stream_push_end(struct pt_stream *stream, bool after_gap)
 {
 	if (!after_gap && stream->state.any_event && stream->input.aux->end_missing) {
-		/* The file may lack what the thread did then, such as a switch. */
+		/* The file can lack records of this time, such as a switch. */
 		stream->state.now.time = stream->state.last_pushed;
 		stream_push_gap(stream, GAP_LOST, 0);
 	}
@@ -147,19 +147,19 @@ void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct au
 {
 	if (!after_gap && stream->state.any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
-	/* No timing packet may follow before the next PSB. */
+	/* Possibly no timing packet follows before the next PSB. */
 	if (piece->resume_time > stream->state.now.time && stream_is_timed(stream))
 		stream->state.now.time = piece->resume_time;
 }
 
-/* Returns whether a piece begins apart where the loss was. */
+/* Returns whether a piece that is apart begins at the loss. */
 static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss)
 {
 	return loss->flags & PERF_AUX_FLAG_TRUNCATED &&
 	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
 }
 
-/* Emitted at the next time, although it began when the last event was emitted. */
+/* Emit the loss at the next time, although it began at the last event's. */
 static void push_loss(struct pt_stream *stream, uint64_t time)
 {
 	struct timestamp when = { stream->state.now.tsc, time };
@@ -168,7 +168,7 @@ static void push_loss(struct pt_stream *stream, uint64_t time)
 	stream->stats.gaps[GAP_LOST]++;
 }
 
-/* More losses wait for the next packet with a time, because the queue is short. */
+/* Limit per packet, as the queue is short. Further losses wait for the next packet with a time. */
 #define LOSSES_AT_ONCE (QUEUE_ROOM / 2)
 
 void stream_push_losses(struct pt_stream *stream, uint64_t time)
@@ -192,7 +192,7 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 	}
 }
 
-/* Greatest delay from a switch record to __switch_to, in ns. */
+/* Maximum delay from a switch record to __switch_to, in ns. */
 #define SWITCH_OVERDUE 20000
 
 /* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
@@ -200,8 +200,8 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 
 /* ---- Who runs ------------------------------------------------------------ */
 
-/* Bits of attr.config as of IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
-#define CONFIG_PASS_THROUGH 1                   /* "pt": the next bit means something */
+/* Bits of attr.config, as in IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
+#define CONFIG_PASS_THROUGH 1                   /* "pt": the next bit is valid */
 #define CONFIG_BRANCHES     (UINT64_C(1) << 13) /* "branch": BranchEn */
 
 bool stream_lacks_branches(const struct pt_info *info)
@@ -214,17 +214,17 @@ bool stream_follows_switches(const struct pt_info *info)
 	return !info->exclude_kernel || stream_lacks_branches(info);
 }
 
-/* Returns whether entering and leaving user code shows who runs. */
+/* Returns whether entries and exits of user code show which thread runs. */
 static bool user_only(const struct pt_stream *stream)
 {
 	return !stream_follows_switches(stream->input.info);
 }
 
 /*
- * Returns whether user code that begins at ip is the next program of the process.  A time that is
- * too early shows the program before, but only an exec leads to a program's entry.  If both
- * programs have the same entry, the thread must have stopped elsewhere: a page fault on a program's
- * first instruction resumes at the entry.
+ * Returns whether user code that begins at ip is the next program of the process. A time that is
+ * too early finds the previous program, but only an exec leads to a program's entry. If both
+ * programs have the same entry, the thread must have stopped at another ip: after a page fault on
+ * its first instruction, a program also resumes at the entry.
  */
 static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
 {
@@ -265,7 +265,7 @@ void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn,
 		return;
 	if (begins_next_program(stream, ip))
 		schedule_begin_program(schedule);
-	/* It will stop in this address space, somewhere. */
+	/* The thread will stop in this address space, at an unknown ip. */
 	schedule_stop_user(schedule, 0);
 }
 
@@ -282,7 +282,7 @@ void stream_switch_thread(struct pt_stream *stream)
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
-	/* Each switch has its record: without better timing assume the next record. */
+	/* Each switch has a record: without better timing, assume the next record. */
 	schedule_switch(&stream->state.schedule, stream->state.now.time,
 			slack ? slack : UINT64_MAX);
 	stream_attribute_jumps(stream, before);
@@ -295,7 +295,7 @@ void stream_follow_schedule(struct pt_stream *stream)
 
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
-	/* The record is written just before __switch_to: wait for the flow, but not long. */
+	/* The record is written just before __switch_to: wait a short time for the flow. */
 	if (stream->input.switch_ip &&
 	    due < UINT64_MAX - SWITCH_OVERDUE - stream->state.schedule.slack)
 		due += SWITCH_OVERDUE + stream->state.schedule.slack;

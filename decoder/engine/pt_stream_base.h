@@ -8,18 +8,19 @@
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/schedule.h"
 
-/* The most events of one packet: lost data, a pending branch, an event, a gap. */
+/* Maximum events of one packet: lost data, a pending branch, an event, a gap. */
 #define QUEUE_ROOM 16
 /* Size of the queue, a power of two: a call per event would cost more than the event. */
 #define QUEUE_RING 128
 
 /*
- * Branches in a row without a packet, which has at most 47 TNT bits, with a few direct branches
- * between: a flow with more loops forever (`jmp .`).  A block without a branch counts as one.
+ * Limit of successive branches without a packet. A packet has at most 47 TNT bits, with a few
+ * direct branches in between; a flow with more branches loops forever (`jmp .`). A block without a
+ * branch counts as one.
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 
-/* State that decoding carries over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
+/* State that decoding carries over a cut (fast/flow_checkpoint.h). */
 struct stream_state {
 	struct timestamp {
 		uint64_t tsc;  /* ticks, all 8 bytes; 0: not known yet */
@@ -27,11 +28,11 @@ struct stream_state {
 	} now;                 /* time of the packets read so far */
 	uint64_t last_pushed;  /* ns: time of the last event */
 	uint32_t insn_count;   /* instructions since the last event */
-	uint32_t cycles_ahead; /* core cycles up to the end of the packet that is followed */
-	uint64_t jump_count;   /* jumps left out since the last BRANCH_COUNTS */
+	uint32_t cycles_ahead; /* core cycles up to the end of the current packet */
+	uint64_t jump_count;   /* jumps omitted since the last BRANCH_COUNTS */
 	size_t next_loss;      /* index in the stream's losses */
-	uint8_t event_flags;   /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
-	bool tx_shown;         /* the begin of a transaction was emitted, and not its end */
+	uint8_t event_flags;   /* of later branches: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
+	bool tx_shown;         /* the begin of a transaction was emitted, but not its end */
 	bool any_event;        /* an event was emitted since the stream's beginning */
 	struct schedule schedule;
 };
@@ -40,7 +41,7 @@ struct pt_stream {
 	/* Decode a little more: emit events, or set `ended`. */
 	void (*step)(struct pt_stream *stream);
 	void (*close)(struct pt_stream *stream);
-	/* Hand over counts of code, in the ordered stage; NULL: they come at once. */
+	/* Pass counts of code on, in the ordered stage; NULL: they are passed on immediately. */
 	void (*flush)(struct pt_stream *stream);
 
 	struct pt_stream_input input;
@@ -52,11 +53,11 @@ struct pt_stream {
 	struct stream_state state;
 	const struct loss *losses; /* borrowed from the timeline */
 	size_t loss_count;
-	/* Events `head` to `tail`, each at its number & `queue_mask`; `ring`, or borrowed. */
+	/* Events `head` to `tail`, at index number & `queue_mask`; `ring`, or borrowed. */
 	struct branch_event *queue;
 	unsigned queue_mask;
 	unsigned head, tail;
-	unsigned room; /* of the queue: a step continues while QUEUE_ROOM of it is free */
+	unsigned room; /* of the queue; a step continues while QUEUE_ROOM is free */
 	struct branch_event ring[QUEUE_RING];
 	struct pt_stream_stats stats;
 };
@@ -87,8 +88,8 @@ static inline uint64_t stream_complete_tsc(const struct pt_stream *stream, uint6
 }
 
 /*
- * Set the time of the packets read so far.  Times are signed (perf_record_time_can_be()): one
- * beyond them is of a damaged clock or packet, and only counted.
+ * Set the time of the packets read so far. Times are signed (perf_record_time_can_be()): a larger
+ * time is due to a damaged clock or packet, and is only counted.
  */
 static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 {
@@ -121,7 +122,7 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
 			uint32_t cycles);
 
-/* The flow has followed the packet after a CYC to ip: the cycles are of the code up to there. */
+/* The flow has followed the packet after a CYC to ip: the cycles belong to the code up to ip. */
 static inline void stream_settle_cycles(struct pt_stream *stream, uint64_t ip)
 {
 	if (!stream->state.cycles_ahead)
@@ -137,7 +138,7 @@ static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles
 	stream->state.cycles_ahead = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
 
-/* Returns `time` within the thread's run on this CPU, and not before the last event. */
+/* Returns `time` clamped to the thread's run on this CPU, and at least the last event's. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
 {
 	time = schedule_clamp(&stream->state.schedule, time);
@@ -155,7 +156,7 @@ static inline bool stream_time_is_cut(const struct pt_stream *stream, uint64_t f
 			      (from > input->end) != (to > input->end));
 }
 
-/* Returns whether code at `ip` of the present thread, at a time, is to be counted. */
+/* Returns whether to count code of the current thread at `ip` at a time. */
 static inline bool stream_selects(struct pt_stream *stream, const struct timestamp *timestamp,
 				  uint64_t ip)
 {
@@ -167,7 +168,7 @@ static inline bool stream_selects(struct pt_stream *stream, const struct timesta
 	return !input->selects || input->selects(input->context, stream->state.schedule.thread, ip);
 }
 
-/* Count jumps within a function, starting at `ip`, that are not events of their own. */
+/* Count jumps within a function, starting at `ip`, that are not events. */
 static inline void stream_count_local_jumps(struct pt_stream *stream,
 					    const struct timestamp *timestamp, uint64_t ip,
 					    unsigned jumps)
@@ -202,7 +203,7 @@ static inline __attribute__((always_inline)) struct branch_event *stream_push_in
 		.cpu = stream->input.aux->cpu,
 		.kind = insn->kind,
 		.from_length = insn->length,
-		.gap = 0, /* all fields are set, so that nothing is cleared first */
+		.gap = 0, /* set all fields, so that the compiler clears none first */
 		.flags = (uint8_t)(stream->state.event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
 	stream->state.insn_count = 0;
@@ -218,56 +219,56 @@ struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind
 				 uint64_t to);
 void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t ip);
 
-/* A piece begins apart: emit a gap, unless one was emitted (`after_gap`) or nothing precedes. */
+/* A piece begins apart: emit a gap, except after a gap (`after_gap`) or at the start. */
 void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece);
 
-/* The last piece ends: the same if the file is cut there, and stream_finish(). */
+/* The last piece ends: the same if the file is truncated there; then stream_finish(). */
 void stream_push_end(struct pt_stream *stream, bool after_gap);
 
 /*
- * Set whether a transaction is open, by a MODE.TSX without a FUP: in a PSB's header, or where no
- * code is traced.  `end`: how it ended, if it did (CPU_EVENT_TX_*).
+ * Set whether a transaction is open, by a MODE.TSX without a FUP: in a PSB's header, or in untraced
+ * code. `end`: how a transaction ended (CPU_EVENT_TX_*).
  */
 void stream_update_tx(struct pt_stream *stream, bool in_tx, enum cpu_event_kind end);
 
-/* Code is traced now: emit the begin of its transaction, unless that was emitted. */
+/* Code is traced now: emit the begin of its transaction, unless already emitted. */
 void stream_show_tx(struct pt_stream *stream);
 
-/* The open transaction, if any, goes out of sight: emit its end. */
+/* The trace loses the open transaction, if any: emit its end. */
 void stream_lose_tx(struct pt_stream *stream);
 
-/* Another thread may run than `before`: emit the jumps up to now, which are of that one. */
+/* If another thread than `before` runs now, emit the jumps so far, which belong to `before`. */
 void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before);
 
 /* Emit a CPU event, if input.cpu_events.  Instructions and cycles are kept for the next branch. */
 void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,
 			   uint64_t ip);
 
-/* Emit losses that the kernel reported up to `time` as gaps. */
+/* Emit losses reported by the kernel up to `time` as gaps. */
 void stream_push_losses(struct pt_stream *stream, uint64_t time);
 
-/* Tracing begins at ip: with user code only, another thread may run now. */
+/* Tracing begins at ip. If only user code is traced, another thread can run now. */
 void stream_enter(struct pt_stream *stream, uint64_t ip);
 
 /*
- * A branch leads to ip (0: not known yet): if it leaves the kernel, user code runs with the
- * mappings of this time, or those of the next program.
+ * A branch leads to ip (0: not known yet). If it leaves the kernel, user code runs with the
+ * mappings of this time or of the next program.
  */
 void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip);
 
 /*
- * Returns whether a PIP with this NR bit says that a guest runs in the host's trace.  perf traces
- * user code without PIPs (SDM volume 3, "PIP": OS = 1), so a PIP there is of a recorder that traces
- * a guest alone, as fuzzers do: the recorded mappings are the guest's.
+ * Returns whether a PIP with this NR bit means that a guest runs in the host's trace. perf traces
+ * user code without PIPs (SDM volume 3, "PIP": OS = 1), so a PIP in such a trace is from a recorder
+ * that traces a guest alone, as fuzzers do: the recorded mappings are the guest's.
  */
 bool stream_is_of_guest(const struct pt_stream *stream, bool nr);
 
-/* Tracing of the host's code ends at `from` (0: it was off): a guest's is traced now, or no longer.
+/*
+ * Tracing of the host's code ends at `from` (0: it was off). `guest`: a guest's code is traced now.
  */
 void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest);
 
-/* User code stops, as tracing goes off or the kernel interrupts it; it resumes at ip (0: unknown).
- */
+/* User code stops at an end of tracing or an interrupt; it resumes at ip (0: unknown). */
 void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 
 /* The flow reached input.switch_ip: the next thread runs. */
@@ -276,21 +277,21 @@ void stream_switch_thread(struct pt_stream *stream);
 /* Returns whether the trace was recorded without branches ("branch=0"). */
 bool stream_lacks_branches(const struct pt_info *info);
 
-/* Returns whether time decides who runs; where only user code is traced, entering it shows this. */
+/* Returns whether time decides which thread runs. If only user code is traced, its entry does. */
 bool stream_follows_switches(const struct pt_info *info);
 
-/* Where the kernel is traced, threads change while tracing is on: change to the present one. */
+/* If the kernel is traced, threads change while tracing is on: change to the current one. */
 void stream_follow_schedule(struct pt_stream *stream);
 
-/* The data is at its end: emit the losses that are left. */
+/* The data ends: emit the remaining losses. */
 void stream_finish(struct pt_stream *stream);
 
 /* Decode until there is an event.  Returns false at the end, or if the stream waits. */
 bool stream_refill(struct pt_stream *stream);
 
 /*
- * Returns the next events, *count of them in a row, borrowed until stream_drop(); *count is 0 at
- * the end, or if the stream waits.
+ * Returns the next *count events, borrowed until stream_drop(); *count is 0 at the end, or if the
+ * stream waits.
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {

@@ -20,7 +20,7 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 		return;
 	while (flow->cuts.position.at < flow->offset)
 		aux_cuts_next(&flow->cuts);
-	/* A PSB in the header of another one is damage: the first has no end, and is no cut. */
+	/* A PSB in another's header is damage: the first one has no end, and is not a cut. */
 	flow->passing = true;
 	flow->at_cut = flow->cuts.position.at == flow->offset;
 	if (flow->stream.input.period)
@@ -44,9 +44,9 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	flow->passing = false;
 	/* No event is pending after a PSB; in its header that is damage. */
 	flow_flush_pending(flow);
-	/* A flow that begins here could not know the number of bits left. */
+	/* A flow that begins here cannot know the number of remaining bits. */
 	emulated_ptwrite_drop_interrupted(flow);
-	/* Nor whether tracing was off, where an erratum makes the header's ip doubtful. */
+	/* Nor can it know whether tracing was off, if an erratum makes the header's ip doubtful. */
 	if (flow->erratum_resume_ip && !flow->state.on)
 		flow_begin_tracing(flow, flow->erratum_resume_ip, false);
 	flow->erratum_resume_ip = 0;
@@ -54,13 +54,13 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->cached_block = 0;
-	/* A flow that begins here cannot know whether tracing began at this PSB or before. */
+	/* A flow that begins here cannot know whether tracing began at this PSB or earlier. */
 	flow->state.emitted = false;
 	flow->target = flow->state.ip; /* the header's */
 	flow->known = stream->state.now;
 	flow_count_bytes(flow, next);
 	flow->offset = next;
-	/* The PSB's own time is exact, unlike that of the event by which the thread was found. */
+	/* The PSB's time is exact, unlike the time of the event that identified the thread. */
 	if (stream_is_timed(stream) && (stream->input.info->exclude_kernel || !flow->state.on))
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
 	stream_attribute_jumps(stream, before);
@@ -85,10 +85,10 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 	};
 }
 
-/* Reset the state that does not outlast a cut. */
+/* Reset the state that ends at a cut. */
 static void forget_pending(struct pt_flow *flow)
 {
-	flow->erratum_resume_ip = 0; /* it is trusted at a cut */
+	flow->erratum_resume_ip = 0; /* trust the ip at a cut */
 	flow->pending_fup_count = 0;
 	flow->has_cfe = false;
 	flow->interrupted_ptwrite.left = 0;
@@ -128,7 +128,7 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 
 /* ---- Guessing a state ---------------------------------------------------- */
 
-/* Returns whether the header of the PSB at the window's begin has a TSC; *tsc gets it. */
+/* Returns whether the header of the PSB at the window's begin has a TSC; sets *tsc. */
 static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 {
 	struct pt_packet packet;
@@ -147,7 +147,7 @@ static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 	return false;
 }
 
-/* The guess has emitted the events of the header, which belong to the segment before. */
+/* Drop the header's events, which belong to the previous segment. */
 static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -205,7 +205,7 @@ static bool stream_state_equals(const struct stream_state *a, const struct strea
 	       schedule_equals(&a->schedule, &b->schedule);
 }
 
-/* `guess` began at the PSB: flow_state.gap_guessed says whether its after_gap is known. */
+/* `guess` began at the PSB; its after_gap is unknown if gap_guessed is set. */
 static bool flow_state_equals(const struct flow_state *a, const struct flow_state *guess)
 {
 	if (a->on != guess->on || a->lost != guess->lost || a->overflowed != guess->overflowed ||
@@ -218,7 +218,7 @@ static bool flow_state_equals(const struct flow_state *a, const struct flow_stat
 		return false;
 	if (a->after_gap != guess->after_gap && !guess->gap_guessed)
 		return false;
-	/* Where tracing is off, or the flow is lost, it begins anew. */
+	/* A flow that is off or lost restarts, so its position does not matter. */
 	if (a->on && !a->lost &&
 	    (a->ip != guess->ip || a->mode != guess->mode || a->emitted != guess->emitted))
 		return false;

@@ -17,7 +17,7 @@ void flow_forget_views(struct pt_flow *flow)
 	forget_calls(flow);
 }
 
-/* Offsets in a region have 32 bits: show the part around ip of a longer mapping. */
+/* Offsets in a region have 32 bits: limit the view of a longer mapping to a part around ip. */
 static void limit_view(struct code_view *view, uint64_t ip)
 {
 	uint64_t before = (ip - view->begin) & ~(uint64_t)UINT32_MAX;
@@ -82,7 +82,7 @@ void flow_follow_text(struct pt_flow *flow)
 	flow->cached_block = 0;
 }
 
-/* Returns how many bytes from ip on have the same inlined calls as that; SIZE_MAX: unknown. */
+/* Returns the number of bytes at ip with equal inlined calls; SIZE_MAX: unknown. */
 static size_t piece_at(struct pt_flow *flow, uint64_t ip)
 {
 	uint64_t begin, end;

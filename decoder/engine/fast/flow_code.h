@@ -11,7 +11,7 @@
 /* Forget all views and links: the flow continues in another address space or stream. */
 void flow_forget_views(struct pt_flow *flow);
 
-/* Bring the kernel's code to the stream's time. */
+/* Advance the kernel's code to the stream's time. */
 void flow_follow_text(struct pt_flow *flow);
 
 /* Returns the bytes at ip, *size of them; NULL if there is no code. */
@@ -20,7 +20,7 @@ const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size);
 /* Returns the block at ip; NULL if there is no code. */
 struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip);
 
-/* Find the view of an ip outside of the present view.  The cached block is unknown then. */
+/* Find the view of an ip outside of the current view. The cached block becomes unknown. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
 
 static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
@@ -28,7 +28,7 @@ static inline bool in_view(const struct pt_flow *flow, uint64_t ip)
 	return ip - flow->view.begin < flow->view.end - flow->view.begin;
 }
 
-/* Returns whether the code at ip is in the view, which may change for it. */
+/* Change the view if necessary. Returns whether the code at ip is in view. */
 static inline bool bring_into_view(struct pt_flow *flow, uint64_t ip)
 {
 	if (!in_view(flow, ip) && flow->space == flow->stream.state.schedule.space)
@@ -47,7 +47,7 @@ static inline uint64_t ip_of_bytes(const struct pt_flow *flow, const uint8_t *by
 	return flow->view.begin + (uint64_t)(bytes - flow->view.bytes);
 }
 
-/* Returns whether a block begins at ip, which is in view; NULL: it does not. */
+/* Returns whether `block`, which may be NULL, begins at ip, which is in view. */
 static inline bool is_block_at(const struct pt_flow *flow, const struct basic_block *block,
 			       uint64_t ip)
 {
@@ -55,7 +55,7 @@ static inline bool is_block_at(const struct pt_flow *flow, const struct basic_bl
 	       basic_block_is(block, flow->region, bytes_of_ip(flow, ip), flow->state.mode);
 }
 
-/* Returns whether a block's branch and `distance` from the block are in its function, if known. */
+/* Returns whether a block's branch and the byte at `distance` are in its function, if known. */
 static inline bool in_function(const struct basic_block *block, uint64_t distance)
 {
 	int64_t begin = block->function_begin, end = block->function_end;
@@ -90,7 +90,7 @@ static inline struct return_address pop_return(struct pt_flow *flow)
 	return back;
 }
 
-/* Follow the processor's stack at a branch at `from`, the end of the block. */
+/* Update the processor's stack at a branch at `from`, the end of the block. */
 static inline void update_return_stack(struct pt_flow *flow, struct basic_block *block,
 				       uint64_t from)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path, over blocks whose exits and links flow_step.c has found.  Each function has
- * the same effect as flow_step.c, or no effect if the block needs flow_step_slow().
+ * The fast path, for blocks with exits and links from flow_step.c. Each function has the same
+ * effect as flow_step.c, or no effect if the block needs flow_step_slow().
  *
  * flow_cached.c and flow_counted.c compile this code without and with counts of executions
- * (FLOW_COUNTS), which cost nothing where they are not wanted.  Private to the engine.
+ * (FLOW_COUNTS), so that unused counts cost nothing. Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_FOLLOW_H
 #define DECODER_ENGINE_FAST_FLOW_FOLLOW_H
@@ -12,10 +12,10 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
-/* For a struct flow_cursor whose address is taken, so that it stays in registers. */
+/* Keeps a struct flow_cursor in registers although its address is taken. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* Count an execution of a block, which is left by a TNT bit. */
+/* Count an execution of a block that ends with a TNT bit. */
 static inline void count_execution(const struct pt_flow *flow, uint32_t node, unsigned bit)
 {
 	if (FLOW_COUNTS)
@@ -29,7 +29,7 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 
 /* ---- Blocks without events ----------------------------------------------- */
 
-/* Follow blocks without events while there are bits, which as conditions could not be predicted. */
+/* Follow blocks without events while there are bits. Bits are not conditions: these mispredict. */
 static inline struct flow_cursor skip_silent_blocks(const struct pt_flow *flow,
 						    struct flow_cursor cursor)
 {
@@ -78,7 +78,7 @@ INLINED void skip_run(struct pt_flow *flow, struct flow_cursor *cursor, const st
 	cursor->bits <<= packed_counts_bits(run->steps) % 64;
 }
 
-/* Follow blocks without events by the bits of a run, and keep it, even if bits are left. */
+/* Follow blocks without events by the bits of a run, and keep the run, even if bits remain. */
 static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flow_cursor cursor,
 						uint64_t id)
 {
@@ -96,7 +96,7 @@ static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flo
 	return end;
 }
 
-/* Follow runs without events while bits for a key are left, or until a run leaves some. */
+/* Follow runs without events while bits for a key remain, or until a run leaves bits over. */
 static inline struct flow_cursor skip_silent_runs(struct pt_flow *flow, struct flow_cursor cursor)
 {
 	const unsigned unused = 63 - RUN_BITS_SILENT;
@@ -129,7 +129,7 @@ static inline bool skip_local_jump(const struct pt_flow *flow, struct flow_curso
 	return true;
 }
 
-/* Follow blocks up to the next event; the next bit leads to a block without one. */
+/* Follow blocks up to the next event. The next bit leads to a block without an event. */
 static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *cursor)
 {
 	uint64_t before = cursor->bits;
@@ -170,7 +170,7 @@ INLINED void emit_branch(struct pt_flow *flow, struct flow_cursor *cursor,
 	cursor->node = next->node;
 }
 
-/* Count a block, and its instructions; it was left by its branch (`bit` 1) or without. */
+/* Count a block and its instructions. `bit`: its branch was taken. */
 static inline void count_block(struct pt_flow *flow, struct flow_cursor *cursor,
 			       const struct basic_block *block, unsigned bit)
 {
@@ -193,7 +193,7 @@ static inline uint64_t branch_ip(const struct pt_flow *flow, const struct basic_
 	return ip_of_bytes(flow, block->bytes) + block->length;
 }
 
-/* Returns whether the successor `next` is known and in view, and no thread switch happens there. */
+/* Returns whether the successor `next` is known and in view, and is not a thread switch. */
 static inline bool is_visible(const struct pt_flow *flow, const struct basic_block *block,
 			      const struct basic_block *next)
 {

@@ -6,14 +6,14 @@
 #include "decoder/engine/fast/flow_packets.h"
 
 /*
- * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Any two are shorter
- * than AUX_WINDOW_PACKET_MAX bytes, which are left in the window: no bounds checks are needed.
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions"). Any two are shorter
+ * than the AUX_WINDOW_PACKET_MAX bytes that remain in the window, so no bounds checks are needed.
  */
 enum opcode {
 	OPCODE_PAD = 0,
 	OPCODE_EXTENDED = 2,
 	OPCODE_MTC = 0x59,
-	/* The upper 3 bits say how the address is compressed: */
+	/* The upper 3 bits are the address's compression: */
 	OPCODE_TIP_PGD = 1,
 	OPCODE_TIP = 0x0d,
 	OPCODE_TIP_PGE = 0x11,
@@ -25,10 +25,10 @@ static bool is_tnt(uint8_t byte)
 	return !(byte & 1) && byte > OPCODE_EXTENDED;
 }
 
-/* A one-byte TNT holds up to six bits below its stop bit. */
+/* A one-byte TNT has up to six bits below its stop bit. */
 #define TNT_BITS 6u
 
-/* Up to 7 full TNTs are merged: with a partial one they have at most 47 bits, as a long TNT. */
+/* Up to 7 full TNTs are merged; with a partial one they have at most 47 bits, like a long TNT. */
 #define TNT_FULL_MAX 7u
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
@@ -85,7 +85,7 @@ static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
 	return 1;
 }
 
-/* Read the one or two bytes of a CYC, with 5 and 7 bits.  Returns the size; 0 if it is longer. */
+/* Read a CYC of one or two bytes, with 5 and 7 bits. Returns its size; 0 if it is longer. */
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
 	*cycles = bytes[0] >> 3;
@@ -105,7 +105,7 @@ static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 /* Bytes of an ip by its compression; 0: suppressed or reserved. */
 static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
 
-/* Returns 8 bytes with the ip's bytes lowest; no packet is so near to the window's end. */
+/* Returns 8 bytes, of which the lowest are the ip's. All 8 are in the window. */
 static inline uint64_t read_low_ip(const uint8_t *bytes)
 {
 	uint64_t low;
@@ -155,7 +155,7 @@ static inline size_t read_tip(struct pt_flow *flow, const uint8_t *bytes)
 	return 1u + ip_sizes[compression];
 }
 
-/* Returns the number of padding bytes, `count` of which are known; an unused buffer has many. */
+/* Returns the number of padding bytes, at least `count`. An unused buffer has many. */
 static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes, size_t count,
 							   size_t size)
 {
@@ -172,7 +172,7 @@ static __attribute__((noinline)) size_t count_long_padding(const uint8_t *bytes,
 	return count;
 }
 
-/* Returns the number of padding bytes; mostly a few align a packet. */
+/* Returns the number of padding bytes; usually a few, for alignment. */
 static inline size_t count_padding(const uint8_t *bytes, size_t size)
 {
 	uint64_t next;
@@ -182,7 +182,7 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 		    : count_long_padding(bytes, sizeof(next), size);
 }
 
-/* Returns the size of a frequent packet that was read; 0 if it is another one, or a CYC. */
+/* Read a frequent packet. Returns its size; 0 for other packets, and CYC. */
 static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
 	if (is_tnt(bytes[0]))
@@ -218,8 +218,8 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 }
 
 /*
- * Returns whether the next packet was a frequent one.  A CYC does not change the flow, so it is
- * read together with the packet after it, whose bytes are in the window, too, unless *size is 0.
+ * Returns whether the next packet was a frequent one. A CYC does not change the flow, so it is read
+ * together with the next packet, whose bytes are also in the window unless *size is 0.
  */
 static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 {
@@ -244,8 +244,8 @@ static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 /* ---- Looking ahead ------------------------------------------------------- */
 
 /*
- * Pass TNT, TIP, CYC and PAD packets before `stop`, and add their cycles up.  Returns where another
- * packet begins, or an offset not before `stop`.
+ * Pass TNT, TIP, CYC and PAD packets before `stop`, and sum their cycles. Returns the offset of
+ * another packet, or an offset at or after `stop`.
  */
 static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, uint64_t *cycles)
 {
@@ -268,11 +268,11 @@ static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, 
 	return at;
 }
 
-/* The packets from `at` to `end` in the window are read by a clock of their own. */
+/* A separate clock over the packets from `at` to `end` in the window. */
 struct look_ahead {
 	struct packet_clock clock;
 	size_t at, end;
-	uint64_t aux_begin; /* of the window, as AUX records count */
+	uint64_t aux_begin; /* of the window, in AUX records' byte count */
 	size_t cut;         /* index of the next AUX record's end */
 };
 
@@ -294,7 +294,7 @@ static void begin_look_ahead(struct look_ahead *ahead, struct pt_flow *flow)
 	ahead->cut = LOWER_BOUND(i, aux->cut_count, aux->cuts[i].at <= at);
 }
 
-/* Returns where the next AUX record ends, if it ends before `ahead->end`; else that. */
+/* Returns the end of the next AUX record, or `ahead->end` if that is earlier. */
 static size_t next_stop(const struct look_ahead *ahead, const struct aux_stream *aux)
 {
 	uint64_t at = ahead->end;
@@ -304,7 +304,7 @@ static size_t next_stop(const struct look_ahead *ahead, const struct aux_stream 
 	return MIN(at, ahead->end);
 }
 
-/* Returns the next time that a TSC packet or an AUX record gives; 0 if there is no such time. */
+/* Returns the next time of a TSC packet or an AUX record; 0 if there is none. */
 static uint64_t next_known_time(struct look_ahead *ahead, struct pt_flow *flow)
 {
 	const struct aux_stream *aux = flow->stream.input.aux;

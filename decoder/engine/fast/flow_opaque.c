@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code without bytes that known code has called: find where it returned.
+ * Find the return from code without bytes that known code called.
  *
- * A compressed return is one of its TNT bits, and no packet has its address.  But the code after
- * the call has to use all bits after it up to the next packet with an address, and to lead there:
- * each taken bit is tried as the return.
+ * A compressed return is one of the code's TNT bits, and no packet has its address. But the code
+ * after the call must consume all later bits up to the next packet with an address, and lead to
+ * this address. So each taken bit is tried as the return.
  *
- * A packet proves a return if that branch leads there and to no other address: a return to its
- * caller, a stub that is not bound to the next instruction, an indirect branch within its function,
- * or to code without bytes that was called from there before.  Other indirect branches and system
- * calls prove it only after RETURNS_TO_BELIEVE taken bits that were returns.  If it is possible but
- * not proved that the code has returned, nothing is known up to known code.
+ * A packet proves a return if the branch before it can only lead to the packet's address: a return
+ * to its caller, an unbound stub's jump to the next instruction, an indirect branch within its
+ * function, or to code without bytes that it called before. Other indirect branches and system
+ * calls prove a return only after RETURNS_TO_BELIEVE taken bits that were returns. If a return is
+ * possible but not proved, the flow is unknown until known code.
  */
 
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
-/* Whether bits show that the code of a caller ran. */
+/* Evidence in the bits that a caller's code ran. */
 enum proof { IMPOSSIBLE, POSSIBLE, PROVED };
 
-/* A try of a caller's code. */
+/* A trial of a caller's code. */
 struct return_trial {
 	uint64_t ip;
 	unsigned at;                       /* the next bit */
-	uint64_t calls[RETURN_STACK_SIZE]; /* where its own calls return to */
+	uint64_t calls[RETURN_STACK_SIZE]; /* return addresses of its calls */
 	unsigned depth;                    /* of `calls` */
 	unsigned popped;                   /* of the flow's return stack */
-	unsigned returns;                  /* that were taken bits */
+	unsigned returns;                  /* returns by taken bits */
 };
 
 #define RETURNS_TO_BELIEVE 4u
 
-/* No near branch leads from user code into the kernel, or back. */
+/* Near branches never switch between user code and the kernel. */
 static bool same_privilege(uint64_t ip, uint64_t other)
 {
 	return ip >> 63 == other >> 63;
 }
 
-/* Returns the address below the top `popped` ones of the flow's return stack, or NULL. */
+/* Returns the address below the top `popped` addresses of the flow's return stack, or NULL. */
 static const struct return_address *address_below(const struct pt_flow *flow, unsigned popped)
 {
 	unsigned at = flow->return_top + RETURN_STACK_SIZE - popped;
@@ -45,7 +45,7 @@ static const struct return_address *address_below(const struct pt_flow *flow, un
 	return popped < flow->return_count ? &flow->returns[at % RETURN_STACK_SIZE] : NULL;
 }
 
-/* Returns where the innermost function returns to; 0: unknown. */
+/* Returns the return address of the innermost function; 0: unknown. */
 static uint64_t return_of(const struct pt_flow *flow, const struct return_trial *trial)
 {
 	const struct return_address *back = address_below(flow, trial->popped);
@@ -55,7 +55,7 @@ static uint64_t return_of(const struct pt_flow *flow, const struct return_trial 
 	return back ? back->ip : 0;
 }
 
-/* Returns where a call of code without bytes at `entry`, which returns to `back`, is kept. */
+/* Returns the slot of a call of code without bytes at `entry` that returns to `back`. */
 static struct opaque_call *call_slot(struct pt_flow *flow, uint64_t entry, uint64_t back)
 {
 	return &flow->opaque.calls[fibonacci_hash(entry + back, OPAQUE_CALLS_BITS)];
@@ -87,7 +87,7 @@ static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return
 	return to == first ? POSSIBLE : IMPOSSIBLE;
 }
 
-/* All bits are used, and a branch without one is next.  Returns whether it leads to the packet. */
+/* All bits are consumed, and the next branch needs none. Returns whether it leads to the packet. */
 static enum proof leads_to(struct pt_flow *flow, const struct return_trial *trial, uint64_t from,
 			   const struct insn *insn)
 {
@@ -112,7 +112,7 @@ static enum proof leads_to(struct pt_flow *flow, const struct return_trial *tria
 
 static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned popped);
 
-/* Use a taken bit for a return.  Returns whether to follow on; false: *proof is all. */
+/* Use a taken bit for a return. Returns whether to continue; false: *proof is final. */
 static bool follow_return(struct pt_flow *flow, struct return_trial *trial, enum proof *proof)
 {
 	const struct return_address *back = address_below(flow, trial->popped);
@@ -122,14 +122,14 @@ static bool follow_return(struct pt_flow *flow, struct return_trial *trial, enum
 		trial->ip = trial->calls[--trial->depth % RETURN_STACK_SIZE];
 		return true;
 	}
-	*proof = POSSIBLE; /* calls that are missing may have been before */
+	*proof = POSSIBLE; /* earlier calls may be missing */
 	if (!back)
 		return false;
 	trial->popped++;
 	trial->ip = back->ip;
 	if (back->ip)
 		return true;
-	/* Other code without bytes: it calls the same function again, or has returned, too. */
+	/* Other code without bytes: it calls the same function again, or also returned. */
 	if (flow->opaque.exit == OPAQUE_TIP && flow->opaque.to == back->called)
 		*proof = PROVED;
 	else
@@ -137,7 +137,7 @@ static bool follow_return(struct pt_flow *flow, struct return_trial *trial, enum
 	return false;
 }
 
-/* Returns whether the code leads to the packet with all bits used. */
+/* Returns whether the code leads to the packet and consumes all bits. */
 static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial)
 {
 	for (; flow->opaque.budget; flow->opaque.budget--) {
@@ -180,8 +180,9 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial)
 
 /*
  * Find the only bit at or after index *at that can be the return to the address below the top
- * `popped` ones of the return stack, and set *at to the next index.  Call stacks mark such code,
- * and so also accept the first of several proofs, and a single possible bit: `guessed` is set then.
+ * `popped` addresses of the return stack, and set *at to the next index. Call stacks mark such
+ * code, so for these the first of several proofs, or a single possible bit, also suffices; this
+ * sets `guessed`.
  */
 static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned popped)
 {
@@ -221,7 +222,7 @@ void flow_opaque_bits(struct pt_flow *flow, uint64_t bits)
 	}
 }
 
-/* Make bits that are left, and those of them that the flow has not followed, the only ones. */
+/* Keep only remaining bits, and of these only the ones that the flow has not followed. */
 static void restore_bits(struct pt_flow *flow, uint64_t bits)
 {
 	struct opaque_code *opaque = &flow->opaque;
@@ -273,7 +274,7 @@ bool flow_opaque_feed(struct pt_flow *flow)
 	return true;
 }
 
-/* The code has led to known code at ip, and not by a return that was found. */
+/* The code entered known code at ip, without a return that was found. */
 static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 {
 	uint64_t begin, end;
@@ -290,7 +291,7 @@ static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 	}
 }
 
-/* A packet is not known to be of the caller: begin anew at its address, or follow code there. */
+/* The packet may not belong to the caller: restart at its address, or follow code there. */
 static void stay_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip, enum proof proof)
 {
 	struct opaque_code *opaque = &flow->opaque;
@@ -308,14 +309,14 @@ static void stay_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 	opaque->ip = ip;
 }
 
-/* Find out whether the code has returned; set *at to the index after the return's bit. */
+/* Find whether the code returned; set *at to the index after the return's bit. */
 static enum proof find_outermost(struct pt_flow *flow, unsigned *at)
 {
 	struct opaque_code *opaque = &flow->opaque;
 	bool jumped = opaque->returned && !opaque->jumps;
 	enum proof proof;
 
-	/* A function that it called has returned to it; or it jumped there, as before. */
+	/* A function that it called returned to it; or it jumped to the function, as before. */
 	*at = jumped;
 	proof = find_return(flow, at, 0);
 	if (proof == IMPOSSIBLE && jumped) {

@@ -7,8 +7,7 @@
 
 /* clang-format off */
 /*
- * Errata that change the meaning of packets, by CPU (pt_packet_read.c; intel-pt.h has Intel's
- * words for each):
+ * Errata that change the meaning of packets, by CPU (pt_packet_read.c; intel-pt.h quotes Intel):
  *
  *   BDM70   a PSB+ before a TIP.PGE may have a FUP     its ip is doubtful: on_psbend()
  *   APL12   so may an OVF                              the same: flow_on_fup()
@@ -23,7 +22,7 @@
  */
 /* clang-format on */
 
-/* A FUP's opcode; how the address is compressed is above (SDM volume 3, "FUP Packet"). */
+/* A FUP's opcode; the address's compression is in the higher bits (SDM volume 3, "FUP Packet"). */
 #define OPCODE_FUP     0x1d
 #define IP_OPCODE_MASK 0x1f
 
@@ -37,8 +36,7 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 	return true;
 }
 
-/* A packet confirms the ip which an erratum made doubtful, if any.  Returns whether tracing is on.
- */
+/* A packet confirms an ip that an erratum made doubtful, if any. Returns whether tracing is on. */
 static bool accept_erratum_ip(struct pt_flow *flow)
 {
 	uint64_t ip = flow->erratum_resume_ip;
@@ -49,7 +47,7 @@ static bool accept_erratum_ip(struct pt_flow *flow)
 	return flow->state.on;
 }
 
-/* A packet of running code whose ip is unknown.  Returns whether it is only part of an overflow. */
+/* A packet of running code at an unknown ip. Returns whether it is only part of an overflow. */
 static bool fail_without_ip(struct pt_flow *flow)
 {
 	bool dropped = flow->state.overflowed && flow->config.errata.skd010;
@@ -135,7 +133,7 @@ static void add_pending_fup(struct pt_flow *flow, const struct cpu_event_data *e
 	flow->pending_fup[flow->pending_fup_count++] = *event;
 }
 
-/* Emit an event of the CPU. In a PSB's header the time may follow it, so keep it until the end. */
+/* Emit a CPU event. In a PSB's header, keep it until the end, because the time can follow. */
 static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t value,
 			  uint32_t extra)
 {
@@ -150,11 +148,11 @@ static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64
 /* ---- Virtual machines ---------------------------------------------------- */
 
 /*
- * The NR bit of PIP says who runs, from the next ip to the next PIP (SDM volume 3, "PIP").  A
- * guest's addresses mean other code than the host's, so its code is not followed.
+ * The NR bit of PIP shows whether host or guest runs, from the next ip to the next PIP (SDM volume
+ * 3, "PIP"). A guest's addresses refer to other code than the host's, so its code is not followed.
  */
 
-/* Nothing before counts any more: the guest's packets are not decoded. */
+/* Drop all pending state: the guest's packets are not decoded. */
 static void stay_in_guest(struct pt_flow *flow)
 {
 	flow_set_found(flow);
@@ -175,7 +173,7 @@ static void enter_guest(struct pt_flow *flow, uint64_t from)
 	stay_in_guest(flow);
 }
 
-/* The trace of the guest's code, if there is one, ends. */
+/* The trace of the guest's code, if any, ends. */
 static void pause_guest(struct pt_flow *flow)
 {
 	if (flow->state.guest_on)
@@ -183,7 +181,7 @@ static void pause_guest(struct pt_flow *flow)
 	flow->state.guest_on = false;
 }
 
-/* Handle a TIP with a guest before or after it; ip 0: suppressed. */
+/* Handle a TIP into or out of a guest; ip 0: suppressed. */
 static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 {
 	bool enters = !flow->state.guest;
@@ -232,8 +230,7 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	flow->pending = PENDING_TIP;
 }
 
-/* Returns whether tracing may have been off: only a PSB's header, perhaps an erratum's, is a sign.
- */
+/* Returns whether tracing may have been off, because only a PSB's doubtful header shows it on. */
 static bool may_be_off(const struct pt_flow *flow)
 {
 	return flow->config.errata.bdm70 && !flow->state.emitted && flow->state.ip == flow->target;
@@ -259,7 +256,7 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 }
 
-/* Tracing ends that was off: its begin is lost. */
+/* Tracing ends although it was off: its begin is lost. */
 static void fail_without_begin(struct pt_flow *flow)
 {
 	flow_fail(flow, GAP_MISMATCH, 0);
@@ -336,7 +333,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 			flow_begin_tracing(flow, ip, true);
 		return;
 	}
-	if (flow->state.has_interrupt) /* the TIP of the FUP before is missing */
+	if (flow->state.has_interrupt) /* the TIP of the previous FUP is missing */
 		flow_fail(flow, GAP_MISMATCH, flow->state.interrupted);
 	if (flow->state.lost) {
 		if (flow_leave_opaque(flow, OPAQUE_FUP, ip))
@@ -373,7 +370,7 @@ static void on_overflow(struct pt_flow *flow)
 	flow->opaque.active = flow->opaque.guessed = false;
 	flow->state.calls_missing = false;
 	flow_set_after_gap(flow);
-	flow->pebs.bip_size = 0; /* its BEP may be dropped */
+	flow->pebs.bip_size = 0; /* its BEP can be dropped */
 	flow->state.overflowed = true;
 	flow->erratum_resume_ip = 0;
 }
@@ -393,7 +390,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
 	flow->pebs.bip_size = 0;
-	/* Whatever the flow follows up to the header's ip is later. */
+	/* The code up to the header's ip runs later. */
 	stream_settle_cycles(&flow->stream, flow->state.ip);
 	flow_checkpoint_approach(flow);
 }
@@ -402,7 +399,7 @@ static void on_psb(struct pt_flow *flow)
 static void on_psbend(struct pt_flow *flow)
 {
 	if (!flow->in_header) {
-		/* Its PSB is lost, and an unknown part of the trace before it. */
+		/* The PSB and an unknown part of the trace before it are lost. */
 		if (flow->state.on && !flow->state.lost)
 			flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
@@ -429,7 +426,7 @@ static void on_psbend(struct pt_flow *flow)
 	}
 }
 
-/* Returns whether a MODE.TSX has a FUP, as traced code has; in doubt the next packet decides. */
+/* Returns whether a MODE.TSX has a FUP, as in traced code. If unknown, the next packet decides. */
 static bool transaction_has_fup(const struct pt_flow *flow)
 {
 	if (flow->state.on || !flow->erratum_resume_ip)
@@ -444,7 +441,7 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 						: packet->abrt ? CPU_EVENT_TX_ABORT
 							       : CPU_EVENT_TX_COMMIT };
 
-	/* A guest's transactions are its own. */
+	/* Ignore a guest's transactions. */
 	if (flow->state.guest)
 		return;
 	if (flow->in_header || !transaction_has_fup(flow))
@@ -503,7 +500,7 @@ void flow_bound_clock(struct pt_flow *flow)
 
 	if (next < aux->cut_count)
 		bound = tsc_clock_tsc(&flow->stream.clock, aux->cuts[next].time);
-	/* A record before the last packet is of another clock. */
+	/* A record before the last packet belongs to another clock. */
 	if (bound <= clock->step)
 		bound = 0;
 	if (bound == clock->bound)
@@ -531,7 +528,7 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 		flow_update_time(flow);
 }
 
-/* Emit the event of a packet with a value: now, or with the instruction's FUP if it has one. */
+/* Emit a packet's event with a value, immediately or with the instruction's FUP. */
 static void add_event_with_ip(struct pt_flow *flow, const struct cpu_event_data *event, bool has_ip)
 {
 	if (has_ip)
@@ -557,7 +554,7 @@ static void on_event_packet(struct pt_flow *flow, const struct pt_packet *packet
 	case ppt_exstop:
 		add_event_with_ip(flow, &event, packet->payload.exstop.ip);
 		break;
-	case ppt_mwait: /* it and PWRE have no FUP of their own, but that of their EXSTOP */
+	case ppt_mwait: /* MWAIT and PWRE have no FUP except their EXSTOP's */
 		add_cpu_event(flow, CPU_EVENT_MWAIT, mwait->hints, mwait->ext);
 		break;
 	case ppt_pwre:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast engine's handling of packets: each makes something pending (pt_flow.c), sets the time,
- * or becomes an event.  Private to the engine.  Source: SDM volume 3, "Packet Definitions".
+ * The fast engine's handling of packets: each packet becomes pending (pt_flow.c), sets the time, or
+ * becomes an event. Private to the engine. Source: SDM volume 3, "Packet Definitions".
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
@@ -11,7 +11,7 @@
 /* Handle a packet that libipt has read. */
 void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
 
-/* Handle one kind: TNT bits; TIP, TIP.PGE, TIP.PGD and FUP. */
+/* Handle one kind of packet: TNT bits; TIP, TIP.PGE, TIP.PGD and FUP. */
 void flow_on_tnt(struct pt_flow *flow, uint64_t bits);
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet);
@@ -37,7 +37,7 @@ static inline void flow_take_tnt(struct pt_flow *flow, uint64_t bits)
 	flow->pending = PENDING_TNT;
 }
 
-/* Returns whether the state is the usual one, where a TIP needs flow_take_tip() only. */
+/* Returns whether a TIP needs only flow_take_tip(), the usual case. */
 static inline bool flow_takes_tip(const struct pt_flow *flow)
 {
 	return flow->state.on && !flow->state.lost && !flow->state.has_interrupt &&
@@ -50,10 +50,10 @@ static inline void flow_take_tip(struct pt_flow *flow, uint64_t ip)
 	flow->pending = PENDING_TIP;
 }
 
-/* Bring the stream to its present time: emit losses, switch threads, change kernel code. */
+/* Advance the stream to its current time: emit losses, switch threads, change kernel code. */
 void flow_catch_up(struct pt_flow *flow);
 
-/* Emit counts if the next time is of another input.period, or the chosen time begins or ends. */
+/* Emit counts if the next time is in another input.period, or the chosen time begins or ends. */
 void flow_end_period(struct pt_flow *flow);
 
 /* Update the time from the packet clock. */
@@ -81,7 +81,7 @@ static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 
 /*
  * A CYC before a TNT has the time of its first branch (SDM volume 3, "Cycle Packet Semantics"):
- * that one is followed by itself, up to flow_settle().
+ * follow this branch alone, up to flow_settle().
  */
 static inline void flow_split_tnt(struct pt_flow *flow)
 {
@@ -91,10 +91,10 @@ static inline void flow_split_tnt(struct pt_flow *flow)
 	flow->bits = tnt_bits(flow->bits >> 63, 1);
 }
 
-/* The packet after a CYC, or its first branch, is followed: the cycles are of the code so far. */
+/* After the packet after a CYC, or its first branch: the cycles belong to the code so far. */
 void flow_settle(struct pt_flow *flow);
 
-/* The clock's bound may have changed: that of the AUX record which reports the bytes at `at`. */
+/* Set the clock's bound to the time of the AUX record that reports the bytes at `at`. */
 void flow_bound_clock(struct pt_flow *flow);
 
 /* Handle a packet that libipt does not know. */
@@ -106,11 +106,10 @@ static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
 	return at + AUX_WINDOW_PACKET_MAX > flow->window.size;
 }
 
-/* Read and follow frequent packets, until one needs more steps, or libipt's decoder (true). */
+/* Read and follow frequent packets. Returns true at a packet for libipt, false if steps remain. */
 bool flow_read_frequent(struct pt_flow *flow);
 
-/* Look ahead from a TSC packet to the next, which the time by cycles must not pass; without MTCs.
- */
+/* Without MTCs: look ahead to the next TSC packet, which the time by cycles must not pass. */
 void flow_look_ahead(struct pt_flow *flow);
 
 #endif

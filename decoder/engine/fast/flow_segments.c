@@ -5,7 +5,7 @@
 #include "base/workers.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 
-/* Events of a segment: dense traces have two per byte.  One with more is decoded in order. */
+/* A segment's events: dense traces have two per byte. Segments with more are decoded in order. */
 #define EVENTS_FIRST ((size_t)1 << 12)
 #define EVENTS_MAX   ((size_t)1 << 18)
 
@@ -15,7 +15,7 @@ struct pt_segments {
 	struct pt_config config;
 	struct flow_checkpoint first;
 	struct flow_checkpoint now; /* end of the events emitted so far */
-	bool in_flow;               /* `flow` is on its way to the next cut */
+	bool in_flow;               /* `flow` has not reached the next cut */
 	bool in_queue;              /* the oldest segment's events are in the queue */
 	struct aux_cuts plan;       /* begin of the next segment to plan */
 	bool planned_all;
@@ -23,9 +23,9 @@ struct pt_segments {
 	struct segment {
 		struct worker_job job; /* first */
 		struct pt_segments *owner;
-		struct aux_cuts at; /* its begin, unless it is the first */
+		struct aux_cuts at; /* its begin, except of the first segment */
 		uint64_t begin;     /* offset of its cut; 0: the stream's beginning */
-		void *follower;     /* owned: input.follower's; may be NULL */
+		void *follower;     /* owned: state of input.follower; may be NULL */
 		/* Results: */
 		bool usable, ended;
 		struct flow_checkpoint before, after;
@@ -99,7 +99,7 @@ static struct pt_flow *scratch_flow(struct worker_scratch *scratch)
 	return scratch->data;
 }
 
-/* Exchange the lists: the segment's is empty. */
+/* Exchange the lists; the segment's is empty. */
 static void take_counts(struct segment *segment, struct pt_flow *flow)
 {
 	struct code_count_list empty = segment->counts;
@@ -136,7 +136,7 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 
 /* ---- Consuming segments in order ----------------------------------------- */
 
-/* All fields are counts of 64 bits; a segment leaves those of the whole stream at 0. */
+/* All fields are 64-bit counts; a segment's counts of the whole stream are 0. */
 static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
 {
 	uint64_t *to = (uint64_t *)sum;
@@ -146,7 +146,7 @@ static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats 
 		to[i] += from[i];
 }
 
-/* Up to the first branch that is late enough; CPU events may be ahead of branches. */
+/* Raise times up to the first branch that is late enough; CPU events can be ahead of branches. */
 static void raise_times(struct segment *segment, uint64_t time)
 {
 	for (size_t i = 0; i < segment->count; i++) {
@@ -163,13 +163,13 @@ static void raise_times(struct segment *segment, uint64_t time)
 	}
 }
 
-/* Returns whether an event has the instructions since the one before. */
+/* Returns whether an event counts the instructions since the previous one. */
 static bool event_counts(const struct branch_event *event)
 {
 	return event->kind == BRANCH_COUNTS ? event->gap : event->kind != BRANCH_CPU_EVENT;
 }
 
-/* The jumps before the segment count with its first ones. */
+/* Add the jumps before the segment to its first count. */
 static void add_jumps(struct segment *segment, uint64_t jumps)
 {
 	struct branch_event *events = segment->events;
@@ -183,7 +183,7 @@ static void add_jumps(struct segment *segment, uint64_t jumps)
 	segment->after.stream.jump_count += jumps;
 }
 
-/* Correct data unknown to the segment: sums that began before it, and the last event's time. */
+/* Correct data that the segment lacked: sums that began earlier, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
 	struct flow_checkpoint *after = &segment->after;
@@ -265,12 +265,12 @@ static void release_consumed(struct pt_segments *segments)
 		struct segment *segment = segment_at(segments, segments->oldest++);
 
 		workers_cancel(workers, &segment->job);
-		segment->counts.count = 0; /* of a wrong guess */
+		segment->counts.count = 0; /* counts of a wrong guess */
 		segments->in_queue = false;
 	}
 }
 
-/* Decode on with `flow` up to the next cut. */
+/* Continue to decode with `flow` up to the next cut. */
 static void decode_to_next_cut(struct pt_segments *segments)
 {
 	struct pt_stream *stream = &segments->stream, *flow = &segments->flow->stream;
@@ -335,14 +335,13 @@ static void close_segments(struct pt_stream *stream)
 	free(segments);
 }
 
-/* The counts of right guesses came with their events. */
+/* The counts of right guesses were passed on with their events. */
 static void flush_segments(struct pt_stream *stream)
 {
 	pt_stream_flush(&((struct pt_segments *)stream)->flow->stream);
 }
 
-/* Returns the number of segments under way: one is consumed, and all streams have more than
- * threads. */
+/* Returns the number of segments in progress: one more than the threads, over all streams. */
 static unsigned count_ahead(const struct pt_stream_input *input)
 {
 	size_t streams = input->others + 1;
@@ -357,7 +356,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	const struct segment_follower *follower = flow->stream.input.follower;
 
 	segments->stream = flow->stream;
-	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own */
+	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own copy */
 	segments->stream.step = step_segments;
 	segments->stream.close = close_segments;
 	segments->stream.flush = flush_segments;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
- * Private to the engine.  Its files are a chain; each includes only those before it: flow_state
+ * Private to the engine. The engine's files are a chain, and include only earlier files: flow_state
  * with flow_window.c, flow_code, flow_step with emulated_ptwrite.c, flow_follow with flow_cached.c,
  * flow_counted.c and flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow,
  * flow_segments.
@@ -23,7 +23,7 @@
 /* Recently used views: most programs alternate between their own code and a few libraries. */
 #define VIEW_CACHE_SIZE 4u
 
-/* Events pending at a time: one of each kind of packet that has a FUP. More are a damaged trace. */
+/* Maximum pending events: one for each kind of packet with a FUP. More are damage. */
 #define PENDING_FUPS_MAX 4u
 
 enum pending {
@@ -42,39 +42,38 @@ struct flow_state {
 	uint64_t ip, last_ip;           /* `last_ip`: for IP compression */
 	uint64_t interrupted;           /* ip of the last FUP, if has_interrupt */
 	enum insn_mode mode, next_mode; /* `next_mode` takes effect with the next ip */
-	bool on;                        /* user code runs that is traced, at ip */
-	bool lost;          /* ip is not known: the next packet with an ip restarts the flow */
+	bool on;                        /* traced code runs, at ip */
+	bool lost;          /* ip is unknown: the next packet with an ip restarts the flow */
 	bool has_interrupt; /* a FUP without its TIP: `interrupted` is valid */
 	bool guest;         /* a virtual machine runs, not `on` (PIP's NR bit) */
-	bool guest_on;      /* its code is traced: the event that says so was emitted */
+	bool guest_on;      /* its code is traced, and the event for this was emitted */
 	bool after_gap;     /* a gap was emitted, and tracing has not begun since */
 	bool gap_guessed;   /* after_gap is a guess */
 	bool gap_mattered;  /* the guess was used */
-	bool overflowed;    /* the next FUP is where tracing resumes */
+	bool overflowed;    /* tracing resumes at the next FUP */
 	bool aborted;       /* the next TIP is the abort handler of a transaction */
 	bool emitted;       /* a branch was emitted since tracing began */
-	bool calls_missing; /* code that is missing ran since the PSB: its calls are unknown */
+	bool calls_missing; /* missing code ran since the PSB: its calls are unknown */
 	/* A value whose bits are being read; `left` 0: no value. */
 	struct emulated_ptwrite {
-		const struct thread *thread; /* that writes it; borrowed */
-		uint64_t value;              /* bits so far, the first highest */
-		uint64_t ip;                 /* of the function that writes it */
-		unsigned left;               /* bits to come */
+		const struct thread *thread; /* the writer; borrowed */
+		uint64_t value;              /* bits so far, first bit highest */
+		uint64_t ip;                 /* of the writing function */
+		unsigned left;               /* remaining bits */
 	} ptwrite;
 	struct packet_clock clock;
 };
 
-/* Blocks to follow in vain between two PSBs, to find returns out of code without bytes; or 8 times.
- */
+/* Blocks followed in vain between two PSBs to find returns from code without bytes; or 8 times. */
 #define OPAQUE_BUDGET 8192u
 
-/* TNT bits of code without bytes, and of its callers, that are kept. */
+/* Kept TNT bits of code without bytes and its callers. */
 #define OPAQUE_BITS 256u
 
-/* Slots for calls of such code: a power of two. */
+/* log2 of the slots for calls of such code. */
 #define OPAQUE_CALLS_BITS 6
 
-/* A packet that shows where code without bytes led. */
+/* A packet with the target of code without bytes. */
 enum opaque_exit {
 	OPAQUE_TIP,
 	OPAQUE_PGD, /* of a system call */
@@ -82,25 +81,25 @@ enum opaque_exit {
 	OPAQUE_PGE,
 };
 
-/* Code without bytes that runs, called by known code (flow_opaque.c). */
+/* Running code without bytes, called by known code (flow_opaque.c). */
 struct opaque_code {
-	const struct thread *thread; /* that runs it; borrowed */
-	uint64_t ip;                 /* where it was last */
-	uint64_t called;             /* the function that it called last; 0: none */
+	const struct thread *thread; /* runs the code; borrowed */
+	uint64_t ip;                 /* last known ip in the code */
+	uint64_t called;             /* the last function it called; 0: none */
 	struct opaque_call {
-		uint64_t entry, back;    /* where the call led, and where it returns to */
-	} calls[1 << OPAQUE_CALLS_BITS]; /* of such code, or by it (back: 0), since the last PSB */
-	bool bits[OPAQUE_BITS];          /* since it began */
+		uint64_t entry, back;    /* target and return address of the call */
+	} calls[1 << OPAQUE_CALLS_BITS]; /* to such code, or by it (`back` 0), since the last PSB */
+	bool bits[OPAQUE_BITS];          /* since the code began */
 	unsigned count;                  /* of `bits` */
-	unsigned left;                   /* the last ones, which are its callers' */
-	unsigned budget;                 /* blocks to follow up to the next PSB */
-	bool returned;    /* the first bit is a return of known code, perhaps to it */
-	bool jumps;       /* to known code lately, rather than to call it */
-	bool jumped;      /* and that code has returned */
-	bool interrupted; /* by a FUP in it */
-	bool guessed;     /* the last return out of it is not proved */
-	bool active;      /* it runs: the flow's return stack is that of its caller */
-	/* The packet that shows where it led: */
+	unsigned left;                   /* of these, last bits, which belong to its callers */
+	unsigned budget;                 /* blocks left to follow up to the next PSB */
+	bool returned;    /* the first bit is a return of known code, possibly to it */
+	bool jumps;       /* it recently jumped to known code, rather than called it */
+	bool jumped;      /* and the known code returned */
+	bool interrupted; /* by a FUP in the code */
+	bool guessed;     /* the last return from the code is not proved */
+	bool active;      /* the code runs: the flow's return stack is its caller's */
+	/* The packet with the code's target: */
 	enum opaque_exit exit;
 	uint64_t to; /* ip */
 };
@@ -109,66 +108,66 @@ struct pt_flow {
 	struct pt_stream stream;
 	struct aux_window window;
 	struct pt_config config;
-	struct pt_packet_decoder *packets; /* owned; over the present window */
+	struct pt_packet_decoder *packets; /* owned; over the current window */
 	size_t at;                         /* offset in the window of the next packet */
 	bool synced;
-	uint64_t run_begin;         /* offset where the present consecutive pieces begin */
+	uint64_t run_begin;         /* offset of the current run of consecutive pieces */
 	struct aux_cuts cuts;       /* the next cut (flow_checkpoint.h), if aux is not NULL */
 	struct aux_position passed; /* the last cut */
-	bool passing;               /* a PSB was read, its PSBEND not yet; only if there are cuts */
-	bool at_cut;                /* that PSB is the next cut */
+	bool passing;               /* between a PSB and its PSBEND; only if there are cuts */
+	bool at_cut;                /* this PSB is the next cut */
 	bool stops_at_cuts;         /* decode one segment only */
 	bool paused;                /* at a cut, because of stops_at_cuts */
 	struct basic_blocks blocks;
-	struct code_view view;                   /* at ip; bytes NULL: to be looked up */
-	uint32_t region;                         /* of `view`: struct code_regions */
+	struct code_view view;                   /* at ip; bytes NULL: not looked up yet */
+	uint32_t region;                         /* of `view` (struct code_regions) */
 	struct code_view views[VIEW_CACHE_SIZE]; /* recently used */
 	uint32_t regions[VIEW_CACHE_SIZE];       /* of `views` */
 	unsigned next_view;                      /* index of the view to replace */
 	const struct address_space *space;       /* of `views` */
 	struct flow_state state;
-	bool looks_ahead; /* there are CYC packets, but no MTCs: flow_look_ahead() */
+	bool looks_ahead; /* CYC packets without MTCs: flow_look_ahead() */
 	struct address_filter filter;
-	bool next_guest; /* state.guest as of the next ip */
+	bool next_guest; /* state.guest at the next ip */
 	uint64_t
-		erratum_resume_ip; /* where an erratum makes it doubtful that tracing is on; or 0 */
+		erratum_resume_ip; /* ip at which tracing is doubtful because of an erratum; or 0 */
 	bool in_header;            /* between PSB and PSBEND */
 	bool header_has_ip;
 	struct cpu_event_data
-		pending_fup[PENDING_FUPS_MAX]; /* their FUP is their ip, not that of an interrupt */
+		pending_fup[PENDING_FUPS_MAX]; /* the next FUP is their ip, not an interrupt's */
 	unsigned pending_fup_count;
 	struct cpu_event_data cfe; /* of the interrupt whose FUP is next, if has_cfe */
 	bool has_cfe;
 	struct emulated_ptwrite interrupted_ptwrite; /* continues */
-	uint64_t interrupted_ptwrite_ip;             /* when the flow is here again */
-	uint64_t mode_end; /* offset after the last MODE.Exec: a FUP there belongs to it */
+	uint64_t interrupted_ptwrite_ip;             /* at this ip */
+	uint64_t mode_end; /* offset after the last MODE.Exec, which owns a FUP there */
 	struct pebs_block pebs;
 
 	struct return_address {
 		uint64_t ip; /* 0: to code without bytes */
 		union {
 			struct basic_block *call; /* block that ends with the call; NULL: unknown */
-			uint64_t called;          /* ip 0: the function */
+			uint64_t called;          /* if ip is 0: the function */
 		};
 	} returns[RETURN_STACK_SIZE];
 	unsigned return_top, return_count;
 	struct opaque_code opaque;
-	bool reread; /* the packet was not handled: the flow has to follow the code to it first */
-	bool fup_has_next_ip;  /* pt_errata_fup_has_next_ip() */
-	bool compression;      /* returns may be compressed to TNT bits */
+	bool reread;          /* read the packet again after the flow has followed the code to it */
+	bool fup_has_next_ip; /* pt_errata_fup_has_next_ip() */
+	bool compression;     /* returns may be compressed to TNT bits */
 	bool follows_switches; /* stream_follows_switches() */
 
 	enum pending pending;
 	enum fup_kind fup_kind;
 	uint64_t target;     /* ip of the pending TIP or FUP; 0: suppressed */
 	uint64_t bits;       /* tnt_bits.h; with PENDING_NONE deferred until the next TIP */
-	uint64_t later_bits; /* all but the first of a TNT after a CYC, not in `bits`; 0: none */
+	uint64_t later_bits; /* all but the first bit of a TNT after a CYC, not in `bits`; or 0 */
 	unsigned last_bits;  /* number of bits of the last TNT packet in `bits` */
 	unsigned branches_followed;    /* branches since the last packet */
 	struct basic_block *block;     /* at ip; valid during a step */
 	uint32_t cached_block;         /* CFG node at ip, in view; 0: use flow_step_slow() */
 	struct run_recorder *recorder; /* borrowed; NULL: no run is recorded */
-	struct timestamp known; /* when a packet last confirmed ip: the time of direct branches */
+	struct timestamp known; /* last confirmation of ip by a packet: time of direct branches */
 
 	uint64_t offset;  /* of the last packet */
 	uint64_t counted; /* bytes before this offset are in the statistics */
@@ -192,14 +191,14 @@ static inline void flow_apply_mode(struct pt_flow *flow)
 	flow->state.mode = flow->state.ip >> 32 ? INSN_MODE_64 : flow->state.next_mode;
 }
 
-/* The flow is at another ip, whose block is not looked up yet. */
+/* Move the flow to another ip, whose block is not looked up yet. */
 static inline void flow_move_to(struct pt_flow *flow, uint64_t ip)
 {
 	flow->state.ip = ip;
 	flow->cached_block = 0;
 }
 
-/* A gap was emitted. */
+/* Note that a gap was emitted. */
 static inline void flow_set_after_gap(struct pt_flow *flow)
 {
 	flow->state.after_gap = true;
@@ -213,14 +212,14 @@ static inline bool flow_is_after_gap(struct pt_flow *flow)
 	return flow->state.after_gap;
 }
 
-/* Emit a branch at the time when a packet last confirmed ip. */
+/* Emit a branch at the time at which a packet last confirmed ip. */
 static inline __attribute__((always_inline)) struct branch_event *flow_emit_branch(
 	struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
 	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
 }
 
-/* Returns whether the code that follows is counted. */
+/* Returns whether the next code is counted. */
 static inline bool flow_counts(struct pt_flow *flow)
 {
 	return flow->blocks.counts && stream_selects(&flow->stream, &flow->known, flow->state.ip);
@@ -229,8 +228,8 @@ static inline bool flow_counts(struct pt_flow *flow)
 /* ---- The window of bytes, and libipt's packet decoder over it (flow_window.c) -- */
 
 /*
- * Open libipt's decoder over the window.  `in_flow`: a packet begins at the window's begin;
- * otherwise libipt has to synchronise, which it does after the offset that it has.
+ * Open libipt's decoder over the window. `in_flow`: a packet begins at the window's begin;
+ * otherwise libipt must synchronize after its current offset.
  */
 void flow_window_open(struct pt_flow *flow, bool in_flow);
 

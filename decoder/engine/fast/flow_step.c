@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Follow the code one basic block at a time, where nothing is cached. */
+/* Follow the code one basic block at a time, without cached links. */
 #include "decoder/engine/fast/flow_step.h"
 
 #include "decoder/code/stack_effect.h"
@@ -28,7 +28,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 	unsigned returns = flow->return_count;
 	uint64_t bits = flow->bits;
 
-	/* The trace contradicts a guess: it lacks the code before it. */
+	/* The trace contradicts a guess, so code before it is missing. */
 	if (!flow->state.lost && reason == GAP_MISMATCH && flow->opaque.guessed)
 		stream_push_gap(&flow->stream, GAP_NO_CODE, 0);
 	else if (!flow->state.lost)
@@ -51,7 +51,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 			reach_fup(flow);
 	} else if (reason == GAP_NO_CODE &&
 		   (pending == PENDING_TIP || pending == PENDING_TIP_PGD)) {
-		flow->at = flow->offset - flow->window.base; /* the packet is of that code */
+		flow->at = flow->offset - flow->window.base; /* the packet belongs to that code */
 	}
 }
 
@@ -64,7 +64,7 @@ void flow_set_found(struct pt_flow *flow)
 
 /* ---- Pending events ------------------------------------------------------ */
 
-/* A transaction takes effect on the following branches, too. */
+/* A transaction also affects the following branches. */
 static void enter_transaction(struct pt_flow *flow, enum cpu_event_kind kind, uint64_t ip)
 {
 	stream_set_in_tx(&flow->stream, kind == CPU_EVENT_TX_BEGIN);
@@ -104,13 +104,13 @@ void flow_flush_pending(struct pt_flow *flow)
 
 /* ---- Links between blocks ------------------------------------------------ */
 
-/* Returns the CFG node of a successor that is reached without an event, or 0. */
+/* Returns the CFG node of a successor if no event is on the way, or 0. */
 static uint32_t silent_successor(const struct basic_block *block, const struct basic_block *next)
 {
 	return next && next->region == block->region ? next->node : 0;
 }
 
-/* Set the links that flow_run_cached() may follow without looking at the block. */
+/* Set the links that flow_run_cached() can follow without a look at the block. */
 static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 {
 	struct cfg_node *node = cfg_node_at(flow->blocks.nodes, block->node);
@@ -129,8 +129,8 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 }
 
 /*
- * Continue at ip, and keep the block there in `link`, of the previous block.  Links stay within a
- * mapping: they belong to the file, which another process may have mapped elsewhere.
+ * Continue at ip, and store its block in `link` of the previous block. Links stay within a mapping,
+ * because they belong to the file, which another process can map at another address.
  */
 static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
@@ -149,7 +149,7 @@ static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_
 		block && flow->state.emitted && !flow->state.ptwrite.left ? block->node : 0;
 }
 
-/* Continue at the target of an indirect branch, which may be another one, in another mapping. */
+/* Continue at the target of an indirect branch, which can change, also to another mapping. */
 static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link, uint64_t ip)
 {
 	flow_move_to(flow, ip);
@@ -162,14 +162,14 @@ static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link
 
 /* ---- Following branches -------------------------------------------------- */
 
-/* Count an execution of the current block, which was left by its branch (`bit` 1) or without. */
+/* Count an execution of the current block. `bit`: its branch was taken. */
 static void count_block(struct pt_flow *flow, unsigned bit)
 {
 	if (flow_counts(flow))
 		block_counts_add(flow->blocks.counts, flow->block->node, bit);
 }
 
-/* Count one of the first bytes of the current block only. */
+/* Count an execution of only the first bytes of the current block. */
 static void count_part(struct pt_flow *flow, uint64_t bytes)
 {
 	if (bytes && flow_counts(flow))
@@ -184,7 +184,7 @@ static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 	flow_move_to(flow, to);
 }
 
-/* The highest bit is consumed. */
+/* Consume the highest bit. */
 static void drop_tnt_bit(struct pt_flow *flow)
 {
 	flow->bits <<= 1;
@@ -193,8 +193,8 @@ static void drop_tnt_bit(struct pt_flow *flow)
 }
 
 /*
- * Returns whether the current block, of the function [begin, end), ends with a jump that is a call,
- * or to another stack, perhaps to where the same function was left there.
+ * Returns whether the current block, in the function [begin, end), ends with a jump that is a call
+ * or leads to another stack, possibly into the same function.
  */
 static bool leaves_stack(const struct pt_flow *flow, uint64_t begin, uint64_t end)
 {
@@ -211,7 +211,7 @@ static bool leaves_stack(const struct pt_flow *flow, uint64_t begin, uint64_t en
 	       STACK_STAYS;
 }
 
-/* Jumps out of the piece of the current block are not local, either. */
+/* Jumps out of the current block's piece are not local. */
 static void clip_to_piece(const struct pt_flow *flow, uint64_t *begin, uint64_t *end)
 {
 	uint64_t first, last;
@@ -255,7 +255,7 @@ static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *ins
 					 flow->view.end - flow->state.ip - after);
 }
 
-/* Set the way in which flow_run_cached() may leave the block the next time. */
+/* Set how flow_run_cached() leaves the block next time. */
 static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
 	struct basic_block *block = flow->block;
@@ -357,8 +357,8 @@ static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t 
 }
 
 /*
- * The processor compressed the return because it saw the call.  If that was in code that is
- * missing, so is the code to return to, wherever it is.
+ * The processor compressed the return because it traced the call. If the call is in missing code,
+ * so is the return's target.
  */
 static void fail_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
@@ -370,14 +370,14 @@ static void fail_return(struct pt_flow *flow, const struct insn *insn, uint64_t 
 }
 
 /*
- * TNT bits may come before the TIPs of indirect branches between them (SDM volume 3, "Deferred
- * TIPs"): keep the remaining bits until the next TIP.
+ * TNT bits can precede the TIPs of indirect branches between them (SDM volume 3, "Deferred TIPs"):
+ * keep the remaining bits until the next TIP.
  */
 static void defer_tnt(struct pt_flow *flow, uint64_t from)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	/* But bits of an earlier packet cannot be deferred. */
+	/* Bits of an earlier packet cannot be deferred. */
 	if (tnt_bits_count(flow->bits) > flow->last_bits) {
 		flow_fail(flow, GAP_MISMATCH, from);
 		return;
@@ -492,8 +492,9 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 }
 
 /*
- * Returns whether the pending FUP is that of the branch at `from`, although it has the ip after
- * it (pt_packet_read.c): the branch goes where packets say, and no code leads there.
+ * Returns whether the pending FUP belongs to the branch at `from`, although it has the next ip
+ * (pt_packet_read.c): packets decide the branch's target, and the code does not lead to the FUP's
+ * ip.
  */
 static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
@@ -510,7 +511,7 @@ static void advance_to_branch(struct pt_flow *flow, const struct basic_block *bl
 	reach_fup(flow);
 }
 
-/* An address filter may end the trace at a direct branch, and decides without a target (SKL014). */
+/* A filter can end the trace at a direct branch, and decides without a target (SKL014). */
 static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 {
 	if (!flow->target && flow->filter.count &&
@@ -528,7 +529,7 @@ void flow_step_slow(struct pt_flow *flow)
 	uint64_t from;
 
 	if (!block && flow->pending == PENDING_FUP && flow->target == flow->state.ip) {
-		reach_fup(flow); /* no instruction is executed on the way, so no code is missing */
+		reach_fup(flow); /* no instruction is executed before it, so no code is missing */
 		return;
 	}
 	if (!block) {

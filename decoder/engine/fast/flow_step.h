@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows the code from one packet to the next (pt_flow.c): flow_step() is called until nothing is
- * pending, and emits events meanwhile.  Private to the engine.
+ * Follows the code from one packet to the next (pt_flow.c): the caller repeats flow_step(), which
+ * emits events, until nothing is pending. Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
 #define DECODER_ENGINE_FAST_FLOW_STEP_H
@@ -9,15 +9,16 @@
 #include "decoder/engine/fast/flow_state.h"
 
 /*
- * Follow cached blocks as far as possible; the second counts their executions. flow->cached_block
- * is set: a branch was emitted since tracing began, and no emulated PTWRITE is being read.
+ * Follow cached blocks as far as possible; the second function counts executions.
+ * flow->cached_block must be set: a branch was emitted since tracing began, and no emulated PTWRITE
+ * is in progress.
  */
 void flow_run_cached(struct pt_flow *flow);
 void flow_run_counted(struct pt_flow *flow);
 
 /*
- * Enter the code after the cached block without a branch, where other calls are inlined
- * (input.pieces); the stream has room.  Returns false, with nothing done, if it does not.
+ * Enter the code after the cached block, which has other inlined calls (input.pieces), without a
+ * branch. Returns false, with nothing done, if the stream has no room.
  */
 bool flow_pass_cached(struct pt_flow *flow);
 
@@ -25,8 +26,8 @@ bool flow_pass_cached(struct pt_flow *flow);
 void flow_step_slow(struct pt_flow *flow);
 
 /*
- * Returns whether the chosen time begins or ends between the last packet that confirmed ip and
- * this one: local jumps are on both sides, so each is counted by itself.
+ * Returns whether the chosen time begins or ends between the last packet that confirmed ip and this
+ * one. If so, local jumps are on both sides, and are counted one by one.
  */
 static inline bool flow_time_is_cut(struct pt_flow *flow)
 {
@@ -35,7 +36,7 @@ static inline bool flow_time_is_cut(struct pt_flow *flow)
 
 	if (!input->end || flow->known.time == stream->state.now.time)
 		return false;
-	/* Most times both are in it; no event is earlier than the last one. */
+	/* Usually both are inside; no event is earlier than the last one. */
 	if (stream->state.last_pushed >= input->begin && stream->state.now.time <= input->end)
 		return false;
 	return stream_time_is_cut(stream, stream_event_time(stream, flow->known.time),
@@ -58,7 +59,7 @@ static inline void flow_step(struct pt_flow *flow)
 	flow_step_slow(flow);
 }
 
-/* Begin tracing at ip; emit BRANCH_TRACE_ON if a packet says so (`by_packet`) or a gap precedes. */
+/* Begin tracing at ip; emit BRANCH_TRACE_ON if a packet begins it (`by_packet`) or after a gap. */
 void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet);
 
 /* After damage, a packet has an ip: continue there if there is code. */
@@ -70,10 +71,10 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip);
 /* Returns whether the instruction at the flow's ip is a VMLAUNCH or VMRESUME. */
 bool flow_at_vm_entry(struct pt_flow *flow);
 
-/* The trace does not fit the code at ip (0: unknown): emit a gap; wait for a packet with an ip. */
+/* The trace does not fit the code at ip (0: unknown): emit a gap, wait for a packet with an ip. */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 
-/* Returns whether an instruction is a call or jump to an address in it. */
+/* Returns whether an instruction is a direct call or jump. */
 static inline bool flow_insn_is_direct(const struct insn *insn)
 {
 	return (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) && !insn->indirect;
@@ -82,8 +83,8 @@ static inline bool flow_insn_is_direct(const struct insn *insn)
 /* ---- Code without bytes (flow_opaque.c) ---------------------------------- */
 
 /*
- * The flow has come from known code to `ip`, where there is no code, and is lost; 0: by a return.
- * The `returns` innermost addresses of the return stack are those of the callers.  `bits` are left.
+ * The flow went from known code to `ip` without code (0: by a return), and is lost. The `returns`
+ * innermost addresses of the return stack belong to its callers. `bits` remain.
  */
 void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint64_t bits);
 
@@ -91,12 +92,12 @@ void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint
 void flow_opaque_bits(struct pt_flow *flow, uint64_t bits);
 
 /*
- * A packet has come while the flow is lost.  If known code had called what runs, and it has
- * returned since, begin to trace there, and return true: the packet is to be read again.
+ * A packet was read while the flow is lost. If known code called the running code, which has
+ * returned since, begin tracing after the call, and return true: read the packet again.
  */
 bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip);
 
-/* Give bits that are left of that to the flow, which has none.  Returns whether there are any. */
+/* Move remaining bits of such code to the flow, which has none. Returns whether there are any. */
 bool flow_opaque_feed(struct pt_flow *flow);
 
 /* ---- Emulated PTWRITE ------------------------------------------------------ */
@@ -104,7 +105,7 @@ bool flow_opaque_feed(struct pt_flow *flow);
 /*
  * The form of PTWRITE that perf emulates (perf-intel-pt(1), "EMULATED PTWRITE"): a function jumps
  * over 16 signature bytes and then executes 64 conditional jumps, one for each bit of the value,
- * the highest first; each leads to the next one, taken or not.
+ * highest bit first. Each leads to the next jump, taken or not.
  */
 
 /* Bytes of the signature: UD2 and a text. */
@@ -119,13 +120,13 @@ void emulated_ptwrite_begin(struct pt_flow *flow, uint64_t ip);
 /* Add a bit to the value; after the last bit emit its event. */
 void emulated_ptwrite_bit(struct pt_flow *flow, bool bit);
 
-/* The flow was interrupted at ip: the value, if any, continues when the flow is there again. */
+/* The flow was interrupted at ip. The value, if any, continues when the flow is back at ip. */
 void emulated_ptwrite_interrupt(struct pt_flow *flow, uint64_t ip);
 
-/* The flow begins at ip, or returns to it: continue the value that was interrupted there. */
+/* The flow begins at ip, or returns to it: continue a value that was interrupted there. */
 void emulated_ptwrite_resume(struct pt_flow *flow, uint64_t ip);
 
-/* The flow went elsewhere, or is lost: count the value as broken. */
+/* The flow left the function, or is lost: count the value as broken. */
 void emulated_ptwrite_drop(struct pt_flow *flow);
 
 /* Count an interrupted value as broken. */
@@ -136,20 +137,20 @@ void emulated_ptwrite_drop_interrupted(struct pt_flow *flow);
 /* Make the flow's ip unknown; nothing is emitted. */
 void flow_set_lost(struct pt_flow *flow);
 
-/* Emit the pending events, or CFE; the FUP's ip is their address (0: unknown). */
+/* Emit the pending events or CFE with the FUP's ip as their address (0: unknown). */
 void flow_emit_pending(struct pt_flow *flow, uint64_t ip);
 void flow_emit_cfe(struct pt_flow *flow, uint64_t ip);
 
-/* No FUP will come for the pending events: emit them without an address. */
+/* The pending events have no FUP: emit them without an address. */
 void flow_flush_pending(struct pt_flow *flow);
 
 /* The flow's ip is known again: count the bytes before as lost. */
 void flow_set_found(struct pt_flow *flow);
 
-/* The part of the flow that changes at each branch; separate, so that it stays in registers. */
+/* The part of the flow that changes at each branch, separate so that it stays in registers. */
 struct flow_cursor {
 	uint64_t bits;  /* TNT bits, which may be deferred until a TIP */
-	uint64_t steps; /* packed_counts.h: jumps not emitted, instructions not counted yet */
+	uint64_t steps; /* packed_counts.h: jumps not emitted and instructions not counted yet */
 	uint32_t node;  /* CFG node of the current block */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Move the window that packets are read from, and libipt's decoder with it. */
+/* Move the window of packets together with libipt's decoder. */
 #include "decoder/engine/fast/flow_state.h"
 
 void flow_window_open(struct pt_flow *flow, bool in_flow)

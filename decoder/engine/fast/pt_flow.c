@@ -2,8 +2,8 @@
 /*
  * The fast engine: packets drive a flow over cached basic blocks.
  *
- * Each packet makes something pending, and steps follow one block after another until nothing is
- * pending; only then is the next packet read. So no event is emitted before a packet has proved it:
+ * Each packet becomes pending, and steps follow one block after another until nothing is pending;
+ * only then is the next packet read. So no event is emitted before a packet proves it:
  *
  *   packet      the flow continues
  *   ----------  -----------------------------------------------------------
@@ -14,12 +14,12 @@
  *   FUP         to its ip: an interrupt (if TIP or TIP.PGD follows), or a packet's ip
  *   PSB+        to its ip, to check that trace and code agree
  *
- * Return compression (SDM volume 3, "Intel Processor Trace", "RET Compression"): the processor
- * pops its stack of 64 addresses at every near return, also at one that it does not compress;
- * and a call to the next instruction pushes nothing.
+ * Return compression (SDM volume 3, "Intel Processor Trace", "RET Compression"): the processor pops
+ * its stack of 64 addresses at every near return, compressed or not; and a call to the next
+ * instruction pushes nothing.
  *
- * After damage, decoding continues at the next packet with an ip where there is code, or, if code
- * without bytes was called, where it returned (flow_opaque.c).
+ * After damage, decoding continues at the next packet with an ip that has code, or after a call of
+ * code without bytes, at its return (flow_opaque.c).
  */
 
 #include "decoder/engine/fast/pt_flow.h"
@@ -27,7 +27,7 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_packets.h"
 
-/* Bytes between two cuts: some ms of work, and some MB of events. */
+/* Bytes between two cuts: a few ms of work, and a few MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)
 
 /* ---- The stream ---------------------------------------------------------- */
@@ -38,9 +38,9 @@ static bool begins_with_psb(const struct aux_piece *piece)
 }
 
 /*
- * The next pieces are apart: nothing of the state holds for them.  Where the CPU itself resumed,
- * what it resets only at a PSB (clock, last ip, mode, stack of returns) does, and the next packet
- * with an ip restarts the flow, as after damage.
+ * The next pieces are apart, so the state is invalid. If the CPU itself resumed, it keeps the state
+ * that only a PSB resets (clock, last ip, mode, stack of returns), and the next packet with an ip
+ * restarts the flow, as after damage.
  */
 static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 {
@@ -50,7 +50,7 @@ static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 	stream_push_apart(&flow->stream, flow_is_after_gap(flow), piece);
 	flow_set_lost(flow);
 	flow->return_count = return_count;
-	/* A PSB's header itself says whether tracing is on. */
+	/* A PSB's header shows whether tracing is on. */
 	flow->state.lost = piece->resumes && !begins_with_psb(piece);
 	flow->state.on = flow->in_header = flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
@@ -80,7 +80,7 @@ static void finish_pieces(struct pt_flow *flow)
 	begin_pieces(flow, &flow->stream.input.aux->pieces[next]);
 }
 
-/* At the start, or at bytes that are no packet: continue at the next PSB. */
+/* At the start, or at bytes that are not a packet: continue at the next PSB. */
 static void synchronise(struct pt_flow *flow, bool first)
 {
 	uint64_t from = flow->offset, to;
@@ -91,7 +91,7 @@ static void synchronise(struct pt_flow *flow, bool first)
 			flow->stream.ended = true;
 			break;
 		}
-		/* A PSB may straddle the end of the window. */
+		/* A PSB can straddle the end of the window. */
 		flow_window_move(flow, flow->window.size - AUX_WINDOW_PACKET_MAX, false);
 	}
 	flow->stream.ended |= !flow->packets;
@@ -107,7 +107,7 @@ static void synchronise(struct pt_flow *flow, bool first)
 		finish_pieces(flow);
 }
 
-/* Returns whether there was a packet that libipt does not know. */
+/* Read a packet that libipt does not know. Returns whether there was one. */
 static bool read_extended_packet(struct pt_flow *flow)
 {
 	struct extended_packet packet;
@@ -209,7 +209,7 @@ static void flush_flow(struct pt_stream *stream)
 	code_count_list_flush(&flow->blocks.counts->list, stream->input.counter);
 }
 
-/* Count executions if the reader wants them; a spare flow may have been another stream's. */
+/* Count executions if the reader uses them. A spare flow can have another stream's counters. */
 static void set_counts(struct pt_flow *flow, const struct code_counter *counter)
 {
 	if (counter && !flow->blocks.counts)
@@ -258,7 +258,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	set_counts(flow, like->input.counter);
 }
 
-/* Without timing packets there is no state to begin with in the middle. */
+/* Without timing packets, decoding cannot begin in the middle. */
 static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 {
 	if (input->info->config & input->info->tsc_bit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes streams of the fast engine, and flows that decode segments.  Private to the engine. */
+/* Creates streams of the fast engine, and flows that decode segments. Private to the engine. */
 #ifndef DECODER_ENGINE_FAST_PT_FLOW_H
 #define DECODER_ENGINE_FAST_PT_FLOW_H
 
@@ -11,7 +11,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 /* Returns a flow without a stream, owned by the caller, for about `size` bytes of trace. */
 struct pt_flow *pt_flow_spare(uint64_t size);
 
-/* Attach a spare flow to the stream of another flow, at no position yet. */
+/* Attach a spare flow to another flow's stream, without a position yet. */
 void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 		   const struct pt_config *config);
 
@@ -19,12 +19,12 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 void pt_flow_free(struct pt_flow *flow);
 
 /*
- * Returns a stream, owned by the caller, whose segments are decoded by input.workers.  It owns
+ * Returns a stream, owned by the caller, whose segments input.workers decode. The stream owns
  * `flow`, which has not begun.
  *
- * Segments are decoded ahead, each from a guess of the state before it (flow_checkpoint.h), and
- * consumed in order.  After a wrong guess the segment is decoded again, here, from the real state.
- * So the events are those of one flow through the whole stream.
+ * Segments are decoded ahead, each from a guess of the state at its start (flow_checkpoint.h), and
+ * consumed in order. After a wrong guess, `flow` decodes the segment again from the real state. So
+ * the events equal those of one flow through the whole stream.
  */
 struct pt_stream *pt_segments_new(struct pt_flow *flow);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TNT bits that are not consumed yet: the next one highest, and a stop bit after the last
- * one, so that one word holds their number, too.  Private to the fast engine.
+ * TNT bits that are not consumed yet: the next bit is the highest, and a stop bit follows the last,
+ * so that the word also encodes their number. Private to the fast engine.
  */
 #ifndef DECODER_ENGINE_FAST_TNT_BITS_H
 #define DECODER_ENGINE_FAST_TNT_BITS_H
@@ -10,7 +10,7 @@
 
 #define TNT_BITS_NONE (UINT64_C(1) << 63)
 
-/* Returns the lowest `count` of `bits`, at most 63; the oldest is the highest. */
+/* Returns the lowest `count` of `bits`, at most 63; the oldest bit is the highest. */
 static inline uint64_t tnt_bits(uint64_t bits, unsigned count)
 {
 	return (bits << 1 | 1) << (63 - count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turn the events of libipt's block decoder into gaps, branches and CPU events. */
+/* Convert the events of libipt's block decoder to gaps, branches and CPU events. */
 #include "decoder/engine/libipt/pt_blocks.h"
 
 void blocks_count(struct pt_blocks *blocks, uint64_t to)
@@ -80,7 +80,7 @@ static void emit_cpu_event(struct pt_blocks *blocks, const struct cpu_event_data
 	if (event->ip_suppressed)
 		ip = 0;
 	if (ip)
-		blocks_resolve(blocks, ip); /* the block before ends at this event */
+		blocks_resolve(blocks, ip); /* the previous block ends at this event */
 	stream_push_cpu_event(&blocks->stream, note, ip);
 }
 
@@ -119,7 +119,7 @@ static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 	stream_show_tx(&blocks->stream);
 }
 
-/* The pending branch itself leaves the traced code. */
+/* The pending branch leaves the traced code. */
 static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	struct pending_branch *pending = &blocks->pending;
@@ -172,7 +172,7 @@ static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *eve
 static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	blocks_emit_cfe(blocks, 0);
-	/* libipt's time is that of packets after the overflow. */
+	/* libipt's time belongs to packets after the overflow. */
 	blocks->pending.decided = blocks->pending.begun;
 	if (blocks->pending.to)
 		blocks_resolve(blocks, blocks->pending.to);
@@ -207,7 +207,7 @@ static void on_transaction(struct pt_blocks *blocks, const struct pt_event *even
 			stream_show_tx(stream);
 		return;
 	}
-	stream_show_tx(stream); /* of a PSB's header, with no block between */
+	stream_show_tx(stream); /* from a PSB's header, without a block in between */
 	blocks->tx_aborted = event->variant.tsx.aborted;
 	if (note.kind != CPU_EVENT_TX_COMMIT || stream_is_in_tx(stream))
 		emit_cpu_event(blocks, &note, event, event->variant.tsx.ip);
@@ -263,7 +263,7 @@ static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	/* The time of a packet that decides a branch: of the pending one, or of a later one. */
+	/* The time of a packet that decides a branch, the pending one or a later one. */
 	if (event->type == ptev_tick && blocks->pending.read_ahead)
 		return;
 	if (event->has_tsc)

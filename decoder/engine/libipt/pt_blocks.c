@@ -19,7 +19,7 @@
  */
 #include "decoder/engine/libipt/pt_blocks.h"
 
-/* Where it does not know the time, libipt 2.1 returns 0, or a time of all bits. */
+/* libipt 2.1 returns 0 or all bits set for an unknown time. */
 static void advance_time(struct pt_blocks *blocks)
 {
 	uint32_t lost_mtc, lost_cyc;
@@ -43,7 +43,7 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 	struct code_view *view = &blocks->view;
 	const uint8_t *bytes;
 
-	if (block->truncated) /* it is in two sections */
+	if (block->truncated) /* the block is in two sections */
 		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
 	if (block->end_ip - view->begin >= view->end - view->begin)
 		*view = code_image_view(blocks->stream.input.code, blocks->space, block->end_ip);
@@ -54,7 +54,7 @@ static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *bl
 			   insn_mode_of(block->mode));
 }
 
-/* No packet decides where the branch goes; after a tick, libipt's time is that of the next one. */
+/* No packet decides a direct branch. After a tick, libipt's time is the next packet's. */
 static bool is_direct_insn(const struct insn *insn)
 {
 	return !insn->indirect && (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP);
@@ -131,14 +131,14 @@ static void blocks_fail(struct pt_blocks *blocks, enum gap_reason reason, uint64
 	blocks->tx_aborted = false;
 }
 
-/* The same for an error of libipt, which may lack memory. */
+/* The same for an error of libipt, which can be a lack of memory. */
 static void fail_by(struct pt_blocks *blocks, int status, uint64_t ip)
 {
 	alloc_check();
 	blocks_fail(blocks, gap_reason_of(status), ip);
 }
 
-/* libipt needs the trace in one piece: copy consecutive ones.  Write a PSB where there is none. */
+/* libipt needs contiguous trace: copy consecutive pieces. Write a PSB if they begin without one. */
 static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 {
 	size_t first = blocks->next_piece, end = first;
@@ -175,7 +175,7 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->idle = false;
 }
 
-/* The consecutive pieces end; others may begin apart. */
+/* The consecutive pieces end; others can begin apart. */
 static void finish_run(struct pt_blocks *blocks)
 {
 	struct pt_stream *stream = &blocks->stream;
@@ -194,7 +194,7 @@ static void finish_run(struct pt_blocks *blocks)
 		stream_finish(stream);
 }
 
-/* Count the bytes up to where libipt is synchronised as skipped or lost. */
+/* Count the bytes before libipt's synchronization point as skipped or lost. */
 static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool first)
 {
 	struct pt_stream_stats *stats = &blocks->stream.stats;
@@ -212,7 +212,7 @@ static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool 
 	blocks->counted = to;
 }
 
-/* Give the decoder the code of who runs at the present time, which libipt 2.1 has by an event. */
+/* Select the code of the current time's thread. libipt 2.1 has the time from an event. */
 static void seek_schedule(struct pt_blocks *blocks)
 {
 	if (stream_is_timed(&blocks->stream))
@@ -220,14 +220,13 @@ static void seek_schedule(struct pt_blocks *blocks)
 	blocks_use_image(blocks);
 }
 
-/* Returns the next PSB's offset, or the size.  libipt 2.1 does not find one that it has read ahead.
- */
+/* Returns the next PSB's offset, or the size. libipt 2.1 misses a PSB that it has read ahead. */
 static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
 {
 	uint64_t from = blocks->psb_end;
 	const uint8_t *found;
 
-	/* A damaged packet may have swallowed the beginning of a PSB. */
+	/* A damaged packet can include the start of a PSB. */
 	if (from + AUX_PSB_SIZE < decoded)
 		from = decoded - AUX_PSB_SIZE + 1;
 	found = aux_find_psb(blocks->bytes + from, blocks->size - from,
@@ -274,8 +273,8 @@ static void synchronise(struct pt_blocks *blocks)
 }
 
 /*
- * Returns where the last packet decided that the pending branch goes; 0: not decided, as after a
- * direct branch.  libipt begins a block there, although it gets no code.
+ * Returns the pending branch's target by the last packet; 0: not decided, as after a direct branch.
+ * libipt begins a block at the target, although it gets no code.
  */
 static uint64_t decided_ip(struct pt_blocks *blocks)
 {
@@ -320,14 +319,14 @@ static bool lacks_code(int status, const struct pt_block *block)
 }
 
 /*
- * Decode the first block after a PSB in mid-flow, twice if need be: only the block shows its ip,
- * and so the right image.  Returns libipt's status.
+ * Decode the first block after a PSB in mid-flow, if necessary twice, because only the block shows
+ * the ip, and thereby the right image. Returns libipt's status.
  */
 static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 {
 	int status = pt_blk_next(blocks->decoder, block, sizeof(*block));
 
-	if (status >= 0 && !block->ninsn) /* an event of the header is next: libipt 2.1 */
+	if (status >= 0 && !block->ninsn) /* libipt 2.1: an event of the header is next */
 		return status;
 	blocks->fresh = false;
 	if (blocks_enter(blocks, block->ip) && lacks_code(status, block))
@@ -339,7 +338,7 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	return status;
 }
 
-/* Decode a block with the image of this time; or with another, if this has no code at its ip. */
+/* Decode a block with the image of this time, or with another one if this has no code at the ip. */
 static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 {
 	int status;
@@ -355,8 +354,8 @@ static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 }
 
 /*
- * A damaged MODE.Exec (flow_apply_mode()): libipt reads other code than ran.  libipt 2.1 does so,
- * too, where it knows no mode: after an overflow, or CS.L with CS.D.
+ * A damaged MODE.Exec (flow_apply_mode()) makes libipt read the wrong code. libipt 2.1 also does so
+ * if the mode is unknown: after an overflow, or CS.L with CS.D.
  */
 static bool has_impossible_mode(const struct pt_block *block)
 {
@@ -393,7 +392,7 @@ static void next_block(struct pt_blocks *blocks)
 	if (status < 0 && pt_errcode(status) == pte_eos) {
 		finish_run(blocks);
 	} else if (status < 0 && pt_errcode(status) == pte_no_enable) {
-		/* Tracing is off, and nothing follows before the next PSB: no loss. */
+		/* Tracing is off, and no trace follows before the next PSB: no loss. */
 		blocks->synced = false;
 		blocks->idle = true;
 	} else if (status < 0) {

@@ -8,10 +8,10 @@
 #include "decoder/engine/pt_stream_base.h"
 
 /*
- * Replaces packets that libipt 2.0 does not know, and guests that it cannot follow, by packets
- * with which its block decoder finds the right branches.
+ * Replaces packets that libipt 2.0 does not know, and guests that it cannot follow, by packets that
+ * make its block decoder find the right branches.
  *
- * Works on a copy of the trace, which keeps its length:
+ * Works on a copy of the trace, and keeps its length:
  *
  *   CFE, EVD, TRIG  EXSTOP, of two bytes; the list of notes has the original packet.
  *   BIP, BEP        A CFE, BEP or TRIG with a FUP of its own is an EXSTOP with a FUP
@@ -28,12 +28,12 @@
  */
 
 struct pt_rewrite {
-	/* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: itself. */
+	/* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: unchanged. */
 	struct pt_rewrite_note {
 		uint64_t offset; /* of the packet, in the rewritten trace */
 		struct cpu_event_data note;
 		bool of_interrupt; /* a CFE: the FUP after it has its address */
-		bool bound;        /* it has a FUP of its own */
+		bool bound;        /* has its own FUP */
 		bool dropped;      /* its FUP is missing: libipt reports no event */
 		bool is_guest; /* no event: the trace of a guest's code begins (`guest`) or ends */
 		bool guest;
@@ -41,22 +41,22 @@ struct pt_rewrite {
 	size_t count, room, next; /* `next`: for the reader; begins at 0 */
 	uint64_t last_ip;         /* of the CPU, at the end of the bytes */
 	uint8_t exec_mode;        /* payload of its last MODE.Exec; 0 if absent */
-	bool has_guests;          /* NR bits count (stream_is_of_guest()); set by the owner */
+	bool has_guests;          /* use NR bits (stream_is_of_guest()); set by the owner */
 };
 
 /* Bytes of pt_rewrite_header(). */
 #define PT_REWRITE_HEADER 48u
 
 /*
- * Write a PSB+ and padding, for libipt to begin where the trace resumes without a PSB after the
- * bytes rewritten last.  `tsc`: the time; 0: unknown.
+ * Write a PSB+ and padding, for trace that resumes without a PSB after the last rewritten bytes.
+ * `tsc`: the time; 0: unknown.
  */
 void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *bytes);
 
 /*
- * Rewrite `size` bytes of trace, with padding after them for libipt.  The notes of an earlier
- * call are dropped.  `header` is PT_REWRITE_HEADER if the bytes begin with a header of a PSB; the
- * next packet with an ip is where tracing resumes then; otherwise 0.
+ * Rewrite `size` bytes of trace, followed by padding for libipt. Drops the notes of an earlier
+ * call. `header` is PT_REWRITE_HEADER if the bytes begin with pt_rewrite_header(), so that tracing
+ * resumes at the next packet with an ip; otherwise 0.
  */
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata, uint8_t *bytes,
 		      uint64_t size, uint64_t header);
@@ -72,7 +72,7 @@ void pt_rewrite_release(struct pt_rewrite *rewrite);
 
 struct pt_blocks {
 	struct pt_stream stream;
-	uint8_t *bytes;    /* owned: consecutive pieces, padded; perhaps PT_REWRITE_HEADER before */
+	uint8_t *bytes;    /* owned: consecutive pieces, padded; possibly after PT_REWRITE_HEADER */
 	uint64_t size;     /* of `bytes` */
 	size_t next_piece; /* the first piece after `bytes` */
 	struct pt_config config;
@@ -82,19 +82,19 @@ struct pt_blocks {
 	bool ticks;                       /* libipt 2.1: tick events have the times of branches */
 	int status;                       /* of the last libipt call */
 	bool synced;
-	bool fresh;   /* synchronised, and nothing decoded since */
+	bool fresh;   /* synchronized, and nothing decoded since */
 	bool idle;    /* tracing is off up to the next PSB */
 	bool damaged; /* a gap was emitted, and no trace since */
 	bool tx_aborted;
-	const struct address_space *space; /* of the decoder's image */
+	const struct address_space *space; /* space of the decoder's image */
 	struct code_view view;             /* of the last block, in this space */
 	struct pending_branch {
 		uint64_t begin, from; /* the first and the last instruction of the block */
 		struct insn insn;     /* kind BRANCH_NONE: nothing is pending */
 		uint8_t flags;
 		struct timestamp begun, decided; /* times of the block, and of the branch */
-		bool read_ahead; /* libipt has read the packet after the one that decided it */
-		uint64_t to;     /* before an event: where a packet decided it to go; or 0 */
+		bool read_ahead; /* libipt has read beyond the packet that decided the branch */
+		uint64_t to;     /* before an event: target decided by a packet; or 0 */
 	} pending;
 	struct pt_rewrite rewrite;
 	struct cpu_event_data cfe; /* of the next interrupt, if has_cfe */
@@ -112,16 +112,16 @@ struct pt_stream *pt_blocks_new(const struct pt_stream_input *input,
 /* Count the block of the pending branch, which went to `to`. */
 void blocks_count(struct pt_blocks *blocks, uint64_t to);
 
-/* The pending branch went to `to`. */
+/* Emit the pending branch, which went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);
 
-/* Give the decoder the image of the present code.  Returns whether it changed. */
+/* Set the decoder's image to the current code. Returns whether it changed. */
 bool blocks_use_image(struct pt_blocks *blocks);
 
 /* Tracing begins at ip.  Returns whether the decoder's image changed. */
 bool blocks_enter(struct pt_blocks *blocks, uint64_t ip);
 
-/* Emit the pending CFE, if any: the address of its interrupt is ip (0: unknown). */
+/* Emit the pending CFE, if any, with its interrupt's address (0: unknown). */
 void blocks_emit_cfe(struct pt_blocks *blocks, uint64_t ip);
 
 /* Handle an event of libipt. */

@@ -11,8 +11,8 @@
 #define TIP_PGD        0x01 /* the ip suppressed */
 #define TIP_PGE        0x11
 #define FUP            0x1d
-#define IP_OPCODE_MASK 0x1f /* of TIP, FUP and their like; IPBytes is above */
-#define UNKNOWN        0xff /* no second byte of a packet */
+#define IP_OPCODE_MASK 0x1f /* of TIP, FUP etc.; IPBytes is above */
+#define UNKNOWN        0xff /* not a second byte of any packet */
 #define TSC            0x19
 #define TSC_BYTES      7u
 #define MODE           0x99
@@ -24,17 +24,17 @@ struct rewriter {
 	uint8_t *bytes;
 	uint64_t size;
 	uint64_t at, next; /* offset of the packet, and of the next one */
-	uint64_t out;      /* offset to write to: `at`, except in a guest */
+	uint64_t out;      /* output offset: `at`, except in a guest */
 	struct pt_packet_decoder *packets;
 	struct pebs_block pebs;
 	size_t first_bound;  /* the first note that still needs a FUP */
 	uint64_t last_ip;    /* of the CPU */
-	uint64_t kept_ip;    /* of libipt, which sees the packets that are kept */
+	uint64_t kept_ip;    /* of libipt, which reads the kept packets only */
 	uint64_t header_fup; /* 1 + offset of the header's FUP; 0 if absent */
 	uint64_t header_fup_size;
 	bool in_header, guest, next_guest;
 	bool guest_on;   /* the guest's code is traced */
-	bool overflowed; /* the next FUP is where tracing resumes */
+	bool overflowed; /* tracing resumes at the next FUP */
 };
 
 /* ---- Writing ------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static void pad_packets(struct rewriter *rewriter)
 	rewriter->out = rewriter->next;
 }
 
-/* Drop the packet.  In a guest the space is padded later. */
+/* Drop the packet. In a guest, its bytes are padded later. */
 static void drop_packet(struct rewriter *rewriter)
 {
 	if (!rewriter->guest)
@@ -71,7 +71,7 @@ static void add_note(struct rewriter *rewriter, struct pt_rewrite_note note)
 	*ARRAY_ADD(rewrite->notes, rewrite->count, rewrite->room) = note;
 }
 
-/* Replace the packet by an EXSTOP. The header of a PSB may not have one. */
+/* Replace the packet by an EXSTOP, which is invalid in a PSB's header. */
 static void replace_by_exstop(struct rewriter *rewriter, struct pt_rewrite_note note)
 {
 	if (rewriter->in_header) {
@@ -87,7 +87,7 @@ static void replace_by_exstop(struct rewriter *rewriter, struct pt_rewrite_note 
 
 /* ---- Guests -------------------------------------------------------------- */
 
-/* The trace of a guest's code begins or ends at the next packet, out of the host's sight. */
+/* The trace of a guest's code begins or ends at the next packet, invisible to the host. */
 static void switch_guest(struct rewriter *rewriter, bool on)
 {
 	if (rewriter->guest_on == on || rewriter->next - rewriter->out < 2)
@@ -116,7 +116,9 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 
 	rewriter->guest = rewriter->guest_on = false;
 	if (end - rewriter->out < size + 1) {
-		/* No space, because the guest did nothing: make a gap, and no wrong branch. */
+		/*
+		 * No space, as the guest did nothing: write damage, for a gap and no wrong branch.
+		 */
 		pad_packets(rewriter);
 		rewriter->bytes[end - 2] = EXTENDED;
 		rewriter->bytes[end - 1] = UNKNOWN;
@@ -128,7 +130,7 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 	rewriter->kept_ip = ip;
 }
 
-/* The host resumes by packets that are kept. */
+/* The host resumes with kept packets. */
 static void end_guest(struct rewriter *rewriter)
 {
 	pad_packets(rewriter);
@@ -212,7 +214,7 @@ static void on_psb(struct rewriter *rewriter)
 	keep_packet(rewriter);
 }
 
-/* The packets after the header's FUP take its space, up to the end of the header. */
+/* Move the packets after the header's FUP over it, up to the end of the header. */
 static void hide_header_fup(struct rewriter *rewriter)
 {
 	uint8_t *fup = rewriter->bytes + rewriter->header_fup - 1;
@@ -238,7 +240,7 @@ static void on_psbend(struct rewriter *rewriter)
 	rewriter->guest_on &= rewriter->guest;
 }
 
-/* A packet that has a FUP has no FUP in a guest. */
+/* Drop a packet's FUP in a guest. */
 static void on_event_packet(struct rewriter *rewriter, bool has_ip)
 {
 	if (rewriter->guest && has_ip)
@@ -324,7 +326,7 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 	case ppt_ptw:
 		on_event_packet(rewriter, packet->payload.ptw.ip);
 		break;
-	case ppt_mwait: /* libipt 2.0 takes the next FUP for it, also that of an interrupt */
+	case ppt_mwait: /* libipt 2.0 assigns the next FUP to it, even an interrupt's */
 		replace_by_exstop(rewriter,
 				  (struct pt_rewrite_note){
 					  .note = { CPU_EVENT_MWAIT, packet->payload.mwait.ext,
@@ -375,7 +377,7 @@ static void on_extended_packet(struct rewriter *rewriter, const struct extended_
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* Bytes that are no packet stay unchanged up to the next PSB: libipt will skip them, too. */
+/* Keep bytes that are not a packet, up to the next PSB: libipt will also skip them. */
 static bool synchronise(struct rewriter *rewriter)
 {
 	rewriter->next = rewriter->at;
@@ -408,7 +410,7 @@ static bool rewrite_packet(struct rewriter *rewriter)
 	if (!size && !status)
 		return false;
 	rewriter->next = rewriter->at + size;
-	/* Not packet.size: errata change libipt's reading. */
+	/* Do not use packet.size: errata change libipt's reading. */
 	if (!size && pt_pkt_get_offset(rewriter->packets, &rewriter->next) < 0)
 		return false;
 	if (rewriter->next > rewriter->size)
@@ -441,7 +443,7 @@ void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *
 	*bytes = PSBEND;
 }
 
-/* Begin to rewrite: after a header as in a guest that is left with the next ip. */
+/* Begin to rewrite; after a header, as in a guest that the next ip leaves. */
 static bool begin_rewriting(struct rewriter *rewriter, uint64_t header)
 {
 	if (!header)
