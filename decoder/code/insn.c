@@ -332,7 +332,7 @@ static bool may_be_vector(const struct insn_bytes *d)
 static void set_vector_form(struct insn_bytes *d, char letter, unsigned size)
 {
 	d->at += size;
-	d->map = MAP_0F38; /* stands for any map without branches */
+	d->map = MAP_0F38; /* any map without branches */
 	set_form(d, may_be_vector(d) ? letter : 'x');
 }
 

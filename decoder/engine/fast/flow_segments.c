@@ -341,7 +341,7 @@ static void flush_segments(struct pt_stream *stream)
 	pt_stream_flush(&((struct pt_segments *)stream)->flow->stream);
 }
 
-/* Returns the number of segments in progress: one more than the threads, over all streams. */
+/* Returns the number of segments in progress: at least two, in all streams more than threads. */
 static unsigned count_ahead(const struct pt_stream_input *input)
 {
 	size_t streams = input->others + 1;
