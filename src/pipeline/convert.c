@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choose the kind of conversion by the input. */
+/* Choose the conversion for the input. */
 #include "src/pipeline/convert.h"
 
 #include <sys/wait.h>
@@ -82,7 +82,7 @@ static int cut_memtrace(const struct options *options, struct report *report, st
 	return status;
 }
 
-/* Print what needs no decoding: a list, or events. */
+/* Print a list or events, which need no decoding. */
 static int print_undecoded(const struct options *options, struct name_table *names,
 			   struct report *report, struct diag *diag, struct error *err)
 {
@@ -97,7 +97,7 @@ static int print_undecoded(const struct options *options, struct name_table *nam
 	if (!text)
 		return -1;
 	status = (list ? list_recording : convert_events)(names, report, diag, text, err);
-	fclose(text); /* write errors show in the output */
+	fclose(text); /* the output reports write errors */
 	report->summary.output_cut = output.cut;
 	if (status == 0)
 		status = output_close(&output, err);
@@ -155,7 +155,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 			"overlays are left out: only --format=ftf, html and events of a perf.data file show them");
 	if (convert_input(options, report, diag, err) < 0 || file_use_shortage(err) < 0)
 		return EXIT_FAILED;
-	/* Its stamp would claim that it is complete, and the next run would keep it. */
+	/* The stamp would mark the output as complete, and the next run would keep it. */
 	if (report->summary.output_cut && options->stamp && !options->max_output) {
 		error_set(
 			err, ERROR_SYSTEM,
@@ -196,7 +196,7 @@ static bool prove(const struct options *options)
 		return false;
 	for (int i = 1; i < options->input_count; i++)
 		if (perf_file_append(&file, options->inputs[i], &diag, &err) < 0) {
-			/* The advice is for one output, and --join would be refused. */
+			/* Cut the advice: it is for one output, and --join would be refused. */
 			err.text[strcspn(err.text, ";")] = 0;
 			return say_apart(options, err.text);
 		}

@@ -14,8 +14,8 @@ enum exit_status convert(const struct options *options, struct report *report, s
 			 struct error *err);
 
 /*
- * The conversions for each kind of input and answer. `names` lasts as long as the run; counts, gaps
- * and answers go to `report`, warnings to `diag`. They return 0; -1 with err filled and the output
+ * The conversions by kind of input and answer. `names` lives as long as the run; counts, gaps and
+ * answers go to `report`, warnings to `diag`. Each returns 0; -1 with err filled and the output
  * removed.
  */
 
@@ -27,13 +27,13 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 int convert_perf_script(const struct options *options, struct name_table *names,
 			struct report *report, struct diag *diag, struct error *err);
 
-/* Print the hits of a recording, if there is one, and the overlays' events (--format=events). */
+/* Print the hits of the recording, if any, and the overlays' events (--format=events). */
 int convert_events(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
 		   struct error *err);
 
 /*
- * Print the contents of a recording by its sideband (`ptrace2ftf list`): threads, buffers, losses,
- * files. Decodes no trace, and reads no bytes of trace except for --time.
+ * Print a recording's threads, buffers, losses and files from the sideband (`ptrace2ftf list`).
+ * Decodes no trace, and reads trace only for --time.
  */
 int list_recording(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
 		   struct error *err);
@@ -42,13 +42,13 @@ struct perf_recording;
 struct pt_stream_input;
 
 /*
- * Give a format the branches of the times that it asks for (struct output_format), if the trace has
- * times.  `input` is that of each stream, but for `aux` and `diag`.
+ * Pass the branches of the times that a format requests (struct output_format), if the trace has
+ * times. `input` is used for each stream, with another `aux` and `diag`.
  */
 void second_look(struct perf_recording *recording, const struct pt_stream_input *input,
 		 const struct output_format *format, struct format_output *end);
 
-/* Returns whether the inputs are provably parts of one recording (perf_file.h), by a process. */
+/* Returns whether the inputs are provably parts of one recording (perf_file.h). Runs a process. */
 bool input_parts_are_one(const struct options *options);
 
 #endif

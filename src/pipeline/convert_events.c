@@ -51,7 +51,7 @@ static void ignore_slices(const struct slice_sink *sink, void *track,
 	(void)batch;
 }
 
-/* Builds the text's calls and drops them. */
+/* Build the text's calls and drop them. */
 static int show_text_hits(struct hit_input *input, struct error *err)
 {
 	static const struct slice_sink nowhere = { .events = ignore_slices };

@@ -17,7 +17,7 @@
 #include "src/report/progress.h"
 #include "src/select/mode_filter.h"
 
-/* Limit of events of a hidden thread fed to its stack at once. */
+/* Batch size of a hidden thread's events. */
 #define FOLLOWED_MOST 64
 
 struct conversion {
@@ -34,14 +34,14 @@ struct conversion {
 	struct event_output events;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
-	struct trace_facts facts;           /* of the formats' requests */
+	struct trace_facts facts;           /* for the formats' requests */
 	struct thread_output {
-		uint32_t track;           /* 1 + the index of its track; 0: it has none */
-		bool has_branches;        /* or gaps */
-	} * threads;                      /* owned; by thread index, the last of unknown ones */
-	size_t thread_count;              /* without unknown ones */
-	const struct thread *last_thread; /* of the last event; NULL: unknown, or none */
-	struct mapping noted;             /* of the file that was noted last, in: */
+		uint32_t track;                  /* 1 + the index of its track; 0: no track */
+		bool has_branches;               /* or gaps */
+	} * threads;                             /* owned; by thread index; last: unknown threads */
+	size_t thread_count;                     /* without unknown threads */
+	const struct thread *last_thread;        /* of the last event; NULL: unknown, or none */
+	struct mapping noted;                    /* of the last noted file, in: */
 	const struct address_space *noted_space; /* borrowed */
 	struct mode_filter mode_filter;
 	struct period_counters counters;
@@ -63,7 +63,7 @@ static bool selects_code(const void *context, const struct thread *thread, uint6
 	       (!c->mode_filter.active || mode_filter_has(c->mode_filter.mode, ip));
 }
 
-/* Returns whether jobs may follow calls: nothing else needs their branches in order. */
+/* Returns whether jobs may follow calls, because nothing else needs the branches in order. */
 static bool follows_ahead(const struct conversion *c)
 {
 	const struct options *options = c->options;
@@ -78,7 +78,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 {
 	const struct conversion *c = context;
 	const struct perf_recording *recording = &c->recording;
-	/* Single jumps within functions. */
+	/* Events for jumps within functions. */
 	bool skips = !c->pipeline.format->all_branches && c->options->stacks == STACKS_PRECISE;
 	bool chooses = c->mode_filter.active || event_filter_by_thread(&recording->filter);
 
@@ -120,7 +120,7 @@ static int open_streams(struct conversion *c, struct error *err)
 		.input = stream_input,
 		.context = c,
 		.count = auxtrace->stream_count,
-		/* A thread's calls and jumps may come ahead of other threads'. */
+		/* A thread's calls and jumps can precede earlier ones of other threads. */
 		.in_bursts = !c->reports_branches && !resolver_changes(&c->recording.resolver),
 	};
 	return pt_streams_open(&c->streams, err);
@@ -133,7 +133,7 @@ static int verify_engines(struct conversion *c, struct error *err)
 	for (size_t i = 0; i < c->recording.auxtrace.stream_count; i++) {
 		struct pt_stream_input input = stream_input(c, i);
 
-		input.cpu_events = false; /* libipt's engine has none */
+		input.cpu_events = false; /* libipt's engine emits none */
 		input.follower = NULL;
 		if (pt_verify(&input, c->options->verify, &verdict, err) < 0)
 			return -1;
@@ -159,7 +159,7 @@ static void *add_track(void *context, const struct thread *thread)
 					 event_thread_name(main_thread), event_thread_name(thread));
 }
 
-/* magic-trace counts times from the earliest hit or event, and writes hits first. */
+/* magic-trace's times start at the earliest hit or event, and hits precede. */
 static uint64_t write_hits(void *context, uint64_t time)
 {
 	struct conversion *c = context;
@@ -255,7 +255,7 @@ static void note_file(struct conversion *c, const struct address_space *space, u
 	resolver_find(&c->recording.resolver, space, ip);
 }
 
-/* Note the files of events whose names are not needed. */
+/* Note the files of events if names are not needed. */
 static void note_files(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	for (const struct branch_event *event = events; event < events + count; event++) {
@@ -293,7 +293,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 
 	if (is_gap)
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
-	/* Without stacks, all branches of the thread. */
+	/* Without stacks, take all branches of the thread. */
 	while (!c->pipeline.machine && !is_gap && fed < count && events[fed].kind < BRANCH_GAP &&
 	       events[fed].thread == events->thread)
 		fed++;
@@ -320,7 +320,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	return fed;
 }
 
-/* Take a count of jumps that are not events, or of instructions and cycles. */
+/* Add a count of jumps that are not events, or of instructions and cycles. */
 static void count_jumps(struct conversion *c, const struct branch_event *event)
 {
 	if (!event->to && !event->insns && !event->cycles)
@@ -334,8 +334,8 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 }
 
 /*
- * Follow or drop the first of some unwanted events; follow them if wanted threads inherit their
- * thread's stack. Returns the number of events.
+ * Drop the first of some unwanted events, or follow them if wanted threads inherit the stack of
+ * their thread. Returns the number of events.
  */
 static size_t drop_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
@@ -387,7 +387,7 @@ static void show_progress(struct conversion *c)
 	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
-/* The stage that takes branches in order, run by any one of the workers at a time. */
+/* The ordered stage, run by one worker at a time. */
 static bool take_branches(void *context)
 {
 	struct conversion *c = context;
@@ -474,7 +474,7 @@ static int write_rest(struct conversion *c, struct error *err)
 	write_overlays(c);
 	if (c->options->verify && verify_engines(c, err) < 0)
 		return -1;
-	/* May end the program, so it comes before the output gets its name. */
+	/* This can end the program, so call it before the output gets its name. */
 	code_files_warn(&c->recording.code_files, c->recording.timeline, c->diag);
 	if (c->pipeline.format->look) {
 		c->pipeline.slices_end = look_again;
@@ -493,7 +493,7 @@ static void report_threads(const struct conversion *c)
 
 	threads = timeline_threads(c->recording.timeline, &count);
 	for (size_t i = 0; i <= count; i++) {
-		size_t track = c->threads[i].track - 1; /* huge: it has none */
+		size_t track = c->threads[i].track - 1; /* huge: no track */
 		bool counted = c->pipeline.totals.report && track < tree->thread_room;
 
 		if (c->threads[i].has_branches)
@@ -556,7 +556,7 @@ static void report_result(struct conversion *c)
 
 /* ---- The conversion ------------------------------------------------------ */
 
-/* If only one privilege level was recorded, nothing needs to be filtered. */
+/* No filter is needed if only one privilege level was recorded. */
 static int open_mode(struct conversion *c, struct error *err)
 {
 	const struct pt_info *info = &c->recording.auxtrace.info;
@@ -608,7 +608,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		return -1;
 	c->facts = (struct trace_facts){
 		.wall_base = overlays_wall(&c->overlays, &overlaid),
-		/* Perfetto sorts by id: tracks that are not threads come after all threads. */
+		/* Perfetto sorts by id: tracks that are not threads follow all threads. */
 		.free_id = (uint32_t)MAX(timeline_highest_id(recording->timeline),
 					 overlays_highest_id(&c->overlays)) +
 			   1,
@@ -641,7 +641,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	return 0;
 }
 
-/* Jobs first: after an interrupt some are still decoding. */
+/* Stop the jobs first: after an interrupt some still decode. */
 static void close_conversion(struct conversion *c)
 {
 	pt_streams_close(&c->streams);

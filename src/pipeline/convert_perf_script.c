@@ -17,10 +17,7 @@ struct script_conversion {
 	size_t event_room;
 };
 
-/*
- * Pass slices on. If the text lacks the data that levels depend on, mark them with
- * SLICE_UNCERTAIN_LEVEL.
- */
+/* Pass slices on, with SLICE_UNCERTAIN_LEVEL if the text lacks the data for levels. */
 static void mark_levels(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	struct script_conversion *c = sink->context;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Choose the number of threads and the size of segments; a test program has functions of its own.
- */
+/* Choose the number of threads and the size of segments; a test program replaces this file. */
 #include "src/pipeline/recording.h"
 
 #include <sched.h>
 #include <unistd.h>
 
 /*
- * Bytes of AUX data below which threads cost more than they save; if nobody asked for threads, also
- * where they save some 0.05 s: a second one takes 30 % more CPU time and three times the memory for
- * 2 MiB, and 6 % more for 8.8 MB (tests/bench/README.md).
+ * Minimum bytes of AUX data for threads, at which these save time; without -j, at which they save
+ * more than about 0.05 s: a second thread takes 30 % more CPU time and three times the memory for 2
+ * MiB, and 6 % more CPU time for 8.8 MB (tests/bench/README.md).
  */
 #define PARALLEL_MIN     ((uint64_t)1 << 20)
 #define PARALLEL_UNASKED ((uint64_t)4 << 20)
@@ -26,13 +25,14 @@ static uint64_t count_bytes(const struct auxtrace *auxtrace)
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
 {
 	/*
-	 * All streams have segments in flight, whose events take 100 to 500 times as many bytes.
-	 * The events of small segments stay in a CPU's cache from one thread to the next.
+	 * All streams have segments in progress, and events are 100 to 500 times as large as their
+	 * trace. The events of small segments stay in a CPU's cache when another thread reads them.
 	 */
 	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
 	/*
-	 * Some segments take up to seven times as long as others of their size, so each thread gets
-	 * many. Below 4 KiB, two PSBs of Linux, starting a segment costs more than it saves.
+	 * Some segments take up to seven times as long as others of the same size, so each thread
+	 * gets many. Below 4 KiB, two PSB periods of Linux, starting a segment costs more than it
+	 * saves.
 	 */
 	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
 	uint64_t size = all / MAX(auxtrace->stream_count, 2);
@@ -44,8 +44,8 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 }
 
 /*
- * Following branches in jobs takes a sixth more instructions. With fewer threads than this, the
- * ordered stage is not the bottleneck (tests/bench/README.md).
+ * Minimum threads for following calls in jobs, which takes a sixth more instructions. With fewer
+ * threads, the ordered stage is not the bottleneck (tests/bench/README.md).
  */
 #define FOLLOWING_THREADS 5
 
@@ -55,7 +55,7 @@ bool decode_threads_follow(const struct workers *workers)
 }
 
 /*
- * Use at most one thread per CPU, because threads would evict each other's caches: with eight
+ * Use at most one thread per CPU, because threads evict each other's cache lines: with eight
  * threads on two CPUs, a conversion takes a third longer than with two.
  */
 static unsigned thread_count(const struct options *options)

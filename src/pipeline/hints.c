@@ -9,7 +9,7 @@
 
 /*
  * Sample every branch of small traces; later, every Nth for a prime N, so that the period does not
- * match a loop's.  The time up to the thread's next branch counts for the file at the target.
+ * match a loop's. The file at a branch's target gets the time up to the thread's next branch.
  */
 #define SAMPLED_FIRST 4096u
 #define SAMPLED_EVERY 61u
@@ -18,7 +18,7 @@
 static const struct mapped_file *nameless_file(struct resolver *resolver,
 					       const struct branch_event *event)
 {
-	/* The call stacks have just looked it up. */
+	/* The call stacks have just looked the branch up. */
 	const struct location_pair *locations = resolver_get_known(resolver, event);
 	const struct symbol *symbol =
 		locations ? locations->to.symbol

@@ -166,14 +166,14 @@ static void print_files(const json_t *list, FILE *out)
 struct sideband_list {
 	const struct perf_recording *recording; /* borrowed */
 	struct listed_thread {
-		uint64_t first, last; /* ns: that it was seen; first > last: no time is known */
+		uint64_t first, last; /* ns: range of its records; first > last: unknown */
 		double bytes;         /* of trace */
 		bool selected;
 	} * threads; /* owned; by index */
 	size_t thread_count;
 	uint64_t begin, end; /* ns: range of all known times; begin > end: unknown */
 	uint64_t bytes;      /* of trace */
-	size_t others;       /* threads that ran on the CPUs but were not recorded */
+	size_t others;       /* threads that ran on the CPUs without a trace */
 	double unknown;      /* bytes without a known thread */
 	/* Of the CPU whose bytes are divided; the switch at `at` is before the next bytes. */
 	const struct cpu_switch *switches;
@@ -199,7 +199,7 @@ static void see_thread(struct sideband_list *list, const struct thread *thread, 
 	seen->last = MAX(time, seen->last);
 }
 
-/* A recording without sideband has times only in its buffers. */
+/* In a recording without sideband, only buffers have times. */
 static void add_buffer_times(struct sideband_list *list)
 {
 	const struct auxtrace *auxtrace = &list->recording->auxtrace;
@@ -216,8 +216,8 @@ static void add_buffer_times(struct sideband_list *list)
 }
 
 /*
- * Find the time ranges of the recording and of its threads, each from its first to its last switch,
- * or from its begin to its end.
+ * Find the time ranges of the recording and of its threads: from a thread's first to its last
+ * switch, or from its begin to its end.
  */
 static void find_times(struct sideband_list *list)
 {
@@ -267,8 +267,8 @@ static void give(struct sideband_list *list, const struct thread *thread, double
 }
 
 /*
- * Idle threads write almost no trace. perf knows the names of the threads that it records, but also
- * reports switches to others.
+ * Idle threads write almost no trace. perf also records switches to threads that it does not trace,
+ * but without their names.
  */
 static bool is_traced(const struct thread *thread)
 {
@@ -320,7 +320,7 @@ static void divide(struct sideband_list *list, uint64_t from, uint64_t to, doubl
 		give(list, ran_before(list, to), bytes);
 }
 
-/* Stretches of trace of a CPU, each written up to a time, after the previous stretch. */
+/* Stretches of a CPU's trace: bytes written between the previous stretch's time and `time`. */
 struct written_stretches {
 	struct written_stretch {
 		int32_t cpu;
@@ -341,7 +341,7 @@ static void add_stretch(struct written_stretches *stretches, int32_t cpu, uint64
 
 COMPARE_BY_THREE(compare_stretches, struct written_stretch, cpu, time, order)
 
-/* Read the kernel's AUX records: one each time that tracing stops or perf is woken. */
+/* Read the kernel's AUX records, written whenever tracing stops or perf is woken. */
 static void find_stretches(struct sideband_list *list, struct written_stretches *stretches)
 {
 	struct perf_record record;
@@ -357,9 +357,7 @@ static void find_stretches(struct sideband_list *list, struct written_stretches 
 	}
 }
 
-/*
- * Divide the bytes of a buffer by its CPU's pieces, whose sum may be larger because some were lost.
- */
+/* Divide a buffer's bytes in proportion to stretches, whose sum is larger if some were lost. */
 static void share_stretches(struct sideband_list *list, const struct aux_stream *stream,
 			    const struct written_stretch *stretches, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connect the sinks between call-stack machine and output format. */
+/* Connect the sinks between the call-stack machine and the output format. */
 #include "src/pipeline/output_pipeline.h"
 
 #include <unistd.h>
@@ -66,7 +66,7 @@ static void open_format(struct output_pipeline *pipeline, const struct callstack
 	pipeline->end = output_format_open(pipeline->format, &request);
 }
 
-/* Insert a stage before the others; `next` is its pointer to the next one. */
+/* Insert a stage before the others; `next` is its pointer to the next stage. */
 static const struct slice_sink *put_in_front(struct output_pipeline *pipeline,
 					     const struct slice_sink *sink,
 					     const struct slice_sink **next)
@@ -128,7 +128,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
 	pipeline->selection = options->select;
-	/* A format that chooses calls itself also needs the slices around and inside of them. */
+	/* A format that chooses calls itself also needs the slices around and inside them. */
 	if (pipeline->format->chooses_calls) {
 		selection->symbols.count = selection->dsos.count = selection->hidden.count = 0;
 		selection->depth = 0;
@@ -195,7 +195,7 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 	return track;
 }
 
-/* Two threads are not enough for a second queue, which would only copy. */
+/* With two threads, a second queue would only copy. */
 #define ENCODING_THREADS 3
 
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers)
@@ -228,7 +228,7 @@ void output_pipeline_stop_writer(struct output_pipeline *pipeline)
 	pipeline->behind = NULL;
 }
 
-/* The sorter may still have slices, so keep the second queue. */
+/* The sorter can still have slices, so keep the second queue. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline)
 {
 	if (!pipeline->queue)
@@ -254,7 +254,7 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
-/* Parts of an earlier, longer series remain, and a pattern like OUT.*.ftf would mix both. */
+/* Parts of an earlier, longer series remain, and a pattern such as OUT.*.ftf would match both. */
 static void warn_of_old_parts(const struct output_pipeline *pipeline)
 {
 	char *next;
@@ -268,7 +268,7 @@ static void warn_of_old_parts(const struct output_pipeline *pipeline)
 	free(next);
 }
 
-/* The records of folded slices are not counted, so assume as many per slice as for others. */
+/* Records of folded slices are not counted, so assume the average per slice. */
 static void subtract_folded(struct summary *summary, const struct fold_counts *fold)
 {
 	uint64_t removed = fold->folded + fold->left_out;

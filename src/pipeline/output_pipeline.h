@@ -5,10 +5,10 @@
  *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
  *   [slice_queue] -> [slice_limit] -> format -> output
  *
- * The queues exist while workers write: one thread sorts and sums up and, with more than two
+ * The queues exist while workers write: one thread sorts and sums up, and with more than two
  * threads, another one encodes. The filter exists if the user selects slices, the totals unless -q,
- * and the limit of the output's size unless the format is lines of text. A format of
- * SLICES_AS_FOUND directly follows the machine.
+ * and the limit of the output's size unless the format is lines of text. A SLICES_AS_FOUND format
+ * directly follows the machine.
  */
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
@@ -29,19 +29,19 @@ struct output_pipeline {
 	struct output output;           /* unless the format opens its own */
 	FILE *text;                     /* owned: writes into `output`; NULL: not text */
 	struct format_output *end;      /* owned; NULL: nothing is written */
-	struct slice_limit limit;       /* before `end`, unless that is lines of text */
+	struct slice_limit limit;       /* before `end`, unless the format is lines of text */
 	struct slice_totals totals;     /* before the limit, unless -q */
 	struct slice_filter filter;     /* before the totals, if slices are selected */
 	struct slice_within within;     /* before the filter, with --within */
-	struct slice_sorter sorter;     /* before that */
+	struct slice_sorter sorter;     /* before `filter` or `within` */
 	const struct slice_sink *head;  /* the machine's sink; NULL: no slices */
 	const struct slice_sink **tail; /* the last stage's pointer to the limit or format */
 	struct slice_queue *queue;      /* owned: before `head`, while workers sort; or NULL */
 	struct slice_queue *encoding;   /* owned: at `tail`, while workers encode; or NULL */
 	struct write_behind *behind; /* owned: after `output`, while workers write; may be NULL */
-	/* All slices have reached the format, which has not finished; NULL: nothing is called. */
+	/* Called after the last slice has reached the format, before it finishes; may be NULL. */
 	void (*slices_end)(void *context);
-	void *context;                     /* of it */
+	void *context;                     /* of slices_end() */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;
@@ -71,7 +71,7 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 /* Call after the machine's last slice: waits for the workers. `end->writer` may be used then. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline);
 
-/* Stop the workers' jobs; slices that were not waited for may be lost. */
+/* Stop the workers' jobs; slices still in a queue can be lost. */
 void output_pipeline_stop_writer(struct output_pipeline *pipeline);
 
 /* Returns the number of slices written so far. */
@@ -80,7 +80,7 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline);
 /* After output_pipeline_close(): add the outputs and their slices to the summary. */
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary);
 
-/* Returns whether writing has failed or has reached the output's limit: decoding can stop. */
+/* Returns whether writing failed or reached the output's limit, so that decoding can stop. */
 bool output_pipeline_stopped(const struct output_pipeline *pipeline);
 
 /*

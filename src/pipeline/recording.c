@@ -8,9 +8,7 @@
 #include "src/options/input_paths.h"
 #include "symbols/files/debug_file.h"
 
-/*
- * A recording without Intel PT is allowed with overlays, which are then shown alone, and for hits.
- */
+/* With overlays and for hits, a recording without Intel PT is allowed. */
 static int open_auxtrace(struct perf_recording *recording, const struct options *options,
 			 struct diag *diag, struct error *err)
 {

@@ -23,13 +23,13 @@ struct perf_recording {
 
 /*
  * Open the options' inputs. Borrows `options`, `names` and `diag` until recording_close(), which
- * the caller must call in any case; until then the recording must not move. Returns 0; -1 with err
+ * the caller must always call; until then the recording must not move. Returns 0; -1 with err
  * filled.
  */
 int recording_open(struct perf_recording *recording, const struct options *options,
 		   struct name_table *names, struct diag *diag, struct error *err);
 
-/* Returns the traced privilege levels: by the options, otherwise by the event's attributes. */
+/* Returns the traced privilege levels, from the options or else the event's attributes. */
 enum trace_mode recording_mode(const struct perf_recording *recording,
 			       const struct options *options);
 
@@ -47,14 +47,13 @@ void recording_close(struct perf_recording *recording);
 /* ---- Hints for the user -------------------------------------------------- */
 
 /*
- * The share of the time of traced code, without system calls and waits, in code without names, by
- * file: an estimate by samples, which costs next to nothing and does not depend on the number of
- * threads.
+ * The share of traced time, without system calls and waits, in code without names, by file. An
+ * estimate from samples: cheap, and independent of the number of threads.
  */
 struct nameless_time {
-	uint64_t *ns;          /* owned, set by the caller; by index of mapped_file: weighted */
+	uint64_t *ns;          /* owned, set by the caller; weighted, by index of mapped_file */
 	uint64_t total;        /* weighted, of all traced code */
-	uint64_t seen, next;   /* branches so far; index of the next sample */
+	uint64_t seen, next;   /* branches so far; number of the next sample */
 	uint64_t time, weight; /* of the open sample */
 	const struct thread *thread;
 	bool open;                      /* a sample waits for the thread's next branch */
@@ -92,7 +91,7 @@ char *nameless_hint_make(struct nameless_time *nameless, const struct resolver *
  */
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers);
 
-/* Returns the threads, owned by the caller; NULL: the caller's thread decodes alone. */
+/* Returns the workers, owned by the caller; NULL: the caller's thread decodes alone. */
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
 				    struct diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decode short times again, with all jumps, once the format knows which times matter. */
+/* Decode short times again, with all jumps, after the format has chosen these times. */
 #include "src/pipeline/convert.h"
 
 #include "base/diag.h"
@@ -8,7 +8,7 @@
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 
-/* Limits of the trace that is decoded again: all jumps cost several times as much as calls. */
+/* Limits of the trace to decode again: all jumps cost several times as much as calls. */
 #define LOOK_SHARE 32
 #define LOOK_LEAST (UINT64_C(128) << 10) /* bytes */
 
@@ -28,7 +28,7 @@ static struct pt_stream_input view_input(const void *context, size_t index)
 	return input;
 }
 
-/* Returns whether a thread may have run on the CPU of a stream in a window. */
+/* Returns whether a thread can have run on a stream's CPU in a window. */
 static bool may_have(const struct timeline *timeline, const struct aux_stream *aux,
 		     const struct look_window *window)
 {
@@ -93,7 +93,7 @@ void second_look(struct perf_recording *recording, const struct pt_stream_input 
 	size_t count = recording->auxtrace.stream_count;
 	struct look_window window = { 0 };
 	uint64_t left = LOOK_LEAST;
-	struct diag diag; /* damage is known already */
+	struct diag diag; /* drops warnings: damage was already reported */
 
 	if (!recording_resolution(recording) || resolver_changes(&recording->resolver))
 		return;
