@@ -46,7 +46,7 @@ static int resolve_hit(const struct event_filter *filter, const struct timeline 
 
 		if (!hits_read(hits, i, &hit))
 			continue;
-		/* All times are wanted until the range is known. */
+		/* All times count until the range is known. */
 		thread = timeline_borrow_thread(timeline, hit.sample.tid, hit.sample.time);
 		if (!event_filter_has(filter, thread, hit.sample.time) ||
 		    !event_filter_has_cpu(filter, hit.sample.cpu, hit.sample.time) ||
@@ -115,7 +115,7 @@ static const struct thread *parent_of(const struct thread *child)
 	return child->begin ? child->parent : NULL;
 }
 
-/* A forked thread needs its parent's stack up to the fork, and so on if the parent was forked. */
+/* A forked thread needs its parent's stack up to the fork, and its forked parent's likewise. */
 static void need_parents(struct event_filter *filter, const struct thread *thread)
 {
 	const struct thread *child = thread, *parent;
@@ -140,7 +140,7 @@ static void choose_needed(struct event_filter *filter, const struct timeline *ti
 		if (filter->threads[i])
 			need_parents(filter, threads[i]);
 	/*
-	 * Which fork a parent's system call made is found by the starts of earlier children
+	 * The starts of earlier children identify a parent's fork calls
 	 * (src/callstack/fork_pauses.h), so these siblings are needed.
 	 */
 	for (size_t i = 0; i < filter->thread_count; i++) {
@@ -152,7 +152,7 @@ static void choose_needed(struct event_filter *filter, const struct timeline *ti
 	}
 }
 
-/* Several threads may have had a tid, one after another. */
+/* Successive threads can have the same tid. */
 static bool wants_tid(const struct event_filter *filter, const struct timeline *timeline,
 		      int32_t tid)
 {
@@ -221,7 +221,7 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 	for (size_t i = 0; i < filter->thread_count; i++)
 		filter->threads[i] = wants_thread(filter->selection, threads[i]);
 	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
-	if (options->command != COMMAND_LIST) /* which has no stacks */
+	if (options->command != COMMAND_LIST) /* `list` has no stacks */
 		choose_needed(filter, timeline);
 	if (find_thread_times(filter, auxtrace, timeline, err) < 0)
 		return -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Selects the trace data to decode, and the decoded branches to feed to call stacks: by time,
- * process, thread, thread name and CPU.
+ * Selects the trace to decode, and the branches for call stacks, by time, process, thread, thread
+ * name and CPU.
  *
- * Streams of other CPUs and threads are not decoded, and only the selected time of each stream is.
+ * Other CPUs' and threads' streams are not decoded, and of each stream only the selected time.
  */
 #ifndef SRC_SELECT_EVENT_FILTER_H
 #define SRC_SELECT_EVENT_FILTER_H
@@ -14,22 +14,22 @@
 struct event_filter {
 	const struct selection *selection; /* borrowed */
 	uint64_t begin, end;               /* ns: events in [begin, end] are wanted */
-	bool *threads; /* owned; by index, last: unknown threads; whether it is wanted */
+	bool *threads; /* owned; by index, the last for unknown threads: wanted */
 	/*
-	 * Owned; by index: time (ns) up to which the stack of an unwanted thread must be followed;
-	 * UINT64_MAX: until it has begun. NULL: no such stacks.
+	 * Owned; by index: time (ns) up to which to follow an unwanted thread's stack; UINT64_MAX:
+	 * until it has begun. NULL: no such stacks.
 	 */
 	uint64_t *needed;
 	size_t thread_count;
 	bool active;                /* the selection excludes something */
 	uint64_t gaps[GAP_REASONS]; /* unwanted gaps, by enum gap_reason */
-	uint64_t bytes_left_out;    /* of trace that is not decoded */
+	uint64_t bytes_left_out;    /* of trace not decoded */
 };
 
 /*
  * Resolve a selection to times and threads, and cut the trace's streams accordingly: replaces
  * auxtrace->streams, in its arena. Borrows `options` until release. Returns 0; -1 with err filled
- * if the trace does not have what is selected.
+ * if the trace lacks the selection.
  */
 int event_filter_init(struct event_filter *filter, const struct options *options,
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
@@ -66,7 +66,7 @@ static inline bool event_filter_has(const struct event_filter *filter, const str
 }
 
 /*
- * Returns whether unwanted events of a thread may change the stack that a wanted thread inherits:
+ * Returns whether unwanted events of a thread can affect the stack that a wanted thread inherits:
  * before the fork, or at the start of a sibling.
  */
 static inline bool event_filter_needs(const struct event_filter *filter,
@@ -101,7 +101,7 @@ static inline size_t event_filter_first(const struct event_filter *filter,
 /* Count an unwanted gap; ignores other events. */
 static inline void event_filter_drop(struct event_filter *filter, const struct branch_event *event)
 {
-	/* A CPU event's `gap` is its kind, which may exceed GAP_REASONS. */
+	/* The `gap` of a CPU event is its kind, which can exceed GAP_REASONS. */
 	if (event->kind == BRANCH_GAP)
 		filter->gaps[event->gap]++;
 }

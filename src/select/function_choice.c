@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Match patterns with names and files, and keep the results. */
+/* Match patterns with names and files, and cache the results. */
 #include "src/select/function_choice.h"
 
 #include "symbols/dso/dso_store.h"
@@ -61,7 +61,7 @@ static uint8_t verdict_of_name(struct function_choice *choice, const struct name
 	return known->verdict;
 }
 
-/* A function may be named as it is shown, or as in the symbol table. */
+/* A pattern can match the displayed name, or the symbol table's. */
 uint8_t function_choice_verdict(struct function_choice *choice, const struct symbol *symbol)
 {
 	uint8_t verdict = verdict_of_name(choice, symbol->name, true);
@@ -71,7 +71,7 @@ uint8_t function_choice_verdict(struct function_choice *choice, const struct sym
 	return verdict;
 }
 
-/* ---- Patterns that matched nothing --------------------------------------- */
+/* ---- Patterns without a match --------------------------------------- */
 
 static void print_unmatched(const struct function_choice *choice, const char *pattern, FILE *out)
 {
@@ -109,7 +109,7 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* Files may be given by their path or by its last part. */
+/* A pattern matches a path or its last component. */
 static bool keeps_path(const struct selection *selection, const char *path)
 {
 	return pattern_list_matches(&selection->dsos, path) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matches the options' patterns with the names and files of functions, once per name and per file,
- * and warns of patterns that choose functions and match no called one.
+ * Matches the options' patterns with the names and files of functions, once per name and file, and
+ * warns of patterns that match no called function.
  */
 #ifndef SRC_SELECT_FUNCTION_CHOICE_H
 #define SRC_SELECT_FUNCTION_CHOICE_H
@@ -20,41 +20,41 @@ enum verdict {
 	VERDICT_START = 8, /* --between */
 	VERDICT_STOP = 16,
 	VERDICT_ROOT = 32,    /* --from */
-	VERDICT_SHOWN = 64,   /* the name is one that slices have */
+	VERDICT_SHOWN = 64,   /* a slice has the name */
 	VERDICT_WITHIN = 128, /* --within */
 };
 
-/* Usable when it is zeroed but for `selection`. */
+/* Zeroed except for `selection`, it is ready to use. */
 struct function_choice {
 	const struct selection *selection; /* borrowed */
-	struct name_forms forms;           /* of the name that is being matched */
-	bool *matched; /* owned; by number of the pattern; NULL: no name was seen */
+	struct name_forms forms;           /* of the current name */
+	bool *matched;                     /* owned; by number of the pattern; NULL: no name yet */
 	struct name_verdict {
-		const struct name *name; /* borrowed; NULL: the id was not seen yet */
-		uint8_t verdict;         /* enum verdict; 0: not seen */
+		const struct name *name; /* borrowed; NULL: new id */
+		uint8_t verdict;         /* enum verdict; 0: new */
 	} * names;                       /* owned; by id of name */
 	size_t name_room;
-	struct pair_table files; /* of the dso's pointer */
+	struct pair_table files; /* of pointers of dsos */
 	uint8_t *kept;           /* owned; by number in `files`; 0: unknown */
 	size_t kept_room;
 };
 
-/* Returns the verdict (enum verdict) of a function that is called, by its names. */
+/* Returns the verdict (enum verdict) of a called function by its names. */
 uint8_t function_choice_verdict(struct function_choice *choice, const struct symbol *symbol);
 
-/* Returns whether --dso selects a file (NULL: code of none); without the option it does. */
+/* Returns whether --dso selects a file (NULL: code without a file); true without the option. */
 bool function_choice_keeps_file(struct function_choice *choice, const struct dso *dso);
 
-/* Returns whether --symbol and --dso together choose a function that is called. */
+/* Returns whether --symbol and --dso together choose a called function. */
 bool function_choice_has(struct function_choice *choice, const struct symbol *symbol);
 
 /*
- * All calls have come: warn in one line of the patterns that matched none, with the nearest
- * names.  `diag` may be NULL.  Returns whether there are such patterns.
+ * After the last call: warn in one line of patterns without a match, with the nearest names. `diag`
+ * may be NULL. Returns whether there are such patterns.
  */
 bool function_choice_warn_names(const struct function_choice *choice, struct diag *diag);
 
-/* The same for formats that find their calls: `any` says whether there were chosen ones. */
+/* The same for formats that find calls themselves; `any`: they found chosen calls. */
 void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag);
 
 void function_choice_release(struct function_choice *choice);

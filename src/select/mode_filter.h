@@ -10,8 +10,9 @@
  *   other    chosen   tracing begins there, without a branch
  *   other    other    nothing
  *
- * Missing or mismatching code of the other level makes no gap: the packet with the address where
- * the chosen level continues ends it. Data that the processor or perf lost is a gap of both levels.
+ * Missing or mismatching code of the other level is not a gap: it ends at the packet with the
+ * address at which the chosen level continues. Data lost by the processor or perf is a gap of both
+ * levels.
  *
  * The kernel's addresses are the upper half (Linux, Documentation/arch/x86/x86_64/mm).
  */
@@ -22,16 +23,16 @@
 
 struct mode_filter {
 	enum trace_mode mode;        /* other modes: all events are wanted */
-	bool active;                 /* for the caller: there are events to exclude */
+	bool active;                 /* for the caller: there can be events to exclude */
 	struct event_filter *filter; /* borrowed, to count unwanted gaps; may be NULL */
-	struct branch_event *events; /* owned: result of the last call */
+	struct branch_event *events; /* owned: the last call's result */
 	size_t room;
 };
 
-/* Returns whether code at `ip` is of the mode's level; 0 is of neither. */
+/* Returns whether code at `ip` is in the mode's level; 0 is in neither. */
 bool mode_filter_has(enum trace_mode mode, uint64_t ip);
 
-/* Change an event to the part that the mode shows. Returns false if there is none. */
+/* Reduce an event to the part that the mode shows. Returns false if it shows nothing. */
 bool mode_filter_event(enum trace_mode mode, struct branch_event *event);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Get the forms of a name from the demangler, and match their components. */
+/* Get a name's forms from the demangler, and match their components. */
 #include "src/select/name_forms.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 
 #include "base/spelling.h"
 
-/* Longer names match as a whole only: each component costs a match of the rest. */
+/* Longer names match only as a whole, because each component costs a match of the rest. */
 #define COMPONENTS_WITHIN 4096
 
 static const char anonymous[] = "(anonymous namespace)";
@@ -17,7 +17,7 @@ static bool is_word(char byte)
 	return isalnum((unsigned char)byte) || byte == '_' || byte == '$';
 }
 
-/* Returns whether an operator's name starts here, whose brackets need not pair. */
+/* Returns whether an operator's name starts here, with possibly unpaired brackets. */
 static bool begins_operator(const char *text, const char *at)
 {
 	static const char word[] = "operator";
@@ -31,7 +31,7 @@ static char *copy_text(const char *text)
 	return text ? ALLOC_CHECKED(strdup(text)) : NULL;
 }
 
-/* Returns the name in a demangled text, after the return type, if there is one. */
+/* Returns the name in a demangled text, after the return type, if any. */
 static const char *skip_returned_type(const char *text)
 {
 	const char *name = text;
@@ -120,7 +120,7 @@ bool name_forms_match(const struct name_forms *forms, const char *pattern)
 
 	if (!hidden && matches_text(pattern, whole))
 		return true;
-	/* The components of an unmangled name are those of the name itself. */
+	/* An unmangled name has its own components. */
 	return matches_components(forms, pattern, plain ? plain : whole) ||
 	       (strchr(pattern, '<') && matches_components(forms, pattern, forms->arguments)) ||
 	       (strchr(pattern, '(') && matches_components(forms, pattern, forms->parameters));

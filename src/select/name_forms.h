@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms in which a user may write a function's name: as in the symbol table, as shown, and,
+ * The forms in which a user can write a function's name: as in the symbol table, as displayed, and
  * demangled, with and without namespaces, template arguments and parameters.
  *
  * Template arguments and parameters are matched only if the pattern has them, so that "*parse*"
@@ -18,13 +18,13 @@ struct name_forms {
 	char *plain;       /* owned: without template arguments and parameters */
 	char *arguments;   /* owned: with template arguments only */
 	char *parameters;  /* owned: with both, without the return type */
-	bool dotted;       /* components are separated by '.' (OCaml, D), else by "::" */
+	bool dotted;       /* '.' separates components (OCaml, D), else "::" */
 };
 
 /* Set the name, mangled or not, borrowed until the next call. A zeroed struct is ready to use. */
 void name_forms_set(struct name_forms *forms, const char *name);
 
-/* Returns whether a shell pattern (glob(7)) matches, or equals, a form of the name. */
+/* Returns whether a shell pattern (glob(7)) matches or equals a form of the name. */
 bool name_forms_match(const struct name_forms *forms, const char *pattern);
 
 void name_forms_release(struct name_forms *forms);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The slice filter: which slices of each track are hidden, pending or shown. */
+/* The slice filter: decides which slices of each track are hidden, pending or shown. */
 #include "src/select/slice_filter.h"
 
 enum frame_state {
-	FRAME_OUT = 0, /* outside of the shown part */
+	FRAME_OUT = 0, /* outside the shown part */
 	FRAME_HIDDEN,
 	FRAME_DEEP,    /* deeper than the shown levels */
-	FRAME_PENDING, /* shown once it is long enough */
+	FRAME_PENDING, /* shown when it is long enough */
 	FRAME_SHOWN,   /* passed on */
 };
 
@@ -17,28 +17,28 @@ struct filter_track {
 	struct filter_frame {
 		const struct symbol *symbol;
 		uint64_t ip;
-		uint64_t begin; /* ns: as shown */
+		uint64_t begin; /* ns, as displayed */
 		uint64_t folded, folded_time;
-		struct slice_detail detail; /* of its begin */
+		struct slice_detail detail; /* of the begin */
 		uint8_t state;              /* enum frame_state */
 		uint16_t flags;             /* enum slice_flags */
 		bool keep;                  /* selected by --symbol and --dso */
 		bool hide;
 		bool root;    /* selected by --from */
 		bool slow;    /* selected by --within */
-		bool outside; /* outside of the functions of --from */
+		bool outside; /* outside the functions of --from */
 		bool context; /* open when the part began */
 	} * frames;           /* owned: open slices, outermost first */
 	size_t count, room;
 	size_t resolved;         /* no frame below this index is pending */
-	size_t levels;           /* frames that are pending or shown */
-	size_t context;          /* ... and context */
+	size_t levels;           /* pending and shown frames */
+	size_t context;          /* of these, context */
 	size_t keep;             /* frames with `keep` */
 	size_t roots;            /* frames with `root` */
 	size_t slow;             /* frames with `slow` */
 	const uint64_t *calls;   /* borrowed: the next durations of calls of --within */
-	uint64_t longer;         /* ns: of slow ones */
-	bool between;            /* START was called, and STOP not after it */
+	uint64_t longer;         /* ns: longer calls are slow */
+	bool between;            /* START was called, but not STOP since */
 	bool visible;            /* in a shown part */
 	struct slice_detail now; /* of the last begin or end */
 	uint16_t end_flags;      /* of the current end */
@@ -46,7 +46,7 @@ struct filter_track {
 
 /* ---- Passing on ---------------------------------------------------------- */
 
-/* Pass on the events that wait, all of this track. */
+/* Pass on the waiting events, all of this track. */
 static void pass_waiting(const struct filter_track *track)
 {
 	struct slice_filter *filter = track->filter;
@@ -58,7 +58,7 @@ static void pass_waiting(const struct filter_track *track)
 	filter->waiting = 0;
 }
 
-/* Pass on an event, not later than the batch that it comes from. */
+/* Pass on an event, at the latest with its batch. */
 static void pass_event(const struct filter_track *track, const struct slice_event *event,
 		       const struct slice_detail *detail)
 {
@@ -86,7 +86,7 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 	frame->state = FRAME_SHOWN;
 }
 
-/* Show the slices that are long enough at `time`; `all`: all open slices. */
+/* Show slices that are long enough at `time`; `all`: all open slices. */
 static void settle(struct filter_track *track, uint64_t time, bool all)
 {
 	uint64_t shortest = track->filter->choice.selection->min_duration;
@@ -143,11 +143,11 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 		track->resolved = index;
 }
 
-/* The frame is part of the shown part from `time` on. */
+/* The frame enters the shown part at `time`. */
 static void enter(struct filter_track *track, struct filter_frame *frame, uint64_t time)
 {
 	struct slice_filter *filter = track->filter;
-	/* Levels count from the part's own functions. */
+	/* Levels start at the part's functions, after context. */
 	uint32_t asked = frame->context ? 0 : filter->choice.selection->depth;
 
 	frame->begin = time;
@@ -176,7 +176,7 @@ static bool is_visible(const struct filter_track *track)
 	       (track->keep || (!selection->symbols.count && !selection->dsos.count));
 }
 
-/* Show the open slices, the part's callers, as context. */
+/* Show the open slices, which are the part's callers, as context. */
 static void show_part(struct filter_track *track, uint64_t time)
 {
 	track->visible = true;
@@ -360,7 +360,7 @@ void slice_filter_finish(struct slice_filter *filter)
 		filter->counts.unended += track->between;
 	if (function_choice_warn_names(&filter->choice, filter->diag) || !parts ||
 	    filter->counts.parts)
-		; /* explained, or nothing to explain */
+		; /* already explained, or no selection */
 	else if (selection->within.function && !selection->symbols.count &&
 		 !selection->dsos.count && !selection->start)
 		diag_warn(filter->diag, "nothing-selected",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores all slices, and measures the calls of the functions of --within. */
+/* Store all slices, and measure the calls of the functions of --within. */
 #include "src/select/slice_filter.h"
 
 #include "src/slices/track.h"
@@ -10,7 +10,7 @@ struct within_track {
 	size_t count, room;
 	struct open_slice {
 		uint64_t begin; /* ns */
-		size_t call;    /* 1 + index in `calls`; 0: of another function */
+		size_t call;    /* 1 + index in `calls`; 0: another function */
 	} * open;               /* owned */
 	size_t open_count, open_room;
 };
