@@ -4,9 +4,9 @@
  *
  * A call tree follows the slices of all threads, in program order, with a stack of open calls per
  * thread. A cost belongs to the innermost open call. When a call begins, the tree's reader (an
- * output format, the summary) chooses its node: a path (a function called by another path) or a
- * function (wherever it was called). Memory grows with the nodes, the threads and the depth of
- * their stacks, not with the trace.
+ * output format, the summary) chooses its node: a path (a function called by another path), or a
+ * function, for any caller. Memory grows with the nodes, the threads and the depth of their stacks,
+ * not with the trace.
  */
 #ifndef SRC_SLICES_CALL_TREE_H
 #define SRC_SLICES_CALL_TREE_H
@@ -16,20 +16,20 @@
 
 /*
  * Numbers functions 0, 1, 2, ... in the order of their first calls. Each call site of an inlined
- * function has a symbol of its own; symbols of one name in one file are one function.
- * Zeroed memory has no functions.
+ * function has its own symbol; symbols with the same name and file are one function. Zeroed memory
+ * has no functions.
  */
 struct function_table {
 	struct table_function {
-		const struct symbol *symbol; /* borrowed: the first one */
-		uint32_t next_named; /* 1 + number of another function of this name; 0: none */
-	} * functions;               /* owned; by number */
+		const struct symbol *symbol; /* borrowed: its first symbol */
+		uint32_t next_named;         /* 1 + number of another function of this name; or 0 */
+	} * functions;                       /* owned; by number */
 	size_t count, room;
-	uint32_t *by_name; /* owned; by id of the name: 1 + number of its last function; 0: none */
+	uint32_t *by_name; /* owned; by id of the name: 1 + number of its last function; or 0 */
 	size_t name_room;
 };
 
-/* Returns 1 + the number of a function if this is its first symbol; otherwise 0. */
+/* Returns 1 + a function's number if this is its first symbol; otherwise 0. */
 static inline uint32_t function_table_known(const struct function_table *table,
 					    const struct symbol *symbol)
 {
@@ -45,7 +45,7 @@ uint32_t function_table_find(struct function_table *table, const struct symbol *
 
 void function_table_release(struct function_table *table);
 
-/* Number of the node for calls that do not count. */
+/* Number of the node for uncounted calls. */
 #define NODE_NONE 0
 
 #define TRUNCATED_NAME "[truncated]"
@@ -56,9 +56,9 @@ struct call_costs {
 };
 
 struct slowest_call {
-	const struct track *track; /* borrowed; NULL: none */
+	const struct track *track; /* borrowed; NULL: no call */
 	uint64_t begin, duration;  /* ns */
-	uint64_t rank;             /* the value that the reader compares */
+	uint64_t rank;             /* the reader's order */
 };
 
 /* 64 bytes: a cache line. */
@@ -81,8 +81,8 @@ struct open_call {
 	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
-	struct call_costs own;   /* own costs so far; if SUMS_OWN_TIMES, its callees' time */
-	/* If rules->recursion: */
+	struct call_costs own;   /* own costs so far; with SUMS_OWN_TIMES, its callees' time */
+	/* With rules->recursion: */
 	const struct symbol *symbol; /* borrowed: the callee */
 	uint64_t untraced;           /* the thread's `untraced` when it began */
 };
@@ -94,14 +94,14 @@ struct call_thread {
 	struct open_call *end;     /* of the array */
 	size_t room, deepest;
 	struct call_costs now; /* counters at the last event; they never decrease */
-	uint32_t cut;          /* the path of calls deeper than max_stack, if there are any */
-	/* For the reader: begun slices, observed calls, and ns outside of traced code. */
+	uint32_t cut;          /* path of calls deeper than max_stack, if any */
+	/* For the reader: begun slices, observed calls, and ns outside traced code. */
 	uint64_t slices, calls, untraced;
 };
 
 struct call_tree {
-	struct call_node *nodes; /* owned; [NODE_NONE] is for calls that do not count */
-	size_t count, room;      /* with NODE_NONE */
+	struct call_node *nodes; /* owned; [NODE_NONE] is for uncounted calls */
+	size_t count, room;      /* including NODE_NONE */
 	/*
 	 * Owned; by node. A recursion has the costs of its outermost call. Paths have totals only
 	 * after call_tree_add_up().
@@ -120,9 +120,9 @@ struct call_tree {
 	uint64_t slices;          /* begun */
 	struct name_table *names; /* borrowed; NULL: nodes are functions, not paths */
 	/*
-	 * --max-stack: of a deeper stack, show the outermost `max_stack` calls, TRUNCATED_NAME and
-	 * the innermost call. So the length of paths is limited, a path's own costs are exact, and
-	 * the outermost calls include all their callees.
+	 * --max-stack: reduce a deeper stack to the outermost `max_stack` calls, TRUNCATED_NAME and
+	 * the innermost call. This limits the length of paths; a path's own costs stay exact, and
+	 * the outermost calls include all callees.
 	 */
 	uint64_t max_stack;
 	uint32_t truncated_key;
@@ -133,7 +133,7 @@ struct ended_call {
 	const struct open_call *call;
 	struct call_costs all; /* with callees */
 	bool outermost;        /* no other open call of its node in the thread */
-	bool cut;              /* the return was not seen */
+	bool cut;              /* its return was not seen */
 };
 
 enum call_sums {
@@ -142,11 +142,11 @@ enum call_sums {
 	SUMS_NONE,      /* no sums; calls of NODE_NONE are skipped */
 };
 
-/* Choices of a reader. A constant: call_tree_follow() is compiled for each. */
+/* Choices of a reader: constants, for which call_tree_follow() is specialized. */
 struct call_rules {
 	enum call_sums sums;
 	bool costs;     /* also count instructions and cycles; if SUMS_NONE, no cycles */
-	bool recursion; /* nodes are functions, which may be open several times in a thread */
+	bool recursion; /* nodes are functions, which can be open several times in a thread */
 	/* Returns the node of a call that begins in thread->top. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
 			  const struct slice_event *event, const struct slice_detail *detail);
@@ -197,10 +197,10 @@ struct call_costs call_tree_sum(const struct call_tree *tree);
 /* Compute the totals of paths, after all calls have ended. */
 void call_tree_add_up(struct call_tree *tree);
 
-/* Store the time (ns) of the first and the last begin or end. Returns false if there is none. */
+/* Store the times (ns) of the first and last begin or end. Returns false without events. */
 bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *last);
 
-/* For call_tree_follow(): a thread's first events. Returns false if all are instants. */
+/* For call_tree_follow(): start a thread at its first events. Returns false if all are instants. */
 bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
 		     const struct slice_batch *batch);
 
@@ -214,7 +214,7 @@ struct open_call *call_thread_grow(struct call_thread *thread);
 
 #define CALL_TREE_INLINE static inline __attribute__((always_inline))
 
-/* Unknown counters, and counters that decreased after a gap, stay. */
+/* Ignores unknown counters, and counters that decreased after a gap. */
 CALL_TREE_INLINE void call_tree_advance(uint64_t *now, uint64_t *own, uint64_t to)
 {
 	uint64_t by = to > *now ? to - *now : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A histogram of durations with buckets of bounded relative width. */
+/* A histogram of durations whose buckets have a limited relative width. */
 #include "src/slices/durations.h"
 
 #define STEPS DURATION_STEPS
@@ -21,7 +21,7 @@ void durations_add(struct durations *durations, uint64_t ns)
 
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths)
 {
-	/* Rounded up; cannot overflow for a count of real events. */
+	/* Round up. Cannot overflow for a count of real events. */
 	uint64_t rank = (durations->count * millionths + 999999) / 1000000, seen = 0;
 
 	for (uint32_t i = 0; i < DURATION_BUCKETS; i++) {

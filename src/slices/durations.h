@@ -6,8 +6,8 @@
 #include "base/common.h"
 
 /*
- * Returns the class of a value: of width 1 below 2^bits, above that 2^bits classes per octave.
- * Classes do not decrease with the value.
+ * Returns the class of a value: width 1 below 2^bits, then 2^bits classes per octave. Increases
+ * with the value.
  */
 static inline uint32_t log_class(uint64_t value, unsigned bits)
 {
@@ -40,8 +40,8 @@ struct durations {
 void durations_add(struct durations *durations, uint64_t ns);
 
 /*
- * Returns the quantile of the durations (nearest rank), as the lowest value of its bucket; 0
- * without durations.  In millionths: 999000 is the percentile 99.9.
+ * Returns a quantile of the durations (nearest rank), as the lowest value of its bucket; 0 without
+ * durations. 999000 millionths: the 99.9th percentile.
  */
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths);
 
@@ -50,10 +50,10 @@ static inline uint64_t durations_percentile(const struct durations *durations, u
 	return durations_quantile(durations, percent * 10000);
 }
 
-/* Returns the number of durations in buckets above that of `ns`. */
+/* Returns the number of durations in buckets above the bucket of `ns`. */
 uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 
-/* Returns their sum, less `than` each, by the lowest values of their buckets. */
+/* Returns the sum of these, minus `than` each, by the lowest values of their buckets. */
 double durations_excess(const struct durations *durations, uint64_t ns, uint64_t than);
 
 void durations_release(struct durations *durations);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arguments of a slice besides its name, as a list that is the same in all outputs. Each output
- * has one function that prints an argument by its type.
+ * The arguments of a slice, as a list that is the same in all outputs. Each output has one function
+ * that prints an argument by its type.
  */
 #ifndef SRC_SLICES_SLICE_ARGS_H
 #define SRC_SLICES_SLICE_ARGS_H
@@ -16,7 +16,7 @@
 /* Arguments and their texts, in the order of the list. */
 #define SLICE_ARGS(ARG)                                                                            \
 	ARG(LOC, "loc")                          /* "file:line": LINE and FILE in one */           \
-	ARG(ADDRESS, "address")                  /* of the code that it entered; 0: none */        \
+	ARG(ADDRESS, "address")                  /* of the entered code; 0: none */                \
 	ARG(VALUE, "value")                      /* of a mark, instead of the address */           \
 	ARG(LINE, "line")                        /* 1-based */                                     \
 	ARG(COLUMN, "col")                       /* 1-based */                                     \
@@ -28,17 +28,17 @@
 	ARG(QUALIFICATION, "exit_qualification") /* by enum cpu_event_evd */                       \
 	ARG(REASON, "exit_reason")                                                                 \
 	ARG(INFERRED, "inferred_start_time") /* the call was not seen */                           \
-	ARG(UNCERTAIN, "uncertain_level")    /* calls may be missing inside of it */               \
-	ARG(CHANGED, "code_changed")         /* its code may have been other code */               \
+	ARG(UNCERTAIN, "uncertain_level")    /* calls may be missing inside */                     \
+	ARG(CHANGED, "code_changed")         /* its code may have changed */                       \
 	ARG(ESTIMATED, "estimated")          /* SLICE_ESTIMATED_TIME */                            \
 	ARG(CONTINUED, "continued")          /* began in an earlier part (--split) */              \
 	ARG(DSO, "dso")                      /* path, for its first unnamed function */            \
 	ARG(BUILD_ID, "build_id")            /* likewise, in hexadecimal */                        \
 	ARG(CALLER, "caller")                /* "file:line" of the call */                         \
-	ARG(INSNS, "insns")                  /* from here on: known at its end */                  \
+	ARG(INSNS, "insns")                  /* this and later: known at its end */                \
 	ARG(CYCLES, "cycles")                                                                      \
 	ARG(IPC, "ipc")                                                                            \
-	ARG(FOLDED, "folded") /* shorter slices inside, left out */                                \
+	ARG(FOLDED, "folded") /* omitted shorter slices inside */                                  \
 	ARG(FOLDED_TIME, "folded_time")
 
 enum slice_arg_key {
@@ -77,14 +77,14 @@ const struct name *slice_category(const struct symbol *symbol);
 const char *slice_arg_text(enum slice_arg_key key);
 
 /*
- * Append the arguments known at a slice's begin, except for names of code.  `flags`: enum
- * slice_flags; `level`: OPTION_ARGS_LOC leaves out address and source, OPTION_ARGS_FULL appends the
- * linkage name even if it is the name shown.
+ * Append the arguments known at a slice's begin, except for names of code. `flags`: enum
+ * slice_flags; `level`: OPTION_ARGS_LOC omits address and source, OPTION_ARGS_FULL appends the
+ * linkage name even if it is displayed.
  */
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
 			  unsigned flags, enum option_args level);
 
-/* The files of which an output has shown an unnamed function. Zeroed memory is empty. */
+/* Files with an unnamed function in an output. Zeroed memory is empty. */
 struct slice_files {
 	const struct dso **shown; /* owned; the dsos are borrowed */
 	size_t count, room;
@@ -93,8 +93,8 @@ struct slice_files {
 void slice_files_release(struct slice_files *files);
 
 /*
- * Append the path and build id of an unnamed function's file if it is the file's first in this
- * output. Returns whether it is.
+ * For the first unnamed function of a file in this output, append the file's path and build id.
+ * Returns whether it is the first.
  */
 bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 			struct slice_files *files);
@@ -102,10 +102,10 @@ bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 /* Append a name; NULL: unknown. */
 void slice_args_add_name(struct slice_args *args, enum slice_arg_key key, const struct name *name);
 
-/* Append the costs, as far as known. */
+/* Append the known costs. */
 void slice_args_add_cost(struct slice_args *args, struct slice_cost cost);
 
-/* Append the number of slices left out, if not 0, and their total ns. */
+/* Append the number of omitted slices, if not 0, and their total ns. */
 void slice_args_add_folded(struct slice_args *args, uint64_t folded, uint64_t time);
 
 #endif

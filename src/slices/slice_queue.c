@@ -8,8 +8,8 @@
 #define BLOCKS 16
 
 /*
- * Waking a thread costs as much as filling a block. So a worker is asked for when half of the
- * blocks are filled, and a waiting caller continues when half of them are done.
+ * Waking a thread costs as much as filling a block. So request a worker when half of the blocks are
+ * filled, and wake a waiting caller when half of them are done.
  */
 #define HALF (BLOCKS / 2)
 
@@ -18,13 +18,13 @@ struct slice_queue {
 	struct workers *workers; /* borrowed */
 	struct slice_sink sink;
 	const struct slice_sink *next; /* borrowed */
-	const struct output *output;   /* borrowed; NULL: the next queue has it */
+	const struct output *output;   /* borrowed; NULL: belongs to the next queue */
 	const uint64_t *slices;        /* borrowed; NULL: likewise */
 	size_t direct_left; /* events that bypass the queue until choose() is called again */
 	bool direct;        /* events bypass the queue */
 	struct queue_block {
 		struct slice_event events[EVENTS];
-		/* Events of one batch, or a flush. */
+		/* The events of a batch, or a flush. */
 		struct queue_span {
 			void *track;
 			size_t count;        /* 0: a flush */
@@ -40,10 +40,10 @@ struct slice_queue {
 	/* Atomic: see publish(). */
 	bool stopped;
 	uint64_t written_slices;
-	/* Under the lock. Block number `filled` is being filled. */
+	/* Under the lock. The caller fills block `filled`. */
 	unsigned filled, done;
 	bool submitted; /* the job is queued, and will process all filled blocks */
-	bool waiting;   /* the caller waits for `changed`, until at most `enough` blocks are left */
+	bool waiting;   /* the caller waits for `changed`, until at most `enough` blocks remain */
 	unsigned enough;
 };
 
@@ -117,7 +117,7 @@ static void offer(struct slice_queue *queue)
 		workers_offer(queue->workers, &queue->job);
 }
 
-/* Wait until at most `enough` of the offered blocks are left. */
+/* Wait until at most `enough` filled blocks remain. */
 static void wait_for(struct slice_queue *queue, unsigned enough)
 {
 	if (workers_help(queue->workers, &queue->job))
@@ -131,7 +131,7 @@ static void wait_for(struct slice_queue *queue, unsigned enough)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-/* Hand over the block that is being filled, and make the next one free. */
+/* Pass the current block to the workers, and wait for the next to be free. */
 static void hand_over(struct slice_queue *queue)
 {
 	struct queue_block *block;
@@ -150,8 +150,8 @@ static void hand_over(struct slice_queue *queue)
 }
 
 /*
- * Choose between queue and bypass for the next events. If no worker is idle, queueing only costs,
- * so events bypass the queue once it is empty.
+ * Choose between queue and bypass for the next events. If no worker is idle, queueing does not pay,
+ * so events bypass the queue when it is empty.
  */
 static void choose(struct slice_queue *queue)
 {
@@ -194,13 +194,13 @@ static void keep_references(struct queue_block *block, const struct slice_batch 
 	event->detail = (uint32_t)block->detail_count;
 }
 
-/* Copy as many of the events as the block has room for. Returns their number. */
+/* Copy events that fit in the block. Returns their number. */
 static size_t copy_events(struct queue_block *block, void *track, const struct slice_batch *batch)
 {
 	struct slice_event *events = block->events + block->event_count;
 	size_t room = EVENTS - block->event_count, count = MIN(batch->count, room);
 
-	/* A whole slice is not divided. */
+	/* Do not divide a whole slice. */
 	if (count < batch->count && batch->events[count].order == SLICE_ORDER_WHOLE)
 		count--;
 	memcpy(events, batch->events, count * sizeof(*events));

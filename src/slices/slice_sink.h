@@ -3,10 +3,10 @@
  * The interface between producers and consumers of slices: call-stack machines, queue, sorter,
  * filter, output formats, tests.
  *
- * A machine emits events as it discovers them, not always in order of time: a return reveals a
- * caller whose call is not in the trace. The order of such events (enum
- * slice_order) defines how they sort among others of the same track and time. An end names no
- * slice: it closes the innermost open one.
+ * A machine emits events when it discovers them, not always in order of time: a return can reveal a
+ * caller whose call is not in the trace. The field `order` (enum slice_order) defines how such an
+ * event sorts among others of the same track and time. An end names no slice: it closes the
+ * innermost open one.
  */
 #ifndef SRC_SLICES_SLICE_SINK_H
 #define SRC_SLICES_SLICE_SINK_H
@@ -14,11 +14,11 @@
 #include "symbols/symbol.h"
 
 enum slice_flags {
-	SLICE_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
+	SLICE_INFERRED_START = 1, /* the call was not seen: earliest possible time */
 	SLICE_CONTEXT = 2,        /* a caller of the chosen functions; its call is not counted */
-	/* Calls may be missing between it and its children, or these belong to another stack. */
+	/* Calls may be missing between it and its children, or these are on another stack. */
 	SLICE_UNCERTAIN_LEVEL = 8,
-	SLICE_CUT = 16, /* of an end: no return was seen; the trace ends, or is missing after it */
+	SLICE_CUT = 16,            /* of an end: no return was seen; the trace ends or is missing */
 	SLICE_ESTIMATED_TIME = 32, /* shares the time between two timestamps with a gap or, if
 				      details are used, with other calls */
 	SLICE_CONTINUED = 64,      /* began in an earlier part of the trace (--split) */
@@ -44,14 +44,14 @@ static inline unsigned slice_vector(unsigned flags)
 /* Optional data of a begin or an end. */
 struct slice_detail {
 	uint64_t insns, cycles; /* of the thread so far; cycles are 0 without CYC packets */
-	uint64_t branch; /* number of the branch that began or ended it, from 1; 0: unknown */
+	uint64_t branch; /* number of the branch that begins or ends it, from 1; 0: unknown */
 	union {
 		struct {                             /* of a begin: */
 			const struct symbol *caller; /* contains the call; NULL: unknown */
 			uint64_t caller_offset;      /* bytes from the caller's start */
 		};
 		struct {                      /* of an end: */
-			uint64_t folded;      /* shorter slices inside that are left out */
+			uint64_t folded;      /* omitted shorter slices inside */
 			uint64_t folded_time; /* their total ns */
 		};
 	};
@@ -59,14 +59,14 @@ struct slice_detail {
 
 enum slice_event_kind { SLICE_BEGIN, SLICE_END, SLICE_INSTANT };
 
-/* Sort key of events of equal time; the next key is arrival. */
+/* Sort key of events with equal times; the next key is arrival. */
 enum slice_order {
-	SLICE_ORDER_WHOLE = -2, /* end of a slice whose begin is the event before it in the batch */
-	SLICE_ORDER_DEFERRED = -1, /* emitted late: encloses everything emitted before */
+	SLICE_ORDER_WHOLE = -2, /* end of a slice whose begin is the previous event of the batch */
+	SLICE_ORDER_DEFERRED = -1, /* emitted late: encloses all earlier events */
 	SLICE_ORDER_PLAIN = 0,
 	/*
 	 * Emitted late: SLICE_ORDER_PLAIN + N sorts after N plain begins of its time, and encloses
-	 * the others.
+	 * the rest.
 	 */
 	SLICE_ORDER_LAST = 100,
 };
@@ -77,7 +77,7 @@ struct slice_event {
 		const struct symbol *symbol; /* of a begin; of an end a hint, or NULL */
 		const char *text;            /* of an instant; borrowed for the call */
 	};
-	uint64_t ip; /* of a begin: address of the code that it entered, see slice_flags; 0: none */
+	uint64_t ip;     /* of a begin: address of the entered code, or see slice_flags; 0: none */
 	uint32_t detail; /* 1 + index in the batch's details; 0: none */
 	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT, SLICE_TAIL_CALL */
 	uint8_t kind;    /* enum slice_event_kind */
@@ -90,9 +90,8 @@ struct slice_batch {
 	size_t count;
 	const struct slice_detail *details; /* NULL: no event has one */
 	/*
-	 * A hint, by which sinks are faster: the batch has only begins and ends of
-	 * SLICE_ORDER_PLAIN, whose times do not decrease. If it has details, each event has one, in
-	 * the order of the events.
+	 * A hint that makes sinks faster: the batch has only begins and ends of SLICE_ORDER_PLAIN,
+	 * whose times do not decrease. If it has details, each event has one, in the same order.
 	 */
 	bool plain;
 };
@@ -101,14 +100,14 @@ struct slice_batch {
 struct slice_sink {
 	void (*events)(const struct slice_sink *sink, void *track, const struct slice_batch *batch);
 	/*
-	 * All events of this track so far have arrived: later ones are not earlier in time. Slices
-	 * may be open. NULL: the sink needs events in order of time.
+	 * Later events of this track are not earlier in time than the ones so far. Slices may be
+	 * open. NULL: the sink needs events in order of time.
 	 */
 	void (*flush)(const struct slice_sink *sink, void *track);
-	void *context;  /* the implementation's own; borrowed */
+	void *context;  /* of the implementation; borrowed */
 	bool details;   /* the sink uses insns, cycles and callers: emit them */
 	bool folded;    /* the sink uses `folded` and `folded_time` of ends */
-	bool immediate; /* each event must be emitted as soon as it is known */
+	bool immediate; /* events must be emitted as soon as they are known */
 };
 
 /* Returns an event's detail, borrowed from the batch; may be NULL. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores the events of each track in runs; then merges them, orders equal times and enforces
- * nesting.
+ * Store the events of each track in runs; then merge these, order equal times and enforce nesting.
  */
 #include "src/slices/slice_sorter.h"
 
@@ -11,15 +10,15 @@ struct sorter_track {
 	struct sorter_track *next;
 	struct big_array records; /* owned: of the segment */
 	size_t count;
-	size_t full;     /* at this count, the next record takes the slow path */
+	size_t full;     /* count at which the next record takes the slow path */
 	uint64_t latest; /* time of the last record added */
-	size_t *runs;    /* owned: begins of consecutive records sorted by time and order */
+	size_t *runs;    /* owned: starts of runs of records sorted by time and order */
 	size_t run_count, run_room;
-	uint64_t plain_from;      /* from this time on, all are SLICE_ORDER_PLAIN */
+	uint64_t plain_from;      /* at and after this time, all are SLICE_ORDER_PLAIN */
 	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
-	uint64_t depth;     /* open slices, including those left out */
+	uint64_t depth;     /* open slices, including omitted ones */
 	uint64_t last_time; /* ns; of the last event emitted */
 };
 
@@ -28,10 +27,10 @@ static inline struct slice_event *records_of(const struct sorter_track *track)
 	return track->records.items;
 }
 
-/* Records are accessed in steps of this size, whose pages are then released. */
+/* Records per step, after which pages are released. */
 #define STEP ((size_t)1 << 15)
 
-/* Release the pages of records [begin, end), and of the first `details`. */
+/* Release the pages of records [begin, end), and of the first `details` details. */
 static void leave_step(const struct sorter_track *track, size_t begin, size_t end, size_t details)
 {
 	big_array_rest(&track->records, begin, end, sizeof(struct slice_event));
@@ -40,7 +39,7 @@ static void leave_step(const struct sorter_track *track, size_t begin, size_t en
 
 /* ---- Out: a track's segment in order ---------------------------------------- */
 
-/* Bytes in memory of records that are merged. */
+/* Maximum bytes in memory of records to merge. */
 #define MERGE_MOST ((size_t)4 << 20)
 
 static void emit_events(const struct sorter_track *track, const struct slice_event *events,
@@ -52,7 +51,7 @@ static void emit_events(const struct sorter_track *track, const struct slice_eve
 	next->events(next, track->next_track, &batch);
 }
 
-/* Emit a record that may have to be changed or dropped. */
+/* Emit a record; change or drop it if necessary. */
 static void emit_checked(struct sorter_track *track, const struct slice_event *record)
 {
 	struct slice_sorter *sorter = track->sorter;
@@ -81,8 +80,8 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 }
 
 /*
- * Returns how many of the records [0, count), sorted by time, can be emitted unchanged, and
- * advances the track's depth and time past them.
+ * Returns the number of leading records of [0, count), sorted by time, that can be emitted
+ * unchanged. Advances the track's depth and time past them.
  */
 static size_t count_valid(struct sorter_track *track, const struct slice_event *records,
 			  size_t count)
@@ -93,7 +92,7 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 	if (records->time < track->last_time)
 		return 0;
 	for (; valid < count; valid++) {
-		/* Slices open around it; wraps around for an end without a slice. */
+		/* Open slices around the event; wraps around for an end without a slice. */
 		uint64_t outside = depth - (records[valid].kind == SLICE_END);
 
 		if (outside >= most)
@@ -106,7 +105,7 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 	return valid;
 }
 
-/* Emit sorted records, mostly many at once and in place. */
+/* Emit sorted records, usually in place and in large batches. */
 static void emit_sorted(struct sorter_track *track, const struct slice_event *records, size_t count)
 {
 	while (count) {
@@ -129,7 +128,7 @@ static void emit_one(struct sorter_track *track, size_t at)
 }
 
 /*
- * Returns the index after the last end in [at, end) that closes a slice of an earlier group and has
+ * Returns the index after the last end in [at, end) that closes a slice of an earlier group, with
  * only ends and instants before it in its group.
  */
 static size_t skip_ends(const struct sorter_track *track, size_t at, size_t end)
@@ -151,8 +150,8 @@ static size_t skip_ends(const struct sorter_track *track, size_t at, size_t end)
 }
 
 /*
- * Emit the plain records [plain, late) of a group and the records [late, end), each of these after
- * as many begins as its order says.
+ * Emit the plain records [plain, late) of a group and the records [late, end), each of the latter
+ * after the number of begins given by its order.
  */
 static void pass_plain_and_late(struct sorter_track *track, size_t plain, size_t late, size_t end)
 {
@@ -170,8 +169,8 @@ static void pass_plain_and_late(struct sorter_track *track, size_t plain, size_t
 }
 
 /*
- * Emit the records [begin, end), which have equal times. Slices found late enclose
- * slices that begin at this time, but not slices that end then.
+ * Emit the records [begin, end), which have equal times. Slices found late enclose slices that
+ * begin at this time, but not slices that end.
  */
 static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 {
@@ -193,8 +192,7 @@ static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 	pass_plain_and_late(track, plain, late, end);
 }
 
-/* Returns the end of the records from `begin` on that can be emitted in place: no group is divided.
- */
+/* Returns the end of the records at `begin` that can be emitted in place. Divides no group. */
 static size_t end_of_plain(const struct sorter_track *track, size_t begin)
 {
 	const struct slice_event *records = records_of(track);
@@ -227,7 +225,7 @@ static void pass_sorted(struct sorter_track *track)
 		}
 		if (end - left < STEP)
 			continue;
-		/* Details are mostly in the order of records. */
+		/* Details are usually in the order of records. */
 		leave_step(track, left, end, records[end - 1].detail);
 		left = end;
 	}
@@ -255,10 +253,10 @@ static void move_up(const struct big_array *array, size_t begin, size_t end, siz
 	}
 }
 
-/* A record is mostly among this many of those before it. */
+/* Usual distance of a record to its position. */
 #define NEAR ((size_t)32)
 
-/* Merge the sorted records [left, right) and [right, end), from the last one. */
+/* Merge the sorted records [left, right) and [right, end), starting at the end. */
 static void merge_pair(struct sorter_track *track, size_t left, size_t right, size_t end)
 {
 	struct big_array *spare = &track->sorter->spare;
@@ -283,8 +281,8 @@ static void merge_pair(struct sorter_track *track, size_t left, size_t right, si
 }
 
 /*
- * Equal times and orders stay in the order of arrival.  A run waits for those after it to become as
- * long: often many short runs follow a long one.
+ * Keep equal times and orders in the order of arrival. A run is merged when the following ones are
+ * as long, because often many short runs follow a long one.
  */
 static void merge_runs(struct sorter_track *track)
 {
@@ -322,7 +320,7 @@ static void sorter_flush(const struct slice_sink *sink, void *track)
 
 /* ---- In ------------------------------------------------------------------ */
 
-/* Limits of memory, in bytes, for all tracks and for one array; larger arrays are in files. */
+/* Memory limits, in bytes, of all tracks and of one array; larger arrays are in files. */
 #define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
 
@@ -363,7 +361,7 @@ static void make_record_room(struct sorter_track *track)
 	track->full = MIN(track->records.room, MIN(step, track->sorter->limit));
 }
 
-/* Returns an event with the time and order to sort by: a slice never ends before it begins. */
+/* Returns an event with its sort keys. A slice never ends before it begins. */
 static struct slice_event as_sorted(struct sorter_track *track, const struct slice_event *event)
 {
 	struct slice_event sorted = *event;
@@ -413,8 +411,8 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 }
 
 /*
- * Add the first of the last `count` events of a plain batch, which continue the last run. Returns
- * their number.
+ * Of the last `count` events of a plain batch, add the first ones, which continue the last run.
+ * Returns their number.
  */
 static size_t add_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {

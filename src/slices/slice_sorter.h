@@ -3,22 +3,20 @@
  * A sink that sorts slices for sinks that need them in order.
  *
  * Call-stack machines emit slices in the order of discovery. The sorter buffers a segment of each
- * track, sorts it by time when it is flushed, and emits it with each slice nested in its callers.
+ * track, sorts the segment by time at a flush, and emits it with each slice nested in its callers.
  *
- * Order at equal times: ends of whole slices (SLICE_ORDER_WHOLE); ends of earlier slices that come
- * before every begin and instant; SLICE_ORDER_DEFERRED; all others. Equal orders sort by arrival;
- * orders above SLICE_ORDER_PLAIN sort after as many begins. So a slice found late encloses the
- * slices that begin at its time, and never takes the end of an earlier one. The begin and end of a
- * whole slice without length stay adjacent. The symbol of an end is undefined; details stay with
- * their begin or end.
+ * Order at equal times: ends of whole slices (SLICE_ORDER_WHOLE); ends of earlier slices that
+ * arrive before all begins and instants; SLICE_ORDER_DEFERRED; all others. Equal orders sort by
+ * arrival; SLICE_ORDER_PLAIN + N sorts after N begins. So a slice found late encloses the slices
+ * that begin at its time, and never takes the end of an earlier slice. The begin and end of a whole
+ * slice without length stay adjacent. The symbol of an end is undefined; details stay with their
+ * begin or end.
  *
- * Changes are counted, and reported by slice_sorter_finish() as one warning of each kind. A segment
- * of more than `limit` events is emitted in parts: slices found late then begin no earlier than the
- * previous part ended.
+ * slice_sorter_finish() reports changes, with one warning per kind. A segment of more than `limit`
+ * events is emitted in parts: slices found late then begin no earlier than the previous part ended.
  *
- * Sorting is a stable merge of natural runs: O(n) if the slices are in order, O(n log n) at worst.
- * Memory is reused for the next segment; a long segment is in a temporary file
- * (base/io/big_array.h).
+ * Sorting is a stable merge of natural runs: O(n) for slices in order, O(n log n) in the worst
+ * case. Segments reuse memory; a long segment is in a temporary file (base/io/big_array.h).
  */
 #ifndef SRC_SLICES_SLICE_SORTER_H
 #define SRC_SLICES_SLICE_SORTER_H
@@ -39,22 +37,21 @@ struct slice_sorter {
 	struct slice_sink sink;             /* for the machine */
 	const struct slice_sink *next;      /* borrowed */
 	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
-	struct sorter_track *first, **last; /* owned; in the order in which they were opened */
-	struct big_array spare;             /* owned: a copy of records that are merged */
+	struct sorter_track *first, **last; /* owned; in the order of opening */
+	struct big_array spare;             /* owned: a copy of records during a merge */
 	size_t memory;                      /* bytes of the tracks' arrays in memory */
 	size_t limit;                       /* may be set after init; at least 2 */
-	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more if the output can show
-			 it */
+	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more for some outputs */
 	/* Counts of changes: */
 	uint64_t unmatched_ends; /* dropped: no slice was open */
-	uint64_t backward; /* begins and ends earlier than the one before, which got its time */
-	uint64_t late;     /* begins and ends after 2^63 - 1 ns, set to it: Perfetto's times are
-			      signed */
-	uint64_t too_deep; /* slices left out */
+	uint64_t backward; /* begins and ends earlier than the previous one, moved to its time */
+	uint64_t late;     /* begins and ends after 2^63 - 1 ns, moved to it: Perfetto's times
+			    * are signed */
+	uint64_t too_deep; /* omitted slices */
 	uint64_t split;    /* segments emitted in parts */
 };
 
-/* Initialize a sorter before `next`. It must not move, because it has pointers to itself. */
+/* Initialize a sorter before `next`. It must not move: it contains pointers to itself. */
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
 		       struct diag *diag);
 
@@ -67,8 +64,8 @@ void slice_sorter_release(struct slice_sorter *sorter);
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track);
 
 /*
- * Emit what every track has left, in the order in which they were opened, and close open slices at
- * the track's last time. Call once, after the machines have finished.
+ * Emit the remaining slices of all tracks, in the order of opening, and close open slices at their
+ * track's last time. Call once, after the machines have finished.
  */
 void slice_sorter_finish(struct slice_sorter *sorter);
 

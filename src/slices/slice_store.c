@@ -10,7 +10,7 @@
 /* Records between two releases of the file's pages. */
 #define STEP 32768u
 
-/* An event, whose `detail` is not 0 if the next record is its detail. */
+/* An event. If its `detail` is not 0, the next record is its detail. */
 struct store_record {
 	union {
 		struct slice_event event;

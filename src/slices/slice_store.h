@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores slices, many of them in a file without a name (base/io/big_array.h), and replays them: all
- * tracks by time, or one track.
+ * Stores slices, in an unnamed file if there are many (base/io/big_array.h), and replays all tracks
+ * by time, or one track.
  *
  * The sorter emits a segment of one thread, then a segment of another. Formats that cut a trace by
- * time, or print one thread after another, need all slices first. An event takes 32 bytes of disk
- * ($TMPDIR, or /var/tmp), its detail another 32. Memory grows with the number of segments only.
+ * time, or print threads one by one, need all slices first. An event needs 32 bytes of disk
+ * ($TMPDIR, or /var/tmp), its detail another 32. Memory grows only with the number of segments.
  */
 #ifndef SRC_SLICES_SLICE_STORE_H
 #define SRC_SLICES_SLICE_STORE_H
@@ -15,17 +15,17 @@
 
 struct track;
 
-/* Zeroed but for `names`, it is empty. */
+/* Zeroed except for `names`, it is empty. */
 struct slice_store {
 	struct name_table *names; /* borrowed: owns the texts of instants */
 	struct big_array records; /* owned */
-	uint64_t count;           /* of them */
-	/* The counts of a track are known without reading the file. */
+	uint64_t count;           /* of records */
+	/* A track's counts, known without a read of the file. */
 	struct store_track {
 		struct track *track; /* borrowed; NULL: no events */
 		uint64_t slices;
 		uint64_t begin, end; /* ns: of the first and the last record */
-		/* Its records, in consecutive ones of all. */
+		/* Its stretches of consecutive records. */
 		struct store_stretch {
 			uint64_t begin, count;
 		} * stretches; /* owned */
@@ -36,7 +36,7 @@ struct slice_store {
 };
 
 /*
- * Returns the sink. Its tracks are struct track; the slices of each must be in program order.
+ * Returns the sink. Its tracks are struct track; slices of a track must be in program order.
  * `details` and `folded`: see struct slice_sink.
  */
 struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool folded);
@@ -45,7 +45,7 @@ struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool
 void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink);
 
-/* Emit all events by time, at equal times by index of the track. */
+/* Emit all events by time, then by index of the track. */
 void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink);
 
 void slice_store_release(struct slice_store *store);

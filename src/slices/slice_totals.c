@@ -4,10 +4,11 @@
 
 /* ---- The few long calls of each function ------------------------------------ */
 
-/* Stops of a thread that are remembered; a call with more does not count. */
+/* Number of remembered stops of a thread; a call with more stops is ignored. */
 #define STOPS_KEPT 16
 
-/* The least calls of a function with a tail, and how many are long: TAIL_FEW and one in TAIL_RARE.
+/*
+ * Minimum calls of a function with a tail, and limit of long ones: TAIL_FEW and one in TAIL_RARE.
  */
 #define TAIL_CALLS 50
 #define TAIL_FEW   2
@@ -31,7 +32,7 @@ static void add_stop(struct slice_totals *totals, const struct slowest_call *sto
 	stops->last[stops->count++ % STOPS_KEPT].duration = stop->duration;
 }
 
-/* Returns the ns of the stops in a call; UINT64_MAX: unknown. */
+/* Returns the ns of stops in a call; UINT64_MAX: unknown. */
 static uint64_t stopped_in(const struct slice_totals *totals, uint32_t index, uint64_t begin)
 {
 	const struct track_stops *stops = index < totals->stop_room ? &totals->stops[index] : NULL;
@@ -57,7 +58,7 @@ static bool is_recursive(const struct call_thread *thread, uint32_t node)
 	return false;
 }
 
-/* The median and the 95th percentile of the first calls are at (count - 1) / 2 and 30. */
+/* The median and 95th percentile of the sorted first calls are at (count - 1) / 2 and 30. */
 static void add_first(struct call_tail *tail, uint64_t ns)
 {
 	uint32_t at = tail->first_count++;
@@ -80,8 +81,7 @@ static void add_long(struct call_tail *tail, uint64_t calls, uint64_t ns)
 	tail->count = tail->sum = 0;
 }
 
-/* A call ended that exceeds slowest.rank of its node, whose calls and slowest.duration are up to
- * date. */
+/* A call above its node's slowest.rank ended; the node's calls and slowest.duration are current. */
 static void add_to_tail(struct slice_totals *totals, const struct call_thread *thread,
 			uint32_t node, const struct slowest_call *call)
 {
@@ -165,8 +165,8 @@ static bool in_syscall(const struct slice_totals *totals, const struct call_thre
 }
 
 /*
- * Not inlined, as few calls are longer than usual.  A pointer to the ended call would force it into
- * memory.
+ * Not inlined, because few calls are long. Passed by value: a pointer would force the ended call
+ * into memory.
  */
 static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
 						struct call_thread *thread, uint32_t node,
@@ -200,7 +200,7 @@ static inline void keep_slowest(struct call_tree *tree, struct call_thread *thre
 			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns, rank });
 }
 
-/* Own times alone count no calls, and are not used with instructions. */
+/* SUMS_OWN_TIMES counts no calls, and is not used with instructions. */
 static inline void keep_slowest_time(struct call_tree *tree, struct call_thread *thread,
 				     const struct ended_call *end)
 {

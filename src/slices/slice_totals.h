@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sums per function and per thread: calls, time and instructions with and without callees, and the
- * slowest call. A sink that passes all events on. Slices must come in program order, as from a
+ * slowest call. A sink that passes all events on. Slices must be in program order, as from a
  * slice_sorter. Memory grows with the functions, the threads and the depth of stacks, not with the
  * trace.
  */
@@ -10,26 +10,26 @@
 
 #include "src/slices/call_tree.h"
 
-/* The first calls of a function, which give a bound. */
+/* Number of first calls of a function that define the bound. */
 #define TAIL_FIRST 32
 
 struct slice_totals {
 	/*
-	 * First. Node N is of function N - 1; `slowest` is the first of equally long calls. Without
-	 * `report` there are own times only.
+	 * First. Node N belongs to function N - 1; `slowest` is the first of equally long calls.
+	 * Without `report`, only own times.
 	 */
 	struct call_tree tree;
 	struct slice_sink sink;          /* for the sorter; its tracks are struct track */
 	const struct slice_sink *next;   /* borrowed */
 	bool report;                     /* compute all sums */
 	bool by_insns;                   /* struct callstack_machine */
-	bool estimated;                  /* times are estimates, and instructions are not counted */
+	bool estimated;                  /* times are estimates, without counts of instructions */
 	struct function_table functions; /* by number */
 	bool with_edges;                 /* count `edges`: */
 	struct pair_table edges;         /* of (node of the caller, node of the callee) */
 	/*
-	 * Times are known: find tails; `slowest.rank` of a node is what the next call must exceed
-	 * to be the slowest one, or to count in the tail.
+	 * Times are known: find tails. A node's `slowest.rank` is the bound that a call must exceed
+	 * to be the slowest, or to count in the tail.
 	 */
 	bool with_tails;
 	/*
@@ -67,10 +67,10 @@ static inline uint64_t slice_totals_rank(const struct slice_totals *totals,
 	return totals->by_insns ? costs->insns : costs->ns;
 }
 
-/* Returns the tail of a node; NULL: it has none. */
+/* Returns the tail of a node; NULL: no tail. */
 const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *totals, uint32_t node);
 
-/* Returns the sum over a tail's calls of the time above the median. */
+/* Returns the sum of a tail's time above the median. */
 static inline uint64_t call_tail_excess(const struct call_tail *tail)
 {
 	return tail->sum - tail->count * tail->first[TAIL_FIRST / 2 - 1];

@@ -6,8 +6,8 @@
 #include "src/slices/slice_sink.h"
 
 /*
- * A thread's counters at an event; or the cost of a slice, with its callees: their difference
- * between its end and its begin. All zeros: unknown.
+ * A thread's counters at an event; or their difference between a slice's end and begin, which is
+ * its cost with callees. All zeros: unknown.
  */
 struct slice_cost {
 	uint64_t insns;  /* instructions retired */
@@ -19,25 +19,24 @@ struct track {
 	uint32_t index;                         /* dense, in the order of first use */
 	const char *process_name, *thread_name; /* NULL: unknown; borrowed */
 	const char *ids;                        /* "PID/TID"; borrowed */
-	size_t *open; /* owned by the output in use: its open slices, innermost last */
+	size_t *open; /* owned by the current output: its open slices, innermost last */
 	size_t open_count, open_room;
 	size_t left_out;     /* open slices that began after the output was full */
-	uint64_t limit_time; /* ns: of the last event before that */
+	uint64_t limit_time; /* ns: of the last event before the limit */
 	/* Owned: counters at the begins of the current output's open slices, with --args=full. */
 	struct slice_cost *costs;
 	size_t cost_count, cost_room;
 	bool announced;         /* the output has written the track's names */
-	uint32_t writer_thread; /* of an announced track, if the output is FTF: the writer's id */
+	uint32_t writer_thread; /* FTF output: the writer's id of an announced track */
 };
 
-/* Returns a slice's cost, from the counters at its begin and its end's detail, which may be NULL.
- */
+/* Returns a slice's cost from the counters at its begin and the end's detail, which may be NULL. */
 struct slice_cost slice_cost_between(struct slice_cost begin, const struct slice_detail *end);
 
-/* A slice begins; `detail` is its begin's; may be NULL. */
+/* A slice begins, with its begin's `detail` or NULL. */
 void track_cost_begin(struct track *track, const struct slice_detail *detail);
 
-/* The innermost slice ends; `detail` is its end's; may be NULL. Returns its cost. */
+/* The innermost slice ends, with its end's `detail` or NULL. Returns its cost. */
 struct slice_cost track_cost_end(struct track *track, const struct slice_detail *detail);
 
 void track_release(struct track *track);
