@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts slices by call stack, with the addresses of their calls, and instructions by function. */
+/* Count slices by call stack, with the addresses of calls, and instructions by function. */
 #include "src/costs/cost_stacks.h"
 
 #include "src/slices/slice_args.h"
 
 struct cost_call {
-	uint32_t caller, stack;         /* indexes; `stack` is the call's own, or 0 */
-	const struct symbol *symbol;    /* that is called */
-	const struct symbol *container; /* has the call; NULL: unknown */
+	uint32_t caller, stack;         /* indexes; `stack` is the call's, or 0 */
+	const struct symbol *symbol;    /* callee */
+	const struct symbol *container; /* contains the call; NULL: unknown */
 	uint64_t offset;                /* of the call in `container` */
 };
 
-/* Powers of two: slots of the cache of calls. */
+/* log2 of the slots in the cache of calls. */
 #define CALL_CACHE_BITS 12
 
 uint32_t cost_site(struct cost_stacks *stacks, const struct symbol *symbol, uint64_t offset)
@@ -29,7 +29,7 @@ static uint32_t frame_of(struct cost_stacks *stacks, const struct symbol *symbol
 			       site);
 }
 
-/* Returns the stack of a call, from the cache if it has it: most calls are as others were. */
+/* Returns the stack of a call, usually from the cache, because most calls repeat. */
 static uint32_t find_cached(struct cost_stacks *stacks, const struct cost_call *call)
 {
 	uint64_t key =
@@ -134,7 +134,7 @@ size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site
 
 /* ---- Instructions -------------------------------------------------------------- */
 
-/* Returns 1 + the number of the function whose slices execute an instruction; 0: none. */
+/* Returns 1 + the number of the function whose slices contain an instruction; or 0. */
 static uint32_t function_at(struct cost_stacks *stacks, const struct executed_insn *insn,
 			    const struct symbol *symbol)
 {
@@ -163,7 +163,7 @@ static void add_instruction(void *context, const struct executed_insn *insn)
 		};
 }
 
-/* Add one for the instructions of each function that were not counted one by one. */
+/* Add an entry for each function's instructions without counts. */
 static void add_rests(struct cost_stacks *stacks)
 {
 	uint64_t *counted = alloc_zeroed(stacks->functions.count + 1, sizeof(*counted));

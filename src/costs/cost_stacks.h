@@ -3,10 +3,10 @@
  * Sums the costs of slices by call stack, and divides a function's own costs among its
  * instructions: for --format=pprof and callgrind.
  *
- * The instructions of a function are known one by one, as executions are counted
- * (src/costs/executed_code.h) for all of its calls together.  Cycles and time are not: they are
- * divided by executions, and so are the costs of each stack.  If a selection leaves calls out,
- * their executions count as well, and the chosen calls' instructions are divided in the same way.
+ * Executions of a function's instructions are counted one by one (src/costs/executed_code.h), for
+ * all its calls together. Cycles, time and the costs of each stack are divided in proportion to
+ * executions. If a selection omits calls, their executions still count, and the chosen calls'
+ * instructions are divided in the same way.
  */
 #ifndef SRC_COSTS_COST_STACKS_H
 #define SRC_COSTS_COST_STACKS_H
@@ -18,8 +18,8 @@
 
 struct cost_insn {
 	struct executed_insn insn;   /* length 0: code without counts; vaddr is the function's */
-	const struct symbol *symbol; /* borrowed: the symbol that contains it */
-	uint64_t before;             /* executions of the function's instructions before it */
+	const struct symbol *symbol; /* borrowed: the symbol that contains the instruction */
+	uint64_t before;             /* executions of the function's earlier instructions */
 	uint32_t function;
 };
 
@@ -27,26 +27,26 @@ struct cost_stacks {
 	struct call_tree tree; /* first; of paths, whose keys are indexes in `frames` */
 	struct slice_sink sink;
 	struct executed_code code;
-	struct pair_table frames;        /* of (function, site of the call; 0: unknown) */
+	struct pair_table frames;        /* of (function, call site; 0: unknown) */
 	struct function_table functions; /* by number */
 	struct pair_table symbols;       /* of a symbol's pointer */
-	struct pair_table sites;         /* of (number in `symbols`, offset): the site less 1 */
+	struct pair_table sites;         /* of (number in `symbols`, offset): the site minus 1 */
 	struct direct_cache calls;       /* owned: of struct cost_call */
 	struct symbol truncated;
-	bool inlined; /* slices of inlined calls */
+	bool inlined; /* inlined calls are slices */
 	/* After cost_stacks_finish(): */
 	struct call_costs *own;         /* owned: by function, without callees */
 	struct cost_insn *instructions; /* owned: by function and address */
 	size_t instruction_count, instruction_room;
-	size_t *first; /* owned: by function, the index of its first instruction; with an end */
+	size_t *first; /* owned: by function, the index of its first instruction, and the end */
 };
 
-/* A remark in outputs, whose numbers look exact. */
+/* A note in outputs, because the numbers look exact. */
 #define COST_STACKS_NOTE                                                                           \
 	"own costs of a stack are divided among lines by executions of instructions, which are "   \
 	"counted for all stacks of a function together"
 
-/* Returns whether a node is the root of threads, and has their name. */
+/* Returns whether a node is the root of threads, with their name. */
 static inline bool cost_is_thread(const struct cost_stacks *stacks, uint32_t node)
 {
 	return stacks->tree.nodes[node].caller == NODE_NONE;
@@ -77,12 +77,12 @@ struct cost_source {
 	struct source_line at;       /* parts may be unknown */
 };
 
-/* Limit of frames of an instruction; of deeper ones the innermost are left out. */
+/* Limit of frames of an instruction; the innermost ones above the limit are omitted. */
 #define COST_SOURCES 32
 
 /*
- * Find the source of a site in a function: if the site's code is not of the function, or unknown,
- * the function's begin.  Fills `sources` up to the function.  Returns how many, at least 1.
+ * Find the source of a site in a function; the function's start if the site is unknown or in
+ * another function's code. Fills `sources` up to the function. Returns their number, at least 1.
  */
 size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site,
 		    struct cost_source sources[COST_SOURCES]);
@@ -91,13 +91,13 @@ size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site
 uint64_t cost_site_address(const struct cost_stacks *stacks, uint32_t site,
 			   const struct symbol **symbol);
 
-/* Executions of some of a function's instructions, numbered from `begin` to `end`, of `all`. */
+/* Executions `begin` to `end` of `all` executions of a function's instructions. */
 struct cost_range {
 	uint64_t begin, end, all;
 	uint64_t phase; /* less than `all`: rounding */
 };
 
-/* Returns the range's part of a cost: parts of equal `phase` add up to it. */
+/* Returns the range's part of a cost. Parts with equal `phase` add up to the cost. */
 static inline uint64_t cost_share(uint64_t cost, const struct cost_range *range)
 {
 	return (uint64_t)(((__uint128_t)cost * range->end + range->phase) / range->all -
@@ -112,7 +112,7 @@ static inline struct call_costs cost_shares(const struct call_costs *costs,
 				    .cycles = cost_share(costs->cycles, range) };
 }
 
-/* Returns the executions of all instructions of a function: not 0. */
+/* Returns the executions of all instructions of a function; never 0. */
 static inline uint64_t cost_executions(const struct cost_stacks *stacks, uint32_t function)
 {
 	const struct cost_insn *last = &stacks->instructions[stacks->first[function + 1] - 1];
@@ -121,19 +121,19 @@ static inline uint64_t cost_executions(const struct cost_stacks *stacks, uint32_
 }
 
 /*
- * Returns where a function begins in the source; parts may be unknown, as of an inlined one, whose
- * symbol has the line of its call, in another function.
+ * Returns the source line of a function's start; parts can be unknown, as for an inlined function,
+ * whose symbol has the line of its call in another function.
  */
 struct source_line cost_function_line(const struct symbol *symbol);
 
 /*
- * Begin with no stacks, which are cut at `max_stack` functions; `inlined`: inlined calls are
- * slices. The sink borrows the stacks: they must not move.
+ * Start empty; stacks are cut at `max_stack` functions. `inlined`: inlined calls are slices. The
+ * sink borrows the stacks: they must not move.
  */
 void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack,
 		      bool inlined);
 
-/* All slices and code have come: find the instructions of each function. */
+/* After all slices and counts: find the instructions of each function. */
 void cost_stacks_finish(struct cost_stacks *stacks);
 
 void cost_stacks_release(struct cost_stacks *stacks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums counts of code by address in files, and finds the instructions. */
+/* Sum counts of code by address in files, and find the instructions. */
 #include "src/costs/executed_code.h"
 
 #include "src/resolve/resolve.h"
@@ -56,7 +56,7 @@ void executed_code_add(struct executed_code *code, const struct dso *dso, uint64
 	add_stretch(code, &stretch);
 }
 
-/* Set code->mapped to the code of a file around an ip, in as much of it as is mapped at once. */
+/* Set code->mapped to the largest contiguous mapping of a file's code around an ip. */
 static void map_code(struct executed_code *code, const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
@@ -200,9 +200,9 @@ struct insn executed_insn_at(const struct dso *dso, uint64_t vaddr)
 }
 
 struct insn_scan {
-	const struct code_stretch *const *stretches; /* by begin */
+	const struct code_stretch *const *stretches; /* sorted by begin */
 	size_t count, begun;
-	/* Those that reach the next instructions, which may overlap. */
+	/* Stretches that reach the next instructions, which can overlap. */
 	struct running {
 		const struct code_stretch *stretch;
 		uint64_t vaddr; /* of the next instruction */
@@ -229,7 +229,7 @@ static uint64_t next_address(const struct insn_scan *scan)
 	return vaddr;
 }
 
-/* Count an instruction in the stretches that reach it, and move these to the next one. */
+/* Count an instruction in the stretches that reach it, and advance these. */
 static void run_insn(struct insn_scan *scan, const struct insn *insn,
 		     struct executed_insn *executed)
 {

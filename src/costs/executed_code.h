@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums the executions of code in files, which the decoder counts by address
- * (decoder/code/code_counts.h).  Memory grows with the distinct code.
+ * Sums the executions of code in files from the decoder's counts by address
+ * (decoder/code/code_counts.h). Memory grows with distinct code.
  */
 #ifndef SRC_COSTS_EXECUTED_CODE_H
 #define SRC_COSTS_EXECUTED_CODE_H
@@ -15,11 +15,11 @@ struct resolver;
 
 enum stretch_kind {
 	STRETCH_RAN,     /* code, */
-	STRETCH_STOPPED, /* by an interrupt, before the instruction at `last` */
+	STRETCH_STOPPED, /* the same, ended by an interrupt before the instruction at `last` */
 	/* From `begin` to `last`: */
-	STRETCH_JUMP,   /* directly, or indirectly, within a file */
-	STRETCH_CALL,   /* directly */
-	STRETCH_BRANCH, /* between functions; begin 0: in another file */
+	STRETCH_JUMP,   /* direct or indirect jump within a file */
+	STRETCH_CALL,   /* direct call */
+	STRETCH_BRANCH, /* branch between functions; begin 0: in another file */
 };
 
 struct code_stretch {
@@ -36,7 +36,7 @@ static inline bool stretch_is_code(const struct code_stretch *stretch)
 	return stretch->kind <= STRETCH_STOPPED;
 }
 
-/* Returns the executions of a stretch that continue with the instruction after it. */
+/* Returns the executions of a stretch that continue with the following instruction. */
 static inline uint64_t stretch_passes(const struct code_stretch *stretch)
 {
 	bool passes = stretch->branch == BRANCH_NONE || stretch->branch == BRANCH_COND;
@@ -47,8 +47,8 @@ static inline uint64_t stretch_passes(const struct code_stretch *stretch)
 struct executed_code {
 	struct code_counter counter; /* first: give this to the decoder */
 	bool branches;               /* also count branches between functions */
-	struct resolver *resolver;   /* borrowed: set it before counts come */
-	/* Of the known branches, numbered from the first one, and kinds: */
+	struct resolver *resolver;   /* borrowed: set it before the first count */
+	/* By known branch, numbered from the first, and kind: */
 	const struct known_branch *known; /* borrowed: set it with `resolver`; may be NULL */
 	uint64_t *known_counts;           /* owned */
 	size_t known_room;
@@ -72,10 +72,10 @@ void executed_code_release(struct executed_code *code);
 void executed_code_count(struct executed_code *code, const struct branch_event *events,
 			 size_t count);
 
-/* All events have come: make stretches of what was counted. */
+/* After the last event: convert counts to stretches. */
 void executed_code_finish(struct executed_code *code);
 
-/* Add counted code, which begins at an ELF virtual address of a file (borrowed). */
+/* Add counted code that begins at an ELF virtual address of a file (borrowed). */
 void executed_code_add(struct executed_code *code, const struct dso *dso, uint64_t vaddr,
 		       const struct code_count *counted);
 
@@ -92,8 +92,8 @@ struct executed_insn {
 };
 
 /*
- * All counts have come: call `add` for each instruction that was executed, by file and address.
- * Where the bytes of the code are not known, instructions are missing.
+ * After the last count: call `add` for each executed instruction, by file and address. Omits
+ * instructions whose bytes are unknown.
  */
 void executed_code_list(const struct executed_code *code,
 			void (*add)(void *context, const struct executed_insn *insn),
