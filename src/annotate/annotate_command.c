@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A conversion, and its answer printed with the text of source lines and instructions. */
+/* Run a conversion, and print its answer with the text of source lines and instructions. */
 #include "src/annotate/annotate_command.h"
 
 #include <fcntl.h>
@@ -14,21 +14,21 @@
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
-/* Code with this many bytes between its parts is read in two runs of objdump. */
+/* Parts of code that are farther apart (bytes) need two runs of objdump. */
 #define GAP_MOST 4096
 
 struct annotation {
 	const struct options *options; /* borrowed */
 	FILE *out;
-	/* Instructions of the function that is printed: */
+	/* Instructions of the current function: */
 	struct insn_text {
 		uint64_t address;
 		char *text;
 	} * insns; /* owned, with the texts; by address */
 	size_t insn_count, insn_room;
 	bool no_disassembly; /* objdump is missing, or cannot read a file */
-	/* The file of source that was read last: */
-	char *path;   /* owned; NULL: none */
+	/* The last source file: */
+	char *path;   /* owned; NULL: no file */
 	char **lines; /* owned, with the texts */
 	size_t count, room;
 };
@@ -53,7 +53,7 @@ static void forget_source(struct annotation *annotation)
 	annotation->path = NULL;
 }
 
-/* Read a file of source.  The path is the recording's: only a regular file is read. */
+/* Read a source file. The path is from the recording, so read only regular files. */
 static void read_source(struct annotation *annotation, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -81,7 +81,7 @@ static void read_source(struct annotation *annotation, const char *path)
 	fclose(in);
 }
 
-/* With --symfs no file outside of it is read. */
+/* With --symfs, reads no file outside it. */
 static const char *source_text(struct annotation *annotation, const char *path, uint64_t line)
 {
 	if (!path || annotation->options->symfs)
@@ -93,11 +93,11 @@ static const char *source_text(struct annotation *annotation, const char *path, 
 
 /* ---- The text of instructions, by objdump(1) ------------------------------ */
 
-/* CPU time (s) and memory (bytes) that objdump may take: it may map the file whole. */
+/* Limits of objdump's CPU time (s) and memory (bytes): it can map the whole file. */
 #define OBJDUMP_SECONDS 60
 #define OBJDUMP_MEMORY  ((rlim_t)4 << 30)
 
-/* The input may come from someone else, so objdump may read files, and nothing else. */
+/* The input is untrusted, so restrict objdump to reading files. */
 static _Noreturn void run_objdump(int to, const char *path, uint64_t begin, uint64_t end)
 {
 	const struct rlimit limit = { OBJDUMP_SECONDS, OBJDUMP_SECONDS };
@@ -118,7 +118,7 @@ static _Noreturn void run_objdump(int to, const char *path, uint64_t begin, uint
 	_exit(127);
 }
 
-/* Take "  401136:	push   %rbp". */
+/* Read a line such as " 401136: push %rbp". */
 static void take_insn(struct annotation *annotation, char *line)
 {
 	char *end, *text;
@@ -136,7 +136,7 @@ static void take_insn(struct annotation *annotation, char *line)
 		(struct insn_text){ address, ALLOC_CHECKED(strdup(text)) };
 }
 
-/* Add the instructions of a file at virtual addresses [begin, end), after those of lower ones. */
+/* Add the instructions of a file at virtual addresses [begin, end), after all lower ones. */
 static void read_insns(struct annotation *annotation, const char *path, uint64_t begin,
 		       uint64_t end)
 {
@@ -178,7 +178,7 @@ static void forget_insns(struct annotation *annotation)
 		free(annotation->insns[--annotation->insn_count].text);
 }
 
-/* Read all parts of a function, of which one may be far from the others, until one fails. */
+/* Read all parts of a function, which can be far apart, until one fails. */
 static void disassemble(struct annotation *annotation, const json_t *function)
 {
 	const json_t *code = json_object_get(function, "code");
@@ -301,7 +301,7 @@ static int print_to(const struct options *options, const char *path, const json_
 	} else {
 		print_functions(&annotation, answer);
 	}
-	fclose(annotation.out); /* write errors show in the output */
+	fclose(annotation.out); /* the output reports write errors */
 	return output_close(&output, err);
 }
 

@@ -6,8 +6,8 @@
 #include "src/batch/batch.h"
 
 /*
- * Convert the recording in a process of its own, and print the functions that the options choose.
- * objdump, if there is one, disassembles, with rights to read files only.  Returns the exit status.
+ * Convert the recording in a separate process, and print the functions chosen by the options.
+ * Disassembles with objdump, if present, with rights to read files only. Returns the exit status.
  */
 int annotate_command(const struct options *options, batch_convert_fn *convert);
 
