@@ -50,7 +50,7 @@ struct aux_stream {
 	 */
 	const struct aux_cut {
 		int32_t owner; /* CPU or thread of the buffer */
-		uint64_t at;   /* as AUX records count */
+		uint64_t at;   /* in the byte count of AUX records */
 		uint64_t time; /* ns: of the AUX record */
 		bool whole;    /* the buffer was not full: no loss */
 	} * cuts;              /* by position; `whole` ones only if CYC is recorded */

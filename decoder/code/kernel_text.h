@@ -18,10 +18,10 @@ struct code_patch;
  * modules, and code that only patches contain.
  */
 struct kernel_code {
-	/* A file of code as the caller found it; borrowed from the caller. */
+	/* A file of code, borrowed from the caller. */
 	struct code_file {
-		const char *path;     /* to open it by; NULL: not available */
-		const uint8_t *bytes; /* the whole file, mapped as long as the code_image lives */
+		const char *path;     /* path to open; NULL: not available */
+		const uint8_t *bytes; /* the whole file, mapped during the code_image's life */
 		size_t size;
 	} file;
 	/* A range of kernel addresses and its bytes in a file. */

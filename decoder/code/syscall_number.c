@@ -187,7 +187,7 @@ static void write_register(const struct fields *fields, int number, int64_t valu
 			   struct effect *effect)
 {
 	unsigned operation = fields->modrm >> 3 & 7; /* 0: add; 5: sub */
-	int64_t bytes = 1;                           /* not known */
+	int64_t bytes = 1;                           /* unknown */
 
 	if (!fields->rex && number >= 4)
 		effect->lost |= BIT(number - 4);

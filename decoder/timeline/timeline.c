@@ -29,7 +29,7 @@ static void note_waking(struct timeline *tl, const struct perf_sample *sample,
 
 COMPARE_BY_TWO(compare_wakings, struct thread_waking, tid, time)
 
-/* Returns whether the record is part of the history; notes the time and the tid of a sample. */
+/* Returns whether the record is part of the history. Notes a sample's time and tid. */
 static bool is_used(struct timeline *tl, struct perf_record *record)
 {
 	struct perf_sample sample;
@@ -327,7 +327,7 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 	return true;
 }
 
-/* Returns the index of the first loss whose key is at or above `key`. */
+/* Returns the index of the first loss whose key is at least `key`. */
 static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
 {
 	return LOWER_BOUND(i, count, (by_tid ? losses[i].tid : losses[i].cpu) < key);

@@ -72,7 +72,7 @@ uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread
 bool timeline_off_cpu(const struct timeline *timeline, int32_t tid, uint64_t begin, uint64_t end,
 		      struct off_cpu *off);
 
-/* Returns CPU number `index` of those with switches, in ascending order; -1 past the last. */
+/* Returns the `index`-th CPU with switches, in ascending order; -1 after the last. */
 int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
 
 /* Returns the `*count` losses of a buffer in time order. tid -1: of the CPU's buffer. */

@@ -30,11 +30,11 @@ struct timeline {
 	bool tracepoint_switches; /* sched_switch tracepoints */
 	bool sample_switches;     /* samples with trace data */
 	struct sched_points points;
-	bool has_points;               /* any of them is recorded */
+	bool has_points;               /* any scheduler tracepoint is recorded */
 	struct thread_waking *wakings; /* owned; when complete by thread, then time */
 	size_t waking_count, waking_room;
-	int32_t highest_id; /* of the points: a thread that was woken may have no record */
-	/* When a CPU's last sample with trace data was taken. */
+	int32_t highest_id; /* of `points`: a woken thread can lack records */
+	/* Time of a CPU's last sample with trace data. */
 	struct sampled_cpu {
 		int32_t cpu;
 		uint64_t time; /* ns */

@@ -102,9 +102,9 @@ struct sched_points {
 struct sched_point {
 	enum sched_kind kind;
 	int32_t tid;    /* the thread that begins to run, or was woken */
-	int32_t cpu;    /* where the woken thread will run; -1: not recorded */
-	bool runnable;  /* of SCHED_SWITCH: the previous thread was still runnable */
-	bool dead;      /* of SCHED_SWITCH: the previous thread has ended */
+	int32_t cpu;    /* target CPU of the woken thread; -1: not recorded */
+	bool runnable;  /* SCHED_SWITCH: the previous thread was still runnable */
+	bool dead;      /* SCHED_SWITCH: the previous thread has ended */
 	uint64_t flags; /* SCHED_IN_*, and others */
 	bool has_priority;
 	int32_t priority; /* of `tid`: below 100 for real-time threads, up to 139 for others */
