@@ -34,17 +34,17 @@ struct slice_totals {
 	bool with_tails;
 	/*
 	 * The few calls of a function that take much longer than the others, found without a
-	 * histogram: only calls longer than a bound are counted.  A bound that more than a
-	 * twentieth of the calls exceeds is doubled.  Stops of the thread outside of system calls
-	 * are no part of a call, and recursive functions have no tail.
+	 * histogram: only calls longer than a bound are counted. If more than a twentieth of the
+	 * calls exceed the bound, it is doubled. Stops of the thread outside system calls are not
+	 * part of a call, and recursive functions have no tail.
 	 */
 	struct call_tail {
 		uint64_t first[TAIL_FIRST]; /* ns of the first calls, in order */
 		uint32_t first_count;
 		bool given_up;
 		uint64_t bound;
-		uint64_t since;      /* calls of the function when the bound was doubled */
-		uint64_t count, sum; /* of calls longer than the bound since then */
+		uint64_t since;      /* calls of the function before the bound was last doubled */
+		uint64_t count, sum; /* of calls longer than the bound, since then */
 	} * *tails;                  /* owned; by node; NULL: no call yet */
 	size_t tail_room;
 	struct track_stops *stops; /* owned; by index of the track */
