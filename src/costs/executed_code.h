@@ -14,7 +14,7 @@ struct dso;
 struct resolver;
 
 enum stretch_kind {
-	STRETCH_RAN,     /* code, */
+	STRETCH_RAN,     /* executed code */
 	STRETCH_STOPPED, /* the same, ended by an interrupt before the instruction at `last` */
 	/* From `begin` to `last`: */
 	STRETCH_JUMP,   /* direct or indirect jump within a file */
