@@ -10,8 +10,8 @@
 /* ---- Building ------------------------------------------------------------ */
 
 /*
- * Note who wakes a thread.  A softirq may be that of the thread or of an interrupt.  Without
- * sched_waking, an interrupt may be that by which another CPU asks for the sched_wakeup.
+ * Note the waker of a thread. A softirq can run for the thread or for an interrupt. Without
+ * sched_waking, an interrupt can be another CPU's request for the sched_wakeup.
  */
 static void note_waking(struct timeline *tl, const struct perf_sample *sample,
 			const struct sched_point *point)
@@ -253,7 +253,7 @@ uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thre
 	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
 }
 
-/* Returns when a thread runs again, on any CPU; `end`: not before. */
+/* Returns the time at which a thread runs again, on any CPU; `end` if not before. */
 static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, uint64_t end)
 {
 	const struct cpu_switch *of_cpu;

@@ -66,8 +66,8 @@ uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread
 			    int32_t cpu, uint64_t time);
 
 /*
- * Find the longest time in [begin, end) (ns) in which a thread was off CPU by the records of
- * switches, with what the CPU did and who woke the thread.  Returns false if there is none.
+ * Find the longest time in [begin, end) (ns) in which a thread was off CPU, by switch records, with
+ * the thread that ran instead and the waker. Returns false if there is none.
  */
 bool timeline_off_cpu(const struct timeline *timeline, int32_t tid, uint64_t begin, uint64_t end,
 		      struct off_cpu *off);

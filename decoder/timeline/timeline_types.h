@@ -47,15 +47,15 @@ struct cpu_switch {
 struct thread_waking {
 	uint64_t time;
 	int32_t tid;
-	int32_t waker; /* the tid of the thread that did it; 0: an interrupt */
+	int32_t waker; /* tid of the waking thread; 0: an interrupt */
 };
 
-/* A time in which a thread does not run. */
+/* A time in which a thread did not run. */
 struct off_cpu {
 	uint64_t begin, end;          /* ns */
-	int32_t cpu;                  /* that it left */
-	bool preempted;               /* it was still runnable */
-	const struct thread *instead; /* ran on the CPU longest meanwhile; NULL: none is known */
+	int32_t cpu;                  /* the CPU that it left */
+	bool preempted;               /* the thread was still runnable */
+	const struct thread *instead; /* ran longest on that CPU in this time; NULL: unknown */
 	uint64_t instead_ns;
 	const struct thread_waking *waking; /* NULL: not recorded */
 };
