@@ -10,7 +10,7 @@
 struct call_site {
 	const struct symbol *caller;
 	uint64_t offset;
-	const struct name *name; /* NULL: the line is not known */
+	const struct name *name; /* NULL: the line is unknown */
 };
 
 static const struct name *name_line(struct name_table *names, struct source_line line)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The source lines of calls and functions, "file:line", of which the latest are remembered. */
+/* The source lines of calls and functions, "file:line", with a cache of the latest. */
 #ifndef SRC_FORMATS_CALL_SITES_H
 #define SRC_FORMATS_CALL_SITES_H
 
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 
-/* Instead of a call's offset: the function itself, as slice_source_line() has it. */
+/* Instead of a call's offset: the function itself (slice_source_line()). */
 #define CALL_SITES_FUNCTION UINT64_MAX
 
-/* Zeroed but for `names`, it is empty. */
+/* Zeroed except for `names`, it is empty. */
 struct call_sites {
 	struct name_table *names; /* borrowed */
 	struct call_site *recent; /* owned */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executions and costs of each instruction of the functions of --symbol, for `ptrace2ftf annotate`,
- * which prints this answer.
+ * Executions and costs of each instruction of the functions of --symbol: the answer that
+ * `ptrace2ftf annotate` prints.
  */
 #include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"

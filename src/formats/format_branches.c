@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `--format=branches`: one line per branch, as
- * `perf script --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns`
- * prints it, but for names of code without symbols (tools/perf/builtin-script.c,
- * perf_sample__fprintf_flags and perf_event__fprintf_auxtrace_error of perf 6.1).
+ * `--format=branches`: one line per branch, as `perf script --itrace=be -F
+ * pid,tid,time,flags,ip,addr,sym,symoff --ns` prints it, except for names of code without symbols
+ * (tools/perf/builtin-script.c, perf_sample__fprintf_flags and perf_event__fprintf_auxtrace_error
+ * of perf 6.1).
  */
 
 #include "decoder/timeline/timeline.h"
@@ -65,7 +65,7 @@ void format_location(FILE *out, const struct location *location)
 		return;
 	}
 	escaped_text_print(location->symbol->name->text, location->symbol->name->length, out);
-	/* All of a file has no begin. */
+	/* A whole file has no offset. */
 	if (location->symbol->kind != SYMBOL_FILE)
 		fwrite_unlocked(offset, 1,
 				(size_t)(digits_hex(offset + 3, location->offset) - offset), out);

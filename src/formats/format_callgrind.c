@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=callgrind: the costs of functions and of calls between them as KCachegrind and
- * callgrind_annotate read them ("Callgrind Format Specification" of valgrind's manual):
- * instructions (Ir), core cycles and time where known, and for each line with a call the number of
- * calls and their inclusive cost.  With --args=full the same for each instruction, by ELF virtual
- * address.
+ * --format=callgrind: the costs of functions and of calls between them, for KCachegrind and
+ * callgrind_annotate ("Callgrind Format Specification" in valgrind's manual): instructions (Ir),
+ * core cycles and time if known, and for each line with a call the number of calls and their
+ * inclusive cost. With --args=full, the same for each instruction, by ELF virtual address.
  *
- * A function's own cost is divided among its lines by executions of instructions.  Where a call is
- * open more than once in a stack, the outermost one has the cost: no cost counts twice in one line.
+ * A function's own cost is divided among its lines by executions of instructions. If a call is open
+ * more than once in a stack, only the outermost counts, so that no cost counts twice in one line.
  */
 
 #include "src/costs/cost_stacks.h"
@@ -22,15 +21,15 @@ struct callgrind_output {
 	struct pair_table sources;   /* of (id of the file's name + 1, line); 0: unknown */
 	struct pair_table positions; /* of (index in `sources`, site, by instruction; 0: unknown) */
 	struct pair_table lines;     /* of (caller, index in `positions`) */
-	struct pair_table ids;       /* of (index in `lines`, callee): the edge's index less 1 */
-	struct pair_table names[3];  /* of (0, id of name): the id in the file less 1; by kind */
-	/* The calls of a function from a line of another one. */
+	struct pair_table ids;       /* of (index in `lines`, callee): the edge's index minus 1 */
+	struct pair_table names[3];  /* by kind, of (0, id of name): the id in the file minus 1 */
+	/* The calls of a function from one line. */
 	struct call_edge {
 		uint64_t calls;
 		struct call_costs costs;   /* inclusive */
 		uint32_t callee, position; /* `position` of the call */
 		uint32_t next;             /* edge of the same caller, or 0 */
-		uint32_t open;             /* times in the stack that is looked at */
+		uint32_t open;             /* number of times in the current stack */
 	} * edges;                         /* owned; [0] is unused */
 	size_t edge_room;
 	uint32_t *callers; /* owned; by function: its first edge, or 0 */
@@ -38,13 +37,13 @@ struct callgrind_output {
 	struct cost_row {
 		uint32_t position;
 		uint64_t count; /* executions of instructions */
-	} * rows;               /* owned: of the function that is printed */
+	} * rows;               /* owned: of the current function */
 	size_t row_room;
-	const struct name *file_name; /* that of the next lines of the output; NULL: unknown */
+	const struct name *file_name; /* file of the next output lines; NULL: unknown */
 	bool has_insns, has_cycles, by_insn;
 };
 
-/* Kinds of names, each with ids of its own. */
+/* Kinds of names, each with its own ids. */
 enum { NAME_OBJECT, NAME_FILE, NAME_FUNCTION };
 
 static void open_callgrind(struct format_output *output, const struct format_request *request)
@@ -61,7 +60,7 @@ static void open_callgrind(struct format_output *output, const struct format_req
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* Returns the number of the position of a site in a function: in the innermost inlined call. */
+/* Returns the number of a site's position in a function, within the innermost inlined call. */
 static uint32_t position_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
 {
 	struct cost_source sources[COST_SOURCES];
@@ -77,7 +76,7 @@ static uint32_t position_of(struct callgrind_output *callgrind, uint32_t functio
 
 /* ---- Calls of stacks ----------------------------------------------------- */
 
-/* Returns the edge of the call by which a stack begins; 0: nothing has called it. */
+/* Returns the edge of a path's innermost call; 0: no caller. */
 static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct cost_stacks *stacks = &callgrind->stacks;
@@ -102,7 +101,7 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 	return edge;
 }
 
-/* Count the call of a path.  Returns its edge; 0: none. */
+/* Count the call of a path. Returns its edge; 0: no edge. */
 static uint32_t enter_path(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct call_node *node = &callgrind->stacks.tree.nodes[path];
@@ -153,7 +152,7 @@ static void count_calls(struct callgrind_output *callgrind)
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* Print "WORD=(ID) TEXT", the text at its first use only. */
+/* Print "WORD=(ID) TEXT", with the text only at its first use. */
 static void print_name(struct callgrind_output *callgrind, const char *word, int kind,
 		       const struct name *name)
 {
@@ -191,7 +190,7 @@ static void print_position(const struct callgrind_output *callgrind, uint64_t va
 	fprintf(callgrind->output.text, "%" PRIu32, line);
 }
 
-/* Print the file of a position, unless it is that of the line before. */
+/* Print the file of a position, if it differs from the previous line's. */
 static void print_position_file(struct callgrind_output *callgrind, uint32_t position)
 {
 	const struct name *const *names = callgrind->stacks.tree.names->names;
@@ -204,7 +203,7 @@ static void print_position_file(struct callgrind_output *callgrind, uint32_t pos
 	callgrind->file_name = file ? file : callgrind->file_name;
 }
 
-/* Print a position of a function, of which the file was printed. */
+/* Print a position of a function, whose file was printed. */
 static void print_position_of(const struct callgrind_output *callgrind,
 			      const struct symbol *function, uint32_t position)
 {
@@ -216,7 +215,7 @@ static void print_position_of(const struct callgrind_output *callgrind,
 		       pair_table_pair(&callgrind->sources, at.first).second);
 }
 
-/* Returns the line where a function begins. */
+/* Print a function's names. Returns the line of its start. */
 static uint32_t print_function(struct callgrind_output *callgrind, const char *const words[3],
 			       const struct symbol *symbol)
 {
@@ -271,7 +270,7 @@ static int compare_cost_rows(const void *left, const void *right, void *context)
 		       COMPARE(a->position, b->position);
 }
 
-/* Find the positions of a function.  Returns how many: of one there may be several rows. */
+/* Find the positions of a function. Returns the number of rows, possibly several per position. */
 static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 {
 	struct cost_stacks *stacks = &callgrind->stacks;

@@ -3,14 +3,13 @@
  * --format=calls: the results of a call-stack machine, as text, in its own
  * order, in the form of magic-trace's tests:
  *
- *	-> %8s BEGIN name
- *	-> %8s END   name
+ * 	-> %8s BEGIN name
+ * 	-> %8s END   name
  *
- * The time is that since the run's first event, in ns, us, ms, s, m, h or d with up to
- * three decimals.  A slice whose start was inferred is "name [inferred start time]"; a
- * whole slice is a BEGIN and an END; an instant is a BEGIN and an END without a time.
- * Before them come the lines of the input that caused them: perf script's, or the branches
- * from one symbol to another as --format=branches prints them.
+ * The time since the run's first event is in ns, us, ms, s, m, h or d with up to three decimals. A
+ * slice with an inferred start is "name [inferred start time]"; a whole slice is a BEGIN and an
+ * END; an instant is a BEGIN and an END without a time. The input lines that caused them precede:
+ * perf script's, or the branches between symbols as in --format=branches.
  */
 
 #include "src/callstack/callstack.h"
@@ -18,7 +17,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 
-/* `kind` has the five columns of its field, and a space. */
+/* `kind` has five columns and a space. */
 static void print_call(const struct format_output *calls, const char *time, const char *kind,
 		       const char *text, size_t length)
 {
@@ -35,7 +34,6 @@ static void print_call_event(const struct format_output *calls, const struct sli
 {
 	char time[SHORT_TIME_SIZE];
 
-	/* Since the run's first event. */
 	short_time(time, (int64_t)(event->time - (calls->machine ? calls->machine->base_time : 0)));
 	if (event->kind == SLICE_INSTANT) {
 		print_call(calls, time, "BEGIN ", event->text, strlen(event->text));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=chrome: JSON of the Trace Event Format ("Trace Event Format", Google), which Perfetto,
- * Firefox Profiler, speedscope, Tracy and others read: complete events (X), which all of them show
- * with name and arguments, each in front of those in it.  Times are microseconds since the first
- * slice, with three decimals, and six where the order of begins and ends of one ns wants it.
+ * --format=chrome: JSON of the Trace Event Format ("Trace Event Format", Google), read by Perfetto,
+ * Firefox Profiler, speedscope, Tracy and others. Slices are complete events (X), which all of
+ * these show with name and arguments; outer slices precede inner ones. Times are microseconds since
+ * the first slice, with three decimals, or six if begins and ends within one ns need an order.
  */
 
 #include "src/formats/slice_list.h"
@@ -31,21 +31,21 @@ static void open_event(struct chrome_output *chrome, const struct track *track, 
 
 /* ---- Times --------------------------------------------------------------- */
 
-/* Returns the ps that a rank adds to a time; print_micros() may add those below the first. */
+/* Returns the ps that a rank adds to a time. print_micros() can add fewer than the first step. */
 static int rank_ps(unsigned rank)
 {
 	return rank ? (int)rank + 2 : 0;
 }
 
 /*
- * Print microseconds.  Readers multiply them by 1000, and some cut off the digits after the point:
- * a ps is added where they would lose a ns.  Returns the ps.
+ * Print microseconds. Readers multiply them by 1000, and some then truncate: adds a ps if they
+ * would lose a ns. Returns the ps.
  */
 static int print_micros(const char *key, uint64_t ns, int ps, FILE *out)
 {
 	char text[16 + 2 * DIGITS_MOST], *at = text;
 
-	/* Both are what strtod() makes of the text: the quotient, rounded once. */
+	/* The quotient is rounded once, like strtod()'s result. */
 	if (!ps && (uint64_t)((double)ns / 1000 * 1000) != ns)
 		ps = 1;
 	*at++ = ',';
@@ -107,8 +107,8 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 	track->announced = true;
 	open_event(chrome, track, slice->symbol ? 'X' : 'i');
 	/*
-	 * Readers sort by time, and add time and duration as floating point numbers: begins and
-	 * ends of one ns are some ps apart, in their order.
+	 * Readers sort by time, and add time and duration as floating point numbers. So begins and
+	 * ends within one ns are a few ps apart, in their order.
 	 */
 	ps = print_micros("ts", slice->begin - list->first, rank_ps(slice->begin_rank), out);
 	ps = rank_ps(slice->end_rank) - ps;
@@ -116,7 +116,7 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 		print_micros("dur", slice->end - slice->begin, MAX(0, ps), out);
 	print_chrome_text("name", name, out);
 	if (!slice->symbol) {
-		fputs_unlocked(",\"s\":\"t\"", out); /* of the thread */
+		fputs_unlocked(",\"s\":\"t\"", out); /* scope: thread */
 	} else {
 		category = slice_category(slice->symbol);
 		if (category && strncmp(name->text, category->text, category->length) != 0)

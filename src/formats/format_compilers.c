@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles of one program for compilers: --format=bolt, the pre-aggregated branches of
- * `perf2bolt -pa` (LLVM's bolt/include/bolt/Profile/DataAggregator.h), and --format=llvm-profile,
- * the text form of LLVM's sample profiles (llvm/include/llvm/ProfileData/SampleProfReader.h),
- * where counts are executions.
+ * Profiles of one program for compilers: --format=bolt, the pre-aggregated branches of `perf2bolt
+ * -pa` (LLVM's bolt/include/bolt/Profile/DataAggregator.h), and --format=llvm-profile, the text
+ * form of LLVM's sample profiles (llvm/include/llvm/ProfileData/SampleProfReader.h), with
+ * executions as counts.
  *
- * The program is the file that was mapped first, or the one file of --dso.
+ * The program is the first mapped file, or the only file of --dso.
  */
 
 #include "base/tables/pair_table.h"
@@ -24,13 +24,13 @@ struct profile_output {
 	const struct dso *program; /* borrowed; NULL: the file of --dso that ran first */
 	struct diag *diag;         /* borrowed, as the next */
 	struct name_table *names;
-	bool several, any;                 /* --dso matches several files; chosen code ran */
+	bool several, any;                 /* --dso matches several files; any chosen code ran */
 	const struct code_stretch **edges; /* owned: of branches */
 	size_t edge_count, edge_room;
 	/* Of --format=llvm-profile: */
 	struct profile_row *rows; /* owned */
 	size_t row_count, row_room;
-	struct pair_table swept; /* of pointers of symbols whose code has rows */
+	struct pair_table swept; /* of pointers of symbols with rows */
 };
 
 static void open_profile(struct format_output *output, const struct format_request *request)
@@ -71,7 +71,7 @@ static const struct symbol *chosen_at(struct profile_output *profile, const stru
 	return symbol;
 }
 
-/* The same without the symbol, which is looked up only if it decides. */
+/* The same without the symbol, which is looked up only if necessary. */
 static bool is_chosen(struct profile_output *profile, const struct dso *dso, uint64_t vaddr)
 {
 	if (profile->choice.selection->symbols.count)
@@ -82,7 +82,7 @@ static bool is_chosen(struct profile_output *profile, const struct dso *dso, uin
 	return true;
 }
 
-/* Check the choice once all code was looked at.  Returns 0, or -1 with err filled. */
+/* Check the choice after all code. Returns 0, or -1 with err filled. */
 static int check_program(struct profile_output *profile, struct error *err)
 {
 	const struct selection *select = profile->choice.selection;
@@ -98,7 +98,7 @@ static int check_program(struct profile_output *profile, struct error *err)
 	return 0;
 }
 
-/* An edge that was counted as code comes before the same one as a branch between functions. */
+/* An edge counted as code precedes the equal edge counted as a branch between functions. */
 static int compare_edges(const void *left, const void *right)
 {
 	const struct code_stretch *const *a = left, *const *b = right;
@@ -107,7 +107,7 @@ static int compare_edges(const void *left, const void *right)
 	       COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->kind, (*b)->kind);
 }
 
-/* List the branches to chosen code, each once, sorted. */
+/* List the distinct branches to chosen code, sorted. */
 static void list_edges(struct profile_output *profile)
 {
 	size_t kept = 0;
@@ -135,14 +135,14 @@ static void list_edges(struct profile_output *profile)
 
 /* ---- BOLT ---------------------------------------------------------------- */
 
-/* A change of the number of executions, modulo 2^64, from an address on. */
+/* A change of the number of executions, modulo 2^64, at an address. */
 struct passage {
 	uint64_t vaddr, change;
 };
 
 COMPARE_BY(compare_passages, struct passage, vaddr)
 
-/* Passages lead from each instruction of a stretch to the next one. */
+/* A stretch passes from each instruction to the next. */
 static size_t add_passages(struct passage *passages, const struct code_stretch *stretch)
 {
 	uint64_t passes = stretch_passes(stretch);
@@ -156,7 +156,7 @@ static size_t add_passages(struct passage *passages, const struct code_stretch *
 	return 3;
 }
 
-/* Straight code is executed equally often: F is printed for its whole length. */
+/* Print an F record for each maximal piece of straight-line code with equal executions. */
 static void print_straight(struct profile_output *profile)
 {
 	const struct executed_code *code = &profile->code;
@@ -184,8 +184,8 @@ static void print_straight(struct profile_output *profile)
 }
 
 /*
- * B is a branch, of which none is known to be mispredicted; f code that was reached from another
- * function, as after a call that returned.
+ * B is a branch (mispredictions are unknown); f is code reached from another function, as after a
+ * returned call.
  */
 static int print_bolt(struct format_output *output, struct error *err)
 {
@@ -215,13 +215,13 @@ static int print_bolt(struct format_output *output, struct error *err)
 struct profile_row {
 	/* The function, LF; of each inlined one the position of its call, the function, LF. */
 	const struct name *path;
-	bool called;               /* calls of the function are counted; else, by position in the */
+	bool called;               /* counts calls of the function; else, by position in the */
 	uint32_t position;         /* innermost function, */
 	const struct name *callee; /* calls of this function; NULL: executions of an instruction */
 	uint64_t count;
 };
 
-/* Bits of a position: below its line, of which LLVM has 16, the discriminator. */
+/* Bits of the discriminator in a position, below the line (16 bits in LLVM). */
 #define DISCRIMINATOR_BITS 12
 
 /* A part of a discriminator (llvm/include/llvm/IR/DebugInfoMetadata.h, "prefix encoding"). */
@@ -240,7 +240,7 @@ static void print_llvm_position(uint32_t position, FILE *out)
 		position >> DISCRIMINATOR_BITS, discriminator);
 }
 
-/* Add a row for some frames (0: nothing is added), the innermost first. */
+/* Add a row for some frames, innermost first; without frames, adds nothing. */
 static void add_profile_row(struct profile_output *profile, const struct source_frame *frames,
 			    size_t left, struct profile_row row)
 {
@@ -276,7 +276,7 @@ static bool add_code(struct profile_output *profile, const struct dso *dso, uint
 	size_t depth = dso_source_frames((struct dso *)dso, vaddr, frames);
 
 	if (depth && !callee) {
-		/* Its next part says how many copies of the code a compiler made. */
+		/* The next part is the compiler's number of copies of the code. */
 		uint32_t code = frames[0].discriminator, wide = code & 0x40 ? 14 : 7;
 
 		count *= prefix_decode(code >> (code & 1 ? 1 : wide)) ?: 1;
@@ -286,7 +286,7 @@ static bool add_code(struct profile_output *profile, const struct dso *dso, uint
 	return depth;
 }
 
-/* Make rows of all code of a function: what did not run has a count of 0. */
+/* Add rows for all code of a function; code that did not run has count 0. */
 static void sweep_function(struct profile_output *profile, const struct symbol *symbol)
 {
 	size_t known = profile->swept.count, left;
@@ -294,7 +294,7 @@ static void sweep_function(struct profile_output *profile, const struct symbol *
 
 	if (pair_table_find_pointer(&profile->swept, symbol) < known)
 		return;
-	left = MIN(left, symbol->size); /* the last function of a file may have no end */
+	left = MIN(left, symbol->size); /* a file's last function can lack an end */
 	while (left) {
 		struct insn insn = insn_decode(code, left, INSN_MODE_64);
 		size_t length = insn.length ? insn.length : 1;
@@ -316,7 +316,7 @@ static void add_insn(void *context, const struct executed_insn *insn)
 		sweep_function(profile, symbol);
 }
 
-/* Calls, and jumps to the begin of another function. */
+/* Add calls, and jumps to another function's entry. */
 static void add_call(struct profile_output *profile, const struct code_stretch *edge)
 {
 	const struct symbol *callee = chosen_at(profile, edge->dso, edge->last);
@@ -341,8 +341,7 @@ static int compare_profile_rows(const void *left, const void *right)
 				       : COMPARE(!!a->callee, !!b->callee));
 }
 
-/* Of the instructions of a position the most executions count, as an optimiser may have moved some.
- */
+/* A position's count is its instructions' maximum, because optimizers move instructions. */
 static void print_positions(const struct profile_row *rows, size_t count, int depth, FILE *out)
 {
 	const struct profile_row *row = rows, *end = rows + count;
@@ -371,8 +370,8 @@ static void print_positions(const struct profile_row *rows, size_t count, int de
 }
 
 /*
- * Print the functions of rows whose paths are equal up to a length: those inlined in one, or all.
- * A function without lines is left out: with 0 executions the compiler would take it for cold.
+ * Print the functions of rows whose paths are equal up to a length: functions inlined in one, or
+ * all. Omits functions without lines, which the compiler would treat as cold with 0 executions.
  */
 static void print_llvm_functions(const struct profile_row *rows, size_t count, size_t length,
 				 int depth, FILE *out)

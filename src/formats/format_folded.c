@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=folded: the time that each distinct call stack had to itself, as
- * Brendan Gregg's FlameGraph takes it (stackcollapse): "thread;a;b;c NS", in the
- * order in which the stacks appeared, threads of one name together.  If times are unknown, its
- * instructions.  --unit is for readers that make a sample of each unit.
+ * --format=folded: the self time of each distinct call stack in the form of Brendan Gregg's
+ * FlameGraph (stackcollapse): "thread;a;b;c NS", in order of appearance, with threads of one name
+ * together; instructions if times are unknown. --unit is for readers that convert each unit to a
+ * sample.
  *
- * Time in a slice is its own where no slice within it is open.  Memory grows
- * with the distinct stacks; those deeper than --max-stack are cut (call_tree.h).  In names, ';'
- * and control characters become '?'.
+ * Time in a slice is its own while no inner slice is open. Memory grows with the distinct stacks;
+ * stacks deeper than --max-stack are cut (call_tree.h). In names, ';' and control characters become
+ * '?'.
  */
 
 #include "src/formats/output_format.h"
@@ -18,7 +18,7 @@ struct folded_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* of paths, by names */
 	const struct output *file;   /* borrowed */
-	uint64_t unit;               /* of weights: ns, or instructions */
+	uint64_t unit;               /* of weights, in ns or instructions */
 };
 
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
@@ -68,7 +68,7 @@ static void print_folded_name(const struct name *name, FILE *out)
 	}
 }
 
-/* Print from the thread's name to the node; `stack` has room for every node's callers. */
+/* Print the path from the thread's name to the node; `stack` has room for all callers. */
 static void print_stack(const struct call_node *nodes, uint32_t node, uint64_t weight,
 			uint32_t *stack, FILE *out)
 {
@@ -92,12 +92,12 @@ static int print_folded(struct format_output *output, struct error *err)
 
 	(void)err;
 	output->truncated = tree->cut_slices;
-	/* Stacks 100,000 calls deep would make endless lines: above a limit they are cut. */
+	/* Stop at the output's limit: stacks 100,000 calls deep have long lines. */
 	for (uint32_t i = 1; i < tree->count && !folded->file->cut; i++) {
 		const struct call_costs *own = &tree->nodes[i].own;
 		uint64_t weight;
 
-		/* What is left of a unit counts for the next stack: the sum is right. */
+		/* Carry the rest of a unit over to the next stack, so that the sum is right. */
 		sum += output->sink.details ? own->insns : own->ns;
 		weight = sum / folded->unit - printed;
 		printed += weight;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=functions: a table of the functions: number of calls, their time
- * together (total) and without the slices in them (self), the share of all self
- * time, and the shortest, median, 99th percentile and longest call.  Times have
- * units, as people read the table; programs read the answer of --json.
+ * --format=functions: a table of functions: number of calls, their time with (total) and without
+ * inner slices (self), the share of all self time, and the shortest, median, 99th percentile and
+ * longest call. Times have units for people; programs read the answer of --json.
  *
- * Of a function that calls itself, the total counts the outermost call only, so no time counts
- * twice in one thread.  Functions of one name are one row.  The median and the percentile are of a
- * histogram: exact below 256 ns, and to one part in 128 above (struct durations).
+ * The total of a recursive function counts only the outermost call, so no time counts twice in one
+ * thread. Functions with the same name are one row. Median and percentile are from a histogram:
+ * exact below 256 ns, within 1/128 above (struct durations).
  *
- * If times are unknown, instructions are counted instead of ns.
+ * If times are unknown, the table has instructions instead of ns.
  */
 
 #include "src/formats/output_format.h"
@@ -20,17 +19,17 @@
 
 struct functions_output {
 	struct format_output output; /* first */
-	struct call_tree tree;       /* of functions: node N has row N */
+	struct call_tree tree;       /* of functions: node N is row N */
 	enum function_order order;
-	size_t top;   /* rows that are shown, at most; 0: all */
+	size_t top;   /* maximum rows shown; 0: all */
 	uint64_t all; /* sum of `self`; set at the end */
 	struct function_row {
 		const struct name *name;
-		uint64_t total, self; /* ns, or instructions, as all below; set at the end */
+		uint64_t total, self; /* ns, or instructions, as are all below; set at the end */
 		struct durations calls;
-	} * rows; /* owned; [0] is unused; the others are sorted at the end */
+	} * rows; /* owned; [0] is unused; sorted at the end */
 	size_t row_room;
-	uint32_t *by_name; /* owned; by id: node; NODE_NONE: none */
+	uint32_t *by_name; /* owned; by id: node or NODE_NONE */
 	size_t name_room;
 };
 
@@ -105,7 +104,7 @@ static void open_functions(struct format_output *output, const struct format_req
 
 /* ---- The table ----------------------------------------------------------- */
 
-/* The larger first; where equal, by name. */
+/* Larger first, then by name. */
 static int compare_rows(const void *left, const void *right, void *order)
 {
 	const struct function_row *a = left, *b = right;

@@ -3,7 +3,7 @@
  * --format=speedscope: JSON for speedscope (https://www.speedscope.app,
  * file-format-schema.json): an evented profile per thread.
  *
- * Values are ns since the first slice of all threads, so that JavaScript's numbers hold them.
+ * Values are ns since the first slice of all threads, so that they are exact in JavaScript.
  */
 
 #include "base/tables/pair_table.h"
@@ -17,7 +17,7 @@ struct speedscope_output {
 	struct format_output output; /* first */
 	struct slice_store store;
 	const char *input;             /* borrowed: the recording's path */
-	struct output *file;           /* borrowed: the output's text is written to it */
+	struct output *file;           /* borrowed: receives the text */
 	struct pair_table ids;         /* of (0, id of name): the frame */
 	const struct symbol **symbols; /* owned; by frame */
 	size_t room;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=tree: the calls of each thread, indented, with their times, in the form of
- * `uftrace replay`, thread after thread:
+ * --format=tree: the indented calls of each thread with their times, in the form of `uftrace
+ * replay`, thread by thread:
  *
- *	# DURATION     TID     FUNCTION
- *	            [ 23275] | main() {
- *	   1.639 us [ 23275] |   getpid();
- *	  18.500 us [ 23275] | } // main
+ * 	# DURATION     TID     FUNCTION
+ * 	            [ 23275] | main() {
+ * 	   1.639 us [ 23275] |   getpid();
+ * 	  18.500 us [ 23275] | } // main
  *
- * The last line's comment is one of C.  What is no function has no parentheses; instants, and what
- * is not certain of a slice, are comments.
+ * The last line ends with a C comment. Slices without a function have no parentheses; instants and
+ * uncertain facts are comments.
  */
 
 #include "src/formats/slice_list.h"
@@ -17,10 +17,10 @@
 
 struct tree_output {
 	struct slice_list list;           /* first */
-	struct track *track;              /* of the last slice; NULL: none */
-	const struct listed_slice **open; /* owned: the last slice, and those around it */
+	struct track *track;              /* of the last slice, or NULL */
+	const struct listed_slice **open; /* owned: the last slice and its callers */
 	size_t count, room;
-	bool pending; /* of the last slice nothing was printed */
+	bool pending; /* the last slice is not printed yet */
 };
 
 /* Print the columns before a name, with the time of `ended` unless it is NULL. */

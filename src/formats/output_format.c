@@ -24,7 +24,7 @@ static void open_totals(struct format_output *output, const struct format_reques
 	output->sink.events = pass_over;
 }
 
-/* Of `ptrace2ftf diff`: slices are summed up for the report on their way to here. */
+/* For `ptrace2ftf diff`: earlier stages sum the slices up for the report. */
 const struct output_format format_totals = {
 	.name = "totals",
 	.default_output = DEFAULT_NONE,
@@ -124,8 +124,8 @@ void output_format_close(const struct output_format *format, struct format_outpu
 #define SLICE_BYTES_SHIFT 18
 
 /*
- * Emit the end of an open slice, at the time of the thread's last event; drop all else.  The
- * amount decoded after the limit depends on the threads, so it must not be visible.
+ * Emit the end of an open slice at the time of the thread's last event; drop other events. The
+ * amount decoded after the limit depends on the number of threads, so it must not be visible.
  */
 static void emit_end(const struct slice_limit *limit, struct track *track,
 		     const struct slice_event *event)

@@ -27,30 +27,30 @@ struct options;
 struct thread;
 struct timeline;
 
-/* Where the output goes if the user names no file. */
+/* The output if the user names no file. */
 enum default_output {
 	DEFAULT_STDOUT = 0,
 	DEFAULT_FILE, /* INPUT.SUFFIX */
-	DEFAULT_NONE, /* the pipeline opens no output, whatever the user names */
+	DEFAULT_NONE, /* the pipeline never opens an output */
 };
 
 enum format_slices {
-	SLICES_NONE = 0, /* no call stacks are built */
-	SLICES_AS_FOUND, /* in the call-stack machine's order; its tracks may be anything */
+	SLICES_NONE = 0, /* builds no call stacks */
+	SLICES_AS_FOUND, /* in the call-stack machine's order; any tracks */
 	SLICES_SORTED,   /* in program order (slice_sorter.h), filtered; tracks are struct track */
 };
 
 enum format_overlays {
 	OVERLAYS_NONE = 0, /* left out */
 	OVERLAYS_AS_SLICES,
-	OVERLAYS_ONLY, /* the format shows nothing else, but hits */
+	OVERLAYS_ONLY, /* the format shows only these and hits */
 };
 
-/* A time that a format asks for again. */
+/* A time that a format requests again. */
 struct look_window {
 	uint64_t begin, end; /* ns */
 	int32_t tid;         /* the thread; */
-	bool all_threads;    /* others are asked for, too */
+	bool all_threads;    /* also requests other threads */
 	bool left_out;       /* for the next call of look(): the trace was too long */
 };
 
@@ -60,16 +60,16 @@ struct look_window {
 struct trace_facts {
 	uint64_t wall_base; /* ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN */
 	/*
-	 * An id above those of all processes and threads of the input.  It serves records
-	 * without an id; higher ids serve tracks that are not threads.
+	 * An id above all ids of processes and threads of the input, for records without an id;
+	 * higher ids are for tracks that are not threads.
 	 */
 	uint32_t free_id;
 	bool by_insns; /* struct callstack_machine */
-	/* The file of code that was mapped first, which is the recorded program; NULL: unknown. */
+	/* The first mapped file of code, which is the recorded program; NULL: unknown. */
 	const struct dso *program;
 };
 
-/* The lowest id that no process or thread of Linux has: PID_MAX_LIMIT of linux/threads.h. */
+/* The lowest id above all processes and threads of Linux: PID_MAX_LIMIT of linux/threads.h. */
 #define TRACE_FREE_ID_UNKNOWN (UINT32_C(1) << 22)
 
 /* Parameters of open(), all borrowed until release. */
@@ -79,63 +79,63 @@ struct format_request {
 	struct output *output;
 	FILE *text; /* into `output`; NULL for a format of DEFAULT_FILE or DEFAULT_NONE */
 	struct name_table *names;
-	struct diag *diag; /* NULL drops warnings */
+	struct diag *diag; /* NULL: drop warnings */
 	struct trace_facts facts;
 };
 
-/* An output that is being written: the first member of a format's own struct. */
+/* An output in progress: the first member of a format's own struct. */
 struct format_output {
-	FILE *text;                        /* borrowed: request->text, if it prints any */
-	struct slice_sink sink;            /* of its slices, if it takes any */
-	const uint64_t *slices;            /* borrowed: begun up to now; NULL: not counted */
-	struct callstack_machine *machine; /* borrowed; set once it exists */
+	FILE *text;                        /* borrowed: request->text, for text formats */
+	struct slice_sink sink;            /* for slices, if the format uses them */
+	const uint64_t *slices;            /* borrowed: begun so far; NULL: not counted */
+	struct callstack_machine *machine; /* borrowed; set when it exists */
 	const struct timeline *timeline;   /* borrowed; set for look() */
 	struct executed_code *code;        /* borrowed: counts the code; NULL: not needed */
 	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
-	uint32_t ids_taken;                /* by others who use `writer` before the first slice */
-	uint64_t other_slices; /* that others wrote by `writer`; to be set before finish() */
-	uint64_t records;      /* of events, by `writer`, before --fit folds any; set by finish() */
-	uint64_t truncated;    /* slices deeper than --max-stack; set by finish() */
-	const struct fold_counts *fold; /* borrowed: slices that --fit folded; NULL: nothing */
-	char *const *parts; /* borrowed: paths of an output of several files, once finished */
+	uint32_t ids_taken;                /* by other users of `writer` before the first slice */
+	uint64_t other_slices;             /* written to `writer` by others; set before finish() */
+	uint64_t records;                  /* of events, before --fit folds any; set by finish() */
+	uint64_t truncated;                /* slices deeper than --max-stack; set by finish() */
+	const struct fold_counts *fold;    /* borrowed: slices folded by --fit; may be NULL */
+	char *const *parts; /* borrowed: paths of an output in several files, when finished */
 	size_t part_count;
 };
 
 struct output_format {
 	const char *name;   /* the word of --format */
-	const char *suffix; /* of names of outputs; NULL: the name */
+	const char *suffix; /* of outputs' names; NULL: the name */
 	enum default_output default_output;
 	enum format_slices slices;
 	enum format_overlays overlays;
-	size_t depth;       /* slices open at a time, at most; 0: any number */
-	bool gzip;          /* its files are compressed, whatever their names */
-	bool lines;         /* it is sound up to any line: the limit of its size ends it there */
+	size_t depth;       /* limit of open slices; 0: unlimited */
+	bool gzip;          /* its files are always compressed */
+	bool lines;         /* valid up to any line, so that the size limit can end it there */
 	bool cpu_events;    /* shows PTWRITE, power, TSX and EVD events */
-	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
-	bool sideband;      /* shows the sideband: nothing is decoded */
+	bool chooses_calls; /* shows only calls of --symbol and --dso, which it chooses itself */
+	bool sideband;      /* shows the sideband, without decoding */
 	bool as_perf;       /* shows each branch, with perf's names of symbols */
-	bool all_branches;  /* needs each branch, also jumps within a function */
-	bool for_programs;  /* its text is for programs, so not for a terminal */
-	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.c) */
-	const struct output_format *split; /* its form of several files; may be NULL */
-	const struct output_format *full;  /* its form with --args=full; may be NULL */
+	bool all_branches;  /* needs each branch, including jumps within a function */
+	bool for_programs;  /* text for programs, not for a terminal */
+	bool is_trace;      /* for Perfetto, with options->stamp (batch_stamp.c) */
+	const struct output_format *split; /* its variant for several files; may be NULL */
+	const struct output_format *full;  /* its variant for --args=full; may be NULL */
 
 	/*
-	 * Load the library that writes it, before the sandbox refuses new code.  Returns 0; -1 with
-	 * err filled.  NULL: there is none to load.
+	 * Load the format's library, before the sandbox forbids new code. Returns 0; -1 with err
+	 * filled. NULL: no library.
 	 */
 	int (*load)(struct error *err);
-	size_t size; /* of its own struct; 0: nothing is written */
-	/* Begin an output, zeroed but for `text`.  Write errors stay with the output or text. */
+	size_t size; /* of its own struct; 0: writes nothing */
+	/* Begin an output, zeroed except for `text`. The output or text keeps write errors. */
 	void (*open)(struct format_output *output, const struct format_request *request);
-	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
+	/* Receive a branch and its resolved addresses, in order of time. NULL: not shown. */
 	void (*branch)(struct format_output *output, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
 	/* A count of instructions and cycles up to the thread's next branch.  NULL: not shown. */
 	void (*counts)(struct format_output *output, const struct branch_event *event);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
-	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */
+	/* Called at the end of the input, in the `newer` form of magic-trace. NULL: not shown. */
 	void (*input_end)(struct format_output *output, bool newer);
 	/*
 	 * All slices have come: returns whether a time is decoded again, with the jumps within
@@ -146,18 +146,18 @@ struct output_format {
 	bool (*look)(struct format_output *output, struct look_window *window);
 	void (*seen)(struct format_output *output, const struct branch_event *event,
 		     const struct location_pair *locations);
-	/* All slices have come: write the rest.  Returns 0; -1 with err filled.  NULL: no rest. */
+	/* After the last slice: write the rest. Returns 0; -1 with err filled. NULL: no rest. */
 	int (*finish)(struct format_output *output, struct error *err);
 	/*
-	 * After finish(): returns the answer for --json, owned by the caller, as in
-	 * doc/summary.schema.json.  NULL if the format gives no answer.
+	 * After finish(): returns the answer for --json (doc/summary.schema.json), owned by the
+	 * caller. NULL: no answer.
 	 */
 	json_t *(*answer)(const struct format_output *output);
-	/* Release the output's members, finished or not.  NULL: it owns nothing. */
+	/* Release the output's members, finished or not. NULL: owns nothing. */
 	void (*release)(struct format_output *output);
 };
 
-/* All formats that --format takes, in the order of its error message; the first is the default. */
+/* All formats of --format, in the order of its error message; the first is the default. */
 #define OUTPUT_FORMATS(FORMAT)                                                                     \
 	FORMAT(ftf)                                                                                \
 	FORMAT(branches)                                                                           \
@@ -183,26 +183,26 @@ struct output_format {
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
-/* Not words of --format: of `ptrace2ftf list`, the conversions of `diff`, and `annotate`; */
+/* Not available by --format: for `ptrace2ftf list`, the conversions of `diff`, and `annotate`; */
 extern const struct output_format format_list, format_totals, format_annotate;
-/* of `why`: text, and a page (--html=FILE); */
+/* for `why`: text, and a page (--html=FILE); */
 extern const struct output_format format_why, format_why_page;
-/* of --like=magic-trace; */
+/* for --like=magic-trace; */
 extern const struct output_format format_magic_trace;
-/* of --slowest and --slow: the table. */
+/* for --slowest and --slow: the table. */
 extern const struct output_format format_slowest;
 
-/* Returns the stacks that an output of format_folded has counted, borrowed from it. */
+/* Returns the stacks counted by an output of format_folded, borrowed from it. */
 const struct call_tree *format_folded_tree(const struct format_output *output);
 
-/* Returns an output that has begun; NULL if the format writes nothing. */
+/* Begin an output. Returns NULL if the format writes nothing. */
 struct format_output *output_format_open(const struct output_format *format,
 					 const struct format_request *request);
 
 /* Release an output, finished or not; NULL is allowed. */
 void output_format_close(const struct output_format *format, struct format_output *output);
 
-/* Ends with a NULL. */
+/* NULL-terminated. */
 extern const struct output_format *const output_formats[];
 
 /* Returns the suffix of the names of a format's outputs, without its dot. */
@@ -211,17 +211,16 @@ const char *output_format_suffix(const struct output_format *format);
 /* ---- The limit of the output's size ---------------------------------------- */
 
 /*
- * Ends the slices of an output that has reached its limit (--max-output): up to the limit it
- * forwards all events.  Afterwards it drops slices and marks that begin, and ends open slices with
- * the last event of their thread that was written.
+ * Ends the slices of an output at its limit (--max-output). Up to the limit, forwards all events.
+ * Then drops new slices and marks, and ends open slices at the last written event of their thread.
  */
 struct slice_limit {
 	struct slice_sink sink;        /* its tracks are struct track */
 	const struct slice_sink *next; /* borrowed: writes to the output */
-	struct output *output;         /* borrowed; is marked as cut once a slice is left out */
+	struct output *output;         /* borrowed; marked as cut when a slice is omitted */
 };
 
-/* Begin in front of `next`.  The limit borrows itself: it must not move. */
+/* Initialize a limit before `next`. It must not move: it contains pointers to itself. */
 void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
 		      struct output *output);
 
@@ -233,7 +232,7 @@ void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
  */
 void format_location(FILE *out, const struct location *location);
 
-/* Print one event; `from` and `to` are its resolved addresses.  Errors stay with the stream. */
+/* Print one event; `from` and `to` are its resolved addresses. The stream keeps errors. */
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
 		   const struct location *to);
 

@@ -5,7 +5,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 
-/* Slices that stay in memory, in bytes: most runs print fewer. */
+/* Bytes of slices in memory; most runs need less. */
 #define MEMORY_MOST ((size_t)8 << 20)
 
 /* Accesses between two releases of memory. */

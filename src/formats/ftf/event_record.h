@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An event of an FTF trace together with its arguments, for events that are few: texts are
- * looked up for each. */
+/* An FTF event with its arguments, for rare events: each looks up its texts. */
 #ifndef SRC_FORMATS_FTF_EVENT_RECORD_H
 #define SRC_FORMATS_FTF_EVENT_RECORD_H
 
@@ -9,14 +8,15 @@
 
 #define EVENT_RECORD_ARGS FTF_ARGS_MAX
 
-/* Its `event` points to its `args`: it must not move. */
+/* Must not move: `event` points to `args`. */
 struct event_record {
 	struct ftf_writer *writer; /* borrowed */
-	struct ftf_event event;    /* for ftf_begin(), ftf_instant()...; its track is set by hand */
+	struct ftf_event event;    /* for ftf_begin(), ftf_instant()...; the caller sets its
+				    * track */
 	struct ftf_arg args[EVENT_RECORD_ARGS];
 };
 
-/* Start an event without arguments at `time` (ns); category and name may be NULL (of ends). */
+/* Start an event without arguments at `time` (ns); an end's category and name may be NULL. */
 void event_record_init(struct event_record *record, struct ftf_writer *writer, const char *category,
 		       const char *name, uint64_t time);
 
@@ -27,7 +27,7 @@ void event_record_add_address(struct event_record *record, const char *name, uin
 void event_record_add_double(struct event_record *record, const char *name, double value);
 void event_record_add_text(struct event_record *record, const char *name, const char *value);
 
-/* The same of the first `length` bytes. */
+/* Add a text argument of `length` bytes. */
 void event_record_add_part(struct event_record *record, const char *name, const char *value,
 			   size_t length);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of slices: bucket of the duration, depth, and turn among slices of both. */
+/* Ranks of slices: duration's bucket, depth, and turn among slices with equal bucket and depth. */
 #include "src/formats/ftf/fit_ranks.h"
 
-/* Bits of a rank, from the lowest: the turn, and how near to the outermost slice it is. */
+/* Low bits of a rank: the turn, then the nearness to the outermost slice. */
 #define TURN_BITS  5u
 #define DEPTH_BITS 10u
 #define TURN_MAX   ((1u << TURN_BITS) - 1)
 #define DEPTH_MAX  ((1u << DEPTH_BITS) - 1)
 
-/* The slices of a bucket, by depth.  Those deeper than DEPTH_MAX count as of that depth. */
+/* The slices of a bucket by depth, at most DEPTH_MAX. */
 struct fit_bucket {
 	uint64_t *at_depth; /* owned */
 	size_t depths;
@@ -19,7 +19,7 @@ static uint32_t rank_of(size_t bucket, size_t depth, unsigned turn)
 	return (uint32_t)((bucket << DEPTH_BITS | (DEPTH_MAX - depth)) << TURN_BITS | turn);
 }
 
-/* The first slice has the highest turn, and every 2^N-th one a turn of at least N. */
+/* The first slice has the highest turn, and every 2^N-th slice a turn of at least N. */
 static unsigned turn_of(uint64_t number)
 {
 	unsigned zeros = number ? (unsigned)__builtin_ctzll(number) : 0;
@@ -29,7 +29,7 @@ static unsigned turn_of(uint64_t number)
 	return zeros < TURN_MAX ? zeros : TURN_MAX - 1;
 }
 
-/* Returns the number of `count` slices that have at least this turn. */
+/* Returns how many of `count` slices have at least this turn. */
 static uint64_t count_of_turn(uint64_t count, unsigned turn)
 {
 	return turn < TURN_MAX ? ((count - 1) >> turn) + 1 : 1;
@@ -76,13 +76,13 @@ static uint64_t count_of_bucket(const struct fit_bucket *slices)
 	return count;
 }
 
-/* Returns whether at least half of `most` slices stay if there is room for `left` more. */
+/* Returns whether at least half of `most` slices stay, with room for `left` more. */
 static bool is_enough(uint64_t most, uint64_t left)
 {
 	return most - left >= left;
 }
 
-/* Returns the least rank that stays in a bucket of which only `left` slices may stay. */
+/* Returns the lowest rank that stays in a bucket of which at most `left` slices may stay. */
 static uint32_t split_bucket(const struct fit_bucket *slices, size_t bucket, uint64_t most,
 			     uint64_t left)
 {

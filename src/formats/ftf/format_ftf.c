@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --format=ftf: a trace for Perfetto; --like=magic-trace: the records that magic-trace writes. */
+/* --format=ftf: a trace for Perfetto; --like=magic-trace: magic-trace's records. */
 #include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/ftf/ftf_split.h"
@@ -57,7 +57,7 @@ const struct output_format format_ftf = {
 
 /* ---- --like=magic-trace -------------------------------------------------- */
 
-/* Ids count from 1 in the order of the threads' first events; hits have the first ones. */
+/* Ids count from 1 in the order of the threads' first events; hits have the first ids. */
 static void announce_thread(const struct ftf_output *made, struct track *track)
 {
 	const uint32_t process = 2 * track->index + 1 + made->output.ids_taken;
@@ -95,7 +95,7 @@ static size_t fill_args(struct ftf_sink *ftf, const struct slice_event *begin, s
 	return count;
 }
 
-/* Times count from the run's first event; an earlier one would be negative. */
+/* Returns the time since the run's first event, at least 0. */
 static uint64_t since_base(const struct ftf_output *made, uint64_t time)
 {
 	uint64_t base = made->output.machine->base_time;
@@ -103,7 +103,7 @@ static uint64_t since_base(const struct ftf_output *made, uint64_t time)
 	return time > base ? time - base : 0;
 }
 
-/* Write an event, and the next one if both are one record.  Returns the following one. */
+/* Write an event, with the next one if both form one record. Returns the following event. */
 static const struct slice_event *write_record(struct ftf_output *made, const struct track *track,
 					      const struct slice_event *event,
 					      const struct slice_event *limit)
@@ -146,7 +146,7 @@ static void open_magic_trace(struct format_output *output, const struct format_r
 {
 	struct format_request own = *request;
 
-	/* magic-trace takes the wall clock of the conversion. */
+	/* magic-trace uses the wall clock of the conversion. */
 	own.facts.wall_base = WALL_BASE_UNKNOWN;
 	if (request->options->input_kind == INPUT_PERF_DATA)
 		own.facts.free_id = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks the slices of a trace, and passes on the records of those that stay. */
+/* Rank the slices of a trace, and pass on the records of slices that stay. */
 #include "src/formats/ftf/ftf_fit.h"
 
 #include <sys/mman.h>
@@ -7,33 +7,33 @@
 #include "base/pages.h"
 #include "src/formats/ftf/ftf_scan.h"
 
-/* Bytes of a trace that stay in memory, and of the steps in which it is read. */
+/* Bytes of a trace in memory, and per reading step. */
 #define BYTES_MEMORY ((size_t)1 << 20)
 #define STEP         ((size_t)1 << 20)
 
-/* Bytes of the ranks that stay in memory. */
+/* Bytes of ranks in memory. */
 #define RANK_MEMORY ((size_t)4 << 20)
 
-/* A rank above all others: of a slice that has not ended. */
+/* Rank of a slice that has not ended, above all others. */
 #define RANK_OPEN UINT32_MAX
 
 struct fit_run {
 	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint64_t marks;
 	struct ftf_scan scan;
-	struct big_array ranks; /* uint32_t of each slice that is left */
-	size_t count;           /* of them; of those read, when it finishes */
+	struct big_array ranks; /* uint32_t of each remaining slice */
+	size_t count;           /* of ranks; when finishing, of ranks read */
 	size_t next;            /* choose again at this `count` */
 	bool finishes;          /* remaining records go to the output */
 	struct fit_bytes left;
-	uint32_t provider;          /* of the last record that is left */
-	struct scan_thread *thread; /* borrowed: of the last event; only it has whole slices open */
+	uint32_t provider;          /* of the last remaining record */
+	struct scan_thread *thread; /* borrowed: of the last event, and of all open whole slices */
 	size_t whole;               /* of them */
 };
 
 /* ---- Ranks --------------------------------------------------------------- */
 
-/* Returns the ranks of slices in the open ones. */
+/* Returns the ranks for slices inside the open ones. */
 static struct fit_ranks *ranks_of(struct fit_run *run, struct scan_thread *thread)
 {
 	return thread->depth ? &thread->ranks : &run->roots;
@@ -70,14 +70,13 @@ static inline void add_bytes(struct fit_bytes *to, const void *bytes, size_t siz
 		big_array_rest(&to->array, step * STEP, to->size, 1);
 }
 
-/* Returns where remaining records go; when it finishes, until no whole slice is open. */
+/* Returns the buffer of remaining records; when finishing, used while a whole slice is open. */
 static struct fit_bytes *bytes_of(struct ftf_fit *fit)
 {
 	return fit->run->finishes ? &fit->early : &fit->run->left;
 }
 
-/* Pass on a record, of at most SCAN_RECORD_MAX; in another provider than the one before, with the
- * section of its own. */
+/* Pass on a record of at most SCAN_RECORD_MAX, after a section record if the provider changes. */
 static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
 {
 	struct fit_run *run = fit->run;
@@ -93,7 +92,7 @@ static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
 
 static void pass_record(struct ftf_fit *fit)
 {
-	/* A provider's first record is its section, too. */
+	/* A provider's first record also starts its section. */
 	if (fit->run->scan.kind == SCAN_PROVIDER)
 		fit->run->provider = fit->run->scan.provider;
 	pass_bytes(fit, fit->run->scan.record, fit->run->scan.record_size);
@@ -101,7 +100,7 @@ static void pass_record(struct ftf_fit *fit)
 
 /* ---- The filter ---------------------------------------------------------- */
 
-/* A slice does not stay: the one around it counts it, and the `inside` slices in it. */
+/* A slice does not stay: the enclosing slice counts it and its `inside` slices. */
 static void fold_slice(struct ftf_fit *fit, const struct scan_thread *thread, uint64_t duration,
 		       uint64_t inside)
 {
@@ -136,8 +135,8 @@ static void take_begin(struct ftf_fit *fit, struct scan_thread *thread)
 }
 
 /*
- * Rank a slice that ends.  If it does not stay, take back its begin, unless more is left after it:
- * then the slice stays until the end.
+ * Rank a slice that ends. If it does not stay, remove its begin, unless records follow; then the
+ * slice stays until the end.
  */
 static void rank_slice(struct fit_run *run, struct scan_thread *thread, struct fit_frame *frame,
 		       uint64_t duration)
@@ -180,7 +179,7 @@ static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
 		pass_record(fit);
 }
 
-/* A slice of one record, which may contain the thread's next ones. */
+/* Take a slice of one record, which can contain the thread's next slices. */
 static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	struct fit_run *run = fit->run;
@@ -208,7 +207,7 @@ static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 	run->whole++;
 }
 
-/* All slices in the innermost one have come: its record gets the number of folded ones. */
+/* End the innermost whole slice: add the number of folded slices to its record. */
 static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	const struct fit_frame *frame = &thread->frames[--thread->depth];
@@ -232,7 +231,7 @@ static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
 	memcpy(record, copy, size);
 }
 
-/* The next event is of this thread and time; NULL: no event comes. */
+/* End the whole slices before the next event, of this thread and time; NULL: no event. */
 static void end_completes(struct ftf_fit *fit, struct scan_thread *thread, uint64_t time)
 {
 	struct fit_run *run = fit->run;
@@ -250,7 +249,7 @@ static void end_completes(struct ftf_fit *fit, struct scan_thread *thread, uint6
 	}
 }
 
-/* An arrow binds to the innermost slice, and goes with it. */
+/* An arrow binds to the innermost slice, and stays only with it. */
 static void take_flow(struct ftf_fit *fit, const struct scan_thread *thread)
 {
 	if (!thread->depth || thread->frames[thread->depth - 1].stays)
@@ -304,7 +303,7 @@ static void take_trace(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size,
 
 /* ---- The choice ---------------------------------------------------------- */
 
-/* Choose the ranks that stay, of the slices up to now; `others` stay anyway. */
+/* Choose the ranks that stay among the slices so far; `others` stay anyway. */
 static void choose(struct ftf_fit *fit, uint64_t others)
 {
 	struct ftf_scan *scan = &fit->run->scan;
@@ -314,20 +313,20 @@ static void choose(struct ftf_fit *fit, uint64_t others)
 
 	for (struct scan_thread *thread = scan->threads; thread; thread = thread->hh.next)
 		threads[count++] = &thread->ranks;
-	/* Ranks never sink, so neither does the duration. */
+	/* The chosen ranks never decrease, so neither does the duration. */
 	fit->counts.shortest =
 		fit_ranks_choose_all(&fit->run->roots, threads, count, fit->limit, others);
 	free(threads);
 }
 
-/* A quarter of the limit more is left than when this was done last. */
+/* Choose again, after a quarter of the limit more slices have remained. */
 static void choose_again(struct ftf_fit *fit)
 {
 	choose(fit, fit->run->marks);
 	fit->run->next = fit->run->count + fit->limit / 4 + 1;
 }
 
-/* ---- Where bytes go ------------------------------------------------------ */
+/* ---- Destinations of bytes ------------------------------------------------------ */
 
 /* The output keeps its own error, which names the file. */
 static int write_trace(void *context, const void *bytes, size_t size)
@@ -358,9 +357,9 @@ static int write_run(void *context, const void *bytes, size_t size)
 	return 0;
 }
 
-/* ---- The life of it ------------------------------------------------------ */
+/* ---- Life cycle ------------------------------------------------------ */
 
-/* Filter what was written up to now. */
+/* Start to filter, with the records written so far. */
 static void begin_run(struct ftf_fit *fit)
 {
 	struct fit_bytes *early = &fit->early;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --fit: limit the slices of an FTF output to a number that Perfetto opens.
+ * --fit: limit the slices of an FTF output to a number that Perfetto can open.
  *
- * Until there are too many, slices are written as usual.  Then the trace, with the part already
- * written, passes through a filter once, in pieces of a fixed size: the filter ranks each slice
- * (fit_ranks.h), drops slices that are known to be too many, and keeps the rest in an array
- * (base/io/big_array.h).  Each time that a quarter of the limit more is left there, ranks are
- * chosen anew.  At the end all ranks are known, and the records of the chosen ranks become the
- * output. The choice depends on the bytes of the trace alone.  Standard output and compressed
- * files, which cannot be read again, get nothing before.
+ * Up to the limit, slices are written as usual. Then the trace, including the part already written,
+ * passes once through a filter, in pieces of a fixed size. The filter ranks each slice
+ * (fit_ranks.h), drops slices that exceed the limit, and stores the rest in an array
+ * (base/io/big_array.h). Whenever the array has grown by a quarter of the limit, ranks are chosen
+ * again. At the end all ranks are known, and the records of the chosen ranks become the output. The
+ * choice depends only on the bytes of the trace. Standard output and compressed files cannot be
+ * read again, so they are written only at the end.
  *
- * The innermost slice that stays around a dropped one counts it: `folded` and `folded_time` of
- * its end or its one record, as of --min-duration.  Slices without one around them stay, unless
- * there are too many of these alone.  All other records stay as they are, in their order, and so do
- * slices without an end.
+ * The innermost remaining slice around a dropped slice counts it: `folded` and `folded_time` of its
+ * end or its only record, as with --min-duration. Outermost slices stay, unless these alone exceed
+ * the limit. All other records, and slices without an end, stay unchanged and in order.
  */
 #ifndef SRC_FORMATS_FTF_FTF_FIT_H
 #define SRC_FORMATS_FTF_FTF_FIT_H
@@ -25,35 +24,35 @@
 struct fit_run;
 
 struct ftf_fit {
-	struct output *output; /* borrowed; its error is that of all of this */
+	struct output *output; /* borrowed; its error is the filter's */
 	uint64_t limit;        /* slices, marks included; 0: unlimited */
-	uint64_t next;         /* slices at which to call ftf_fit_now() */
+	uint64_t next;         /* number of slices at which to call ftf_fit_now() */
 	bool args;             /* ends get arguments */
 	/* Counts of slices that are not shown. */
 	struct fold_counts {
 		uint64_t folded;   /* slices counted by others */
 		uint64_t left_out; /* outermost slices, with their counts */
-		uint64_t shortest; /* ns: every other slice of at least this length is shown */
+		uint64_t shortest; /* ns: all other slices of at least this length are shown */
 	} counts;
-	/* Bytes of a trace; they are released as they are written and read. */
+	/* Bytes of a trace, released while they are written and read. */
 	struct fit_bytes {
 		struct big_array array; /* owned */
 		size_t size;
-	} early; /* the trace up to `next`, if the output cannot be read again; then records that
-		    are to be written */
-	struct fit_run *run; /* owned; NULL: all fits up to now */
+	} early; /* the trace up to `next`, if the output cannot be read again; then records to
+		  * write */
+	struct fit_run *run; /* owned; NULL: all slices fit so far */
 };
 
-/* `limit`: slices; 0: any number.  `args`: folded slices are counted by arguments. */
+/* `limit`: slices; 0: unlimited. `args`: arguments count folded slices. */
 void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bool args);
 
-/* Returns where a trace begins to be written. */
+/* Returns the destination of a trace. */
 struct ftf_destination ftf_fit_destination(struct ftf_fit *fit);
 
-/* At least `next` slices have begun: filter the records written before and from now on. */
+/* At least `next` slices have begun: filter the records written so far and later ones. */
 void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer);
 
-/* The writer has closed the trace, of `slices` slices: write the ones that fit into the output. */
+/* The writer closed the trace of `slices` slices: write the remaining ones to the output. */
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices);
 
 /* Idempotent, also on zeroed memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the records of a trace, their threads, and the arguments that count folded slices. */
+/* Find the records of a trace, their threads, and the arguments that count folded slices. */
 #include "src/formats/ftf/ftf_scan.h"
 
 #include <assert.h>
@@ -10,10 +10,10 @@
 #define WORD    8
 #define THREADS 256
 
-/* Numbers of the format that the writer's header has not ("Record Types", "Metadata types"). */
+/* Numbers of the format missing in the writer's header ("Record Types", "Metadata types"). */
 enum { PROVIDER_INFO = 1, PROVIDER_SECTION };
 
-/* The arguments that are looked for. */
+/* The arguments to find. */
 enum { KEYS = 2, KEY_OTHER = KEYS };
 
 /* The definitions of a provider's references. */
@@ -32,7 +32,7 @@ static uint64_t word_at(const uint8_t *bytes, size_t index)
 	return word;
 }
 
-/* Returns bits [low .. high] of a word, as the specification counts them. */
+/* Returns bits [low .. high] of a word, numbered as in the specification. */
 static uint64_t bits(uint64_t word, unsigned low, unsigned high)
 {
 	return word << (63 - high) >> (63 - high + low);
@@ -178,7 +178,7 @@ bool ftf_scan_next(struct ftf_scan *scan)
 
 /* ---- Arguments ----------------------------------------------------------- */
 
-/* Returns the word where an event's arguments begin. */
+/* Returns the index of the word at which an event's arguments begin. */
 static size_t args_at(uint64_t header)
 {
 	return 2 + (bits(header, 24, 31) ? 0 : 2) +
@@ -191,7 +191,7 @@ static size_t arg_words(uint64_t head)
 	return bits(head, 4, 15);
 }
 
-/* Returns which key the argument at a word has. */
+/* Returns the key of the argument at a word. */
 static int key_of(const struct ftf_scan *scan, size_t at)
 {
 	uint16_t reference = (uint16_t)bits(word_at(scan->record, at), 16, 31);
@@ -248,7 +248,7 @@ static size_t put_number(uint8_t *copy, size_t at, int key, uint64_t number)
 size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[KEYS],
 			    uint8_t *copy)
 {
-	/* Two heads, the names, and two values. */
+	/* Two headers, the names, and two values. */
 	const size_t most = 2 + 1 + 2 + 2, last = scan->record_size / WORD - 1;
 	uint64_t count = 0, header = scan->header;
 	size_t at = args_at(header), end = at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scans the records of a trace that our writer has written, for readers that copy most of
- * them unchanged.  It checks nothing: reader/trace_reader.h reads the traces of others.
+ * Scans the records of a trace of our writer, for readers that copy most of them unchanged. Checks
+ * nothing: reader/trace_reader.h reads untrusted traces.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SCAN_H
 #define SRC_FORMATS_FTF_FTF_SCAN_H
@@ -14,35 +14,36 @@ struct scan_provider;
 enum scan_kind {
 	SCAN_OTHER = 0,
 	SCAN_PROVIDER, /* the first record of `provider` */
-	SCAN_SECTION,  /* the next records are of `provider` */
+	SCAN_SECTION,  /* the next records belong to `provider` */
 	SCAN_FLOW,     /* an end or a step of an arrow */
 	SCAN_BEGIN,
 	SCAN_END,
-	SCAN_COMPLETE, /* a begin and its end */
+	SCAN_COMPLETE, /* a whole slice */
 	SCAN_INSTANT,
 };
 
-/* A thread with events, and what --fit keeps for it. */
+/* A thread with events, and its state for --fit. */
 struct scan_thread {
 	uint64_t ids[2];        /* pid, tid */
-	struct fit_ranks ranks; /* of slices in others */
+	struct fit_ranks ranks; /* of inner slices */
 	/* An open slice. */
 	struct fit_frame {
 		size_t index;          /* of its rank */
-		uint64_t begin, until; /* ticks; until: if it is whole */
-		uint64_t at, end;      /* of its begin, in the remaining records */
+		uint64_t begin, until; /* ticks; `until`: of a whole slice */
+		uint64_t at, end;      /* range of its begin in the remaining records */
 		uint64_t folded[2];
-		uint32_t provider; /* of the record before; of its own, if it is whole */
+		uint32_t provider; /* of the previous record; of a whole slice, its own */
 		bool stays;
-		bool whole; /* of one record */
+		bool whole; /* one record */
 	} * frames;         /* owned; innermost last */
 	size_t depth, room;
 	UT_hash_handle hh;
 };
 
 /*
- * Zeroed but for `bytes` and `size`, it is at the trace's begin.  A trace may come in pieces: set
- * `bytes`, `size` and `at` for the next one, which begins at the record where the last one ended.
+ * Zeroed except for `bytes` and `size`, it is at the trace's begin. A trace can be in pieces: set
+ * `bytes`, `size` and `at` for the next piece, which begins with the record at which the last one
+ * ended.
  */
 struct ftf_scan {
 	const uint8_t *bytes; /* borrowed */
@@ -55,8 +56,8 @@ struct ftf_scan {
 	size_t record_size;
 	uint64_t header;
 	enum scan_kind kind;
-	/* Of events: */
-	uint64_t time, end;          /* ticks; end: of SCAN_COMPLETE */
+	/* Events: */
+	uint64_t time, end;          /* ticks; `end`: SCAN_COMPLETE */
 	struct scan_thread *thread;  /* borrowed */
 	struct scan_thread *threads; /* owned: hash by ids, in order of appearance */
 };
@@ -64,25 +65,22 @@ struct ftf_scan {
 /* Move to the next record.  Returns false at the end, or at an incomplete record. */
 bool ftf_scan_next(struct ftf_scan *scan);
 
-/*
- * Add the record's numbers of slices that are not shown, if it has any, to sum: slices, and their
- * ns.
- */
+/* Add the record's numbers of folded slices, if any, to sum: slices, and their ns. */
 void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[2]);
 
-/* The most bytes of a record. */
+/* Maximum bytes of a record. */
 #define SCAN_RECORD_MAX ((size_t)4095 * 8)
 
-/* Returns a scan at a record that was passed before, of a provider. */
+/* Returns a scan at an earlier record of a provider. */
 struct ftf_scan ftf_scan_at(const struct ftf_scan *scan, const uint8_t *record, uint32_t provider);
 
 /*
- * Make a copy of an end or a whole slice that has these numbers instead of its own, in room for
- * SCAN_RECORD_MAX.  Returns its size; 0 if they do not fit.
+ * Copy an end or a whole slice with these numbers instead of its own; `copy` has room for
+ * SCAN_RECORD_MAX. Returns the copy's size; 0 if the numbers do not fit.
  */
 size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[2], uint8_t *copy);
 
-/* Return to a trace's begin; the threads stay. */
+/* Return to a trace's begin; keeps the threads. */
 void ftf_scan_restart(struct ftf_scan *scan);
 
 /* Idempotent. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores the events beside the slices of calls; reads them, or writes them into parts. */
+/* Store the events that are not slices of calls; read them, or write them into parts. */
 #include "src/formats/ftf/ftf_side.h"
 
-/* Bytes of the spool, and of the events, that stay in memory. */
+/* Bytes of the spool, and of the events, in memory. */
 #define SIDE_MEMORY ((size_t)16 << 20)
 
-/* A record that is written again at `time`. */
+/* A record to write again at `time`. */
 struct side_event {
 	uint64_t time;
-	uint64_t at;      /* its offset; plus 1: the end of a whole slice */
-	uint32_t out, in; /* tracks of a context switch; of a wakeup `out` alone */
+	uint64_t at;      /* the record's offset; plus 1: end of a whole slice */
+	uint32_t out, in; /* tracks of a context switch; a wakeup has only `out` */
 	enum side_kind kind;
 };
 
@@ -17,7 +17,7 @@ struct side_track {
 	struct trace_ids ids;
 	const struct name *name; /* NULL: not named */
 	uint32_t index;
-	size_t part;              /* the last part of the trace that names it */
+	size_t part;              /* the last part that names it */
 	struct ftf_thread thread; /* of that part's writer */
 	uint64_t *open;           /* owned: offsets of begins, innermost last */
 	size_t depth, room;
@@ -70,7 +70,7 @@ static struct side_id *find_id(struct side_id *hash, uint64_t id)
 	return found;
 }
 
-/* The same; a new one, if it has no name yet. */
+/* The same; adds a new one. */
 static struct side_id *make_id(struct side_id **hash, uint64_t id)
 {
 	struct side_id *named = find_id(*hash, id);
@@ -84,8 +84,8 @@ static struct side_id *make_id(struct side_id **hash, uint64_t id)
 }
 
 /*
- * Returns the index of the track of a thread that a record names by its own id alone: the one
- * named last, as in Perfetto.
+ * Returns the index of the track of a thread that a record identifies only by tid: the last one
+ * named, as in Perfetto.
  */
 static uint32_t track_of_thread(struct ftf_side *side, uint64_t tid)
 {
@@ -107,7 +107,7 @@ static void take_name(struct ftf_side *side, const struct trace_record *record)
 		if (record->args[i].type == ARG_KOID)
 			ids.pid = record->args[i].word;
 	track = track_of(side, ids);
-	/* An empty name is one, too: it says which process the thread is of. */
+	/* An empty name also counts: it shows the thread's process. */
 	track->name = name_intern(side->names, record->name.at, record->name.length);
 	make_id(&side->threads, ids.tid)->track = track->index;
 }
@@ -182,7 +182,7 @@ static void take_record(struct ftf_side *side, const struct trace_record *record
 	}
 }
 
-/* Events of equal time keep their order. */
+/* Events of equal times keep their order. */
 COMPARE_BY_TWO(compare_events, struct side_event, time, at)
 
 int ftf_side_read(struct ftf_side *side, struct error *err)
@@ -201,7 +201,7 @@ int ftf_side_read(struct ftf_side *side, struct error *err)
 	return status < 0 ? error_prefix(err, "events beside the calls") : 0;
 }
 
-/* Returns the record at an offset, borrowed until the next one is read. */
+/* Returns the record at an offset, borrowed until the next read. */
 static const struct trace_record *read_at(struct ftf_side *side, uint64_t at)
 {
 	trace_reader_seek(&side->reader, at);
@@ -267,11 +267,11 @@ static struct ftf_thread name_track(struct ftf_side *side, struct ftf_sink *part
 	return track->thread;
 }
 
-/* Write an event at another time; `continued`: as the begin of a slice that is already open. */
+/* Write an event at another time; `continued`: as the begin of an already open slice. */
 static void write_side_event(struct ftf_side *side, struct ftf_sink *part,
 			     const struct trace_record *record, uint64_t time, bool continued)
 {
-	/* A whole slice may end in another part. */
+	/* A whole slice can end in another part. */
 	unsigned type = record->type == EVENT_COMPLETE ? EVENT_BEGIN : record->type;
 	struct ftf_arg args[FTF_ARGS_MAX];
 	struct ftf_event event = {
@@ -304,7 +304,7 @@ static void write_end(struct ftf_side *side, struct ftf_sink *part, struct side_
 		&(struct ftf_event){ .thread = name_track(side, part, track), .time = time });
 }
 
-/* Returns the value of an argument of 32 bits, or 0 if absent. */
+/* Returns the value of a 32-bit argument, or 0 if absent. */
 static int32_t number_arg(const struct trace_record *record, const char *name)
 {
 	for (size_t i = 0; i < record->arg_count; i++) {
@@ -356,7 +356,7 @@ static void write_wakeup(struct ftf_side *side, struct ftf_sink *part,
 
 /* ---- The state ----------------------------------------------------------- */
 
-/* The last event of a key is at an offset; 0: what it began has ended. */
+/* Set the offset of a key's last event; 0: ended. */
 static void set_state(struct side_state **states, const struct state_key *key, uint64_t at)
 {
 	struct side_state *state;

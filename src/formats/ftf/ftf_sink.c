@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes slices as FTF records, mostly from templates of earlier ones. */
+/* Write slices as FTF records, usually from templates of earlier ones. */
 #include "src/formats/ftf/ftf_sink.h"
 
 #include "src/formats/output_format.h"
 
 #define TEMPLATE_BITS 12
 
-/* Records that are written at once. */
+/* Records per batch. */
 #define RECORDS 64
 
-/* Arguments of an event alone. */
+/* Maximum arguments that belong to one event only. */
 #define OWN_ARGS 5
 
-/* Events of a track that wait until it is known which slices are whole. */
+/* Limit of waiting events of a track, until whole slices are known. */
 #define WAITING 1024
 
-/* Room in the output below which events hardly wait: that of WAITING slices with long names. */
+/* Room in the output, for WAITING slices with long names, below which few events wait. */
 #define ROOM_SHIFT 28
 
-/* A slice's encoded begin, and the slices that it is of. */
+/* An encoded begin, and the key of its slices. */
 struct slice_template {
 	const struct symbol *symbol; /* NULL: the slot is free */
 	uint64_t ip;
-	const struct symbol *caller; /* see struct slice_detail; not of all: NULL */
+	const struct symbol *caller; /* see struct slice_detail; may be NULL */
 	uint64_t caller_offset;
 	unsigned flags; /* enum slice_flags */
 	struct ftf_template encoded;
@@ -49,7 +49,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->writer = ftf_open_destination(&to, &writer, NULL);
 	if (!ftf->writer)
 		alloc_fail(0);
-	/* Ends that are events may come for all that wait. */
+	/* Each waiting event can get an end that is an event. */
 	ftf->waiting = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
 	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
@@ -102,7 +102,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	*ftf = (struct ftf_sink){ 0 };
 }
 
-/* The program's names live until the end of the run: the writer may borrow their text. */
+/* The program's names live until the end of the run, so the writer can borrow their text. */
 struct ftf_name ftf_sink_name(struct ftf_sink *ftf, const struct name *name)
 {
 	if (!name)
@@ -120,7 +120,7 @@ static inline struct ftf_thread ftf_thread_of(const struct track *track)
 	return (struct ftf_thread){ track->writer_thread };
 }
 
-/* Before its first slice, a track's names are written. */
+/* Write a track's names before its first slice. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
 	const uint32_t pid = track->pid < 0 ? ftf->unknown : (uint32_t)track->pid;
@@ -171,8 +171,8 @@ static size_t add_args(struct ftf_sink *ftf, const struct slice_args *from, stru
 }
 
 /*
- * Add the arguments that are an event's alone: costs, and what was left out.  With --args=full each
- * begin and end comes here once.  Returns their number.
+ * Add the arguments that belong to one event only: costs, and folded slices. With --args=full,
+ * called once for each begin and end. Returns their number.
  */
 static size_t add_own_args(struct ftf_sink *ftf, const struct waiting_event *waiting,
 			   const struct slice_detail *detail, struct ftf_arg *args)
@@ -192,7 +192,7 @@ static size_t add_own_args(struct ftf_sink *ftf, const struct waiting_event *wai
 	return add_args(ftf, &values, args);
 }
 
-/* Add the arguments of a template.  Returns whether other slices must not have them. */
+/* Add the arguments of a template. Returns whether other slices must not use them. */
 static bool add_common_args(struct ftf_sink *ftf, const struct slice_template *made,
 			    struct ftf_event *event, struct ftf_arg *args)
 {
@@ -260,7 +260,7 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 	ftf_instant(ftf->writer, &event);
 }
 
-/* Write a begin, or all of a whole slice, that no template can be used for, and fill its slot. */
+/* Write a begin or a whole slice without a template, and fill its slot. */
 static void write_begin(struct ftf_sink *ftf, const struct waiting_event *waiting,
 			const struct slice_detail *detail)
 {
@@ -295,11 +295,11 @@ static void write_begin(struct ftf_sink *ftf, const struct waiting_event *waitin
 /* ---- Whole slices -------------------------------------------------------- */
 
 /*
- * A slice is written as one record instead of two, if its end is among the next events of its
- * track: less to write, and two thirds of the memory in Perfetto.  The record comes before those of
- * the slices in it, as a begin does.  Perfetto nests such records by their times alone.  So a slice
- * without length, and one in which another begins at its end, have two records; and so has one
- * with slices left out, whose number its end has.
+ * A slice is one record instead of two if its end is among the next events of its track: fewer
+ * bytes, and two thirds of the memory in Perfetto. Like a begin, the record precedes the records of
+ * inner slices. Perfetto nests such records only by their times. So two kinds of slices have two
+ * records: slices without length, and slices whose end equals an inner slice's begin. Slices with
+ * folded ones also have two, because the end has their number.
  */
 
 /* Returns the detail of a waiting event, borrowed; may be NULL. */
@@ -310,8 +310,8 @@ static inline const struct slice_detail *detail_of(const struct ftf_sink *ftf,
 }
 
 /*
- * Write the first waiting events that have templates.  `has_details`, a constant: some have.
- * Returns the next one.
+ * Write leading waiting events with templates. `has_details` (a constant): some have details.
+ * Returns the next event.
  */
 static inline __attribute__((always_inline)) const struct waiting_event *write_templates(
 	struct ftf_sink *ftf, const struct waiting_event *waiting,
@@ -350,7 +350,7 @@ static inline __attribute__((always_inline)) const struct waiting_event *write_t
 	return waiting;
 }
 
-/* Write all waiting events.  Slices whose ends have not come have two records. */
+/* Write all waiting events. Slices without an end so far have two records. */
 static void write_waiting(struct ftf_sink *ftf)
 {
 	const struct waiting_event *waiting = ftf->waiting, *limit = waiting + ftf->waiting_count;
@@ -432,7 +432,7 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 		if (event->kind == SLICE_INSTANT || (ftf->waiting_count >= ftf->most_waiting &&
 						     !(event->kind == SLICE_END && ftf->open)))
 			write_waiting(ftf);
-		if (event->kind == SLICE_INSTANT) /* its text does not live longer */
+		if (event->kind == SLICE_INSTANT) /* its text is borrowed for the call only */
 			write_instant(ftf, track, event);
 		else
 			add_waiting(ftf, event, slice_batch_detail(batch, event));
@@ -444,9 +444,9 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 /*
  * --flows: tail calls as arrows from the slice that ends to the slice that begins.
  *
- * Perfetto binds each end of an arrow to the innermost open slice of the thread: so the end of a
- * slice that was left waits until the next event of its track shows whether the target has a
- * slice.  The target has no slice if the selection leaves it out.
+ * Perfetto binds each end of an arrow to the innermost open slice of the thread. So the end of a
+ * slice left by a tail call waits until the next event of its track shows whether the target has a
+ * slice. The selection can exclude the target.
  */
 
 /* Write an event that does not wait. */
@@ -470,7 +470,7 @@ static void hold_end(struct ftf_sink *ftf, struct track *track, const struct sli
 		ftf->held[track->index].detail = *detail;
 }
 
-/* Write the end that waits on the track of this index, if there is one. */
+/* Write the waiting end, if any, of the track with this index. */
 static void write_held(struct ftf_sink *ftf, size_t index)
 {
 	struct held_end *held = &ftf->held[index];
@@ -481,7 +481,7 @@ static void write_held(struct ftf_sink *ftf, size_t index)
 	held->track = NULL;
 }
 
-/* Write the end that waits, and the begin of the call's target. */
+/* Write the waiting end, and the begin of the call's target. */
 static void write_arrow(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
 			const struct slice_detail *detail)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --split: replays the stored slices and events by time into one FTF file after another. */
+/* --split: replay the stored slices and events by time into successive FTF files. */
 #include "src/formats/ftf/ftf_split.h"
 
 #include "src/formats/ftf/ftf_side.h"
@@ -8,20 +8,20 @@
 
 struct ftf_split {
 	struct format_output output;   /* first */
-	struct format_request request; /* for the whole; its output is not a file, but is marked as
-					  cut at the limit */
+	struct format_request request; /* for all parts; its output is not a file, but is marked
+					* as cut at the limit */
 	struct slice_store store;
-	struct ftf_side side;        /* the records beside the slices of calls */
-	struct slice_sink sink;      /* gets the stored slices */
+	struct ftf_side side;        /* the records that are not slices of calls */
+	struct slice_sink sink;      /* receives the stored slices */
 	struct slice_sink part_sink; /* of `ftf` */
-	struct output part;          /* the open one */
+	struct output part;          /* the open part */
 	struct ftf_sink ftf;         /* of `part` */
-	bool open;                   /* there is an open part */
+	bool open;                   /* a part is open */
 	char **parts;                /* owned: paths, in order */
 	size_t part_count, part_room;
 	struct split_track {
 		struct track *track; /* borrowed; NULL: no slices */
-		/* An open slice, which begins again in the next part. */
+		/* An open slice, which will begin again in the next part. */
 		struct split_frame {
 			struct slice_event begin;
 			struct slice_detail detail;
@@ -30,14 +30,14 @@ struct ftf_split {
 		struct slice_detail now; /* of the last begin or end */
 	} * tracks;                      /* owned; by index of the track */
 	size_t track_count, track_room;
-	uint64_t first_time;   /* ns: of the first slice; units of time count from it */
-	bool has_first;        /* there is one */
-	uint64_t part_begin;   /* ns: where the open part begins */
+	uint64_t first_time;   /* ns: of the first slice, the origin of time units */
+	bool has_first;        /* first_time is set */
+	uint64_t part_begin;   /* ns: begin of the open part */
 	uint64_t last_time;    /* ns: of the last record */
-	uint64_t part_slices;  /* that are new in it, */
-	uint64_t part_events;  /* and all that is, but for ends */
-	uint64_t slices;       /* of the whole, each once */
-	uint64_t limit;        /* bytes of all parts together */
+	uint64_t part_slices;  /* of the open part, without continued ones */
+	uint64_t part_events;  /* of the open part, without ends */
+	uint64_t slices;       /* of all parts, each counted once */
+	uint64_t limit;        /* bytes, of all parts together */
 	uint64_t bytes_before; /* of the finished parts */
 	struct error err;
 };
@@ -99,7 +99,7 @@ static void end_part(struct ftf_split *split)
 	output_abandon(&split->part);
 }
 
-/* Emit an event with its own detail, or with the thread's counters up to now and `own`, if any. */
+/* Emit an event with the thread's current counters, and the rest of `own`, which may be NULL. */
 static void emit_event(const struct ftf_split *split, const struct split_track *track,
 		       const struct slice_event *event, const struct slice_detail *own)
 {
@@ -111,7 +111,7 @@ static void emit_event(const struct ftf_split *split, const struct split_track *
 			own || split->part_sink.details ? &detail : NULL);
 }
 
-/* Every open slice ends at `time`. */
+/* End all open slices at `time`. */
 static void end_open(struct ftf_split *split, uint64_t time)
 {
 	const struct slice_event end = { .time = time, .kind = SLICE_END };
@@ -125,7 +125,7 @@ static void end_open(struct ftf_split *split, uint64_t time)
 	ftf_side_end_part(&split->side, &split->ftf, time);
 }
 
-/* Every open slice begins again. */
+/* Begin all open slices again. */
 static void begin_open(struct ftf_split *split, uint64_t time)
 {
 	for (size_t i = 0; i < split->track_count; i++) {
@@ -142,13 +142,13 @@ static void begin_open(struct ftf_split *split, uint64_t time)
 	}
 }
 
-/* Returns the begin of the stretch of --split=TIME that contains `time`. */
+/* Returns the begin of the unit of --split=TIME that contains `time`. */
 static uint64_t stretch_begin(const struct ftf_split *split, uint64_t time)
 {
 	return time - (time - split->first_time) % split->request.options->select.split.amount;
 }
 
-/* Returns whether a record at `time` belongs to the next part; *cut gets the begin of that part. */
+/* Returns whether a record at `time` belongs to the next part; sets *cut to that part's begin. */
 static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind kind,
 		    uint64_t *cut)
 {
@@ -165,7 +165,7 @@ static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind
 		       split->part.written + split->part.used >= size->amount;
 	default:
 		*cut = stretch_begin(split, time);
-		/* Slices may have ended since then, in a stretch without begins. */
+		/* Slices can have ended later than this, in a unit without begins. */
 		*cut = MAX(*cut, split->last_time);
 		return stretch_begin(split, time) > split->part_begin;
 	}
@@ -177,7 +177,7 @@ static bool is_over_limit(const struct ftf_split *split)
 	return split->bytes_before + output_size(&split->part) >= split->limit;
 }
 
-/* The next part begins. */
+/* Begin the next part. */
 static void cut_part(struct ftf_split *split, uint64_t time)
 {
 	end_open(split, time);
@@ -188,7 +188,7 @@ static void cut_part(struct ftf_split *split, uint64_t time)
 		begin_open(split, time);
 }
 
-/* Something comes at `time`: see to it that its part is open. */
+/* A record at `time` follows: open its part. */
 static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 {
 	uint64_t cut;
@@ -318,7 +318,7 @@ static int write_parts(struct format_output *output, struct error *err)
 	slice_store_replay(&split->store, &split->sink);
 	advance_side(split, UINT64_MAX);
 	if (!split->part_count && split->err.kind == ERROR_NONE)
-		begin_part(split, 0); /* an empty trace has a part, too */
+		begin_part(split, 0); /* an empty trace has a part as well */
 	if (split->open)
 		end_part(split);
 	output->parts = split->parts;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --split: one trace in several files, each complete in itself: out.000.ftf, out.001.ftf, ...
+ * --split: one trace in several self-contained files: out.000.ftf, out.001.ftf, ...
  *
- * All threads are cut at the same time.  Slices that are open at a cut end in one part
- * and begin again in the next one, with SLICE_CONTINUED.  A part lasts until the next
- * one begins: no part is made for a time in which no slice begins.  The records beside
- * the slices of calls are in the part of their time (ftf_side.h).
+ * All threads are cut at the same time. Slices open at a cut end in one part and begin again in the
+ * next, with SLICE_CONTINUED. A part lasts until the next one begins; a time without begins of
+ * slices has no part. Records that are not slices of calls are in the part of their time
+ * (ftf_side.h).
  */
 #ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
 #define SRC_FORMATS_FTF_FTF_SPLIT_H
@@ -16,8 +16,8 @@
 extern const struct output_format format_ftf_split;
 
 /*
- * Returns the path of a part, owned by the caller: the number comes before the
- * extension, and before .gz and .zst: a/out.ftf.gz: a/out.007.ftf.gz.
+ * Returns the path of a part, owned by the caller. The number precedes the extension, .gz and .zst:
+ * a/out.ftf.gz becomes a/out.007.ftf.gz.
  */
 char *ftf_split_path(const char *path, size_t part);
 

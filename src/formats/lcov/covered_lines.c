@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the lines of statements by address, and count how often code comes to each. */
+/* Find the lines of statements by address, and count executions of each line. */
 #include "src/formats/lcov/covered_lines.h"
 
 #include <unistd.h>
@@ -10,16 +10,16 @@
 
 struct covered_row {
 	uint64_t vaddr;
-	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
-	uint32_t order;     /* in which they were added */
-	uint32_t stop;      /* the first row after it of another line or dso */
+	uint32_t dso, line; /* indexes; line NO_LINE: code without a line */
+	uint32_t order;     /* of addition */
+	uint32_t stop;      /* the next row of another line or dso */
 };
 
 /* ---- Statements ---------------------------------------------------------- */
 
 /*
- * Returns a path without "." and "..", as other tools name the file; the same one, if a link would
- * make that another file.
+ * Returns a path without "." and "..", as other tools print it; the same path, if a link would make
+ * it another file.
  */
 static const struct name *plain_path(struct covered_lines *lines, const struct name *path)
 {
@@ -106,7 +106,7 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 
 COMPARE_BY_THREE(compare_rows, struct covered_row, dso, vaddr, order)
 
-/* Where one sequence ends and the next one begins, only the begin counts. */
+/* If a sequence ends at the begin of the next, keep only the begin. */
 static void sort_rows(struct covered_lines *lines)
 {
 	size_t kept = 0;
@@ -133,8 +133,8 @@ static const struct symbol *symbol_of(const struct covered_lines *lines,
 }
 
 /*
- * The head of a function is the line of its name, as gcov has it, instead of that of its brace,
- * where its code begins.
+ * As in gcov, the head of a function is the line of its name, not of its brace, at which the code
+ * begins.
  */
 static void move_heads(struct covered_lines *lines)
 {
@@ -166,7 +166,7 @@ static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t
 				   (lines->rows[i].dso == dso && lines->rows[i].vaddr < vaddr));
 }
 
-/* Returns the line of the code in front of a row. */
+/* Returns the line of the code before a row. */
 static uint32_t line_before(const struct covered_lines *lines, uint32_t dso, size_t row)
 {
 	return row && lines->rows[row - 1].dso == dso ? lines->rows[row - 1].line : NO_LINE;
@@ -180,7 +180,7 @@ static void count_line(struct covered_lines *lines, uint32_t line, uint64_t coun
 	lines->files[lines->lines[line].file].ran = true;
 }
 
-/* Find where the code of each row's line ends, and which lines have code. */
+/* Find the end of the code of each row's line, and the lines with code. */
 static void find_ends(struct covered_lines *lines)
 {
 	for (size_t i = lines->row_count; i-- > 0;) {
@@ -201,8 +201,8 @@ static bool is_row_at(const struct covered_lines *lines, size_t row, uint32_t ds
 }
 
 /*
- * Count the first row of a stretch, if the code before it is of another line, and add its other
- * rows to `through`: of each row what came to it from the row before less what came to that one.
+ * Count the first row of a stretch if the code before it belongs to another line, and add its other
+ * rows to `through`: for each row, the executions that came from the previous row minus that row's.
  */
 static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
 			uint32_t dso, uint64_t *through)
@@ -220,7 +220,7 @@ static void count_lines(struct covered_lines *lines, const struct code_stretch *
 	through[stop] -= stretch->count;
 }
 
-/* Returns whether a jump stays in its line, without repeating the code of a row. */
+/* Returns whether a jump stays in its line, and repeats no row. */
 static bool stays_in_line(const struct covered_lines *lines, const struct code_stretch *jump,
 			  uint32_t dso, size_t row)
 {
@@ -231,7 +231,7 @@ static bool stays_in_line(const struct covered_lines *lines, const struct code_s
 	       line_before(lines, dso, end) == lines->rows[row].line;
 }
 
-/* count_lines() assumed that execution came from the code before: correct this for branches. */
+/* count_lines() assumed that execution came from the preceding code: correct this for branches. */
 static void count_branch(struct covered_lines *lines, const struct code_stretch *branch,
 			 uint32_t dso)
 {
@@ -261,7 +261,7 @@ static void count_through(struct covered_lines *lines, const uint64_t *through)
 	}
 }
 
-/* Count both ways of the conditional jump at the end of a stretch. */
+/* Count both outcomes of the conditional jump at the end of a stretch. */
 static void count_jump(struct covered_lines *lines, const struct code_stretch *stretch,
 		       uint32_t dso)
 {
@@ -296,7 +296,7 @@ static struct covered_function *function_of(struct covered_lines *lines,
 	return function;
 }
 
-/* Returns the symbol of a function that begins at a row of a file that ran, or NULL. */
+/* Returns the symbol of a function that begins at a row of an executed file, or NULL. */
 static const struct symbol *function_at(const struct covered_lines *lines,
 					const struct covered_row *row)
 {
@@ -310,7 +310,7 @@ static const struct symbol *function_at(const struct covered_lines *lines,
 		       : NULL;
 }
 
-/* Count what came to a function's begin, but a jump from within it, which is a loop. */
+/* Count branches to a function's entry, except jumps from within it, which are loops. */
 static void count_calls(struct covered_lines *lines, const struct code_stretch *stretch,
 			uint32_t dso)
 {

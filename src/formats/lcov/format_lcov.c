@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * --format=lcov: execution counts of each line, branch and function, as a tracefile of lcov
- * (geninfo(1), "TRACEFILE FORMAT"), which genhtml(1) and others show.
+ * (geninfo(1), "TRACEFILE FORMAT"), for genhtml(1) and others.
  */
 
 #include "src/formats/lcov/covered_lines.h"
@@ -15,7 +15,7 @@ struct lcov_output {
 	struct covered_lines covered;
 	const struct selection *select; /* borrowed, as the next */
 	struct diag *diag;
-	bool sources; /* some are on this machine: others are left out */
+	bool sources; /* some sources are on this machine: omit others */
 };
 
 static void open_lcov(struct format_output *output, const struct format_request *request)
@@ -96,9 +96,9 @@ static void print_functions(const struct covered_lines *covered, size_t begin, s
 }
 
 /*
- * The branches of a line are numbered: of each jump both ways, first where the condition of the
- * source is met, as gcov has them.  Compilers skip the code of a condition by a jump forward, and
- * go round a loop by a jump back.
+ * Number the branches of a line as gcov does: both outcomes of each jump, first the one for a true
+ * condition in the source. Compilers skip conditional code by a jump forward, and repeat a loop by
+ * a jump back.
  */
 static void print_jumps(const struct covered_lines *covered, size_t begin, size_t end, FILE *out)
 {
@@ -132,7 +132,7 @@ static void print_lines(const struct covered_lines *covered, const uint32_t *ids
 	fprintf(out, "LF:%zu\nLH:%zu\n", count, hit);
 }
 
-/* A file is shown if a line of it ran, and genhtml can read it. */
+/* Print a file if one of its lines ran, and genhtml can read it. */
 static void print_files(struct lcov_output *lcov, const uint32_t *ids, size_t id_count)
 {
 	const struct covered_lines *covered = &lcov->covered;
@@ -164,7 +164,7 @@ static void print_files(struct lcov_output *lcov, const uint32_t *ids, size_t id
 	}
 }
 
-/* Files that are missing are left out, unless all are: then the recording is of another machine. */
+/* Omit missing files, unless all are missing because the recording is from another machine. */
 static void look_for_sources(struct lcov_output *lcov)
 {
 	const struct covered_lines *covered = &lcov->covered;

@@ -4,11 +4,10 @@
  * Pyroscope, speedscope and others (profile.proto): calls, instructions, core cycles and time,
  * with the threads' name as a label.
  *
- * The innermost location of a sample is an instruction of its function.  Executions are counted for
+ * The innermost location of a sample is an instruction of its function. Executions are counted for
  * all stacks of a function together, so the costs of each stack are divided in the same
- * proportions. A file may be mapped anywhere, in many processes.  Its addresses here are those of
- * the ELF file, by FILE_SPACE higher from file to file, as pprof does not ask for the mapping of an
- * address.
+ * proportions. A file can be mapped at any address in many processes, and pprof ignores the mapping
+ * of an address. So addresses are the ELF file's, plus a multiple of FILE_SPACE per file.
  */
 
 #include "src/costs/cost_stacks.h"
@@ -28,16 +27,16 @@ struct pprof_output {
 	struct format_output output; /* first */
 	struct cost_stacks stacks;
 	struct output *file; /* borrowed */
-	uint64_t wall_base;  /* that of struct trace_facts */
+	uint64_t wall_base;  /* of struct trace_facts */
 	uint8_t *bytes;      /* owned: a message */
 	size_t room;
 	struct pair_table texts;          /* of a name's pointer: index in string_table */
-	struct pair_table locations;      /* of (function, site): the location's id less 1 */
-	struct pair_table function_files; /* of (function, file's text): the function's id less 1 */
-	struct pair_table files;          /* of a dso: the mapping's id less 1 */
-	uint64_t *location_ids;           /* owned: of a stack; room for any */
-	bool *joined;     /* owned: by instruction, whether it shares the sample before */
-	uint32_t *starts; /* owned: by id of a function less 1, its lowest line; 0: unknown */
+	struct pair_table locations;      /* of (function, site): the location's id minus 1 */
+	struct pair_table function_files; /* of (function, file's text): the function's id - 1 */
+	struct pair_table files;          /* of a dso: the mapping's id minus 1 */
+	uint64_t *location_ids;           /* owned: of a stack; room for all stacks */
+	bool *joined;                     /* owned: by instruction: it shares the previous sample */
+	uint32_t *starts; /* owned: by id of a function minus 1: its lowest line; 0: unknown */
 	size_t start_room;
 	const struct dso *program; /* borrowed: the first mapping; NULL: unknown */
 	bool has_insns, has_cycles;
@@ -74,7 +73,7 @@ static void write_message(struct pprof_output *pprof, const profile_message *mes
 
 /* ---- Stacks -------------------------------------------------------------- */
 
-/* Write the types of the values.  pprof's convention is a count first; it shows the default's. */
+/* Write the types of the values. By convention, a count is first; pprof shows the default one. */
 static void write_header(struct pprof_output *pprof)
 {
 	const struct {
@@ -134,8 +133,8 @@ static void write_sample(struct pprof_output *pprof, sample_message *sample, uin
 }
 
 /*
- * Samples of a function, at most: of one with more stacks and instructions, neighbours in a line
- * share the address of the first one.
+ * Maximum samples of a function. In larger functions, neighbours on a line share the address of the
+ * first.
  */
 #define FUNCTION_SAMPLES 4096
 
@@ -153,7 +152,7 @@ static bool is_same_source(const struct cost_insn *a, const struct cost_insn *b)
 	return at.file == other.file && at.line == other.line;
 }
 
-/* Find where samples of each function begin; it is the innermost one of some paths. */
+/* Find where samples of each function, innermost in some paths, begin. */
 static void find_samples(struct pprof_output *pprof)
 {
 	const struct cost_stacks *stacks = &pprof->stacks;
@@ -183,7 +182,7 @@ static void write_instructions(struct pprof_output *pprof, uint32_t node, sample
 	struct cost_range range = { .all = cost_executions(stacks, function) };
 	uint64_t calls = path->calls;
 
-	/* Rounding differs from stack to stack, so that sums over stacks have little error. */
+	/* Round differently in each stack, so that sums over stacks have small errors. */
 	range.phase =
 		(uint64_t)((__uint128_t)(node * UINT64_C(0x9e3779b97f4a7c15)) * range.all >> 64);
 	for (size_t i = stacks->first[function], next; i < stacks->first[function + 1]; i = next) {
@@ -249,12 +248,12 @@ static void write_stacks(struct pprof_output *pprof)
 	}
 }
 
-/* ---- What stacks refer to ------------------------------------------------ */
+/* ---- Data referenced by stacks ------------------------------------------------ */
 
 /* Segments are mapped by pages. */
 #define PAGE_MASK UINT64_C(0xfff)
 
-/* Between the addresses of two files; that of the first one may be fixed. */
+/* Distance between the addresses of two files; the first file's can be fixed. */
 #define FILE_SPACE (UINT64_C(1) << 32)
 
 static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
@@ -285,13 +284,13 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	}
 	mapping.filename = text_index(pprof, dso->path);
 	mapping.build_id = text_index(pprof, digits);
-	/* pprof need not look for names itself. */
+	/* pprof need not look up names. */
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
 	WRITE_ONE(pprof, mapping, list);
 	return mapping.id;
 }
 
-/* Returns the id of a function in a source file: it may have code of several. */
+/* Returns the id of a function in a source file; a function can have code from several. */
 static uint64_t function_id(struct pprof_output *pprof, const struct cost_source *source)
 {
 	uint32_t function = function_table_find(&pprof->stacks.functions, source->symbol);
@@ -332,7 +331,7 @@ static void write_location(struct pprof_output *pprof, size_t number)
 	WRITE_ONE(pprof, location, list);
 }
 
-/* pprof takes the first mapping for the program. */
+/* pprof treats the first mapping as the program. */
 static void write_locations(struct pprof_output *pprof)
 {
 	const struct table_function *functions = pprof->stacks.functions.functions;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=sqlite: a database of all calls, in the tables that perf's export-to-sqlite.py makes
- * with "branches calls", for exported-sql-viewer.py and queries of one's own.
+ * --format=sqlite: a database of all calls, with the tables of perf's export-to-sqlite.py "branches
+ * calls", for exported-sql-viewer.py and the user's queries.
  *
- * Id 0 is of what is unknown, in each table; call path 1 is the root of all.  Times are ns of
- * perf's clock.  `samples` has all branches with --args=full, else it is empty.  The database is
- * made in memory, as the sandbox opens no file for it.
+ * In each table, id 0 is for unknown items; call path 1 is the root. Times are ns of perf's clock.
+ * `samples` contains all branches with --args=full; otherwise it is empty. The database is built in
+ * memory, because the sandbox opens no file for it.
  */
 
 #include <dlfcn.h>
@@ -22,8 +22,8 @@
 #include "symbols/dso/dso_store.h"
 
 /*
- * The functions of the library, by their names without "sqlite3_".  It is loaded for this format
- * alone: it has two thirds of the symbols that the loader would look up at each start.
+ * The library's functions, by their names without "sqlite3_". The library is loaded only for this
+ * format, because it has two thirds of the symbols that the loader would look up at each start.
  */
 #define FUNCTIONS(X)                                                                               \
 	X(bind_int64)                                                                              \
@@ -65,7 +65,7 @@ static int load_sqlite(struct error *err)
 
 #define ROOT_PATH 1
 
-/* What the viewer compares with texts has a type: others are no texts of numbers. */
+/* Columns that the viewer compares with texts have a type, others do not convert texts. */
 static const char tables[] =
 	"PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; BEGIN;"
 	"CREATE TABLE selected_events (id INTEGER PRIMARY KEY, name);"
@@ -103,7 +103,7 @@ static const char tables[] =
 	" FROM calls c JOIN call_paths p ON p.id = c.call_path_id JOIN symbols s ON s.id = p.symbol_id"
 	" JOIN threads t ON t.id = c.thread_id JOIN comms m ON m.id = c.comm_id;";
 
-/* Of --args=full; the types are perf's (tools/perf/util/db-export.c). */
+/* For --args=full; the types are perf's (tools/perf/util/db-export.c). */
 static const char branch_tables[] =
 	"INSERT INTO selected_events VALUES (1, 'branches');"
 	"INSERT INTO branch_types VALUES (0, 'no branch'), (1, 'unconditional jump'), (3, 'call'),"
@@ -124,14 +124,14 @@ static const char branch_tables[] =
 	" JOIN symbols s2 ON s2.id = to_symbol_id JOIN dsos d ON d.id = a.dso_id"
 	" JOIN dsos d2 ON d2.id = to_dso_id LEFT JOIN branch_types b ON b.id = branch_type;";
 
-/* Once all rows have come: the pairs, and where the viewer looks up the parents of a level. */
+/* After the last row: the pairs, and the index by which the viewer looks up children. */
 static const char ending[] =
 	"INSERT INTO comm_threads (comm_id, thread_id) SELECT comm_id, thread_id FROM calls"
 	" WHERE id UNION SELECT comm_id, thread_id FROM samples WHERE thread_id;"
 	"CREATE INDEX pcpid_idx ON calls (parent_call_path_id);"
 	"CREATE INDEX pid_idx ON calls (parent_id); COMMIT;";
 
-/* Rows that are added, in the order of `inserts`. */
+/* Kinds of rows, in the order of `inserts`. */
 enum row { ROW_THREAD, ROW_COMM, ROW_DSO, ROW_SYMBOL, ROW_PATH, ROW_CALL, ROW_SAMPLE, ROWS };
 
 static const char *const inserts[ROWS] = {
@@ -151,17 +151,17 @@ struct sqlite_output {
 	struct slice_list list; /* first */
 	sqlite3 *database;
 	sqlite3_stmt *rows[ROWS];
-	int status;                      /* the first failure of SQLite; SQLITE_OK */
-	struct function_table functions; /* their ids are one more than the numbers */
-	struct pair_table dsos, paths;   /* the same; paths: two more */
-	struct pair_table threads;       /* the same, of pids and tids */
-	struct pair_table comms;         /* the same, of main threads' ids and names */
+	int status;                      /* SQLite's first failure, or SQLITE_OK */
+	struct function_table functions; /* ids are numbers + 1 */
+	struct pair_table dsos, paths;   /* the same; ids of paths are numbers + 2 */
+	struct pair_table threads;       /* the same, by pid and tid */
+	struct pair_table comms;         /* the same, by main thread's id and name */
 	struct open_row {
 		uint64_t call;
 		uint32_t path;
 	} * open; /* owned: by depth, the slices around the next one */
 	size_t room;
-	const void *last;      /* track or thread that `thread` and `comm` are of; NULL: none */
+	const void *last;      /* track or thread of `thread` and `comm`, or NULL */
 	uint32_t thread, comm; /* ids */
 	struct sample {
 		uint32_t thread, number; /* among the thread's, from 1 */
@@ -181,7 +181,7 @@ static void check(struct sqlite_output *sqlite, int status)
 		sqlite->status = status;
 }
 
-/* Bind a text to a column, from 1 on; it must live until the row is added. */
+/* Bind a text to a column (from 1). The text must live until the row is added. */
 static void bind_text(struct sqlite_output *sqlite, enum row row, int column,
 		      const struct name *text)
 {
@@ -189,7 +189,7 @@ static void bind_text(struct sqlite_output *sqlite, enum row row, int column,
 					text ? (int)text->length : 0, SQLITE_STATIC));
 }
 
-/* Add a row, whose first columns are the numbers. */
+/* Add a row that starts with the numbers. */
 static void add_numbers(struct sqlite_output *sqlite, enum row row, const uint64_t *numbers,
 			int count)
 {
@@ -210,7 +210,7 @@ static uint32_t thread_id(struct sqlite_output *sqlite, int32_t pid, int32_t tid
 	return 1 + pair_table_find(&sqlite->threads, (uint32_t)pid, (uint32_t)tid);
 }
 
-/* The next rows are of a thread. */
+/* Set the thread of the next rows. */
 static void set_thread(struct sqlite_output *sqlite, int32_t pid, int32_t tid, const char *text)
 {
 	const struct name *name =
@@ -226,7 +226,7 @@ static void set_thread(struct sqlite_output *sqlite, int32_t pid, int32_t tid, c
 	}
 }
 
-/* Add all threads that rows are of: the first thread of a process is its main thread. */
+/* Add all threads with rows. The first thread of a process is its main thread. */
 static void add_threads(struct sqlite_output *sqlite)
 {
 	for (uint32_t i = 0; i < sqlite->threads.count; i++) {
@@ -273,21 +273,21 @@ static uint32_t symbol_id(struct sqlite_output *sqlite, const struct symbol *sym
 	return id;
 }
 
-/* Returns the id of a sample, if it is of the current thread; else 0. */
+/* Returns the id of a sample if it belongs to the current thread, else 0. */
 static uint64_t own_sample(const struct sqlite_output *sqlite, uint64_t id)
 {
 	return id && sqlite->samples[id - 1].thread == sqlite->thread ? id : 0;
 }
 
-/* Returns the samples of the current thread up to this one. */
+/* Returns the number of the current thread's samples up to this one. */
 static uint64_t samples_up_to(const struct sqlite_output *sqlite, uint64_t id)
 {
 	return id ? sqlite->samples[id - 1].number : 0;
 }
 
 /*
- * Add a call of the current thread.  Its branches are perf's (thread-stack.c): those after the one
- * that entered it, up to the one that left it.
+ * Add a call of the current thread. Its branch count is perf's (thread-stack.c): branches after the
+ * one that entered the call, up to the one that left it.
  */
 static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice *slice,
 			 const struct open_row *own, const struct open_row *around)
@@ -316,7 +316,7 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	uint32_t symbol;
 
 	if (!slice->symbol || sqlite->status != SQLITE_OK)
-		return; /* an instant is no call */
+		return; /* an instant is not a call */
 	if (sqlite->last != track)
 		set_thread(sqlite, track->pid, track->tid, track->thread_name);
 	sqlite->last = track;
@@ -420,7 +420,7 @@ static void open_sqlite(struct format_output *output, const struct format_reques
 	output->sink.details = true;
 }
 
-/* Write the database, which is one piece of memory. */
+/* Write the database, which is contiguous in memory. */
 static void write_database(struct sqlite_output *sqlite)
 {
 	sqlite3_int64 size = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces or escapes the bytes that are no UTF-8. */
+/* Replace or escape bytes that are not UTF-8. */
 #include "src/formats/text/any_text.h"
 
 #include "base/utf8.h"
@@ -7,8 +7,8 @@
 typedef signed char any_text_bytes __attribute__((vector_size(16)));
 
 /*
- * Returns the end of a piece of text, in steps of 16 bytes, of which no form escapes anything:
- * most names are all of that.
+ * Returns the end of leading text, in steps of 16 bytes, that needs no escape in any form. Most
+ * names need no escape.
  */
 static const char *skip_plain(const char *text, const char *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of any bytes, as a recording has it, for lines, JSON and formats that take UTF-8 only. */
+/* Text of arbitrary bytes from a recording, for lines, JSON and UTF-8 formats. */
 #ifndef SRC_FORMATS_TEXT_ANY_TEXT_H
 #define SRC_FORMATS_TEXT_ANY_TEXT_H
 
@@ -7,7 +7,7 @@
 
 #include "base/common.h"
 
-/* Print a name, control characters and backslashes as \xNN: a name must not end a line. */
+/* Print a name with control characters and backslashes as \xNN, so that it cannot end a line. */
 void escaped_text_print(const char *text, size_t length, FILE *out);
 
 /* Print a JSON string (RFC 8259) with its quotes.  Each byte of invalid UTF-8 becomes U+FFFD. */
@@ -22,7 +22,7 @@ json_t *json_text_or_null(const char *text);
 /* Returns a NUL-terminated copy, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
 char *valid_text(const char *text, size_t length);
 
-/* ---- Values of an object that this program has made ------------------------- */
+/* ---- Values of the program's own objects ------------------------- */
 
 /* Returns a number, or 0 if the key is absent. */
 static inline json_int_t json_value_number(const json_t *object, const char *key)

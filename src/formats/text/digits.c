@@ -77,7 +77,7 @@ static void strip_zeros(char *text)
 	end[end[-1] == '.' ? -1 : 0] = 0;
 }
 
-/* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives four digits. */
+/* "1000" becomes "1_000", as in OCaml's libraries. Only rounding produces four digits. */
 static void group_thousands(char *text)
 {
 	char *begin = text + (*text == '-');
@@ -92,8 +92,8 @@ static void group_thousands(char *text)
 }
 
 /*
- * Write a time by integers.  Returns whether that is what a quotient of doubles gives: one is exact
- * enough below a day, and where it is not halfway between two thousandths.
+ * Write a time with integer arithmetic. Returns whether this certainly equals a quotient of
+ * doubles: for less than a day, and not halfway between two thousandths.
  */
 static bool print_exactly(char *text, int64_t ns, const struct time_unit *unit)
 {
@@ -115,7 +115,7 @@ const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
 	const struct time_unit *unit = units;
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
-	/* The largest unit that is not more than the time. */
+	/* Find the largest unit that does not exceed the time. */
 	while (unit->ns > 1 && size < (uint64_t)unit->ns)
 		unit++;
 	if (!print_exactly(text, ns, unit)) {

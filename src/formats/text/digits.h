@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers and columns of lines that are printed by the million: printf() takes several hundred
- * instructions for each.  Each function writes at `at`, without a NUL, and returns the end.
+ * Numbers and columns for millions of lines; printf() takes several hundred instructions for each.
+ * All functions write at `at`, without a NUL, and return the end.
  */
 #ifndef SRC_FORMATS_TEXT_DIGITS_H
 #define SRC_FORMATS_TEXT_DIGITS_H
 
 #include "base/common.h"
 
-/* Room for a number of any function but digits_fixed(). */
+/* Room for a number of any function except digits_fixed(). */
 #define DIGITS_MOST 20
 
 /* Write "%" PRIu64. */
@@ -23,7 +23,7 @@ char *digits_hex(char *at, uint64_t number);
 /* Write the last `width` decimal digits of a number, with leading zeros: a fraction. */
 char *digits_fixed(char *at, uint64_t number, int width);
 
-/* Move the text from `at` to `end` to the right of a column, as "%5d". */
+/* Right-align the text from `at` to `end` in a column, as "%5d". */
 char *digits_right(char *at, char *end, ptrdiff_t width);
 
 /* Fill a column from `end` with spaces, as "%-5d". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of an answer, and how far they can be trusted, as text and for --json. */
+/* The times of an answer and their accuracy, as text and for --json. */
 #ifndef SRC_FORMATS_TEXT_TIME_NOTE_H
 #define SRC_FORMATS_TEXT_TIME_NOTE_H
 
