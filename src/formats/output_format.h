@@ -138,10 +138,10 @@ struct output_format {
 	/* Called at the end of the input, in the `newer` form of magic-trace. NULL: not shown. */
 	void (*input_end)(struct format_output *output, bool newer);
 	/*
-	 * All slices have come: returns whether a time is decoded again, with the jumps within
-	 * functions, and fills `window`.  Then come its branches and gaps, and those near to it, by
-	 * seen(), unless the trace is too long; then the next window is asked for.  At first it is
-	 * zeroed.  NULL: no time.
+	 * After the last slice: request a time to decode again, with jumps within functions, in
+	 * `window` (initially zeroed), and return true. Its branches and gaps, and nearby ones,
+	 * follow by seen(), unless the trace is too long; then look() is called again. NULL: no
+	 * requests.
 	 */
 	bool (*look)(struct format_output *output, struct look_window *window);
 	void (*seen)(struct format_output *output, const struct branch_event *event,
