@@ -34,8 +34,8 @@ enum branch_kind {
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
 	BRANCH_FOLLOWED,  /* near branch marked by a struct segment_follower */
-	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word`; or the end of
-			     the packet after a CYC */
+	BRANCH_COUNTS,    /* `to` local jumps were omitted up to the time `word`; or the end of
+			   * the packet after a CYC */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes

@@ -183,8 +183,8 @@ static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
 }
 
 /*
- * Apply the mode of the last MODE.Exec at a new ip.  Code beyond 4 GiB is always 64-bit code, even
- * if a damaged packet says otherwise (SDM volume 1, "Memory Organization in 64-Bit Mode").
+ * Apply the mode of the last MODE.Exec at a new ip. Code beyond 4 GiB is always 64-bit code, even
+ * if a damaged packet contradicts (SDM volume 1, "Memory Organization in 64-Bit Mode").
  */
 static inline void flow_apply_mode(struct pt_flow *flow)
 {

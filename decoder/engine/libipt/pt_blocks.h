@@ -15,14 +15,14 @@
  *
  *   CFE, EVD, TRIG  EXSTOP, of two bytes; the list of notes has the original packet.
  *   BIP, BEP        A CFE, BEP or TRIG with a FUP of its own is an EXSTOP with a FUP
- *   MWAIT           EXSTOP: it has no FUP of its own, but that of its EXSTOP
+ *   MWAIT           EXSTOP: its only FUP is its EXSTOP's
  *   MODE.Exec       with a FUP of its own (the interrupt flag): EXSTOP
  *   BBP             PAD
- *   guest code      PAD, from the TIP that enters it (PIP's NR bit is set before), which
- *                   becomes TIP.PGD, to the one that leaves it, which becomes TIP.PGE.
- *                   Timing packets, PIP and others without code move forward in between.
- *                   Where its trace begins or ends otherwise: EXSTOP
- *   resumed trace   (the buffer was full, struct aux_piece) as at the end of a guest's
+ *   guest code      PAD, from the TIP that enters it (after PIP with the NR bit),
+ *                   which becomes TIP.PGD, to the TIP that leaves it, which becomes TIP.PGE. Timing
+ *                   packets, PIP and others without code move forward in between. EXSTOP, if the
+ *                   guest's trace begins or ends in another way
+ *   resumed trace   (after a full buffer, struct aux_piece) as after a guest
  *
  * Source: SDM volume 3, "Intel Processor Trace", packet definitions; "PIP".
  */
