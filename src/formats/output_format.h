@@ -41,7 +41,7 @@ enum format_slices {
 };
 
 enum format_overlays {
-	OVERLAYS_NONE = 0, /* left out */
+	OVERLAYS_NONE = 0, /* omitted */
 	OVERLAYS_AS_SLICES,
 	OVERLAYS_ONLY, /* the format shows only these and hits */
 };
