@@ -120,7 +120,7 @@ static int open_streams(struct conversion *c, struct error *err)
 		.input = stream_input,
 		.context = c,
 		.count = auxtrace->stream_count,
-		/* A thread's calls and jumps can precede earlier ones of other threads. */
+		/* A thread's calls and jumps can precede earlier events of other threads. */
 		.in_bursts = !c->reports_branches && !resolver_changes(&c->recording.resolver),
 	};
 	return pt_streams_open(&c->streams, err);
