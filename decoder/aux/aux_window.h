@@ -36,8 +36,8 @@ struct aux_piece {
 };
 
 /*
- * The trace data of one AUX buffer: its pieces in the order in which the CPU wrote them.  PSBs and
- * packets may straddle pieces, except where a piece is apart.
+ * The trace data of one AUX buffer: its pieces in the order in which the CPU wrote them. PSBs and
+ * packets can straddle pieces, unless a piece is apart.
  */
 struct aux_stream {
 	int32_t cpu;                    /* -1: a buffer per thread */

@@ -33,7 +33,7 @@ enum run_stack {
 	RUN_STACK_KEEPS,
 	RUN_STACK_PUSHES, /* `call` */
 	RUN_STACK_POPS,
-	RUN_STACK_RISES, /* + N: the rest of the run nests at most N calls */
+	RUN_STACK_RISES, /* + N: the call, and calls in it, end in the run; depth N */
 };
 
 /* A branch of a run. */

@@ -9,7 +9,7 @@
 /* A PSB with its header is shorter. */
 #define HEADER_MAX 256
 
-/* A part of a stream, as a stream of its own. */
+/* A part of a stream, as a separate stream. */
 struct part {
 	struct aux_stream aux;
 	struct aux_piece *pieces; /* owned */

@@ -24,7 +24,7 @@ struct hits {
 	const struct perf_file *file; /* borrowed */
 	/* Owned; formats by attribute, empty for breakpoints, NULL for others; NULL: no hits. */
 	const struct probe_format **probes;
-	/* Time and position of a sample. */
+	/* Time and position of a record. */
 	struct record_position {
 		uint64_t time, position; /* ns; of perf_file_next() */
 	} * positions;                   /* owned; when complete, sorted by time, then position */
