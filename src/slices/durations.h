@@ -6,8 +6,8 @@
 #include "base/common.h"
 
 /*
- * Returns the class of a value: width 1 below 2^bits, then 2^bits classes per octave. Increases
- * with the value.
+ * Returns the class of a value: width 1 below 2^bits, then 2^bits classes per octave. Classes do
+ * not decrease with the value.
  */
 static inline uint32_t log_class(uint64_t value, unsigned bits)
 {
