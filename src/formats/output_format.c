@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of all output formats, and formats without a file of their own. */
+/* The list of all output formats, and formats without their own file. */
 #include "src/formats/output_format.h"
 
 #include "config.h"
