@@ -77,8 +77,8 @@ char *debug_hint_make(const struct mapped_file *const files[], const unsigned pe
 		      size_t count, const char *symfs);
 
 /*
- * Returns such a hint for files that were found, but whose code without names took at least one
- * percent of the time, which is taken out of `nameless`. NULL: no such files.
+ * Returns this hint for files that were found, but spent at least one percent of the time in code
+ * without names. Takes this time out of `nameless`. NULL: no such files.
  */
 char *nameless_hint_make(struct nameless_time *nameless, const struct resolver *resolver,
 			 const struct timeline *timeline, const char *symfs);
