@@ -15,7 +15,7 @@
 /* Batch size, in events; also between two releases of memory. */
 #define CHUNK ((size_t)2048)
 
-/* Bytes of statistics, and of events, that stay in memory. */
+/* Bytes of statistics, and of events, in memory. */
 #define GROUPS_MEMORY ((size_t)4 << 20)
 
 /* ---- A group's events, as a stream --------------------------------------- */
@@ -23,7 +23,7 @@
 struct group {
 	struct pt_stream stream;
 	const struct big_array *events; /* borrowed: of all groups */
-	size_t next, end;               /* the group's own that are left */
+	size_t next, end;               /* remaining events of the group */
 };
 
 /* Drop the events that were read, and provide the next. */
@@ -123,7 +123,7 @@ static struct pt_stream_stats *stats_of(const struct pt_streams *streams, size_t
 	return (struct pt_stream_stats *)streams->stats.items + index;
 }
 
-/* Decode the streams [begin, end) to their end; *count is the number of events up to now. */
+/* Decode the streams [begin, end) to their end; *count is the number of events so far. */
 static int decode_group(struct pt_streams *streams, size_t begin, size_t end, size_t *count,
 			struct error *err)
 {
