@@ -201,7 +201,7 @@ char *debug_hint_make(const struct mapped_file *const files[], const unsigned pe
 	return text;
 }
 
-/* Take the file with most time, of at least one percent.  Returns NULL if there is none. */
+/* Take the file with the most time, at least one percent; NULL if there is none. */
 static const struct mapped_file *take_most(struct nameless_time *nameless,
 					   const struct resolver *resolver,
 					   const struct timeline *timeline, unsigned *percent)

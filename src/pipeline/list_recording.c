@@ -175,7 +175,7 @@ struct sideband_list {
 	uint64_t bytes;      /* of trace */
 	size_t others;       /* threads that ran on the CPUs without a trace */
 	double unknown;      /* bytes without a known thread */
-	/* Of the CPU whose bytes are divided; the switch at `at` is before the next bytes. */
+	/* Of the current CPU; the switch at `at` precedes the next bytes. */
 	const struct cpu_switch *switches;
 	size_t switch_count, at;
 };
