@@ -52,7 +52,7 @@ struct workers *workers_open(unsigned count);
 /* Returns the number of threads, the caller's included. */
 unsigned workers_count(const struct workers *workers);
 
-/* All jobs must be done or cancelled.  NULL is allowed. */
+/* Queued jobs do not run; their memory is released after this.  NULL is allowed. */
 void workers_close(struct workers *workers);
 
 /* Run the stage to its end, with jobs in parallel. */

@@ -116,6 +116,10 @@ static int open_streams(struct conversion *c, struct error *err)
 	c->workers = decode_threads_open(c->options, auxtrace, c->diag);
 	if (c->workers)
 		output_pipeline_start_writer(&c->pipeline, c->workers);
+	/* Most functions have slices, whose lines the encoder will look up. */
+	if (c->pipeline.queue && c->options->args != OPTION_ARGS_NONE &&
+	    !selection_of_slices(&c->pipeline.selection))
+		dso_store_use_workers(c->recording.store, c->workers);
 	c->streams = (struct pt_streams){
 		.input = stream_input,
 		.context = c,

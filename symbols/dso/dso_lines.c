@@ -47,19 +47,33 @@ static void share_lines(struct dso *dso, const char *path)
 				    "damaged");
 }
 
+/* Returns the file that has the debug information, closed if there is none. */
+static const struct elf_file *find_debug(struct dso *dso)
+{
+	if (line_table_is_in(&dso->elf))
+		return &dso->elf;
+	dso_load_debug_file(dso);
+	return &dso->debug;
+}
+
+void dso_begin_lines(struct dso *dso)
+{
+	const struct elf_file *file = find_debug(dso);
+
+	if (file->elf && !dso->lines_loaded)
+		line_table_begin(&dso->lines, file, dso->store->workers);
+}
+
 /* Read the debug information at the first lookup. */
 static void load_lines(struct dso *dso)
 {
-	const struct elf_file *file = &dso->elf;
+	const struct elf_file *file;
 	struct error err = { 0 };
 
 	if (dso->lines_loaded)
 		return;
 	dso->lines_loaded = true;
-	if (!line_table_is_in(file)) {
-		dso_load_debug_file(dso);
-		file = &dso->debug;
-	}
+	file = find_debug(dso);
 	if (file->elf && line_table_open(&dso->lines, file, &dso->store->pool, &err) != 0)
 		warn_of_damage(dso, err.text);
 	if (dso->lines.own.image.dwarf)

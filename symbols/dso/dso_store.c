@@ -24,6 +24,11 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	return store;
 }
 
+void dso_store_use_workers(struct dso_store *store, struct workers *workers)
+{
+	store->workers = workers;
+}
+
 void dso_store_close(struct dso_store *store)
 {
 	struct dso *dso;

@@ -100,6 +100,12 @@ struct dso {
 struct dso_store *dso_store_open(const struct dso_store_options *options, struct name_table *names,
 				 struct diag *diag);
 
+/*
+ * Let workers unpack the debug information of each dso whose name is asked for, before lines are.
+ * Borrowed; they may be closed before the store if no line is asked for in between.
+ */
+void dso_store_use_workers(struct dso_store *store, struct workers *workers);
+
 /* Release everything.  NULL is allowed. */
 void dso_store_close(struct dso_store *store);
 
@@ -308,6 +314,7 @@ struct dso_store {
 	struct dso_store_options options; /* its strings are in the arena */
 	struct name_table *names;         /* borrowed */
 	struct diag *diag;                /* borrowed */
+	struct workers *workers;          /* borrowed; NULL: see dso_store_use_workers() */
 	struct arena arena;
 	struct dso *dsos;  /* hash; its members are in the arena */
 	struct dso *files; /* hash of found files, one dso for each file */
@@ -355,6 +362,9 @@ void dso_set_named(struct dso *dso);
 
 /* Returns a request for files with the tables that the dso's own file lacks. */
 struct debug_request dso_debug_request(const struct dso *dso);
+
+/* Let workers unpack the dso's debug information. */
+void dso_begin_lines(struct dso *dso);
 
 /* Open the debug file if there is one; done once, at the first lookup of a missing table. */
 void dso_load_debug_file(struct dso *dso);

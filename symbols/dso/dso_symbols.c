@@ -350,7 +350,9 @@ struct dso_info dso_info(const struct dso *dso)
 		.names = names_of(dso),
 		.symbols = dso->named ? dso->map.count : dso->table.count,
 		.lines = dso->lines.own.image.dwarf || (dso->lines_loaded && dso->table.go.count),
-		.debug_file = dso->debug_path,
+		.debug_file = dso->lines_loaded || !symbol_table_is_complete(&dso->elf)
+				      ? dso->debug_path
+				      : NULL,
 		.refused = dso->refused,
 	};
 }
@@ -359,6 +361,8 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 {
 	HOLD_LOCK(&dso->store->lock);
 
+	if (!dso->used && dso->store->workers && dso->elf.elf)
+		dso_begin_lines(dso);
 	dso->used = true;
 	return find_symbol(dso, file_offset, offset);
 }

@@ -48,32 +48,45 @@ static bool has_name(const struct elf_section *section, const char *wanted, cons
 	       strcmp(name + length, end) == 0;
 }
 
-/* Returns the unpacked bytes, owned by the caller; NULL on damage. */
-static uint8_t *unpack_section(const struct elf_file *file, const struct elf_section *section,
-			       struct byte_view packed, size_t size)
+static void unpack_section(struct worker_job *job, struct worker_scratch *scratch)
+{
+	struct section_job *section = (struct section_job *)job;
+
+	(void)scratch;
+	if (!unpack_whole(section->type, section->packed, section->bytes, section->size))
+		section->size = 0;
+}
+
+/* Returns false if the section is damaged. */
+static bool init_job(struct section_job *job, const struct elf_file *file,
+		     const struct elf_section *section, struct byte_view packed, size_t size)
 {
 	size_t header = OLD_HEADER_SIZE;
 	GElf_Chdr chdr = { .ch_type = ELFCOMPRESS_ZLIB };
-	uint8_t *bytes;
 
 	if (section->header.sh_flags & SHF_COMPRESSED) {
 		header = gelf_fsize(file->elf, ELF_T_CHDR, 1, EV_CURRENT);
 		gelf_getchdr(section->scn, &chdr);
 	}
 	if (packed.size < header)
-		return NULL;
-	bytes = alloc_bytes(size);
-	packed = (struct byte_view){ packed.bytes + header, packed.size - header };
-	if (unpack_whole(chdr.ch_type, packed, bytes, size))
-		return bytes;
-	free(bytes);
-	return NULL;
+		return false;
+	*job = (struct section_job){
+		.job.run = unpack_section,
+		.packed = { packed.bytes + header, packed.size - header },
+		.type = chdr.ch_type,
+		.bytes = alloc_bytes(size),
+		.size = size,
+	};
+	return true;
 }
 
-void debug_sections_read(struct debug_sections *sections, const struct elf_file *file, bool split)
+void debug_sections_begin(struct debug_sections *sections, const struct elf_file *file, bool split,
+			  struct workers *workers)
 {
 	struct elf_section section = { 0 };
 
+	sections->begun = true;
+	sections->workers = workers;
 	while (elf_section_next(file->elf, &section)) {
 		struct byte_view view = { elf_file_section_bytes(file, &section.header),
 					  section.header.sh_size };
@@ -86,19 +99,36 @@ void debug_sections_read(struct debug_sections *sections, const struct elf_file 
 		/* As libdw does, choose the first section of a name. */
 		if (i == count || sections->views[i].bytes || !view.bytes)
 			continue;
-		if (size) {
-			view.bytes = unpack_section(file, &section, view, size);
-			sections->unpacked[i] = (uint8_t *)(uintptr_t)view.bytes;
-			view.size = view.bytes ? size : 0;
-		}
-		sections->views[i] = view;
+		if (!size)
+			sections->views[i] = view;
+		else if (!sections->jobs[i].bytes &&
+			 init_job(&sections->jobs[i], file, &section, view, size) && workers)
+			workers_submit(workers, &sections->jobs[i].job);
+	}
+}
+
+void debug_sections_read(struct debug_sections *sections, const struct elf_file *file, bool split)
+{
+	if (!sections->begun)
+		debug_sections_begin(sections, file, split, NULL);
+	for (int i = 0; i < DEBUG_SECTIONS; i++) {
+		struct section_job *job = &sections->jobs[i];
+
+		if (!job->bytes)
+			continue;
+		if (!sections->workers)
+			unpack_section(&job->job, NULL);
+		else if (!workers_help(sections->workers, &job->job))
+			workers_cancel(sections->workers, &job->job);
+		if (job->size)
+			sections->views[i] = (struct byte_view){ job->bytes, job->size };
 	}
 }
 
 void debug_sections_release(struct debug_sections *sections)
 {
 	for (int i = 0; i < DEBUG_SECTIONS; i++)
-		free(sections->unpacked[i]);
+		free(sections->jobs[i].bytes);
 	*sections = (struct debug_sections){ 0 };
 }
 

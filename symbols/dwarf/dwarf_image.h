@@ -11,6 +11,7 @@
 #include <elfutils/libdw.h>
 
 #include "base/cursor.h"
+#include "base/workers.h"
 #include "symbols/files/elf_file.h"
 
 enum debug_section {
@@ -37,19 +38,32 @@ enum debug_section {
 uint64_t debug_section_unpacked_size(const struct elf_file *file,
 				     const struct elf_section *section);
 
-/* Zeroed memory is a file without sections. */
+/* Zeroed memory is a file without sections; the struct must not move while jobs unpack. */
 struct debug_sections {
-	struct byte_view
-		views[DEBUG_SECTIONS];     /* unpacked; borrowed from the file or from `unpacked` */
-	uint8_t *unpacked[DEBUG_SECTIONS]; /* owned; NULL: the file has it unpacked */
+	struct byte_view views[DEBUG_SECTIONS]; /* borrowed from the file or a job */
+	struct section_job {
+		struct worker_job job;   /* first */
+		struct byte_view packed; /* of the file, borrowed */
+		uint32_t type;           /* ELFCOMPRESS_... */
+		uint8_t *bytes;          /* owned; NULL: the file has the section unpacked */
+		size_t size;             /* of `bytes`; 0: damaged */
+	} jobs[DEBUG_SECTIONS];
+	struct workers *workers; /* borrowed; NULL: debug_sections_read() unpacks */
+	bool begun;
 };
 
 /*
- * Find the sections of a file, and unpack the compressed ones; the file must not be a bomb
- * (dwarf_guard_is_bomb()).  Damaged sections are absent.  `split`: the file has split units.
+ * Find the sections of a file, and submit a job for each that is compressed; debug_sections_read()
+ * or closing the workers ends them.  The file must not be a bomb (dwarf_guard_is_bomb()).  `split`:
+ * the file has split units.  `workers`: may be NULL.
  */
+void debug_sections_begin(struct debug_sections *sections, const struct elf_file *file, bool split,
+			  struct workers *workers);
+
+/* The same, if it was not done, and unpack what no job has unpacked.  Damaged ones are absent. */
 void debug_sections_read(struct debug_sections *sections, const struct elf_file *file, bool split);
 
+/* Release them; no job unpacks. */
 void debug_sections_release(struct debug_sections *sections);
 
 /* Zeroed memory is a closed image. */

@@ -144,18 +144,23 @@ START_TEST(a_file_under_many_names_is_loaded_once)
 }
 END_TEST
 
-/* The second program's debug information is compressed. */
-static const char *const programs[] = { "sample", "sample_gz" };
+/* The debug information of "sample_gz" is compressed; `jobs`: other threads may unpack it. */
+static const struct {
+	const char *program;
+	bool jobs;
+} programs[] = { { "sample", false }, { "sample_gz", false }, { "sample_gz", true } };
 
 START_TEST(symbols_and_lines_are_those_that_the_program_itself_reports)
 {
 	char name[100], line[200];
 	uint64_t place_of, distance, offset;
 	unsigned number, reports = 0;
+	struct workers *workers = programs[_i].jobs ? workers_open(2) : NULL;
 	FILE *program;
 
 	open_store((struct dso_store_options){ 0 });
-	set_sample(programs[_i]);
+	dso_store_use_workers(store, workers);
+	set_sample(programs[_i].program);
 	program = popen(sample, "r");
 	while (fgets(line, sizeof(line), program)) {
 		const struct symbol *symbol;
@@ -170,6 +175,7 @@ START_TEST(symbols_and_lines_are_those_that_the_program_itself_reports)
 		ck_assert_uint_eq(offset, distance);
 		ck_assert_uint_lt(offset, symbol->size);
 		ck_assert_int_eq(symbol->kind, strchr(name, '@') ? SYMBOL_PLT : SYMBOL_FUNCTION);
+		ck_assert_ptr_eq(symbol->dso->lines.own.sections.workers, workers);
 		source = dso_symbol_line(symbol);
 		if (number) {
 			/* seeds.md: it has line, column and file of the function's begin */
@@ -183,6 +189,7 @@ START_TEST(symbols_and_lines_are_those_that_the_program_itself_reports)
 	ck_assert_int_eq(pclose(program), 0);
 	ck_assert_uint_eq(reports, 11);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	workers_close(workers);
 	close_store();
 }
 END_TEST
@@ -553,7 +560,7 @@ int main(void)
 	Suite *suite = suite_create("dso_store");
 	TCase *all = tcase_create("dso_store");
 
-	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 2);
+	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 3);
 	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);

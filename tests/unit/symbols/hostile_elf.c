@@ -302,7 +302,7 @@ END_TEST
 /* The count for a line table follows libdw's memory. */
 START_TEST(a_line_table_takes_memory_by_its_rows_and_names)
 {
-	struct line_table table;
+	struct line_table table = { 0 };
 	struct elf_file file;
 	Dwarf_CU *unit = NULL;
 	size_t units = 0;
@@ -490,7 +490,7 @@ END_TEST
 START_TEST(units_that_share_a_long_table_of_abbreviations_are_refused)
 {
 	struct debug_file info = { 0 }, abbrev = { 0 }, file;
-	struct line_table lines;
+	struct line_table lines = { 0 };
 	struct error err = { 0 };
 	struct elf_file elf;
 
