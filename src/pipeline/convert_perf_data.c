@@ -27,6 +27,7 @@ struct conversion {
 	struct summary *summary;       /* borrowed: the report's */
 	struct perf_recording recording;
 	struct workers *workers; /* owned; may be NULL */
+	uint64_t segment;        /* bytes of trace */
 	struct pt_streams streams;
 	struct thread_stacks stacks;
 	struct arena stack_events; /* of `stacks` */
@@ -99,7 +100,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.cpu_events = c->options->format->cpu_events,
 		.cycles = c->options->counters ||
 			  (c->pipeline.machine && c->pipeline.machine->sink->details),
-		.segment = decode_threads_segment(&recording->auxtrace, c->workers),
+		.segment = c->segment,
 		.workers = c->workers,
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,
 		.begin = recording->filter.begin,
@@ -114,6 +115,7 @@ static int open_streams(struct conversion *c, struct error *err)
 	const struct auxtrace *auxtrace = &c->recording.auxtrace;
 
 	c->workers = decode_threads_open(c->options, auxtrace, c->diag);
+	c->segment = decode_threads_segment(auxtrace, c->workers);
 	if (c->workers)
 		output_pipeline_start_writer(&c->pipeline, c->workers);
 	/* Most functions have slices, whose lines the encoder will look up. */
