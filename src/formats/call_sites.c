@@ -7,12 +7,6 @@
 /* Most calls are at a few hundred addresses. */
 #define SITE_BITS 12
 
-struct call_site {
-	const struct symbol *caller;
-	uint64_t offset;
-	const struct name *name; /* NULL: the line is unknown */
-};
-
 static const struct name *name_line(struct name_table *names, struct source_line line)
 {
 	const struct name *name;

@@ -12,7 +12,11 @@
 /* Zeroed except for `names`, it is empty. */
 struct call_sites {
 	struct name_table *names; /* borrowed */
-	struct call_site *recent; /* owned */
+	struct call_site {
+		const struct symbol *caller;
+		uint64_t offset;
+		const struct name *name; /* NULL: the line is unknown */
+	} * recent;                      /* owned */
 };
 
 /* Returns the line of the call at an offset in `caller`, borrowed from the names; NULL: unknown. */

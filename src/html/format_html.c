@@ -39,13 +39,6 @@ enum slice_bits {
 	DEPTH_BIT = 128,
 };
 
-/* A thread whose slices are ranked or printed. */
-struct html_thread {
-	struct fit_ranks ranks; /* of slices inside others */
-	uint32_t least;         /* lowest rank to show */
-	uint64_t shown, marks;
-};
-
 struct html_output {
 	struct format_output output; /* first */
 	const char *input;           /* borrowed */
@@ -70,8 +63,12 @@ struct html_output {
 	bool prints;            /* printing slices; otherwise ranking them */
 	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint32_t least_root;
-	struct html_thread *threads; /* owned; by index of the track */
-	struct html_thread *thread;  /* the thread of the events */
+	struct html_thread {
+		struct fit_ranks ranks; /* of slices inside others */
+		uint32_t least;         /* lowest rank to show */
+		uint64_t shown, marks;
+	} * threads;                /* owned; by index of the track */
+	struct html_thread *thread; /* the thread of the events */
 	struct html_frame {
 		const struct symbol *symbol;
 		uint64_t begin;

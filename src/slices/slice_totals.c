@@ -4,22 +4,12 @@
 
 /* ---- The few long calls of each function ------------------------------------ */
 
-/* Number of remembered stops of a thread; a call with more stops is ignored. */
-#define STOPS_KEPT 16
-
 /*
  * Minimum calls of a function with a tail, and limit of long ones: TAIL_FEW and one in TAIL_RARE.
  */
 #define TAIL_CALLS 50
 #define TAIL_FEW   2
 #define TAIL_RARE  20
-
-struct track_stops {
-	struct {
-		uint64_t begin, duration; /* ns */
-	} last[STOPS_KEPT];
-	size_t count;
-};
 
 static void add_stop(struct slice_totals *totals, const struct slowest_call *stop)
 {

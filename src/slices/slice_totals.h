@@ -13,6 +13,9 @@
 /* Number of first calls of a function that define the bound. */
 #define TAIL_FIRST 32
 
+/* Number of remembered stops of a thread; a call with more stops is ignored. */
+#define STOPS_KEPT 16
+
 struct slice_totals {
 	/*
 	 * First. Node N belongs to function N - 1; `slowest` is the first of equally long calls.
@@ -47,7 +50,12 @@ struct slice_totals {
 		uint64_t count, sum; /* of calls longer than the bound, since then */
 	} * *tails;                  /* owned; by node; NULL: no call yet */
 	size_t tail_room;
-	struct track_stops *stops; /* owned; by index of the track */
+	struct track_stops {
+		struct {
+			uint64_t begin, duration; /* ns */
+		} last[STOPS_KEPT];
+		size_t count;
+	} * stops; /* owned; by index of the track */
 	size_t stop_room;
 };
 

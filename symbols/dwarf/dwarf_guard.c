@@ -6,7 +6,6 @@
 
 #include "base/budget.h"
 #include "base/cursor.h"
-#include "base/tables/hash.h"
 
 /*
  * Bytes that libdw takes for a unit, an abbreviation, a row, and a file of a line table.  A row
@@ -17,25 +16,6 @@
 #define ROW_MEMORY     48
 #define ROW_MEMORY_NOW 112
 #define FILE_MEMORY    96
-
-/* A line program that was counted. */
-struct counted_lines {
-	Dwarf_Off program;
-	bool allowed;
-	UT_hash_handle hh;
-};
-
-/*
- * A table of abbreviations that was counted: the bytes from its beginning to the end of its
- * section.  Units of a package (.dwp) have a section each, and the sections may overlap.
- */
-struct counted_abbrevs {
-	struct abbrev_table {
-		const uint8_t *begin, *end; /* borrowed */
-	} table;
-	size_t memory;
-	UT_hash_handle hh;
-};
 
 /* ---- Memory -------------------------------------------------------------- */
 

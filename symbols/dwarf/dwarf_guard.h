@@ -9,17 +9,33 @@
 #ifndef SYMBOLS_DWARF_DWARF_GUARD_H
 #define SYMBOLS_DWARF_DWARF_GUARD_H
 
+#include "base/tables/hash.h"
 #include "symbols/dwarf/dwarf_image.h"
 
 /* The rest of the memory and work that a file's size allows.  Zeroed, it allows nothing. */
 struct dwarf_guard {
 	Elf_Data *info; /* borrowed from the ELF handle, as are the next; may be NULL */
 	Elf_Data *abbrev, *line, *line_str, *str;
-	size_t own_left;                 /* bytes of memory, in addition to the pool's */
-	size_t *pool;                    /* borrowed; may be NULL */
-	size_t line_bytes_left;          /* of line programs that may be counted */
-	struct counted_lines *lines;     /* owned: hash of the line programs that were counted */
-	struct counted_abbrevs *abbrevs; /* owned: hash of counted tables */
+	size_t own_left;        /* bytes of memory, in addition to the pool's */
+	size_t *pool;           /* borrowed; may be NULL */
+	size_t line_bytes_left; /* of line programs that may be counted */
+	/* A line program that was counted. */
+	struct counted_lines {
+		Dwarf_Off program;
+		bool allowed;
+		UT_hash_handle hh;
+	} * lines; /* owned hash */
+	/*
+	 * A table of abbreviations that was counted: the bytes from its beginning to the end of its
+	 * section.  Units of a package (.dwp) have a section each, and the sections may overlap.
+	 */
+	struct counted_abbrevs {
+		struct abbrev_table {
+			const uint8_t *begin, *end; /* borrowed */
+		} table;
+		size_t memory;
+		UT_hash_handle hh;
+	} * abbrevs; /* owned hash */
 };
 
 /*
