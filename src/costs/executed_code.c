@@ -114,8 +114,14 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 
 /* ---- Branches between functions ------------------------------------------ */
 
-/* BRANCH_CALL to BRANCH_COND, which counts as BRANCH_JUMP. */
-#define KINDS 4
+/* Counters of a known branch, one for each kind of event: only those of is_counted() are used. */
+#define KINDS 16
+_Static_assert(BRANCH_COUNTS < KINDS, "each kind of event has a counter");
+
+static bool is_counted(unsigned kind)
+{
+	return kind >= BRANCH_CALL && kind <= BRANCH_COND;
+}
 
 static void add_branch(struct executed_code *code, const struct address_space *space, uint64_t from,
 		       uint64_t to, const struct code_stretch *counted)
@@ -132,9 +138,20 @@ static void add_branch(struct executed_code *code, const struct address_space *s
 		add_stretch(code, &branch);
 }
 
-/* Count a branch that has no count yet, or is not known. */
-static void count_new(struct executed_code *code, const struct branch_event *event, size_t at)
+/* Returns the counter of an event. Without a known branch it is out of room, or never used. */
+static inline size_t counter_of(const struct known_branch *known, const struct branch_event *event)
 {
+	return ((uintptr_t)event->known - (uintptr_t)known) / sizeof(*known) * KINDS + event->kind;
+}
+
+/* Count a branch that has no counter yet, or is not known. Inlined, it slows down its loop. */
+static __attribute__((noinline)) void count_new(struct executed_code *code,
+						const struct branch_event *event)
+{
+	size_t at = counter_of(code->known, event);
+
+	if (!is_counted(event->kind))
+		return;
 	if (!event->known) {
 		add_branch(code, event->space, event->from, event->to,
 			   &(struct code_stretch){ .count = 1,
@@ -154,18 +171,13 @@ void executed_code_count(struct executed_code *code, const struct branch_event *
 	size_t room = code->known_room;
 
 	for (const struct branch_event *event = events; event < events + count; event++) {
-		unsigned kind = (unsigned)event->kind - BRANCH_CALL;
-		/* Of no known branch it is out of room. */
-		size_t at = ((uintptr_t)event->known - (uintptr_t)known) / sizeof(*known) * KINDS +
-			    kind;
+		size_t at = counter_of(known, event);
 
-		if (kind >= KINDS)
-			continue;
 		if (at < room) {
 			counts[at]++;
 			continue;
 		}
-		count_new(code, event, at);
+		count_new(code, event);
 		counts = code->known_counts;
 		room = code->known_room;
 	}
@@ -176,13 +188,13 @@ void executed_code_finish(struct executed_code *code)
 	for (size_t i = 0; i < code->known_room; i++) {
 		const struct known_branch *known = &code->known[i / KINDS];
 
-		if (code->known_counts[i])
+		if (code->known_counts[i] && is_counted(i % KINDS))
 			add_branch(code, known->space, known->locations.from.ip,
 				   known->locations.to.ip,
-				   &(struct code_stretch){ .count = code->known_counts[i],
-							   .kind = STRETCH_BRANCH,
-							   .branch = MIN(BRANCH_CALL + i % KINDS,
-									 (size_t)BRANCH_JUMP) });
+				   &(struct code_stretch){
+					   .count = code->known_counts[i],
+					   .kind = STRETCH_BRANCH,
+					   .branch = MIN(i % KINDS, (size_t)BRANCH_JUMP) });
 	}
 }
 
