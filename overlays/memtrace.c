@@ -403,11 +403,10 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 static void end_file(struct memtrace *trace)
 {
 	if (trace->unknown_backtraces && !trace->ended)
-		diag_warn(
-			trace->diag, "memtrace-backtraces",
-			"%" PRIu64 " of %" PRIu64
-			" allocations of memtrace have no backtrace: theirs build on damaged ones",
-			trace->unknown_backtraces, trace->allocations);
+		diag_warn(trace->diag, "memtrace-backtraces",
+			  "%" PRIu64 " of %" PRIu64
+			  " allocations of memtrace have no backtrace: an earlier one is damaged",
+			  trace->unknown_backtraces, trace->allocations);
 	trace->ended = true;
 }
 

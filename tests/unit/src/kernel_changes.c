@@ -655,7 +655,7 @@ START_TEST(a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out)
 		map_module(ONE, 0x1000, "one", packing);
 		expect_said("elf-unreadable");
 		ck_assert_ptr_nonnull(strstr(diag.first->text, _i / 3 < 3 ? "cannot be unpacked"
-									  : "no kernel module"));
+									  : "not a kernel module"));
 	}
 	remove_place(place);
 }
