@@ -29,9 +29,10 @@ limited() { # SECONDS COMMAND...
 within_memory() { # BYTES-OF-INPUT
 	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * $1 / 1024)) ] || { echo "too much memory"; return 1; }
 }
+one= # or -j1
 run() { # SECONDS FORMAT OUTPUT: sets $status, $cpu and $memory
 	limited "$1" "$top_builddir/tests/bench/cpu-time" "$work/usage" "$program" \
-		--symfs="$work/sample" --format="$2" -o "$3" "$work/input" 2>"$work/messages"
+		--symfs="$work/sample" $one --format="$2" -o "$3" "$work/input" 2>"$work/messages"
 	status=$?
 	read -r cpu _ memory <"$work/usage"
 }
@@ -125,9 +126,10 @@ fi
 
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
-# would take 64 bytes or more, 34 MiB; queues take up to 26 MiB on a busy machine.  `make check` takes
-# a format of records, and one of stored slices and a table.
+# would take 64 bytes or more, 34 MiB.  One thread: the queues of several take more on a busy machine.
+# `make check` takes a format of records, and one of stored slices and a table.
 no_slices_in_memory() {
+	one=-j1
 	formats="ftf html"
 	[ -z "$LONG" ] || formats="calls chrome slices speedscope folded functions $formats"
 	"$top_builddir/tests/scale/make-scale" pieces 50000 "$work/input" || return 1
@@ -141,6 +143,7 @@ no_slices_in_memory() {
 	done
 }
 tap_check "no format keeps its slices in memory" no_slices_in_memory
+one=
 
 # Each part is a new file, which is renamed.
 many_parts() {
