@@ -331,8 +331,11 @@ static int compare_origins(const struct perf_origin *before, const struct perf_o
 		return refuse_join(err, next, before, "its clock is of another boot or machine");
 	if (times_overlap(before, next))
 		return refuse_join(err, next, before, "their times overlap");
-	/* A buffer's trace continues in the next file, so files must be joined in order. */
-	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
+	/*
+	 * A buffer's trace continues in the next file, so files must be joined in order. The end
+	 * shows no order: a slow CPU's last events can be in the next file.
+	 */
+	if (next->begin < next->end && before->begin < before->end && next->begin < before->begin)
 		return refuse_join(err, next, before, "it was recorded earlier (name it first)");
 	return 0;
 }

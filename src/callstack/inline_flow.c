@@ -34,7 +34,7 @@ static const struct inlined_call *find_call(const struct resolver *resolver,
 	return code.innermost;
 }
 
-/* Returns whether a branch is a near one that concerns no inlined call. */
+/* Returns whether a near branch leaves all inlined calls as they are. */
 static bool is_between_functions(const struct resolver *resolver, const struct branch_event *event,
 				 const struct inline_ends *ends)
 {

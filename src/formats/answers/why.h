@@ -57,7 +57,7 @@ void why_word_print(const char *text, bool is_name, FILE *out);
 void why_command_print(const struct why_output *why, const char *command,
 		       const struct symbol *function, FILE *out);
 
-/* Returns a function of the answer or, if it is inlined, the one that has its code; may be NULL. */
+/* Returns the symbol whose code contains a function of the answer; NULL: unknown. */
 const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32_t function);
 
 /*

@@ -71,6 +71,8 @@ static const struct refused {
 	{ "was recorded earlier", { .begin = 100, .end = 999 } },
 	{ "was recorded earlier", { .begin = 100, .end = 1000 } },
 	{ "was recorded earlier", { .begin = 998, .end = 999, .pid = 6 } },
+	/* Earlier, although perf read a slow CPU late. */
+	{ "was recorded earlier", { .begin = 100, .end = 1010 } },
 };
 
 static const struct machine joined[] = {
