@@ -270,7 +270,7 @@ static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, 
 	return end;
 }
 
-static void find_instead(const struct timeline *tl, struct off_cpu *off)
+static void find_longest_run(const struct timeline *tl, struct off_cpu *off)
 {
 	uint64_t *ns = NULL; /* by index of the thread */
 	size_t room = 0, count;
@@ -318,7 +318,7 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 	}
 	if (off->begin == off->end)
 		return false;
-	find_instead(tl, off);
+	find_longest_run(tl, off);
 	wanted.time = off->begin;
 	waking = LOWER_BOUND(i, tl->waking_count, compare_wakings(&tl->wakings[i], &wanted) < 0);
 	if (waking < tl->waking_count && tl->wakings[waking].tid == tid &&

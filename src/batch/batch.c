@@ -145,8 +145,8 @@ bool batch_wanted(const struct options *options)
 }
 
 /*
- * Check the file of --json-lines: a file with other content was named by mistake, perhaps one that
- * only conversion processes read.  Returns 0; -1 with err filled.
+ * Refuse to append --json-lines to a file with other content, which was named by mistake.  Returns
+ * 0; -1 with err filled.
  */
 static int check_lines(const char *path, struct error *err)
 {

@@ -34,7 +34,7 @@ static const struct inlined_call *find_call(const struct resolver *resolver,
 	return code.innermost;
 }
 
-/* Returns whether a near branch leaves all inlined calls as they are. */
+/* Returns whether a branch is near and has no inlined call at either end. */
 static bool is_between_functions(const struct resolver *resolver, const struct branch_event *event,
 				 const struct inline_ends *ends)
 {

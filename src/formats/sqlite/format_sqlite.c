@@ -286,8 +286,8 @@ static uint64_t samples_up_to(const struct sqlite_output *sqlite, uint64_t id)
 }
 
 /*
- * Add a call of the current thread. Its branch count is perf's (thread-stack.c): branches after the
- * one that entered the call, up to the one that left it.
+ * Add a call of the current thread. The branch count follows perf (thread-stack.c): it excludes the
+ * branch that entered the call and includes the branch that left it.
  */
 static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice *slice,
 			 const struct open_row *own, const struct open_row *around)
