@@ -308,6 +308,13 @@ static bool return_to_parked(struct precise_stack *stack, int64_t time, const st
 	return true;
 }
 
+/* Go's handlers make the interrupted function call another one, which can switch stacks. */
+static bool continues_at(const struct frame *frame, uint64_t ip)
+{
+	return frame_returns_to(frame, ip) ||
+	       (frame->kind == FRAME_HANDLER && frame->resume_ip == ip);
+}
+
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to)
 {
@@ -319,8 +326,7 @@ bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 
 		parked->candidate =
 			parked->candidate &&
-			frame_returns_to(&parked->frames.frames[parked->kept - stack->known],
-					 to->ip);
+			continues_at(&parked->frames.frames[parked->kept - stack->known], to->ip);
 		stack->candidates += parked->candidate;
 	}
 	if (!stack->candidates) {

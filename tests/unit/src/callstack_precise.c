@@ -1129,6 +1129,41 @@ START_TEST(a_return_shows_which_of_several_stacks_came_back)
 }
 END_TEST
 
+/* Go: a signal's handler makes a goroutine call asyncPreempt(), which leaves for the scheduler. */
+static void preempt(char running, uint64_t offset)
+{
+	feed(BRANCH_NONE, at(running, offset), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('p', 0), BRANCH_TRACE_ON);
+	park_by('p', 0x10);
+}
+
+START_TEST(a_return_to_what_a_signal_interrupted_shows_which_stack_came_back)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	preempt('f', 0x20);
+	jump('o', 'g', 0);
+	preempt('g', 0x30);
+	jump('o', 'w', 0x15); /* of a > f > p, or of g > p */
+	ret('w', 'p', 0x15);
+	expect_depth(0);
+	ret('p', 'f', 0x20);
+	expect_depth(1);
+	preempt('f', 0x24);
+	jump('o', 'w', 0x15);
+	ret('w', 'p', 0x15);
+	ret('p', 'g', 0x30);
+	expect_depth(0);
+	preempt('g', 0x34);
+	jump('o', 'w', 0x15);
+	ret('w', 'p', 0x15);
+	ret('p', 'f', 0x24);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+}
+END_TEST
+
 START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
 {
 	name_scheduler();
@@ -1950,6 +1985,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
 	tcase_add_test(tests, a_new_goroutine_is_under_no_scheduler);
 	tcase_add_test(tests, a_return_shows_which_of_several_stacks_came_back);
+	tcase_add_test(tests, a_return_to_what_a_signal_interrupted_shows_which_stack_came_back);
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
 	tcase_add_test(tests, a_stack_that_begins_without_a_cause_is_marked_and_counted);
