@@ -414,12 +414,6 @@ static void return_to_entry(struct precise_stack *stack, int64_t time,
 	jump_by_return(stack, time, &locations->to);
 }
 
-/* Returns whether the innermost frame is also the outermost, and its call was not seen. */
-static bool is_root(const struct precise_stack *stack)
-{
-	return stack->now.depth == stack->below + 1 && top(stack)->kind == FRAME_INFERRED;
-}
-
 /* A return to an address that does not follow the top's call. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location_pair *locations)
@@ -433,7 +427,8 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_watch_room(stack);
 		return;
 	}
-	if (stack->below && is_root(stack) && precise_return_to_candidate(stack, time, to)) {
+	if (stack->below && precise_is_root(stack) &&
+	    precise_return_to_candidate(stack, time, to)) {
 		precise_watch_room(stack);
 		return;
 	}
@@ -446,15 +441,17 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 			precise_pop(stack, time);
 		else
 			precise_replace(stack, time, to);
+	} else if (precise_handler_of_candidates(stack, to->ip) == HANDLER_RUNS) {
+		precise_replace(stack, time, to);
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);
 		precise_leave_opaque(stack, time, to, false);
 	} else if (location_is_entry(to) || top(stack)->resolving ||
 		   locations->call == RETURN_JUMPS) {
 		return_to_entry(stack, time, locations);
-	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {
+	} else if (precise_is_root(stack) && precise_return_to_candidate(stack, time, to)) {
 		/* the return identified a parked stack */
-	} else if (is_root(stack)) {
+	} else if (precise_is_root(stack)) {
 		bool unwinds = precise_unwinds(stack);
 
 		precise_pop(stack, time);

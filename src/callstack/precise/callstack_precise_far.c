@@ -261,6 +261,8 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	at = find_resumed(stack, to->ip);
 	if (at) {
 		end_interruption(stack, time, at - 1);
+	} else if (precise_handler_of_candidates(stack, to->ip) == HANDLER_ENDS) {
+		precise_return_to_candidate(stack, time, to);
 	} else if (resume_in_call(stack, time, to, expected)) {
 		return;
 	} else if (location_is_entry(to) || may_have_entries(stack, to->symbol)) {

@@ -356,6 +356,21 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
 
+/* Returns whether the innermost frame is also the outermost, and its call was not seen. */
+static inline bool precise_is_root(const struct precise_stack *stack)
+{
+	return stack->now.depth == stack->below + 1 && top(stack)->kind == FRAME_INFERRED;
+}
+
+enum handler_state {
+	HANDLER_NONE, /* not all candidates are in a handler of a signal; or there are none */
+	HANDLER_RUNS,
+	HANDLER_ENDS, /* the code that it interrupted in a candidate continues */
+};
+
+/* Returns whether the stack's only known frame is a handler, before a transfer to `ip`. */
+enum handler_state precise_handler_of_candidates(const struct precise_stack *stack, uint64_t ip);
+
 /* The innermost frame calls a function on another stack; it `returns`, or leaves for any stack. */
 void precise_enter_stack(struct precise_stack *stack, bool returns);
 

@@ -341,6 +341,26 @@ bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 	return true;
 }
 
+enum handler_state precise_handler_of_candidates(const struct precise_stack *stack, uint64_t ip)
+{
+	enum handler_state state = HANDLER_NONE;
+
+	for (size_t i = 0; precise_is_root(stack) && i < stack->parked_count; i++) {
+		const struct parked_stack *parked = &stack->parked[i];
+		const struct frame *frame = parked->frames.frames + parked->kept - stack->known;
+
+		if (!parked->candidate)
+			continue;
+		if (frame->kind != FRAME_HANDLER)
+			return HANDLER_NONE;
+		if (frame->resume_ip == ip)
+			state = HANDLER_ENDS;
+		else if (state == HANDLER_NONE)
+			state = HANDLER_RUNS;
+	}
+	return state;
+}
+
 /* ---- Leaving ------------------------------------------------------------- */
 
 /* Limit of the search for a frame that entered another stack. */

@@ -1164,6 +1164,45 @@ START_TEST(a_return_to_what_a_signal_interrupted_shows_which_stack_came_back)
 }
 END_TEST
 
+/* Preemptive coroutines: a signal's handler switches stacks itself, and returns by its restorer. */
+static void preempt_in_handler(char running, uint64_t offset)
+{
+	feed(BRANCH_NONE, at(running, offset), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON);
+	park_by('h', 0x10);
+}
+
+static void end_handler(char interrupted, uint64_t offset)
+{
+	ret('w', 'h', 0x15);
+	ret('h', 'r', 0); /* the restorer */
+	feed(BRANCH_SYSCALL, at('r', 0x10), at(0, 0), BRANCH_TRACE_OFF);
+	feed(BRANCH_NONE, at(0, 0), at(interrupted, offset), BRANCH_TRACE_ON);
+}
+
+START_TEST(the_end_of_a_handler_that_switched_stacks_shows_which_stack_came_back)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	preempt_in_handler('f', 0x20);
+	jump('o', 'g', 0);
+	preempt_in_handler('g', 0x30);
+	jump('o', 'w', 0x15); /* of a > f > h, or of g > h */
+	end_handler('f', 0x20);
+	expect_depth(1);
+	preempt_in_handler('f', 0x24);
+	jump('o', 'w', 0x15);
+	end_handler('g', 0x30);
+	expect_depth(0);
+	preempt_in_handler('g', 0x34);
+	jump('o', 'w', 0x15);
+	end_handler('f', 0x24);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+}
+END_TEST
+
 START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
 {
 	name_scheduler();
@@ -1986,6 +2025,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_new_goroutine_is_under_no_scheduler);
 	tcase_add_test(tests, a_return_shows_which_of_several_stacks_came_back);
 	tcase_add_test(tests, a_return_to_what_a_signal_interrupted_shows_which_stack_came_back);
+	tcase_add_test(tests,
+		       the_end_of_a_handler_that_switched_stacks_shows_which_stack_came_back);
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
 	tcase_add_test(tests, a_stack_that_begins_without_a_cause_is_marked_and_counted);
