@@ -15,8 +15,8 @@
  *                      that returns to its target; no return matches the frames of
  *                      longjmp(), _Unwind_Resume() etc., which never return
  *   return             top matches: pop; a deeper frame matches: pop to it;
- *                      out of a handler: to the interrupted address: pop; else its restorer
- *                      takes the frame;
+ *                      out of a handler: to the interrupted address: pop; else to an entry: its
+ *                      restorer takes the frame;
  *                      out of a function that code without bytes called: pop;
  *                      on the same stack, to an address that the code pushed, or to a
  *                      function's entry because a tracer replaced the return address
@@ -414,6 +414,13 @@ static void return_to_entry(struct precise_stack *stack, int64_t time,
 	jump_by_return(stack, time, &locations->to);
 }
 
+/* Returns whether a handler of a signal can return to an address that it did not interrupt. */
+static bool may_be_restorer(const struct location *to)
+{
+	return location_is_entry(to) || !symbol_is_function(to->symbol) ||
+	       to->symbol->kind == SYMBOL_UNNAMED;
+}
+
 /* A return to an address that does not follow the top's call. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location_pair *locations)
@@ -436,12 +443,11 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	precise_note_return(stack, at);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
-	} else if (top(stack)->kind == FRAME_HANDLER) {
-		if (top(stack)->resume_ip == to->ip)
-			precise_pop(stack, time);
-		else
-			precise_replace(stack, time, to);
-	} else if (precise_handler_of_candidates(stack, to->ip) == HANDLER_RUNS) {
+	} else if (top(stack)->kind == FRAME_HANDLER && top(stack)->resume_ip == to->ip) {
+		precise_pop(stack, time);
+	} else if (may_be_restorer(to) &&
+		   (top(stack)->kind == FRAME_HANDLER ||
+		    precise_handler_of_candidates(stack, to->ip) == HANDLER_RUNS)) {
 		precise_replace(stack, time, to);
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);

@@ -996,7 +996,7 @@ START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
 	call('h', 0x10, 'g');
 	expect_depth(2);
 	ret('g', 'h', 0x15);
-	ret('h', 'r', 0x8); /* its restorer */
+	ret('h', 'r', 0); /* its restorer */
 	feed(BRANCH_SYSCALL, at('r', 0x10), at(0, 0), BRANCH_TRACE_OFF);
 	feed(BRANCH_NONE, at(0, 0), at('f', 0x20), BRANCH_TRACE_ON); /* where f was interrupted */
 	expect_depth(1);
@@ -1161,6 +1161,23 @@ START_TEST(a_return_to_what_a_signal_interrupted_shows_which_stack_came_back)
 	ret('f', 'a', 0x15);
 	expect_depth(0);
 	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+}
+END_TEST
+
+/* It was parked on another thread. The only parked stack that fits is taken for it at first. */
+START_TEST(a_return_to_what_no_signal_interrupted_here_leaves_the_stack)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	preempt('f', 0x20);
+	jump('o', 'w', 0x15);
+	ret('w', 'p', 0x15);
+	expect_depth(1); /* f, without p, which has no call */
+	ret('p', 'x', 0x44);
+	expect_depth(0);
+	ret('x', 'y', 0x15);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
 }
 END_TEST
 
@@ -2025,6 +2042,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_new_goroutine_is_under_no_scheduler);
 	tcase_add_test(tests, a_return_shows_which_of_several_stacks_came_back);
 	tcase_add_test(tests, a_return_to_what_a_signal_interrupted_shows_which_stack_came_back);
+	tcase_add_test(tests, a_return_to_what_no_signal_interrupted_here_leaves_the_stack);
 	tcase_add_test(tests,
 		       the_end_of_a_handler_that_switched_stacks_shows_which_stack_came_back);
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
