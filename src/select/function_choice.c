@@ -159,7 +159,7 @@ void function_choice_warn(const struct function_choice *choice, bool any, struct
 	if (choice->selection->dsos.count)
 		diag_warn(diag, "nothing-selected",
 			  "no call matches the options --symbol and --dso together");
-	else
+	else if (choice->selection->symbols.count)
 		diag_warn(diag, "nothing-selected",
 			  "no call of '%s' is whole in the trace, with its begin and its return",
 			  choice->selection->symbols.patterns[0]);

@@ -85,4 +85,11 @@ blocks() {
 		grep -q '^request$' "$work/all" && grep -q '^random_below$\|^use_lock$\|^main$' "$work/all"
 }
 tap_check "a block for each function, by total time" blocks
+
+nothing_selected() {
+	"$program" --format=histogram --tid=99999 "$work/perf.data" >"$work/out" 2>"$work/messages"
+	[ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q 'no recorded data matches' "$work/messages" ||
+		{ cat "$work/out" "$work/messages"; return 1; }
+}
+tap_check "no calls at all: a warning, and nothing is printed" nothing_selected
 tap_done
