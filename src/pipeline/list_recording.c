@@ -461,7 +461,8 @@ static json_t *threads_json(struct sideband_list *list)
 	const struct thread **sorted = alloc_zeroed(list->thread_count + 1, sizeof(*sorted));
 	json_t *array = json_array();
 
-	memcpy(sorted, threads, list->thread_count * sizeof(*sorted));
+	for (size_t i = 0; i < list->thread_count; i++)
+		sorted[i] = threads[i];
 	qsort_r(sorted, list->thread_count, sizeof(*sorted), compare_threads, list);
 	for (size_t i = 0; i < list->thread_count; i++) {
 		const struct listed_thread *seen = &list->threads[sorted[i]->index];

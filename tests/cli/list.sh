@@ -119,6 +119,22 @@ names() {
 }
 tap_check "files with and without code and names are named" names
 
+# Of the records, only PERF_RECORD_AUXTRACE_INFO is left.
+no_threads() {
+	python3 - <<-'END'
+	import struct
+	data = open('cpus', 'rb').read()
+	begin = at = struct.unpack_from('<Q', data, 40)[0]
+	while struct.unpack_from('<I', data, at)[0] != 70:
+	    at += struct.unpack_from('<H', data, at + 6)[0]
+	open('first', 'wb').write(data[:begin] + data[at:at + struct.unpack_from('<H', data, at + 6)[0]])
+	END
+	"$program" list first >text 2>messages
+	[ $? -eq 2 ] && grep -q '^first: 0 B of trace' text && grep -q 'the file is cut' messages ||
+		{ cat text messages; return 1; }
+}
+tap_check "a recording without threads has a list, too" no_threads
+
 refused() {
 	for words in "list --format=html apart" "list --input=perf-script apart" "list --symbol=main apart"; do
 		# shellcheck disable=SC2086
