@@ -110,6 +110,7 @@ static void end_shown(struct filter_track *track, const struct filter_frame *fra
 	};
 	struct slice_detail detail = { .insns = track->now.insns,
 				       .cycles = track->now.cycles,
+				       .branch = track->now.branch,
 				       .folded = frame->folded,
 				       .folded_time = frame->folded_time };
 
@@ -193,6 +194,7 @@ static void show_part(struct filter_track *track, uint64_t time)
 			frame->flags |= SLICE_CONTEXT;
 		frame->detail.insns = track->now.insns;
 		frame->detail.cycles = track->now.cycles;
+		frame->detail.branch = track->now.branch;
 		enter(track, frame, time);
 	}
 }

@@ -85,6 +85,15 @@ branch_ids() {
 		WHERE id > 0 AND ((call_id > 0) = (flags & 1) OR (return_id > 0) = (flags >> 1))")" -eq 0 ]
 }
 tap_check "calls have the ids of the branches that enter and leave them, with --args=full" branch_ids
+chosen_ids() {
+	"$program" -q --args=full --symbol=work threads -o chosen.db || return 1
+	for database in full chosen; do
+		sqlite3 $database.db "SELECT tid, call_time, call_id, return_id, branch_count FROM calls_view WHERE symbol = 'work' ORDER BY tid, call_time, call_id" >$database.ids
+	done
+	diff full.ids chosen.ids && [ "$(wc -l <chosen.ids)" -gt 100 ] && [ "$(sqlite3 chosen.db "SELECT count(*) FROM calls WHERE id > 0 AND
+		branch_count > (SELECT max(branch_count) FROM calls_view WHERE symbol = 'work')")" -eq 0 ]
+}
+tap_check "also of chosen calls, whose callers have the branches of these" chosen_ids
 # All code is in calls, so both have the instructions and cycles of each thread.
 sample_costs() {
 	for what in samples "calls WHERE calls.id > 0 AND parent_id NOT IN (SELECT id FROM calls WHERE id > 0)"; do
