@@ -70,6 +70,8 @@ static void refuse_selection(const struct options *options)
 
 	if (options->format->chooses_calls)
 		slices.symbols.count = slices.dsos.count = 0;
+	if (options->format->within)
+		slices.within.function = NULL;
 	refuse_first((const struct conflict[]){
 		{ options->format->slices != SLICES_SORTED && selection_of_slices(&slices),
 		  "--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "
@@ -92,6 +94,7 @@ static void refuse_formats(const struct options *options)
 	bool folded = format == &format_folded, magic_trace = options->stacks == STACKS_MAGIC_TRACE;
 	bool split = options->select.split.unit, fit = has_option(options, "fit");
 	bool counters = has_option(options, "counters");
+	bool counted = format->within && options->select.within.function;
 	bool table = options->command == COMMAND_DIFF ? format == &format_ftf
 						      : format == &format_functions;
 
@@ -109,6 +112,8 @@ static void refuse_formats(const struct options *options)
 		{ counters && options->input_kind != INPUT_PERF_DATA,
 		  "--counters needs a perf.data file" },
 		{ options->unit && !folded, "--unit needs --format=folded" },
+		{ counted && (magic_trace || options->inlined),
+		  "--within of counts of code needs --stacks=precise, and no --inline" },
 		{ options->max_stack && !folded && format != &format_pprof,
 		  "--max-stack needs --format=folded or pprof" },
 		{ options->flows && !ftf, "--flows needs --format=ftf" },

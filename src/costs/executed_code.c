@@ -2,7 +2,10 @@
 /* Sum counts of code by address in files, and find the instructions. */
 #include "src/costs/executed_code.h"
 
+#include "base/io/big_array.h"
+#include "base/tables/pair_table.h"
 #include "src/resolve/resolve.h"
+#include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
 static void add_stretch(struct executed_code *code, const struct code_stretch *added)
@@ -183,8 +186,12 @@ void executed_code_count(struct executed_code *code, const struct branch_event *
 	}
 }
 
+static void count_log(struct executed_code *code);
+
 void executed_code_finish(struct executed_code *code)
 {
+	if (code->log)
+		count_log(code);
 	for (size_t i = 0; i < code->known_room; i++) {
 		const struct known_branch *known = &code->known[i / KINDS];
 
@@ -196,6 +203,225 @@ void executed_code_finish(struct executed_code *code)
 					   .kind = STRETCH_BRANCH,
 					   .branch = MIN(i % KINDS, (size_t)BRANCH_JUMP) });
 	}
+}
+
+/* ---- The log of branches ------------------------------------------------- */
+
+struct code_log {
+	struct code_count *pieces; /* owned; code from a branch to the next, and that branch */
+	size_t piece_count, piece_room;
+	struct id_index index;    /* of the pieces' numbers + 1 */
+	struct big_array entries; /* owned: of struct log_entry, by number - 1 */
+	size_t count;
+	struct pair_table threads; /* of (pid, tid) */
+	struct log_thread {
+		struct branch_event last; /* zeroed: none */
+		uint64_t begin; /* number of the branch that began the outermost open call */
+		size_t depth;   /* open calls */
+		size_t next;    /* index in `calls` */
+	} * states;             /* owned; by thread */
+	size_t state_room;
+	struct logged_call {
+		uint32_t thread;
+		uint64_t begin, end; /* numbers of branches */
+	} * calls;                   /* owned */
+	size_t call_count, call_room;
+};
+
+struct log_entry {
+	uint32_t piece, thread;
+};
+
+/* Bytes of entries in memory, and entries between two releases of the file's pages. */
+#define LOG_MEMORY ((size_t)4 << 20)
+#define LOG_STEP   ((size_t)1 << 16)
+
+static struct log_entry *entry_at(const struct code_log *log, size_t index)
+{
+	if (index % LOG_STEP == 0)
+		big_array_rest(&log->entries, 0, index, sizeof(struct log_entry));
+	return (struct log_entry *)log->entries.items + index;
+}
+
+static uint32_t log_thread(struct code_log *log, int32_t pid, int32_t tid)
+{
+	uint32_t thread = pair_table_find(&log->threads, (uint32_t)pid, (uint32_t)tid);
+
+	ARRAY_GROW_ZEROED(log->states, log->state_room, (size_t)thread + 1);
+	return thread;
+}
+
+static uint32_t find_piece(struct code_log *log, const struct code_count *piece)
+{
+	uint64_t hash =
+		hash_u64(piece->begin ^ piece->last << 20 ^ piece->to << 40 ^ piece->to >> 24);
+	struct id_probe probe = id_index_probe(hash);
+	uint32_t id;
+
+	while ((id = id_index_next(&log->index, &probe))) {
+		const struct code_count *known = &log->pieces[id - 1];
+
+		if (known->begin == piece->begin && known->last == piece->last &&
+		    known->to == piece->to && known->space == piece->space &&
+		    known->kind == piece->kind && known->stopped == piece->stopped)
+			return id - 1;
+	}
+	*ARRAY_ADD(log->pieces, log->piece_count, log->piece_room) = *piece;
+	id_index_add(&log->index, hash, (uint32_t)log->piece_count);
+	return (uint32_t)log->piece_count - 1;
+}
+
+uint64_t executed_code_log(struct executed_code *code, const struct branch_event *event)
+{
+	struct code_log *log = code->log;
+	const struct thread *thread = event->thread;
+	int32_t pid = thread ? thread->pid : -1, tid = thread ? thread->tid : -1;
+	uint32_t number = log_thread(log, tid ? pid : 0, tid); /* as of tracks */
+	struct log_thread *state = &log->states[number];
+	struct code_count piece = {
+		.space = event->space,
+		.last = event->from,
+		.to = event->to,
+		.kind = event->kind,
+		.stopped = event->flags & BRANCH_ASYNC || event->kind >= BRANCH_INTERRUPT,
+	};
+
+	if (state->last.thread == thread && state->last.space == event->space && event->from)
+		piece.begin = state->last.to;
+	state->last = *event;
+	big_array_grow(&log->entries, log->count + 1, sizeof(struct log_entry), LOG_MEMORY);
+	*entry_at(log, log->count++) = (struct log_entry){ find_piece(log, &piece), number };
+	return log->count;
+}
+
+static void log_calls(const struct slice_sink *sink, void *track_, const struct slice_batch *batch)
+{
+	struct code_log *log = sink->context;
+	const struct track *track = track_;
+	uint32_t thread = log_thread(log, track->pid, track->tid);
+	struct log_thread *state = &log->states[thread];
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+		uint64_t branch = detail ? detail->branch : log->count;
+
+		if (event->kind == SLICE_BEGIN && !(event->flags & SLICE_CONTEXT) &&
+		    !state->depth++)
+			state->begin = branch;
+		if (event->kind == SLICE_END && state->depth && !--state->depth)
+			*ARRAY_ADD(log->calls, log->call_count, log->call_room) =
+				(struct logged_call){ thread, state->begin, branch };
+	}
+}
+
+COMPARE_BY_THREE(compare_calls, struct logged_call, thread, begin, end)
+
+/* Count the code and the branch of an entry if they are inside calls of its thread. */
+static void count_entry(struct code_log *log, const struct log_entry *entry, uint64_t number)
+{
+	struct log_thread *state = &log->states[entry->thread];
+	struct code_count *piece = &log->pieces[entry->piece];
+	const struct logged_call *end = log->calls + log->call_count, *call;
+
+	for (call = log->calls + state->next;
+	     call < end && call->thread == entry->thread && call->end <= number; call++)
+		piece->count += call->begin < number && call->end == number;
+	state->next = (size_t)(call - log->calls);
+	if (call == end || call->thread != entry->thread || call->begin > number)
+		return;
+	piece->count += call->begin < number;
+	piece->taken++;
+}
+
+/* Add blocks of straight-line code up to an instruction that ended it, or was not executed. */
+static void add_blocks(struct executed_code *code, const struct code_count *piece,
+		       const struct mapped_code *at)
+{
+	struct code_count block = { .space = piece->space,
+				    .begin = piece->begin,
+				    .count = piece->count };
+	struct insn insn;
+
+	for (uint64_t ip = piece->begin; ip && ip <= piece->last; ip += insn.length) {
+		bool ends = ip == piece->last;
+
+		insn = executed_insn_at(at->dso, ip + at->distance);
+		if (!insn.length || (insn.kind != BRANCH_NONE && insn.kind != BRANCH_COND && !ends))
+			return;
+		block.last = ip;
+		block.kind = insn.kind;
+		block.stopped = ends && piece->stopped;
+		if (block.stopped && ip == block.begin)
+			return; /* interrupted before it */
+		block.taken = ends && piece->kind == BRANCH_COND ? block.count : 0;
+		if (!ends && insn.kind == BRANCH_NONE)
+			continue;
+		add_counts(&code->counter, &block, 1);
+		block.begin = ip + insn.length;
+	}
+}
+
+/* The jumps and direct calls of files, as the decoder counts them; and any branch. */
+static void add_logged_branch(struct executed_code *code, const struct code_count *piece,
+			      const struct mapped_code *at)
+{
+	struct insn insn = executed_insn_at(at->dso, piece->last + at->distance);
+	struct code_count branch = *piece;
+
+	branch.begin = branch.last;
+	branch.count = 0;
+	branch.kind = insn.kind;
+	if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP ||
+	    (insn.kind == BRANCH_CALL && !insn.indirect))
+		add_counts(&code->counter, &branch, 1);
+	if (code->branches && is_counted(piece->kind))
+		add_branch(code, piece->space, piece->last, piece->to,
+			   &(struct code_stretch){ .count = piece->taken,
+						   .kind = STRETCH_BRANCH,
+						   .branch = MIN(piece->kind, BRANCH_JUMP) });
+}
+
+static void count_log(struct executed_code *code)
+{
+	struct code_log *log = code->log;
+
+	if (log->call_count)
+		qsort(log->calls, log->call_count, sizeof(*log->calls), compare_calls);
+	for (size_t i = log->call_count; i-- > 0;)
+		log->states[log->calls[i].thread].next = i;
+	for (size_t i = 0; i < log->count && log->call_count; i++)
+		count_entry(log, entry_at(log, i), i + 1);
+	for (size_t i = 0; i < log->piece_count; i++) {
+		const struct code_count *piece = &log->pieces[i];
+		const struct mapped_code at = *mapped_at(code, piece->space, piece->last);
+
+		if (!at.dso)
+			continue;
+		if (piece->count)
+			add_blocks(code, piece, &at);
+		if (piece->taken && !piece->stopped)
+			add_logged_branch(code, piece, &at);
+	}
+}
+
+void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink)
+{
+	code->log = alloc_zeroed(1, sizeof(*code->log));
+	*sink = (struct slice_sink){ .events = log_calls, .context = code->log, .details = true };
+}
+
+static void release_log(struct code_log *log)
+{
+	if (!log)
+		return;
+	free(log->pieces);
+	id_index_release(&log->index);
+	big_array_release(&log->entries);
+	pair_table_release(&log->threads);
+	free(log->states);
+	free(log->calls);
+	free(log);
 }
 
 /* ---- Instructions -------------------------------------------------------- */
@@ -320,6 +546,7 @@ void executed_code_release(struct executed_code *code)
 {
 	free(code->stretches);
 	free(code->known_counts);
+	release_log(code->log);
 	id_index_release(&code->index);
 	*code = (struct executed_code){ 0 };
 }

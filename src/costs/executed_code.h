@@ -2,6 +2,9 @@
 /*
  * Sums the executions of code in files from the decoder's counts by address
  * (decoder/code/code_counts.h). Memory grows with distinct code.
+ *
+ * To count only the code inside some calls, which are known at the end (--within), the branches of
+ * all threads wait in a log. Code is then counted between the branches that begin and end a call.
  */
 #ifndef SRC_COSTS_EXECUTED_CODE_H
 #define SRC_COSTS_EXECUTED_CODE_H
@@ -9,6 +12,7 @@
 #include "base/tables/id_index.h"
 #include "decoder/code/code_counts.h"
 #include "decoder/code/insn.h"
+#include "src/slices/slice_sink.h"
 
 struct dso;
 struct resolver;
@@ -46,6 +50,7 @@ static inline uint64_t stretch_passes(const struct code_stretch *stretch)
 
 struct executed_code {
 	struct code_counter counter; /* first: give this to the decoder */
+	struct code_log *log;        /* owned; NULL: the decoder counts all code */
 	bool branches;               /* also count branches between functions */
 	struct resolver *resolver;   /* borrowed: set it before the first count */
 	/* By known branch, numbered from the first, and kind: */
@@ -72,7 +77,17 @@ void executed_code_release(struct executed_code *code);
 void executed_code_count(struct executed_code *code, const struct branch_event *events,
 			 size_t count);
 
-/* After the last event: convert counts to stretches. */
+/*
+ * Log branches instead, which must include jumps within functions. Sets *sink (borrows the code),
+ * which receives the calls to count. The branch that enters a call is counted with it, the one that
+ * leaves it is not.
+ */
+void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink);
+
+/* Log a branch or gap. Returns its number, for struct slice_detail. */
+uint64_t executed_code_log(struct executed_code *code, const struct branch_event *event);
+
+/* After the last event and slice: convert counts to stretches. */
 void executed_code_finish(struct executed_code *code);
 
 /* Add counted code that begins at an ELF virtual address of a file (borrowed). */

@@ -44,6 +44,8 @@ static void open_profile(struct format_output *output, const struct format_reque
 	profile->diag = request->diag;
 	profile->names = request->names;
 	executed_code_init(&profile->code);
+	if (select->within.function)
+		executed_code_log_calls(&profile->code, &output->sink);
 	profile->code.branches = true;
 }
 
@@ -371,7 +373,7 @@ static void print_positions(const struct profile_row *rows, size_t count, int de
 
 /*
  * Print the functions of rows whose paths are equal up to a length: functions inlined in one, or
- * all. Omits functions without lines, which the compiler would treat as cold with 0 executions.
+ * all. Omits functions without lines or executions, which the compiler would treat as cold.
  */
 static void print_llvm_functions(const struct profile_row *rows, size_t count, size_t length,
 				 int depth, FILE *out)
@@ -389,7 +391,7 @@ static void print_llvm_functions(const struct profile_row *rows, size_t count, s
 			if (!rows[same].callee)
 				*(rows[same].called ? &called : &sum) += rows[same].count;
 		}
-		if (same == calls)
+		if (same == calls || !(depth + called + sum))
 			continue;
 		fprintf(out, "%*s%.*s:%" PRIu64, depth, "", (int)(path + end - 1 - name), name,
 			sum);
@@ -434,9 +436,11 @@ static void release_profile(struct format_output *output)
 #define PROFILE(print)                                                                             \
 	.chooses_calls = true, .size = sizeof(struct profile_output), .open = open_profile,        \
 	.finish = print, .release = release_profile
+#define BOLT         .name = "bolt", PROFILE(print_bolt)
+#define LLVM_PROFILE .name = "llvm-profile", .suffix = "prof", PROFILE(print_llvm_profile)
+#define WITHIN       .slices = SLICES_SORTED, .all_branches = true
 
-const struct output_format format_bolt = { .name = "bolt", PROFILE(print_bolt) };
-
-const struct output_format format_llvm_profile = { .name = "llvm-profile",
-						   .suffix = "prof",
-						   PROFILE(print_llvm_profile) };
+static const struct output_format bolt_within = { BOLT, WITHIN };
+static const struct output_format llvm_within = { LLVM_PROFILE, WITHIN };
+const struct output_format format_bolt = { BOLT, .within = &bolt_within };
+const struct output_format format_llvm_profile = { LLVM_PROFILE, .within = &llvm_within };

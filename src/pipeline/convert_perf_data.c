@@ -94,7 +94,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.count_jumps = skips && c->options->counters,
 		.period = skips ? c->options->counters : 0,
 		.pieces = c->stacks.flow.ends,
-		.counter = c->code ? &c->code->counter : NULL,
+		.counter = c->code && !c->code->log ? &c->code->counter : NULL,
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
@@ -303,7 +303,9 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	while (!c->pipeline.machine && !is_gap && fed < count && events[fed].kind < BRANCH_GAP &&
 	       events[fed].thread == events->thread)
 		fed++;
-	if (c->code && c->code->branches)
+	if (c->code && c->code->log)
+		c->pipeline.machine->branch = executed_code_log(c->code, events);
+	else if (c->code && c->code->branches)
 		executed_code_count(c->code, events, fed);
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
 		if (!branch_is_passage(&events[i]))
@@ -628,7 +630,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		return -1;
 	c->code = c->pipeline.end ? c->pipeline.end->code : NULL;
 	c->reports_branches =
-		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
+		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count ||
+				    (c->code && c->code->log));
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;

@@ -127,6 +127,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 		pipeline->format = options->format->split;
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
+	if (options->select.within.function && options->format->within)
+		pipeline->format = options->format->within;
 	pipeline->selection = options->select;
 	/* A format that chooses calls itself also needs the slices around and inside them. */
 	if (pipeline->format->chooses_calls) {

@@ -195,7 +195,6 @@ wrong() { # OPTIONS
 }
 tap_check "--between with one function is wrong usage" wrong --between=main -o x.ftf
 tap_check "--within without a time is wrong usage" wrong --within=main -o x.ftf
-tap_check "--within for --format=lcov is wrong usage" wrong --within="main>1us" --format=lcov
 tap_check "--depth=0 is wrong usage" wrong --depth=0 -o x.ftf
 tap_check "--min-duration=1h is wrong usage" wrong --min-duration=1h -o x.ftf
 tap_check "choosing slices for --format=branches is wrong usage" wrong --symbol=main --format=branches

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 cli_tests = \
-	tests/cli/callgrind.sh tests/cli/compilers.sh \
+	tests/cli/callgrind.sh tests/cli/compilers.sh tests/cli/within.sh \
 	tests/cli/batch.sh \
 	tests/cli/effects.sh \
 	tests/cli/errors.sh \

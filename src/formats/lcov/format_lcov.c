@@ -23,6 +23,8 @@ static void open_lcov(struct format_output *output, const struct format_request 
 	struct lcov_output *lcov = (struct lcov_output *)output;
 
 	executed_code_init(&lcov->code);
+	if (request->options->select.within.function)
+		executed_code_log_calls(&lcov->code, &output->sink);
 	output->code = &lcov->code;
 	lcov->diag = request->diag;
 	lcov->select = &request->options->select;
@@ -200,6 +202,7 @@ static int print_lcov(struct format_output *output, struct error *err)
 	uint32_t *ids;
 
 	(void)err;
+	executed_code_finish(&lcov->code);
 	find_lines(lcov);
 	if (lcov->code.count && !covered->line_ids.count)
 		diag_warn(lcov->diag, "no-lines",
@@ -230,13 +233,10 @@ static void release_lcov(struct format_output *output)
 	covered_lines_release(&lcov->covered);
 }
 
-const struct output_format format_lcov = {
-	.name = "lcov",
-	.suffix = "info",
-	.lines = true,
-	.chooses_calls = true,
-	.size = sizeof(struct lcov_output),
-	.open = open_lcov,
-	.finish = print_lcov,
-	.release = release_lcov,
-};
+#define LCOV                                                                                       \
+	.name = "lcov", .suffix = "info", .lines = true, .chooses_calls = true,                    \
+	.size = sizeof(struct lcov_output), .open = open_lcov, .finish = print_lcov,               \
+	.release = release_lcov
+
+static const struct output_format within = { LCOV, .slices = SLICES_SORTED, .all_branches = true };
+const struct output_format format_lcov = { LCOV, .within = &within };
