@@ -43,7 +43,11 @@ void alloc_check(void);
 /* Returns a printed text, owned by the caller. */
 char *alloc_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Close a stream of open_memstream(), and ensure that its text exists, owned by the caller. */
+/* Returns a stream that prints to `text`, within the block: char *text; FILE *out =
+ * OPEN_TEXT(text). */
+#define OPEN_TEXT(text) ALLOC_CHECKED(open_memstream(&(text), &(size_t){ 0 }))
+
+/* Close a stream of OPEN_TEXT(), and ensure that its text exists, owned by the caller. */
 void alloc_close_text(FILE *stream, char *const *text);
 
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */

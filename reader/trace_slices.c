@@ -34,8 +34,7 @@ struct read_slice {
 static char *describe(const char *begin, const struct trace_record *record)
 {
 	char *text = NULL;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	if (begin)
 		fputs(begin, out);
@@ -238,7 +237,7 @@ void trace_slices_print(struct trace_slices *slices, FILE *out)
 {
 	if (!slices->count)
 		return;
-	qsort(slices->slices, slices->count, sizeof(*slices->slices), by_order);
+	SORT(slices->slices, slices->count, by_order);
 	find_depths(slices);
 	for (size_t i = 0; i < slices->count; i++) {
 		const struct read_slice *slice = &slices->slices[i];

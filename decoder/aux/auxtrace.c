@@ -290,7 +290,7 @@ static void finish_cuts(struct cut_list *list, struct arena *arena)
 
 	if (!list->count)
 		return;
-	qsort(own, list->count, sizeof(*own), compare_cuts);
+	SORT(own, list->count, compare_cuts);
 	list->cuts = arena_copy(arena, own, list->count * sizeof(*own));
 	free(own);
 }
@@ -375,7 +375,7 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	finish_cuts(&list->thread_cuts, &auxtrace->arena);
 	if (!list->count)
 		return;
-	qsort(list->records, list->count, sizeof(*list->records), compare_queues);
+	SORT(list->records, list->count, compare_queues);
 	streams = arena_alloc(&auxtrace->arena, list->count * sizeof(*streams));
 	for (size_t i = 1; i <= list->count; i++) {
 		if (i < list->count && list->records[i].queue == list->records[begin].queue)

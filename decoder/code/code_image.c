@@ -25,9 +25,7 @@ struct code_image *code_image_open(const struct code_source *source, size_t spac
 	code->diag = diag;
 	code->space_count = space_count;
 	code->images = alloc_zeroed(space_count + 1, sizeof(*code->images));
-	code->cache = pt_iscache_alloc(NULL);
-	if (!code->cache)
-		alloc_fail(0);
+	code->cache = ALLOC_CHECKED(pt_iscache_alloc(NULL));
 	return code;
 }
 
@@ -113,9 +111,7 @@ struct pt_image *code_image_borrow(struct code_image *code, const struct address
 
 	if (*image)
 		return *image;
-	*image = pt_image_alloc(NULL);
-	if (!*image)
-		alloc_fail(0);
+	*image = ALLOC_CHECKED(pt_image_alloc(NULL));
 	/* libipt prefers later sections: add the process's own mappings last. */
 	if (space && space->kernel)
 		add_mappings(code, *image, space->kernel);

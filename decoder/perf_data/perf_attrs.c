@@ -101,7 +101,7 @@ void perf_attrs_finish(struct perf_file *file)
 		for (size_t k = 0; k < file->attrs[i].id_count; k++)
 			file->by_id[file->id_count++] = (struct perf_attr_id){ cursor_u64(&c), i };
 	}
-	qsort(file->by_id, file->id_count, sizeof(*file->by_id), compare_ids);
+	SORT(file->by_id, file->id_count, compare_ids);
 }
 
 const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id)

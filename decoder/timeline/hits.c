@@ -169,9 +169,7 @@ int record_position_compare(const void *left, const void *right)
 
 void hits_finish(struct hits *hits)
 {
-	if (hits->count)
-		qsort(hits->positions, hits->count, sizeof(*hits->positions),
-		      record_position_compare);
+	SORT(hits->positions, hits->count, record_position_compare);
 }
 
 bool hits_read(const struct hits *hits, size_t index, struct hit *hit)

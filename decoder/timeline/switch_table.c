@@ -65,7 +65,7 @@ void switch_table_finish(struct switch_table *table)
 	if (!table->count)
 		return;
 	find_stays(table);
-	qsort(table->switches, table->count, sizeof(*table->switches), compare_switches);
+	SORT(table->switches, table->count, compare_switches);
 	drop_repeated_switches(table);
 }
 

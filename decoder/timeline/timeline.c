@@ -70,8 +70,7 @@ static struct record_position *order_records(struct timeline *tl, const struct p
 		}
 		*ARRAY_ADD(records, *count, room) = (struct record_position){ record.id.time, at };
 	}
-	if (*count)
-		qsort(records, *count, sizeof(*records), record_position_compare);
+	SORT(records, *count, record_position_compare);
 	return records;
 }
 
@@ -132,7 +131,7 @@ static void sort_losses(struct timeline *tl)
 		return;
 	tl->losses_by_tid = alloc_zeroed(tl->loss_count, sizeof(*tl->losses));
 	memcpy(tl->losses_by_tid, tl->losses, tl->loss_count * sizeof(*tl->losses));
-	qsort(tl->losses, tl->loss_count, sizeof(*tl->losses), compare_loss_cpus);
+	SORT(tl->losses, tl->loss_count, compare_loss_cpus);
 	qsort(tl->losses_by_tid, tl->loss_count, sizeof(*tl->losses), compare_loss_tids);
 }
 
@@ -158,8 +157,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
 	switch_table_finish(&tl->switches);
-	if (tl->waking_count)
-		qsort(tl->wakings, tl->waking_count, sizeof(*tl->wakings), compare_wakings);
+	SORT(tl->wakings, tl->waking_count, compare_wakings);
 	trace_pauses_finish(&tl->pauses, &tl->switches);
 	hits_finish(&tl->hits);
 	sort_losses(tl);

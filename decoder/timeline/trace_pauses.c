@@ -69,8 +69,7 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table 
 	const struct pause_point *points = pauses->points;
 	bool paused = false;
 
-	if (pauses->point_count)
-		qsort(pauses->points, pauses->point_count, sizeof(*points), compare_points);
+	SORT(pauses->points, pauses->point_count, compare_points);
 	for (size_t i = 0; i < pauses->point_count; i++) {
 		const struct pause_point *point = &points[i];
 		size_t next = i + 1;
@@ -93,8 +92,7 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table 
 	}
 	free(pauses->points);
 	pauses->points = NULL;
-	if (pauses->count)
-		qsort(pauses->pauses, pauses->count, sizeof(*pauses->pauses), compare_pauses);
+	SORT(pauses->pauses, pauses->count, compare_pauses);
 	drop_repeated_entries(pauses);
 }
 

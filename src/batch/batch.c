@@ -60,15 +60,14 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
  */
 static int batch_line_write(const json_t *line, const char *path, struct error *err)
 {
-	char *text = json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+	char *text = ALLOC_CHECKED(
+		json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6)));
 	int fd = strcmp(path, "-") == 0
 			 ? dup(STDOUT_FILENO)
 			 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	size_t size = text ? strlen(text) : 0;
+	size_t size = strlen(text);
 	ssize_t done = -1;
 
-	if (!text)
-		alloc_fail(size);
 	text[size] = '\n'; /* instead of the NUL */
 	if (fd >= 0)
 		done = write(fd, text, size + 1);

@@ -193,12 +193,10 @@ static void print_message(const char *line, const char *input)
 /* Print and close the messages.  `last` gets the last line, owned by the caller. */
 static void print_messages(struct batch_process *process, char **last)
 {
-	FILE *in = fdopen(process->messages, "r");
+	FILE *in = ALLOC_CHECKED(fdopen(process->messages, "r"));
 	char *line = NULL;
 	size_t room = 0;
 
-	if (!in)
-		alloc_fail(0);
 	process->messages = -1; /* the stream closes it */
 	rewind(in);
 	while (getline(&line, &room, in) > 0) {
@@ -239,10 +237,8 @@ static void add_cause(const char *last, json_t *report)
 {
 	const char *text = last && starts_with(last, PREFIX) ? last + strlen(PREFIX)
 							     : "failed without a message";
-	char *line = strndup(text, strcspn(text, "\n"));
+	char *line = ALLOC_CHECKED(strndup(text, strcspn(text, "\n")));
 
-	if (!line)
-		alloc_fail(0);
 	if (!json_object_get(report, "error"))
 		json_object_set_new(report, "error", batch_line_text(line));
 	free(line);

@@ -77,7 +77,7 @@ static bool extend_equal_pieces(struct piece *pieces, size_t count)
 {
 	bool extended = false;
 
-	qsort(pieces, count, sizeof(*pieces), compare_pieces);
+	SORT(pieces, count, compare_pieces);
 	for (size_t begin = 0, end; begin < count; begin = end) {
 		for (end = begin + 1; end < count; end++)
 			if (compare_pieces(&pieces[begin], &pieces[end]) != 0)

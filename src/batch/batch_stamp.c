@@ -94,12 +94,10 @@ static void print_hash(char text[33], XXH128_hash_t hash)
 
 int stamp_make(struct stamp *stamp, const struct options *options, struct error *err)
 {
-	XXH3_state_t *hash = XXH3_createState();
+	XXH3_state_t *hash = ALLOC_CHECKED(XXH3_createState());
 	char inputs[33], words[33];
 	int status = 1;
 
-	if (!hash)
-		alloc_fail(0);
 	XXH3_128bits_reset(hash);
 	for (int i = 0; i < options->input_count && status == 1; i++)
 		status = hash_input(hash, options->inputs[i], err);

@@ -77,8 +77,7 @@ static void list_forks(struct thread_stacks *stacks, const struct thread *const 
 		if (is_forked(threads[i]))
 			stacks->forks[stacks->fork_count++] = threads[i];
 	}
-	if (stacks->fork_count)
-		qsort(stacks->forks, stacks->fork_count, sizeof(*stacks->forks), compare_forks);
+	SORT(stacks->forks, stacks->fork_count, compare_forks);
 	for (size_t i = 0; i < stacks->fork_count; i++) {
 		const struct thread *child = stacks->forks[i];
 

@@ -148,10 +148,9 @@ static void add_word(struct options *options, const struct option_spec *spec, co
 {
 	size_t count = (size_t)options->word_count++;
 
-	options->words = alloc_grow(options->words, &options->word_room, count + 1, sizeof(char *));
-	if (asprintf(&options->words[count], "--%s%s%s", spec->name, argument ? "=" : "",
-		     argument ? argument : "") < 0)
-		alloc_fail(0);
+	ARRAY_GROW(options->words, options->word_room, count + 1);
+	options->words[count] =
+		alloc_text("--%s%s%s", spec->name, argument ? "=" : "", argument ? argument : "");
 }
 
 /*

@@ -10,14 +10,10 @@ static char *find_config(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	bool own = config && *config == '/';
-	char *path = NULL;
 
 	if (!own && (!home || !*home))
 		return NULL;
-	if (asprintf(&path, "%s%s/ptrace2ftf/config", own ? config : home, own ? "" : "/.config") <
-	    0)
-		alloc_fail(0);
-	return path;
+	return alloc_text("%s%s/ptrace2ftf/config", own ? config : home, own ? "" : "/.config");
 }
 
 static void fail(const char *path, const char *reason)

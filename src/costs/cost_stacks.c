@@ -201,9 +201,7 @@ void cost_stacks_finish(struct cost_stacks *stacks)
 				      &stacks->tree.nodes[i].own, true);
 	add_rests(stacks);
 	stacks->first = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->first));
-	if (stacks->instruction_count)
-		qsort(stacks->instructions, stacks->instruction_count,
-		      sizeof(*stacks->instructions), compare_instructions);
+	SORT(stacks->instructions, stacks->instruction_count, compare_instructions);
 	for (uint32_t i = 0; i < stacks->functions.count; i++) {
 		uint64_t before = 0;
 

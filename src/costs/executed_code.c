@@ -525,7 +525,7 @@ void executed_code_list(const struct executed_code *code,
 	for (size_t i = 0; i < code->count; i++)
 		if (stretch_is_code(&code->stretches[i]))
 			stretches[all++] = &code->stretches[i];
-	qsort(stretches, all, sizeof(*stretches), compare_begins);
+	SORT(stretches, all, compare_begins);
 	for (size_t i = 0; i < all; i += count) {
 		struct insn_scan scan = { .stretches = stretches + i };
 

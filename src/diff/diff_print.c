@@ -142,7 +142,7 @@ static void print_callers(const struct diff_rows *rows, bool markdown, FILE *out
 		if (!row->outside && row->has[SIDE_A] && row->has[SIDE_B] &&
 		    diff_row_change(row, METRIC_TOTAL_INSNS) > diff_row_change(row, METRIC_INSNS))
 			callers[count++] = row;
-	qsort(callers, count, sizeof(*callers), compare_callers);
+	SORT(callers, count, compare_callers);
 	if (count)
 		print_heading(METRIC_TOTAL_INSNS, markdown, out);
 	for (size_t i = 0; i < count && i < CALLERS_MOST; i++)
@@ -277,8 +277,7 @@ static int compare_stacks(const void *left, const void *right)
 
 static void sort_lines(struct stack_lines *lines)
 {
-	if (lines->count)
-		qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_stacks);
+	SORT(lines->lines, lines->count, compare_stacks);
 }
 
 /* If each side has one thread whose name the other side lacks, the program was renamed. */

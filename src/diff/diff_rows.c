@@ -115,8 +115,7 @@ static bool merge_pairs(struct diff_rows *rows, struct pair_key *keys, size_t co
 {
 	bool found = false;
 
-	if (count)
-		qsort(keys, count, sizeof(*keys), compare_keys);
+	SORT(keys, count, compare_keys);
 	for (size_t i = 0, end; i < count; i = end) {
 		struct diff_row *a = &rows->rows[keys[i].row], *b;
 
@@ -156,8 +155,7 @@ void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
 		for (size_t i = 0; i < json_array_size(all); i++)
 			add_function(rows, (enum diff_side)side, json_array_get(all, i));
 	}
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
+	SORT(rows->rows, rows->count, compare_names);
 	merge_same(rows);
 	keys = alloc_zeroed(rows->count + 1, sizeof(*keys));
 	for (size_t i = 0; i < rows->count; i++)

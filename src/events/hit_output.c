@@ -82,16 +82,10 @@ static struct ftf_thread hit_track(struct hit_output *output, struct hit_event_s
 static struct ftf_name name_hit(struct ftf_writer *writer, const struct shown_hit *hit)
 {
 	struct ftf_name name;
-	char *text;
-	int length;
+	char *text = hit->function ? alloc_text("hit %s", hit->function->name->text)
+				   : alloc_text("hit 0x%" PRIx64, hit->function_ip);
 
-	if (hit->function)
-		length = asprintf(&text, "hit %s", hit->function->name->text);
-	else
-		length = asprintf(&text, "hit 0x%" PRIx64, hit->function_ip);
-	if (length < 0)
-		alloc_fail(0);
-	name = ftf_name(writer, text, (size_t)length);
+	name = ftf_name(writer, text, strlen(text));
 	free(text);
 	return name;
 }
@@ -126,8 +120,7 @@ static void add_value(struct event_record *record, const struct hit_arg *arg)
 static void add_rest(struct event_record *record, const struct hit_arg *args, size_t count)
 {
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	for (size_t i = 0; i < count; i++) {
 		if (i)

@@ -71,8 +71,7 @@ static void list_events(struct event_output *output)
 				.cpu = record.id.cpu,
 			};
 	}
-	if (output->use_count)
-		qsort(output->uses, output->use_count, sizeof(*output->uses), compare_uses);
+	SORT(output->uses, output->use_count, compare_uses);
 }
 
 /* Returns the event of a counter at a time; NULL: unknown. */

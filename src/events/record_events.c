@@ -56,9 +56,7 @@ static void sched_priorities_read(struct perf_record_events *records)
 		*ARRAY_ADD(records->priorities, records->priority_count, records->priority_room) =
 			(struct sched_priority){ sample.time, point.tid, point.priority };
 	}
-	if (records->priority_count)
-		qsort(records->priorities, records->priority_count, sizeof(*records->priorities),
-		      by_thread);
+	SORT(records->priorities, records->priority_count, by_thread);
 }
 
 /* Returns a thread's priority at `time` (ns): the last recorded, or else the first. */

@@ -14,8 +14,7 @@ static const struct name *name_line(struct name_table *names, struct source_line
 
 	if (!line.file || !line.line)
 		return NULL;
-	if (asprintf(&text, "%s:%" PRIu32, line.file->text, line.line) < 0)
-		alloc_fail(line.file->length);
+	text = alloc_text("%s:%" PRIu32, line.file->text, line.line);
 	name = name_intern_text(names, text);
 	free(text);
 	return name;

@@ -68,10 +68,8 @@ static void print_profile(struct speedscope_output *scope, size_t index)
 	struct slice_limit limit;
 	const struct track *track = stored->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
-	size_t size = strlen(name) + 64;
-	char *title = alloc_zeroed(1, size);
+	char *title = alloc_text("%s %d/%d", name, track->pid, track->tid);
 
-	snprintf(title, size, "%s %d/%d", name, track->pid, track->tid);
 	fputs("{\"type\":\"evented\",\"name\":", scope->output.text);
 	json_text_print(title, strlen(title), scope->output.text);
 	fprintf(scope->output.text,

@@ -206,8 +206,7 @@ void slice_list_print(struct slice_list *list, slice_list_print_fn *print)
 {
 	uint64_t number = 0;
 
-	if (list->track_count)
-		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
+	SORT(list->tracks, list->track_count, compare_tracks);
 	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
 		for (size_t at = list->tracks[i].first; at != NONE; at = slice_at(list, at)->next) {
 			if (!list->file->lines && !output_room(list->file))

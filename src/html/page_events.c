@@ -49,8 +49,7 @@ static const struct name *args_text(const struct page_events *events,
 {
 	const struct name *interned;
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	trace_print_text(out, &head);
 	trace_print_args(out, record);

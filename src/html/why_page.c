@@ -66,13 +66,12 @@ static void print_command(const struct why_output *why, const char *command,
 			  const struct symbol *function, FILE *out)
 {
 	char *text;
-	size_t size;
-	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *words = OPEN_TEXT(text);
 
 	why_command_print(why, command, function, words);
 	alloc_close_text(words, &text);
 	fputs("<p><code>", out);
-	html_text_print(text, size - 1, out);
+	html_text_print(text, strlen(text) - 1, out);
 	fputs("</code></p>\n", out);
 	free(text);
 }

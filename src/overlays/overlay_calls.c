@@ -266,7 +266,7 @@ static void set_offset(struct trial *trial, int64_t *lates, size_t found)
 	trial->best.matched = found;
 	if (!found)
 		return;
-	qsort(lates, found, sizeof(*lates), by_value);
+	SORT(lates, found, by_value);
 	trial->best.ahead += lates[found / 2];
 	trial->best.uncertainty = (uint64_t)(lates[found - 1 - found / 20] - lates[found / 20]) + 1;
 }

@@ -33,7 +33,7 @@ static void sort(struct numbers *list)
 		kept++;
 	if (kept >= list->count)
 		return;
-	qsort(list->numbers, list->count, sizeof(*list->numbers), compare_numbers);
+	SORT(list->numbers, list->count, compare_numbers);
 	kept = 1;
 	for (size_t i = 1; i < list->count; i++)
 		if (list->numbers[i] != list->numbers[kept - 1])

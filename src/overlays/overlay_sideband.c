@@ -129,8 +129,7 @@ static void gather_history(struct history *history, const struct timeline *timel
 		history->last_event = input->last_time;
 	}
 	for (int i = 0; i < LISTS; i++)
-		if (lists[i].count)
-			qsort(lists[i].list, lists[i].count, sizeof(*lists[i].list), by_time);
+		SORT(lists[i].list, lists[i].count, by_time);
 }
 
 /* ---- Bounds -------------------------------------------------------------- */

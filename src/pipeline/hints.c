@@ -108,8 +108,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 {
 	static const char *const names[] = { "--time=", "--pid=", "--tid=", "--comm=", "--cpu=" };
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	for (int i = 0; i < options->word_count; i++)
 		for (size_t j = 0; j < COUNT_OF(names); j++)
@@ -189,8 +188,7 @@ char *debug_hint_make(const struct mapped_file *const files[], const unsigned pe
 		      size_t count, const char *symfs)
 {
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "%s%s: %u %%%s", i ? ", " : "", base_name(files[i]->path), percents[i],

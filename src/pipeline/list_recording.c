@@ -406,8 +406,7 @@ static void share_bytes(struct sideband_list *list)
 	struct written_stretches stretches = { 0 };
 
 	find_stretches(list, &stretches);
-	if (stretches.count)
-		qsort(stretches.list, stretches.count, sizeof(*stretches.list), compare_stretches);
+	SORT(stretches.list, stretches.count, compare_stretches);
 	for (size_t i = 0; i < auxtrace->stream_count; i++) {
 		const struct aux_stream *stream = &auxtrace->streams[i];
 

@@ -31,9 +31,9 @@ void code_file_begin(struct code_file_writer *writer, const char *recording)
 
 	while (length > 1 && recording[length - 1] == '/')
 		length--;
-	*writer = (struct code_file_writer){ 0 };
-	if (asprintf(&writer->path, "%.*s%s", (int)length, recording, CORE_FILE_SUFFIX) < 0)
-		alloc_fail(length);
+	*writer = (struct code_file_writer){
+		.path = alloc_text("%.*s%s", (int)length, recording, CORE_FILE_SUFFIX),
+	};
 	unlink(writer->path);
 }
 
@@ -220,7 +220,7 @@ static size_t write_pages(struct code_file_writer *writer, FILE *file)
 	struct core_output core = { .file = file };
 	size_t i;
 
-	qsort(writer->pages, writer->count, sizeof(*writer->pages), compare_pages);
+	SORT(writer->pages, writer->count, compare_pages);
 	put(&core, &(Elf64_Ehdr){ 0 }, sizeof(Elf64_Ehdr));
 	put_recording(&core, writer->path);
 	for (i = 0; i < writer->count && core.count + 2 <= HEADERS_MOST; i++)

@@ -403,10 +403,8 @@ static json_t *input_list(const struct options *options)
 		json_array_append_new(list, input_json(options->inputs[i], kind));
 	for (size_t i = 0; i < options->overlay_count; i++) {
 		const struct overlay_option *overlay = &options->overlays[i];
-		char *path = strndup(overlay->text, strcspn(overlay->text, ","));
+		char *path = ALLOC_CHECKED(strndup(overlay->text, strcspn(overlay->text, ",")));
 
-		if (!path)
-			alloc_fail(0);
 		json_array_append_new(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE
 								     ? "memtrace"
 								     : "runtime-events"));

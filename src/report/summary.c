@@ -77,16 +77,13 @@ void summary_add_output(struct summary *summary, const char *path)
 
 void summary_add_file(struct summary *summary, const char *path, bool named)
 {
-	char *list;
+	char *before = summary->nameless;
 
 	summary->files++;
 	if (named || summary->nameless_files++ >= NAMELESS_LISTED)
 		return;
-	if (asprintf(&list, "%s%s%s", summary->nameless ? summary->nameless : "",
-		     summary->nameless ? ", " : "", path) < 0)
-		alloc_fail(strlen(path));
-	free(summary->nameless);
-	summary->nameless = list;
+	summary->nameless = alloc_text("%s%s%s", before ? before : "", before ? ", " : "", path);
+	free(before);
 }
 
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats)

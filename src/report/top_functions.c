@@ -129,7 +129,7 @@ char *top_functions_make(const struct slice_totals *totals)
 	struct top_function *functions = alloc_zeroed(table->name_room + 1, sizeof(*functions));
 	bool by_insns = totals->by_insns;
 	uint64_t all = 0;
-	size_t count = 0, size;
+	size_t count = 0;
 	char *text;
 	FILE *out;
 
@@ -146,8 +146,8 @@ char *top_functions_make(const struct slice_totals *totals)
 		free(functions);
 		return NULL;
 	}
-	qsort(functions, count, sizeof(*functions), compare_functions);
-	out = ALLOC_CHECKED(open_memstream(&text, &size));
+	SORT(functions, count, compare_functions);
+	out = OPEN_TEXT(text);
 	fprintf(out, "  %10s %6s %14s %20s %8s  function%s\n", "self", "share",
 		by_insns ? "longest call" : "slowest call", "at", "thread",
 		by_insns            ? "  (self and longest call in instructions)"

@@ -220,10 +220,10 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	const struct mapped_file *const *all;
 	char id[2 * ELF_BUILD_ID_MAX + 1];
 	unsigned listed = 0;
-	size_t count, size;
+	size_t count;
 	uint64_t made = 0;
 	char *text;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	all = timeline_files(timeline, &count);
 	for (size_t i = 0; i < count; i++) {

@@ -119,7 +119,7 @@ static void advance_first_programs(struct code_patch *patches, size_t count)
 {
 	uint64_t end = 0;
 
-	qsort(patches, count, sizeof(*patches), compare_patches);
+	SORT(patches, count, compare_patches);
 	for (size_t i = 0; i < count; i++) {
 		if (patches[i].address >= end)
 			patches[i].time = 0;
@@ -171,7 +171,7 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 		memcpy(patches + programs, poked, pokes * sizeof(*patches));
 	for (size_t i = 0; i < code->patch_count; i++)
 		patches[i].order = i;
-	qsort(patches, code->patch_count, sizeof(*patches), compare_times);
+	SORT(patches, code->patch_count, compare_times);
 	code->patches = patches;
 }
 
@@ -218,7 +218,7 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 	}
 	for (size_t i = 0; i < others; i++)
 		segments[count++] = trampoline_segment(&files->elf, &kernel->mappings[i], distance);
-	qsort(segments, count, sizeof(*segments), compare_ranges);
+	SORT(segments, count, compare_ranges);
 	for (size_t i = 0; i < count; i++) {
 		if (segments[i].begin < segments[i].end &&
 		    (!kept || segments[i].begin >= segments[kept - 1].end))

@@ -245,8 +245,8 @@ static int show_trace(struct trace_opening *opening, struct error *err)
 	if (!is_page(opening))
 		address = viewer_page_address(opening->page, path, opening->begin, opening->end,
 					      &opening->options.select.tids);
-	else if (asprintf(&address, VIEWER_PAGE_OWN "%s", path) < 0)
-		alloc_fail(strlen(path));
+	else
+		address = alloc_text(VIEWER_PAGE_OWN "%s", path);
 	server = trace_server_open(opening->listener, opening->trace, path,
 				   is_page(opening) ? NULL : opening->origin, err);
 	status = server ? print_address(opening, path, address, err) : -1;

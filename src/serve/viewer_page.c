@@ -113,12 +113,11 @@ char *viewer_page_address(const char *page, const char *path, uint64_t begin, ui
 			  const struct number_list *tids)
 {
 	char *address = NULL, *commands = NULL, trace[300];
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&commands, &size));
+	FILE *out = OPEN_TEXT(commands);
 
 	print_commands(tids, out);
 	alloc_close_text(out, &commands);
-	out = ALLOC_CHECKED(open_memstream(&address, &size));
+	out = OPEN_TEXT(address);
 	snprintf(trace, sizeof(trace), VIEWER_PAGE_OWN "%s", path);
 	/* A host alone is an address with the path "/". */
 	fprintf(out, "%s%s#!/?url=", page, strpbrk(strstr(page, "//") + 2, "/?") ? "" : "/");

@@ -111,12 +111,8 @@ static int write_index(const struct slow_trace *traces, size_t count, const char
 
 static char *path_in(const struct options *options, const char *name)
 {
-	char *path;
-
-	if (asprintf(&path, "%.*s/%s", (int)output_path_length(options->output), options->output,
-		     name) < 0)
-		alloc_fail(0);
-	return path;
+	return alloc_text("%.*s/%s", (int)output_path_length(options->output), options->output,
+			  name);
 }
 
 /* Returns the path of a call's trace. Numbers have equal widths, at least three digits. */

@@ -104,8 +104,7 @@ static int compare_causes(const void *left, const void *right)
 
 void why_merged_sort(struct why_merged *merged)
 {
-	if (merged->count)
-		qsort(merged->causes, merged->count, sizeof(*merged->causes), compare_causes);
+	SORT(merged->causes, merged->count, compare_causes);
 }
 
 /* Print "FUNCTION: CAUSE; worst at TIME in INPUT". */

@@ -330,7 +330,7 @@ size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *
 		if (part->key.kind == CODE_STRAIGHT && more >= LINE_SHARE * cluster->extra)
 			count = add_part(lines, count, part, more);
 	}
-	qsort(lines, count, sizeof(*lines), compare_lines);
+	SORT(lines, count, compare_lines);
 	return count;
 }
 
@@ -535,8 +535,7 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	first_words(answer, cluster, out);
 	if (cluster->code.calls && answer->code.calls) {

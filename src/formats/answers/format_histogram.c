@@ -183,8 +183,7 @@ static void sort_functions(struct histogram_output *histogram)
 		if (function)
 			functions[count++] = function;
 	}
-	if (count)
-		qsort(functions, count, sizeof(*functions), compare_totals);
+	SORT(functions, count, compare_totals);
 }
 
 static int print_histogram(struct format_output *output, struct error *err)

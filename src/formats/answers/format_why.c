@@ -139,8 +139,7 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	print_cause(answer, cluster, of_what(answer), out);
 	print_difference(answer, cluster, out);
@@ -228,9 +227,9 @@ static size_t shown_clusters(const struct slow_answer *answer)
 static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
-	size_t shown = shown_clusters(answer), rest = 0, size;
+	size_t shown = shown_clusters(answer), rest = 0;
 	char text[SHORT_TIME_SIZE], *words;
-	FILE *clusters = ALLOC_CHECKED(open_memstream(&words, &size));
+	FILE *clusters = OPEN_TEXT(words);
 	bool by_insns = answer->calls->by_insns;
 	uint64_t compared = function->durations.count - answer->others;
 
@@ -267,8 +266,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 static void print_ranking(const struct why_output *why, FILE *out)
 {
 	char text[SHORT_TIME_SIZE], *words;
-	size_t size;
-	FILE *lines = ALLOC_CHECKED(open_memstream(&words, &size));
+	FILE *lines = OPEN_TEXT(words);
 
 	fputs("slow calls take this much more than usual:\n", lines);
 	for (size_t i = 0; i < why->count; i++) {

@@ -358,8 +358,7 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		add_own_costs(answer, cluster);
 		cause_lines_make(answer, scratch.extras, cluster);
 	}
-	if (answer->count)
-		qsort(answer->clusters, answer->count, sizeof(*answer->clusters), compare_clusters);
+	SORT(answer->clusters, answer->count, compare_clusters);
 	free(scratch.extras);
 	free(scratch.sums);
 	free(scratch.chain);
@@ -403,7 +402,7 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 
 			*row = *row ? *row : add_row(answer, 1, calls->paths[path].function);
 		}
-	qsort(slow, count, sizeof(*slow), compare_calls);
+	SORT(slow, count, compare_calls);
 	answer->others = of->durations.count - count;
 	answer->slow = durations_longer(&of->durations, answer->bound);
 	if (count < of->slow_count || answer->slow < count)
@@ -498,7 +497,7 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 		count += chosen ? all->count > 0
 				: all->count >= TAIL_CALLS_LEAST && found[count].excess > 0;
 	}
-	qsort(found, count, sizeof(*found), compare_answers);
+	SORT(found, count, compare_answers);
 	count = MIN(count, (size_t)CANDIDATES);
 	for (size_t i = 0; i < count; i++)
 		slow_answer_make(&found[i], calls, found[i].function, choice);

@@ -57,8 +57,7 @@ char *why_doubts_text(const struct why_output *why)
 {
 	struct doubts doubts = find_doubts(why);
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	time_note_print(why->output.machine, out);
 	if (doubts.cut)
@@ -192,8 +191,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 	const struct options *options = why->options;
 	bool recording = options->input_kind == INPUT_PERF_DATA;
 	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+	FILE *out = OPEN_TEXT(text);
 
 	for (int i = 0; i < options->input_count; i++)
 		if (strcmp(options->inputs[i], "-") == 0)

@@ -132,9 +132,7 @@ void ftf_side_init(struct ftf_side *side, struct name_table *names, const struct
 					     .inlined = true };
 
 	*side = (struct ftf_side){ .names = names };
-	side->writer = ftf_open_destination(&to, &options, NULL);
-	if (!side->writer)
-		alloc_fail(0);
+	side->writer = ALLOC_CHECKED(ftf_open_destination(&to, &options, NULL));
 }
 
 static void add_event(struct ftf_side *side, const struct side_event *event)

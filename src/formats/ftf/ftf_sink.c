@@ -46,9 +46,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf_fit_init(&ftf->fit, output, options->flows ? 0 : selection_fit_limit(&options->select),
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
-	ftf->writer = ftf_open_destination(&to, &writer, NULL);
-	if (!ftf->writer)
-		alloc_fail(0);
+	ftf->writer = ALLOC_CHECKED(ftf_open_destination(&to, &writer, NULL));
 	/* Each waiting event can get an end that is an event. */
 	ftf->waiting = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
 	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
