@@ -67,6 +67,6 @@ libdecoder_a_SOURCES = \
 	decoder/timeline/trace_pauses.c decoder/timeline/trace_pauses.h \
 	decoder/timeline/timeline.c decoder/timeline/timeline.h \
 	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \
-	decoder/timeline/timeline_records.c decoder/timeline/timeline_records.h \
+	decoder/timeline/timeline_records.c \
 	decoder/timeline/timeline_types.h \
 	decoder/timeline/tracepoint_formats.c decoder/timeline/tracepoint_formats.h

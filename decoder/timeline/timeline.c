@@ -5,8 +5,6 @@
  */
 #include "decoder/timeline/timeline.h"
 
-#include "decoder/timeline/timeline_records.h"
-
 /* ---- Building ------------------------------------------------------------ */
 
 /*
@@ -186,12 +184,6 @@ void timeline_close(struct timeline *tl)
 
 /* ---- Queries ------------------------------------------------------------- */
 
-const struct thread *const *timeline_threads(const struct timeline *tl, size_t *count)
-{
-	*count = tl->threads.count;
-	return tl->threads.threads;
-}
-
 int32_t timeline_highest_id(const struct timeline *tl)
 {
 	int32_t highest = tl->highest_id;
@@ -225,17 +217,6 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 	return exec;
 }
 
-int32_t timeline_switched_cpu(const struct timeline *tl, size_t index)
-{
-	const struct switch_table *table = &tl->switches;
-	size_t at = 0;
-
-	for (; index && at < table->count; index--)
-		at = LOWER_BOUND(i, table->count,
-				 table->switches[i].cpu <= table->switches[at].cpu);
-	return at < table->count ? table->switches[at].cpu : -1;
-}
-
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
 {
 	return switch_table_find(&tl->switches, cpu, count);
@@ -256,10 +237,9 @@ static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, 
 {
 	const struct cpu_switch *of_cpu;
 	size_t count;
-	int32_t cpu;
 
-	for (size_t i = 0; (cpu = timeline_switched_cpu(tl, i)) >= 0; i++) {
-		of_cpu = timeline_switches(tl, cpu, &count);
+	for (size_t first = 0; first < tl->switches.count; first += count) {
+		of_cpu = timeline_switches(tl, tl->switches.switches[first].cpu, &count);
 		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < from);
 		     at < count && of_cpu[at].time < end; at++)
 			if (of_cpu[at].thread->tid == tid)
@@ -296,12 +276,11 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 {
 	const struct cpu_switch *of_cpu;
 	struct thread_waking wanted = { .tid = tid };
-	size_t count, waking;
-	int32_t cpu;
+	size_t all = tl->sample_switches ? 0 : tl->switches.count, count, waking;
 
 	*off = (struct off_cpu){ 0 };
-	for (size_t i = 0; !tl->sample_switches && (cpu = timeline_switched_cpu(tl, i)) >= 0; i++) {
-		of_cpu = timeline_switches(tl, cpu, &count);
+	for (size_t first = 0; first < all; first += count) {
+		of_cpu = timeline_switches(tl, tl->switches.switches[first].cpu, &count);
 		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < begin);
 		     at < count && of_cpu[at].time < end; at++) {
 			uint64_t from = of_cpu[at].time, run;
@@ -310,8 +289,10 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 				continue;
 			run = next_run(tl, tid, from, end);
 			if (run - from > off->end - off->begin)
-				*off = (struct off_cpu){ from, run, cpu, of_cpu[at].preempted,
-							 NULL, 0,   NULL };
+				*off = (struct off_cpu){ .begin = from,
+							 .end = run,
+							 .cpu = of_cpu->cpu,
+							 .preempted = of_cpu[at].preempted };
 		}
 	}
 	if (off->begin == off->end)
@@ -341,42 +322,4 @@ const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32
 
 	*count = first_loss(losses, tl->loss_count, key + 1, by_tid) - first;
 	return losses ? losses + first : NULL;
-}
-
-const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *tl, size_t *count)
-{
-	*count = tl->symbol_count;
-	return tl->symbols;
-}
-
-const struct code_patch *timeline_code_patches(const struct timeline *tl, size_t *count)
-{
-	*count = tl->patch_count;
-	return tl->patches;
-}
-
-const struct mapped_file *const *timeline_files(const struct timeline *tl, size_t *count)
-{
-	*count = tl->files.count;
-	return tl->files.files;
-}
-
-size_t timeline_space_count(const struct timeline *tl)
-{
-	return tl->processes.space_count;
-}
-
-const struct trace_pauses *timeline_pauses(const struct timeline *tl)
-{
-	return tl->pauses.count ? &tl->pauses : NULL;
-}
-
-const struct hits *timeline_hits(const struct timeline *tl)
-{
-	return &tl->hits;
-}
-
-uint64_t timeline_unknown_records(const struct timeline *tl)
-{
-	return tl->unknown_records;
 }

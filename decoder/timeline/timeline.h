@@ -11,12 +11,54 @@
 #ifndef DECODER_TIMELINE_TIMELINE_H
 #define DECODER_TIMELINE_TIMELINE_H
 
-#include "decoder/timeline/timeline_types.h"
+#include "base/tables/hash.h"
+#include "decoder/timeline/hits.h"
+#include "decoder/timeline/thread_table.h"
+#include "decoder/timeline/trace_pauses.h"
+#include "decoder/timeline/tracepoint_formats.h"
 
-struct perf_file;
-struct timeline;
-struct hits;
-struct trace_pauses;
+/* Read by its users; only the functions that build it change it. */
+struct timeline {
+	struct arena arena;
+	struct file_table files;        /* all mapped files, by index */
+	struct process_table processes; /* `space_count`: indices of spaces are below it */
+	struct thread_table threads;    /* all threads, by index */
+	struct switch_table switches;   /* of each CPU: see timeline_switches() */
+	struct trace_pauses pauses;
+	struct hits hits;           /* of breakpoints and probes, in order of time */
+	struct loss *losses;        /* owned; sorted by CPU, then time */
+	struct loss *losses_by_tid; /* owned; a copy sorted by thread, then time */
+	size_t loss_count, loss_room;
+	struct kernel_symbol *symbols; /* owned: code that the kernel generated, in time order */
+	size_t symbol_count, symbol_room;
+	struct code_patch *patches; /* owned: changes of the kernel's code, in time order */
+	size_t patch_count, patch_room;
+	struct sched_points points;    /* the scheduler's tracepoints of the recording */
+	struct thread_waking *wakings; /* owned; by thread, then time */
+	size_t waking_count, waking_room;
+	int32_t highest_id;       /* of `points`: a woken thread can lack records */
+	uint64_t unknown_records; /* skipped: of unknown types */
+	/* If there are no switch records, switches come from the next best source: */
+	bool tracepoint_switches; /* sched_switch tracepoints */
+	bool sample_switches;     /* samples with trace data */
+	/* While building: */
+	struct diag *diag;            /* borrowed */
+	const struct perf_file *file; /* borrowed */
+	bool has_points;              /* any scheduler tracepoint is recorded */
+	/* Time of a CPU's last sample with trace data. */
+	struct sampled_cpu {
+		int32_t cpu;
+		uint64_t time; /* ns */
+		UT_hash_handle hh;
+	} * sampled_cpus; /* hash */
+	uint64_t lost_records, lost_samples;
+	struct perf_record *thread_maps; /* owned */
+	size_t thread_map_count, thread_map_room;
+	const struct perf_mmap *code; /* borrowed */
+	size_t code_count, code_applied;
+	int32_t *writers; /* owned: the processes of `code`, each once */
+	size_t writer_count, writer_room;
+};
 
 /*
  * Read all sideband records of the file. `code` (`count`, sorted by time) is the code of JIT
@@ -30,9 +72,6 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 
 /* Release everything.  NULL is allowed. */
 void timeline_close(struct timeline *timeline);
-
-/* Returns all `*count` threads, by index. */
-const struct thread *const *timeline_threads(const struct timeline *timeline, size_t *count);
 
 /* Returns the highest id of a process or thread, also of threads that were only woken; or 0. */
 int32_t timeline_highest_id(const struct timeline *timeline);
@@ -72,32 +111,25 @@ uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread
 bool timeline_off_cpu(const struct timeline *timeline, int32_t tid, uint64_t begin, uint64_t end,
 		      struct off_cpu *off);
 
-/* Returns the `index`-th CPU with switches, in ascending order; -1 after the last. */
-int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
-
 /* Returns the `*count` losses of a buffer in time order. tid -1: of the CPU's buffer. */
 const struct loss *timeline_losses(const struct timeline *timeline, int32_t cpu, int32_t tid,
 				   size_t *count);
 
-/* Returns the `*count` registrations of code that the kernel generated, in time order. */
-const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timeline, size_t *count);
+/* ---- Changes by sideband records, for timeline.c -------------------------- */
 
-/* Returns the `*count` changes of the kernel's code (TEXT_POKE), in time order. */
-const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
+/* Returns whether records of a type are part of the history; only some samples are. */
+bool timeline_has_handler(uint32_t type);
 
-/* Returns the pauses of the trace (trace_pauses_find()), or NULL. */
-const struct trace_pauses *timeline_pauses(const struct timeline *timeline);
+/* Apply a record of such a type. Records must be in the order of time. */
+void timeline_apply_record(struct timeline *tl, const struct perf_record *record);
 
-/* Returns the hits of breakpoints and probes, in order of time. They refer to the file. */
-const struct hits *timeline_hits(const struct timeline *timeline);
+/* List the processes of `code`, before any record is applied. */
+void timeline_list_writers(struct timeline *tl);
 
-/* Returns all `*count` mapped files, by index. */
-const struct mapped_file *const *timeline_files(const struct timeline *timeline, size_t *count);
+/* Map JIT code written before `time` (ns). */
+void timeline_apply_code(struct timeline *tl, uint64_t time);
 
-/* Returns the number of address spaces (their indices are 0 .. n-1). */
-size_t timeline_space_count(const struct timeline *timeline);
-
-/* Returns the number of skipped records of unknown types. */
-uint64_t timeline_unknown_records(const struct timeline *timeline);
+/* Name threads of THREAD_MAP records that have no name from other records. */
+void timeline_name_threads(struct timeline *tl);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Apply each sideband record to the history. */
-#include "decoder/timeline/timeline_records.h"
+#include "decoder/timeline/timeline.h"
 
 static bool writes_code(const struct timeline *tl, int32_t pid)
 {

@@ -19,6 +19,12 @@ struct thread {
 	uint64_t begin, end;
 };
 
+/* Returns the last name of a thread (NULL: unknown), or NULL. */
+static inline const char *thread_last_name(const struct thread *thread)
+{
+	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
+}
+
 struct process {
 	int32_t pid;
 	/* The mappings from `begin` up to the next epoch of the process. */

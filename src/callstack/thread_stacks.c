@@ -88,14 +88,15 @@ static void list_forks(struct thread_stacks *stacks, const struct thread *const 
 
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline)
 {
-	const struct thread *const *threads = timeline_threads(timeline, &stacks->count);
+	const struct thread *const *threads = timeline->threads.threads;
 
+	stacks->count = timeline->threads.count;
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
 	if (callstack_inherits(stacks->machine)) {
 		list_forks(stacks, threads);
 		find_last_clones(stacks, threads);
 	}
-	stacks->pauses = stacks->show_pauses ? timeline_pauses(timeline) : NULL;
+	stacks->pauses = stacks->show_pauses && timeline->pauses.count ? &timeline->pauses : NULL;
 }
 
 static struct thread_state *state_of(const struct thread_stacks *stacks,

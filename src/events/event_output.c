@@ -102,19 +102,17 @@ static void init_mark(struct symbol *mark, struct name_table *names, const char 
 void event_output_init(struct event_output *output, const struct event_output_input *input,
 		       struct name_table *names)
 {
-	size_t count;
-
 	*output = (struct event_output){ .input = *input };
 	init_mark(&output->ptwrite, names, "ptwrite", SYMBOL_MARK);
 	init_mark(&output->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
 	if (!input->writer)
 		return;
-	timeline_threads(input->timeline, &count);
 	output->tracks = (struct event_tracks){
 		.writer = input->writer,
 		.timeline = input->timeline,
 		.filter = input->filter,
-		.named = alloc_zeroed(count + 1, sizeof(*output->tracks.named)),
+		.named = alloc_zeroed(input->timeline->threads.count + 1,
+				      sizeof(*output->tracks.named)),
 		.unknown = input->facts.free_id,
 	};
 }

@@ -74,9 +74,6 @@ struct event_tracks {
 	uint64_t slices;                   /* begun up to now, marks included */
 };
 
-/* Returns the last name of a thread (NULL: unknown), or NULL. */
-const char *event_thread_name(const struct thread *thread);
-
 /* Returns the track of a thread, whose name is written; NULL: the track of unknown threads. */
 struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct thread *thread);
 

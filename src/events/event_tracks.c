@@ -2,18 +2,13 @@
 /* Open and name the tracks of events. */
 #include "src/events/event_output.h"
 
-const char *event_thread_name(const struct thread *thread)
-{
-	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
-}
-
 /* Name only threads that have events: Perfetto shows a track for each name. */
 static void name_thread(struct event_tracks *tracks, const struct thread *thread,
 			struct ftf_thread track)
 {
 	const struct thread *leader =
 		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
-	const char *process = event_thread_name(leader), *name = event_thread_name(thread);
+	const char *process = thread_last_name(leader), *name = thread_last_name(thread);
 
 	/* Write an empty name like a missing one: the record also names the thread's process. */
 	if (!name)

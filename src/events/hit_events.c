@@ -27,7 +27,7 @@ static void find_passed(const struct event_output_input *input, const struct hit
 static void show_hit(const struct event_output_input *input, const struct hit *hit,
 		     const struct thread *thread, struct hit_output *output)
 {
-	const struct hits *hits = timeline_hits(input->timeline);
+	const struct hits *hits = &input->timeline->hits;
 	const struct perf_sample *sample = &hit->sample;
 	struct shown_hit shown = {
 		.time = sample->time,
@@ -52,7 +52,7 @@ static void show_hit(const struct event_output_input *input, const struct hit *h
 
 void hit_events_show(const struct event_output_input *input, struct hit_output *output)
 {
-	const struct hits *hits = timeline_hits(input->timeline);
+	const struct hits *hits = &input->timeline->hits;
 
 	for (size_t i = 0; i < hits->count; i++) {
 		const struct thread *thread = NULL;

@@ -94,7 +94,7 @@ static uint64_t start_counter(struct event_tracks *tracks, const struct counted_
 			      uint64_t time, struct event_record *record)
 {
 	const struct thread *thread = owner->key.thread;
-	const char *name = event_thread_name(thread);
+	const char *name = thread_last_name(thread);
 	bool is_cpu = owner->key.cpu != EVENT_NO_CPU;
 	struct ftf_thread track = is_cpu ? event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track
 					 : event_tracks_thread(tracks, thread);

@@ -11,8 +11,9 @@ struct perf_record_events {
 	/* Owned; by thread, then time: see sched_priorities_read(). */
 	struct sched_priority *priorities;
 	size_t priority_count, priority_room;
-	uint64_t untimed;           /* samples without a time, or without thread and CPU */
-	struct sched_points points; /* the tracepoints that are not written as instants */
+	uint64_t untimed; /* samples without a time, or without thread and CPU */
+	/* Borrowed: the tracepoints that are not written as instants. */
+	const struct sched_points *points;
 };
 
 /* ---- Priorities ---------------------------------------------------------- */
@@ -35,23 +36,22 @@ COMPARE_BY_TWO(by_thread, struct sched_priority, tid, time)
 /* Read the priorities of all samples of the tracepoints, if there are any. */
 static void sched_priorities_read(struct perf_record_events *records)
 {
-	struct sched_points points;
+	const struct sched_points *points = records->points;
 	struct perf_record record;
 	struct perf_sample sample;
 	struct sched_point point;
 	uint64_t position = 0;
 	bool any = false;
 
-	sched_points_init(&points, records->input->file);
 	for (int kind = 0; kind < SCHED_KINDS; kind++)
-		any |= points.formats[kind].recorded &&
-		       points.formats[kind].fields[SCHED_PRIORITY].size;
+		any |= points->formats[kind].recorded &&
+		       points->formats[kind].fields[SCHED_PRIORITY].size;
 	if (!any)
 		return;
 	while (perf_file_next(records->input->file, &position, &record, NULL)) {
 		if (record.type != PERF_RECORD_SAMPLE ||
 		    perf_sample_read(records->input->file, &record, &sample) < 0 ||
-		    !sched_points_read(&points, &sample, &point) || !point.has_priority)
+		    !sched_points_read(points, &sample, &point) || !point.has_priority)
 			continue;
 		*ARRAY_ADD(records->priorities, records->priority_count, records->priority_room) =
 			(struct sched_priority){ sample.time, point.tid, point.priority };
@@ -102,7 +102,7 @@ static void write_wakeup(struct perf_record_events *records, const struct perf_s
 	const struct thread *thread, *waker;
 
 	if (point->tid <= 0 ||
-	    (point->kind == SCHED_WAKEUP && records->points.formats[SCHED_WAKING].recorded))
+	    (point->kind == SCHED_WAKEUP && records->points->formats[SCHED_WAKING].recorded))
 		return;
 	thread = timeline_borrow_thread(tracks->timeline, point->tid, sample->time);
 	waker = sample->tid > 0
@@ -134,7 +134,7 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 		records->untimed += records->input->samples;
 		return;
 	}
-	if (sched_points_read(&records->points, &sample, &point)) {
+	if (sched_points_read(records->points, &sample, &point)) {
 		if (point.kind != SCHED_SWITCH)
 			write_wakeup(records, &sample, &point);
 		return;
@@ -195,7 +195,7 @@ static void warn_formatless(const struct perf_record_events *records)
 
 		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
 		    starts_with(attr->name, "sched:sched_switch") &&
-		    !records->points.formats[SCHED_SWITCH].recorded)
+		    !records->points->formats[SCHED_SWITCH].recorded)
 			diag_warn(records->input->diag, "tracepoint-format",
 				  "sched:sched_switch: the recording lacks the event's format "
 				  "(TRACING_DATA), so its samples are not shown as switches");
@@ -234,16 +234,13 @@ static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t 
 
 /* Perfetto makes a track of each CPU and the states of threads of scheduling records. */
 
-static bool are_recorded(const struct perf_file *file)
+static bool are_recorded(const struct timeline *timeline, const struct perf_file *file)
 {
-	struct sched_points points;
-
 	for (size_t i = 0; i < file->attr_count; i++) {
 		if (file->attrs[i].attr.context_switch)
 			return true;
 	}
-	sched_points_init(&points, file);
-	return points.formats[SCHED_SWITCH].recorded;
+	return timeline->points.formats[SCHED_SWITCH].recorded;
 }
 
 /* Returns why the thread left the CPU; its exit record comes before its last switch. */
@@ -329,17 +326,7 @@ static uint64_t write_cpu(const struct perf_record_events *records,
 
 uint64_t record_events_count_switches(const struct timeline *timeline, const struct perf_file *file)
 {
-	uint64_t sum = 0;
-	size_t count;
-	int32_t cpu;
-
-	if (!are_recorded(file))
-		return 0;
-	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
-		timeline_switches(timeline, cpu, &count);
-		sum += count;
-	}
-	return sum;
+	return are_recorded(timeline, file) ? timeline->switches.count : 0;
 }
 
 /*
@@ -350,19 +337,17 @@ uint64_t record_events_count_switches(const struct timeline *timeline, const str
 static void write_switches(const struct perf_record_events *records)
 {
 	const struct timeline *timeline = records->tracks->timeline;
+	const struct cpu_switch *all = timeline->switches.switches;
 	uint64_t untimed = 0;
-	int32_t cpu;
+	size_t count;
 
-	if (!are_recorded(records->input->file))
+	if (!are_recorded(timeline, records->input->file))
 		return;
-	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
-		const struct cpu_switch *switches;
-		size_t count;
-
-		switches = timeline_switches(timeline, cpu, &count);
+	for (size_t i = 0; i < timeline->switches.count; i += count) {
+		timeline_switches(timeline, all[i].cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
-		if (cpu <= UINT16_MAX)
-			untimed += write_cpu(records, switches, count);
+		if (all[i].cpu <= UINT16_MAX)
+			untimed += write_cpu(records, &all[i], count);
 	}
 	if (untimed)
 		diag_warn(records->input->diag, "switches-untimed",
@@ -373,13 +358,14 @@ static void write_switches(const struct perf_record_events *records)
 
 void record_events_write(struct event_output *output, uint64_t begin)
 {
-	struct perf_record_events records = { .input = &output->input, .tracks = &output->tracks };
+	struct perf_record_events records = { .input = &output->input,
+					      .tracks = &output->tracks,
+					      .points = &output->input.timeline->points };
 	struct perf_record record;
 	uint64_t position = 0, first_time = 0; /* ns: the earliest of a record */
 
 	sched_priorities_read(&records);
 	write_switches(&records);
-	sched_points_init(&records.points, records.input->file);
 	warn_formatless(&records);
 	while (perf_file_next(records.input->file, &position, &record, NULL)) {
 		if (record.id.time && (!first_time || record.id.time < first_time))

@@ -56,8 +56,8 @@ static const struct thread *first_child(const struct thread *const *threads, siz
 
 static void gather_threads(struct history *history, const struct timeline *timeline, int32_t pid)
 {
-	size_t count, seen = 0;
-	const struct thread *const *threads = timeline_threads(timeline, &count);
+	const struct thread *const *threads = timeline->threads.threads;
+	size_t count = timeline->threads.count, seen = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct thread *thread = threads[i], *child;

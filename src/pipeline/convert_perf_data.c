@@ -162,7 +162,7 @@ static void *add_track(void *context, const struct thread *thread)
 		return output_pipeline_add_track(&c->pipeline, 0, 0, "swapper", "swapper");
 	main_thread = timeline_borrow_thread(c->recording.timeline, thread->pid, thread->begin);
 	return output_pipeline_add_track(&c->pipeline, thread->pid, thread->tid,
-					 event_thread_name(main_thread), event_thread_name(thread));
+					 thread_last_name(main_thread), thread_last_name(thread));
 }
 
 /* magic-trace's times start at the earliest hit or event, and hits precede. */
@@ -496,27 +496,23 @@ static int write_rest(struct conversion *c, struct error *err)
 static void report_threads(const struct conversion *c)
 {
 	const struct call_tree *tree = &c->pipeline.totals.tree;
-	const struct thread *const *threads;
-	size_t count;
+	const struct thread_table *known = &c->recording.timeline->threads;
 
-	threads = timeline_threads(c->recording.timeline, &count);
-	for (size_t i = 0; i <= count; i++) {
+	for (size_t i = 0; i <= known->count; i++) {
 		size_t track = c->threads[i].track - 1; /* huge: no track */
 		bool counted = c->pipeline.totals.report && track < tree->thread_room;
 
 		if (c->threads[i].has_branches)
-			report_thread(c->report, i < count ? threads[i] : NULL,
+			report_thread(c->report, i < known->count ? known->threads[i] : NULL,
 				      counted ? &tree->threads[track] : NULL);
 	}
 }
 
 static void report_files(const struct conversion *c)
 {
-	const struct mapped_file *const *files;
-	size_t count;
+	const struct mapped_file *const *files = c->recording.timeline->files.files;
 
-	files = timeline_files(c->recording.timeline, &count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < c->recording.timeline->files.count; i++) {
 		struct dso *dso = resolver_borrow_dso(&c->recording.resolver, files[i]);
 		struct dso_info found = dso_info(dso);
 
@@ -559,7 +555,7 @@ static void report_result(struct conversion *c)
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);
-	summary->unknown_records = timeline_unknown_records(recording->timeline);
+	summary->unknown_records = recording->timeline->unknown_records;
 }
 
 /* ---- The conversion ------------------------------------------------------ */
@@ -587,13 +583,11 @@ static int open_mode(struct conversion *c, struct error *err)
 
 static const struct dso *find_program(struct conversion *c)
 {
-	const struct mapped_file *const *files;
+	const struct file_table *table = &c->recording.timeline->files;
 	const struct dso *dso = NULL;
-	size_t count;
 
-	files = timeline_files(c->recording.timeline, &count);
-	for (size_t i = 0; i < count && (!dso || dso->state != DSO_FOUND); i++)
-		dso = resolver_borrow_dso(&c->recording.resolver, files[i]);
+	for (size_t i = 0; i < table->count && (!dso || dso->state != DSO_FOUND); i++)
+		dso = resolver_borrow_dso(&c->recording.resolver, table->files[i]);
 	return dso;
 }
 
@@ -601,14 +595,13 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 {
 	struct perf_recording *recording = &c->recording;
 	struct callstack_options machine = { .names = names, .diag = c->diag };
-	size_t file_count;
 	const struct overlay_recording overlaid = { .file = &recording->file,
 						    .info = &recording->auxtrace.info };
 
 	report_phase(c->report, "read");
 	if (recording_open(recording, c->options, names, c->diag, err) < 0)
 		return -1;
-	timeline_threads(recording->timeline, &c->thread_count);
+	c->thread_count = recording->timeline->threads.count;
 	c->threads = alloc_zeroed(c->thread_count + 1, sizeof(*c->threads));
 	if (c->options->overlay_count)
 		overlay_calls_init(&c->overlay_calls, names);
@@ -642,10 +635,9 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	if (open_streams(c, err) < 0)
 		return -1;
 	open_events(c, names);
-	if (c->pipeline.machine && !c->options->quiet) {
-		timeline_files(recording->timeline, &file_count);
-		c->nameless.ns = alloc_zeroed(file_count + 1, sizeof(*c->nameless.ns));
-	}
+	if (c->pipeline.machine && !c->options->quiet)
+		c->nameless.ns =
+			alloc_zeroed(recording->timeline->files.count + 1, sizeof(*c->nameless.ns));
 	c->counters.length = c->options->counters;
 	return 0;
 }

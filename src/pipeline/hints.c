@@ -81,12 +81,11 @@ void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver
 
 static void print_known_threads(const struct timeline *timeline, FILE *out)
 {
-	const struct thread *const *threads;
-	size_t count, listed = 0, more = 0;
+	const struct thread *const *threads = timeline->threads.threads;
+	size_t listed = 0, more = 0;
 
-	threads = timeline_threads(timeline, &count);
-	for (size_t i = 0; i < count; i++) {
-		const char *name = event_thread_name(threads[i]);
+	for (size_t i = 0; i < timeline->threads.count; i++) {
+		const char *name = thread_last_name(threads[i]);
 
 		if (threads[i]->tid <= 0)
 			continue;
@@ -205,10 +204,9 @@ static const struct mapped_file *take_most(struct nameless_time *nameless,
 					   const struct timeline *timeline, unsigned *percent)
 {
 	const struct mapped_file *most = NULL;
-	size_t count;
-	const struct mapped_file *const *all = timeline_files(timeline, &count);
+	const struct mapped_file *const *all = timeline->files.files;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < timeline->files.count; i++)
 		if (nameless->ns[i] > (most ? nameless->ns[most->index] : 0) &&
 		    all[i]->path[0] == '/' &&
 		    resolver_borrow_dso(resolver, all[i])->state == DSO_FOUND)

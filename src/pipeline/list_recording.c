@@ -224,14 +224,14 @@ static void find_times(struct sideband_list *list)
 	const struct timeline *timeline = list->recording->timeline;
 	const struct event_filter *filter = &list->recording->filter;
 	const struct perf_features *features = &list->recording->file.features;
-	const struct thread *const *threads = timeline_threads(timeline, &list->thread_count);
-	const struct cpu_switch *switches;
-	size_t count;
-	int32_t cpu;
+	const struct thread *const *threads = timeline->threads.threads;
+	const struct cpu_switch *switches = timeline->switches.switches;
+	size_t count = timeline->switches.count;
 
 	add_buffer_times(list);
 	add_time(list, features->first_sample_time);
 	add_time(list, features->last_sample_time);
+	list->thread_count = timeline->threads.count;
 	list->threads = alloc_zeroed(list->thread_count + 1, sizeof(*list->threads));
 	for (size_t i = 0; i < list->thread_count; i++) {
 		list->threads[i].first = UINT64_MAX;
@@ -241,19 +241,15 @@ static void find_times(struct sideband_list *list)
 		for (size_t j = 0; j < threads[i]->name_count; j++)
 			see_thread(list, threads[i], threads[i]->names[j].time);
 	}
-	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
-		switches = timeline_switches(timeline, cpu, &count);
-		for (size_t j = 0; j < count; j++) {
-			see_thread(list, switches[j].thread, switches[j].time);
-			if (j)
-				see_thread(list, switches[j - 1].thread, switches[j].time);
-		}
+	for (size_t i = 0; i < count; i++) {
+		see_thread(list, switches[i].thread, switches[i].time);
+		if (i && switches[i - 1].cpu == switches[i].cpu)
+			see_thread(list, switches[i - 1].thread, switches[i].time);
 	}
 	/* The last thread of each CPU ran to the end. */
-	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
-		switches = timeline_switches(timeline, cpu, &count);
-		see_thread(list, switches[count - 1].thread, list->end);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (i + 1 == count || switches[i + 1].cpu != switches[i].cpu)
+			see_thread(list, switches[i].thread, list->end);
 }
 
 /* ---- Shares -------------------------------------------------------------- */
@@ -455,8 +451,7 @@ static int compare_threads(const void *left, const void *right, void *context)
 
 static json_t *threads_json(struct sideband_list *list)
 {
-	const struct thread *const *threads =
-		timeline_threads(list->recording->timeline, &list->thread_count);
+	const struct thread *const *threads = list->recording->timeline->threads.threads;
 	const struct thread **sorted = alloc_zeroed(list->thread_count + 1, sizeof(*sorted));
 	json_t *array = json_array();
 
@@ -534,8 +529,7 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 	uint64_t resolution = recording_resolution(recording);
 	bool known = list->begin <= list->end;
 	json_t *buffers = json_array(), *files = json_array();
-	size_t file_count;
-	const struct mapped_file *const *all = timeline_files(recording->timeline, &file_count);
+	const struct file_table *table = &recording->timeline->files;
 	json_t *answer = json_pack("{ss so so so ss ss so sI sI}", "format", "list", "command_line",
 				   json_text_or_null(features->command_line), "begin_ns",
 				   time_or_null(known, list->begin), "end_ns",
@@ -551,8 +545,8 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
 		json_array_append_new(buffers, buffer_json(list, &recording->auxtrace.streams[i]));
 	json_object_set_new(answer, "buffers", buffers);
-	for (size_t i = 0; i < file_count; i++)
-		json_array_append_new(files, file_json(list, all[i], report));
+	for (size_t i = 0; i < table->count; i++)
+		json_array_append_new(files, file_json(list, table->files[i], report));
 	json_object_set_new(answer, "files", files);
 	return answer;
 }
@@ -571,7 +565,7 @@ int list_recording(struct name_table *names, struct report *report, struct diag 
 		share_bytes(&list);
 		answer = make_answer(&list, report);
 		report_recording(report, &recording.file);
-		report->summary.unknown_records = timeline_unknown_records(recording.timeline);
+		report->summary.unknown_records = recording.timeline->unknown_records;
 		if (options->json_answer) {
 			json_dumpf(answer, text, REPORT_JSON_FLAGS);
 		} else {

@@ -83,14 +83,12 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	const struct timeline *timeline = recording->timeline;
 	struct kernel_files_options kernel = kernel_options(options);
 	uint64_t size = 0;
-	size_t file_count;
 
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
 		size += recording->auxtrace.streams[i].size;
 	direct_cache_expect(size);
 	resolver_init(&recording->resolver, timeline, recording->store, names);
-	timeline_files(timeline, &file_count);
-	code_files_init(&recording->code_files, &recording->resolver, file_count);
+	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
 	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;
 	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);
 	dso_store_offer_kallsyms(recording->store,
@@ -98,7 +96,7 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	recording->code_source = code_files_source(&recording->code_files);
 	recording->code_source.kernel = kernel_files_code(&recording->kernel_files);
 	recording->code =
-		code_image_open(&recording->code_source, timeline_space_count(timeline), diag);
+		code_image_open(&recording->code_source, timeline->processes.space_count, diag);
 }
 
 int recording_open(struct perf_recording *recording, const struct options *options,

@@ -217,16 +217,14 @@ static void warn_of_made_code(uint64_t gaps, struct diag *diag)
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag)
 {
-	const struct mapped_file *const *all;
+	const struct mapped_file *const *all = timeline->files.files;
 	char id[2 * ELF_BUILD_ID_MAX + 1];
 	unsigned listed = 0;
-	size_t count;
 	uint64_t made = 0;
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
-	all = timeline_files(timeline, &count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < timeline->files.count; i++) {
 		if (!is_wanted(files, all[i]))
 			continue;
 		if (is_made(all[i]->path)) {

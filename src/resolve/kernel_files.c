@@ -87,14 +87,12 @@ COMPARE_BY_TWO(compare_symbols, struct kernel_symbol, begin, time)
 static const struct kernel_symbol *sort_symbols(const struct timeline *timeline,
 						struct arena *arena, size_t *count)
 {
-	size_t records;
-	const struct kernel_symbol *symbols = timeline_kernel_symbols(timeline, &records);
-	struct kernel_symbol *sorted = arena_alloc(arena, records * sizeof(*sorted));
+	struct kernel_symbol *sorted = arena_alloc(arena, timeline->symbol_count * sizeof(*sorted));
 
 	*count = 0;
-	for (size_t i = 0; i < records; i++)
-		if (!symbols[i].gone)
-			sorted[(*count)++] = symbols[i];
+	for (size_t i = 0; i < timeline->symbol_count; i++)
+		if (!timeline->symbols[i].gone)
+			sorted[(*count)++] = timeline->symbols[i];
 	SORT(sorted, *count, compare_symbols);
 	return sorted;
 }
@@ -155,8 +153,7 @@ COMPARE_BY_TWO(compare_times, struct code_patch, time, order)
 static void add_patches(struct kernel_code *code, struct arena *arena,
 			const struct timeline *timeline, const struct perf_file *file)
 {
-	size_t programs = read_programs(file, NULL, 0, NULL), pokes, count;
-	const struct code_patch *poked = timeline_code_patches(timeline, &pokes);
+	size_t programs = read_programs(file, NULL, 0, NULL), pokes = timeline->patch_count, count;
 	const struct kernel_symbol *symbols;
 	struct code_patch *patches;
 
@@ -168,7 +165,7 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 	read_programs(file, symbols, count, patches);
 	advance_first_programs(patches, programs);
 	if (pokes)
-		memcpy(patches + programs, poked, pokes * sizeof(*patches));
+		memcpy(patches + programs, timeline->patches, pokes * sizeof(*patches));
 	for (size_t i = 0; i < code->patch_count; i++)
 		patches[i].order = i;
 	SORT(patches, code->patch_count, compare_times);
@@ -308,11 +305,9 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 /* Returns the kernel's mappings; NULL: unknown. */
 static const struct address_space *kernel_space(const struct timeline *timeline)
 {
-	const struct thread *const *threads;
-	size_t count;
+	const struct thread_table *table = &timeline->threads;
 
-	threads = timeline_threads(timeline, &count);
-	return count ? threads[0]->process->epochs[0].space->kernel : NULL;
+	return table->count ? table->threads[0]->process->epochs[0].space->kernel : NULL;
 }
 
 /* Returns the recorded mapping of the kernel itself, or NULL. */

@@ -106,13 +106,11 @@ static const struct symbol *kernel_names_find(const struct kernel_names *kernel,
  */
 static int32_t *list_pids(const struct timeline *timeline)
 {
-	size_t thread_count, space_count = timeline_space_count(timeline);
-	const struct thread *const *threads = timeline_threads(timeline, &thread_count);
-	int32_t *pids = alloc_zeroed(space_count, sizeof(*pids));
+	int32_t *pids = alloc_zeroed(timeline->processes.space_count, sizeof(*pids));
 
-	memset(pids, -1, space_count * sizeof(*pids));
-	for (size_t i = 0; i < thread_count; i++) {
-		const struct process *process = threads[i]->process;
+	memset(pids, -1, timeline->processes.space_count * sizeof(*pids));
+	for (size_t i = 0; i < timeline->threads.count; i++) {
+		const struct process *process = timeline->threads.threads[i]->process;
 
 		for (size_t e = 0; process && e < process->epoch_count; e++) {
 			int32_t *pid = &pids[process->epochs[e].space->index];
@@ -127,21 +125,18 @@ static int32_t *list_pids(const struct timeline *timeline)
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names)
 {
-	const struct kernel_symbol *symbols;
-	const struct mapped_file *const *files;
-	size_t count;
+	const struct mapped_file *const *files = timeline->files.files;
+	size_t count = timeline->files.count;
 
-	files = timeline_files(timeline, &count);
 	resolver->store = store;
 	resolver->dsos = alloc_zeroed(count, sizeof(struct dso *));
 	for (size_t i = 0; i < count; i++)
 		resolver->dsos[files[i]->index] = dso_store_borrow(
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
 	resolver->pids = list_pids(timeline);
-	resolver->jits = alloc_zeroed(2 * timeline_space_count(timeline), sizeof(struct dso *));
+	resolver->jits = alloc_zeroed(2 * timeline->processes.space_count, sizeof(struct dso *));
 	direct_cache_init(&resolver->addresses, ADDRESS_CACHE_BITS, sizeof(struct cached_location));
-	symbols = timeline_kernel_symbols(timeline, &count);
-	kernel_names_init(&resolver->kernel, symbols, count, names);
+	kernel_names_init(&resolver->kernel, timeline->symbols, timeline->symbol_count, names);
 	_Static_assert(sizeof(struct known_branch) == CACHE_LINE, "one slot per cache line");
 	direct_cache_init(&resolver->branches, BRANCH_CACHE_BITS, sizeof(struct known_branch));
 }

@@ -32,7 +32,7 @@ static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64
 static int resolve_hit(const struct event_filter *filter, const struct timeline *timeline,
 		       struct time_bound *bound, struct error *err)
 {
-	const struct hits *hits = timeline_hits(timeline);
+	const struct hits *hits = &timeline->hits;
 	bool before = bound->base == TIME_BEFORE_HIT;
 	uint32_t count = 0;
 
@@ -131,7 +131,7 @@ static void need_parents(struct event_filter *filter, const struct thread *threa
 
 static void choose_needed(struct event_filter *filter, const struct timeline *timeline)
 {
-	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);
+	const struct thread *const *threads = timeline->threads.threads;
 
 	if (!event_filter_by_thread(filter))
 		return;
@@ -156,11 +156,10 @@ static void choose_needed(struct event_filter *filter, const struct timeline *ti
 static bool wants_tid(const struct event_filter *filter, const struct timeline *timeline,
 		      int32_t tid)
 {
-	size_t count;
-	const struct thread *const *threads = timeline_threads(timeline, &count);
+	const struct thread *const *threads = timeline->threads.threads;
 	bool known = false;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < timeline->threads.count; i++) {
 		if (threads[i]->tid != tid)
 			continue;
 		known = true;
@@ -210,16 +209,14 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
 		      struct error *err)
 {
-	const struct thread *const *threads;
-
 	*filter = (struct event_filter){ .selection = &options->select, .end = UINT64_MAX };
 	filter->active = selection_of_events(filter->selection);
 	if (!filter->active)
 		return 0;
-	threads = timeline_threads(timeline, &filter->thread_count);
+	filter->thread_count = timeline->threads.count;
 	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
 	for (size_t i = 0; i < filter->thread_count; i++)
-		filter->threads[i] = wants_thread(filter->selection, threads[i]);
+		filter->threads[i] = wants_thread(filter->selection, timeline->threads.threads[i]);
 	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
 	if (options->command != COMMAND_LIST) /* `list` has no stacks */
 		choose_needed(filter, timeline);

@@ -40,7 +40,8 @@ static void read_history(const struct perf_file *file, struct diag *diag)
 
 	if (!timeline)
 		return;
-	threads = timeline_threads(timeline, &count);
+	threads = timeline->threads.threads;
+	count = timeline->threads.count;
 	for (size_t i = 0; i < count; i++)
 		timeline_borrow_thread(timeline, threads[i]->tid, threads[i]->end);
 	for (int32_t cpu = -1; cpu < 4; cpu++)

@@ -194,7 +194,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 					      flags & FLAG_FUNCTIONS ? find_function : NULL,
 				      .kernel = flags & FLAG_KERNEL ? &kernel : NULL };
 	struct code_image *code =
-		code_image_open(&source, timeline_space_count(world.timeline), &world.diag);
+		code_image_open(&source, world.timeline->processes.space_count, &world.diag);
 	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
 	struct aux_piece pieces[2] = {
 		{ .bytes = trace, .size = half, .reference = SAMPLE_START },

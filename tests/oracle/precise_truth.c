@@ -276,7 +276,7 @@ static void run(struct pipeline *p, struct check *check)
 	struct callstack_options options = { .sink = &nowhere, .names = &p->names };
 	struct callstack_machine *machine = callstack_precise_open(&options);
 	struct code_image *code =
-		code_image_open(&p->source, timeline_space_count(p->timeline), &p->diag);
+		code_image_open(&p->source, p->timeline->processes.space_count, &p->diag);
 	struct pt_stream **streams = alloc_zeroed(p->auxtrace.stream_count, sizeof(*streams));
 	struct branch_merge merge;
 	const struct branch_event *events;
@@ -353,11 +353,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	p.timeline = timeline_open(&p.file, NULL, 0, &p.diag);
-	timeline_threads(p.timeline, &thread_count);
+	thread_count = p.timeline->threads.count;
 	check.threads = alloc_zeroed(thread_count, sizeof(*check.threads));
 	resolver_init(&p.resolver, p.timeline, dso_store_open(&options, &p.names, &p.diag),
 		      &p.names);
-	timeline_files(p.timeline, &count);
+	count = p.timeline->files.count;
 	code_files_init(&p.files, &p.resolver, count);
 	p.source = code_files_source(&p.files);
 	run(&p, &check);

@@ -124,7 +124,8 @@ static const struct address_space *space_of(const struct timeline *timeline)
 	const struct thread *const *threads;
 	size_t count;
 
-	threads = timeline_threads(timeline, &count);
+	threads = timeline->threads.threads;
+	count = timeline->threads.count;
 	for (size_t i = 0; i < count && !process; i++)
 		process = threads[i]->process && threads[i]->pid > 0 ? threads[i]->process : NULL;
 	return process ? process->epochs[process->epoch_count - 1].space : NULL;

@@ -458,7 +458,7 @@ static void stop_words(const struct slow_answer *answer, const struct slow_clust
 
 static void print_thread(const struct thread *thread, FILE *out)
 {
-	const char *name = thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
+	const char *name = thread_last_name(thread);
 
 	if (name)
 		escaped_text_print(name, strlen(name), out);

@@ -352,14 +352,12 @@ static struct thread_samples *count_event(struct sqlite_output *sqlite,
 					  const struct branch_event *event)
 {
 	const struct thread *thread = event->thread;
-	size_t names = thread ? thread->name_count : 0;
 	struct thread_samples *own;
 
 	if (!thread)
 		sqlite->thread = sqlite->comm = 0;
 	else if (sqlite->last != thread)
-		set_thread(sqlite, thread->pid, thread->tid,
-			   names ? thread->names[names - 1].text : NULL);
+		set_thread(sqlite, thread->pid, thread->tid, thread_last_name(thread));
 	sqlite->last = thread;
 	sqlite->of_threads = alloc_grow_zeroed(sqlite->of_threads, &sqlite->thread_room,
 					       (size_t)sqlite->thread + 1, sizeof(*own));

@@ -133,7 +133,7 @@ static void decode(const struct auxtrace *aux, size_t index, const struct timeli
 	diag_init(&diag);
 	for (int engine = PT_ENGINE_FAST; engine <= PT_ENGINE_LIBIPT; engine++) {
 		struct code_image *code =
-			code_image_open(&source, timeline_space_count(timeline), &diag);
+			code_image_open(&source, timeline->processes.space_count, &diag);
 		struct pt_stream_input input = { .info = &aux->info,
 						 .aux = &aux->streams[index],
 						 .timeline = timeline,
@@ -187,7 +187,7 @@ static struct outcome read_damaged(void)
 		while (perf_file_next(&file, &position, &record, &diag))
 			outcome.records++;
 		timeline = timeline_open(&file, NULL, 0, &diag);
-		timeline_threads(timeline, &outcome.threads);
+		outcome.threads = timeline->threads.count;
 		read_trace(&file, timeline, &outcome);
 		timeline_close(timeline);
 	} else {

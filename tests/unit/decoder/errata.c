@@ -80,7 +80,7 @@ static void read_events(struct events *events, const struct auxtrace *auxtrace,
 	struct diag diag;
 
 	diag_init(&diag);
-	code = code_image_open(&source, timeline_space_count(timeline), &diag);
+	code = code_image_open(&source, timeline->processes.space_count, &diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace->info,
 							   .aux = &auxtrace->streams[0],
 							   .timeline = timeline,

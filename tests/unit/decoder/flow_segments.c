@@ -360,7 +360,7 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL, NULL, NULL };
 	struct code_image *code =
-		code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
+		code_image_open(&source, run.timeline->processes.space_count, &run.diag);
 	struct pt_stream_input input = {
 		.info = &run.auxtrace.info,
 		.aux = &run.auxtrace.streams[0],
@@ -512,7 +512,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 
 	begin(1, (struct dice){ 20, 5, 0, 0, 0, false });
 	delay = 1000;
-	code = code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
+	code = code_image_open(&source, run.timeline->processes.space_count, &run.diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
 							   .aux = &run.auxtrace.streams[0],
 							   .timeline = run.timeline,

@@ -104,8 +104,8 @@ static void compare_mmap(const char *record)
 	path = strchr(permissions + 3, ' ') + 1;
 	if (!memchr(permissions + 3, 'x', (size_t)(path - permissions - 3)))
 		return;
-	thread = pid == -1 ? timeline_threads(timeline, &(size_t){ 0 })[0]
-			   : timeline_borrow_thread(timeline, pid, 0);
+	thread =
+		pid == -1 ? timeline->threads.threads[0] : timeline_borrow_thread(timeline, pid, 0);
 	ck_assert_ptr_nonnull(thread);
 	ck_assert_msg(has_mapping(thread->process, address, offset, path), "%s", record);
 }

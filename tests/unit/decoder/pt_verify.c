@@ -77,7 +77,7 @@ static struct pt_verdict verify(uint64_t every)
 	auxtrace.info.tsc_ctc_ratio_n = PERIOD;
 	auxtrace.info.tsc_ctc_ratio_d = 1;
 	timeline = timeline_open(&file, NULL, 0, &diag);
-	code = code_image_open(&source, timeline_space_count(timeline), &diag);
+	code = code_image_open(&source, timeline->processes.space_count, &diag);
 	ck_assert_int_eq(pt_verify(&(struct pt_stream_input){ .info = &auxtrace.info,
 							      .aux = &auxtrace.streams[0],
 							      .timeline = timeline,

@@ -128,7 +128,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 {
 	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel, NULL };
 	struct code_image *code =
-		code_image_open(&source, timeline_space_count(timeline), &run.diag);
+		code_image_open(&source, timeline->processes.space_count, &run.diag);
 	struct code_counter counter = { add_counts };
 	struct pt_stream_input input = {
 		.info = &auxtrace->info,

@@ -401,7 +401,8 @@ START_TEST(build_ids_come_with_the_mapping_or_from_their_feature)
 	map(-1, "[kernel.kallsyms]_text", UINT64_C(0xffffffff81000000), 0x1000);
 	map(5, "/a", 0x9000, 0x1000);
 	open_built();
-	files = timeline_files(timeline, &count);
+	files = timeline->files.files;
+	count = timeline->files.count;
 	ck_assert_uint_eq(count, 4);
 	ck_assert_str_eq(files[0]->path, "/a");
 	ck_assert_uint_eq(files[0]->build_id_size, 20);
@@ -431,7 +432,8 @@ START_TEST(the_vdso_of_a_32_bit_process_is_another_one)
 	map(5, "[vdso]", UINT64_C(0x7fffabcd1000), 0x1000);
 	map(6, "[vdso]", 0xf7fc1000, 0x1000);
 	open_built();
-	files = timeline_files(timeline, &count);
+	files = timeline->files.files;
+	count = timeline->files.count;
 	ck_assert_uint_eq(count, 2);
 	ck_assert_str_eq(files[0]->path, "[vdso]");
 	ck_assert_mem_eq(files[0]->build_id, id, 20);
@@ -489,7 +491,7 @@ START_TEST(a_tid_that_is_used_again_is_another_thread)
 	at(400, 9); /* its exit was lost */
 	perf_data_add_comm(&data, 0, 9, 7, "third");
 	open_built();
-	timeline_threads(timeline, &count);
+	count = timeline->threads.count;
 	first = timeline_borrow_thread(timeline, 7, 0);
 	second = timeline_borrow_thread(timeline, 7, 399);
 	third = timeline_borrow_thread(timeline, 7, 400);
@@ -527,7 +529,7 @@ START_TEST(a_record_of_a_wrong_process_makes_no_second_thread)
 	ck_assert_ptr_eq(timeline_borrow_thread(timeline, 7, 500), thread);
 	ck_assert_uint_eq(thread->end, UINT64_MAX);
 	ck_assert_uint_eq(thread->name_count, 2);
-	timeline_threads(timeline, &count);
+	count = timeline->threads.count;
 	ck_assert_uint_eq(count, 3); /* and tid 5, and tid 7 of pid 9 */
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 }
@@ -687,7 +689,7 @@ START_TEST(namespaces_change_nothing)
 	open_built();
 	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
 	ck_assert_uint_eq(timeline_borrow_thread(timeline, 5, 100)->name_count, 1);
-	ck_assert_uint_eq(timeline_unknown_records(timeline), 0);
+	ck_assert_uint_eq(timeline->unknown_records, 0);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -737,8 +739,8 @@ START_TEST(a_pause_is_of_the_threads_that_ran_in_it)
 	at(250, 7);
 	perf_data_add_switch(&data, true, 8, 8);
 	open_built();
-	pauses = timeline_pauses(timeline);
-	ck_assert_ptr_nonnull(pauses);
+	pauses = &timeline->pauses;
+	ck_assert_uint_ne(pauses->count, 0);
 	/* Its own pause: wherever the trace resumes. */
 	ck_assert_uint_eq(trace_pauses_find(pauses, 5, 0, 90, 300), 100);
 	ck_assert_uint_eq(trace_pauses_find(pauses, 5, -1, 105, 106), 0);
@@ -782,15 +784,14 @@ START_TEST(changes_of_the_kernels_code_come_in_the_order_of_time)
 	static const uint8_t later[] = { 1, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 2, 0, 0x90, 0xcc, 0xc3 };
 	static const uint8_t sooner[] = { 2, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 1, 0, 0xc3 };
 	const struct code_patch *patches;
-	size_t count;
 
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 200 });
 	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, later, sizeof(later));
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 100 });
 	perf_data_add_record(&data, PERF_RECORD_TEXT_POKE, 0, sooner, sizeof(sooner));
 	open_built();
-	patches = timeline_code_patches(timeline, &count);
-	ck_assert_uint_eq(count, 2);
+	patches = timeline->patches;
+	ck_assert_uint_eq(timeline->patch_count, 2);
 	ck_assert_uint_eq(patches[0].time, 100);
 	ck_assert_uint_eq(patches[0].old_size, 0);
 	ck_assert_uint_eq(patches[1].address, UINT64_C(0x8000000000000001));
@@ -829,10 +830,10 @@ START_TEST(records_without_history_change_nothing)
 			perf_data_add_user_record(&data, types[i], bytes, sizeof(bytes));
 	}
 	open_built();
-	timeline_threads(timeline, &count);
+	count = timeline->threads.count;
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
-	ck_assert_uint_eq(timeline_unknown_records(timeline), 0);
+	ck_assert_uint_eq(timeline->unknown_records, 0);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -848,7 +849,7 @@ START_TEST(a_record_whose_time_cannot_be_is_left_out_with_a_warning)
 	perf_data_add_comm(&data, 0, 6, 6, "later");
 	perf_data_add_comm(&data, 0, 7, 7, "later");
 	open_built();
-	timeline_threads(timeline, &count);
+	count = timeline->threads.count;
 	ck_assert_uint_eq(count, 1);
 	ck_assert_str_eq(diag.first->kind, "time-impossible");
 	ck_assert_uint_eq(diag.first->count, 2);
@@ -865,7 +866,7 @@ START_TEST(only_unknown_types_are_counted_as_unknown)
 	perf_data_add_user_record(&data, 4000, "", 1);
 	perf_data_add_user_record(&data, 0, "", 1);
 	open_built();
-	ck_assert_uint_eq(timeline_unknown_records(timeline), 3);
+	ck_assert_uint_eq(timeline->unknown_records, 3);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -908,7 +909,7 @@ START_TEST(many_threads_and_mappings_take_near_linear_time)
 	for (uint64_t i = 0; i < MAPPINGS; i++)
 		map(1, "//anon", 0x10000 + i * 7919 % MAPPINGS * 0x2000, 0x1000);
 	open_built();
-	timeline_threads(timeline, &count);
+	count = timeline->threads.count;
 	ck_assert_uint_eq(count, THREADS + 1);
 	ck_assert_uint_eq(process_of(1)->epoch_count, 1);
 	space = process_of(1)->epochs[0].space;

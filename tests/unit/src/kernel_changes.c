@@ -149,7 +149,7 @@ static void decode(enum pt_engine engine)
 {
 	struct code_source source = { find_nothing, NULL, NULL, NULL, kernel_files_code(&kernel),
 				      NULL };
-	struct code_image *code = code_image_open(&source, timeline_space_count(timeline), &diag);
+	struct code_image *code = code_image_open(&source, timeline->processes.space_count, &diag);
 	struct branch_event event;
 	struct pt_stream *stream;
 	struct auxtrace auxtrace;
@@ -495,11 +495,9 @@ static void map_kernel(uint64_t begin, uint64_t size, uint64_t file_offset, cons
 
 static void expect_name(uint64_t ip, const char *name)
 {
-	const struct thread *const *threads;
+	const struct thread *const *threads = timeline->threads.threads;
 	struct location location;
-	size_t count;
 
-	threads = timeline_threads(timeline, &count);
 	location = resolver_find(&resolver, threads[0]->process->epochs[0].space, ip);
 	ck_assert_ptr_nonnull(location.symbol);
 	ck_assert_str_eq(location.symbol->name->text, name);

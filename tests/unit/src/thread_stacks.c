@@ -165,7 +165,8 @@ static const struct thread *any_thread(unsigned *seed)
 	const struct thread *const *threads;
 	size_t count, index;
 
-	threads = timeline_threads(timeline, &count);
+	threads = timeline->threads.threads;
+	count = timeline->threads.count;
 	index = (size_t)rand_r(seed) % (count + 1);
 	return index < count ? threads[index] : NULL;
 }
