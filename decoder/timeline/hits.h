@@ -70,7 +70,7 @@ void hits_release(struct hits *hits);
 /* Returns whether an attribute of the file is an event of hits. */
 bool hits_are_of(const struct hits *hits, const struct perf_attr *attr);
 
-/* Returns the name of a hit's event, borrowed from the file; else "event N", written to `room`. */
+/* Returns the name of an event, borrowed from the file; else "event N", written to `room`. */
 const char *hits_event_name(const struct hits *hits, const struct perf_attr *attr, char room[32]);
 
 /* Read a hit by its index; `hit` borrows from the file.  Returns false if it cannot be read. */

@@ -509,13 +509,6 @@ void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event
 	state->early.cycles += event->cycles;
 }
 
-static void drop_slices(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	(void)sink;
-	(void)track;
-	(void)batch;
-}
-
 size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_event *events,
 			    size_t count)
 {
@@ -531,7 +524,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	     events->time > state->last_clone))
 		return count;
 	state->hidden = true;
-	dropping.events = drop_slices;
+	dropping.events = slice_sink_drop;
 	dropping.flush = NULL;
 	machine->sink = &dropping;
 	fed = thread_stacks_feed(stacks, events, count);

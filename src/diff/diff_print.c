@@ -275,11 +275,6 @@ static int compare_stacks(const void *left, const void *right)
 	return strcmp(a->root, b->root) ?: strcmp(a->rest, b->rest);
 }
 
-static void sort_lines(struct stack_lines *lines)
-{
-	SORT(lines->lines, lines->count, compare_stacks);
-}
-
 /* If each side has one thread whose name the other side lacks, the program was renamed. */
 static void join_renamed(struct stack_lines *lines)
 {
@@ -307,7 +302,7 @@ static void join_renamed(struct stack_lines *lines)
 		return;
 	for (size_t i = 0; i < size; i++)
 		alone[SIDE_A][i].root = alone[SIDE_B]->root;
-	sort_lines(lines);
+	SORT(lines->lines, lines->count, compare_stacks);
 }
 
 void diff_print_folded(const char *const texts[SIDES], const size_t sizes[SIDES], FILE *out)
@@ -319,7 +314,7 @@ void diff_print_folded(const char *const texts[SIDES], const size_t sizes[SIDES]
 		copies[side] = ALLOC_CHECKED(strndup(texts[side], sizes[side]));
 		add_lines(&lines, (enum diff_side)side, copies[side]);
 	}
-	sort_lines(&lines);
+	SORT(lines.lines, lines.count, compare_stacks);
 	join_renamed(&lines);
 	for (size_t i = 0; i < lines.count; i++) {
 		struct stack_line *line = &lines.lines[i];

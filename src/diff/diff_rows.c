@@ -85,16 +85,7 @@ static bool is_alone(const struct diff_row *row)
 /* Returns the index of the first row of a name. */
 static size_t row_of_name(const struct diff_rows *rows, const char *name)
 {
-	size_t first = 0, end = rows->count, middle;
-
-	while (first < end) {
-		middle = (first + end) / 2;
-		if (strcmp(rows->rows[middle].name, name) < 0)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return LOWER_BOUND(i, rows->count, strcmp(rows->rows[i].name, name) < 0);
 }
 
 static int compare_keys(const void *left, const void *right)

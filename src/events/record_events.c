@@ -153,11 +153,9 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 		track = event_tracks_thread(records->tracks, thread);
 	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
 	instant.event.thread = track;
-	snprintf(number, sizeof(number), "event %zu",
-		 (size_t)(sample.attr - records->input->file->attrs));
 	instant.event.name =
 		ftf_text(instant.writer,
-			 sample.attr->name && sample.attr->name[0] ? sample.attr->name : number);
+			 hits_event_name(&records->input->timeline->hits, sample.attr, number));
 	add_args(records, &sample, thread, &instant);
 	ftf_instant(records->tracks->writer, &instant.event);
 }

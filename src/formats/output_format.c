@@ -11,17 +11,10 @@ const struct output_format format_none = {
 	.default_output = DEFAULT_NONE,
 };
 
-static void pass_over(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	(void)sink;
-	(void)track;
-	(void)batch;
-}
-
 static void open_totals(struct format_output *output, const struct format_request *request)
 {
 	(void)request;
-	output->sink.events = pass_over;
+	output->sink.events = slice_sink_drop;
 }
 
 /* For `ptrace2ftf diff`: earlier stages sum the slices up for the report. */

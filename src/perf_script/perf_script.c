@@ -110,12 +110,11 @@ static const struct name *shown_name(struct script *script, const struct name *l
 {
 	static const char plt[] = "@plt";
 	struct name_table *names = script->options->names;
-	size_t length = strlen(linkage->text), tail = strlen(plt);
-	bool stub = length > tail && strcmp(linkage->text + length - tail, plt) == 0;
+	bool stub = ends_with(linkage->text, plt);
+	size_t length = strlen(linkage->text) - (stub ? strlen(plt) : 0);
 	const char *shown;
 
-	snprintf(script->text, LINE_MAX_BYTES, "%.*s", (int)(stub ? length - tail : length),
-		 linkage->text);
+	snprintf(script->text, LINE_MAX_BYTES, "%.*s", (int)length, linkage->text);
 	if (!demangler_demangle(&script->demangler, script->text, DEMANGLE_PERF))
 		return linkage;
 	shown = demangler_demangle(&script->demangler, script->text, script->options->demangle);

@@ -43,18 +43,10 @@ static void show_line_hit(void *context, const struct perf_line *line,
 	hit_events_show_line(line, location, &input->hits);
 }
 
-static void ignore_slices(const struct slice_sink *sink, void *track,
-			  const struct slice_batch *batch)
-{
-	(void)sink;
-	(void)track;
-	(void)batch;
-}
-
 /* Build the text's calls and drop them. */
 static int show_text_hits(struct hit_input *input, struct error *err)
 {
-	static const struct slice_sink nowhere = { .events = ignore_slices };
+	static const struct slice_sink nowhere = { .events = slice_sink_drop };
 	struct callstack_options stacks = { .sink = &nowhere,
 					    .names = input->names,
 					    .diag = input->diag };

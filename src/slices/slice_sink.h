@@ -149,4 +149,13 @@ static inline void slice_sink_flush(const struct slice_sink *sink, void *track)
 		sink->flush(sink, track);
 }
 
+/* `events` of a sink that drops all slices. */
+static inline void slice_sink_drop(const struct slice_sink *sink, void *track,
+				   const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)track;
+	(void)batch;
+}
+
 #endif
