@@ -5,6 +5,9 @@
 program=$(realpath "$top_builddir/ptrace2ftf")
 ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
 profile=$(realpath "$top_srcdir/tests/cli/pprof.py")
+page=$(realpath "$top_srcdir/tests/cli/html_page.py")
+sums=$(realpath "$top_srcdir/tests/consumers/sums.py")
+ftfdump=$(realpath "$top_builddir/ftfdump")
 own_lines=$(realpath "$top_srcdir/tests/cli/own_lines.awk")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -375,21 +378,51 @@ by_gcov() {
 	[ $1 != machine.c ] || { awk 'NR == FNR { label[FNR] = /^[a-z]+:$/; next } !label[$1]' machine.c expected | sed 's/^63 30$/63 33/' >code && mv code expected; }
 	join expected ours | awk '$2 != $3 { print; wrong = 1 } END { exit wrong || NR < 18 }' && ! join -v 1 expected ours | grep .
 }
+# Outputs with the costs of all calls, and the columns that each has: ns, instructions, cycles.
+outputs="sqlite 3;pprof 3;folded 1;functions 1;slices 3;ftf 3;chrome 3;html 3;tree 1;speedscope 1;diff 2"
+sum_of() { # FORMAT OPTIONS... DATA
+	format=$1
+	shift
+	case $format in
+	sqlite) rm -f calls.db && "$program" "$@" -o calls.db && sqlite3 -separator ' ' calls.db "select sum(return_time - call_time), sum(insn_count), sum(cyc_count) from calls
+			where id > 0 and parent_id not in (select id from calls where id > 0)" ;;
+	pprof) "$program" -f pprof "$@" -o x.pb.gz && python3 "$profile" x.pb.gz | awk '/^stack/ { ns += $NF; cycles += $(NF - 1); insns += $(NF - 2) } END { print ns, insns, cycles }' ;;
+	folded) "$program" -f folded "$@" | awk '{ ns += $NF } END { print ns }' ;;
+	functions) "$program" -f functions --json "$@" | jq '[.functions[].self_ns] | add' ;;
+	diff) "$program" diff "$@" data --top=100000 --json >x.diff && python3 "$sums" diff x.diff ;;
+	ftf) "$program" --args=full "$@" -o x.ftf && "$ftfdump" --slices x.ftf >x.slices && python3 "$sums" ftf x.slices ;;
+	tree) "$program" -f tree "$@" -o x.tree && python3 "$sums" tree x.tree "$(cut -d ' ' -f 1 expected)" ;;
+	*) "$program" --args=full -f $format "$@" -o x.$format && python3 "$sums" $format x.$format "$page" ;;
+	esac
+}
 # Of --symbol, the callees count as well; of --within, some calls.
 one_sum() {
 	for choice in --threads=1 --threads=3 --inline --time=20%,70% --symbol=work '--within=work>p50' "--inline --symbol=work"; do
 		# shellcheck disable=SC2086 # words
 		set -- -q --no-warn $choice data
-		"$program" -f callgrind "$@" >ours && rm -f calls.db && "$program" "$@" -o calls.db &&
-			"$program" -f folded "$@" >folded && "$program" -f functions --json "$@" >functions && "$program" -f pprof "$@" -o x.pb.gz || return 1
+		"$program" -f callgrind "$@" >ours || return 1
 		awk '/^calls=/ { getline; next } /^[0-9+*-]/ { insns += $2; cycles += $3; ns += $4 } END { print ns, insns, cycles }' ours >expected
-		sqlite3 -separator ' ' calls.db "select sum(return_time - call_time), sum(insn_count), sum(cyc_count) from calls
-			where id > 0 and parent_id not in (select id from calls where id > 0)" | diff expected - || return 1
-		python3 "$profile" x.pb.gz | awk '/^stack/ { ns += $NF; cycles += $(NF - 1); insns += $(NF - 2) } END { print ns, insns, cycles }' | diff expected - || return 1
-		cut -d ' ' -f 1 expected >time
-		awk '{ ns += $NF } END { print ns }' folded | diff time - && jq '[.functions[].self_ns] | add' functions | diff time - || return 1
-		[ "$(cat time)" -gt 1000 ] || return 1
+		[ "$(cut -d ' ' -f 1 expected)" -gt 1000 ] || return 1
+		for output in $(echo "$outputs" | tr ' ;' ', '); do
+			sum_of ${output%,*} "$@" >got && cut -d ' ' -f 1-${output#*,} expected | diff - got || { echo "$output $choice"; return 1; }
+		done
 	done
+}
+# Instructions of work() in annotate and callgrind; its calls in functions, lcov and bolt; why's shares.
+same_code() {
+	"$program" annotate -q work data --json >x.json && "$program" -q --no-warn -f callgrind --args=full data >ours || return 1
+	jq -r '.functions[0].code[] | [.address, .executions] | join(" ")' x.json | sort >expected
+	awk '/^fn=/ { id = $1; if (NF > 1) name[id] = $2; on = name[id] == "work" } /^cfn=/ && NF > 1 { name[substr($1, 2)] = $2 }
+		/^calls=/ { getline; next } on && /^0x/ { print $1, $3 }' ours | while read -r address count; do echo $((address)) "$count"; done | sort | diff expected - && [ -s expected ] || return 1
+	jq -e '.functions[0] | . as $f | all(["executions", "instructions"], ["cycles", "cycles"], ["ns", "ns"]; . as $key | ([$f.code[][$key[0]]] | add) == $f[$key[1]])' x.json >got || { cat got; return 1; }
+	entry=$(nm plain | sed -n 's/^0*\([0-9a-f]*\) T work$/\1/p')
+	for choice in --threads=1 --threads=3 '--within=work>p50'; do
+		set -- -q --no-warn "$choice" data
+		calls=$("$program" -f functions --json "$@" | jq '.functions[] | select(.function == "work").calls')
+		"$program" -f lcov "$@" | grep -x "FNDA:$calls,work" && "$program" -f bolt "$@" | awk -v e="$entry" -v calls="$calls" '
+			$1 == "B" && $3 == e { n += $4 } END { print n; exit n != calls }' || { echo "$calls calls, $choice"; return 1; }
+	done
+	"$program" why -q --no-warn --symbol=work --slow=p50 --json data >x.json && python3 "$sums" why x.json
 }
 flags() { # SOURCE
 	case $1 in words.c) echo -O2 ;; machine.c) echo -O3 ;; *) echo -O1 ;; esac
@@ -400,8 +433,10 @@ for source in sort.c shapes.cc scan.c words.c stack.cc machine.c; do
 	words.c | stack.cc | machine.c)
 		if command -v jq >/dev/null && command -v sqlite3 >/dev/null && ! grep -q 'this build is without lib' "$program"; then
 			tap_check "$source: one sum in all outputs" one_sum
+			tap_check "$source: code has the same counts in all outputs" same_code
 		else
 			tap_skip "$source: one sum in all outputs" "no jq, sqlite3, libsqlite3 or protobuf-c"
+			tap_skip "$source: code has the same counts in all outputs" "no jq, sqlite3, libsqlite3 or protobuf-c"
 		fi
 		;;
 	esac
