@@ -20,9 +20,12 @@ struct callgrind_output {
 	const struct output *file;   /* borrowed */
 	struct pair_table sources;   /* of (id of the file's name + 1, line); 0: unknown */
 	struct pair_table positions; /* of (index in `sources`, site, by instruction; 0: unknown) */
-	struct pair_table lines;     /* of (caller, index in `positions`) */
-	struct pair_table ids;       /* of (index in `lines`, callee): the edge's index minus 1 */
-	struct pair_table names[3];  /* by kind, of (0, id of name): the id in the file minus 1 */
+	struct pair_table places;    /* of (caller, site), with: */
+	uint32_t *place_positions;   /* owned; by place: 1 + its index in `positions`, or 0 */
+	size_t place_room;
+	struct pair_table lines;    /* of (caller, index in `positions`) */
+	struct pair_table ids;      /* of (index in `lines`, callee): the edge's index minus 1 */
+	struct pair_table names[3]; /* by kind, of (0, id of name): the id in the file minus 1 */
 	/* The calls of a function from one line. */
 	struct call_edge {
 		uint64_t calls;
@@ -76,6 +79,18 @@ static uint32_t position_of(struct callgrind_output *callgrind, uint32_t functio
 
 /* ---- Calls of stacks ----------------------------------------------------- */
 
+/* Returns the position of a call, which many paths have. */
+static uint32_t place_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
+{
+	uint32_t place = pair_table_find(&callgrind->places, function, site), *position;
+
+	ARRAY_GROW_ZEROED(callgrind->place_positions, callgrind->place_room, (size_t)place + 1);
+	position = &callgrind->place_positions[place];
+	if (!*position)
+		*position = position_of(callgrind, function, site) + 1;
+	return *position - 1;
+}
+
 /* Returns the edge of a path's innermost call; 0: no caller. */
 static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 {
@@ -87,7 +102,7 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 	if (cost_is_thread(stacks, caller))
 		return 0;
 	from = cost_frame(stacks, caller).first;
-	position = position_of(callgrind, from, frame.second);
+	position = place_of(callgrind, from, frame.second);
 	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, position),
 			       frame.first) +
 	       1;
@@ -365,6 +380,8 @@ static void release_callgrind(struct format_output *output)
 	cost_stacks_release(&callgrind->stacks);
 	pair_table_release(&callgrind->sources);
 	pair_table_release(&callgrind->positions);
+	pair_table_release(&callgrind->places);
+	free(callgrind->place_positions);
 	pair_table_release(&callgrind->lines);
 	pair_table_release(&callgrind->ids);
 	for (int i = 0; i < 3; i++)
