@@ -223,7 +223,7 @@ struct code_log {
 	size_t state_room;
 	struct logged_call {
 		uint32_t thread;
-		uint64_t begin, end; /* numbers of branches */
+		uint64_t begin, end; /* numbers of branches; `end` leaves the call */
 	} * calls;                   /* owned */
 	size_t call_count, call_room;
 };
@@ -311,7 +311,8 @@ static void log_calls(const struct slice_sink *sink, void *track_, const struct 
 			state->begin = branch;
 		if (event->kind == SLICE_END && state->depth && !--state->depth)
 			*ARRAY_ADD(log->calls, log->call_count, log->call_room) =
-				(struct logged_call){ thread, state->begin, branch };
+				(struct logged_call){ thread, state->begin,
+						      branch + !!(event->flags & SLICE_CUT) };
 	}
 }
 
