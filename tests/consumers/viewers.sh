@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Viewers read the formats made for them: speedscope and Firefox Profiler of npm, below $CONSUMERS or
-# installed; FlameGraph's scripts below $FLAMEGRAPH or in PATH; uftrace; xmllint.
+# installed; FlameGraph's scripts below $FLAMEGRAPH or in PATH; tracy-import-chrome and tracy-csvexport
+# below $TRACY or in PATH; uftrace; xmllint.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -107,6 +108,19 @@ for name in threads signals unwinding; do
 		tap_check "FlameGraph's collapser reads chrome: all stacks of $name" collapsed $name
 	else
 		tap_skip "FlameGraph's collapser reads chrome: all stacks of $name" "no stackcollapse-chrome-tracing.py or python3"
+	fi
+done
+# Tracy's importer has one zone for each call; its statistics leave out zones without length.
+PATH=${TRACY:+$TRACY:}$PATH
+in_tracy() {
+	tracy-import-chrome $1.json x.tracy >log 2>&1 && tracy-csvexport -s '|' x.tracy | awk -F'|' 'NR > 1 { print $6, $1 }' | sort >got || { cat log; return 1; }
+	awk '$4 > $3 { name = $5; for (i = 6; i <= NF; i++) name = name " " $i; n[name]++ } END { for (name in n) print n[name], name }' $1.slices | sort | diff - got && [ "$(wc -l <got)" -gt 50 ]
+}
+for name in threads signals unwinding; do
+	if command -v tracy-import-chrome >/dev/null && command -v tracy-csvexport >/dev/null; then
+		tap_check "Tracy reads chrome: all calls of $name" in_tracy $name
+	else
+		tap_skip "Tracy reads chrome: all calls of $name" "no tracy-import-chrome and tracy-csvexport"
 	fi
 done
 # flamegraph.pl's own pattern of a line; "#" and "-" begin none.
