@@ -160,18 +160,6 @@ void hits_note(struct hits *hits, const struct perf_record *record, uint64_t pos
 		(struct record_position){ sample.time, position };
 }
 
-int record_position_compare(const void *left, const void *right)
-{
-	const struct record_position *a = left, *b = right;
-
-	return COMPARE(a->time, b->time) ?: COMPARE(a->position, b->position);
-}
-
-void hits_finish(struct hits *hits)
-{
-	SORT(hits->positions, hits->count, record_position_compare);
-}
-
 bool hits_read(const struct hits *hits, size_t index, struct hit *hit)
 {
 	const struct probe_format *probe;

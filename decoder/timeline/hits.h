@@ -53,17 +53,11 @@ struct hit_args {
 	size_t text_used;
 };
 
-/* Compare two struct record_position by time, then position: for qsort(). */
-int record_position_compare(const void *left, const void *right);
-
 /* Find the events of hits; `file` is borrowed until release. */
 void hits_init(struct hits *hits, const struct perf_file *file);
 
 /* Note a sample, at a position of perf_file_next(), if it is a hit and has a time. */
 void hits_note(struct hits *hits, const struct perf_record *sample, uint64_t position);
-
-/* Call after the last hits_note(). */
-void hits_finish(struct hits *hits);
 
 void hits_release(struct hits *hits);
 

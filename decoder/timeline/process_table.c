@@ -140,11 +140,6 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 	space_builder_add(process->last->builder, mapping);
 }
 
-void process_table_map_kernel(struct process_table *table, const struct mapping *mapping)
-{
-	space_builder_add(&table->kernel, mapping);
-}
-
 void process_table_exec(struct process_table *table, int32_t pid, uint64_t time)
 {
 	struct live_process *process = borrow_process(table, pid);

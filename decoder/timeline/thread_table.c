@@ -19,12 +19,6 @@ struct live_tid {
 	UT_hash_handle hh;
 };
 
-void thread_table_init(struct thread_table *table, struct arena *arena,
-		       struct process_table *processes)
-{
-	*table = (struct thread_table){ .arena = arena, .processes = processes };
-}
-
 void thread_table_release(struct thread_table *table)
 {
 	HASH_CLEAR(hh, table->by_tid);

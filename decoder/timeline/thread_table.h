@@ -35,9 +35,6 @@ const struct process *process_table_borrow(struct process_table *table, int32_t 
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping);
 
-/* Map kernel code, for all processes and times. */
-void process_table_map_kernel(struct process_table *table, const struct mapping *mapping);
-
 /* A process runs exec: its mappings end. */
 void process_table_exec(struct process_table *table, int32_t pid, uint64_t time);
 
@@ -56,9 +53,6 @@ struct thread_table {
 	size_t count, room;
 	struct live_tid *by_tid; /* hash: the latest thread of each tid */
 };
-
-void thread_table_init(struct thread_table *table, struct arena *arena,
-		       struct process_table *processes);
 
 /* Release the table, not the arena's threads.  Idempotent, also on zeroed memory. */
 void thread_table_release(struct thread_table *table);

@@ -47,6 +47,8 @@ static bool is_used(struct timeline *tl, struct perf_record *record)
 	       (tl->tracepoint_switches && point.kind == SCHED_SWITCH);
 }
 
+COMPARE_BY_TWO(compare_positions, struct record_position, time, position)
+
 /* Sort the records of the history by time. Returns an array of `*count`, owned by the caller. */
 static struct record_position *order_records(struct timeline *tl, const struct perf_file *file,
 					     size_t *count)
@@ -68,7 +70,7 @@ static struct record_position *order_records(struct timeline *tl, const struct p
 		}
 		*ARRAY_ADD(records, *count, room) = (struct record_position){ record.id.time, at };
 	}
-	SORT(records, *count, record_position_compare);
+	SORT(records, *count, compare_positions);
 	return records;
 }
 
@@ -147,7 +149,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	hits_init(&tl->hits, file);
 	file_table_init(&tl->files, &tl->arena, file);
 	process_table_init(&tl->processes, &tl->arena, diag, file->size);
-	thread_table_init(&tl->threads, &tl->arena, &tl->processes);
+	tl->threads = (struct thread_table){ .arena = &tl->arena, .processes = &tl->processes };
 	apply_records(tl, file);
 	warn_lost(tl);
 	HASH_CLEAR(hh, tl->sampled_cpus);
@@ -157,7 +159,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	switch_table_finish(&tl->switches);
 	SORT(tl->wakings, tl->waking_count, compare_wakings);
 	trace_pauses_finish(&tl->pauses, &tl->switches);
-	hits_finish(&tl->hits);
+	SORT(tl->hits.positions, tl->hits.count, compare_positions);
 	sort_losses(tl);
 	return tl;
 }

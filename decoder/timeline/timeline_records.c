@@ -67,7 +67,7 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 	mapping.file = file_table_borrow(&tl->files, name_of_file(&mmap), mmap.build_id,
 					 mmap.build_id_size);
 	if (mmap.kernel)
-		process_table_map_kernel(&tl->processes, &mapping);
+		space_builder_add(&tl->processes.kernel, &mapping);
 	else
 		process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
 	return 0;

@@ -28,7 +28,7 @@ static const struct inlined_call *find_call(const struct resolver *resolver,
 	struct inlined_code code;
 
 	if (!ip || !mapping ||
-	    !dso_find_inlined(resolver_borrow_dso(resolver, mapping->file),
+	    !dso_find_inlined(resolver->dsos[mapping->file->index],
 			      ip - mapping->begin + mapping->file_offset, &code))
 		return NULL;
 	return code.innermost;

@@ -71,7 +71,7 @@ static void map_code(struct executed_code *code, const struct address_space *spa
 	*mapped = (struct mapped_code){ .space = space, .begin = ip, .size = 1 };
 	if (mapping) {
 		offset = ip - mapping->begin + mapping->file_offset;
-		mapped->dso = resolver_borrow_dso(code->resolver, mapping->file);
+		mapped->dso = code->resolver->dsos[mapping->file->index];
 	}
 	range = mapped->dso ? elf_file_code_at(&mapped->dso->elf, offset) : NULL;
 	if (range) {

@@ -513,7 +513,7 @@ static void report_files(const struct conversion *c)
 	const struct mapped_file *const *files = c->recording.timeline->files.files;
 
 	for (size_t i = 0; i < c->recording.timeline->files.count; i++) {
-		struct dso *dso = resolver_borrow_dso(&c->recording.resolver, files[i]);
+		struct dso *dso = c->recording.resolver.dsos[files[i]->index];
 		struct dso_info found = dso_info(dso);
 
 		if (found.used && dso->state != DSO_NOT_A_FILE)
@@ -587,7 +587,7 @@ static const struct dso *find_program(struct conversion *c)
 	const struct dso *dso = NULL;
 
 	for (size_t i = 0; i < table->count && (!dso || dso->state != DSO_FOUND); i++)
-		dso = resolver_borrow_dso(&c->recording.resolver, table->files[i]);
+		dso = c->recording.resolver.dsos[table->files[i]->index];
 	return dso;
 }
 

@@ -208,8 +208,7 @@ static const struct mapped_file *take_most(struct nameless_time *nameless,
 
 	for (size_t i = 0; i < timeline->files.count; i++)
 		if (nameless->ns[i] > (most ? nameless->ns[most->index] : 0) &&
-		    all[i]->path[0] == '/' &&
-		    resolver_borrow_dso(resolver, all[i])->state == DSO_FOUND)
+		    all[i]->path[0] == '/' && resolver->dsos[all[i]->index]->state == DSO_FOUND)
 			most = all[i];
 	if (!most)
 		return NULL;

@@ -499,7 +499,7 @@ static json_t *buffer_json(const struct sideband_list *list, const struct aux_st
 static json_t *file_json(const struct sideband_list *list, const struct mapped_file *file,
 			 struct report *report)
 {
-	struct dso *dso = resolver_borrow_dso(&list->recording->resolver, file);
+	struct dso *dso = list->recording->resolver.dsos[file->index];
 	bool code = dso->elf.bytes != NULL;
 
 	if (code)

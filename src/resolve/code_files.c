@@ -72,7 +72,7 @@ static const uint8_t uprobes_code[UPROBES_SIZE] = {
 static struct code_file find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
-	const struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	const struct dso *dso = files->resolver->dsos[mapped->index];
 	struct code_file file = { dso->file, dso->elf.bytes, dso->elf.size };
 
 	if (strcmp(mapped->path, LOCATION_UPROBES) == 0)
@@ -114,7 +114,7 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 			  uint64_t *begin, uint64_t *end)
 {
 	struct code_files *files = context;
-	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
+	struct dso *dso = files->resolver->dsos[mapped->index];
 	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
 
 	/* The symbol's file is loaded now, and other threads no longer change it. */
@@ -127,7 +127,7 @@ static bool find_piece(void *context, const struct mapped_file *mapped, uint64_t
 	struct code_files *files = context;
 	struct inlined_code code;
 
-	if (!dso_find_inlined(resolver_borrow_dso(files->resolver, mapped), offset, &code))
+	if (!dso_find_inlined(files->resolver->dsos[mapped->index], offset, &code))
 		return false;
 	*begin = code.begin;
 	*end = code.end;
@@ -138,7 +138,7 @@ static bool is_entry(void *context, const struct mapped_file *mapped, uint64_t o
 {
 	struct code_files *files = context;
 
-	return dso_is_entry(resolver_borrow_dso(files->resolver, mapped), offset);
+	return dso_is_entry(files->resolver->dsos[mapped->index], offset);
 }
 
 struct code_source code_files_source(struct code_files *files)
@@ -193,7 +193,7 @@ static bool is_wanted(const struct code_files *files, const struct mapped_file *
 {
 	return files->gaps[file->index] ||
 	       (files->any_gap && files->missing[file->index] && !is_special(file) &&
-		resolver_borrow_dso(files->resolver, file)->state != DSO_NOT_A_FILE);
+		files->resolver->dsos[file->index]->state != DSO_NOT_A_FILE);
 }
 
 /* Returns whether the code at a path was generated at run time: it is in no file. */

@@ -295,7 +295,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 	*count = 0;
 	for (size_t i = 0; i < kernel->count; i++) {
 		const struct mapped_file *file = kernel->mappings[i].file;
-		const char *path = resolver_borrow_dso(resolver, file)->file;
+		const char *path = resolver->dsos[file->index]->file;
 
 		/* A module is loaded once; repeated mappings would only waste memory. */
 		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])

@@ -152,11 +152,6 @@ void resolver_release(struct resolver *resolver)
 	*resolver = (struct resolver){ 0 };
 }
 
-struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file)
-{
-	return resolver->dsos[file->index];
-}
-
 /* Returns the dso that names code without a file, by its address, or NULL. */
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)

@@ -29,7 +29,7 @@ struct cached_location {
 
 struct resolver {
 	struct dso_store *store;       /* borrowed */
-	struct dso **dsos;             /* owned; by index of mapped_file */
+	struct dso **dsos;             /* owned; by index of mapped_file: borrowed, not NULL */
 	int32_t *pids;                 /* owned; by index of address space; -1: unknown */
 	struct dso **jits;             /* owned; by 2 * index of address space + `changed` of
 					  dso_store_borrow_jit(): names of JIT code; NULL: not
@@ -60,9 +60,6 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names);
 
 void resolver_release(struct resolver *resolver);
-
-/* Returns the dso of a mapped file, borrowed; never NULL. */
-struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file);
 
 /* Resolve for `time` (ns, perf's clock) from now on; it never decreases. */
 static inline void resolver_advance(struct resolver *resolver, uint64_t time)
