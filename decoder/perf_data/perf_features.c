@@ -182,7 +182,8 @@ static void read_feature(struct perf_file *file, unsigned feature, struct byte_v
 		file->features.sections[feature] = section;
 	read_values(file, feature, &c);
 	if (c.short_)
-		diag_warn(diag, "feature-damaged", "the feature section %s (%u) of the file is cut",
+		diag_warn(diag, "feature-damaged",
+			  "the feature section %s (%u) of the file is too short for its content",
 			  feature_name(feature), feature);
 	if (feature >= FEATURES_KNOWN)
 		diag_warn(diag, "feature-unknown",

@@ -94,7 +94,9 @@ static void warn_incomplete(struct perf_file *file, struct byte_view bytes,
 		diag_warn(diag, "unfinished",
 			  "perf did not finish the file (was it killed?): reading to its end");
 	else if (!is_inside_file(bytes, data))
-		diag_warn(diag, "truncated", "the file is cut: %llu bytes of its data are missing",
+		diag_warn(diag, "truncated",
+			  "the file is too short: the last %llu bytes of its data are missing; "
+			  "copy it again",
 			  (unsigned long long)(data->size - (bytes.size - data->offset)));
 }
 

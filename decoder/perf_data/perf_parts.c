@@ -41,7 +41,8 @@ static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 
 	if (size > left) {
 		diag_warn(diag, "aux-cut",
-			  "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
+			  "the trace data at offset 0x%llx is incomplete: the file has %llu of "
+			  "%llu bytes",
 			  (unsigned long long)at, (unsigned long long)left,
 			  (unsigned long long)size);
 		size = left;
@@ -74,8 +75,8 @@ static uint64_t read_record(const struct perf_file *file, const struct perf_part
 	size = cursor_u16(&c);
 	if (c.short_ || size < RECORD_HEADER_SIZE || size > part->end - at) {
 		diag_warn(diag, "record-damaged",
-			  "the record at offset 0x%llx is damaged (type %u, size %u): nothing "
-			  "after it is read",
+			  "the record at offset 0x%llx is damaged (type %u, size %u): the rest of "
+			  "the file is not read",
 			  (unsigned long long)at, record->type, size);
 		return 0;
 	}

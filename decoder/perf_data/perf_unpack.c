@@ -85,7 +85,7 @@ static void unpack_records(struct record_unpacker *unpacker, const struct perf_f
 		    unpack_payload(unpacker, payload_of(&record), &err) == 0)
 			continue;
 		diag_warn(diag, "compressed",
-			  "compressed records are damaged from offset 0x%llx on (%s): threads "
+			  "cannot unpack the compressed record at offset 0x%llx: %s; later threads "
 			  "and mappings may be missing",
 			  (unsigned long long)record.offset, err.text);
 		return;

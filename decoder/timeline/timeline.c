@@ -113,7 +113,7 @@ static void warn_lost(const struct timeline *tl)
 {
 	if (tl->lost_records)
 		diag_warn(tl->diag, "records-lost",
-			  "perf lost %llu records: threads or mappings may be wrong from then on",
+			  "perf lost %llu records: later threads or mappings may be wrong",
 			  (unsigned long long)tl->lost_records);
 	if (tl->lost_samples)
 		diag_warn(tl->diag, "samples-lost", "perf lost %llu samples",

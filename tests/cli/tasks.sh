@@ -109,7 +109,7 @@ empty() {
 tap_check "an empty file" empty
 truncated() {
 	head -c "$(($(wc -c <perf.data) / 2))" perf.data >half.data
-	gives 2 'the file is cut: [0-9]* bytes of its data are missing' half.data && [ -s half.ftf ] || return 1
+	gives 2 'the file is too short: the last [0-9]* bytes of its data are missing' half.data && [ -s half.ftf ] || return 1
 	# The buffer of one CPU is cut: no call lasts until its thread comes to the other one.
 	for name in perf half; do
 		ptrace2ftf -q -f slices $name.data 2>messages | awk '$5 == "request" && $4 - $3 > most { most = $4 - $3 } END { print most }'
