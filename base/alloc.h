@@ -5,8 +5,7 @@
  * For sizes that the program itself chose.  Check a size that comes from a file against the file's
  * own size first.
  */
-#ifndef BASE_ALLOC_H
-#define BASE_ALLOC_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, si
  */
 #define ARRAY_ADD(array, count, room)                                                              \
 	((array) = alloc_grow((array), &(room), (count) + 1, sizeof(*(array))), &(array)[(count)++])
-
-#endif

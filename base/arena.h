@@ -5,8 +5,7 @@
  * An arena only grows; all of its memory is released together.  Allocation never fails for the
  * caller: lack of memory ends the run in alloc_fail().  Not thread-safe.
  */
-#ifndef BASE_ARENA_H
-#define BASE_ARENA_H
+#pragma once
 
 #include "base/common.h"
 
@@ -30,5 +29,3 @@ void *arena_copy(struct arena *arena, const void *bytes, size_t size);
 
 /* Returns a NUL-terminated copy of the first `length` bytes of `text`. */
 char *arena_text(struct arena *arena, const char *text, size_t length);
-
-#endif

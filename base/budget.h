@@ -6,8 +6,7 @@
  * whole run takes at most 64 MiB + 4 times the size of all files read; compressed sections count by
  * their unpacked size (tests/sweep/, tests/scale/).
  */
-#ifndef BASE_BUDGET_H
-#define BASE_BUDGET_H
+#pragma once
 
 /* ---- Linkage names (symbols/names/demangle.c) ---------------------------- */
 
@@ -62,5 +61,3 @@
 /* Bytes of a function analysed for one system call; for all system calls of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)
 #define SYSCALL_CODE_TOTAL (8ul << 20)
-
-#endif

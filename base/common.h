@@ -4,8 +4,7 @@
  * but libftf's includes this one, directly or by another of the project's headers, so no file
  * lists these again.
  */
-#ifndef BASE_COMMON_H
-#define BASE_COMMON_H
+#pragma once
 
 #include <errno.h>
 #include <inttypes.h>
@@ -120,5 +119,3 @@ static inline const char *base_name(const char *path)
 		}                                                                                  \
 		low_##i;                                                                           \
 	})
-
-#endif

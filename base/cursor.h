@@ -6,8 +6,7 @@
  * stays set, so that a parser can read a whole struct and check once.  All numbers are
  * little-endian, as perf writes them on x86.  The cursor borrows the bytes.
  */
-#ifndef BASE_CURSOR_H
-#define BASE_CURSOR_H
+#pragma once
 
 #include "base/common.h"
 
@@ -103,5 +102,3 @@ static inline uint64_t cursor_uleb128(struct cursor *c)
 	} while (byte & 0x80);
 	return value;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * the first location.  A kind is a short constant text in the program ("aux-truncated"); it is also
  * the warning's name in machine-readable output.  Threads may warn at the same time.
  */
-#ifndef BASE_DIAG_H
-#define BASE_DIAG_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -40,5 +39,3 @@ unsigned diag_kinds(const struct diag *diag);
  * and bytes that are not UTF-8, are shown as '?'.
  */
 void diag_print(const struct diag *diag, FILE *out);
-
-#endif

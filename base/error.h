@@ -7,8 +7,7 @@
  * callers only put context in front with error_prefix().  A zeroed struct error is "no error".
  * Passing a null pointer is allowed everywhere and drops the text.
  */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void error_suffix(struct error *err, const char *text);
 
 /* Copy a text, with "..." instead of its middle if it has `size` bytes or more. */
 void error_text_fit(char *to, size_t size, const char *text);
-
-#endif

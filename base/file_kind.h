@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Recognises files given by mistake, by their first bytes. */
-#ifndef BASE_FILE_KIND_H
-#define BASE_FILE_KIND_H
+#pragma once
 
 #include "base/common.h"
 
@@ -10,5 +9,3 @@
  * ..." in a message: ", but a zip file; unpack it first".  Returns "" if the kind is unknown.
  */
 const char *file_kind_text(const uint8_t *bytes, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * Errors and warnings for people, usually on stderr: "ptrace2ftf: TEXT" and "ptrace2ftf: warning:
  * TEXT".  On a terminal, their first words are coloured.
  */
-#ifndef BASE_MESSAGE_H
-#define BASE_MESSAGE_H
+#pragma once
 
 #include "base/common.h"
 
@@ -25,5 +24,3 @@ void message_begin_warning(FILE *out);
 
 /* Print an error as a line on stderr.  Bytes that a terminal may not get become '?'. */
 void message_error(const struct error *err);
-
-#endif

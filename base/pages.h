@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of mapped files. */
-#ifndef BASE_PAGES_H
-#define BASE_PAGES_H
+#pragma once
 
 #include "base/common.h"
 
@@ -27,5 +26,3 @@ void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, si
  * more.
  */
 int pages_map_holes(int fd, uint8_t *bytes, size_t size);
-
-#endif

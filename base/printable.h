@@ -3,8 +3,7 @@
  * Makes text from files safe for a terminal: names in a recording may hold any bytes, and a
  * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI).
  */
-#ifndef BASE_PRINTABLE_H
-#define BASE_PRINTABLE_H
+#pragma once
 
 #include "base/common.h"
 
@@ -23,5 +22,3 @@ size_t printable_pass(struct printable *state, const char *bytes, size_t size, c
 
 /* Print one line's text, newlines and tabs as '?', too. */
 void printable_print(const char *text, FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The known word that a misspelt one was probably meant to be. */
-#ifndef BASE_SPELLING_H
-#define BASE_SPELLING_H
+#pragma once
 
 #include "base/common.h"
 
@@ -30,5 +29,3 @@ void spelling_consider(struct nearest *nearest, const char *known);
  * UINT_MAX if one is longer than NEAREST_LENGTH_MAX.
  */
 unsigned spelling_distance(const char *a, size_t a_length, const char *b, size_t b_length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-8 in text that may hold any bytes (RFC 3629, section 4). */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#pragma once
 
 #include "base/common.h"
 
@@ -54,5 +53,3 @@ static inline size_t utf8_cut(const char *text, size_t length, size_t most)
 		end--;
 	return (text[end] & 0xc0) == 0x80 ? most : end;
 }
-
-#endif

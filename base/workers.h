@@ -10,8 +10,7 @@
  * Only the thread that opened the workers may call the functions, except as marked: "also in the
  * stage" allows the ordered stage, "also in a job" jobs.
  */
-#ifndef BASE_WORKERS_H
-#define BASE_WORKERS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -86,5 +85,3 @@ bool workers_idle(struct workers *workers);
  * Also in the stage and in a job, but not in itself.
  */
 void workers_cancel(struct workers *workers, struct worker_job *job);
-
-#endif

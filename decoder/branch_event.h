@@ -6,8 +6,7 @@
  * by const pointer, and copy it if they need it later. Missing or damaged trace is an event as well
  * (BRANCH_GAP).
  */
-#ifndef DECODER_BRANCH_EVENT_H
-#define DECODER_BRANCH_EVENT_H
+#pragma once
 
 #include "base/common.h"
 
@@ -135,5 +134,3 @@ static inline bool branch_is_near(const struct branch_event *event)
 	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
 	       !(event->flags & ~harmless);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * the contents of one packet and the ip of the flow; the reader combines related events, such as
  * both ends of a sleep. Source: SDM volume 3, "Intel Processor Trace", packet definitions.
  */
-#ifndef DECODER_CPU_EVENT_H
-#define DECODER_CPU_EVENT_H
+#pragma once
 
 #include "decoder/branch_event.h"
 
@@ -156,5 +155,3 @@ static inline struct cpu_event cpu_event_of(const struct branch_event *event)
 		.kind = (enum cpu_event_kind)event->gap,
 	};
 }
-
-#endif

@@ -6,8 +6,7 @@
  * event. So the reader of ordered events needs no lookup: the known branch has the names of both
  * ends.
  */
-#ifndef DECODER_KNOWN_BRANCHES_H
-#define DECODER_KNOWN_BRANCHES_H
+#pragma once
 
 #include <pthread.h>
 
@@ -99,5 +98,3 @@ static inline struct known_branch *known_branches_find(struct known_branches *kn
 		       ? branch
 		       : known_branches_add(known, space, from, to);
 }
-
-#endif

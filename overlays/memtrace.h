@@ -11,8 +11,7 @@
  * Times are microseconds of the system's wall clock, given as the program's
  * start and the time since.
  */
-#ifndef OVERLAYS_MEMTRACE_H
-#define OVERLAYS_MEMTRACE_H
+#pragma once
 
 #include "base/cursor.h"
 #include "base/diag.h"
@@ -201,5 +200,3 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 
 /* End the file and free the writer.  NULL is allowed. */
 void memtrace_writer_close(struct memtrace_writer *writer);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of memtrace's src/memtrace.tsdl, src/trace.ml and src/backtrace_codec.ml. */
-#ifndef OVERLAYS_MEMTRACE_FORMAT_H
-#define OVERLAYS_MEMTRACE_FORMAT_H
+#pragma once
 
 #define MAGIC          0xC1FC1FC1u
 #define NEWEST_VERSION 3
@@ -35,5 +34,3 @@ enum reference_tag {
 	TAG_HIT_N = 2,  /* and as many predicted ones as the next byte says */
 	TAG_LITERAL = 3 /* the location follows */
 };
-
-#endif

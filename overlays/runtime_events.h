@@ -13,8 +13,7 @@
  * the system's monotonic clock; within a ring they do not go back.  A ring belongs to a domain's
  * slot: successive domains may share it.
  */
-#ifndef OVERLAYS_RUNTIME_EVENTS_H
-#define OVERLAYS_RUNTIME_EVENTS_H
+#pragma once
 
 #include "base/diag.h"
 
@@ -160,5 +159,3 @@ struct runtime_custom {
 /* Returns whether the name is known and the payload long enough; if not, *custom is zeroed. */
 bool runtime_custom_read(struct runtime_custom *custom, const char *name, const uint8_t *payload,
 			 size_t size);
-
-#endif

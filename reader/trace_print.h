@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text for one record.  Control characters and backslashes in it are shown as \xNN. */
-#ifndef READER_TRACE_PRINT_H
-#define READER_TRACE_PRINT_H
+#pragma once
 
 #include "reader/trace_reader.h"
 
@@ -50,5 +49,3 @@ void trace_slices_print(struct trace_slices *slices, FILE *out);
 
 /* Idempotent, also on zeroed memory, which has no slices. */
 void trace_slices_release(struct trace_slices *slices);
-
-#endif

@@ -7,8 +7,7 @@
  * problem; reading ends only at a record whose size cannot be right.  The format may be extended
  * ("Extension points"): this reader skips unknown parts by their size, and counts them by name.
  */
-#ifndef READER_TRACE_READER_H
-#define READER_TRACE_READER_H
+#pragma once
 
 #include "base/cursor.h"
 
@@ -180,5 +179,3 @@ __attribute__((format(printf, 2, 3))) void trace_complain(struct trace_record *r
 void trace_refuse(struct trace_record *record, const char *text);
 
 void trace_reader_close(struct trace_reader *reader);
-
-#endif

@@ -9,8 +9,7 @@
  * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0; assembly may have labels
  * inside a function.  Each part is a separate symbol, and all have the same `function`.
  */
-#ifndef SYMBOLS_SYMBOL_H
-#define SYMBOLS_SYMBOL_H
+#pragma once
 
 #include "base/tables/name.h"
 
@@ -59,5 +58,3 @@ static inline bool symbol_is_syscall(const struct symbol *symbol)
 {
 	return symbol->kind == SYMBOL_SPECIAL && starts_with(symbol->name->text, "[syscall");
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of the high face: names and threads by dense ids, and their references. */
-#ifndef WRITER_FTF_WRITER_H
-#define WRITER_FTF_WRITER_H
+#pragma once
 
 #include "base/io/output.h"
 #include "base/tables/id_index.h"
@@ -151,5 +150,3 @@ static inline void ftf_writer_put_text(struct ftf_writer *writer, const struct f
 	if (refs->reference & 0x8000)
 		ftf_low_text(&writer->low, refs->text, refs->reference & 0x7fff);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * of the process only while it is accessed.  If the file cannot be made, or the disk is full, the
  * array stays in memory.
  */
-#ifndef BASE_IO_BIG_ARRAY_H
-#define BASE_IO_BIG_ARRAY_H
+#pragma once
 
 #include "base/common.h"
 
@@ -32,5 +31,3 @@ void big_array_rest(const struct big_array *array, size_t begin, size_t end, siz
 
 /* Release the memory and the file.  Idempotent, also on zeroed memory. */
 void big_array_release(struct big_array *array);
-
-#endif

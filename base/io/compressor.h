@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compresses a stream of bytes in the caller's thread. */
-#ifndef BASE_IO_COMPRESSOR_H
-#define BASE_IO_COMPRESSOR_H
+#pragma once
 
 #include "base/common.h"
 
@@ -35,5 +34,3 @@ int compressor_close(struct compressor *compressor);
 
 /* Stop and release; bytes that are not yet written are lost.  NULL is allowed. */
 void compressor_abandon(struct compressor *compressor);
-
-#endif

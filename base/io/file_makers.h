@@ -3,8 +3,7 @@
  * Functions that create, move and remove the files of outputs: the process's own, or in a sandbox,
  * which forbids those, requests to another process (src/sandbox/keeper.c).
  */
-#ifndef BASE_IO_FILE_MAKERS_H
-#define BASE_IO_FILE_MAKERS_H
+#pragma once
 
 /* On failure, all return -1 with errno set. */
 struct file_makers {
@@ -31,5 +30,3 @@ extern const struct file_makers file_makers_own;
 
 /* The functions in use. */
 extern const struct file_makers *file_makers;
-
-#endif

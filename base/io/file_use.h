@@ -10,8 +10,7 @@
  *
  * The lists belong to the process; fork() copies them.  All functions are thread-safe.
  */
-#ifndef BASE_IO_FILE_USE_H
-#define BASE_IO_FILE_USE_H
+#pragma once
 
 #include "base/io/output.h"
 
@@ -84,5 +83,3 @@ const char *path_after_prefix(const char *path, const char *directory);
  * false if nothing is there, or the target is outside.
  */
 bool path_in_root_resolve(const char *root, char path[BENEATH_PATH]);
-
-#endif

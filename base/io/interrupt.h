@@ -7,8 +7,7 @@
  * SIGINT only sets a flag, which the run polls, and the second ends the program.  Only one run at a
  * time can do so.
  */
-#ifndef BASE_IO_INTERRUPT_H
-#define BASE_IO_INTERRUPT_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -47,5 +46,3 @@ static inline bool interrupt_asked(void)
 {
 	return atomic_load_explicit(&interrupt_flag, memory_order_relaxed);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_rename() renames them at the end of the run.
  */
-#ifndef BASE_IO_OUTPUT_H
-#define BASE_IO_OUTPUT_H
+#pragma once
 
 #include "base/io/compressor.h"
 #include "base/printable.h"
@@ -199,5 +198,3 @@ void output_remove_left(const char *path, int pid);
 
 /* Give up: leave no file.  Idempotent, also after output_close() and on zeroed memory. */
 void output_abandon(struct output *output);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of outputs: made from names of inputs, and checked. */
-#ifndef BASE_IO_OUTPUT_PATH_H
-#define BASE_IO_OUTPUT_PATH_H
+#pragma once
 
 #include "base/common.h"
 
@@ -37,5 +36,3 @@ int output_path_make_parents(const char *path, struct error *err);
  * Returns 0; -1 with err filled.
  */
 int output_path_check(const char *path, struct error *err);
-
-#endif

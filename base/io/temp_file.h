@@ -5,8 +5,7 @@
  * It is in $TMPDIR or /var/tmp: the bytes cost disk and page cache but no memory of the process,
  * and the file disappears however the program ends.
  */
-#ifndef BASE_IO_TEMP_FILE_H
-#define BASE_IO_TEMP_FILE_H
+#pragma once
 
 #include "base/common.h"
 
@@ -39,5 +38,3 @@ int temp_file_become_output(struct temp_file *file, struct error *err);
 
 /* Close the file; mappings stay.  Idempotent, also on zeroed memory. */
 void temp_file_close(struct temp_file *file);
-
-#endif

@@ -9,8 +9,7 @@
  *     if (slot->key != key)
  *             ... fill the slot ...
  */
-#ifndef BASE_TABLES_DIRECT_CACHE_H
-#define BASE_TABLES_DIRECT_CACHE_H
+#pragma once
 
 #include "base/common.h"
 
@@ -48,5 +47,3 @@ static inline size_t direct_cache_index(const struct direct_cache *cache, uint64
 {
 	return (size_t)(key * FIBONACCI_FACTOR >> cache->shift);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * uthash with the memory of base/alloc.h, which reports a lack of memory; uthash itself
  * exits with -1 and no message.
  */
-#ifndef BASE_TABLES_HASH_H
-#define BASE_TABLES_HASH_H
+#pragma once
 
 #define uthash_malloc(size) alloc_zeroed(1, size)
 
@@ -36,5 +35,3 @@
 		__VA_ARGS__;                                                                       \
 		free(item);                                                                        \
 	}
-
-#endif

@@ -7,8 +7,7 @@
  * defines functions over `struct run *items` for `bool run_before(const struct sorter *context,
  * const struct run *a, const struct run *b)`, which is a strict order.
  */
-#ifndef BASE_TABLES_HEAP_H
-#define BASE_TABLES_HEAP_H
+#pragma once
 
 #include "base/common.h"
 
@@ -48,5 +47,3 @@
 			items[at] = items[(at - 1) / 2];                                           \
 		items[at] = added;                                                                 \
 	}
-
-#endif

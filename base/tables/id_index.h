@@ -18,8 +18,7 @@
  *
  * Where structs are chained to each other or removed, uthash fits better (base/tables/hash.h).
  */
-#ifndef BASE_TABLES_ID_INDEX_H
-#define BASE_TABLES_ID_INDEX_H
+#pragma once
 
 #include "base/common.h"
 
@@ -87,5 +86,3 @@ static inline uint32_t hash_u64(uint64_t key)
 
 /* Returns the hash of bytes. */
 uint32_t hash_bytes(const void *bytes, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * The dense ids let a writer keep its string table in a plain array.  A name lives as long as its
  * table; names compare by pointer.  Threads may make names at the same time.
  */
-#ifndef BASE_TABLES_NAME_H
-#define BASE_TABLES_NAME_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/tables/id_index.h"
@@ -44,5 +43,3 @@ const struct name *name_intern(struct name_table *table, const char *text, size_
 
 /* The same for NUL-terminated text. */
 const struct name *name_intern_text(struct name_table *table, const char *text);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Memory grows with the distinct pairs only.
  */
-#ifndef BASE_TABLES_PAIR_TABLE_H
-#define BASE_TABLES_PAIR_TABLE_H
+#pragma once
 
 #include "base/tables/id_index.h"
 
@@ -44,5 +43,3 @@ static inline const void *pair_table_pointer(const struct pair_table *table, siz
 }
 
 void pair_table_release(struct pair_table *table);
-
-#endif

@@ -6,8 +6,7 @@
  * window of constant size, which drops their pages after use. Memory does not grow with the
  * recording. The window never contains two pieces that are apart.
  */
-#ifndef DECODER_AUX_AUX_WINDOW_H
-#define DECODER_AUX_AUX_WINDOW_H
+#pragma once
 
 #include "base/common.h"
 
@@ -172,5 +171,3 @@ void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t
 
 /* Move to the next cut.  Offsets increase. */
 void aux_cuts_next(struct aux_cuts *cuts);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The Intel PT part of a recording: its parameters and its AUX streams. */
-#ifndef DECODER_AUX_AUXTRACE_H
-#define DECODER_AUX_AUXTRACE_H
+#pragma once
 
 #include "base/arena.h"
 #include "decoder/aux/aux_window.h"
@@ -98,5 +97,3 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
  */
 bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
 		     uint64_t *last);
-
-#endif

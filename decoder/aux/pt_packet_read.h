@@ -3,8 +3,7 @@
  * Reads packets one by one, including packets that libipt does not know or that an erratum damaged.
  * For readers that do not follow the flow; the fast engine reads some kinds of packets itself.
  */
-#ifndef DECODER_AUX_PT_PACKET_READ_H
-#define DECODER_AUX_PT_PACKET_READ_H
+#pragma once
 
 #include <intel-pt.h>
 
@@ -109,5 +108,3 @@ struct pebs_block {
 /* Follow a BBP, BIP or BEP. Returns its event, if any, or CPU_EVENT_NONE. */
 struct cpu_event_data pebs_block_follow(struct pebs_block *block,
 					const struct extended_packet *packet);
-
-#endif

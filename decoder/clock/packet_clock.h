@@ -8,8 +8,7 @@
  * (with CYC) a few cycles. Without MTC packets, cycles count by the bus ratio (CBR), and the time
  * can be wrong in both directions until the next TSC packet; see packet_clock_fit().
  */
-#ifndef DECODER_CLOCK_PACKET_CLOCK_H
-#define DECODER_CLOCK_PACKET_CLOCK_H
+#pragma once
 
 #include "decoder/clock/tsc_clock.h"
 
@@ -81,5 +80,3 @@ static inline bool packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
 	clock->tsc = MAX(clock->tsc, tsc);
 	return false;
 }
-
-#endif

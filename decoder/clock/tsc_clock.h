@@ -6,8 +6,7 @@
  * + (tsc >> shift) * mult + (((tsc & mask) * mult) >> shift). 128-bit arithmetic prevents overflow
  * of intermediate values.
  */
-#ifndef DECODER_CLOCK_TSC_CLOCK_H
-#define DECODER_CLOCK_TSC_CLOCK_H
+#pragma once
 
 #include "base/common.h"
 
@@ -53,5 +52,3 @@ static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
 		return tsc + slice;
 	return tsc;
 }
-
-#endif

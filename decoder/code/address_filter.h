@@ -7,8 +7,7 @@
  * If a direct branch leaves the filter, its TIP.PGD can lack the ip (erratum SKL014). Then the
  * filter alone identifies the branch, as in perf.
  */
-#ifndef DECODER_CODE_ADDRESS_FILTER_H
-#define DECODER_CODE_ADDRESS_FILTER_H
+#pragma once
 
 #include "base/common.h"
 
@@ -34,5 +33,3 @@ void address_filter_init(struct address_filter *filter, const char *text);
 /* Returns whether tracing ends at ip: outside of all filters, or in a stop. */
 bool address_filter_ends_at(const struct address_filter *filter, const struct address_space *space,
 			    uint64_t ip);
-
-#endif

@@ -8,8 +8,7 @@
  * bytes in memory, so that a file mapped by many processes is decoded once, and its code region, so
  * that links stay within the mapping.
  */
-#ifndef DECODER_CODE_BASIC_BLOCK_H
-#define DECODER_CODE_BASIC_BLOCK_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/tables/hash.h"
@@ -238,5 +237,3 @@ static inline void block_counts_add(const struct block_counts *counts, uint32_t 
 
 	count->left[bit]++;
 }
-
-#endif

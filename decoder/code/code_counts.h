@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Executions of code in all threads, counted by the engines for some formats. */
-#ifndef DECODER_CODE_CODE_COUNTS_H
-#define DECODER_CODE_CODE_COUNTS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -35,5 +34,3 @@ static inline void code_count_list_flush(struct code_count_list *list, struct co
 		counter->add(counter, list->counts, list->count);
 	list->count = 0;
 }
-
-#endif

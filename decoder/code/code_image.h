@@ -6,8 +6,7 @@
  * address spaces share equal sections. Images are created at first use, and live until
  * code_image_close().
  */
-#ifndef DECODER_CODE_CODE_IMAGE_H
-#define DECODER_CODE_CODE_IMAGE_H
+#pragma once
 
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/address_space.h"
@@ -69,5 +68,3 @@ void code_image_piece(const struct code_image *code, const struct code_view *vie
 /* Returns whether ip is the entry of an address space's program or of its loader. */
 bool code_image_is_entry(const struct code_image *code, const struct address_space *space,
 			 uint64_t ip);
-
-#endif

@@ -21,8 +21,7 @@
  * VMLAUNCH and VMRESUME are far branches: a VM entry, failed or not, writes a TIP without a FUP.
  * VMCALL is also a VM exit. Both BRANCH_NONE and a far branch work for it; libipt uses the latter.
  */
-#ifndef DECODER_CODE_INSN_H
-#define DECODER_CODE_INSN_H
+#pragma once
 
 #include "decoder/branch_event.h"
 
@@ -57,5 +56,3 @@ static inline int32_t read_int32(const uint8_t *bytes)
 	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
 			 (uint32_t)bytes[3] << 24);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Each stream applies these patches to its own copy of the kernel's bytes, because streams are at
  * different times, and can go back. Unpatched pages are shared with the file.
  */
-#ifndef DECODER_CODE_KERNEL_TEXT_H
-#define DECODER_CODE_KERNEL_TEXT_H
+#pragma once
 
 #include "base/common.h"
 
@@ -61,5 +60,3 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time);
 
 /* Returns the current bytes of kernel code at `bytes`; other pointers unchanged. */
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes);
-
-#endif

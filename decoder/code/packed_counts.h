@@ -4,8 +4,7 @@
  * count overflows into the next: there are at most 63 TNT bits, and callers stop at
  * PACKED_COUNTS_JUMPS jumps.
  */
-#ifndef DECODER_CODE_PACKED_COUNTS_H
-#define DECODER_CODE_PACKED_COUNTS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -49,5 +48,3 @@ static inline bool packed_counts_full(uint64_t steps)
 {
 	return steps & PACKED_COUNTS_JUMPS << PACKED_COUNTS_JUMPS_AT;
 }
-
-#endif

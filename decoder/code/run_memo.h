@@ -6,8 +6,7 @@
  * The key lacks the address of the code's mapping and the calls to which returns return, so
  * followers of a run compare these. The table has a fixed size; new runs replace old ones.
  */
-#ifndef DECODER_CODE_RUN_MEMO_H
-#define DECODER_CODE_RUN_MEMO_H
+#pragma once
 
 #include "base/tables/direct_cache.h"
 
@@ -119,5 +118,3 @@ static inline bool run_memo_full(const struct run_memo *memo, const struct run *
 /* Keep a run with its branches.  The run in its slot moves to the second slot. */
 void run_memo_keep(struct run_memo *memo, const struct run *run, uint64_t target,
 		   const struct run_branch *branches);
-
-#endif

@@ -8,8 +8,7 @@
  * for which the code pushes a return address is a call. A branch after a load of the stack pointer
  * can leave the stack for another one, as in coroutine libraries.
  */
-#ifndef DECODER_CODE_STACK_EFFECT_H
-#define DECODER_CODE_STACK_EFFECT_H
+#pragma once
 
 #include "base/common.h"
 
@@ -85,5 +84,3 @@ enum target_effect stack_effect_of_target(const struct function_code *code, uint
 
 /* Returns whether a function drops another's frame, as an exception handler does. */
 bool stack_effect_continues_frame(const struct function_code *code);
-
-#endif

@@ -7,8 +7,7 @@
  * set the same one. If it is an argument of the function, as in libc's syscall(), the caller's code
  * is analysed in the same way.
  */
-#ifndef DECODER_CODE_SYSCALL_NUMBER_H
-#define DECODER_CODE_SYSCALL_NUMBER_H
+#pragma once
 
 #include "decoder/code/insn.h"
 
@@ -39,5 +38,3 @@ struct syscall_number {
 /* Returns the value of a slot before the SYSCALL or CALL at the offset `at`. */
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
 					  unsigned slot);
-
-#endif

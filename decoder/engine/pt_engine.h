@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The decoders of Intel PT; each run chooses one (pt_stream.h). */
-#ifndef DECODER_ENGINE_PT_ENGINE_H
-#define DECODER_ENGINE_PT_ENGINE_H
+#pragma once
 
 enum pt_engine { PT_ENGINE_FAST = 0, PT_ENGINE_LIBIPT };
-
-#endif

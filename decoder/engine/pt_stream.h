@@ -7,8 +7,7 @@
  * decoder (libipt/pt_blocks.c), simple and trusted, which resumes at the next PSB. Damage never
  * ends a stream: it becomes a BRANCH_GAP. The statistics account for every AUX byte.
  */
-#ifndef DECODER_ENGINE_PT_STREAM_H
-#define DECODER_ENGINE_PT_STREAM_H
+#pragma once
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/branch_event.h"
@@ -125,5 +124,3 @@ int pt_stream_next(struct pt_stream *stream, struct branch_event *event);
 
 /* Returns the statistics so far, borrowed. */
 const struct pt_stream_stats *pt_stream_stats(const struct pt_stream *stream);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The common part of both engines: time, thread and queue of events.  Private to decoder/. */
-#ifndef DECODER_ENGINE_PT_STREAM_BASE_H
-#define DECODER_ENGINE_PT_STREAM_BASE_H
+#pragma once
 
 #include "decoder/code/insn.h"
 #include "decoder/cpu_event.h"
@@ -310,5 +309,3 @@ static inline void stream_drop(struct pt_stream *stream, size_t count)
 {
 	stream->head += (unsigned)count;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * the process enters a new epoch: another address space, valid from a later time. Mappings that
  * replace nothing are valid in the whole epoch, so that a coarse time does not hide them.
  */
-#ifndef DECODER_MAPPINGS_ADDRESS_SPACE_H
-#define DECODER_MAPPINGS_ADDRESS_SPACE_H
+#pragma once
 
 #include "decoder/perf_data/perf_record.h"
 
@@ -38,5 +37,3 @@ struct address_space {
  * if space is NULL.
  */
 const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip);
-
-#endif

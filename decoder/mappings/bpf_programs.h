@@ -5,8 +5,7 @@
  * info_len, data_len, arrays, struct bpf_prog_info (linux/bpf.h, info_len bytes of it), and
  * data_len bytes with the info's arrays. The info has offsets into this data instead of pointers.
  */
-#ifndef DECODER_MAPPINGS_BPF_PROGRAMS_H
-#define DECODER_MAPPINGS_BPF_PROGRAMS_H
+#pragma once
 
 #include "decoder/perf_data/perf_file.h"
 
@@ -33,5 +32,3 @@ struct bpf_function {
  * zeroed. Returns 1; 0 at the end. Functions that do not fit into the section are skipped.
  */
 int bpf_programs_next(const struct perf_file *file, struct bpf_function *function);
-
-#endif

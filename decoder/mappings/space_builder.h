@@ -6,8 +6,7 @@
  * immutable and live in the caller's arena; cutting or joining makes new mappings, so that a copy
  * of the set can share the old ones.
  */
-#ifndef DECODER_MAPPINGS_SPACE_BUILDER_H
-#define DECODER_MAPPINGS_SPACE_BUILDER_H
+#pragma once
 
 #include "decoder/mappings/address_space.h"
 
@@ -72,5 +71,3 @@ void file_table_release(struct file_table *table);
  */
 const struct mapped_file *file_table_borrow(struct file_table *table, const char *path,
 					    const uint8_t *id, size_t id_size);
-
-#endif

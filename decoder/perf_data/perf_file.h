@@ -8,8 +8,7 @@
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, perf.data-directory-format.txt and
  * tools/perf/util/header.h.
  */
-#ifndef DECODER_PERF_DATA_PERF_FILE_H
-#define DECODER_PERF_DATA_PERF_FILE_H
+#pragma once
 
 #include "decoder/perf_data/perf_record.h"
 
@@ -125,5 +124,3 @@ bool perf_input_is_file(const char *path);
  * owned by the caller (munmap()); -1 with err filled.
  */
 int perf_input_map(const char *path, struct byte_view *bytes, struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Texts and build ids are views of the file.  Sources: linux/perf_event.h (enum perf_event_type)
  * for the kernel's records, tools/perf/util/event.h for perf's own.
  */
-#ifndef DECODER_PERF_DATA_PERF_RECORD_H
-#define DECODER_PERF_DATA_PERF_RECORD_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -253,5 +252,3 @@ void perf_sample_split_id(const struct perf_file *file, struct perf_record *reco
  */
 bool perf_record_time_can_be(const struct perf_file *file, const struct perf_record *record,
 			     struct diag *diag);
-
-#endif

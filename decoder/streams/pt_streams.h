@@ -8,8 +8,7 @@
  * (base/io/big_array.h), then the groups are merged, with the same result. This only happens to
  * damaged files: real machines have fewer buffers with more bytes.
  */
-#ifndef DECODER_STREAMS_PT_STREAMS_H
-#define DECODER_STREAMS_PT_STREAMS_H
+#pragma once
 
 #include "base/io/big_array.h"
 #include "decoder/engine/pt_stream.h"
@@ -108,5 +107,3 @@ const struct pt_stream_stats *pt_streams_stats(const struct pt_streams *streams,
 void pt_streams_flush(const struct pt_streams *streams);
 
 void pt_streams_close(struct pt_streams *streams);
-
-#endif

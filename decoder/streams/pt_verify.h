@@ -13,8 +13,7 @@
  * The branches of a piece's last packet are ignored: libipt reads ahead, and can give them the time
  * of the next PSB.
  */
-#ifndef DECODER_ENGINE_LIBIPT_PT_VERIFY_H
-#define DECODER_ENGINE_LIBIPT_PT_VERIFY_H
+#pragma once
 
 #include "decoder/engine/pt_stream.h"
 
@@ -43,5 +42,3 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 
 /* Write one side of a difference, such as "call 401000 => 401020", into `text`. */
 void pt_verdict_print(bool has, const struct branch_event *event, char *text, size_t room);
-
-#endif

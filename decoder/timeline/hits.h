@@ -8,8 +8,7 @@
  * A hit has the recorded values: fields of the probe, and registers (perf record --user-regs,
  * --intr-regs).
  */
-#ifndef DECODER_TIMELINE_HITS_H
-#define DECODER_TIMELINE_HITS_H
+#pragma once
 
 #include "decoder/perf_data/perf_record.h"
 
@@ -82,5 +81,3 @@ enum hit_register { HIT_RSI = 4, HIT_RDI = 5 };
 
 /* Returns whether a register was recorded with a hit, and its value. */
 bool hit_register(const struct hit *hit, unsigned number, uint64_t *value);
-
-#endif

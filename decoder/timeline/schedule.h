@@ -8,8 +8,7 @@
  * current thread or its mappings cannot run the given address, the cursor looks one step ahead,
  * unless the clock excludes that step.
  */
-#ifndef DECODER_TIMELINE_SCHEDULE_H
-#define DECODER_TIMELINE_SCHEDULE_H
+#pragma once
 
 #include "decoder/timeline/timeline.h"
 
@@ -99,5 +98,3 @@ static inline uint64_t schedule_clamp(const struct schedule *schedule, uint64_t 
 	time = MIN(time, schedule->end);
 	return MAX(schedule->begin, time);
 }
-
-#endif

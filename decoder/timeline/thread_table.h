@@ -3,8 +3,7 @@
  * The threads and processes of a recording while a timeline is built. Calls must be in the order of
  * time. Threads, processes and address spaces live in the arena. A reused tid is another thread.
  */
-#ifndef DECODER_TIMELINE_THREAD_TABLE_H
-#define DECODER_TIMELINE_THREAD_TABLE_H
+#pragma once
 
 #include "decoder/mappings/space_builder.h"
 #include "decoder/timeline/timeline_types.h"
@@ -87,5 +86,3 @@ void thread_table_finish(struct thread_table *table);
 /* As timeline_borrow_thread(). */
 const struct thread *thread_table_find(const struct thread_table *table, int32_t tid,
 				       uint64_t time);
-
-#endif

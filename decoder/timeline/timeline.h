@@ -8,8 +8,7 @@
  * by file order, so their order in the file does not matter. All results are borrowed and live as
  * long as the timeline. Times are ns of perf's clock.
  */
-#ifndef DECODER_TIMELINE_TIMELINE_H
-#define DECODER_TIMELINE_TIMELINE_H
+#pragma once
 
 #include "base/tables/hash.h"
 #include "decoder/timeline/hits.h"
@@ -131,5 +130,3 @@ void timeline_apply_code(struct timeline *tl, uint64_t time);
 
 /* Name threads of THREAD_MAP records that have no name from other records. */
 void timeline_name_threads(struct timeline *tl);
-
-#endif

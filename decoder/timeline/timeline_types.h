@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The structs of a recording's history: threads, processes, context switches, losses. */
-#ifndef DECODER_TIMELINE_TIMELINE_TYPES_H
-#define DECODER_TIMELINE_TIMELINE_TYPES_H
+#pragma once
 
 #include "decoder/mappings/address_space.h"
 
@@ -95,5 +94,3 @@ void switch_table_finish(struct switch_table *table);
 /* See timeline_switches(). */
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,
 					   size_t *count);
-
-#endif

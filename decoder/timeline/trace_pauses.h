@@ -8,8 +8,7 @@
  * kernel pauses before it takes the time of the sample, and resumes after the sample
  * (kernel/events/core.c, __perf_event_overflow()). Part of a timeline.
  */
-#ifndef DECODER_TIMELINE_TRACE_PAUSES_H
-#define DECODER_TIMELINE_TRACE_PAUSES_H
+#pragma once
 
 #include "base/common.h"
 
@@ -55,5 +54,3 @@ void trace_pauses_release(struct trace_pauses *pauses);
  */
 uint64_t trace_pauses_find(const struct trace_pauses *pauses, int32_t tid, int32_t cpu,
 			   uint64_t off, uint64_t on);
-
-#endif

@@ -4,8 +4,7 @@
  * tools/perf/util/trace-event-info.c): texts of tracefs's "format" files
  * (Documentation/trace/events.rst), with the position of each field in a sample's raw data.
  */
-#ifndef DECODER_TIMELINE_TRACEPOINT_FORMATS_H
-#define DECODER_TIMELINE_TRACEPOINT_FORMATS_H
+#pragma once
 
 #include "decoder/perf_data/perf_file.h"
 
@@ -119,5 +118,3 @@ void sched_points_init(struct sched_points *points, const struct perf_file *file
  */
 enum sched_kind sched_points_read(const struct sched_points *points,
 				  const struct perf_sample *sample, struct sched_point *point);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `ptrace2ftf annotate F [INPUT]`: the source and instructions of a function, with their costs. */
-#ifndef SRC_ANNOTATE_ANNOTATE_COMMAND_H
-#define SRC_ANNOTATE_ANNOTATE_COMMAND_H
+#pragma once
 
 #include "src/batch/batch.h"
 
@@ -10,5 +9,3 @@
  * Disassembles with objdump, if present, with rights to read files only. Returns the exit status.
  */
 int annotate_command(const struct options *options, batch_convert_fn *convert);
-
-#endif

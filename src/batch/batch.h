@@ -4,8 +4,7 @@
  * conversion only.  The messages of a process are printed together when it ends, each with the
  * input in front.  SIGINT, SIGTERM and SIGHUP end the running processes, and no other is started.
  */
-#ifndef SRC_BATCH_BATCH_H
-#define SRC_BATCH_BATCH_H
+#pragma once
 
 #include <jansson.h>
 #include <sys/resource.h>
@@ -166,5 +165,3 @@ bool why_many_wanted(const struct options *options);
  * as JSON if options->json_answer.  Returns the worst exit status, as batch_run().
  */
 int why_many_run(const struct options *options, batch_convert_fn *convert);
-
-#endif

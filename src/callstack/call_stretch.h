@@ -9,8 +9,7 @@
  * stretch does not fit, and between stretches, the branches are fed one by one. So the result does
  * not depend on which branches were followed ahead.
  */
-#ifndef SRC_CALLSTACK_CALL_STRETCH_H
-#define SRC_CALLSTACK_CALL_STRETCH_H
+#pragma once
 
 #include "decoder/engine/pt_stream.h"
 #include "src/callstack/timestamp_group.h"
@@ -48,5 +47,3 @@ struct call_follower {
 
 /* Initialize a follower, which borrows the machine while streams use it. */
 void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine);
-
-#endif

@@ -7,8 +7,7 @@
  * impossible event as a warning. They do not allocate per branch once a thread's arrays have grown
  * to their working size.
  */
-#ifndef SRC_CALLSTACK_CALLSTACK_H
-#define SRC_CALLSTACK_CALLSTACK_H
+#pragma once
 
 #include "base/diag.h"
 #include "decoder/branch_event.h"
@@ -246,5 +245,3 @@ static inline void callstack_machine_close(struct callstack_machine *machine)
  * intel_pt__strerror()), a constant; never NULL.
  */
 const char *callstack_gap_text(enum gap_reason reason);
-
-#endif

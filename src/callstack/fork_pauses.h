@@ -5,8 +5,7 @@
  * event has the time of the last timing packet before it, so calls after the fork may seem to
  * precede it.
  */
-#ifndef SRC_CALLSTACK_FORK_PAUSES_H
-#define SRC_CALLSTACK_FORK_PAUSES_H
+#pragma once
 
 #include "src/callstack/callstack.h"
 
@@ -98,5 +97,3 @@ void clone_calls_add(struct clone_calls *calls, const struct branch_event *event
  */
 bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t time,
 		      uint64_t resolution);
-
-#endif

@@ -3,8 +3,7 @@
  * Call stacks per thread, fed with decoded branches. A stack is opened at its thread's first
  * branch, starts with the parent's frames in a forked child, and has gaps where tracing was paused.
  */
-#ifndef SRC_CALLSTACK_THREAD_STACKS_H
-#define SRC_CALLSTACK_THREAD_STACKS_H
+#pragma once
 
 #include "src/callstack/callstack.h"
 #include "src/resolve/resolve.h"
@@ -93,5 +92,3 @@ void thread_stacks_finish(struct thread_stacks *stacks);
 
 /* Close all stacks.  Idempotent, also on zeroed memory. */
 void thread_stacks_release(struct thread_stacks *stacks);
-
-#endif

@@ -29,8 +29,7 @@
  * Times here are "mapped": ns since the run's first timed event, which may be
  * negative.  Arithmetic on them wraps and never traps.
  */
-#ifndef SRC_CALLSTACK_TIMESTAMP_GROUP_H
-#define SRC_CALLSTACK_TIMESTAMP_GROUP_H
+#pragma once
 
 #include "base/io/big_array.h"
 #include "src/callstack/callstack.h"
@@ -280,5 +279,3 @@ static inline bool timestamp_group_shares_time(const struct timestamp_group *gro
 	return group->calls >
 	       (end > group->distributed && group->events[end - 1].kind == SLICE_BEGIN);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SRC_CLI_COMMAND_LINE_H
-#define SRC_CLI_COMMAND_LINE_H
+#pragma once
 
 #include "src/options/options.h"
 
@@ -67,5 +66,3 @@ char *settings_read_file(char **path);
  * starts with "#"; otherwise it has words as on the command line. Modifies the text.
  */
 void settings_parse(char *text, bool lines, const char *source, settings_fn *take, void *context);
-
-#endif

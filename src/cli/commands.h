@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands: their purpose, and the options that they take. */
-#ifndef SRC_CLI_COMMANDS_H
-#define SRC_CLI_COMMANDS_H
+#pragma once
 
 #include "src/cli/option_table.h"
 
@@ -60,5 +59,3 @@ void suggest_option(enum command command, const char *word, size_t length)
 /* Report that a command does not take an option, and suggest a command that does; exit. */
 void suggest_command_of(enum command command, const struct option_spec *option)
 	__attribute__((noreturn));
-
-#endif

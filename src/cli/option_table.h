@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All options of the command line: their help, and how they are parsed. */
-#ifndef SRC_CLI_OPTION_TABLE_H
-#define SRC_CLI_OPTION_TABLE_H
+#pragma once
 
 #include "src/options/options.h"
 
@@ -74,5 +73,3 @@ extern const struct option_spec option_specs[]; /* ends with a NULL name */
 /* Returns the option with a long name of `length` bytes, or with a letter; NULL: unknown. */
 const struct option_spec *option_find(const char *name, size_t length);
 const struct option_spec *option_find_letter(char letter);
-
-#endif

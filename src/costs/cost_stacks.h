@@ -8,8 +8,7 @@
  * executions. If a selection omits calls, their executions still count, and the chosen calls'
  * instructions are divided in the same way.
  */
-#ifndef SRC_COSTS_COST_STACKS_H
-#define SRC_COSTS_COST_STACKS_H
+#pragma once
 
 #include "base/tables/direct_cache.h"
 #include "src/costs/executed_code.h"
@@ -137,5 +136,3 @@ void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint
 void cost_stacks_finish(struct cost_stacks *stacks);
 
 void cost_stacks_release(struct cost_stacks *stacks);
-
-#endif

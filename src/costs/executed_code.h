@@ -6,8 +6,7 @@
  * To count only the code inside some calls, which are known at the end (--within), the branches of
  * all threads wait in a log. Code is then counted between the branches that begin and end a call.
  */
-#ifndef SRC_COSTS_EXECUTED_CODE_H
-#define SRC_COSTS_EXECUTED_CODE_H
+#pragma once
 
 #include "base/tables/id_index.h"
 #include "decoder/code/code_counts.h"
@@ -113,5 +112,3 @@ struct executed_insn {
 void executed_code_list(const struct executed_code *code,
 			void (*add)(void *context, const struct executed_insn *insn),
 			void *context);
-
-#endif

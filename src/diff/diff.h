@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `ptrace2ftf diff A B`: compare two recordings, function by function. */
-#ifndef SRC_DIFF_DIFF_H
-#define SRC_DIFF_DIFF_H
+#pragma once
 
 #include "src/batch/batch.h"
 
@@ -110,5 +109,3 @@ json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
  * texts, output of --format=folded.
  */
 void diff_print_folded(const char *const texts[SIDES], const size_t sizes[SIDES], FILE *out);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * FTF shows all of them; lists of slices only the marks among the calls.
  */
-#ifndef SRC_EVENTS_EVENT_OUTPUT_H
-#define SRC_EVENTS_EVENT_OUTPUT_H
+#pragma once
 
 #include "base/io/big_array.h"
 #include "decoder/cpu_event.h"
@@ -246,5 +245,3 @@ void period_counters_write(struct period_counters *counters, struct event_tracks
 			   const struct output *output);
 
 void period_counters_release(struct period_counters *counters);
-
-#endif

@@ -7,8 +7,7 @@
  * A hit of magic-trace's function for snapshots has the time and the number that the program passed
  * to it, and lasts since that time (magic-trace's trace_writer.ml, write_hits()).
  */
-#ifndef SRC_EVENTS_HIT_OUTPUT_H
-#define SRC_EVENTS_HIT_OUTPUT_H
+#pragma once
 
 #include "base/tables/hash.h"
 #include "decoder/timeline/hits.h"
@@ -54,5 +53,3 @@ struct hit_output {
 void hit_output_add(struct hit_output *output, const struct shown_hit *hit);
 
 void hit_output_release(struct hit_output *output);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The source lines of calls and functions, "file:line", with a cache of the latest. */
-#ifndef SRC_FORMATS_CALL_SITES_H
-#define SRC_FORMATS_CALL_SITES_H
+#pragma once
 
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
@@ -24,5 +23,3 @@ const struct name *call_sites_find(struct call_sites *sites, const struct symbol
 				   uint64_t offset);
 
 void call_sites_release(struct call_sites *sites);
-
-#endif

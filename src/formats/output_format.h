@@ -4,8 +4,7 @@
  *
  * A new format is one file with a `const struct output_format`, and a line in OUTPUT_FORMATS.
  */
-#ifndef SRC_FORMATS_OUTPUT_FORMAT_H
-#define SRC_FORMATS_OUTPUT_FORMAT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -237,5 +236,3 @@ void format_location(FILE *out, const struct location *location);
 /* Print one event; `from` and `to` are its resolved addresses. The stream keeps errors. */
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
 		   const struct location *to);
-
-#endif

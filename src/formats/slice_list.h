@@ -6,8 +6,7 @@
  * Slices are kept until the end, because they can only be sorted then, in an unnamed file if there
  * are many (base/io/big_array.h).
  */
-#ifndef SRC_FORMATS_SLICE_LIST_H
-#define SRC_FORMATS_SLICE_LIST_H
+#pragma once
 
 #include "base/io/big_array.h"
 #include "src/formats/call_sites.h"
@@ -82,5 +81,3 @@ static inline const struct name *listed_name(const struct listed_slice *slice)
 
 /* `release` of struct output_format. */
 void slice_list_release(struct format_output *output);
-
-#endif

@@ -5,8 +5,7 @@
  * in HTML, and data in JSON, which the script shows. Names in a recording may have any bytes:
  * html_text_print() and html_json_print() escape them.
  */
-#ifndef SRC_HTML_HTML_PAGE_H
-#define SRC_HTML_HTML_PAGE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -47,5 +46,3 @@ void html_numbers_print(struct html_numbers *numbers, uint64_t number);
 
 /* Print its end. */
 void html_numbers_end(struct html_numbers *numbers);
-
-#endif

@@ -5,8 +5,7 @@
  * Their writer makes a trace, as for --split (ftf_side.h). Its slices and instants become tracks of
  * the page, its counters curves. Arrows, async slices, context switches and wakeups are left out.
  */
-#ifndef SRC_HTML_PAGE_EVENTS_H
-#define SRC_HTML_PAGE_EVENTS_H
+#pragma once
 
 #include "src/formats/ftf/ftf_side.h"
 #include "src/slices/track.h"
@@ -35,5 +34,3 @@ void page_events_print_counters(struct page_events *events, uint64_t origin, str
 				FILE *out);
 
 void page_events_release(struct page_events *events);
-
-#endif

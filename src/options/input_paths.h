@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The paths in options: files and directories to read, and outputs, which must not replace them. */
-#ifndef SRC_OPTIONS_INPUT_PATHS_H
-#define SRC_OPTIONS_INPUT_PATHS_H
+#pragma once
 
 #include "src/options/options.h"
 
@@ -34,5 +33,3 @@ int input_paths_check(const struct options *options, struct error *err);
 
 /* Returns the ELF core with generated code: --core's, or `path` beside the input; NULL: none. */
 const char *input_paths_core(const struct options *options, char path[PATH_MAX]);
-
-#endif

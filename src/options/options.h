@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of the command line's options. */
-#ifndef SRC_OPTIONS_OPTIONS_H
-#define SRC_OPTIONS_OPTIONS_H
+#pragma once
 
 #include "base/message.h"
 #include "decoder/engine/pt_engine.h"
@@ -176,5 +175,3 @@ bool options_is_batch(const struct options *options);
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text);
 
 void options_release(struct options *options);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Empty lists select everything. Patterns are borrowed from the command line.
  */
-#ifndef SRC_OPTIONS_SELECTION_H
-#define SRC_OPTIONS_SELECTION_H
+#pragma once
 
 #include "base/common.h"
 
@@ -161,5 +160,3 @@ uint64_t selection_fit_limit(const struct selection *selection);
  * with up to four decimals. Returns false for other texts.
  */
 bool slow_choice_read(struct slow_choice *choice, const char *text);
-
-#endif

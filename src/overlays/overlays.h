@@ -3,8 +3,7 @@
  * OCaml's runtime events and memtrace files that accompany a recording: opens them, matches their
  * clocks with the trace's, and prints them as text or writes them as tracks of their process.
  */
-#ifndef SRC_OVERLAYS_OVERLAYS_H
-#define SRC_OVERLAYS_OVERLAYS_H
+#pragma once
 
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
@@ -278,5 +277,3 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
  */
 void overlay_sideband_tids(struct overlay_input *input, const struct timeline *timeline,
 			   int64_t ahead);
-
-#endif

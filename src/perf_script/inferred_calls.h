@@ -5,8 +5,7 @@
  *
  * A struct inferred_calls contains a thread's open calls in the text.
  */
-#ifndef SRC_PERF_SCRIPT_INFERRED_CALLS_H
-#define SRC_PERF_SCRIPT_INFERRED_CALLS_H
+#pragma once
 
 #include "decoder/branch_event.h"
 #include "src/perf_script/perf_script_line.h"
@@ -54,5 +53,3 @@ struct tree_branch {
 size_t inferred_calls_tree(struct inferred_calls *calls, const struct perf_line *line,
 			   const struct symbol *symbol,
 			   struct tree_branch branches[TREE_BRANCHES_MOST]);
-
-#endif

@@ -9,8 +9,7 @@
  * appear.  A line of unknown form or of more than 64 KiB is skipped, and counted as a warning; a
  * read error is an error.  Memory grows with the number of distinct names and threads.
  */
-#ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
-#define SRC_PERF_SCRIPT_PERF_SCRIPT_H
+#pragma once
 
 #include "src/callstack/callstack.h"
 #include "src/perf_script/perf_script_line.h"
@@ -77,5 +76,3 @@ struct perf_script_counts {
  */
 int perf_script_convert(FILE *in, const struct perf_script_options *options,
 			struct perf_script_counts *counts, struct error *err);
-
-#endif

@@ -20,8 +20,7 @@
  *
  * Nothing fails: any other line is PERF_LINE_UNKNOWN.  Views point into the line.
  */
-#ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
-#define SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
+#pragma once
 
 #include "base/cursor.h"
 
@@ -159,5 +158,3 @@ struct perf_line {
 
 /* Parse one line (without its newline). */
 void perf_line_parse(struct perf_line *line, const char *text, size_t length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The whole conversion from a perf.data file to the output. */
-#ifndef SRC_PIPELINE_CONVERT_H
-#define SRC_PIPELINE_CONVERT_H
+#pragma once
 
 #include "src/report/report.h"
 
@@ -50,5 +49,3 @@ void second_look(struct perf_recording *recording, const struct pt_stream_input 
 
 /* Returns whether the inputs are provably parts of one recording (perf_file.h). Runs a process. */
 bool input_parts_are_one(const struct options *options);
-
-#endif

@@ -10,8 +10,7 @@
  * and the limit of the output's size unless the format is lines of text. A SLICES_AS_FOUND format
  * directly follows the machine.
  */
-#ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
-#define SRC_PIPELINE_OUTPUT_PIPELINE_H
+#pragma once
 
 #include "base/io/output.h"
 #include "src/formats/output_format.h"
@@ -91,5 +90,3 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err);
 
 /* Release everything; removes an output that was not closed. */
 void output_pipeline_release(struct output_pipeline *pipeline);
-
-#endif

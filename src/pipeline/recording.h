@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SRC_PIPELINE_RECORDING_H
-#define SRC_PIPELINE_RECORDING_H
+#pragma once
 
 #include "base/workers.h"
 #include "src/callstack/callstack.h"
@@ -97,5 +96,3 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 
 /* Returns whether jobs should also follow calls (src/callstack/call_stretch.h). */
 bool decode_threads_follow(const struct workers *workers);
-
-#endif

@@ -3,8 +3,7 @@
  * A file next to the recording with the code that processes generated, which perf does not save: an
  * ELF core, read by symbols/files/core_file.h.
  */
-#ifndef SRC_RECORD_CODE_FILE_H
-#define SRC_RECORD_CODE_FILE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -43,5 +42,3 @@ void code_file_add_children(struct code_file_writer *writer, pid_t pid);
  * writing fails.
  */
 void code_file_end(struct code_file_writer *writer);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `ptrace2ftf record`: run perf record and watch it. */
-#ifndef SRC_RECORD_RECORD_H
-#define SRC_RECORD_RECORD_H
+#pragma once
 
 #include "src/options/options.h"
 
@@ -89,5 +88,3 @@ void call_watch_start(const struct call_watch *watch, pid_t receiver);
 
 /* Remove the breakpoints. Returns the number of calls since call_watch_start(). */
 uint64_t call_watch_end(struct call_watch *watch);
-
-#endif

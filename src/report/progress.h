@@ -3,8 +3,7 @@
  * The progress bar: a line on standard error, if that is a terminal. It appears after a second, is
  * redrawn at most ten times per second, and is erased at the end.
  */
-#ifndef SRC_REPORT_PROGRESS_H
-#define SRC_REPORT_PROGRESS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -42,5 +41,3 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total, uin
 
 /* Erase the line. */
 void progress_end(struct progress *progress);
-
-#endif

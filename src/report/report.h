@@ -6,8 +6,7 @@
  * event, except for the sums of slice_totals.h. doc/summary.schema.json describes the JSON; its
  * "version" changes if a key is removed or gets another meaning.
  */
-#ifndef SRC_REPORT_REPORT_H
-#define SRC_REPORT_REPORT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -98,5 +97,3 @@ int report_write(const struct report *report, struct error *err);
 
 /* Print the text of -v or -vv, if given. */
 void report_print(const struct report *report, FILE *out);
-
-#endif

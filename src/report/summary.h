@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The counts of a run, and the lines printed about them at its end. */
-#ifndef SRC_REPORT_SUMMARY_H
-#define SRC_REPORT_SUMMARY_H
+#pragma once
 
 #include "base/diag.h"
 #include "decoder/streams/pt_verify.h"
@@ -109,5 +108,3 @@ void perfetto_memory_hint_print(uint64_t slices, uint64_t records, uint64_t byte
  * including slices that are not functions.
  */
 char *top_functions_make(const struct slice_totals *totals);
-
-#endif

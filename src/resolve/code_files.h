@@ -2,8 +2,7 @@
 /*
  * The decoder's source of code: the files found by symbols. Records which wanted files are missing.
  */
-#ifndef SRC_RESOLVE_CODE_FILES_H
-#define SRC_RESOLVE_CODE_FILES_H
+#pragma once
 
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/code/code_image.h"
@@ -164,5 +163,3 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 const char *kernel_files_made_kallsyms(const struct kernel_files *files);
 
 void kernel_files_release(struct kernel_files *files);
-
-#endif

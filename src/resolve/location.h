@@ -3,8 +3,7 @@
  * The two ends of a branch with names: plain data that the resolver (src/resolve/resolve.h) passes
  * to call stacks.
  */
-#ifndef SRC_RESOLVE_LOCATION_H
-#define SRC_RESOLVE_LOCATION_H
+#pragma once
 
 #include "decoder/code/stack_effect.h"
 #include "decoder/known_branches.h"
@@ -106,5 +105,3 @@ bool location_unwinds(const struct name *name);
  */
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
 				      const struct function_code *made);
-
-#endif

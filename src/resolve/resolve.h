@@ -10,8 +10,7 @@
  * branch needs no lookup. Two direct-mapped caches have the others: one of addresses, and one of
  * branches that are not known or had no room.
  */
-#ifndef SRC_RESOLVE_RESOLVE_H
-#define SRC_RESOLVE_RESOLVE_H
+#pragma once
 
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
@@ -165,5 +164,3 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
  */
 const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event);
-
-#endif

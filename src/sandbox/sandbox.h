@@ -13,8 +13,7 @@
  * An output that is a device or a pipe may be opened for writing.  --debuginfod allows the network,
  * and its client's library and cache, too.
  */
-#ifndef SRC_SANDBOX_SANDBOX_H
-#define SRC_SANDBOX_SANDBOX_H
+#pragma once
 
 #include "src/options/options.h"
 
@@ -77,5 +76,3 @@ const char *keeper_start(const struct options *options);
 
 /* Returns the socket to the keeper, or -1 without a keeper. */
 int keeper_socket(void);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Other CPUs' and threads' streams are not decoded, and of each stream only the selected time.
  */
-#ifndef SRC_SELECT_EVENT_FILTER_H
-#define SRC_SELECT_EVENT_FILTER_H
+#pragma once
 
 #include "decoder/engine/pt_stream.h"
 #include "src/options/options.h"
@@ -105,5 +104,3 @@ static inline void event_filter_drop(struct event_filter *filter, const struct b
 	if (event->kind == BRANCH_GAP)
 		filter->gaps[event->gap]++;
 }
-
-#endif

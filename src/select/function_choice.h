@@ -3,8 +3,7 @@
  * Matches the options' patterns with the names and files of functions, once per name and file, and
  * warns of patterns that match no called function.
  */
-#ifndef SRC_SELECT_FUNCTION_CHOICE_H
-#define SRC_SELECT_FUNCTION_CHOICE_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/tables/pair_table.h"
@@ -58,5 +57,3 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag);
 
 void function_choice_release(struct function_choice *choice);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * The kernel's addresses are the upper half (Linux, Documentation/arch/x86/x86_64/mm).
  */
-#ifndef SRC_SELECT_MODE_FILTER_H
-#define SRC_SELECT_MODE_FILTER_H
+#pragma once
 
 #include "src/select/event_filter.h"
 
@@ -43,5 +42,3 @@ size_t mode_filter_apply(struct mode_filter *filter, const struct branch_event *
 			 size_t count);
 
 void mode_filter_release(struct mode_filter *filter);
-
-#endif

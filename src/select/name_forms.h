@@ -6,8 +6,7 @@
  * Template arguments and parameters are matched only if the pattern has them, so that "*parse*"
  * does not match a function by the type of an argument.
  */
-#ifndef SRC_SELECT_NAME_FORMS_H
-#define SRC_SELECT_NAME_FORMS_H
+#pragma once
 
 #include "base/tables/name.h"
 #include "symbols/names/demangle.h"
@@ -50,5 +49,3 @@ void nearest_names_consider(struct nearest_names *nearest, const struct name *na
 
 /* Print "; nearest: A, B, C", or "" if no name is near, into `room` bytes. */
 void nearest_names_print(const struct nearest_names *nearest, char *text, size_t room);
-
-#endif

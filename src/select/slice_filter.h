@@ -11,8 +11,7 @@
  * passed on when it is long enough; the innermost shown slice around a shorter one counts it
  * (`folded` of struct slice_detail).
  */
-#ifndef SRC_SELECT_SLICE_FILTER_H
-#define SRC_SELECT_SLICE_FILTER_H
+#pragma once
 
 #include "src/select/function_choice.h"
 #include "src/slices/durations.h"
@@ -90,5 +89,3 @@ void slice_within_add_track(struct slice_within *within, const struct track *tra
 void slice_within_finish(struct slice_within *within);
 
 void slice_within_release(struct slice_within *within);
-
-#endif

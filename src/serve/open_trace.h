@@ -6,8 +6,7 @@
  * The conversion runs in its own process and sandbox.  This process reads nothing of the recording
  * or the trace; it serves the bytes (viewer_page.h) after giving up all other rights (sandbox.h).
  */
-#ifndef SRC_SERVE_OPEN_TRACE_H
-#define SRC_SERVE_OPEN_TRACE_H
+#pragma once
 
 #include "src/batch/batch.h"
 
@@ -18,5 +17,3 @@
  * options of a conversion are given for a trace; 128 + N if signal N ended the conversion.
  */
 int open_trace(const struct options *options, batch_convert_fn *convert);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The page that shows a trace, Perfetto's or the user's own instance, and its address. */
-#ifndef SRC_SERVE_VIEWER_PAGE_H
-#define SRC_SERVE_VIEWER_PAGE_H
+#pragma once
 
 #include "src/options/selection.h"
 
@@ -136,5 +135,3 @@ void trace_server_close(struct trace_server *server);
  * proxy; else the reason, constant.
  */
 const char *page_reach(const char *origin);
-
-#endif

@@ -8,8 +8,7 @@
  * function, for any caller. Memory grows with the nodes, the threads and the depth of their stacks,
  * not with the trace.
  */
-#ifndef SRC_SLICES_CALL_TREE_H
-#define SRC_SLICES_CALL_TREE_H
+#pragma once
 
 #include "base/tables/pair_table.h"
 #include "src/slices/track.h"
@@ -342,5 +341,3 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 			call_tree_end(tree, thread, event, rules);
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A histogram of durations: buckets of 1 ns below 256 ns, else of at most 1/128 of the duration. */
-#ifndef SRC_SLICES_DURATIONS_H
-#define SRC_SLICES_DURATIONS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -57,5 +56,3 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 double durations_excess(const struct durations *durations, uint64_t ns, uint64_t than);
 
 void durations_release(struct durations *durations);
-
-#endif

@@ -3,8 +3,7 @@
  * The arguments of a slice, as a list that is the same in all outputs. Each output has one function
  * that prints an argument by its type.
  */
-#ifndef SRC_SLICES_SLICE_ARGS_H
-#define SRC_SLICES_SLICE_ARGS_H
+#pragma once
 
 #include "src/options/options.h"
 #include "src/slices/track.h"
@@ -107,5 +106,3 @@ void slice_args_add_cost(struct slice_args *args, struct slice_cost cost);
 
 /* Append the number of omitted slices, if not 0, and their total ns. */
 void slice_args_add_folded(struct slice_args *args, uint64_t folded, uint64_t time);
-
-#endif

@@ -9,8 +9,7 @@
  * that runs the ordered stage (base/workers.h) or opened the workers, or that empties the previous
  * queue.
  */
-#ifndef SRC_SLICES_SLICE_QUEUE_H
-#define SRC_SLICES_SLICE_QUEUE_H
+#pragma once
 
 #include "base/io/output.h"
 #include "base/workers.h"
@@ -40,5 +39,3 @@ void slice_queue_wait(struct slice_queue *queue);
 
 /* Release the queue; without slice_queue_wait(), events can be lost. NULL is allowed. */
 void slice_queue_close(struct slice_queue *queue);
-
-#endif

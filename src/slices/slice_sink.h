@@ -8,8 +8,7 @@
  * event sorts among others of the same track and time. An end names no slice: it closes the
  * innermost open one.
  */
-#ifndef SRC_SLICES_SLICE_SINK_H
-#define SRC_SLICES_SLICE_SINK_H
+#pragma once
 
 #include "symbols/symbol.h"
 
@@ -157,5 +156,3 @@ static inline void slice_sink_drop(const struct slice_sink *sink, void *track,
 	(void)track;
 	(void)batch;
 }
-
-#endif

@@ -18,8 +18,7 @@
  * Sorting is a stable merge of natural runs: O(n) for slices in order, O(n log n) in the worst
  * case. Segments reuse memory; a long segment is in a temporary file (base/io/big_array.h).
  */
-#ifndef SRC_SLICES_SLICE_SORTER_H
-#define SRC_SLICES_SLICE_SORTER_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/io/big_array.h"
@@ -68,5 +67,3 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
  * track's last time. Call once, after the machines have finished.
  */
 void slice_sorter_finish(struct slice_sorter *sorter);
-
-#endif

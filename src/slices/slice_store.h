@@ -7,8 +7,7 @@
  * time, or print threads one by one, need all slices first. An event needs 32 bytes of disk
  * ($TMPDIR, or /var/tmp), its detail another 32. Memory grows only with the number of segments.
  */
-#ifndef SRC_SLICES_SLICE_STORE_H
-#define SRC_SLICES_SLICE_STORE_H
+#pragma once
 
 #include "base/io/big_array.h"
 #include "src/slices/slice_sink.h"
@@ -49,5 +48,3 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink);
 
 void slice_store_release(struct slice_store *store);
-
-#endif

@@ -5,8 +5,7 @@
  * slice_sorter. Memory grows with the functions, the threads and the depth of stacks, not with the
  * trace.
  */
-#ifndef SRC_SLICES_SLICE_TOTALS_H
-#define SRC_SLICES_SLICE_TOTALS_H
+#pragma once
 
 #include "src/slices/call_tree.h"
 
@@ -85,5 +84,3 @@ static inline uint64_t call_tail_excess(const struct call_tail *tail)
 }
 
 void slice_totals_release(struct slice_totals *totals);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A track: the row of the timeline with a thread's slices. */
-#ifndef SRC_SLICES_TRACK_H
-#define SRC_SLICES_TRACK_H
+#pragma once
 
 #include "src/slices/slice_sink.h"
 
@@ -40,5 +39,3 @@ void track_cost_begin(struct track *track, const struct slice_detail *detail);
 struct slice_cost track_cost_end(struct track *track, const struct slice_detail *detail);
 
 void track_release(struct track *track);
-
-#endif

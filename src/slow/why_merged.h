@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Causes of slow calls in several recordings, each a separate incident. */
-#ifndef SRC_SLOW_WHY_MERGED_H
-#define SRC_SLOW_WHY_MERGED_H
+#pragma once
 
 #include <jansson.h>
 
@@ -40,5 +39,3 @@ void why_merged_print(const struct why_merged *merged, FILE *out);
 json_t *why_merged_json(const struct why_merged *merged);
 
 void why_merged_release(struct why_merged *merged);
-
-#endif

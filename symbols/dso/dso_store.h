@@ -18,8 +18,7 @@
  * All functions but open and close are safe for use by several threads: a lock
  * serialises the lookups.  Symbols do not change once they are returned.
  */
-#ifndef SYMBOLS_DSO_DSO_STORE_H
-#define SYMBOLS_DSO_DSO_STORE_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/tables/direct_cache.h"
@@ -368,5 +367,3 @@ void dso_begin_lines(struct dso *dso);
 
 /* Open the debug file if there is one; done once, at the first lookup of a missing table. */
 void dso_load_debug_file(struct dso *dso);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plain data of the store of files (symbols/dso/dso_store.h). */
-#ifndef SYMBOLS_DSO_DSO_TYPES_H
-#define SYMBOLS_DSO_DSO_TYPES_H
+#pragma once
 
 #include "base/tables/name.h"
 #include "symbols/files/dso_find.h"
@@ -45,5 +44,3 @@ struct source_line {
 	const struct name *file; /* NULL: unknown */
 	uint32_t line, column;   /* 0: unknown */
 };
-
-#endif

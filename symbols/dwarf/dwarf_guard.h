@@ -6,8 +6,7 @@
  * (DWARF 5, 7.5.3), of which each unit then keeps a copy in memory, and one byte of a line program
  * can be a row of a hundred.  Such a file of 700 kB takes all memory of the machine.
  */
-#ifndef SYMBOLS_DWARF_DWARF_GUARD_H
-#define SYMBOLS_DWARF_DWARF_GUARD_H
+#pragma once
 
 #include "base/tables/hash.h"
 #include "symbols/dwarf/dwarf_image.h"
@@ -80,5 +79,3 @@ bool dwarf_guard_allows_all_units(struct dwarf_guard *guard);
 bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwarf_Die *unit);
 
 void dwarf_guard_release(struct dwarf_guard *guard);
-
-#endif

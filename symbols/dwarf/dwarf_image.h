@@ -5,8 +5,7 @@
  * From the file itself, libdw would unpack all compressed sections by zlib, which takes twice as
  * long as libdeflate.  A sixth to a quarter are unused lists of variables' locations.
  */
-#ifndef SYMBOLS_DWARF_DWARF_IMAGE_H
-#define SYMBOLS_DWARF_DWARF_IMAGE_H
+#pragma once
 
 #include <elfutils/libdw.h>
 
@@ -82,5 +81,3 @@ bool dwarf_image_open(struct dwarf_image *image, const struct byte_view sections
 Elf_Data *dwarf_image_data(Elf *elf, enum debug_section section);
 
 void dwarf_image_close(struct dwarf_image *image);
-
-#endif

@@ -7,8 +7,7 @@
  * function's inlined calls at the first one in that function.  All results are
  * borrowed and live until inline_table_release().
  */
-#ifndef SYMBOLS_DWARF_INLINE_TABLE_H
-#define SYMBOLS_DWARF_INLINE_TABLE_H
+#pragma once
 
 #include "symbols/dwarf/split_unit.h"
 #include "symbols/names/text_map.h"
@@ -149,5 +148,3 @@ void inline_table_release(struct inline_table *table);
  */
 int inline_table_find(struct inline_table *table, struct line_table *lines, uint64_t vaddr,
 		      struct inline_hit *hit, struct error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * of ranges are started here: they are relative to the base address in the program's part of the
  * unit.
  */
-#ifndef SYMBOLS_DWARF_SPLIT_UNIT_H
-#define SYMBOLS_DWARF_SPLIT_UNIT_H
+#pragma once
 
 #include "base/cursor.h"
 #include "base/tables/hash.h"
@@ -80,5 +79,3 @@ void split_unit_close(struct split_unit *unit);
  */
 ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdiff_t next,
 			    Dwarf_Addr *base, Dwarf_Addr range[2]);
-
-#endif

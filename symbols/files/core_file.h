@@ -6,8 +6,7 @@
  * Sources: System V ABI, "Program Header"; the kernel's fs/binfmt_elf.c (fill_note(),
  * NT_PRPSINFO) and <sys/procfs.h>.
  */
-#ifndef SYMBOLS_FILES_CORE_FILE_H
-#define SYMBOLS_FILES_CORE_FILE_H
+#pragma once
 
 #include "base/common.h"
 
@@ -35,5 +34,3 @@ struct core_segment {
  */
 struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
 				    uint64_t *recording);
-
-#endif

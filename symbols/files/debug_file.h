@@ -7,8 +7,7 @@
  * manual, "Separate Debug Files", "MiniDebugInfo"; elfutils' dwfl_standard_find_debuginfo).  With a
  * symfs directory nothing outside of it and of the debug directory is opened.
  */
-#ifndef SYMBOLS_FILES_DEBUG_FILE_H
-#define SYMBOLS_FILES_DEBUG_FILE_H
+#pragma once
 
 #include "symbols/files/dso_find.h"
 #include "symbols/files/elf_file.h"
@@ -85,5 +84,3 @@ const char *debuginfod_missing(void);
  * (free()); NULL if no server has it, or there is no client.
  */
 char *debuginfod_fetch(enum debuginfod_kind kind, const uint8_t *build_id, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * A recording is not trusted: with a symfs directory nothing outside of it is opened; without one,
  * only regular files are opened (elf_file_open()).
  */
-#ifndef SYMBOLS_FILES_DSO_FIND_H
-#define SYMBOLS_FILES_DSO_FIND_H
+#pragma once
 
 #include "base/io/file_use.h"
 
@@ -75,5 +74,3 @@ bool dso_find_by_build_id(const struct dso_find_options *options, const uint8_t 
  * length in bytes.  NULL if it has no vdso.
  */
 uint8_t *dso_find_own_vdso(size_t *size);
-
-#endif

@@ -6,8 +6,7 @@
  * The bytes are mapped once and only viewed.  Nothing in the file is trusted: parts of it that lie
  * beyond its end are treated as absent.  Zeroed memory is a closed file.
  */
-#ifndef SYMBOLS_FILES_ELF_FILE_H
-#define SYMBOLS_FILES_ELF_FILE_H
+#pragma once
 
 #include <gelf.h>
 
@@ -114,5 +113,3 @@ struct elf_symbol {
 
 /* Advance to the next symbol with a name; returns false after the last one. */
 bool elf_symbol_next(Elf *elf, struct elf_symbol *symbol);
-
-#endif

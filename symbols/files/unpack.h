@@ -6,8 +6,7 @@
  * The first bytes show whether it is xz, zstd or gzip (RFC 8878, RFC 1952, "The .xz File
  * Format").  Sizes in the packed bytes are not trusted.
  */
-#ifndef SYMBOLS_FILES_UNPACK_H
-#define SYMBOLS_FILES_UNPACK_H
+#pragma once
 
 #include "base/cursor.h"
 
@@ -25,5 +24,3 @@ uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size);
  * (ELFCOMPRESS_...).  Returns whether they have exactly this size, and are not damaged.
  */
 bool unpack_whole(uint32_t type, struct byte_view packed, uint8_t *bytes, size_t size);
-
-#endif

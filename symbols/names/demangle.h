@@ -8,8 +8,7 @@
  * (substitutions nest), so output, CPU time and memory are bounded
  * (base/budget.h), and the work stops at the bound.
  */
-#ifndef SYMBOLS_NAMES_DEMANGLE_H
-#define SYMBOLS_NAMES_DEMANGLE_H
+#pragma once
 
 #include "base/budget.h"
 #include "base/common.h"
@@ -99,5 +98,3 @@ size_t demangle_part_of(const char *linkage);
  * the rest of the text is unchanged.
  */
 void demangle_shorten(char *text);
-
-#endif

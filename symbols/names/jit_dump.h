@@ -4,8 +4,7 @@
  * of the code (tools/perf/Documentation/jitdump-specification.txt, tools/perf/util/jitdump.h).
  * Version 1, little-endian.
  */
-#ifndef SYMBOLS_NAMES_JIT_DUMP_H
-#define SYMBOLS_NAMES_JIT_DUMP_H
+#pragma once
 
 #include "base/cursor.h"
 
@@ -37,5 +36,3 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size);
 bool jit_dump_next(struct jit_dump *dump, struct jit_code *code);
 
 void jit_dump_release(struct jit_dump *dump);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of Linux' system calls by their number. */
-#ifndef SYMBOLS_NAMES_SYSCALL_NAMES_H
-#define SYMBOLS_NAMES_SYSCALL_NAMES_H
+#pragma once
 
 #include "base/common.h"
 
@@ -12,5 +11,3 @@
  * Returns false if the number is not known.
  */
 bool syscall_name(int32_t number, bool i386, char name[SYSCALL_NAME_MAX]);
-
-#endif

@@ -3,8 +3,7 @@
  * Names of ranges of code, and the text files that have them: the perf-PID.map of JIT compilers and
  * the kernel's kallsyms.
  */
-#ifndef SYMBOLS_NAMES_TEXT_MAP_H
-#define SYMBOLS_NAMES_TEXT_MAP_H
+#pragma once
 
 #include "base/common.h"
 
@@ -79,5 +78,3 @@ bool name_ranges_read_perf(struct name_ranges *names, const char *path);
  * missing, or has no addresses: the kernel shows zeros to users without the right to read them.
  */
 bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path);
-
-#endif

@@ -13,8 +13,7 @@
  * conditionally (compilers make no conditional tail calls), or in any way if the entry says that
  * the stack already has a frame.
  */
-#ifndef SYMBOLS_TABLES_CODE_STARTS_H
-#define SYMBOLS_TABLES_CODE_STARTS_H
+#pragma once
 
 #include <elfutils/libdw.h>
 
@@ -137,5 +136,3 @@ struct code_start code_starts_find(struct code_starts *starts, uint64_t vaddr);
 
 /* Returns the first address of an unwind entry after an address, or UINT64_MAX. */
 uint64_t code_starts_next(const struct code_starts *starts, uint64_t vaddr);
-
-#endif

@@ -10,8 +10,7 @@
  * Files may be hostile: nothing is read beyond the table, and functions outside of the file's code
  * are ignored.
  */
-#ifndef SYMBOLS_TABLES_GO_TABLE_H
-#define SYMBOLS_TABLES_GO_TABLE_H
+#pragma once
 
 #include "base/cursor.h"
 #include "symbols/files/elf_file.h"
@@ -52,5 +51,3 @@ static inline bool go_table_is_spent(const struct go_table *table)
 {
 	return table->count && !table->work;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * Tables have millions of entries, of which a run needs few, so an entry is compact, and its name
  * is a view into the file.
  */
-#ifndef SYMBOLS_TABLES_SYMBOL_TABLE_H
-#define SYMBOLS_TABLES_SYMBOL_TABLE_H
+#pragma once
 
 #include "symbols/names/text_map.h"
 #include "symbols/tables/go_table.h"
@@ -139,5 +138,3 @@ typedef void plt_stub_taker(void *context, const struct plt_slot *slot, uint64_t
  * stubs.
  */
 void plt_stubs_find(const struct elf_file *file, plt_stub_taker *take, void *context);
-
-#endif

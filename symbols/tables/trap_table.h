@@ -8,8 +8,7 @@
  * the section .stapsdt.base, and the addresses with it.  In code without notes, instructions show
  * the same, if the runtime's caml_raise_exn has a symbol.
  */
-#ifndef SYMBOLS_TABLES_TRAP_TABLE_H
-#define SYMBOLS_TABLES_TRAP_TABLE_H
+#pragma once
 
 #include "symbols/files/elf_file.h"
 
@@ -43,5 +42,3 @@ void trap_table_release(struct trap_table *table);
 
 /* Returns the index of the first trap at or after an address; or `count`. */
 size_t trap_table_find(const struct trap_table *table, uint64_t vaddr);
-
-#endif

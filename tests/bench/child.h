@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Helpers that the measuring programs share. */
-#ifndef TESTS_BENCH_CHILD_H
-#define TESTS_BENCH_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,5 +14,3 @@ double child_clock(void);
  * exec. Exits with 1 if fork() fails; the child exits with 127 if there is no such program.
  */
 pid_t child_start(char **arguments, bool traced);
-
-#endif

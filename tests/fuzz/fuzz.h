@@ -2,8 +2,7 @@
 /*
  * The interface of a fuzz target: libFuzzer calls it in `make fuzz`, run_inputs.c in `make check`.
  */
-#ifndef TESTS_FUZZ_FUZZ_H
-#define TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
  * new size.
  */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t room, unsigned seed);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files in memory, for code that opens files by name. */
-#ifndef TESTS_FUZZ_MEMORY_FILE_H
-#define TESTS_FUZZ_MEMORY_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct memory_file {
  * of the program.  Any failure ends the program.
  */
 const char *memory_file_set(struct memory_file *file, const void *bytes, size_t size);
-
-#endif

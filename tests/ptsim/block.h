@@ -13,8 +13,7 @@
  * branch, and in a virtual machine without BTF (SDM: IA32_DEBUGCTL) at each instruction: a loop
  * took 480,606 stops by either request.
  */
-#ifndef TESTS_PTSIM_BLOCK_H
-#define TESTS_PTSIM_BLOCK_H
+#pragma once
 
 #include "tests/ptsim/machine.h"
 
@@ -37,5 +36,3 @@ bool block_branch(struct machine *machine, struct task *task);
 
 /* Returns whether the next instruction reads or writes data at an address that is known. */
 bool block_data(struct task *task, uint64_t *address);
-
-#endif

@@ -5,8 +5,7 @@
  * Zydis decodes them when they first run, and they are kept by address.  decoder/code/insn.h, which
  * is under test, is deliberately not used.
  */
-#ifndef TESTS_PTSIM_CODE_H
-#define TESTS_PTSIM_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ void code_set_mode(struct code *code, bool bits32);
 
 /* Returns the instruction at an address, with length 0 if it is invalid; `keep`: it may be kept. */
 struct code_insn code_at(struct code *code, uint64_t ip, bool keep);
-
-#endif

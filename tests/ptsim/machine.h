@@ -5,8 +5,7 @@
  * Each function is an action of a task, for which it writes packets, side band and truth together,
  * so that the three agree.
  */
-#ifndef TESTS_PTSIM_MACHINE_H
-#define TESTS_PTSIM_MACHINE_H
+#pragma once
 
 #include "src/record/code_file.h"
 #include "tests/ptsim/code.h"
@@ -150,5 +149,3 @@ void machine_forget_stack(struct machine *machine, struct task *task);
 
 /* Record new mappings; `all`: all are new. */
 void machine_map(struct machine *machine, struct task *task, bool all);
-
-#endif

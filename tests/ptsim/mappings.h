@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The executable mappings of a process, from /proc/PID/maps, and build ids of files. */
-#ifndef TESTS_PTSIM_MAPPINGS_H
-#define TESTS_PTSIM_MAPPINGS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ bool mappings_have(const struct mappings *list, const struct mapping *map);
 
 /* Returns the size of the file's build id in bytes, 0 if it has none. */
 size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX]);
-
-#endif

@@ -6,8 +6,7 @@
  * Times are TSC values and never go back.  Call pt_output_tick() as time passes, then the event at
  * that time.
  */
-#ifndef TESTS_PTSIM_PT_OUTPUT_H
-#define TESTS_PTSIM_PT_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,5 +110,3 @@ void pt_output_overflow(struct pt_output *out);
 
 /* OVF, and FUP if user code runs at ip (else 0). */
 void pt_output_recover(struct pt_output *out, uint64_t tsc, uint64_t ip);
-
-#endif

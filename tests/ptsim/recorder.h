@@ -5,8 +5,7 @@
  * Each CPU has a clock; the CPU with the earliest one runs next, so that all advance together.
  * Programs run for real; the clock is synthetic.
  */
-#ifndef TESTS_PTSIM_RECORDER_H
-#define TESTS_PTSIM_RECORDER_H
+#pragma once
 
 #include <signal.h>
 
@@ -38,5 +37,3 @@ struct recorder_options {
 
 /* Returns 0, or -1 after a message on stderr. */
 int recorder_run(const struct recorder_options *options);
-
-#endif

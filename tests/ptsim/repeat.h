@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Long traces made of repeated short ones, each later than the one before. */
-#ifndef TESTS_PTSIM_REPEAT_H
-#define TESTS_PTSIM_REPEAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@
  */
 uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, bool apart,
 		      size_t least, size_t *size);
-
-#endif

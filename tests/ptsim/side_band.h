@@ -5,8 +5,7 @@
  * Records have the simulated machine's time and the ids of their task; they must be added in the
  * order of time.
  */
-#ifndef TESTS_PTSIM_SIDE_BAND_H
-#define TESTS_PTSIM_SIDE_BAND_H
+#pragma once
 
 #include "tests/ptsim/mappings.h"
 #include "tests/ptsim/pt_output.h"
@@ -92,5 +91,3 @@ void side_band_buffer(struct side_band *side, const struct clock_point *now, uns
 		      const uint8_t *bytes, uint64_t offset, uint64_t size, uint64_t reference);
 
 void side_band_write(struct side_band *side, const char *path);
-
-#endif

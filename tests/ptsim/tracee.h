@@ -4,8 +4,7 @@
  *
  * Every call acts on one stopped thread, or reports why it is not stopped.
  */
-#ifndef TESTS_PTSIM_TRACEE_H
-#define TESTS_PTSIM_TRACEE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size);
 /* Read or write `size` bytes of data, at most 8; false if impossible. */
 bool tracee_read_word(pid_t tid, uint64_t address, uint64_t *word, size_t size);
 bool tracee_write_word(pid_t tid, uint64_t address, uint64_t word, size_t size);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Only names come from the project's own symbols/: they distinguish functions.
  */
-#ifndef TESTS_PTSIM_TRUE_STACK_H
-#define TESTS_PTSIM_TRUE_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -125,5 +124,3 @@ void true_thread_end(struct true_thread *thread, uint64_t time);
 /* Print as `ptrace2ftf --format=slices` does, without args other than (counts) insns. */
 void true_slices_print(struct true_slices *slices, FILE *out, bool counts);
 void true_slices_release(struct true_slices *slices);
-
-#endif

@@ -10,8 +10,7 @@
  * truth.slices: the true stacks, in the form of --format=slices, without args.  truth.counts: the
  * same with the number of instructions of each slice.
  */
-#ifndef TESTS_PTSIM_TRUTH_H
-#define TESTS_PTSIM_TRUTH_H
+#pragma once
 
 #include <stdio.h>
 
@@ -43,5 +42,3 @@ void truth_branch(struct truth *truth, const struct clock_point *now, const char
 /* Returns the symbol at a process's address, with its start as file offset in *start. */
 const struct symbol *truth_symbol(struct truth *truth, const struct mappings *maps, uint64_t ip,
 				  uint64_t *offset);
-
-#endif

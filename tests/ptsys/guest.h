@@ -3,8 +3,7 @@
  * The guest from the recorder's view: one CPU that executes instructions, and its trace, side band
  * and truth, which are written together, so that the three agree.
  */
-#ifndef TESTS_PTSYS_GUEST_H
-#define TESTS_PTSYS_GUEST_H
+#pragma once
 
 #include "symbols/files/elf_file.h"
 #include "tests/ptsim/code.h"
@@ -73,5 +72,3 @@ void guest_take(struct guest *guest, const struct qemu_log *log);
 /* Write the recording.  Returns 0, or -1 after a message on stderr. */
 int guest_write(struct guest *guest);
 void guest_release(struct guest *guest);
-
-#endif

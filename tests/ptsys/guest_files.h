@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The guest's ELF files, and the kernel files of perf record --kcore. */
-#ifndef TESTS_PTSYS_GUEST_FILES_H
-#define TESTS_PTSYS_GUEST_FILES_H
+#pragma once
 
 #include "symbols/files/elf_file.h"
 #include "tests/ptsim/mappings.h"
@@ -21,5 +20,3 @@ const char *guest_path(const char *folder, const char *name);
  */
 int guest_write_kernel(const struct elf_file *kernel, const struct mapping *maps,
 		       const char *folder);
-
-#endif

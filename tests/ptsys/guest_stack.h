@@ -5,8 +5,7 @@
  * A called frame lasts until the stack pointer is above its return address; a frame that was
  * entered by a system call, an interrupt or a fault lasts until sysret or iret leaves it.
  */
-#ifndef TESTS_PTSYS_GUEST_STACK_H
-#define TESTS_PTSYS_GUEST_STACK_H
+#pragma once
 
 #include "tests/ptsim/true_stack.h"
 
@@ -44,5 +43,3 @@ void guest_stack_end(struct guest_stack *stack, uint64_t time);
 
 /* Idempotent, also on zeroed memory. */
 void guest_stack_release(struct guest_stack *stack);
-
-#endif

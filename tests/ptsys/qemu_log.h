@@ -5,8 +5,7 @@
  *
  * Unlike that version's plug-in interface, it has all registers.
  */
-#ifndef TESTS_PTSYS_QEMU_LOG_H
-#define TESTS_PTSYS_QEMU_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct qemu_log {
 
 /* Read and return the next event. */
 enum log_event qemu_log_next(struct qemu_log *log);
-
-#endif

@@ -5,8 +5,7 @@
  * Independent of the reader; the layout is from memtrace's src/memtrace.tsdl, src/trace.ml,
  * src/backtrace_codec.ml and src/location_codec.ml.  Misuse aborts.
  */
-#ifndef TESTS_SUPPORT_MEMTRACE_CTF_H
-#define TESTS_SUPPORT_MEMTRACE_CTF_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void ctf_object(struct ctf_file *file, unsigned domain, unsigned code, uint64_t 
 
 /* End the domain's current packet; packets are small, like memtrace's. */
 void ctf_flush(struct ctf_file *file, unsigned domain);
-
-#endif

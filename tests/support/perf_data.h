@@ -16,8 +16,7 @@
  *	perf_data_add_comm(&data, 0, 5, 5, "prog");
  *	bytes = perf_data_finish(&data, &size);
  */
-#ifndef TESTS_SUPPORT_PERF_DATA_H
-#define TESTS_SUPPORT_PERF_DATA_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -170,5 +169,3 @@ void perf_data_write(const struct perf_data *data, const char *path);
 
 /* Write the file to a new file in /tmp, and return its path; the caller unlinks it. */
 void perf_data_write_temporary(const struct perf_data *data, char path[PERF_DATA_PATH]);
-
-#endif

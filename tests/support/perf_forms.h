@@ -3,8 +3,7 @@
  * perf's other forms of a recording: a stream (perf record -o -), and compressed records (perf
  * record -z). Layouts from perf's util/event.h and util/header.c; perf itself can read the output.
  */
-#ifndef TESTS_SUPPORT_PERF_FORMS_H
-#define TESTS_SUPPORT_PERF_FORMS_H
+#pragma once
 
 #include "tests/support/perf_data.h"
 
@@ -19,5 +18,3 @@ uint8_t *perf_forms_stream(const struct perf_data *data, size_t *size);
  * `type` is 81 (COMPRESSED) or 83 (COMPRESSED2).  Sets the COMPRESSED feature.
  */
 void perf_forms_compress(struct perf_data *data, uint32_t type);
-
-#endif

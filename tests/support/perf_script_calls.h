@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --input=perf-script --format=calls: perf script text in, a call-stack machine's text out. */
-#ifndef TESTS_SUPPORT_PERF_SCRIPT_CALLS_H
-#define TESTS_SUPPORT_PERF_SCRIPT_CALLS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@
 int perf_script_print_calls(FILE *in, FILE *out,
 			    struct callstack_machine *(*open)(const struct callstack_options *),
 			    enum trace_mode mode, struct diag *diag, struct error *err);
-
-#endif

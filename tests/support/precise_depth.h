@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The depth of a precise machine's stack. */
-#ifndef TESTS_SUPPORT_PRECISE_DEPTH_H
-#define TESTS_SUPPORT_PRECISE_DEPTH_H
+#pragma once
 
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -15,5 +14,3 @@ static inline size_t precise_depth(const struct callstack *base)
 		called += stack->now.frames[i].kind == FRAME_CALLED;
 	return called;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Writes Intel PT packets for tests, through libipt's own encoder.  Packet names are the SDM's
  * (volume 3, "Intel Processor Trace", packets).
  */
-#ifndef TESTS_SUPPORT_PT_PACKETS_H
-#define TESTS_SUPPORT_PT_PACKETS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void pt_packets_add(struct pt_packets *packets, const struct pt_packet *packet);
 
 /* Raw bytes, for packets unknown to libipt. */
 void pt_packets_raw(struct pt_packets *packets, const void *bytes, size_t size);
-
-#endif

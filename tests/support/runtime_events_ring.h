@@ -6,8 +6,7 @@
  * Independent of the reader; the layout is from runtime/caml/runtime_events.h and
  * runtime/runtime_events.c of OCaml 5.
  */
-#ifndef TESTS_SUPPORT_RUNTIME_EVENTS_RING_H
-#define TESTS_SUPPORT_RUNTIME_EVENTS_RING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ uint64_t *ring_file_tail(struct ring_file *file, uint32_t ring);
 
 /* Returns the word at a position of a ring, to be read or damaged. */
 uint64_t *ring_file_word(struct ring_file *file, uint32_t ring, uint64_t position);
-
-#endif

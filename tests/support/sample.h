@@ -10,8 +10,7 @@
  *
  * Each work() calls leaf() three times.  The clock is 1 ns a tick.
  */
-#ifndef TESTS_SUPPORT_SAMPLE_H
-#define TESTS_SUPPORT_SAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void sample_trace(struct pt_packets *packets);
 
 /* Put the packets into the recording as CPU 0's buffer. */
 void sample_add_trace(struct perf_data *data, const struct pt_packets *packets);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A branch for a call-stack machine, as one struct for tests. */
-#ifndef TESTS_SUPPORT_STACK_BRANCH_H
-#define TESTS_SUPPORT_STACK_BRANCH_H
+#pragma once
 
 #include "src/callstack/callstack.h"
 
@@ -19,5 +18,3 @@ static inline void stack_branch_feed(struct callstack *stack, const struct stack
 
 	callstack_feed(stack, &resolved, 1, branch->has_notes ? &branch->notes : NULL);
 }
-
-#endif

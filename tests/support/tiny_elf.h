@@ -3,8 +3,7 @@
  * Writes small ELF files for tests: one loaded segment of code, and symbols.
  * Layouts: System V ABI, "Object Files"; elf.h.
  */
-#ifndef TESTS_SUPPORT_TINY_ELF_H
-#define TESTS_SUPPORT_TINY_ELF_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ uint8_t *tiny_elf_bytes(const struct tiny_elf *elf, size_t *size);
 
 /* Write the file; a failure stops the program. */
 void tiny_elf_write(const struct tiny_elf *elf, const char *path);
-
-#endif

@@ -3,8 +3,7 @@
  * Writes TRACING_DATA: tracepoint formats, as perf's tools/perf/util/trace-event-info.c records
  * them.
  */
-#ifndef TESTS_SUPPORT_TRACING_DATA_H
-#define TESTS_SUPPORT_TRACING_DATA_H
+#pragma once
 
 #include "tests/support/perf_data.h"
 
@@ -26,5 +25,3 @@ struct tracing_system {
 
 /* Returns the section's bytes, owned by the caller. */
 struct perf_data_buffer tracing_data(const struct tracing_system *systems, uint32_t count);
-
-#endif

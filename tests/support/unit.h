@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a unit program's tests and reports them as TAP on stdout. */
-#ifndef TESTS_SUPPORT_UNIT_H
-#define TESTS_SUPPORT_UNIT_H
+#pragma once
 
 #include <check.h>
 
@@ -22,5 +21,3 @@ int unit_run(Suite *suite);
  * signal would end the whole program under CK_FORK=no.
  */
 int unit_signal_of(void (*run)(void));
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Debug information that is made to take much time or memory (base/budget.h, symbols/dwarf/). */
-#ifndef TESTS_SWEEP_HOSTILE_DWARF_H
-#define TESTS_SWEEP_HOSTILE_DWARF_H
+#pragma once
 
 #include "tests/sweep/hostile_set.h"
 
 /* Contents: make_hostile.c; the last one has no name. */
 extern const struct hostile_kind hostile_dwarf_kinds[];
-
-#endif

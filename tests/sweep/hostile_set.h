@@ -3,8 +3,7 @@
  * Writes a set of related files: a program (SAMPLE_PATH), and a recording of a thread that visits
  * chosen addresses of it in turn.
  */
-#ifndef TESTS_SWEEP_HOSTILE_SET_H
-#define TESTS_SWEEP_HOSTILE_SET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ void hostile_visit_functions(const char *folder, size_t functions);
 
 /* Write a file below a folder. */
 void hostile_file_write(const char *folder, const char *name, const struct bytes *bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * A perf.data file or stream as a sequence of records that can be dropped, doubled and swapped.
  * Layouts: tools/perf/Documentation/perf.data-file-format.txt.
  */
-#ifndef TESTS_SWEEP_RECORDING_H
-#define TESTS_SWEEP_RECORDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void recording_release(struct recording *recording);
  */
 uint8_t *recording_change(const struct recording *recording, enum change change, size_t at,
 			  size_t *size);
-
-#endif

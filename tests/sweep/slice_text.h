@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of --format=slices, parsed as far as its times. */
-#ifndef TESTS_SWEEP_SLICE_TEXT_H
-#define TESTS_SWEEP_SLICE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ void slice_text_release(struct slice_text *slices);
  * have the same slices, except for marks and slices that are open then.
  */
 bool slice_text_is_start(const struct slice_text *whole, const struct slice_text *part);
-
-#endif

@@ -12,8 +12,7 @@
  * timeline. The checkpoint of the flow that decoded up to the cut shows whether the guess was
  * right.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
-#define DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
+#pragma once
 
 #include "decoder/engine/fast/flow_state.h"
 
@@ -51,5 +50,3 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
  */
 bool flow_checkpoint_join(const struct flow_checkpoint *now, const struct flow_checkpoint *before,
 			  struct flow_checkpoint *after);
-
-#endif

@@ -3,8 +3,7 @@
  * The code that a flow runs through: views of mapped bytes, the basic blocks in them, and the
  * stack of return addresses.  Private to the engine.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_CODE_H
-#define DECODER_ENGINE_FAST_FLOW_CODE_H
+#pragma once
 
 #include "decoder/engine/fast/flow_state.h"
 
@@ -99,5 +98,3 @@ static inline void update_return_stack(struct pt_flow *flow, struct basic_block 
 	if (block->insn.kind == BRANCH_CALL)
 		push_return(flow, from + block->insn.length, block);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * flow_cached.c and flow_counted.c compile this code without and with counts of executions
  * (FLOW_COUNTS), so that unused counts cost nothing. Private to the engine.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_FOLLOW_H
-#define DECODER_ENGINE_FAST_FLOW_FOLLOW_H
+#pragma once
 
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
@@ -379,5 +378,3 @@ static inline void follow_cached(struct pt_flow *flow)
 			continue;
 	store_cursor(flow, &cursor);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The fast engine's handling of packets: each packet becomes pending (pt_flow.c), sets the time, or
  * becomes an event. Private to the engine. Source: SDM volume 3, "Packet Definitions".
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
-#define DECODER_ENGINE_FAST_FLOW_PACKETS_H
+#pragma once
 
 #include "decoder/engine/fast/flow_step.h"
 
@@ -111,5 +110,3 @@ bool flow_read_frequent(struct pt_flow *flow);
 
 /* Without MTCs: look ahead to the next TSC packet, which the time by cycles must not pass. */
 void flow_look_ahead(struct pt_flow *flow);
-
-#endif

@@ -3,8 +3,7 @@
  * Follow whole runs (decoder/code/run_memo.h), which flow_follow.h has followed before.  Each
  * function has the same effect as flow_follow.h.  Private to the engine.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_RUNS_H
-#define DECODER_ENGINE_FAST_FLOW_RUNS_H
+#pragma once
 
 #include "decoder/engine/fast/flow_follow.h"
 
@@ -361,5 +360,3 @@ static inline void follow_runs(struct pt_flow *flow)
 			continue;
 	store_cursor(flow, &cursor);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * flow_counted.c and flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow,
  * flow_segments.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
-#define DECODER_ENGINE_FAST_FLOW_STATE_H
+#pragma once
 
 #include <intel-pt.h>
 
@@ -244,5 +243,3 @@ void flow_window_seek(struct pt_flow *flow, const struct aux_position *position)
 
 /* Fill the window from flow->offset, where the current packet begins.  Its bytes move. */
 void flow_window_refill(struct pt_flow *flow);
-
-#endif

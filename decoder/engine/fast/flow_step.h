@@ -3,8 +3,7 @@
  * Follows the code from one packet to the next (pt_flow.c): the caller repeats flow_step(), which
  * emits events, until nothing is pending. Private to the engine.
  */
-#ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
-#define DECODER_ENGINE_FAST_FLOW_STEP_H
+#pragma once
 
 #include "decoder/engine/fast/flow_state.h"
 
@@ -178,5 +177,3 @@ static inline void store_cursor(struct pt_flow *flow, struct flow_cursor *cursor
 	if (flow->pending == PENDING_TNT && cursor->bits == TNT_BITS_NONE)
 		flow->pending = PENDING_NONE;
 }
-
-#endif

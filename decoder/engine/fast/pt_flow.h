@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates streams of the fast engine, and flows that decode segments. Private to the engine. */
-#ifndef DECODER_ENGINE_FAST_PT_FLOW_H
-#define DECODER_ENGINE_FAST_PT_FLOW_H
+#pragma once
 
 #include "decoder/engine/fast/flow_state.h"
 
@@ -27,5 +26,3 @@ void pt_flow_free(struct pt_flow *flow);
  * the events equal those of one flow through the whole stream.
  */
 struct pt_stream *pt_segments_new(struct pt_flow *flow);
-
-#endif

@@ -3,8 +3,7 @@
  * TNT bits that are not consumed yet: the next bit is the highest, and a stop bit follows the last,
  * so that the word also encodes their number. Private to the fast engine.
  */
-#ifndef DECODER_ENGINE_FAST_TNT_BITS_H
-#define DECODER_ENGINE_FAST_TNT_BITS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -38,5 +37,3 @@ static inline uint64_t tnt_bits_of_byte(uint8_t byte, unsigned *count)
 	*count = stop - 1;
 	return (uint64_t)(byte | 1) << (64 - stop);
 }
-
-#endif

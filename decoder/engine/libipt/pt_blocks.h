@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine on libipt's block decoder.  Private to the engine. */
-#ifndef DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
-#define DECODER_ENGINE_LIBIPT_PT_BLOCKS_H
+#pragma once
 
 #include <intel-pt.h>
 
@@ -126,5 +125,3 @@ void blocks_emit_cfe(struct pt_blocks *blocks, uint64_t ip);
 
 /* Handle an event of libipt. */
 void blocks_on_event(struct pt_blocks *blocks, const struct pt_event *event);
-
-#endif

@@ -5,8 +5,7 @@
  * others wait. All frames are in one array. A frame is a symbol. Times are mapped
  * (timestamp_group.h).
  */
-#ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
-#define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
+#pragma once
 
 #include "src/callstack/timestamp_group.h"
 
@@ -117,5 +116,3 @@ void magic_end_segment(struct magic_stack *stack, int64_t time, bool last);
 
 /* The control flow has a gap: end the segment at `time`; the next begins at `ip` (0: unknown). */
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
-
-#endif

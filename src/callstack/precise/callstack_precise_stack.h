@@ -5,8 +5,7 @@
  *
  * `time` is mapped: ns since the run's first event (timestamp_group.h).
  */
-#ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_STACK_H
-#define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_STACK_H
+#pragma once
 
 #include "src/callstack/precise/frame_list.h"
 #include "src/callstack/precise/syscall_symbols.h"
@@ -524,5 +523,3 @@ bool precise_join(struct callstack *base, const struct call_stretch *stretch);
 
 void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
 		  const struct branch_notes *notes);
-
-#endif

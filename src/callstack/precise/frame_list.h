@@ -8,8 +8,7 @@
  * The index maps each key to its innermost frame, and each frame to the next frame below with the
  * same key. Remove a frame from the index before a change (frame_list_cut()).
  */
-#ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
-#define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
+#pragma once
 
 #include "src/resolve/location.h"
 
@@ -159,5 +158,3 @@ static inline size_t frame_list_find_function(struct frame_list *list, enum fram
 {
 	return symbol_is_function(symbol) ? frame_list_find(list, kind, frame_function(symbol)) : 0;
 }
-
-#endif

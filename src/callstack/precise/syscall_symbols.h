@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of system calls' slices: "[syscall: brk]" where the code shows the number. */
-#ifndef SRC_CALLSTACK_PRECISE_SYSCALL_SYMBOLS_H
-#define SRC_CALLSTACK_PRECISE_SYSCALL_SYMBOLS_H
+#pragma once
 
 #include "base/tables/direct_cache.h"
 #include "symbols/symbol.h"
@@ -47,5 +46,3 @@ const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 
 /* Idempotent, also on zeroed memory. */
 void syscall_symbols_release(struct syscall_symbols *symbols);
-
-#endif

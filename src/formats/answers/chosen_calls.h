@@ -5,8 +5,7 @@
  * A sink of slices in program order.  Of a recursion, only the outermost call counts.  Memory grows
  * with the functions, threads and open calls only.
  */
-#ifndef SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
-#define SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
+#pragma once
 
 #include "src/select/function_choice.h"
 #include "src/slices/call_tree.h"
@@ -41,5 +40,3 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 		       chosen_call_ended *ended, void *context);
 
 void chosen_calls_release(struct chosen_calls *calls);
-
-#endif

@@ -12,8 +12,7 @@
  * instructions.  Stops that can hit any code (interrupts, context switches) are not part of amounts
  * and paths, unless the user gives the duration above which a call is slow.
  */
-#ifndef SRC_FORMATS_ANSWERS_SLOW_CALLS_H
-#define SRC_FORMATS_ANSWERS_SLOW_CALLS_H
+#pragma once
 
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
@@ -106,5 +105,3 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct trace_facts *facts, size_t most);
 
 void slow_calls_release(struct slow_calls *calls);
-
-#endif

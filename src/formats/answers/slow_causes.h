@@ -6,8 +6,7 @@
  * extras of all paths of a call add up to its extra amount.  Slow calls with one cause are a
  * cluster.
  */
-#ifndef SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
-#define SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
+#pragma once
 
 #include "base/tables/hash.h"
 #include "decoder/branch_event.h"
@@ -305,5 +304,3 @@ char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster
 uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns);
 
 void slow_answer_release(struct slow_answer *answer);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of the answer of `ptrace2ftf why`. */
-#ifndef SRC_FORMATS_ANSWERS_WHY_H
-#define SRC_FORMATS_ANSWERS_WHY_H
+#pragma once
 
 #include "src/formats/answers/slow_causes.h"
 
@@ -66,5 +65,3 @@ const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32
  * the cause.  Empty if the input can be read only once.
  */
 char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An FTF event with its arguments, for rare events: each looks up its texts. */
-#ifndef SRC_FORMATS_FTF_EVENT_RECORD_H
-#define SRC_FORMATS_FTF_EVENT_RECORD_H
+#pragma once
 
 #include "base/common.h"
 #include "writer/ftf.h"
@@ -30,5 +29,3 @@ void event_record_add_text(struct event_record *record, const char *name, const 
 /* Add a text argument of `length` bytes. */
 void event_record_add_part(struct event_record *record, const char *name, const char *value,
 			   size_t length);
-
-#endif

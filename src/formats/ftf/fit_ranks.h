@@ -11,8 +11,7 @@
  * A limit splits a bucket, or the slices of one depth, only if otherwise fewer than half of the
  * allowed slices would stay.
  */
-#ifndef SRC_FORMATS_FTF_FIT_RANKS_H
-#define SRC_FORMATS_FTF_FIT_RANKS_H
+#pragma once
 
 #include "src/slices/durations.h"
 
@@ -54,5 +53,3 @@ uint64_t fit_ranks_choose_all(struct fit_ranks *roots, struct fit_ranks **thread
 
 /* Idempotent. */
 void fit_ranks_release(struct fit_ranks *ranks);
-
-#endif

@@ -14,8 +14,7 @@
  * end or its only record, as with --min-duration. Outermost slices stay, unless these alone exceed
  * the limit. All other records, and slices without an end, stay unchanged and in order.
  */
-#ifndef SRC_FORMATS_FTF_FTF_FIT_H
-#define SRC_FORMATS_FTF_FTF_FIT_H
+#pragma once
 
 #include "base/io/big_array.h"
 #include "base/io/output.h"
@@ -57,5 +56,3 @@ void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices);
 
 /* Idempotent, also on zeroed memory. */
 void ftf_fit_release(struct ftf_fit *fit);
-
-#endif

@@ -3,8 +3,7 @@
  * Scans the records of a trace of our writer, for readers that copy most of them unchanged. Checks
  * nothing: reader/trace_reader.h reads untrusted traces.
  */
-#ifndef SRC_FORMATS_FTF_FTF_SCAN_H
-#define SRC_FORMATS_FTF_FTF_SCAN_H
+#pragma once
 
 #include "base/tables/hash.h"
 #include "src/formats/ftf/fit_ranks.h"
@@ -85,5 +84,3 @@ void ftf_scan_restart(struct ftf_scan *scan);
 
 /* Idempotent. */
 void ftf_scan_release(struct ftf_scan *scan);
-
-#endif

@@ -8,8 +8,7 @@
  * its begin: open slices, marked as SLICE_CONTINUED, the value of each counter, the thread on each
  * CPU; and it names its processes and threads.
  */
-#ifndef SRC_FORMATS_FTF_FTF_SIDE_H
-#define SRC_FORMATS_FTF_FTF_SIDE_H
+#pragma once
 
 #include "base/tables/hash.h"
 #include "reader/trace_reader.h"
@@ -85,5 +84,3 @@ void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t 
 
 /* Idempotent, also on zeroed memory. */
 void ftf_side_release(struct ftf_side *side);
-
-#endif

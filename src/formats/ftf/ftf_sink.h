@@ -5,8 +5,7 @@
  * The slices of a track must be in program order, with non-decreasing times and at most 512 open
  * slices (src/slices/slice_sorter.h).
  */
-#ifndef SRC_FORMATS_FTF_FTF_SINK_H
-#define SRC_FORMATS_FTF_FTF_SINK_H
+#pragma once
 
 #include "base/tables/direct_cache.h"
 #include "src/formats/call_sites.h"
@@ -82,5 +81,3 @@ void ftf_sink_release(struct ftf_sink *ftf);
 
 /* Returns the sink, which borrows `ftf`; its tracks are struct track. */
 struct slice_sink ftf_sink_slices(struct ftf_sink *ftf);
-
-#endif

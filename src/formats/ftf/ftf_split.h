@@ -7,8 +7,7 @@
  * slices has no part. Records that are not slices of calls are in the part of their time
  * (ftf_side.h).
  */
-#ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
-#define SRC_FORMATS_FTF_FTF_SPLIT_H
+#pragma once
 
 #include "src/formats/output_format.h"
 
@@ -20,5 +19,3 @@ extern const struct output_format format_ftf_split;
  * a/out.ftf.gz becomes a/out.007.ftf.gz.
  */
 char *ftf_split_path(const char *path, size_t part);
-
-#endif

@@ -5,8 +5,7 @@
  * As in gcov, a line counts whenever execution reaches one of its statements (is_stmt in DWARF's
  * line tables) from another line, or by a jump back.
  */
-#ifndef SRC_FORMATS_LCOV_COVERED_LINES_H
-#define SRC_FORMATS_LCOV_COVERED_LINES_H
+#pragma once
 
 #include "base/tables/pair_table.h"
 #include "src/costs/executed_code.h"
@@ -59,5 +58,3 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 			struct function_choice *choice);
 
 void covered_lines_release(struct covered_lines *lines);
-
-#endif

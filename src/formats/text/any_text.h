@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text of arbitrary bytes from a recording, for lines, JSON and UTF-8 formats. */
-#ifndef SRC_FORMATS_TEXT_ANY_TEXT_H
-#define SRC_FORMATS_TEXT_ANY_TEXT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -43,5 +42,3 @@ static inline json_int_t json_value_of(uint64_t number)
 {
 	return number > INT64_MAX ? INT64_MAX : (json_int_t)number;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Numbers and columns for millions of lines; printf() takes several hundred instructions for each.
  * All functions write at `at`, without a NUL, and return the end.
  */
-#ifndef SRC_FORMATS_TEXT_DIGITS_H
-#define SRC_FORMATS_TEXT_DIGITS_H
+#pragma once
 
 #include "base/common.h"
 
@@ -36,5 +35,3 @@ char *digits_left(char *at, char *end, ptrdiff_t width);
 
 /* Write `ns` as "19ns", "1.639us", "2us", "1.5m" into `text`.  Returns it. */
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The times of an answer and their accuracy, as text and for --json. */
-#ifndef SRC_FORMATS_TEXT_TIME_NOTE_H
-#define SRC_FORMATS_TEXT_TIME_NOTE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@ void time_note_print(const struct callstack_machine *machine, FILE *out);
 
 /* Add "times" and "resolution_ns" to an answer. */
 void time_note_add(json_t *answer, const struct callstack_machine *machine);
-
-#endif

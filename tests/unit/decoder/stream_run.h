@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One stream of the sample program, decoded from packets that a test writes. */
-#ifndef TESTS_UNIT_DECODER_STREAM_RUN_H
-#define TESTS_UNIT_DECODER_STREAM_RUN_H
+#pragma once
 
 #include <intel-pt.h>
 #include <sys/mman.h>
@@ -86,5 +85,3 @@ void expect_gap_at(uint64_t ip);
 
 /* Replace the beginning of the code of the program. */
 void write_program(const uint8_t *bytes, size_t size);
-
-#endif

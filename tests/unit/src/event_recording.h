@@ -6,8 +6,7 @@
  *
  * The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
  */
-#ifndef TESTS_UNIT_SRC_SIDE_RECORDING_H
-#define TESTS_UNIT_SRC_SIDE_RECORDING_H
+#pragma once
 
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -74,5 +73,3 @@ void add_switch(uint64_t time, int32_t from, int32_t to, bool preempted);
 
 /* A sample of an event besides Intel PT, with fields as in linux/perf_event.h. */
 void add_sample(uint64_t time, int32_t tid, uint64_t ip);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Feed a slice sink with single events in tests. */
-#ifndef TESTS_UNIT_SRC_SLICE_FEED_H
-#define TESTS_UNIT_SRC_SLICE_FEED_H
+#pragma once
 
 #include "src/slices/slice_sink.h"
 
@@ -48,5 +47,3 @@ static inline void feed_edges(const struct slice_sink *sink, void *track,
 	for (size_t i = 0; !at_once && i < count; i++)
 		slice_sink_emit(sink, track, &events[i], NULL);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A slice sink for tests: one line of text per event, in the order of arrival. */
-#ifndef TESTS_UNIT_SRC_SLICE_LOG_H
-#define TESTS_UNIT_SRC_SLICE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void slice_log_init(struct slice_log *log);
 
 /* Returns the text since the last call, and clears it. */
 const char *slice_log_take(struct slice_log *log);
-
-#endif

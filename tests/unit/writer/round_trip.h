@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A trace written to a temporary file by the library, then read back by the reader. */
-#ifndef TESTS_UNIT_WRITER_ROUND_TRIP_H
-#define TESTS_UNIT_WRITER_ROUND_TRIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void trace_finish(void);
  * records that Perfetto refuses, "?? " unknown ones.
  */
 const char *trace_problem_of(const void *bytes, size_t size);
-
-#endif
