@@ -236,8 +236,8 @@ struct period_counters {
 	size_t count;
 };
 
-/* Count branches and gaps, in order of time. */
-void period_counters_add(struct period_counters *counters, const struct branch_event *events,
+/* Count branches, counts and gaps from `event`, in order of time. */
+void period_counters_add(struct period_counters *counters, const struct branch_event *event,
 			 size_t count);
 
 /* Write the counters, until `output` is full.  Nothing else may use the tracks' writer. */

@@ -39,46 +39,71 @@ static void store(struct period_counters *counters, const struct counted_owner *
 	stretches[counters->count++] = owner->now;
 }
 
-static void count_event(struct period_counters *counters, struct counted_owner *owner,
-			uint64_t number, const struct branch_event *event)
+/* Add what was counted of a stretch. */
+static void add_stretch(struct period_counters *counters, struct counted_owner *owner,
+			const struct counted_stretch *counted)
 {
 	struct counted_stretch *now = &owner->now;
 
 	/* Times that go back a little count for the open stretch. */
-	if (owner->counts && number > now->number) {
+	if (owner->counts && counted->number > now->number) {
 		store(counters, owner);
 		*now = (struct counted_stretch){ .owner = owner };
 	}
-	if (!owner->counts || number > now->number)
-		now->number = number;
+	if (!owner->counts || counted->number > now->number)
+		now->number = counted->number;
 	owner->counts = true;
-	owner->has_cycles |= event->cycles != 0;
-	now->insns += event->insns;
-	now->cycles += event->cycles;
-	now->calls += event->kind == BRANCH_CALL;
-	now->branches += event->kind == BRANCH_COUNTS
-				 ? event->to
-				 : event->kind != BRANCH_GAP && event->kind != BRANCH_NONE;
+	owner->has_cycles |= counted->cycles != 0;
+	now->insns += counted->insns;
+	now->cycles += counted->cycles;
+	now->calls += counted->calls;
+	now->branches += counted->branches;
 }
 
-void period_counters_add(struct period_counters *counters, const struct branch_event *events,
+/* Count leading events of one thread, CPU and stretch of time. Returns the next event. */
+static const struct branch_event *count_events(struct counted_stretch *counted, uint64_t length,
+					       const struct branch_event *event,
+					       const struct branch_event *end)
+{
+	const struct branch_event *first = event;
+	uint64_t begin = counted->number * length;
+
+	for (; event < end && event->thread == first->thread && event->cpu == first->cpu &&
+	       branch_event_time(event) - begin < length;
+	     event++) {
+		counted->insns += event->insns;
+		counted->cycles += event->cycles;
+		counted->calls += event->kind == BRANCH_CALL;
+		counted->branches +=
+			event->kind == BRANCH_COUNTS
+				? event->to
+				: event->kind != BRANCH_GAP && event->kind != BRANCH_NONE;
+	}
+	return event;
+}
+
+void period_counters_add(struct period_counters *counters, const struct branch_event *event,
 			 size_t count)
 {
-	for (const struct branch_event *event = events; event < events + count; event++) {
+	for (const struct branch_event *end = event + count; event < end;) {
 		struct event_owner thread = { event->thread, EVENT_NO_CPU },
 				   cpu = { NULL, event->cpu };
-		uint64_t time = branch_event_time(event), number = time / counters->length;
+		uint64_t time = branch_event_time(event);
+		struct counted_stretch counted = { .number = time / counters->length };
 
-		if (!time || time > INT64_MAX)
+		if (!time || time > INT64_MAX) {
+			event++;
 			continue;
-		if (!counters->thread || counters->thread->key.thread != event->thread)
+		}
+		event = count_events(&counted, counters->length, event, end);
+		if (!counters->thread || counters->thread->key.thread != thread.thread)
 			counters->thread = owner_of(counters, &thread);
-		count_event(counters, counters->thread, number, event);
-		if (event->cpu < 0)
+		add_stretch(counters, counters->thread, &counted);
+		if (cpu.cpu < 0)
 			continue;
-		if (!counters->cpu || counters->cpu->key.cpu != event->cpu)
+		if (!counters->cpu || counters->cpu->key.cpu != cpu.cpu)
 			counters->cpu = owner_of(counters, &cpu);
-		count_event(counters, counters->cpu, number, event);
+		add_stretch(counters, counters->cpu, &counted);
 	}
 }
 
