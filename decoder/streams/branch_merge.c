@@ -39,7 +39,8 @@ static bool continues_burst(const struct branch_merge_entry *entry,
 			    const struct branch_event *event)
 {
 	return event->time < entry->burst_end && event->thread == entry->thread &&
-	       (branch_is_near(event) || event->kind == BRANCH_FOLLOWED);
+	       (branch_is_near(event) || event->kind == BRANCH_FOLLOWED ||
+		event->kind == BRANCH_COUNTS);
 }
 
 /* Returns false if the stream has no event now: it waits or has ended. */

@@ -54,9 +54,9 @@ struct callstack_ops {
 	/* Returns the stack of a new thread, owned by the caller; close it before the machine. */
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	/*
-	 * Feed branches and gaps. `notes` (borrowed for the call; may be NULL) are for exactly one
-	 * branch. The times of a thread should not decrease; otherwise the times of its slices may
-	 * decrease as well (see slice_sorter.h).
+	 * Feed branches, counts and gaps. `notes` (borrowed for the call; may be NULL) are for
+	 * exactly one branch. The times of a thread should not decrease; otherwise the times of its
+	 * slices may decrease as well (see slice_sorter.h).
 	 */
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
 		     const struct branch_notes *notes);

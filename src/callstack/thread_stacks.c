@@ -362,7 +362,8 @@ static bool has_no_caller(const struct thread_stacks *stacks, const struct branc
 
 /*
  * Look up leading branches of one thread and program, of kinds up to `last_kind` (a constant),
- * while the resolver has their locations cached. Returns their number.
+ * while the resolver has their locations cached. If these are all kinds, counts may follow them.
+ * Returns their number.
  */
 static inline __attribute__((always_inline)) size_t look_up_cached(
 	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
@@ -376,9 +377,16 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 		const struct branch_event *event = &events[found];
 
 		__builtin_prefetch(event + AHEAD);
-		if (event->thread != thread || event->space != space || event->kind > last_kind)
+		if (event->thread != thread || event->space != space)
 			break;
 		branches[found].event = event;
+		if (event->kind > last_kind) {
+			if (last_kind < BRANCH_TX_ABORT || event->kind != BRANCH_COUNTS ||
+			    !event->cycles || !found)
+				break;
+			branches[found].locations = NULL;
+			continue;
+		}
 		branches[found].locations = resolver_get_known(stacks->resolver, event);
 		if (!branches[found].locations)
 			break;
@@ -459,8 +467,13 @@ static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *st
 static void feed_inlined(const struct thread_stacks *stacks, const struct thread_state *state,
 			 const struct resolved_branch *branches, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branches[i], NULL);
+	for (size_t i = 0; i < count; i++) {
+		if (branches[i].locations)
+			inline_flow_feed(&stacks->flow, stacks->resolver, state->stack,
+					 &branches[i], NULL);
+		else
+			callstack_pass(state->stack, branches[i].event);
+	}
 }
 
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
@@ -468,7 +481,7 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 {
 	struct thread_state *state = state_of(stacks, events->thread);
 	struct resolved_branch branches[BATCH_MOST];
-	size_t fed = 0, joined = 0;
+	size_t fed = 0, joined = 0, last;
 
 	if (events->kind == BRANCH_FOLLOWED)
 		joined = feed_stretch(stacks, state, events, count);
@@ -489,7 +502,9 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 		feed_one(stacks, state, events);
 		fed = 1;
 	}
-	state->last_ip = events[fed - 1].to;
+	for (last = fed - 1; events[last].kind == BRANCH_COUNTS;)
+		last--;
+	state->last_ip = events[last].to;
 	if (state->last_clone)
 		follow_creator(state, &events[fed - 1]);
 	if (state->last_fork)

@@ -60,7 +60,8 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 
 /*
  * Feed the first of `count` events (at least one), in the order of decoder/streams/branch_merge.c
- * and without BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a thread.
+ * and without BRANCH_CPU_EVENT. Returns the number of events fed: one gap, or branches of a
+ * thread with the BRANCH_COUNTS between and after them.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count);

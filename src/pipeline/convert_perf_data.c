@@ -50,6 +50,7 @@ struct conversion {
 	struct executed_code *code;      /* borrowed, of the output; NULL: not counted */
 	struct known_branches *branches; /* owned */
 	bool reports_branches;           /* to the format or the overlays, one by one */
+	bool has_counts;                 /* branches can have a BRANCH_COUNTS among them */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
 	struct progress progress;
 };
@@ -98,8 +99,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
-		.cycles = c->options->counters ||
-			  (c->pipeline.machine && c->pipeline.machine->sink->details),
+		.cycles = c->has_counts,
 		.segment = c->segment,
 		.workers = c->workers,
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,
@@ -291,7 +291,24 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 				    event->time, to->symbol->name);
 }
 
-/* Feed the first of some selected branches or gaps. Returns the number fed. */
+/* Count what was fed: branches, and the counts between and after them. */
+static void note_fed(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	for (size_t end = count, first = 0; first < count; first = end + 1, end = count) {
+		if (c->has_counts)
+			for (end = first; end < count && events[end].kind != BRANCH_COUNTS;)
+				end++;
+		if (c->nameless.ns && end > first)
+			nameless_time_add(&c->nameless, &c->recording.resolver, events + first,
+					  end - first);
+		c->summary->branches += end - first;
+	}
+	note_events(c, events, count);
+	if (c->counters.length)
+		period_counters_add(&c->counters, events, count);
+}
+
+/* Feed the first of some selected branches or gaps. Returns the number of events fed. */
 static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	bool is_gap = events->kind == BRANCH_GAP;
@@ -317,12 +334,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
 	else if (!c->reports_branches)
 		note_files(c, events, fed);
-	if (c->nameless.ns)
-		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
-	if (c->counters.length)
-		period_counters_add(&c->counters, events, fed);
-	note_events(c, events, fed);
-	c->summary->branches += is_gap ? 0 : fed;
+	note_fed(c, events, fed);
+	c->summary->branches -= is_gap;
 	for (size_t i = 0; i < fed && c->stacks.flow.ends; i++)
 		c->summary->branches -= branch_is_passage(&events[i]);
 	return fed;
@@ -625,6 +638,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count ||
 				    (c->code && c->code->log));
+	c->has_counts =
+		c->options->counters || (c->pipeline.machine && c->pipeline.machine->sink->details);
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;

@@ -319,8 +319,10 @@ static void magic_trace_feed(struct callstack *stack, const struct resolved_bran
 {
 	static const struct branch_notes none;
 
-	for (size_t i = 0; i < count; i++)
-		feed_one((struct magic_stack *)stack, &branches[i], notes ? notes : &none);
+	for (size_t i = 0; i < count; i++) {
+		if (branches[i].event->kind != BRANCH_COUNTS)
+			feed_one((struct magic_stack *)stack, &branches[i], notes ? notes : &none);
+	}
 }
 
 static void magic_trace_finish(struct callstack *base)

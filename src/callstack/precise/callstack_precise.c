@@ -171,6 +171,10 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	int64_t time;
 	bool done;
 
+	if (event->kind == BRANCH_COUNTS) {
+		precise_pass(&stack->base, event);
+		return true;
+	}
 	if (!notes)
 		notes = &none;
 	time = event_time(stack, event, notes->untimed);

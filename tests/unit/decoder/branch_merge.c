@@ -117,19 +117,20 @@ START_TEST(events_come_in_the_order_of_time_and_of_streams)
 }
 END_TEST
 
-START_TEST(near_branches_of_a_quantum_come_ahead_of_those_of_other_threads)
+START_TEST(near_branches_and_counts_of_a_quantum_come_ahead_of_those_of_other_threads)
 {
-	static const uint64_t wanted[] = { 0, 1, MOST, MOST + 1, 2, MOST + 2 };
+	static const uint64_t wanted[] = { 0, 1, 2, MOST, MOST + 1, 3, MOST + 2 };
 
 	clear();
 	add(0, 0, 10, BRANCH_CALL);
+	add(0, 0, QUANTUM - 2, BRANCH_COUNTS);
 	add(0, 0, QUANTUM - 1, BRANCH_RETURN);
 	add(0, 0, QUANTUM, BRANCH_CALL);
 	add(1, 1, 15, BRANCH_CALL);
 	add(1, 1, 20, BRANCH_COND);
 	add(1, 1, QUANTUM, BRANCH_CALL);
-	ck_assert_uint_eq(merge_lists(true, 0), 6);
-	assert_order(wanted, 6);
+	ck_assert_uint_eq(merge_lists(true, 0), 7);
+	assert_order(wanted, 7);
 }
 END_TEST
 
@@ -262,7 +263,8 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_test(all, events_come_in_the_order_of_time_and_of_streams);
-	tcase_add_test(all, near_branches_of_a_quantum_come_ahead_of_those_of_other_threads);
+	tcase_add_test(all,
+		       near_branches_and_counts_of_a_quantum_come_ahead_of_those_of_other_threads);
 	tcase_add_test(all, a_run_is_of_one_thread);
 	tcase_add_test(all, other_events_keep_the_order_of_time);
 	tcase_add_test(all, threads_that_are_unknown_have_no_bursts);
