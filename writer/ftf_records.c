@@ -235,8 +235,10 @@ static void put_with_args(struct ftf_writer *writer, const struct ftf_templated 
 	memcpy(low->at, from->words, sizeof(from->words));
 	for (size_t i = 0; i < own.count; i++) {
 		const struct ftf_arg *arg = &own.args[i];
-		uint64_t size = ftf_type_words(arg->type), word = word_of(arg);
+		uint64_t size = ftf_type_words(arg->type), word = arg->value.word;
 
+		if (arg->type == FTF_BOOL)
+			word = word != 0;
 		at[0] = (uint64_t)arg->type | size << WORDS_SHIFT | (uint64_t)names[i] << 16 |
 			(size == 1 ? word << 32 : 0);
 		at[1] = word;

@@ -49,8 +49,7 @@ void timestamp_group_release(struct timestamp_group *group)
 
 #define PACE_BITS 32
 
-/* Returns the cycles at an instruction count within the last stretch of known cycles. */
-static uint64_t cycles_at(const struct timestamp_group *group, uint64_t insns)
+uint64_t timestamp_group_cycles_at(const struct timestamp_group *group, uint64_t insns)
 {
 	const struct slice_cost *from = &group->before, *to = &group->costed;
 
@@ -71,7 +70,8 @@ void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns,
 		group->pace = ((uint64_t)cycles << PACE_BITS) / (insns - group->before.insns);
 	for (size_t i = group->uncosted; i < group->count; i++) {
 		if (group->details[i].insns > group->before.insns)
-			group->details[i].cycles = cycles_at(group, group->details[i].insns);
+			group->details[i].cycles =
+				timestamp_group_cycles_at(group, group->details[i].insns);
 	}
 	group->uncosted = group->count;
 }
@@ -287,10 +287,10 @@ static bool waits(const struct timestamp_group *group)
 	return group->sorted && !sink_is_immediate(group);
 }
 
-/* Returns whether the group's events may be emitted with the next group's. */
-static bool collects(const struct timestamp_group *group)
+/* Returns whether the group and the events that wait for cycles are small. */
+static inline bool is_small(const struct timestamp_group *group)
 {
-	return waits(group) && group->count - group->distributed <= GROUP_FEW &&
+	return group->count - group->distributed <= GROUP_FEW &&
 	       !(awaits_cycles(group) && group->count - group->uncosted > GROUP_FEW);
 }
 
@@ -306,21 +306,14 @@ static void reserve(struct timestamp_group *group)
 static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	if (time != group->time) {
-		if (collects(group))
+		/* Its events may be emitted with the next group's. */
+		if (waits(group) && is_small(group))
 			end_group(group, time, insns);
 		else
 			timestamp_group_flush(group, time, insns);
 	}
 	group->perf_time = callstack_perf_time(group->owner->machine, time);
 	reserve(group);
-}
-
-void timestamp_group_set_detail(struct timestamp_group *group, const struct slice_detail *detail)
-{
-	struct slice_detail *own = &group->details[group->count - 1];
-
-	*own = *detail;
-	own->cycles = cycles_at(group, own->insns);
 }
 
 /* Add an event, for which there is room, with its detail (NULL: unknown). */
@@ -343,8 +336,7 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 	struct slice_event *event;
 
 	/* Fast path for a small group and a new time: `full` is 0 unless events collect. */
-	if (group->count < group->full && group->count - group->distributed <= GROUP_FEW &&
-	    !group->details) {
+	if (group->count < group->full && is_small(group)) {
 		end_group(group, time, insns);
 		group->perf_time = callstack_perf_time(group->owner->machine, time);
 	} else {

@@ -113,8 +113,20 @@ static inline struct slice_event *timestamp_group_next(struct timestamp_group *g
 	return event;
 }
 
+/* Returns the cycles at an instruction count within the last stretch of known cycles. */
+uint64_t timestamp_group_cycles_at(const struct timestamp_group *group, uint64_t insns);
+
 /* Set the detail of the event added last; the group fills in its cycles. */
-void timestamp_group_set_detail(struct timestamp_group *group, const struct slice_detail *detail);
+static inline void timestamp_group_set_detail(struct timestamp_group *group,
+					      const struct slice_detail *detail)
+{
+	const struct slice_cost *last = &group->costed;
+	struct slice_detail *own = &group->details[group->count - 1];
+
+	*own = *detail;
+	own->cycles = own->insns >= last->insns ? last->cycles
+						: timestamp_group_cycles_at(group, own->insns);
+}
 
 /*
  * Add the begin or end of a call at `time`, with its detail (NULL: unknown), whose cycles the group

@@ -44,8 +44,11 @@ static int64_t time_before_gap(const struct timestamp_group *group, int64_t tota
 	return each * calls + group->past_time % past * calls / past;
 }
 
+/* Mark the group's calls, and what begins with them. */
 static void mark_estimated(struct timestamp_group *group)
 {
+	if (group->watched)
+		timestamp_group_resolve_watched(group, true);
 	for (size_t i = group->distributed; i < group->count; i++) {
 		if (group->events[i].kind == SLICE_BEGIN)
 			group->events[i].flags |= SLICE_ESTIMATED_TIME;
@@ -164,10 +167,19 @@ static inline __attribute__((always_inline)) void distribute_by_insns(struct tim
 	keep_pace(group, total);
 }
 
+/* Returns whether calls share the time up to another time, and such times are marked. */
+static inline bool is_estimated(const struct timestamp_group *group, int64_t to_time)
+{
+	return group->details && group->owner->machine->has_cycles && group->calls > 1 &&
+	       to_time > group->time;
+}
+
 void timestamp_group_distribute_simple(struct timestamp_group *group, int64_t to_time,
 				       uint32_t insns)
 {
 	distribute_by_insns(group, to_time, insns, false);
+	if (is_estimated(group, to_time))
+		mark_estimated(group);
 }
 
 /* Returns the time of an event's instructions, at a steady pace between two other events. */
@@ -229,8 +241,7 @@ static bool distribute_with_gap(struct timestamp_group *group, int64_t time)
 void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	const struct callstack_machine *machine = group->owner->machine;
-	bool estimated =
-		group->details && machine->has_cycles && group->calls > 1 && time > group->time;
+	bool estimated = is_estimated(group, time);
 	bool shares = timestamp_group_shares_time(group, true);
 
 	if (group->has_gap)
@@ -243,10 +254,8 @@ void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uin
 		distribute_inlined(
 			group, &(struct slice_event){ .time = callstack_perf_time(machine, time),
 						      .detail = insns });
-	if (group->watched)
-		timestamp_group_resolve_watched(group, estimated);
 	if (estimated)
 		mark_estimated(group);
 	group->has_mark = false;
-	group->simple = group->sorted && time >= 0 && !machine->sink->details;
+	group->simple = group->sorted && time >= 0;
 }

@@ -107,17 +107,16 @@ bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 
 void slice_args_add_cost(struct slice_args *args, struct slice_cost cost)
 {
-	double hundredths = 100 * (double)cost.insns / (double)cost.cycles;
+	double ipc = slice_cost_ipc(cost);
 
 	if (cost.insns)
 		add_number(args, SLICE_ARG_INSNS, SLICE_ARG_NUMBER, cost.insns);
 	if (cost.cycles)
 		add_number(args, SLICE_ARG_CYCLES, SLICE_ARG_NUMBER, cost.cycles);
-	if (cost.cycles && hundredths >= 0.5)
-		args->list[args->count++] =
-			(struct slice_arg){ .key = SLICE_ARG_IPC,
-					    .type = SLICE_ARG_REAL,
-					    .real = (double)(uint64_t)(hundredths + 0.5) / 100 };
+	if (ipc > 0)
+		args->list[args->count++] = (struct slice_arg){ .key = SLICE_ARG_IPC,
+								.type = SLICE_ARG_REAL,
+								.real = ipc };
 }
 
 void slice_args_add_folded(struct slice_args *args, uint64_t folded, uint64_t time)

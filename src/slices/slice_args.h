@@ -101,6 +101,14 @@ bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 /* Append a name; NULL: unknown. */
 void slice_args_add_name(struct slice_args *args, enum slice_arg_key key, const struct name *name);
 
+/* Returns the instructions per cycle, in hundredths as displayed; 0: unknown, or less. */
+static inline double slice_cost_ipc(struct slice_cost cost)
+{
+	double hundredths = 100 * (double)cost.insns / (double)cost.cycles;
+
+	return cost.cycles && hundredths >= 0.5 ? (double)(uint64_t)(hundredths + 0.5) / 100 : 0;
+}
+
 /* Append the known costs. */
 void slice_args_add_cost(struct slice_args *args, struct slice_cost cost);
 

@@ -168,26 +168,46 @@ static size_t add_args(struct ftf_sink *ftf, const struct slice_args *from, stru
 	return from->count;
 }
 
+/* Add the known costs.  Returns the next argument. */
+static inline struct ftf_arg *add_cost(const struct ftf_sink *ftf, struct slice_cost cost,
+				       struct ftf_arg *args)
+{
+	double ipc = slice_cost_ipc(cost);
+
+	if (cost.insns)
+		*args++ = number_arg(ftf->keys[SLICE_ARG_INSNS], cost.insns);
+	if (cost.cycles)
+		*args++ = number_arg(ftf->keys[SLICE_ARG_CYCLES], cost.cycles);
+	if (ipc > 0)
+		*args++ = ftf_arg_double(ftf->keys[SLICE_ARG_IPC], ipc);
+	return args;
+}
+
 /*
  * Add the arguments that belong to one event only: costs, and folded slices. With --args=full,
- * called once for each begin and end. Returns their number.
+ * called once for each begin and end. Returns the next argument.
  */
-static size_t add_own_args(struct ftf_sink *ftf, const struct waiting_event *waiting,
-			   const struct slice_detail *detail, struct ftf_arg *args)
+static inline struct ftf_arg *add_own_args(struct ftf_sink *ftf,
+					   const struct waiting_event *waiting,
+					   const struct slice_detail *detail, struct ftf_arg *args)
 {
-	const bool full = ftf->level == OPTION_ARGS_FULL, ends = waiting->event.kind == SLICE_END;
-	struct slice_args values;
+	const bool full = ftf->level == OPTION_ARGS_FULL;
 
-	values.count = 0;
-	if (full && ends)
-		slice_args_add_cost(&values, track_cost_end(ftf->track, detail));
-	else if (full && waiting->end)
-		slice_args_add_cost(&values, (struct slice_cost){ detail->insns, detail->cycles });
-	else if (full)
-		track_cost_begin(ftf->track, detail);
-	if (ends && detail)
-		slice_args_add_folded(&values, detail->folded, detail->folded_time);
-	return add_args(ftf, &values, args);
+	if (waiting->event.kind != SLICE_END) {
+		if (full && waiting->end)
+			return add_cost(ftf, (struct slice_cost){ detail->insns, detail->cycles },
+					args);
+		if (full)
+			track_cost_begin(ftf->track, detail);
+		return args;
+	}
+	if (full)
+		args = add_cost(ftf, track_cost_end(ftf->track, detail), args);
+	if (detail && detail->folded) {
+		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED], detail->folded);
+		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED_TIME], detail->folded_time);
+	}
+	return args;
 }
 
 /* Add the arguments of a template. Returns whether other slices must not use them. */
@@ -243,7 +263,7 @@ static void write_end(struct ftf_sink *ftf, const struct waiting_event *waiting,
 				   .time = waiting->event.time,
 				   .args = args };
 
-	event.arg_count = add_own_args(ftf, waiting, detail, args);
+	event.arg_count = (size_t)(add_own_args(ftf, waiting, detail, args) - args);
 	ftf_end(ftf->writer, &event);
 }
 
@@ -283,8 +303,9 @@ static void write_begin(struct ftf_sink *ftf, const struct waiting_event *waitin
 	event.category = ftf_sink_name(ftf, slice_category(begin->symbol));
 	event.args = args;
 	once = add_common_args(ftf, made, &event, args);
-	own = add_own_args(ftf, waiting, detail, args + event.arg_count);
-	event.arg_count += own;
+	own = event.arg_count;
+	event.arg_count = (size_t)(add_own_args(ftf, waiting, detail, args + own) - args);
+	own = event.arg_count - own;
 	ftf_make_template(ftf->writer, &event, waiting->end, own, &made->encoded);
 	if (once)
 		made->encoded.count = 0;
@@ -339,8 +360,9 @@ static inline __attribute__((always_inline)) const struct waiting_event *write_t
 		}
 		if (has_details) {
 			own[count].args = next;
-			own[count].count = detail ? add_own_args(ftf, waiting, detail, next) : 0;
-			next += own[count].count;
+			if (detail)
+				next = add_own_args(ftf, waiting, detail, next);
+			own[count].count = (size_t)(next - own[count].args);
 		}
 		count++;
 	}
