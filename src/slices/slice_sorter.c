@@ -401,13 +401,17 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 static void keep_details(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
 	struct slice_event *record = records_of(track) + track->count;
-	const struct slice_detail *details = &batch->details[record->detail - 1];
+	const struct slice_detail *from = &batch->details[record->detail - 1];
+	size_t kept = track->detail_count;
+	struct slice_detail *to;
 
-	grow_array(track, &track->details, track->detail_count + count, sizeof(*details));
-	memcpy((struct slice_detail *)track->details.items + track->detail_count, details,
-	       count * sizeof(*details));
-	for (size_t i = 0; i < count; i++)
-		record[i].detail = (uint32_t)++track->detail_count;
+	grow_array(track, &track->details, kept + count, sizeof(*to));
+	to = (struct slice_detail *)track->details.items + kept;
+	for (size_t i = 0; i < count; i++) {
+		to[i] = from[i];
+		record[i].detail = (uint32_t)(kept + i) + 1;
+	}
+	track->detail_count = kept + count;
 }
 
 /*
