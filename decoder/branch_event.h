@@ -83,11 +83,12 @@ struct branch_event {
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
 	const struct address_space
-		*space;  /* of `from` and `to`, borrowed from the timeline; NULL: unknown */
-	uint32_t insns;  /* instructions retired since the stream's previous event */
-	uint32_t cycles; /* BRANCH_COUNTS: core cycles of traced code since the last
-			  * BRANCH_COUNTS with cycles; 0: no CYC */
-	int32_t cpu;     /* -1: unknown (buffer per thread) */
+		*space; /* of `from` and `to`, borrowed from the timeline; NULL: unknown */
+	uint32_t insns; /* instructions retired since the stream's previous event */
+	/* Near branches, BRANCH_COUNTS: core cycles of traced code since the last event with
+	 * cycles, up to after this one; 0: no CYC */
+	uint32_t cycles;
+	int32_t cpu; /* -1: unknown (buffer per thread) */
 	union {
 		struct {
 			uint8_t kind;        /* enum branch_kind */

@@ -83,6 +83,27 @@ void stream_push_counts(struct pt_stream *stream, const struct timestamp *timest
 	stream->state.insn_count = 0;
 }
 
+/* Returns whether an event, the last one, can have the cycles up to now. */
+static bool takes_cycles(const struct pt_stream *stream, const struct branch_event *event)
+{
+	const struct stream_state *state = &stream->state;
+
+	return stream->tail != stream->head && branch_is_near(event) && !event->cycles &&
+	       event->time >= state->now.time && !state->insn_count &&
+	       !(state->jump_count && stream->input.count_jumps);
+}
+
+void stream_push_cycles(struct pt_stream *stream, uint64_t ip)
+{
+	struct branch_event *last = &stream->queue[(stream->tail - 1) & stream->queue_mask];
+
+	if (takes_cycles(stream, last))
+		last->cycles = stream->state.cycles_ahead;
+	else
+		stream_push_counts(stream, &stream->state.now, ip, stream->state.cycles_ahead);
+	stream->state.cycles_ahead = 0;
+}
+
 void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before)
 {
 	if (stream->input.count_jumps && stream->state.schedule.thread != before)

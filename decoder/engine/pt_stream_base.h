@@ -121,13 +121,14 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
 			uint32_t cycles);
 
+/* Emit the cycles ahead, with the branch before ip if that was the last instruction. */
+void stream_push_cycles(struct pt_stream *stream, uint64_t ip);
+
 /* The flow has followed the packet after a CYC to ip: the cycles belong to the code up to ip. */
 static inline void stream_settle_cycles(struct pt_stream *stream, uint64_t ip)
 {
-	if (!stream->state.cycles_ahead)
-		return;
-	stream_push_counts(stream, &stream->state.now, ip, stream->state.cycles_ahead);
-	stream->state.cycles_ahead = 0;
+	if (stream->state.cycles_ahead)
+		stream_push_cycles(stream, ip);
 }
 
 /* Count core cycles of traced code, up to the end of the next packet; the flow is at ip. */

@@ -588,6 +588,22 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 	follow_near(stack, stack->last_time, branch);
 }
 
+/* `has_cycles` (a constant): near branches can have cycles. */
+static inline __attribute__((always_inline)) void follow_all(struct precise_stack *stack,
+							     const struct resolved_branch *branches,
+							     size_t count,
+							     const struct branch_notes *notes,
+							     bool has_cycles)
+{
+	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++) {
+		const struct branch_event *event = branch->event;
+
+		follow(stack, branch, notes);
+		if (has_cycles && event->cycles && event->kind != BRANCH_COUNTS)
+			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
+	}
+}
+
 void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
 		  const struct branch_notes *notes)
 {
@@ -595,8 +611,10 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branches
 
 	if (notes)
 		stack->plain = false; /* precise_follow_any() sets it again */
-	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++)
-		follow(stack, branch, notes);
+	if (base->machine->sink->details)
+		follow_all(stack, branches, count, notes, true);
+	else
+		follow_all(stack, branches, count, notes, false);
 }
 
 /* ---- Branches above an unknown base -------------------------------------- */

@@ -363,13 +363,12 @@ static struct thread_samples *count_event(struct sqlite_output *sqlite,
 					       (size_t)sqlite->thread + 1, sizeof(*own));
 	own = &sqlite->of_threads[sqlite->thread];
 	own->insns += event->insns;
-	own->cycles += event->cycles;
 	return own;
 }
 
 static void add_counts(struct format_output *output, const struct branch_event *event)
 {
-	count_event((struct sqlite_output *)output, event);
+	count_event((struct sqlite_output *)output, event)->cycles += event->cycles;
 }
 
 static void add_sample(struct format_output *output, const struct branch_event *event,
@@ -398,6 +397,7 @@ static void add_sample(struct format_output *output, const struct branch_event *
 		in_tx, complete ? own->insns : 0, own->cycles, type | (in_tx ? 1024 : 0));
 	if (complete)
 		own->insns = own->cycles = 0;
+	own->cycles += event->cycles; /* up to after it */
 }
 
 static void open_sqlite(struct format_output *output, const struct format_request *request)

@@ -2,14 +2,6 @@
 /* The engine on cycles, and on switches of threads. */
 #include "tests/unit/decoder/stream_run.h"
 
-/* An event with a cycle count, up to `ip`. */
-static void expect_cycles(size_t index, uint64_t ip, uint32_t insns, uint32_t cycles)
-{
-	expect(index, BRANCH_COUNTS, ip, 0);
-	ck_assert_uint_eq(run.events[index].insns, insns);
-	ck_assert_uint_eq(run.events[index].cycles, cycles);
-}
-
 /*
  * "In the case of TNT packets [...] the preceding CYC packet provides the retirement time of the
  * first branch in the packet." (SDM volume 3, "Cycle Packet Semantics")
@@ -32,12 +24,16 @@ START_TEST(cycles_end_with_the_first_branch_of_the_packet)
 	pt_packets_tnt(&run.packets, "n");
 	finish();
 	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
-	expect_cycles(4, SAMPLE_WORK + 5, 0, 30);
-	expect(5, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
-	expect(6, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
-	expect(7, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
-	expect_cycles(8, SAMPLE_WORK + 5, 0, 40);
-	expect_cycles(9, SAMPLE_WORK + 7, 1, 30);
+	ck_assert_uint_eq(run.events[3].cycles, 30);
+	expect(4, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+	ck_assert_uint_eq(run.events[4].cycles, 0);
+	expect(5, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	expect(6, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[6].cycles, 40);
+	/* The code after the last branch: */
+	expect(7, BRANCH_COUNTS, SAMPLE_WORK + 7, 0);
+	ck_assert_uint_eq(run.events[7].insns, 1);
+	ck_assert_uint_eq(run.events[7].cycles, 30);
 }
 END_TEST
 
