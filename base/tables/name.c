@@ -18,6 +18,19 @@ void name_table_release(struct name_table *table)
 	table->count = table->room = 0;
 }
 
+static bool is_plain(const char *text, size_t length)
+{
+	size_t size;
+
+	for (const char *end = text + length; text < end; text += size) {
+		size = utf8_character(text, (size_t)(end - text));
+		if (!size || (unsigned char)*text < 0x20 || *text == 0x7f || *text == '\\' ||
+		    *text == '"')
+			return false;
+	}
+	return true;
+}
+
 const struct name *name_intern(struct name_table *table, const char *text, size_t size)
 {
 	uint32_t length = (uint32_t)utf8_cut(text, size, NAME_LENGTH_MAX);
@@ -34,7 +47,8 @@ const struct name *name_intern(struct name_table *table, const char *text, size_
 	}
 	added = arena_alloc(&table->arena, sizeof(*added) + length + 1);
 	added->id = (uint32_t)table->count;
-	added->length = length;
+	added->length = (uint16_t)length;
+	added->plain = is_plain(text, length);
 	memcpy(added->text, text, length);
 	*ARRAY_ADD(table->names, table->count, table->room) = added;
 	id_index_add(&table->index, hash, (uint32_t)table->count);

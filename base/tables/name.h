@@ -18,7 +18,8 @@
 
 struct name {
 	uint32_t id;     /* 0, 1, 2, ... in the order of first use */
-	uint32_t length; /* bytes of text, without the NUL at its end */
+	uint16_t length; /* bytes of text, without the NUL at its end */
+	bool plain;      /* UTF-8 without control characters, '\\' and '"': needs no escapes */
 	char text[];     /* any bytes; a NUL follows */
 };
 
