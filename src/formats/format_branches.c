@@ -46,29 +46,35 @@ static char *put_flags(char *at, const struct branch_event *event)
 {
 	char *end = at;
 
+	memset(at, ' ', 21);
 	if (event->flags & BRANCH_TRACE_ON)
-		end = stpcpy(end, "tr strt ");
+		end = mempcpy(end, "tr strt ", 8);
 	else if (event->flags & BRANCH_TRACE_OFF)
-		end = stpcpy(end, "tr end  ");
+		end = mempcpy(end, "tr end  ", 8);
 	end = stpcpy(end, kind_text(event));
 	if (event->flags & BRANCH_IN_TX)
 		end = stpcpy(end, " (x)");
-	return digits_left(at, end, 21);
+	*end = ' ';
+	return at + 21;
+}
+
+static char *put_location(struct line *line, char *at, const struct location *location)
+{
+	if (!location->symbol)
+		return stpcpy(at, "[unknown]");
+	at = line_name(line, at, location->symbol->name);
+	/* A whole file has no offset. */
+	if (location->symbol->kind == SYMBOL_FILE)
+		return at;
+	return digits_hex(stpcpy(at, "+0x"), location->offset);
 }
 
 void format_location(FILE *out, const struct location *location)
 {
-	char offset[3 + DIGITS_MOST] = "+0x";
+	struct line line;
 
-	if (!location->symbol) {
-		fputs_unlocked("[unknown]", out);
-		return;
-	}
-	escaped_text_print(location->symbol->name->text, location->symbol->name->length, out);
-	/* A whole file has no offset. */
-	if (location->symbol->kind != SYMBOL_FILE)
-		fwrite_unlocked(offset, 1,
-				(size_t)(digits_hex(offset + 3, location->offset) - offset), out);
+	line.out = out;
+	line_end(&line, put_location(&line, line.text, location));
 }
 
 static void print_gap(FILE *out, const struct branch_event *event)
@@ -97,8 +103,7 @@ static char *put_head(char *at, const struct branch_event *event, uint64_t ip)
 	*at++ = '.';
 	at = digits_fixed(at, event->time % NS_PER_S, 9);
 	at = put_flags(stpcpy(at, ":   "), event);
-	at = stpcpy(at, "  ");
-	at = digits_right(at, digits_hex(at, ip), 16);
+	at = digits_hex_right(stpcpy(at, "  "), ip);
 	*at++ = ' ';
 	return at;
 }
@@ -106,19 +111,20 @@ static char *put_head(char *at, const struct branch_event *event, uint64_t ip)
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
 		   const struct location *to)
 {
-	char head[6 * DIGITS_MOST], arrow[4 + DIGITS_MOST] = " => ", *end;
+	struct line line;
+	char *at;
 
 	if (event->kind == BRANCH_GAP) {
 		print_gap(out, event);
 		return;
 	}
-	fwrite_unlocked(head, 1, (size_t)(put_head(head, event, from->ip) - head), out);
-	format_location(out, from);
-	end = digits_right(arrow + 4, digits_hex(arrow + 4, to->ip), 16);
-	*end++ = ' ';
-	fwrite_unlocked(arrow, 1, (size_t)(end - arrow), out);
-	format_location(out, to);
-	putc_unlocked('\n', out);
+	line.out = out;
+	at = put_location(&line, put_head(line.text, event, from->ip), from);
+	at = digits_hex_right(stpcpy(at, " => "), to->ip);
+	*at++ = ' ';
+	at = put_location(&line, at, to);
+	*at++ = '\n';
+	line_end(&line, at);
 }
 
 static void print_branch(struct format_output *output, const struct branch_event *event,

@@ -17,35 +17,37 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 
-/* `kind` has five columns and a space. */
-static void print_call(const struct format_output *calls, const char *time, const char *kind,
-		       const char *text, size_t length)
+static void print_instant(struct line *line, char *at, const char *text)
 {
-	char head[16 + SHORT_TIME_SIZE] = "-> ", *end = head + 3;
-
-	end = digits_right(end, stpcpy(end, time), 8);
-	*end++ = ' ';
-	end = stpcpy(end, kind);
-	fwrite_unlocked(head, 1, (size_t)(end - head), calls->text);
-	escaped_text_print(text, length, calls->text);
+	at = line_end(line, stpcpy(at, " BEGIN "));
+	escaped_text_print(text, strlen(text), line->out);
+	at = line_end(line, stpcpy(at, "\n->          END   "));
+	escaped_text_print(text, strlen(text), line->out);
+	putc_unlocked('\n', line->out);
 }
 
 static void print_call_event(const struct format_output *calls, const struct slice_event *event)
 {
-	char time[SHORT_TIME_SIZE];
+	struct line line;
+	char *at;
 
-	short_time(time, (int64_t)(event->time - (calls->machine ? calls->machine->base_time : 0)));
+	line.out = calls->text;
+	at = stpcpy(line.text, "-> ");
+	at = digits_right(
+		at,
+		digits_time(at, (int64_t)(event->time -
+					  (calls->machine ? calls->machine->base_time : 0))),
+		8);
 	if (event->kind == SLICE_INSTANT) {
-		print_call(calls, time, "BEGIN ", event->text, strlen(event->text));
-		putc_unlocked('\n', calls->text);
-		print_call(calls, "", "END   ", event->text, strlen(event->text));
-		putc_unlocked('\n', calls->text);
+		print_instant(&line, at, event->text);
 		return;
 	}
-	print_call(calls, time, event->kind == SLICE_BEGIN ? "BEGIN " : "END   ",
-		   event->symbol->name->text, event->symbol->name->length);
-	fputs_unlocked(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n",
-		       calls->text);
+	at = stpcpy(at, event->kind == SLICE_BEGIN ? " BEGIN " : " END   ");
+	at = line_name(&line, at, event->symbol->name);
+	if (event->flags & SLICE_INFERRED_START)
+		at = stpcpy(at, " [inferred start time]");
+	*at++ = '\n';
+	line_end(&line, at);
 }
 
 static void print_call_events(const struct slice_sink *sink, void *track,

@@ -8,96 +8,71 @@
 
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/digits.h"
 
 struct chrome_output {
 	struct slice_list list; /* first */
 	bool any;               /* an event was written */
 };
 
-static void open_event(struct chrome_output *chrome, const struct track *track, char phase)
+static char *put_event(struct chrome_output *chrome, char *at, const struct track *track,
+		       char phase)
 {
-	char text[32 + 2 * DIGITS_MOST], *at = text;
-
 	if (chrome->any)
 		*at++ = ',';
 	chrome->any = true;
 	at = stpcpy(at, "\n{\"ph\":\"");
 	*at++ = phase;
 	at = digits_signed(stpcpy(at, "\",\"pid\":"), track->pid);
-	at = digits_signed(stpcpy(at, ",\"tid\":"), track->tid);
-	fwrite_unlocked(text, 1, (size_t)(at - text), chrome->list.output.text);
+	return digits_signed(stpcpy(at, ",\"tid\":"), track->tid);
 }
 
 /* ---- Times --------------------------------------------------------------- */
 
-/* Returns the ps that a rank adds to a time. print_micros() can add fewer than the first step. */
+/* Returns the ps that a rank adds to a time. put_micros() can add fewer than the first step. */
 static int rank_ps(unsigned rank)
 {
 	return rank ? (int)rank + 2 : 0;
 }
 
 /*
- * Print microseconds. Readers multiply them by 1000, and some then truncate: adds a ps if they
- * would lose a ns. Returns the ps.
+ * Write microseconds. Readers multiply them by 1000, and some then truncate: sets a ps if they
+ * would lose a ns.
  */
-static int print_micros(const char *key, uint64_t ns, int ps, FILE *out)
+static char *put_micros(char *at, uint64_t ns, int *ps)
 {
-	char text[16 + 2 * DIGITS_MOST], *at = text;
-
 	/* The quotient is rounded once, like strtod()'s result. */
-	if (!ps && (uint64_t)((double)ns / 1000 * 1000) != ns)
-		ps = 1;
-	*at++ = ',';
-	*at++ = '"';
-	at = stpcpy(stpcpy(at, key), "\":");
+	if (!*ps && (uint64_t)((double)ns / 1000 * 1000) != ns)
+		*ps = 1;
 	at = digits_decimal(at, ns / 1000);
 	*at++ = '.';
 	at = digits_fixed(at, ns % 1000, 3);
-	if (ps)
-		at = digits_fixed(at, (uint64_t)ps, 3);
-	fwrite_unlocked(text, 1, (size_t)(at - text), out);
-	return ps;
+	return *ps ? digits_fixed(at, (uint64_t)*ps, 3) : at;
 }
 
-/* ---- Names and arguments ------------------------------------------------- */
-
-static void print_key(const char *before, const char *key, FILE *out)
-{
-	fputs_unlocked(before, out);
-	fputs_unlocked(key, out);
-	fputs_unlocked("\":", out);
-}
-
-static void print_chrome_text(const char *key, const struct name *text, FILE *out)
-{
-	print_key(",\"", key, out);
-	json_text_print(text->text, text->length, out);
-}
+/* ---- The format ---------------------------------------------------------- */
 
 static void print_track_name(struct chrome_output *chrome, const struct track *track,
 			     const char *kind, const char *name)
 {
 	FILE *out = chrome->list.output.text;
+	char text[32 + 2 * DIGITS_MOST];
 
 	if (!name)
 		return;
-	open_event(chrome, track, 'M');
-	fprintf(out, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
+	*put_event(chrome, text, track, 'M') = 0;
+	fprintf(out, "%s,\"name\":\"%s\",\"args\":{\"name\":", text, kind);
 	json_text_print(name, strlen(name), out);
 	fputs("}}", out);
 }
-
-/* ---- The format ---------------------------------------------------------- */
 
 static void print_chrome_slice(struct slice_list *list, struct track *track,
 			       const struct listed_slice *slice, uint64_t number)
 {
 	struct chrome_output *chrome = (struct chrome_output *)list;
 	const struct name *name = listed_name(slice), *category;
-	struct slice_args args;
-	FILE *out = list->output.text;
-	int ps;
+	struct line line;
+	char *at;
+	int ps = rank_ps(slice->begin_rank), end_ps = rank_ps(slice->end_rank);
 
 	(void)number;
 	if (!track->announced) {
@@ -105,32 +80,28 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 		print_track_name(chrome, track, "thread_name", track->thread_name);
 	}
 	track->announced = true;
-	open_event(chrome, track, slice->symbol ? 'X' : 'i');
+	line.out = list->output.text;
+	at = put_event(chrome, line.text, track, slice->symbol ? 'X' : 'i');
 	/*
 	 * Readers sort by time, and add time and duration as floating point numbers. So begins and
 	 * ends within one ns are a few ps apart, in their order.
 	 */
-	ps = print_micros("ts", slice->begin - list->first, rank_ps(slice->begin_rank), out);
-	ps = rank_ps(slice->end_rank) - ps;
-	if (slice->symbol)
-		print_micros("dur", slice->end - slice->begin, MAX(0, ps), out);
-	print_chrome_text("name", name, out);
+	at = put_micros(stpcpy(at, ",\"ts\":"), slice->begin - list->first, &ps);
+	if (slice->symbol) {
+		end_ps = MAX(0, end_ps - ps);
+		at = put_micros(stpcpy(at, ",\"dur\":"), slice->end - slice->begin, &end_ps);
+	}
+	at = line_json_name(&line, stpcpy(at, ",\"name\":"), name);
 	if (!slice->symbol) {
-		fputs_unlocked(",\"s\":\"t\"", out); /* scope: thread */
+		at = stpcpy(at, ",\"s\":\"t\""); /* scope: thread */
 	} else {
 		category = slice_category(slice->symbol);
 		if (category && strncmp(name->text, category->text, category->length) != 0)
-			print_chrome_text("cat", category, out);
-		slice_list_args(list, slice, &args);
-		for (size_t i = 0; i < args.count; i++) {
-			print_key(i ? ",\"" : ",\"args\":{\"", slice_arg_text(args.list[i].key),
-				  out);
-			slice_arg_print(&args.list[i], true, out);
-		}
-		if (args.count)
-			putc_unlocked('}', out);
+			at = line_json_name(&line, stpcpy(at, ",\"cat\":"), category);
+		at = slice_list_args(list, slice, &line, at, true);
 	}
-	putc_unlocked('}', out);
+	*at++ = '}';
+	line_end(&line, at);
 }
 
 static int print_chrome(struct format_output *output, struct error *err)

@@ -7,27 +7,29 @@
  */
 
 #include "src/formats/slice_list.h"
-#include "src/formats/text/any_text.h"
 
 static void print_slice(struct slice_list *list, struct track *track,
 			const struct listed_slice *slice, uint64_t number)
 {
-	const struct name *name = listed_name(slice);
-	struct slice_args args;
-	FILE *out = list->output.text;
+	struct line line;
+	char *at = digits_signed(line.text, track->pid);
 
 	(void)number;
-	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", track->pid, track->tid,
-		slice->depth, slice->begin, slice->end);
-	escaped_text_print(name->text, name->length, out);
-	if (slice->symbol) {
-		slice_list_args(list, slice, &args);
-		for (size_t i = 0; i < args.count; i++) {
-			fprintf(out, " %s=", slice_arg_text(args.list[i].key));
-			slice_arg_print(&args.list[i], false, out);
-		}
-	}
-	putc('\n', out);
+	line.out = list->output.text;
+	*at++ = '/';
+	at = digits_signed(at, track->tid);
+	*at++ = ' ';
+	at = digits_decimal(at, slice->depth);
+	*at++ = ' ';
+	at = digits_decimal(at, slice->begin);
+	*at++ = ' ';
+	at = digits_decimal(at, slice->end);
+	*at++ = ' ';
+	at = line_name(&line, at, listed_name(slice));
+	if (slice->symbol)
+		at = slice_list_args(list, slice, &line, at, false);
+	*at++ = '\n';
+	line_end(&line, at);
 }
 
 static int print_slices(struct format_output *output, struct error *err)

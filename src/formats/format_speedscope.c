@@ -9,6 +9,7 @@
 #include "base/tables/pair_table.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"
@@ -30,9 +31,15 @@ struct speedscope_output {
 static void print_speedscope_event(struct speedscope_output *scope, char type, uint64_t time,
 				   uint32_t frame)
 {
-	fprintf(scope->output.text,
-		"%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-		scope->any ? "," : "", type, frame, time - scope->origin);
+	struct line line;
+	char *at = stpcpy(line.text, scope->any ? ",\n{\"type\":\"" : "\n{\"type\":\"");
+
+	line.out = scope->output.text;
+	*at++ = type;
+	at = digits_decimal(stpcpy(at, "\",\"frame\":"), frame);
+	at = digits_decimal(stpcpy(at, ",\"at\":"), time - scope->origin);
+	*at++ = '}';
+	line_end(&line, at);
 	scope->any = true;
 }
 

@@ -13,7 +13,6 @@
  */
 
 #include "src/formats/slice_list.h"
-#include "src/formats/text/any_text.h"
 
 struct tree_output {
 	struct slice_list list;           /* first */
@@ -23,40 +22,35 @@ struct tree_output {
 	bool pending; /* the last slice is not printed yet */
 };
 
-/* Print the columns before a name, with the time of `ended` unless it is NULL. */
-static void print_margin(const struct tree_output *tree, const struct listed_slice *ended,
-			 uint32_t depth)
+/* Write the columns before a name, with the time of `ended` unless it is NULL. */
+static char *put_margin(const struct tree_output *tree, struct line *line,
+			const struct listed_slice *ended, uint32_t depth)
 {
-	static const char *const units[] = { "us", "ms", " s" };
+	static const char units[][5] = { " us ", " ms ", "  s " };
 	uint64_t whole = ended ? (ended->end - ended->begin) / 1000 : 0;
 	uint64_t rest = ended ? (ended->end - ended->begin) % 1000 : 0;
-	FILE *out = tree->list.output.text;
+	char *at = line->text;
 	int unit = 0;
 
 	for (; whole >= 1000 && unit < 2; unit++) {
 		rest = whole % 1000;
 		whole /= 1000;
 	}
-	if (ended)
-		fprintf(out, "%4" PRIu64 ".%03" PRIu64 " %s", whole, rest, units[unit]);
-	else
-		fprintf(out, "%11s", "");
-	fprintf(out, " [%6d] | %*s", tree->track->tid, 2 * (int)depth, "");
+	line->out = tree->list.output.text;
+	if (ended) {
+		at = digits_right(at, digits_decimal(at, whole), 4);
+		*at++ = '.';
+		at = stpcpy(digits_fixed(at, rest, 3), units[unit]);
+	} else {
+		at = stpcpy(at, "            ");
+	}
+	*at++ = '[';
+	at = digits_right(at, digits_signed(at, tree->track->tid), 6);
+	return line_spaces(line, stpcpy(at, "] | "), 2 * (size_t)depth);
 }
 
-static void print_tree_name(const struct listed_slice *slice, FILE *out)
-{
-	const struct name *name = listed_name(slice);
-
-	escaped_text_print(name->text, name->length, out);
-}
-
-static void print_comment(const char *text, FILE *out)
-{
-	fprintf(out, " /* %s */", text);
-}
-
-static void print_call(const struct listed_slice *slice, const char *end, FILE *out)
+static char *put_call(struct line *line, char *at, const struct listed_slice *slice,
+		      const char *end)
 {
 	static const struct {
 		enum slice_flags flag;
@@ -65,13 +59,20 @@ static void print_call(const struct listed_slice *slice, const char *end, FILE *
 		      { SLICE_UNCERTAIN_LEVEL, SLICE_ARG_UNCERTAIN },
 		      { SLICE_ESTIMATED_TIME, SLICE_ARG_ESTIMATED } };
 
-	print_tree_name(slice, out);
-	if (slice->symbol->kind < SYMBOL_SPECIAL)
-		fputs("()", out);
-	fputs(end, out);
+	at = line_name(line, at, listed_name(slice));
+	at = stpcpy(at, slice->symbol->kind < SYMBOL_SPECIAL ? "()" : "");
+	at = stpcpy(at, end);
 	for (size_t i = 0; i < COUNT_OF(marks); i++)
 		if (slice->flags & marks[i].flag)
-			print_comment(slice_arg_text(marks[i].key), out);
+			at = stpcpy(stpcpy(stpcpy(at, " /* "), slice_arg_text(marks[i].key)),
+				    " */");
+	return at;
+}
+
+static void print_comment(struct line *line, char *at, const struct listed_slice *slice)
+{
+	at = line_name(line, stpcpy(at, "/* "), listed_name(slice));
+	line_end(line, stpcpy(at, slice->cut ? ", cut */\n" : " */\n"));
 }
 
 /* Print the pending slice, and the ends of slices that do not contain the next one. */
@@ -79,22 +80,19 @@ static void settle(struct tree_output *tree, uint32_t depth)
 {
 	const struct listed_slice *last = tree->count ? tree->open[tree->count - 1] : NULL;
 	bool leaf = tree->pending && last->depth >= depth;
-	FILE *out = tree->list.output.text;
+	struct line line;
+	char *at;
 
 	if (tree->pending) {
-		print_margin(tree, leaf ? last : NULL, last->depth);
-		print_call(last, leaf ? ";" : " {", out);
-		if (leaf && last->cut)
-			print_comment("cut", out);
-		putc('\n', out);
+		at = put_margin(tree, &line, leaf ? last : NULL, last->depth);
+		at = put_call(&line, at, last, leaf ? ";" : " {");
+		line_end(&line, stpcpy(at, leaf && last->cut ? " /* cut */\n" : "\n"));
 	}
 	tree->pending = false;
 	tree->count -= leaf;
 	while (tree->count && (last = tree->open[tree->count - 1])->depth >= depth) {
-		print_margin(tree, last, last->depth);
-		fputs("} /* ", out);
-		print_tree_name(last, out);
-		fputs(last->cut ? ", cut */\n" : " */\n", out);
+		at = put_margin(tree, &line, last, last->depth);
+		print_comment(&line, stpcpy(at, "} "), last);
 		tree->count--;
 	}
 }
@@ -104,6 +102,7 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 {
 	struct tree_output *tree = (struct tree_output *)list;
 	FILE *out = list->output.text;
+	struct line line;
 
 	if (!number)
 		fputs("# DURATION     TID     FUNCTION\n", out);
@@ -115,10 +114,7 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 		*ARRAY_ADD(tree->open, tree->count, tree->room) = slice;
 		tree->pending = true;
 	} else {
-		print_margin(tree, NULL, slice->depth);
-		fputs("/* ", out);
-		print_tree_name(slice, out);
-		fputs(" */\n", out);
+		print_comment(&line, put_margin(tree, &line, NULL, slice->depth), slice);
 	}
 }
 

@@ -2,9 +2,6 @@
 /* The list of all slices. */
 #include "src/formats/slice_list.h"
 
-#include "src/formats/text/any_text.h"
-#include "src/formats/text/digits.h"
-
 /* Bytes of slices in memory; most runs need less. */
 #define MEMORY_MOST ((size_t)8 << 20)
 
@@ -147,12 +144,9 @@ void slice_list_open(struct format_output *output, const struct format_request *
 	};
 }
 
-void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
-		     struct slice_args *args)
+static void collect_args(struct slice_list *list, const struct listed_slice *slice,
+			 struct slice_args *args)
 {
-	args->count = 0;
-	if (list->level == OPTION_ARGS_NONE)
-		return;
 	if (list->level == OPTION_ARGS_LOC)
 		slice_args_add_name(
 			args, SLICE_ARG_LOC,
@@ -164,30 +158,40 @@ void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
 	slice_args_add_folded(args, slice->folded, slice->folded_time);
 }
 
-void slice_arg_print(const struct slice_arg *arg, bool json, FILE *out)
+static char *put_value(struct line *line, char *at, const struct slice_arg *arg, bool json)
 {
-	char text[4 + DIGITS_MOST], *end = text;
-
 	switch (arg->type) {
 	case SLICE_ARG_NUMBER:
-		end = digits_decimal(text, arg->number);
-		break;
+		return digits_decimal(at, arg->number);
 	case SLICE_ARG_POINTER:
-		end = digits_hex(stpcpy(text, json ? "\"0x" : "0x"), arg->number);
-		end = stpcpy(end, json ? "\"" : "");
-		break;
+		at = digits_hex(stpcpy(at, json ? "\"0x" : "0x"), arg->number);
+		return stpcpy(at, json ? "\"" : "");
 	case SLICE_ARG_NAME:
-		(json ? json_text_print : escaped_text_print)(arg->name->text, arg->name->length,
-							      out);
-		break;
+		return (json ? line_json_name : line_name)(line, at, arg->name);
 	case SLICE_ARG_REAL:
-		fprintf(out, "%.15g", arg->real);
-		break;
+		return at + sprintf(at, "%.15g", arg->real);
 	case SLICE_ARG_TRUE:
-		fputs_unlocked("true", out);
 		break;
 	}
-	fwrite_unlocked(text, 1, (size_t)(end - text), out);
+	return stpcpy(at, "true");
+}
+
+char *slice_list_args(struct slice_list *list, const struct listed_slice *slice, struct line *line,
+		      char *at, bool json)
+{
+	struct slice_args args;
+
+	_Static_assert(SLICE_ARG_KEYS * 64 < LINE_FIELDS, "a slice has more arguments than room");
+	args.count = 0;
+	if (list->level != OPTION_ARGS_NONE)
+		collect_args(list, slice, &args);
+	for (size_t i = 0; i < args.count; i++) {
+		at = stpcpy(at, !json ? " " : i ? ",\"" : ",\"args\":{\"");
+		at = stpcpy(at, slice_arg_text(args.list[i].key));
+		at = stpcpy(at, json ? "\":" : "=");
+		at = put_value(line, at, &args.list[i], json);
+	}
+	return stpcpy(at, json && args.count ? "}" : "");
 }
 
 /* ---- In order ------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include "base/io/big_array.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/digits.h"
 #include "src/slices/slice_args.h"
 
 #define SLICE_RANK_MOST 480
@@ -66,12 +67,12 @@ typedef void slice_list_print_fn(struct slice_list *list, struct track *track,
 /* Print all slices that have ended, up to the output's limit. */
 void slice_list_print(struct slice_list *list, slice_list_print_fn *print);
 
-/* Set the arguments of a slice that is not an instant, by the list's level. */
-void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
-		     struct slice_args *args);
-
-/* Print the value of an argument as JSON, or as text with escaped names. */
-void slice_arg_print(const struct slice_arg *arg, bool json, FILE *out);
+/*
+ * Write the arguments of a slice that is not an instant, by the list's level: " key=value" with
+ * escaped names, or an object of JSON with a comma before it.  Returns the end.
+ */
+char *slice_list_args(struct slice_list *list, const struct listed_slice *slice, struct line *line,
+		      char *at, bool json);
 
 /* Returns the name of a slice, or the text of an instant.  Borrowed. */
 static inline const struct name *listed_name(const struct listed_slice *slice)

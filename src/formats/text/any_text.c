@@ -4,72 +4,36 @@
 
 #include "base/utf8.h"
 
-typedef signed char any_text_bytes __attribute__((vector_size(16)));
-
-/*
- * Returns the end of leading text, in steps of 16 bytes, that needs no escape in any form. Most
- * names need no escape.
- */
-static const char *skip_plain(const char *text, const char *end)
+static bool is_control(unsigned char c)
 {
-	for (; end - text >= (ptrdiff_t)sizeof(any_text_bytes); text += sizeof(any_text_bytes)) {
-		any_text_bytes bytes;
-		uint64_t halves[2];
-
-		memcpy(&bytes, text, sizeof(bytes));
-		bytes = (bytes < 0x20) | (bytes == 0x7f) | (bytes == '\\') | (bytes == '"');
-		memcpy(halves, &bytes, sizeof(halves));
-		if (halves[0] | halves[1])
-			break;
-	}
-	return text;
-}
-
-static bool is_plain(unsigned char c)
-{
-	return c >= 0x20 && c != 0x7f && c != '\\';
+	return c < 0x20 || c == 0x7f;
 }
 
 void escaped_text_print(const char *text, size_t length, FILE *out)
 {
-	const char *end = text + length;
-
-	while (text < end) {
-		const char *piece = text;
-
-		text = skip_plain(text, end);
-		while (text < end && is_plain((unsigned char)*text))
-			text++;
-		fwrite_unlocked(piece, 1, (size_t)(text - piece), out);
-		if (text < end)
-			fprintf(out, "\\x%02x", (unsigned char)*text++);
+	for (const char *end = text + length; text < end; text++) {
+		if (is_control((unsigned char)*text) || *text == '\\')
+			fprintf(out, "\\x%02x", (unsigned char)*text);
+		else
+			putc_unlocked(*text, out);
 	}
 }
 
 void json_text_print(const char *text, size_t length, FILE *out)
 {
-	const char *at = text, *end = text + length;
+	const char *end = text + length;
 
 	putc_unlocked('"', out);
-	while (at < end) {
-		const char *piece = at;
-		unsigned char c;
-
-		at = skip_plain(at, end);
-		for (size_t size; at < end && is_plain((unsigned char)*at) && *at != '"' &&
-				  (size = utf8_character(at, (size_t)(end - at)));
-		     at += size)
-			;
-		fwrite_unlocked(piece, 1, (size_t)(at - piece), out);
-		if (at == end)
-			break;
-		c = (unsigned char)*at++;
-		if (c >= 0x80)
+	for (size_t size; text < end; text += MAX(size, 1)) {
+		size = utf8_character(text, (size_t)(end - text));
+		if (!size)
 			fputs("\\ufffd", out);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\u%04x", c);
+		else if (is_control((unsigned char)*text))
+			fprintf(out, "\\u%04x", (unsigned char)*text);
+		else if (*text == '\\' || *text == '"')
+			fprintf(out, "\\%c", *text);
 		else
-			fprintf(out, "\\%c", c);
+			fwrite_unlocked(text, 1, size, out);
 	}
 	putc_unlocked('"', out);
 }

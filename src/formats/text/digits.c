@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and columns without printf(). */
+/* Lines, numbers and columns without printf(). */
 #include "src/formats/text/digits.h"
+
+#include <endian.h>
+
+#include "src/formats/text/any_text.h"
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+			    "25262728293031323334353637383940414243444546474849"
+			    "50515253545556575859606162636465666768697071727374"
+			    "75767778798081828384858687888990919293949596979899";
 
 char *digits_fixed(char *at, uint64_t number, int width)
 {
-	for (int i = width - 1; i >= 0; i--, number /= 10)
-		at[i] = (char)('0' + number % 10);
-	return at + width;
+	char *end = at + width;
+
+	for (; width >= 2; width -= 2, number /= 100)
+		memcpy(at + width - 2, &pairs[number % 100 * 2], 2);
+	if (width)
+		*at = (char)('0' + number % 10);
+	return end;
 }
 
 char *digits_decimal(char *at, uint64_t number)
 {
-	int width = 1;
+	char text[2 * DIGITS_MOST] = "";
+	int begin = DIGITS_MOST;
 
-	for (uint64_t rest = number / 10; rest; rest /= 10)
-		width++;
-	return digits_fixed(at, number, width);
+	for (; number >= 10; number /= 100) {
+		text[--begin] = pairs[number % 100 * 2 + 1];
+		text[--begin] = pairs[number % 100 * 2];
+	}
+	if (number || begin == DIGITS_MOST)
+		text[--begin] = (char)('0' + number);
+	memcpy(at, text + begin, DIGITS_MOST);
+	return at + DIGITS_MOST - begin;
 }
 
 char *digits_signed(char *at, int number)
@@ -26,23 +45,45 @@ char *digits_signed(char *at, int number)
 	return digits_decimal(at + 1, -(uint64_t)number);
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* Returns eight hexadecimal digits, as bytes in the order of text. */
+static uint64_t hex_digits(uint32_t number)
+{
+	uint64_t digits = number, letters;
+
+	/* Give each four bits a byte. */
+	digits = (digits | digits << 16) & UINT64_C(0x0000ffff0000ffff);
+	digits = (digits | digits << 8) & UINT64_C(0x00ff00ff00ff00ff);
+	digits = (digits | digits << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	letters = (digits + 6 * EACH_BYTE) >> 4 & EACH_BYTE;
+	return htobe64(digits + '0' * EACH_BYTE + ('a' - '9' - 1) * letters);
+}
+
 char *digits_hex(char *at, uint64_t number)
+{
+	const uint64_t text[4] = { hex_digits((uint32_t)(number >> 32)),
+				   hex_digits((uint32_t)number) };
+	int width = (67 - __builtin_clzll(number | 1)) / 4;
+
+	memcpy(at, (const char *)text + 16 - width, 16);
+	return at + width;
+}
+
+char *digits_hex_right(char *at, uint64_t number)
 {
 	int width = (67 - __builtin_clzll(number | 1)) / 4;
 
-	for (int i = width - 1; i >= 0; i--, number >>= 4)
-		at[i] = "0123456789abcdef"[number & 15];
-	return at + width;
+	memset(at, ' ', 16);
+	return digits_hex(at + 16 - width, number);
 }
 
 char *digits_right(char *at, char *end, ptrdiff_t width)
 {
-	ptrdiff_t spaces = width - (end - at);
-
-	if (spaces <= 0)
+	if (end - at >= width)
 		return end;
-	memmove(at + spaces, at, (size_t)(end - at));
-	memset(at, ' ', (size_t)spaces);
+	for (ptrdiff_t i = width - 1; i >= 0; i--)
+		at[i] = end > at ? *--end : ' ';
 	return at + width;
 }
 
@@ -68,15 +109,6 @@ static const struct time_unit {
 	{ 1, "ns" },
 };
 
-static void strip_zeros(char *text)
-{
-	char *end = text + strlen(text);
-
-	while (end[-1] == '0')
-		end--;
-	end[end[-1] == '.' ? -1 : 0] = 0;
-}
-
 /* "1000" becomes "1_000", as in OCaml's libraries. Only rounding produces four digits. */
 static void group_thousands(char *text)
 {
@@ -92,37 +124,95 @@ static void group_thousands(char *text)
 }
 
 /*
- * Write a time with integer arithmetic. Returns whether this certainly equals a quotient of
- * doubles: for less than a day, and not halfway between two thousandths.
+ * Write a time with integer arithmetic. Returns its end; NULL if a quotient of doubles may differ:
+ * for a day or more, and halfway between two thousandths.
  */
-static bool print_exactly(char *text, int64_t ns, const struct time_unit *unit)
+static char *write_exactly(char *at, int64_t ns, const struct time_unit *unit)
 {
 	uint64_t size = (uint64_t)unit->ns, thousandths;
 
 	if (ns < 0 || unit == units)
-		return false;
+		return NULL;
 	thousandths = ((uint64_t)ns * 1000 + size / 2) / size;
 	if (thousandths >= 1000000 || (uint64_t)ns * 1000 % size * 2 == size)
-		return false;
-	text = digits_decimal(text, thousandths / 1000);
-	*text++ = '.';
-	*digits_fixed(text, thousandths % 1000, 3) = 0;
-	return true;
+		return NULL;
+	at = digits_decimal(at, thousandths / 1000);
+	*at++ = '.';
+	return digits_fixed(at, thousandths % 1000, 3);
 }
 
-const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
+char *digits_time(char *at, int64_t ns)
 {
 	const struct time_unit *unit = units;
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	char *end;
 
 	/* Find the largest unit that does not exceed the time. */
 	while (unit->ns > 1 && size < (uint64_t)unit->ns)
 		unit++;
-	if (!print_exactly(text, ns, unit)) {
+	end = write_exactly(at, ns, unit);
+	if (!end) {
 		/* At most 106,752 days: fewer than 16 characters. */
-		snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
-		group_thousands(text);
+		snprintf(at, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
+		group_thousands(at);
+		end = at + strlen(at);
 	}
-	strip_zeros(text);
-	return strcat(text, unit->name);
+	while (end[-1] == '0')
+		end--;
+	if (end[-1] == '.')
+		end--;
+	return stpcpy(end, unit->name);
+}
+
+const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
+{
+	digits_time(text, ns);
+	return text;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
+
+char *line_end(struct line *line, const char *at)
+{
+	fwrite_unlocked(line->text, 1, (size_t)(at - line->text), line->out);
+	return line->text;
+}
+
+char *line_spaces(struct line *line, char *at, size_t count)
+{
+	for (size_t part; count > 0; count -= part) {
+		if (at > line->text + LINE_ROOM / 2)
+			at = line_end(line, at);
+		part = MIN(count, LINE_ROOM / 2);
+		memset(at, ' ', part);
+		at += part;
+	}
+	return at;
+}
+
+static bool fits(const struct line *line, const char *at, const struct name *name)
+{
+	return name->plain && name->length <= line->text + LINE_ROOM - at;
+}
+
+char *line_name(struct line *line, char *at, const struct name *name)
+{
+	if (fits(line, at, name))
+		return mempcpy(at, name->text, name->length);
+	at = line_end(line, at);
+	escaped_text_print(name->text, name->length, line->out);
+	return at;
+}
+
+char *line_json_name(struct line *line, char *at, const struct name *name)
+{
+	if (fits(line, at, name)) {
+		*at++ = '"';
+		at = mempcpy(at, name->text, name->length);
+		*at++ = '"';
+		return at;
+	}
+	at = line_end(line, at);
+	json_text_print(name->text, name->length, line->out);
+	return at;
 }

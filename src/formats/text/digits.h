@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers and columns for millions of lines; printf() takes several hundred instructions for each.
- * All functions write at `at`, without a NUL, and return the end.
+ * Text of millions of lines; printf() takes several hundred instructions for each field. All
+ * functions write at `at`, and return the end of what they wrote.
  */
 #pragma once
 
-#include "base/common.h"
+#include "base/tables/name.h"
 
-/* Room for a number of any function except digits_fixed(). */
+/* Room for a number of any function except digits_fixed(); bytes after the end may change. */
 #define DIGITS_MOST 20
 
 /* Write "%" PRIu64. */
@@ -18,6 +18,9 @@ char *digits_signed(char *at, int number);
 
 /* Write "%" PRIx64. */
 char *digits_hex(char *at, uint64_t number);
+
+/* Write "%16" PRIx64. */
+char *digits_hex_right(char *at, uint64_t number);
 
 /* Write the last `width` decimal digits of a number, with leading zeros: a fraction. */
 char *digits_fixed(char *at, uint64_t number, int width);
@@ -33,5 +36,33 @@ char *digits_left(char *at, char *end, ptrdiff_t width);
 /* Room for any time, with its NUL. */
 #define SHORT_TIME_SIZE 32
 
-/* Write `ns` as "19ns", "1.639us", "2us", "1.5m" into `text`.  Returns it. */
+/* Write `ns` as "19ns", "1.639us", "2us", "1.5m", and a NUL.  Returns the end. */
+char *digits_time(char *at, int64_t ns);
+
+/* The same into `text`.  Returns it. */
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
+
+/* ---- Lines ---------------------------------------------------------------- */
+
+#define LINE_ROOM   4096
+#define LINE_FIELDS 2048
+
+/*
+ * A line, or a part of a long one, on its way to a stream. Up to LINE_FIELDS bytes of other fields
+ * may precede, follow and separate names and spaces, without a look at the room.
+ */
+struct line {
+	FILE *out; /* borrowed */
+	char text[LINE_ROOM + LINE_FIELDS];
+};
+
+/* Pass the text up to `at` to the stream, which keeps errors.  Returns `text`. */
+char *line_end(struct line *line, const char *at);
+
+char *line_spaces(struct line *line, char *at, size_t count);
+
+/* Write a name as escaped_text_print() does. */
+char *line_name(struct line *line, char *at, const struct name *name);
+
+/* Write a name as json_text_print() does, with quotes. */
+char *line_json_name(struct line *line, char *at, const struct name *name);

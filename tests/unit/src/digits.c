@@ -26,6 +26,7 @@ static void assert_number(uint64_t number)
 
 	assert_is(digits_decimal(text, number), "%" PRIu64, number);
 	assert_is(digits_hex(text, number), "%" PRIx64, number);
+	assert_is(digits_hex_right(text, number), "%16" PRIx64, number);
 	assert_is(digits_signed(text, narrow), "%d", narrow);
 	assert_is(digits_right(text, digits_signed(text, narrow), 5), "%5d", narrow);
 	assert_is(digits_left(text, digits_signed(text, narrow), 5), "%-5d", narrow);
@@ -66,6 +67,29 @@ START_TEST(short_times_are_quotients_to_three_decimals)
 }
 END_TEST
 
+START_TEST(spaces_do_not_end_with_the_room)
+{
+	static const size_t counts[] = { 0, 1, LINE_ROOM, 3 * LINE_ROOM + 5 };
+	struct line line;
+	char *written, *at = line.text;
+	size_t size;
+
+	line.out = open_memstream(&written, &size);
+	for (size_t i = 0; i < COUNT_OF(counts); i++)
+		at = stpcpy(line_spaces(&line, at, counts[i]), "|");
+	line_end(&line, at);
+	fclose(line.out);
+	at = written;
+	for (size_t i = 0; i < COUNT_OF(counts); i++) {
+		ck_assert_uint_eq(strspn(at, " "), counts[i]);
+		at += counts[i];
+		ck_assert_int_eq(*at++, '|');
+	}
+	ck_assert_uint_eq(at - written, size);
+	free(written);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("digits");
@@ -73,6 +97,7 @@ int main(void)
 
 	tcase_add_test(all, numbers_are_those_of_printf);
 	tcase_add_test(all, short_times_are_quotients_to_three_decimals);
+	tcase_add_test(all, spaces_do_not_end_with_the_room);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -6,8 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "tests/support/unit.h"
+
+typedef char *put_fn(struct line *line, char *at, const struct name *name);
+
+/* A name in a line is printed as any text is, with room for it and without. */
+static void assert_same_in_line(const char *text, size_t length, const char *printed, put_fn *put)
+{
+	static struct line line;
+	struct name_table names;
+	char *written, *at;
+	size_t size;
+
+	name_table_init(&names);
+	for (size_t before = 0; before < LINE_ROOM; before += LINE_ROOM - 1) {
+		line.out = open_memstream(&written, &size);
+		memset(line.text, ' ', before);
+		at = put(&line, line.text + before, name_intern(&names, text, length));
+		ck_assert(at <= line.text + LINE_ROOM + 2);
+		line_end(&line, at);
+		fclose(line.out);
+		ck_assert_uint_eq(size, before + strlen(printed));
+		ck_assert_uint_ge(strspn(written, " "), before);
+		ck_assert_str_eq(written + before, printed);
+		free(written);
+	}
+	name_table_release(&names);
+}
 
 /*
  * Print and parse; the result is valid until the next call.  jansson's own output of the text is
@@ -23,6 +49,7 @@ static const char *again(const char *text, size_t length)
 
 	json_text_print(text, length, out);
 	fclose(out);
+	assert_same_in_line(text, length, printed, line_json_name);
 	value = json_loadb(printed, size, JSON_DECODE_ANY, NULL);
 	ck_assert_msg(json_is_string(value), "%s", printed);
 	snprintf(copy, sizeof(copy), "%s", json_string_value(value));
@@ -69,7 +96,6 @@ START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
 }
 END_TEST
 
-/* Text is looked at in pieces of sixteen bytes. */
 START_TEST(each_byte_comes_back_wherever_it_is)
 {
 	for (size_t at = 0; at < 40; at++) {
@@ -100,6 +126,7 @@ START_TEST(each_byte_is_escaped_wherever_it_is)
 			escaped_text_print(text, strlen(text), out);
 			fclose(out);
 			ck_assert_str_eq(printed, expected);
+			assert_same_in_line(text, strlen(text), printed, line_name);
 			free(printed);
 		}
 	}
