@@ -116,8 +116,10 @@ has_its_callers() { # PROGRAM [SETTING]
 			if ($5 ~ /^main\./)
 				level[$1, $2] = name
 			count[name]++
+			# A goroutine that was stopped on another thread has callers that only that one shows.
+			moved = !exact && caller == "" && /inferred_start_time=true/
 			if (name != "serve" && !(name == "copystack" && caller == "") && !right[name ":" caller] &&
-			    ++wrong <= 5)
+			    !moved && ++wrong <= 5)
 				print name, "in", caller
 			grown += name == "copystack" && caller == "deep"
 		}
