@@ -141,10 +141,10 @@ bool precise_unwinds(const struct precise_stack *stack)
 
 	for (size_t i = now->depth; i-- > least;) {
 		const struct frame *frame = &now->frames[i];
-		bool inferred = frame->kind == FRAME_INFERRED;
+		bool named = frame->kind == FRAME_INFERRED || i == now->depth - 1;
 
-		if (inferred ? location_unwinds(frame->symbol->name)
-			     : frame->kind == FRAME_CALLED && !frame->return_ip)
+		if ((named && location_unwinds(frame->symbol->name)) ||
+		    (frame->kind == FRAME_CALLED && !frame->return_ip))
 			return true;
 	}
 	return false;
@@ -166,7 +166,7 @@ static bool call_lands_at(const struct frame *called, const struct location *to)
 		       to->symbol->start + to->offset;
 }
 
-size_t precise_find_handler(struct precise_stack *stack, const struct location *to)
+static size_t find_handler(struct precise_stack *stack, const struct location *to)
 {
 	const struct frame_list *now = &stack->now;
 	const struct frame *called = NULL;
@@ -186,6 +186,18 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 		called = frame;
 	}
 	return 0;
+}
+
+size_t precise_find_handler(struct precise_stack *stack, const struct location *to)
+{
+	size_t at = find_handler(stack, to);
+
+	/* An exception leaves the frames that the candidates share. */
+	if (!at && stack->candidates && !location_is_function_entry(to) && precise_unwinds(stack)) {
+		precise_guess_candidate(stack);
+		at = find_handler(stack, to);
+	}
+	return at;
 }
 
 /* ---- setjmp ---------------------------------------------------------------- */

@@ -447,7 +447,8 @@ bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_
 
 /*
  * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`
- * (symbols/tables/unwind_table.c); 0: not found in the innermost 4096 frames.
+ * (symbols/tables/unwind_table.c); 0: not found in the innermost 4096 frames. If the frames that
+ * all candidates share have no such call, and an unwinder runs, chooses a candidate first.
  */
 size_t precise_find_handler(struct precise_stack *stack, const struct location *to);
 

@@ -772,6 +772,19 @@ START_TEST(an_exception_to_a_level_that_was_not_seen_marks_it)
 }
 END_TEST
 
+/* The callers of _Unwind_RaiseException() in C++ never return; in D and Rust they can. */
+START_TEST(an_exception_of_any_language_to_a_level_that_was_not_seen_marks_it)
+{
+	function('u')->name = function('u')->linkage =
+		name_intern_text(&names, "_Unwind_RaiseException");
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'u');
+	jump('u', 'm', 0x60);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+}
+END_TEST
+
 /* There may have been other frames between the unwinder and its target. */
 START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 {
@@ -1233,6 +1246,33 @@ START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
 	jump('s', 'h', 0);
 	feed_held();
 	ck_assert_uint_eq(machine->doubts.uncertain_levels, 2); /* a > f */
+}
+END_TEST
+
+/* The handler is in a frame that the candidates do not share. */
+START_TEST(an_exception_out_of_what_several_stacks_share_enters_the_one_left_first)
+{
+	name_scheduler();
+	function('u')->name = function('u')->linkage =
+		name_intern_text(&names, "_Unwind_RaiseException");
+	call('c', 0x10, 'a');
+	call('a', 0x10, 'b');
+	call('b', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	call('g', 0x10, 'b');
+	call('b', 0x10, 'f');
+	call('f', 0x30, 'f');
+	park_by('f', 0x20);
+	jump('o', 'w', 0x15);
+	ret('w', 'f', 0x25); /* of c > a > b > f, or of g > b > f > f */
+	expect_depth(0);
+	call('f', 0x40, 'u');
+	jump('u', 'b', 0x60);
+	expect_depth(2); /* c > a > b */
+	ck_assert_uint_ge(machine->doubts.uncertain_levels, 3);
+	ret('b', 'a', 0x15);
+	expect_depth(1);
 }
 END_TEST
 
@@ -2020,6 +2060,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
 	tcase_add_test(tests, nothing_returns_from_an_unwinder);
 	tcase_add_test(tests, an_exception_to_a_level_that_was_not_seen_marks_it);
+	tcase_add_test(tests, an_exception_of_any_language_to_a_level_that_was_not_seen_marks_it);
 	tcase_add_test(tests, an_exception_out_of_the_first_function_marks_what_it_enters);
 	tcase_add_test(tests,
 		       a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer);
@@ -2046,6 +2087,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests,
 		       the_end_of_a_handler_that_switched_stacks_shows_which_stack_came_back);
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
+	tcase_add_test(tests,
+		       an_exception_out_of_what_several_stacks_share_enters_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
 	tcase_add_test(tests, a_stack_that_begins_without_a_cause_is_marked_and_counted);
 	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
