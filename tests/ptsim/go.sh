@@ -117,9 +117,10 @@ has_its_callers() { # PROGRAM [SETTING]
 				level[$1, $2] = name
 			count[name]++
 			# A goroutine that was stopped on another thread has callers that only that one shows.
-			moved = !exact && caller == "" && /inferred_start_time=true/
+			if (!exact && /inferred_start_time=true/)
+				moved[$1, name] = 1
 			if (name != "serve" && !(name == "copystack" && caller == "") && !right[name ":" caller] &&
-			    !moved && ++wrong <= 5)
+			    !($2 == 0 && moved[$1, name]) && ++wrong <= 5)
 				print name, "in", caller
 			grown += name == "copystack" && caller == "deep"
 		}
