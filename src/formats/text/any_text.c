@@ -4,38 +4,24 @@
 
 #include "base/utf8.h"
 
-static bool is_control(unsigned char c)
-{
-	return c < 0x20 || c == 0x7f;
-}
-
 void escaped_text_print(const char *text, size_t length, FILE *out)
 {
 	for (const char *end = text + length; text < end; text++) {
-		if (is_control((unsigned char)*text) || *text == '\\')
-			fprintf(out, "\\x%02x", (unsigned char)*text);
+		unsigned char c = (unsigned char)*text;
+
+		if (c < 0x20 || c == 0x7f || c == '\\')
+			fprintf(out, "\\x%02x", c);
 		else
-			putc_unlocked(*text, out);
+			putc_unlocked(c, out);
 	}
 }
 
 void json_text_print(const char *text, size_t length, FILE *out)
 {
-	const char *end = text + length;
+	json_t *value = json_any_text(text, length);
 
-	putc_unlocked('"', out);
-	for (size_t size; text < end; text += MAX(size, 1)) {
-		size = utf8_character(text, (size_t)(end - text));
-		if (!size)
-			fputs("\\ufffd", out);
-		else if (is_control((unsigned char)*text))
-			fprintf(out, "\\u%04x", (unsigned char)*text);
-		else if (*text == '\\' || *text == '"')
-			fprintf(out, "\\%c", *text);
-		else
-			fwrite_unlocked(text, 1, size, out);
-	}
-	putc_unlocked('"', out);
+	json_dumpf(value, out, JSON_ENCODE_ANY);
+	json_decref(value);
 }
 
 char *valid_text(const char *text, size_t length)
