@@ -5,6 +5,7 @@
 #include "src/formats/ftf/event_record.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 
 static struct hit_event_shown *find_event(struct hit_output *output, const char *name)
 {
@@ -47,11 +48,15 @@ static void print_hit_arg(const struct hit_arg *arg, FILE *out)
 
 static void print_hit(const struct shown_hit *hit, FILE *out)
 {
+	struct line line;
+	char *at;
+
+	line.out = out;
 	fprintf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " ", hit->pid, hit->tid, hit->time);
 	printable_print(hit->event, out);
-	fprintf(out, " 0x%" PRIx64, hit->ip);
-	putc(' ', out);
-	format_location(out, &hit->location);
+	at = digits_hex(stpcpy(line.text, " 0x"), hit->ip);
+	*at++ = ' ';
+	line_end(&line, format_location(&line, at, &hit->location));
 	for (size_t i = 0; i < hit->arg_count; i++) {
 		putc(' ', out);
 		print_hit_arg(&hit->args[i], out);

@@ -58,7 +58,7 @@ static char *put_flags(char *at, const struct branch_event *event)
 	return at + 21;
 }
 
-static char *put_location(struct line *line, char *at, const struct location *location)
+char *format_location(struct line *line, char *at, const struct location *location)
 {
 	if (!location->symbol)
 		return stpcpy(at, "[unknown]");
@@ -67,14 +67,6 @@ static char *put_location(struct line *line, char *at, const struct location *lo
 	if (location->symbol->kind == SYMBOL_FILE)
 		return at;
 	return digits_hex(stpcpy(at, "+0x"), location->offset);
-}
-
-void format_location(FILE *out, const struct location *location)
-{
-	struct line line;
-
-	line.out = out;
-	line_end(&line, put_location(&line, line.text, location));
 }
 
 static void print_gap(FILE *out, const struct branch_event *event)
@@ -119,10 +111,10 @@ void format_branch(FILE *out, const struct branch_event *event, const struct loc
 		return;
 	}
 	line.out = out;
-	at = put_location(&line, put_head(line.text, event, from->ip), from);
+	at = format_location(&line, put_head(line.text, event, from->ip), from);
 	at = digits_hex_right(stpcpy(at, " => "), to->ip);
 	*at++ = ' ';
-	at = put_location(&line, at, to);
+	at = format_location(&line, at, to);
 	*at++ = '\n';
 	line_end(&line, at);
 }

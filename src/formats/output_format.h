@@ -19,6 +19,7 @@ struct dso;
 struct executed_code;
 struct fold_counts;
 struct ftf_writer;
+struct line;
 struct location;
 struct location_pair;
 struct name_table;
@@ -228,10 +229,10 @@ void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
 /* ---- Branches as text ------------------------------------------------------ */
 
 /*
- * Print a location: "f+0x12", "libc.so.6+0x29d90+0x12" in a function without a symbol,
- * "[libc.so.6]" in other code of a file, or "[unknown]".
+ * Write a location: "f+0x12", "libc.so.6+0x29d90+0x12" in a function without a symbol,
+ * "[libc.so.6]" in other code of a file, or "[unknown]".  Returns the end.
  */
-void format_location(FILE *out, const struct location *location);
+char *format_location(struct line *line, char *at, const struct location *location);
 
 /* Print one event; `from` and `to` are its resolved addresses. The stream keeps errors. */
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
