@@ -403,10 +403,13 @@ static void add_sample(struct format_output *output, const struct branch_event *
 static void open_sqlite(struct format_output *output, const struct format_request *request)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
-	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+	/* One thread at a time uses the database. */
+	const int flags =
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
 
 	slice_list_open(output, request);
 	library.config(SQLITE_CONFIG_MEMDB_MAXSIZE, INT64_MAX);
+	library.config(SQLITE_CONFIG_MEMSTATUS, 0);
 	check(sqlite, library.open_v2("file:calls?vfs=memdb", &sqlite->database, flags, NULL));
 	check(sqlite, library.exec(sqlite->database, tables, NULL, NULL, NULL));
 	if (sqlite->list.level == OPTION_ARGS_FULL)
