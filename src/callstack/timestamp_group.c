@@ -214,9 +214,14 @@ void timestamp_group_flush(struct timestamp_group *group, int64_t to_time, uint3
 {
 	const struct callstack_machine *machine = group->owner->machine;
 	size_t count = group->count;
+	bool sorted = group->sorted;
 
+	/* The group's times decrease if time does. */
+	if (to_time < group->time)
+		group->simple = group->sorted = false;
 	end_group(group, to_time, insns);
 	timestamp_group_emit(group);
+	group->sorted = sorted;
 	group->full = 0; /* the machine's base time may change now */
 	/* Other threads may need the room of a large group. */
 	if (count > GROUP_FEW && machine->pending_room > machine->pending_most / 2)
@@ -307,7 +312,7 @@ static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	if (time != group->time) {
 		/* Its events may be emitted with the next group's. */
-		if (waits(group) && is_small(group))
+		if (time > group->time && waits(group) && is_small(group))
 			end_group(group, time, insns);
 		else
 			timestamp_group_flush(group, time, insns);
@@ -336,7 +341,7 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 	struct slice_event *event;
 
 	/* Fast path for a small group and a new time: `full` is 0 unless events collect. */
-	if (group->count < group->full && is_small(group)) {
+	if (group->count < group->full && time > group->time && is_small(group)) {
 		end_group(group, time, insns);
 		group->perf_time = callstack_perf_time(group->owner->machine, time);
 	} else {
@@ -454,6 +459,7 @@ void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t ti
 				     .order = ORDER_UNSEEN_RETURN };
 
 	timestamp_group_add(group, time, &event, NULL);
+	group->simple = false;
 	if (!sink_is_immediate(group))
 		group->events[group->count - 1].detail = timestamp_group_reserve_unseen(group);
 }

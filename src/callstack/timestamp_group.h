@@ -68,6 +68,7 @@ struct timestamp_group {
 	int64_t time;       /* mapped: the group's */
 	uint64_t perf_time; /* the same, of perf's clock */
 	bool sorted;        /* times do not decrease, and enclosing slices may be emitted late */
+	bool evenly;        /* each call has an equal share: magic-trace's machine */
 	bool last;          /* drop deferred events from now on */
 	bool simple;        /* only calls and returns in order, without gaps and details */
 	bool has_inlined, has_mark;

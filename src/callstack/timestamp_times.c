@@ -100,7 +100,7 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 			timestamp_group_defer_unseen(group, event);
 			continue;
 		}
-		if (!group->sorted && timestamp_group_defer_initial(group, i, time))
+		if (group->evenly && timestamp_group_defer_initial(group, i, time))
 			continue;
 		event->order = SLICE_ORDER_PLAIN;
 		group->events[kept] = *event;
@@ -246,7 +246,7 @@ void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uin
 
 	if (group->has_gap)
 		estimated |= distribute_with_gap(group, time);
-	else if (!group->sorted || group->time < 0 || (group->has_mark && !shares))
+	else if (group->evenly || group->time < 0 || (group->has_mark && !shares))
 		distribute_any(group, time_to_share(group, time));
 	else if (shares) /* else no pace is kept, as in a simple group */
 		distribute_by_insns(group, time, insns, true);
@@ -257,5 +257,5 @@ void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uin
 	if (estimated)
 		mark_estimated(group);
 	group->has_mark = false;
-	group->simple = group->sorted && time >= 0;
+	group->simple = group->sorted && time > 0;
 }

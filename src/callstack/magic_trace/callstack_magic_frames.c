@@ -7,32 +7,10 @@ static struct magic_level *current(const struct magic_stack *stack)
 	return &stack->levels[stack->level_count - 1];
 }
 
-bool magic_is_empty(const struct magic_stack *stack)
-{
-	return stack->depth == current(stack)->first;
-}
-
-static const struct symbol *top(const struct magic_stack *stack)
-{
-	return magic_is_empty(stack) ? NULL : stack->frames[stack->depth - 1];
-}
-
 static bool is_known(const struct magic_stack *stack, const struct symbol *symbol,
 		     enum magic_known function)
 {
 	return symbol && symbol->name == magic_machine(stack)->known[function];
-}
-
-static const struct symbol *symbol_at(const struct magic_stack *stack,
-				      const struct location *location)
-{
-	const struct symbol *symbol = location->symbol;
-
-	/* perf prints no name for code without a symbol. */
-	if (symbol && stack->base.machine->like_upstream && symbol->kind >= SYMBOL_UNNAMED &&
-	    symbol->kind <= SYMBOL_FILE)
-		symbol = NULL;
-	return symbol ? symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
 }
 
 static void push(struct magic_stack *stack, const struct symbol *symbol)
@@ -83,20 +61,34 @@ static struct slice_event found_late(const struct magic_stack *stack, const stru
 	};
 }
 
+static inline void add_event(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
+			     uint64_t ip, enum slice_event_kind kind)
+{
+	static const struct slice_detail unknown;
+	struct slice_event *event = timestamp_group_next(&stack->group, time, 0);
+
+	event->symbol = symbol;
+	event->ip = ip;
+	event->flags = 0;
+	event->kind = (uint8_t)kind;
+	event->order = SLICE_ORDER_PLAIN;
+	stack->group.calls += kind == SLICE_BEGIN;
+	if (stack->group.details)
+		timestamp_group_set_detail(&stack->group, &unknown);
+}
+
 static void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
 			uint64_t ip)
 {
-	struct slice_event event = { .symbol = symbol, .ip = ip, .kind = SLICE_BEGIN };
-
 	if (!timestamp_group_calls(&stack->group, time, 1))
 		stack->group_depth = stack->depth;
-	timestamp_group_add(&stack->group, time, &event, NULL);
+	add_event(stack, time, symbol, ip, SLICE_BEGIN);
 	push(stack, symbol);
 }
 
 void magic_call(struct magic_stack *stack, int64_t time, const struct location *to)
 {
-	call_symbol(stack, time, symbol_at(stack, to), to->ip);
+	call_symbol(stack, time, magic_symbol_at(stack, to), to->ip);
 }
 
 void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special)
@@ -107,18 +99,16 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 /* Pop the innermost frame; on an empty stack, return from an unseen function. */
 static void ret(struct magic_stack *stack, int64_t time)
 {
-	struct slice_event event = { .kind = SLICE_END };
-
 	if (magic_is_empty(stack)) {
-		event = found_late(stack, &magic_machine(stack)->specials[MAGIC_UNKNOWN]);
+		struct slice_event event =
+			found_late(stack, &magic_machine(stack)->specials[MAGIC_UNKNOWN]);
 		timestamp_group_add_unseen_return(&stack->group, time, &event,
 						  current(stack)->since);
 		return;
 	}
-	event.symbol = stack->frames[--stack->depth];
-	if (stack->depth == stack->group_depth)
+	if (--stack->depth == stack->group_depth)
 		stack->group_depth = SIZE_MAX;
-	timestamp_group_add(&stack->group, time, &event, NULL);
+	add_event(stack, time, stack->frames[stack->depth], 0, SLICE_END);
 }
 
 void magic_clear(struct magic_stack *stack, int64_t time)
@@ -183,8 +173,8 @@ static void leave_goroutine(struct magic_stack *stack, int64_t time)
 
 void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to)
 {
-	const struct symbol *symbol = symbol_at(stack, to);
-	const struct symbol *innermost = top(stack);
+	const struct symbol *symbol = magic_symbol_at(stack, to);
+	const struct symbol *innermost = magic_top(stack);
 
 	if (!innermost) {
 		struct slice_event event = found_late(stack, symbol);
@@ -211,7 +201,7 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
  */
 void magic_ret(struct magic_stack *stack, int64_t time)
 {
-	const struct symbol *innermost = top(stack);
+	const struct symbol *innermost = magic_top(stack);
 	size_t frames = stack->frames_to_unwind, unwound = 0;
 
 	if (is_known(stack, innermost, OCAML_NEXT_FRAME) ||

@@ -75,7 +75,29 @@ static inline struct magic_trace *magic_machine(const struct magic_stack *stack)
 }
 
 /* Returns whether the current stack has no frames. */
-bool magic_is_empty(const struct magic_stack *stack);
+static inline bool magic_is_empty(const struct magic_stack *stack)
+{
+	return stack->depth == stack->levels[stack->level_count - 1].first;
+}
+
+/* Returns the innermost frame; NULL: the current stack has no frames. */
+static inline const struct symbol *magic_top(const struct magic_stack *stack)
+{
+	return magic_is_empty(stack) ? NULL : stack->frames[stack->depth - 1];
+}
+
+/* Returns the frame that code at a location has; never NULL. */
+static inline const struct symbol *magic_symbol_at(const struct magic_stack *stack,
+						   const struct location *location)
+{
+	const struct symbol *symbol = location->symbol;
+
+	/* perf prints no name for code without a symbol. */
+	if (symbol && stack->base.machine->like_upstream && symbol->kind >= SYMBOL_UNNAMED &&
+	    symbol->kind <= SYMBOL_FILE)
+		symbol = NULL;
+	return symbol ? symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
+}
 
 /* Push the function at `to`; a slice begins. */
 void magic_call(struct magic_stack *stack, int64_t time, const struct location *to);

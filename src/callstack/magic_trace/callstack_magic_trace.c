@@ -189,8 +189,8 @@ static void follow_branch(struct magic_stack *stack, int64_t time,
 	act(stack, time, (enum action)rule.action, &branch->locations->to);
 }
 
-static void gap(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch,
-		const char *message)
+static __attribute__((noinline)) void gap(struct magic_stack *stack, int64_t time,
+					  const struct resolved_branch *branch, const char *message)
 {
 	const struct callstack_machine *machine = stack->base.machine;
 	char text[1024];
@@ -198,6 +198,7 @@ static void gap(struct magic_stack *stack, int64_t time, const struct resolved_b
 	if (!message)
 		message = callstack_gap_text((enum gap_reason)branch->event->gap);
 	snprintf(text, sizeof(text), "[decode error: %s]", message);
+	timestamp_group_emit(&stack->group);
 	slice_sink_emit(machine->sink, stack->base.track,
 			&(struct slice_event){ .time = callstack_perf_time(machine, time),
 					       .text = text,
@@ -211,6 +212,7 @@ static void mark(struct magic_stack *stack, int64_t time, const struct symbol *s
 	const struct callstack_machine *machine = stack->base.machine;
 	uint64_t at = callstack_perf_time(machine, time);
 
+	timestamp_group_emit(&stack->group);
 	slice_sink_emit_whole(machine->sink, stack->base.track,
 			      &(struct slice_event){ .time = at, .symbol = symbol }, at);
 }
@@ -259,8 +261,10 @@ static void deliver(struct magic_stack *stack, const struct resolved_branch *bra
 {
 	int64_t time = event_time(stack, branch->event, notes->untimed);
 
-	note_address(magic_machine(stack), branch->locations->from.ip);
-	note_address(magic_machine(stack), branch->locations->to.ip);
+	if (magic_machine(stack)->mode == TRACE_MODE_GUESS) {
+		note_address(magic_machine(stack), branch->locations->from.ip);
+		note_address(magic_machine(stack), branch->locations->to.ip);
+	}
 	if (branch->event->kind == BRANCH_GAP)
 		gap(stack, time, branch, notes->message);
 	else if (notes->mark)
@@ -314,14 +318,34 @@ static void feed_one(struct magic_stack *stack, const struct resolved_branch *br
 	deliver(stack, branch, notes);
 }
 
-static void magic_trace_feed(struct callstack *stack, const struct resolved_branch *branches,
+/*
+ * Returns whether a branch is a jump within the innermost function, the most frequent kind: CHECK
+ * has nothing to do, and only the time passes.
+ */
+static inline bool stays(const struct magic_stack *stack, const struct resolved_branch *branch)
+{
+	const struct branch_event *event = branch->event;
+	const struct symbol *innermost = magic_top(stack);
+
+	return (event->kind == BRANCH_COND || event->kind == BRANCH_JUMP) &&
+	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF | BRANCH_IN_TX)) && innermost &&
+	       innermost->name == magic_symbol_at(stack, &branch->locations->to)->name &&
+	       !stack->transaction_count && magic_machine(stack)->mode != TRACE_MODE_GUESS;
+}
+
+static void magic_trace_feed(struct callstack *base, const struct resolved_branch *branches,
 			     size_t count, const struct branch_notes *notes)
 {
 	static const struct branch_notes none;
+	struct magic_stack *stack = (struct magic_stack *)base;
 
 	for (size_t i = 0; i < count; i++) {
-		if (branches[i].event->kind != BRANCH_COUNTS)
-			feed_one((struct magic_stack *)stack, &branches[i], notes ? notes : &none);
+		const struct branch_event *event = branches[i].event;
+
+		if (!notes && stays(stack, &branches[i]))
+			stack->last_event_time = (int64_t)(event->time - base->machine->base_time);
+		else if (event->kind != BRANCH_COUNTS)
+			feed_one(stack, &branches[i], notes ? notes : &none);
 	}
 }
 
@@ -340,6 +364,8 @@ static struct callstack *magic_trace_open(struct callstack_machine *machine, voi
 	stack->base.machine = machine;
 	stack->base.track = track;
 	stack->group.owner = &stack->base;
+	stack->group.evenly = true;
+	stack->group.sorted = !machine->sink->immediate;
 	magic_push_level(stack, 0, 0);
 	return &stack->base;
 }
