@@ -62,7 +62,7 @@ static uint8_t verdict_of_name(struct function_choice *choice, const struct name
 }
 
 /* A pattern can match the displayed name, or the symbol table's. */
-uint8_t function_choice_verdict(struct function_choice *choice, const struct symbol *symbol)
+uint8_t function_choice_decide(struct function_choice *choice, const struct symbol *symbol)
 {
 	uint8_t verdict = verdict_of_name(choice, symbol->name, true);
 

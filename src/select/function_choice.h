@@ -38,8 +38,23 @@ struct function_choice {
 	size_t kept_room;
 };
 
+/* function_choice_verdict() of names that can be new. */
+uint8_t function_choice_decide(struct function_choice *choice, const struct symbol *symbol);
+
 /* Returns the verdict (enum verdict) of a called function by its names. */
-uint8_t function_choice_verdict(struct function_choice *choice, const struct symbol *symbol);
+static inline uint8_t function_choice_verdict(struct function_choice *choice,
+					      const struct symbol *symbol)
+{
+	const struct name *name = symbol->name, *other = symbol->linkage ? symbol->linkage : name;
+	uint8_t verdict, more;
+
+	if (name->id >= choice->name_room || other->id >= choice->name_room)
+		return function_choice_decide(choice, symbol);
+	verdict = choice->names[name->id].verdict;
+	more = choice->names[other->id].verdict;
+	return verdict & VERDICT_SHOWN && more ? verdict | more
+					       : function_choice_decide(choice, symbol);
+}
 
 /* Returns whether --dso selects a file (NULL: code without a file); true without the option. */
 bool function_choice_keeps_file(struct function_choice *choice, const struct dso *dso);

@@ -87,7 +87,8 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 }
 
 /* Show slices that are long enough at `time`; `all`: all open slices. */
-static void settle(struct filter_track *track, uint64_t time, bool all)
+static __attribute__((noinline)) void settle_pending(struct filter_track *track, uint64_t time,
+						     bool all)
 {
 	uint64_t shortest = track->filter->choice.selection->min_duration;
 
@@ -102,36 +103,68 @@ static void settle(struct filter_track *track, uint64_t time, bool all)
 	}
 }
 
+static inline void settle(struct filter_track *track, uint64_t time, bool all)
+{
+	if (track->resolved < track->count)
+		settle_pending(track, time, all);
+}
+
+/* The same at a frame's begin, when it is the innermost one. */
+static inline void settle_new(struct filter_track *track, struct filter_frame *frame, uint64_t time)
+{
+	if (frame->state == FRAME_PENDING && track->resolved + 1 == track->count &&
+	    !track->filter->choice.selection->min_duration) {
+		show(track, frame);
+		track->resolved++;
+	} else {
+		settle(track, time, false);
+	}
+}
+
 static void end_shown(struct filter_track *track, const struct filter_frame *frame, uint64_t time)
 {
 	const struct slice_sink *next = track->filter->next;
 	const struct slice_event end = {
 		.time = time, .symbol = frame->symbol, .flags = track->end_flags, .kind = SLICE_END
 	};
-	struct slice_detail detail = { .insns = track->now.insns,
-				       .cycles = track->now.cycles,
-				       .branch = track->now.branch,
-				       .folded = frame->folded,
-				       .folded_time = frame->folded_time };
+	struct slice_detail detail;
 
-	pass_event(track, &end, next->details || (next->folded && frame->folded) ? &detail : NULL);
+	if (!next->details && !(next->folded && frame->folded)) {
+		pass_event(track, &end, NULL);
+		return;
+	}
+	detail = (struct slice_detail){ .insns = track->now.insns,
+					.cycles = track->now.cycles,
+					.branch = track->now.branch,
+					.folded = frame->folded,
+					.folded_time = frame->folded_time };
+	pass_event(track, &end, &detail);
 }
 
-/* End the shown part of a frame; all inner frames must have ended. */
-static void leave(struct filter_track *track, size_t index, uint64_t time)
+/* Count a pending frame in the slice around it. */
+static void fold(struct filter_track *track, size_t index, uint64_t time)
 {
 	struct filter_frame *frame = &track->frames[index];
 	struct filter_frame *around = NULL;
 
-	for (size_t i = index; i-- > 0 && frame->state == FRAME_PENDING && !around;)
+	for (size_t i = index; i-- > 0 && !around;)
 		if (track->frames[i].state >= FRAME_PENDING)
 			around = &track->frames[i];
 	if (around) {
 		around->folded += 1 + frame->folded;
 		around->folded_time += time - frame->begin;
-	} else if (frame->state == FRAME_PENDING) {
+	} else {
 		show(track, frame); /* no enclosing slice can count it */
 	}
+}
+
+/* End the shown part of a frame; all inner frames must have ended. */
+static inline void leave(struct filter_track *track, size_t index, uint64_t time)
+{
+	struct filter_frame *frame = &track->frames[index];
+
+	if (frame->state == FRAME_PENDING)
+		fold(track, index, time);
 	if (frame->state == FRAME_SHOWN)
 		end_shown(track, frame, time);
 	track->levels -= frame->state >= FRAME_PENDING;
@@ -168,7 +201,7 @@ static void enter(struct filter_track *track, struct filter_frame *frame, uint64
 
 /* ---- Parts --------------------------------------------------------------- */
 
-static bool is_visible(const struct filter_track *track)
+static inline bool is_visible(const struct filter_track *track)
 {
 	const struct selection *selection = track->filter->choice.selection;
 
@@ -199,21 +232,27 @@ static void show_part(struct filter_track *track, uint64_t time)
 	}
 }
 
-static void update(struct filter_track *track, uint64_t time)
+static void hide_part(struct filter_track *track, uint64_t time)
+{
+	for (size_t i = track->count; i > 0; i--)
+		leave(track, i - 1, time);
+	track->visible = false;
+}
+
+static inline void update(struct filter_track *track, uint64_t time)
 {
 	bool visible = is_visible(track);
 
 	if (visible && !track->visible)
 		show_part(track, time);
-	for (size_t i = track->count; i > 0 && !visible && track->visible; i--)
-		leave(track, i - 1, time);
-	track->visible = visible;
+	else if (!visible && track->visible)
+		hide_part(track, time);
 }
 
 /* ---- The sink ------------------------------------------------------------ */
 
 /* Returns whether the thread is in a function of --from. */
-static bool is_inside(const struct filter_track *track)
+static inline bool is_inside(const struct filter_track *track)
 {
 	return track->roots || !track->filter->choice.selection->roots.count;
 }
@@ -225,18 +264,10 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 	const struct selection *selection = filter->choice.selection;
 	bool root = (verdict & VERDICT_ROOT) != 0, outside = !root && !is_inside(track);
 	bool chosen = selection->symbols.count ? verdict & VERDICT_KEEP : selection->dsos.count;
-	struct filter_frame *frame, next = {
-		.symbol = event->symbol,
-		.ip = event->ip,
-		.detail = track->now,
-		.flags = event->flags,
-		.keep = !outside && chosen &&
-			function_choice_keeps_file(&filter->choice, event->symbol->dso),
-		.hide = (verdict & VERDICT_HIDE) != 0,
-		.root = root,
-		.slow = verdict & VERDICT_WITHIN && *track->calls++ > track->longer && !outside,
-		.outside = outside,
-	};
+	bool keep = !outside && chosen &&
+		    function_choice_keeps_file(&filter->choice, event->symbol->dso);
+	bool slow = verdict & VERDICT_WITHIN && *track->calls++ > track->longer && !outside;
+	struct filter_frame *frame;
 
 	settle(track, event->time, false);
 	if (verdict & VERDICT_STOP) {
@@ -244,32 +275,46 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 		update(track, event->time);
 	}
 	track->between |= (verdict & VERDICT_START) && !outside;
-	track->keep += next.keep;
+	track->keep += keep;
 	track->roots += root;
-	track->slow += next.slow;
+	track->slow += slow;
 	filter->counts.outside += outside;
-	update(track, event->time);
+	if (keep || slow || verdict & VERDICT_START)
+		update(track, event->time);
 	frame = ARRAY_ADD(track->frames, track->count, track->room);
-	*frame = next;
+	*frame = (struct filter_frame){
+		.symbol = event->symbol,
+		.ip = event->ip,
+		.flags = event->flags,
+		.keep = keep,
+		.hide = (verdict & VERDICT_HIDE) != 0,
+		.root = root,
+		.slow = slow,
+		.outside = outside,
+	};
+	if (filter->next->details)
+		frame->detail = track->now;
 	if (track->visible && !outside)
 		enter(track, frame, event->time);
-	settle(track, event->time, false);
+	settle_new(track, frame, event->time);
 }
 
 static void end_filtered(struct filter_track *track, const struct slice_event *event)
 {
+	struct filter_frame *frame;
 	uint64_t time = event->time;
 
 	if (!track->count)
 		return;
 	settle(track, time, false);
+	frame = &track->frames[track->count - 1];
 	track->end_flags = event->flags;
 	leave(track, track->count - 1, time);
 	track->end_flags = 0;
 	track->count--;
-	track->keep -= track->frames[track->count].keep;
-	track->roots -= track->frames[track->count].root;
-	track->slow -= track->frames[track->count].slow;
+	track->keep -= frame->keep;
+	track->roots -= frame->root;
+	track->slow -= frame->slow;
 	update(track, time);
 }
 
