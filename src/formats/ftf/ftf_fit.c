@@ -207,20 +207,14 @@ static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 	run->whole++;
 }
 
-/* End the innermost whole slice: add the number of folded slices to its record. */
-static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
+/* Add the number of folded slices to the record of a whole slice. */
+static __attribute__((noinline)) void add_folded(struct ftf_fit *fit, const struct fit_frame *frame)
 {
-	const struct fit_frame *frame = &thread->frames[--thread->depth];
 	struct fit_bytes *to = bytes_of(fit);
 	uint8_t copy[SCAN_RECORD_MAX], *record = (uint8_t *)to->array.items + frame->at;
 	size_t size, after = to->size - frame->end;
 	struct ftf_scan scan;
 
-	fit->run->whole--;
-	if (!frame->stays)
-		fold_slice(fit, thread, lasted(frame->begin, frame->until), frame->folded[0]);
-	if (!frame->stays || !frame->folded[0] || !fit->args)
-		return;
 	scan = ftf_scan_at(&fit->run->scan, record, frame->provider);
 	size = ftf_scan_with_folded(&scan, frame->folded, copy);
 	if (!size)
@@ -229,6 +223,17 @@ static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
 	record = (uint8_t *)to->array.items + frame->at;
 	memmove(record + size, record + scan.record_size, after);
 	memcpy(record, copy, size);
+}
+
+static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
+{
+	const struct fit_frame *frame = &thread->frames[--thread->depth];
+
+	fit->run->whole--;
+	if (!frame->stays)
+		fold_slice(fit, thread, lasted(frame->begin, frame->until), frame->folded[0]);
+	else if (frame->folded[0] && fit->args)
+		add_folded(fit, frame);
 }
 
 /* End the whole slices before the next event, of this thread and time; NULL: no event. */
