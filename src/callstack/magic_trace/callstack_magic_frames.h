@@ -99,6 +99,14 @@ static inline const struct symbol *magic_symbol_at(const struct magic_stack *sta
 	return symbol ? symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
 }
 
+/* Returns whether code at a location is of the innermost frame. */
+static inline bool magic_is_in(const struct magic_stack *stack, const struct location *location)
+{
+	const struct symbol *innermost = magic_top(stack);
+
+	return innermost && innermost->name == magic_symbol_at(stack, location)->name;
+}
+
 /* Push the function at `to`; a slice begins. */
 void magic_call(struct magic_stack *stack, int64_t time, const struct location *to);
 

@@ -230,9 +230,16 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 }
 
 /*
- * Returns the time of an event. A time equal to that of the thread's last gap or first event,
- * except 0, is moved by 1 ns, so that a segment never begins at the end of the former.
+ * Returns the time of an event after the first, at a mapped time. A time equal to that of the
+ * thread's last gap or first event, except 0, is moved by 1 ns, so that a segment never begins at
+ * the end of the former.
  */
+static inline int64_t time_of(struct magic_stack *stack, int64_t time)
+{
+	stack->last_event_time = time;
+	return time == stack->last_gap_time && time != 0 ? (int64_t)((uint64_t)time + 1) : time;
+}
+
 static int64_t event_time(struct magic_stack *stack, const struct branch_event *event, bool untimed)
 {
 	int64_t time = untimed ? 0 : map_time(stack->base.machine, event->time);
@@ -242,12 +249,7 @@ static int64_t event_time(struct magic_stack *stack, const struct branch_event *
 		stack->last_gap_time = stack->last_event_time = time;
 		magic_renew(stack, time, 0);
 	}
-	if (untimed)
-		time = stack->last_event_time;
-	stack->last_event_time = time;
-	if (time == stack->last_gap_time && time != 0)
-		time = (int64_t)((uint64_t)time + 1);
-	return time;
+	return time_of(stack, untimed ? stack->last_event_time : time);
 }
 
 static void note_address(struct magic_trace *machine, uint64_t ip)
@@ -318,19 +320,29 @@ static void feed_one(struct magic_stack *stack, const struct resolved_branch *br
 	deliver(stack, branch, notes);
 }
 
-/*
- * Returns whether a branch is a jump within the innermost function, the most frequent kind: CHECK
- * has nothing to do, and only the time passes.
- */
-static inline bool stays(const struct magic_stack *stack, const struct resolved_branch *branch)
+/* Returns whether a branch is of a kind and state that follow_near() knows. */
+static inline bool is_usual(const struct magic_stack *stack, const struct branch_event *event)
+{
+	return branch_is_near(event) && stack->started && !stack->transaction_count &&
+	       magic_machine(stack)->mode != TRACE_MODE_GUESS;
+}
+
+/* The rules for near branches, nearly all. A jump within the innermost function is the most
+ * frequent. */
+static inline void follow_near(struct magic_stack *stack, const struct resolved_branch *branch)
 {
 	const struct branch_event *event = branch->event;
-	const struct symbol *innermost = magic_top(stack);
+	const struct location *to = &branch->locations->to;
+	int64_t time = time_of(stack, (int64_t)(event->time - stack->base.machine->base_time));
 
-	return (event->kind == BRANCH_COND || event->kind == BRANCH_JUMP) &&
-	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF | BRANCH_IN_TX)) && innermost &&
-	       innermost->name == magic_symbol_at(stack, &branch->locations->to)->name &&
-	       !stack->transaction_count && magic_machine(stack)->mode != TRACE_MODE_GUESS;
+	if (event->kind == BRANCH_CALL) {
+		magic_call(stack, time, to);
+		return;
+	}
+	if (event->kind == BRANCH_RETURN)
+		magic_ret(stack, time);
+	if (!magic_is_in(stack, to))
+		magic_check_symbol(stack, time, to);
 }
 
 static void magic_trace_feed(struct callstack *base, const struct resolved_branch *branches,
@@ -340,11 +352,9 @@ static void magic_trace_feed(struct callstack *base, const struct resolved_branc
 	struct magic_stack *stack = (struct magic_stack *)base;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct branch_event *event = branches[i].event;
-
-		if (!notes && stays(stack, &branches[i]))
-			stack->last_event_time = (int64_t)(event->time - base->machine->base_time);
-		else if (event->kind != BRANCH_COUNTS)
+		if (!notes && is_usual(stack, branches[i].event))
+			follow_near(stack, &branches[i]);
+		else if (branches[i].event->kind != BRANCH_COUNTS)
 			feed_one(stack, &branches[i], notes ? notes : &none);
 	}
 }
