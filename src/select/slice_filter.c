@@ -178,7 +178,7 @@ static inline void leave(struct filter_track *track, size_t index, uint64_t time
 }
 
 /* The frame enters the shown part at `time`. */
-static void enter(struct filter_track *track, struct filter_frame *frame, uint64_t time)
+static inline void enter(struct filter_track *track, struct filter_frame *frame, uint64_t time)
 {
 	struct slice_filter *filter = track->filter;
 	/* Levels start at the part's functions, after context. */
@@ -315,7 +315,8 @@ static void end_filtered(struct filter_track *track, const struct slice_event *e
 	track->keep -= frame->keep;
 	track->roots -= frame->root;
 	track->slow -= frame->slow;
-	update(track, time);
+	if (frame->keep || frame->slow)
+		update(track, time);
 }
 
 /* An instant makes the enclosing slices visible, even those below --min-duration. */
@@ -330,15 +331,14 @@ static void show_instant(struct filter_track *track, const struct slice_event *e
 static void filter_events(const struct slice_sink *sink, void *track_,
 			  const struct slice_batch *batch)
 {
+	const struct slice_event *event = batch->events, *end = event + batch->count;
+	const struct slice_detail *details = batch->details;
 	struct filter_track *track = track_;
 
 	(void)sink;
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct slice_event *event = &batch->events[i];
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
-
-		if (detail)
-			track->now = *detail;
+	for (; event < end; event++) {
+		if (details && event->detail)
+			track->now = details[event->detail - 1];
 		else
 			track->now.caller = NULL;
 		if (event->kind == SLICE_BEGIN)
