@@ -46,12 +46,11 @@ static void add_stretch(struct period_counters *counters, struct counted_owner *
 	struct counted_stretch *now = &owner->now;
 
 	/* Times that go back a little count for the open stretch. */
-	if (owner->counts && counted->number > now->number) {
-		store(counters, owner);
-		*now = (struct counted_stretch){ .owner = owner };
+	if (!owner->counts || counted->number > now->number) {
+		if (owner->counts)
+			store(counters, owner);
+		*now = (struct counted_stretch){ .owner = owner, .number = counted->number };
 	}
-	if (!owner->counts || counted->number > now->number)
-		now->number = counted->number;
 	owner->counts = true;
 	owner->has_cycles |= counted->cycles != 0;
 	now->insns += counted->insns;
@@ -66,11 +65,12 @@ static const struct branch_event *count_events(struct counted_stretch *counted, 
 					       const struct branch_event *end)
 {
 	const struct branch_event *first = event;
-	uint64_t begin = counted->number * length;
+	uint64_t begin = counted->number * length, time;
 
-	for (; event < end && event->thread == first->thread && event->cpu == first->cpu &&
-	       branch_event_time(event) - begin < length;
-	     event++) {
+	for (; event < end && event->thread == first->thread && event->cpu == first->cpu; event++) {
+		time = branch_event_time(event);
+		if (!time || time - begin >= length)
+			break;
 		counted->insns += event->insns;
 		counted->cycles += event->cycles;
 		counted->calls += event->kind == BRANCH_CALL;

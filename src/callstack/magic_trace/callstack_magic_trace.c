@@ -327,8 +327,7 @@ static inline bool is_usual(const struct magic_stack *stack, const struct branch
 	       magic_machine(stack)->mode != TRACE_MODE_GUESS;
 }
 
-/* The rules for near branches, nearly all. A jump within the innermost function is the most
- * frequent. */
+/* The rules for near branches. Most are jumps within the innermost function. */
 static inline void follow_near(struct magic_stack *stack, const struct resolved_branch *branch)
 {
 	const struct branch_event *event = branch->event;

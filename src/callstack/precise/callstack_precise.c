@@ -172,7 +172,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	bool done;
 
 	if (event->kind == BRANCH_COUNTS) {
-		precise_pass(&stack->base, event);
+		precise_take_time(stack, event);
 		return true;
 	}
 	if (!notes)

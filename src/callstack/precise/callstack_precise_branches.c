@@ -588,7 +588,7 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 	follow_near(stack, stack->last_time, branch);
 }
 
-/* `has_cycles` (a constant): near branches can have cycles. */
+/* `has_cycles` (a constant): events can have cycles. */
 static inline __attribute__((always_inline)) void follow_all(struct precise_stack *stack,
 							     const struct resolved_branch *branches,
 							     size_t count,
@@ -596,11 +596,11 @@ static inline __attribute__((always_inline)) void follow_all(struct precise_stac
 							     bool has_cycles)
 {
 	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++) {
-		const struct branch_event *event = branch->event;
+		uint32_t cycles = has_cycles ? branch->event->cycles : 0;
 
 		follow(stack, branch, notes);
-		if (has_cycles && event->cycles && event->kind != BRANCH_COUNTS)
-			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
+		if (cycles)
+			timestamp_group_count_cycles(&stack->group, stack->insns, cycles);
 	}
 }
 
