@@ -83,14 +83,17 @@ void stream_push_counts(struct pt_stream *stream, const struct timestamp *timest
 	stream->state.insn_count = 0;
 }
 
-/* Returns whether an event, the last one, can have the cycles up to now. */
+/*
+ * Returns whether an event, the last one, can have the cycles up to now. Inlined calls that begin
+ * after the branch come before its cycles, so with `pieces` these are apart.
+ */
 static bool takes_cycles(const struct pt_stream *stream, const struct branch_event *event)
 {
 	const struct stream_state *state = &stream->state;
 
 	return stream->tail != stream->head && branch_is_near(event) && !event->cycles &&
 	       event->time >= state->now.time && !state->insn_count &&
-	       !(state->jump_count && stream->input.count_jumps);
+	       !(state->jump_count && stream->input.count_jumps) && !stream->input.pieces;
 }
 
 void stream_push_cycles(struct pt_stream *stream, uint64_t ip)
