@@ -61,8 +61,8 @@ static struct slice_event found_late(const struct magic_stack *stack, const stru
 	};
 }
 
-static inline void add_event(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
-			     uint64_t ip, enum slice_event_kind kind)
+static inline void group_event(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
+			       uint64_t ip, enum slice_event_kind kind)
 {
 	static const struct slice_detail unknown;
 	struct slice_event *event = timestamp_group_next(&stack->group, time, 0);
@@ -82,7 +82,7 @@ static void call_symbol(struct magic_stack *stack, int64_t time, const struct sy
 {
 	if (!timestamp_group_calls(&stack->group, time, 1))
 		stack->group_depth = stack->depth;
-	add_event(stack, time, symbol, ip, SLICE_BEGIN);
+	group_event(stack, time, symbol, ip, SLICE_BEGIN);
 	push(stack, symbol);
 }
 
@@ -108,7 +108,7 @@ static void ret(struct magic_stack *stack, int64_t time)
 	}
 	if (--stack->depth == stack->group_depth)
 		stack->group_depth = SIZE_MAX;
-	add_event(stack, time, stack->frames[stack->depth], 0, SLICE_END);
+	group_event(stack, time, stack->frames[stack->depth], 0, SLICE_END);
 }
 
 void magic_clear(struct magic_stack *stack, int64_t time)
