@@ -265,12 +265,14 @@ static char *copy_of_file(const char *path)
 /* The keeper's own process: all descriptors but those to the conversion are closed. */
 static _Noreturn void begin_keeping(const struct options *options, int pid, int socket, int gone)
 {
+	sigset_t all;
+
 	own = (struct keeper){ .pid = pid, .split = options->select.split.unit != 0 };
 	alloc_fail_hook = remove_temporaries;
 	/* Signals that end the conversion must not end this process, too. */
 	setsid();
-	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_IGN);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_NAME, "p2f-files");
 	/* No output may get the number of standard error, to which libraries print. */
 	if (dup2(socket, STDIN_FILENO) < 0 || dup2(gone, STDOUT_FILENO) < 0 ||
