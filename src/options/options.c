@@ -10,6 +10,11 @@ static bool output_is_directory(const struct options *options)
 	       output_path_is_directory(options->output);
 }
 
+bool options_caches(const struct options *options)
+{
+	return !options->no_cache && !options->symfs;
+}
+
 bool options_trace_slow(const struct options *options)
 {
 	return options->input && options->slow.listed && output_is_directory(options);

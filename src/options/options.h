@@ -102,6 +102,7 @@ struct options {
 	const char *strip_prefix;    /* of source paths */
 	bool debuginfod;             /* ask servers for files */
 	bool force_dso;              /* accept files with another build id */
+	bool no_cache;               /* see options_caches() */
 	/* Output */
 	const char *output; /* path; "-": stdout; NULL: no output, or named by a batch */
 	char *beside;       /* owned: the default `output`; NULL: no output */
@@ -161,6 +162,12 @@ struct options {
 
 /* Returns the maximum number of functions shown per stack; UINT64_MAX: no limit. */
 uint64_t options_max_stack(const struct options *options);
+
+/*
+ * Returns whether source lines are cached (symbols/dso/line_cache.h); not those of files that may
+ * be a stranger's, for which no file outside of symfs is opened.
+ */
+bool options_caches(const struct options *options);
 
 /* Returns whether each slow call gets its own trace. */
 bool options_trace_slow(const struct options *options);

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/io/cache_files.h"
 #include "base/io/file_makers.h"
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
@@ -18,7 +19,7 @@
 /* Time that an ending process waits for its files to be removed. */
 #define LEAVE_MS 2000
 
-enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK };
+enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK, CACHE, CACHE_KEEP, CACHE_DROP };
 
 /* A request; all strings end in NUL. */
 struct request {
@@ -35,7 +36,7 @@ union passed_descriptor {
 
 static bool opens_file(uint32_t operation)
 {
-	return operation == CREATE || operation == CREATE_NAMELESS;
+	return operation == CREATE || operation == CREATE_NAMELESS || operation == CACHE;
 }
 
 /* ---- The keeper ---------------------------------------------------------- */
@@ -43,6 +44,7 @@ static bool opens_file(uint32_t operation)
 struct keeper {
 	char *outputs[2]; /* owned; may be NULL */
 	bool split;       /* the first of them is written in parts */
+	bool caches;      /* files of the cache may be made */
 	size_t next_part;
 	int pid; /* of the conversion */
 	/* A file that the keeper made; a trace may have 100,000 parts. */
@@ -197,6 +199,11 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 		return remove_file(keeper, request->path);
 	case MARK:
 		return mark_file(keeper, request);
+	case CACHE:
+		return keeper->caches ? cache_makers_own.create(request->path) : refuse();
+	case CACHE_KEEP:
+	case CACHE_DROP:
+		return cache_makers_own.finish(request->operation == CACHE_KEEP);
 	}
 	errno = EINVAL;
 	return -1;
@@ -230,6 +237,7 @@ static void remove_temporaries(void)
 	for (const struct made *made = own.files; made; made = made->hh.next)
 		if (!made->renamed)
 			unlink(made->temporary);
+	cache_makers_own.finish(false);
 }
 
 static _Noreturn void answer_requests(struct keeper *keeper, int socket)
@@ -281,6 +289,7 @@ static _Noreturn void begin_keeping(const struct options *options, int pid, int 
 	close_from(STDERR_FILENO + 1);
 	own.outputs[0] = copy_of_file(options->output);
 	own.outputs[1] = copy_of_file(options->json);
+	own.caches = options_caches(options);
 	answer_requests(&own, STDIN_FILENO);
 }
 
@@ -397,6 +406,18 @@ static const struct file_makers makers = {
 	ask_to_create, ask_for_nameless, ask_to_move, ask_to_remove, ask_to_mark, leave_files,
 };
 
+static int ask_for_cache(const char *name)
+{
+	return ask(CACHE, name, "", "");
+}
+
+static int ask_to_finish_cache(bool whole)
+{
+	return ask(whole ? CACHE_KEEP : CACHE_DROP, "", "", "");
+}
+
+static const struct cache_makers caches = { ask_for_cache, ask_to_finish_cache };
+
 const char *keeper_start(const struct options *options)
 {
 	int ends[2] = { -1, -1 }, gone[2] = { -1, -1 }, pid = (int)getpid();
@@ -418,6 +439,7 @@ const char *keeper_start(const struct options *options)
 	own_socket = ends[0];
 	own_gone = gone[0];
 	file_makers = &makers;
+	cache_makers = &caches;
 	return NULL;
 }
 

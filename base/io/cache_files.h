@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that spare later runs some work, in $XDG_CACHE_HOME/ptrace2ftf, by default
+ * ~/.cache/ptrace2ftf (XDG Base Directory Specification).
+ *
+ * The folder and its files belong to the user alone: others are neither read nor written.  A file
+ * is written under another name and renamed, so that readers and writers may be many.  Above 256
+ * MiB in all, the oldest files are removed.
+ */
+#ifndef BASE_IO_CACHE_FILES_H
+#define BASE_IO_CACHE_FILES_H
+
+#include "base/common.h"
+
+/* Names of files are as many hexadecimal digits. */
+#define CACHE_FILE_NAME 32
+
+/* Return -1 with errno on failure; a sandbox forbids them (src/sandbox/keeper.c). */
+struct cache_makers {
+	/* Returns a descriptor of a new file, owned by the caller; one at a time. */
+	int (*create)(const char *name);
+	/* Give the file that create() made its name if it is whole; else remove it. */
+	int (*finish)(bool whole);
+};
+
+/* The process's own functions. */
+extern const struct cache_makers cache_makers_own;
+
+/* The functions in use. */
+extern const struct cache_makers *cache_makers;
+
+/* Returns the bytes of a file, owned by the caller (free()); NULL: there is no such file. */
+uint8_t *cache_file_read(const char *name, size_t *size);
+
+/* Replace a file.  Returns 0, or -1 with errno. */
+int cache_file_write(const char *name, const void *bytes, size_t size);
+
+#endif
