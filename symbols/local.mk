@@ -8,6 +8,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso/dso_starts.c \
 	symbols/dso/dso_store.c symbols/dso/dso_store.h \
 	symbols/dso/dso_symbols.c \
+	symbols/dso/line_cache.c symbols/dso/line_cache.h \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \
 	symbols/dwarf/dwarf_image.c symbols/dwarf/dwarf_image.h \
 	symbols/dwarf/inline_table.c symbols/dwarf/inline_table.h \

@@ -115,6 +115,8 @@ static int map_file(struct elf_file *file, int fd, struct error *err)
 	if (bytes == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
 	file->identity = (struct file_identity){ status.st_dev, status.st_ino };
+	file->changed_ns =
+		(uint64_t)status.st_ctim.tv_sec * 1000000000 + (uint64_t)status.st_ctim.tv_nsec;
 	file->bytes = bytes;
 	file->size = (size_t)status.st_size;
 	file->mapped = true;

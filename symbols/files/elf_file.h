@@ -20,10 +20,11 @@ struct elf_file {
 	struct file_identity {
 		uint64_t device, inode; /* stat(2); 0, 0: bytes of memory */
 	} identity;
-	uint8_t *bytes; /* owned; NULL: closed */
-	size_t size;    /* bytes */
-	bool mapped;    /* bytes are a mapping, else from malloc() */
-	Elf *elf;       /* owned */
+	uint64_t changed_ns; /* st_ctim of stat(2); 0: bytes of memory */
+	uint8_t *bytes;      /* owned; NULL: closed */
+	size_t size;         /* bytes */
+	bool mapped;         /* bytes are a mapping, else from malloc() */
+	Elf *elf;            /* owned */
 	/* A part of the file that is mapped executable. */
 	struct code_range {
 		uint64_t offset; /* bytes from the start of the file */

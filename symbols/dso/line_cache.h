@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers of one program's debug information, kept for later runs (base/io/cache_files.h).
+ *
+ * An answer is used for the very files that gave it: of the program, its debug file, and the file
+ * with their shared parts, device, inode, size, time of the last change (which only the kernel
+ * sets) and build ids are compared, and the version of this program and of libdw.  A file with a
+ * wrong checksum or size is not used.  Programs without a build id have no cache.
+ */
+#ifndef SYMBOLS_DSO_LINE_CACHE_H
+#define SYMBOLS_DSO_LINE_CACHE_H
+
+#include "base/io/cache_files.h"
+#include "symbols/dwarf/inline_table.h"
+
+/* Questions about an address of code, whose answer is a line or that there is none. */
+enum line_query {
+	LINE_OF_CODE, /* line_table_find() */
+	LINE_OF_CALL, /* of the outermost inlined call there */
+	LINE_OF_NAME, /* of the name of the function there */
+	LINE_QUERIES,
+};
+
+/* Zeroed memory is a cache that is off: it has no answers and takes none. */
+struct line_cache {
+	/* The files that the answers are of; compared by bytes. */
+	struct line_cache_source {
+		struct {
+			struct file_identity identity;
+			uint64_t size, changed_ns;
+		} files[3]; /* the program, its debug file, the shared file; or zeros */
+		uint8_t build_id[ELF_BUILD_ID_MAX];
+		char versions[64];
+	} source;
+	char name[CACHE_FILE_NAME + 1]; /* of the file; "": off */
+	bool frozen;                    /* the file is left as it is */
+	uint8_t *bytes;                 /* owned: the file, which is sound; NULL: none */
+	size_t count;                   /* answers in it */
+	/* The name of a file of added answers. */
+	struct stored_text {
+		char *text; /* owned */
+		uint32_t offset;
+		UT_hash_handle hh;
+	} * texts;        /* owned: hash */
+	size_t text_size; /* of all, each with a NUL */
+	/* An answer that the file lacks. */
+	struct line_answer {
+		struct line_key {
+			uint64_t vaddr, query;
+		} key;
+		bool found;
+		const struct stored_text *file; /* may be NULL */
+		uint32_t line, column;
+		UT_hash_handle hh;
+	} * added; /* owned: hash */
+	/* The file of the last added answer: most have the same one. */
+	const char *last_directory, *last_file; /* of debug information, borrowed */
+	const struct stored_text *last;
+};
+
+/*
+ * Read the cache of a program: its file, its debug file and the file with shared parts; closed if
+ * there are none.  Without a build id, it stays off.
+ */
+void line_cache_open(struct line_cache *cache, const struct elf_file *program,
+		     const struct elf_file *debug, const struct elf_file *shared);
+
+/*
+ * Returns 1 and fills *row, borrowed until line_cache_close(), without a directory and a
+ * discriminator; 0: there is no line; -1: the answer is unknown.
+ */
+int line_cache_find(const struct line_cache *cache, enum line_query query, uint64_t vaddr,
+		    struct line_row *row);
+
+/* Add an answer, which is copied; `row` is NULL if there is no line. */
+void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t vaddr,
+		    const struct line_row *row);
+
+/*
+ * Write added answers, together with those that the file has by now.  Returns 0; -1 with errno.
+ */
+int line_cache_save(struct line_cache *cache);
+
+void line_cache_close(struct line_cache *cache);
+
+#endif
