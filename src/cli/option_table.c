@@ -117,6 +117,8 @@ const struct option_spec option_specs[] = {
 	  .help = "Search DIR for debug files first; it has the layout of /usr/lib/debug" },
 	{ "debuginfod", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(debuginfod), SETTING | COMMON,
 	  .help = "Ask DEBUGINFOD_URLS for missing files; the servers of debuginfod" },
+	{ "no-cache", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(no_cache), NEUTRAL | SETTING | NOT(LIST),
+	  .help = "Neither use nor write the cache of source lines, ~/.cache/ptrace2ftf" },
 	{ "force-dso", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(force_dso), 0,
 	  .help = "Use the file at a recorded path although its build id is not the recorded one" },
 	{ "kallsyms", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kallsyms), 0,

@@ -535,6 +535,16 @@ static void report_files(const struct conversion *c)
 	}
 }
 
+static void save_lines(const struct conversion *c)
+{
+	struct error err = { 0 };
+	size_t count = dso_store_save_lines(c->recording.store, &err);
+
+	if (c->options->verbose && options_caches(c->options))
+		fprintf(stderr, "cache of lines: %zu new%s%s\n", count, err.kind ? "; " : "",
+			err.text);
+}
+
 static void report_result(struct conversion *c)
 {
 	const struct perf_recording *recording = &c->recording;
@@ -550,6 +560,7 @@ static void report_result(struct conversion *c)
 	report_hits(c->report, &c->events.hits);
 	report_threads(c);
 	report_files(c);
+	save_lines(c);
 	report_overlays(c->report, &c->overlays);
 	if (c->nameless.ns)
 		summary->debug_hint = nameless_hint_make(&c->nameless, &recording->resolver,

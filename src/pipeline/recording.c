@@ -46,6 +46,7 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 		.find.debug_dir = options->debug_dir,
 		.find.debuginfod = options->debuginfod,
 		.force = options->force_dso,
+		.cache = options_caches(options),
 		.strip_prefix = options->strip_prefix,
 		.kallsyms = options->kallsyms,
 		.perf_map_dir = options->perf_map_dir,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up source lines and inlined calls of a dso by its debug information. */
-#include <elfutils/libdwelf.h>
-
 #include "symbols/dso/dso_store.h"
 
 /* Returns the name of a source path, relative to options.strip_prefix if it is below that. */
@@ -27,57 +25,70 @@ static const struct name *name_source(struct dso *dso, const struct line_row *ro
 	return name;
 }
 
-static void warn_of_damage(const struct dso *dso, const char *text)
+/* Limits depend on what was read before, so no answer is kept then. */
+static void warn_of_damage(struct dso *dso, const char *text)
 {
+	dso->cache.frozen = true;
 	diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, text);
 }
 
-/* Attach the file of dwz(1) with the shared parts of the debug information at `path`. */
-static void share_lines(struct dso *dso, const char *path)
+/* Open the file of dwz(1) with the shared parts of the debug information in `file`. */
+static void open_shared(struct dso *dso, const struct elf_file *file)
 {
 	struct debug_request request = dso_debug_request(dso);
-	const char *name;
-	const void *id;
-	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.own.image.dwarf, &name, &id);
+	struct elf_part link = elf_file_section(file, ".gnu_debugaltlink");
+	const char *path = file == &dso->elf ? dso->file : dso->debug_path;
+	const uint8_t *end = link.size ? memchr(link.bytes, 0, link.size) : NULL;
+	size_t id_size = end ? (size_t)(link.bytes + link.size - (end + 1)) : 0;
 
-	if (size > 0 &&
-	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared) &&
-	    line_table_share(&dso->lines, &dso->shared) != 0)
-		warn_of_damage(dso, "the debug information that it shares with others (.dwz) is "
-				    "damaged");
+	if (id_size)
+		debug_file_open_shared(&request, path, (const char *)link.bytes, end + 1, id_size,
+				       &dso->shared);
 }
 
-/* Returns the file that has the debug information, closed if there is none. */
-static const struct elf_file *find_debug(struct dso *dso)
+/* Find the files with debug information, and its cache. */
+static void find_lines(struct dso *dso)
 {
-	if (line_table_is_in(&dso->elf))
-		return &dso->elf;
-	dso_load_debug_file(dso);
-	return &dso->debug;
+	const struct elf_file *file = &dso->elf;
+
+	if (dso->lines_found)
+		return;
+	dso->lines_found = true;
+	if (!line_table_is_in(file)) {
+		dso_load_debug_file(dso);
+		file = &dso->debug;
+	}
+	if (!file->elf || !line_table_is_in(file))
+		return;
+	dso->with_lines = file;
+	open_shared(dso, file);
+	if (dso->store->options.cache)
+		line_cache_open(&dso->cache, &dso->elf, file, &dso->shared);
 }
 
 void dso_begin_lines(struct dso *dso)
 {
-	const struct elf_file *file = find_debug(dso);
-
-	if (file->elf && !dso->lines_loaded)
-		line_table_begin(&dso->lines, file, dso->store->workers);
+	find_lines(dso);
+	if (dso->with_lines && !dso->lines_loaded && !dso->cache.count)
+		line_table_begin(&dso->lines, dso->with_lines, dso->store->workers);
 }
 
 /* Read the debug information at the first lookup. */
 static void load_lines(struct dso *dso)
 {
-	const struct elf_file *file;
 	struct error err = { 0 };
 
 	if (dso->lines_loaded)
 		return;
-	dso->lines_loaded = true;
-	file = find_debug(dso);
-	if (file->elf && line_table_open(&dso->lines, file, &dso->store->pool, &err) != 0)
+	dso->lines_loaded = dso->lines_asked = true;
+	find_lines(dso);
+	if (dso->with_lines &&
+	    line_table_open(&dso->lines, dso->with_lines, &dso->store->pool, &err) != 0)
 		warn_of_damage(dso, err.text);
-	if (dso->lines.own.image.dwarf)
-		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
+	if (dso->lines.own.image.dwarf && dso->shared.elf &&
+	    line_table_share(&dso->lines, &dso->shared) != 0)
+		warn_of_damage(dso, "the debug information that it shares with others (.dwz) is "
+				    "damaged");
 	dso->split_files.pool = &dso->store->pool;
 	dso->split_files.request = dso_debug_request(dso);
 	dso->split_files.debug_path = dso->debug_path;
@@ -102,12 +113,61 @@ static int look_up_row(struct dso *dso, uint64_t vaddr, struct line_row *row)
 	return status;
 }
 
+/* Fill the location of the outermost inlined call at an address.  Returns 0 if there is no call. */
+static int look_up_call(struct dso *dso, uint64_t vaddr, struct line_row *row)
+{
+	struct inline_hit hit;
+	uint32_t call;
+
+	load_lines(dso);
+	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) != 1 ||
+	    hit.call == RANGE_NONE)
+		return 0;
+	call = hit.call;
+	while (hit.function->calls[call].parent != RANGE_NONE)
+		call = hit.function->calls[call].parent;
+	*row = hit.function->calls[call].at;
+	return 1;
+}
+
+static int look_up_name(struct dso *dso, uint64_t vaddr, struct line_row *row)
+{
+	struct inline_hit hit;
+
+	load_lines(dso);
+	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) != 1)
+		return 0;
+	*row = hit.function->at;
+	return 1;
+}
+
+/* Returns 1 and fills *row; 0: there is no line; -1 after a warning of damage. */
+static int answer(struct dso *dso, enum line_query query, uint64_t vaddr, struct line_row *row)
+{
+	static int (*const look_up[LINE_QUERIES])(struct dso *, uint64_t, struct line_row *) = {
+		[LINE_OF_CODE] = look_up_row,
+		[LINE_OF_CALL] = look_up_call,
+		[LINE_OF_NAME] = look_up_name,
+	};
+	int status;
+
+	dso->lines_asked = true;
+	find_lines(dso);
+	status = line_cache_find(&dso->cache, query, vaddr, row);
+	if (status >= 0)
+		return status;
+	status = look_up[query](dso, vaddr, row);
+	if (status >= 0)
+		line_cache_add(&dso->cache, query, vaddr, status == 1 ? row : NULL);
+	return status;
+}
+
 static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 {
 	struct source_line line = { 0 };
 	struct line_row row;
 
-	switch (look_up_row(dso, vaddr, &row)) {
+	switch (answer(dso, LINE_OF_CODE, vaddr, &row)) {
 	case 1:
 		line = make_line(dso, &row);
 		break;
@@ -140,17 +200,10 @@ struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
  */
 static struct source_line find_start(struct dso *dso, uint64_t vaddr)
 {
-	struct inline_hit hit;
-	uint32_t call = RANGE_NONE;
+	struct line_row row;
 
-	load_lines(dso);
-	if (inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) == 1)
-		call = hit.call;
-	if (call == RANGE_NONE)
-		return find_line(dso, vaddr);
-	while (hit.function->calls[call].parent != RANGE_NONE)
-		call = hit.function->calls[call].parent;
-	return make_line(dso, &hit.function->calls[call].at);
+	return answer(dso, LINE_OF_CALL, vaddr, &row) == 1 ? make_line(dso, &row)
+							   : find_line(dso, vaddr);
 }
 
 struct source_line dso_symbol_line(const struct symbol *symbol)
@@ -173,13 +226,11 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 
 struct source_line dso_name_line(const struct symbol *symbol)
 {
-	struct dso *dso = symbol->dso;
-	struct inline_hit hit;
-	HOLD_LOCK(&dso->store->lock);
+	struct line_row row;
+	HOLD_LOCK(&symbol->dso->store->lock);
 
-	load_lines(dso);
-	return inline_table_find(&dso->inlined, &dso->lines, symbol->start, &hit, NULL) == 1
-		       ? make_line(dso, &hit.function->at)
+	return answer(symbol->dso, LINE_OF_NAME, symbol->start, &row) == 1
+		       ? make_line(symbol->dso, &row)
 		       : (struct source_line){ 0 };
 }
 
@@ -348,4 +399,24 @@ size_t dso_source_frames(struct dso *dso, uint64_t vaddr, struct source_frame fr
 		(struct source_frame){ symbol_function(dso_symbol_at(dso, vaddr))->linkage,
 				       row.line - hit.function->at.line, row.discriminator };
 	return index == RANGE_NONE ? count + 1 : 0;
+}
+
+/* ---- The cache ----------------------------------------------------------- */
+
+size_t dso_store_save_lines(struct dso_store *store, struct error *err)
+{
+	size_t saved = 0;
+	HOLD_LOCK(&store->lock);
+
+	for (struct dso *dso = store->dsos; dso; dso = dso->hh.next) {
+		size_t count = HASH_COUNT(dso->cache.added);
+
+		if (dso->cache.frozen || dso->lines.guard.refused || dso->inlined.unsure)
+			continue;
+		if (line_cache_save(&dso->cache) < 0)
+			error_set_system(err, errno, "cannot write the cache of lines");
+		else
+			saved += count;
+	}
+	return saved;
 }

@@ -36,6 +36,7 @@ void dso_store_close(struct dso_store *store)
 	if (!store)
 		return;
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
+		line_cache_close(&dso->cache);
 		inline_table_release(&dso->inlined);
 		split_files_close(&dso->split_files);
 		line_table_close(&dso->lines);

@@ -23,7 +23,7 @@
 #include "base/diag.h"
 #include "base/tables/direct_cache.h"
 #include "symbols/dso/dso_types.h"
-#include "symbols/dwarf/inline_table.h"
+#include "symbols/dso/line_cache.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"
@@ -56,18 +56,21 @@ struct dso {
 	bool changed;        /* its recorded path began with DSO_CHANGED; `path` does not */
 	const char *refused; /* why the file at the path is not used; NULL: no file */
 	bool forced;         /* a file with another build id is used, too */
-	bool debug_loaded, symbols_loaded, lines_loaded; /* also if not found */
+	bool debug_loaded, symbols_loaded, lines_found, lines_loaded; /* also if not found */
+	bool lines_asked;                                             /* a line was looked up */
 	unsigned languages;     /* that its names show: bits of enum demangle_language */
 	bool used;              /* a name was asked for */
 	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
 	struct elf_file mini;   /* with a .symtab that both lack, or closed */
 	struct elf_file shared; /* with the common part of the debug information, or closed */
 	const char *debug_path; /* of the arena */
+	const struct elf_file *with_lines; /* borrowed: `elf` or `debug`; NULL: neither has them */
 	struct symbol_table table;
 	struct trap_table traps;
 	struct name_ranges map;              /* of a JIT compiler or the kernel */
 	bool named;                          /* the names are those of `map` */
 	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `map` */
+	struct line_cache cache;
 	struct line_table lines;
 	struct inline_table inlined;
 	struct split_files split_files;
@@ -104,6 +107,12 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
  * Borrowed; they may be closed before the store if no line is asked for in between.
  */
 void dso_store_use_workers(struct dso_store *store, struct workers *workers);
+
+/*
+ * Write the lines that were looked up to the cache, for files without damage.  Returns the number
+ * of new ones; err is filled if some cannot be written.
+ */
+size_t dso_store_save_lines(struct dso_store *store, struct error *err);
 
 /* Release everything.  NULL is allowed. */
 void dso_store_close(struct dso_store *store);

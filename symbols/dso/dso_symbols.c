@@ -349,8 +349,9 @@ struct dso_info dso_info(const struct dso *dso)
 		.used = true,
 		.names = names_of(dso),
 		.symbols = dso->named ? dso->map.count : dso->table.count,
-		.lines = dso->lines.own.image.dwarf || (dso->lines_loaded && dso->table.go.count),
-		.debug_file = dso->lines_loaded || !symbol_table_is_complete(&dso->elf)
+		.lines = dso->lines.own.image.dwarf ||
+			 (dso->lines_asked && (dso->cache.count || dso->table.go.count)),
+		.debug_file = dso->lines_asked || !symbol_table_is_complete(&dso->elf)
 				      ? dso->debug_path
 				      : NULL,
 		.refused = dso->refused,

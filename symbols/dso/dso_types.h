@@ -27,6 +27,7 @@ struct dso_store_options {
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
 	bool force;           /* use the file at the recorded path even if its build id differs */
+	bool cache;           /* use the lines that earlier runs found (line_cache.h) */
 	bool running_kernel;  /* the running kernel was recorded: this process's vdso fits */
 	enum demangle_style demangle; /* of symbols' names */
 	enum unnamed_style unnamed;

@@ -59,8 +59,10 @@ bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size)
 {
 	size_t own = MIN(size, guard->own_left);
 
-	if (size > memory_left(guard))
+	if (size > memory_left(guard)) {
+		guard->refused = true;
 		return false;
+	}
 	guard->own_left -= own;
 	if (size > own)
 		*guard->pool -= size - own;
@@ -400,6 +402,7 @@ bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwar
 	counted = alloc_zeroed(1, sizeof(*counted));
 	counted->program = program;
 	counted->allowed = spend_lines(guard, program, directory_length(unit));
+	guard->refused |= !counted->allowed;
 	HASH_ADD(hh, guard->lines, program, sizeof(program), counted);
 	return counted->allowed;
 }

@@ -230,16 +230,18 @@ static void enter_split_unit(struct inline_table *table, struct inline_unit *uni
 	status = split_unit_open(&unit->split, table->split_files, &unit->skeleton, &unit->problem);
 	if (status < 0)
 		alloc_check();
+	table->unsure |= status != 0;
 	if (status != 1)
 		return;
 	unit->die = unit->split.die;
 	table->entries_left += unit->split.size;
 }
 
-static void set_damaged(struct inline_unit *unit)
+static void set_damaged(struct inline_reader *reader)
 {
 	alloc_check();
-	error_set(&unit->problem, ERROR_FORMAT, "debug information is damaged");
+	reader->table->unsure = true;
+	error_set(&reader->unit->problem, ERROR_FORMAT, "debug information is damaged");
 }
 
 static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *die)
@@ -259,7 +261,7 @@ static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *
 	enter_split_unit(table, unit);
 	errno = 0;
 	if (!read_below(reader, &unit->die, RANGE_NONE, 0))
-		set_damaged(unit);
+		set_damaged(reader);
 	finish_ranges(&unit->ranges);
 	return unit;
 }
@@ -273,7 +275,7 @@ static void read_function(struct inline_reader *reader)
 	errno = 0;
 	if (!dwarf_offdie(dwarf_cu_getdwarf(reader->unit->die.cu), function->die, &die) ||
 	    !read_below(reader, &die, RANGE_NONE, 0))
-		set_damaged(reader->unit);
+		set_damaged(reader);
 	finish_ranges(&function->ranges);
 }
 

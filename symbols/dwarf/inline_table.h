@@ -129,6 +129,7 @@ struct inline_table {
 	struct split_files *split_files; /* borrowed; NULL: no split units */
 	size_t entries_left;             /* entries of debug information that may still be read */
 	bool counts_entries;             /* entries_left is set */
+	bool unsure; /* a unit was damaged, or had or lacked a split part: see split_unit.h */
 };
 
 /* The function and the inlined call at an address. */

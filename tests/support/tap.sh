@@ -15,7 +15,7 @@ trap 'echo "# not at its end: $tap_name"; exit 143' TERM
 HOME=/dev/null CCACHE_DISABLE=1
 export HOME CCACHE_DISABLE
 # No settings of the user.
-unset XDG_CONFIG_HOME PTRACE2FTF_OPTIONS
+unset XDG_CONFIG_HOME XDG_CACHE_HOME PTRACE2FTF_OPTIONS
 
 # The program with segments of PTRACE2FTF_SEGMENT bytes.
 segments=$top_builddir/tests/support/ptrace2ftf-segments
