@@ -141,6 +141,8 @@ static void try_keeper(void)
 	print_result("ask to move", can_ask(socket, 2, doomed, kept));
 	print_result("ask to remove", can_ask(socket, 3, doomed, ""));
 	print_result("ask to mark", can_ask(socket, 4, kept, "user.probe"));
+	print_result("ask for a file of the cache",
+		     can_ask(socket, 5, "0123456789abcdef0123456789abcdef", ""));
 	print_result("ask for another thing", can_ask(socket, 77, kept, ""));
 }
 
