@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define FOLDER_BYTES_MAX ((uint64_t)256 << 20)
-#define FILE_BYTES_MAX   ((off_t)32 << 20)
+#define FILE_BYTES_MAX   ((off_t)8 << 20)
 
 static int refuse(int errnum)
 {
@@ -40,6 +40,9 @@ static int open_folder(bool make)
 	length = snprintf(path, sizeof(path), "%s%s", base, below);
 	if (length + sizeof("/ptrace2ftf") > sizeof(path))
 		return refuse(ENAMETOOLONG);
+	/* Root with a user's HOME must not leave folders there that the user cannot write. */
+	if (make && stat(base, &status) == 0 && status.st_uid != geteuid())
+		return refuse(EPERM);
 	if (make)
 		mkdir(path, 0700);
 	strcpy(path + length, "/ptrace2ftf");

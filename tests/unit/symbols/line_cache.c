@@ -290,6 +290,17 @@ START_TEST(what_others_may_write_is_not_read)
 }
 END_TEST
 
+START_TEST(nothing_is_made_in_the_folder_of_another_user)
+{
+	const uid_t nobody = 65534;
+
+	if (chown(home, nobody, (gid_t)-1) != 0)
+		return; /* only root has the folders of others */
+	ck_assert_int_eq(cache_file_write("0123456789abcdef0123456789abcdef", "x", 1), -1);
+	ck_assert_int_eq(access(folder, F_OK), -1);
+}
+END_TEST
+
 START_TEST(the_oldest_files_go_first)
 {
 	const struct timespec times[] = { { 1000, 0 }, { 1000, 0 } };
@@ -333,6 +344,7 @@ int main(void)
 		a_file_that_changed_just_now_is_not_cached,
 		answers_of_two_processes_are_joined,
 		what_others_may_write_is_not_read,
+		nothing_is_made_in_the_folder_of_another_user,
 		the_oldest_files_go_first,
 		names_of_other_files_are_refused,
 	};
