@@ -7,8 +7,7 @@
  * is written under another name and renamed, so that readers and writers may be many.  Above 256
  * MiB in all, the oldest files are removed.
  */
-#ifndef BASE_IO_CACHE_FILES_H
-#define BASE_IO_CACHE_FILES_H
+#pragma once
 
 #include "base/common.h"
 
@@ -34,5 +33,3 @@ uint8_t *cache_file_read(const char *name, size_t *size);
 
 /* Replace a file.  Returns 0, or -1 with errno. */
 int cache_file_write(const char *name, const void *bytes, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * sets) and build ids are compared, and the version of this program and of libdw.  A file with a
  * wrong checksum or size is not used.  Programs without a build id have no cache.
  */
-#ifndef SYMBOLS_DSO_LINE_CACHE_H
-#define SYMBOLS_DSO_LINE_CACHE_H
+#pragma once
 
 #include "base/io/cache_files.h"
 #include "symbols/dwarf/inline_table.h"
@@ -82,5 +81,3 @@ void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t va
 int line_cache_save(struct line_cache *cache);
 
 void line_cache_close(struct line_cache *cache);
-
-#endif
