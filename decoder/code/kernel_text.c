@@ -102,6 +102,14 @@ bool kernel_text_advance(struct kernel_text *text, uint64_t time)
 	return text->next != before;
 }
 
+uint64_t kernel_text_due(const struct kernel_text *text)
+{
+	const struct kernel_code *kernel = text->kernel;
+
+	return kernel && text->next < kernel->patch_count ? kernel->patches[text->next].time
+							  : UINT64_MAX;
+}
+
 /* ---- Start and end ------------------------------------------------------- */
 
 /* Map the file privately, so that only written pages use memory. Returns NULL on failure. */

@@ -58,5 +58,8 @@ void kernel_text_release(struct kernel_text *text);
  */
 bool kernel_text_advance(struct kernel_text *text, uint64_t time);
 
+/* Returns the time from which kernel_text_advance() changes bytes; UINT64_MAX: never. */
+uint64_t kernel_text_due(const struct kernel_text *text);
+
 /* Returns the current bytes of kernel code at `bytes`; other pointers unchanged. */
 const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *bytes);

@@ -312,19 +312,26 @@ void stream_switch_thread(struct pt_stream *stream)
 	stream_attribute_jumps(stream, before);
 }
 
-void stream_follow_schedule(struct pt_stream *stream)
+uint64_t stream_switch_due(const struct pt_stream *stream)
 {
-	const struct thread *before = stream->state.schedule.thread;
 	uint64_t due = stream->state.schedule.end;
 
 	if (user_only(stream) || !stream_is_timed(stream))
-		return;
+		return UINT64_MAX;
 	/* The record is written just before __switch_to: wait a short time for the flow. */
 	if (stream->input.switch_ip &&
 	    due < UINT64_MAX - SWITCH_OVERDUE - stream->state.schedule.slack)
 		due += SWITCH_OVERDUE + stream->state.schedule.slack;
-	if (stream->state.now.time >= due)
-		schedule_seek(&stream->state.schedule, stream->state.now.time);
+	return due;
+}
+
+void stream_follow_schedule(struct pt_stream *stream)
+{
+	const struct thread *before = stream->state.schedule.thread;
+
+	if (stream->state.now.time < stream_switch_due(stream))
+		return;
+	schedule_seek(&stream->state.schedule, stream->state.now.time);
 	stream_attribute_jumps(stream, before);
 }
 

@@ -280,6 +280,9 @@ bool stream_lacks_branches(const struct pt_info *info);
 /* Returns whether time decides which thread runs. If only user code is traced, its entry does. */
 bool stream_follows_switches(const struct pt_info *info);
 
+/* Returns the time from which stream_follow_schedule() can change threads; UINT64_MAX: never. */
+uint64_t stream_switch_due(const struct pt_stream *stream);
+
 /* If the kernel is traced, threads change while tracing is on: change to the current one. */
 void stream_follow_schedule(struct pt_stream *stream);
 
