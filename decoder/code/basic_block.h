@@ -223,7 +223,7 @@ void block_counts_collect(struct basic_blocks *blocks);
 
 /* run_memo_keep(), with the counts of runs, if any, also of a thread or time that is not counted.
  */
-void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run, uint64_t target,
+void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run,
 			   const struct run_branch *branches);
 
 /* Count a part of a block, or a jump. */

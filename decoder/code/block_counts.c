@@ -68,14 +68,12 @@ static uint32_t spread_branch(const struct basic_blocks *blocks, uint32_t at, ui
 static void spread_way(const struct basic_blocks *blocks, const struct run *run)
 {
 	uint64_t *way = &blocks->counts->ways[run - (const struct run *)blocks->runs.table.slots];
-	uint64_t bits = run_id_bits(run->id), steps = 0, whole = run->steps;
+	uint64_t bits = run_id_bits(run->id), steps = 0;
 	bool to_tip = !(bits << 1); /* it has no bit */
 	uint32_t at = run_id_node(run->id);
 	unsigned branch = 0;
 
-	if (run->count)
-		whole &= (UINT64_C(1) << RUN_REST_AT) - 1;
-	while (*way && steps < whole) {
+	while (*way && steps < run->steps) {
 		const struct cfg_node *node = cfg_node_at(blocks->nodes, at);
 		unsigned bit = (unsigned)(bits >> 63);
 		uint32_t to = node->next[bit], step = node->step[bit];
@@ -103,11 +101,11 @@ static void spread_ways(const struct basic_blocks *blocks)
 		spread_way(blocks, &runs[i]);
 }
 
-void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run, uint64_t target,
+void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run,
 			   const struct run_branch *branches)
 {
 	const struct run *runs = blocks->runs.table.slots;
-	const struct run *slot = run_slot(&blocks->runs, run->id, target);
+	const struct run *slot = run_slot(&blocks->runs, run->id, run->target);
 	const struct run *beside = run_slot_beside(&blocks->runs, slot);
 	uint64_t *ways = blocks->counts ? blocks->counts->ways : NULL;
 
@@ -118,7 +116,7 @@ void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run, u
 		ways[beside - runs] = ways[slot - runs];
 		ways[slot - runs] = 0;
 	}
-	run_memo_keep(&blocks->runs, run, target, branches);
+	run_memo_keep(&blocks->runs, run, branches);
 }
 
 /* ---- Collecting ---------------------------------------------------------- */

@@ -8,7 +8,7 @@
 /* Minimum bytes of trace for the large table. */
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
-_Static_assert(sizeof(struct run) == CACHE_LINE / 2, "two runs are one cache line");
+_Static_assert(sizeof(struct run) == CACHE_LINE, "a run is one cache line");
 _Static_assert(sizeof(void *) != 8 || sizeof(struct run_branch) == CACHE_LINE / 2,
 	       "two branches are one cache line");
 
@@ -18,6 +18,8 @@ void run_memo_init(struct run_memo *memo, uint64_t size)
 
 	*memo = (struct run_memo){ 0 };
 	direct_cache_init(&memo->table, bits, sizeof(struct run));
+	/* Also runs without branches point to them. */
+	memo->branches = alloc_grow(NULL, &memo->branch_room, 1, sizeof(*memo->branches));
 }
 
 void run_memo_release(struct run_memo *memo)
@@ -33,19 +35,16 @@ void run_memo_forget(struct run_memo *memo)
 	memo->branch_count = 0;
 }
 
-void run_memo_keep(struct run_memo *memo, const struct run *run, uint64_t target,
-		   const struct run_branch *branches)
+void run_memo_keep(struct run_memo *memo, const struct run *run, const struct run_branch *branches)
 {
 	struct run *slot;
 
 	if (run_memo_full(memo, run))
 		run_memo_forget(memo);
-	slot = run_slot(memo, run->id, target);
+	slot = run_slot(memo, run->id, run->target);
 	*run_slot_beside(memo, slot) = *slot;
 	*slot = *run;
-	slot->first = memo->branch_count & 0xfffff;
-	if (!run->count)
-		return;
+	slot->first = (uint32_t)memo->branch_count;
 	memo->branches = alloc_grow(memo->branches, &memo->branch_room,
 				    memo->branch_count + run->count, sizeof(*branches));
 	memcpy(memo->branches + memo->branch_count, branches, run->count * sizeof(*branches));

@@ -13,13 +13,9 @@
 struct basic_block;
 struct known_branch;
 
-/* Maximum TNT bits and branches of a run; maximum TNT bits of a run without branches. */
-#define RUN_BITS        15
-#define RUN_BRANCHES    15
-#define RUN_BITS_SILENT 7
-
-/* Flag in the key of a run that ends before its first branch. */
-#define RUN_SILENT (UINT64_C(1) << 63)
+/* Maximum TNT bits and branches of a run. */
+#define RUN_BITS     15
+#define RUN_BRANCHES 31
 
 /* Maximum jumps of a run, so that its counts can be added without a check. */
 #define RUN_JUMPS 255
@@ -48,18 +44,27 @@ struct run_branch {
 };
 
 struct run {
-	uint64_t id;    /* 0: empty */
-	uint64_t begin; /* address of the code's region */
-	/* packed_counts.h: of the whole run; and instructions after its last branch. */
-	uint64_t steps;
-	uint32_t to;                    /* CFG node; 0: unknown */
-	uint32_t first : 20, count : 4; /* its branches */
-	uint32_t returns : 4; /* 1 + index of the return from a call before the run; or 0 */
-	bool moves : 1;       /* the last branch leads to another region */
+	uint64_t id;      /* 0: empty */
+	uint64_t target;  /* of its TIP; or its return address, if another run has the bits alone */
+	uint64_t begin;   /* address of the code's region */
+	uint64_t steps;   /* packed_counts.h */
+	uint64_t bytes;   /* of its last packet, if this had no other run, shifted to the top; ~0 */
+	uint32_t to;      /* CFG node; 0: unknown */
+	uint32_t first;   /* index of its first branch */
+	uint32_t rest;    /* instructions after its last branch */
+	uint32_t next;    /* for the owner: index of a run that may follow */
+	uint32_t returns; /* by index, returns by a bit from calls before the run */
+	uint8_t count;    /* of branches */
+	uint8_t jumps;    /* as in `steps` */
+	uint8_t shift;    /* of `bytes` */
+	bool moves;       /* it ends in another region */
 };
 
-#define RUN_REST_AT   43 /* bit position of the instructions after the last branch */
-#define RUN_INSNS_MAX ((UINT64_C(1) << 20) - 1)
+/* Returns whether the packet of a run, which has 3 to 8 bytes, is a TIP. */
+static inline bool run_is_to_tip(const struct run *run)
+{
+	return run->shift <= 64 - 8 * 3;
+}
 
 struct run_memo {
 	struct direct_cache table;   /* of struct run */
@@ -116,5 +121,4 @@ static inline bool run_memo_full(const struct run_memo *memo, const struct run *
 }
 
 /* Keep a run with its branches.  The run in its slot moves to the second slot. */
-void run_memo_keep(struct run_memo *memo, const struct run *run, uint64_t target,
-		   const struct run_branch *branches);
+void run_memo_keep(struct run_memo *memo, const struct run *run, const struct run_branch *branches);

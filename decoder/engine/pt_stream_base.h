@@ -7,8 +7,8 @@
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/schedule.h"
 
-/* Maximum events of one packet: lost data, a pending branch, an event, a gap. */
-#define QUEUE_ROOM 16
+/* Maximum events of one packet (lost data, a pending branch, an event, a gap), or of a run. */
+#define QUEUE_ROOM 32
 /* Size of the queue, a power of two: a call per event would cost more than the event. */
 #define QUEUE_RING 128
 

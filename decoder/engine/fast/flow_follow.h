@@ -48,73 +48,6 @@ static inline struct flow_cursor skip_silent_blocks(const struct pt_flow *flow,
 	return cursor;
 }
 
-/* Returns the run of some bits, or NULL. */
-static inline const struct run *find_run(const struct pt_flow *flow, uint64_t id)
-{
-	const struct run_memo *memo = &flow->blocks.runs;
-	const struct run *run = run_slot(memo, id, 0);
-
-	if (__builtin_expect(run->id == id, 1))
-		return run;
-	run = run_slot_beside(memo, run);
-	return run->id == id ? run : NULL;
-}
-
-/* Count a run that is followed. */
-INLINED void count_run(const struct pt_flow *flow, const struct run *run)
-{
-	if (FLOW_COUNTS)
-		flow->blocks.counts
-			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
-}
-
-/* Follow a run without branches. */
-INLINED void skip_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run)
-{
-	count_run(flow, run);
-	cursor->node = run->to;
-	cursor->steps += run->steps;
-	cursor->bits <<= packed_counts_bits(run->steps) % 64;
-}
-
-/* Follow blocks without events by the bits of a run, and keep the run, even if bits remain. */
-static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flow_cursor cursor,
-						uint64_t id)
-{
-	struct flow_cursor end = cursor;
-	struct run run = { .id = id };
-
-	end.bits = run_id_bits(id);
-	end = skip_silent_blocks(flow, end);
-	run.to = end.node;
-	run.steps = end.steps - cursor.steps;
-	end.bits = cursor.bits << packed_counts_bits(run.steps);
-	if (packed_counts_jumps(run.steps) > RUN_JUMPS)
-		return end;
-	basic_blocks_keep_run(&flow->blocks, &run, 0, NULL);
-	return end;
-}
-
-/* Follow runs without events while bits for a key remain, or until a run leaves bits over. */
-static inline struct flow_cursor skip_silent_runs(struct pt_flow *flow, struct flow_cursor cursor)
-{
-	const unsigned unused = 63 - RUN_BITS_SILENT;
-	uint64_t before;
-
-	do {
-		uint64_t id =
-			RUN_SILENT | run_id(cursor.node, (cursor.bits >> unused | 1) << unused);
-		const struct run *run = find_run(flow, id);
-
-		before = cursor.bits;
-		if (run)
-			skip_run(flow, &cursor, run);
-		else
-			cursor = add_silent_run(flow, cursor, id);
-	} while (cursor.bits == before << RUN_BITS_SILENT && cursor.bits << RUN_BITS_SILENT);
-	return cursor;
-}
-
 /* Follow a jump that needs no bit.  Returns false if the block does not end with such a jump. */
 static inline bool skip_local_jump(const struct pt_flow *flow, struct flow_cursor *cursor)
 {
@@ -133,10 +66,7 @@ static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *curso
 {
 	uint64_t before = cursor->bits;
 
-	if (cursor->bits << RUN_BITS_SILENT)
-		*cursor = skip_silent_runs(flow, *cursor);
-	if (cursor->bits != TNT_BITS_NONE)
-		*cursor = skip_silent_blocks(flow, *cursor);
+	*cursor = skip_silent_blocks(flow, *cursor);
 	if (cursor->bits != before)
 		flow->known = flow->stream.state.now;
 }

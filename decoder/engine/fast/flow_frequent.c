@@ -5,113 +5,11 @@
 
 #include "decoder/engine/fast/flow_packets.h"
 
-/*
- * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions"). Any two are shorter
- * than the AUX_WINDOW_PACKET_MAX bytes that remain in the window, so no bounds checks are needed.
- */
-enum opcode {
-	OPCODE_PAD = 0,
-	OPCODE_EXTENDED = 2,
-	OPCODE_MTC = 0x59,
-	/* The upper 3 bits are the address's compression: */
-	OPCODE_TIP_PGD = 1,
-	OPCODE_TIP = 0x0d,
-	OPCODE_TIP_PGE = 0x11,
-	OPCODE_FUP = 0x1d,
-};
-
-static bool is_tnt(uint8_t byte)
-{
-	return !(byte & 1) && byte > OPCODE_EXTENDED;
-}
-
-/* A one-byte TNT has up to six bits below its stop bit. */
-#define TNT_BITS 6u
-
-/* Up to 7 full TNTs are merged; with a partial one they have at most 47 bits, like a long TNT. */
-#define TNT_FULL_MAX 7u
-
-#define EACH_BYTE UINT64_C(0x0101010101010101)
-
-static bool is_full_tnt(uint8_t byte)
-{
-	return (byte & 0x81) == 0x80;
-}
-
-/* Returns the number of full TNTs at the beginning of 8 bytes. */
-static inline unsigned count_full_tnts(uint64_t bytes)
-{
-	uint64_t others = (bytes ^ EACH_BYTE * 0x80) & EACH_BYTE * 0x81;
-
-	return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 8 * TNT_FULL_MAX) / 8;
-}
-
-/* Returns the bits of `count` full TNTs, the first of 8 bytes; the oldest is the highest. */
-static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
-{
-	uint64_t bits = __builtin_bswap64(bytes) >> (64 - 8 * count) >> 1 & EACH_BYTE * 0x3f;
-
-	/* Join pairs, then fours, then all. */
-	bits = (bits & UINT64_C(0x003f003f003f003f)) | (bits & UINT64_C(0x3f003f003f003f00)) >> 2;
-	bits = (bits & UINT64_C(0x00000fff00000fff)) | (bits & UINT64_C(0x0fff00000fff0000)) >> 4;
-	return (bits & 0xffffff) | bits >> 32 << 24;
-}
-
-/* Read full TNTs, and a partial one after them, as one packet.  Returns their size. */
-static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
-{
-	uint64_t next, bits, last;
-	unsigned count;
-
-	memcpy(&next, bytes, sizeof(next));
-	count = count_full_tnts(le64toh(next));
-	bits = join_full_tnts(le64toh(next), count);
-	if (!is_tnt(bytes[count]) || is_full_tnt(bytes[count])) {
-		flow->last_bits = TNT_BITS;
-		flow_take_tnt(flow, tnt_bits(bits, TNT_BITS * count));
-		return count;
-	}
-	last = tnt_bits_of_byte(bytes[count], &flow->last_bits);
-	flow_take_tnt(flow, bits << (64 - TNT_BITS * count) | last >> TNT_BITS * count);
-	return count + 1;
-}
-
-/* Returns the number of bytes read. */
-static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
-{
-	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]))
-		return read_full_tnts(flow, bytes);
-	flow_take_tnt(flow, tnt_bits_of_byte(bytes[0], &flow->last_bits));
-	return 1;
-}
-
-/* Read a CYC of one or two bytes, with 5 and 7 bits. Returns its size; 0 if it is longer. */
-static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
-{
-	*cycles = bytes[0] >> 3;
-	if (!(bytes[0] & 4) || pt_packet_cut_by_ovf(&flow->config.errata, bytes))
-		return 1;
-	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
-	return bytes[1] & 1 ? 0 : 2;
-}
-
 static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	packet_clock_mtc(&flow->state.clock, bytes[1]);
 	flow_update_time(flow);
 	return 2;
-}
-
-/* Bytes of an ip by its compression; 0: suppressed or reserved. */
-static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
-
-/* Returns 8 bytes, of which the lowest are the ip's. All 8 are in the window. */
-static inline uint64_t read_low_ip(const uint8_t *bytes)
-{
-	uint64_t low;
-
-	memcpy(&low, bytes, sizeof(low));
-	return le64toh(low);
 }
 
 /* Read a TIP, TIP.PGE, TIP.PGD or FUP. Returns its size; 0 for other packets. */
@@ -185,8 +83,13 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 /* Read a frequent packet. Returns its size; 0 for other packets, and CYC. */
 static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
-	if (is_tnt(bytes[0]))
-		return read_tnt(flow, bytes);
+	uint64_t bits;
+
+	if (is_tnt(bytes[0])) {
+		size = flow_read_tnt(bytes, &bits, &flow->last_bits);
+		flow_take_tnt(flow, bits);
+		return size;
+	}
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
 		return read_tip(flow, bytes);
 	if ((bytes[0] & 3) == 3)
@@ -206,7 +109,7 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 
 	if ((bytes[0] & 3) != 3)
 		return 0;
-	size = read_cycles(flow, bytes, &cycles);
+	size = flow_read_cycles(flow, bytes, &cycles);
 	if (!size)
 		return 0;
 	if (packet_clock_cyc(&flow->state.clock, cycles) &&
@@ -258,7 +161,7 @@ static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, 
 
 		if (is_tnt(byte) || byte == OPCODE_PAD)
 			size = 1;
-		else if ((byte & 3) == 3 && (size = read_cycles(flow, bytes + at, &count)))
+		else if ((byte & 3) == 3 && (size = flow_read_cycles(flow, bytes + at, &count)))
 			*cycles += count;
 		else if ((byte & 0x1f) == OPCODE_TIP && ip_sizes[byte >> 5])
 			size = 1u + ip_sizes[byte >> 5];

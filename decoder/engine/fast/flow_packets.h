@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <endian.h>
+
 #include "decoder/engine/fast/flow_step.h"
 
 /* Handle a packet that libipt has read. */
@@ -68,6 +70,69 @@ static inline void flow_update_time(struct pt_flow *flow)
 	if (flow->follows_switches || stream->state.next_loss < stream->loss_count ||
 	    stream->text.kernel)
 		flow_catch_up(flow);
+}
+
+/*
+ * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions"). Any two are shorter
+ * than the AUX_WINDOW_PACKET_MAX bytes that remain in the window, so no bounds checks are needed.
+ */
+enum opcode {
+	OPCODE_PAD = 0,
+	OPCODE_EXTENDED = 2,
+	OPCODE_MTC = 0x59,
+	/* The upper 3 bits are the address's compression: */
+	OPCODE_TIP_PGD = 1,
+	OPCODE_TIP = 0x0d,
+	OPCODE_TIP_PGE = 0x11,
+	OPCODE_FUP = 0x1d,
+};
+
+static bool is_tnt(uint8_t byte)
+{
+	return !(byte & 1) && byte > OPCODE_EXTENDED;
+}
+
+static inline bool is_full_tnt(uint8_t byte)
+{
+	return (byte & 0x81) == 0x80;
+}
+
+/*
+ * Read the bits of a one-byte TNT, or of a full one and the next, as one packet. Returns the number
+ * of bytes; *last: bits of the last.
+ */
+static inline size_t flow_read_tnt(const uint8_t *bytes, uint64_t *bits, unsigned *last)
+{
+	uint64_t first = tnt_bits_of_byte(bytes[0], last);
+
+	*bits = first;
+	if (!is_full_tnt(bytes[0]) || !is_tnt(bytes[1]))
+		return 1;
+	*bits = tnt_bits_of_byte(bytes[1], last) >> 6 | first >> 58 << 58;
+	return 2;
+}
+
+/* Bytes of an ip by its compression; 0: suppressed or reserved. */
+static const uint8_t ip_sizes[] = { 0, 2, 4, 6, 6, 0, 8, 0 };
+
+/* Returns 8 bytes, of which the lowest are the ip's. All 8 are in the window. */
+static inline uint64_t read_low_ip(const uint8_t *bytes)
+{
+	uint64_t low;
+
+	memcpy(&low, bytes, sizeof(low));
+	return le64toh(low);
+}
+
+/* Read a CYC of one or two bytes, with 5 and 7 bits. Returns its size; 0 if it is longer. */
+static inline size_t flow_read_cycles(const struct pt_flow *flow, const uint8_t *bytes,
+				      uint32_t *cycles)
+{
+	*cycles = bytes[0] >> 3;
+	if (!(bytes[0] & 4) || pt_packet_cut_by_ovf(&flow->config.errata, bytes))
+		return 1;
+	*cycles |= (uint32_t)(bytes[1] >> 1) << 5;
+	return bytes[1] & 1 ? 0 : 2;
 }
 
 /* Count a CYC's cycles for the next branch. */

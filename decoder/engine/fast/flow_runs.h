@@ -5,7 +5,10 @@
  */
 #pragma once
 
+#include <endian.h>
+
 #include "decoder/engine/fast/flow_follow.h"
+#include "decoder/engine/fast/flow_packets.h"
 
 /* ---- The first time ------------------------------------------------------ */
 
@@ -68,7 +71,7 @@ static void record_stack(const struct pt_flow *flow, struct run_branch *branch,
 		branch->stack = RUN_STACK_POPS;
 		branch->call = flow->returns[flow->return_top].call;
 		if (flow->pending == PENDING_TNT)
-			recorder->run.returns = (at + 1) & RUN_BRANCHES;
+			recorder->run.returns |= 1u << at;
 	}
 }
 
@@ -87,12 +90,8 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 	plain.flags &= BRANCH_INDIRECT; /* others are the stream's */
 	if (recorder->stopped)
 		return;
-	recorder->run.moves = next->region != block->region;
-	recorder->stopped = recorder->run.moves;
-	if (!event->known || recorder->run.count == RUN_BRANCHES ||
-	    (recorder->run.returns && block->insn.kind == BRANCH_RETURN && !recorder->depth)) {
+	if (!event->known || recorder->run.count == RUN_BRANCHES) {
 		recorder->stopped = true;
-		recorder->run.moves = false;
 		recorder->run.to = block->node;
 		recorder->run.steps = before;
 		return;
@@ -123,16 +122,19 @@ static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t t
 		run->to = cursor.node;
 		run->steps = recorded_steps(flow, cursor);
 	}
-	insns = run->steps >> PACKED_COUNTS_INSNS_AT;
-	if (insns > RUN_INSNS_MAX || packed_counts_jumps(run->steps) > RUN_JUMPS)
+	if (packed_counts_jumps(run->steps) > RUN_JUMPS)
 		return;
-	if (run->count)
-		run->steps |= (recorder->begin + insns - recorder->insns) << RUN_REST_AT;
-	if (!run->moves && basic_block_of_node(&flow->blocks, run->to)->region !=
-				   basic_block_of_node(&flow->blocks, run_id_node(run->id))->region)
+	insns = run->steps >> PACKED_COUNTS_INSNS_AT;
+	run->rest = (uint32_t)(recorder->begin + insns - recorder->insns);
+	run->jumps = (uint8_t)packed_counts_jumps(run->steps);
+	run->target = target;
+	run->bytes = UINT64_MAX;
+	run->moves = basic_block_of_node(&flow->blocks, run->to)->region !=
+		     basic_block_of_node(&flow->blocks, run_id_node(run->id))->region;
+	if (run->moves && !run->count)
 		return;
 	/* A way that ends where it begins is a hint to follow one block. */
-	basic_blocks_keep_run(&flow->blocks, run, target, recorder->branches);
+	basic_blocks_keep_run(&flow->blocks, run, recorder->branches);
 }
 
 /*
@@ -168,7 +170,7 @@ static __attribute__((noinline)) struct flow_cursor record_run(struct pt_flow *f
 			continue;
 	count_insns(flow, &cursor, 0);
 	if (by_bits ? recorder.stopped || cursor.bits == TNT_BITS_NONE
-		    : flow->pending == PENDING_TNT && recorder.stopped == recorder.run.moves)
+		    : flow->pending == PENDING_TNT && !recorder.stopped)
 		keep_run(flow, cursor, target);
 	flow->recorder = NULL;
 	if (by_bits)
@@ -178,43 +180,113 @@ static __attribute__((noinline)) struct flow_cursor record_run(struct pt_flow *f
 
 /* ---- Later --------------------------------------------------------------- */
 
+/* The branches and counts of runs, until end_runs(). */
+struct runs_followed {
+	uint64_t times[2]; /* of a packet's branches, and of those before its first bit */
+	uint64_t all;      /* instructions up to the last branch, but for those counted before */
+	uint32_t insns;    /* instructions since the last branch */
+	unsigned tail;     /* of the queue */
+	unsigned jumps;    /* not counted yet */
+};
+
+INLINED struct runs_followed begin_runs(struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+
+	return (struct runs_followed){
+		.times = { stream_event_time(stream, stream->state.now.time),
+			   stream_event_time(stream, flow->known.time) },
+		.all = -(uint64_t)stream->state.insn_count,
+		.insns = stream->state.insn_count,
+		.tail = stream->tail,
+	};
+}
+
+INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs)
+{
+	struct pt_stream *stream = &flow->stream;
+	unsigned count = runs->tail - stream->tail;
+
+	if (count) {
+		stream->state.last_pushed =
+			stream->queue[(runs->tail - 1) & stream->queue_mask].time;
+		stream->state.any_event = true;
+	}
+	stream->tail = runs->tail;
+	stream->stats.events += count;
+	stream->stats.insns += runs->all + runs->insns;
+	stream->state.insn_count = runs->insns;
+}
+
+/* Returns the run of a key, for the target of a TIP, a return address or 0; or NULL. */
+INLINED struct run *find_run(const struct pt_flow *flow, uint64_t id, uint64_t target)
+{
+	const struct run_memo *memo = &flow->blocks.runs;
+	struct run *run = run_slot(memo, id, target);
+
+	if (__builtin_expect(run->id == id && run->target == target, 1))
+		return run;
+	run = run_slot_beside(memo, run);
+	return run->id == id && run->target == target ? run : NULL;
+}
+
+/* Returns whether the returns of a run are to the innermost calls. */
+INLINED bool returns_here(const struct pt_flow *flow, const struct run *run)
+{
+	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
+	unsigned top = flow->return_top, left = flow->return_count;
+
+	for (unsigned returns = run->returns; returns; returns &= returns - 1, top--, left--) {
+		const struct run_branch *branch = &branches[__builtin_ctz(returns)];
+		const struct return_address *back = &flow->returns[top % RETURN_STACK_SIZE];
+
+		if (back->call != branch->call || back->ip != branch->known->locations.to.ip ||
+		    !left)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns the run of some bits, or NULL. *target becomes the innermost return address if the run of
+ * the bits alone returns to another one, else 0.
+ */
+INLINED struct run *find_run_of_bits(const struct pt_flow *flow, uint64_t id, uint64_t *target)
+{
+	struct run *run = find_run(flow, id, 0);
+
+	*target = 0;
+	if (!run || returns_here(flow, run))
+		return run;
+	*target = flow->returns[flow->return_top].ip;
+	return find_run(flow, id, *target);
+}
+
 /* Bring the end of a run into view, which is in another region. */
-static bool move_view(struct pt_flow *flow, const struct run *run, uint64_t ip)
+static __attribute__((noinline)) bool move_view(struct pt_flow *flow, const struct run *run,
+						uint64_t ip)
 {
 	const struct basic_block *to = basic_block_of_node(&flow->blocks, run->to);
 
-	if (bring_into_view(flow, ip) && is_block_at(flow, to, ip))
+	if (bring_into_view(flow, ip) && flow->region == to->region)
 		return true;
 	bring_into_view(flow, run->begin);
 	return false;
 }
 
-/* Returns whether a return is to the innermost call. */
-static inline bool returns_here(const struct pt_flow *flow, const struct run_branch *branch)
+/* Returns whether the branches of a run, if any, are those of the code in view; moves the view. */
+INLINED bool fits_here(struct pt_flow *flow, const struct run *run)
 {
-	const struct return_address *back = &flow->returns[flow->return_top];
+	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
 
-	return back->call == branch->call && back->ip == branch->known->locations.to.ip &&
-	       flow->return_count;
-}
-
-/* Returns whether the branches of a run, of which there are some, may be emitted. */
-static inline bool fits_here(struct pt_flow *flow, const struct run *run,
-			     const struct run_branch *branches)
-{
-	const struct pt_stream *stream = &flow->stream;
-
-	return run->begin == flow->view.begin &&
-	       branches->known->space == stream->state.schedule.space &&
-	       flow->space == stream->state.schedule.space && stream_has_room(stream) &&
-	       flow->branches_followed < BRANCHES_WITHOUT_PACKET_MAX &&
-	       (!run->returns || returns_here(flow, &branches[run->returns - 1])) &&
-	       (!run->moves ||
-		move_view(flow, run, branches[run->count - 1].known->locations.to.ip));
+	return !run->count ||
+	       (run->begin == flow->view.begin && branches->known->space == flow->space &&
+		(!run->moves ||
+		 move_view(flow, run, branches[run->count - 1].known->locations.to.ip)));
 }
 
 /* Do what a branch does to the stack of return addresses. */
-static inline void follow_stack(struct pt_flow *flow, const struct run_branch *branch)
+INLINED void follow_stack(struct pt_flow *flow, const struct run_branch *branch)
 {
 	if (branch->stack == RUN_STACK_PUSHES)
 		push_return(flow, branch->known->locations.from.ip + branch->length, branch->call);
@@ -225,60 +297,69 @@ static inline void follow_stack(struct pt_flow *flow, const struct run_branch *b
 					 RETURN_STACK_SIZE + RUN_STACK_RISES - branch->stack);
 }
 
-/* Emit the branches of a run. */
-INLINED void emit_run(struct pt_flow *flow, const struct run_branch *branch, size_t count)
+INLINED void count_run(const struct pt_flow *flow, const struct run *run)
+{
+	if (FLOW_COUNTS)
+		flow->blocks.counts
+			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
+}
+
+/* Emit the branches of a run, and count it. */
+INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const struct run *run)
 {
 	struct pt_stream *stream = &flow->stream;
-	const struct run_branch *end = branch + count;
+	const struct run_branch *branch = &flow->blocks.runs.branches[run->first];
+	const struct run_branch *end = branch + run->count;
 	const struct thread *thread = stream->state.schedule.thread;
 	const struct address_space *space = stream->state.schedule.space;
-	uint64_t times[2] = { stream_event_time(stream, stream->state.now.time),
-			      stream_event_time(stream, flow->known.time) };
-	unsigned tail = stream->tail, mask = stream->queue_mask;
-	uint32_t insns = stream->state.insn_count;
 	int32_t cpu = stream->input.aux->cpu;
-	uint8_t flags = stream->state.event_flags;
+	struct branch_event flags;
 
-	stream->tail += (unsigned)count;
-	stream->stats.events += count;
-	stream->state.any_event = true;
-	stream->state.last_pushed = times[end[-1].early];
-	flow->branches_followed += (unsigned)count;
+	flags.all = 0;
+	flags.flags = stream->state.event_flags;
 	for (; branch < end; branch++) {
-		struct branch_event *event = &stream->queue[tail++ & mask];
+		struct branch_event *event = &stream->queue[runs->tail++ & stream->queue_mask];
 		struct known_branch *known = branch->known;
 
 		if (branch->stack)
 			follow_stack(flow, branch);
-		event->time = times[branch->early];
+		runs->insns += branch->insns;
+		runs->all += runs->insns;
+		event->time = runs->times[branch->early];
 		event->known = known;
 		event->from = known->locations.from.ip;
 		event->to = known->locations.to.ip;
 		event->thread = thread;
 		event->space = space;
-		event->insns = insns + branch->insns;
+		event->insns = runs->insns;
 		event->cycles = 0;
 		event->cpu = cpu;
-		event->all = branch->all;
-		event->flags |= flags;
-		insns = 0;
+		event->all = branch->all | flags.all;
+		runs->insns = 0;
 	}
+	runs->insns += run->rest;
+	count_run(flow, run);
 }
 
-/* Follow a run with branches, but for its bits.  Returns false, with nothing done, if it does not
- * fit. */
+/* Follow a run, but for its bits. Returns false, with nothing done, if it does not fit. */
 INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run)
 {
-	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
-	struct pt_stream *stream = &flow->stream;
+	struct runs_followed runs;
 
-	if (!fits_here(flow, run, branches))
+	if (!run->count) {
+		count_run(flow, run);
+		cursor->steps += run->steps;
+		cursor->node = run->to;
+		return true;
+	}
+	if (flow->space != flow->stream.state.schedule.space || !stream_has_room(&flow->stream) ||
+	    !returns_here(flow, run) || !fits_here(flow, run))
 		return false;
-	count_run(flow, run);
 	count_insns(flow, cursor, 0);
-	emit_run(flow, branches, run->count);
-	stream->stats.insns += run->steps >> PACKED_COUNTS_INSNS_AT & RUN_INSNS_MAX;
-	stream->state.insn_count = (uint32_t)(run->steps >> RUN_REST_AT);
+	runs = begin_runs(flow);
+	emit_run(flow, &runs, run);
+	end_runs(flow, &runs);
+	flow->branches_followed += run->count;
 	cursor->steps += packed_counts_drop_insns(run->steps);
 	cursor->node = run->to;
 	return true;
@@ -287,58 +368,197 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 /* step_by_bit() by runs with branches. */
 INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	uint64_t id = run_id(cursor->node, cursor->bits);
-	const struct run *run = find_run(flow, id);
+	uint64_t id = run_id(cursor->node, cursor->bits), target;
+	const struct run *run = find_run_of_bits(flow, id, &target);
 	bool more = true;
 
 	if (!run) {
-		*cursor = record_run(flow, id, 0, *cursor, &more);
+		*cursor = record_run(flow, id, target, *cursor, &more);
 		return more;
 	}
-	if (!run->count && packed_counts_bits(run->steps)) {
-		skip_run(flow, cursor, run);
-		flow->known = flow->stream.state.now;
-		return true;
-	}
-	if (!run->count || !follow_run(flow, cursor, run) || !packed_counts_bits(run->steps))
+	/* A way that ends where it begins is a hint to follow one block. */
+	if (!packed_counts_bits(run->steps) || !follow_run(flow, cursor, run))
 		return step_by_bit(flow, cursor);
 	cursor->bits <<= packed_counts_bits(run->steps);
 	flow->known = flow->stream.state.now;
 	return true;
 }
 
-/* Returns whether a run leads to the pending TIP's target. */
-static inline bool leads_to(const struct pt_flow *flow, const struct run *run)
-{
-	if (run->moves)
-		return flow->blocks.runs.branches[run->first + run->count - 1]
-			       .known->locations.to.ip == flow->target;
-	return flow->view.begin + *basic_block_offset(&flow->blocks, run->to) == flow->target;
-}
-
 /* Follow blocks up to the pending TIP.  Returns false if a block needs flow_step_slow(). */
 INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	const struct run_memo *memo = &flow->blocks.runs;
 	uint64_t id = run_id(cursor->node, TNT_BITS_NONE);
-	const struct run *run = run_slot(memo, id, flow->target);
+	const struct run *run = find_run(flow, id, flow->target);
 	bool more = true;
 
-	if (run->id != id || !leads_to(flow, run)) {
-		run = run_slot_beside(memo, run);
-		if (run->id != id || !leads_to(flow, run)) {
-			*cursor = record_run(flow, id, flow->target, *cursor, &more);
-			return more;
-		}
+	if (!run) {
+		*cursor = record_run(flow, id, flow->target, *cursor, &more);
+		return more;
 	}
-	if (flow->state.mode != flow->state.next_mode ||
-	    (run->count && !follow_run(flow, cursor, run)))
+	if (flow->state.mode != flow->state.next_mode || !follow_run(flow, cursor, run))
 		return step_to_tip(flow, cursor);
-	if (!run->count)
-		skip_run(flow, cursor, run);
 	flow->known = flow->stream.state.now;
 	flow->pending = PENDING_TNT;
 	return true;
+}
+
+/* ---- Chains -------------------------------------------------------------- */
+
+/*
+ * TNT and TIP packets, with CYC packets before them, that are each followed by one run. A run knows
+ * its packet's bytes and the run that followed it last, so most packets are compared, not decoded.
+ */
+
+/* Returns whether a chain can begin in this state. */
+static inline bool begins_chain(struct pt_flow *flow)
+{
+	const struct pt_stream *stream = &flow->stream;
+	const struct pt_stream_input *input = &stream->input;
+
+	return !input->cycles && flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
+	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
+	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
+	       !input->selects && stream->state.last_pushed >= input->begin &&
+	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
+}
+
+/* Returns the time from which a CYC needs flow_update_time(). */
+static inline uint64_t chain_end(const struct pt_flow *flow)
+{
+	const struct pt_stream *stream = &flow->stream;
+	const struct pt_stream_input *input = &stream->input;
+	uint64_t end = kernel_text_due(&stream->text);
+
+	if (flow->follows_switches)
+		end = MIN(end, stream_switch_due(stream));
+	if (stream->state.next_loss < stream->loss_count)
+		end = MIN(end, stream->losses[stream->state.next_loss].time);
+	if (input->period)
+		end = MIN(end, (stream->state.now.time / input->period + 1) * input->period);
+	return input->end ? MIN(end, input->end) : end;
+}
+
+/* Count a CYC after the packet before `at`. Returns false if the time is not set: it is late. */
+INLINED bool count_cyc(struct pt_flow *flow, struct runs_followed *runs, uint32_t cycles,
+		       uint64_t end, const uint8_t *at)
+{
+	struct pt_stream *stream = &flow->stream;
+	struct packet_clock *clock = &flow->state.clock;
+	uint64_t time;
+
+	if (packet_clock_cyc(clock, cycles) && packet_clock_is_bound(clock)) {
+		flow->at = (size_t)(at - flow->window.bytes);
+		flow_bound_clock(flow);
+	}
+	time = schedule_clamp(&stream->state.schedule, tsc_clock_ns(&stream->clock, clock->tsc));
+	if (time >= end || tsc_clock_ns(&stream->clock, clock->tsc) >= end)
+		return false;
+	stream_set_time(stream, clock->tsc);
+	runs->times[0] = MAX(time, runs->times[1]);
+	return true;
+}
+
+/* Returns whether a run begins at a node, with the packet at the beginning of 8 bytes. */
+INLINED bool is_next(const struct pt_flow *flow, const struct run *run, uint32_t node,
+		     uint64_t bytes)
+{
+	return bytes << run->shift == run->bytes && run_id_node(run->id) == node &&
+	       (!run_is_to_tip(run) ||
+		!((run->target ^ flow->state.last_ip) >> (56 - run->shift))) &&
+	       returns_here(flow, run);
+}
+
+/* Returns the run of which is_next() is true from now on, or NULL. `word`: the first 8 bytes. */
+static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flow, uint32_t node,
+						       const uint8_t *bytes, uint64_t word)
+{
+	uint64_t bits = TNT_BITS_NONE, target;
+	unsigned last;
+	struct run *run;
+	size_t size;
+
+	if (is_tnt(bytes[0])) {
+		size = flow_read_tnt(bytes, &bits, &last);
+		run = find_run_of_bits(flow, run_id(node, bits), &target);
+	} else if ((bytes[0] & 0x1f) == OPCODE_TIP && ip_sizes[bytes[0] >> 5]) {
+		size = 1u + ip_sizes[bytes[0] >> 5];
+		target = pt_packet_full_ip(flow->state.last_ip, bytes[0] >> 5, word >> 8);
+		run = find_run(flow, run_id(node, bits), target);
+	} else {
+		return NULL;
+	}
+	if (!run || size > sizeof(word) || packed_counts_bits(run->steps) != tnt_bits_count(bits))
+		return NULL;
+	run->shift = (uint8_t)(64 - 8 * size);
+	run->bytes = word << run->shift;
+	return is_next(flow, run, node, word) ? run : NULL;
+}
+
+/* Set the state after a chain of packets, which ends before `bytes` and a node. */
+static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, uint32_t node,
+		      const uint8_t *bytes)
+{
+	end_runs(flow, runs);
+	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
+	flow->at = (size_t)(bytes - flow->window.bytes);
+	flow->cached_block = node;
+	flow->state.ip = flow->view.begin + *basic_block_offset(&flow->blocks, node);
+}
+
+/* Follow packets as far as a chain leads; it may have none. */
+static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
+{
+	const uint8_t *bytes = flow->window.bytes + flow->at, *at = bytes;
+	const uint8_t *limit = flow->window.bytes + flow->window.size - AUX_WINDOW_PACKET_MAX;
+	struct run *slots = flow->blocks.runs.table.slots, *run = slots;
+	unsigned most = flow->stream.head + flow->stream.room - QUEUE_ROOM;
+	uint64_t end = chain_end(flow), word;
+	struct runs_followed runs = begin_runs(flow);
+	uint32_t node = flow->cached_block, cycles;
+
+	for (;;) {
+		struct run *next = &slots[run->next];
+
+		while (*bytes == OPCODE_PAD && bytes <= limit)
+			bytes++;
+		if (bytes > limit || (int)(most - runs.tail) < 0)
+			break;
+		if ((*bytes & 3) == 3) {
+			size_t size = flow_read_cycles(flow, bytes, &cycles);
+
+			bytes += size;
+			if (!size)
+				break;
+			if (!count_cyc(flow, &runs, cycles, end, at)) {
+				end_chain(flow, &runs, node, bytes);
+				flow_update_time(flow);
+				return;
+			}
+			if (*bytes == OPCODE_PAD)
+				continue;
+		}
+		memcpy(&word, bytes, sizeof(word));
+		word = le64toh(word);
+		if (!is_next(flow, next, node, word)) {
+			next = find_next(flow, node, bytes, word);
+			if (!next)
+				break;
+			run->next = (uint32_t)(next - slots);
+		}
+		if (!fits_here(flow, next))
+			break;
+		emit_run(flow, &runs, next);
+		runs.jumps += next->jumps;
+		runs.times[1] = runs.times[0];
+		flow->known = flow->stream.state.now;
+		if (run_is_to_tip(next))
+			flow->state.last_ip = next->target;
+		bytes += 8 - next->shift / 8u;
+		at = bytes;
+		node = next->to;
+		run = next;
+	}
+	end_chain(flow, &runs, node, bytes);
 }
 
 /* Returns whether runs can be followed: there are timing packets, and branches are known. */
@@ -347,7 +567,7 @@ static inline bool has_runs(const struct pt_flow *flow)
 	return stream_is_timed(&flow->stream) && flow->stream.input.branches;
 }
 
-/* follow_cached() by runs. */
+/* follow_cached() by runs, also of the next packets. */
 static inline void follow_runs(struct pt_flow *flow)
 {
 	struct flow_cursor cursor = load_cursor(flow);
@@ -359,4 +579,6 @@ static inline void follow_runs(struct pt_flow *flow)
 		       step_by_run(flow, &cursor))
 			continue;
 	store_cursor(flow, &cursor);
+	if (begins_chain(flow))
+		follow_chain(flow);
 }

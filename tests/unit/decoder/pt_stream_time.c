@@ -37,11 +37,16 @@ START_TEST(cycles_end_with_the_first_branch_of_the_packet)
 }
 END_TEST
 
-/*
- * The next MTC is far away.  The first AUX record, 700 ticks after the TSC, reports 1000 cycles,
- * and the second one 500 more.
- */
-START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
+/* A CYC of one or two bytes. */
+static void add_cycles(uint64_t cycles)
+{
+	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = cycles };
+
+	pt_packets_add(&run.packets, &packet);
+}
+
+/* A clock of 1 ns a tick, one tick a cycle. */
+static void begin_with_cycles(void)
 {
 	static const struct perf_data_pt_info info = {
 		.pmu_type = SAMPLE_PMU,
@@ -57,31 +62,146 @@ START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
 		.cyc_bit = 2,
 		.max_nonturbo_ratio = 25,
 	};
-	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1000 },
-				      few = { .type = ppt_cyc, .payload.cyc.value = 500 },
-				      tma = { .type = ppt_tma };
-	size_t reported;
+	static const struct pt_packet tma = { .type = ppt_tma };
 
 	begin(PT_ENGINE_FAST);
 	run.data.events[0].attr.config |= info.cyc_bit | info.mtc_bit | 6 << 14;
 	perf_data_add_pt_info(&run.data, &info, NULL);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_add(&run.packets, &tma);
+}
+
+static void add_padding(unsigned count)
+{
+	static const struct pt_packet padding = { .type = ppt_pad };
+
+	while (count--)
+		pt_packets_add(&run.packets, &padding);
+}
+
+static void add_tip(uint64_t ip, enum pt_ip_compression compression)
+{
+	struct pt_packet packet = { .type = ppt_tip };
+
+	packet.payload.ip.ipc = compression;
+	packet.payload.ip.ip = compression == pt_ipc_update_16 ? (uint16_t)ip : ip;
+	pt_packets_add(&run.packets, &packet);
+}
+
+/* The last 64 bytes of a trace are read in another way; some packets are to be among them. */
+static void finish_with_padding(void)
+{
+	add_padding(50);
+	finish();
+}
+
+/* expect() with a time. */
+static void expect_at(size_t index, uint64_t time, enum branch_kind kind, uint64_t from,
+		      uint64_t to)
+{
+	expect(index, kind, from, to);
+	ck_assert_uint_eq(run.events[index].time, time);
+}
+
+/*
+ * A branch with a bit or a target has the time of its packet, and a direct call that of the packet
+ * before, also if all was followed before.  Packets are TNTs and TIPs, with and without a CYC.
+ */
+START_TEST(code_that_was_followed_before_has_the_times_of_its_packets)
+{
+	enum { ROUNDS = 16 };
+	uint64_t time = SAMPLE_START, times[ROUNDS];
+
+	begin_with_cycles();
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
-	pt_packets_add(&run.packets, &cycles);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		uint64_t cycles = i % 4 == 3 ? 0 : 5 + i * i;
+
+		times[i] = time += cycles;
+		add_padding(i % 3 == 1);
+		if (cycles)
+			add_cycles(cycles);
+		add_padding(i % 5 == 2);
+		if (i % 3 == 2)
+			add_tip(SAMPLE_WORK + 5, i % 2 ? pt_ipc_update_16 : pt_ipc_full);
+		pt_packets_tnt(&run.packets, i % 3 == 2 ? "t" : "tt");
+	}
+	finish_with_padding();
+	ck_assert_uint_eq(run.count, 3 * ROUNDS + 2);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		expect_at(3 * i + 2, i ? times[i - 1] : SAMPLE_START, BRANCH_CALL, SAMPLE_WORK,
+			  SAMPLE_LEAF);
+		expect_at(3 * i + 3, times[i], BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+		expect_at(3 * i + 4, times[i], BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+	}
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* main() calls work() twice: the same bits lead to different callers. */
+START_TEST(bits_that_were_followed_before_return_to_their_own_callers)
+{
+	static const char *const bits[] = { "tt", "tt", "tnt", "tt", "tt", "tnt" };
+	enum { ROUNDS = 5, PACKETS = 6, EVENTS = 22 };
+
+	begin_with_cycles();
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		pt_packets_pge(&run.packets, SAMPLE_MAIN);
+		for (unsigned k = 0; k < PACKETS; k++) {
+			add_cycles(7);
+			pt_packets_tnt(&run.packets, bits[k]);
+		}
+		pt_packets_pgd(&run.packets, 0);
+	}
+	add_padding(50);
+	finish_with_padding();
+	ck_assert_uint_eq(run.count, ROUNDS * EVENTS);
+	for (size_t i = 0, at = 0; i < ROUNDS; i++) {
+		uint64_t time = SAMPLE_START + 7 * PACKETS * i;
+
+		expect(at++, BRANCH_NONE, 0, SAMPLE_MAIN);
+		expect_at(at++, time, BRANCH_CALL, SAMPLE_MAIN, SAMPLE_WORK);
+		for (unsigned k = 0; k < PACKETS; k++) {
+			uint64_t back = SAMPLE_MAIN + (k < 3 ? 5 : 10);
+
+			expect_at(at++, time, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+			time += 7;
+			expect_at(at++, time, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+			if (bits[k][1] == 't') {
+				expect_at(at++, time, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+				continue;
+			}
+			expect_at(at++, time, BRANCH_RETURN, SAMPLE_WORK + 7, back);
+			if (k == 2)
+				expect_at(at++, time, BRANCH_CALL, back, SAMPLE_WORK);
+		}
+		expect(at++, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	}
+}
+END_TEST
+
+/*
+ * The next MTC is far away.  The first AUX record, 700 ticks after the TSC, reports 1000 cycles,
+ * and the second one 500 more.
+ */
+START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
+{
+	size_t reported;
+
+	begin_with_cycles();
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	add_cycles(1000);
 	pt_packets_tnt(&run.packets, "t");
 	reported = pt_packets_size(&run.packets);
 	stamp(SAMPLE_START + 700);
 	perf_data_add_aux_event(&run.data, 0, reported, 0);
-	pt_packets_add(&run.packets, &few);
+	add_cycles(500);
 	pt_packets_tnt(&run.packets, "nt");
 	stamp(SAMPLE_START + 5000);
 	perf_data_add_aux_event(&run.data, reported, pt_packets_size(&run.packets) - reported, 0);
 	finish();
-	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
-	ck_assert_uint_eq(run.events[3].time, SAMPLE_START + 700);
-	expect(4, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
-	ck_assert_uint_eq(run.events[4].time, SAMPLE_START + 1500);
+	expect_at(3, SAMPLE_START + 700, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect_at(4, SAMPLE_START + 1500, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
 }
 END_TEST
 
@@ -199,6 +319,8 @@ int main(void)
 	TCase *all = tcase_create("pt_stream_time");
 
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 2);
+	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
+	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
 	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);

@@ -42,11 +42,11 @@ static const struct run *find(uint64_t id, uint64_t target)
 static void keep(uint64_t id, unsigned branches)
 {
 	struct run_branch list[RUN_BRANCHES] = { 0 };
-	struct run run = { .id = id, .to = run_id_node(id) + 1, .count = branches & 15 };
+	struct run run = { .id = id, .to = run_id_node(id) + 1, .count = (uint8_t)branches };
 
 	for (unsigned i = 0; i < branches; i++)
 		list[i].insns = (uint32_t)id + i;
-	run_memo_keep(&memo, &run, 0, list);
+	run_memo_keep(&memo, &run, list);
 }
 
 START_TEST(a_key_has_the_first_bits_and_no_others)

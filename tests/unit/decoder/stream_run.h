@@ -14,7 +14,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define EVENTS_MAX 64
+#define EVENTS_MAX 128
 
 /* Offset in a file: the usual offsets fit in 32 bits. */
 #define FAR (UINT64_C(1) << 32)
