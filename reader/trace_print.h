@@ -20,9 +20,9 @@ void trace_print_name(FILE *out, const struct trace_record *record);
 
 /*
  * Builds the slices of a trace's duration events, and checks that they are sound: balanced per
- * thread, with times that do not go back; and that Perfetto shows them all: at most 512 open at a
- * time (it drops deeper slices and then closes the wrong ones), no slice partly in a complete event
- * (trace_processor's SliceTracker).
+ * thread, with times that go back only at begins of slices that have ended; and that Perfetto shows
+ * them all: at most 512 open at a time (it drops deeper slices and then closes the wrong ones), no
+ * slice partly in a complete event (trace_processor's SliceTracker).
  */
 
 struct trace_slices {
@@ -31,6 +31,7 @@ struct trace_slices {
 	size_t count, room;
 	bool keep;      /* for trace_slices_print() */
 	uint64_t total; /* slices begun */
+	size_t events;  /* begins, ends and complete events */
 	size_t deepest; /* most slices open on one thread */
 };
 
@@ -38,7 +39,7 @@ struct trace_slices {
 void trace_slices_add(struct trace_slices *slices, struct trace_record *record);
 
 /* Returns 0; -1 with err filled: a slice of some thread never ends. */
-int trace_slices_finish(const struct trace_slices *slices, struct error *err);
+int trace_slices_finish(struct trace_slices *slices, struct error *err);
 
 /*
  * Print one line per slice: `pid/tid depth begin_ns end_ns name key=value...`, sorted by pid, tid

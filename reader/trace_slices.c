@@ -5,6 +5,10 @@
 #include "reader/trace_print.h"
 
 #define DEPTH_MAX 512
+#define TOO_DEEP  "more than 512 slices are open, and Perfetto drops it"
+
+/* An end has no begin before it, and none after it with an earlier time; or the other way round. */
+#define UNMATCHED "ends without a begin on %" PRIu64 "/%" PRIu64
 
 struct slice_thread {
 	struct trace_ids ids;
@@ -19,15 +23,27 @@ struct slice_thread {
 	size_t depth, room;
 	size_t begun; /* open slices that are not complete events */
 	bool late;    /* complete events follow their child slices: they are not in `open` */
+	/* Ends whose begins follow, with earlier times; and open slices begun so, outermost first.
+	 */
+	struct early_end {
+		uint64_t time;
+		size_t order;
+		char *text; /* owned: args */
+	} * early;          /* owned */
+	size_t early_count, early_room;
+	size_t *begins; /* owned: indices of struct read_slice */
+	size_t begin_count, begin_room;
+	size_t deepest; /* most slices open since `early` was empty */
 	UT_hash_handle hh;
 };
 
 struct read_slice {
 	struct trace_ids ids;
 	uint64_t begin, end;
-	size_t depth, order;
-	bool complete; /* its depth is found after sorting */
-	char *text;    /* owned: name and args, escaped */
+	size_t depth;
+	size_t order,
+		end_order; /* of its events in the trace; a complete event's `end_order` is 0 */
+	char *text;        /* owned: name and args, escaped */
 };
 
 /* Returns `begin` (NULL: the record's name) and the record's arguments; the caller frees it. */
@@ -46,8 +62,7 @@ static char *describe(const char *begin, const struct trace_record *record)
 }
 
 /* Returns the slice's index. */
-static size_t add_slice(struct trace_slices *slices, const struct trace_record *record,
-			size_t depth)
+static size_t add_slice(struct trace_slices *slices, const struct trace_record *record)
 {
 	bool complete = record->type == EVENT_COMPLETE;
 
@@ -60,9 +75,7 @@ static size_t add_slice(struct trace_slices *slices, const struct trace_record *
 		.ids = record->thread,
 		.begin = record->time,
 		.end = complete ? record->id : record->time,
-		.depth = depth,
-		.order = slices->count,
-		.complete = complete,
+		.order = slices->events,
 		.text = describe(NULL, record),
 	};
 	return slices->count++;
@@ -109,14 +122,55 @@ static void move_to(struct slice_thread *thread, struct trace_record *record)
 				     "Perfetto cuts it");
 }
 
+/* End a slice.  Perfetto adds an end's arguments to those of the begin. */
+static void set_end(struct trace_slices *slices, size_t index, const struct early_end *end)
+{
+	struct read_slice *slice;
+	char *text = slices->keep ? NULL : end->text;
+
+	if (slices->keep) {
+		slice = &slices->slices[index];
+		slice->end = end->time;
+		slice->end_order = end->order;
+		text = slice->text;
+		slice->text = alloc_text("%s%s", text, end->text);
+		free(end->text);
+	}
+	free(text);
+}
+
+/* Readers sort events by time, so an end can precede its begin. */
+static void end_early(struct slice_thread *thread, struct trace_record *record,
+		      const struct early_end *end)
+{
+	*ARRAY_ADD(thread->early, thread->early_count, thread->early_room) = *end;
+	if (++thread->deepest > DEPTH_MAX)
+		trace_refuse(record, TOO_DEEP);
+}
+
+/* The thread's begins that are earlier than their ends belong to these. Returns how many do not. */
+static size_t match_early(struct trace_slices *slices, struct slice_thread *thread)
+{
+	size_t count = MIN(thread->begin_count, thread->early_count);
+	size_t others = thread->begin_count + thread->early_count - 2 * count;
+
+	for (size_t i = 0; i < count; i++)
+		set_end(slices, thread->begins[thread->begin_count - 1 - i], &thread->early[i]);
+	for (size_t i = count; i < thread->early_count; i++)
+		free(thread->early[i].text);
+	slices->deepest = MAX(slices->deepest, thread->deepest);
+	thread->begin_count = thread->early_count = thread->deepest = 0;
+	return others;
+}
+
 static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 		      struct trace_record *record)
 {
-	struct read_slice *slice;
-	char *text;
+	const struct early_end end = { record->time, slices->events,
+				       slices->keep ? describe("", record) : NULL };
 
 	if (!thread->begun) {
-		trace_complain(record, "end without a begin");
+		end_early(thread, record, &end);
 		return;
 	}
 	while (innermost(thread)->complete) {
@@ -125,14 +179,25 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 		pop_open(thread);
 	}
 	pop_open(thread);
-	if (!slices->keep)
-		return;
-	slice = &slices->slices[thread->open[thread->depth].index];
-	slice->end = record->time;
-	/* Perfetto adds an end's arguments to those of the begin. */
-	text = describe(slice->text, record);
-	free(slice->text);
-	slice->text = text;
+	set_end(slices, thread->open[thread->depth].index, &end);
+}
+
+/* Take a begin or end whose time goes back.  Returns whether an end preceded its begin. */
+static bool take_earlier(struct trace_slices *slices, struct slice_thread *thread,
+			 struct trace_record *record)
+{
+	if (!thread->early_count)
+		return false;
+	if (record->type == EVENT_BEGIN)
+		*ARRAY_ADD(thread->begins, thread->begin_count, thread->begin_room) =
+			add_slice(slices, record);
+	else if (thread->begin_count)
+		set_end(slices, thread->begins[--thread->begin_count],
+			&(struct early_end){ record->time, slices->events,
+					     slices->keep ? describe("", record) : NULL });
+	else
+		return false;
+	return true;
 }
 
 /* Open the slice of a begin or complete event. */
@@ -150,12 +215,13 @@ static void open_slice(struct trace_slices *slices, struct slice_thread *thread,
 					     "drops it");
 		slice.end = record->id;
 	}
-	slice.index = add_slice(slices, record, complete ? 0 : thread->depth);
+	slice.index = add_slice(slices, record);
 	if (thread->depth >= DEPTH_MAX)
-		trace_refuse(record, "more than 512 slices are open, and Perfetto drops it");
+		trace_refuse(record, TOO_DEEP);
 	*ARRAY_ADD(thread->open, thread->depth, thread->room) = slice;
 	thread->begun += !complete;
 	slices->deepest = MAX(slices->deepest, thread->depth);
+	thread->deepest = MAX(thread->deepest, thread->depth);
 	if (complete && thread->late)
 		pop_open(thread);
 }
@@ -170,6 +236,12 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 	    record->type != EVENT_COMPLETE)
 		return;
 	HASH_FIND_OR_ADD(slices->threads, ids, &record->thread, thread);
+	slices->events++;
+	if (record->type != EVENT_COMPLETE && record->time < thread->last_time &&
+	    take_earlier(slices, thread, record))
+		return;
+	if (thread->begin_count && record->time >= thread->last_time && match_early(slices, thread))
+		trace_complain(record, UNMATCHED, record->thread.pid, record->thread.tid);
 	move_to(thread, record);
 	if (record->type == EVENT_COMPLETE) {
 		open_slice(slices, thread, record);
@@ -187,10 +259,12 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 		end_slice(slices, thread, record);
 }
 
-int trace_slices_finish(const struct trace_slices *slices, struct error *err)
+int trace_slices_finish(struct trace_slices *slices, struct error *err)
 {
-	for (const struct slice_thread *thread = slices->threads; thread;
-	     thread = thread->hh.next) {
+	for (struct slice_thread *thread = slices->threads; thread; thread = thread->hh.next) {
+		if (match_early(slices, thread))
+			return error_set(err, ERROR_FORMAT, UNMATCHED, thread->ids.pid,
+					 thread->ids.tid);
 		if (thread->begun)
 			return error_set(err, ERROR_FORMAT,
 					 "%zu durations of %" PRIu64 "/%" PRIu64 " never end",
@@ -215,7 +289,12 @@ static int by_order(const void *left, const void *right)
 	return compare_threads(a, b) ?: COMPARE(a->begin, b->begin) ?: COMPARE(a->order, b->order);
 }
 
-/* A complete event lies inside of all slices before it that end after its begin. */
+static bool ends_before(const struct read_slice *a, const struct read_slice *b)
+{
+	return a->end != b->begin ? a->end < b->begin : a->end_order < b->order;
+}
+
+/* A slice lies inside of all slices before it that end after its begin. */
 static void find_depths(struct trace_slices *slices)
 {
 	struct read_slice *all = slices->slices;
@@ -224,10 +303,9 @@ static void find_depths(struct trace_slices *slices)
 	for (size_t i = 0; i < slices->count; i++) {
 		if (i && compare_threads(&all[i - 1], &all[i]) != 0)
 			depth = 0;
-		while (depth && all[open[depth - 1]].end <= all[i].begin)
+		while (depth && ends_before(&all[open[depth - 1]], &all[i]))
 			depth--;
-		if (all[i].complete)
-			all[i].depth = depth;
+		all[i].depth = depth;
 		open[depth++] = i;
 	}
 	free(open);
@@ -252,7 +330,10 @@ void trace_slices_release(struct trace_slices *slices)
 {
 	struct slice_thread *thread;
 
-	HASH_FREE_ALL(slices->threads, thread, free(thread->open));
+	for (thread = slices->threads; thread; thread = thread->hh.next)
+		match_early(slices, thread);
+	HASH_FREE_ALL(slices->threads, thread, free(thread->open); free(thread->early);
+		      free(thread->begins));
 	for (size_t i = 0; i < slices->count; i++)
 		free(slices->slices[i].text);
 	free(slices->slices);

@@ -49,7 +49,7 @@ START_TEST(damage_is_named)
 	ck_assert_str_eq(with(BEGIN, 0x0002000001020024), "name: string 2 is not defined");
 	/* seeds.md: a reference that is not defined is an error */
 	ck_assert_str_eq(with(BEGIN, 0x0001000002020024), "thread 2 is not defined");
-	ck_assert_str_eq(with(BEGIN, 0x0001000001030024), "end without a begin");
+	ck_assert_str_eq(with(BEGIN, 0x0001000001030024), "ends without a begin on 10/11");
 	ck_assert_str_eq(with(END, 0x0000000001020024), "2 durations of 10/11 never end");
 	ck_assert_str_eq(with(END + 1, 4), "time goes back from 5 to 4 on 10/11");
 	ck_assert_str_eq(with(BEGIN, 0x0001000001020004), "record of 0 words at offset 0x50");
