@@ -86,6 +86,12 @@ void timestamp_group_watch(struct timestamp_group *group)
 	group->floor = cut > group->distributed ? cut - group->distributed : 0;
 }
 
+void timestamp_group_switch(struct timestamp_group *group)
+{
+	group->switched = true;
+	timestamp_group_set_since(group, UINT64_MAX);
+}
+
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
 				   const struct slice_detail *detail)
 {

@@ -124,12 +124,17 @@ static void emit_events(struct timestamp_group *group, const struct slice_event 
 	group->emitted += count;
 }
 
+void timestamp_group_set_since(const struct timestamp_group *group, uint64_t perf_time)
+{
+	slice_sink_since(group->owner->machine->sink, group->owner->track, perf_time);
+}
+
 /* Emit the segments that ended within the first events. Returns the number of their events. */
 static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *group, size_t count)
 {
-	size_t passed = 0, left = 0;
+	size_t passed = 0, left = 0, last = group->cut_count - 1;
 
-	for (size_t i = 0; i < group->cut_count; i++) {
+	for (size_t i = 0; i <= last; i++) {
 		struct group_cut cut = group->cuts[i];
 
 		if (cut.at > count) {
@@ -141,6 +146,8 @@ static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *gr
 		timestamp_group_emit_outer(group, cut.outer);
 		slice_sink_flush(group->owner->machine->sink, group->owner->track);
 		passed = cut.at;
+		if (i == last && !group->switched)
+			timestamp_group_set_since(group, group->events[passed - 1].time);
 	}
 	group->cut_count = left;
 	return passed;
@@ -240,11 +247,14 @@ bool timestamp_group_cut(struct timestamp_group *group, int64_t time, uint32_t i
 		*ARRAY_ADD(group->cuts, group->cut_count, group->cut_room) =
 			(struct group_cut){ group->count, group->outer.count };
 		timestamp_group_watch(group);
+		group->switched = false;
 		return true;
 	}
 	timestamp_group_flush(group, time, insns);
 	timestamp_group_emit_deferred(group);
 	slice_sink_flush(group->owner->machine->sink, group->owner->track);
+	timestamp_group_set_since(group, callstack_perf_time(group->owner->machine, time));
+	group->switched = false;
 	return false;
 }
 

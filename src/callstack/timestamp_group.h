@@ -74,6 +74,7 @@ struct timestamp_group {
 	bool has_inlined, has_mark;
 	bool has_gap;      /* one of the calls is a gap */
 	bool in_gap;       /* the last gap is still open */
+	bool switched;     /* another stack began in the segment: see timestamp_group_switch() */
 	size_t watched;    /* 1 + the watched event's index in the group; 0: its time is known */
 	size_t floor;      /* the first event, within the group, of the watched event's segment */
 	size_t unresolved; /* of `outer`: later ones may begin with a watched event */
@@ -174,6 +175,12 @@ void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 void timestamp_group_watch(struct timestamp_group *group);
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
 				   const struct slice_detail *detail);
+
+/* The segment has another stack from now on, whose unseen callers begin later than others. */
+void timestamp_group_switch(struct timestamp_group *group);
+
+/* The segment that begins now, or the thread, has its first unseen callers at `perf_time`. */
+void timestamp_group_set_since(const struct timestamp_group *group, uint64_t perf_time);
 
 /* The thread has run for `cycles` more, and `insns` in all: spread the cycles over these. */
 void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles);

@@ -116,6 +116,13 @@ void output_format_close(const struct output_format *format, struct format_outpu
 /* Room for a slice in any format: a name and a path of 32,000 bytes each, escaped. */
 #define SLICE_BYTES_SHIFT 18
 
+/* Returns whether an event belongs to slices that were begun long ago; see struct slice_sink. */
+static bool is_late(const struct slice_event *event)
+{
+	return event->kind == SLICE_LATE ||
+	       (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_DEFERRED);
+}
+
 /*
  * Emit the end of an open slice at the time of the thread's last event; drop other events. The
  * amount decoded after the limit depends on the number of threads, so it must not be visible.
@@ -126,8 +133,10 @@ static void emit_end(const struct slice_limit *limit, struct track *track,
 	struct slice_event end = *event;
 
 	limit->output->cut = true;
-	end.time = track->limit_time;
-	if (event->kind == SLICE_BEGIN)
+	end.time = MIN(track->limit_time, event->time);
+	if (is_late(event))
+		slice_sink_emit(limit->next, track, event, NULL);
+	else if (event->kind == SLICE_BEGIN)
 		track->left_out++;
 	else if (event->kind == SLICE_END && track->left_out)
 		track->left_out--;
@@ -153,7 +162,7 @@ static void limit_events(const struct slice_sink *sink, void *context,
 		}
 		part.count += (size_t)(room >> SLICE_BYTES_SHIFT);
 		part.count = MIN(part.count, batch->count - at);
-		track->limit_time = part.events[part.count - 1].time;
+		track->limit_time = MAX(track->limit_time, part.events[part.count - 1].time);
 		limit->next->events(limit->next, track, &part);
 	}
 }

@@ -155,6 +155,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		c.marker = *c.next;
 		c.marker.events = mark_levels;
 		c.marker.flush = c.next->flush ? flush_marked : NULL;
+		c.marker.since = NULL;
 		c.marker.context = &c;
 		c.pipeline.machine->sink = &c.marker;
 		status = feed_text(&c, in, &script, report, err);

@@ -96,6 +96,8 @@ struct call_thread {
 	uint32_t cut;          /* path of calls deeper than max_stack, if any */
 	/* For the reader: begun slices, observed calls, and ns outside traced code. */
 	uint64_t slices, calls, untraced;
+	/* Of a part with late slices: the time of their begin, and ns of callees before others. */
+	uint64_t since, passed;
 };
 
 struct call_tree {
@@ -271,6 +273,32 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		thread->deepest = call_thread_depth(thread);
 }
 
+/* A slice ends whose begin comes late: begin it around all slices since then. */
+CALL_TREE_INLINE void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
+					   const struct slice_event *end,
+					   const struct call_rules *rules)
+{
+	const struct slice_event begin = { .time = end->ip, .symbol = end->symbol };
+	uint64_t callees = thread->open->own.ns;
+
+	if (end->ip == thread->since) {
+		callees += thread->passed;
+		thread->passed = 0;
+	}
+	call_tree_begin(tree, thread, &begin, NULL, rules);
+	thread->top->own.ns = callees;
+	thread->open->own.ns = 0;
+}
+
+/* A part with late slices begins or ends; see struct slice_sink. */
+CALL_TREE_INLINE void call_tree_part(struct call_thread *thread, const struct slice_event *event)
+{
+	thread->top = thread->open;
+	thread->open->own.ns = 0;
+	thread->since = event->time;
+	thread->passed = event->ip;
+}
+
 CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *thread,
 				    const struct slice_event *event, const struct call_rules *rules)
 {
@@ -323,8 +351,15 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		if (rules->sums == SUMS_NONE)
 			own = &unused;
 
-		if (event->kind == SLICE_INSTANT)
+		if (event->kind >= SLICE_INSTANT) {
+			if (event->kind == SLICE_LATE)
+				call_tree_part(thread, event);
 			continue;
+		}
+		if (rules->sums == SUMS_OWN_TIMES && thread->top == thread->open &&
+		    event->order == SLICE_ORDER_DEFERRED && event->kind == SLICE_END &&
+		    event->symbol)
+			call_tree_begin_late(tree, thread, event, rules);
 		if (rules->sums == SUMS_ALL) {
 			own->ns += event->time - thread->now.ns;
 			thread->now.ns = event->time;

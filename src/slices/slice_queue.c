@@ -27,7 +27,9 @@ struct slice_queue {
 		/* The events of a batch, or a flush. */
 		struct queue_span {
 			void *track;
-			size_t count;        /* 0: a flush */
+			size_t count;        /* 0: no batch */
+			bool since;          /* of since(), not of flush() */
+			uint64_t time;       /* of since() */
 			bool details, plain; /* of the batch */
 		} spans[EVENTS];
 		size_t event_count, span_count;
@@ -61,6 +63,8 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 
 		if (span->count)
 			next->events(next, span->track, &batch);
+		else if (span->since)
+			slice_sink_since(next, span->track, span->time);
 		else
 			slice_sink_flush(next, span->track);
 		events += span->count;
@@ -248,6 +252,18 @@ static void queue_flush(const struct slice_sink *sink, void *track)
 		slice_sink_flush(queue->next, track);
 }
 
+static void queue_since(const struct slice_sink *sink, void *track, uint64_t time)
+{
+	struct slice_queue *queue = sink->context;
+	struct queue_block *block = find_room(queue);
+
+	if (block)
+		block->spans[block->span_count++] =
+			(struct queue_span){ .track = track, .since = true, .time = time };
+	else
+		slice_sink_since(queue->next, track, time);
+}
+
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
 				     const uint64_t *slices, struct workers *workers)
 {
@@ -264,9 +280,11 @@ struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct
 	queue->sink = (struct slice_sink){
 		.events = queue_events,
 		.flush = queue_flush,
+		.since = queue_since,
 		.context = queue,
 		.details = next->details,
 		.folded = next->folded,
+		.late = next->late,
 	};
 	return queue;
 }

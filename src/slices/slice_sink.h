@@ -56,12 +56,13 @@ struct slice_detail {
 	};
 };
 
-enum slice_event_kind { SLICE_BEGIN, SLICE_END, SLICE_INSTANT };
+/* A sink with `late` also gets SLICE_LATE. */
+enum slice_event_kind { SLICE_BEGIN, SLICE_END, SLICE_INSTANT, SLICE_LATE };
 
 /* Sort key of events with equal times; the next key is arrival. */
 enum slice_order {
 	SLICE_ORDER_WHOLE = -2, /* end of a slice whose begin is the previous event of the batch */
-	SLICE_ORDER_DEFERRED = -1, /* emitted late: encloses all earlier events */
+	SLICE_ORDER_DEFERRED = -1, /* emitted late: encloses all earlier events; see also `late` */
 	SLICE_ORDER_PLAIN = 0,
 	/*
 	 * Emitted late: SLICE_ORDER_PLAIN + N sorts after N plain begins of its time, and encloses
@@ -103,10 +104,24 @@ struct slice_sink {
 	 * open. NULL: the sink needs events in order of time.
 	 */
 	void (*flush)(const struct slice_sink *sink, void *track);
+	/*
+	 * Until the next flush, slices of this track that are found late begin at `time` (ns);
+	 * UINT64_MAX, and before the first call: at any time. NULL: not needed.
+	 */
+	void (*since)(const struct slice_sink *sink, void *track, uint64_t time);
 	void *context;  /* of the implementation; borrowed */
 	bool details;   /* the sink uses insns, cycles and callers: emit them */
 	bool folded;    /* the sink uses `folded` and `folded_time` of ends */
 	bool immediate; /* events must be emitted as soon as they are known */
+	/*
+	 * In order of time, but the sink also takes slices late. A SLICE_LATE begins a part of a
+	 * track whose first slices come at its end; `ip` is the time (ns) of those that ended
+	 * before. An end without an open slice is of such a slice. It has SLICE_ORDER_DEFERRED, its
+	 * symbol, and in `ip` the time of its begin. At last, the begins of these slices come,
+	 * outermost first, and all other slices that begin and end at such a time; these begins
+	 * have SLICE_ORDER_DEFERRED. Another SLICE_LATE ends the part.
+	 */
+	bool late;
 };
 
 /* Returns an event's detail, borrowed from the batch; may be NULL. */
@@ -140,6 +155,12 @@ static inline void slice_sink_emit_whole(const struct slice_sink *sink, void *tr
 	};
 
 	sink->events(sink, track, &(struct slice_batch){ pair, 2, NULL, false });
+}
+
+static inline void slice_sink_since(const struct slice_sink *sink, void *track, uint64_t time)
+{
+	if (sink->since)
+		sink->since(sink, track, time);
 }
 
 static inline void slice_sink_flush(const struct slice_sink *sink, void *track)

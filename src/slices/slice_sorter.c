@@ -18,8 +18,20 @@ struct sorter_track {
 	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
-	uint64_t depth;     /* open slices, including omitted ones */
-	uint64_t last_time; /* ns; of the last event emitted */
+	uint64_t since; /* see struct slice_sink */
+	bool waits;     /* slices can be found late at any time */
+	/*
+	 * A segment whose later slices are already emitted, if the next sink takes slices late: the
+	 * first `held` records, up to the time `hold`, are not.
+	 */
+	bool parted, ends;
+	uint64_t hold;
+	size_t held, held_open; /* of these, slices still open after `hold` */
+	size_t orphans;         /* ends of held or late slices so far, including omitted ones */
+	size_t left_out;        /* of these, the outermost ones, which are too deep */
+	size_t deepest;         /* maximum number of slices around each other, with orphans */
+	uint64_t depth;         /* open slices, including omitted ones */
+	uint64_t last_time;     /* ns; of the last event emitted */
 };
 
 static inline struct slice_event *records_of(const struct sorter_track *track)
@@ -51,20 +63,52 @@ static void emit_events(const struct sorter_track *track, const struct slice_eve
 	next->events(next, track->next_track, &batch);
 }
 
+/* Emit the end of a slice whose begin comes late. A slice around `limit` others is omitted. */
+static void emit_orphan(struct sorter_track *track, struct slice_event *end)
+{
+	end->order = SLICE_ORDER_DEFERRED;
+	end->ip = track->orphans++ < track->held_open ? track->hold : track->since;
+	if (track->deepest < track->sorter->depth) {
+		track->deepest++;
+		emit_events(track, end, 1);
+	} else {
+		track->left_out++;
+		track->sorter->too_deep++;
+	}
+}
+
+/* Part of the depth that is left to late slices, around deep recursions. */
+#define LATE_SHARE 8
+
 /* Emit a record; change or drop it if necessary. */
 static void emit_checked(struct sorter_track *track, const struct slice_event *record)
 {
 	struct slice_sorter *sorter = track->sorter;
 	struct slice_event event = *record;
+	size_t most = sorter->depth;
 
 	if (event.time < track->last_time)
 		sorter->backward++;
 	else
 		track->last_time = event.time;
 	event.time = track->last_time;
-	event.order = SLICE_ORDER_PLAIN;
+	event.order =
+		track->ends && event.kind == SLICE_BEGIN ? SLICE_ORDER_DEFERRED : SLICE_ORDER_PLAIN;
+	if (track->parted && !track->ends) {
+		if (event.kind == SLICE_END && !track->depth) {
+			emit_orphan(track, &event);
+			return;
+		}
+		most -= most / LATE_SHARE;
+		if (event.kind == SLICE_BEGIN && track->depth < most)
+			track->deepest = MAX(track->deepest, track->depth + 1);
+	}
+	if (track->ends && event.kind == SLICE_BEGIN && track->left_out) {
+		track->left_out--;
+		return;
+	}
 	/* Formats write an instant as a slice without length, so it needs a level. */
-	if (event.kind != SLICE_END && track->depth >= sorter->depth) {
+	if (event.kind != SLICE_END && track->depth >= most) {
 		track->depth += event.kind == SLICE_BEGIN;
 		sorter->too_deep++;
 		return;
@@ -74,7 +118,7 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 		sorter->unmatched_ends++;
 		return;
 	}
-	if (event.kind == SLICE_END && --track->depth >= sorter->depth)
+	if (event.kind == SLICE_END && --track->depth >= most)
 		return;
 	emit_events(track, &event, 1);
 }
@@ -88,6 +132,9 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 {
 	uint64_t depth = track->depth, most = track->sorter->depth;
 	size_t valid = 0;
+
+	if (track->parted)
+		most = track->deepest;
 
 	if (records->time < track->last_time)
 		return 0;
@@ -109,7 +156,7 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 static void emit_sorted(struct sorter_track *track, const struct slice_event *records, size_t count)
 {
 	while (count) {
-		size_t valid = records->order == SLICE_ORDER_PLAIN
+		size_t valid = records->order == SLICE_ORDER_PLAIN && !track->ends
 				       ? count_valid(track, records, count)
 				       : 0;
 
@@ -133,7 +180,7 @@ static void emit_one(struct sorter_track *track, size_t at)
  */
 static size_t skip_ends(const struct sorter_track *track, size_t at, size_t end)
 {
-	uint64_t depth = track->depth;
+	uint64_t depth = track->parted && !track->ends ? UINT64_MAX : track->depth;
 	size_t ends = at;
 
 	for (; at < end; at++) {
@@ -209,12 +256,12 @@ static size_t end_of_plain(const struct sorter_track *track, size_t begin)
 	return end;
 }
 
-/* Emit the sorted records: most are SLICE_ORDER_PLAIN. */
-static void pass_sorted(struct sorter_track *track)
+/* Emit the sorted records at `begin` and after: most are SLICE_ORDER_PLAIN. */
+static void pass_sorted(struct sorter_track *track, size_t begin)
 {
 	const struct slice_event *records = records_of(track);
 
-	for (size_t begin = 0, left = 0, end; begin < track->count; begin = end) {
+	for (size_t left = begin, end; begin < track->count; begin = end) {
 		end = end_of_plain(track, begin);
 		if (end > begin) {
 			emit_sorted(track, records + begin, end - begin);
@@ -303,11 +350,98 @@ static void merge_runs(struct sorter_track *track)
 	}
 }
 
-static void flush_track(struct sorter_track *track)
+/* ---- Slices that need not wait for late ones ----------------------------- */
+
+static void emit_late(struct sorter_track *track, uint64_t passed)
+{
+	const struct slice_event event = { .time = track->since, .ip = passed, .kind = SLICE_LATE };
+
+	emit_events(track, &event, 1);
+}
+
+/*
+ * Begin to emit a segment in parts. Its first records, which late slices enclose, wait for these.
+ * Does nothing if all records have one time.
+ */
+static void begin_parts(struct sorter_track *track)
+{
+	const struct slice_event *records = records_of(track);
+	uint64_t hold = records->time, passed = 0;
+	size_t held = 0, open = 0;
+
+	track->parted = records[track->count - 1].time > hold;
+	track->waits = !track->parted;
+	if (track->waits)
+		return;
+	for (; records[held].time == hold; held++) {
+		if (records[held].kind == SLICE_BEGIN)
+			open++;
+		else if (open)
+			open--;
+		else
+			passed = hold - track->since;
+	}
+	track->hold = hold;
+	track->held = held;
+	track->held_open = open;
+	track->orphans = track->left_out = track->deepest = 0;
+	emit_late(track, passed);
+}
+
+/* Emit the segment's records, except for the first ones. */
+static void emit_part(struct sorter_track *track)
 {
 	merge_runs(track);
-	pass_sorted(track);
+	if (!track->parted)
+		begin_parts(track);
+	if (!track->parted)
+		return;
+	while (track->held < track->count && records_of(track)[track->held].time <= track->hold)
+		track->held++;
+	pass_sorted(track, track->held);
+	track->count = track->held;
+	track->runs[0] = 0;
+	track->run_count = 1;
+}
+
+/* Returns the slices of a parted segment that have not ended. */
+static int64_t count_open(const struct sorter_track *track)
+{
+	const struct slice_event *records = records_of(track);
+	int64_t open = (int64_t)(track->depth - track->orphans);
+
+	for (size_t i = 0; i < track->held; i++)
+		open += records[i].kind == SLICE_BEGIN ? 1 : -1;
+	return open;
+}
+
+/* Emit the late slices of a parted segment, and those that wait for them. */
+static void end_parts(struct sorter_track *track)
+{
+	uint64_t last_time = track->last_time;
+
+	track->ends = true;
+	track->last_time = 0;
+	pass_sorted(track, 0);
+	emit_late(track, 0);
+	track->parted = track->ends = false;
+	track->last_time = last_time;
+	track->depth = track->held = 0;
+}
+
+static void flush_track(struct sorter_track *track)
+{
+	if (track->parted) {
+		emit_part(track);
+		if (track->depth || count_open(track) > 0)
+			return;
+		end_parts(track);
+	} else {
+		merge_runs(track);
+		pass_sorted(track, 0);
+	}
 	track->plain_from = 0;
+	track->waits = true;
 	arena_release(&track->texts);
 	track->count = track->run_count = track->detail_count = track->full = 0;
 }
@@ -316,6 +450,16 @@ static void sorter_flush(const struct slice_sink *sink, void *track)
 {
 	(void)sink;
 	flush_track(track);
+}
+
+static void sorter_since(const struct slice_sink *sink, void *track_, uint64_t time)
+{
+	struct sorter_track *track = track_;
+
+	(void)sink;
+	track->waits = time == UINT64_MAX;
+	if (!track->waits)
+		track->since = time;
 }
 
 /* ---- In ------------------------------------------------------------------ */
@@ -348,8 +492,13 @@ static uint32_t keep_detail(struct sorter_track *track, const struct slice_detai
 
 static void make_record_room(struct sorter_track *track)
 {
-	size_t step;
+	size_t step, part = SIZE_MAX;
 
+	if (track->sorter->next->late && !track->waits && (track->parted || !track->depth)) {
+		if (track->count - track->held >= track->sorter->part)
+			emit_part(track);
+		part = track->held + track->sorter->part;
+	}
 	if (track->count >= track->sorter->limit) {
 		flush_track(track);
 		track->sorter->split++;
@@ -358,7 +507,7 @@ static void make_record_room(struct sorter_track *track)
 	step = track->count - track->count % STEP + STEP;
 	if (track->count && track->count % STEP == 0)
 		leave_step(track, track->count - STEP, track->count, track->detail_count);
-	track->full = MIN(track->records.room, MIN(step, track->sorter->limit));
+	track->full = MIN(MIN(track->records.room, part), MIN(step, track->sorter->limit));
 }
 
 /* Returns an event with its sort keys. A slice never ends before it begins. */
@@ -454,12 +603,14 @@ void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *nex
 		.next = next,
 		.diag = diag,
 		.limit = SLICE_SORTER_LIMIT,
+		.part = SLICE_SORTER_PART,
 		.depth = SLICE_SORTER_DEPTH,
 	};
 	sorter->last = &sorter->first;
 	sorter->sink = (struct slice_sink){
 		.events = sorter_events,
 		.flush = sorter_flush,
+		.since = sorter_since,
 		.context = sorter,
 		.details = next->details,
 	};
@@ -487,6 +638,7 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 
 	track->sorter = sorter;
 	track->next_track = next_track;
+	track->waits = true;
 	*sorter->last = track;
 	sorter->last = &track->next;
 	return track;
@@ -524,10 +676,12 @@ void slice_sorter_finish(struct slice_sorter *sorter)
 {
 	for (struct sorter_track *track = sorter->first; track; track = track->next) {
 		flush_track(track);
-		while (track->depth)
+		while (track->depth || (track->parted && count_open(track) > 0))
 			emit_checked(track, &(struct slice_event){ .time = track->last_time,
 								   .kind = SLICE_END,
 								   .flags = SLICE_CUT });
+		if (track->parted)
+			flush_track(track);
 	}
 	warn(sorter);
 }

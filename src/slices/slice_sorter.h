@@ -15,6 +15,11 @@
  * slice_sorter_finish() reports changes, with one warning per kind. A segment of more than `limit`
  * events is emitted in parts: slices found late then begin no earlier than the previous part ended.
  *
+ * If the next sink takes slices late, a segment of more than `part` events does not wait for its
+ * end, except for the events at its first time: slices found late begin no later, so only these
+ * must follow them. Then an eighth of `depth` is left to slices found late, and if these are more,
+ * the outermost ones are omitted.
+ *
  * Sorting is a stable merge of natural runs: O(n) for slices in order, O(n log n) in the worst
  * case. Segments reuse memory; a long segment is in a temporary file (base/io/big_array.h).
  */
@@ -26,6 +31,9 @@
 
 /* Perfetto's limit of nested slices. */
 #define SLICE_SORTER_DEPTH 512
+
+/* Default `part`: more than a thread without late slices emits at a time. */
+#define SLICE_SORTER_PART ((size_t)1 << 13)
 
 /* Default limit of buffered events per segment: 512 MiB, most of it in a file. */
 #define SLICE_SORTER_LIMIT ((size_t)1 << 24)
@@ -40,6 +48,7 @@ struct slice_sorter {
 	struct big_array spare;             /* owned: a copy of records during a merge */
 	size_t memory;                      /* bytes of the tracks' arrays in memory */
 	size_t limit;                       /* may be set after init; at least 2 */
+	size_t part;                        /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more for some outputs */
 	/* Counts of changes: */
 	uint64_t unmatched_ends; /* dropped: no slice was open */

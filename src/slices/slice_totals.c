@@ -84,7 +84,10 @@ static void add_to_tail(struct slice_totals *totals, const struct call_thread *t
 	if (!totals->tails[node])
 		totals->tails[node] = alloc_zeroed(1, sizeof(struct call_tail));
 	tail = totals->tails[node];
-	tail->given_up |= is_recursive(thread, node);
+	tail->given_up |= is_recursive(thread, node) ||
+			  (tail->track == call->track && call->begin < tail->end);
+	tail->track = call->track;
+	tail->end = call->begin + call->duration;
 	if (tail->first_count < TAIL_FIRST)
 		add_first(tail, ns);
 	else if (ns > tail->bound)
@@ -241,6 +244,7 @@ void slice_totals_init(struct slice_totals *totals, const struct slice_sink *nex
 			.context = totals,
 			.details = next->details || insns,
 			.folded = next->folded,
+			.late = next->late && !report && !counts,
 		},
 		.next = next,
 		.report = report,

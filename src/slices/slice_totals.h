@@ -47,7 +47,9 @@ struct slice_totals {
 		uint64_t bound;
 		uint64_t since;      /* calls of the function before the bound was last doubled */
 		uint64_t count, sum; /* of calls longer than the bound, since then */
-	} * *tails;                  /* owned; by node; NULL: no call yet */
+		const struct track *track; /* borrowed: of the last call added */
+		uint64_t end;              /* ns: of that call */
+	} * *tails;                        /* owned; by node; NULL: no call yet */
 	size_t tail_room;
 	struct track_stops {
 		struct {

@@ -143,6 +143,29 @@ no_slices_in_memory() {
 	done
 }
 tap_check "no format keeps its slices in memory" no_slices_in_memory
+
+# The trace begins inside of calls, which are found when they return, and begin before all others.
+begun_before() {
+	one="-j1 --symfs=/ --time=20%, --args=none --no-samples"
+	ptsim -- "$top_builddir/tests/programs/static/except" && run 60 none "$work/none" || return 1
+	least=$memory
+	run 60 slices "$work/slices"
+	sed -n '/self  share/,$p' "$work/messages" >"$work/functions"
+	run 60 ftf "$work/ftf"
+	echo "# begun before the trace: $memory KiB of memory, $least without slices"
+	[ $slow -gt 1 ] || [ "$memory" -le $((least + 4 * 1024)) ] || return 1
+	"$top_builddir/ftfdump" --slices "$work/ftf" | cmp - "$work/slices" && [ -s "$work/slices" ] &&
+		sed -n '/self  share/,$p' "$work/messages" | diff "$work/functions" - && [ -s "$work/functions" ]
+}
+ptsim() { # [OPTIONS] -- PROGRAM
+	"$top_builddir/tests/ptsim/ptsim" record -o "$work/input" --per-thread "$@" >"$work/messages" 2>&1
+}
+name="slices of calls that began before the trace are not kept in memory"
+if ptsim -- true; then
+	tap_check "$name" begun_before
+else
+	tap_skip "$name" "programs cannot be traced here: $(cat "$work/messages")"
+fi
 one=
 
 # Each part is a new file, which is renamed.

@@ -139,10 +139,12 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 		machine->has_base_time = true;
 		time = (int64_t)(event->time - machine->base_time);
 	}
-	if (!stack->started)
+	if (!stack->started) {
 		stack->group.since = stack->group.time = time;
-	else if (time < stack->last_time)
+		timestamp_group_set_since(&stack->group, callstack_perf_time(machine, time));
+	} else if (time < stack->last_time) {
 		time = stack->last_time;
+	}
 	stack->started = true;
 	stack->last_time = time;
 	return time;
@@ -223,10 +225,12 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	struct precise_stack *stack = (struct precise_stack *)base;
 	int64_t now = (int64_t)(time - base->machine->base_time);
 
-	if (!stack->started)
+	if (!stack->started) {
 		stack->group.since = stack->last_time = stack->group.time = now;
-	else
+		timestamp_group_set_since(&stack->group, time);
+	} else {
 		precise_end_frames(stack, MAX(now, stack->last_time));
+	}
 	stack->started = true;
 	if (!parent)
 		return;

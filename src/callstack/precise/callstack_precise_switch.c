@@ -218,6 +218,7 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
 		       size_t count)
 {
 	precise_set_since(stack, time);
+	timestamp_group_switch(&stack->group);
 	for (size_t i = 0; i < count; i++) {
 		precise_push(stack, time, &frames[i]);
 		if (frames[i].hidden)

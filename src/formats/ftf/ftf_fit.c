@@ -36,7 +36,7 @@ struct fit_run {
 /* Returns the ranks for slices inside the open ones. */
 static struct fit_ranks *ranks_of(struct fit_run *run, struct scan_thread *thread)
 {
-	return thread->depth ? &thread->ranks : &run->roots;
+	return thread->depth || thread->in_part ? &thread->ranks : &run->roots;
 }
 
 static uint32_t rank_at(const struct fit_run *run, size_t index)
@@ -101,17 +101,20 @@ static void pass_record(struct ftf_fit *fit)
 /* ---- The filter ---------------------------------------------------------- */
 
 /* A slice does not stay: the enclosing slice counts it and its `inside` slices. */
-static void fold_slice(struct ftf_fit *fit, const struct scan_thread *thread, uint64_t duration,
+static void fold_slice(struct ftf_fit *fit, struct scan_thread *thread, uint64_t duration,
 		       uint64_t inside)
 {
-	uint64_t *around;
+	uint64_t *around = thread->folded;
 
-	if (!thread->depth) {
+	if (!thread->depth && !thread->in_part) {
 		fit->counts.left_out++;
 		return;
 	}
 	fit->counts.folded++;
-	around = thread->frames[thread->depth - 1].folded;
+	if (thread->depth)
+		around = thread->frames[thread->depth - 1].folded;
+	else
+		thread->outermost++;
 	around[0] += 1 + inside;
 	around[1] += duration;
 }
@@ -153,6 +156,39 @@ static void rank_slice(struct fit_run *run, struct scan_thread *thread, struct f
 	run->count = frame->index;
 }
 
+/* A part with late slices begins or ends. */
+static void take_part(struct ftf_fit *fit, struct scan_thread *thread)
+{
+	if (!fit->run->finishes)
+		pass_record(fit);
+	/* Slices that no late one encloses. */
+	fit->counts.folded -= thread->outermost;
+	fit->counts.left_out += thread->outermost;
+	thread->in_part = !thread->in_part;
+	thread->part_begin = UINT64_MAX;
+	memset(thread->folded, 0, sizeof(thread->folded));
+	thread->outermost = 0;
+}
+
+/* Take the end of a late slice, which stays, with the number of slices folded since the last one.
+ */
+static void take_late_end(struct ftf_fit *fit, struct scan_thread *thread)
+{
+	const struct ftf_scan *scan = &fit->run->scan;
+	uint8_t copy[SCAN_RECORD_MAX];
+	size_t size = 0;
+
+	ftf_scan_folded(scan, thread->folded);
+	if (thread->folded[0] && fit->args)
+		size = ftf_scan_with_folded(scan, thread->folded, copy);
+	if (size)
+		pass_bytes(fit, copy, size);
+	else
+		pass_record(fit);
+	memset(thread->folded, 0, sizeof(thread->folded));
+	thread->outermost = 0;
+}
+
 static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	const struct ftf_scan *scan = &fit->run->scan;
@@ -162,7 +198,7 @@ static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
 	size_t size;
 
 	if (!thread->depth) {
-		pass_record(fit);
+		take_late_end(fit, thread);
 		return;
 	}
 	frame = &thread->frames[--thread->depth];
@@ -263,6 +299,19 @@ static void take_flow(struct ftf_fit *fit, const struct scan_thread *thread)
 
 static void choose_again(struct ftf_fit *fit);
 
+/* Returns whether a begin or end is of the late slices of a part, which stay. */
+static bool is_late(struct ftf_fit *fit)
+{
+	const struct ftf_scan *scan = &fit->run->scan;
+	struct scan_thread *thread = scan->thread;
+
+	if (scan->kind < SCAN_FLOW || !thread->in_part)
+		return false;
+	if (thread->part_begin == UINT64_MAX)
+		thread->part_begin = scan->time;
+	return scan->time < thread->part_begin;
+}
+
 /* Take the scan's whole records. */
 static void take_records(struct ftf_fit *fit)
 {
@@ -271,9 +320,16 @@ static void take_records(struct ftf_fit *fit)
 	while (ftf_scan_next(&run->scan)) {
 		enum scan_kind kind = run->scan.kind;
 
-		if (kind >= SCAN_FLOW)
-			end_completes(fit, run->scan.thread, run->scan.time);
-		if (kind == SCAN_BEGIN)
+		bool late = is_late(fit);
+
+		if (kind >= SCAN_PART)
+			end_completes(fit, run->scan.thread,
+				      late || kind == SCAN_PART ? UINT64_MAX : run->scan.time);
+		if (late)
+			pass_record(fit);
+		else if (kind == SCAN_PART)
+			take_part(fit, run->scan.thread);
+		else if (kind == SCAN_BEGIN)
 			take_begin(fit, run->scan.thread);
 		else if (kind == SCAN_END)
 			take_end(fit, run->scan.thread);
@@ -283,7 +339,7 @@ static void take_records(struct ftf_fit *fit)
 			take_flow(fit, run->scan.thread);
 		else if (kind != SCAN_SECTION)
 			pass_record(fit);
-		run->marks += kind == SCAN_INSTANT;
+		run->marks += kind == SCAN_INSTANT || (late && kind == SCAN_BEGIN);
 		if (run->count >= run->next && !run->finishes)
 			choose_again(fit);
 	}
@@ -404,6 +460,7 @@ static void finish_run(struct ftf_fit *fit)
 	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next) {
 		open += thread->depth;
 		thread->depth = 0;
+		thread->in_part = false;
 	}
 	choose(fit, run->marks + open);
 	ftf_scan_restart(&run->scan);

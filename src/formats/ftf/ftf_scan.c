@@ -146,6 +146,15 @@ static void take_metadata(struct ftf_scan *scan)
 	scan->kind = type == PROVIDER_INFO ? SCAN_PROVIDER : SCAN_SECTION;
 }
 
+/* A blob without a name has a thread's ids. */
+static void take_blob(struct ftf_scan *scan)
+{
+	if (bits(scan->header, 16, 31) != 0)
+		return;
+	scan->kind = SCAN_PART;
+	scan->thread = thread_at(scan, 1);
+}
+
 bool ftf_scan_next(struct ftf_scan *scan)
 {
 	unsigned type;
@@ -173,6 +182,8 @@ bool ftf_scan_next(struct ftf_scan *scan)
 		current_provider(scan)->threads[bits(scan->header, 16, 23)] = thread_at(scan, 1);
 	else if (type == FTF_RECORD_METADATA)
 		take_metadata(scan);
+	else if (type == FTF_RECORD_BLOB)
+		take_blob(scan);
 	return true;
 }
 

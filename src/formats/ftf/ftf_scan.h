@@ -14,6 +14,7 @@ enum scan_kind {
 	SCAN_OTHER = 0,
 	SCAN_PROVIDER, /* the first record of `provider` */
 	SCAN_SECTION,  /* the next records belong to `provider` */
+	SCAN_PART,     /* ftf_sink.c: a part with late slices begins or ends */
 	SCAN_FLOW,     /* an end or a step of an arrow */
 	SCAN_BEGIN,
 	SCAN_END,
@@ -36,6 +37,11 @@ struct scan_thread {
 		bool whole; /* one record */
 	} * frames;         /* owned; innermost last */
 	size_t depth, room;
+	/* In a part with late slices, all slices are inner ones; these have been folded: */
+	bool in_part;
+	uint64_t part_begin; /* ticks: late slices begin earlier */
+	uint64_t folded[2];
+	uint64_t outermost; /* number of outermost ones */
 	UT_hash_handle hh;
 };
 

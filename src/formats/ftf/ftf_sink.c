@@ -118,11 +118,15 @@ static inline struct ftf_thread ftf_thread_of(const struct track *track)
 	return (struct ftf_thread){ track->writer_thread };
 }
 
+static uint32_t id_of(const struct ftf_sink *ftf, int32_t id)
+{
+	return id < 0 ? ftf->unknown : (uint32_t)id;
+}
+
 /* Write a track's names before its first slice. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
-	const uint32_t pid = track->pid < 0 ? ftf->unknown : (uint32_t)track->pid;
-	const uint32_t tid = track->tid < 0 ? ftf->unknown : (uint32_t)track->tid;
+	const uint32_t pid = id_of(ftf, track->pid), tid = id_of(ftf, track->tid);
 
 	if (track->announced)
 		return;
@@ -133,6 +137,18 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 	if (track->thread_name)
 		ftf_thread_name(ftf->writer, ftf_thread_of(track),
 				ftf_text(ftf->writer, track->thread_name));
+}
+
+/* A part with late slices begins or ends: announce the track, and note the part for --fit. */
+static void write_part(struct ftf_sink *ftf, struct track *track)
+{
+	const uint64_t ids[] = { id_of(ftf, track->pid), id_of(ftf, track->tid) };
+
+	announce(ftf, track);
+	if (ftf->fit.limit)
+		ftf_blob(ftf->writer, &(struct ftf_blob){ .type = FTF_BLOB_DATA,
+							  .bytes = ids,
+							  .size = sizeof(ids) });
 }
 
 static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
@@ -449,13 +465,18 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 		write_waiting(ftf);
 	ftf->track = track;
 	for (; event < limit; event++) {
-		if (event->kind == SLICE_INSTANT || (ftf->waiting_count >= ftf->most_waiting &&
+		if (event->kind >= SLICE_INSTANT || (ftf->waiting_count >= ftf->most_waiting &&
 						     !(event->kind == SLICE_END && ftf->open)))
 			write_waiting(ftf);
 		if (event->kind == SLICE_INSTANT) /* its text is borrowed for the call only */
 			write_instant(ftf, track, event);
+		else if (event->kind == SLICE_LATE)
+			write_part(ftf, track);
 		else
 			add_waiting(ftf, event, slice_batch_detail(batch, event));
+		/* Its end is already written, or follows as a record. */
+		if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_DEFERRED)
+			write_waiting(ftf);
 	}
 }
 
@@ -555,5 +576,6 @@ struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)
 		.context = ftf,
 		.details = ftf->level == OPTION_ARGS_FULL,
 		.folded = ftf->level != OPTION_ARGS_NONE,
+		.late = ftf->level != OPTION_ARGS_FULL && !ftf->flows,
 	};
 }

@@ -304,6 +304,41 @@ START_TEST(complete_events_lie_in_each_other)
 }
 END_TEST
 
+/* Events are sorted by time, and keep their order at equal times. */
+START_TEST(begins_may_follow_what_is_in_them)
+{
+	ck_assert_str_eq(OF_THREAD(WHOLE, 12, 13, CLOSE, 15, CLOSE, 16, OPEN, 10, OPEN, 11), "");
+	ck_assert_str_eq(OF_THREAD(CLOSE, 15, OPEN, 10, OPEN, 10, CLOSE, 10, OPEN, 16, CLOSE, 17),
+			 "");
+	ck_assert_str_eq(OF_THREAD(CLOSE, 15, CLOSE, 16, OPEN, 10),
+			 "ends without a begin on 10/11");
+	ck_assert_str_eq(OF_THREAD(CLOSE, 15, OPEN, 10, OPEN, 10, OPEN, 16),
+			 "ends without a begin on 10/11");
+}
+END_TEST
+
+START_TEST(slices_whose_begins_follow_are_around_those_before)
+{
+	struct ftf_event event = { .time = 4 };
+
+	trace_begin("");
+	event.thread = ftf_thread(trace.writer, 1, 1);
+	complete(1, 2, 3, "inner");
+	ftf_end(trace.writer, &event);
+	complete(1, 4, 5, "next");
+	event.time = 6;
+	ftf_end(trace.writer, &event);
+	event.time = 1;
+	event.name = name("main");
+	ftf_begin(trace.writer, &event);
+	event.name = name("f");
+	ftf_begin(trace.writer, &event);
+	trace_finish();
+	ck_assert_str_eq(trace.slices,
+			 "1/1 0 1 6 main\n1/1 1 1 4 f\n1/1 2 2 3 inner\n1/1 1 4 5 next\n");
+}
+END_TEST
+
 /* perf's -1, an unknown thread, comes first. */
 START_TEST(threads_are_sorted_as_signed_numbers)
 {
@@ -363,6 +398,8 @@ int main(void)
 	tcase_add_test(all, so_many_durations_may_be_open_as_perfetto_takes);
 	tcase_add_test(all, slices_lie_in_those_that_end_later);
 	tcase_add_test(all, complete_events_lie_in_each_other);
+	tcase_add_test(all, begins_may_follow_what_is_in_them);
+	tcase_add_test(all, slices_whose_begins_follow_are_around_those_before);
 	tcase_add_test(all, threads_are_sorted_as_signed_numbers);
 	tcase_add_test(all, what_is_shown_reads_back_and_moves_no_cursor);
 	tcase_add_test(all, no_flipped_bit_does_harm);

@@ -212,6 +212,45 @@ START_TEST(a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice)
 }
 END_TEST
 
+static void part(void)
+{
+	const uint64_t ids[] = { 1, 1 };
+
+	ftf_blob(writer,
+		 &(struct ftf_blob){ .type = FTF_BLOB_DATA, .bytes = ids, .size = sizeof(ids) });
+}
+
+START_TEST(slices_whose_begins_come_late_count_what_is_folded_in_them)
+{
+	struct ftf_thread thread;
+	struct found found;
+
+	open_trace(4);
+	thread = ftf_thread(writer, 1, 1);
+	part();
+	call(thread, 100, 110);
+	call(thread, 200, 211);
+	end(thread, 300);
+	for (uint64_t time = 400; time <= 900; time += 100)
+		call(thread, time, time + 12);
+	end(thread, 1000);
+	begin(thread, 0, "0");
+	begin(thread, 1, "1");
+	call(thread, 1, 1);
+	part();
+	call(thread, 2000, 3000);
+	close_trace();
+	found = read_trace();
+	/* The three late ones stay, and use half of the limit; so do the longest and one of 12 ns.
+	 */
+	ck_assert_uint_eq(found.slices, 5);
+	ck_assert_uint_eq(found.folded, 7);
+	ck_assert_uint_eq(found.folded_time, 10 + 11 + 5 * 12);
+	ck_assert_uint_eq(fit.counts.folded, 7);
+	ck_assert_uint_eq(fit.counts.left_out, 0);
+}
+END_TEST
+
 /* Of outermost slices the shortest are dropped, with their contents. */
 START_TEST(outermost_slices_are_left_out_at_last)
 {
@@ -476,6 +515,7 @@ int main(void)
 	tcase_add_test(all, names_mean_the_same_with_several_providers);
 	tcase_add_test(all, a_long_slice_counts_all_that_is_folded_in_it);
 	tcase_add_test(all, a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice);
+	tcase_add_test(all, slices_whose_begins_come_late_count_what_is_folded_in_them);
 	tcase_add_test(all, outermost_slices_are_left_out_at_last);
 	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);

@@ -117,6 +117,8 @@ static size_t log_event(const struct slice_sink *sink, void *track, const struct
 		log_begin(sink, track, event);
 	else if (event->kind == SLICE_END)
 		log_end(sink, track, event);
+	else if (event->kind == SLICE_LATE)
+		put(sink, "L %" PRId64 "\n", since_base(sink, event->time));
 	else
 		put(sink, "I %" PRId64 " %s\n", since_base(sink, event->time), event->text);
 	return 1;

@@ -96,6 +96,78 @@ static const char *segment(void)
 	return slice_log_take(&slices);
 }
 
+/* A sink that takes slices late, and sorts by time; equal times keep their order. */
+static void take_late(void)
+{
+	slices.sink.late = true;
+	slices.names_ends = false;
+	sorter.part = 4;
+	slice_sink_since(&sorter.sink, track, 1);
+}
+
+START_TEST(only_slices_at_the_first_time_wait_for_those_that_are_found_late)
+{
+	take_late();
+	begin(2, "leaf");
+	begin(2, "zero");
+	end(2);
+	begin(3, "inner");
+	ck_assert_str_eq(slice_log_take(&slices), "");
+	end(4);
+	end(4);
+	begin(4, "next");
+	end(5);
+	end(6);
+	ck_assert_str_eq(slice_log_take(&slices), "L 1\nB 3 inner\nE 4\nE 4\nB 4 next\nE 5\n");
+	deferred(2, "caller");
+	begin(6, "sibling");
+	end(7);
+	end(8);
+	deferred(1, "main");
+	ck_assert_str_eq(segment(), "E 6\nB 6 sibling\nE 7\nE 8\nB 1 main inferred deferred\n"
+				    "B 2 caller inferred deferred\nB 2 leaf deferred\n"
+				    "B 2 zero deferred\nE 2\nL 1\n");
+	begin(9, "f");
+	end(9);
+	ck_assert_str_eq(segment(), "B 9 f\nE 9\n");
+}
+END_TEST
+
+START_TEST(all_wait_if_slices_can_be_found_late_at_any_time)
+{
+	take_late();
+	begin(2, "f");
+	end(3);
+	slice_sink_since(&sorter.sink, track, UINT64_MAX);
+	begin(3, "g");
+	begin(4, "h");
+	end(5);
+	end(6);
+	ck_assert_str_eq(slice_log_take(&slices), "");
+	deferred(3, "caller");
+	end(7);
+	ck_assert_str_eq(segment(),
+			 "B 2 f\nE 3\nB 3 caller inferred\nB 3 g\nB 4 h\nE 5\nE 6\nE 7\n");
+}
+END_TEST
+
+START_TEST(slices_that_are_found_late_around_too_many_are_left_out)
+{
+	take_late();
+	sorter.depth = 2;
+	begin(2, "leaf");
+	begin(3, "inner");
+	end(4);
+	end(5);
+	end(6);
+	end(7);
+	deferred(1, "caller");
+	deferred(1, "main");
+	ck_assert_str_eq(segment(), "L 1\nB 3 inner\nE 4\nE 5\nB 2 leaf deferred\nL 1\n");
+	ck_assert_uint_eq(sorter.too_deep, 2);
+}
+END_TEST
+
 START_TEST(slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 {
 	begin(1, "f");
@@ -565,6 +637,9 @@ int main(void)
 	TCase *all = tcase_create("slice_sorter");
 
 	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, only_slices_at_the_first_time_wait_for_those_that_are_found_late);
+	tcase_add_test(all, all_wait_if_slices_can_be_found_late_at_any_time);
+	tcase_add_test(all, slices_that_are_found_late_around_too_many_are_left_out);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, an_instant_does_not_keep_an_end_after_a_slice_that_is_found_late);
 	tcase_add_test(all, a_slice_that_is_found_late_may_begin_after_others_of_its_time);

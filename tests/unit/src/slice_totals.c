@@ -56,6 +56,24 @@ static const struct slice_event slices[] = {
 };
 #define SLICE_EVENTS (sizeof(slices) / sizeof(slices[0]))
 
+/* g calls f twice at first, and once more; the second f calls g. */
+static const struct slice_event late[] = {
+	{ .time = 10, .ip = 2, .kind = SLICE_LATE },
+	{ .time = 15, .symbol = &g, .kind = SLICE_BEGIN },
+	{ .time = 19, .kind = SLICE_END },
+	{ .time = 20, .symbol = &f, .ip = 12, .kind = SLICE_END, .order = SLICE_ORDER_DEFERRED },
+	{ .time = 30, .symbol = &f, .kind = SLICE_BEGIN },
+	{ .time = 31, .kind = SLICE_END },
+	{ .time = 40, .symbol = &g, .ip = 10, .kind = SLICE_END, .order = SLICE_ORDER_DEFERRED },
+	{ .time = 10, .symbol = &g, .kind = SLICE_BEGIN, .order = SLICE_ORDER_DEFERRED },
+	{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN, .order = SLICE_ORDER_DEFERRED },
+	{ .time = 12, .kind = SLICE_END },
+	{ .time = 12, .symbol = &f, .kind = SLICE_BEGIN, .order = SLICE_ORDER_DEFERRED },
+	{ .time = 10, .kind = SLICE_LATE },
+	{ .time = 50, .symbol = &f, .kind = SLICE_BEGIN },
+	{ .time = 55, .kind = SLICE_END },
+};
+
 /* Returns the counts of the first or second function. */
 static const struct call_node *node_of(size_t function)
 {
@@ -370,6 +388,21 @@ START_TEST(the_function_with_slow_calls_is_named)
 }
 END_TEST
 
+START_TEST(slices_whose_begins_come_late_add_up)
+{
+	slice_totals_init(&tally, &counter, false, false, false);
+	tally.sink.events(
+		&tally.sink, &track,
+		&(struct slice_batch){ late, sizeof(late) / sizeof(late[0]), NULL, false });
+	ck_assert_uint_eq(tally.functions.count, 2);
+	ck_assert_uint_eq(node_of(0)->calls, 2);
+	ck_assert_uint_eq(node_of(0)->own.ns, 4 + (30 - 2 - 8 - 1)); /* g */
+	ck_assert_uint_eq(node_of(1)->calls, 4);
+	ck_assert_uint_eq(node_of(1)->own.ns, 2 + (8 - 4) + 1 + 5);
+	ck_assert_uint_eq(tally.tree.threads[0].top - tally.tree.threads[0].open, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_totals");
@@ -381,6 +414,7 @@ int main(void)
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
 	tcase_add_loop_test(tests, the_slowest_call_may_be_shorter_than_the_bound_of_long_ones, 0,
 			    2);
+	tcase_add_test(tests, slices_whose_begins_come_late_add_up);
 	tcase_add_test(tests, functions_of_one_name_are_one_row);
 	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
 	tcase_add_loop_test(tests, the_function_with_slow_calls_is_named, 0,
