@@ -104,12 +104,12 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 
 	for (size_t i = 0; i < count; i++) {
 		struct code_count counted = counts[i];
-		const struct mapped_code at = *mapped_at(code, counted.space, counted.begin);
+		const struct mapped_code at = *mapped_at(code, counted.space, counted.begin), *to;
 
 		if (!at.dso)
 			continue;
-		if (counted.to && (counted.to - at.begin >= at.size) &&
-		    mapped_at(code, counted.space, counted.to)->distance != at.distance)
+		to = mapped_at(code, counted.space, counted.to ?: counted.begin);
+		if (to->dso != at.dso || to->distance != at.distance)
 			counted.to = 0; /* the branch leads to another file */
 		executed_code_add(code, at.dso, counted.begin + at.distance, &counted);
 	}

@@ -136,6 +136,29 @@ whole() {
 }
 tap_check "all calls have the counts of the engine" whole
 
+cat >opaque.c <<'END'
+#include <string.h>
+#include <sys/mman.h>
+typedef int (*fn)(int);
+__attribute__((noinline)) int jump(fn f, int x) { return f(x); }
+int main(void)
+{
+	void *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int sum = 0;
+	memcpy(code, "\x8d\x47\x01\xc3", 4);
+	for (int i = 0; i < 5; i++)
+		sum += jump((fn)code, i) + 1;
+	return sum == 1;
+}
+END
+# The program is at its own addresses, as memory without a file.
+to_no_file() {
+	gcc -O2 -static -no-pie -o opaque opaque.c && "$ptsim" record --cyc -o opaque.data -- ./opaque >messages 2>&1 || return 1
+	"$program" -q --no-warn -f bolt --within='*>0ns' opaque.data >x.bolt
+	[ $? -eq 0 ] && grep -q "^B [0-9a-f]* $(nm opaque | sed -n 's/^0*\(.*\) T jump$/\1/p') 5 0" x.bolt && ! grep '^B [0-9a-f]* 7f' x.bolt
+}
+tap_check "bolt: no branch to memory without a file" to_no_file
+
 wrong() {
 	for option in --inline --stacks=magic-trace; do
 		"$program" -f lcov "--within=work>1us" $option data >ours 2>messages
