@@ -4,6 +4,7 @@
 
 #include "base/io/big_array.h"
 #include "base/tables/pair_table.h"
+#include "decoder/code/code_image.h"
 #include "src/resolve/resolve.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
@@ -335,6 +336,20 @@ static void count_entry(struct code_log *log, const struct log_entry *entry, uin
 	piece->taken++;
 }
 
+/* Returns a logged instruction. Of the kernel, the files of dsos often have no code. */
+static struct insn logged_insn_at(const struct executed_code *code,
+				  const struct address_space *space, uint64_t ip,
+				  const struct mapped_code *at)
+{
+	struct insn insn = executed_insn_at(at->dso, ip + at->distance);
+	struct code_view view = { NULL };
+
+	if (!insn.length)
+		view = code_image_view(code->image, space, ip);
+	return view.bytes ? insn_decode(view.bytes + (ip - view.begin), view.end - ip, INSN_MODE_64)
+			  : insn;
+}
+
 /* Add blocks of straight-line code up to an instruction that ended it, or was not executed. */
 static void add_blocks(struct executed_code *code, const struct code_count *piece,
 		       const struct mapped_code *at)
@@ -347,7 +362,7 @@ static void add_blocks(struct executed_code *code, const struct code_count *piec
 	for (uint64_t ip = piece->begin; ip && ip <= piece->last; ip += insn.length) {
 		bool ends = ip == piece->last;
 
-		insn = executed_insn_at(at->dso, ip + at->distance);
+		insn = logged_insn_at(code, piece->space, ip, at);
 		if (!insn.length || (insn.kind != BRANCH_NONE && insn.kind != BRANCH_COND && !ends))
 			return;
 		block.last = ip;
@@ -367,7 +382,7 @@ static void add_blocks(struct executed_code *code, const struct code_count *piec
 static void add_logged_branch(struct executed_code *code, const struct code_count *piece,
 			      const struct mapped_code *at)
 {
-	struct insn insn = executed_insn_at(at->dso, piece->last + at->distance);
+	struct insn insn = logged_insn_at(code, piece->space, piece->last, at);
 	struct code_count branch = *piece;
 
 	branch.begin = branch.last;

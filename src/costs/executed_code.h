@@ -13,6 +13,7 @@
 #include "decoder/code/insn.h"
 #include "src/slices/slice_sink.h"
 
+struct code_image;
 struct dso;
 struct resolver;
 
@@ -51,7 +52,8 @@ struct executed_code {
 	struct code_counter counter; /* first: give this to the decoder */
 	struct code_log *log;        /* owned; NULL: the decoder counts all code */
 	bool branches;               /* also count branches between functions */
-	struct resolver *resolver;   /* borrowed: set it before the first count */
+	struct resolver *resolver;   /* borrowed: set it before the first count, as the next */
+	struct code_image *image;
 	/* By known branch, numbered from the first, and kind: */
 	const struct known_branch *known; /* borrowed: set it with `resolver`; may be NULL */
 	uint64_t *known_counts;           /* owned */

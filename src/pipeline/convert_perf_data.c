@@ -654,6 +654,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;
+		c->code->image = recording->code;
 		c->code->known = c->branches->branches;
 	}
 	call_follower_init(&c->follower, c->pipeline.machine);

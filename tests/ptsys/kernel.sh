@@ -144,6 +144,13 @@ vmlinux_agrees() {
 	return $status
 }
 
+# Calls that share all code. Counts differ by a thread's first code, which no branch of it precedes.
+within_counts() {
+	"$program" -q --format=bolt --dso='*kernel*' "$recording" | cut -d ' ' -f 1-3 >"$work/all" &&
+		"$program" -q --format=bolt --dso='*kernel*' --within='*>0ns' "$recording" | cut -d ' ' -f 1-3 >"$work/within" &&
+		diff "$work/all" "$work/within" && [ "$(grep -c ^F "$work/within")" -gt 100 ]
+}
+
 all_bytes() {
 	"$program" --format=none "$recording" 2>"$work/summary"
 	! grep -E 'lost|warning' "$work/summary"
@@ -166,6 +173,7 @@ tap_check "--mode=kernel: the true stacks of the kernel" true_mode kernel
 tap_check "it has an NMI in an interrupt in an interrupt, in a system call and in a page fault; a double fault; and entry trampolines" hard_cases
 tap_check "retpolines and return thunks are no slices" no_thunks
 tap_check "threads that decode in segments find the same" threads_agree
+tap_check "--within counts the kernel's code, which is in no file of symbols" within_counts
 tap_check "the kernel's code and names come from vmlinux as well" vmlinux_agrees
 if command -v perf >/dev/null; then
 	tap_check "perf script finds these branches" perf_agrees
