@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Templates, constructors and inline functions, for --format=lcov.
+// Templates, constructors, inline functions and a lambda, which has no line of its own, for --format=lcov.
 #include <cstdio>
 #include <initializer_list>
 
@@ -63,6 +63,8 @@ int main()
 		total += checked(i);
 	for (int i : { 3, 60, 9 })
 		total += clamp(i) + larger(i, 10) + (int)larger(2.5, 1.5 * i);
+	auto tripled = [](int x) { return 3 * x; };
+	total += tripled(1) + tripled(2);
 	shape *figure = new box(total % 9);
 	total += figure->area();
 	delete figure;

@@ -147,7 +147,7 @@ static void move_heads(struct covered_lines *lines)
 		if (line == NO_LINE || symbol->start != row->vaddr)
 			continue;
 		name = dso_name_line(symbol);
-		if (!name.file || name.line >= lines->lines[line].line ||
+		if (!name.file || !name.line || name.line >= lines->lines[line].line ||
 		    file_of_path(lines, name.file) != lines->lines[line].file)
 			continue;
 		for (; i < lines->row_count && lines->rows[i].line == line &&
