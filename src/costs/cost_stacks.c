@@ -193,6 +193,7 @@ void cost_stacks_finish(struct cost_stacks *stacks)
 {
 	size_t next = 0;
 
+	executed_code_finish(&stacks->code);
 	executed_code_list(&stacks->code, add_instruction, stacks);
 	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
 	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)

@@ -227,6 +227,7 @@ struct code_log {
 		uint64_t begin, end; /* numbers of branches; `end` leaves the call */
 	} * calls;                   /* owned */
 	size_t call_count, call_room;
+	struct slice_sink next; /* gets the same slices; zeroed: none */
 };
 
 struct log_entry {
@@ -315,6 +316,8 @@ static void log_calls(const struct slice_sink *sink, void *track_, const struct 
 				(struct logged_call){ thread, state->begin,
 						      branch + !!(event->flags & SLICE_CUT) };
 	}
+	if (log->next.events)
+		log->next.events(&log->next, track_, batch);
 }
 
 COMPARE_BY_THREE(compare_calls, struct logged_call, thread, begin, end)
@@ -424,6 +427,7 @@ static void count_log(struct executed_code *code)
 void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink)
 {
 	code->log = alloc_zeroed(1, sizeof(*code->log));
+	code->log->next = *sink;
 	*sink = (struct slice_sink){ .events = log_calls, .context = code->log, .details = true };
 }
 

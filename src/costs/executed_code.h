@@ -80,8 +80,8 @@ void executed_code_count(struct executed_code *code, const struct branch_event *
 
 /*
  * Log branches instead, which must include jumps within functions. Sets *sink (borrows the code),
- * which receives the calls to count. The branch that enters a call is counted with it, the one that
- * leaves it is not.
+ * which receives the calls to count, and passes them to the former *sink, unless that is zeroed.
+ * The branch that enters a call is counted with it, the one that leaves it is not.
  */
 void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink);
 

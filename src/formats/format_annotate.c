@@ -27,6 +27,8 @@ static void open_annotate(struct format_output *output, const struct format_requ
 	output->slices = &annotate->stacks.tree.slices;
 	output->sink = annotate->stacks.sink;
 	output->code = &annotate->stacks.code;
+	if (annotate->select->within.function)
+		executed_code_log_calls(output->code, &output->sink);
 }
 
 static void set_number(json_t *object, const char *key, uint64_t number)
@@ -122,14 +124,10 @@ static void release_annotate(struct format_output *output)
 	json_decref(annotate->answer);
 }
 
-const struct output_format format_annotate = {
-	.name = "annotate",
-	.default_output = DEFAULT_NONE,
-	.slices = SLICES_SORTED,
-	.chooses_calls = true,
-	.size = sizeof(struct annotate_output),
-	.open = open_annotate,
-	.finish = finish_annotate,
-	.answer = answer_annotate,
-	.release = release_annotate,
-};
+#define ANNOTATE                                                                                   \
+	.name = "annotate", .default_output = DEFAULT_NONE, .slices = SLICES_SORTED,               \
+	.chooses_calls = true, .size = sizeof(struct annotate_output), .open = open_annotate,      \
+	.finish = finish_annotate, .answer = answer_annotate, .release = release_annotate
+
+static const struct output_format within = { ANNOTATE, .all_branches = true };
+const struct output_format format_annotate = { ANNOTATE, .within = &within };

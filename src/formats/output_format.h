@@ -119,7 +119,7 @@ struct output_format {
 	bool is_trace;      /* for Perfetto, with options->stamp (batch_stamp.c) */
 	const struct output_format *split; /* its variant for several files; may be NULL */
 	const struct output_format *full;  /* its variant for --args=full; may be NULL */
-	/* Its variant for --within, if it is not of slices; may be NULL. */
+	/* Its variant for --within, if it counts code inside slow calls; may be NULL. */
 	const struct output_format *within;
 
 	/*

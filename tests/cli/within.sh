@@ -123,6 +123,16 @@ else
 	tap_skip "lcov: gcov's counts of a program that makes only the slow calls" "no gcov"
 fi
 
+in_annotate() {
+	find_slow data && "$program" annotate -q --json work --within="work>${bound}ns" data >x.json &&
+		jq -e '.functions[0] | .calls == 100 and .code[0].executions == 100 and ([.code[].executions] | add) == .instructions' x.json
+}
+if command -v jq >/dev/null; then
+	tap_check "annotate: as many executions as calls" in_annotate
+else
+	tap_skip "annotate: as many executions as calls" "no jq"
+fi
+
 # The engine counts all code by itself; here all code is in calls.
 whole() {
 	for format in lcov bolt llvm-profile; do
