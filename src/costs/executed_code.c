@@ -345,12 +345,11 @@ static struct insn logged_insn_at(const struct executed_code *code,
 				  const struct mapped_code *at)
 {
 	struct insn insn = executed_insn_at(at->dso, ip + at->distance);
-	struct code_view view = { NULL };
+	struct code_view view = code_image_view(code->image, space, ip);
 
-	if (!insn.length)
-		view = code_image_view(code->image, space, ip);
-	return view.bytes ? insn_decode(view.bytes + (ip - view.begin), view.end - ip, INSN_MODE_64)
-			  : insn;
+	return insn.length || !view.bytes
+		       ? insn
+		       : insn_decode(view.bytes + (ip - view.begin), view.end - ip, INSN_MODE_64);
 }
 
 /* Add blocks of straight-line code up to an instruction that ended it, or was not executed. */
@@ -405,8 +404,7 @@ static void count_log(struct executed_code *code)
 {
 	struct code_log *log = code->log;
 
-	if (log->call_count)
-		qsort(log->calls, log->call_count, sizeof(*log->calls), compare_calls);
+	SORT(log->calls, log->call_count, compare_calls);
 	for (size_t i = log->call_count; i-- > 0;)
 		log->states[log->calls[i].thread].next = i;
 	for (size_t i = 0; i < log->count && log->call_count; i++)

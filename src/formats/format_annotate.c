@@ -27,8 +27,6 @@ static void open_annotate(struct format_output *output, const struct format_requ
 	output->slices = &annotate->stacks.tree.slices;
 	output->sink = annotate->stacks.sink;
 	output->code = &annotate->stacks.code;
-	if (annotate->select->within.function)
-		executed_code_log_calls(output->code, &output->sink);
 }
 
 static void set_number(json_t *object, const char *key, uint64_t number)

@@ -44,8 +44,6 @@ static void open_profile(struct format_output *output, const struct format_reque
 	profile->diag = request->diag;
 	profile->names = request->names;
 	executed_code_init(&profile->code);
-	if (select->within.function)
-		executed_code_log_calls(&profile->code, &output->sink);
 	profile->code.branches = true;
 }
 
@@ -122,8 +120,7 @@ static void list_edges(struct profile_output *profile)
 		    is_chosen(profile, edge->dso, edge->last))
 			*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) = edge;
 	}
-	if (profile->edge_count)
-		qsort(profile->edges, profile->edge_count, sizeof(*profile->edges), compare_edges);
+	SORT(profile->edges, profile->edge_count, compare_edges);
 	for (size_t i = 0; i < profile->edge_count; i++) {
 		const struct code_stretch *edge = profile->edges[i], *last;
 
@@ -170,7 +167,7 @@ static void print_straight(struct profile_output *profile)
 		if (stretch_is_code(&code->stretches[i]) &&
 		    is_chosen(profile, code->stretches[i].dso, code->stretches[i].begin))
 			count += add_passages(passages + count, &code->stretches[i]);
-	qsort(passages, count, sizeof(*passages), compare_passages);
+	SORT(passages, count, compare_passages);
 	for (size_t i = 0; i < count;) {
 		uint64_t vaddr = passages[i].vaddr, change = 0;
 
@@ -415,9 +412,7 @@ static int print_llvm_profile(struct format_output *output, struct error *err)
 			  "debug files");
 	for (size_t i = 0; i < profile->edge_count; i++)
 		add_call(profile, profile->edges[i]);
-	if (profile->row_count)
-		qsort(profile->rows, profile->row_count, sizeof(*profile->rows),
-		      compare_profile_rows);
+	SORT(profile->rows, profile->row_count, compare_profile_rows);
 	print_llvm_functions(profile->rows, profile->row_count, 0, 0, output->text);
 	return check_program(profile, err);
 }

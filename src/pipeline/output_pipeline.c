@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "src/callstack/callstack.h"
+#include "src/costs/executed_code.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
@@ -64,6 +65,8 @@ static void open_format(struct output_pipeline *pipeline, const struct callstack
 	};
 
 	pipeline->end = output_format_open(pipeline->format, &request);
+	if (pipeline->end && pipeline->end->code && pipeline->format->all_branches)
+		executed_code_log_calls(pipeline->end->code, &pipeline->end->sink);
 }
 
 /* Insert a stage before the others; `next` is its pointer to the next stage. */

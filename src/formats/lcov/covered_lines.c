@@ -111,8 +111,7 @@ static void sort_rows(struct covered_lines *lines)
 {
 	size_t kept = 0;
 
-	if (lines->row_count)
-		qsort(lines->rows, lines->row_count, sizeof(*lines->rows), compare_rows);
+	SORT(lines->rows, lines->row_count, compare_rows);
 	for (size_t i = 0; i < lines->row_count; i++) {
 		const struct covered_row *row = &lines->rows[i];
 

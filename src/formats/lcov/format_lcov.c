@@ -23,8 +23,6 @@ static void open_lcov(struct format_output *output, const struct format_request 
 	struct lcov_output *lcov = (struct lcov_output *)output;
 
 	executed_code_init(&lcov->code);
-	if (request->options->select.within.function)
-		executed_code_log_calls(&lcov->code, &output->sink);
 	output->code = &lcov->code;
 	lcov->diag = request->diag;
 	lcov->select = &request->options->select;
