@@ -103,9 +103,14 @@ static bool same_event(const struct branch_event *a, const struct branch_event *
 	       (a->flags & SAME_FLAGS) == (b->flags & SAME_FLAGS);
 }
 
-static bool is_damage(bool has, const struct branch_event *event)
+static bool is_damage(const struct branch_event *event)
 {
-	return has && event->kind == BRANCH_GAP && event->gap != GAP_OVERFLOW;
+	return event->kind == BRANCH_GAP && event->gap != GAP_OVERFLOW;
+}
+
+static bool is_overflow(const struct branch_event *event)
+{
+	return event->kind == BRANCH_GAP && event->gap == GAP_OVERFLOW;
 }
 
 static bool is_direct_branch(const struct branch_event *event)
@@ -118,12 +123,15 @@ static bool is_direct_branch(const struct branch_event *event)
 #define KEPT_BACK_MAX 200
 
 struct comparison {
-	struct pt_stream *fast, *libipt;
-	bool has_fast, has_libipt;
-	struct branch_event fast_event, libipt_event;
-	bool resumes;        /* the comparison can continue */
+	struct side {
+		struct pt_stream *stream;
+		bool has; /* an event */
+		struct branch_event event;
+		uint64_t branches; /* read so far */
+	} fast, libipt;
 	bool after_overflow; /* the event before was an overflow, on both sides */
 	uint64_t index;
+	uint64_t same;          /* branches */
 	bool filtered;          /* recorded with an address filter */
 	uint64_t overflow_time; /* ns: of the last overflow, by libipt */
 	uint64_t period;        /* ns: greatest difference of times */
@@ -134,26 +142,31 @@ struct comparison {
 	struct pt_verdict *verdict;
 };
 
-static bool is_overflow(bool has, const struct branch_event *event)
+/* Read a side's next event; all reads are counted here. Returns whether there is one. */
+static bool side_next(struct side *side, struct branch_event *event)
 {
-	return has && event->kind == BRANCH_GAP && event->gap == GAP_OVERFLOW;
+	bool has = pt_stream_next(side->stream, event) > 0;
+
+	side->branches += has && event->kind < BRANCH_GAP;
+	return has;
 }
 
 static void read_next(struct comparison *c)
 {
-	c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
-	c->has_libipt = pt_stream_next(c->libipt, &c->libipt_event) > 0;
-	if (is_overflow(c->has_libipt, &c->libipt_event))
-		c->overflow_time = c->libipt_event.time;
+	c->fast.has = side_next(&c->fast, &c->fast.event);
+	c->libipt.has = side_next(&c->libipt, &c->libipt.event);
+	if (c->libipt.has && is_overflow(&c->libipt.event))
+		c->overflow_time = c->libipt.event.time;
 }
 
-/* Returns whether a stream reports damage, now or later. */
-static bool reports_damage(struct pt_stream *stream, bool has, const struct branch_event *at)
+/* Returns whether a side reports damage, now or later. */
+static bool reports_damage(struct side *side)
 {
-	struct branch_event event = *at;
+	struct branch_event event = side->event;
+	bool has = side->has;
 
-	while (has && !is_damage(true, &event))
-		has = pt_stream_next(stream, &event) > 0;
+	while (has && !is_damage(&event))
+		has = side_next(side, &event);
 	return has;
 }
 
@@ -162,9 +175,9 @@ static bool reports_damage(struct pt_stream *stream, bool has, const struct bran
 /* libipt does not know the filter. */
 static bool leaves_filter(struct comparison *c)
 {
-	const struct branch_event *event = &c->fast_event;
+	const struct branch_event *event = &c->fast.event;
 
-	return c->filtered && c->has_fast && event->flags & BRANCH_TRACE_OFF &&
+	return c->filtered && c->fast.has && event->flags & BRANCH_TRACE_OFF &&
 	       (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
 	       !(event->flags & BRANCH_INDIRECT);
 }
@@ -174,8 +187,8 @@ static bool has_only_last_branches(struct comparison *c)
 {
 	struct branch_event event;
 
-	for (int i = 0; !c->has_libipt && i < KEPT_BACK_MAX; i++)
-		if (!pt_stream_next(c->fast, &event))
+	for (int i = 0; !c->libipt.has && i < KEPT_BACK_MAX; i++)
+		if (!side_next(&c->fast, &event))
 			return true;
 	return false;
 }
@@ -183,21 +196,20 @@ static bool has_only_last_branches(struct comparison *c)
 /* One engine reports damage, the other one later. */
 static bool is_damaged_later(struct comparison *c)
 {
-	if (is_damage(c->has_libipt, &c->libipt_event))
-		return reports_damage(c->fast, c->has_fast, &c->fast_event);
-	return is_damage(c->has_fast, &c->fast_event) &&
-	       reports_damage(c->libipt, c->has_libipt, &c->libipt_event);
+	if (c->libipt.has && is_damage(&c->libipt.event))
+		return reports_damage(&c->fast);
+	return c->fast.has && is_damage(&c->fast.event) && reports_damage(&c->libipt);
 }
 
 /* libipt follows direct branches after the last packet. */
 static bool has_only_direct_branches(struct comparison *c)
 {
-	struct branch_event event = c->libipt_event;
-	bool has = c->has_libipt;
+	struct branch_event event = c->libipt.event;
+	bool has = c->libipt.has;
 
-	while (!c->has_fast && has && is_direct_branch(&event))
-		has = pt_stream_next(c->libipt, &event) > 0;
-	return !c->has_fast && !has;
+	while (!c->fast.has && has && is_direct_branch(&event))
+		has = side_next(&c->libipt, &event);
+	return !c->fast.has && !has;
 }
 
 /*
@@ -207,28 +219,36 @@ static bool has_only_direct_branches(struct comparison *c)
  */
 static bool is_stale_return(struct comparison *c)
 {
-	return c->has_fast && c->has_libipt && c->fast_event.kind == BRANCH_RETURN &&
-	       c->libipt_event.kind == BRANCH_RETURN && c->fast_event.from == c->libipt_event.from;
+	return c->fast.has && c->libipt.has && c->fast.event.kind == BRANCH_RETURN &&
+	       c->libipt.event.kind == BRANCH_RETURN && c->fast.event.from == c->libipt.event.from;
 }
 
 /* Damage can be detected later than it begins. */
 static bool are_both_damaged(struct comparison *c)
 {
-	return reports_damage(c->fast, c->has_fast, &c->fast_event) &&
-	       reports_damage(c->libipt, c->has_libipt, &c->libipt_event);
+	return reports_damage(&c->fast) && reports_damage(&c->libipt);
 }
 
 /*
- * Returns whether two unequal events are a known deviation. The order of the checks matters,
- * because later checks read the streams further. At an overflow, libipt alone forgets the last ip,
- * which IP compression needs.
+ * Returns whether two unequal events are a known deviation, or a difference. The order of the
+ * checks matters, because later checks read the streams further. At an overflow, libipt alone
+ * forgets the last ip, which IP compression needs.
  */
-static bool is_excused(struct comparison *c)
+static enum verify_stop explain(struct comparison *c)
 {
-	c->resumes = false;
-	return c->after_overflow || leaves_filter(c) || has_only_last_branches(c) ||
-	       is_damaged_later(c) || has_only_direct_branches(c) || is_stale_return(c) ||
-	       are_both_damaged(c);
+	if (c->after_overflow)
+		return VERIFY_OVERFLOW;
+	if (leaves_filter(c))
+		return VERIFY_FILTER;
+	if (has_only_last_branches(c))
+		return VERIFY_END;
+	if (is_damaged_later(c))
+		return VERIFY_DAMAGE;
+	if (has_only_direct_branches(c))
+		return VERIFY_END;
+	if (is_stale_return(c))
+		return VERIFY_RETURN;
+	return are_both_damaged(c) ? VERIFY_DAMAGE : VERIFY_DIFFERENCE;
 }
 
 /*
@@ -237,7 +257,7 @@ static bool is_excused(struct comparison *c)
  */
 static void compare_times(struct comparison *c)
 {
-	uint64_t a = c->fast_event.time, b = c->libipt_event.time;
+	uint64_t a = c->fast.event.time, b = c->libipt.event.time;
 	uint64_t apart = a > b ? a - b : b - a;
 
 	/*
@@ -246,7 +266,6 @@ static void compare_times(struct comparison *c)
 	 */
 	if (b == c->overflow_time)
 		return;
-	c->verdict->branches++;
 	if (b != c->held) {
 		c->verdict->most_apart = MAX(c->verdict->most_apart, c->held_most_apart);
 		c->verdict->apart += c->held_apart;
@@ -257,31 +276,39 @@ static void compare_times(struct comparison *c)
 	c->held_most_apart = MAX(c->held_most_apart, apart);
 }
 
-/* Returns whether the undamaged parts of both streams are equal. */
-static bool compare_next(struct comparison *c)
+/* Compare both streams up to their end, or up to the first event that is not the same. */
+static enum verify_stop compare(struct comparison *c)
 {
-	for (c->resumes = true; c->resumes; c->index++) {
+	for (;; c->index++) {
 		read_next(c);
-		if (!c->has_fast && !c->has_libipt)
-			return true;
-		if (c->has_fast && c->has_libipt && same_event(&c->fast_event, &c->libipt_event) &&
-		    !is_damage(true, &c->fast_event)) {
-			c->after_overflow = is_overflow(true, &c->fast_event);
-			compare_times(c);
-			continue;
-		}
-		if (!is_excused(c))
-			return false;
-		c->after_overflow = true;
+		if (!c->fast.has && !c->libipt.has)
+			return VERIFY_END;
+		if (!c->fast.has || !c->libipt.has ||
+		    !same_event(&c->fast.event, &c->libipt.event) || is_damage(&c->fast.event))
+			return explain(c);
+		c->after_overflow = is_overflow(&c->fast.event);
+		c->same += c->fast.event.kind < BRANCH_GAP;
+		compare_times(c);
 	}
-	return true;
+}
+
+/* Count the branches of a segment. */
+static void count_branches(struct comparison *c, enum verify_stop stop)
+{
+	struct branch_event event;
+
+	while (side_next(&c->fast, &event) || side_next(&c->libipt, &event))
+		;
+	c->verdict->branches += c->same;
+	c->verdict->rest[stop].fast += c->fast.branches - c->same;
+	c->verdict->rest[stop].libipt += c->libipt.branches - c->same;
 }
 
 static void note_difference(struct pt_verdict *verdict, const struct comparison *c,
 			    const struct part *part, uint64_t offset)
 {
-	bool one_sided = !c->has_fast || !c->has_libipt || c->fast_event.kind == BRANCH_GAP ||
-			 c->libipt_event.kind == BRANCH_GAP;
+	bool one_sided = !c->fast.has || !c->libipt.has || c->fast.event.kind == BRANCH_GAP ||
+			 c->libipt.event.kind == BRANCH_GAP;
 	bool preferred = verdict->differences == verdict->one_sided && !one_sided;
 
 	verdict->one_sided += one_sided;
@@ -290,10 +317,10 @@ static void note_difference(struct pt_verdict *verdict, const struct comparison 
 	verdict->offset = offset;
 	verdict->file_offset = part->file_offset;
 	verdict->index = c->index;
-	verdict->has_fast = c->has_fast;
-	verdict->has_libipt = c->has_libipt;
-	verdict->fast = c->fast_event;
-	verdict->libipt = c->libipt_event;
+	verdict->has_fast = c->fast.has;
+	verdict->has_libipt = c->libipt.has;
+	verdict->fast = c->fast.event;
+	verdict->libipt = c->libipt.event;
 }
 
 /* ns from one MTC to the next, and one for rounding; no limit without MTCs. */
@@ -325,17 +352,20 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	one.begin = one.end = 1; /* losses belong to the stream, not to the engines */
 	one.diag = NULL;
 	one.engine = PT_ENGINE_FAST;
-	c.fast = pt_stream_open(&one, err);
+	c.fast.stream = pt_stream_open(&one, err);
 	one.engine = PT_ENGINE_LIBIPT;
-	c.libipt = pt_stream_open(&one, err);
-	if (c.fast && c.libipt) {
+	c.libipt.stream = pt_stream_open(&one, err);
+	if (c.fast.stream && c.libipt.stream) {
+		enum verify_stop stop = compare(&c);
+
 		verdict->segments++;
-		if (!compare_next(&c))
+		if (stop == VERIFY_DIFFERENCE)
 			note_difference(verdict, &c, part, offset);
+		count_branches(&c, stop);
 		status = 0;
 	}
-	pt_stream_close(c.fast);
-	pt_stream_close(c.libipt);
+	pt_stream_close(c.fast.stream);
+	pt_stream_close(c.libipt.stream);
 	return status;
 }
 

@@ -17,13 +17,29 @@
 
 #include "decoder/engine/pt_stream.h"
 
+/* Why the rest of a segment is not compared. */
+enum verify_stop {
+	VERIFY_END, /* the last branches, of one engine only: see above */
+	VERIFY_DIFFERENCE,
+	VERIFY_OVERFLOW,
+	VERIFY_FILTER, /* a direct branch out of an address filter */
+	VERIFY_DAMAGE, /* in both engines */
+	VERIFY_RETURN, /* libipt uses an earlier return's address */
+};
+
+#define VERIFY_STOPS (VERIFY_RETURN + 1)
+
 struct pt_verdict {
 	uint64_t segments;    /* compared */
 	uint64_t differences; /* segments with a difference */
 	uint64_t one_sided;   /* segments of `differences` with damage in one engine only */
 	uint64_t branches;    /* found by both engines */
-	uint64_t apart;       /* branches whose times differ by more than an MTC period */
-	uint64_t most_apart;  /* ns: greatest difference of times */
+	struct {
+		uint64_t fast,
+			libipt; /* branches that the engine found, and that are not compared */
+	} rest[VERIFY_STOPS];
+	uint64_t apart;      /* branches whose times differ by more than an MTC period */
+	uint64_t most_apart; /* ns: greatest difference of times */
 	/* The first difference, preferably a two-sided one: */
 	uint64_t offset;           /* of the segment's PSB in the stream */
 	uint64_t file_offset;      /* the same position in the file */

@@ -118,12 +118,44 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 	}
 }
 
+/* Warn of the branches that were not compared, except for the ends of parts. */
+static void warn_of_rest(const struct pt_verdict *verdict, struct diag *diag)
+{
+	static const char *const places[VERIFY_STOPS] = {
+		[VERIFY_DIFFERENCE] = "after a difference",
+		[VERIFY_OVERFLOW] = "after an overflow",
+		[VERIFY_FILTER] = "after a branch out of an address filter",
+		[VERIFY_DAMAGE] = "after damage in both engines",
+		[VERIFY_RETURN] = "after a return to an old address in libipt (record with "
+				  "noretcomp=1)",
+	};
+	uint64_t fast = 0, libipt = 0;
+	char text[400];
+	size_t used = 0;
+
+	for (int stop = VERIFY_DIFFERENCE; stop < VERIFY_STOPS; stop++) {
+		if (!verdict->rest[stop].fast && !verdict->rest[stop].libipt)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64 " %s",
+					 used ? ", " : "", verdict->rest[stop].fast, places[stop]);
+		fast += verdict->rest[stop].fast;
+		libipt += verdict->rest[stop].libipt;
+	}
+	if (used)
+		diag_warn(diag, "engines-rest",
+			  "cannot compare %" PRIu64 " of %" PRIu64
+			  " branches with libipt, which finds %" PRIu64 " instead: %s",
+			  fast, verdict->branches + fast + verdict->rest[VERIFY_END].fast, libipt,
+			  text);
+}
+
 void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdict,
 			 struct diag *diag)
 {
 	char fast[200], libipt[200];
 
 	summary->verdict = *verdict;
+	warn_of_rest(verdict, diag);
 	if (verdict->apart)
 		diag_warn(diag, "engines-times",
 			  "libipt finds %" PRIu64 " of %" PRIu64
@@ -332,13 +364,19 @@ static void print_gaps(const struct summary *summary, FILE *out)
 
 static void print_verdict(const struct summary *summary, FILE *out)
 {
-	if (summary->verdict.segments)
-		fprintf(out,
-			"  %" PRIu64 " parts of the trace also decoded by libipt: %" PRIu64
-			" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
-			" ns apart\n",
-			summary->verdict.segments, summary->verdict.differences,
-			summary->verdict.branches, summary->verdict.most_apart);
+	const struct pt_verdict *verdict = &summary->verdict;
+	uint64_t rest = 0;
+
+	if (!verdict->segments)
+		return;
+	for (size_t i = 0; i < VERIFY_STOPS; i++)
+		rest += verdict->rest[i].fast;
+	fprintf(out,
+		"  %" PRIu64 " parts of the trace also decoded by libipt: %" PRIu64
+		" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
+		" ns apart; %" PRIu64 " were not compared\n",
+		verdict->segments, verdict->differences, verdict->branches, verdict->most_apart,
+		rest);
 }
 
 static void print_nameless(const struct summary *summary, FILE *out)

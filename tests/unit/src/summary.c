@@ -151,7 +151,12 @@ START_TEST(engines_that_differ_are_a_warning_with_the_place)
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	expect_print(
 		"9 parts of the trace also decoded by libipt: 0 differ; 1000 branches are the same, "
-		"times at most 77 ns apart");
+		"times at most 77 ns apart; 0 were not compared");
+	/* The ends of parts are no news. */
+	verdict.rest[VERIFY_END].fast = 40;
+	summary_set_verdict(&summary, &verdict, &diag);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	expect_print("; 40 were not compared");
 	verdict.apart = 3;
 	verdict.differences = 2;
 	verdict.file_offset = 4096;
@@ -162,6 +167,24 @@ START_TEST(engines_that_differ_are_a_warning_with_the_place)
 	ck_assert_ptr_nonnull(strstr(diag.first->next->text, "2 of 9 parts"));
 	ck_assert_ptr_nonnull(
 		strstr(diag.first->next->text, "PSB at offset 4096 of the file, branch 7: "));
+}
+END_TEST
+
+START_TEST(branches_that_libipt_lost_are_a_warning_with_the_reasons)
+{
+	struct pt_verdict verdict = { .segments = 9, .branches = 1000 };
+
+	verdict.rest[VERIFY_END].fast = 40;
+	verdict.rest[VERIFY_FILTER].fast = 200;
+	verdict.rest[VERIFY_FILTER].libipt = 30;
+	verdict.rest[VERIFY_DAMAGE].libipt = 7;
+	summary_set_verdict(&summary, &verdict, &diag);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	ck_assert_str_eq(
+		diag.first->text,
+		"cannot compare 200 of 1240 branches with libipt, which finds 37 instead: "
+		"200 after a branch out of an address filter, 0 after damage in both engines");
+	expect_print("; 240 were not compared");
 }
 END_TEST
 
@@ -178,6 +201,7 @@ int main(void)
 	tcase_add_test(all, a_trace_comes_with_how_to_open_it);
 	tcase_add_test(all, nothing_has_a_reason);
 	tcase_add_test(all, engines_that_differ_are_a_warning_with_the_place);
+	tcase_add_test(all, branches_that_libipt_lost_are_a_warning_with_the_reasons);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
