@@ -30,7 +30,7 @@ char *valid_text(const char *text, size_t length)
 	char *valid = alloc_zeroed(length + 1, sizeof(replacement)), *end = valid;
 
 	for (size_t i = 0, size; i < length; i += size ? size : 1) {
-		size = utf8_character(text + i, length - i);
+		size = text[i] ? utf8_character(text + i, length - i) : 0;
 		end = size ? mempcpy(end, text + i, size) : stpcpy(end, replacement);
 	}
 	*end = 0;

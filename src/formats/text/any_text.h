@@ -12,13 +12,16 @@ void escaped_text_print(const char *text, size_t length, FILE *out);
 /* Print a JSON string (RFC 8259) with its quotes.  Each byte of invalid UTF-8 becomes U+FFFD. */
 void json_text_print(const char *text, size_t length, FILE *out);
 
-/* Returns a JSON string, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
+/* Returns a JSON string, owned by the caller; of invalid UTF-8, as valid_text() has it. */
 json_t *json_any_text(const char *text, size_t length);
 
 /* The same for NUL-terminated text; JSON's null for NULL. */
 json_t *json_text_or_null(const char *text);
 
-/* Returns a NUL-terminated copy, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
+/*
+ * Returns a NUL-terminated copy, owned by the caller: each byte of invalid UTF-8, and each NUL,
+ * becomes U+FFFD.
+ */
 char *valid_text(const char *text, size_t length);
 
 /* ---- Values of the program's own objects ------------------------- */

@@ -67,6 +67,67 @@ START_TEST(short_times_are_quotients_to_three_decimals)
 }
 END_TEST
 
+START_TEST(extreme_times_have_all_digits)
+{
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} times[] = {
+		{ 0, "0ns" },
+		{ -1, "-1ns" },
+		{ -1500, "-1.5us" },
+		{ 86399999999999, "24h" },
+		{ 86400000000000, "1d" },
+		/* 2^63 / 86400 / 10^9 = 106751.9911... */
+		{ INT64_MAX, "106_751.991d" },
+		{ INT64_MIN, "-106_751.991d" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(times); i++)
+		ck_assert_str_eq(short_time((char[SHORT_TIME_SIZE]){ 0 }, times[i].ns),
+				 times[i].text);
+}
+END_TEST
+
+/* Plain names are copied into the line, others are printed. Fields surround them. */
+START_TEST(names_of_any_length_are_whole_wherever_they_begin)
+{
+	static const size_t lengths[] = {
+		0, 1, LINE_ROOM - 1, LINE_ROOM, LINE_ROOM + 1, NAME_LENGTH_MAX
+	};
+	static char name_text[NAME_LENGTH_MAX + 1], expected[4 * NAME_LENGTH_MAX];
+	struct name_table names;
+	struct line line;
+
+	name_table_init(&names);
+	for (size_t i = 0; i < 2 * COUNT_OF(lengths) * 8; i++) {
+		size_t length = lengths[i / 2 % COUNT_OF(lengths)], size;
+		size_t before = i / 2 / COUNT_OF(lengths) * (LINE_ROOM / 7);
+		const struct name *name;
+		char *at, *written;
+
+		memset(name_text, 'n', length);
+		name_text[length] = 0;
+		if (length && i % 2)
+			name_text[length - 1] = '\n';
+		name = name_intern(&names, name_text, length);
+		line.out = open_memstream(&written, &size);
+		at = line_spaces(&line, line.text, before);
+		at = line_name(&line, stpcpy(at, "("), name);
+		at = line_json_name(&line, stpcpy(at, ","), name);
+		line_end(&line, stpcpy(at, ")"));
+		fclose(line.out);
+		name_text[length - (length && i % 2)] = 0;
+		snprintf(expected, sizeof(expected), "%*s(%s%s,\"%s%s\")", (int)before, "",
+			 name_text, length && i % 2 ? "\\x0a" : "", name_text,
+			 length && i % 2 ? "\\n" : "");
+		ck_assert_str_eq(written, expected);
+		free(written);
+	}
+	name_table_release(&names);
+}
+END_TEST
+
 START_TEST(spaces_do_not_end_with_the_room)
 {
 	static const size_t counts[] = { 0, 1, LINE_ROOM, 3 * LINE_ROOM + 5 };
@@ -97,6 +158,8 @@ int main(void)
 
 	tcase_add_test(all, numbers_are_those_of_printf);
 	tcase_add_test(all, short_times_are_quotients_to_three_decimals);
+	tcase_add_test(all, extreme_times_have_all_digits);
+	tcase_add_test(all, names_of_any_length_are_whole_wherever_they_begin);
 	tcase_add_test(all, spaces_do_not_end_with_the_room);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

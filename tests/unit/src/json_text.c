@@ -96,6 +96,19 @@ START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
 }
 END_TEST
 
+/* A line of perf script's text can hold one. */
+START_TEST(a_nul_does_not_end_a_text)
+{
+	json_t *valid = json_any_text("a\0b", 3), *invalid = json_any_text("a\0b\xff", 4);
+
+	ck_assert_uint_eq(json_string_length(valid), 3);
+	ck_assert_mem_eq(json_string_value(valid), "a\0b", 3);
+	ck_assert_str_eq(json_string_value(invalid), "a" NO "b" NO);
+	json_decref(valid);
+	json_decref(invalid);
+}
+END_TEST
+
 START_TEST(each_byte_comes_back_wherever_it_is)
 {
 	for (size_t at = 0; at < 40; at++) {
@@ -152,6 +165,7 @@ int main(void)
 
 	tcase_add_test(all, any_text_comes_back);
 	tcase_add_test(all, what_is_no_utf8_is_replaced_byte_by_byte);
+	tcase_add_test(all, a_nul_does_not_end_a_text);
 	tcase_add_test(all, each_byte_comes_back_wherever_it_is);
 	tcase_add_test(all, each_byte_is_escaped_wherever_it_is);
 	tcase_add_test(all, every_pair_of_bytes_makes_valid_json);
