@@ -116,7 +116,7 @@ static bool is_overflow(const struct branch_event *event)
 static bool is_direct_branch(const struct branch_event *event)
 {
 	return (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
-	       !(event->flags & (BRANCH_INDIRECT | BRANCH_TRACE_OFF));
+	       !(event->flags & BRANCH_INDIRECT);
 }
 
 /* Branches of one packet: 47 TNT bits, and direct branches between them. */
@@ -175,11 +175,8 @@ static bool reports_damage(struct side *side)
 /* libipt does not know the filter. */
 static bool leaves_filter(struct comparison *c)
 {
-	const struct branch_event *event = &c->fast.event;
-
-	return c->filtered && c->fast.has && event->flags & BRANCH_TRACE_OFF &&
-	       (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
-	       !(event->flags & BRANCH_INDIRECT);
+	return c->filtered && c->fast.has && c->fast.event.flags & BRANCH_TRACE_OFF &&
+	       is_direct_branch(&c->fast.event);
 }
 
 /* libipt keeps the last branches back at the end. */
@@ -207,7 +204,7 @@ static bool has_only_direct_branches(struct comparison *c)
 	struct branch_event event = c->libipt.event;
 	bool has = c->libipt.has;
 
-	while (!c->fast.has && has && is_direct_branch(&event))
+	while (!c->fast.has && has && is_direct_branch(&event) && !(event.flags & BRANCH_TRACE_OFF))
 		has = side_next(&c->libipt, &event);
 	return !c->fast.has && !has;
 }
@@ -305,7 +302,7 @@ static void count_branches(struct comparison *c, enum verify_stop stop)
 }
 
 static void note_difference(struct pt_verdict *verdict, const struct comparison *c,
-			    const struct part *part, uint64_t offset)
+			    const struct part *part)
 {
 	bool one_sided = !c->fast.has || !c->libipt.has || c->fast.event.kind == BRANCH_GAP ||
 			 c->libipt.event.kind == BRANCH_GAP;
@@ -314,7 +311,6 @@ static void note_difference(struct pt_verdict *verdict, const struct comparison 
 	verdict->one_sided += one_sided;
 	if (verdict->differences++ && !preferred)
 		return;
-	verdict->offset = offset;
 	verdict->file_offset = part->file_offset;
 	verdict->index = c->index;
 	verdict->has_fast = c->fast.has;
@@ -333,7 +329,7 @@ static uint64_t timing_period(const struct pt_info *info)
 }
 
 static int verify_part(const struct pt_stream_input *input, const struct part *part,
-		       uint64_t offset, struct pt_verdict *verdict, struct error *err)
+		       struct pt_verdict *verdict, struct error *err)
 {
 	struct pt_stream_input one = *input;
 	struct comparison c = {
@@ -360,7 +356,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 
 		verdict->segments++;
 		if (stop == VERIFY_DIFFERENCE)
-			note_difference(verdict, &c, part, offset);
+			note_difference(verdict, &c, part);
 		count_branches(&c, stop);
 		status = 0;
 	}
@@ -390,7 +386,7 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 		if (number % every)
 			continue;
 		cut_part(&part, input->aux, &begin, end);
-		status = verify_part(input, &part, begin.at, verdict, err);
+		status = verify_part(input, &part, verdict, err);
 	}
 	free(part.pieces);
 	return status;

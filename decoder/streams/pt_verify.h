@@ -41,8 +41,7 @@ struct pt_verdict {
 	uint64_t apart;      /* branches whose times differ by more than an MTC period */
 	uint64_t most_apart; /* ns: greatest difference of times */
 	/* The first difference, preferably a two-sided one: */
-	uint64_t offset;           /* of the segment's PSB in the stream */
-	uint64_t file_offset;      /* the same position in the file */
+	uint64_t file_offset;      /* of the segment's PSB */
 	uint64_t index;            /* of the event in the segment */
 	bool has_fast, has_libipt; /* whether that side has an event */
 	struct branch_event fast, libipt;

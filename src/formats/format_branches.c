@@ -75,11 +75,10 @@ static void print_gap(FILE *out, const struct branch_event *event)
 
 	fprintf(out,
 		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
-		" cpu %d pid %d tid %d ip ",
+		" cpu %d pid %d tid %d ip %s%" PRIx64 " code %u: %s\n",
 		event->time / NS_PER_S, event->time % NS_PER_S, event->cpu,
-		thread ? thread->pid : -1, thread ? thread->tid : -1);
-	fprintf(out, event->from ? "0x%" PRIx64 : "%" PRIx64, event->from);
-	fprintf(out, " code %u: %s\n", event->gap, callstack_gap_text((enum gap_reason)event->gap));
+		thread ? thread->pid : -1, thread ? thread->tid : -1, event->from ? "0x" : "",
+		event->from, event->gap, callstack_gap_text((enum gap_reason)event->gap));
 }
 
 /* Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ".  Returns the end. */
