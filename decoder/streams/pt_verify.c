@@ -301,6 +301,29 @@ static void count_branches(struct comparison *c, enum verify_stop stop)
 	c->verdict->rest[stop].libipt += c->libipt.branches - c->same;
 }
 
+/* Print a side of a difference, such as "call 401000 => 401020". */
+static void print_side(const struct side *side, char text[VERIFY_TEXT])
+{
+	const struct branch_event *event = &side->event;
+	static const char *const kinds[] = {
+		[BRANCH_NONE] = "no branch",    [BRANCH_CALL] = "call",
+		[BRANCH_RETURN] = "return",     [BRANCH_JUMP] = "jump",
+		[BRANCH_COND] = "conditional",  [BRANCH_SYSCALL] = "syscall",
+		[BRANCH_SYSRET] = "sysret",     [BRANCH_SOFTINT] = "int",
+		[BRANCH_IRET] = "iret",         [BRANCH_INTERRUPT] = "interrupt",
+		[BRANCH_TX_ABORT] = "tx abort", [BRANCH_GAP] = "gap",
+	};
+
+	if (!side->has)
+		snprintf(text, VERIFY_TEXT, "nothing");
+	else if (event->kind == BRANCH_GAP)
+		snprintf(text, VERIFY_TEXT, "gap (reason %d) at %" PRIx64, event->gap, event->from);
+	else
+		snprintf(text, VERIFY_TEXT, "%s %" PRIx64 " => %" PRIx64 "%s%s", kinds[event->kind],
+			 event->from, event->to, event->flags & BRANCH_TRACE_ON ? ", trace on" : "",
+			 event->flags & BRANCH_TRACE_OFF ? ", trace off" : "");
+}
+
 static void note_difference(struct pt_verdict *verdict, const struct comparison *c,
 			    const struct part *part)
 {
@@ -313,10 +336,8 @@ static void note_difference(struct pt_verdict *verdict, const struct comparison 
 		return;
 	verdict->file_offset = part->file_offset;
 	verdict->index = c->index;
-	verdict->has_fast = c->fast.has;
-	verdict->has_libipt = c->libipt.has;
-	verdict->fast = c->fast.event;
-	verdict->libipt = c->libipt.event;
+	print_side(&c->fast, verdict->fast);
+	print_side(&c->libipt, verdict->libipt);
 }
 
 /* ns from one MTC to the next, and one for rounding; no limit without MTCs. */
@@ -390,25 +411,4 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 	}
 	free(part.pieces);
 	return status;
-}
-
-void pt_verdict_print(bool has, const struct branch_event *event, char *text, size_t room)
-{
-	static const char *const kinds[] = {
-		[BRANCH_NONE] = "no branch",    [BRANCH_CALL] = "call",
-		[BRANCH_RETURN] = "return",     [BRANCH_JUMP] = "jump",
-		[BRANCH_COND] = "conditional",  [BRANCH_SYSCALL] = "syscall",
-		[BRANCH_SYSRET] = "sysret",     [BRANCH_SOFTINT] = "int",
-		[BRANCH_IRET] = "iret",         [BRANCH_INTERRUPT] = "interrupt",
-		[BRANCH_TX_ABORT] = "tx abort", [BRANCH_GAP] = "gap",
-	};
-
-	if (!has)
-		snprintf(text, room, "nothing");
-	else if (event->kind == BRANCH_GAP)
-		snprintf(text, room, "gap (reason %d) at %" PRIx64, event->gap, event->from);
-	else
-		snprintf(text, room, "%s %" PRIx64 " => %" PRIx64 "%s%s", kinds[event->kind],
-			 event->from, event->to, event->flags & BRANCH_TRACE_ON ? ", trace on" : "",
-			 event->flags & BRANCH_TRACE_OFF ? ", trace off" : "");
 }

@@ -28,6 +28,7 @@ enum verify_stop {
 };
 
 #define VERIFY_STOPS (VERIFY_RETURN + 1)
+#define VERIFY_TEXT  100
 
 struct pt_verdict {
 	uint64_t segments;    /* compared */
@@ -41,10 +42,9 @@ struct pt_verdict {
 	uint64_t apart;      /* branches whose times differ by more than an MTC period */
 	uint64_t most_apart; /* ns: greatest difference of times */
 	/* The first difference, preferably a two-sided one: */
-	uint64_t file_offset;      /* of the segment's PSB */
-	uint64_t index;            /* of the event in the segment */
-	bool has_fast, has_libipt; /* whether that side has an event */
-	struct branch_event fast, libipt;
+	uint64_t file_offset;                        /* of the segment's PSB */
+	uint64_t index;                              /* of the event in the segment */
+	char fast[VERIFY_TEXT], libipt[VERIFY_TEXT]; /* such as "call 401000 => 401020" */
 };
 
 /*
@@ -54,6 +54,3 @@ struct pt_verdict {
  */
 int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_verdict *verdict,
 	      struct error *err);
-
-/* Write one side of a difference, such as "call 401000 => 401020", into `text`. */
-void pt_verdict_print(bool has, const struct branch_event *event, char *text, size_t room);

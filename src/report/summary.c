@@ -152,8 +152,6 @@ static void warn_of_rest(const struct pt_verdict *verdict, struct diag *diag)
 void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdict,
 			 struct diag *diag)
 {
-	char fast[200], libipt[200];
-
 	summary->verdict = *verdict;
 	warn_of_rest(verdict, diag);
 	if (verdict->apart)
@@ -164,14 +162,12 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 			  verdict->apart, verdict->branches);
 	if (!verdict->differences)
 		return;
-	pt_verdict_print(verdict->has_fast, &verdict->fast, fast, sizeof(fast));
-	pt_verdict_print(verdict->has_libipt, &verdict->libipt, libipt, sizeof(libipt));
 	diag_warn(diag, "engines-differ",
 		  "libipt decodes %" PRIu64 " of %" PRIu64
 		  " parts of the trace differently; first, at the "
 		  "PSB at offset %" PRIu64 " of the file, branch %" PRIu64 ": %s; by libipt: %s",
 		  verdict->differences, verdict->segments, verdict->file_offset, verdict->index + 1,
-		  fast, libipt);
+		  verdict->fast, verdict->libipt);
 }
 
 void summary_warn(const struct summary *summary, struct diag *diag)
