@@ -53,14 +53,6 @@ static void refuse_mismatch(struct dso *dso, const char *path, const struct elf_
 		    path, elf->build_id_size ? found : "absent", recorded);
 }
 
-static void warn_if_refused(const struct dso *dso)
-{
-	if (dso->state == DSO_MISMATCHED)
-		diag_warn(dso->store->diag, "build-id-mismatch", "%s", dso->refused);
-	if (dso->state == DSO_UNREADABLE)
-		diag_warn(dso->store->diag, "elf-unreadable", "%s", dso->refused);
-}
-
 /* One kernel has a vdso for each class; --vdso names one of them, and so does this process. */
 static bool class_agrees(const struct dso *dso, const struct elf_file *elf)
 {
@@ -92,9 +84,10 @@ static bool use_file(struct dso *dso, struct elf_file *elf, const char *path, bo
 	return true;
 }
 
-static bool try_file(void *context, const char *path, bool needs_build_id)
+/* Use the file at a path if it is the recorded one; `needs_build_id`: only an equal one proves it.
+ */
+static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 {
-	struct dso *dso = context;
 	struct error err = { 0 };
 	struct elf_file elf;
 
@@ -105,15 +98,70 @@ static bool try_file(void *context, const char *path, bool needs_build_id)
 	return false;
 }
 
+/*
+ * Try the build-id cache, where .build-id/xx/rest is a directory that holds "elf" or
+ * "vdso", or (before Linux 4.11) the file itself.  Never with symfs.
+ */
 static bool search_cache(struct dso *dso)
 {
-	return dso_find_by_build_id(&dso->store->options.find, dso->build_id, dso->build_id_size,
-				    try_file, dso);
+	static const char *const names[] = { "/elf", "/vdso", "" };
+	const struct dso_find_options *options = &dso->store->options.find;
+	char path[BENEATH_PATH];
+
+	for (size_t i = 0; i < COUNT_OF(names) && !options->symfs; i++)
+		if (dso_find_cached(options, dso->build_id, dso->build_id_size, names[i], path) &&
+		    try_file(dso, path, true))
+			return true;
+	return false;
 }
 
+/*
+ * Returns a path of another mount namespace as seen inside of that namespace: the part after
+ * "/proc/PID/root" (proc(5)); the path itself if it does not begin so.
+ */
+static const char *inside_container(const char *path)
+{
+	static const char proc[] = "/proc/", root[] = "/root/";
+	const char *at = path + sizeof(proc) - 1;
+
+	if (!starts_with(path, proc))
+		return path;
+	at += strspn(at, "0123456789");
+	return starts_with(at, root) ? at + sizeof(root) - 2 : path;
+}
+
+/*
+ * Try a path, below symfs if that is given, first as recorded, then without "
+ * (deleted)": the path may now lead to another file.
+ */
+static bool try_as_recorded(struct dso *dso, const char *path, bool needs_build_id)
+{
+	const char *symfs = dso->store->options.find.symfs;
+	const size_t lengths[] = { strlen(path), dso_find_length(path) };
+	char found[BENEATH_PATH];
+
+	if (symfs ? dso_find_climbs(path) : path[0] != '/')
+		return false;
+	for (int i = 0; i < 1 + (lengths[1] < lengths[0]); i++)
+		if (dso_find_path(symfs, found, "%s%s%.*s", symfs ? symfs : "", symfs ? "/" : "",
+				  (int)lengths[i], path) &&
+		    try_file(dso, found, i || needs_build_id))
+			return true;
+	return false;
+}
+
+/*
+ * The candidates: the path, then the path inside of its container (outside, it may be another
+ * file), then the last component (symfs only).
+ */
 static bool search_paths(struct dso *dso)
 {
-	return dso_find_by_path(&dso->store->options.find, dso->path, try_file, dso);
+	const char *symfs = dso->store->options.find.symfs, *path = dso->path;
+	const char *inside = inside_container(path);
+
+	return try_as_recorded(dso, path, false) ||
+	       (inside != path && try_as_recorded(dso, inside, !symfs)) ||
+	       (symfs && try_as_recorded(dso, base_name(path), false));
 }
 
 static bool search_servers(struct dso *dso)
@@ -184,5 +232,8 @@ void dso_search(struct dso *dso)
 	case DSO_SHAPE_VSYSCALL:
 		break;
 	}
-	warn_if_refused(dso);
+	if (dso->state == DSO_MISMATCHED)
+		diag_warn(dso->store->diag, "build-id-mismatch", "%s", dso->refused);
+	if (dso->state == DSO_UNREADABLE)
+		diag_warn(dso->store->diag, "elf-unreadable", "%s", dso->refused);
 }

@@ -34,6 +34,9 @@ enum dso_shape dso_find_shape(const char *path);
  */
 char *dso_find_bracketed(const char *path);
 
+/* Returns the length without " (deleted)", which the kernel appends for unlinked files. */
+size_t dso_find_length(const char *path);
+
 /* Returns whether a recorded path has "..", which would lead out of a directory put before it. */
 bool dso_find_climbs(const char *path);
 
@@ -51,23 +54,6 @@ bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *forma
  */
 bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,
 		     const char *name, char path[BENEATH_PATH]);
-
-/*
- * Gets each path in turn.  Returns true, which ends the search, if the file there is the recorded
- * one.  With `needs_build_id`, only an equal build id proves that.
- */
-typedef bool dso_find_try(void *context, const char *path, bool needs_build_id);
-
-/* Try the candidates for a recorded path, the best first; returns whether one was accepted. */
-bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
-		      void *context);
-
-/*
- * Try the build-id cache, where .build-id/xx/rest is a directory that holds "elf" or
- * "vdso", or (before Linux 4.11) the file itself.  Never with symfs.
- */
-bool dso_find_by_build_id(const struct dso_find_options *options, const uint8_t *build_id,
-			  size_t size, dso_find_try *try, void *context);
 
 /*
  * Returns a copy of this process's own vdso, owned by the caller; *size is its
