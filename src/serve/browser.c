@@ -18,25 +18,19 @@ static const char *get(const char *variable)
 	return value && *value ? value : NULL;
 }
 
-struct browser_environment browser_environment(void)
+bool browser_over_ssh(void)
 {
-	return (struct browser_environment){ get("BROWSER"), get("DISPLAY"), get("WAYLAND_DISPLAY"),
-					     get("SSH_CONNECTION") };
+	return get("SSH_CONNECTION");
 }
 
-bool browser_is_remote(const struct browser_environment *environment)
+const char *browser_commands(void)
 {
-	return environment->ssh && !browser_commands(environment);
-}
-
-const char *browser_commands(const struct browser_environment *environment)
-{
-	const char *named = environment->browser;
+	const char *named = get("BROWSER");
 
 	/* Editors that work on another host over ssh set BROWSER, and open the address there. */
 	if (named && named[strspn(named, ":" BLANKS)])
 		return named;
-	if (environment->ssh || (!environment->display && !environment->wayland))
+	if (browser_over_ssh() || (!get("DISPLAY") && !get("WAYLAND_DISPLAY")))
 		return NULL;
 	return "xdg-open";
 }

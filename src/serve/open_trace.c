@@ -21,8 +21,7 @@ struct trace_opening {
 	char *name;               /* owned: of the trace */
 	const char *page;         /* borrowed: the address of the viewer's */
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
-	uint64_t begin, end; /* ns: the view of the trace at first */
-	const struct browser_environment environment;
+	uint64_t begin, end;  /* ns: the view of the trace at first */
 	const char *commands; /* borrowed: commands that open an address; NULL: no browser */
 };
 
@@ -139,7 +138,7 @@ static void choose_page(struct trace_opening *opening)
 		   !options->overlay_count;
 
 	viewer_page_origin(opening->page, opening->origin);
-	if (!is_page(opening) && !opening->environment.ssh && opening->commands)
+	if (!is_page(opening) && !browser_over_ssh() && opening->commands)
 		reason = page_reach(opening->origin);
 	if (reason && !options->quiet) {
 		message_begin_warning(stderr);
@@ -185,7 +184,7 @@ static void print_hints(const struct trace_opening *opening, const char *path)
 		fputs("ptrace2ftf: the browser asks whether the page may access the local network "
 		      "or this device; allow it\n",
 		      stderr);
-	if (browser_is_remote(&opening->environment)) {
+	if (browser_over_ssh() && !opening->commands) {
 		gethostname(host, sizeof(host) - 1);
 		fprintf(stderr,
 			"ptrace2ftf: first, on the host of the browser: ssh -N -L "
@@ -265,11 +264,10 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 					 .listener = -1,
 					 .trace = -1,
 					 .page = options->ui ? options->ui : VIEWER_PAGE_DEFAULT,
-					 .environment = browser_environment() };
+					 .commands = browser_commands() };
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
 
-	opening.commands = browser_commands(&opening.environment);
 	find_trace(&opening);
 	if (opening.trace >= 0 && !may_show_as_is(options)) {
 		status = EXIT_USAGE;

@@ -54,25 +54,16 @@ bool trace_kind_is_trace(const uint8_t *begin, size_t size);
  * -1: neither. */
 int trace_kind_open(const char *path, bool *page);
 
-/* The variables of the environment that choose the user's browser; NULL: not set. */
-struct browser_environment {
-	const char *browser;           /* BROWSER */
-	const char *display, *wayland; /* DISPLAY, WAYLAND_DISPLAY */
-	const char *ssh;               /* SSH_CONNECTION */
-};
-
-/* Returns the process's environment. */
-struct browser_environment browser_environment(void);
-
 /*
  * Returns the commands that open an address, with ":" between them as in BROWSER, borrowed:
- * BROWSER's if it is set; else xdg-open(1), but only on a display of this host, as it would
+ * BROWSER's if it is set; else xdg-open(1), but only on a display of this host (DISPLAY or
+ * WAYLAND_DISPLAY, without SSH_CONNECTION), as it would
  * start a text browser on the terminal.  NULL if there is no browser.
  */
-const char *browser_commands(const struct browser_environment *environment);
+const char *browser_commands(void);
 
-/* Returns whether the user's browser is on another host. */
-bool browser_is_remote(const struct browser_environment *environment);
+/* Returns whether the user is on another host, by SSH_CONNECTION. */
+bool browser_over_ssh(void);
 
 /*
  * Returns the words of a command of `length` bytes, NULL after the last, with `address` for "%s" or
