@@ -33,11 +33,6 @@ static void seeker_init(struct seeker *seeker, const struct aux_stream *aux)
 		seeker->begins[i + 1] = seeker->begins[i] + aux->pieces[i].size;
 }
 
-static void seeker_release(struct seeker *seeker)
-{
-	free(seeker->begins);
-}
-
 /* Returns the piece that contains a byte of the stream. */
 static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 {
@@ -192,14 +187,6 @@ static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
 	return offset;
 }
 
-/* Returns the number of bytes missing between two pieces of a view. */
-static uint64_t count_missing(const struct aux_piece *before, const struct aux_piece *piece)
-{
-	uint64_t end = before->aux_offset + before->size;
-
-	return piece->apart && piece->aux_offset > end ? piece->aux_offset - end : 0;
-}
-
 static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t to,
 			  struct arena *arena, struct aux_stream *view)
 {
@@ -219,8 +206,12 @@ static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t t
 	view->size = to - from;
 	view->repeated = 0;
 	view->missing = view->end_missing = to == seeker->aux->size ? view->end_missing : 0;
-	for (size_t i = 1; i < count && !view->copies; i++)
-		view->missing += count_missing(&pieces[i - 1], &pieces[i]);
+	for (size_t i = 1; i < count && !view->copies; i++) {
+		uint64_t end = pieces[i - 1].aux_offset + pieces[i - 1].size;
+
+		if (pieces[i].apart && pieces[i].aux_offset > end)
+			view->missing += pieces[i].aux_offset - end;
+	}
 }
 
 void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
@@ -245,7 +236,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		view->size = view->piece_count = 0;
 		view->repeated = view->missing = view->end_missing = 0;
 	}
-	seeker_release(&seeker);
+	free(seeker.begins);
 }
 
 /* ---- The time of the last packet ----------------------------------------- */
@@ -329,6 +320,6 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 		*first = begin.tsc;
 		*last = MAX(time.clock.tsc, end.tsc);
 	}
-	seeker_release(&seeker);
+	free(seeker.begins);
 	return end.offset != NOWHERE;
 }

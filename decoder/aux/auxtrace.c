@@ -75,23 +75,19 @@ static int refuse_type(uint32_t type, struct error *err)
 			 type);
 }
 
-/* Returns whether a field of attr.config fits its width. */
-static bool is_narrow(uint64_t mask, unsigned bits)
-{
-	return !mask || mask >> __builtin_ctzll(mask) < UINT64_C(1) << bits;
-}
-
 static int read_info(struct auxtrace *auxtrace, const struct perf_record *record, struct error *err)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint32_t type = cursor_u32(&c);
+	uint64_t mtc; /* the field's mask in attr.config */
 
 	cursor_u32(&c); /* alignment */
 	if (type != AUXTRACE_INTEL_PT)
 		return refuse_type(type, err);
 	read_info_words(&auxtrace->info, &c, &auxtrace->arena);
+	mtc = auxtrace->info.mtc_freq_bits;
 	if (auxtrace->info.time_shift > MAX_SHIFT ||
-	    !is_narrow(auxtrace->info.mtc_freq_bits, MTC_FREQ_BITS))
+	    (mtc && mtc >> __builtin_ctzll(mtc) >> MTC_FREQ_BITS))
 		return error_set_at(err, record->offset, "the clock parameters are damaged");
 	return 0;
 }
@@ -216,9 +212,8 @@ static struct piece_record *add_record(struct piece_list *list)
 static void add_piece(struct piece_list *list, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
-	struct piece_record *added;
+	struct piece_record *added = add_record(list);
 
-	added = add_record(list);
 	added->cut = cursor_u64(&c) - record->aux.size;
 	added->piece.bytes = record->aux.bytes;
 	added->piece.size = record->aux.size;

@@ -59,15 +59,6 @@ static void add_bytes(struct code_image *code, struct pt_image *image, const str
 		  isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
 }
 
-static void add_mapping(struct code_image *code, struct pt_image *image,
-			const struct mapping *mapping)
-{
-	struct code_file file = code->source->find(code->source->context, mapping->file);
-	struct kernel_segment part = { mapping->begin, mapping->end, mapping->file_offset };
-
-	add_bytes(code, image, &file, &part);
-}
-
 /* Read code that is in no section: modules, and kernel code that changes and must not be cached. */
 static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *context)
@@ -101,8 +92,13 @@ static void add_kernel(struct code_image *code, struct pt_image *image)
 static void add_mappings(struct code_image *code, struct pt_image *image,
 			 const struct address_space *space)
 {
-	for (size_t i = 0; i < space->count; i++)
-		add_mapping(code, image, &space->mappings[i]);
+	for (size_t i = 0; i < space->count; i++) {
+		const struct mapping *mapping = &space->mappings[i];
+		struct code_file file = code->source->find(code->source->context, mapping->file);
+		struct kernel_segment part = { mapping->begin, mapping->end, mapping->file_offset };
+
+		add_bytes(code, image, &file, &part);
+	}
 }
 
 struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space)

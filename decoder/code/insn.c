@@ -199,11 +199,6 @@ static char letter_of_vector(unsigned map, uint8_t opcode, bool evex)
 	}
 }
 
-static char letter_of_xop(unsigned map)
-{
-	return map <= MAP_XOP_A ? "BmQ"[map - MAP_XOP_8] : 'x';
-}
-
 /* Returns whether an opcode may not follow REX2 (APX, "REX2 prefix"). */
 static bool excludes_rex2(enum opcode_map map, uint8_t opcode)
 {
@@ -394,6 +389,7 @@ static void read_legacy(struct insn_bytes *d, const uint8_t *bytes)
 static void read_opcode(struct insn_bytes *d)
 {
 	const uint8_t *bytes = d->bytes + d->at;
+	unsigned xop;
 
 	switch (bytes[0]) {
 	case 0xc4:
@@ -415,8 +411,9 @@ static void read_opcode(struct insn_bytes *d)
 		}
 		break;
 	case 0x8f: /* POP: its ModRM is no valid map number */
-		if ((bytes[1] & 0x1f) >= MAP_XOP_8) {
-			set_vector_form(d, letter_of_xop(bytes[1] & 0x1f), 4);
+		xop = bytes[1] & 0x1f;
+		if (xop >= MAP_XOP_8) {
+			set_vector_form(d, xop <= MAP_XOP_A ? "BmQ"[xop - MAP_XOP_8] : 'x', 4);
 			return;
 		}
 		break;
@@ -556,16 +553,6 @@ static int32_t distance_before(const uint8_t *end, unsigned size)
 	return (int32_t)value;
 }
 
-static bool is_int80(const struct insn_bytes *d)
-{
-	return d->map == MAP_0 && d->opcode == 0xcd && d->bytes[d->at - 1] == 0x80;
-}
-
-static bool has_direct_target(enum branch_kind kind)
-{
-	return kind == BRANCH_COND || kind == BRANCH_JUMP || kind == BRANCH_CALL;
-}
-
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 {
 	struct insn_bytes d = { .bytes = bytes, .mode = mode };
@@ -595,8 +582,8 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 		return insn;
 	insn.length = (uint8_t)d.at;
 	insn.kind = (uint8_t)kind_of(&d);
-	insn.int80 = is_int80(&d);
-	if (has_direct_target(insn.kind)) {
+	insn.int80 = d.map == MAP_0 && d.opcode == 0xcd && d.bytes[d.at - 1] == 0x80;
+	if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_CALL) {
 		insn.indirect = !immediate || immediate == 8;
 		insn.distance = insn.indirect ? 0 : distance_before(d.bytes + d.at, immediate);
 	}

@@ -76,11 +76,6 @@ static int opcode_reg_of(const struct fields *fields)
 	return (fields->opcode & 7) | (fields->rex & REX_B ? 8 : 0);
 }
 
-static bool rm_is_register(const struct fields *fields)
-{
-	return fields->modrm >> 6 == 3;
-}
-
 /*
  * The operand that an instruction writes, except flags, pushed words and vectors in memory (SDM
  * volume 2, appendix A): '.' nothing; 'g' the register in ModRM.reg; 'm' the register or memory in
@@ -208,7 +203,7 @@ static void write_register(const struct fields *fields, int number, int64_t valu
 
 static void write_rm(const struct fields *fields, struct effect *effect)
 {
-	if (rm_is_register(fields)) {
+	if (fields->modrm >> 6 == 3) {
 		write_register(fields, rm_of(fields), result_of(fields), effect);
 		return;
 	}

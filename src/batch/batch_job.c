@@ -27,23 +27,6 @@ static enum exit_status fail_job(json_t *report, const struct error *err)
 	return EXIT_FAILED;
 }
 
-/* The parent reads them, and prints them with its own colours. */
-static void take_messages(int fd)
-{
-	message_color(MESSAGE_COLOR_NEVER);
-	dup2(fd, STDERR_FILENO);
-}
-
-/* Delete the output of an interrupted run: its stamp says that it is complete. */
-static enum exit_status discard_interrupted(const struct options *options, json_t *report)
-{
-	struct error err = { 0 };
-
-	file_makers->remove(options->output);
-	error_set(&err, ERROR_SYSTEM, "interrupted: deleted the incomplete %s", options->output);
-	return fail_job(report, &err);
-}
-
 static enum exit_status convert_stamped(const struct batch_run *run, struct options *options,
 					json_t *report)
 {
@@ -63,8 +46,13 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	}
 	options->stamp = stamped ? stamp.text : NULL;
 	status = run->convert(options, report);
-	if (status == EXIT_INTERRUPTED)
-		return discard_interrupted(options, report);
+	if (status == EXIT_INTERRUPTED) {
+		/* Its stamp says that it is complete. */
+		file_makers->remove(options->output);
+		error_set(&err, ERROR_SYSTEM, "interrupted: deleted the incomplete %s",
+			  options->output);
+		return fail_job(report, &err);
+	}
 	if (status != EXIT_FAILED && stamped && !options->format->is_trace &&
 	    stamp_set_attribute(&stamp, options->output) < 0 && options->skip_existing &&
 	    !options->quiet)
@@ -130,8 +118,11 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	limit_time(options_of(run, process->job)->timeout);
-	if (process->messages >= 0)
-		take_messages(process->messages);
+	if (process->messages >= 0) {
+		/* The parent reads them, and prints them with its own colours. */
+		message_color(MESSAGE_COLOR_NEVER);
+		dup2(process->messages, STDERR_FILENO);
+	}
 	status = convert_job(run, process->job, report);
 	if (json_dumpfd(report, process->report, 0) < 0)
 		status = EXIT_FAILED;

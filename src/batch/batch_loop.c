@@ -163,26 +163,18 @@ static size_t count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 }
 
-/* Returns the threads for each of several parallel processes, which share the processors. */
-static unsigned threads_per_job(size_t jobs)
-{
-	size_t count = count_processors();
-
-	if (jobs < 2)
-		return 0;
-	return count > jobs ? (unsigned)(count / jobs) : 1;
-}
-
 int batch_loop_run(struct batch_loop *loop)
 {
 	size_t count = loop->plan->count;
-	size_t room = loop->run.options->jobs ? loop->run.options->jobs : count_processors();
+	size_t processors = count_processors();
+	size_t room = loop->run.options->jobs ? loop->run.options->jobs : processors;
 	int stopped;
 
 	room = MIN(room, count);
 	loop->processes = alloc_zeroed(room, sizeof(*loop->processes));
 	loop->process_count = room;
-	loop->run.threads = threads_per_job(room);
+	if (room > 1) /* they share the processors */
+		loop->run.threads = (unsigned)MAX(processors / room, 1);
 	signals_watch(loop->processes, room);
 	while (loop->running || (loop->begun < count && !last_signal)) {
 		size_t before = loop->begun;

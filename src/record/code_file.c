@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io/output_path.h"
 #include "base/message.h"
 #include "symbols/files/core_file.h"
 #include "symbols/files/dso_find.h"
@@ -27,12 +28,9 @@
 
 void code_file_begin(struct code_file_writer *writer, const char *recording)
 {
-	size_t length = strlen(recording);
-
-	while (length > 1 && recording[length - 1] == '/')
-		length--;
 	*writer = (struct code_file_writer){
-		.path = alloc_text("%.*s%s", (int)length, recording, CORE_FILE_SUFFIX),
+		.path = alloc_text("%.*s%s", (int)output_path_length(recording), recording,
+				   CORE_FILE_SUFFIX),
 	};
 	unlink(writer->path);
 }

@@ -144,12 +144,6 @@ static int create_file(struct keeper *keeper, const char *name)
 	return fd;
 }
 
-static int create_nameless_file(const char *folder)
-{
-	return strcmp(folder, temp_file_folder()) == 0 ? file_makers_own.create_nameless(folder)
-						       : refuse();
-}
-
 static int move_file(struct keeper *keeper, const char *from, const char *to)
 {
 	struct made *made = find_made(keeper, from);
@@ -192,7 +186,9 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 	case CREATE:
 		return create_file(keeper, request->path);
 	case CREATE_NAMELESS:
-		return create_nameless_file(request->path);
+		return strcmp(request->path, temp_file_folder()) == 0
+			       ? file_makers_own.create_nameless(request->path)
+			       : refuse();
 	case MOVE:
 		return move_file(keeper, request->path, request->to);
 	case REMOVE:

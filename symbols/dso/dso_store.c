@@ -279,18 +279,12 @@ static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, u
 				     size_t *size)
 {
 	const struct code_range *range = elf_file_code_at_vaddr(&dso->elf, vaddr);
-	uint64_t skip;
 
 	*size = 0;
 	if (!range || dso->elf.header.e_machine != machine)
 		return NULL;
-	skip = vaddr - range->vaddr;
-	if (range->offset > dso->elf.size || skip >= range->size ||
-	    skip >= dso->elf.size - range->offset)
-		return NULL;
-	*size = range->size - skip;
-	*size = MIN(*size, dso->elf.size - range->offset - skip);
-	return dso->elf.bytes + range->offset + skip;
+	*size = range->size - (vaddr - range->vaddr);
+	return dso->elf.bytes + range->offset + (vaddr - range->vaddr);
 }
 
 const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size)

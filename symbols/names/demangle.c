@@ -358,11 +358,7 @@ static size_t last_component(const char *name, size_t length)
 
 static bool all_digits(const char *text, size_t length)
 {
-	size_t digits = 0;
-
-	while (digits < length && isdigit((unsigned char)text[digits]))
-		digits++;
-	return digits && digits == length;
+	return length && strspn(text, "0123456789") >= length;
 }
 
 /*

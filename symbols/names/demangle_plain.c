@@ -107,8 +107,7 @@ size_t demangle_haskell(const char *linkage, char *text, size_t room)
 	const char *module = linkage, *at = linkage, *name;
 
 	for (size_t i = 0; i < COUNT_OF(suffixes) && !suffix; i++)
-		if (end > strlen(suffixes[i]) &&
-		    strcmp(linkage + end - strlen(suffixes[i]), suffixes[i]) == 0)
+		if (end > strlen(suffixes[i]) && ends_with(linkage, suffixes[i]))
 			suffix = strlen(suffixes[i]);
 	end -= suffix;
 	name = memchr(module, '_', end);

@@ -2,8 +2,6 @@
 /* Parses the records of a jitdump, and remembers code by its index because it may move. */
 #include "symbols/names/jit_dump.h"
 
-#include <ctype.h>
-
 #include "base/tables/hash.h"
 
 /* tools/perf/util/jitdump.h */
@@ -24,13 +22,10 @@ struct jit_load {
 bool jit_dump_is_path(const char *path)
 {
 	const char *name = base_name(path);
-	size_t digits = 0;
+	int end = 0;
 
-	if (!starts_with(name, "jit-"))
-		return false;
-	while (isdigit((unsigned char)name[4 + digits]))
-		digits++;
-	return digits && strcmp(name + 4 + digits, ".dump") == 0;
+	sscanf(name, "jit-%*[0-9].dump%n", &end);
+	return end && !name[end];
 }
 
 bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
