@@ -238,18 +238,15 @@ static void find_cut(struct aux_cuts *cuts, uint64_t from)
 {
 	for (; cuts->position.piece < cuts->aux->piece_count; cuts->position.piece++) {
 		const struct aux_piece *piece = &cuts->aux->pieces[cuts->position.piece];
-		uint64_t skip =
-			from > cuts->position.piece_begin ? from - cuts->position.piece_begin : 0;
+		uint64_t skip = from > piece->begin ? from - piece->begin : 0;
 		const uint8_t *found = psb_of_piece(cuts, piece, skip);
 
 		if (found) {
-			cuts->position.at =
-				cuts->position.piece_begin + (uint64_t)(found - piece->bytes);
+			cuts->position.at = piece->begin + (uint64_t)(found - piece->bytes);
 			return;
 		}
 		give_back_cut(cuts, piece->size);
 		cuts->given = 0;
-		cuts->position.piece_begin += piece->size;
 	}
 	cuts->position.at = AUX_CUTS_NONE;
 }

@@ -12,11 +12,6 @@
 
 #define NOWHERE UINT64_MAX
 
-struct seeker {
-	const struct aux_stream *aux;
-	uint64_t *begins; /* owned: offset of each piece in the stream, and the stream's end */
-};
-
 /* A PSB with a TSC: decoding can begin here. */
 struct sync {
 	uint64_t offset; /* in the stream, or NOWHERE */
@@ -25,31 +20,22 @@ struct sync {
 
 static const struct sync no_sync = { NOWHERE, 0 };
 
-static void seeker_init(struct seeker *seeker, const struct aux_stream *aux)
-{
-	seeker->aux = aux;
-	seeker->begins = alloc_zeroed(aux->piece_count + 1, sizeof(*seeker->begins));
-	for (size_t i = 0; i < aux->piece_count; i++)
-		seeker->begins[i + 1] = seeker->begins[i] + aux->pieces[i].size;
-}
-
 /* Returns the piece that contains a byte of the stream. */
-static size_t piece_at(const struct seeker *seeker, uint64_t offset)
+static size_t piece_at(const struct aux_stream *aux, uint64_t offset)
 {
-	size_t after = LOWER_BOUND(i, seeker->aux->piece_count, seeker->begins[i] <= offset);
+	size_t after = LOWER_BOUND(i, aux->piece_count, aux->pieces[i].begin <= offset);
 
 	return after ? after - 1 : 0;
 }
 
 /* Copy up to `size` bytes from an offset, at most to the next break. Returns their number. */
-static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
+static size_t copy_bytes(const struct aux_stream *aux, uint64_t offset, uint8_t *bytes, size_t size)
 {
-	const struct aux_stream *aux = seeker->aux;
-	size_t first = piece_at(seeker, offset), used = 0;
+	size_t first = piece_at(aux, offset), used = 0;
 
 	for (size_t i = first; i < aux->piece_count && used < size; i++) {
 		const struct aux_piece *piece = &aux->pieces[i];
-		size_t skip = i == first ? (size_t)(offset - seeker->begins[i]) : 0;
+		size_t skip = i == first ? (size_t)(offset - piece->begin) : 0;
 		size_t count = piece->size - skip;
 
 		if (i > first && piece->apart)
@@ -62,10 +48,10 @@ static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *
 }
 
 /* Returns the first PSB that begins in a piece at or after `offset`; it may end in later pieces. */
-static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_t offset)
+static uint64_t find_in_piece(const struct aux_stream *aux, size_t index, uint64_t offset)
 {
-	const struct aux_piece *piece = &seeker->aux->pieces[index];
-	uint64_t begin = seeker->begins[index], end = seeker->begins[index + 1];
+	const struct aux_piece *piece = &aux->pieces[index];
+	uint64_t begin = piece->begin, end = begin + piece->size;
 	uint8_t seam[2 * AUX_PSB_SIZE];
 	const uint8_t *from, *found;
 	uint64_t last;
@@ -77,18 +63,18 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 	if (found)
 		return begin + (uint64_t)(found - piece->bytes);
 	last = end - offset < AUX_PSB_SIZE ? offset : end - (AUX_PSB_SIZE - 1);
-	size = copy_bytes(seeker, last, seam, sizeof(seam));
+	size = copy_bytes(aux, last, seam, sizeof(seam));
 	found = aux_find_psb(seam, size, seam + size);
 	return found && last + (uint64_t)(found - seam) < end ? last + (uint64_t)(found - seam)
 							      : NOWHERE;
 }
 
 /* Returns the first PSB that begins in [from, to). */
-static uint64_t psb_in_range(const struct seeker *seeker, uint64_t from, uint64_t to)
+static uint64_t psb_in_range(const struct aux_stream *aux, uint64_t from, uint64_t to)
 {
-	for (size_t i = piece_at(seeker, from);
-	     i < seeker->aux->piece_count && seeker->begins[i] < to; i++) {
-		uint64_t found = find_in_piece(seeker, i, from);
+	for (size_t i = piece_at(aux, from); i < aux->piece_count && aux->pieces[i].begin < to;
+	     i++) {
+		uint64_t found = find_in_piece(aux, i, from);
 
 		if (found != NOWHERE)
 			return found < to ? found : NOWHERE;
@@ -97,10 +83,10 @@ static uint64_t psb_in_range(const struct seeker *seeker, uint64_t from, uint64_
 }
 
 /* Returns whether the PSB+ at an offset has a TSC. */
-static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc)
+static bool read_tsc(const struct aux_stream *aux, uint64_t offset, uint64_t *tsc)
 {
 	uint8_t header[HEADER_MAX + AUX_WINDOW_PADDING] = { 0 };
-	uint64_t reference = seeker->aux->pieces[piece_at(seeker, offset)].reference;
+	uint64_t reference = aux->pieces[piece_at(aux, offset)].reference;
 	struct pt_packet_decoder *packets;
 	struct pt_packet packet;
 	struct pt_config config;
@@ -108,7 +94,7 @@ static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc
 
 	pt_config_init(&config);
 	config.begin = header;
-	config.end = header + copy_bytes(seeker, offset, header, HEADER_MAX);
+	config.end = header + copy_bytes(aux, offset, header, HEADER_MAX);
 	packets = ALLOC_CHECKED(pt_pkt_alloc_decoder(&config));
 	if (!packets)
 		return false;
@@ -123,13 +109,13 @@ static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc
 }
 
 /* Returns the first PSB with a TSC in [from, to). */
-static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_t to)
+static struct sync next_sync(const struct aux_stream *aux, uint64_t from, uint64_t to)
 {
 	struct sync sync = no_sync;
 
 	while (from < to) {
-		sync.offset = psb_in_range(seeker, from, to);
-		if (sync.offset == NOWHERE || read_tsc(seeker, sync.offset, &sync.tsc))
+		sync.offset = psb_in_range(aux, from, to);
+		if (sync.offset == NOWHERE || read_tsc(aux, sync.offset, &sync.tsc))
 			return sync;
 		from = sync.offset + AUX_PSB_SIZE;
 	}
@@ -137,37 +123,37 @@ static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_
 }
 
 /* Returns the last PSB with a TSC of at most `tsc`. */
-static struct sync last_sync(const struct seeker *seeker, uint64_t tsc)
+static struct sync last_sync(const struct aux_stream *aux, uint64_t tsc)
 {
-	uint64_t end = seeker->aux->size;
-	struct sync best = next_sync(seeker, 0, end), next;
+	uint64_t end = aux->size;
+	struct sync best = next_sync(aux, 0, end), next;
 
 	if (best.offset == NOWHERE || best.tsc > tsc)
 		return no_sync;
 	while (end - best.offset > NEAR) {
 		uint64_t middle = best.offset + (end - best.offset) / 2;
 
-		next = next_sync(seeker, middle, end);
+		next = next_sync(aux, middle, end);
 		if (next.offset != NOWHERE && next.tsc <= tsc)
 			best = next;
 		else
 			end = middle;
 	}
 	for (next = best; next.offset != NOWHERE && next.tsc <= tsc;
-	     next = next_sync(seeker, best.offset + AUX_PSB_SIZE, seeker->aux->size))
+	     next = next_sync(aux, best.offset + AUX_PSB_SIZE, aux->size))
 		best = next;
 	return best;
 }
 
 /* Returns the last PSB with a TSC before `offset`; `offset` if no such PSB exists. */
-static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
+static uint64_t sync_before(const struct aux_stream *aux, uint64_t offset)
 {
 	for (uint64_t distance = NEAR;; distance *= 2) {
 		uint64_t from = distance < offset ? offset - distance : 0, found = offset;
 		struct sync sync;
 
-		for (sync = next_sync(seeker, from, offset); sync.offset != NOWHERE;
-		     sync = next_sync(seeker, sync.offset + AUX_PSB_SIZE, offset))
+		for (sync = next_sync(aux, from, offset); sync.offset != NOWHERE;
+		     sync = next_sync(aux, sync.offset + AUX_PSB_SIZE, offset))
 			found = sync.offset;
 		if (found != offset || !from)
 			return found;
@@ -175,27 +161,26 @@ static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
 }
 
 /* Returns the second PSB after an offset, or the stream's end. */
-static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
+static uint64_t second_after(const struct aux_stream *aux, uint64_t offset)
 {
-	uint64_t end = seeker->aux->size;
+	uint64_t end = aux->size;
 
 	for (int i = 0; i < 2; i++) {
-		offset = psb_in_range(seeker, offset + AUX_PSB_SIZE, end);
+		offset = psb_in_range(aux, offset + AUX_PSB_SIZE, end);
 		if (offset == NOWHERE)
 			return end;
 	}
 	return offset;
 }
 
-static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t to,
+static void cut_stream_at(const struct aux_stream *aux, uint64_t from, uint64_t to,
 			  struct arena *arena, struct aux_stream *view)
 {
-	size_t first = piece_at(seeker, from), count = piece_at(seeker, to - 1) - first + 1;
-	struct aux_piece *pieces =
-		arena_copy(arena, seeker->aux->pieces + first, count * sizeof(*pieces));
-	size_t skip = from - seeker->begins[first];
+	size_t first = piece_at(aux, from), count = piece_at(aux, to - 1) - first + 1;
+	struct aux_piece *pieces = arena_copy(arena, aux->pieces + first, count * sizeof(*pieces));
+	size_t skip = from - pieces[0].begin;
 
-	pieces[count - 1].size = to - seeker->begins[first + count - 1];
+	pieces[count - 1].size = to - pieces[count - 1].begin;
 	pieces[0].bytes += skip;
 	pieces[0].size -= skip;
 	pieces[0].aux_offset += skip;
@@ -205,7 +190,9 @@ static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t t
 	view->piece_count = count;
 	view->size = to - from;
 	view->repeated = 0;
-	view->missing = view->end_missing = to == seeker->aux->size ? view->end_missing : 0;
+	view->missing = view->end_missing = to == aux->size ? view->end_missing : 0;
+	for (size_t i = 0; i < count; i++)
+		pieces[i].begin = i ? pieces[i].begin - from : 0;
 	for (size_t i = 1; i < count && !view->copies; i++) {
 		uint64_t end = pieces[i - 1].aux_offset + pieces[i - 1].size;
 
@@ -217,26 +204,23 @@ static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t t
 void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct arena *arena,
 	      struct aux_stream *view)
 {
-	struct seeker seeker;
 	struct sync first, last;
 
 	*view = *aux;
 	if (!aux->size)
 		return;
-	seeker_init(&seeker, aux);
-	first = last_sync(&seeker, begin);
-	last = last_sync(&seeker, end);
+	first = last_sync(aux, begin);
+	last = last_sync(aux, end);
 	if (last.offset != NOWHERE && end >= begin) {
-		uint64_t from = first.offset == NOWHERE ? 0 : sync_before(&seeker, first.offset);
-		uint64_t to = second_after(&seeker, last.offset);
+		uint64_t from = first.offset == NOWHERE ? 0 : sync_before(aux, first.offset);
+		uint64_t to = second_after(aux, last.offset);
 
 		/* Every comparison that leads to `last` holds for `first` as well. */
-		cut_stream_at(&seeker, from, to, arena, view);
-	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
+		cut_stream_at(aux, from, to, arena, view);
+	} else if (next_sync(aux, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
 		view->repeated = view->missing = view->end_missing = 0;
 	}
-	free(seeker.begins);
 }
 
 /* ---- The time of the last packet ----------------------------------------- */
@@ -302,17 +286,15 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 {
 	struct last_time time = { .clock.rates = pt_info_rates(info) };
 	struct aux_stream rest = *aux;
-	struct seeker seeker;
 	struct arena arena = { 0 };
 	struct sync begin, end;
 
 	if (!aux->size)
 		return false;
-	seeker_init(&seeker, aux);
-	begin = next_sync(&seeker, 0, aux->size);
-	end = last_sync(&seeker, UINT64_MAX);
+	begin = next_sync(aux, 0, aux->size);
+	end = last_sync(aux, UINT64_MAX);
 	if (end.offset != NOWHERE) {
-		cut_stream_at(&seeker, end.offset, aux->size, &arena, &rest);
+		cut_stream_at(aux, end.offset, aux->size, &arena, &rest);
 		pt_packet_config(&time.config, info, aux->cpu);
 		time.reference = rest.pieces[0].reference;
 		read_to_end(&rest, &time);
@@ -320,6 +302,5 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 		*first = begin.tsc;
 		*last = MAX(time.clock.tsc, end.tsc);
 	}
-	free(seeker.begins);
 	return end.offset != NOWHERE;
 }

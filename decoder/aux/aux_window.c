@@ -38,22 +38,22 @@ void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 		     const struct aux_position *position)
 {
-	uint64_t begin = position->piece_begin;
+	const struct aux_piece *pieces = aux->pieces;
 	size_t piece = position->piece;
 
 	if (!window->bytes)
 		window->bytes = alloc_zeroed(1, SEEK_WINDOW + AUX_WINDOW_PADDING);
 	if (!window->room || window->room > SEEK_WINDOW)
 		window->room = SEEK_WINDOW;
-	while (piece < aux->piece_count && position->at - begin > aux->pieces[piece].size)
-		begin += aux->pieces[piece++].size;
+	while (piece < aux->piece_count && position->at - pieces[piece].begin > pieces[piece].size)
+		piece++;
 	window->aux = aux;
 	window->size = 0;
 	window->base = position->at;
 	window->piece = piece;
-	window->piece_used = position->at - begin;
+	window->piece_used = piece < aux->piece_count ? position->at - pieces[piece].begin : 0;
 	window->run_begins = position->run_begins;
-	if (piece < aux->piece_count && window->piece_used == aux->pieces[piece].size) {
+	if (piece < aux->piece_count && window->piece_used == pieces[piece].size) {
 		window->piece++;
 		window->piece_used = 0;
 	} else if (!window->piece_used) {

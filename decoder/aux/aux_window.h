@@ -25,6 +25,7 @@ const uint8_t *aux_find_psb(const uint8_t *bytes, size_t size, const uint8_t *en
 struct aux_piece {
 	const uint8_t *bytes; /* view of a mapped file, whose pages can be dropped and read again */
 	size_t size;          /* bytes present (fewer than the record claims in a truncated file) */
+	uint64_t begin;       /* offset in the stream */
 	size_t before, after; /* minimum bytes of the mapping around them */
 	uint64_t aux_offset;  /* position in the AUX buffer's byte count */
 	uint64_t reference;   /* a TSC near the data; its top byte completes 7-byte TSC packets */
@@ -110,8 +111,7 @@ void aux_pieces_release(struct aux_piece_list *list);
 
 /* A position of a stream, in a piece or at its end. */
 struct aux_position {
-	size_t piece;         /* at or before `at` */
-	uint64_t piece_begin; /* the piece's offset in the stream */
+	size_t piece; /* at or before `at` */
 	uint64_t at;
 	bool run_begins; /* between two pieces: at the second's begin, not the first's end */
 };

@@ -327,14 +327,16 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 		set_cuts(stream, list);
 		aux_pieces_join(&joined, pieces, count, stream->cuts, stream->cut_count);
 	}
+	for (size_t i = 0; i < joined.count; i++) {
+		joined.pieces[i].begin = stream->size;
+		stream->size += joined.pieces[i].size;
+	}
 	stream->pieces =
 		arena_copy(&auxtrace->arena, joined.pieces, joined.count * sizeof(*joined.pieces));
 	stream->piece_count = joined.count;
 	stream->repeated = joined.repeated;
 	stream->end_missing = records[count - 1].cut;
 	stream->missing = joined.missing + stream->end_missing;
-	for (size_t i = 0; i < joined.count; i++)
-		stream->size += joined.pieces[i].size;
 	aux_pieces_release(&joined);
 	free(pieces);
 }

@@ -23,22 +23,21 @@ struct part {
 static void cut_part(struct part *part, const struct aux_stream *aux,
 		     const struct aux_position *begin, uint64_t end)
 {
-	uint64_t at = begin->piece_begin;
 	size_t count = 0;
 
 	part->aux = *aux;
 	part->aux.size = part->aux.end_missing = 0;
-	for (size_t i = begin->piece; i < aux->piece_count && at < end; i++) {
+	for (size_t i = begin->piece; i < aux->piece_count && aux->pieces[i].begin < end; i++) {
 		struct aux_piece piece = aux->pieces[i];
-		uint64_t skip = begin->at > at ? begin->at - at : 0;
-		uint64_t size = end - at < piece.size ? end - at : piece.size;
+		uint64_t skip = begin->at > piece.begin ? begin->at - piece.begin : 0;
+		uint64_t size = MIN(end - piece.begin, piece.size);
 
-		at += piece.size;
 		if (count && piece.apart)
 			break;
 		piece.bytes += skip;
 		piece.file_offset += skip;
 		piece.size = size - skip;
+		piece.begin = part->aux.size;
 		piece.apart = piece.resumes = false;
 		*ARRAY_ADD(part->pieces, count, part->room) = piece;
 		part->aux.size += piece.size;
@@ -62,7 +61,7 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 {
 	const struct aux_piece *piece = &aux->pieces[position->piece];
 	uint8_t bytes[HEADER_MAX + AUX_WINDOW_PADDING] = { 0 };
-	uint64_t skip = position->at - position->piece_begin, offset = 0;
+	uint64_t skip = position->at - piece->begin, offset = 0;
 	struct pt_packet_decoder *decoder;
 	struct pt_packet packet;
 	struct pt_config config;

@@ -200,6 +200,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		{ .bytes = trace, .size = half, .reference = SAMPLE_START },
 		{ .bytes = trace + half,
 		  .size = size - half,
+		  .begin = half,
 		  .aux_offset = half,
 		  .reference = SAMPLE_START,
 		  .file_offset = half,

@@ -76,8 +76,7 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 
 	*checkpoint = (struct flow_checkpoint){
 		.cut = flow->passed.at,
-		.position = { flow->passed.piece, flow->passed.piece_begin, at,
-			      at == flow->run_begin },
+		.position = { flow->passed.piece, at, at == flow->run_begin },
 		.cuts = flow->cuts,
 		.synced = flow->synced,
 		.stream = flow->stream.state,

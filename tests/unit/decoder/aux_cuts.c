@@ -36,7 +36,9 @@ static void expect(const uint64_t *sizes, size_t count, uint64_t distance, const
 	struct aux_cuts cursor;
 
 	for (size_t i = 0; i < count; i++) {
-		pieces[i] = (struct aux_piece){ .bytes = bytes + aux.size, .size = sizes[i] };
+		pieces[i] = (struct aux_piece){ .bytes = bytes + aux.size,
+						.size = sizes[i],
+						.begin = aux.size };
 		aux.size += sizes[i];
 	}
 	aux_cuts_init(&cursor, &aux, distance);

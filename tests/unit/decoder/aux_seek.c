@@ -48,6 +48,7 @@ static void make_stream(size_t piece_size)
 		pieces[aux.piece_count++] = (struct aux_piece){
 			.bytes = packets.bytes + at,
 			.size = size - at < piece_size ? size - at : piece_size,
+			.begin = at,
 			.aux_offset = at,
 			.file_offset = FILE_OFFSET + at,
 		};

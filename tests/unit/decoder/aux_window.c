@@ -18,9 +18,9 @@
 static uint8_t bytes[SIZE];
 static const struct aux_piece pieces[] = {
 	{ .bytes = bytes, .size = 100, .aux_offset = 1000 },
-	{ .bytes = bytes + 100, .size = 50, .aux_offset = 1100 },
-	{ .bytes = bytes + 150, .size = 30, .aux_offset = 2000, .apart = true },
-	{ .bytes = bytes + 180, .size = 20, .aux_offset = 3000, .apart = true },
+	{ .bytes = bytes + 100, .size = 50, .begin = 100, .aux_offset = 1100 },
+	{ .bytes = bytes + 150, .size = 30, .begin = 150, .aux_offset = 2000, .apart = true },
+	{ .bytes = bytes + 180, .size = 20, .begin = 180, .aux_offset = 3000, .apart = true },
 };
 static const struct aux_stream aux = { .pieces = (struct aux_piece *)pieces,
 				       .piece_count = 4,
@@ -84,13 +84,11 @@ START_TEST(a_place_may_be_anywhere)
 		{ { .at = 99 }, 99, 150 },
 		{ { .at = 100 }, 100, 150 },
 		{ { .at = 120 }, 120, 150 },
-		{ { .at = 150, .piece = 1, .piece_begin = 100 }, 150, 150 }, /* the end of a run */
-		{ { .at = 150, .piece = 1, .piece_begin = 100, .run_begins = true }, 150, 180 },
-		{ { .at = 150, .piece = 2, .piece_begin = 150 },
-		  150,
-		  180 }, /* the next one's start */
-		{ { .at = 190, .piece = 3, .piece_begin = 180 }, 190, 200 },
-		{ { .at = 200, .piece = 3, .piece_begin = 180 }, 200, 200 },
+		{ { .at = 150, .piece = 1 }, 150, 150 }, /* the end of a run */
+		{ { .at = 150, .piece = 1, .run_begins = true }, 150, 180 },
+		{ { .at = 150, .piece = 2 }, 150, 180 }, /* the next one's start */
+		{ { .at = 190, .piece = 3 }, 190, 200 },
+		{ { .at = 200, .piece = 3 }, 200, 200 },
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -161,6 +159,7 @@ static uint8_t *map_pieces(struct aux_piece *of_streams[2])
 	for (size_t i = 0; i < 2 * PIECES; i++)
 		of_streams[i % 2][i / 2] = (struct aux_piece){ .bytes = file + i * PIECE,
 							       .size = PIECE,
+							       .begin = i / 2 * PIECE,
 							       .before = i * PIECE,
 							       .after = size - (i + 1) * PIECE };
 	return file;
