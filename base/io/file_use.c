@@ -60,7 +60,7 @@ static void add_read(const struct stat *status, const char *path)
 		return;
 	added = alloc_zeroed(1, sizeof(*added));
 	added->id = (struct file_id){ status->st_dev, status->st_ino };
-	added->path = output_path_copy(path);
+	added->path = alloc_text("%s", path);
 	HASH_ADD(hh, read_files, id, sizeof(added->id), added);
 }
 
@@ -199,7 +199,7 @@ static void add_components(char *text, const char *path)
  */
 static char *name_new_file(const char *path)
 {
-	char *folder = output_path_copy(path);
+	char *folder = alloc_text("%s", path);
 	char *text = alloc_zeroed(1, strlen(path) + 64);
 	char *slash = strrchr(folder, '/');
 	struct stat status = { 0 };

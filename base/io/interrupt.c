@@ -110,12 +110,15 @@ void fault_watch(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-void interrupt_allow(const char *message)
+void interrupt_allow(bool quiet)
 {
+	/* A terminal has "^C", and perhaps the progress bar, on the line. */
+	static const char message[] = "\nptrace2ftf: interrupted: writing the output so far; "
+				      "interrupt again to stop at once\n";
 	struct sigaction action;
 
-	said = message;
-	said_length = message ? strlen(message) : 0;
+	said = message + !isatty(STDERR_FILENO);
+	said_length = quiet ? 0 : strlen((const char *)said);
 	allowed = 1;
 	/* A blocked read must end, because input may never arrive. */
 	if (sigaction(SIGINT, NULL, &action) == 0) {

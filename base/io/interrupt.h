@@ -36,10 +36,10 @@ void output_obey_closed_pipe(const struct error *err);
 extern atomic_int interrupt_flag;
 
 /*
- * Make the next SIGINT a request: it prints `message` (borrowed; NULL: nothing) to standard error,
- * and makes a blocked system call fail with EINTR.
+ * Make the next SIGINT a request to end the run early with a valid output: it prints a message,
+ * unless `quiet`, and makes a blocked system call fail with EINTR.
  */
-void interrupt_allow(const char *message);
+void interrupt_allow(bool quiet);
 
 /* Returns whether there was a request; costs one load. */
 static inline bool interrupt_asked(void)

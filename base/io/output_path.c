@@ -28,11 +28,6 @@ size_t output_path_base(const char *path)
 		       : length;
 }
 
-char *output_path_copy(const char *path)
-{
-	return alloc_text("%s", path);
-}
-
 char *output_path_beside(const char *input, const char *suffix)
 {
 	return alloc_text("%.*s.%s", (int)output_path_base(input), input, suffix);
@@ -49,7 +44,7 @@ bool output_path_is_directory(const char *path)
 
 int output_path_make_parents(const char *path, struct error *err)
 {
-	char *parent = output_path_copy(path);
+	char *parent = alloc_text("%s", path);
 	int status = 0;
 
 	for (char *slash = strchr(parent + (*parent != 0), '/'); slash && status == 0;
@@ -78,7 +73,7 @@ const char *output_path_standard(const char *path)
 /* Returns 0, or the errno of creating a file in the directory of `path`. */
 static int find_obstacle_beside(const char *path)
 {
-	char *folder = output_path_copy(path), *slash = strrchr(folder, '/');
+	char *folder = alloc_text("%s", path), *slash = strrchr(folder, '/');
 	struct stat status;
 	int errnum = 0;
 

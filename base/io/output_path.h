@@ -13,9 +13,6 @@ size_t output_path_base(const char *path);
  */
 char *output_path_beside(const char *input, const char *suffix);
 
-/* Returns a copy, owned by the caller. */
-char *output_path_copy(const char *path);
-
 /* Returns the bytes of `path` without slashes at its end; at least 1 unless it is empty. */
 size_t output_path_length(const char *path);
 

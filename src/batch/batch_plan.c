@@ -236,7 +236,7 @@ static void plan_recording(struct batch_plan *plan, const struct options *option
 	job->input_count = options->input_count;
 	plan->count = 1;
 	if (options->output)
-		job->output = output_path_copy(options->output);
+		job->output = alloc_text("%s", options->output);
 }
 
 int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err)

@@ -341,7 +341,7 @@ static void take_settings(struct options *options)
 
 	options->settings[0] = settings_read_file(&options->settings[1]);
 	settings_parse(options->settings[0], true, options->settings[1], take_setting, options);
-	options->settings[2] = output_path_copy(words ? words : "");
+	options->settings[2] = alloc_text("%s", words ? words : "");
 	settings_parse(options->settings[2], false, SETTINGS_VARIABLE, take_setting, options);
 	options->setting_count = options->word_count;
 	options->usual_ui = options->ui;

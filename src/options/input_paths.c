@@ -13,7 +13,7 @@
 /* An overlay's argument is FILE,WORD,...; FILE may contain commas, so try each prefix. */
 static void read_overlay(const char *text)
 {
-	char *path = output_path_copy(text), *comma;
+	char *path = alloc_text("%s", text), *comma;
 
 	do {
 		file_use_read(path);

@@ -70,7 +70,7 @@ static void parse_option(struct overlay_input *input, const char *text)
 {
 	char *comma;
 
-	input->path = output_path_copy(text);
+	input->path = alloc_text("%s", text);
 	for (comma = strrchr(input->path, ','); comma; comma = strrchr(input->path, ',')) {
 		if (!parse_word(input, comma + 1))
 			return;

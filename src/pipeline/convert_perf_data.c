@@ -432,7 +432,7 @@ static bool take_branches(void *context)
 static void decode(struct conversion *c)
 {
 	report_phase(c->report, "decode");
-	summary_allow_interrupt(c->options->quiet);
+	interrupt_allow(c->options->quiet);
 	progress_init(&c->progress, c->options->quiet);
 	if (c->workers)
 		workers_run(c->workers, take_branches, c);

@@ -92,7 +92,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	struct summary *summary = &report->summary;
 	const struct perf_script_counts *counts = &c->counts;
 
-	summary_allow_interrupt(pipeline->options->quiet);
+	interrupt_allow(pipeline->options->quiet);
 	if (!pipeline->options->no_samples)
 		c->hits.writer = pipeline->end->writer;
 	if (perf_script_convert(in, script, &c->counts, err) < 0)

@@ -3,9 +3,7 @@
 #include "src/report/summary.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/io/interrupt.h"
 #include "base/io/output_path.h"
 #include "base/printable.h"
 #include "src/callstack/timestamp_group.h"
@@ -49,15 +47,6 @@ uint64_t summary_peak_memory(void)
 	return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts KiB */
 }
 
-void summary_allow_interrupt(bool quiet)
-{
-	/* A terminal has "^C", and perhaps the progress bar, on the line. */
-	static const char message[] = "\nptrace2ftf: interrupted: writing the output so far; "
-				      "interrupt again to stop at once\n";
-
-	interrupt_allow(quiet ? NULL : message + !isatty(STDERR_FILENO));
-}
-
 void summary_release(struct summary *summary)
 {
 	for (size_t i = 0; i < summary->output_count; i++)
@@ -72,7 +61,7 @@ void summary_release(struct summary *summary)
 void summary_add_output(struct summary *summary, const char *path)
 {
 	*ARRAY_ADD(summary->outputs, summary->output_count, summary->output_room) =
-		output_path_copy(path);
+		alloc_text("%s", path);
 }
 
 void summary_add_file(struct summary *summary, const char *path, bool named)

@@ -55,12 +55,6 @@ void summary_add_output(struct summary *summary, const char *path);
 /* Count a file of code that ran; `named`: it has symbols. */
 void summary_add_file(struct summary *summary, const char *path, bool named);
 
-/*
- * From now on, the first SIGINT ends the run early with a valid output (base/io/interrupt.h) and,
- * unless `quiet`, prints a message.
- */
-void summary_allow_interrupt(bool quiet);
-
 /* Add the statistics of one stream. */
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats);
 

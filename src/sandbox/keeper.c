@@ -81,7 +81,7 @@ static char *final_path_of(struct keeper *keeper, const char *name)
 
 	for (size_t i = 0; i < COUNT_OF(keeper->outputs); i++) {
 		if (keeper->outputs[i] && is_temporary_of(keeper, name, keeper->outputs[i]))
-			return output_path_copy(keeper->outputs[i]);
+			return alloc_text("%s", keeper->outputs[i]);
 	}
 	if (!keeper->split || !keeper->outputs[0])
 		return NULL;
@@ -135,7 +135,7 @@ static int create_file(struct keeper *keeper, const char *name)
 	if (!path)
 		return refuse();
 	made = alloc_zeroed(1, sizeof(*made));
-	made->temporary = output_path_copy(name);
+	made->temporary = alloc_text("%s", name);
 	made->path = path;
 	keep_made(keeper, made);
 	fd = file_makers_own.create(name, path);
@@ -263,7 +263,7 @@ static _Noreturn void answer_requests(struct keeper *keeper, int socket)
 /* Returns the name of an output, owned by the caller; NULL without one, or for standard output. */
 static char *copy_of_file(const char *path)
 {
-	return path && *path && strcmp(path, "-") != 0 ? output_path_copy(path) : NULL;
+	return path && *path && strcmp(path, "-") != 0 ? alloc_text("%s", path) : NULL;
 }
 
 /* The keeper's own process: all descriptors but those to the conversion are closed. */

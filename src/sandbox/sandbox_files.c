@@ -65,7 +65,7 @@ static void allow_path(struct rules *rules, const char *path, uint64_t rights)
 /* An overlay's argument is FILE,WORD,...; FILE may contain commas, too: allow each. */
 static void allow_overlay(struct rules *rules, const char *text)
 {
-	char *path = output_path_copy(text), *comma;
+	char *path = alloc_text("%s", text), *comma;
 
 	do {
 		allow_path(rules, path, READS);

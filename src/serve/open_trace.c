@@ -105,7 +105,7 @@ static char *name_output(const struct options *options)
 	const char *suffix = output_format_suffix(options->format);
 
 	if (options->output)
-		return output_path_copy(options->output);
+		return alloc_text("%s", options->output);
 	if (!options->input || strcmp(options->input, "-") == 0)
 		return output_path_beside("trace", suffix);
 	return output_path_beside(options->input, suffix);
@@ -164,7 +164,7 @@ static void find_trace(struct trace_opening *opening)
 	if (page)
 		options->format = &format_html;
 	opening->name =
-		opening->trace >= 0 ? output_path_copy(options->input) : name_output(options);
+		opening->trace >= 0 ? alloc_text("%s", options->input) : name_output(options);
 }
 
 /* ---- The page ------------------------------------------------------------ */

@@ -224,7 +224,7 @@ static void end_trace(void *context, const struct batch_job *job, const struct b
 
 	trace->status = end->status;
 	if (error)
-		trace->error = output_path_copy(error);
+		trace->error = alloc_text("%s", error);
 	if (end->status != EXIT_WHOLE && run->worst != EXIT_FAILED)
 		run->worst = end->status;
 }
