@@ -25,13 +25,9 @@ struct compressor {
 
 enum compression compression_of_path(const char *path)
 {
-	const char *dot = strrchr(path, '.');
-
-	if (dot && strcmp(dot, ".gz") == 0)
+	if (ends_with(path, ".gz"))
 		return COMPRESSION_GZIP;
-	if (dot && strcmp(dot, ".zst") == 0)
-		return COMPRESSION_ZSTD;
-	return COMPRESSION_NONE;
+	return ends_with(path, ".zst") ? COMPRESSION_ZSTD : COMPRESSION_NONE;
 }
 
 /* Compress input until the output is full.  Returns whether work is left. */

@@ -15,25 +15,14 @@ static volatile sig_atomic_t allowed;
 static const char *volatile said;
 static volatile size_t said_length;
 
-/* Returns whether the SIGINT is a request. */
-static bool interrupt_take(void)
-{
-	ssize_t ignored;
-
-	if (!allowed || atomic_exchange(&interrupt_flag, 1))
-		return false;
-	if (said_length) {
-		ignored = write(STDERR_FILENO, said, said_length);
-		(void)ignored;
-	}
-	return true;
-}
-
 static void on_signal(int number)
 {
 	int before = errno; /* the interrupted code may be about to read it */
+	ssize_t ignored;
 
-	if (number == SIGINT && interrupt_take()) {
+	if (number == SIGINT && allowed && !atomic_exchange(&interrupt_flag, 1)) {
+		ignored = said_length ? write(STDERR_FILENO, said, said_length) : 0;
+		(void)ignored;
 		errno = before;
 		return;
 	}

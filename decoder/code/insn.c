@@ -543,14 +543,11 @@ static enum branch_kind kind_of(const struct insn_bytes *d)
 /* Returns a direct branch's distance, the last `size` bytes before `end`. */
 static int32_t distance_before(const uint8_t *end, unsigned size)
 {
-	uint32_t value;
-
 	if (size == 1)
 		return (int8_t)end[-1];
 	if (size == 2)
 		return (int16_t)(uint16_t)(end[-2] | end[-1] << 8);
-	memcpy(&value, end - 4, sizeof(value));
-	return (int32_t)value;
+	return read_int32(end - 4);
 }
 
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)

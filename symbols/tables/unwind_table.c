@@ -60,38 +60,33 @@ static uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, u
 #define RULES_LEAST  ((uint64_t)64 << 10)
 #define RULES_FACTOR 8
 
-/* Where an entry is. */
-struct cfi_at {
-	enum unwind_kind kind;
-	Dwarf_Off offset; /* in the section */
-};
-
 /* ---- Entries ------------------------------------------------------------- */
 
-static bool next_entry(const struct unwind_table *table, struct cfi_at where, Dwarf_Off *next,
-		       Dwarf_CFI_Entry *entry)
+/* Read the entry at an offset of a section. */
+static bool next_entry(const struct unwind_table *table, enum unwind_kind kind, Dwarf_Off offset,
+		       Dwarf_Off *next, Dwarf_CFI_Entry *entry)
 {
-	const struct elf_part *section = &table->sections[where.kind];
+	const struct elf_part *section = &table->sections[kind];
 	Elf_Data data = { .d_buf = (void *)(uintptr_t)section->bytes, /* libdw reads only */
 			  .d_type = ELF_T_BYTE,
 			  .d_version = EV_CURRENT,
 			  .d_size = section->size };
 
-	return where.offset < section->size &&
-	       dwarf_next_cfi(table->file->header.e_ident, &data, where.kind == UNWIND_EH_FRAME,
-			      where.offset, next, entry) == 0;
+	return offset < section->size &&
+	       dwarf_next_cfi(table->file->header.e_ident, &data, kind == UNWIND_EH_FRAME, offset,
+			      next, entry) == 0;
 }
 
 /* Set table->rules to the rules of a CIE. */
-static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct cfi_at where)
+static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, enum unwind_kind kind,
+		       Dwarf_Off offset)
 {
 	struct cursor data = cursor_over(cie->augmentation_data, cie->augmentation_data_size);
 	const char *text = cie->augmentation;
 
-	table->rules = (struct unwind_rules){ .kind = where.kind,
-					      .offset = where.offset,
-					      .encoding = DW_EH_PE_absptr,
-					      .lsda = DW_EH_PE_omit };
+	table->rules = (struct unwind_rules){
+		.kind = kind, .offset = offset, .encoding = DW_EH_PE_absptr, .lsda = DW_EH_PE_omit
+	};
 	table->rules.known = text[0] == 'z' || text[0] == 0;
 	table->rules.augmented = text[0] == 'z';
 	for (const char *at = text + 1; text[0] && *at && !data.short_; at++) {
@@ -109,20 +104,19 @@ static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct 
 }
 
 /* Returns whether table->rules are the rules of an entry. */
-static bool find_rules(struct unwind_table *table, struct cfi_at where)
+static bool find_rules(struct unwind_table *table, enum unwind_kind kind, Dwarf_Off offset)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
 
-	if (table->rules.known && table->rules.kind == where.kind &&
-	    table->rules.offset == where.offset)
+	if (table->rules.known && table->rules.kind == kind && table->rules.offset == offset)
 		return true;
 	table->rules.known = false;
-	if (!next_entry(table, where, &next, &entry) || !dwarf_cfi_cie_p(&entry) ||
-	    next - where.offset > table->rules_left)
+	if (!next_entry(table, kind, offset, &next, &entry) || !dwarf_cfi_cie_p(&entry) ||
+	    next - offset > table->rules_left)
 		return false;
-	table->rules_left -= next - where.offset;
-	read_rules(table, &entry.cie, where);
+	table->rules_left -= next - offset;
+	read_rules(table, &entry.cie, kind, offset);
 	return table->rules.known;
 }
 
@@ -142,7 +136,7 @@ static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde
 {
 	struct cursor c = cursor_over(fde->start, (size_t)(fde->end - fde->start));
 
-	if (!find_rules(table, (struct cfi_at){ kind, fde->CIE_pointer })) {
+	if (!find_rules(table, kind, fde->CIE_pointer)) {
 		c.short_ = true;
 		return c;
 	}
@@ -184,15 +178,15 @@ static bool begins_with_frame(struct cursor *c)
 
 /* ---- The table ----------------------------------------------------------- */
 
-static void add_start(struct unwind_table *table, uint64_t vaddr, struct cfi_at where)
+static void add_start(struct unwind_table *table, uint64_t vaddr, enum unwind_kind kind,
+		      Dwarf_Off offset)
 {
 	uint64_t begin = vaddr - table->base;
 
-	if (begin > UINT32_MAX || where.offset > INT32_MAX ||
-	    !elf_file_code_at_vaddr(table->file, vaddr))
+	if (begin > UINT32_MAX || offset > INT32_MAX || !elf_file_code_at_vaddr(table->file, vaddr))
 		return;
 	*ARRAY_ADD(table->starts, table->count, table->room) =
-		(struct unwind_start){ (uint32_t)begin, where.offset & INT32_MAX, where.kind };
+		(struct unwind_start){ (uint32_t)begin, offset & INT32_MAX, kind };
 }
 
 COMPARE_BY_THREE(compare_starts, struct unwind_start, begin, kind, entry)
@@ -217,21 +211,19 @@ static void sort_starts(struct unwind_table *table)
 /* Add all entries in the order of the section. */
 static void read_entries(struct unwind_table *table, enum unwind_kind kind)
 {
-	struct cfi_at where = { kind, 0 };
-	Dwarf_Off next;
+	Dwarf_Off offset = 0, next;
 	Dwarf_CFI_Entry entry;
 
-	for (; next_entry(table, where, &next, &entry) && next > where.offset;
-	     where.offset = next) {
+	for (; next_entry(table, kind, offset, &next, &entry) && next > offset; offset = next) {
 		struct unwind_range range;
 		struct cursor c;
 
 		if (dwarf_cfi_cie_p(&entry)) {
-			read_rules(table, &entry.cie, where);
+			read_rules(table, &entry.cie, kind, offset);
 		} else {
 			c = read_range(table, &entry.fde, kind, &range);
 			if (!c.short_ && range.end > range.begin)
-				add_start(table, range.begin, where);
+				add_start(table, range.begin, kind, offset);
 		}
 	}
 }
@@ -256,9 +248,8 @@ static bool read_search_table(struct unwind_table *table, const struct elf_part 
 		uint64_t begin = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 		uint64_t entry = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 
-		add_start(table, begin,
-			  (struct cfi_at){ UNWIND_EH_FRAME,
-					   entry - table->sections[UNWIND_EH_FRAME].vaddr });
+		add_start(table, begin, UNWIND_EH_FRAME,
+			  entry - table->sections[UNWIND_EH_FRAME].vaddr);
 	}
 	return count > 0;
 }
@@ -321,17 +312,18 @@ void unwind_table_close(struct unwind_table *table)
 /* Fill the range of the entry at an index; returns false if it is damaged. */
 static bool read_start(struct unwind_table *table, size_t index, struct unwind_range *range)
 {
-	struct cfi_at where = { table->starts[index].kind, table->starts[index].entry };
+	enum unwind_kind kind = table->starts[index].kind;
 	Dwarf_CFI_Entry entry;
 	struct cursor c;
 	Dwarf_Off after;
 
-	if (!next_entry(table, where, &after, &entry) || dwarf_cfi_cie_p(&entry))
+	if (!next_entry(table, kind, table->starts[index].entry, &after, &entry) ||
+	    dwarf_cfi_cie_p(&entry))
 		return false;
-	c = read_range(table, &entry.fde, where.kind, range);
+	c = read_range(table, &entry.fde, kind, range);
 	if (c.short_ || range->begin != table->base + table->starts[index].begin)
 		return false;
-	read_augmentation(table, &c, where.kind, range);
+	read_augmentation(table, &c, kind, range);
 	range->has_frame = !table->rules.of_signals && begins_with_frame(&c);
 	/* The entry of code that signal handlers return to also covers the byte before it (DWARF 5,
 	 * 6.4.4). */
