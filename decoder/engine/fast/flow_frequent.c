@@ -126,22 +126,25 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
  */
 static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 {
-	size_t begin = flow->at, at;
+	size_t at;
 
-	if (flow->window.bytes[begin] == OPCODE_PAD) {
-		begin += count_padding(flow->window.bytes + begin, flow->window.size - begin);
-		if (flow_is_near_end(flow, begin)) {
-			flow->at = begin;
+	if (flow->window.bytes[flow->at] == OPCODE_PAD) {
+		flow->at +=
+			count_padding(flow->window.bytes + flow->at, flow->window.size - flow->at);
+		if (flow_is_near_end(flow, flow->at)) {
 			*size = 0;
 			return true;
 		}
 	}
-	at = begin + read_cyc(flow, flow->window.bytes + begin);
+	at = flow->at + read_cyc(flow, flow->window.bytes + flow->at);
 	flow->offset = flow->window.base + at;
 	flow->branches_followed = 0;
 	*size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
-	flow->at = at + *size;
-	return flow->at != begin;
+	at += *size;
+	if (at == flow->at)
+		return false;
+	flow->at = at;
+	return true;
 }
 
 /* ---- Looking ahead ------------------------------------------------------- */

@@ -128,7 +128,6 @@ static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t t
 	run->rest = (uint32_t)(recorder->begin + insns - recorder->insns);
 	run->jumps = (uint8_t)packed_counts_jumps(run->steps);
 	run->target = target;
-	run->bytes = UINT64_MAX;
 	run->moves = basic_block_of_node(&flow->blocks, run->to)->region !=
 		     basic_block_of_node(&flow->blocks, run_id_node(run->id))->region;
 	if (run->moves && !run->count)
@@ -438,23 +437,22 @@ static inline uint64_t chain_end(const struct pt_flow *flow)
 	return input->end ? MIN(end, input->end) : end;
 }
 
-/* Count a CYC after the packet before `at`. Returns false if the time is not set: it is late. */
+/* Count the cycles of a CYC at `bytes`. Returns false if the time is not set: it is late. */
 INLINED bool count_cyc(struct pt_flow *flow, struct runs_followed *runs, uint32_t cycles,
-		       uint64_t end, const uint8_t *at)
+		       uint64_t end, const uint8_t *bytes)
 {
 	struct pt_stream *stream = &flow->stream;
 	struct packet_clock *clock = &flow->state.clock;
-	uint64_t time;
 
 	if (packet_clock_cyc(clock, cycles) && packet_clock_is_bound(clock)) {
-		flow->at = (size_t)(at - flow->window.bytes);
+		flow->at = (size_t)(bytes - flow->window.bytes);
 		flow_bound_clock(flow);
 	}
-	time = schedule_clamp(&stream->state.schedule, tsc_clock_ns(&stream->clock, clock->tsc));
-	if (time >= end || tsc_clock_ns(&stream->clock, clock->tsc) >= end)
+	if (tsc_clock_ns(&stream->clock, clock->tsc) >= end)
 		return false;
 	stream_set_time(stream, clock->tsc);
-	runs->times[0] = MAX(time, runs->times[1]);
+	runs->times[0] = MAX(schedule_clamp(&stream->state.schedule, stream->state.now.time),
+			     runs->times[1]);
 	return true;
 }
 
@@ -508,7 +506,7 @@ static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, ui
 /* Follow packets as far as a chain leads; it may have none. */
 static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 {
-	const uint8_t *bytes = flow->window.bytes + flow->at, *at = bytes;
+	const uint8_t *bytes = flow->window.bytes + flow->at;
 	const uint8_t *limit = flow->window.bytes + flow->window.size - AUX_WINDOW_PACKET_MAX;
 	struct run *slots = flow->blocks.runs.table.slots, *run = slots;
 	unsigned most = flow->stream.head + flow->stream.room - QUEUE_ROOM;
@@ -526,10 +524,10 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
 
-			bytes += size;
 			if (!size)
 				break;
-			if (!count_cyc(flow, &runs, cycles, end, at)) {
+			bytes += size;
+			if (!count_cyc(flow, &runs, cycles, end, bytes - size)) {
 				end_chain(flow, &runs, node, bytes);
 				flow_update_time(flow);
 				return;
@@ -554,7 +552,6 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 		if (run_is_to_tip(next))
 			flow->state.last_ip = next->target;
 		bytes += 8 - next->shift / 8u;
-		at = bytes;
 		node = next->to;
 		run = next;
 	}

@@ -46,11 +46,12 @@ static void add_cycles(uint64_t cycles)
 }
 
 /* A clock of 1 ns a tick, one tick a cycle. */
-static void begin_with_cycles(void)
+static void begin_with_clock(uint64_t time_zero)
 {
-	static const struct perf_data_pt_info info = {
+	const struct perf_data_pt_info info = {
 		.pmu_type = SAMPLE_PMU,
 		.time_mult = 1,
+		.time_zero = time_zero,
 		.cap_user_time_zero = 1,
 		.tsc_bit = 0x400,
 		.noretcomp_bit = 0x800,
@@ -69,6 +70,11 @@ static void begin_with_cycles(void)
 	perf_data_add_pt_info(&run.data, &info, NULL);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_add(&run.packets, &tma);
+}
+
+static void begin_with_cycles(void)
+{
+	begin_with_clock(0);
 }
 
 static void add_padding(unsigned count)
@@ -180,6 +186,31 @@ START_TEST(bits_that_were_followed_before_return_to_their_own_callers)
 }
 END_TEST
 
+/* A TSC before the zero of perf's clock is damage: the time does not change. */
+START_TEST(times_before_the_clock_began_do_not_change_the_time)
+{
+	enum { ROUNDS = 16 };
+	const uint64_t zero = SAMPLE_START / 2;
+
+	begin_with_clock(-zero);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		if (i == ROUNDS / 2)
+			pt_packets_tsc(&run.packets, zero / 2);
+		add_cycles(7);
+		pt_packets_tnt(&run.packets, "tt");
+	}
+	add_padding(50);
+	finish_with_padding();
+	for (size_t i = 0; i < ROUNDS; i++) {
+		uint64_t cycles = 7 * (i < ROUNDS / 2 ? i + 1 : ROUNDS / 2);
+
+		expect_at(3 * i + 3, SAMPLE_START - zero + cycles, BRANCH_RETURN, SAMPLE_LEAF,
+			  SAMPLE_WORK + 5);
+	}
+}
+END_TEST
+
 /*
  * The next MTC is far away.  The first AUX record, 700 ticks after the TSC, reports 1000 cycles,
  * and the second one 500 more.
@@ -202,6 +233,42 @@ START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
 	finish();
 	expect_at(3, SAMPLE_START + 700, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
 	expect_at(4, SAMPLE_START + 1500, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
+}
+END_TEST
+
+/*
+ * So do cycles before packets that were followed before.  `_i`: padding separates the CYC after the
+ * first record from the one before it.
+ */
+START_TEST(cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes)
+{
+	enum { ROUNDS = 8 };
+	size_t reported;
+
+	begin_with_cycles();
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		pt_packets_tnt(&run.packets, "tt");
+	add_cycles(1000);
+	if (_i)
+		add_padding(2);
+	else
+		pt_packets_tnt(&run.packets, "tt");
+	reported = pt_packets_size(&run.packets);
+	stamp(SAMPLE_START + 700);
+	perf_data_add_aux_event(&run.data, 0, reported, 0);
+	add_cycles(500);
+	pt_packets_tnt(&run.packets, "tt");
+	add_padding(50);
+	stamp(SAMPLE_START + 5000);
+	perf_data_add_aux_event(&run.data, reported, pt_packets_size(&run.packets) - reported, 0);
+	finish_with_padding();
+	expect_at(3 * ROUNDS, SAMPLE_START, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	if (!_i)
+		expect_at(3 * ROUNDS + 3, SAMPLE_START + 700, BRANCH_RETURN, SAMPLE_LEAF,
+			  SAMPLE_WORK + 5);
+	expect_at(3 * ROUNDS + 6 - 3 * _i, SAMPLE_START + 1500, BRANCH_RETURN, SAMPLE_LEAF,
+		  SAMPLE_WORK + 5);
 }
 END_TEST
 
@@ -321,7 +388,10 @@ int main(void)
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 2);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
+	tcase_add_test(all, times_before_the_clock_began_do_not_change_the_time);
 	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
+	tcase_add_loop_test(all, cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes, 0,
+			    2);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(
