@@ -186,6 +186,76 @@ START_TEST(bits_that_were_followed_before_return_to_their_own_callers)
 }
 END_TEST
 
+/* Between two TSCs, one-bit packets are, in turn, the return of leaf() and the jump in work(). */
+START_TEST(packets_that_were_followed_before_are_followed_from_where_they_are)
+{
+	static const unsigned counts[] = { 2, 2, 2, 2, 3, 2, 2, 2, 2, 3, 2, 2 };
+	size_t bits = 0, at = 1;
+
+	begin_with_cycles();
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		for (unsigned k = 0; k < counts[i]; k++, bits++)
+			pt_packets_tnt(&run.packets, "t");
+		pt_packets_tsc(&run.packets, SAMPLE_START + i);
+	}
+	add_padding(50);
+	finish_with_padding();
+	expect(at++, BRANCH_CALL, SAMPLE_MAIN, SAMPLE_WORK);
+	for (size_t i = 0; i < bits; i++) {
+		if (i % 2 == 1) {
+			expect(at++, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+			continue;
+		}
+		expect(at++, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+		expect(at++, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	}
+	ck_assert_uint_eq(run.count, at);
+}
+END_TEST
+
+/*
+ * The same bytes of a TIP lead to the same code at another address, after another TIP with a full
+ * address (SDM volume 3, "IP Compression").
+ */
+START_TEST(the_bytes_of_a_target_have_the_upper_bits_of_the_last_one)
+{
+	static const uint64_t moves[] = { 0, 0, 0, 0, MOVED, MOVED, 0, MOVED };
+	enum { ROUNDS = sizeof(moves) / sizeof(*moves), EVENTS = 16 };
+
+	begin_with_cycles();
+	add_mapping(SAMPLE_CODE, 0x100, MOVED);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		pt_packets_pge(&run.packets, SAMPLE_MAIN);
+		pt_packets_tnt(&run.packets, "tt");
+		add_tip(SAMPLE_WORK + 5 + moves[i], pt_ipc_full);
+		pt_packets_tnt(&run.packets, "nt");
+		pt_packets_tnt(&run.packets, "tt");
+		add_tip(SAMPLE_WORK + 5, pt_ipc_update_16);
+		pt_packets_tnt(&run.packets, "nt");
+		pt_packets_pgd(&run.packets, 0);
+	}
+	add_padding(50);
+	finish_with_padding();
+	ck_assert_uint_eq(run.count, ROUNDS * EVENTS);
+	for (size_t i = 0, at = 0; i < ROUNDS; i++) {
+		expect(at++, BRANCH_NONE, 0, SAMPLE_MAIN);
+		for (unsigned k = 0; k < 2; k++) {
+			uint64_t back = SAMPLE_MAIN + (k ? 10 : 5), work = SAMPLE_WORK + moves[i];
+
+			expect(at++, BRANCH_CALL, back - 5, SAMPLE_WORK);
+			expect(at++, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+			expect(at++, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+			expect(at++, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+			expect(at++, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+			expect(at++, BRANCH_RETURN, SAMPLE_LEAF, work + 5);
+			expect(at++, BRANCH_RETURN, work + 7, back);
+		}
+		expect(at++, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	}
+}
+END_TEST
+
 /* A TSC before the zero of perf's clock is damage: the time does not change. */
 START_TEST(times_before_the_clock_began_do_not_change_the_time)
 {
@@ -388,6 +458,8 @@ int main(void)
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 2);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
+	tcase_add_test(all, packets_that_were_followed_before_are_followed_from_where_they_are);
+	tcase_add_test(all, the_bytes_of_a_target_have_the_upper_bits_of_the_last_one);
 	tcase_add_test(all, times_before_the_clock_began_do_not_change_the_time);
 	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
 	tcase_add_loop_test(all, cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes, 0,
