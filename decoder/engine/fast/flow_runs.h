@@ -456,11 +456,18 @@ INLINED bool count_cyc(struct pt_flow *flow, struct runs_followed *runs, uint32_
 	return true;
 }
 
+/* Returns whether flow_read_tnt() reads the packet of a run, a full TNT, with the next byte. */
+INLINED bool has_second_tnt(const struct run *run, uint64_t bytes)
+{
+	return run->shift == 64 - 8 && run->bytes >> 63 && is_tnt((uint8_t)(bytes >> 8));
+}
+
 /* Returns whether a run begins at a node, with the packet at the beginning of 8 bytes. */
 INLINED bool is_next(const struct pt_flow *flow, const struct run *run, uint32_t node,
 		     uint64_t bytes)
 {
 	return bytes << run->shift == run->bytes && run_id_node(run->id) == node &&
+	       !has_second_tnt(run, bytes) &&
 	       (!run_is_to_tip(run) ||
 		!((run->target ^ flow->state.last_ip) >> (56 - run->shift))) &&
 	       returns_here(flow, run);

@@ -256,6 +256,33 @@ START_TEST(the_bytes_of_a_target_have_the_upper_bits_of_the_last_one)
 }
 END_TEST
 
+/* Returns the bytes decoded up to two TNTs that do not fit, after two bytes for each round. */
+static uint64_t decode_rounds(unsigned rounds)
+{
+	begin_with_cycles();
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	while (rounds--) {
+		pt_packets_tnt(&run.packets, "tttttt");
+		add_cycles(7);
+	}
+	pt_packets_tnt(&run.packets, "tttttt");
+	pt_packets_tnt(&run.packets, "n");
+	add_padding(50);
+	finish_with_padding();
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 1);
+	return run.stats.bytes_decoded;
+}
+
+/* Segments begin with no code that was followed before. */
+START_TEST(lost_bytes_do_not_depend_on_what_was_followed_before)
+{
+	uint64_t before = decode_rounds(0);
+
+	for (unsigned rounds = 1; rounds < 8; rounds++)
+		ck_assert_uint_eq(decode_rounds(rounds), before + 2 * rounds);
+}
+END_TEST
+
 /* A TSC before the zero of perf's clock is damage: the time does not change. */
 START_TEST(times_before_the_clock_began_do_not_change_the_time)
 {
@@ -460,6 +487,7 @@ int main(void)
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
 	tcase_add_test(all, packets_that_were_followed_before_are_followed_from_where_they_are);
 	tcase_add_test(all, the_bytes_of_a_target_have_the_upper_bits_of_the_last_one);
+	tcase_add_test(all, lost_bytes_do_not_depend_on_what_was_followed_before);
 	tcase_add_test(all, times_before_the_clock_began_do_not_change_the_time);
 	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
 	tcase_add_loop_test(all, cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes, 0,
