@@ -413,6 +413,32 @@ static void add_system_call(uint64_t time)
 	pt_packets_pgd(&run.packets, 0);
 }
 
+/* Kernel code that was followed before, with a switch record between two packets. */
+START_TEST(threads_change_between_packets_of_known_code)
+{
+	enum { ROUNDS = 16 };
+	char path[PERF_DATA_PATH];
+
+	begin_with_cycles();
+	add_kernel(path);
+	stamp(SAMPLE_START + 50);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	pt_packets_pge(&run.packets, KERNEL);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		add_cycles(7);
+		add_tip(KERNEL, pt_ipc_sext_48);
+	}
+	finish_with_padding();
+	unlink(path);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		uint64_t time = SAMPLE_START + 7 * (i + 1);
+
+		expect_at(2 * i + 2, time, BRANCH_RETURN, KERNEL_SYS, KERNEL);
+		ck_assert_int_eq(run.tids[2 * i + 2], SAMPLE_PID + (time >= SAMPLE_START + 50));
+	}
+}
+END_TEST
+
 /* Even if the path was decoded before. */
 START_TEST(threads_change_there_each_time)
 {
@@ -493,6 +519,7 @@ int main(void)
 	tcase_add_loop_test(all, cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes, 0,
 			    2);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
+	tcase_add_test(all, threads_change_between_packets_of_known_code);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
