@@ -433,6 +433,6 @@ void slice_filter_finish(struct slice_filter *filter)
 			  selection->start, selection->stop);
 	if (filter->counts.too_deep)
 		diag_warn(filter->diag, "too-deep",
-			  "%" PRIu64 " slices deeper than %zu were left out",
+			  "%" PRIu64 " slices were left out, as at most %zu can be nested",
 			  filter->counts.too_deep, filter->most);
 }

@@ -663,8 +663,8 @@ static void warn(const struct slice_sorter *sorter)
 			  sorter->backward);
 	if (sorter->too_deep)
 		diag_warn(sorter->diag, "too-deep",
-			  "%" PRIu64 " slices deeper than %zu were left out", sorter->too_deep,
-			  sorter->depth);
+			  "%" PRIu64 " slices were left out, as at most %zu can be nested",
+			  sorter->too_deep, sorter->depth);
 	if (sorter->split)
 		diag_warn(sorter->diag, "segment-split",
 			  "%" PRIu64 " segments were too long to sort at once: callers found late "
