@@ -116,11 +116,29 @@ void output_format_close(const struct output_format *format, struct format_outpu
 /* Room for a slice in any format: a name and a path of 32,000 bytes each, escaped. */
 #define SLICE_BYTES_SHIFT 18
 
-/* Returns whether an event belongs to slices that were begun long ago; see struct slice_sink. */
-static bool is_late(const struct slice_event *event)
+/*
+ * Emit an end or begin of late slices that were open at the limit: of callers, only that of the
+ * last slice was known then. Drop others, and what began after the limit.
+ */
+static void emit_late(const struct slice_limit *limit, struct track *track,
+		      const struct slice_event *event)
 {
-	return event->kind == SLICE_LATE ||
-	       (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_DEFERRED);
+	if (event->kind == SLICE_END) {
+		bool known = !track->late_ended || !(event->flags & SLICE_INFERRED_START);
+
+		track->late_ended = true;
+		if (!known || event->ip >= track->limit_time) {
+			track->late_left_out++;
+			return;
+		}
+	} else if (track->late_left_out) {
+		track->late_left_out--;
+		return;
+	} else if (event->time >= track->limit_time) {
+		track->left_out++;
+		return;
+	}
+	slice_sink_emit(limit->next, track, event, NULL);
 }
 
 /*
@@ -134,8 +152,10 @@ static void emit_end(const struct slice_limit *limit, struct track *track,
 
 	limit->output->cut = true;
 	end.time = MIN(track->limit_time, event->time);
-	if (is_late(event))
+	if (event->kind == SLICE_LATE)
 		slice_sink_emit(limit->next, track, event, NULL);
+	else if (event->order == SLICE_ORDER_DEFERRED)
+		emit_late(limit, track, &end);
 	else if (event->kind == SLICE_BEGIN)
 		track->left_out++;
 	else if (event->kind == SLICE_END && track->left_out)

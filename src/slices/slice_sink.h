@@ -117,9 +117,10 @@ struct slice_sink {
 	 * In order of time, but the sink also takes slices late. A SLICE_LATE begins a part of a
 	 * track whose first slices come at its end; `ip` is the time (ns) of those that ended
 	 * before. An end without an open slice is of such a slice. It has SLICE_ORDER_DEFERRED, its
-	 * symbol, and in `ip` the time of its begin. At last, the begins of these slices come,
-	 * outermost first, and all other slices that begin and end at such a time; these begins
-	 * have SLICE_ORDER_DEFERRED. Another SLICE_LATE ends the part.
+	 * symbol, in `ip` the time of its begin, and SLICE_INFERRED_START if it is found now. At
+	 * last, the begins of these slices come, outermost first, and all other slices that begin
+	 * and end at such a time; these begins have SLICE_ORDER_DEFERRED. Another SLICE_LATE ends
+	 * the part.
 	 */
 	bool late;
 };

@@ -66,8 +66,11 @@ static void emit_events(const struct sorter_track *track, const struct slice_eve
 /* Emit the end of a slice whose begin comes late. A slice around `limit` others is omitted. */
 static void emit_orphan(struct sorter_track *track, struct slice_event *end)
 {
+	bool held = track->orphans++ < track->held_open;
+
 	end->order = SLICE_ORDER_DEFERRED;
-	end->ip = track->orphans++ < track->held_open ? track->hold : track->since;
+	end->ip = held ? track->hold : track->since;
+	end->flags |= held ? 0 : SLICE_INFERRED_START;
 	if (track->deepest < track->sorter->depth) {
 		track->deepest++;
 		emit_events(track, end, 1);

@@ -20,8 +20,10 @@ struct track {
 	const char *ids;                        /* "PID/TID"; borrowed */
 	size_t *open; /* owned by the current output: its open slices, innermost last */
 	size_t open_count, open_room;
-	size_t left_out;     /* open slices that began after the output was full */
-	uint64_t limit_time; /* ns: of the last event before the limit */
+	size_t left_out;      /* open slices that began after the output was full */
+	size_t late_left_out; /* ends of late slices after that which are left out */
+	bool late_ended;      /* an end of a late slice came after that */
+	uint64_t limit_time;  /* ns: of the last event before the limit */
 	/* Owned: counters at the begins of the current output's open slices, with --args=full. */
 	struct slice_cost *costs;
 	size_t cost_count, cost_room;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/formats/output_format.h"
 #include "src/report/summary.h"
 #include "src/slices/slice_totals.h"
 #include "src/slices/track.h"
@@ -403,6 +404,33 @@ START_TEST(slices_whose_begins_come_late_add_up)
 }
 END_TEST
 
+/* The calls of f and then g end after the limit: decoding may end before. Of these f is known. */
+START_TEST(only_the_innermost_late_slice_ends_at_the_limit)
+{
+	const uint16_t late_flags = SLICE_INFERRED_START;
+	const struct slice_event events[] = {
+		{ .time = 10, .kind = SLICE_LATE },
+		{ .time = 15, .symbol = &g, .kind = SLICE_BEGIN },
+		{ .time = 19, .kind = SLICE_END },
+		{ 20, { &f }, 10, 0, late_flags, SLICE_END, SLICE_ORDER_DEFERRED },
+		{ 30, { &g }, 10, 0, late_flags, SLICE_END, SLICE_ORDER_DEFERRED },
+		{ 10, { &g }, 0, 0, late_flags, SLICE_BEGIN, SLICE_ORDER_DEFERRED },
+		{ 10, { &f }, 0, 0, late_flags, SLICE_BEGIN, SLICE_ORDER_DEFERRED },
+		{ .time = 10, .kind = SLICE_LATE },
+	};
+	struct output output = { 0 };
+	struct slice_limit limit;
+
+	slice_limit_init(&limit, &counter, &output);
+	for (int i = 0; i < (int)(sizeof(events) / sizeof(events[0])); i++) {
+		output.cut |= i == _i;
+		slice_sink_emit(&limit.sink, &track, &events[i], NULL);
+	}
+	ck_assert_uint_eq(begins, (size_t)_i);
+	ck_assert_uint_eq(ends, (size_t)_i);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_totals");
@@ -415,6 +443,8 @@ int main(void)
 	tcase_add_loop_test(tests, the_slowest_call_may_be_shorter_than_the_bound_of_long_ones, 0,
 			    2);
 	tcase_add_test(tests, slices_whose_begins_come_late_add_up);
+	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 0, 1);
+	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 2, 3);
 	tcase_add_test(tests, functions_of_one_name_are_one_row);
 	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
 	tcase_add_loop_test(tests, the_function_with_slow_calls_is_named, 0,
