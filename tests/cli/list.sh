@@ -130,7 +130,7 @@ no_threads() {
 	open('first', 'wb').write(data[:begin] + data[at:at + struct.unpack_from('<H', data, at + 6)[0]])
 	END
 	"$program" list first >text 2>messages
-	[ $? -eq 2 ] && grep -q '^first: 0 B of trace' text && grep -q 'the file is cut' messages ||
+	[ $? -eq 2 ] && grep -q '^first: 0 B of trace' text && grep -q 'the file is too short' messages ||
 		{ cat text messages; return 1; }
 }
 tap_check "a recording without threads has a list, too" no_threads
