@@ -91,6 +91,9 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 
 	if (pipeline->output.limit && !pipeline->output.lines) {
 		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
+		/* The part decoded after the limit depends on threads, and so would the summary. */
+		if (pipeline->options->max_output)
+			pipeline->limit.sink.late = false;
 		sink = &pipeline->limit.sink;
 	}
 	if (!is_sorted(pipeline)) {
