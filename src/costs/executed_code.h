@@ -81,7 +81,7 @@ void executed_code_count(struct executed_code *code, const struct branch_event *
 /*
  * Log branches instead, which must include jumps within functions. Sets *sink (borrows the code),
  * which receives the calls to count, and passes them to the former *sink, unless that is zeroed.
- * The branch that enters a call is counted with it, the one that leaves it is not.
+ * The counts of a call include the branch that enters it, but not the branch that leaves it.
  */
 void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink);
 

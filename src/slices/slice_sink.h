@@ -114,13 +114,13 @@ struct slice_sink {
 	bool folded;    /* the sink uses `folded` and `folded_time` of ends */
 	bool immediate; /* events must be emitted as soon as they are known */
 	/*
-	 * In order of time, but the sink also takes slices late. A SLICE_LATE begins a part of a
-	 * track whose first slices come at its end; `ip` is the time (ns) of those that ended
-	 * before. An end without an open slice is of such a slice. It has SLICE_ORDER_DEFERRED, its
-	 * symbol, in `ip` the time of its begin, and SLICE_INFERRED_START if it is found now. At
-	 * last, the begins of these slices come, outermost first, and all other slices that begin
-	 * and end at such a time; these begins have SLICE_ORDER_DEFERRED. Another SLICE_LATE ends
-	 * the part.
+	 * Events have the order of time, but the sink also takes slices late. A SLICE_LATE begins a
+	 * part of a track; `ip` is the time (ns) of late slices that ended before the part. In the
+	 * part, an end without an open slice ends a late slice. Such an end has
+	 * SLICE_ORDER_DEFERRED, the slice's symbol, the time of its begin in `ip`, and
+	 * SLICE_INFERRED_START if only this end revealed the slice. At the end of the part come the
+	 * begins of late slices, outermost first, then all other slices that begin and end at such
+	 * a time; these begins have SLICE_ORDER_DEFERRED. Another SLICE_LATE ends the part.
 	 */
 	bool late;
 };

@@ -418,7 +418,7 @@ static int64_t count_open(const struct sorter_track *track)
 	return open;
 }
 
-/* Emit the late slices of a parted segment, and those that wait for them. */
+/* The segment ends: emit its late slices, outermost first, then the slices held for them. */
 static void end_parts(struct sorter_track *track)
 {
 	uint64_t last_time = track->last_time;

@@ -76,7 +76,8 @@ void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t va
 		    const struct line_row *row);
 
 /*
- * Write added answers, together with those that the file has by now.  Returns 0; -1 with errno.
+ * Write the added answers. Other processes may have changed the file: keep its answers, too.
+ * Returns 0; -1 with errno.
  */
 int line_cache_save(struct line_cache *cache);
 

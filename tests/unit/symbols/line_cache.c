@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests the files of lines: what comes back, and that no damaged or strange file is believed. */
+/* The cache of lines returns what it was given, and ignores damaged and unrelated files. */
 #include "symbols/dso/line_cache.h"
 
 #include <fcntl.h>
