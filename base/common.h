@@ -38,16 +38,28 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 /* -1, 0 or 1 if a is less than, equal to or greater than b. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Define a function for qsort() that compares structs by members, the first one first. */
-#define COMPARE_BY_THREE(name, type, first, second, third)                                         \
+/* Define a function for qsort() that orders items *a and *b; in the second, by a `context`. */
+#define COMPARE_WITH(name, type, order)                                                            \
 	static int name(const void *left, const void *right)                                       \
 	{                                                                                          \
-		const type *one = left, *other = right;                                            \
+		__typeof__(type) const *a = left, *b = right;                                      \
                                                                                                    \
-		return COMPARE(one->first, other->first) ?: \
-		       COMPARE(one->second, other->second) ?: \
-		       COMPARE(one->third, other->third);                                      \
+		return order;                                                                      \
 	}
+#define COMPARE_WITHIN(name, type, context_type, order)                                            \
+	static int name(const void *left, const void *right, void *context_)                       \
+	{                                                                                          \
+		__typeof__(type) const *a = left, *b = right;                                      \
+		const context_type *context = context_;                                            \
+                                                                                                   \
+		return order;                                                                      \
+	}
+
+/* The same for structs, by members, the first one first. */
+#define COMPARE_BY_THREE(name, type, first, second, third)                                         \
+	COMPARE_WITH(name, type,                                                                   \
+		     COMPARE(a->first, b->first) ?: COMPARE(a->second, b->second) ?: \
+		     COMPARE(a->third, b->third))
 #define COMPARE_BY_TWO(name, type, first, second)                                                  \
 	COMPARE_BY_THREE(name, type, first, second, second)
 #define COMPARE_BY(name, type, first) COMPARE_BY_TWO(name, type, first, first)
@@ -55,6 +67,8 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 /* Sort an array, which may be NULL if it is empty: qsort() takes no null pointer. */
 #define SORT(array, count, compare)                                                                \
 	((count) ? qsort((array), (count), sizeof(*(array)), (compare)) : (void)0)
+#define SORT_WITHIN(array, count, compare, context)                                                \
+	((count) ? qsort_r((array), (count), sizeof(*(array)), (compare), (context)) : (void)0)
 
 #define MIN(a, b)       ((a) < (b) ? (a) : (b))
 #define MAX(a, b)       ((a) > (b) ? (a) : (b))

@@ -264,8 +264,7 @@ static size_t keep_backtrace(struct memtrace_codec *codec, const struct memtrace
 	while (common < count && common < codec->length &&
 	       codec->backtrace[common] == event->backtrace[common])
 		common++;
-	codec->backtrace =
-		alloc_grow(codec->backtrace, &codec->room, count, sizeof(*codec->backtrace));
+	ARRAY_GROW(codec->backtrace, codec->room, count);
 	if (count > common)
 		memcpy(codec->backtrace + common, event->backtrace + common,
 		       (count - common) * sizeof(*codec->backtrace));

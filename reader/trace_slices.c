@@ -69,8 +69,7 @@ static size_t add_slice(struct trace_slices *slices, const struct trace_record *
 	slices->total++;
 	if (!slices->keep)
 		return 0;
-	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
-				    sizeof(*slices->slices));
+	ARRAY_GROW(slices->slices, slices->room, slices->count + 1);
 	slices->slices[slices->count] = (struct read_slice){
 		.ids = record->thread,
 		.begin = record->time,
@@ -282,12 +281,8 @@ static int compare_threads(const struct read_slice *a, const struct read_slice *
 		       ?: COMPARE((int32_t)a->ids.tid, (int32_t)b->ids.tid);
 }
 
-static int by_order(const void *left, const void *right)
-{
-	const struct read_slice *a = left, *b = right;
-
-	return compare_threads(a, b) ?: COMPARE(a->begin, b->begin) ?: COMPARE(a->order, b->order);
-}
+COMPARE_WITH(by_order, struct read_slice,
+	     compare_threads(a, b) ?: COMPARE(a->begin, b->begin) ?: COMPARE(a->order, b->order))
 
 static bool ends_before(const struct read_slice *a, const struct read_slice *b)
 {

@@ -466,13 +466,9 @@ struct insn_scan {
 	size_t running_count, running_room;
 };
 
-static int compare_begins(const void *left, const void *right)
-{
-	const struct code_stretch *const *a = left, *const *b = right;
-
-	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
-		       ?: COMPARE((*a)->begin, (*b)->begin);
-}
+COMPARE_WITH(compare_begins, const struct code_stretch *const,
+	     COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		     ?: COMPARE((*a)->begin, (*b)->begin))
 
 /* Returns the address of the next instruction, or UINT64_MAX if absent. */
 static uint64_t next_address(const struct insn_scan *scan)

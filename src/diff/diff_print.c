@@ -268,12 +268,8 @@ static void add_lines(struct stack_lines *lines, enum diff_side side, char *text
 	}
 }
 
-static int compare_stacks(const void *left, const void *right)
-{
-	const struct stack_line *a = left, *b = right;
-
-	return strcmp(a->root, b->root) ?: strcmp(a->rest, b->rest);
-}
+COMPARE_WITH(compare_stacks, struct stack_line,
+	     strcmp(a->root, b->root) ?: strcmp(a->rest, b->rest))
 
 /* If each side has one thread whose name the other side lacks, the program was renamed. */
 static void join_renamed(struct stack_lines *lines)

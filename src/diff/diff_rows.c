@@ -38,12 +38,7 @@ static void merge(struct diff_row *into, const struct diff_row *row)
 	}
 }
 
-static int compare_names(const void *left, const void *right)
-{
-	const struct diff_row *a = left, *b = right;
-
-	return strcmp(a->name, b->name) ?: strcmp(a->file, b->file);
-}
+COMPARE_WITH(compare_names, struct diff_row, strcmp(a->name, b->name) ?: strcmp(a->file, b->file))
 
 /* Merge rows of the same name and file. */
 static void merge_same(struct diff_rows *rows)
@@ -88,14 +83,7 @@ static size_t row_of_name(const struct diff_rows *rows, const char *name)
 	return LOWER_BOUND(i, rows->count, strcmp(rows->rows[i].name, name) < 0);
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-	const struct pair_key *a = left, *b = right;
-
-	return COMPARE(a->first, b->first)
-		       ?: COMPARE(a->second, b->second)
-		       ?: COMPARE(a->row, b->row);
-}
+COMPARE_BY_THREE(compare_keys, struct pair_key, first, second, row)
 
 /*
  * Merge two rows of one side each if their keys are equal, and no other key is.  `was_by` as in the
@@ -295,10 +283,10 @@ void diff_rows_sort(struct diff_rows *rows, enum function_order order)
 				 : order == ORDER_CALLS ? METRIC_CALLS
 							: METRIC_INSNS;
 
-	if (rows->count && order == ORDER_NAME)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
-	else if (rows->count)
-		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_differences, &first);
+	if (order == ORDER_NAME)
+		SORT(rows->rows, rows->count, compare_names);
+	else
+		SORT_WITHIN(rows->rows, rows->count, compare_differences, &first);
 }
 
 bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns)

@@ -300,7 +300,7 @@ static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 						       cost_insn_site(stacks, instruction)),
 					   instruction->insn.count };
 	}
-	qsort_r(callgrind->rows, count, sizeof(*callgrind->rows), compare_cost_rows, callgrind);
+	SORT_WITHIN(callgrind->rows, count, compare_cost_rows, callgrind);
 	return count;
 }
 

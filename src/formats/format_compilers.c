@@ -99,13 +99,9 @@ static int check_program(struct profile_output *profile, struct error *err)
 }
 
 /* An edge counted as code precedes the equal edge counted as a branch between functions. */
-static int compare_edges(const void *left, const void *right)
-{
-	const struct code_stretch *const *a = left, *const *b = right;
-
-	return COMPARE((*a)->branch, (*b)->branch) ?: COMPARE((*a)->last, (*b)->last) ?:
-	       COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->kind, (*b)->kind);
-}
+COMPARE_WITH(compare_edges, const struct code_stretch *const,
+	     COMPARE((*a)->branch, (*b)->branch) ?: COMPARE((*a)->last, (*b)->last) ?:
+	     COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->kind, (*b)->kind))
 
 /* List the distinct branches to chosen code, sorted. */
 static void list_edges(struct profile_output *profile)
@@ -330,15 +326,11 @@ static void add_call(struct profile_output *profile, const struct code_stretch *
 		add_code(profile, edge->dso, edge->begin, callee->linkage, edge->count);
 }
 
-static int compare_profile_rows(const void *left, const void *right)
-{
-	const struct profile_row *a = left, *b = right;
-
-	return strcmp(a->path->text, b->path->text) ?: COMPARE(b->called, a->called) ?:
-	       COMPARE(a->position, b->position) ?:
-	       (a->callee && b->callee ? strcmp(a->callee->text, b->callee->text)
-				       : COMPARE(!!a->callee, !!b->callee));
-}
+COMPARE_WITH(compare_profile_rows, struct profile_row,
+	     strcmp(a->path->text, b->path->text) ?: COMPARE(b->called, a->called) ?:
+	     COMPARE(a->position, b->position) ?:
+	     (a->callee && b->callee ? strcmp(a->callee->text, b->callee->text)
+				     : COMPARE(!!a->callee, !!b->callee)))
 
 /* A position's count is its instructions' maximum, because optimizers move instructions. */
 static void print_positions(const struct profile_row *rows, size_t count, int depth, FILE *out)

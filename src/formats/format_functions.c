@@ -172,9 +172,7 @@ static int print_functions(struct format_output *output, struct error *err)
 
 	(void)err;
 	add_up(functions);
-	if (count)
-		qsort_r(functions->rows + 1, count, sizeof(*functions->rows), compare_rows,
-			&functions->order);
+	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
 	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s%s\n", "calls", "total", "self",
 		"share", "min", "median", "p99", "max", "function",
 		output->sink.details ? "  (all in instructions)" : "");

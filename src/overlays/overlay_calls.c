@@ -164,12 +164,7 @@ static void try_offset(struct trial *trial, int64_t ahead)
 	}
 }
 
-static int by_value(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return COMPARE(*a, *b);
-}
+COMPARE_WITH(by_value, int64_t, COMPARE(*a, *b))
 
 /*
  * Pair each call with the message `shift` messages further in the ring.  Returns the number of

@@ -19,10 +19,7 @@ struct cut {
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-static int compare_numbers(const void *left, const void *right)
-{
-	return COMPARE(*(const uint64_t *)left, *(const uint64_t *)right);
-}
+COMPARE_WITH(compare_numbers, uint64_t, COMPARE(*a, *b))
 
 /* Sort the numbers and drop duplicates, unless the list is in order. */
 static void sort(struct numbers *list)

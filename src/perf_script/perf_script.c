@@ -97,8 +97,7 @@ static struct script_thread *script_thread_of(struct script *script, const struc
 /* Returns the slot of the symbol with a name; it is NULL until the symbol is made. */
 static struct text_symbol **symbol_slot(struct script *script, const struct name *name)
 {
-	script->symbols = alloc_grow_zeroed(script->symbols, &script->symbol_room,
-					    (size_t)name->id + 1, sizeof(*script->symbols));
+	ARRAY_GROW_ZEROED(script->symbols, script->symbol_room, (size_t)name->id + 1);
 	return &script->symbols[name->id];
 }
 

@@ -103,7 +103,7 @@ static int open_in(struct call_watch *watch, pid_t tid, uint64_t address)
 		return 0;
 	if (fd < 0)
 		return -1;
-	watch->threads = alloc_grow(watch->threads, &watch->room, watch->count + 1, sizeof(int));
+	ARRAY_GROW(watch->threads, watch->room, watch->count + 1);
 	watch->threads[watch->count++] = fd;
 	return 0;
 }

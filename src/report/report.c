@@ -244,12 +244,7 @@ static json_t *all_functions(const struct slice_totals *tally)
 }
 
 /* The largest amount first. */
-static int compare_amounts(const void *left, const void *right, void *amounts)
-{
-	const uint64_t *of = amounts;
-
-	return COMPARE(of[*(const uint32_t *)right], of[*(const uint32_t *)left]);
-}
+COMPARE_WITHIN(compare_amounts, uint32_t, uint64_t, COMPARE(context[*b], context[*a]))
 
 /* Sort the functions by own costs, or by those with callees.  Returns the first ones. */
 static json_t *top_functions(const struct slice_totals *tally, uint32_t *order, bool total)
@@ -262,7 +257,7 @@ static json_t *top_functions(const struct slice_totals *tally, uint32_t *order, 
 	for (size_t i = 0; i < count; i++)
 		amounts[i] = slice_totals_rank(tally, total ? &tree->totals[i + 1].costs
 							    : &tree->nodes[i + 1].own);
-	qsort_r(order, count, sizeof(*order), compare_amounts, amounts);
+	SORT_WITHIN(order, count, compare_amounts, amounts);
 	free(amounts);
 	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
 		json_array_append_new(list, function_json(tally, order[i]));

@@ -40,12 +40,8 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 }
 
 /* The order does not depend on the numbers of names. */
-static int compare_functions(const void *left, const void *right)
-{
-	const struct top_function *a = left, *b = right;
-
-	return COMPARE(b->self, a->self) ?: strcmp(a->name->text, b->name->text);
-}
+COMPARE_WITH(compare_functions, struct top_function,
+	     COMPARE(b->self, a->self) ?: strcmp(a->name->text, b->name->text))
 
 static void print_function(const struct top_function *function, uint64_t all, bool by_insns,
 			   FILE *out)

@@ -38,16 +38,10 @@ struct slowest_output {
  * The slowest first.  Equal durations are in the order of time, then of threads; a caller is before
  * its callees.
  */
-static int compare_slow(const void *left, const void *right, void *by_insns)
-{
-	const struct chosen_call *a = left, *b = right;
-
-	return (*(bool *)by_insns ? COMPARE(b->insns, a->insns) : 0)
-		       ?: COMPARE(b->duration, a->duration)
-		       ?: COMPARE(a->begin, b->begin)
-		       ?: COMPARE(a->track->index, b->track->index)
-		       ?: COMPARE(b->number, a->number);
-}
+COMPARE_WITHIN(compare_slow, struct chosen_call, bool,
+	       (*context ? COMPARE(b->insns, a->insns) : 0) ?: COMPARE(b->duration, a->duration) ?:
+	       COMPARE(a->begin, b->begin) ?: COMPARE(a->track->index, b->track->index) ?:
+	       COMPARE(b->number, a->number))
 
 static bool is_faster(const bool *by_insns, const struct chosen_call *a,
 		      const struct chosen_call *b)
@@ -175,8 +169,7 @@ static int print_slowest(struct format_output *output, struct error *err)
 	size_t cut;
 
 	(void)err;
-	if (calls->count)
-		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);
+	SORT_WITHIN(calls->calls, calls->count, compare_slow, &by_insns);
 	apply_bound(calls);
 	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
 	if (!out)

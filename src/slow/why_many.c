@@ -92,15 +92,9 @@ bool why_merged_add(struct why_merged *merged, const json_t *line, const char *i
 	return add_answer(merged, answer, json_string_value(json_array_get(kept, 0)));
 }
 
-static int compare_causes(const void *left, const void *right)
-{
-	const struct merged_cause *a = left, *b = right;
-
-	return strcmp(b->unit, a->unit)
-		       ?: COMPARE(b->extra, a->extra)
-		       ?: strcmp(a->function, b->function)
-		       ?: strcmp(a->cause, b->cause);
-}
+COMPARE_WITH(compare_causes, struct merged_cause,
+	     strcmp(b->unit, a->unit) ?: COMPARE(b->extra, a->extra) ?:
+	     strcmp(a->function, b->function) ?: strcmp(a->cause, b->cause))
 
 void why_merged_sort(struct why_merged *merged)
 {

@@ -307,12 +307,8 @@ static size_t add_part(struct code_line *lines, size_t count, const struct code_
 	return count;
 }
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct code_line *a = left, *b = right;
-
-	return COMPARE(b->extra, a->extra) ?: COMPARE(a->line, b->line);
-}
+COMPARE_WITH(compare_lines, struct code_line,
+	     COMPARE(b->extra, a->extra) ?: COMPARE(a->line, b->line))
 
 size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *cluster,
 			 struct code_line lines[CODE_LINES])

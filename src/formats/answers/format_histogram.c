@@ -55,8 +55,7 @@ static void count_call(void *context, const struct chosen_call *call)
 	struct function_calls *function;
 	struct bucket *bucket;
 
-	histogram->functions = alloc_grow_zeroed(histogram->functions, &histogram->room,
-						 (size_t)name->id + 1, sizeof(function));
+	ARRAY_GROW_ZEROED(histogram->functions, histogram->room, (size_t)name->id + 1);
 	if (!histogram->functions[name->id]) {
 		histogram->functions[name->id] = alloc_zeroed(1, sizeof(*function));
 		histogram->functions[name->id]->name = name;
@@ -162,13 +161,8 @@ static void print_function(const struct format_output *output,
 	putc('\n', out);
 }
 
-static int compare_totals(const void *left, const void *right)
-{
-	const struct function_calls *a = *(struct function_calls *const *)left;
-	const struct function_calls *b = *(struct function_calls *const *)right;
-
-	return COMPARE(b->total, a->total) ?: strcmp(a->name->text, b->name->text);
-}
+COMPARE_WITH(compare_totals, struct function_calls *,
+	     COMPARE((*b)->total, (*a)->total) ?: strcmp((*a)->name->text, (*b)->name->text))
 
 /* Move the functions to the front, by total. */
 static void sort_functions(struct histogram_output *histogram)

@@ -84,7 +84,7 @@ static const struct thread *find_instead(const struct thread_log *log, const str
 		if (event->cpu != cpu)
 			continue;
 		if (last == event->thread && last != other && last->tid != tid && to > from) {
-			ns = alloc_grow_zeroed(ns, &room, (size_t)last->index + 1, sizeof(*ns));
+			ARRAY_GROW_ZEROED(ns, room, (size_t)last->index + 1);
 			ns[last->index] += to - from;
 			if (!found || ns[last->index] > ns[found->index])
 				found = last;

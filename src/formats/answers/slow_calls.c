@@ -50,8 +50,7 @@ static void add_path(struct slow_calls *calls, uint32_t node, const struct symbo
 	uint32_t function = function_of(calls, symbol), open = calls->tree.nodes[node].caller;
 
 	ARRAY_GROW(calls->paths, calls->path_room, (size_t)node + 1);
-	calls->seen = alloc_grow_zeroed(calls->seen, &calls->seen_room, (size_t)node + 1,
-					sizeof(*calls->seen));
+	ARRAY_GROW_ZEROED(calls->seen, calls->seen_room, (size_t)node + 1);
 	calls->paths[node] = (struct slow_path){
 		.function = function,
 		.in_syscall = (open && calls->paths[open].in_syscall) || symbol_is_syscall(symbol),
@@ -187,8 +186,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	struct log_mark mark;
 
 	(void)detail;
-	calls->logs = alloc_grow_zeroed(calls->logs, &calls->log_room, (size_t)index + 1,
-					sizeof(*calls->logs));
+	ARRAY_GROW_ZEROED(calls->logs, calls->log_room, (size_t)index + 1);
 	log = &calls->logs[index];
 	ARRAY_GROW(log->marks, log->mark_room, depth + 1);
 	if (event->flags & SLICE_CONTEXT) {
@@ -205,8 +203,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 				  .stopped = log->stopped,
 				  .stop = calls->paths[node].stop };
 	if (calls->functions[function].kept) {
-		log->open = alloc_grow_zeroed(log->open, &log->open_room, (size_t)function + 1,
-					      sizeof(*log->open));
+		ARRAY_GROW_ZEROED(log->open, log->open_room, (size_t)function + 1);
 		mark.function = function + 1;
 		mark.outermost = !log->open[function]++;
 	}

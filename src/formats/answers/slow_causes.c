@@ -162,15 +162,9 @@ static double find_extras(const struct slow_answer *answer, const struct slow_ca
 
 /* ---- The cause ----------------------------------------------------------- */
 
-static int compare_depth(const void *left, const void *right, void *info_)
-{
-	const struct row_extra *a = left, *b = right;
-	const struct cause_row *info = info_;
-
-	return COMPARE(info[a->row].depth, info[b->row].depth)
-		       ?: COMPARE(b->all, a->all)
-		       ?: COMPARE(a->row, b->row);
-}
+COMPARE_WITHIN(compare_depth, struct row_extra, struct cause_row,
+	       COMPARE(context[a->row].depth, context[b->row].depth) ?: COMPARE(b->all, a->all) ?:
+	       COMPARE(a->row, b->row))
 
 static bool is_inside(const struct slow_answer *answer, uint32_t row, uint32_t outer)
 {
@@ -206,7 +200,7 @@ static size_t find_chain(const struct slow_answer *answer, const struct row_extr
 		if (sum->row == i && sum->all >= share * extras[1].all)
 			chain[count++] = *sum;
 	}
-	qsort_r(chain, count, sizeof(*chain), compare_depth, answer->info);
+	SORT_WITHIN(chain, count, compare_depth, answer->info);
 	found = count;
 	for (size_t i = count = 1; i < found; i++)
 		if (share >= CAUSE_SHARE || is_inside(answer, chain[i].row, chain[count - 1].row))
@@ -312,13 +306,9 @@ static void add_own_costs(const struct slow_answer *answer, struct slow_cluster 
 		}
 }
 
-static int compare_clusters(const void *left, const void *right)
-{
-	const struct slow_cluster *a = left, *b = right;
-	double extra_a = a->extra * (double)a->count, extra_b = b->extra * (double)b->count;
-
-	return COMPARE(extra_b, extra_a) ?: COMPARE(a->cause, b->cause);
-}
+COMPARE_WITH(compare_clusters, struct slow_cluster,
+	     COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
+		     ?: COMPARE(a->cause, b->cause))
 
 static void add_to_cluster(struct slow_answer *answer, const struct slow_call *call, uint32_t cause)
 {
@@ -364,11 +354,7 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 	free(scratch.chain);
 }
 
-static int compare_calls(const void *left, const void *right)
-{
-	return slow_call_compare(*(const struct slow_call *const *)left,
-				 *(const struct slow_call *const *)right);
-}
+COMPARE_WITH(compare_calls, const struct slow_call *, slow_call_compare(*a, *b))
 
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
 		      const struct slow_choice *choice)
@@ -428,12 +414,8 @@ void slow_answer_release(struct slow_answer *answer)
 
 /* ---- Ranking ------------------------------------------------------------- */
 
-static int compare_answers(const void *left, const void *right)
-{
-	const struct slow_answer *a = left, *b = right;
-
-	return COMPARE(b->excess, a->excess) ?: COMPARE(a->function, b->function);
-}
+COMPARE_WITH(compare_answers, struct slow_answer,
+	     COMPARE(b->excess, a->excess) ?: COMPARE(a->function, b->function))
 
 /*
  * Returns the depth of a function in the first cluster of an answer, if its calls have a share of

@@ -41,28 +41,13 @@ static int compare_source(const struct covered_lines *covered, uint32_t left, ui
 	       COMPARE(a->file, b->file) ?: COMPARE(a->line, b->line);
 }
 
-static int compare_line_ids(const void *left, const void *right, void *covered)
-{
-	const uint32_t *a = left, *b = right;
-
-	return compare_source(covered, *a, *b);
-}
-
-static int compare_jumps(const void *left, const void *right, void *covered)
-{
-	const struct covered_jump *a = left, *b = right;
-
-	return compare_source(covered, a->line, b->line) ?: COMPARE(a->vaddr, b->vaddr);
-}
-
-static int compare_functions(const void *left, const void *right, void *covered)
-{
-	const struct covered_function *a = left, *b = right;
-
-	return compare_source(covered, a->line, b->line) ?:
+COMPARE_WITHIN(compare_line_ids, uint32_t, struct covered_lines, compare_source(context, *a, *b))
+COMPARE_WITHIN(compare_jumps, struct covered_jump, struct covered_lines,
+	       compare_source(context, a->line, b->line) ?: COMPARE(a->vaddr, b->vaddr))
+COMPARE_WITHIN(compare_functions, struct covered_function, struct covered_lines,
+	       compare_source(context, a->line, b->line) ?:
 	       strcmp(a->symbol->name->text, b->symbol->name->text) ?:
-	       COMPARE(a->symbol->start, b->symbol->start);
-}
+	       COMPARE(a->symbol->start, b->symbol->start))
 
 /* ---- Text ---------------------------------------------------------------- */
 
@@ -211,13 +196,9 @@ static int print_lcov(struct format_output *output, struct error *err)
 	for (uint32_t i = 0; i < covered->line_ids.count; i++)
 		if (covered->lines[i].shown)
 			ids[count++] = i;
-	qsort_r(ids, count, sizeof(*ids), compare_line_ids, covered);
-	if (covered->jump_ids.count)
-		qsort_r(covered->jumps, covered->jump_ids.count, sizeof(*covered->jumps),
-			compare_jumps, covered);
-	if (covered->function_ids.count)
-		qsort_r(covered->functions, covered->function_ids.count,
-			sizeof(*covered->functions), compare_functions, covered);
+	SORT_WITHIN(ids, count, compare_line_ids, covered);
+	SORT_WITHIN(covered->jumps, covered->jump_ids.count, compare_jumps, covered);
+	SORT_WITHIN(covered->functions, covered->function_ids.count, compare_functions, covered);
 	print_files(lcov, ids, count);
 	free(ids);
 	return 0;

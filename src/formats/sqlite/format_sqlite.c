@@ -359,8 +359,7 @@ static struct thread_samples *count_event(struct sqlite_output *sqlite,
 	else if (sqlite->last != thread)
 		set_thread(sqlite, thread->pid, thread->tid, thread_last_name(thread));
 	sqlite->last = thread;
-	sqlite->of_threads = alloc_grow_zeroed(sqlite->of_threads, &sqlite->thread_room,
-					       (size_t)sqlite->thread + 1, sizeof(*own));
+	ARRAY_GROW_ZEROED(sqlite->of_threads, sqlite->thread_room, (size_t)sqlite->thread + 1);
 	own = &sqlite->of_threads[sqlite->thread];
 	own->insns += event->insns;
 	return own;
