@@ -66,13 +66,7 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 
 static const struct call_rules rules = { .costs = true, .enter = enter_stack };
 
-static void count_stack_events(const struct slice_sink *sink, void *track,
-			       const struct slice_batch *batch)
-{
-	struct cost_stacks *stacks = sink->context;
-
-	call_tree_follow(&stacks->tree, track, batch, &rules);
-}
+CALL_TREE_EVENTS(count_stack_events, rules)
 
 /* ---- Source -------------------------------------------------------------- */
 

@@ -33,15 +33,8 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 static const struct call_rules time_rules = { .enter = enter_stack },
 			       cost_rules = { .enter = enter_stack, .costs = true };
 
-static void count_times(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	call_tree_follow(sink->context, track, batch, &time_rules);
-}
-
-static void count_costs(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	call_tree_follow(sink->context, track, batch, &cost_rules);
-}
+CALL_TREE_EVENTS(count_times, time_rules)
+CALL_TREE_EVENTS(count_costs, cost_rules)
 
 static void open_folded(struct format_output *output, const struct format_request *request)
 {

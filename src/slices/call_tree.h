@@ -376,3 +376,14 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 			call_tree_end(tree, thread, event, rules);
 	}
 }
+
+/*
+ * Define events() of a sink whose context is a tree, or has it as its first member: `rules` are
+ * constant.
+ */
+#define CALL_TREE_EVENTS(name, rules)                                                              \
+	static void name(const struct slice_sink *sink, void *track,                               \
+			 const struct slice_batch *batch)                                          \
+	{                                                                                          \
+		call_tree_follow(sink->context, track, batch, &(rules));                           \
+	}

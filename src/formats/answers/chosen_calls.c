@@ -71,10 +71,7 @@ static const struct call_rules rules = { .sums = SUMS_NONE,
 					 .enter = enter_slice,
 					 .ended = leave_slice };
 
-static void find_calls(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	call_tree_follow(sink->context, track, batch, &rules);
-}
+CALL_TREE_EVENTS(find_calls, rules)
 
 void chosen_calls_init(struct chosen_calls *calls, const struct selection *selection,
 		       chosen_call_ended *ended, void *context)

@@ -251,11 +251,7 @@ static const struct call_rules rules = { .costs = true,
 					 .enter = enter_slice,
 					 .ended = leave_slice };
 
-static void follow_events(const struct slice_sink *sink, void *track,
-			  const struct slice_batch *batch)
-{
-	call_tree_follow(sink->context, track, batch, &rules);
-}
+CALL_TREE_EVENTS(follow_events, rules)
 
 void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct trace_facts *facts, size_t most)
