@@ -37,7 +37,7 @@ static void set_number(json_t *object, const char *key, uint64_t number)
 static void set_name(json_t *object, const char *key, const struct name *name)
 {
 	if (name)
-		json_object_set_new(object, key, json_any_text(name->text, name->length));
+		json_object_set_new(object, key, json_name(name));
 }
 
 static json_t *instruction_json(struct cost_stacks *stacks, const struct cost_insn *instruction)

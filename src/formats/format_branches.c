@@ -74,11 +74,11 @@ static void print_gap(FILE *out, const struct branch_event *event)
 	const struct thread *thread = event->thread;
 
 	fprintf(out,
-		" instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
+		" instruction trace error type 1 time " SECONDS_FORMAT
 		" cpu %d pid %d tid %d ip %s%" PRIx64 " code %u: %s\n",
-		event->time / NS_PER_S, event->time % NS_PER_S, event->cpu,
-		thread ? thread->pid : -1, thread ? thread->tid : -1, event->from ? "0x" : "",
-		event->from, event->gap, callstack_gap_text((enum gap_reason)event->gap));
+		SECONDS_OF(event->time), event->cpu, thread ? thread->pid : -1,
+		thread ? thread->tid : -1, event->from ? "0x" : "", event->from, event->gap,
+		callstack_gap_text((enum gap_reason)event->gap));
 }
 
 /* Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ".  Returns the end. */

@@ -251,7 +251,7 @@ static void add_profile_row(struct profile_output *profile, const struct source_
 
 		if (ftell(path))
 			print_llvm_position(row.position, path);
-		escaped_text_print(name->text, name->length, path);
+		name_print(name, path);
 		putc('\n', path);
 		row.position = (frames[left].line & 0xffff) << DISCRIMINATOR_BITS |
 			       prefix_decode(frames[left].discriminator);
@@ -353,7 +353,7 @@ static void print_positions(const struct profile_row *rows, size_t count, int de
 			     row < end && row->position == position && row->callee == callee;)
 				calls += row++->count;
 			putc(' ', out);
-			escaped_text_print(callee->text, callee->length, out);
+			name_print(callee, out);
 			fprintf(out, ":%" PRIu64, calls);
 		}
 		putc('\n', out);

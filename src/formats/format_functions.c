@@ -81,11 +81,7 @@ static const struct call_rules rules = {
 	.costs = true, .recursion = true, .enter = enter_function, .ended = add_duration
 };
 
-static void count_events(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
-{
-	call_tree_follow(sink->context, track, batch, &rules);
-}
+CALL_TREE_EVENTS(count_events, rules)
 
 static void open_functions(struct format_output *output, const struct format_request *request)
 {
@@ -160,7 +156,7 @@ static void print_row(const struct functions_output *functions, const struct fun
 	print_cell(functions, durations_percentile(&row->calls, 99));
 	print_cell(functions, row->calls.max);
 	fputs("  ", out);
-	escaped_text_print(row->name->text, row->name->length, out);
+	name_print(row->name, out);
 	putc('\n', out);
 }
 
@@ -189,9 +185,8 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 {
 	const struct durations *calls = &row->calls;
 	bool by_insns = functions->output.sink.details;
-	json_t *object =
-		json_pack("{so sI}", "function", json_any_text(row->name->text, row->name->length),
-			  "calls", (json_int_t)calls->count);
+	json_t *object = json_pack("{so sI}", "function", json_name(row->name), "calls",
+				   (json_int_t)calls->count);
 
 	amount_set(object, "total", by_insns, row->total);
 	amount_set(object, "self", by_insns, row->self);

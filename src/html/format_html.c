@@ -161,7 +161,7 @@ static void print_texts(const struct html_output *html)
 		const struct name *name = pair_table_pointer(&html->texts, i);
 
 		fputs(i ? ",\n" : "\n", out);
-		html_json_print(json_any_text(name->text, name->length), out);
+		html_json_print(json_name(name), out);
 	}
 	putc(']', out);
 }
@@ -417,8 +417,8 @@ static void print_summary(const struct html_output *html, size_t threads, uint64
 	FILE *out = html->output.text;
 
 	short_time(took, (int64_t)(end - html->origin));
-	fprintf(out, "<p>%s from %" PRIu64 ".%09" PRIu64 " s, threads: %zu, slices: %" PRIu64 "; ",
-		took, html->origin / 1000000000, html->origin % 1000000000, threads, html->slices);
+	fprintf(out, "<p>%s from " SECONDS_FORMAT " s, threads: %zu, slices: %" PRIu64 "; ", took,
+		SECONDS_OF(html->origin), threads, html->slices);
 	if (threads)
 		time_note_print(html->output.machine, out);
 	fputs("</p>\n<noscript><pre>", out);

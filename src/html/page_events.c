@@ -177,9 +177,9 @@ void page_events_print_counters(struct page_events *events, uint64_t origin, str
 		}
 		fprintf(out, "%s{\"pid\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"name\":", between,
 			counter->key.pid, counter->first - origin);
-		html_json_print(json_any_text(name->text, name->length), out);
+		html_json_print(json_name(name), out);
 		fputs(",\"unit\":", out);
-		html_json_print(json_any_text(arg->text, arg->length), out);
+		html_json_print(json_name(arg), out);
 		process = counter->process ? counter->process : "process";
 		fputs(",\"process\":", out);
 		html_json_print(json_any_text(process, strlen(process)), out);

@@ -366,9 +366,9 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 		      "ptrace2ftf --slowest=1 --symbol=", slow_symbol(answer, answer->function),
 		      out);
 	fprintf(out,
-		"<p>It began at %" PRIu64 ".%09" PRIu64 " s in thread %" PRId32
+		"<p>It began at " SECONDS_FORMAT " s in thread %" PRId32
 		". Callees are below their callers; the extra is red.%s</p>\n",
-		call->begin / 1000000000, call->begin % 1000000000, call->track->tid,
+		SECONDS_OF(call->begin), call->track->tid,
 		icicle.wait ? " The wait leads to the other thread." : "");
 	print_icicle(&icicle, false, out);
 	print_icicle(&icicle, true, out);

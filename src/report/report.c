@@ -165,7 +165,7 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 	const struct call_node *node = &tally->tree.nodes[function + 1];
 	json_t *object;
 
-	object = OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
+	object = OBJECT({ "name", json_name(symbol->name) },
 			{ "file", json_text_or_null(symbol->dso ? symbol->dso->path : NULL) },
 			{ "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
 			{ "total_ns", number(tally->tree.totals[function + 1].costs.ns) },

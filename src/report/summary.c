@@ -7,6 +7,7 @@
 #include "base/io/output_path.h"
 #include "base/printable.h"
 #include "src/callstack/timestamp_group.h"
+#include "src/formats/text/digits.h"
 #include "src/options/selection.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/call_tree.h"
@@ -253,12 +254,6 @@ static void print_counts(const struct summary *summary, FILE *out)
 			fprintf(out, ", %" PRIu64 " %s", others[i].count, others[i].of);
 }
 
-/* Print a time of perf's clock in the form that --time takes. */
-static void print_time(uint64_t ns, FILE *out)
-{
-	fprintf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-}
-
 void summary_print_fold(const struct summary *summary, FILE *out)
 {
 	uint64_t all = summary->slices + summary->fold.folded + summary->fold.left_out;
@@ -284,10 +279,8 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 	fputs(", to fit into a browser (--fit)", out);
 	if (summary->bytes_total) {
 		part = (uint64_t)((double)span * (double)summary->slices / (double)all);
-		fputs("; a part in more detail: --time=", out);
-		print_time(summary->first_time, out);
-		putc(',', out);
-		print_time(summary->first_time + part, out);
+		fprintf(out, "; a part in more detail: --time=" SECONDS_FORMAT "," SECONDS_FORMAT,
+			SECONDS_OF(summary->first_time), SECONDS_OF(summary->first_time + part));
 	}
 	putc('\n', out);
 }
@@ -307,11 +300,13 @@ static void print_doubts(const struct summary *summary, FILE *out)
 	const struct stack_doubts *doubts = &summary->doubts;
 
 	if (doubts->uncertain_levels) {
-		fprintf(out, "  %" PRIu64 " %s the argument uncertain_level, the first at ",
+		fprintf(out,
+			"  %" PRIu64
+			" %s the argument uncertain_level, the first at " SECONDS_FORMAT
+			": the trace does not show their enclosing calls\n",
 			doubts->uncertain_levels,
-			doubts->uncertain_levels == 1 ? "slice has" : "slices have");
-		print_time((uint64_t)doubts->first_uncertain, out);
-		fputs(": the trace does not show their enclosing calls\n", out);
+			doubts->uncertain_levels == 1 ? "slice has" : "slices have",
+			SECONDS_OF((uint64_t)doubts->first_uncertain));
 	}
 	if (doubts->opaque_frames)
 		fprintf(out,

@@ -54,8 +54,7 @@ static void print_function(const struct top_function *function, uint64_t all, bo
 	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ",
 		amount_text(self, by_insns, function->self),
 		100 * (double)function->self / (double)all,
-		amount_text(slowest, by_insns, call->rank), call->begin / 1000000000,
-		call->begin % 1000000000, thread);
+		amount_text(slowest, by_insns, call->rank), SECONDS_OF(call->begin), thread);
 	printable_print(function->name->text, out);
 	putc('\n', out);
 }

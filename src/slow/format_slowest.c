@@ -113,13 +113,12 @@ static void print_call(size_t rank, const struct chosen_call *call, int width, F
 
 	fprintf(out, "%4zu %1s%9s %5" PRIu64 ".%09" PRIu64 " %10" PRIu64 " %9s  ", rank,
 		call->begin_seen && call->end_seen ? "" : ">",
-		short_time(duration, (int64_t)call->duration), call->begin / 1000000000,
-		call->begin % 1000000000, call->insns,
+		short_time(duration, (int64_t)call->duration), SECONDS_OF(call->begin), call->insns,
 		short_time(untraced, (int64_t)call->untraced));
 	escaped_text_print(thread_name(call), strlen(thread_name(call)), out);
 	fprintf(out, "/%-*" PRId32 "  ", width - (int)strlen(thread_name(call)) - 1,
 		call->track->tid);
-	escaped_text_print(call->symbol->name->text, call->symbol->name->length, out);
+	name_print(call->symbol->name, out);
 	putc('\n', out);
 }
 

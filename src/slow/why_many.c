@@ -110,8 +110,7 @@ static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 	escaped_text_print(cause->function, strlen(cause->function), out);
 	fputs(": ", out);
 	escaped_text_print(of, strlen(of), out);
-	fprintf(out, "; worst at %" PRIu64 ".%09" PRIu64 " in ", cause->worst_begin / 1000000000,
-		cause->worst_begin % 1000000000);
+	fprintf(out, "; worst at " SECONDS_FORMAT " in ", SECONDS_OF(cause->worst_begin));
 	escaped_text_print(input, strlen(input), out);
 	putc('\n', out);
 }

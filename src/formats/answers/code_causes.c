@@ -341,7 +341,7 @@ static void print_place(const struct name *file, uint32_t line, const struct nam
 		escaped_text_print(base, strlen(base), out);
 		fprintf(out, ":%" PRIu32 " in ", line);
 	}
-	escaped_text_print(function->text, function->length, out);
+	name_print(function, out);
 }
 
 static void print_code(const struct symbol *symbol, uint64_t offset, FILE *out)
@@ -498,7 +498,7 @@ static void wait_words(const struct slow_cluster *cluster, FILE *out)
 	fputs(wait->held && proved ? ", likely for a lock" : "", out);
 	for (size_t i = 0; i < wait->path_count; i++) {
 		fputs(i ? " > " : ": ", out);
-		escaped_text_print(wait->path[i]->name->text, wait->path[i]->name->length, out);
+		name_print(wait->path[i]->name, out);
 	}
 	if (wait->instead) {
 		fputs("; on its CPU ran ", out);
@@ -512,7 +512,6 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 			FILE *out)
 {
 	const struct call_tree *tree = &answer->calls->tree;
-	const struct name *name = slow_symbol(answer, cluster->cause)->name;
 	uint64_t calls = 0;
 
 	if (cluster->cause == answer->function || cluster->count != 1 ||
@@ -524,7 +523,7 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 	if (calls != 1 || slow_symbol(answer, cluster->cause)->kind == SYMBOL_SPECIAL)
 		return;
 	fputs("likely initialisation at the first use: the only call of ", out);
-	escaped_text_print(name->text, name->length, out);
+	name_print(slow_symbol(answer, cluster->cause)->name, out);
 	putc('\n', out);
 }
 

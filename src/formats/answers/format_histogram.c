@@ -105,12 +105,11 @@ static void print_bucket(const struct format_output *output, const struct functi
 
 	memset(bar, '#', (bucket->count * BAR_MOST + most - 1) / most);
 	fprintf(output->text,
-		"%10s %10" PRIu64 " %5.1f%% %-*s --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64
-		".%09" PRIu64 " --tid=%" PRId32 "\n",
+		"%10s %10" PRIu64 " %5.1f%% %-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT
+		" --tid=%" PRId32 "\n",
 		amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS)),
 		bucket->count, 100 * (double)bucket->count / (double)function->durations.count,
-		BAR_MOST, bar, begin / 1000000000, begin % 1000000000, end / 1000000000,
-		end % 1000000000, bucket->example->tid);
+		BAR_MOST, bar, SECONDS_OF(begin), SECONDS_OF(end), bucket->example->tid);
 }
 
 static void print_buckets(const struct format_output *output, const struct function_calls *function)
@@ -142,7 +141,7 @@ static void print_function(const struct format_output *output,
 	const struct durations *all = &function->durations;
 	FILE *out = output->text;
 
-	escaped_text_print(function->name->text, function->name->length, out);
+	name_print(function->name, out);
 	fputs(output->machine->by_insns ? "  (in instructions)\n" : "\n", out);
 	print_buckets(output, function);
 	fprintf(out, "calls %" PRIu64, all->count);
@@ -218,11 +217,9 @@ static json_t *buckets_json(const struct function_calls *function, bool by_insns
 static json_t *function_json(const struct function_calls *function, bool by_insns)
 {
 	const struct durations *all = &function->durations;
-	json_t *object =
-		json_pack("{so sI sI so}", "function",
-			  json_any_text(function->name->text, function->name->length), "calls",
-			  json_value_of(all->count), "cut", json_value_of(function->cut), "buckets",
-			  buckets_json(function, by_insns));
+	json_t *object = json_pack("{so sI sI so}", "function", json_name(function->name), "calls",
+				   json_value_of(all->count), "cut", json_value_of(function->cut),
+				   "buckets", buckets_json(function, by_insns));
 
 	amount_set(object, "total", by_insns, function->total);
 	amount_set(object, "min", by_insns, all->min);

@@ -363,9 +363,7 @@ static int print_why(struct format_output *output, struct error *err)
 
 static json_t *name_json(const struct slow_answer *answer, uint32_t function)
 {
-	const struct name *name = slow_symbol(answer, function)->name;
-
-	return json_any_text(name->text, name->length);
+	return json_name(slow_symbol(answer, function)->name);
 }
 
 static json_t *line_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
@@ -400,15 +398,15 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
-	object = json_pack(
-		"{so so sI so so sI sf s{sI sI sI} so sf}", "cause",
-		name_json(answer, cluster->cause), "file",
-		at.file ? json_any_text(at.file->text, at.file->length) : json_null(), "line",
-		(json_int_t)at.line, "words", json_text_or_null(text), "in",
-		name_json(answer, cluster->leaf), "calls", (json_int_t)cluster->count, "extra",
-		cluster->more, "slowest", "begin_ns", json_value_of(slowest->begin), "duration_ns",
-		json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid, "lines",
-		lines, "rest_share", cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
+	object = json_pack("{so so sI so so sI sf s{sI sI sI} so sf}", "cause",
+			   name_json(answer, cluster->cause), "file",
+			   at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
+			   "words", json_text_or_null(text), "in", name_json(answer, cluster->leaf),
+			   "calls", (json_int_t)cluster->count, "extra", cluster->more, "slowest",
+			   "begin_ns", json_value_of(slowest->begin), "duration_ns",
+			   json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid,
+			   "lines", lines, "rest_share",
+			   cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
 	json_object_set_new(object, "details", lines_json(cause_words(answer, cluster)));
 	free(text);
 	return object;

@@ -12,13 +12,6 @@ struct doubts {
 	const struct slow_answer *outer, *inner; /* one's calls contain the other's; may be NULL */
 };
 
-static void print_function_of(const struct slow_answer *answer, FILE *out)
-{
-	const struct name *name = slow_symbol(answer, answer->function)->name;
-
-	escaped_text_print(name->text, name->length, out);
-}
-
 static void add_nested(struct doubts *doubts, const struct why_output *why)
 {
 	for (size_t i = 0; i < why->count; i++)
@@ -78,9 +71,9 @@ char *why_doubts_text(const struct why_output *why)
 			" calls of code without bytes: callees of theirs may be missing\n",
 			doubts.opaque);
 	if (doubts.inner) {
-		print_function_of(doubts.inner, out);
+		name_print(slow_symbol(doubts.inner, doubts.inner->function)->name, out);
 		fputs(" is called in ", out);
-		print_function_of(doubts.outer, out);
+		name_print(slow_symbol(doubts.outer, doubts.outer->function)->name, out);
 		fputs(": their extra amounts overlap\n", out);
 	}
 	alloc_close_text(out, &text);
@@ -180,8 +173,8 @@ static void print_trace(const struct why_output *why, const struct slow_answer *
 	uint64_t to = call->begin + call->duration + WHY_CONTEXT;
 	char output[48];
 
-	fprintf(out, "ptrace2ftf --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64,
-		from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
+	fprintf(out, "ptrace2ftf --time=" SECONDS_FORMAT "," SECONDS_FORMAT, SECONDS_OF(from),
+		SECONDS_OF(to));
 	snprintf(output, sizeof(output), " -o cause-%zu.ftf", number + 1);
 	print_words(why->options, 4, output, out);
 }

@@ -4,16 +4,26 @@
 
 #include <jansson.h>
 
-#include "base/common.h"
+#include "base/tables/name.h"
 
 /* Print a name with control characters and backslashes as \xNN, so that it cannot end a line. */
 void escaped_text_print(const char *text, size_t length, FILE *out);
+
+static inline void name_print(const struct name *name, FILE *out)
+{
+	escaped_text_print(name->text, name->length, out);
+}
 
 /* Print a JSON string (RFC 8259) with its quotes.  Each byte of invalid UTF-8 becomes U+FFFD. */
 void json_text_print(const char *text, size_t length, FILE *out);
 
 /* Returns a JSON string, owned by the caller; of invalid UTF-8, as valid_text() has it. */
 json_t *json_any_text(const char *text, size_t length);
+
+static inline json_t *json_name(const struct name *name)
+{
+	return json_any_text(name->text, name->length);
+}
 
 /* The same for NUL-terminated text; JSON's null for NULL. */
 json_t *json_text_or_null(const char *text);

@@ -31,6 +31,10 @@ char *digits_right(char *at, char *end, ptrdiff_t width);
 /* Fill a column from `end` with spaces, as "%-5d". */
 char *digits_left(char *at, char *end, ptrdiff_t width);
 
+/* A time of perf's clock in seconds, as --time takes it: its format, and its arguments. */
+#define SECONDS_FORMAT "%" PRIu64 ".%09" PRIu64
+#define SECONDS_OF(ns) (ns) / 1000000000, (ns) % 1000000000
+
 /* ---- Times as magic-trace prints them (OCaml's Time_ns.Span) ------------------ */
 
 /* Room for any time, with its NUL. */
