@@ -9,6 +9,7 @@
  * more than once in a stack, only the outermost counts, so that no cost counts twice in one line.
  */
 
+#include "base/tables/hash.h"
 #include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -23,19 +24,19 @@ struct callgrind_output {
 	struct pair_table places;    /* of (caller, site), with: */
 	uint32_t *place_positions;   /* owned; by place: 1 + its index in `positions`, or 0 */
 	size_t place_room;
-	struct pair_table lines;    /* of (caller, index in `positions`) */
-	struct pair_table ids;      /* of (index in `lines`, callee): the edge's index minus 1 */
 	struct pair_table names[3]; /* by kind, of (0, id of name): the id in the file minus 1 */
 	/* The calls of a function from one line. */
 	struct call_edge {
+		struct edge_key {
+			uint32_t caller, position, callee; /* `position` of the call */
+		} key;
+		uint32_t open; /* number of times in the current stack */
 		uint64_t calls;
-		struct call_costs costs;   /* inclusive */
-		uint32_t callee, position; /* `position` of the call */
-		uint32_t next;             /* edge of the same caller, or 0 */
-		uint32_t open;             /* number of times in the current stack */
-	} * edges;                         /* owned; [0] is unused */
-	size_t edge_room;
-	uint32_t *callers; /* owned; by function: its first edge, or 0 */
+		struct call_costs costs; /* inclusive */
+		struct call_edge *next;  /* of the same caller, or NULL */
+		UT_hash_handle hh;
+	} * edges;                  /* owned: hash */
+	struct call_edge **callers; /* owned; by function: its first edge, or NULL */
 	/* A line or instruction of a function. */
 	struct cost_row {
 		uint32_t position;
@@ -91,46 +92,30 @@ static uint32_t place_of(struct callgrind_output *callgrind, uint32_t function, 
 	return *position - 1;
 }
 
-/* Returns the edge of a path's innermost call; 0: no caller. */
-static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
+/* Count the innermost call of a path. Returns its edge; NULL: no caller. */
+static struct call_edge *enter_path(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct cost_stacks *stacks = &callgrind->stacks;
-	uint32_t caller = stacks->tree.nodes[path].caller, from, edge;
-	uint32_t position;
-	struct pair frame = cost_frame(stacks, path);
+	const struct call_node *node = &stacks->tree.nodes[path];
+	struct call_edge *edge;
+	unsigned known = HASH_COUNT(callgrind->edges);
+	struct edge_key key;
+	struct pair frame;
 
-	if (cost_is_thread(stacks, caller))
-		return 0;
-	from = cost_frame(stacks, caller).first;
-	position = place_of(callgrind, from, frame.second);
-	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, position),
-			       frame.first) +
-	       1;
-	ARRAY_GROW_ZEROED(callgrind->edges, callgrind->edge_room, (size_t)edge + 1);
-	if (!callgrind->edges[edge].callee) {
-		callgrind->edges[edge].callee = frame.first + 1;
-		callgrind->edges[edge].position = position;
-		callgrind->edges[edge].next = callgrind->callers[from];
-		callgrind->callers[from] = edge;
+	if (cost_is_thread(stacks, path) || cost_is_thread(stacks, node->caller))
+		return NULL;
+	frame = cost_frame(stacks, path);
+	key.caller = cost_frame(stacks, node->caller).first;
+	key.position = place_of(callgrind, key.caller, frame.second);
+	key.callee = frame.first;
+	HASH_FIND_OR_ADD(callgrind->edges, key, &key, edge);
+	if (HASH_COUNT(callgrind->edges) > known) {
+		edge->next = callgrind->callers[key.caller];
+		callgrind->callers[key.caller] = edge;
 	}
-	return edge;
-}
-
-/* Count the call of a path. Returns its edge; 0: no edge. */
-static uint32_t enter_path(struct callgrind_output *callgrind, uint32_t path)
-{
-	const struct call_node *node = &callgrind->stacks.tree.nodes[path];
-	uint32_t edge;
-
-	if (cost_is_thread(&callgrind->stacks, path))
-		return 0;
-	edge = edge_of(callgrind, path);
-	if (!edge)
-		return 0;
-	callgrind->edges[edge].calls += node->calls;
-	if (callgrind->edges[edge].open++ == 0)
-		call_tree_add(&callgrind->edges[edge].costs,
-			      &callgrind->stacks.tree.totals[path].costs, true);
+	edge->calls += node->calls;
+	if (edge->open++ == 0)
+		call_tree_add(&edge->costs, &stacks->tree.totals[path].costs, true);
 	return edge;
 }
 
@@ -140,7 +125,8 @@ static void count_calls(struct callgrind_output *callgrind)
 	const struct call_tree *tree = &callgrind->stacks.tree;
 	uint32_t *first = alloc_zeroed(tree->count, sizeof(*first));
 	uint32_t *next = alloc_zeroed(tree->count, sizeof(*next));
-	uint32_t *edges = alloc_zeroed(tree->count, sizeof(*edges)), at;
+	struct call_edge **edges = alloc_zeroed(tree->count, sizeof(*edges));
+	uint32_t at;
 
 	for (uint32_t i = (uint32_t)tree->count - 1; i > 0; i--) {
 		next[i] = first[tree->nodes[i].caller];
@@ -154,7 +140,7 @@ static void count_calls(struct callgrind_output *callgrind)
 		}
 		for (; at; at = tree->nodes[at].caller) {
 			if (edges[at])
-				callgrind->edges[edges[at]].open--;
+				edges[at]->open--;
 			if (next[at])
 				break;
 		}
@@ -178,7 +164,7 @@ static void print_name(struct callgrind_output *callgrind, const char *word, int
 	fprintf(out, "%s=(%" PRIu32 ")", word, id + 1);
 	if (id == count) {
 		putc(' ', out);
-		escaped_text_print(name->text, name->length, out);
+		name_print(name, out);
 	}
 	putc('\n', out);
 }
@@ -336,17 +322,16 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 	print_function(callgrind, own, functions[index].symbol);
 	callgrind->file_name = cost_function_line(functions[index].symbol).file;
 	print_own_costs(callgrind, index);
-	for (uint32_t i = callgrind->callers[index]; i; i = callgrind->edges[i].next) {
-		const struct call_edge *edge = &callgrind->edges[i];
-		const struct symbol *callee = functions[edge->callee - 1].symbol;
+	for (const struct call_edge *edge = callgrind->callers[index]; edge; edge = edge->next) {
+		const struct symbol *callee = functions[edge->key.callee].symbol;
 		uint32_t line;
 
-		print_position_file(callgrind, edge->position);
+		print_position_file(callgrind, edge->key.position);
 		line = print_function(callgrind, called, callee);
 		fprintf(out, "calls=%" PRIu64 " ", edge->calls);
 		print_position(callgrind, callee->start, line);
 		putc('\n', out);
-		print_position_of(callgrind, functions[index].symbol, edge->position);
+		print_position_of(callgrind, functions[index].symbol, edge->key.position);
 		print_costs(callgrind, &edge->costs);
 	}
 }
@@ -376,17 +361,16 @@ static int print_callgrind(struct format_output *output, struct error *err)
 static void release_callgrind(struct format_output *output)
 {
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
+	struct call_edge *edge;
 
 	cost_stacks_release(&callgrind->stacks);
 	pair_table_release(&callgrind->sources);
 	pair_table_release(&callgrind->positions);
 	pair_table_release(&callgrind->places);
 	free(callgrind->place_positions);
-	pair_table_release(&callgrind->lines);
-	pair_table_release(&callgrind->ids);
 	for (int i = 0; i < 3; i++)
 		pair_table_release(&callgrind->names[i]);
-	free(callgrind->edges);
+	HASH_FREE_ALL(callgrind->edges, edge);
 	free(callgrind->callers);
 	free(callgrind->rows);
 }
