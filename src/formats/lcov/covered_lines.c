@@ -6,13 +6,12 @@
 
 #include "symbols/dso/dso_store.h"
 
-#define NO_LINE UINT32_MAX
-
 struct covered_row {
 	uint64_t vaddr;
-	uint32_t dso, line; /* indexes; line NO_LINE: code without a line */
-	uint32_t order;     /* of addition */
-	uint32_t stop;      /* the next row of another line or dso */
+	struct covered_line *line; /* NULL: code without a line */
+	uint32_t dso;              /* index */
+	uint32_t order;            /* of addition */
+	uint32_t stop;             /* the next row of another line or dso */
 };
 
 /* ---- Statements ---------------------------------------------------------- */
@@ -49,34 +48,26 @@ static const struct name *plain_path(struct covered_lines *lines, const struct n
 	return access(plain->text, F_OK) < 0 && access(path->text, F_OK) == 0 ? path : plain;
 }
 
-static uint32_t file_of_path(struct covered_lines *lines, const struct name *path)
+static struct covered_file *file_of_path(struct covered_lines *lines, const struct name *path)
 {
-	struct covered_file *added;
-	uint32_t file;
+	struct covered_file *file;
 
 	if (path != lines->file)
 		lines->plain_file = plain_path(lines, path);
 	lines->file = path;
-	file = pair_table_find_pointer(&lines->file_ids, lines->plain_file);
-	ARRAY_GROW_ZEROED(lines->files, lines->file_room, (size_t)file + 1);
-	added = &lines->files[file];
-	if (!added->name)
-		added->missing = access(lines->plain_file->text, F_OK) < 0;
-	added->name = lines->plain_file;
+	HASH_FIND_OR_ADD(lines->files, name, &lines->plain_file, file);
 	return file;
 }
 
-static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
+static struct covered_line *line_of(struct covered_lines *lines, const struct source_line *at)
 {
-	uint32_t file, line;
+	struct covered_line *line;
+	struct covered_at key;
 
 	if (!at->line || !at->file)
-		return NO_LINE;
-	file = file_of_path(lines, at->file);
-	line = pair_table_find(&lines->line_ids, file, at->line);
-	ARRAY_GROW_ZEROED(lines->lines, lines->line_room, (size_t)line + 1);
-	lines->lines[line].file = file;
-	lines->lines[line].line = at->line;
+		return NULL;
+	key = (struct covered_at){ file_of_path(lines, at->file), at->line };
+	HASH_FIND_OR_ADD(lines->lines, key, &key, line);
 	return line;
 }
 
@@ -115,7 +106,7 @@ static void sort_rows(struct covered_lines *lines)
 	for (size_t i = 0; i < lines->row_count; i++) {
 		const struct covered_row *row = &lines->rows[i];
 
-		if (row->line == NO_LINE && i + 1 < lines->row_count && row[1].dso == row->dso &&
+		if (!row->line && i + 1 < lines->row_count && row[1].dso == row->dso &&
 		    row[1].vaddr == row->vaddr)
 			continue;
 		lines->rows[kept++] = *row;
@@ -140,14 +131,14 @@ static void move_heads(struct covered_lines *lines)
 	for (size_t i = 0; i < lines->row_count; i++) {
 		struct covered_row *row = &lines->rows[i];
 		const struct symbol *symbol = symbol_of(lines, row);
-		uint32_t line = row->line;
+		const struct covered_line *line = row->line;
 		struct source_line name;
 
-		if (line == NO_LINE || symbol->start != row->vaddr)
+		if (!line || symbol->start != row->vaddr)
 			continue;
 		name = dso_name_line(symbol);
-		if (!name.file || !name.line || name.line >= lines->lines[line].line ||
-		    file_of_path(lines, name.file) != lines->lines[line].file)
+		if (!name.file || !name.line || name.line >= line->key.line ||
+		    file_of_path(lines, name.file) != line->key.file)
 			continue;
 		for (; i < lines->row_count && lines->rows[i].line == line &&
 		       symbol_of(lines, &lines->rows[i]) == symbol;
@@ -166,17 +157,17 @@ static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t
 }
 
 /* Returns the line of the code before a row. */
-static uint32_t line_before(const struct covered_lines *lines, uint32_t dso, size_t row)
+static struct covered_line *line_before(const struct covered_lines *lines, uint32_t dso, size_t row)
 {
-	return row && lines->rows[row - 1].dso == dso ? lines->rows[row - 1].line : NO_LINE;
+	return row && lines->rows[row - 1].dso == dso ? lines->rows[row - 1].line : NULL;
 }
 
 /* ---- Counts -------------------------------------------------------------- */
 
-static void count_line(struct covered_lines *lines, uint32_t line, uint64_t count)
+static void count_line(struct covered_line *line, uint64_t count)
 {
-	lines->lines[line].count += count;
-	lines->files[lines->lines[line].file].ran = true;
+	line->count += count;
+	line->key.file->ran = true;
 }
 
 /* Find the end of the code of each row's line, and the lines with code. */
@@ -185,8 +176,8 @@ static void find_ends(struct covered_lines *lines)
 	for (size_t i = lines->row_count; i-- > 0;) {
 		struct covered_row *row = &lines->rows[i];
 
-		if (row->line != NO_LINE)
-			lines->lines[row->line].shown = true;
+		if (row->line)
+			row->line->shown = true;
 		row->stop = (uint32_t)i + 1;
 		if (i + 1 < lines->row_count && row[1].line == row->line && row[1].dso == row->dso)
 			row->stop = row[1].stop;
@@ -208,13 +199,13 @@ static void count_lines(struct covered_lines *lines, const struct code_stretch *
 {
 	uint64_t end = stretch->last + (stretch->kind != STRETCH_STOPPED);
 	size_t row = find_row(lines, dso, stretch->begin), stop = find_row(lines, dso, end);
-	uint32_t line;
+	struct covered_line *line;
 
 	if (row == stop)
 		return;
 	line = lines->rows[row].line;
-	if (line != NO_LINE && line != line_before(lines, dso, row))
-		count_line(lines, line, stretch->count);
+	if (line && line != line_before(lines, dso, row))
+		count_line(line, stretch->count);
 	through[row + 1] += stretch->count;
 	through[stop] -= stretch->count;
 }
@@ -235,16 +226,16 @@ static void count_branch(struct covered_lines *lines, const struct code_stretch 
 			 uint32_t dso)
 {
 	size_t row = find_row(lines, dso, branch->last);
-	uint32_t line;
+	struct covered_line *line;
 	bool counted, counts;
 
-	if (!is_row_at(lines, row, dso, branch->last) || lines->rows[row].line == NO_LINE)
+	if (!is_row_at(lines, row, dso, branch->last) || !lines->rows[row].line)
 		return;
 	line = lines->rows[row].line;
 	counted = line != line_before(lines, dso, row);
 	counts = !stays_in_line(lines, branch, dso, row);
 	if (counts != counted)
-		count_line(lines, line, counts ? branch->count : -branch->count);
+		count_line(line, counts ? branch->count : -branch->count);
 }
 
 static void count_through(struct covered_lines *lines, const uint64_t *through)
@@ -252,11 +243,11 @@ static void count_through(struct covered_lines *lines, const uint64_t *through)
 	uint64_t count = 0;
 
 	for (size_t i = 1; i < lines->row_count; i++) {
-		uint32_t line = lines->rows[i].line;
+		struct covered_line *line = lines->rows[i].line;
 
 		count += through[i];
-		if (line != NO_LINE && line != lines->rows[i - 1].line && count)
-			count_line(lines, line, count);
+		if (line && line != lines->rows[i - 1].line && count)
+			count_line(line, count);
 	}
 }
 
@@ -264,34 +255,28 @@ static void count_through(struct covered_lines *lines, const uint64_t *through)
 static void count_jump(struct covered_lines *lines, const struct code_stretch *stretch,
 		       uint32_t dso)
 {
-	size_t row = find_row(lines, dso, stretch->last + 1);
-	uint32_t number, line = line_before(lines, dso, row);
+	struct jump_key key = { stretch->dso, stretch->last };
+	struct covered_line *line =
+		line_before(lines, dso, find_row(lines, dso, stretch->last + 1));
 	struct covered_jump *jump;
 
-	if (line == NO_LINE || stretch->branch != BRANCH_COND || stretch->kind != STRETCH_RAN)
+	if (!line || stretch->branch != BRANCH_COND || stretch->kind != STRETCH_RAN)
 		return;
-	number = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
-				 (uint32_t)(stretch->last - lines->rows[row - 1].vaddr));
-	ARRAY_GROW_ZEROED(lines->jumps, lines->jump_room, (size_t)number + 1);
-	jump = &lines->jumps[number];
+	HASH_FIND_OR_ADD(lines->jumps, key, &key, jump);
 	jump->line = line;
-	jump->vaddr = stretch->last;
 	jump->back = executed_insn_at(stretch->dso, stretch->last).distance < 0;
 	jump->taken += stretch->taken;
 	jump->not_taken += stretch->count - stretch->taken;
-	lines->files[lines->lines[line].file].ran = true;
+	line->key.file->ran = true;
 }
 
 static struct covered_function *function_of(struct covered_lines *lines,
-					    const struct symbol *symbol, uint32_t line)
+					    const struct symbol *symbol, struct covered_line *line)
 {
-	uint32_t number = pair_table_find_pointer(&lines->function_ids, symbol);
 	struct covered_function *function;
 
-	ARRAY_GROW_ZEROED(lines->functions, lines->function_room, (size_t)number + 1);
-	function = &lines->functions[number];
-	function->line = function->symbol ? function->line : line;
-	function->symbol = symbol;
+	HASH_FIND_OR_ADD(lines->functions, symbol, &symbol, function);
+	function->line = function->line ? function->line : line;
 	return function;
 }
 
@@ -301,7 +286,7 @@ static const struct symbol *function_at(const struct covered_lines *lines,
 {
 	const struct symbol *symbol;
 
-	if (row->line == NO_LINE || !lines->files[lines->lines[row->line].file].ran)
+	if (!row->line || !row->line->key.file->ran)
 		return NULL;
 	symbol = symbol_of(lines, row);
 	return symbol->kind == SYMBOL_FUNCTION && symbol->start == row->vaddr && !symbol->function
@@ -332,6 +317,7 @@ static void count_calls(struct covered_lines *lines, const struct code_stretch *
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
 			struct function_choice *choice)
 {
+	struct covered_file *file;
 	uint64_t *through; /* by row */
 
 	for (size_t i = 0; i < code->count; i++) {
@@ -343,7 +329,7 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 	sort_rows(lines);
 	for (size_t i = 0; i < lines->row_count && choice; i++)
 		if (!function_choice_has(choice, symbol_of(lines, &lines->rows[i])))
-			lines->rows[i].line = NO_LINE;
+			lines->rows[i].line = NULL;
 	move_heads(lines);
 	find_ends(lines);
 	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
@@ -368,21 +354,24 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
 			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
+	for (file = lines->files; file; file = file->hh.next)
+		file->missing = access(file->name->text, F_OK) < 0;
 	free(through);
 }
 
 void covered_lines_release(struct covered_lines *lines)
 {
-	pair_table_release(&lines->file_ids);
-	pair_table_release(&lines->line_ids);
-	pair_table_release(&lines->jump_ids);
-	pair_table_release(&lines->function_ids);
+	struct covered_function *function;
+	struct covered_jump *jump;
+	struct covered_line *line;
+	struct covered_file *file;
+
+	HASH_FREE_ALL(lines->functions, function);
+	HASH_FREE_ALL(lines->jumps, jump);
+	HASH_FREE_ALL(lines->lines, line);
+	HASH_FREE_ALL(lines->files, file);
 	pair_table_release(&lines->dso_ids);
 	pair_table_release(&lines->unit_ids);
-	free(lines->files);
-	free(lines->lines);
-	free(lines->jumps);
-	free(lines->functions);
 	free(lines->rows);
 	*lines = (struct covered_lines){ 0 };
 }

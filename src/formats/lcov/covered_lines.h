@@ -7,48 +7,53 @@
  */
 #pragma once
 
+#include "base/tables/hash.h"
 #include "base/tables/pair_table.h"
 #include "src/costs/executed_code.h"
 #include "src/select/function_choice.h"
 
 struct covered_row;
 
-/* Zeroed except for `names`, it is empty. */
+/* Zeroed except for `names`, it is empty. The first four are owned hashes. */
 struct covered_lines {
 	struct covered_file {
 		const struct name *name; /* borrowed */
 		bool ran;                /* a line was executed */
 		bool missing;            /* not on this machine */
-	} * files;                       /* owned */
+		UT_hash_handle hh;
+	} * files;
 	struct covered_line {
-		uint32_t file, line; /* `file`: index */
-		bool shown;          /* has chosen code */
+		struct covered_at {
+			struct covered_file *file;
+			uint64_t line;
+		} key;
+		bool shown; /* has chosen code */
 		uint64_t count;
+		UT_hash_handle hh;
 	} * lines;
 	/* A conditional jump. */
 	struct covered_jump {
-		uint32_t line; /* index of the line */
-		uint64_t vaddr;
+		struct jump_key {
+			const struct dso *dso;
+			uint64_t vaddr;
+		} key;
+		struct covered_line *line;
 		uint64_t taken, not_taken;
 		bool back; /* to a lower address: a loop */
+		UT_hash_handle hh;
 	} * jumps;
 	struct covered_function {
 		const struct symbol *symbol; /* borrowed */
-		uint32_t line;               /* index of its first line */
+		struct covered_line *line;   /* its first one */
 		uint64_t count;
+		UT_hash_handle hh;
 	} * functions;
-	size_t file_room, line_room, jump_room, function_room;
 	struct covered_row *rows; /* owned; statements by dso and address */
 	size_t row_count, row_room;
-	/* Tables with indexes of the arrays. */
-	struct pair_table file_ids;     /* of a name's pointer */
-	struct pair_table line_ids;     /* of (file, line) */
-	struct pair_table jump_ids;     /* of (row, offset from its address) */
-	struct pair_table function_ids; /* of a symbol's pointer */
-	struct pair_table dso_ids;      /* of a dso's pointer */
-	struct pair_table unit_ids;     /* of (dso, number of unit) */
-	uint32_t dso;                   /* of the rows in progress */
-	struct name_table *names;       /* borrowed */
+	struct pair_table dso_ids;  /* of a dso's pointer */
+	struct pair_table unit_ids; /* of (dso, number of unit) */
+	uint32_t dso;               /* of the rows in progress */
+	struct name_table *names;   /* borrowed */
 	/* The last row's file, and its path without "." and "..". */
 	const struct name *file, *plain_file;
 };

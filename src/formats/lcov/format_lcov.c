@@ -31,53 +31,49 @@ static void open_lcov(struct format_output *output, const struct format_request 
 
 /* ---- The order of the tracefile ------------------------------------------ */
 
-static int compare_source(const struct covered_lines *covered, uint32_t left, uint32_t right)
+static int compare_lines(const struct covered_line *a, const struct covered_line *b)
 {
-	const struct covered_line *a = &covered->lines[left], *b = &covered->lines[right];
-	const struct covered_file *files = covered->files;
-
-	return (a->file == b->file ? 0
-				   : strcmp(files[a->file].name->text, files[b->file].name->text)) ?:
-	       COMPARE(a->file, b->file) ?: COMPARE(a->line, b->line);
+	return strcmp(a->key.file->name->text, b->key.file->name->text)
+		       ?: COMPARE(a->key.line, b->key.line);
 }
 
-COMPARE_WITHIN(compare_line_ids, uint32_t, struct covered_lines, compare_source(context, *a, *b))
-COMPARE_WITHIN(compare_jumps, struct covered_jump, struct covered_lines,
-	       compare_source(context, a->line, b->line) ?: COMPARE(a->vaddr, b->vaddr))
-COMPARE_WITHIN(compare_functions, struct covered_function, struct covered_lines,
-	       compare_source(context, a->line, b->line) ?:
+static int compare_jumps(const struct covered_jump *a, const struct covered_jump *b)
+{
+	return compare_lines(a->line, b->line) ?: COMPARE(a->key.vaddr, b->key.vaddr);
+}
+
+static int compare_functions(const struct covered_function *a, const struct covered_function *b)
+{
+	return compare_lines(a->line, b->line) ?:
 	       strcmp(a->symbol->name->text, b->symbol->name->text) ?:
-	       COMPARE(a->symbol->start, b->symbol->start))
+	       COMPARE(a->symbol->start, b->symbol->start);
+}
 
 /* ---- Text ---------------------------------------------------------------- */
 
-static uint32_t file_of(const struct covered_lines *covered, uint32_t line)
-{
-	return covered->lines[line].file;
-}
+/* Each of the next three prints the items of a file from the first one on. */
 
-static void print_functions(const struct covered_lines *covered, size_t begin, size_t end,
+static void print_functions(const struct covered_function *first, const struct covered_file *file,
 			    FILE *out)
 {
-	const struct covered_function *functions = covered->functions;
-	size_t hit = 0;
+	const struct covered_function *function;
+	size_t count = 0, hit = 0;
 
-	for (size_t i = begin; i < end; i++) {
-		const struct name *name = functions[i].symbol->name;
-
-		fprintf(out, "FN:%" PRIu32 ",", covered->lines[functions[i].line].line);
-		escaped_text_print(name->text, name->length, out);
+	for (function = first; function && function->line->key.file == file;
+	     function = function->hh.next) {
+		fprintf(out, "FN:%" PRIu64 ",", function->line->key.line);
+		name_print(function->symbol->name, out);
 		putc('\n', out);
 	}
-	for (size_t i = begin; i < end; i++) {
-		const struct name *name = functions[i].symbol->name;
-
-		fprintf(out, "FNDA:%" PRIu64 ",", functions[i].count);
-		escaped_text_print(name->text, name->length, out);
+	for (function = first; function && function->line->key.file == file;
+	     function = function->hh.next) {
+		fprintf(out, "FNDA:%" PRIu64 ",", function->count);
+		name_print(function->symbol->name, out);
 		putc('\n', out);
-		hit += functions[i].count > 0;
+		count++;
+		hit += function->count > 0;
 	}
-	fprintf(out, "FNF:%zu\nFNH:%zu\n", end - begin, hit);
+	fprintf(out, "FNF:%zu\nFNH:%zu\n", count, hit);
 }
 
 /*
@@ -85,84 +81,83 @@ static void print_functions(const struct covered_lines *covered, size_t begin, s
  * condition in the source. Compilers skip conditional code by a jump forward, and repeat a loop by
  * a jump back.
  */
-static void print_jumps(const struct covered_lines *covered, size_t begin, size_t end, FILE *out)
+static void print_jumps(const struct covered_jump *jump, const struct covered_file *file, FILE *out)
 {
-	size_t branch = 0, hit = 0;
+	const struct covered_line *last = NULL;
+	size_t branch = 0, count = 0, hit = 0;
 
-	for (size_t i = begin; i < end; i++) {
-		const struct covered_jump *jump = &covered->jumps[i];
-		uint32_t line = covered->lines[jump->line].line;
+	for (; jump && jump->line->key.file == file; jump = jump->hh.next) {
+		uint64_t line = jump->line->key.line;
 
-		branch = i > begin && jump[-1].line == jump->line ? branch + 2 : 0;
+		branch = jump->line == last ? branch + 2 : 0;
+		last = jump->line;
 		fprintf(out,
-			"BRDA:%" PRIu32 ",0,%zu,%" PRIu64 "\nBRDA:%" PRIu32 ",0,%zu,%" PRIu64 "\n",
+			"BRDA:%" PRIu64 ",0,%zu,%" PRIu64 "\nBRDA:%" PRIu64 ",0,%zu,%" PRIu64 "\n",
 			line, branch, jump->back ? jump->taken : jump->not_taken, line, branch + 1,
 			jump->back ? jump->not_taken : jump->taken);
+		count += 2;
 		hit += (jump->taken > 0) + (jump->not_taken > 0);
 	}
-	fprintf(out, "BRF:%zu\nBRH:%zu\n", 2 * (end - begin), hit);
+	fprintf(out, "BRF:%zu\nBRH:%zu\n", count, hit);
 }
 
-static void print_lines(const struct covered_lines *covered, const uint32_t *ids, size_t count,
-			FILE *out)
+static void print_lines(const struct covered_line *line, const struct covered_file *file, FILE *out)
 {
-	size_t hit = 0;
+	size_t count = 0, hit = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct covered_line *line = &covered->lines[ids[i]];
-
-		fprintf(out, "DA:%" PRIu32 ",%" PRIu64 "\n", line->line, line->count);
+	for (; line && line->key.file == file; line = line->hh.next) {
+		if (!line->shown)
+			continue;
+		fprintf(out, "DA:%" PRIu64 ",%" PRIu64 "\n", line->key.line, line->count);
+		count++;
 		hit += line->count > 0;
 	}
 	fprintf(out, "LF:%zu\nLH:%zu\n", count, hit);
 }
 
+#define PASS_FILE(item, of, file)                                                                  \
+	while ((item) && (of) == (file))                                                           \
+	(item) = (item)->hh.next
+
 /* Print a file if one of its lines ran, and genhtml can read it. */
-static void print_files(struct lcov_output *lcov, const uint32_t *ids, size_t id_count)
+static void print_files(const struct lcov_output *lcov)
 {
-	const struct covered_lines *covered = &lcov->covered;
+	const struct covered_function *function = lcov->covered.functions;
+	const struct covered_line *line = lcov->covered.lines;
+	const struct covered_jump *jump = lcov->covered.jumps;
 	FILE *out = lcov->output.text;
-	size_t function_end = 0, jump_end = 0;
 
-	for (size_t i = 0, end; i < id_count; i = end) {
-		size_t function = function_end, jump = jump_end;
-		uint32_t number = file_of(covered, ids[i]);
-		const struct covered_file *file = &covered->files[number];
+	while (line) {
+		const struct covered_file *file = line->key.file;
 
-		for (end = i; end < id_count && file_of(covered, ids[end]) == number;)
-			end++;
-		while (function_end < covered->function_ids.count &&
-		       file_of(covered, covered->functions[function_end].line) == number)
-			function_end++;
-		while (jump_end < covered->jump_ids.count &&
-		       file_of(covered, covered->jumps[jump_end].line) == number)
-			jump_end++;
-		if (!file->ran || (lcov->sources && file->missing))
-			continue;
-		fputs("TN:\nSF:", out);
-		escaped_text_print(file->name->text, file->name->length, out);
-		putc('\n', out);
-		print_functions(covered, function, function_end, out);
-		print_jumps(covered, jump, jump_end, out);
-		print_lines(covered, ids + i, end - i, out);
-		fputs("end_of_record\n", out);
+		if (file->ran && !(lcov->sources && file->missing)) {
+			fputs("TN:\nSF:", out);
+			name_print(file->name, out);
+			putc('\n', out);
+			print_functions(function, file, out);
+			print_jumps(jump, file, out);
+			print_lines(line, file, out);
+			fputs("end_of_record\n", out);
+		}
+		PASS_FILE(function, function->line->key.file, file);
+		PASS_FILE(jump, jump->line->key.file, file);
+		PASS_FILE(line, line->key.file, file);
 	}
 }
 
 /* Omit missing files, unless all are missing because the recording is from another machine. */
 static void look_for_sources(struct lcov_output *lcov)
 {
-	const struct covered_lines *covered = &lcov->covered;
-	const struct covered_file *files = covered->files;
+	const struct covered_file *file;
 
-	for (uint32_t i = 0; i < covered->file_ids.count; i++)
-		lcov->sources |= files[i].ran && !files[i].missing;
-	for (uint32_t i = 0; i < covered->file_ids.count && lcov->sources; i++)
-		if (files[i].ran && files[i].missing)
+	for (file = lcov->covered.files; file; file = file->hh.next)
+		lcov->sources |= file->ran && !file->missing;
+	for (file = lcov->covered.files; file && lcov->sources; file = file->hh.next)
+		if (file->ran && file->missing)
 			diag_warn(lcov->diag, "sources-missing",
 				  "%s: the source is not here, so its lines are left out; install "
 				  "it, or choose files of code with --dso",
-				  files[i].name->text);
+				  file->name->text);
 }
 
 static void find_lines(struct lcov_output *lcov)
@@ -173,7 +168,7 @@ static void find_lines(struct lcov_output *lcov)
 
 	covered_lines_find(&lcov->covered, &lcov->code, chosen ? &choice : NULL);
 	if (chosen)
-		function_choice_warn(&choice, lcov->covered.function_ids.count, lcov->diag);
+		function_choice_warn(&choice, HASH_COUNT(lcov->covered.functions), lcov->diag);
 	function_choice_release(&choice);
 }
 
@@ -181,26 +176,19 @@ static int print_lcov(struct format_output *output, struct error *err)
 {
 	struct lcov_output *lcov = (struct lcov_output *)output;
 	struct covered_lines *covered = &lcov->covered;
-	size_t count = 0;
-	uint32_t *ids;
 
 	(void)err;
 	executed_code_finish(&lcov->code);
 	find_lines(lcov);
-	if (lcov->code.count && !covered->line_ids.count)
+	if (lcov->code.count && !covered->lines)
 		diag_warn(lcov->diag, "no-lines",
 			  "the code that ran has no source lines; build it with -g, or install its "
 			  "debug files");
 	look_for_sources(lcov);
-	ids = alloc_zeroed(covered->line_ids.count + 1, sizeof(*ids));
-	for (uint32_t i = 0; i < covered->line_ids.count; i++)
-		if (covered->lines[i].shown)
-			ids[count++] = i;
-	SORT_WITHIN(ids, count, compare_line_ids, covered);
-	SORT_WITHIN(covered->jumps, covered->jump_ids.count, compare_jumps, covered);
-	SORT_WITHIN(covered->functions, covered->function_ids.count, compare_functions, covered);
-	print_files(lcov, ids, count);
-	free(ids);
+	HASH_SORT(covered->lines, compare_lines);
+	HASH_SORT(covered->jumps, compare_jumps);
+	HASH_SORT(covered->functions, compare_functions);
+	print_files(lcov);
 	return 0;
 }
 

@@ -137,20 +137,20 @@ static uint64_t executions(uint32_t line)
 {
 	uint64_t found = UINT64_MAX;
 
-	for (size_t i = 0; i < lines.line_ids.count; i++) {
-		if (lines.lines[i].line != line || !lines.lines[i].shown)
+	for (const struct covered_line *at = lines.lines; at; at = at->hh.next) {
+		if (at->key.line != line || !at->shown)
 			continue;
 		ck_assert_msg(found == UINT64_MAX, "line %u is there twice", line);
-		found = lines.lines[i].count;
+		found = at->count;
 	}
 	return found;
 }
 
 static const struct covered_function *function(const struct symbol *symbol)
 {
-	for (size_t i = 0; i < lines.function_ids.count; i++)
-		if (lines.functions[i].symbol == symbol)
-			return &lines.functions[i];
+	for (const struct covered_function *at = lines.functions; at; at = at->hh.next)
+		if (at->symbol == symbol)
+			return at;
 	ck_abort_msg("a function is missing");
 }
 
@@ -185,11 +185,11 @@ START_TEST(a_loop_has_the_counts_of_gcov)
 	ck_assert_uint_eq(executions(11), 11);
 	ck_assert_uint_eq(executions(12), 10);
 	ck_assert_uint_eq(executions(14), 1);
-	ck_assert_uint_eq(lines.jump_ids.count, 1);
-	ck_assert_uint_eq(lines.jumps[0].taken, 10);
-	ck_assert_uint_eq(lines.jumps[0].not_taken, 1);
-	ck_assert(lines.jumps[0].back);
-	ck_assert_uint_eq(lines.lines[lines.jumps[0].line].line, 11);
+	ck_assert_uint_eq(HASH_COUNT(lines.jumps), 1);
+	ck_assert_uint_eq(lines.jumps->taken, 10);
+	ck_assert_uint_eq(lines.jumps->not_taken, 1);
+	ck_assert(lines.jumps->back);
+	ck_assert_uint_eq(lines.jumps->line->key.line, 11);
 }
 END_TEST
 
@@ -211,9 +211,9 @@ START_TEST(a_line_of_several_statements_counts_once_each_time)
 	ck_assert_uint_eq(executions(1), 5);
 	ck_assert_uint_eq(executions(2), 5);
 	ck_assert_uint_eq(executions(3), 5);
-	ck_assert_uint_eq(lines.jumps[0].taken, 2);
-	ck_assert_uint_eq(lines.jumps[0].not_taken, 3);
-	ck_assert(!lines.jumps[0].back);
+	ck_assert_uint_eq(lines.jumps->taken, 2);
+	ck_assert_uint_eq(lines.jumps->not_taken, 3);
+	ck_assert(!lines.jumps->back);
 }
 END_TEST
 
@@ -266,7 +266,7 @@ START_TEST(a_function_counts_its_calls)
 	ran(0, BEGIN, BEGIN + 0x20, 2, 1);
 	jumped(BEGIN + 0x20, BEGIN, 1);
 	find();
-	ck_assert_uint_eq(lines.function_ids.count, 2);
+	ck_assert_uint_eq(HASH_COUNT(lines.functions), 2);
 	ck_assert_uint_eq(function(&functions[0][0])->count, 4);
 	ck_assert_uint_eq(function(&functions[0][1])->count, 0);
 	ck_assert_uint_eq(executions(6), 0);
@@ -283,7 +283,7 @@ START_TEST(a_function_begins_at_its_name)
 	ck_assert_uint_eq(executions(3), 7);
 	ck_assert_uint_eq(executions(4), UINT64_MAX);
 	ck_assert_uint_eq(executions(5), 7);
-	ck_assert_uint_eq(lines.lines[function(&functions[0][0])->line].line, 3);
+	ck_assert_uint_eq(function(&functions[0][0])->line->key.line, 3);
 }
 END_TEST
 
@@ -294,15 +294,15 @@ START_TEST(two_binaries_of_a_file_share_its_lines)
 	ran(0, BEGIN, BEGIN + 0x10, 3, 1);
 	ran(1, BEGIN, BEGIN + 0x10, 4, 3);
 	find();
-	ck_assert_uint_eq(lines.file_ids.count, 1);
-	ck_assert_str_eq(lines.files[0].name->text, "/nonexistent/a.c");
-	ck_assert(lines.files[0].ran && lines.files[0].missing);
+	ck_assert_uint_eq(HASH_COUNT(lines.files), 1);
+	ck_assert_str_eq(lines.files->name->text, "/nonexistent/a.c");
+	ck_assert(lines.files->ran && lines.files->missing);
 	ck_assert_uint_eq(executions(1), 7);
 	ck_assert_uint_eq(function(&functions[0][0])->count, 3);
 	ck_assert_uint_eq(function(&functions[1][0])->count, 4);
-	ck_assert_uint_eq(lines.jump_ids.count, 2);
-	ck_assert_uint_eq(lines.jumps[0].taken, 1);
-	ck_assert_uint_eq(lines.jumps[1].taken, 3);
+	ck_assert_uint_eq(HASH_COUNT(lines.jumps), 2);
+	ck_assert_uint_eq(lines.jumps->taken, 1);
+	ck_assert_uint_eq(((struct covered_jump *)lines.jumps->hh.next)->taken, 3);
 }
 END_TEST
 
