@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/cursor.h"
 #include "base/diag.h"
 
 enum runtime_phases {
@@ -141,19 +142,18 @@ enum runtime_custom_kind {
 	RUNTIME_CUSTOM_OTHER = 0,  /* an instant; the fields that are known */
 	RUNTIME_CUSTOM_SPAN_BEGIN, /* the slice is `text` */
 	RUNTIME_CUSTOM_SPAN_END,
-	RUNTIME_CUSTOM_COUNTER, /* `text` names it; its value is `integer` or `real` */
+	RUNTIME_CUSTOM_COUNTER, /* `text` names it; its value is the only field */
 };
 
 struct runtime_custom {
 	enum runtime_custom_kind kind;
-	const char *text;   /* borrowed from the payload, not NUL-terminated; may be NULL */
-	size_t text_length; /* bytes */
-	const char *id_name, *parent_name, *type_name; /* names of the numbers; NULL: absent */
-	int64_t id, parent;
-	const char *type; /* a word; NULL: not known */
-	bool is_real;     /* of a COUNTER: the value is `real` */
-	int64_t integer;
-	double real;
+	struct text_view text; /* borrowed from the payload; `at` may be NULL */
+	size_t count;
+	struct runtime_field {
+		const char *name, *word; /* word NULL: a number */
+		bool is_real;
+		uint64_t bits; /* of an int64_t or, if `is_real`, of a double */
+	} fields[2];
 };
 
 /* Returns whether the name is known and the payload long enough; if not, *custom is zeroed. */

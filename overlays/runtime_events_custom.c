@@ -2,8 +2,6 @@
 /* Reads payloads of custom events by a table of known names. */
 #include "overlays/runtime_events.h"
 
-#include "base/cursor.h"
-
 static const struct known {
 	const char *name;
 	enum runtime_custom_kind kind;
@@ -38,35 +36,26 @@ static const char *const object_types[20] = {
 
 static void read_field(struct runtime_custom *custom, char field, struct cursor *in)
 {
-	const char *const *types = field == 'c' ? context_types : object_types;
-	uint64_t bits;
+	struct runtime_field *read = &custom->fields[custom->count];
 	uint8_t type;
 
-	switch (field) {
-	case 'i':
-		custom->id_name = "id";
-		custom->id = (int64_t)cursor_u64(in);
-		break;
-	case 'p':
-		custom->parent_name = "cancellation_context";
-		custom->parent = (int64_t)cursor_u64(in);
-		break;
-	case 'c':
-	case 'o':
-		type = cursor_u8(in);
-		custom->type_name = "type";
-		custom->type = type < 20 ? types[type] : NULL;
-		break;
-	case 't':
-		custom->text_length = cursor_left(in);
-		custom->text = (const char *)cursor_take(in, custom->text_length);
-		break;
-	default:
-		bits = cursor_u64(in);
-		custom->is_real = field == 'r';
-		custom->integer = (int64_t)bits;
-		memcpy(&custom->real, &bits, sizeof(bits));
+	if (field == 't') {
+		custom->text.length = cursor_left(in);
+		custom->text.at = (const char *)cursor_take(in, custom->text.length);
+		return;
 	}
+	if (field == 'c' || field == 'o') {
+		type = cursor_u8(in);
+		read->name = "type";
+		read->word =
+			type >= 20 ? NULL : (field == 'c' ? context_types : object_types)[type];
+		custom->count += read->word != NULL;
+		return;
+	}
+	read->name = field == 'i' ? "id" : field == 'p' ? "cancellation_context" : "value";
+	read->is_real = field == 'r';
+	read->bits = cursor_u64(in);
+	custom->count++;
 }
 
 bool runtime_custom_read(struct runtime_custom *custom, const char *name, const uint8_t *payload,

@@ -383,23 +383,27 @@ static void add_bytes(struct event_record *record, const struct runtime_event *e
 	event_record_add_text(record, "hex", hex);
 }
 
-static void add_custom(struct event_record *record, const struct runtime_custom *custom)
+static void add_fields(struct event_record *record, const struct runtime_custom *custom)
 {
-	if (custom->id_name)
-		event_record_add_number(record, custom->id_name, custom->id);
-	if (custom->parent_name)
-		event_record_add_number(record, custom->parent_name, custom->parent);
-	if (custom->type_name && custom->type)
-		event_record_add_text(record, custom->type_name, custom->type);
-	if (custom->text)
-		event_record_add_part(record, "text", custom->text, custom->text_length);
+	for (const struct runtime_field *field = custom->fields;
+	     field < custom->fields + custom->count; field++) {
+		double real;
+
+		memcpy(&real, &field->bits, sizeof(real));
+		if (field->word)
+			event_record_add_text(record, field->name, field->word);
+		else if (field->is_real)
+			event_record_add_double(record, field->name, real);
+		else
+			event_record_add_number(record, field->name, (int64_t)field->bits);
+	}
 }
 
 /* Add the event to its span or counter.  Returns whether it has one. */
 static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
 	struct ftf_writer *writer = ring->overlays->writer;
-	struct ftf_name text = ftf_name(writer, custom->text, custom->text_length);
+	struct ftf_name text = ftf_name(writer, custom->text.at, custom->text.length);
 	struct event_record *record;
 
 	switch (custom->kind) {
@@ -412,10 +416,7 @@ static bool write_custom(struct ring_trace *ring, const struct runtime_custom *c
 	case RUNTIME_CUSTOM_COUNTER:
 		record = start_record(ring, "ocaml", NULL);
 		record->event.name = text;
-		if (custom->is_real)
-			event_record_add_double(record, "value", custom->real);
-		else
-			event_record_add_number(record, "value", custom->integer);
+		add_fields(record, custom);
 		ftf_counter(writer, &record->event, ring->ring);
 		return true;
 	default:
@@ -434,8 +435,10 @@ static void write_custom_event(struct ring_trace *ring, const char *name,
 		return;
 	record = start_user_record(ring, name);
 	if (known)
-		add_custom(record, &custom);
-	else
+		add_fields(record, &custom);
+	if (known && custom.text.at)
+		event_record_add_part(record, "text", custom.text.at, custom.text.length);
+	else if (!known)
 		add_bytes(record, event);
 	ftf_instant(record->writer, &record->event);
 }
