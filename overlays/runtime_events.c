@@ -74,30 +74,25 @@ static const char *const lifecycles[] = {
 	"fork_parent", "fork_child", "domain_spawn", "domain_terminate",
 };
 
-const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase)
+const char *runtime_event_name(const struct runtime_events *file, enum runtime_event_kind kind,
+			       unsigned id)
 {
+	if (kind == RUNTIME_LIFECYCLE)
+		return id < COUNT_OF(lifecycles) ? lifecycles[id] : NULL;
+	if (kind == RUNTIME_COUNTER)
+		return id < COUNT_OF(counters) ? counters[id].name : NULL;
 	if (file->phases == RUNTIME_PHASES_5_0) {
-		if (phase >= RUNTIME_PHASE_ONLY_5_3)
+		if (id >= RUNTIME_PHASE_ONLY_5_3)
 			return NULL;
 		for (size_t i = 0; i < COUNT_OF(inserted_5_3); i++)
-			phase += phase >= inserted_5_3[i];
+			id += id >= inserted_5_3[i];
 	}
-	return phase < COUNT_OF(phases) ? phases[phase] : NULL;
-}
-
-const char *runtime_counter_name(unsigned counter)
-{
-	return counter < COUNT_OF(counters) ? counters[counter].name : NULL;
+	return id < COUNT_OF(phases) ? phases[id] : NULL;
 }
 
 const char *runtime_counter_unit(unsigned counter)
 {
 	return counter < COUNT_OF(counters) ? counters[counter].unit : "work";
-}
-
-const char *runtime_lifecycle_name(unsigned event)
-{
-	return event < COUNT_OF(lifecycles) ? lifecycles[event] : NULL;
 }
 
 #define FILE_HEADER_SIZE 64

@@ -48,17 +48,11 @@ enum runtime_counter {
 /* The first phase number that only the table of 5.3 has. */
 #define RUNTIME_PHASE_ONLY_5_3 44
 
-/* Returns the name of a counter, or NULL if the number is unknown. */
-const char *runtime_counter_name(unsigned counter);
-
 /*
  * Returns the unit of a counter's value, "work" also if the number is unknown; NULL: an occurrence,
  * whose value is 1 or the requested amount.
  */
 const char *runtime_counter_unit(unsigned counter);
-
-/* Returns the name of a lifecycle event, or NULL if the number is unknown. */
-const char *runtime_lifecycle_name(unsigned event);
 
 enum runtime_event_kind {
 	RUNTIME_LIFECYCLE = 0, /* id: enum runtime_lifecycle; value: a pid, or 0 */
@@ -127,8 +121,12 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
  */
 size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128]);
 
-/* Returns the name of a phase by the file's table, or NULL. */
-const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase);
+/*
+ * Returns the name of a phase (of kind RUNTIME_BEGIN or RUNTIME_END) by the file's table, or of a
+ * lifecycle event or counter, of any file; NULL if the number is unknown.
+ */
+const char *runtime_event_name(const struct runtime_events *file, enum runtime_event_kind kind,
+			       unsigned id);
 
 /*
  * The payloads of well-known custom events of OCaml programs.

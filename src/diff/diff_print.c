@@ -120,17 +120,12 @@ static void print_heading(enum diff_metric insns, bool markdown, FILE *out)
 }
 
 /* Equal changes: the innermost caller first. */
-static int compare_callers(const void *left, const void *right)
-{
-	const struct diff_row *a = *(const struct diff_row *const *)left;
-	const struct diff_row *b = *(const struct diff_row *const *)right;
-
-	return COMPARE(diff_row_change(b, METRIC_TOTAL_INSNS),
-		       diff_row_change(a, METRIC_TOTAL_INSNS))
-		       ?: COMPARE(a->values[SIDE_A][METRIC_TOTAL_INSNS],
-				  b->values[SIDE_A][METRIC_TOTAL_INSNS])
-		       ?: COMPARE(a, b);
-}
+COMPARE_WITH(compare_callers, const struct diff_row *,
+	     COMPARE(diff_row_change(*b, METRIC_TOTAL_INSNS),
+		     diff_row_change(*a, METRIC_TOTAL_INSNS))
+		     ?: COMPARE((*a)->values[SIDE_A][METRIC_TOTAL_INSNS],
+				(*b)->values[SIDE_A][METRIC_TOTAL_INSNS])
+		     ?: COMPARE(*a, *b))
 
 /* Print the callers whose own instructions changed less than those with callees. */
 static void print_callers(const struct diff_rows *rows, bool markdown, FILE *out)

@@ -13,20 +13,15 @@
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SYNC_TRIES    100
 
-const char *overlay_clock_method_name(enum overlay_clock_method method)
-{
-	static const char *const names[] = {
-		[OVERLAY_CLOCK_OWN] = "its own",
-		[OVERLAY_CLOCK_EXPLICIT] = "--clock-offset",
-		[OVERLAY_CLOCK_SYNC] = "--clock-sync",
-		[OVERLAY_CLOCK_RECORDED] = "recorded by perf",
-		[OVERLAY_CLOCK_PT] = "calls seen by Intel PT",
-		[OVERLAY_CLOCK_SIDEBAND] = "order of forks and exits",
-		[OVERLAY_CLOCK_ASSUMED] = "assumed",
-	};
-
-	return names[method];
-}
+const char *const overlay_clock_methods[] = {
+	[OVERLAY_CLOCK_OWN] = "its own",
+	[OVERLAY_CLOCK_EXPLICIT] = "--clock-offset",
+	[OVERLAY_CLOCK_SYNC] = "--clock-sync",
+	[OVERLAY_CLOCK_RECORDED] = "recorded by perf",
+	[OVERLAY_CLOCK_PT] = "calls seen by Intel PT",
+	[OVERLAY_CLOCK_SIDEBAND] = "order of forks and exits",
+	[OVERLAY_CLOCK_ASSUMED] = "assumed",
+};
 
 /* ---- Clocks read at the same time ---------------------------------------- */
 
@@ -228,8 +223,7 @@ static struct overlay_clock align_ends(const struct overlay_input *input,
 
 static void print_clock(const struct overlay_clock *clock, const char *path)
 {
-	fprintf(stderr, "ptrace2ftf: %s: clock: %s", path,
-		overlay_clock_method_name(clock->method));
+	fprintf(stderr, "ptrace2ftf: %s: clock: %s", path, overlay_clock_methods[clock->method]);
 	if (clock->method == OVERLAY_CLOCK_OWN)
 		fputs("\n", stderr);
 	else if (clock->uncertainty == UINT64_MAX)

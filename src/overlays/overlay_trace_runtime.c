@@ -100,7 +100,7 @@ static bool is_minor(const struct ring_trace *ring, unsigned phase)
 static void begin_phase(struct ring_trace *ring, unsigned phase, const char *note)
 {
 	char room[NAME_ROOM];
-	const char *name = runtime_events_phase_name(ring->file, phase);
+	const char *name = runtime_event_name(ring->file, RUNTIME_BEGIN, phase);
 	struct event_record *record =
 		start_record(ring, "gc", name_or_number(name, "phase", phase, room));
 
@@ -182,7 +182,8 @@ static void end_phase_by_event(struct ring_trace *ring, unsigned phase)
 
 static void write_runtime_counter(struct ring_trace *ring, const struct runtime_event *event)
 {
-	const char *name = runtime_counter_name(event->id), *unit = runtime_counter_unit(event->id);
+	const char *name = runtime_event_name(ring->file, event->kind, event->id);
+	const char *unit = runtime_counter_unit(event->id);
 	struct event_record *record;
 	char room[NAME_ROOM];
 
@@ -205,7 +206,7 @@ static void write_runtime_counter(struct ring_trace *ring, const struct runtime_
 
 static void write_lifecycle(struct ring_trace *ring, const struct runtime_event *event)
 {
-	const char *name = runtime_lifecycle_name(event->id);
+	const char *name = runtime_event_name(ring->file, event->kind, event->id);
 	struct event_record *record;
 
 	/* Ends of phases may be missing: nothing was written while the ring was paused. */

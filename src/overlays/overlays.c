@@ -29,42 +29,26 @@ static void print_quoted(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-static void print_name(const char *name, const char *what, unsigned id, FILE *out)
-{
-	if (name)
-		fprintf(out, " %s", name);
-	else
-		fprintf(out, " %s_%u", what, id);
-}
-
 static void print_runtime(const struct runtime_events *file, const struct runtime_event *event,
 			  FILE *out)
 {
-	unsigned id = event->id;
+	static const char *const kinds[] = { "lifecycle", "phase", "phase", "counter" };
+	bool has_name = event->kind <= RUNTIME_COUNTER;
+	const char *name = has_name ? runtime_event_name(file, event->kind, event->id) : NULL;
 
-	switch (event->kind) {
-	case RUNTIME_LIFECYCLE:
-		print_name(runtime_lifecycle_name(id), "lifecycle", id, out);
-		if (event->value)
-			fprintf(out, " %" PRId64, event->value);
-		else
-			fprintf(out, " none");
-		break;
-	case RUNTIME_BEGIN:
-	case RUNTIME_END:
-		print_name(runtime_events_phase_name(file, id), "phase", id, out);
-		fprintf(out, " -");
-		break;
-	case RUNTIME_COUNTER:
-		print_name(runtime_counter_name(id), "counter", id, out);
+	for (size_t i = 0; i + 8 <= event->payload_size; i += 8)
+		fprintf(out, "%s%" PRIu64, i ? "," : " - ",
+			*(const uint64_t *)(const void *)(event->payload + i));
+	if (!has_name)
+		return;
+	if (name)
+		fprintf(out, " %s", name);
+	else
+		fprintf(out, " %s_%u", kinds[event->kind], event->id);
+	if (event->kind == RUNTIME_COUNTER || (event->kind == RUNTIME_LIFECYCLE && event->value))
 		fprintf(out, " %" PRId64, event->value);
-		break;
-	default:
-		for (size_t i = 0; i + 8 <= event->payload_size; i += 8)
-			fprintf(out, "%s%" PRIu64, i ? "," : " - ",
-				*(const uint64_t *)(const void *)(event->payload + i));
-		break;
-	}
+	else
+		fputs(event->kind == RUNTIME_LIFECYCLE ? " none" : " -", out);
 }
 
 static void print_user(const struct runtime_events *file, const struct runtime_event *event,
@@ -208,7 +192,7 @@ void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uin
 	struct event_record record;
 
 	event_record_init(&record, overlays->writer, NULL, NULL, time);
-	event_record_add_text(&record, "method", overlay_clock_method_name(clock->method));
+	event_record_add_text(&record, "method", overlay_clock_methods[clock->method]);
 	event_record_add_number(&record, "offset_ns", clock->offset);
 	event_record_add_number(&record, "uncertainty_ns", (int64_t)clock->uncertainty);
 	if (clock->method == OVERLAY_CLOCK_OWN)

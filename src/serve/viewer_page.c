@@ -12,16 +12,11 @@
 #define NAME_MOST    100
 #define PINNED_MOST  8
 
-/* Not isalnum(): it depends on the locale. */
-static bool is_alphanumeric(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-/* RFC 3986, 2.3. */
+/* RFC 3986, 2.3.  Not isalnum(): it depends on the locale. */
 static bool is_unreserved(char c)
 {
-	return is_alphanumeric(c) || (c && strchr("-._~", c));
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       (c && strchr("-._~", c));
 }
 
 /* ---- The origin ---------------------------------------------------------- */
@@ -46,7 +41,8 @@ bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST
 	if (length >= VIEWER_PAGE_ORIGIN_MOST)
 		return false;
 	for (size_t i = 0; i < length; i++)
-		origin[i] = (char)(address[i] | (is_alphanumeric(address[i]) ? 'a' - 'A' : 0));
+		origin[i] = (char)(address[i] |
+				   (address[i] >= 'A' && address[i] <= 'Z' ? 'a' - 'A' : 0));
 	origin[length] = '\0';
 	if (ends_with(origin, found[1].rm_so < found[1].rm_eo ? ":443" : ":80"))
 		*strrchr(origin, ':') = '\0';

@@ -20,7 +20,7 @@ static void read_ring(const struct runtime_events *file, uint32_t index)
 		if (++events > file->ring_words + 1)
 			abort();
 		runtime_events_user_name(file, event.id, name);
-		runtime_events_phase_name(file, event.id);
+		runtime_event_name(file, event.kind, event.id);
 		if (event.payload)
 			runtime_custom_read(&custom, name, event.payload, event.payload_size);
 	}

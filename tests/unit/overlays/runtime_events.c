@@ -85,7 +85,7 @@ START_TEST(the_innermost_phase_of_minor_promoted_shows_the_release)
 		file = open_file(&built);
 		ck_assert(!file.phases_guessed);
 		/* seeds.md: the release is that of the reader */
-		ck_assert_str_eq(runtime_events_phase_name(&file, phases[i]), "minor");
+		ck_assert_str_eq(runtime_event_name(&file, RUNTIME_BEGIN, phases[i]), "minor");
 		ring_file_release(&built);
 	}
 }
@@ -101,7 +101,7 @@ START_TEST(a_file_without_names_is_of_5_0)
 	file = open_file(&built);
 	ck_assert(!file.phases_guessed);
 	/* seeds.md: rings of 5.0 to 5.4 are read */
-	ck_assert_str_eq(runtime_events_phase_name(&file, 9), "major_mark");
+	ck_assert_str_eq(runtime_event_name(&file, RUNTIME_BEGIN, 9), "major_mark");
 	ring_file_release(&built);
 }
 END_TEST
@@ -343,9 +343,9 @@ START_TEST(what_is_new_in_a_release_shows_it)
 			ring_file_runtime(&built, 0, RING_BEGIN, 48, 1);
 		file = open_file(&built);
 		ck_assert(!file.phases_guessed);
-		ck_assert_str_eq(runtime_events_phase_name(&file, 48), "empty_minor");
+		ck_assert_str_eq(runtime_event_name(&file, RUNTIME_BEGIN, 48), "empty_minor");
 		/* seeds.md: rings of 5.0 to 5.4 are read */
-		ck_assert_str_eq(runtime_events_phase_name(&file, 49), "minor_ephe_clean");
+		ck_assert_str_eq(runtime_event_name(&file, RUNTIME_BEGIN, 49), "minor_ephe_clean");
 		ring_file_release(&built);
 	}
 }
@@ -452,12 +452,12 @@ END_TEST
 /* caml/runtime_events.h of 5.5: the last two counters, of which one is in bytes. */
 START_TEST(counters_have_names_and_units)
 {
-	ck_assert_str_eq(runtime_counter_name(26), "minor_allocated_words");
+	ck_assert_str_eq(runtime_event_name(NULL, RUNTIME_COUNTER, 26), "minor_allocated_words");
 	ck_assert_str_eq(runtime_counter_unit(26), "bytes");
-	ck_assert_str_eq(runtime_counter_name(27), "minor_promoted_words");
+	ck_assert_str_eq(runtime_event_name(NULL, RUNTIME_COUNTER, 27), "minor_promoted_words");
 	ck_assert_str_eq(runtime_counter_unit(27), "words");
 	/* seeds.md: counters have values, by name */
-	ck_assert_ptr_null(runtime_counter_name(28));
+	ck_assert_ptr_null(runtime_event_name(NULL, RUNTIME_COUNTER, 28));
 }
 END_TEST
 
