@@ -93,16 +93,15 @@ static void print_profile(struct speedscope_output *scope, size_t index)
 static void print_frame(const struct symbol *symbol, FILE *out)
 {
 	struct source_line line = slice_source_line(symbol);
+	json_t *frame = json_pack("{so}", "name", json_name(symbol->name));
 
-	fputs("\n{\"name\":", out);
-	json_text_print(symbol->name->text, symbol->name->length, out);
-	if (line.file) {
-		fputs(",\"file\":", out);
-		json_text_print(line.file->text, line.file->length, out);
-	}
+	if (line.file)
+		json_object_set_new(frame, "file", json_name(line.file));
 	if (line.line)
-		fprintf(out, ",\"line\":%" PRIu32, line.line);
-	putc('}', out);
+		json_object_set_new(frame, "line", json_integer(line.line));
+	putc('\n', out);
+	json_dumpf(frame, out, JSON_COMPACT);
+	json_decref(frame);
 }
 
 static void open_speedscope(struct format_output *output, const struct format_request *request)

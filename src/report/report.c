@@ -227,8 +227,7 @@ static json_t *all_functions(const struct slice_totals *tally)
 		json_t *object = function_json(tally, i);
 
 		json_object_set_new(object, "function",
-				    json_boolean(symbol->kind != SYMBOL_SPECIAL &&
-						 symbol->kind != SYMBOL_MARK));
+				    json_boolean(symbol->kind < SYMBOL_SPECIAL));
 		json_object_set_new(object, "code", number(code_hash(symbol)));
 		json_object_set_new(object, "callees", json_array());
 		json_array_append_new(list, object);

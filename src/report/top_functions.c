@@ -14,11 +14,6 @@ struct top_function {
 	struct slowest_call slowest;
 };
 
-static bool is_function(const struct symbol *symbol)
-{
-	return symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK;
-}
-
 /* Returns the sum of all functions of a name; the last one has number `at` - 1. */
 static struct top_function sum_of(const struct slice_totals *totals, uint32_t at)
 {
@@ -135,7 +130,8 @@ char *top_functions_make(const struct slice_totals *totals)
 			continue;
 		functions[count] = sum_of(totals, last);
 		all += functions[count].self;
-		count += functions[count].self && is_function(table->functions[last - 1].symbol);
+		count += functions[count].self &&
+			 table->functions[last - 1].symbol->kind < SYMBOL_SPECIAL;
 	}
 	if (!count) {
 		free(functions);

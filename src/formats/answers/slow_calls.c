@@ -31,8 +31,7 @@ struct slow_log {
 static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbol)
 {
 	uint32_t function = pair_table_find(&calls->by_name, 0, symbol->name->id);
-	bool is_function = symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
-			   symbol->kind != SYMBOL_PLT;
+	bool is_function = symbol->kind < SYMBOL_SPECIAL && symbol->kind != SYMBOL_PLT;
 
 	if (function == calls->function_count)
 		*ARRAY_ADD(calls->functions, calls->function_count, calls->function_room) =
