@@ -19,18 +19,13 @@
 #include "base/diag.h"
 
 enum runtime_phases {
-	RUNTIME_PHASES_UNKNOWN = 0,
-	RUNTIME_PHASES_5_0, /* OCaml 5.0, 5.1, 5.2 */
-	RUNTIME_PHASES_5_3, /* OCaml 5.3 and later */
+	RUNTIME_PHASES_5_0 = 1, /* OCaml 5.0, 5.1, 5.2 */
+	RUNTIME_PHASES_5_3,     /* OCaml 5.3 and later */
 };
 
 enum runtime_lifecycle {
 	RUNTIME_RING_START = 0,
-	RUNTIME_RING_STOP = 1,
-	RUNTIME_RING_PAUSE = 2,
 	RUNTIME_RING_RESUME = 3,
-	RUNTIME_FORK_PARENT = 4,
-	RUNTIME_FORK_CHILD = 5,
 	RUNTIME_DOMAIN_SPAWN = 6,
 	RUNTIME_DOMAIN_TERMINATE = 7,
 };

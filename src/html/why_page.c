@@ -554,16 +554,5 @@ static int print_why_page(struct format_output *output, struct error *err)
 	return status;
 }
 
-const struct output_format format_why_page = {
-	.name = "why",
-	.suffix = "html",
-	.slices = SLICES_SORTED,
-	.chooses_calls = true,
-	.size = sizeof(struct why_output),
-	.open = why_open,
-	.look = why_look,
-	.seen = why_see,
-	.finish = print_why_page,
-	.answer = why_answer,
-	.release = why_release,
-};
+const struct output_format format_why_page = { WHY_FORMAT, .suffix = "html",
+					       .finish = print_why_page };

@@ -457,17 +457,5 @@ void why_release(struct format_output *output)
 }
 
 /* Not a word of --format. */
-const struct output_format format_why = {
-	.name = "why",
-	.suffix = "txt",
-	.lines = true,
-	.slices = SLICES_SORTED,
-	.chooses_calls = true,
-	.size = sizeof(struct why_output),
-	.open = why_open,
-	.look = why_look,
-	.seen = why_see,
-	.finish = print_why,
-	.answer = why_answer,
-	.release = why_release,
-};
+const struct output_format format_why = { WHY_FORMAT, .suffix = "txt", .lines = true,
+					  .finish = print_why };

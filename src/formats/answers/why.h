@@ -27,6 +27,11 @@ void why_see(struct format_output *output, const struct branch_event *event,
 json_t *why_answer(const struct format_output *output);
 void why_release(struct format_output *output);
 
+#define WHY_FORMAT                                                                                 \
+	.name = "why", .slices = SLICES_SORTED, .chooses_calls = true,                             \
+	.size = sizeof(struct why_output), .open = why_open, .look = why_look, .seen = why_see,    \
+	.answer = why_answer, .release = why_release
+
 /*
  * Returns the cause of a cluster in words, owned by the caller: a function, its share, and what
  * differs.
