@@ -94,7 +94,7 @@ static void refuse_formats(const struct options *options)
 	bool folded = format == &format_folded, magic_trace = options->stacks == STACKS_MAGIC_TRACE;
 	bool split = options->select.split.unit, fit = has_option(options, "fit");
 	bool counters = has_option(options, "counters");
-	bool counted = format->within && options->select.within.function;
+	bool counted = format->within && format->chooses_calls && options->select.within.function;
 	bool table = options->command == COMMAND_DIFF ? format == &format_ftf
 						      : format == &format_functions;
 

@@ -5,8 +5,8 @@
  *
  * Executions of a function's instructions are counted one by one (src/costs/executed_code.h), for
  * all its calls together. Cycles, time and the costs of each stack are divided in proportion to
- * executions. If a selection omits calls, their executions still count, and the chosen calls'
- * instructions are divided in the same way.
+ * executions. If a selection omits calls, their executions still count (not with --within), and the
+ * chosen calls' instructions are divided in the same way.
  */
 #pragma once
 

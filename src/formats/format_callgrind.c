@@ -375,12 +375,10 @@ static void release_callgrind(struct format_output *output)
 	free(callgrind->rows);
 }
 
-const struct output_format format_callgrind = {
-	.name = "callgrind",
-	.lines = true,
-	.slices = SLICES_SORTED,
-	.size = sizeof(struct callgrind_output),
-	.open = open_callgrind,
-	.finish = print_callgrind,
-	.release = release_callgrind,
-};
+#define CALLGRIND                                                                                  \
+	.name = "callgrind", .lines = true, .slices = SLICES_SORTED,                               \
+	.size = sizeof(struct callgrind_output), .open = open_callgrind,                           \
+	.finish = print_callgrind, .release = release_callgrind
+
+static const struct output_format within = { CALLGRIND, .all_branches = true };
+const struct output_format format_callgrind = { CALLGRIND, .within = &within };

@@ -133,7 +133,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 		pipeline->format = options->format->split;
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
-	if (options->select.within.function && options->format->within)
+	if (options->select.within.function && options->format->within &&
+	    options->stacks == STACKS_PRECISE && !options->inlined)
 		pipeline->format = options->format->within;
 	pipeline->selection = options->select;
 	/* A format that chooses calls itself also needs the slices around and inside them. */

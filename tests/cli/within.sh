@@ -133,9 +133,24 @@ else
 	tap_skip "annotate: as many executions as calls" "no jq"
 fi
 
+# Instructions that callgrind gives each address of work() and leaf() are those that ran in the slow calls.
+in_callgrind() {
+	find_slow cyc/data && true_counts cyc/truth.branches | grep ^R >counts && "$program" -q --no-warn -f callgrind --args=full --within="work>${bound}ns" cyc/data >x.callgrind || return 1
+	awk 'function number(hex,    i, n) { for (i = 1; i <= length(hex); i++) n = 16 * n + index("0123456789abcdef", substr(hex, i, 1)) - 1; return n }
+		FNR == NR { from[NR] = number($2); to[NR] = number($3); count[NR] = $4; pieces = NR; next }
+		/^calls=/ { edge = 1; next }
+		/^0x/ && !edge { at = number(substr($1, 3)); ours[at] += $3; all++ }
+		{ edge = 0 }
+		END { for (at in ours) { n = 0
+				for (i = 1; i <= pieces; i++) if (from[i] <= at + 0 && at + 0 <= to[i]) n += count[i]
+				if (n != ours[at]) { printf "%x: %d, not %d\n", at, ours[at], n; wrong = 1 } }
+			exit wrong || all < 20 }' counts x.callgrind
+}
+tap_check "callgrind: each instruction as often as the slow calls executed it" in_callgrind
+
 # The engine counts all code by itself; here all code is in calls.
 whole() {
-	for format in lcov bolt llvm-profile; do
+	for format in lcov bolt llvm-profile callgrind; do
 		"$program" -q --no-warn -f $format data >wanted && "$program" -q --no-warn -f $format --within='*>0ns' data | diff wanted - && [ -s wanted ] || return 1
 	done
 	# Calls that are cut have all branches up to there.

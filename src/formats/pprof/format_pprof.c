@@ -422,14 +422,10 @@ static void release_pprof(struct format_output *output)
 	free(pprof->starts);
 }
 
-const struct output_format format_pprof = {
-	.name = "pprof",
-	.suffix = "pb.gz",
-	.default_output = DEFAULT_FILE,
-	.gzip = true,
-	.slices = SLICES_SORTED,
-	.size = sizeof(struct pprof_output),
-	.open = open_pprof,
-	.finish = write_pprof,
-	.release = release_pprof,
-};
+#define PPROF                                                                                      \
+	.name = "pprof", .suffix = "pb.gz", .default_output = DEFAULT_FILE, .gzip = true,          \
+	.slices = SLICES_SORTED, .size = sizeof(struct pprof_output), .open = open_pprof,          \
+	.finish = write_pprof, .release = release_pprof
+
+static const struct output_format within = { PPROF, .all_branches = true };
+const struct output_format format_pprof = { PPROF, .within = &within };
