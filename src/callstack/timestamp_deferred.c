@@ -92,6 +92,17 @@ void timestamp_group_switch(struct timestamp_group *group)
 	timestamp_group_set_since(group, UINT64_MAX);
 }
 
+/* Begin a slice around event `at`. Where orders do not suffice, its level is a guess. */
+static void begin_around(const struct timestamp_group *group, struct slice_event *begin,
+			 const struct slice_event *at)
+{
+	begin->time = at->time;
+	begin->order = at->order;
+	if (at->flags & ~begin->flags & SLICE_UNCERTAIN_LEVEL)
+		callstack_count_uncertain(group->owner->machine, group->time);
+	begin->flags |= at->flags;
+}
+
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
 				   const struct slice_detail *detail)
 {
@@ -100,16 +111,19 @@ void timestamp_group_infer_watched(struct timestamp_group *group, const struct s
 					.same = (uint32_t)group->watched,
 					.floor = (uint32_t)group->floor };
 
-	event.begin.time = group->watched_time;
-	event.begin.order = group->watched_order;
-	if (group->watched_estimated)
-		event.begin.flags |= SLICE_ESTIMATED_TIME;
+	if (!group->watched)
+		begin_around(group, &event.begin, &group->around);
 	defer(&group->outer, &event);
 }
 
-/* Returns the order of a slice around event `at` and no earlier one; `floor`: first not emitted. */
-static int8_t order_around(const struct slice_event *own, size_t at, size_t floor)
+/*
+ * Returns time, order and flags of a slice around the group's event `at` and no earlier one;
+ * `floor`: first not emitted.
+ */
+static struct slice_event slice_around(const struct timestamp_group *group, size_t at, size_t floor,
+				       bool estimated)
 {
+	const struct slice_event *own = group->events + group->distributed;
 	int order = SLICE_ORDER_DEFERRED;
 
 	for (size_t i = at;
@@ -117,27 +131,27 @@ static int8_t order_around(const struct slice_event *own, size_t at, size_t floo
 		if (own[i].kind == SLICE_BEGIN)
 			order = order < 0 ? SLICE_ORDER_PLAIN + 1 : order + 1;
 	}
-	return (int8_t)order;
+	return (struct slice_event){
+		.time = own[at].time,
+		.order = (int8_t)order,
+		.flags = (estimated ? SLICE_ESTIMATED_TIME : 0) |
+			 (order == SLICE_ORDER_LAST ? SLICE_UNCERTAIN_LEVEL : 0),
+	};
 }
 
 void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimated)
 {
-	const struct slice_event *own = group->events + group->distributed;
-
 	for (size_t i = group->unresolved; i < group->outer.count; i++) {
 		struct deferred_event *event = deferred_at(&group->outer, i);
+		struct slice_event begin;
 
 		if (event->same) {
-			event->begin.time = own[event->same - 1].time;
-			event->begin.order = order_around(own, event->same - 1, event->floor);
-			if (estimated)
-				event->begin.flags |= SLICE_ESTIMATED_TIME;
+			begin = slice_around(group, event->same - 1, event->floor, estimated);
+			begin_around(group, &event->begin, &begin);
 		}
 		event->same = 0;
 	}
-	group->watched_time = own[group->watched - 1].time;
-	group->watched_order = order_around(own, group->watched - 1, group->floor);
-	group->watched_estimated = estimated;
+	group->around = slice_around(group, group->watched - 1, group->floor, estimated);
 	group->watched = 0;
 }
 

@@ -78,9 +78,7 @@ struct timestamp_group {
 	size_t watched;    /* 1 + the watched event's index in the group; 0: its time is known */
 	size_t floor;      /* the first event, within the group, of the watched event's segment */
 	size_t unresolved; /* of `outer`: later ones may begin with a watched event */
-	uint64_t watched_time; /* if `watched` is 0: perf's clock */
-	int8_t watched_order;  /* of what encloses it */
-	bool watched_estimated;
+	struct slice_event around; /* if `watched` is 0: time, order, flags of what encloses it */
 	struct deferred_events outer;   /* found late, innermost first */
 	size_t outer_done;              /* of `outer`: already emitted */
 	struct deferred_events initial; /* calls at mapped time 0, emitted after `outer` */

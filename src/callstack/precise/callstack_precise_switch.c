@@ -604,7 +604,7 @@ static bool begin_on_top(struct precise_stack *stack)
 	stack->below = stack->now.depth;
 	stack->below_since =
 		stack->watched
-			? (int64_t)(stack->group.watched_time - stack->base.machine->base_time)
+			? (int64_t)(stack->group.around.time - stack->base.machine->base_time)
 			: stack->group.since;
 	stack->at_below_since = stack->at_since;
 	if (stack->has_root)

@@ -1313,6 +1313,30 @@ START_TEST(a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one
 }
 END_TEST
 
+/* The enclosing slice begins within one ns, after calls of another stack. */
+START_TEST(a_stack_that_comes_back_after_too_many_calls_of_one_time_is_marked)
+{
+	int64_t time;
+
+	name_scheduler();
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	park_by('g', 0x30);
+	time = now;
+	for (int i = 0; i < _i; now = time, i++) {
+		call('o', 0x20, 'v');
+		now = time;
+		ret('v', 'o', 0x25);
+	}
+	jump('o', 'w', 0x15);
+	now = time;
+	ret('w', 'f', 0x25);
+	finish();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels > 0, _i >= SLICE_ORDER_LAST);
+}
+END_TEST
+
 /* Only the return shows the other stack. */
 START_TEST(a_stack_that_begins_without_a_cause_is_marked_and_counted)
 {
@@ -2090,6 +2114,10 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests,
 		       an_exception_out_of_what_several_stacks_share_enters_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
+	for (int calls = 90; calls <= 120; calls += 30)
+		tcase_add_loop_test(
+			tests, a_stack_that_comes_back_after_too_many_calls_of_one_time_is_marked,
+			calls, calls + 1);
 	tcase_add_test(tests, a_stack_that_begins_without_a_cause_is_marked_and_counted);
 	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
 	tcase_add_test(tests, stacks_that_are_passed_on_come_back_together);
