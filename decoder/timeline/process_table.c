@@ -134,8 +134,10 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		return;
 	/* Mappings of the same time, or beyond the limit, share an epoch. */
 	if (process->last->begin != time && can_copy(table, builder) &&
-	    space_builder_conflicts(builder, mapping))
+	    space_builder_conflicts(builder, mapping)) {
 		add_epoch(table, process, time, builder);
+		table->replaced++;
+	}
 	own_space(table, process->last);
 	space_builder_add(process->last->builder, mapping);
 }

@@ -67,6 +67,21 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 	recording->store = dso_store_open(&store, names, diag);
 }
 
+/* Once mapped, code does not run before a few system calls, which take longer. */
+#define RESOLUTION_OF_MAPPINGS 2000 /* ns */
+
+static void warn_of_replaced_code(const struct perf_recording *recording, struct diag *diag)
+{
+	uint64_t count = recording->timeline->processes.replaced;
+
+	/* An unknown resolution is 0. */
+	if (count && recording_resolution(recording) - 1 >= RESOLUTION_OF_MAPPINGS)
+		diag_warn(diag, "code-replaced",
+			  "cannot know which of two files had the code at an address: %" PRIu64
+			  " mappings replaced other code, and times are coarse; record with cyc=1",
+			  count);
+}
+
 static void open_timeline(struct perf_recording *recording, struct diag *diag)
 {
 	struct tsc_clock clock = pt_info_tsc_clock(&recording->auxtrace.info);
@@ -74,6 +89,7 @@ static void open_timeline(struct perf_recording *recording, struct diag *diag)
 
 	jit_dumps_read(&dumps, &recording->file, recording->store, &clock, diag);
 	recording->timeline = timeline_open(&recording->file, dumps.code, dumps.count, diag);
+	warn_of_replaced_code(recording, diag);
 	recording->saved_code = dumps.saved;
 	jit_dumps_release(&dumps);
 }

@@ -38,6 +38,24 @@ same_times() { # PROGRAM
 for name in recursion tail indirect; do
 	tap_check "$name: slices begin when their calls are" same_times "$name"
 done
+# Two libraries at one address, in turn: their calls have the right names, or a warning.
+says_what_is_unsure() { # OPTIONS...
+	mkdir -p "$work/libraries"
+	"$ptsim" record "$@" --truth="$work/libraries" -o "$work/libraries/data" -- "$top_builddir/tests/programs/plugins" >/dev/null 2>&1 || return 1
+	"$program" --args=none --format=slices "$work/libraries/data" >"$work/slices" 2>"$work/messages"
+	status=$?
+	for file in "$work/slices" "$work/libraries/truth.slices"; do
+		sort -s -k 3,3n -k 2,2n "$file" | awk '$5 ~ /^work_of_plugin/ { print $5 }' >"$file.names"
+	done
+	if cmp -s "$work/slices.names" "$work/libraries/truth.slices.names" && [ -s "$work/slices.names" ]; then
+		[ $status -eq 0 ] && ! grep 'replaced other code' "$work/messages"
+	else
+		[ $status -eq 2 ] && grep -q ': 5 mappings replaced other code, and times are coarse; record with cyc=1' "$work/messages"
+	fi
+}
+for options in --mtc-period=3 --mtc-period=9 --no-mtc "--no-mtc --no-tsc --per-thread"; do
+	tap_check "libraries at one address, $options: right names, or a warning" says_what_is_unsure $options
+done
 # Own instructions of a function, by --format=callgrind: times are estimated from a few TSC packets.
 # "INSNS FUNCTION", most first.
 ranked() { awk '{ n[$2] += $1 } END { for (f in n) if (n[f]) print n[f], f }' | LC_ALL=C sort -k1,1nr -k2,2; }
