@@ -71,12 +71,18 @@ void range_map_build(struct range_map *map, const void *ranges, size_t stride, s
 {
 	struct building b = { .map = map, .ranges = ranges, .stride = stride };
 	uint32_t *order = alloc_zeroed(count, sizeof(*order));
+	bool sorted = true;
 	size_t used = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (bounds_of(&b, (uint32_t)i)[0] < bounds_of(&b, (uint32_t)i)[1])
-			order[used++] = (uint32_t)i;
-	if (used)
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t *bounds = bounds_of(&b, i);
+
+		if (bounds[0] >= bounds[1])
+			continue;
+		sorted &= !used || bounds_of(&b, order[used - 1])[0] <= bounds[0];
+		order[used++] = i;
+	}
+	if (!sorted)
 		qsort_r(order, used, sizeof(*order), compare_begins, &b);
 	/* Each range adds a piece where it begins and at most one where it ends. */
 	map->pieces = alloc_zeroed(2 * used, sizeof(*map->pieces));

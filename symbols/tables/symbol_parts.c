@@ -27,9 +27,10 @@ struct part_search {
 		size_t length;     /* of the function's name, at the start of `name` */
 		uint64_t part;     /* address */
 		uint64_t function; /* address of the best function yet */
+		uint32_t hash;     /* of the function's name */
 		uint32_t source;   /* index of its source file */
 		uint8_t rank;      /* of the best: enum rank */
-	} * candidates;            /* owned; sorted by name */
+	} * candidates;            /* owned; sorted by hash */
 	size_t count, room;
 	size_t looks_left;
 };
@@ -50,23 +51,12 @@ static void add_candidate(struct part_search *search, const struct symbol_entry 
 	*ARRAY_ADD(search->candidates, search->count, search->room) =
 		(struct part_candidate){ .name = name,
 					 .length = length,
+					 .hash = hash_bytes(name, length),
 					 .part = entry->begin,
 					 .source = source_of(search, entry) };
 }
 
-static int compare_texts(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	int order = memcmp(a, b, MIN(a_length, b_length));
-
-	return order ?: COMPARE(a_length, b_length);
-}
-
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct part_candidate *x = a, *y = b;
-
-	return compare_texts(x->name, x->length, y->name, y->length);
-}
+COMPARE_BY(compare_candidates, struct part_candidate, hash)
 
 static enum rank rank_of(const struct part_search *search, const struct part_candidate *candidate,
 			 const struct symbol_entry *entry)
@@ -93,19 +83,16 @@ static void offer_function(const struct part_search *search, struct part_candida
 static void offer_to_candidates(struct part_search *search, const struct symbol_entry *entry)
 {
 	const char *name = symbol_table_name(search->table, entry);
-	size_t length = strcspn(name, "@");
+	size_t length = (size_t)(strchrnul(name, '@') - name);
+	uint32_t hash = hash_bytes(name, length);
 	struct part_candidate *all = search->candidates;
-	size_t first = LOWER_BOUND(j, search->count,
-				   compare_texts(all[j].name, all[j].length, name, length) < 0);
+	size_t first = LOWER_BOUND(j, search->count, all[j].hash < hash);
 
-	for (size_t i = first; i < search->count; i++) {
-		struct part_candidate *candidate = &all[i];
-
-		if (compare_texts(candidate->name, candidate->length, name, length) != 0 ||
-		    !search->looks_left)
-			break;
+	for (size_t i = first; i < search->count && all[i].hash == hash && search->looks_left;
+	     i++) {
 		search->looks_left--;
-		offer_function(search, candidate, entry);
+		if (all[i].length == length && memcmp(all[i].name, name, length) == 0)
+			offer_function(search, &all[i], entry);
 	}
 }
 

@@ -240,7 +240,7 @@ bool symbol_table_is_complete(const struct elf_file *file)
 /* Sort by `begin`, a byte at a time (radix sort); ties keep their order. */
 static void sort_by_begin(struct symbol_entry *entries, size_t count)
 {
-	struct symbol_entry *from = entries, *sorted = alloc_zeroed(count, sizeof(*entries));
+	struct symbol_entry *from = entries, *sorted = alloc_bytes(count * sizeof(*entries));
 	struct symbol_entry *to = sorted;
 	uint64_t different = 0;
 
@@ -465,7 +465,8 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	loader.tables_end = table->count;
 	plt_stubs_find(file, add_stub, &loader);
 	add_go_functions(&loader);
-	sort_entries(table);
+	if (table->count > loader.tables_end)
+		sort_entries(table);
 	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);
 	free(loader.sections);
 	free(loader.sources);
