@@ -32,7 +32,7 @@ static void add_block(struct arena *arena, size_t size)
 
 	room = MIN(room, BLOCK_MOST);
 	room = MAX(room, size);
-	block = alloc_zeroed(1, sizeof(*block) + room);
+	block = alloc_bytes(sizeof(*block) + room);
 	block->size = room;
 	block->older = arena->blocks;
 	arena->blocks = block;
@@ -51,7 +51,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 		add_block(arena, size);
 	memory = arena->blocks->bytes + arena->used;
 	arena->used += size;
-	return memory;
+	return memset(memory, 0, size); /* not the whole block: its pages may stay untouched */
 }
 
 void *arena_copy(struct arena *arena, const void *bytes, size_t size)

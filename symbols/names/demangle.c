@@ -448,7 +448,7 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 	if (style == DEMANGLE_NONE)
 		return NULL;
 	if (!demangler->text)
-		demangler->text = alloc_zeroed(DEMANGLE_MAX + 1, 1);
+		demangler->text = alloc_bytes(DEMANGLE_MAX + 1);
 	if (style != DEMANGLE_PERF)
 		plain = without_suffixes(demangler, linkage);
 	if (plain[0] == '_')
