@@ -183,6 +183,13 @@ static bool may_contain_code(int tag)
 	}
 }
 
+/* Returns whether a function's entry has no code, nor has any below: a class has many of these. */
+static bool only_declares(Dwarf_Die *die)
+{
+	return dwarf_hasattr(die, DW_AT_declaration) && !dwarf_hasattr(die, DW_AT_low_pc) &&
+	       !dwarf_hasattr(die, DW_AT_ranges);
+}
+
 /*
  * Read all functions below an entry, or all inlined calls below a function's entry.
  * Returns false on damage.
@@ -202,6 +209,8 @@ static bool read_below(struct inline_reader *reader, Dwarf_Die *above, uint32_t 
 			return false;
 		reader->table->entries_left--;
 		if (tag == DW_TAG_subprogram && !reader->function) {
+			if (only_declares(&die))
+				continue;
 			sound = add_function(reader, &die);
 		} else if (tag == DW_TAG_inlined_subroutine && reader->function) {
 			sound = add_call(reader, &die, parent);
