@@ -21,6 +21,7 @@ struct inline_reader {
 				  one */
 		struct split_unit split;           /* closed: the program has all of the unit */
 		struct error problem;              /* of the unit, or ERROR_NONE */
+		bool c;                            /* its language */
 		bool reported;                     /* the problem was returned */
 		struct inline_function *functions; /* owned */
 		size_t count, room;
@@ -164,16 +165,26 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 	return sound && dwarf_guard_allows_memory(guard_of(reader), DWARF_ENTRY_MEMORY);
 }
 
+/* Returns whether a unit is in C, whose types have no functions. */
+static bool is_c(Dwarf_Die *unit)
+{
+	int language = dwarf_srclang(unit);
+
+	return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 ||
+	       language == DW_LANG_C11;
+}
+
 /* Returns whether entries with a tag contain functions or blocks of code. */
-static bool may_contain_code(int tag)
+static bool may_contain_code(int tag, bool c)
 {
 	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type: /* Rust's have methods */
+		return !c;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
@@ -215,7 +226,7 @@ static bool read_below(struct inline_reader *reader, Dwarf_Die *above, uint32_t 
 		} else if (tag == DW_TAG_inlined_subroutine && reader->function) {
 			sound = add_call(reader, &die, parent);
 			inner = (uint32_t)reader->function->count - 1;
-		} else if (!may_contain_code(tag)) {
+		} else if (!may_contain_code(tag, reader->unit->c)) {
 			continue;
 		}
 		sound = sound && read_below(reader, &die, inner, depth + 1);
@@ -268,6 +279,7 @@ static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *
 	unit->die = unit->skeleton = *die;
 	HASH_ADD(hh, table->units, offset, sizeof(offset), unit);
 	enter_split_unit(table, unit);
+	unit->c = is_c(&unit->die);
 	errno = 0;
 	if (!read_below(reader, &unit->die, RANGE_NONE, 0))
 		set_damaged(reader);
