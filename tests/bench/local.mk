@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/instructions.sh tests/bench/profile.sh tests/bench/time_errors.sh
-EXTRA_DIST += tests/bench/README.md tests/bench/perf_parts.py tests/bench/simulate.py
+TESTS += tests/bench/failures.sh
+dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/failures.sh tests/bench/instructions.sh tests/bench/profile.sh \
+	tests/bench/time_errors.sh tests/bench/times.sh
+EXTRA_DIST += tests/bench/README.md tests/bench/measure.sh tests/bench/perf_parts.py tests/bench/simulate.py
 
 EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
 	tests/bench/ptrace2ftf-jobs tests/bench/four-threads
@@ -25,11 +27,12 @@ tests_bench_ftf_speed_LDADD = libftf.la
 tests_bench_packet_speed_SOURCES = tests/bench/packet_speed.c
 tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
+# A page for tests/bench/README.md.
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
-		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT) \
-		tests/programs/static/tail$(EXEEXT) tests/programs/static/indirect$(EXEEXT) tests/bench/four-threads$(EXEEXT)
-	$(srcdir)/tests/bench/instructions.sh $(abs_top_srcdir)
-	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
+		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/bench/four-threads$(EXEEXT) \
+		tests/ptsim/ptsim$(EXEEXT) tests/programs/static/tail$(EXEEXT) tests/programs/static/indirect$(EXEEXT) \
+		tests/scale/make-scale$(EXEEXT) tests/support/make-sample$(EXEEXT)
+	@$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
 
 profile: ptrace2ftf$(EXEEXT) tests/bench/packet-speed$(EXEEXT) tests/bench/cpu-time$(EXEEXT)
