@@ -224,7 +224,7 @@ const struct option_spec option_specs[] = {
 			     { "off", SANDBOX_OFF }) },
 	{ "threads", 'j', "N", GROUP_DECODING, OPTION_NUMBER, FIELD(threads),
 	  NEUTRAL | SETTING | COMMON,
-	  .help = "Decode with N threads; one per CPU by default; 1: no additional thread; the output is the same",
+	  .help = "Decode with N threads; default: one per CPU, 1 for less than 4 MiB of trace; the output is the same",
 	  .least = 1, .most = 1024 },
 	{ "verify", 0, "N", GROUP_EXPERT, OPTION_NUMBER, FIELD(verify), NOT(LIST),
 	  .help = "Decode every Nth part of the trace (default: all), from PSB to PSB, by both engines, "
