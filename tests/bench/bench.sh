@@ -9,14 +9,13 @@ LEFT_OUT=$(mktemp)
 trap 'rm -f "$LEFT_OUT"' EXIT
 export LEFT_OUT
 
-version() { # PROGRAM OPTIONS...: its first line; nothing without it
-	command -v "$1" >/dev/null || return 0
-	"$@" 2>&1 | sed -n "1s|^.*/||; 1s/^/, /p"
+version() { # PROGRAM: prints a comma, and the last word of the first line
+	! command -v "$1" >/dev/null || "$1" --version 2>&1 | sed -n '1s/^.*[ /]/, /p'
 }
 
-echo "$(date +'%B %-d, %Y'): $(./ptrace2ftf --version | tr '\n' ' ' | cut -d' ' -f1-4);" \
-	"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) CPUs," \
-	"load $(cut -d' ' -f1 /proc/loadavg)$(version perf --version)$(version "${PTXED:-ptxed}" --version)."
+echo "$(date +'%B %-d, %Y'), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) CPUs," \
+	"load $(cut -d' ' -f1 /proc/loadavg): $(./ptrace2ftf --version | sed -n 1p)$(version "${PTXED:-ptxed}")$(
+	version perf | sed 's/,/, perf/')."
 for part in ${PARTS:-instructions times}; do
 	"$source/tests/bench/$part.sh" "$source"
 done

@@ -153,8 +153,7 @@ more_threads() { # OPTIONS...
 		mv "$log.output" "$work/simulated.$i"
 		rm "$work/jobs"
 	done
-	shares="$shares$1: $(sed -n 1p "$work/simulated.1")
-"
+	echo "- $title: $(sed -n 1p "$work/simulated.1")" >>"$work/shares"
 	for n in 2 4 8 16 64; do
 		cells="$cells | $(sed -n "s/^$n threads: .*, \([0-9.]*\) times.*/\1/p" "$work"/simulated.? | sort -n | sed -n 2p)"
 	done
@@ -194,7 +193,7 @@ linear() { # SMALL LARGE
 
 rr=$recordings/rr-alderlake/perf.data rr_files=$recordings/rr-alderlake/symfs
 sqlite=$recordings/truth/big-sqlite/perf.data truth_files=$recordings/truth/symfs
-loop=$work/loop start=$work/start longer=$work/longer four=$work/four shares=
+loop=$work/loop start=$work/start longer=$work/longer four=$work/four
 record_loop loop 1048576
 record four --cpus=4 --cyc -- tests/bench/four-threads
 if there "$python" "recordings of python3"; then
@@ -228,6 +227,7 @@ of "$start" && threads "start of python3, CYC"
 of "$rr" "$rr_files" && threads "rr-alderlake"
 of "$sqlite" "$truth_files" && threads "big-sqlite"
 rm -f "$larger" "$start"
+[ ! -f "$work/shares" ] || { echo; cat "$work/shares"; }
 
 record_loop small 4194304
 record_loop large 67108864
