@@ -144,6 +144,10 @@ static void close_files(struct batch_process *process)
 int batch_process_start(struct batch_process *process, const struct batch_run *run,
 			const struct batch_job *job, struct error *err)
 {
+	sigset_t all, usual;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &usual); /* until the process is watched */
 	*process = (struct batch_process){ .job = job, .messages = -1, .report = -1 };
 	process->report = memfd_create("report", MFD_CLOEXEC);
 	if (run->keep_messages)
@@ -156,12 +160,13 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 		process->pid = -1;
 	if (process->pid == 0)
 		run_child(process, run);
-	if (process->pid > 0)
-		return 0;
-	process->pid = 0;
-	error_set_system(err, errno, "%s: cannot start a process", job->inputs[0]);
-	close_files(process);
-	return -1;
+	if (process->pid < 0) {
+		process->pid = 0;
+		error_set_system(err, errno, "%s: cannot start a process", job->inputs[0]);
+		close_files(process);
+	}
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	return process->pid ? 0 : -1;
 }
 
 /* Print "ptrace2ftf: text" as "ptrace2ftf: INPUT: text", unless the text begins with INPUT. */

@@ -10,7 +10,7 @@
 
 /* ---- Signals ------------------------------------------------------------- */
 
-/* Read by the signal handler; the processes change only while signals are blocked. */
+/* Read by the signal handler: batch_process_start() blocks signals. */
 static volatile sig_atomic_t last_signal; /* 0 if absent */
 static struct batch_process *watched;     /* borrowed */
 static volatile size_t watched_count;
@@ -46,23 +46,6 @@ static int signals_end(void)
 	return last_signal;
 }
 
-/* As batch_process_start(), with signals blocked until the process is watched. */
-static int signals_start(struct batch_process *process, const struct batch_run *run,
-			 const struct batch_job *job, struct error *err)
-{
-	struct batch_process started;
-	sigset_t all, usual;
-	int status;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &usual);
-	status = batch_process_start(&started, run, job, err);
-	if (status == 0)
-		*process = started;
-	sigprocmask(SIG_SETMASK, &usual, NULL);
-	return status;
-}
-
 /* ---- One process --------------------------------------------------------- */
 
 /* Returns an exit status, and the report of a process that has ended. */
@@ -89,7 +72,7 @@ int batch_one_run(const struct batch_run *run, const struct batch_job *job, json
 
 	*report = NULL;
 	signals_watch(&process, 1);
-	if (signals_start(&process, run, job, err) < 0) {
+	if (batch_process_start(&process, run, job, err) < 0) {
 		signals_end();
 		return EXIT_FAILED;
 	}
@@ -124,7 +107,7 @@ static void start_next(struct batch_loop *loop)
 {
 	const struct batch_job *job = &loop->plan->jobs[loop->begun];
 	struct error err = { 0 };
-	int status = signals_start(find_free_process(loop), &loop->run, job, &err);
+	int status = batch_process_start(find_free_process(loop), &loop->run, job, &err);
 
 	if (status == 0) {
 		loop->running++;

@@ -47,10 +47,8 @@ static struct piece first_piece(const char *path, size_t job)
 	piece.front = component_before(path, piece.end);
 	above = piece;
 	if (is_text(path, piece.front, piece.end, "perf.data") && extend_piece(&above)) {
-		size_t end = above.front;
+		size_t end = above.front + strcspn(path + above.front, "/");
 
-		while (path[end] && path[end] != '/')
-			end++;
 		if (!is_text(path, above.front, end, ".") &&
 		    !is_text(path, above.front, end, "..")) {
 			above.end = end;

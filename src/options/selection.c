@@ -101,9 +101,8 @@ struct unit {
 	double factor;
 };
 
-static const struct unit time_units[] = {
-	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 }
-};
+static const struct unit time_units[] = { { "", 1 },     { "ns", 1 },  { "us", 1e3 },
+					  { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 } };
 
 /* Parse a decimal number without sign or exponent. Returns its end; NULL: no number. */
 static const char *read_decimal(const char *text, double *value)
@@ -145,9 +144,7 @@ static bool read_amount(const char *text, const struct unit *units, uint64_t *am
 
 bool selection_duration(const char *text, uint64_t *ns)
 {
-	static const struct unit bare[] = { { "", 1 }, { NULL, 0 } };
-
-	return read_amount(text, bare, ns) || read_amount(text, time_units, ns);
+	return read_amount(text, time_units, ns);
 }
 
 /*
@@ -286,31 +283,27 @@ bool selection_between(struct selection *selection, const char *text)
 
 static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
 
+/* The first ones are for options that only take bytes. */
 static const struct unit byte_units[] = {
+	{ "k", 1e3 },    { "K", 1e3 },       { "M", 1e6 },          { "G", 1e9 },  { "T", 1e12 },
 	{ "kB", 1e3 },   { "KB", 1e3 },      { "MB", 1e6 },         { "GB", 1e9 }, { "TB", 1e12 },
 	{ "KiB", 1024 }, { "MiB", 1048576 }, { "GiB", 1073741824 }, { NULL, 0 }
 };
-
-/* For options that only take bytes. */
-static const struct unit short_byte_units[] = { { "k", 1e3 }, { "K", 1e3 },  { "M", 1e6 },
-						{ "G", 1e9 }, { "T", 1e12 }, { NULL, 0 } };
+#define SHORT_BYTE_UNITS 5
 
 bool selection_bytes(const char *text, uint64_t *bytes)
 {
-	return (read_amount(text, byte_units, bytes) ||
-		read_amount(text, short_byte_units, bytes)) &&
-	       *bytes;
+	return read_amount(text, byte_units, bytes) && *bytes;
 }
 
 bool selection_split(struct split_size *split, const char *text)
 {
-
 	split->unit = SPLIT_NONE;
 	if (read_amount(text, slices, &split->amount))
 		split->unit = SPLIT_SLICES;
-	else if (read_amount(text, byte_units, &split->amount))
+	else if (read_amount(text, byte_units + SHORT_BYTE_UNITS, &split->amount))
 		split->unit = SPLIT_BYTES;
-	else if (read_amount(text, time_units, &split->amount))
+	else if (read_amount(text, time_units + 1, &split->amount))
 		split->unit = SPLIT_NS;
 	return split->unit && split->amount;
 }
@@ -332,32 +325,21 @@ uint64_t selection_fit_limit(const struct selection *selection)
 
 /* ---- Slow calls ---------------------------------------------------------- */
 
-/* Returns a percentile in millionths; 0: not a percentile. */
-static uint32_t read_percentile(const char *text)
-{
-	uint32_t value = 0, unit = 1000000;
-
-	if (!isdigit((unsigned char)*text))
-		return 0;
-	for (; isdigit((unsigned char)*text) && value <= 100; text++)
-		value = value * 10 + (uint32_t)(*text - '0');
-	value = value <= 100 ? value * 10000 : unit;
-	unit = 1000;
-	if (*text == '.' && isdigit((unsigned char)text[1])) {
-		for (text++; isdigit((unsigned char)*text) && unit; text++, unit /= 10)
-			value += (uint32_t)(*text - '0') * unit;
-	}
-	return *text || value >= 1000000 ? 0 : value;
-}
-
 bool slow_choice_read(struct slow_choice *choice, const char *text)
 {
+	static const struct unit percent[] = { { "", 1e4 }, { NULL, 0 } };
+	uint64_t percentile = 0;
+	bool read;
+
+	if (*text == 'p') /* four decimals */
+		read = strlen(strchrnul(text, '.')) <= 5 &&
+		       read_amount(text + 1, percent, &percentile) && percentile &&
+		       percentile < 1000000;
+	else
+		read = selection_duration(text, &choice->longer);
 	choice->has_bound = true;
-	choice->percentile = 0;
-	if (*text != 'p')
-		return selection_duration(text, &choice->longer);
-	choice->percentile = read_percentile(text + 1);
-	return choice->percentile;
+	choice->percentile = (uint32_t)percentile;
+	return read;
 }
 
 bool selection_within(struct selection *selection, const char *text)

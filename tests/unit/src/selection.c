@@ -177,7 +177,22 @@ START_TEST(within_has_a_function_and_a_bound)
 	ck_assert_str_eq(both, "parse>1us"); /* `diff` parses a word twice */
 	ck_assert(selection_within(&selection, "operator>>p99"));
 	ck_assert_str_eq(selection.within.function, "operator>");
-	ck_assert_uint_ne(selection.within.slow.percentile, 0);
+	ck_assert_uint_eq(selection.within.slow.percentile, 990000);
+}
+END_TEST
+
+START_TEST(percentiles_are_above_0_and_below_100_with_up_to_four_decimals)
+{
+	static const char *const others[] = { "p",         "p0",   "p50.12345", "p100",
+					      "p99.99999", "p50x", "p-1",       "p1us" };
+	struct slow_choice choice;
+
+	ck_assert(slow_choice_read(&choice, "p99.9999"));
+	ck_assert_uint_eq(choice.percentile, 999999);
+	ck_assert(slow_choice_read(&choice, "p0.0001"));
+	ck_assert_uint_eq(choice.percentile, 1);
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		ck_assert_msg(!slow_choice_read(&choice, others[i]), "%s", others[i]);
 }
 END_TEST
 
@@ -253,6 +268,7 @@ int main(void)
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);
+	tcase_add_test(tests, percentiles_are_above_0_and_below_100_with_up_to_four_decimals);
 	tcase_add_test(tests, within_has_a_function_and_a_bound);
 	tcase_add_test(tests, the_unit_of_a_part_distinguishes_slices_bytes_and_times);
 	tcase_add_test(tests, sizes_in_bytes_have_units_of_1000_and_of_1024);
