@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # instructions.sh SOURCE: tables of instructions, of one thread, by callgrind; also on a busy machine.
 # Run by bench.sh.
-# shellcheck disable=SC2046,SC2086 # options in words
+# shellcheck disable=SC2030,SC2031,SC2046,SC2086,SC2154 # options in words; variables of measure.sh
 set -eu
 source=$1
 . "$source/tests/bench/measure.sh"
 there valgrind "instructions" || exit 0
 cpus=$(nproc) running=0
-symfs=/ part=
+symfs="" part=""
 
 # Counts of a row run beside each other: a busy machine does not change them.
 count() { # NAME COMMAND...: millions of instructions, of all its processes, for value()
@@ -39,7 +39,7 @@ ours() { # NAME OPTIONS...
 	--format=none*) ;;
 	*) set -- "$@" -o "$work/$name.out" ;;
 	esac
-	count "$name" $program -j1 --symfs="$symfs" $part "$@" "$recording"
+	count "$name" $program -j1 ${symfs:+--symfs="$symfs"} $part "$@" "$recording"
 }
 
 add() { # NAME...: cells of millions
@@ -67,8 +67,8 @@ by_ptxed() { # TITLE
 		cells="$cells | - | -"
 		return
 	fi
-	must $program --format=none --json="$work/json" -q --symfs="$symfs" "$recording"
-	mine=$(sed -n 's/^ *"instructions": \([0-9]*\).*/\1/p' "$work/json" | head -n 1)
+	must $program --format=none --json="$work/json" -q ${symfs:+--symfs="$symfs"} "$recording"
+	mine=$(awk '/"instructions":/ { sum += $2 } END { print sum }' "$work/json")
 	must "$ptxed" -q $(cat "$work/parts.options") --stat:insn
 	theirs=$(sed -n 's/^insn: *\([0-9]*\).*/\1/p' "$log.output")
 	count ptxed "$ptxed" -q $(cat "$work/parts.options") --stat:insn
@@ -139,6 +139,7 @@ formats() { # TITLE
 # ---- Small recordings, many pieces ----------------------------------------------
 
 small() { # TITLE
+	rm -rf "$XDG_CACHE_HOME"
 	for name in no-cache first second args-none; do
 		rm -f "$work/small.ftf"
 		case $name in
@@ -174,7 +175,6 @@ pieces() { # COUNT...
 		echo "| $pieces | $value | $(quotient "$value" "0.$(printf %06d "$pieces")" %.0f) |"
 		rm "$work/pieces-$pieces"
 	done
-	symfs=/
 }
 
 # ---- The tables -----------------------------------------------------------------
@@ -182,16 +182,18 @@ pieces() { # COUNT...
 tail=$work/tail own=$work/own loop=$work/loop four=$work/four start=$work/start longer=$work/longer
 record tail --per-thread -- tests/programs/static/tail
 record own --per-thread -- ./ptrace2ftf --version
+cache_lines "$own"
 record_loop loop 1048576
 record four --cpus=4 --cyc -- tests/bench/four-threads
 if there "$python" "recordings of python3"; then
 	record_python start --instructions=1700000
 	record_python longer --instructions=2000000 --repeat=2097152
+	cache_lines "$longer"
 fi
 
 # of RECORDING [SYMFS PART]: sets what the tables read; whether there is the recording
 of() {
-	recording=$1 symfs=${2:-/} part=${3:+--time=$3} cells=
+	recording=$1 symfs=${2:-} part=${3:+--time=$3} cells=
 	[ -f "$recording" ]
 }
 rr=$recordings/rr-alderlake/perf.data rr_files=$recordings/rr-alderlake/symfs

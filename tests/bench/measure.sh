@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Sourced by the scripts of `make bench`, which run in the build's root: $source is the source tree.
-# shellcheck shell=sh disable=SC2034 # used by these scripts
+# shellcheck shell=sh disable=SC2034,SC2086,SC2154 # used by these scripts; options in words
 # A command that fails ends them all, because a part of the work must not look fast.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -44,6 +44,12 @@ record() { # FILE OPTIONS... -- PROGRAM...
 	must tests/ptsim/ptsim record -o "$recording" "$@"
 }
 
+# Lines are in the cache from then on: the tables of small recordings say what the first conversion takes.
+cache_lines() { # FILE
+	must $program -q "$1" -o "$work/cached"
+	rm "$work/cached"
+}
+
 record_loop() { # FILE BYTES OPTIONS...
 	file=$1 bytes=$2
 	shift 2
@@ -65,9 +71,9 @@ quotient() { # A B FORMAT
 }
 
 # The options for ptxed are in $work/parts.options, the files for libxdc's tester beside it.
-decoders_parts() { # TITLE FILE SYMFS: whether decoders that do not read perf.data can have the trace
+decoders_parts() { # TITLE FILE [SYMFS]: whether decoders that do not read perf.data can have the trace
 	there "$python" "$1: ptxed, libxdc" || return 1
-	"$python" "$source/tests/bench/perf_parts.py" "$2" "$3" "$work/parts" \
+	"$python" "$source/tests/bench/perf_parts.py" "$2" "${3:-/}" "$work/parts" \
 		>"$work/parts.options" 2>"$work/parts.messages" && return
 	leave_out "$1: ptxed, libxdc: $(tail -n 1 "$work/parts.messages")"
 	return 1

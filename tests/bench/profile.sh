@@ -3,7 +3,7 @@
 # Tables of CPU time for tests/bench/README.md: run by `make profile`. Samples of perf's
 # clock count for the source file of their instruction, also if it is inlined, and for
 # the file's stage.
-# shellcheck disable=SC2086 # options in words
+# shellcheck disable=SC2015,SC2086,SC2154 # options in words; variables of measure.sh
 set -eu
 source=$1
 . "$source/tests/bench/measure.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # times.sh SOURCE: tables of CPU time, which mean something on an idle machine only: least times, because
 # other work only adds to them; what is compared runs by turns.  Run by bench.sh.
-# shellcheck disable=SC2046,SC2086 # options in words
+# shellcheck disable=SC2015,SC2046,SC2086,SC2154 # options in words; variables of measure.sh
 set -eu
 source=$1
 . "$source/tests/bench/measure.sh"
@@ -44,7 +44,7 @@ columns() { # TITLE COLUMNS
 }
 
 of() { # RECORDING [SYMFS]: whether there is the recording
-	recording=$1 symfs=${2:-/} cells=
+	recording=$1 symfs=${2:-} cells=
 	[ -f "$recording" ]
 }
 
@@ -54,7 +54,7 @@ ours() { # NAME OPTIONS...: three times, beside each time of what it is compared
 	name=$1
 	shift
 	for _ in 1 2 3; do
-		sample "$name" $program -j1 --symfs="$symfs" "$@" "$recording"
+		sample "$name" $program -j1 ${symfs:+--symfs="$symfs"} "$@" "$recording"
 	done
 }
 
@@ -65,11 +65,11 @@ others() { # TITLE
 	for turn in $(seq $turns); do
 		ours none --format=none
 		ours ftf -o "$work/out"
-		sample libipt $program -j1 --symfs="$symfs" --format=none --engine=libipt "$recording"
+		sample libipt $program -j1 ${symfs:+--symfs="$symfs"} --format=none --engine=libipt "$recording"
 		[ -z "$parts" ] || sample ptxed "$ptxed" -q $(cat "$work/parts.options")
 		# It takes many seconds.
 		[ -z "$perf" ] || [ "$turn" -gt 2 ] ||
-			sample perf perf script -i "$recording" --symfs "$symfs" --itrace=be \
+			sample perf perf script -i "$recording" --symfs "${symfs:-/}" --itrace=be \
 				-F pid,tid,time,flags,ip,addr,sym,symoff --ns
 	done
 	ms none
@@ -117,7 +117,7 @@ thread_times() { # THREADS OPTIONS...: sets $wall, $cpu, $most (s): of all threa
 	rm -f "$work/threads"
 	for _ in $(seq 3); do
 		rm -f "$work/out"
-		must tests/bench/thread-times ./ptrace2ftf --no-warn -q -j "$threads" --symfs="$symfs" "$@" \
+		must tests/bench/thread-times ./ptrace2ftf --no-warn -q -j "$threads" ${symfs:+--symfs="$symfs"} "$@" \
 			"$recording" -o "$work/out"
 		cat "$log.output" >>"$work/threads"
 	done
@@ -148,7 +148,7 @@ more_threads() { # OPTIONS...
 	for i in 1 2 3; do
 		rm -f "$work/out"
 		JOB_LOG=$work/jobs PTRACE2FTF_SEGMENT=$segment must tests/bench/ptrace2ftf-jobs --no-warn -q -j 8 \
-			--symfs="$symfs" "$@" "$recording" -o "$work/out"
+			${symfs:+--symfs="$symfs"} "$@" "$recording" -o "$work/out"
 		must "$python" "$source/tests/bench/simulate.py" "$work/jobs"
 		mv "$log.output" "$work/simulated.$i"
 		rm "$work/jobs"
@@ -199,6 +199,7 @@ record four --cpus=4 --cyc -- tests/bench/four-threads
 if there "$python" "recordings of python3"; then
 	record_python start --instructions=1700000
 	record_python longer --instructions=2000000 --repeat=2097152
+	cache_lines "$longer"
 fi
 
 columns "CPU time, one thread: ms, and peak memory in MiB; libipt's engine and ptxed as multiples of none, perf script of the .ftf:" \
@@ -218,7 +219,10 @@ of "$start" && small "start of python3, CYC"
 
 record_loop larger 16777216 --cyc
 larger=$work/larger
-[ ! -f "$start" ] || record_python start --instructions=2000000 --repeat=16777216
+if [ -f "$start" ]; then
+	record_python start --instructions=2000000 --repeat=16777216
+	cache_lines "$start"
+fi
 columns "Threads, to an .ftf: CPU time in ms, and times as fast as one: two threads at most (by the longest thread), and by the clock; simulated:" \
 	"one, ms | two, ms | two at most | by the clock | 2 simulated | 4 | 8 | 16 | 64"
 of "$larger" && threads "a loop, CYC" --fit=none
