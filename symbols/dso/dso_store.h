@@ -205,6 +205,13 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
+ * The two halves of dso_borrow_symbol(): find a symbol, in any thread, and note that chosen code of
+ * the dso ran, as dso_info() reports. One thread at a time may call dso_use().
+ */
+const struct symbol *dso_find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
+void dso_use(struct dso *dso);
+
+/*
  * Returns whether a name is a stub's, not a function's: of the linkage table (perf's "foo@plt" and
  * ".plt"), or of a thunk that replaces a return or an indirect jump against speculation
  * (arch/x86/lib/retpoline.S in Linux; LLVM's thunks).

@@ -360,12 +360,25 @@ struct dso_info dso_info(const struct dso *dso)
 
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
+	dso_use(dso);
+	return dso_find_symbol(dso, file_offset, offset);
+}
+
+const struct symbol *dso_find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+{
 	HOLD_LOCK(&dso->store->lock);
 
-	if (!dso->used && dso->store->workers && dso->elf.elf)
+	return find_symbol(dso, file_offset, offset);
+}
+
+void dso_use(struct dso *dso)
+{
+	if (dso->used)
+		return;
+	HOLD_LOCK(&dso->store->lock);
+	if (dso->store->workers && dso->elf.elf)
 		dso_begin_lines(dso);
 	dso->used = true;
-	return find_symbol(dso, file_offset, offset);
 }
 
 const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
