@@ -366,17 +366,24 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 static void join_group(struct timestamp_group *group, const struct slice_event *events,
 		       size_t count, uint32_t insns)
 {
+	const struct slice_event *limit = events + count;
 	int64_t time = count ? (int64_t)(events->time - group->owner->machine->base_time) : 0;
 
-	for (size_t i = 0; i < count; i++) {
-		uint32_t own = insns + events[i].detail;
-		struct slice_event *event = timestamp_group_next(group, time, own);
+	while (events < limit) {
+		struct slice_event *event =
+			timestamp_group_next(group, time, insns + events->detail);
+		size_t left = (size_t)(limit - events), room = group->full - (group->count - 1);
+		size_t calls = 0, now = group->full < group->count ? 1 : MIN(left, room);
 		uint64_t perf_time = event->time;
 
-		*event = events[i];
-		event->time = perf_time;
-		event->detail = own;
-		group->calls += event->kind == SLICE_BEGIN;
+		group->count += now - 1;
+		for (const struct slice_event *end = events + now; events < end; event++) {
+			*event = *events++;
+			event->time = perf_time;
+			event->detail += insns;
+			calls += event->kind == SLICE_BEGIN;
+		}
+		group->calls += calls;
 	}
 }
 
