@@ -22,12 +22,18 @@ struct location {
 	uint64_t offset;             /* bytes from the symbol's start */
 };
 
+/* Who stores the names of a known branch: the thread that claims it, but some only the reader. */
+enum known_naming { NAMING_FREE = 0, NAMING_CLAIMED, NAMING_LEFT_TO_READER };
+
 /* Both ends of a branch. */
 struct location_pair {
 	struct location from, to;
 	/* From from.symbol's start: JUMP_CALLS: return address; JUMP_STAYS: lowest entry. */
 	uint32_t offset;
 	uint8_t call; /* enum call_effect (src/resolve/location.h) */
+	/* Of a known branch: */
+	uint8_t naming; /* enum known_naming: atomic */
+	bool reached;   /* the reader has looked it up; only the reader uses this */
 };
 
 /* log2 of the maximum number of branches: 8 MiB. */
@@ -38,7 +44,7 @@ struct known_branches {
 	/* A branch of an address space: one cache line. */
 	struct known_branch {
 		const struct address_space *space; /* borrowed; NULL: unknown */
-		/* Both ips are constant. The reader fills in the rest, initially zero. */
+		/* Both ips are constant. The reader or a job fills in the rest, initially zero. */
 		struct location_pair locations;
 	} * branches;               /* in `memory`; the first is unused */
 	uint32_t *slots;            /* owned; index of a branch, written once; 0: empty */

@@ -14,6 +14,9 @@
 #include "decoder/engine/pt_stream.h"
 #include "src/callstack/timestamp_group.h"
 
+/* Maximum number of files of a stretch. */
+#define STRETCH_FILES 8
+
 struct frame;
 
 struct call_stretch {
@@ -26,8 +29,10 @@ struct call_stretch {
 	uint64_t insns;                /* retired after the first event */
 	const struct symbol *function; /* borrowed: the function of the first branch */
 	struct group_stretch slices;
-	const struct frame *frames; /* borrowed: open at the end, outermost first */
-	size_t depth, deepest;      /* frames at the end, and their maximum */
+	const struct frame *frames;       /* borrowed: open at the end, outermost first */
+	size_t depth, deepest;            /* frames at the end, and their maximum */
+	struct dso *files[STRETCH_FILES]; /* borrowed: of the branches' functions */
+	size_t file_count;
 };
 
 /* Restore the first event. */
@@ -38,12 +43,15 @@ static inline void call_stretch_restore(const struct call_stretch *stretch)
 }
 
 struct callstack_machine;
+struct resolver;
 
 /* A precise machine's follower, for the input of streams. */
 struct call_follower {
 	struct segment_follower base;            /* first */
 	const struct callstack_machine *machine; /* borrowed; its sink uses no details */
+	const struct resolver *resolver;         /* borrowed */
 };
 
-/* Initialize a follower, which borrows the machine while streams use it. */
-void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine);
+/* Initialize a follower, which borrows machine and resolver while streams use it. */
+void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine,
+			const struct resolver *resolver);

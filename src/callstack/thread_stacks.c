@@ -461,6 +461,8 @@ static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *st
 	if (stretch->count > count || !is_ready(stacks, state) || state->space != events->space ||
 	    !callstack_join(state->stack, stretch))
 		return 0;
+	for (size_t i = 0; i < stretch->file_count; i++)
+		dso_use(stretch->files[i]);
 	return stretch->count;
 }
 

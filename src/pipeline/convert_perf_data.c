@@ -657,7 +657,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		c->code->image = recording->code;
 		c->code->known = c->branches->branches;
 	}
-	call_follower_init(&c->follower, c->pipeline.machine);
+	call_follower_init(&c->follower, c->pipeline.machine, &recording->resolver);
 	open_stacks(c);
 	if (open_streams(c, err) < 0)
 		return -1;

@@ -283,6 +283,16 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	return &slot->locations;
 }
 
+/* Change the state, if no thread has, and return the state before. */
+static enum known_naming claim(struct known_branch *known, enum known_naming naming)
+{
+	uint8_t before = NAMING_FREE;
+
+	__atomic_compare_exchange_n(&known->locations.naming, &before, (uint8_t)naming, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return before;
+}
+
 /* Store the names in the branch. The effect comes last, because jobs read them concurrently. */
 static const struct location_pair *keep_names(struct known_branch *known,
 					      const struct location_pair *locations)
@@ -304,12 +314,50 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 
 	if (!known)
 		return resolver_find_branch(resolver, event->space, event->from, event->to);
-	if (known_branch_is_named(known))
+	if (known->locations.reached)
 		return &known->locations;
 	ends[0] = resolver_find(resolver, event->space, event->from);
 	ends[1] = resolver_find(resolver, event->space, event->to);
+	if (known_branch_is_named(known)) {
+		known->locations.reached = true;
+		return &known->locations;
+	}
 	/* A pair that may not be cached is valid only now. */
-	return make_pair(resolver, event->space, &ends[0], &ends[1])
-		       ? keep_names(known, &resolver->uncached)
-		       : &resolver->uncached;
+	if (!make_pair(resolver, event->space, &ends[0], &ends[1]) ||
+	    claim(known, NAMING_CLAIMED) == NAMING_CLAIMED)
+		return &resolver->uncached;
+	known->locations.reached = true;
+	return keep_names(known, &resolver->uncached);
+}
+
+/* Find the function of a file at `location->ip`, if its name does not depend on time. */
+static bool find_ahead(const struct resolver *resolver, const struct address_space *space,
+		       struct location *location)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, location->ip);
+
+	if (!location->ip || !mapping)
+		return false;
+	location->symbol = dso_find_symbol(resolver->dsos[mapping->file->index],
+					   location->ip - mapping->begin + mapping->file_offset,
+					   &location->offset);
+	return symbol_is_function(location->symbol) && may_cache(resolver, location);
+}
+
+const struct location_pair *resolver_find_ahead(const struct resolver *resolver,
+						struct known_branch *known)
+{
+	struct location from = { .ip = known->locations.from.ip };
+	struct location to = { .ip = known->locations.to.ip };
+	struct location_pair locations;
+
+	if (__atomic_load_n(&known->locations.naming, __ATOMIC_RELAXED) != NAMING_FREE)
+		return NULL;
+	if (!find_ahead(resolver, known->space, &from) ||
+	    !find_ahead(resolver, known->space, &to)) {
+		claim(known, NAMING_LEFT_TO_READER);
+		return NULL;
+	}
+	locations = location_pair_of(&from, &to, NULL);
+	return claim(known, NAMING_CLAIMED) == NAMING_FREE ? keep_names(known, &locations) : NULL;
 }

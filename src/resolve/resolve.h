@@ -120,7 +120,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct location *from,
 					     const struct location *to);
 
-/* Returns whether a known branch has the permanent names of both ends. */
+/* Returns whether a known branch has the permanent names of both ends; in any thread. */
 static inline bool known_branch_is_named(const struct known_branch *known)
 {
 	return __atomic_load_n(&known->locations.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
@@ -145,8 +145,8 @@ static inline const struct location_pair *resolver_find_branch(struct resolver *
 }
 
 /*
- * Returns both ends of a branch or gap if they are in the event's known branch or, without one, in
- * the branch cache; otherwise NULL.
+ * Returns both ends of a branch or gap if resolver_find_event() has stored them in the event's
+ * known branch or, without one, in the branch cache; otherwise NULL.
  */
 static inline const struct location_pair *resolver_get_known(const struct resolver *resolver,
 							     const struct branch_event *event)
@@ -155,7 +155,7 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
 
 	if (__builtin_expect(!known, false))
 		return branch_cache_get(resolver, event->space, event->from, event->to);
-	return known_branch_is_named(known) ? &known->locations : NULL;
+	return known->locations.reached ? &known->locations : NULL;
 }
 
 /*
@@ -164,3 +164,11 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
  */
 const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event);
+
+/*
+ * Returns both ends of a known branch between functions of files, in any thread and ahead of the
+ * reader of ordered events; NULL for other branches, and while another thread stores them. A reader
+ * that passes the event without resolver_find_event() calls dso_use() for the files of both ends.
+ */
+const struct location_pair *resolver_find_ahead(const struct resolver *resolver,
+						struct known_branch *known);

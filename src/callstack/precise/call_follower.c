@@ -18,7 +18,8 @@
 
 /* The stretches of a segment, and the machine that follows them. All arrays are owned. */
 struct stretches {
-	struct precise machine; /* for this segment only */
+	struct precise machine;          /* for this segment only */
+	const struct resolver *resolver; /* borrowed */
 	struct precise_stack stack;
 	struct slice_sink sink; /* adds to `slices` */
 	struct call_stretch *stretches;
@@ -44,12 +45,46 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 	add_slices(sink->context, batch->events, batch->count);
 }
 
-/* Returns both ends of a near branch that the ordered stage has resolved; NULL for others. */
-static const struct location_pair *named_locations(const struct branch_event *event)
+/* Returns both ends of a near branch whose names are permanent; NULL for others. */
+static const struct location_pair *named_locations(const struct stretches *all,
+						   const struct branch_event *event)
 {
-	return branch_is_near(event) && event->known && known_branch_is_named(event->known)
+	if (!branch_is_near(event) || !event->known)
+		return NULL;
+	return known_branch_is_named(event->known)
 		       ? &event->known->locations
-		       : NULL;
+		       : resolver_find_ahead(all->resolver, event->known);
+}
+
+/* Note the file of a function (NULL: unknown). Returns false if the stretch has too many files. */
+static bool note_file(struct call_stretch *stretch, const struct symbol *function)
+{
+	struct dso *file = function ? function->dso : NULL;
+	size_t at = 0;
+
+	while (file && at < stretch->file_count && stretch->files[at] != file)
+		at++;
+	if (!file || at < stretch->file_count)
+		return true;
+	if (at == STRETCH_FILES)
+		return false;
+	stretch->files[stretch->file_count++] = file;
+	return true;
+}
+
+/* Follow a branch of the stretch. Returns false if it is not part of the stretch. */
+static bool follow_branch(struct stretches *all, struct call_stretch *stretch,
+			  const struct branch_event *event)
+{
+	struct resolved_branch branch = { event, named_locations(all, event) };
+	size_t files = stretch->file_count;
+
+	if (branch.locations && note_file(stretch, branch.locations->from.symbol) &&
+	    note_file(stretch, branch.locations->to.symbol) &&
+	    precise_follow_above(&all->stack, &branch))
+		return true;
+	stretch->file_count = files;
+	return false;
 }
 
 /* Begin with one frame, for the first branch's function, and no instructions. */
@@ -90,12 +125,9 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 	size_t begin = all->slice_count, done;
 
 	for (done = 0; done < count && has_room(all); done++) {
-		struct resolved_branch branch = { &events[done], named_locations(&events[done]) };
-
-		if (!branch_merge_is_burst(events, branch.event) ||
-		    branch.event->space != events->space)
-			break;
-		if (!branch.locations || !precise_follow_above(&all->stack, &branch))
+		if (!branch_merge_is_burst(events, &events[done]) ||
+		    events[done].space != events->space ||
+		    !follow_branch(all, stretch, &events[done]))
 			break;
 		if (all->stack.now.depth > stretch->deepest)
 			stretch->deepest = all->stack.now.depth;
@@ -133,7 +165,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 /* Follow the stretch that begins with the first event. Returns its length. */
 static size_t follow_stretch(struct stretches *all, struct branch_event *events, size_t count)
 {
-	const struct location_pair *locations = named_locations(events);
+	const struct location_pair *locations = named_locations(all, events);
 	struct call_stretch stretch = {
 		.events = events, .known = events->known, .kind = events->kind, .time = events->time
 	};
@@ -189,6 +221,7 @@ static void *open_stretches(const struct segment_follower *base)
 	const struct precise *machine = (const struct precise *)follower->machine;
 	struct stretches *all = alloc_zeroed(1, sizeof(*all));
 
+	all->resolver = follower->resolver;
 	all->sink = (struct slice_sink){ .events = keep_slices, .context = all };
 	all->machine.base.sink = &all->sink;
 	all->machine.base.resolution = machine->base.resolution;
@@ -214,11 +247,13 @@ static void close_stretches(void *state)
 	free(all);
 }
 
-void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine)
+void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine,
+			const struct resolver *resolver)
 {
 	*follower = (struct call_follower){
 		.base = { open_stretches, follow_segment, close_stretches },
 		.machine = machine,
+		.resolver = resolver,
 	};
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/callstack/callstack.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"
 
@@ -19,8 +20,10 @@
 #define PART      5 /* a part of the function before it */
 #define NOTES     (1 << 20)
 
-/* A function has 0x1000 bytes; the last one is a PLT stub. */
+/* A function has 0x1000 bytes; the last one is a PLT stub. Each is in a file of its own. */
 static struct symbol symbols[FUNCTIONS];
+static struct dso_store store = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct dso files[FUNCTIONS];
 static struct branch_event program[EVENTS], events[EVENTS];
 static struct known_branch known[EVENTS];
 static struct slice_log one_by_one, joined;
@@ -154,6 +157,32 @@ static struct resolved_branch named(const struct branch_event *event, size_t ind
 	return (struct resolved_branch){ event, &known[index].locations };
 }
 
+static bool has_file(const struct call_stretch *stretch, const struct dso *file)
+{
+	for (size_t i = 0; i < stretch->file_count; i++)
+		if (stretch->files[i] == file)
+			return true;
+	return false;
+}
+
+/* The reader notes these files, as it does not look at the branches. */
+static void check_files(const struct call_stretch *stretch, size_t begin)
+{
+	bool met[FUNCTIONS] = { false };
+	size_t count = 0;
+
+	for (size_t i = begin; i < begin + stretch->count; i++) {
+		const struct location_pair *locations = &known[i].locations;
+
+		ck_assert(has_file(stretch, locations->from.symbol->dso));
+		ck_assert(has_file(stretch, locations->to.symbol->dso));
+		met[locations->from.symbol - symbols] = met[locations->to.symbol - symbols] = true;
+	}
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		count += met[i];
+	ck_assert_uint_eq(stretch->file_count, count);
+}
+
 /* Feed a segment's events; those followed ahead together. */
 static void feed_segment(struct callstack *stack, struct frame_notes *frames, size_t begin,
 			 size_t end)
@@ -167,6 +196,7 @@ static void feed_segment(struct callstack *stack, struct frame_notes *frames, si
 		if (stretch)
 			call_stretch_restore(stretch);
 		if (stretch && callstack_join(stack, stretch)) {
+			check_files(stretch, at);
 			joined_branches += stretch->count;
 			at += stretch->count - 1;
 			continue;
@@ -196,7 +226,7 @@ static void convert(struct slice_log *log, struct frame_notes *frames, struct na
 	machine = callstack_precise_open(&options);
 	machine->resolution = seed % 5 ? 20 : 0;
 	stack = callstack_open(machine, NULL);
-	call_follower_init(&follower, machine);
+	call_follower_init(&follower, machine, NULL);
 	state = follower.base.open(&follower.base);
 	memcpy(events, program, sizeof(events));
 	for (size_t at = 0, end; at < EVENTS; at = end) {
@@ -218,7 +248,9 @@ static void make_functions(struct name_table *names)
 	for (size_t i = 0; i < FUNCTIONS; i++) {
 		char text[2] = { (char)('a' + i), 0 };
 
+		files[i].store = &store;
 		symbols[i] = (struct symbol){ .name = name_intern_text(names, text),
+					      .dso = &files[i],
 					      .start = entry_of((unsigned)i),
 					      .kind = i == FUNCTIONS - 1 ? SYMBOL_PLT
 									 : SYMBOL_FUNCTION };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of addresses by a recording's contents. */
+#include <elf.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "decoder/perf_data/perf_file.h"
 #include "src/resolve/resolve.h"
 #include "tests/support/perf_data.h"
+#include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"
 
 #define BPF UINT64_C(0xffffffffc0100000)
@@ -275,6 +277,83 @@ START_TEST(events_without_a_known_branch_are_looked_up)
 }
 END_TEST
 
+/* ---- Names found by jobs ------------------------------------------------- */
+
+#define MAPPED   UINT64_C(0x7f0000001000)
+#define UNTITLED (MAPPED + 0x80) /* code without a symbol, after the two functions */
+
+/* Map a file with two functions of 32 bytes. Returns its path, which the caller unlinks. */
+static const char *map_functions(void)
+{
+	static const uint8_t code[0x100];
+	static const struct tiny_symbol symbols[] = {
+		{ "one", 0x1000, 32, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+		{ "two", 0x1020, 32, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+	};
+	static char path[] = "/tmp/resolve-XXXXXX";
+	struct tiny_elf elf = { 0x1000, code, sizeof(code), symbols, COUNT_OF(symbols), 0, 0 };
+	struct perf_data_mmap map = { .pid = 5,
+				      .tid = 5,
+				      .address = MAPPED,
+				      .length = 0x1000,
+				      .file_offset = TINY_ELF_CODE_OFFSET,
+				      .path = path };
+
+	close(mkstemp(path));
+	tiny_elf_write(&elf, path);
+	at(1, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "prog");
+	perf_data_add_mmap(&data, PERF_RECORD_MISC_USER, &map);
+	return path;
+}
+
+START_TEST(a_job_names_branches_between_functions_and_the_reader_notes_their_file)
+{
+	const char *path = map_functions();
+	const struct address_space *space;
+	const struct location_pair *places;
+	struct branch_event event;
+	struct known_branch *others[3];
+
+	register_symbol(100, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_one" });
+	open_built();
+	unlink(path);
+	space = timeline->threads.threads[0]->process->epochs[0].space;
+	known = known_branches_open();
+	event = event_of(MAPPED + 4, MAPPED + 0x20);
+	event.space = space;
+	event.known = known_branches_find(known, space, event.from, event.to);
+	places = resolver_find_ahead(&resolver, event.known);
+	ck_assert_ptr_eq(places, &event.known->locations);
+	ck_assert_str_eq(places->from.symbol->name->text, "one");
+	ck_assert_uint_eq(places->from.offset, 4);
+	ck_assert_str_eq(places->to.symbol->name->text, "two");
+	ck_assert_uint_eq(places->to.offset, 0);
+	ck_assert_uint_eq(places->call, location_pair_of(&places->from, &places->to, NULL).call);
+	ck_assert(!dso_info(places->to.symbol->dso).used);
+	ck_assert_ptr_null(resolver_get_known(&resolver, &event));
+	ck_assert_ptr_eq(resolver_find_event(&resolver, &event), places);
+	ck_assert_ptr_eq(resolver_get_known(&resolver, &event), places);
+	ck_assert(dso_info(places->to.symbol->dso).used);
+
+	/* Names that depend on time, no function, no file: found by the reader only. */
+	others[0] = known_branches_find(known, space, MAPPED + 4, BPF);
+	others[1] = known_branches_find(known, space, UNTITLED, MAPPED);
+	others[2] = known_branches_find(known, NULL, MAPPED + 4, MAPPED + 0x20);
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		for (int again = 0; again < 2; again++)
+			ck_assert_ptr_null(resolver_find_ahead(&resolver, others[i]));
+		ck_assert(!known_branch_is_named(others[i]));
+	}
+	event.known = others[1];
+	event.from = UNTITLED;
+	event.to = MAPPED;
+	ck_assert_ptr_eq(resolver_find_event(&resolver, &event), &others[1]->locations);
+	ck_assert_ptr_nonnull(resolver_get_known(&resolver, &event));
+	known_branches_close(known);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("resolve");
@@ -291,6 +370,7 @@ int main(void)
 	tcase_add_test(all, names_stay_with_the_branch_of_an_event);
 	tcase_add_test(all, names_that_depend_on_time_do_not_stay);
 	tcase_add_test(all, events_without_a_known_branch_are_looked_up);
+	tcase_add_test(all, a_job_names_branches_between_functions_and_the_reader_notes_their_file);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
