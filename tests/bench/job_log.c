@@ -103,6 +103,8 @@ void __real_workers_offer(struct workers *workers, struct worker_job *job);
 void __wrap_workers_offer(struct workers *workers, struct worker_job *job);
 bool __real_workers_ready(struct workers *workers, struct worker_job *job);
 bool __wrap_workers_ready(struct workers *workers, struct worker_job *job);
+bool __real_workers_idle(struct workers *workers);
+bool __wrap_workers_idle(struct workers *workers);
 void __real_workers_run(struct workers *workers, workers_stage *stage, void *context);
 void __wrap_workers_run(struct workers *workers, workers_stage *stage, void *context);
 
@@ -123,6 +125,13 @@ bool __wrap_workers_ready(struct workers *workers, struct worker_job *job)
 	if (out)
 		log_event(EVENT_NEEDS, job);
 	return __real_workers_ready(workers, job);
+}
+
+/* As with more CPUs: slices are passed to other threads, and their sorting is no part of the stage.
+ */
+bool __wrap_workers_idle(struct workers *workers)
+{
+	return out || __real_workers_idle(workers);
 }
 
 static workers_stage *logged_stage;

@@ -90,10 +90,10 @@ def simulate(threads, decode, stage, beside, unpack):
 decode, stage, beside, unpack = read_log(sys.argv[1])
 sums = [sum(decode), sum(stage), *beside, sum(unpack)]
 whole = sum(sums)
-percent = [round(100 * cost / whole) for cost in sums]
-print(f"{len(decode)} segments, {whole / 1e9:.3f} s of CPU: decoding {percent[0]} %, in order "
-      f"{percent[1]} % (merging, names, stacks), {percent[2]} % (sorting), {percent[3]} % (encoding) "
-      f"and {percent[4]} % (writing); {percent[5]} % unpacking debug information")
+names = ["decoding", "in order (merging, names, stacks)", "sorting", "encoding", "writing",
+         "unpacking debug information"]
+print(f"{len(decode)} segments, {whole / 1e9:.3f} s of CPU: "
+      + ", ".join(f"{name} {cost / 1e6:.1f} ms ({100 * cost / whole:.0f} %)" for name, cost in zip(names, sums)))
 for threads in (1, 2, 4, 8, 16, 64):
     time = simulate(threads, decode, stage, beside, unpack)
     print(f"{threads} threads: {time / 1e9:.3f} s, {whole / time:.2f} times as fast as one")
