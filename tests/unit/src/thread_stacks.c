@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "decoder/cpu_event.h"
 #include "decoder/perf_data/perf_file.h"
+#include "src/callstack/call_stretch.h"
 #include "src/callstack/callstack.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/resolve/resolve.h"
@@ -531,6 +532,33 @@ START_TEST(what_ran_before_a_threads_first_branch_is_counted)
 }
 END_TEST
 
+/* Nothing else looks at the branches of a stretch that fits. */
+START_TEST(the_files_of_a_stretch_that_fits_are_noted)
+{
+	struct dso *dso;
+	struct call_stretch stretch = { .count = 1, .time = BASE + 20, .last_time = BASE + 20 };
+	struct branch_event event = {
+		.time = BASE + 20,
+		.kind = BRANCH_FOLLOWED,
+		.thread = timeline_borrow_thread(timeline, 5, BASE),
+		.space = timeline_borrow_thread(timeline, 5, BASE)->process->epochs[0].space,
+		.followed = &stretch,
+	};
+
+	open_stacks();
+	dso = dso_store_borrow(store, "/other", NULL, 0);
+	stretch.events = &event;
+	stretch.kind = BRANCH_JUMP;
+	stretch.files[stretch.file_count++] = dso;
+	stretch.function = _i ? &symbols[2] : &symbols[0];
+	feed_call(BASE, 0x1010, 0x3000);
+	ck_assert(!dso_info(dso).used);
+	ck_assert_uint_eq(thread_stacks_feed(&stacks, &event, 1), 1);
+	ck_assert_int_eq(dso_info(dso).used, _i);
+	close_stacks();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_stacks");
@@ -547,6 +575,7 @@ int main(void)
 		all, slices_of_a_thread_are_kept_unless_its_trace_begins_where_it_was_created, 0,
 		4);
 	tcase_add_test(all, what_ran_before_a_threads_first_branch_is_counted);
+	tcase_add_loop_test(all, the_files_of_a_stretch_that_fits_are_noted, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
