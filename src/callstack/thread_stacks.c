@@ -369,6 +369,7 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
 	struct resolved_branch branches[BATCH_MOST], enum branch_kind last_kind)
 {
+	const struct resolver *resolver = stacks->resolver;
 	const struct thread *thread = events->thread;
 	const struct address_space *space = state_of(stacks, thread)->space;
 	size_t most = MIN(count, BATCH_MOST), found;
@@ -387,7 +388,7 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 			branches[found].locations = NULL;
 			continue;
 		}
-		branches[found].locations = resolver_get_known(stacks->resolver, event);
+		branches[found].locations = resolver_get_known(resolver, event);
 		if (!branches[found].locations)
 			break;
 	}
