@@ -44,10 +44,10 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 }
 
 /*
- * Minimum threads for following calls in jobs, which takes a sixth more instructions. With fewer
+ * Minimum threads for following calls in jobs, which takes a quarter more CPU time. With fewer
  * threads, the ordered stage is not the bottleneck (tests/bench/README.md).
  */
-#define FOLLOWING_THREADS 5
+#define FOLLOWING_THREADS 6
 
 bool decode_threads_follow(const struct workers *workers)
 {
