@@ -252,6 +252,9 @@ static void put_with_args(struct ftf_writer *writer, const struct ftf_templated 
 	low->at = at + whole;
 }
 
+/* Words of a template's arguments, usually. */
+#define USUAL_WORDS 2
+
 /* Only data depend on the kind of a record: branches would be unpredictable. */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, const struct ftf_own_args *own,
@@ -291,10 +294,13 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			ftf_low_flush(low);
 			at = low->at;
 		}
-		/* A copy of constant size is fast; the buffer has room for it. */
-		memcpy(at, from->words, sizeof(from->words));
-		at[0] = (at[0] | reference << THREAD_SHIFT) + whole * WHOLE;
+		at[0] = (from->words[0] | reference << THREAD_SHIFT) + whole * WHOLE;
 		at[1] = record->time;
+		/* Copies of constant size are fast; the buffer has room for them. */
+		memcpy(at + 2, from->words + 2, USUAL_WORDS * sizeof(*at));
+		if (from->count > 2 + USUAL_WORDS)
+			memcpy(at + 2 + USUAL_WORDS, from->words + 2 + USUAL_WORDS,
+			       (FTF_TEMPLATE_WORDS - 2 - USUAL_WORDS) * sizeof(*at));
 		at[from->count] = record->end; /* the next record overwrites it if not whole */
 		at += from->count + whole;
 	}

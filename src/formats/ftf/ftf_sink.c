@@ -20,12 +20,15 @@
 
 /* An encoded begin, and the key of its slices. */
 struct slice_template {
+	struct ftf_template encoded; /* first; of a slot not empty */
 	const struct symbol *symbol; /* NULL: the slot is free */
 	uint64_t ip;
 	const struct symbol *caller; /* see struct slice_detail; may be NULL */
 	uint64_t caller_offset;
 	unsigned flags; /* enum slice_flags */
-	struct ftf_template encoded;
+	/* Waiting records may use the slot, so its next template is among `made` until then. */
+	uint32_t made;               /* of a slot: 1 + index of the last such template; 0: none */
+	struct slice_template *slot; /* of such a template */
 };
 
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
@@ -47,9 +50,11 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ALLOC_CHECKED(ftf_open_destination(&to, &writer, NULL));
-	/* Each waiting event can get an end that is an event. */
-	ftf->waiting = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
+	/* Each waiting begin can get an end that is a record. */
+	ftf->waiting = ftf->next = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
 	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
+	ftf->odd = alloc_zeroed(WAITING, sizeof(*ftf->odd));
+	ftf->made = alloc_zeroed(WAITING, sizeof(*ftf->made));
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
@@ -92,6 +97,8 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	ftf_fit_release(&ftf->fit);
 	free(ftf->waiting);
 	free(ftf->details);
+	free(ftf->odd);
+	free(ftf->made);
 	free(ftf->held);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
@@ -204,12 +211,12 @@ static inline struct ftf_arg *add_cost(const struct ftf_sink *ftf, struct slice_
  * called once for each begin and end. Returns the next argument.
  */
 static inline struct ftf_arg *add_own_args(struct ftf_sink *ftf,
-					   const struct waiting_event *waiting,
+					   const struct ftf_templated *waiting,
 					   const struct slice_detail *detail, struct ftf_arg *args)
 {
 	const bool full = ftf->level == OPTION_ARGS_FULL;
 
-	if (waiting->event.kind != SLICE_END) {
+	if (waiting->from) {
 		if (full && waiting->end)
 			return add_cost(ftf, (struct slice_cost){ detail->insns, detail->cycles },
 					args);
@@ -249,16 +256,16 @@ static bool add_common_args(struct ftf_sink *ftf, const struct slice_template *m
 }
 
 /* Returns the slot of a slice's template.  Code without a symbol has one symbol and many ips. */
-static inline struct slice_template *slot_of(const struct ftf_sink *ftf,
+static inline struct slice_template *slot_of(const struct direct_cache *templates,
 					     const struct slice_event *begin,
 					     const struct slice_detail *detail)
 {
-	struct slice_template *slots = ftf->templates.slots;
+	struct slice_template *slots = templates->slots;
 	uint64_t key = (uintptr_t)begin->symbol + begin->ip;
 
 	if (detail)
 		key ^= ((uintptr_t)detail->caller + detail->caller_offset) << 16;
-	return &slots[direct_cache_index(&ftf->templates, key)];
+	return &slots[direct_cache_index(templates, key)];
 }
 
 static inline bool is_template_of(const struct slice_template *slot,
@@ -271,12 +278,45 @@ static inline bool is_template_of(const struct slice_template *slot,
 		(slot->caller == detail->caller && slot->caller_offset == detail->caller_offset));
 }
 
-static void write_end(struct ftf_sink *ftf, const struct waiting_event *waiting,
+/* Returns a template that is not in its slot, for the waiting begin of this index. */
+static __attribute__((noinline)) struct slice_template *make_template(
+	struct ftf_sink *ftf, struct slice_template *slot, const struct slice_event *begin,
+	const struct slice_detail *detail, uint32_t index)
+{
+	struct slice_template *made = slot->made ? &ftf->made[slot->made - 1] : NULL;
+
+	ftf->odd[ftf->odd_count++] = index;
+	if (made && is_template_of(made, begin, detail))
+		return made;
+	made = &ftf->made[ftf->made_count++];
+	*made = (struct slice_template){
+		.symbol = begin->symbol, .ip = begin->ip, .flags = begin->flags, .slot = slot
+	};
+	if (detail) {
+		made->caller = detail->caller;
+		made->caller_offset = detail->caller_offset;
+	}
+	slot->made = ftf->made_count;
+	return made;
+}
+
+/* The records are written: put the templates into their slots. */
+static void keep_templates(struct ftf_sink *ftf)
+{
+	for (const struct slice_template *made = ftf->made; ftf->made_count; made++) {
+		*made->slot = *made;
+		if (!made->encoded.count)
+			made->slot->symbol = NULL;
+		ftf->made_count--;
+	}
+}
+
+static void write_end(struct ftf_sink *ftf, const struct ftf_templated *waiting,
 		      const struct slice_detail *detail)
 {
 	struct ftf_arg args[SLICE_ARG_KEYS];
 	struct ftf_event event = { .thread = ftf_thread_of(ftf->track),
-				   .time = waiting->event.time,
+				   .time = waiting->time,
 				   .args = args };
 
 	event.arg_count = (size_t)(add_own_args(ftf, waiting, detail, args) - args);
@@ -294,35 +334,29 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 	ftf_instant(ftf->writer, &event);
 }
 
-/* Write a begin or a whole slice without a template, and fill its slot. */
-static void write_begin(struct ftf_sink *ftf, const struct waiting_event *waiting,
+/* Write a begin or a whole slice as an event, and fill its template. */
+static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waiting,
 			const struct slice_detail *detail)
 {
-	const struct slice_event *begin = &waiting->event;
-	struct slice_template *made = slot_of(ftf, begin, detail);
-	struct ftf_event event = { .time = begin->time };
+	/* It is in a slot or in `made`. */
+	struct slice_template *made = (struct slice_template *)(uintptr_t)waiting->from;
+	struct ftf_template unused; /* of a thread without a reference, it can be empty */
+	struct ftf_event event = { .time = waiting->time };
 	struct ftf_arg args[SLICE_ARG_KEYS];
 	size_t own;
 	bool once;
 
-	*made = (struct slice_template){ .symbol = begin->symbol,
-					 .ip = begin->ip,
-					 .flags = begin->flags };
-	if (detail) {
-		made->caller = detail->caller;
-		made->caller_offset = detail->caller_offset;
-	}
-	ftf->slices++;
 	announce(ftf, ftf->track);
 	event.thread = ftf_thread_of(ftf->track);
-	event.name = ftf_sink_name(ftf, begin->symbol->name);
-	event.category = ftf_sink_name(ftf, slice_category(begin->symbol));
+	event.name = ftf_sink_name(ftf, made->symbol->name);
+	event.category = ftf_sink_name(ftf, slice_category(made->symbol));
 	event.args = args;
 	once = add_common_args(ftf, made, &event, args);
 	own = event.arg_count;
 	event.arg_count = (size_t)(add_own_args(ftf, waiting, detail, args + own) - args);
 	own = event.arg_count - own;
-	ftf_make_template(ftf->writer, &event, waiting->end, own, &made->encoded);
+	ftf_make_template(ftf->writer, &event, waiting->end, own,
+			  made->encoded.count ? &unused : &made->encoded);
 	if (once)
 		made->encoded.count = 0;
 }
@@ -337,146 +371,182 @@ static void write_begin(struct ftf_sink *ftf, const struct waiting_event *waitin
  * folded ones also have two, because the end has their number.
  */
 
-/* Returns the detail of a waiting event, borrowed; may be NULL. */
-static inline const struct slice_detail *detail_of(const struct ftf_sink *ftf,
-						   const struct waiting_event *waiting)
+/* Returns the detail of a waiting record, borrowed; may be NULL. */
+static inline const struct slice_detail *detail_of(const struct ftf_sink *ftf, size_t index)
 {
-	return waiting->event.detail ? &ftf->details[waiting - ftf->waiting] : NULL;
+	return ftf->has_details ? &ftf->details[index] : NULL;
 }
 
-/*
- * Write leading waiting events with templates. `has_details` (a constant): some have details.
- * Returns the next event.
- */
-static inline __attribute__((always_inline)) const struct waiting_event *write_templates(
-	struct ftf_sink *ftf, const struct waiting_event *waiting,
-	const struct waiting_event *limit, bool has_details)
+/* Write the waiting records [at, end) with their own arguments. Returns the next index. */
+static size_t write_with_args(struct ftf_sink *ftf, size_t at, size_t end)
 {
 	const struct ftf_thread thread = ftf_thread_of(ftf->track);
-	struct ftf_templated records[RECORDS];
+	const struct ftf_templated *records = &ftf->waiting[at];
 	struct ftf_own_args own[RECORDS];
 	struct ftf_arg args[RECORDS * OWN_ARGS], *next = args;
-	size_t count = 0;
+	size_t count = MIN(end - at, RECORDS);
 
-	if (!ftf->track->announced || !ftf_write_templates(ftf->writer, thread, NULL, NULL, 0))
-		return waiting;
-	for (; waiting < limit && count < RECORDS; waiting++) {
-		const struct slice_event *event = &waiting->event;
-		const struct slice_detail *detail = has_details ? detail_of(ftf, waiting) : NULL;
-		struct ftf_templated *record = &records[count];
-
-		*record = (struct ftf_templated){ .time = event->time, .end = waiting->end };
-		if (event->kind == SLICE_BEGIN) {
-			const struct slice_template *slot = slot_of(ftf, event, detail);
-
-			if (!is_template_of(slot, event, detail) || !slot->encoded.count)
-				break;
-			record->from = &slot->encoded;
-			ftf->slices++;
-		}
-		if (has_details) {
-			own[count].args = next;
-			if (detail)
-				next = add_own_args(ftf, waiting, detail, next);
-			own[count].count = (size_t)(next - own[count].args);
-		}
-		count++;
+	for (size_t i = 0; i < count; i++) {
+		own[i].args = next;
+		next = add_own_args(ftf, &records[i], &ftf->details[at + i], next);
+		own[i].count = (size_t)(next - own[i].args);
 	}
-	ftf_write_templates(ftf->writer, thread, records, has_details ? own : NULL, count);
-	return waiting;
+	ftf_write_templates(ftf->writer, thread, records, own, count);
+	return at + count;
 }
 
-/* Write all waiting events. Slices without an end so far have two records. */
+/* Write some of the waiting records [at, end), with templates if possible. Returns the next. */
+static size_t write_some(struct ftf_sink *ftf, size_t at, size_t end)
+{
+	const struct ftf_templated *waiting = &ftf->waiting[at];
+	const struct ftf_thread thread = ftf_thread_of(ftf->track);
+
+	if (at < end && ftf->track->announced &&
+	    ftf_write_templates(ftf->writer, thread, waiting, NULL,
+				ftf->has_details ? 0 : end - at))
+		return ftf->has_details ? write_with_args(ftf, at, end) : end;
+	if (waiting->from)
+		write_begin(ftf, waiting, detail_of(ftf, at));
+	else
+		write_end(ftf, waiting, detail_of(ftf, at));
+	return at + 1;
+}
+
+/* Returns the open slice around a waiting begin without an end; may be NULL. */
+static inline struct ftf_templated *outer_of(const struct ftf_templated *begin)
+{
+	return (struct ftf_templated *)(uintptr_t)begin->end;
+}
+
+/* Write all waiting records. Slices without an end so far have two records. */
 static void write_waiting(struct ftf_sink *ftf)
 {
-	const struct waiting_event *waiting = ftf->waiting, *limit = waiting + ftf->waiting_count;
+	size_t count = (size_t)(ftf->next - ftf->waiting), odd = 0;
 
 	while (ftf->open) {
-		uint64_t *end = &ftf->waiting[ftf->open - 1].end;
+		struct ftf_templated *begin = ftf->open;
 
-		ftf->open = (uint32_t)*end;
-		*end = 0;
+		ftf->open = outer_of(begin);
+		begin->end = 0;
 	}
-	while (waiting < limit) {
-		const struct waiting_event *first = waiting;
-
-		waiting = ftf->has_details ? write_templates(ftf, waiting, limit, true)
-					   : write_templates(ftf, waiting, limit, false);
-		if (waiting != first)
-			continue;
-		if (waiting->event.kind == SLICE_BEGIN)
-			write_begin(ftf, waiting, detail_of(ftf, waiting));
-		else
-			write_end(ftf, waiting, detail_of(ftf, waiting));
-		waiting++;
+	for (size_t at = 0, end; at < count; at = write_some(ftf, at, end)) {
+		end = odd < ftf->odd_count ? ftf->odd[odd] : count;
+		if (at == end) {
+			end += ftf->waiting[at].from->count > 0;
+			odd++;
+		}
 	}
-	ftf->waiting_count = 0;
+	keep_templates(ftf);
+	ftf->next = ftf->waiting;
+	ftf->odd_count = 0;
 	ftf->has_details = false;
 	ftf->most_waiting = output_room(ftf->fit.output) >> ROOM_SHIFT ? WAITING : 1;
 }
 
-/* Let the event wait, or make it the end of a waiting slice. */
-static inline void add_waiting(struct ftf_sink *ftf, const struct slice_event *event,
-			       const struct slice_detail *detail)
+/* From now on, waiting records have details. */
+static void use_details(struct ftf_sink *ftf)
+{
+	if (!ftf->has_details)
+		memset(ftf->details, 0, (size_t)(ftf->next - ftf->waiting) * sizeof(*ftf->details));
+	ftf->has_details = true;
+}
+
+static inline void end_costs(struct slice_detail *begin, const struct slice_detail *end)
+{
+	struct slice_cost cost =
+		slice_cost_between((struct slice_cost){ begin->insns, begin->cycles }, end);
+
+	begin->insns = cost.insns;
+	begin->cycles = cost.cycles;
+}
+
+/*
+ * Let events of the batch from `event` wait, or make them the ends of waiting slices: up to an
+ * event that is neither begin nor end, or after a begin found late, or until too many wait.
+ * `has_details`: a constant. Returns the next event.
+ */
+static inline __attribute__((always_inline)) const struct slice_event *add_waiting(
+	struct ftf_sink *ftf, const struct slice_batch *batch, const struct slice_event *event,
+	bool has_details)
 {
 	static const struct slice_detail unknown;
-	struct waiting_event *made;
+	const struct slice_event *limit = batch->events + batch->count;
+	const struct direct_cache templates = ftf->templates;
+	struct ftf_templated *next = ftf->next, *open = ftf->open;
+	const struct ftf_templated *first = next, *full = ftf->waiting + ftf->most_waiting;
+	uint64_t last_begin = ftf->last_begin, ends = 0;
 
-	if (event->kind == SLICE_END && ftf->open) {
-		struct waiting_event *begin = &ftf->waiting[ftf->open - 1];
-		struct slice_detail *from = &ftf->details[ftf->open - 1];
-		struct slice_cost cost;
+	for (; event < limit; event++) {
+		const struct slice_detail *detail = NULL;
 
-		ftf->open = (uint32_t)begin->end;
-		begin->end = 0;
-		if (event->time > ftf->last_begin && !(detail && detail->folded)) {
-			begin->end = event->time;
-			if (begin->event.detail) {
-				cost = slice_cost_between(
-					(struct slice_cost){ from->insns, from->cycles }, detail);
-				from->insns = cost.insns;
-				from->cycles = cost.cycles;
+		if (has_details)
+			detail = slice_batch_detail(batch, event);
+		if (has_details && !detail)
+			detail = &unknown;
+		if (event->kind == SLICE_BEGIN && next < full) {
+			struct slice_template *slot = slot_of(&templates, event, detail);
+
+			if (!is_template_of(slot, event, detail))
+				slot = make_template(ftf, slot, event, detail,
+						     (uint32_t)(next - ftf->waiting));
+			*next = (struct ftf_templated){ &slot->encoded, event->time,
+							(uintptr_t)open };
+			open = next;
+			last_begin = event->time;
+			if (event->order == SLICE_ORDER_DEFERRED)
+				limit = event + 1;
+		} else if (event->kind == SLICE_END && (open || next < full)) {
+			struct ftf_templated *begin = open;
+
+			open = begin ? outer_of(begin) : NULL;
+			if (begin && event->time > last_begin && !(has_details && detail->folded)) {
+				begin->end = event->time;
+				if (has_details)
+					end_costs(&ftf->details[begin - ftf->waiting], detail);
+				continue;
 			}
-			return;
+			if (begin)
+				begin->end = 0;
+			*next = (struct ftf_templated){ .time = event->time };
+			ends++;
+		} else {
+			break;
 		}
+		if (has_details)
+			ftf->details[next - ftf->waiting] = *detail;
+		next++;
 	}
-	if (!detail && ftf->level == OPTION_ARGS_FULL)
-		detail = &unknown;
-	made = &ftf->waiting[ftf->waiting_count++];
-	made->event = *event;
-	made->event.detail = detail != NULL;
-	made->end = 0;
-	if (detail) {
-		ftf->details[made - ftf->waiting] = *detail;
-		ftf->has_details = true;
-	}
-	if (event->kind == SLICE_BEGIN) {
-		ftf->last_begin = event->time;
-		made->end = ftf->open;
-		ftf->open = ftf->waiting_count;
-	}
+	ftf->slices += (uint64_t)(next - first) - ends;
+	ftf->next = next;
+	ftf->open = open;
+	ftf->last_begin = last_begin;
+	return event;
 }
 
 static void add_batch(struct ftf_sink *ftf, struct track *track, const struct slice_batch *batch)
 {
 	const struct slice_event *event = batch->events, *limit = event + batch->count;
+	const bool has_details = batch->details || ftf->level == OPTION_ARGS_FULL;
 
 	if (track != ftf->track)
 		write_waiting(ftf);
 	ftf->track = track;
-	for (; event < limit; event++) {
-		if (event->kind >= SLICE_INSTANT || (ftf->waiting_count >= ftf->most_waiting &&
-						     !(event->kind == SLICE_END && ftf->open)))
+	while (event < limit) {
+		if (has_details)
+			use_details(ftf);
+		event = ftf->has_details ? add_waiting(ftf, batch, event, true)
+					 : add_waiting(ftf, batch, event, false);
+		/* The end of a late slice is already written, or follows as a record. */
+		if (event < limit ||
+		    (event[-1].kind == SLICE_BEGIN && event[-1].order == SLICE_ORDER_DEFERRED))
 			write_waiting(ftf);
+		if (event == limit || event->kind < SLICE_INSTANT)
+			continue;
 		if (event->kind == SLICE_INSTANT) /* its text is borrowed for the call only */
 			write_instant(ftf, track, event);
-		else if (event->kind == SLICE_LATE)
-			write_part(ftf, track);
 		else
-			add_waiting(ftf, event, slice_batch_detail(batch, event));
-		/* Its end is already written, or follows as a record. */
-		if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_DEFERRED)
-			write_waiting(ftf);
+			write_part(ftf, track);
+		event++;
 	}
 }
 

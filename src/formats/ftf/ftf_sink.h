@@ -42,22 +42,21 @@ struct ftf_sink {
 		struct slice_detail detail;
 	} * held; /* owned; by index of the track */
 	size_t held_room;
-	/* Unwritten events, all of one track. */
-	struct waiting_event {
-		struct slice_event event;
-		uint64_t end;         /* of a begin: end of a whole slice; 0: the end is an event */
-	} * waiting;                  /* owned */
-	struct slice_detail *details; /* owned; by the same index; costs of a whole slice */
-	bool has_details;             /* an event has one */
-	struct track *track;          /* borrowed; NULL: set by the first event */
-	uint32_t waiting_count;
-	uint32_t most_waiting; /* at this number, only ends of waiting slices are added */
+	/* Unwritten records, all of one track. */
+	struct ftf_templated *waiting, *next; /* owned; `next`: the end of them */
 	/*
-	 * 1 + index of the innermost waiting begin without an end, whose `end` links to the next
-	 * one; or 0.
+	 * The innermost waiting begin without an end, whose field `end` is the address of the next
+	 * one; or NULL.
 	 */
-	uint32_t open;
-	uint64_t last_begin; /* ns: of a waiting event */
+	struct ftf_templated *open;
+	struct slice_detail *details; /* owned; by the same index; costs of a whole slice */
+	bool has_details;             /* `details` are in use */
+	struct slice_template *made;  /* owned: templates that waiting records add */
+	uint32_t *odd;                /* owned: indexes of the begins with these templates */
+	struct track *track;          /* borrowed; NULL: set by the first event */
+	uint32_t odd_count, made_count;
+	uint32_t most_waiting; /* at this number, only ends of waiting slices are added */
+	uint64_t last_begin;   /* ns: of a waiting record */
 };
 
 /* Start a trace in `output`. Borrows it and `names` until ftf_sink_release(). */

@@ -298,6 +298,41 @@ START_TEST(each_slice_of_a_symbol_has_its_own_address)
 }
 END_TEST
 
+/* FTF has references for 255 threads; records of a thread without one contain its ids. */
+START_TEST(slices_of_more_threads_than_references_keep_their_names)
+{
+	enum { THREADS = 300, SLICES = 6 };
+	struct track *tracks = calloc(THREADS, sizeof(*tracks));
+	struct trace_reader reader;
+	struct trace_record record;
+	struct error err = { 0 };
+	unsigned read = 0;
+
+	start(OPTION_ARGS_LINE);
+	for (unsigned i = 0; i < THREADS; i++) {
+		tracks[i] = (struct track){ .pid = 1, .tid = (int32_t)i + 2, .index = i };
+		for (unsigned k = 0; k < SLICES; k++) {
+			feed_begin(&sink, &tracks[i], 10 * k, k % 2 ? &inner : &outer, 0x1000, 0);
+			feed_end(&sink, &tracks[i], 10 * k + 5);
+		}
+	}
+	read_back(&reader);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		ck_assert_int_eq(memcmp(record.name.at, read % 2 ? "inner" : "outer", 5), 0);
+		ck_assert_uint_eq(record.thread.tid, 2 + read / SLICES);
+		ck_assert_uint_eq(record.arg_count, 1);
+		read++;
+	}
+	trace_reader_close(&reader);
+	ck_assert_str_eq(err.text, "");
+	ck_assert_uint_eq(read, THREADS * SLICES);
+	free(tracks);
+}
+END_TEST
+
 /* Too many words to be kept. */
 static void lengthen(struct slice_event *edge)
 {
@@ -393,6 +428,7 @@ int main(void)
 	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
 	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_after_it);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
+	tcase_add_test(all, slices_of_more_threads_than_references_keep_their_names);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
