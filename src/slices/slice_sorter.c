@@ -592,7 +592,8 @@ static void sorter_events(const struct slice_sink *sink, void *track_,
 
 	(void)sink;
 	while (event < end) {
-		if (plain && track->count < track->full && event->time >= track->latest)
+		if (plain && track->count < track->full && event->time >= track->latest &&
+		    event->time >= track->plain_from)
 			event += add_plain(track, batch, (size_t)(end - event));
 		else
 			add_event(track, batch, event++);
