@@ -133,21 +133,21 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 static size_t count_valid(struct sorter_track *track, const struct slice_event *records,
 			  size_t count)
 {
-	uint64_t depth = track->depth, most = track->sorter->depth;
+	/* An instant needs a level around it: left to emit_checked(). */
+	static const int64_t change[] = {
+		[SLICE_BEGIN] = 1, [SLICE_END] = -1, [SLICE_INSTANT] = INT64_MIN
+	};
+	uint64_t depth = track->depth, most = track->sorter->depth, next = depth;
 	size_t valid = 0;
 
-	if (track->parted)
-		most = track->deepest;
-
-	if (records->time < track->last_time)
+	/* An end without a slice wraps around. */
+	most = MIN(track->parted ? track->deepest : most, INT64_MAX);
+	if (records->time < track->last_time || depth > most)
 		return 0;
-	for (; valid < count; valid++) {
-		/* Open slices around the event; wraps around for an end without a slice. */
-		uint64_t outside = depth - (records[valid].kind == SLICE_END);
-
-		if (outside >= most)
+	for (; valid < count; valid++, depth = next) {
+		next = depth + (uint64_t)change[records[valid].kind];
+		if (next > most)
 			break;
-		depth = outside + (records[valid].kind == SLICE_BEGIN);
 	}
 	if (valid)
 		track->last_time = records[valid - 1].time;
@@ -567,13 +567,37 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 }
 
 /*
+ * If the last `count` events of a plain batch complete a part, emit it without a copy of them.
+ * Returns the number of events emitted from the batch.
+ */
+static size_t emit_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)
+{
+	const struct slice_event *events = batch->events + batch->count - count;
+	size_t missing = track->full - track->count;
+
+	if (!track->parted || track->waits || track->run_count != 1 || count <= missing ||
+	    track->full - track->held < track->sorter->part || batch->details ||
+	    events->time <= track->hold)
+		return 0;
+	emit_part(track);
+	emit_sorted(track, events, missing);
+	track->full = 0;
+	return missing;
+}
+
+/*
  * Of the last `count` events of a plain batch, add the first ones, which continue the last run.
  * Returns their number.
  */
 static size_t add_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
 	const struct slice_event *events = batch->events + batch->count - count;
+	size_t emitted = emit_plain(track, batch, count);
 
+	if (emitted) {
+		track->latest = events[emitted - 1].time;
+		return emitted;
+	}
 	count = MIN(count, track->full - track->count);
 	memcpy(records_of(track) + track->count, events, count * sizeof(*events));
 	if (batch->details)
