@@ -52,10 +52,12 @@ static void pass_waiting(const struct filter_track *track)
 	struct slice_filter *filter = track->filter;
 
 	if (filter->waiting)
-		filter->next->events(filter->next, track->next_track,
-				     &(struct slice_batch){ filter->events, filter->waiting,
-							    filter->details, false });
+		filter->next->events(
+			filter->next, track->next_track,
+			&(struct slice_batch){ filter->events, filter->waiting,
+					       filter->detailed ? filter->details : NULL, false });
 	filter->waiting = 0;
+	filter->detailed = false;
 }
 
 /* Pass on an event, at the latest with its batch. */
@@ -67,8 +69,10 @@ static void pass_event(const struct filter_track *track, const struct slice_even
 
 	filter->events[index] = *event;
 	filter->events[index].detail = detail ? index + 1 : 0;
-	if (detail)
+	if (detail) {
 		filter->details[index] = *detail;
+		filter->detailed = true;
+	}
 	if (filter->waiting == SLICE_FILTER_WAITING)
 		pass_waiting(track);
 }
@@ -279,7 +283,7 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 	track->roots += root;
 	track->slow += slow;
 	filter->counts.outside += outside;
-	if (keep || slow || verdict & VERDICT_START)
+	if (!track->visible && (keep || slow || verdict & VERDICT_START))
 		update(track, event->time);
 	frame = ARRAY_ADD(track->frames, track->count, track->room);
 	*frame = (struct filter_frame){
@@ -315,7 +319,7 @@ static void end_filtered(struct filter_track *track, const struct slice_event *e
 	track->keep -= frame->keep;
 	track->roots -= frame->root;
 	track->slow -= frame->slow;
-	if (frame->keep || frame->slow)
+	if ((frame->keep && !track->keep) || (frame->slow && !track->slow))
 		update(track, time);
 }
 
