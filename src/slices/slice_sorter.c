@@ -422,7 +422,11 @@ static int64_t count_open(const struct sorter_track *track)
 static void end_parts(struct sorter_track *track)
 {
 	uint64_t last_time = track->last_time;
+	/* Ends without a slice, of the outermost ones. */
+	size_t unmatched = (size_t)-count_open(track);
 
+	track->sorter->unmatched_ends += unmatched;
+	track->left_out -= MIN(unmatched, track->left_out);
 	track->ends = true;
 	track->last_time = 0;
 	pass_sorted(track, 0);
@@ -675,8 +679,7 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 static void warn(const struct slice_sorter *sorter)
 {
 	if (sorter->unmatched_ends)
-		diag_warn(sorter->diag, "unmatched-end",
-			  "%" PRIu64 " ends without an open slice were left out",
+		diag_warn(sorter->diag, "unmatched-end", "%" PRIu64 " ends belong to no slice",
 			  sorter->unmatched_ends);
 	if (sorter->late)
 		diag_warn(sorter->diag, "times-late",

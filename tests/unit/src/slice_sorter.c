@@ -168,6 +168,28 @@ START_TEST(slices_that_are_found_late_around_too_many_are_left_out)
 }
 END_TEST
 
+/* Of three ends that were written, the first is of `leaf`, the others of slices found late. */
+START_TEST(ends_of_more_slices_than_are_found_late_are_counted)
+{
+	take_late();
+	sorter.depth = _i ? 2 : 100;
+	begin(2, "leaf");
+	begin(3, "inner");
+	end(4);
+	end(5);
+	end(6);
+	end(7);
+	deferred(1, "caller");
+	ck_assert_ptr_nonnull(strstr(
+		segment(),
+		_i ? "L 1\nB 3 inner\nE 4\nE 5\nB 2 leaf deferred\nL 1\n"
+		   : "L 1\nB 3 inner\nE 4\nE 5\nE 6\nE 7\nB 1 caller inferred deferred\nB 2 leaf deferred\nL 1\n"));
+	ck_assert_uint_eq(sorter.unmatched_ends, 1);
+	slice_sorter_finish(&sorter);
+	ck_assert_uint_eq(diag_kinds(&diag), 1 + (unsigned)_i);
+}
+END_TEST
+
 START_TEST(slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 {
 	begin(1, "f");
@@ -657,6 +679,7 @@ int main(void)
 	tcase_add_test(all, only_slices_at_the_first_time_wait_for_those_that_are_found_late);
 	tcase_add_test(all, all_wait_if_slices_can_be_found_late_at_any_time);
 	tcase_add_test(all, slices_that_are_found_late_around_too_many_are_left_out);
+	tcase_add_loop_test(all, ends_of_more_slices_than_are_found_late_are_counted, 0, 2);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, an_instant_does_not_keep_an_end_after_a_slice_that_is_found_late);
 	tcase_add_test(all, a_slice_that_is_found_late_may_begin_after_others_of_its_time);
