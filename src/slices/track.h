@@ -27,8 +27,9 @@ struct track {
 	/* Owned: counters at the begins of the current output's open slices, with --args=full. */
 	struct slice_cost *costs;
 	size_t cost_count, cost_room;
-	bool announced;         /* the output has written the track's names */
-	uint32_t writer_thread; /* FTF output: the writer's id of an announced track */
+	bool announced; /* the output has written the track's names */
+	/* FTF output, of an announced track: the writer's id, and number among its tracks. */
+	uint32_t writer_thread, twin;
 };
 
 /* Returns a slice's cost from the counters at its begin and the end's detail, which may be NULL. */

@@ -337,7 +337,7 @@ static void take_records(struct ftf_fit *fit)
 			take_complete(fit, run->scan.thread);
 		else if (kind == SCAN_FLOW)
 			take_flow(fit, run->scan.thread);
-		else if (kind != SCAN_SECTION)
+		else if (kind != SCAN_SECTION && !(kind == SCAN_TRACK && run->finishes))
 			pass_record(fit);
 		run->marks += kind == SCAN_INSTANT || (late && kind == SCAN_BEGIN);
 		if (run->count >= run->next && !run->finishes)
@@ -461,6 +461,7 @@ static void finish_run(struct ftf_fit *fit)
 		open += thread->depth;
 		thread->depth = 0;
 		thread->in_part = false;
+		thread->current = thread;
 	}
 	choose(fit, run->marks + open);
 	ftf_scan_restart(&run->scan);

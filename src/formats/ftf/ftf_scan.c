@@ -72,17 +72,19 @@ static void define_string(const struct ftf_scan *scan)
 	}
 }
 
-/* Returns the thread whose ids are at a word of the record. */
-static struct scan_thread *thread_at(struct ftf_scan *scan, size_t index)
+/* Returns a track of the thread whose ids are at a word of the record. */
+static struct scan_thread *track_at(struct ftf_scan *scan, size_t index, uint64_t number)
 {
 	struct scan_thread *thread;
-	uint64_t ids[2] = { word_at(scan->record, index), word_at(scan->record, index + 1) };
+	uint64_t ids[3] = { word_at(scan->record, index), word_at(scan->record, index + 1),
+			    number };
 
 	HASH_FIND(hh, scan->threads, ids, sizeof(ids), thread);
 	if (thread)
 		return thread;
 	thread = alloc_zeroed(1, sizeof(*thread));
 	memcpy(thread->ids, ids, sizeof(ids));
+	thread->current = thread;
 	thread->ranks.number = HASH_COUNT(scan->threads);
 	HASH_ADD(hh, scan->threads, ids, sizeof(thread->ids), thread);
 	return thread;
@@ -122,7 +124,10 @@ static void take_event(struct ftf_scan *scan)
 	scan->time = word_at(scan->record, 1);
 	if (scan->kind == SCAN_COMPLETE)
 		scan->end = word_at(scan->record, scan->record_size / WORD - 1);
-	scan->thread = reference ? current_provider(scan)->threads[reference] : thread_at(scan, 2);
+	scan->thread =
+		reference ? current_provider(scan)->threads[reference] : track_at(scan, 2, 0);
+	if (scan->thread)
+		scan->thread = scan->thread->current;
 }
 
 struct ftf_scan ftf_scan_at(const struct ftf_scan *scan, const uint8_t *record, uint32_t provider)
@@ -146,13 +151,18 @@ static void take_metadata(struct ftf_scan *scan)
 	scan->kind = type == PROVIDER_INFO ? SCAN_PROVIDER : SCAN_SECTION;
 }
 
-/* A blob without a name has a thread's ids. */
+/* A blob without a name has a thread's ids, and perhaps the number of its next track. */
 static void take_blob(struct ftf_scan *scan)
 {
+	struct scan_thread *thread;
+
 	if (bits(scan->header, 16, 31) != 0)
 		return;
-	scan->kind = SCAN_PART;
-	scan->thread = thread_at(scan, 1);
+	thread = track_at(scan, 1, 0);
+	scan->kind = scan->record_size == 3 * WORD ? SCAN_PART : SCAN_TRACK;
+	if (scan->kind == SCAN_TRACK)
+		thread->current = track_at(scan, 1, word_at(scan->record, 3));
+	scan->thread = thread->current;
 }
 
 bool ftf_scan_next(struct ftf_scan *scan)
@@ -179,7 +189,7 @@ bool ftf_scan_next(struct ftf_scan *scan)
 	else if (type == FTF_RECORD_STRING)
 		define_string(scan);
 	else if (type == FTF_RECORD_THREAD)
-		current_provider(scan)->threads[bits(scan->header, 16, 23)] = thread_at(scan, 1);
+		current_provider(scan)->threads[bits(scan->header, 16, 23)] = track_at(scan, 1, 0);
 	else if (type == FTF_RECORD_METADATA)
 		take_metadata(scan);
 	else if (type == FTF_RECORD_BLOB)

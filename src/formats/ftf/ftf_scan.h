@@ -14,6 +14,7 @@ enum scan_kind {
 	SCAN_OTHER = 0,
 	SCAN_PROVIDER, /* the first record of `provider` */
 	SCAN_SECTION,  /* the next records belong to `provider` */
+	SCAN_TRACK,    /* ftf_sink.c: another track of the same thread follows */
 	SCAN_PART,     /* ftf_sink.c: a part with late slices begins or ends */
 	SCAN_FLOW,     /* an end or a step of an arrow */
 	SCAN_BEGIN,
@@ -22,10 +23,11 @@ enum scan_kind {
 	SCAN_INSTANT,
 };
 
-/* A thread with events, and its state for --fit. */
+/* A track with events, and its state for --fit. */
 struct scan_thread {
-	uint64_t ids[2];        /* pid, tid */
-	struct fit_ranks ranks; /* of inner slices */
+	uint64_t ids[3];             /* pid, tid, and number among the tracks of both */
+	struct scan_thread *current; /* borrowed, of number 0: the track of the next events */
+	struct fit_ranks ranks;      /* of inner slices */
 	/* An open slice. */
 	struct fit_frame {
 		size_t index;          /* of its rank */

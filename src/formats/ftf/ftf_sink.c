@@ -99,6 +99,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	free(ftf->details);
 	free(ftf->odd);
 	free(ftf->made);
+	free(ftf->twins);
 	free(ftf->held);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
@@ -130,6 +131,27 @@ static uint32_t id_of(const struct ftf_sink *ftf, int32_t id)
 	return id < 0 ? ftf->unknown : (uint32_t)id;
 }
 
+/* For --fit: a blob with a thread's ids, which is about the track of the next records. */
+static void write_ids(struct ftf_sink *ftf, const struct track *track, size_t count)
+{
+	const uint64_t ids[] = { id_of(ftf, track->pid), id_of(ftf, track->tid), track->twin };
+
+	if (ftf->fit.limit)
+		ftf_blob(ftf->writer, &(struct ftf_blob){ .type = FTF_BLOB_DATA,
+							  .bytes = ids,
+							  .size = count * sizeof(*ids) });
+}
+
+/* Records of an announced track follow: --fit must know it if tracks have equal ids. */
+static void select_track(struct ftf_sink *ftf, const struct track *track)
+{
+	struct twin_tracks *twins = &ftf->twins[track->writer_thread];
+
+	if (twins->last && twins->last != track)
+		write_ids(ftf, track, 3);
+	twins->last = track;
+}
+
 /* Write a track's names before its first slice. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
@@ -139,6 +161,10 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 		return;
 	track->writer_thread = ftf_thread(ftf->writer, pid, tid).id;
 	track->announced = true;
+	ftf->twins = alloc_grow_zeroed(ftf->twins, &ftf->twin_room,
+				       (size_t)track->writer_thread + 1, sizeof(*ftf->twins));
+	track->twin = ftf->twins[track->writer_thread].count++;
+	select_track(ftf, track);
 	if (track->process_name)
 		ftf_process_name(ftf->writer, pid, ftf_text(ftf->writer, track->process_name));
 	if (track->thread_name)
@@ -146,16 +172,11 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 				ftf_text(ftf->writer, track->thread_name));
 }
 
-/* A part with late slices begins or ends: announce the track, and note the part for --fit. */
+/* A part with late slices begins or ends. */
 static void write_part(struct ftf_sink *ftf, struct track *track)
 {
-	const uint64_t ids[] = { id_of(ftf, track->pid), id_of(ftf, track->tid) };
-
 	announce(ftf, track);
-	if (ftf->fit.limit)
-		ftf_blob(ftf->writer, &(struct ftf_blob){ .type = FTF_BLOB_DATA,
-							  .bytes = ids,
-							  .size = sizeof(ids) });
+	write_ids(ftf, track, 2);
 }
 
 static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
@@ -528,9 +549,12 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 	const struct slice_event *event = batch->events, *limit = event + batch->count;
 	const bool has_details = batch->details || ftf->level == OPTION_ARGS_FULL;
 
-	if (track != ftf->track)
+	if (track != ftf->track) {
 		write_waiting(ftf);
-	ftf->track = track;
+		ftf->track = track;
+		if (track->announced)
+			select_track(ftf, track);
+	}
 	while (event < limit) {
 		if (has_details)
 			use_details(ftf);

@@ -33,6 +33,12 @@ struct ftf_sink {
 	size_t known_room;
 	struct direct_cache templates; /* struct slice_template: most slices repeat */
 	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
+	/* The tracks with a thread's ids, which can be reused; `last`: borrowed. */
+	struct twin_tracks {
+		uint32_t count;
+		const struct track *last;
+	} * twins; /* owned; by the writer's id of the thread */
+	size_t twin_room;
 	bool flows;      /* show arrows of tail calls (--flows) */
 	uint64_t arrows; /* number so far: id of the last arrow */
 	/* The end of a slice that was left by a tail call, until the next event of its track. */

@@ -333,6 +333,26 @@ START_TEST(slices_of_more_threads_than_references_keep_their_names)
 }
 END_TEST
 
+/* The second thread has the ids of the first, which had ended; its events come in between. */
+START_TEST(fit_distinguishes_tracks_with_equal_ids)
+{
+	struct track other = { .pid = 1, .tid = 2, .index = 1 };
+
+	start_with(&(struct options){ .args = OPTION_ARGS_NONE, .select.fit = 4 });
+	begin(1, &outer);
+	feed_begin(&sink, &other, 100, &inner, 0x1000, 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		begin(10 + 10 * i, &inner);
+		end(11 + 10 * i);
+	}
+	end(90);
+	feed_end(&sink, &other, 200);
+	expect("begin 1 outer 0\nbegin 100 inner 0\ncomplete 10-11 inner 0\n"
+	       "complete 30-31 inner 0\nend 90  0\nend 200  0\n");
+	track_release(&other);
+}
+END_TEST
+
 /* Too many words to be kept. */
 static void lengthen(struct slice_event *edge)
 {
@@ -429,6 +449,7 @@ int main(void)
 	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_after_it);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_test(all, slices_of_more_threads_than_references_keep_their_names);
+	tcase_add_test(all, fit_distinguishes_tracks_with_equal_ids);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
