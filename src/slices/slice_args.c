@@ -136,13 +136,6 @@ void track_cost_begin(struct track *track, const struct slice_detail *detail)
 		       : (struct slice_cost){ 0 };
 }
 
-struct slice_cost slice_cost_between(struct slice_cost begin, const struct slice_detail *end)
-{
-	if (!end || end->insns < begin.insns)
-		return (struct slice_cost){ 0 };
-	return (struct slice_cost){ end->insns - begin.insns, end->cycles - begin.cycles };
-}
-
 struct slice_cost track_cost_end(struct track *track, const struct slice_detail *detail)
 {
 	if (!track->cost_count)

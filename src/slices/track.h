@@ -33,7 +33,13 @@ struct track {
 };
 
 /* Returns a slice's cost from the counters at its begin and the end's detail, which may be NULL. */
-struct slice_cost slice_cost_between(struct slice_cost begin, const struct slice_detail *end);
+static inline struct slice_cost slice_cost_between(struct slice_cost begin,
+						   const struct slice_detail *end)
+{
+	if (!end || end->insns < begin.insns)
+		return (struct slice_cost){ 0 };
+	return (struct slice_cost){ end->insns - begin.insns, end->cycles - begin.cycles };
+}
 
 /* A slice begins, with its begin's `detail` or NULL. */
 void track_cost_begin(struct track *track, const struct slice_detail *detail);

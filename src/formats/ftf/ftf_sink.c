@@ -53,7 +53,6 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	/* Each waiting begin can get an end that is a record. */
 	ftf->waiting = ftf->next = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
 	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
-	ftf->odd = alloc_zeroed(WAITING, sizeof(*ftf->odd));
 	ftf->made = alloc_zeroed(WAITING, sizeof(*ftf->made));
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
@@ -97,7 +96,6 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	ftf_fit_release(&ftf->fit);
 	free(ftf->waiting);
 	free(ftf->details);
-	free(ftf->odd);
 	free(ftf->made);
 	free(ftf->twins);
 	free(ftf->held);
@@ -299,14 +297,13 @@ static inline bool is_template_of(const struct slice_template *slot,
 		(slot->caller == detail->caller && slot->caller_offset == detail->caller_offset));
 }
 
-/* Returns a template that is not in its slot, for the waiting begin of this index. */
+/* Returns the template of a begin that is not in its slot. */
 static __attribute__((noinline)) struct slice_template *make_template(
 	struct ftf_sink *ftf, struct slice_template *slot, const struct slice_event *begin,
-	const struct slice_detail *detail, uint32_t index)
+	const struct slice_detail *detail)
 {
 	struct slice_template *made = slot->made ? &ftf->made[slot->made - 1] : NULL;
 
-	ftf->odd[ftf->odd_count++] = index;
 	if (made && is_template_of(made, begin, detail))
 		return made;
 	made = &ftf->made[ftf->made_count++];
@@ -442,7 +439,7 @@ static inline struct ftf_templated *outer_of(const struct ftf_templated *begin)
 /* Write all waiting records. Slices without an end so far have two records. */
 static void write_waiting(struct ftf_sink *ftf)
 {
-	size_t count = (size_t)(ftf->next - ftf->waiting), odd = 0;
+	size_t count = (size_t)(ftf->next - ftf->waiting);
 
 	while (ftf->open) {
 		struct ftf_templated *begin = ftf->open;
@@ -451,25 +448,14 @@ static void write_waiting(struct ftf_sink *ftf)
 		begin->end = 0;
 	}
 	for (size_t at = 0, end; at < count; at = write_some(ftf, at, end)) {
-		end = odd < ftf->odd_count ? ftf->odd[odd] : count;
-		if (at == end) {
-			end += ftf->waiting[at].from->count > 0;
-			odd++;
-		}
+		for (end = ftf->made_count ? at : count; end < count; end++)
+			if (ftf->waiting[end].from && !ftf->waiting[end].from->count)
+				break;
 	}
 	keep_templates(ftf);
 	ftf->next = ftf->waiting;
-	ftf->odd_count = 0;
 	ftf->has_details = false;
 	ftf->most_waiting = output_room(ftf->fit.output) >> ROOM_SHIFT ? WAITING : 1;
-}
-
-/* From now on, waiting records have details. */
-static void use_details(struct ftf_sink *ftf)
-{
-	if (!ftf->has_details)
-		memset(ftf->details, 0, (size_t)(ftf->next - ftf->waiting) * sizeof(*ftf->details));
-	ftf->has_details = true;
 }
 
 static inline void end_costs(struct slice_detail *begin, const struct slice_detail *end)
@@ -508,8 +494,7 @@ static inline __attribute__((always_inline)) const struct slice_event *add_waiti
 			struct slice_template *slot = slot_of(&templates, event, detail);
 
 			if (!is_template_of(slot, event, detail))
-				slot = make_template(ftf, slot, event, detail,
-						     (uint32_t)(next - ftf->waiting));
+				slot = make_template(ftf, slot, event, detail);
 			*next = (struct ftf_templated){ &slot->encoded, event->time,
 							(uintptr_t)open };
 			open = next;
@@ -556,8 +541,10 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 			select_track(ftf, track);
 	}
 	while (event < limit) {
-		if (has_details)
-			use_details(ftf);
+		if (has_details && !ftf->has_details)
+			memset(ftf->details, 0,
+			       (size_t)(ftf->next - ftf->waiting) * sizeof(*ftf->details));
+		ftf->has_details |= has_details;
 		event = ftf->has_details ? add_waiting(ftf, batch, event, true)
 					 : add_waiting(ftf, batch, event, false);
 		/* The end of a late slice is already written, or follows as a record. */

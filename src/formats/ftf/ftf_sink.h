@@ -58,9 +58,8 @@ struct ftf_sink {
 	struct slice_detail *details; /* owned; by the same index; costs of a whole slice */
 	bool has_details;             /* `details` are in use */
 	struct slice_template *made;  /* owned: templates that waiting records add */
-	uint32_t *odd;                /* owned: indexes of the begins with these templates */
 	struct track *track;          /* borrowed; NULL: set by the first event */
-	uint32_t odd_count, made_count;
+	uint32_t made_count;
 	uint32_t most_waiting; /* at this number, only ends of waiting slices are added */
 	uint64_t last_begin;   /* ns: of a waiting record */
 };
