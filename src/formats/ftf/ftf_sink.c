@@ -447,10 +447,11 @@ static void write_waiting(struct ftf_sink *ftf)
 		ftf->open = outer_of(begin);
 		begin->end = 0;
 	}
-	for (size_t at = 0, end; at < count; at = write_some(ftf, at, end)) {
-		for (end = ftf->made_count ? at : count; end < count; end++)
-			if (ftf->waiting[end].from && !ftf->waiting[end].from->count)
-				break;
+	for (size_t at = 0, end = 0; at < count; at = write_some(ftf, at, end)) {
+		if (end <= at) /* find the next record without a template */
+			end = ftf->made_count ? at : count;
+		while (end < count && !(ftf->waiting[end].from && !ftf->waiting[end].from->count))
+			end++;
 	}
 	keep_templates(ftf);
 	ftf->next = ftf->waiting;
