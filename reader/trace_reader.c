@@ -611,21 +611,18 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t offset)
 
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 {
-	uint8_t first[8] = { 0 };
+	const uint64_t magic = MAGIC;
 	struct byte_view view;
-	uint64_t magic;
 
-	if (trace_input_peek(&reader->input, sizeof(first), &view, err) < 0)
+	if (trace_input_peek(&reader->input, sizeof(magic), &view, err) < 0)
 		return -1;
 	if (!view.size)
 		return error_set(err, ERROR_FORMAT, "is empty");
-	view.size = MIN(view.size, sizeof(first));
-	memcpy(first, view.bytes, view.size);
-	memcpy(&magic, first, sizeof(magic));
-	if (magic == MAGIC)
+	view.size = MIN(view.size, sizeof(magic));
+	if (view.size == sizeof(magic) && memcmp(view.bytes, &magic, sizeof(magic)) == 0)
 		return 0;
 	return error_set(err, ERROR_FORMAT, "is not a Fuchsia trace%s",
-			 file_kind_text(first, view.size));
+			 file_kind_text(view.bytes, view.size));
 }
 
 static int report_short(const struct trace_record *record, size_t left, struct error *err)
