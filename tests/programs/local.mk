@@ -15,7 +15,7 @@ STATIC = \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
 	tests/programs/static/hidden tests/programs/static/memory tests/programs/static/planted \
-	tests/programs/static/recursion tests/programs/static/renamed_a tests/programs/static/renamed_b \
+	tests/programs/static/raised tests/programs/static/recursion tests/programs/static/renamed_a tests/programs/static/renamed_b \
 	tests/programs/static/signals \
 	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
@@ -116,6 +116,9 @@ tests_programs_static_ocaml_scanned_LDFLAGS = -all-static
 tests_programs_static_ocaml_traps_SOURCES = tests/programs/ocaml_traps.S
 tests_programs_static_ocaml_traps_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_ocaml_traps_LDFLAGS = -all-static
+tests_programs_static_raised_SOURCES = tests/programs/raised.c
+tests_programs_static_raised_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_raised_LDFLAGS = -all-static
 tests_programs_static_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_static_recursion_CFLAGS = $(tests_programs_recursion_CFLAGS)
 tests_programs_static_recursion_LDFLAGS = -all-static

@@ -190,6 +190,8 @@ for name in recursion unwinding; do
 	[ "$name$LONG" = recursion ] ||
 		tap_check "$name: the true callers or a mark, full buffers" true_callers --lose=3000 --seed=31 -- "$programs/$name"
 done
+tap_check "raised: the true callers of a handler in which the trace begins" true_callers --snapshot=1024 --psb-period=128 \
+	--seed=5 -- "$programs/raised"
 sed 's/^/# /' "$work/parents"
 echo "# $(awk '{ n += $1; w += $4 } END { print n " frames compared, " w " wrong" }' "$work/compared")"
 tap_done

@@ -297,12 +297,13 @@ static void explain_pause(struct precise_stack *stack, const struct branch_event
 }
 
 /*
- * Returns whether the innermost frame is a pause that ends a handler. Execution can resume
- * elsewhere: Go's handlers make the program call a function first, and another signal may follow.
+ * Returns whether the innermost frame is a pause that ends a handler of this kind. Execution can
+ * resume elsewhere: Go's handlers make the program call a function first, and another signal may
+ * follow.
  */
-static bool ends_handler(const struct precise_stack *stack)
+static bool ends_handler(const struct precise_stack *stack, enum frame_kind kind)
 {
-	return stack->now.depth > 1 && top(stack)[-1].kind == FRAME_HANDLER &&
+	return stack->now.depth > 1 && top(stack)[-1].kind == kind &&
 	       strstr(top(stack)->symbol->name->text, "sigreturn]");
 }
 
@@ -323,7 +324,14 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
 	if (top(stack)->outermost)
 		called.kind = FRAME_ENTRY;
-	if (ends_handler(stack)) {
+	if (ends_handler(stack, FRAME_INFERRED) && stack->now.depth == 2 && !stack->candidates &&
+	    precise_has_unseen_callers(stack) && !location_is_entry(to)) {
+		/* A signal interrupted the function before the trace began. */
+		precise_pop_to(stack, time, 0);
+		precise_infer_root(stack, to);
+		return;
+	}
+	if (ends_handler(stack, FRAME_HANDLER)) {
 		expected = top(stack)[-1].resume_ip;
 		end_interruption(stack, time, stack->now.depth - 2);
 	} else {
