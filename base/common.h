@@ -88,7 +88,7 @@ static inline uint64_t fibonacci_hash(uint64_t key, unsigned bits)
 
 static inline bool starts_with(const char *text, const char *start)
 {
-	return strncmp(text, start, strlen(start)) == 0;
+	return (text[0] == start[0] || !start[0]) && strncmp(text, start, strlen(start)) == 0;
 }
 
 static inline bool ends_with(const char *text, const char *end)
