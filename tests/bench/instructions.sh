@@ -86,7 +86,9 @@ by_libxdc() { # TITLE: it stops at packets with times
 	shift
 	"$@" >"$log.output" 2>&1 || true
 	if grep -q decoder_success "$log.output"; then
+		accepted=1 # its status
 		count xdc "$@"
+		accepted=0
 		add xdc
 	else
 		leave_out "$title: libxdc: $(grep -o 'decoder_[a-z_]*' "$log.output" | tail -n 1)"
