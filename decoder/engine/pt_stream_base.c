@@ -28,7 +28,7 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 
 	if (!stream->input.cpu_events || event_data->kind == CPU_EVENT_NONE)
 		return;
-	event = &stream->queue[stream->tail++ & stream->queue_mask];
+	event = &stream->queue[stream->tail++];
 	*event = (struct branch_event){
 		.time = stream->state.last_pushed,
 		.word = stream->state.now.time,
@@ -54,7 +54,7 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
  */
 static struct branch_event *push_jumps(struct pt_stream *stream, const struct thread *thread)
 {
-	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
+	struct branch_event *event = &stream->queue[stream->tail++];
 
 	*event = (struct branch_event){
 		.time = stream->state.last_pushed,
@@ -84,24 +84,23 @@ void stream_push_counts(struct pt_stream *stream, const struct timestamp *timest
 }
 
 /*
- * Returns whether an event, the last one, can have the cycles up to now. Inlined calls that begin
- * after the branch come before its cycles, so with `pieces` these are apart.
+ * Returns whether the last event can have the cycles up to now. Inlined calls that begin after the
+ * branch come before its cycles, so with `pieces` these are apart.
  */
-static bool takes_cycles(const struct pt_stream *stream, const struct branch_event *event)
+static bool takes_cycles(const struct pt_stream *stream)
 {
 	const struct stream_state *state = &stream->state;
+	const struct branch_event *event = &stream->queue[stream->tail - 1];
 
-	return stream->tail != stream->head && branch_is_near(event) && !event->cycles &&
+	return stream->tail && branch_is_near(event) && !event->cycles &&
 	       event->time >= state->now.time && !state->insn_count &&
 	       !(state->jump_count && stream->input.count_jumps) && !stream->input.pieces;
 }
 
 void stream_push_cycles(struct pt_stream *stream, uint64_t ip)
 {
-	struct branch_event *last = &stream->queue[(stream->tail - 1) & stream->queue_mask];
-
-	if (takes_cycles(stream, last))
-		last->cycles = stream->state.cycles_ahead;
+	if (takes_cycles(stream))
+		stream->queue[stream->tail - 1].cycles = stream->state.cycles_ahead;
 	else
 		stream_push_counts(stream, &stream->state.now, ip, stream->state.cycles_ahead);
 	stream->state.cycles_ahead = 0;
@@ -204,7 +203,7 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 	       stream->losses[stream->state.next_loss].time <= time) {
 		const struct loss *loss = &stream->losses[stream->state.next_loss];
 
-		if (stream->tail - stream->head + LOSSES_AT_ONCE > stream->room)
+		if (stream->tail + LOSSES_AT_ONCE > stream->room)
 			return;
 		stream->state.next_loss++;
 		if (shows_as_piece(aux, loss))
@@ -346,6 +345,7 @@ void stream_finish(struct pt_stream *stream)
 bool stream_refill(struct pt_stream *stream)
 {
 	while (stream->head == stream->tail) {
+		stream->head = stream->tail = 0;
 		if (stream->ended && stream->state.next_loss == stream->loss_count)
 			return false;
 		stream->waits = false;

@@ -9,8 +9,8 @@
 
 /* Maximum events of one packet (lost data, a pending branch, an event, a gap), or of a run. */
 #define QUEUE_ROOM 32
-/* Size of the queue, a power of two: a call per event would cost more than the event. */
-#define QUEUE_RING 128
+/* Size of the queue: a call per event would cost more than the event. */
+#define QUEUE_OWN 128
 
 /*
  * Limit of successive branches without a packet. A packet has at most 47 TNT bits, with a few
@@ -52,12 +52,11 @@ struct pt_stream {
 	struct stream_state state;
 	const struct loss *losses; /* borrowed from the timeline */
 	size_t loss_count;
-	/* Events `head` to `tail`, at index number & `queue_mask`; `ring`, or borrowed. */
+	/* Events `head` to `tail`; both are 0 when a step begins. `own`, or borrowed. */
 	struct branch_event *queue;
-	unsigned queue_mask;
 	unsigned head, tail;
 	unsigned room; /* of the queue; a step continues while QUEUE_ROOM is free */
-	struct branch_event ring[QUEUE_RING];
+	struct branch_event own[QUEUE_OWN];
 	struct pt_stream_stats stats;
 };
 
@@ -105,7 +104,7 @@ static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 /* Returns whether the events of a packet fit into the queue. */
 static inline bool stream_has_room(const struct pt_stream *stream)
 {
-	return stream->tail - stream->head + QUEUE_ROOM <= stream->room;
+	return stream->tail + QUEUE_ROOM <= stream->room;
 }
 
 /* Count instructions.  Without timing packets, time advances 1 ns per instruction. */
@@ -188,7 +187,7 @@ static inline __attribute__((always_inline)) struct branch_event *stream_push_in
 	struct known_branch *known =
 		branches ? known_branches_find(branches, stream->state.schedule.space, from, to)
 			 : NULL;
-	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
+	struct branch_event *event = &stream->queue[stream->tail++];
 
 	stream->state.last_pushed = stream_event_time(stream, timestamp->time);
 	*event = (struct branch_event){
@@ -298,15 +297,11 @@ bool stream_refill(struct pt_stream *stream);
  */
 static inline const struct branch_event *stream_peek(struct pt_stream *stream, size_t *count)
 {
-	unsigned at, ready;
-
 	*count = 0;
 	if (stream->head == stream->tail && !stream_refill(stream))
 		return NULL;
-	at = stream->head & stream->queue_mask;
-	ready = stream->tail - stream->head;
-	*count = ready <= stream->queue_mask - at ? ready : stream->queue_mask - at + 1;
-	return &stream->queue[at];
+	*count = stream->tail - stream->head;
+	return &stream->queue[stream->head];
 }
 
 static inline void stream_drop(struct pt_stream *stream, size_t count)

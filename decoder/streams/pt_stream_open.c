@@ -108,9 +108,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 		return NULL;
 	}
 	stream->input = *input;
-	stream->queue = stream->ring;
-	stream->queue_mask = QUEUE_RING - 1;
-	stream->room = QUEUE_RING;
+	stream->queue = stream->own;
+	stream->room = QUEUE_OWN;
 	stream->state.event_flags = BRANCH_TIME_ESTIMATED;
 	stream->stats.bytes_total = input->aux->size;
 	stream->stats.bytes_repeated = input->aux->repeated;

@@ -53,8 +53,7 @@ static struct pt_stream *new_group(const struct big_array *events, size_t begin,
 
 	group->stream.step = step_group;
 	group->stream.close = close_group;
-	group->stream.queue = group->stream.ring;
-	group->stream.queue_mask = UINT_MAX;
+	group->stream.queue = group->stream.own;
 	group->events = events;
 	group->next = begin;
 	group->end = end;

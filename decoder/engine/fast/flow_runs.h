@@ -184,8 +184,8 @@ struct runs_followed {
 	uint64_t times[2]; /* of a packet's branches, and of those before its first bit */
 	uint64_t all;      /* instructions up to the last branch, but for those counted before */
 	uint32_t insns;    /* instructions since the last branch */
-	unsigned tail;     /* of the queue */
-	unsigned jumps;    /* not counted yet */
+	struct branch_event *tail; /* of the queue */
+	unsigned jumps;            /* not counted yet */
 };
 
 INLINED struct runs_followed begin_runs(struct pt_flow *flow)
@@ -197,21 +197,20 @@ INLINED struct runs_followed begin_runs(struct pt_flow *flow)
 			   stream_event_time(stream, flow->known.time) },
 		.all = -(uint64_t)stream->state.insn_count,
 		.insns = stream->state.insn_count,
-		.tail = stream->tail,
+		.tail = stream->queue + stream->tail,
 	};
 }
 
 INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs)
 {
 	struct pt_stream *stream = &flow->stream;
-	unsigned count = runs->tail - stream->tail;
+	unsigned count = (unsigned)(runs->tail - stream->queue) - stream->tail;
 
 	if (count) {
-		stream->state.last_pushed =
-			stream->queue[(runs->tail - 1) & stream->queue_mask].time;
+		stream->state.last_pushed = runs->tail[-1].time;
 		stream->state.any_event = true;
 	}
-	stream->tail = runs->tail;
+	stream->tail += count;
 	stream->stats.events += count;
 	stream->stats.insns += runs->all + runs->insns;
 	stream->state.insn_count = runs->insns;
@@ -317,7 +316,7 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
 	flags.all = 0;
 	flags.flags = stream->state.event_flags;
 	for (; branch < end; branch++) {
-		struct branch_event *event = &stream->queue[runs->tail++ & stream->queue_mask];
+		struct branch_event *event = runs->tail++;
 		struct known_branch *known = branch->known;
 
 		if (branch->stack)
@@ -516,7 +515,7 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 	const uint8_t *bytes = flow->window.bytes + flow->at;
 	const uint8_t *limit = flow->window.bytes + flow->window.size - AUX_WINDOW_PACKET_MAX;
 	struct run *slots = flow->blocks.runs.table.slots, *run = slots;
-	unsigned most = flow->stream.head + flow->stream.room - QUEUE_ROOM;
+	const struct branch_event *most = flow->stream.queue + flow->stream.room - QUEUE_ROOM;
 	uint64_t end = chain_end(flow), word;
 	struct runs_followed runs = begin_runs(flow);
 	uint32_t node = flow->cached_block, cycles;
@@ -526,7 +525,7 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 
 		while (*bytes == OPCODE_PAD && bytes <= limit)
 			bytes++;
-		if (bytes > limit || (int)(most - runs.tail) < 0)
+		if (bytes > limit || runs.tail > most)
 			break;
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);

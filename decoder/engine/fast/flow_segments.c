@@ -78,7 +78,6 @@ static void take_up(struct segment *segment, struct pt_flow *flow)
 	const struct pt_segments *owner = segment->owner;
 
 	pt_flow_adopt(flow, &owner->stream, &owner->config);
-	flow->stream.queue_mask = UINT_MAX;
 	flow->stops_at_cuts = true;
 	if (!segment->room)
 		segment->events =
@@ -225,7 +224,6 @@ static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 	add_stats(&stream->stats, &segment->stats);
 	code_count_list_flush(&segment->counts, stream->input.counter);
 	stream->queue = segment->events;
-	stream->queue_mask = UINT_MAX;
 	stream->head = 0;
 	stream->tail = (unsigned)segment->count;
 	segments->in_queue = true;
@@ -280,10 +278,9 @@ static void decode_to_next_cut(struct pt_segments *segments)
 	else if (!flow->ended && !segments->flow->paused)
 		flow->step(flow);
 	stream->queue = flow->queue;
-	stream->queue_mask = flow->queue_mask;
 	stream->head = flow->head;
 	stream->tail = flow->tail;
-	flow->head = flow->tail;
+	flow->head = flow->tail = 0;
 	if (flow->ended ? flow->state.next_loss < flow->loss_count : !segments->flow->paused)
 		return;
 	segments->in_flow = false;

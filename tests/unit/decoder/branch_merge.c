@@ -35,7 +35,6 @@ static void step_list(struct pt_stream *stream)
 	if (next > left)
 		next = left;
 	stream->queue = &list->events[list->at];
-	stream->queue_mask = UINT_MAX;
 	stream->head = 0;
 	stream->tail = (unsigned)next;
 	stream->ended = !next;
@@ -48,8 +47,7 @@ static void open_lists(size_t most)
 		struct listed_stream *list = &lists[i];
 
 		list->stream = (struct pt_stream){ .step = step_list };
-		list->stream.queue = list->stream.ring;
-		list->stream.queue_mask = UINT_MAX;
+		list->stream.queue = list->stream.own;
 		list->at = 0;
 		list->most = most;
 	}
