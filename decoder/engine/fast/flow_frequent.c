@@ -80,10 +80,11 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 		    : count_long_padding(bytes, sizeof(next), size);
 }
 
-/* Read a frequent packet. Returns its size; 0 for other packets, and CYC. */
-static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
+/* Read a frequent packet. Returns its size; 0 for other packets, CYC and PAD. */
+static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint64_t bits;
+	size_t size;
 
 	if (is_tnt(bytes[0])) {
 		size = flow_read_tnt(bytes, &bits, &flow->last_bits);
@@ -96,8 +97,6 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 		return 0;
 	if (bytes[0] == OPCODE_MTC)
 		return read_mtc(flow, bytes);
-	if (bytes[0] == OPCODE_PAD)
-		return count_padding(bytes, size);
 	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
 }
 
@@ -122,7 +121,8 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 
 /*
  * Returns whether the next packet was a frequent one. A CYC does not change the flow, so it is read
- * together with the next packet, whose bytes are also in the window unless *size is 0.
+ * together with the next packet, whose bytes are also in the window, unless *size is 0: padding
+ * does not end its cycles.
  */
 static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 {
@@ -139,7 +139,7 @@ static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 	at = flow->at + read_cyc(flow, flow->window.bytes + flow->at);
 	flow->offset = flow->window.base + at;
 	flow->branches_followed = 0;
-	*size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
+	*size = read_frequent(flow, flow->window.bytes + at);
 	at += *size;
 	if (at == flow->at)
 		return false;

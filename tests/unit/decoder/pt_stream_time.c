@@ -2,27 +2,49 @@
 /* The engine on cycles, and on switches of threads. */
 #include "tests/unit/decoder/stream_run.h"
 
+/* A CYC of one or two bytes. */
+static void add_cycles(uint64_t cycles)
+{
+	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = cycles };
+
+	pt_packets_add(&run.packets, &packet);
+}
+
+static void add_padding(unsigned count)
+{
+	static const struct pt_packet padding = { .type = ppt_pad };
+
+	while (count--)
+		pt_packets_add(&run.packets, &padding);
+}
+
+/* The last 64 bytes of a trace are read in another way; some packets are to be among them. */
+static void finish_with_padding(void)
+{
+	add_padding(50);
+	finish();
+}
+
 /*
  * "In the case of TNT packets [...] the preceding CYC packet provides the retirement time of the
- * first branch in the packet." (SDM volume 3, "Cycle Packet Semantics")
+ * first branch in the packet." (SDM volume 3, "Cycle Packet Semantics"). `_i / 2`: padding.
  */
 START_TEST(cycles_end_with_the_first_branch_of_the_packet)
 {
-	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 30 },
-				      more = { .type = ppt_cyc, .payload.cyc.value = 40 };
-
 	begin(PT_ENGINE_FAST);
 	run.cycles = true;
-	run.in_pieces = _i;
+	run.in_pieces = _i % 2;
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
-	pt_packets_add(&run.packets, &cycles);
+	add_cycles(30);
+	add_padding(_i / 2);
 	pt_packets_tnt(&run.packets, "tt");
-	pt_packets_add(&run.packets, &more);
+	add_cycles(40);
+	add_padding(_i / 2);
 	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
-	pt_packets_add(&run.packets, &cycles);
+	add_cycles(30);
 	pt_packets_tnt(&run.packets, "n");
-	finish();
+	finish_with_padding();
 	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
 	ck_assert_uint_eq(run.events[3].cycles, 30);
 	expect(4, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
@@ -36,14 +58,6 @@ START_TEST(cycles_end_with_the_first_branch_of_the_packet)
 	ck_assert_uint_eq(run.events[7].cycles, 30);
 }
 END_TEST
-
-/* A CYC of one or two bytes. */
-static void add_cycles(uint64_t cycles)
-{
-	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = cycles };
-
-	pt_packets_add(&run.packets, &packet);
-}
 
 /* A clock of 1 ns a tick, one tick a cycle. */
 static void begin_with_clock(uint64_t time_zero)
@@ -77,14 +91,6 @@ static void begin_with_cycles(void)
 	begin_with_clock(0);
 }
 
-static void add_padding(unsigned count)
-{
-	static const struct pt_packet padding = { .type = ppt_pad };
-
-	while (count--)
-		pt_packets_add(&run.packets, &padding);
-}
-
 static void add_tip(uint64_t ip, enum pt_ip_compression compression)
 {
 	struct pt_packet packet = { .type = ppt_tip };
@@ -92,13 +98,6 @@ static void add_tip(uint64_t ip, enum pt_ip_compression compression)
 	packet.payload.ip.ipc = compression;
 	packet.payload.ip.ip = compression == pt_ipc_update_16 ? (uint16_t)ip : ip;
 	pt_packets_add(&run.packets, &packet);
-}
-
-/* The last 64 bytes of a trace are read in another way; some packets are to be among them. */
-static void finish_with_padding(void)
-{
-	add_padding(50);
-	finish();
 }
 
 /* expect() with a time. */
@@ -508,7 +507,7 @@ int main(void)
 	Suite *suite = suite_create("pt_stream_time");
 	TCase *all = tcase_create("pt_stream_time");
 
-	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 2);
+	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 4);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
 	tcase_add_test(all, packets_that_were_followed_before_are_followed_from_where_they_are);
