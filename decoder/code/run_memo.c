@@ -45,8 +45,9 @@ void run_memo_keep(struct run_memo *memo, const struct run *run, const struct ru
 	*run_slot_beside(memo, slot) = *slot;
 	*slot = *run;
 	slot->first = (uint32_t)memo->branch_count;
-	memo->branches = alloc_grow(memo->branches, &memo->branch_room,
-				    memo->branch_count + run->count, sizeof(*branches));
-	memcpy(memo->branches + memo->branch_count, branches, run->count * sizeof(*branches));
-	memo->branch_count += run->count;
+	memo->branch_count += run->count + memo->ends;
+	memo->branches = alloc_grow(memo->branches, &memo->branch_room, memo->branch_count,
+				    sizeof(*branches));
+	memcpy(memo->branches + slot->first, branches,
+	       (run->count + memo->ends) * sizeof(*branches));
 }

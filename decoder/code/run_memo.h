@@ -31,16 +31,25 @@ enum run_stack {
 	RUN_STACK_RISES, /* + N: the call, and calls in it, end in the run; depth N */
 };
 
-/* A branch of a run. */
+/* A branch of a run; or where its first bit or TIP ends, if memo->ends. */
 struct run_branch {
-	struct known_branch *known; /* borrowed; never NULL */
-	struct basic_block *call;   /* pushed or returned to; else NULL */
-	uint32_t insns;             /* since the previous branch */
-	uint32_t all;               /* struct branch_event's */
-	uint8_t stack;              /* enum run_stack */
-	uint8_t length;             /* bytes of the instruction */
-	bool early;                 /* before the first TNT bit, or the TIP */
-	uint32_t to;                /* CFG node */
+	union {
+		struct known_branch *known; /* borrowed; never NULL */
+		uint64_t end;               /* ip */
+	};
+	union {
+		struct basic_block *call; /* pushed or returned to; else NULL */
+		struct {
+			uint32_t before; /* branches up to the end */
+			uint32_t jumps;  /* the same */
+		};
+	};
+	uint32_t insns; /* since the previous branch */
+	uint32_t all;   /* struct branch_event's */
+	uint8_t stack;  /* enum run_stack */
+	uint8_t length; /* bytes of the instruction */
+	bool early;     /* before the first TNT bit, or the TIP */
+	uint32_t to;    /* CFG node */
 };
 
 struct run {
@@ -70,6 +79,7 @@ struct run_memo {
 	struct direct_cache table;   /* of struct run */
 	struct run_branch *branches; /* owned */
 	size_t branch_count, branch_room;
+	bool ends; /* for the owner: the end of the first bit follows a run's branches */
 };
 
 /* Allocate a table for a trace of `size` bytes. */
@@ -117,7 +127,7 @@ static inline struct run *run_slot_beside(const struct run_memo *memo, const str
 /* Returns whether all runs are forgotten when this one is kept. */
 static inline bool run_memo_full(const struct run_memo *memo, const struct run *run)
 {
-	return memo->branch_count + run->count > RUN_MEMO_BRANCHES;
+	return memo->branch_count + run->count + memo->ends > RUN_MEMO_BRANCHES;
 }
 
 /* Keep a run with its branches.  The run in its slot moves to the second slot. */

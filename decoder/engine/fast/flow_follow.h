@@ -307,4 +307,5 @@ static inline void follow_cached(struct pt_flow *flow)
 		       step_by_bit(flow, &cursor))
 			continue;
 	store_cursor(flow, &cursor);
+	flow_settles(flow);
 }

@@ -257,7 +257,7 @@ static __attribute__((noinline)) void follow_cycles(struct pt_flow *flow)
 	flow_split_tnt(flow);
 	if (flow->pending != PENDING_NONE)
 		flow_step(flow);
-	if (flow->pending == PENDING_NONE)
+	else
 		flow_settle(flow);
 }
 

@@ -155,9 +155,6 @@ static inline void flow_split_tnt(struct pt_flow *flow)
 	flow->bits = tnt_bits(flow->bits >> 63, 1);
 }
 
-/* After the packet after a CYC, or its first branch: the cycles belong to the code so far. */
-void flow_settle(struct pt_flow *flow);
-
 /* Set the clock's bound to the time of the AUX record that reports the bytes at `at`. */
 void flow_bound_clock(struct pt_flow *flow);
 

@@ -15,10 +15,11 @@
 /* A run that is followed for the first time. */
 struct run_recorder {
 	struct run run;
-	struct run_branch branches[RUN_BRANCHES];
-	unsigned bits, jumps; /* left, and not emitted, before the run */
-	uint64_t begin;       /* the stream's instructions before the run */
-	uint64_t insns;       /* the same after the last branch */
+	struct run_branch branches[RUN_BRANCHES + 1];
+	struct run_branch end; /* of the first bit or the TIP */
+	unsigned bits, jumps;  /* left, and not emitted, before the run */
+	uint64_t begin;        /* the stream's instructions before the run */
+	uint64_t insns;        /* the same after the last branch */
 	/* Calls that have not returned: index, and how many calls were open in them at a time. */
 	struct open_call {
 		unsigned at, rises;
@@ -132,8 +133,71 @@ static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t t
 		     basic_block_of_node(&flow->blocks, run_id_node(run->id))->region;
 	if (run->moves && !run->count)
 		return;
+	recorder->branches[run->count] = recorder->end;
 	/* A way that ends where it begins is a hint to follow one block. */
 	basic_blocks_keep_run(&flow->blocks, run, recorder->branches);
+}
+
+/* The first bit or the TIP ends here. If later bits are apart, the bit's cycles are settled. */
+static void record_end(struct pt_flow *flow, struct flow_cursor *cursor)
+{
+	struct run_recorder *recorder = flow->recorder;
+	unsigned jumps = packed_counts_jumps(cursor->steps) - recorder->jumps;
+
+	recorder->end = (struct run_branch){
+		.end = flow->view.begin + *basic_block_offset(&flow->blocks, cursor->node),
+		.before = recorder->run.count,
+		.jumps = jumps,
+		.insns = (uint32_t)(flow->stream.stats.insns - recorder->insns),
+	};
+	if (!flow->later_bits)
+		return;
+	store_cursor(flow, cursor);
+	flow_settle(flow);
+	*cursor = load_cursor(flow);
+	recorder->jumps = -jumps;
+}
+
+/* Follow the cursor's bits. Returns false if a block needs flow_step_slow(). */
+static bool record_bits(struct pt_flow *flow, struct flow_cursor *cursor)
+{
+	bool more = true;
+
+	flow->recorder->bits += tnt_bits_count(cursor->bits);
+	while (!flow->recorder->stopped && cursor->bits != TNT_BITS_NONE &&
+	       has_room(flow, cursor) && (more = step_by_bit(flow, cursor)))
+		continue;
+	count_insns(flow, cursor, 0);
+	return more;
+}
+
+/* Follow the bits of a run, the first one apart if cycles can end with it. */
+static bool record_by_bits(struct pt_flow *flow, uint64_t bits, struct flow_cursor *cursor)
+{
+	bool apart = flow->blocks.runs.ends, more;
+
+	cursor->bits = apart ? tnt_bits(bits >> 63, 1) : bits;
+	more = record_bits(flow, cursor);
+	if (!apart || cursor->bits != TNT_BITS_NONE)
+		return more;
+	record_end(flow, cursor);
+	cursor->bits = bits << 1;
+	return record_bits(flow, cursor);
+}
+
+/* Follow blocks up to the pending TIP. */
+static bool record_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
+{
+	bool more = true;
+
+	flow->recorder->bits = tnt_bits_count(cursor->bits);
+	while (flow->pending == PENDING_TIP && has_room(flow, cursor) &&
+	       (more = step_to_tip(flow, cursor)))
+		continue;
+	count_insns(flow, cursor, 0);
+	if (flow->blocks.runs.ends)
+		record_end(flow, cursor);
+	return more;
 }
 
 /*
@@ -149,30 +213,21 @@ static __attribute__((noinline)) struct flow_cursor record_run(struct pt_flow *f
 	uint64_t bits = cursor.bits;
 	bool by_bits = flow->pending == PENDING_TNT;
 
-	if (by_bits)
-		cursor.bits = run_id_bits(id);
 	count_insns(flow, &cursor, 0);
 	recorder.run = (struct run){ .id = id, .begin = flow->view.begin };
 	recorder.depth = 0;
 	recorder.stopped = false;
-	recorder.bits = tnt_bits_count(cursor.bits);
+	recorder.bits = 0;
 	recorder.jumps = packed_counts_jumps(cursor.steps);
 	recorder.begin = recorder.insns = flow->stream.stats.insns;
 	flow->recorder = &recorder;
-	if (by_bits)
-		while (!recorder.stopped && cursor.bits != TNT_BITS_NONE &&
-		       has_room(flow, &cursor) && (*more = step_by_bit(flow, &cursor)))
-			continue;
-	else
-		while (flow->pending == PENDING_TIP && has_room(flow, &cursor) &&
-		       (*more = step_to_tip(flow, &cursor)))
-			continue;
-	count_insns(flow, &cursor, 0);
+	*more = by_bits ? record_by_bits(flow, run_id_bits(id), &cursor)
+			: record_to_tip(flow, &cursor);
 	if (by_bits ? recorder.stopped || cursor.bits == TNT_BITS_NONE
 		    : flow->pending == PENDING_TNT && !recorder.stopped)
 		keep_run(flow, cursor, target);
 	flow->recorder = NULL;
-	if (by_bits)
+	if (by_bits && !flow->later_bits)
 		cursor.bits = bits << (recorder.bits - tnt_bits_count(cursor.bits));
 	return cursor;
 }
@@ -188,17 +243,27 @@ struct runs_followed {
 	unsigned jumps;            /* not counted yet */
 };
 
+/* Count from here. */
+INLINED void count_runs(const struct pt_flow *flow, struct runs_followed *runs)
+{
+	const struct pt_stream *stream = &flow->stream;
+
+	runs->all = -(uint64_t)stream->state.insn_count;
+	runs->insns = stream->state.insn_count;
+	runs->tail = stream->queue + stream->tail;
+	runs->jumps = 0;
+}
+
 INLINED struct runs_followed begin_runs(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
-
-	return (struct runs_followed){
+	struct runs_followed runs = {
 		.times = { stream_event_time(stream, stream->state.now.time),
 			   stream_event_time(stream, flow->known.time) },
-		.all = -(uint64_t)stream->state.insn_count,
-		.insns = stream->state.insn_count,
-		.tail = stream->queue + stream->tail,
 	};
+
+	count_runs(flow, &runs);
+	return runs;
 }
 
 INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs)
@@ -302,12 +367,11 @@ INLINED void count_run(const struct pt_flow *flow, const struct run *run)
 			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
 }
 
-/* Emit the branches of a run, and count it. */
-INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const struct run *run)
+/* Emit branches of a run. */
+INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
+			   const struct run_branch *branch, const struct run_branch *end)
 {
 	struct pt_stream *stream = &flow->stream;
-	const struct run_branch *branch = &flow->blocks.runs.branches[run->first];
-	const struct run_branch *end = branch + run->count;
 	const struct thread *thread = stream->state.schedule.thread;
 	const struct address_space *space = stream->state.schedule.space;
 	int32_t cpu = stream->input.aux->cpu;
@@ -335,16 +399,56 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
 		event->all = branch->all | flags.all;
 		runs->insns = 0;
 	}
+}
+
+/* Emit the branches of a run up to the end of its first bit or TIP, and the cycles ahead of it. */
+static __attribute__((noinline)) void emit_first(struct pt_flow *flow, struct runs_followed *runs,
+						 const struct run *run)
+{
+	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
+	const struct run_branch *end = &branches[run->count];
+
+	emit_branches(flow, runs, branches, branches + end->before);
+	runs->insns += end->insns;
+	runs->jumps += end->jumps;
+	end_runs(flow, runs);
+	flow->branches_followed += runs->jumps;
+	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
+	/* A run without branches may be that of code elsewhere. */
+	flow->state.ip = end->end + (run->count ? 0 : flow->view.begin - run->begin);
+	stream_settle_cycles(&flow->stream, flow->state.ip);
+	count_runs(flow, runs);
+	runs->insns -= end->insns;
+	runs->jumps = -end->jumps;
+}
+
+/* Emit the branches of a run, and count it. `ahead`: cycles end with its first bit or TIP. */
+INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const struct run *run,
+		      bool ahead)
+{
+	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
+	const struct run_branch *end = &branches[run->count];
+
+	if (__builtin_expect(ahead, 0)) {
+		emit_first(flow, runs, run);
+		branches += end->before;
+	}
+	emit_branches(flow, runs, branches, end);
 	runs->insns += run->rest;
+	runs->jumps += run->jumps;
 	count_run(flow, run);
 }
 
-/* Follow a run, but for its bits. Returns false, with nothing done, if it does not fit. */
-INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run)
+/*
+ * Follow a run, but for its bits. Returns false, with nothing done, if it does not fit. `ahead`:
+ * cycles end with its first bit.
+ */
+INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run,
+			bool ahead)
 {
 	struct runs_followed runs;
 
-	if (!run->count) {
+	if (!run->count && !ahead) {
 		count_run(flow, run);
 		cursor->steps += run->steps;
 		cursor->node = run->to;
@@ -355,10 +459,11 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 		return false;
 	count_insns(flow, cursor, 0);
 	runs = begin_runs(flow);
-	emit_run(flow, &runs, run);
+	runs.jumps = packed_counts_jumps(cursor->steps);
+	emit_run(flow, &runs, run, ahead);
 	end_runs(flow, &runs);
 	flow->branches_followed += run->count;
-	cursor->steps += packed_counts_drop_insns(run->steps);
+	cursor->steps = packed_counts(0, runs.jumps, 0);
 	cursor->node = run->to;
 	return true;
 }
@@ -366,18 +471,22 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 /* step_by_bit() by runs with branches. */
 INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	uint64_t id = run_id(cursor->node, cursor->bits), target;
+	bool ahead = flow->later_bits, more = true;
+	uint64_t bits =
+		ahead ? (cursor->bits & TNT_BITS_NONE) | flow->later_bits >> 1 : cursor->bits;
+	uint64_t id = run_id(cursor->node, bits), target;
 	const struct run *run = find_run_of_bits(flow, id, &target);
-	bool more = true;
 
 	if (!run) {
+		cursor->bits = bits;
 		*cursor = record_run(flow, id, target, *cursor, &more);
 		return more;
 	}
 	/* A way that ends where it begins is a hint to follow one block. */
-	if (!packed_counts_bits(run->steps) || !follow_run(flow, cursor, run))
+	if (!packed_counts_bits(run->steps) || !follow_run(flow, cursor, run, ahead))
 		return step_by_bit(flow, cursor);
-	cursor->bits <<= packed_counts_bits(run->steps);
+	flow->later_bits = 0;
+	cursor->bits = bits << packed_counts_bits(run->steps);
 	flow->known = flow->stream.state.now;
 	return true;
 }
@@ -393,7 +502,7 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
 		*cursor = record_run(flow, id, flow->target, *cursor, &more);
 		return more;
 	}
-	if (flow->state.mode != flow->state.next_mode || !follow_run(flow, cursor, run))
+	if (flow->state.mode != flow->state.next_mode || !follow_run(flow, cursor, run, false))
 		return step_to_tip(flow, cursor);
 	flow->known = flow->stream.state.now;
 	flow->pending = PENDING_TNT;
@@ -413,10 +522,11 @@ static inline bool begins_chain(struct pt_flow *flow)
 	const struct pt_stream *stream = &flow->stream;
 	const struct pt_stream_input *input = &stream->input;
 
-	return !input->cycles && flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
+	return flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
 	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
 	       !input->selects && stream->state.last_pushed >= input->begin &&
+	       stream->state.now.time >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }
 
@@ -509,8 +619,8 @@ static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, ui
 	flow->state.ip = flow->view.begin + *basic_block_offset(&flow->blocks, node);
 }
 
-/* Follow packets as far as a chain leads; it may have none. */
-static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
+/* Follow packets as far as a chain leads; it may have none. `counts`: cycles are counted. */
+INLINED void follow_chain(struct pt_flow *flow, bool counts)
 {
 	const uint8_t *bytes = flow->window.bytes + flow->at;
 	const uint8_t *limit = flow->window.bytes + flow->window.size - AUX_WINDOW_PACKET_MAX;
@@ -530,9 +640,12 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
 
-			if (!size)
+			/* Cycles that are ahead end before the next. */
+			if (!size || (counts && flow->stream.state.cycles_ahead))
 				break;
 			bytes += size;
+			if (counts)
+				flow->stream.state.cycles_ahead = cycles;
 			if (!count_cyc(flow, &runs, cycles, end, bytes - size)) {
 				end_chain(flow, &runs, node, bytes);
 				flow_update_time(flow);
@@ -551,8 +664,7 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 		}
 		if (!fits_here(flow, next))
 			break;
-		emit_run(flow, &runs, next);
-		runs.jumps += next->jumps;
+		emit_run(flow, &runs, next, counts && flow->stream.state.cycles_ahead);
 		runs.times[1] = runs.times[0];
 		flow->known = flow->stream.state.now;
 		if (run_is_to_tip(next))
@@ -564,6 +676,17 @@ static __attribute__((noinline)) void follow_chain(struct pt_flow *flow)
 	end_chain(flow, &runs, node, bytes);
 }
 
+/* Both are apart, so that what the first one needs stays in registers. */
+static __attribute__((noinline)) void follow_chain_without_cycles(struct pt_flow *flow)
+{
+	follow_chain(flow, false);
+}
+
+static __attribute__((noinline)) void follow_chain_with_cycles(struct pt_flow *flow)
+{
+	follow_chain(flow, true);
+}
+
 /* Returns whether runs can be followed: there are timing packets, and branches are known. */
 static inline bool has_runs(const struct pt_flow *flow)
 {
@@ -573,15 +696,22 @@ static inline bool has_runs(const struct pt_flow *flow)
 /* follow_cached() by runs, also of the next packets. */
 static inline void follow_runs(struct pt_flow *flow)
 {
-	struct flow_cursor cursor = load_cursor(flow);
+	do {
+		struct flow_cursor cursor = load_cursor(flow);
 
-	while (flow->pending == PENDING_TIP && has_room(flow, &cursor) && run_to_tip(flow, &cursor))
-		continue;
-	if (flow->pending == PENDING_TNT)
-		while (cursor.bits != TNT_BITS_NONE && has_room(flow, &cursor) &&
-		       step_by_run(flow, &cursor))
+		while (flow->pending == PENDING_TIP && has_room(flow, &cursor) &&
+		       run_to_tip(flow, &cursor))
 			continue;
-	store_cursor(flow, &cursor);
-	if (begins_chain(flow))
-		follow_chain(flow);
+		if (flow->pending == PENDING_TNT)
+			while (cursor.bits != TNT_BITS_NONE && has_room(flow, &cursor) &&
+			       step_by_run(flow, &cursor))
+				continue;
+		store_cursor(flow, &cursor);
+	} while (flow_settles(flow));
+	if (!begins_chain(flow))
+		return;
+	if (flow->stream.input.cycles)
+		follow_chain_with_cycles(flow);
+	else
+		follow_chain_without_cycles(flow);
 }

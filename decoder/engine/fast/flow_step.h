@@ -42,7 +42,22 @@ static inline bool flow_time_is_cut(struct pt_flow *flow)
 				  stream_event_time(stream, stream->state.now.time));
 }
 
-/* Follow one block, or many cached ones, while the stream has room. */
+/* After the packet after a CYC, or its first branch: the cycles belong to the code so far. */
+void flow_settle(struct pt_flow *flow);
+
+/* flow_settle() if nothing is pending. Returns whether later bits are pending then. */
+static inline bool flow_settles(struct pt_flow *flow)
+{
+	if (!flow->stream.input.cycles || flow->pending != PENDING_NONE)
+		return false;
+	flow_settle(flow);
+	return flow->pending != PENDING_NONE;
+}
+
+/*
+ * Follow one block, or many cached ones, while the stream has room. Cycles are settled before the
+ * next packet, which may be followed as well, so the caller does not settle any.
+ */
 static inline void flow_step(struct pt_flow *flow)
 {
 	bool one = flow_time_is_cut(flow);
@@ -53,9 +68,9 @@ static inline void flow_step(struct pt_flow *flow)
 		flow_run_cached(flow);
 	if (flow->pending == PENDING_NONE || !stream_has_room(&flow->stream))
 		return;
-	if (flow->stream.input.pieces && flow->cached_block && flow_pass_cached(flow))
-		return;
-	flow_step_slow(flow);
+	if (!flow->stream.input.pieces || !flow->cached_block || !flow_pass_cached(flow))
+		flow_step_slow(flow);
+	flow_settles(flow);
 }
 
 /* Begin tracing at ip; emit BRANCH_TRACE_ON if a packet begins it (`by_packet`) or after a gap. */

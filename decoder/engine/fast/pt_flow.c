@@ -159,20 +159,13 @@ static void read_packet(struct pt_flow *flow)
 		read_by_libipt(flow);
 }
 
-static void finish_packet(struct pt_flow *flow)
-{
-	flow_step(flow);
-	if (flow->pending == PENDING_NONE)
-		flow_settle(flow);
-}
-
 static void step(struct pt_stream *stream)
 {
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
 	do {
 		if (flow->pending != PENDING_NONE)
-			finish_packet(flow);
+			flow_step(flow);
 		else if (flow->passing && !flow->in_header)
 			flow_checkpoint_pass(flow);
 		else if (!flow->synced)
@@ -210,8 +203,11 @@ static void flush_flow(struct pt_stream *stream)
 }
 
 /* Count executions if the reader uses them. A spare flow can have another stream's counters. */
-static void set_counts(struct pt_flow *flow, const struct code_counter *counter)
+static void set_counts(struct pt_flow *flow, const struct pt_stream_input *input)
 {
+	const struct code_counter *counter = input->counter;
+
+	flow->blocks.runs.ends = input->cycles;
 	if (counter && !flow->blocks.counts)
 		block_counts_open(&flow->blocks);
 	else if (!counter)
@@ -255,7 +251,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	if (!flow->stream.text.kernel)
 		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, like->input.info, config);
-	set_counts(flow, like->input.counter);
+	set_counts(flow, &like->input);
 }
 
 /* Without timing packets, decoding cannot begin in the middle. */
@@ -273,7 +269,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 
 	basic_blocks_share(&flow->blocks, input->others, input->aux->size);
 	set_config(flow, input->info, config);
-	set_counts(flow, input->counter);
+	set_counts(flow, input);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);
 	if (input->aux->size)

@@ -143,6 +143,106 @@ START_TEST(code_that_was_followed_before_has_the_times_of_its_packets)
 }
 END_TEST
 
+/*
+ * The same, for cycles: they end with the packet's first branch, and with it the instructions up to
+ * there, also in code that was followed before, perhaps elsewhere.  `_i`: jumps within functions
+ * are no events, but counted where cycles end.
+ */
+START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
+{
+	static const struct cycle_event {
+		enum branch_kind kind;
+		uint64_t from, to;
+		uint32_t cycles, insns, insns_of_skip;
+	} events[] = {
+		{ BRANCH_NONE, 0, SAMPLE_MAIN, 0, 0, 0 },
+		{ BRANCH_CALL, SAMPLE_MAIN, SAMPLE_WORK, 0, 1, 1 },
+		{ BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF, 0, 1, 1 },
+		{ BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5, 7, 1, 1 },
+		{ BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK, 0, 1, 1 },
+		{ BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF, 0, 1, 2 },
+		{ BRANCH_RETURN, SAMPLE_LEAF, MOVED + SAMPLE_WORK + 5, 8, 1, 1 },
+		{ BRANCH_COUNTS, MOVED + SAMPLE_WORK + 7, 1, 9, 1, 1 },
+		{ BRANCH_RETURN, MOVED + SAMPLE_WORK + 7, SAMPLE_MAIN + 5, 0, 1, 1 },
+		{ BRANCH_CALL, SAMPLE_MAIN + 5, SAMPLE_WORK, 0, 1, 1 },
+		{ BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF, 0, 1, 1 },
+		{ BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5, 0, 1, 1 },
+		{ BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK, 3, 1, 1 },
+		{ BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF, 0, 1, 1 },
+		{ BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5, 0, 1, 1 },
+		{ BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK, 0, 1, 1 },
+		{ BRANCH_COUNTS, SAMPLE_WORK, 1, 5, 0, 1 },
+		{ BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF, 0, 1, 1 },
+		{ BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5, 6, 1, 1 },
+		{ BRANCH_COUNTS, SAMPLE_WORK + 7, 0, 4, 1, 1 },
+		{ BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 10, 0, 1, 1 },
+		{ BRANCH_SYSCALL, SAMPLE_SYSCALL, 0, 0, 1, 1 },
+	};
+	enum { ROUNDS = 5, EVENTS = sizeof(events) / sizeof(*events) };
+	size_t at = 0;
+
+	begin_with_cycles();
+	add_mapping(SAMPLE_CODE, 0x100, MOVED);
+	add_mapping(SAMPLE_CODE, 0x100, MOVED_MORE);
+	run.cycles = true;
+	run.skip = _i;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		pt_packets_pge(&run.packets, SAMPLE_MAIN);
+		add_cycles(7);
+		pt_packets_tnt(&run.packets, "tt");
+		add_cycles(8);
+		add_tip(SAMPLE_WORK + 5 + (i % 2 ? MOVED : MOVED_MORE), pt_ipc_full);
+		add_cycles(9);
+		pt_packets_tnt(&run.packets, "n");
+		pt_packets_tnt(&run.packets, "tt");
+		add_cycles(3);
+		pt_packets_tnt(&run.packets, "ttt");
+		add_cycles(5);
+		add_padding(i % 2);
+		add_cycles(6);
+		pt_packets_tnt(&run.packets, "t");
+		add_cycles(4);
+		pt_packets_tnt(&run.packets, "nt");
+		pt_packets_pgd(&run.packets, 0);
+	}
+	add_padding(50);
+	finish_with_padding();
+	for (size_t i = 0; i < ROUNDS * EVENTS; i++) {
+		const struct cycle_event *event = &events[i % EVENTS];
+		bool is_jump = _i && event->kind == BRANCH_COND;
+		uint64_t more = i / EVENTS % 2 ? 0 : MOVED_MORE - MOVED;
+		uint64_t from = event->from + (event->from > MOVED + SAMPLE_CODE ? more : 0);
+		uint64_t to = event->to + (event->to > MOVED + SAMPLE_CODE ? more : 0);
+
+		if (is_jump && !event->cycles)
+			continue;
+		if (is_jump)
+			expect(at, BRANCH_COUNTS, to, 1);
+		else
+			expect(at, event->kind, from, _i || event->kind != BRANCH_COUNTS ? to : 0);
+		ck_assert_uint_eq(run.events[at].cycles, event->cycles);
+		ck_assert_uint_eq(run.events[at].insns, _i ? event->insns_of_skip : event->insns);
+		at++;
+	}
+	ck_assert_uint_eq(run.count, at);
+}
+END_TEST
+
+/* A packet has more bits than a run. */
+START_TEST(jumps_of_each_run_of_a_packet_count)
+{
+	enum { ROUNDS = 6, JUMPS = 20 };
+
+	begin_with_cycles();
+	run.skip = true;
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		pt_packets_tnt(&run.packets, "tttttttttttttttttttttttttttttttttttttttt");
+	finish_with_padding();
+	ck_assert_uint_eq(run.stats.local_jumps, ROUNDS * JUMPS);
+}
+END_TEST
+
 /* main() calls work() twice: the same bits lead to different callers. */
 START_TEST(bits_that_were_followed_before_return_to_their_own_callers)
 {
@@ -509,6 +609,8 @@ int main(void)
 
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 4);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
+	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 2);
+	tcase_add_test(all, jumps_of_each_run_of_a_packet_count);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
 	tcase_add_test(all, packets_that_were_followed_before_are_followed_from_where_they_are);
 	tcase_add_test(all, the_bytes_of_a_target_have_the_upper_bits_of_the_last_one);
