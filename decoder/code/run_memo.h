@@ -57,7 +57,7 @@ struct run {
 	uint64_t target;  /* of its TIP; or its return address, if another run has the bits alone */
 	uint64_t begin;   /* address of the code's region */
 	uint64_t steps;   /* packed_counts.h */
-	uint64_t bytes;   /* of its last packet, if this had no other run, shifted to the top; 0 */
+	uint64_t bytes;   /* of its last packet, if this had no other run, shifted to the top */
 	uint32_t to;      /* CFG node; 0: unknown */
 	uint32_t first;   /* index of its first branch */
 	uint32_t rest;    /* instructions after its last branch */

@@ -214,7 +214,8 @@ static __attribute__((noinline)) struct flow_cursor record_run(struct pt_flow *f
 	bool by_bits = flow->pending == PENDING_TNT;
 
 	count_insns(flow, &cursor, 0);
-	recorder.run = (struct run){ .id = id, .begin = flow->view.begin };
+	/* Shifted bytes are not 1, so it has no packet. */
+	recorder.run = (struct run){ .id = id, .begin = flow->view.begin, .bytes = 1, .shift = 8 };
 	recorder.depth = 0;
 	recorder.stopped = false;
 	recorder.bits = 0;
@@ -367,13 +368,20 @@ INLINED void count_run(const struct pt_flow *flow, const struct run *run)
 			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
 }
 
+#define OWNER_SIZE (2 * sizeof(void *))
+_Static_assert(offsetof(struct schedule, space) - offsetof(struct schedule, thread) ==
+			       sizeof(void *) &&
+		       offsetof(struct branch_event, space) -
+				       offsetof(struct branch_event, thread) ==
+			       sizeof(void *),
+	       "a thread and its address space are copied together");
+
 /* Emit branches of a run. */
 INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 			   const struct run_branch *branch, const struct run_branch *end)
 {
 	struct pt_stream *stream = &flow->stream;
-	const struct thread *thread = stream->state.schedule.thread;
-	const struct address_space *space = stream->state.schedule.space;
+	const struct schedule *schedule = &stream->state.schedule;
 	int32_t cpu = stream->input.aux->cpu;
 	struct branch_event flags;
 
@@ -391,8 +399,7 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 		event->known = known;
 		event->from = known->locations.from.ip;
 		event->to = known->locations.to.ip;
-		event->thread = thread;
-		event->space = space;
+		memcpy(&event->thread, &schedule->thread, OWNER_SIZE); /* and the space */
 		event->insns = runs->insns;
 		event->cycles = 0;
 		event->cpu = cpu;
@@ -560,8 +567,9 @@ INLINED bool count_cyc(struct pt_flow *flow, struct runs_followed *runs, uint32_
 	if (tsc_clock_ns(&stream->clock, clock->tsc) >= end)
 		return false;
 	stream_set_time(stream, clock->tsc);
-	runs->times[0] = MAX(schedule_clamp(&stream->state.schedule, stream->state.now.time),
-			     runs->times[1]);
+	/* The time before is clamped, so it is not before the thread's run. */
+	runs->times[0] =
+		MAX(MIN(stream->state.now.time, stream->state.schedule.end), runs->times[1]);
 	return true;
 }
 
@@ -630,13 +638,9 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 	struct runs_followed runs = begin_runs(flow);
 	uint32_t node = flow->cached_block, cycles;
 
-	for (;;) {
+	while (bytes <= limit && runs.tail <= most) {
 		struct run *next = &slots[run->next];
 
-		while (*bytes == OPCODE_PAD && bytes <= limit)
-			bytes++;
-		if (bytes > limit || runs.tail > most)
-			break;
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
 
@@ -651,12 +655,14 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 				flow_update_time(flow);
 				return;
 			}
-			if (*bytes == OPCODE_PAD)
-				continue;
 		}
 		memcpy(&word, bytes, sizeof(word));
 		word = le64toh(word);
 		if (!is_next(flow, next, node, word)) {
+			if (*bytes == OPCODE_PAD) {
+				bytes++;
+				continue;
+			}
 			next = find_next(flow, node, bytes, word);
 			if (!next)
 				break;
@@ -669,7 +675,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 		flow->known = flow->stream.state.now;
 		if (run_is_to_tip(next))
 			flow->state.last_ip = next->target;
-		bytes += 8 - next->shift / 8u;
+		bytes += sizeof(word) - next->shift / 8;
 		node = next->to;
 		run = next;
 	}

@@ -243,6 +243,45 @@ START_TEST(jumps_of_each_run_of_a_packet_count)
 }
 END_TEST
 
+/* Twelve conditional jumps to the next instruction, and a jump back. */
+static void write_loop(void)
+{
+	uint8_t code[26] = { 0 };
+
+	for (unsigned i = 0; i < sizeof(code); i += 2)
+		code[i] = 0x75;
+	code[24] = 0xeb;
+	code[25] = (uint8_t)-26;
+	write_program(code, sizeof(code));
+}
+
+/* More ways than are remembered, so they replace each other. Padding is no packet of any. */
+START_TEST(padding_follows_no_code)
+{
+	enum { ROUNDS = 4, WAYS = 400 };
+
+	begin_with_cycles();
+	write_loop();
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (unsigned i = 0; i < ROUNDS * WAYS; i++) {
+		for (unsigned half = 0; half < 2; half++) {
+			unsigned bits = (i % WAYS * 2 + half) * 0x9e3779b1U >> 26;
+			char text[7] = "";
+
+			for (unsigned k = 0; k < 6; k++)
+				text[k] = bits >> k & 1 ? 't' : 'n';
+			pt_packets_tnt(&run.packets, text);
+		}
+		add_padding(9);
+	}
+	add_padding(50);
+	finish_with_padding();
+	/* The last jump back is not confirmed. */
+	ck_assert_uint_eq(run.stats.insns, 13 * ROUNDS * WAYS - 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 0);
+}
+END_TEST
+
 /* main() calls work() twice: the same bits lead to different callers. */
 START_TEST(bits_that_were_followed_before_return_to_their_own_callers)
 {
@@ -611,6 +650,7 @@ int main(void)
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 2);
 	tcase_add_test(all, jumps_of_each_run_of_a_packet_count);
+	tcase_add_test(all, padding_follows_no_code);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
 	tcase_add_test(all, packets_that_were_followed_before_are_followed_from_where_they_are);
 	tcase_add_test(all, the_bytes_of_a_target_have_the_upper_bits_of_the_last_one);
