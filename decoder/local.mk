@@ -33,6 +33,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_counted.c decoder/engine/fast/flow_follow.h \
 	decoder/engine/fast/flow_frequent.c \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
+	decoder/engine/fast/flow_record.h \
 	decoder/engine/fast/flow_runs.h \
 	decoder/engine/fast/flow_segments.c \
 	decoder/engine/fast/flow_state.h \

@@ -21,7 +21,7 @@ static inline void count_execution(const struct pt_flow *flow, uint32_t node, un
 		block_counts_add(flow->blocks.counts, node, bit);
 }
 
-/* Add an emitted branch to flow->recorder, or end its run before the branch (flow_runs.h). */
+/* Add an emitted branch to flow->recorder, or end its run before the branch (flow_record.h). */
 static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 			  const struct basic_block *block, const struct basic_block *next,
 			  const struct branch_event *event);

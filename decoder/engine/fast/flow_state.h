@@ -3,8 +3,8 @@
  * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
  * Private to the engine. The engine's files are a chain, and include only earlier files: flow_state
  * with flow_window.c, flow_code, flow_step with emulated_ptwrite.c and flow_opaque.c,
- * flow_checkpoint, flow_packets, flow_follow, flow_runs with flow_cached.c and flow_counted.c,
- * flow_frequent, pt_flow, flow_segments.
+ * flow_checkpoint, flow_packets, flow_follow, flow_record, flow_runs with flow_cached.c and
+ * flow_counted.c, flow_frequent, pt_flow, flow_segments.
  */
 #pragma once
 
