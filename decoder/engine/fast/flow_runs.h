@@ -143,13 +143,19 @@ INLINED void count_run(const struct pt_flow *flow, const struct run *run)
 			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
 }
 
-#define OWNER_SIZE (2 * sizeof(void *))
-_Static_assert(offsetof(struct schedule, space) - offsetof(struct schedule, thread) ==
-			       sizeof(void *) &&
-		       offsetof(struct branch_event, space) -
-				       offsetof(struct branch_event, thread) ==
-			       sizeof(void *),
-	       "a thread and its address space are copied together");
+/* Copy the thread and its address space, which are neighbours, at once. */
+INLINED void set_owner(struct branch_event *event, const struct schedule *schedule)
+{
+	enum {
+		TO = offsetof(struct branch_event, thread),
+		FROM = offsetof(struct schedule, thread)
+	};
+
+	_Static_assert(offsetof(struct branch_event, space) == TO + sizeof(void *) &&
+			       offsetof(struct schedule, space) == FROM + sizeof(void *),
+		       "neighbours");
+	memcpy((char *)event + TO, (const char *)schedule + FROM, 2 * sizeof(void *));
+}
 
 /* Emit branches of a run. */
 INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
@@ -174,7 +180,7 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 		event->known = known;
 		event->from = known->locations.from.ip;
 		event->to = known->locations.to.ip;
-		memcpy(&event->thread, &schedule->thread, OWNER_SIZE); /* and the space */
+		set_owner(event, schedule);
 		event->insns = runs->insns;
 		event->cycles = 0;
 		event->cpu = cpu;
