@@ -83,6 +83,7 @@ void timestamp_group_watch(struct timestamp_group *group)
 	if (!group->watched)
 		group->unresolved = group->outer.count;
 	group->watched = group->count - group->distributed;
+	group->simple = false;
 	group->floor = cut > group->distributed ? cut - group->distributed : 0;
 }
 

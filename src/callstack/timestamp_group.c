@@ -158,6 +158,7 @@ static void emit_first(struct timestamp_group *group, size_t count)
 {
 	size_t left = group->count - count, passed;
 
+	group->full = 0;
 	if (!count)
 		return;
 	for (size_t i = 0; i < count && group->details; i++)
@@ -315,20 +316,24 @@ static void reserve(struct timestamp_group *group)
 	if (group->count >= full_at(group))
 		make_room(group);
 	group->full = waits(group) ? full_at(group) : 0;
+	if (group->settles)
+		group->full = MIN(group->full, SETTLE_EVENTS - group->emitted);
 }
 
 /* Start a group at `time` if it differs, and make room for an event. */
-static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
+static inline __attribute__((always_inline)) void prepare(struct timestamp_group *group,
+							  int64_t time, uint32_t insns)
 {
 	if (time != group->time) {
 		/* Its events may be emitted with the next group's. */
-		if (time > group->time && waits(group) && is_small(group))
+		if (time > group->time && (group->full || waits(group)) && is_small(group))
 			end_group(group, time, insns);
 		else
 			timestamp_group_flush(group, time, insns);
 	}
 	group->perf_time = callstack_perf_time(group->owner->machine, time);
-	reserve(group);
+	if (group->count >= group->full)
+		reserve(group);
 }
 
 /* Add an event, for which there is room, with its detail (NULL: unknown). */
@@ -350,13 +355,7 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 {
 	struct slice_event *event;
 
-	/* Fast path for a small group and a new time: `full` is 0 unless events collect. */
-	if (group->count < group->full && time > group->time && is_small(group)) {
-		end_group(group, time, insns);
-		group->perf_time = callstack_perf_time(group->owner->machine, time);
-	} else {
-		prepare(group, time, insns);
-	}
+	prepare(group, time, insns);
 	event = &group->events[group->count++];
 	event->time = group->perf_time;
 	event->detail = insns;

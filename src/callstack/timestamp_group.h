@@ -57,7 +57,8 @@ struct timestamp_group {
 	} * cuts;             /* owned; a call of the group precedes each */
 	size_t cut_count, cut_room;
 	size_t room, detail_room;
-	size_t full; /* below this count, an event can be added at once; often 0 */
+	/* Below this count, an event can be added, and no event need be emitted; often 0. */
+	size_t full;
 	/* Of CYC packets; events from `uncosted` on, after `costed`, have no cycles yet. */
 	struct slice_cost costed, before; /* the last known cycles, and the ones before */
 	uint64_t pace;                    /* cycles per instruction between them, in 2^-32 */
@@ -70,7 +71,7 @@ struct timestamp_group {
 	bool sorted;        /* times do not decrease, and enclosing slices may be emitted late */
 	bool evenly;        /* each call has an equal share: magic-trace's machine */
 	bool last;          /* drop deferred events from now on */
-	bool simple;        /* only calls and returns in order, without gaps and details */
+	bool simple;        /* only calls and returns in order, no gap, no watched event, no cut */
 	bool has_inlined, has_mark;
 	bool has_gap;      /* one of the calls is a gap */
 	bool in_gap;       /* the last gap is still open */
@@ -91,22 +92,38 @@ struct timestamp_group {
 /* Release the arrays.  Idempotent, also on zeroed memory. */
 void timestamp_group_release(struct timestamp_group *group);
 
-/* timestamp_group_next() for a new time or a full array. */
+/* timestamp_group_next() in all other cases. */
 struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time,
 					      uint32_t insns);
+
+/* Returns whether a later time ends the group without effect on its events' times. */
+static inline bool timestamp_group_has_times(const struct timestamp_group *group)
+{
+	return group->simple && !group->costed.cycles &&
+	       (!group->calls ||
+		(group->calls == 1 && group->events[group->count - 1].kind == SLICE_BEGIN));
+}
 
 /*
  * Returns a new event at `time`; another time than the group's begins a new group. The caller fills
  * in all but the event's time and `detail`, and counts a call in `calls`. `insns`: the thread's
  * instructions so far, modulo 2^32. If `details` is not NULL, timestamp_group_set_detail() is next.
  */
-static inline struct slice_event *timestamp_group_next(struct timestamp_group *group, int64_t time,
-						       uint32_t insns)
+static inline __attribute__((always_inline)) struct slice_event *timestamp_group_next(
+	struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	struct slice_event *event;
 
-	if (time != group->time || group->count >= group->full)
+	if (group->count >= group->full)
 		return timestamp_group_next_slow(group, time, insns);
+	if (time != group->time) {
+		if (time < group->time || !timestamp_group_has_times(group))
+			return timestamp_group_next_slow(group, time, insns);
+		group->distributed = group->count;
+		group->calls = 0;
+		group->perf_time += (uint64_t)(time - group->time);
+		group->time = time;
+	}
 	event = &group->events[group->count++];
 	event->time = group->perf_time;
 	event->detail = insns;

@@ -61,8 +61,11 @@ static struct slice_event found_late(const struct magic_stack *stack, const stru
 	};
 }
 
-static inline void group_event(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
-			       uint64_t ip, enum slice_event_kind kind)
+static inline __attribute__((always_inline)) void group_event(struct magic_stack *stack,
+							      int64_t time,
+							      const struct symbol *symbol,
+							      uint64_t ip,
+							      enum slice_event_kind kind)
 {
 	static const struct slice_detail unknown;
 	struct slice_event *event = timestamp_group_next(&stack->group, time, 0);
