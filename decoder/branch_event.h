@@ -66,6 +66,7 @@ enum branch_flags {
 			       * without bytes had jumped to a function, which returned */
 	BRANCH_INT80 = 64,    /* with TRACE_OFF: "int $0x80", Linux's old system call */
 	BRANCH_GUEST = 128,   /* with TRACE_OFF: a guest runs, whose code is not followed */
+	BRANCH_NOT_NEAR = 255 - BRANCH_INDIRECT - BRANCH_TIME_ESTIMATED, /* mask */
 };
 
 struct branch_event {
@@ -130,8 +131,6 @@ static inline uint64_t branch_event_time(const struct branch_event *event)
 /* Returns whether an event is a near call, return or jump outside of transactions. */
 static inline bool branch_is_near(const struct branch_event *event)
 {
-	const unsigned harmless = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
-
 	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
-	       !(event->flags & ~harmless);
+	       !(event->flags & BRANCH_NOT_NEAR);
 }

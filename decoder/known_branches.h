@@ -25,12 +25,21 @@ struct location {
 /* Who stores the names of a known branch: the thread that claims it, but some only the reader. */
 enum known_naming { NAMING_FREE = 0, NAMING_CLAIMED, NAMING_LEFT_TO_READER };
 
+#define LOCATION_OF_STUB 0x80
+
 /* Both ends of a branch. */
 struct location_pair {
 	struct location from, to;
 	/* From from.symbol's start: JUMP_CALLS: return address; JUMP_STAYS: lowest entry. */
 	uint32_t offset;
 	uint8_t call; /* enum call_effect (src/resolve/location.h) */
+	/*
+	 * Bits, by enum branch_kind: a near branch of this kind out of the innermost frame's symbol
+	 * has no effect but the usual one. A call pushes a frame; a return to just after the
+	 * frame's call pops it; a jump to another function's entry replaces it. LOCATION_OF_STUB:
+	 * `to` is in a PLT stub.
+	 */
+	uint8_t plain;
 	/* Of a known branch: */
 	uint8_t naming; /* enum known_naming: atomic */
 	bool reached;   /* the reader has looked it up; only the reader uses this */

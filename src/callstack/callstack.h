@@ -47,8 +47,8 @@ struct callstack;
 struct timeline;
 
 /*
- * Operations of a machine on a stack, called by the functions below. `join` to `set_inlined` are
- * NULL in magic-trace's machine.
+ * Operations of a machine on a stack, called by the functions below. `feed_plain` to `set_inlined`
+ * are NULL in magic-trace's machine.
  */
 struct callstack_ops {
 	/* Returns the stack of a new thread, owned by the caller; close it before the machine. */
@@ -60,6 +60,12 @@ struct callstack_ops {
 	 */
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
 		     const struct branch_notes *notes);
+	/*
+	 * Feed leading near branches of the first one's thread and program, while they have the
+	 * usual effect (`plain` in decoder/known_branches.h). Returns their number.
+	 */
+	size_t (*feed_plain)(struct callstack *stack, const struct branch_event *events,
+			     size_t count);
 	/* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */
 	bool (*join)(struct callstack *stack, const struct call_stretch *stretch);
 	/*
@@ -184,6 +190,14 @@ static inline void callstack_feed(struct callstack *stack, const struct resolved
 				  size_t count, const struct branch_notes *notes)
 {
 	stack->machine->ops->feed(stack, branches, count, notes);
+}
+
+static inline size_t callstack_feed_plain(struct callstack *stack,
+					  const struct branch_event *events, size_t count)
+{
+	return stack->machine->ops->feed_plain
+		       ? stack->machine->ops->feed_plain(stack, events, count)
+		       : 0;
 }
 
 static inline bool callstack_join(struct callstack *stack, const struct call_stretch *stretch)

@@ -114,7 +114,8 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 	}
 	ends = ends_of(flow, resolver, event);
 	if (ends.plain && !notes) {
-		callstack_feed(stack, branch, 1, NULL);
+		if (!callstack_feed_plain(stack, event, 1))
+			callstack_feed(stack, branch, 1, NULL);
 		return;
 	}
 	/* The instructions before a passage belong to the code before it. */

@@ -479,27 +479,50 @@ static void feed_inlined(const struct thread_stacks *stacks, const struct thread
 	}
 }
 
+/*
+ * Feed leading branches of kinds up to `last_kind` that the resolver has cached. Returns their
+ * number, with the counts between and after them.
+ */
+static size_t feed_cached(const struct thread_stacks *stacks, const struct thread_state *state,
+			  const struct branch_event *events, size_t count,
+			  enum branch_kind last_kind)
+{
+	const struct callstack_ops *ops = stacks->machine->ops;
+	struct resolved_branch branches[BATCH_MOST];
+	size_t fed = 0;
+
+	if (ops->feed_plain && !stacks->flow.ends && events->space == state->space) {
+		fed = ops->feed_plain(state->stack, events, count);
+		if (events->known)
+			count = 1; /* the next one may be plain */
+	}
+	if (fed)
+		return fed;
+	fed = last_kind == BRANCH_COND
+		      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
+		      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
+	if (stacks->flow.ends)
+		feed_inlined(stacks, state, branches, fed);
+	else if (fed)
+		callstack_feed(state->stack, branches, fed, NULL);
+	return fed;
+}
+
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count)
 {
 	struct thread_state *state = state_of(stacks, events->thread);
-	struct resolved_branch branches[BATCH_MOST];
 	size_t fed = 0, joined = 0, last;
 
 	if (events->kind == BRANCH_FOLLOWED)
 		joined = feed_stretch(stacks, state, events, count);
 	if (!joined && is_ready(stacks, state))
-		fed = state->last_fork || state->last_clone
-			      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
-			      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
+		fed = feed_cached(stacks, state, events, count,
+				  state->last_fork || state->last_clone ? BRANCH_COND
+									: BRANCH_TX_ABORT);
 	if (joined) {
 		fed = joined;
-	} else if (fed) {
-		if (stacks->flow.ends)
-			feed_inlined(stacks, state, branches, fed);
-		else
-			callstack_feed(state->stack, branches, fed, NULL);
-	} else {
+	} else if (!fed) {
 		if (stacks->pauses)
 			feed_pause(stacks, state, events);
 		feed_one(stacks, state, events);

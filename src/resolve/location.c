@@ -197,6 +197,22 @@ static uint64_t jump_stays_from(const struct location *from, const struct locati
 	return stack_effect_keeps_frame_from(!code.size && made ? made : &code, from->offset);
 }
 
+/* Returns the `plain` of a pair with names and effect. */
+static uint8_t plain_kinds(const struct location_pair *locations)
+{
+	const struct symbol *from = locations->from.symbol, *to = locations->to.symbol;
+	unsigned kinds = 1u << BRANCH_RETURN;
+
+	if (!symbol_is_function(from) || !to || location_jumps_unusually(locations))
+		return 0;
+	if (locations->call == CALL_ENTERS)
+		kinds |= 1u << BRANCH_CALL;
+	if (location_is_function_entry(&locations->to) &&
+	    symbol_function(from) != symbol_function(to))
+		kinds |= 1u << BRANCH_JUMP | 1u << BRANCH_COND;
+	return (uint8_t)(kinds | (to->kind == SYMBOL_PLT ? LOCATION_OF_STUB : 0));
+}
+
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
 				      const struct function_code *made)
 {
@@ -211,5 +227,6 @@ struct location_pair location_pair_of(const struct location *from, const struct 
 		at = kept;
 	}
 	locations.offset = (uint32_t)at;
+	locations.plain = plain_kinds(&locations);
 	return locations;
 }

@@ -319,6 +319,7 @@ static void precise_machine_close(struct callstack_machine *base)
 static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.feed = precise_feed,
+	.feed_plain = precise_feed_plain,
 	.pass = precise_pass,
 	.set_inlined = precise_set_inlined,
 	.join = precise_join,

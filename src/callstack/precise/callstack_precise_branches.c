@@ -78,6 +78,9 @@
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
+/* Events to prefetch: they can be in the cache of the CPU that decoded them. */
+#define AHEAD 16
+
 __attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int64_t time,
 						const struct location *from)
 {
@@ -104,55 +107,41 @@ __attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int
 		precise_replace(stack, time, from);
 }
 
-static inline __attribute__((always_inline)) void push_called(struct precise_stack *stack,
-							      int64_t time,
-							      const struct resolved_branch *branch,
-							      bool hidden)
+static void push_called(struct precise_stack *stack, int64_t time,
+			const struct resolved_branch *branch, uint64_t return_ip, bool hidden)
 {
-	const struct location *from = &branch->locations->from, *to = &branch->locations->to;
-	struct frame *frame = frame_list_add(&stack->now);
+	const struct location_pair *locations = branch->locations;
+	struct frame frame = {
+		.symbol = symbol_of(stack, &locations->to),
+		.caller = locations->from.symbol,
+		.caller_offset = locations->from.offset,
+		.return_ip = return_ip,
+		.entry_ip = locations->to.ip,
+		.kind = FRAME_CALLED,
+		.roles = locations->call == CALL_CATCHES ? FRAME_CAUGHT : 0,
+		.call_length = branch->event->from_length,
+	};
 
-	frame->symbol = symbol_of(stack, to);
-	frame->caller = from->symbol;
-	frame->caller_offset = from->offset;
-	frame->return_ip = from->ip + branch->event->from_length;
-	frame->call_length = branch->event->from_length;
-	frame->entry_ip = to->ip;
-	frame->called_insns = stack->insns;
-	frame->traps = 0;
-	frame->slice_flags = 0;
-	frame->kind = FRAME_CALLED;
-	frame->return_slack = 0;
-	frame->returned = false;
-	frame->jumped = false;
-	frame->resolving = false;
-	frame->outermost = false; /* one store sets all four fields */
-	frame->left = false;
-	frame->opaque = false;
-	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
-	frame->roles = branch->locations->call == CALL_CATCHES ? FRAME_CAUGHT : 0;
-	if (!frame->hidden)
-		precise_emit_begin(stack, time, frame);
+	frame.hidden = hidden || frame.symbol->kind == SYMBOL_PLT;
+	precise_push(stack, time, &frame);
 	precise_watch_room(stack);
 }
 
-/* Follow a call that returns twice, never, or to an address that is not known exactly. */
-static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stack, int64_t time,
-						      const struct resolved_branch *branch)
+static void on_call(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
+	const struct location *to = &branch->locations->to;
 	enum call_effect effect = branch->locations->call;
 
 	if (effect == CALL_PASSES)
 		return;
 	if (location_may_switch(branch->locations)) {
-		precise_begin_other_stack(stack, time, &branch->locations->to,
-					  effect == DROPS_STACK, 0);
+		precise_begin_other_stack(stack, time, to, effect == DROPS_STACK, 0);
 		precise_watch_room(stack);
 		return;
 	}
 	if (effect == CALL_APART || effect == CALL_ENDS_APART)
 		precise_enter_stack(stack, effect == CALL_APART);
-	push_called(stack, time, branch, effect == CALL_PASSES_ON);
+	push_called(stack, time, branch, 0, effect == CALL_PASSES_ON);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
 	frame_set_return(top(stack), branch->locations->from.ip, branch->event->from_length);
@@ -160,15 +149,6 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 		precise_remember_setjmp(stack);
 	else if (effect == CALL_NEVER_RETURNS)
 		top(stack)->return_ip = top(stack)->return_slack = 0;
-}
-
-static inline void on_call(struct precise_stack *stack, int64_t time,
-			   const struct resolved_branch *branch)
-{
-	if (branch->locations->call != CALL_ENTERS || !branch->event->from_length)
-		on_unusual_call(stack, time, branch);
-	else
-		push_called(stack, time, branch, false);
 }
 
 /* Enter an unseen caller, if an exception or longjmp() went there. Returns whether it did. */
@@ -342,11 +322,10 @@ static void call_by_jump(struct precise_stack *stack, int64_t time,
 {
 	const struct location_pair *locations = branch->locations;
 
-	push_called(stack, time, branch, false);
-	if (!stack->now.depth)
-		return; /* too deep: all frames were dropped */
-	top(stack)->return_ip = locations->from.ip - locations->from.offset + locations->offset;
-	top(stack)->jumped = true;
+	push_called(stack, time, branch,
+		    locations->from.ip - locations->from.offset + locations->offset, false);
+	if (stack->now.depth) /* else too deep: all frames were dropped */
+		top(stack)->jumped = true;
 }
 
 static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack, int64_t time,
@@ -522,9 +501,8 @@ static inline bool keeps_frame(const struct precise_stack *stack,
 }
 
 /* Follow a near call, return or jump out of the top. */
-static inline __attribute__((always_inline)) void follow_near(struct precise_stack *stack,
-							      int64_t time,
-							      const struct resolved_branch *branch)
+static void follow_near(struct precise_stack *stack, int64_t time,
+			const struct resolved_branch *branch)
 {
 	const struct location_pair *locations = branch->locations;
 
@@ -572,9 +550,8 @@ static inline bool comes_from_top(const struct precise_stack *stack, const struc
 	       (frame->symbol == from->symbol || !symbol_is_function(from->symbol));
 }
 
-static inline __attribute__((always_inline)) void follow(struct precise_stack *stack,
-							 const struct resolved_branch *branch,
-							 const struct branch_notes *notes)
+static void follow(struct precise_stack *stack, const struct resolved_branch *branch,
+		   const struct branch_notes *notes)
 {
 	const struct branch_event *event = branch->event;
 
@@ -588,22 +565,6 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 	follow_near(stack, stack->last_time, branch);
 }
 
-/* `has_cycles` (a constant): events can have cycles. */
-static inline __attribute__((always_inline)) void follow_all(struct precise_stack *stack,
-							     const struct resolved_branch *branches,
-							     size_t count,
-							     const struct branch_notes *notes,
-							     bool has_cycles)
-{
-	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++) {
-		uint32_t cycles = has_cycles ? branch->event->cycles : 0;
-
-		follow(stack, branch, notes);
-		if (cycles)
-			timestamp_group_count_cycles(&stack->group, stack->insns, cycles);
-	}
-}
-
 void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
 		  const struct branch_notes *notes)
 {
@@ -611,10 +572,161 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branches
 
 	if (notes)
 		stack->plain = false; /* precise_follow_any() sets it again */
-	if (base->machine->sink->details)
-		follow_all(stack, branches, count, notes, true);
-	else
-		follow_all(stack, branches, count, notes, false);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t cycles = branches[i].event->cycles;
+
+		follow(stack, &branches[i], notes);
+		if (cycles)
+			timestamp_group_count_cycles(&stack->group, stack->insns, cycles);
+	}
+}
+
+/* ---- Plain branches ------------------------------------------------------ */
+
+/* Add a begin or end of a slice. `details` (a constant): the sink uses them. */
+static inline __attribute__((always_inline)) void emit_plain(struct precise_stack *stack,
+							     int64_t time,
+							     const struct frame *frame,
+							     enum slice_event_kind kind,
+							     bool details)
+{
+	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
+
+	event->symbol = frame->symbol;
+	if (kind == SLICE_BEGIN)
+		event->ip = frame->entry_ip;
+	event->flags = 0;
+	event->kind = (uint8_t)kind;
+	event->order = SLICE_ORDER_PLAIN;
+	stack->group.calls += kind == SLICE_BEGIN;
+	if (details)
+		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
+}
+
+/* The innermost frame, the outermost one that can end plainly, and the last one with room. */
+struct plain_frames {
+	struct frame *top, *lowest, *highest;
+};
+
+static inline struct plain_frames plain_frames(const struct precise_stack *stack)
+{
+	struct frame *frames = stack->now.frames;
+
+	return (struct plain_frames){ frames + stack->now.depth - 1,
+				      frames + MAX(stack->now.fragile, 1),
+				      frames + stack->now.room - 1 };
+}
+
+/* Begin the frame of a plain call. */
+static inline __attribute__((always_inline)) void push_plain(struct precise_stack *stack,
+							     struct frame *frame,
+							     const struct branch_event *event)
+{
+	const struct location_pair *locations = &event->known->locations;
+
+	frame->symbol = locations->to.symbol;
+	frame->caller = locations->from.symbol;
+	frame->caller_offset = locations->from.offset;
+	frame->return_ip = locations->from.ip + event->from_length;
+	frame->entry_ip = locations->to.ip;
+	frame->called_insns = stack->insns;
+	/* All other fields at once. */
+	memset(&frame->traps, 0, sizeof(*frame) - offsetof(struct frame, traps));
+	frame->call_length = event->from_length;
+}
+
+/* A plain jump replaces the innermost frame, usually a stub by its target. */
+static inline __attribute__((always_inline)) void jump_plain(struct precise_stack *stack,
+							     int64_t time, struct frame *frame,
+							     const struct location_pair *locations)
+{
+	if (!frame->hidden || locations->plain & LOCATION_OF_STUB) {
+		stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
+		precise_tail_call(stack, time, &locations->to);
+		return;
+	}
+	frame->symbol = locations->to.symbol;
+	frame->entry_ip = locations->to.ip;
+	frame->hidden = frame->left = frame->opaque = false;
+	frame->traps = 0;
+	precise_emit_begin(stack, time, frame);
+}
+
+/*
+ * Follow a near branch with the usual effect (`plain` in decoder/known_branches.h) out of the
+ * innermost frame, outside of transactions, except for the depth, which `frames` has. There is a
+ * frame afterwards. Otherwise returns false, with nothing changed.
+ */
+static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
+							       struct plain_frames *frames,
+							       const struct branch_event *event,
+							       uint64_t base_time, bool details)
+{
+	const struct branch_event unusual = { .kind = 0xf8, .flags = BRANCH_NOT_NEAR };
+	int64_t time = (int64_t)(event->time - base_time);
+	const struct location_pair *locations;
+	struct frame *frame = frames->top;
+
+	if (event->all & unusual.all || !event->known || time < stack->last_time)
+		return false;
+	locations = &event->known->locations;
+	if (!(locations->plain & 1u << event->kind) || frame->symbol != locations->from.symbol)
+		return false;
+	if (event->kind == BRANCH_CALL) {
+		if (frame == frames->highest || !event->from_length)
+			return false;
+	} else if (frame < frames->lowest || (event->kind == BRANCH_RETURN &&
+					      (frame->return_ip != locations->to.ip ||
+					       frame->kind != FRAME_CALLED || frame->hidden))) {
+		return false;
+	}
+	stack->last_time = time;
+	precise_count(stack, event);
+	if (event->kind == BRANCH_CALL) {
+		push_plain(stack, ++frames->top, event);
+		if (locations->plain & LOCATION_OF_STUB)
+			frames->top->hidden = true;
+		else
+			emit_plain(stack, time, frames->top, SLICE_BEGIN, details);
+	} else if (event->kind == BRANCH_RETURN) {
+		emit_plain(stack, time, frame, SLICE_END, details);
+		frames->top--;
+	} else {
+		jump_plain(stack, time, frame, locations);
+	}
+	return true;
+}
+
+/* precise_feed_plain(). `details` (a constant): the sink uses them. */
+static inline __attribute__((always_inline)) size_t feed_plain(struct precise_stack *stack,
+							       const struct branch_event *events,
+							       size_t count, bool details)
+{
+	const struct branch_event *event = events, *end = events + count;
+	const struct thread *thread = event->thread;
+	const struct address_space *space = event->space;
+	struct plain_frames frames = plain_frames(stack);
+	uint64_t base_time = stack->base.machine->base_time;
+
+	while (follow_plain(stack, &frames, event, base_time, details)) {
+		__builtin_prefetch(event + AHEAD);
+		if (details && event->cycles)
+			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
+		if (++event == end || event->thread != thread || event->space != space)
+			break;
+	}
+	stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
+	return (size_t)(event - events);
+}
+
+size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	if (!stack->plain || !stack->now.depth)
+		return 0;
+	return base->machine->sink->details ? feed_plain(stack, events, count, true)
+					    : feed_plain(stack, events, count, false);
 }
 
 /* ---- Branches above an unknown base -------------------------------------- */
@@ -659,6 +771,12 @@ static inline bool is_above_base(const struct precise_stack *stack,
 
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch)
 {
+	struct plain_frames frames = plain_frames(stack);
+
+	if (follow_plain(stack, &frames, branch->event, 0, false)) {
+		stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
+		return true;
+	}
 	if (!branch_is_near(branch->event) || !is_above_base(stack, branch))
 		return false;
 	precise_take_time(stack, branch->event);

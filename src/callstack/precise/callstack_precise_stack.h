@@ -524,3 +524,4 @@ bool precise_join(struct callstack *base, const struct call_stretch *stretch);
 
 void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
 		  const struct branch_notes *notes);
+size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count);

@@ -57,13 +57,13 @@ struct frame {
 	uint16_t slice_flags;  /* of its slice, with an interrupt's vector */
 	uint8_t kind;          /* enum frame_kind */
 	uint8_t return_slack;  /* CALLED: return_ip can be up to this number of bytes too low */
-	bool returned;         /* PAUSE: the filter stopped the trace at a return */
-	bool jumped;           /* CALLED: a jump entered its function, not the call */
-	bool resolving;        /* a PLT stub that jumped to ".plt" to resolve its target */
-	bool outermost;        /* PAUSE: the kernel was left, and only the kernel is traced */
-	bool left;             /* a jump left the code of its symbol, and can come back */
-	bool opaque;           /* its code's bytes are unknown */
-	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
+	bool returned : 1;     /* PAUSE: the filter stopped the trace at a return */
+	bool jumped : 1;       /* CALLED: a jump entered its function, not the call */
+	bool resolving : 1;    /* a PLT stub that jumped to ".plt" to resolve its target */
+	bool outermost : 1;    /* PAUSE: the kernel was left, and only the kernel is traced */
+	bool left : 1;         /* a jump left the code of its symbol, and can come back */
+	bool opaque : 1;       /* its code's bytes are unknown */
+	bool hidden : 1;       /* a PLT stub that has not reached its target: no slice yet */
 	uint8_t roles;         /* enum frame_role: bits */
 	uint8_t call_length;   /* CALLED: bytes of the call instruction */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stretches that are followed ahead and joined give the same slices as branches fed one by one:
- * random programs of near branches, with interruptions between the stretches.
+ * Stretches that are followed ahead and joined, and known branches fed together, give the same
+ * slices as branches fed one by one with notes, which take no shortcut: random programs of near
+ * branches, with interruptions.
  */
 #include "src/callstack/call_stretch.h"
 
@@ -28,8 +29,10 @@ static struct branch_event program[EVENTS], events[EVENTS];
 static struct known_branch known[EVENTS];
 static struct slice_log one_by_one, joined;
 static uint64_t seed;
-static size_t joined_branches;
-static bool has_root; /* the program is traced from its start */
+static size_t joined_branches, together; /* fed in a stretch; at once, as known branches */
+static bool has_root;                    /* the program is traced from its start */
+static bool has_details;
+static uint64_t details; /* checksum */
 
 /*
  * The state that matters later, at each interruption: whether a jump entered a frame's function or
@@ -112,15 +115,18 @@ static void make_branch(struct runner *runner, struct branch_event *event,
 	runner->ip = follow(runner, kind, from.ip);
 	to = place(runner->ip);
 	branch->locations = location_pair_of(&from, &to, NULL);
-	if (pick(200) == 0)
+	if (pick(200) == 0) {
 		branch->locations.call = kind == BRANCH_CALL ? CALL_SETJMP : SWITCHES_STACK;
+		branch->locations.plain = 0;
+	}
 	*event = (struct branch_event){ .time = runner->time,
 					.known = branch,
 					.from = from.ip,
 					.to = to.ip,
 					.kind = (uint8_t)kind,
 					.insns = pick(8) ? 1 + pick(9) : pick(2000),
-					.from_length = 5,
+					.cycles = pick(4) ? 0 : pick(100),
+					.from_length = pick(100) ? 5 : 0,
 					.cpu = -1 };
 }
 
@@ -183,10 +189,24 @@ static void check_files(const struct call_stretch *stretch, size_t begin)
 	ck_assert_uint_eq(stretch->file_count, count);
 }
 
-/* Feed a segment's events; those followed ahead together. */
-static void feed_segment(struct callstack *stack, struct frame_notes *frames, size_t begin,
-			 size_t end)
+/* Feed the near branches up to the next interruption. Returns how many were fed. */
+static size_t feed_near(struct callstack *stack, size_t begin, size_t end)
 {
+	size_t at = begin, fed;
+
+	while (at < end && branch_is_near(&events[at]))
+		at++;
+	fed = at > begin ? callstack_feed_plain(stack, &events[begin], at - begin) : 0;
+	together += fed > 1 ? fed : 0;
+	return fed;
+}
+
+/* Feed a segment's events; those followed ahead together, and others if they are `near`. */
+static void feed_segment(struct callstack *stack, struct frame_notes *frames, size_t begin,
+			 size_t end, bool near)
+{
+	size_t fed;
+
 	for (size_t at = begin; at < end; at++) {
 		struct resolved_branch branch = named(&events[at], at);
 		struct branch_notes notes = { .has_no_caller = at == 0 && has_root };
@@ -201,6 +221,11 @@ static void feed_segment(struct callstack *stack, struct frame_notes *frames, si
 			at += stretch->count - 1;
 			continue;
 		}
+		fed = near && at ? feed_near(stack, at, end) : 0;
+		if (fed) {
+			at += fed - 1;
+			continue;
+		}
 		callstack_feed(stack, &branch, 1, &notes);
 		if (!branch_is_near(&events[at]))
 			note_frames(frames, stack);
@@ -208,9 +233,32 @@ static void feed_segment(struct callstack *stack, struct frame_notes *frames, si
 	}
 }
 
-/* Convert the program in segments of at most this many events; 0: nothing is followed ahead. */
+/* Count a detail in a checksum of all. */
+static void add_detail(struct slice_log *log, const struct slice_event *event,
+		       const struct slice_detail *detail)
+{
+	uint64_t values[] = { event->kind, event->ip, 0, 0, 0, 0 };
+
+	(void)log;
+	if (event->kind == SLICE_END)
+		values[1] = 0;
+	if (detail)
+		memcpy(&values[2], (uint64_t[]){ detail->insns, detail->cycles, 0, 0 },
+		       4 * sizeof(values[0]));
+	if (detail && event->kind == SLICE_BEGIN) {
+		values[4] = (uintptr_t)detail->caller;
+		values[5] = detail->caller_offset;
+	}
+	for (size_t i = 0; i < COUNT_OF(values); i++)
+		details = (details ^ values[i]) * UINT64_C(0x100000001b3);
+}
+
+/*
+ * Convert the program in segments of at most `most` events; 0: nothing is followed ahead. `near`:
+ * feed near branches together.
+ */
 static void convert(struct slice_log *log, struct frame_notes *frames, struct name_table *names,
-		    unsigned most)
+		    unsigned most, bool near)
 {
 	const struct callstack_options options = {
 		.mode = TRACE_MODE_USER, .sink = &log->sink, .names = names, .flows = seed % 3 == 0
@@ -223,6 +271,9 @@ static void convert(struct slice_log *log, struct frame_notes *frames, struct na
 	slice_log_init(log);
 	frames->count = 0;
 	log->sink.immediate = false;
+	log->sink.details = has_details;
+	log->before = add_detail;
+	details = 0;
 	machine = callstack_precise_open(&options);
 	machine->resolution = seed % 5 ? 20 : 0;
 	stack = callstack_open(machine, NULL);
@@ -235,7 +286,7 @@ static void convert(struct slice_log *log, struct frame_notes *frames, struct na
 			end = EVENTS;
 		if (most)
 			follower.base.follow(state, events + at, end - at);
-		feed_segment(stack, frames, at, end);
+		feed_segment(stack, frames, at, end, near);
 	}
 	callstack_finish(stack);
 	follower.base.close(state);
@@ -259,26 +310,42 @@ static void make_functions(struct name_table *names)
 	symbols[PART].function = &symbols[PART - 1];
 }
 
-START_TEST(joined_stretches_give_the_slices_of_single_branches)
+/* Compare the slices and frames, with segments of `most` events. */
+static void compare(int round, unsigned most)
 {
 	struct name_table names;
-	uint64_t round_seed = (uint64_t)_i * 7919 + 1;
+	uint64_t round_seed = (uint64_t)round * 7919 + 1, expected;
 
 	name_table_init(&names);
 	make_functions(&names);
-	joined_branches = 0;
-	has_root = _i % 2;
+	joined_branches = together = 0;
+	has_root = round % 2;
 	seed = round_seed;
 	make_program();
 	seed = round_seed;
-	convert(&one_by_one, &notes_one_by_one, &names, 0);
+	convert(&one_by_one, &notes_one_by_one, &names, 0, false);
+	expected = details;
 	seed = round_seed;
-	convert(&joined, &notes_joined, &names, _i % 4 < 2 ? 3000 : 300);
+	convert(&joined, &notes_joined, &names, most, true);
 	ck_assert(strcmp(slice_log_take(&one_by_one), slice_log_take(&joined)) == 0);
+	ck_assert_uint_eq(details, expected);
 	ck_assert_uint_eq(notes_one_by_one.count, notes_joined.count);
 	ck_assert(memcmp(notes_one_by_one.text, notes_joined.text, notes_joined.count) == 0);
-	ck_assert_uint_gt(joined_branches, EVENTS / 10);
 	name_table_release(&names);
+}
+
+START_TEST(joined_stretches_give_the_slices_of_single_branches)
+{
+	compare(_i, _i % 4 < 2 ? 3000 : 300);
+	ck_assert_uint_gt(joined_branches, EVENTS / 10);
+}
+END_TEST
+
+START_TEST(known_branches_fed_together_give_the_slices_of_single_branches)
+{
+	has_details = _i % 3 == 0;
+	compare(_i, 0);
+	ck_assert_uint_gt(together, EVENTS / 3);
 }
 END_TEST
 
@@ -288,6 +355,8 @@ int main(void)
 	TCase *tcase = tcase_create("joining");
 
 	tcase_add_loop_test(tcase, joined_stretches_give_the_slices_of_single_branches, 0, 60);
+	tcase_add_loop_test(tcase, known_branches_fed_together_give_the_slices_of_single_branches,
+			    0, 60);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

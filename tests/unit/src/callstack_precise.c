@@ -114,15 +114,20 @@ static struct location at(char letter, uint64_t offset)
 
 static void feed_held(void)
 {
-	struct location_pair locations[AT_ONCE_MOST];
-	struct resolved_branch branches[AT_ONCE_MOST];
+	struct known_branch known[AT_ONCE_MOST] = { 0 };
+	struct branch_event events[AT_ONCE_MOST];
+	size_t fed = 0;
 
 	for (size_t i = 0; i < held_count; i++) {
-		locations[i] = location_pair_of(&held[i].from, &held[i].to, NULL);
-		branches[i] = (struct resolved_branch){ &held[i].event, &locations[i] };
+		known[i].locations = location_pair_of(&held[i].from, &held[i].to, NULL);
+		events[i] = held[i].event;
+		events[i].known = &known[i];
 	}
-	if (held_count)
-		callstack_feed(stack, branches, held_count, NULL);
+	while (fed < held_count) {
+		fed += callstack_feed_plain(stack, &events[fed], held_count - fed);
+		if (fed < held_count)
+			stack_branch_feed(stack, &held[fed++]);
+	}
 	held_count = 0;
 }
 

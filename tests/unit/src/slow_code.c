@@ -85,7 +85,7 @@ static const struct thread *runs = &threads[0];
 static void flags_at(uint64_t time, enum branch_kind kind, unsigned flags, const char *from,
 		     const char *to, uint32_t insns)
 {
-	const struct location_pair places = { place(from), place(to), 0, 0 };
+	const struct location_pair places = { .from = place(from), .to = place(to) };
 	const struct branch_event event = {
 		.time = time,
 		.kind = (uint8_t)kind,

@@ -306,19 +306,36 @@ static void feed_closely(void)
 	}
 }
 
+/* The events have known branches with names. */
+static void name_branches(void)
+{
+	static struct known_branch known[EVENTS];
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		struct location from = at(events[i].from), to = at(events[i].to);
+
+		known[i] = (struct known_branch){ events[i].space,
+						  location_pair_of(&from, &to, NULL) };
+		if (events[i].kind <= BRANCH_GAP)
+			events[i].known = &known[i];
+	}
+}
+
 START_TEST(many_at_once_have_the_outcome_of_one_by_one)
 {
 	size_t at_once = (size_t)_i % 7 * 20 + 1, together;
 	char *expected;
 
 	make_events((unsigned)_i + 1);
+	if (_i % 2)
+		name_branches();
 	open_stacks();
 	feed_closely();
 	expected = strdup(close_stacks());
 	open_stacks();
 	together = feed_events(at_once);
 	ck_assert_str_eq(close_stacks(), expected);
-	if (at_once > 1)
+	if (at_once > 1 && _i % 2 == 0)
 		ck_assert_uint_gt(together, EVENTS / 4);
 	free(expected);
 }
