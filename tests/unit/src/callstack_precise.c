@@ -228,6 +228,25 @@ START_TEST(a_return_deeper_pops_all_above)
 }
 END_TEST
 
+/* A search indexes deep frames; later returns and calls replace some of these. */
+START_TEST(a_deep_frame_is_found_after_indexed_ones_were_replaced)
+{
+	call('m', 0x10, 'f');
+	for (unsigned i = 0; i < 100; i++)
+		call('f', 0x100 + i * 5, 'f');
+	jump('f', 'g', 0x80); /* to no call's return: the search compares all frames */
+	ret('g', 'f', 0x100 + 100 * 5);
+	for (unsigned i = 99; i > 10; i--)
+		ret('f', 'f', 0x100 + i * 5);
+	expect_depth(11);
+	for (unsigned i = 10; i < 80; i++)
+		call('f', 0x800 + i * 5, 'f');
+	expect_depth(81);
+	ret('f', 'f', 0x800 + 21 * 5);
+	expect_depth(21);
+}
+END_TEST
+
 /* `call $+5; pop`: old compilers' position-independent code reads its address this way. */
 START_TEST(a_call_that_reads_the_instruction_pointer_opens_no_slice)
 {
@@ -2061,6 +2080,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_return_pops_the_frame_that_was_called_from_there);
 	tcase_add_test(tests, a_call_that_reads_the_instruction_pointer_opens_no_slice);
 	tcase_add_test(tests, a_return_deeper_pops_all_above);
+	tcase_add_test(tests, a_deep_frame_is_found_after_indexed_ones_were_replaced);
 	tcase_add_test(tests, addresses_distinguish_recursive_calls);
 	tcase_add_test(tests, a_tail_call_keeps_where_its_caller_returns);
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
