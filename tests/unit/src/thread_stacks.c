@@ -576,6 +576,36 @@ START_TEST(the_files_of_a_stretch_that_fits_are_noted)
 }
 END_TEST
 
+/* Both calls come from the innermost function, but exec() is between them. */
+START_TEST(a_new_program_ends_the_branches_fed_together)
+{
+	const struct thread *thread = timeline_borrow_thread(timeline, 5, BASE);
+	struct branch_event calls[2];
+	struct known_branch known[2];
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x3000);
+	for (int i = 0; i < 2; i++) {
+		uint64_t time = i ? EXEC + 1 : BASE + 1;
+		struct location from = at(0x3010), to = at(0x3000);
+
+		known[i] = (struct known_branch){ space_at(thread, time),
+						  location_pair_of(&from, &to, NULL) };
+		calls[i] = (struct branch_event){ .time = time,
+						  .known = &known[i],
+						  .kind = BRANCH_CALL,
+						  .from = from.ip,
+						  .to = to.ip,
+						  .from_length = 5,
+						  .thread = thread,
+						  .space = known[i].space };
+	}
+	ck_assert_ptr_ne(calls[0].space, calls[1].space);
+	ck_assert_uint_eq(thread_stacks_feed(&stacks, calls, 2), 1);
+	close_stacks();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_stacks");
@@ -593,6 +623,7 @@ int main(void)
 		4);
 	tcase_add_test(all, what_ran_before_a_threads_first_branch_is_counted);
 	tcase_add_loop_test(all, the_files_of_a_stretch_that_fits_are_noted, 0, 2);
+	tcase_add_test(all, a_new_program_ends_the_branches_fed_together);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
