@@ -46,7 +46,7 @@ record() { # FILE OPTIONS... -- PROGRAM...
 
 # Lines are in the cache from then on: the tables of small recordings say what the first conversion takes.
 cache_lines() { # FILE
-	must $program -q "$1" -o "$work/cached"
+	must $program -q --args=full "$1" -o "$work/cached" # also lines of calls
 	rm "$work/cached"
 }
 
