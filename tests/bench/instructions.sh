@@ -201,7 +201,7 @@ of() {
 rr=$recordings/rr-alderlake/perf.data rr_files=$recordings/rr-alderlake/symfs
 sqlite=$recordings/truth/big-sqlite/perf.data truth_files=$recordings/truth/symfs
 mruby=$shared/more/xdc-mruby/recording mruby_files=$shared/more/xdc-mruby/symfs
-[ -d "$recordings" ] || leave_out "rr-alderlake, big-sqlite, xdc-mruby: no $recordings"
+[ -d "$recordings" ] || leave_out "rr-alderlake, big-sqlite, xdc-mruby: no ../shared beside the source"
 
 columns "Millions of instructions, one thread; ptxed passes over parts, so its share of the program's instructions follows:" \
 	"none | .ftf | ptxed -q | share | libxdc"

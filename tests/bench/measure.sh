@@ -47,6 +47,7 @@ record() { # FILE OPTIONS... -- PROGRAM...
 # Lines are in the cache from then on: the tables of small recordings say what the first conversion takes.
 cache_lines() { # FILE
 	must $program -q --args=full "$1" -o "$work/cached" # also lines of calls
+	must $program -q --stacks=magic-trace "$1" -o "$work/cached"
 	rm "$work/cached"
 }
 

@@ -196,6 +196,7 @@ sqlite=$recordings/truth/big-sqlite/perf.data truth_files=$recordings/truth/symf
 loop=$work/loop start=$work/start longer=$work/longer four=$work/four
 record_loop loop 1048576
 record four --cpus=4 --cyc -- tests/bench/four-threads
+[ -d "$recordings" ] || leave_out "rr-alderlake, big-sqlite, xdc-mruby: no ../shared beside the source"
 if there "$python" "recordings of python3"; then
 	record_python start --instructions=1700000
 	record_python longer --instructions=2000000 --repeat=2097152
