@@ -655,12 +655,14 @@ static inline __attribute__((always_inline)) void jump_plain(struct precise_stac
 /*
  * Follow a near branch with the usual effect (`plain` in decoder/known_branches.h) out of the
  * innermost frame, outside of transactions, except for the depth, which `frames` has. There is a
- * frame afterwards. Otherwise returns false, with nothing changed.
+ * frame afterwards. Otherwise returns false, with nothing changed. `reader` (a constant): this is
+ * not a job, so a branch that only jobs have named must still be looked up, which notes its files.
  */
 static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
 							       struct plain_frames *frames,
 							       const struct branch_event *event,
-							       uint64_t base_time, bool details)
+							       uint64_t base_time, bool details,
+							       bool reader)
 {
 	const struct branch_event unusual = { .kind = 0xf8, .flags = BRANCH_NOT_NEAR };
 	int64_t time = (int64_t)(event->time - base_time);
@@ -670,7 +672,8 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	if (event->all & unusual.all || !event->known || time < stack->last_time)
 		return false;
 	locations = &event->known->locations;
-	if (!(locations->plain & 1u << event->kind) || frame->symbol != locations->from.symbol)
+	if ((reader && !locations->reached) || !(locations->plain & 1u << event->kind) ||
+	    frame->symbol != locations->from.symbol)
 		return false;
 	if (event->kind == BRANCH_CALL) {
 		if (frame == frames->highest || !event->from_length)
@@ -708,7 +711,7 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	struct plain_frames frames = plain_frames(stack);
 	uint64_t base_time = stack->base.machine->base_time;
 
-	while (follow_plain(stack, &frames, event, base_time, details)) {
+	while (follow_plain(stack, &frames, event, base_time, details, true)) {
 		__builtin_prefetch(event + AHEAD);
 		if (details && event->cycles)
 			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
@@ -773,7 +776,7 @@ bool precise_follow_above(struct precise_stack *stack, const struct resolved_bra
 {
 	struct plain_frames frames = plain_frames(stack);
 
-	if (follow_plain(stack, &frames, branch->event, 0, false)) {
+	if (follow_plain(stack, &frames, branch->event, 0, false, false)) {
 		stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
 		return true;
 	}

@@ -115,6 +115,7 @@ static void make_branch(struct runner *runner, struct branch_event *event,
 	runner->ip = follow(runner, kind, from.ip);
 	to = place(runner->ip);
 	branch->locations = location_pair_of(&from, &to, NULL);
+	branch->locations.reached = true;
 	if (pick(200) == 0) {
 		branch->locations.call = kind == BRANCH_CALL ? CALL_SETJMP : SWITCHES_STACK;
 		branch->locations.plain = 0;

@@ -120,6 +120,7 @@ static void feed_held(void)
 
 	for (size_t i = 0; i < held_count; i++) {
 		known[i].locations = location_pair_of(&held[i].from, &held[i].to, NULL);
+		known[i].locations.reached = true;
 		events[i] = held[i].event;
 		events[i].known = &known[i];
 	}

@@ -316,6 +316,7 @@ static void name_branches(void)
 
 		known[i] = (struct known_branch){ events[i].space,
 						  location_pair_of(&from, &to, NULL) };
+		known[i].locations.reached = true;
 		if (events[i].kind <= BRANCH_GAP)
 			events[i].known = &known[i];
 	}
@@ -576,6 +577,29 @@ START_TEST(the_files_of_a_stretch_that_fits_are_noted)
 }
 END_TEST
 
+/* The look-up notes the files whose code ran. */
+START_TEST(a_branch_named_ahead_is_looked_up_once)
+{
+	struct location from = at(0x3010), to = at(0x3000);
+	struct known_branch known = { .locations = location_pair_of(&from, &to, NULL) };
+	struct branch_event call = { .time = BASE + 1,
+				     .known = &known,
+				     .kind = BRANCH_CALL,
+				     .from = from.ip,
+				     .to = to.ip,
+				     .from_length = 5,
+				     .thread = timeline_borrow_thread(timeline, 5, BASE) };
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x3000);
+	known.space = call.space = space_at(call.thread, call.time);
+	known.locations.reached = _i;
+	ck_assert_uint_eq(thread_stacks_feed(&stacks, &call, 1), 1);
+	ck_assert(known.locations.reached);
+	close_stacks();
+}
+END_TEST
+
 /* Both calls come from the innermost function, but exec() is between them. */
 START_TEST(a_new_program_ends_the_branches_fed_together)
 {
@@ -591,6 +615,7 @@ START_TEST(a_new_program_ends_the_branches_fed_together)
 
 		known[i] = (struct known_branch){ space_at(thread, time),
 						  location_pair_of(&from, &to, NULL) };
+		known[i].locations.reached = true;
 		calls[i] = (struct branch_event){ .time = time,
 						  .known = &known[i],
 						  .kind = BRANCH_CALL,
@@ -623,6 +648,7 @@ int main(void)
 		4);
 	tcase_add_test(all, what_ran_before_a_threads_first_branch_is_counted);
 	tcase_add_loop_test(all, the_files_of_a_stretch_that_fits_are_noted, 0, 2);
+	tcase_add_loop_test(all, a_branch_named_ahead_is_looked_up_once, 0, 2);
 	tcase_add_test(all, a_new_program_ends_the_branches_fed_together);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
