@@ -46,49 +46,17 @@ struct callstack_machine;
 struct callstack;
 struct timeline;
 
-/*
- * Operations of a machine on a stack, called by the functions below. `feed_plain` to `set_inlined`
- * are NULL in magic-trace's machine.
- */
+/* Operations of a machine on a stack, called by the functions below. */
 struct callstack_ops {
 	/* Returns the stack of a new thread, owned by the caller; close it before the machine. */
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	/*
-	 * Feed branches, counts and gaps. `notes` (borrowed for the call; may be NULL) are for
-	 * exactly one branch. The times of a thread should not decrease; otherwise the times of its
-	 * slices may decrease as well (see slice_sorter.h).
+	 * Feed a branch or gap; `notes` (borrowed for the call) may be NULL. The times of a thread
+	 * should not decrease; otherwise the times of its slices may decrease as well (see
+	 * slice_sorter.h).
 	 */
-	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
+	void (*feed)(struct callstack *stack, const struct resolved_branch *branch,
 		     const struct branch_notes *notes);
-	/*
-	 * Feed leading near branches of the first one's thread and program, while they have the
-	 * usual effect (`plain` in decoder/known_branches.h). Returns their number.
-	 */
-	size_t (*feed_plain)(struct callstack *stack, const struct branch_event *events,
-			     size_t count);
-	/* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */
-	bool (*join)(struct callstack *stack, const struct call_stretch *stretch);
-	/*
-	 * Start a new stack with the frames of its parent, a stack of the same machine that forked
-	 * it at `time` (ns); NULL: the parent's frames are not known yet. If the new stack already
-	 * ran in the kernel, its frames end at `time`, inside the parent's.
-	 */
-	void (*inherit)(struct callstack *stack, const struct callstack *parent, uint64_t time);
-	/*
-	 * Copy a stack of the same machine; `copy` can only be inherited from and closed. Subtracts
-	 * the number of frames from `*most`. Returns false, with an empty copy, if the stack has
-	 * more frames than `*most`, or if all stacks together have too many.
-	 */
-	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
-	/* Take the time and the counts of an event that changes no frame. */
-	void (*pass)(struct callstack *stack, const struct branch_event *event);
-	/*
-	 * If `location` is in the innermost function, make `call` (NULL: no call) and its parents
-	 * the function's inlined calls. They begin and end at the last event, and take their time
-	 * from the function alone. Returns whether `location` is in that function.
-	 */
-	bool (*set_inlined)(struct callstack *stack, const struct location *location,
-			    const struct inlined_call *call);
 	/* End of the trace: close all frames and emit all slices. Once per stack, before close. */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);                   /* emits nothing */
@@ -131,6 +99,7 @@ struct callstack_machine {
 	size_t open_most, pending_most;
 	size_t pending_room; /* for events, in all groups */
 	bool has_base_time;
+	bool precise;        /* the machine is the precise one */
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where they differ from 1.0 */
 	bool like_upstream;  /* imitate 1.0 even where the records would be better otherwise */
 	/* Returns the base time (ns) for the time of the run's first event. NULL: use that time. */
@@ -186,54 +155,10 @@ static inline struct callstack *callstack_open(struct callstack_machine *machine
 	return machine->ops->open(machine, track);
 }
 
-static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
-				  size_t count, const struct branch_notes *notes)
+static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branch,
+				  const struct branch_notes *notes)
 {
-	stack->machine->ops->feed(stack, branches, count, notes);
-}
-
-static inline size_t callstack_feed_plain(struct callstack *stack,
-					  const struct branch_event *events, size_t count)
-{
-	return stack->machine->ops->feed_plain
-		       ? stack->machine->ops->feed_plain(stack, events, count)
-		       : 0;
-}
-
-static inline bool callstack_join(struct callstack *stack, const struct call_stretch *stretch)
-{
-	return stack->machine->ops->join && stack->machine->ops->join(stack, stretch);
-}
-
-static inline void callstack_pass(struct callstack *stack, const struct branch_event *event)
-{
-	stack->machine->ops->pass(stack, event);
-}
-
-static inline bool callstack_set_inlined(struct callstack *stack, const struct location *location,
-					 const struct inlined_call *call)
-{
-	return stack->machine->ops->set_inlined(stack, location, call);
-}
-
-/* Returns whether the machine's stacks can be inherited and copied. */
-static inline bool callstack_inherits(const struct callstack_machine *machine)
-{
-	return machine->ops->inherit != NULL;
-}
-
-/* Does nothing if the machine cannot inherit. */
-static inline void callstack_inherit(struct callstack *stack, const struct callstack *parent,
-				     uint64_t time)
-{
-	if (callstack_inherits(stack->machine))
-		stack->machine->ops->inherit(stack, parent, time);
-}
-
-static inline bool callstack_copy(struct callstack *copy, const struct callstack *stack,
-				  uint64_t *most)
-{
-	return stack->machine->ops->copy(copy, stack, most);
+	stack->machine->ops->feed(stack, branch, notes);
 }
 
 static inline void callstack_finish(struct callstack *stack)
@@ -253,6 +178,43 @@ static inline void callstack_machine_close(struct callstack_machine *machine)
 	if (machine)
 		machine->ops->machine_close(machine);
 }
+
+/* ---- Stacks of the precise machine ----------------------------------------- */
+
+/*
+ * Feed leading near branches of the first one's thread and program, while they have the usual
+ * effect (`plain` in decoder/known_branches.h). Returns their number.
+ */
+size_t callstack_feed_plain(struct callstack *stack, const struct branch_event *events,
+			    size_t count);
+
+/* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */
+bool callstack_join(struct callstack *stack, const struct call_stretch *stretch);
+
+/*
+ * Start a new stack with the frames of its parent, a stack of the same machine that forked it at
+ * `time` (ns); NULL: the parent's frames are not known yet. If the new stack already ran in the
+ * kernel, its frames end at `time`, inside the parent's.
+ */
+void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
+
+/*
+ * Copy a stack of the same machine; `copy` can only be inherited from and closed. Subtracts the
+ * number of frames from `*most`. Returns false, with an empty copy, if the stack has more frames
+ * than `*most`, or if all stacks together have too many.
+ */
+bool callstack_copy(struct callstack *copy, const struct callstack *stack, uint64_t *most);
+
+/* Take the time and the counts of an event that changes no frame. */
+void callstack_pass(struct callstack *stack, const struct branch_event *event);
+
+/*
+ * If `location` is in the innermost function, make `call` (NULL: no call) and its parents the
+ * function's inlined calls. They begin and end at the last event, and take their time from the
+ * function alone. Returns whether `location` is in that function.
+ */
+bool callstack_set_inlined(struct callstack *stack, const struct location *location,
+			   const struct inlined_call *call);
 
 /*
  * Returns perf's wording for a gap's reason (tools/perf/util/intel-pt-decoder,

@@ -96,7 +96,7 @@ static void feed_branch(struct callstack *stack, const struct resolved_branch *b
 		locations.from.offset += locations.from.symbol->start;
 		locations.from.symbol = call->symbol;
 	}
-	callstack_feed(stack, &(struct resolved_branch){ event, &locations }, 1, notes);
+	callstack_feed(stack, &(struct resolved_branch){ event, &locations }, notes);
 }
 
 void inline_flow_feed(const struct inline_flow *flow, const struct resolver *resolver,
@@ -109,13 +109,13 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 	bool inside;
 
 	if (event->kind >= BRANCH_GAP) {
-		callstack_feed(stack, branch, 1, notes);
+		callstack_feed(stack, branch, notes);
 		return;
 	}
 	ends = ends_of(flow, resolver, event);
 	if (ends.plain && !notes) {
 		if (!callstack_feed_plain(stack, event, 1))
-			callstack_feed(stack, branch, 1, NULL);
+			callstack_feed(stack, branch, NULL);
 		return;
 	}
 	/* The instructions before a passage belong to the code before it. */

@@ -29,12 +29,6 @@ struct thread_state {
 /* Maximum bytes of straight-line code between two branches; more is an error in the trace. */
 #define STRAIGHT_MAX 65536
 
-/* Branches looked up before any is fed. */
-#define BATCH_MOST 64
-
-/* Events to prefetch: they can be in the cache of the CPU that decoded them. */
-#define AHEAD 16
-
 static bool is_forked(const struct thread *thread)
 {
 	return thread->parent && thread->parent->pid != thread->pid;
@@ -92,7 +86,7 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 
 	stacks->count = timeline->threads.count;
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
-	if (callstack_inherits(stacks->machine)) {
+	if (stacks->machine->precise) {
 		list_forks(stacks, threads);
 		find_last_clones(stacks, threads);
 	}
@@ -360,41 +354,6 @@ static bool has_no_caller(const struct thread_stacks *stacks, const struct branc
 	return enters_program(stacks, event) || begins_thread(stacks, event);
 }
 
-/*
- * Look up leading branches of one thread and program, of kinds up to `last_kind` (a constant),
- * while the resolver has their locations cached. If these are all kinds, counts may follow them.
- * Returns their number.
- */
-static inline __attribute__((always_inline)) size_t look_up_cached(
-	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
-	struct resolved_branch branches[BATCH_MOST], enum branch_kind last_kind)
-{
-	const struct resolver *resolver = stacks->resolver;
-	const struct thread *thread = events->thread;
-	const struct address_space *space = state_of(stacks, thread)->space;
-	size_t most = MIN(count, BATCH_MOST), found;
-
-	for (found = 0; found < most; found++) {
-		const struct branch_event *event = &events[found];
-
-		__builtin_prefetch(event + AHEAD);
-		if (event->thread != thread || event->space != space)
-			break;
-		branches[found].event = event;
-		if (event->kind > last_kind) {
-			if (last_kind < BRANCH_TX_ABORT || event->kind != BRANCH_COUNTS ||
-			    !event->cycles || !found)
-				break;
-			branches[found].locations = NULL;
-			continue;
-		}
-		branches[found].locations = resolver_get_known(resolver, event);
-		if (!branches[found].locations)
-			break;
-	}
-	return found;
-}
-
 static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		     const struct branch_event *event)
 {
@@ -424,7 +383,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	if (stacks->flow.ends)
 		inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branch, &notes);
 	else
-		callstack_feed(state->stack, &branch, 1, &notes);
+		callstack_feed(state->stack, &branch, &notes);
 }
 
 /* Code ran without trace, so later events begin a new stack. */
@@ -467,45 +426,48 @@ static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *st
 	return stretch->count;
 }
 
-static void feed_inlined(const struct thread_stacks *stacks, const struct thread_state *state,
-			 const struct resolved_branch *branches, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (branches[i].locations)
-			inline_flow_feed(&stacks->flow, stacks->resolver, state->stack,
-					 &branches[i], NULL);
-		else
-			callstack_pass(state->stack, branches[i].event);
-	}
-}
-
 /*
- * Feed leading branches of kinds up to `last_kind` that the resolver has cached. Returns their
- * number, with the counts between and after them.
+ * Feed leading branches of one thread and program, of kinds up to `last_kind`, that the resolver
+ * has cached. If these are all kinds, counts may follow them. Returns the number of events.
  */
 static size_t feed_cached(const struct thread_stacks *stacks, const struct thread_state *state,
 			  const struct branch_event *events, size_t count,
 			  enum branch_kind last_kind)
 {
-	const struct callstack_ops *ops = stacks->machine->ops;
-	struct resolved_branch branches[BATCH_MOST];
-	size_t fed = 0;
+	const struct callstack_machine *machine = stacks->machine;
+	const struct branch_event *event = events, *end = events + count;
+	bool inlined = stacks->flow.ends;
+	struct resolved_branch branch;
+	size_t fed;
 
-	if (ops->feed_plain && !stacks->flow.ends && events->space == state->space) {
-		fed = ops->feed_plain(state->stack, events, count);
+	if (machine->precise && !inlined && events->space == state->space) {
+		fed = callstack_feed_plain(state->stack, events, count);
+		if (fed)
+			return fed;
 		if (events->known)
-			count = 1; /* the next one may be plain */
+			end = events + 1; /* the next one may be plain */
 	}
-	if (fed)
-		return fed;
-	fed = last_kind == BRANCH_COND
-		      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
-		      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
-	if (stacks->flow.ends)
-		feed_inlined(stacks, state, branches, fed);
-	else if (fed)
-		callstack_feed(state->stack, branches, fed, NULL);
-	return fed;
+	for (; event < end && event->thread == events->thread && event->space == state->space;
+	     event++) {
+		branch.event = event;
+		if (event->kind > last_kind) {
+			if (last_kind < BRANCH_TX_ABORT || event->kind != BRANCH_COUNTS ||
+			    !event->cycles || event == events)
+				break;
+			if (machine->precise)
+				callstack_pass(state->stack, event);
+			continue;
+		}
+		branch.locations = resolver_get_known(stacks->resolver, event);
+		if (!branch.locations)
+			break;
+		if (inlined)
+			inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branch,
+					 NULL);
+		else
+			machine->ops->feed(state->stack, &branch, NULL);
+	}
+	return (size_t)(event - events);
 }
 
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
@@ -560,7 +522,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	struct stack_doubts doubts = machine->doubts;
 	size_t fed;
 
-	if (!callstack_inherits(machine) ||
+	if (!machine->precise ||
 	    (state->stack && !state->awaits_user && events->time > state->last_fork &&
 	     events->time > state->last_clone))
 		return count;
@@ -588,7 +550,7 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 				      .mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0 };
 
 	open_stack(stacks, state, event);
-	callstack_feed(state->stack, &(struct resolved_branch){ &mark, &nowhere }, 1, &notes);
+	callstack_feed(state->stack, &(struct resolved_branch){ &mark, &nowhere }, &notes);
 }
 
 void thread_stacks_event_data(struct thread_stacks *stacks, const struct thread *thread,

@@ -261,7 +261,7 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 		script->counts->first_time = line->time;
 	script->counts->last_time = MAX(script->counts->last_time, line->time);
 	callstack_feed(script_thread_of(script, line)->stack,
-		       &(struct resolved_branch){ event, locations }, 1, notes);
+		       &(struct resolved_branch){ event, locations }, notes);
 }
 
 /* Feed a branch, whether or not its line changes more than the location inside one function. */

@@ -16,5 +16,5 @@ static inline void stack_branch_feed(struct callstack *stack, const struct stack
 	struct location_pair locations = location_pair_of(&branch->from, &branch->to, NULL);
 	struct resolved_branch resolved = { &branch->event, &locations };
 
-	callstack_feed(stack, &resolved, 1, branch->has_notes ? &branch->notes : NULL);
+	callstack_feed(stack, &resolved, branch->has_notes ? &branch->notes : NULL);
 }

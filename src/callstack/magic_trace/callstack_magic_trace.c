@@ -293,8 +293,9 @@ static void hold_back(struct magic_stack *stack, const struct resolved_branch *b
 		(struct held_branch){ *branch->event, *branch->locations, *notes };
 }
 
-static void feed_one(struct magic_stack *stack, const struct resolved_branch *branch,
-		     const struct branch_notes *notes)
+static __attribute__((noinline)) void feed_one(struct magic_stack *stack,
+					       const struct resolved_branch *branch,
+					       const struct branch_notes *notes)
 {
 	struct callstack_machine *machine = stack->base.machine;
 
@@ -344,18 +345,16 @@ static inline void follow_near(struct magic_stack *stack, const struct resolved_
 		magic_check_symbol(stack, time, to);
 }
 
-static void magic_trace_feed(struct callstack *base, const struct resolved_branch *branches,
-			     size_t count, const struct branch_notes *notes)
+static void magic_trace_feed(struct callstack *base, const struct resolved_branch *branch,
+			     const struct branch_notes *notes)
 {
 	static const struct branch_notes none;
 	struct magic_stack *stack = (struct magic_stack *)base;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!notes && is_usual(stack, branches[i].event))
-			follow_near(stack, &branches[i]);
-		else if (branches[i].event->kind != BRANCH_COUNTS)
-			feed_one(stack, &branches[i], notes ? notes : &none);
-	}
+	if (!notes && is_usual(stack, branch->event))
+		follow_near(stack, branch);
+	else
+		feed_one(stack, branch, notes ? notes : &none);
 }
 
 static void magic_trace_finish(struct callstack *base)

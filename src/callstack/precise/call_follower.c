@@ -285,7 +285,7 @@ static bool make_room(struct precise_stack *stack, const struct call_stretch *st
 	return true;
 }
 
-bool precise_join(struct callstack *base, const struct call_stretch *stretch)
+bool callstack_join(struct callstack *base, const struct call_stretch *stretch)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 

@@ -173,10 +173,6 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	int64_t time;
 	bool done;
 
-	if (event->kind == BRANCH_COUNTS) {
-		precise_take_time(stack, event);
-		return true;
-	}
 	if (!notes)
 		notes = &none;
 	time = event_time(stack, event, notes->untimed);
@@ -218,8 +214,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 }
 
 /* The child has copies of its parent's frames since the fork, with the same return addresses. */
-static void precise_inherit(struct callstack *base, const struct callstack *parent_base,
-			    uint64_t time)
+void callstack_inherit(struct callstack *base, const struct callstack *parent_base, uint64_t time)
 {
 	const struct precise_stack *parent = (const struct precise_stack *)parent_base;
 	struct precise_stack *stack = (struct precise_stack *)base;
@@ -249,7 +244,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 }
 
 /* A copy counts as room, but has no slices to end; so refuse to copy too many frames. */
-static bool precise_copy(struct callstack *base, const struct callstack *stack_base, uint64_t *most)
+bool callstack_copy(struct callstack *base, const struct callstack *stack_base, uint64_t *most)
 {
 	const struct precise_stack *stack = (const struct precise_stack *)stack_base;
 	struct precise_stack *copy = (struct precise_stack *)base;
@@ -319,12 +314,6 @@ static void precise_machine_close(struct callstack_machine *base)
 static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.feed = precise_feed,
-	.feed_plain = precise_feed_plain,
-	.pass = precise_pass,
-	.set_inlined = precise_set_inlined,
-	.join = precise_join,
-	.inherit = precise_inherit,
-	.copy = precise_copy,
 	.finish = precise_finish,
 	.close = precise_close,
 	.machine_close = precise_machine_close,
@@ -339,6 +328,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	callstack_machine_init(&machine->base, &precise_ops, options);
+	machine->base.precise = true;
 	machine->names = options->names;
 	machine->timeline = options->timeline;
 	machine->flows = options->flows;

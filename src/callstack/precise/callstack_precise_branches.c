@@ -550,35 +550,22 @@ static inline bool comes_from_top(const struct precise_stack *stack, const struc
 	       (frame->symbol == from->symbol || !symbol_is_function(from->symbol));
 }
 
-static void follow(struct precise_stack *stack, const struct resolved_branch *branch,
-		   const struct branch_notes *notes)
-{
-	const struct branch_event *event = branch->event;
-
-	if (stack->plain && branch_is_near(event)) {
-		precise_take_time(stack, event);
-		if (!comes_from_top(stack, &branch->locations->from))
-			precise_sync_top(stack, stack->last_time, &branch->locations->from);
-	} else if (precise_follow_any(stack, branch, notes)) {
-		return;
-	}
-	follow_near(stack, stack->last_time, branch);
-}
-
-void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 		  const struct branch_notes *notes)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
+	const struct branch_event *event = branch->event;
+	bool near = !notes && stack->plain && branch_is_near(event);
 
-	if (notes)
-		stack->plain = false; /* precise_follow_any() sets it again */
-	for (size_t i = 0; i < count; i++) {
-		uint32_t cycles = branches[i].event->cycles;
-
-		follow(stack, &branches[i], notes);
-		if (cycles)
-			timestamp_group_count_cycles(&stack->group, stack->insns, cycles);
+	if (near) {
+		precise_take_time(stack, event);
+		if (!comes_from_top(stack, &branch->locations->from))
+			precise_sync_top(stack, stack->last_time, &branch->locations->from);
 	}
+	if (near || !precise_follow_any(stack, branch, notes))
+		follow_near(stack, stack->last_time, branch);
+	if (event->cycles)
+		timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
 }
 
 /* ---- Plain branches ------------------------------------------------------ */
@@ -700,7 +687,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	return true;
 }
 
-/* precise_feed_plain(). `details` (a constant): the sink uses them. */
+/* callstack_feed_plain(). `details` (a constant): the sink uses them. */
 static inline __attribute__((always_inline)) size_t feed_plain(struct precise_stack *stack,
 							       const struct branch_event *events,
 							       size_t count, bool details)
@@ -722,7 +709,7 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	return (size_t)(event - events);
 }
 
-size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
+size_t callstack_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 

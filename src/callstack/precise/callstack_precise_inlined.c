@@ -75,8 +75,8 @@ static bool is_innermost(const struct precise_stack *stack, const struct locatio
 	return frame && location->symbol && same_function(frame->symbol, location->symbol);
 }
 
-bool precise_set_inlined(struct callstack *base, const struct location *location,
-			 const struct inlined_call *call)
+bool callstack_set_inlined(struct callstack *base, const struct location *location,
+			   const struct inlined_call *call)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 	const struct inlined_call *outer;
@@ -94,7 +94,7 @@ bool precise_set_inlined(struct callstack *base, const struct location *location
 	return true;
 }
 
-void precise_pass(struct callstack *base, const struct branch_event *event)
+void callstack_pass(struct callstack *base, const struct branch_event *event)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 

@@ -515,13 +515,6 @@ void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struc
  */
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
 
-/* The machine's operations (callstack.h). */
-void precise_pass(struct callstack *base, const struct branch_event *event);
-bool precise_set_inlined(struct callstack *base, const struct location *location,
-			 const struct inlined_call *call);
-
-bool precise_join(struct callstack *base, const struct call_stretch *stretch);
-
-void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+/* `feed` of struct callstack_ops. */
+void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 		  const struct branch_notes *notes);
-size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count);

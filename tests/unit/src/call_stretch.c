@@ -227,7 +227,7 @@ static void feed_segment(struct callstack *stack, struct frame_notes *frames, si
 			at += fed - 1;
 			continue;
 		}
-		callstack_feed(stack, &branch, 1, &notes);
+		callstack_feed(stack, &branch, &notes);
 		if (!branch_is_near(&events[at]))
 			note_frames(frames, stack);
 		ck_assert(memcmp(&events[at], &program[at], sizeof(events[at])) == 0);

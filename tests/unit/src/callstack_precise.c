@@ -835,7 +835,7 @@ static void go_with(enum branch_kind kind, char from, struct location to, enum c
 	feed_held();
 	locations.call = (uint8_t)effect;
 	locations.offset = offset;
-	callstack_feed(stack, &branch, 1, NULL);
+	callstack_feed(stack, &branch, NULL);
 	now += 10;
 }
 
