@@ -13,6 +13,7 @@
 /* The branches and counts of runs, until end_runs(). */
 struct runs_followed {
 	uint64_t times[2]; /* of a packet's branches, and of those before its first bit */
+	uint64_t begin;    /* address of the current code's region */
 	uint64_t all;      /* instructions up to the last branch, but for those counted before */
 	uint32_t insns;    /* instructions since the last branch */
 	struct branch_event *tail; /* of the queue */
@@ -36,6 +37,7 @@ INLINED struct runs_followed begin_runs(struct pt_flow *flow)
 	struct runs_followed runs = {
 		.times = { stream_event_time(stream, stream->state.now.time),
 			   stream_event_time(stream, flow->known.time) },
+		.begin = flow->view.begin,
 	};
 
 	count_runs(flow, &runs);
@@ -101,27 +103,24 @@ INLINED struct run *find_run_of_bits(const struct pt_flow *flow, uint64_t id, ui
 	return find_run(flow, id, *target);
 }
 
-/* Bring the end of a run into view, which is in another region. */
-static __attribute__((noinline)) bool move_view(struct pt_flow *flow, const struct run *run,
-						uint64_t ip)
+/*
+ * Returns whether the branches of a run, if any, are those of the region mapped at *begin, which
+ * becomes the region in which they end. An address space does not change, so they end there again.
+ */
+INLINED bool fits_here(const struct pt_flow *flow, const struct run *run, uint64_t *begin)
 {
-	const struct basic_block *to = basic_block_of_node(&flow->blocks, run->to);
+	const struct run_branch *branches = &flow->blocks.runs.branches[run->first], *last;
 
-	if (bring_into_view(flow, ip) && flow->region == to->region)
+	if (!run->count)
 		return true;
-	bring_into_view(flow, run->begin);
-	return false;
-}
-
-/* Returns whether the branches of a run, if any, are those of the code in view; moves the view. */
-INLINED bool fits_here(struct pt_flow *flow, const struct run *run)
-{
-	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
-
-	return !run->count ||
-	       (run->begin == flow->view.begin && branches->known->space == flow->space &&
-		(!run->moves ||
-		 move_view(flow, run, branches[run->count - 1].known->locations.to.ip)));
+	if (run->begin != *begin || branches->known->space != flow->space)
+		return false;
+	if (run->moves) {
+		last = &branches[run->count - 1];
+		*begin =
+			last->known->locations.to.ip - *basic_block_offset(&flow->blocks, last->to);
+	}
+	return true;
 }
 
 /* Do what a branch does to the stack of return addresses. */
@@ -203,7 +202,7 @@ static __attribute__((noinline)) void emit_first(struct pt_flow *flow, struct ru
 	flow->branches_followed += runs->jumps;
 	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
 	/* A run without branches may be that of code elsewhere. */
-	flow->state.ip = end->end + (run->count ? 0 : flow->view.begin - run->begin);
+	flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
 	stream_settle_cycles(&flow->stream, flow->state.ip);
 	count_runs(flow, runs);
 	runs->insns -= end->insns;
@@ -242,11 +241,12 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 		cursor->node = run->to;
 		return true;
 	}
+	runs = begin_runs(flow);
 	if (flow->space != flow->stream.state.schedule.space || !stream_has_room(&flow->stream) ||
-	    !returns_here(flow, run) || !fits_here(flow, run))
+	    !returns_here(flow, run) || run->moves || !fits_here(flow, run, &runs.begin))
 		return false;
 	count_insns(flow, cursor, 0);
-	runs = begin_runs(flow);
+	count_runs(flow, &runs);
 	runs.jumps = packed_counts_jumps(cursor->steps);
 	emit_run(flow, &runs, run, ahead);
 	end_runs(flow, &runs);
@@ -404,8 +404,12 @@ static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, ui
 	end_runs(flow, runs);
 	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
 	flow->at = (size_t)(bytes - flow->window.bytes);
+	flow->state.ip = runs->begin + *basic_block_offset(&flow->blocks, node);
+	/* Where views of the kernel overlap, the block can be of another region. */
+	if (!bring_into_view(flow, flow->state.ip) ||
+	    flow->region != basic_block_of_node(&flow->blocks, node)->region)
+		node = 0;
 	flow->cached_block = node;
-	flow->state.ip = flow->view.begin + *basic_block_offset(&flow->blocks, node);
 }
 
 /* Follow packets as far as a chain leads; it may have none. `counts`: cycles are counted. */
@@ -449,7 +453,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 				break;
 			run->next = (uint32_t)(next - slots);
 		}
-		if (!fits_here(flow, next))
+		if (!fits_here(flow, next, &runs.begin))
 			break;
 		emit_run(flow, &runs, next, counts && flow->stream.state.cycles_ahead);
 		runs.times[1] = runs.times[0];
