@@ -9,6 +9,7 @@
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
 _Static_assert(sizeof(struct run) == CACHE_LINE, "a run is one cache line");
+_Static_assert(RUNS_BITS <= 16, "an index of a run has 16 bits");
 _Static_assert(sizeof(void *) != 8 || sizeof(struct run_branch) == CACHE_LINE / 2,
 	       "two branches are one cache line");
 

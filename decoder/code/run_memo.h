@@ -61,7 +61,7 @@ struct run {
 	uint32_t to;      /* CFG node; 0: unknown */
 	uint32_t first;   /* index of its first branch */
 	uint32_t rest;    /* instructions after its last branch */
-	uint32_t next;    /* for the owner: index of a run that may follow */
+	uint16_t next[2]; /* for the owner: indexes of runs that may follow */
 	uint32_t returns; /* by index, returns by a bit from calls before the run */
 	uint8_t count;    /* of branches */
 	uint8_t jumps;    /* as in `steps` */

@@ -301,7 +301,7 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
 
 /*
  * TNT and TIP packets, with CYC packets before them, that are each followed by one run. A run knows
- * its packet's bytes and the run that followed it last, so most packets are compared, not decoded.
+ * its packet's bytes and the last two runs after it, so most packets are compared, not decoded.
  */
 
 /* Returns whether a chain can begin in this state. */
@@ -371,15 +371,21 @@ INLINED bool is_next(const struct pt_flow *flow, const struct run *run, uint32_t
 	       returns_here(flow, run);
 }
 
-/* Returns the run of which is_next() is true from now on, or NULL. `word`: the first 8 bytes. */
-static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flow, uint32_t node,
+/*
+ * Returns the run after another, or NULL; is_next() is true of it from now on. `word`: the first 8
+ * bytes.
+ */
+static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flow,
+						       const struct run *before, uint32_t node,
 						       const uint8_t *bytes, uint64_t word)
 {
+	struct run *run = (struct run *)flow->blocks.runs.table.slots + before->next[1];
 	uint64_t bits = TNT_BITS_NONE, target;
 	unsigned last;
-	struct run *run;
 	size_t size;
 
+	if (is_next(flow, run, node, word))
+		return run;
 	if (is_tnt(bytes[0])) {
 		size = flow_read_tnt(bytes, &bits, &last);
 		run = find_run_of_bits(flow, run_id(node, bits), &target);
@@ -424,7 +430,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 	uint32_t node = flow->cached_block, cycles;
 
 	while (bytes <= limit && runs.tail <= most) {
-		struct run *next = &slots[run->next];
+		struct run *next = &slots[run->next[0]];
 
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
@@ -448,10 +454,11 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 				bytes++;
 				continue;
 			}
-			next = find_next(flow, node, bytes, word);
+			next = find_next(flow, run, node, bytes, word);
 			if (!next)
 				break;
-			run->next = (uint32_t)(next - slots);
+			run->next[1] = run->next[0];
+			run->next[0] = (uint16_t)(next - slots);
 		}
 		if (!fits_here(flow, next, &runs.begin))
 			break;
