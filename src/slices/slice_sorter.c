@@ -585,7 +585,6 @@ static size_t emit_plain(struct sorter_track *track, const struct slice_batch *b
 		return 0;
 	emit_part(track);
 	emit_sorted(track, events, missing);
-	track->full = 0;
 	return missing;
 }
 

@@ -170,6 +170,8 @@ void slice_log_init(struct slice_log *log)
 
 const char *slice_log_take(struct slice_log *log)
 {
+	size_t length = log->length;
+
 	log->length = 0;
-	return log->text;
+	return length ? log->text : "";
 }

@@ -133,6 +133,53 @@ START_TEST(only_slices_at_the_first_time_wait_for_those_that_are_found_late)
 }
 END_TEST
 
+/* Begins and ends of `step` ns each. */
+static void make_slices(struct slice_event *edges, size_t count, uint64_t time, uint64_t step)
+{
+	for (size_t i = 0; i < count; i++)
+		edges[i] = (struct slice_event){ .time = time + i * step,
+						 .kind = i % 2 ? SLICE_END : SLICE_BEGIN,
+						 .symbol = symbol("f") };
+}
+
+/* Also if they complete a part. `_i`: as one plain batch. */
+START_TEST(edges_that_go_back_to_the_first_time_wait_too)
+{
+	struct slice_event edges[10];
+
+	take_late();
+	make_slices(edges, 10, 2, 0);
+	begin(2, "leaf");
+	begin(3, "inner");
+	end(4);
+	begin(4, "next");
+	end(5);
+	ck_assert_str_eq(slice_log_take(&slices), "L 1\nB 3 inner\nE 4\nB 4 next\n");
+	feed_edges(&sorter.sink, track, edges, 10, _i);
+	ck_assert_str_eq(slice_log_take(&slices), "E 5\n");
+}
+END_TEST
+
+/* However many wait, and so how far the room for records has grown. */
+START_TEST(a_part_is_passed_on_when_it_is_complete)
+{
+	enum { PART = 200 };
+	struct slice_event edges[2 * PART];
+
+	for (size_t wait = 1; wait < PART; wait++) {
+		track = slice_sorter_track(&sorter, NULL);
+		take_late();
+		sorter.part = PART;
+		make_slices(edges, wait, 2, 0);
+		make_slices(edges + wait, 2 * PART - wait, 3, 1);
+		feed_edges(&sorter.sink, track, edges, PART + 1, false);
+		ck_assert_str_ne(slice_log_take(&slices), "");
+		feed_edges(&sorter.sink, track, edges + PART + 1, PART - 1, true);
+		ck_assert_str_eq(slice_log_take(&slices), "");
+	}
+}
+END_TEST
+
 START_TEST(all_wait_if_slices_can_be_found_late_at_any_time)
 {
 	take_late();
@@ -677,6 +724,8 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, only_slices_at_the_first_time_wait_for_those_that_are_found_late);
+	tcase_add_loop_test(all, edges_that_go_back_to_the_first_time_wait_too, 0, 2);
+	tcase_add_test(all, a_part_is_passed_on_when_it_is_complete);
 	tcase_add_test(all, all_wait_if_slices_can_be_found_late_at_any_time);
 	tcase_add_test(all, slices_that_are_found_late_around_too_many_are_left_out);
 	tcase_add_loop_test(all, ends_of_more_slices_than_are_found_late_are_counted, 0, 2);
