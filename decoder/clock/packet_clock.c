@@ -16,6 +16,9 @@
 #define TSC_PER_CYCLE_MIN 0x1p-10
 #define CYCLES_MAX        (UINT64_C(1) << 62)
 
+/* Ticks by which a TSC may be late if no MTC period is known: perf's upper estimate (tsc_slip). */
+#define SLIP_MAX 0x1000
+
 static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 {
 	return ctc * clock->rates.ratio_n / clock->rates.ratio_d;
@@ -46,7 +49,7 @@ static void set_cycle_limit(struct packet_clock *clock)
 
 static void begin_step(struct packet_clock *clock, uint64_t tsc)
 {
-	clock->step = tsc;
+	clock->step = clock->last = tsc;
 	clock->cycles = 0;
 	clock->tsc = MAX(clock->tsc, tsc);
 	set_cycle_limit(clock);
@@ -61,8 +64,13 @@ static void count_by_ratio(struct packet_clock *clock)
 	set_cycle_limit(clock);
 }
 
-void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
+bool packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 {
+	uint64_t period = clock->rates.ratio_d
+				  ? ticks_to_tsc(clock, UINT64_C(1) << clock->rates.mtc_shift)
+				  : SLIP_MAX;
+	bool goes_back = tsc < clock->last && clock->last - tsc > period;
+
 	/* Only a TSC can move time back, if the estimate was too high. */
 	clock->tsc = tsc;
 	clock->counting = false;
@@ -72,6 +80,7 @@ void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 		count_by_ratio(clock);
 	}
 	begin_step(clock, tsc);
+	return goes_back;
 }
 
 /* Returns the TSC of an MTC `periods` after the last one. */
@@ -210,7 +219,7 @@ void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *pac
 
 bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock *b)
 {
-	return a->tsc == b->tsc && a->base == b->base && a->step == b->step &&
+	return a->tsc == b->tsc && a->base == b->base && a->step == b->step && a->last == b->last &&
 	       a->cycles == b->cycles && a->ctc == b->ctc && a->last_mtc == b->last_mtc &&
 	       a->counting == b->counting && a->whole_step == b->whole_step && a->due == b->due &&
 	       a->ratio == b->ratio && !(a->excess < b->excess) && !(a->excess > b->excess) &&

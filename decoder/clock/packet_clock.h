@@ -19,7 +19,8 @@ struct packet_clock {
 
 	uint64_t tsc;    /* current time; 0: not known yet */
 	uint64_t base;   /* TSC of crystal tick `ctc` */
-	uint64_t step;   /* TSC at the last TSC or MTC packet */
+	uint64_t step;   /* TSC at the last TSC, MTC or CBR packet */
+	uint64_t last;   /* TSC at the last TSC or MTC packet */
 	uint64_t cycles; /* since `step` */
 	uint64_t ctc;    /* crystal ticks since `base`, at the last MTC */
 	uint64_t due;    /* TSC of the next MTC, if counting */
@@ -33,7 +34,11 @@ struct packet_clock {
 	double cycle_limit; /* ticks after `step` up to which packet_clock_cyc() suffices */
 };
 
-void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
+/*
+ * Returns whether `tsc` is damage: more than an MTC period before the last packet with a time. A
+ * TSC can slip past an MTC by some 40 cycles (Linux, tools/perf/util/intel-pt-decoder).
+ */
+bool packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
 void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
 void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);

@@ -105,7 +105,7 @@ struct pt_stream_stats {
 	uint64_t events, insns;     /* events: including omitted ones */
 	uint64_t local_jumps;       /* omitted events in the chosen time and threads */
 	uint64_t writes_broken;     /* emulated PTWRITEs with an incomplete value */
-	uint64_t times_impossible;  /* times of packets above INT64_MAX ns */
+	uint64_t times_impossible;  /* above INT64_MAX ns, or before earlier ones */
 	uint64_t guests;            /* number of runs of a virtual machine's code */
 	uint64_t segments_again;    /* segments decoded twice */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */

@@ -201,9 +201,10 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  summary->writes_broken);
 	if (summary->times_impossible)
 		diag_warn(diag, "times-impossible",
-			  "%" PRIu64 " impossible time%s in the trace left out: is the "
-			  "recording's clock damaged?",
-			  summary->times_impossible, summary->times_impossible == 1 ? "" : "s");
+			  "%" PRIu64 " impossible time%s in the trace: calls near %s can be early "
+			  "or late; is the recording damaged?",
+			  summary->times_impossible, summary->times_impossible == 1 ? "" : "s",
+			  summary->times_impossible == 1 ? "it" : "them");
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);

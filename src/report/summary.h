@@ -28,7 +28,7 @@ struct summary {
 	unsigned text_lacks;        /* enum perf_script_lacks, of perf script's text */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes do not add up */
-	uint64_t times_impossible; /* times in packets above INT64_MAX ns */
+	uint64_t times_impossible; /* struct pt_stream_stats */
 	uint64_t guests;           /* runs of a virtual machine's code */
 	uint64_t writes_broken;    /* emulated PTWRITEs with an incomplete value */
 	struct pt_verdict verdict; /* of --verify; segments 0: not run */

@@ -9,7 +9,8 @@
 
 static void forget_time(struct pt_flow *flow)
 {
-	flow->state.clock = (struct packet_clock){ .rates = flow->state.clock.rates };
+	flow->state.clock = (struct packet_clock){ .rates = flow->state.clock.rates,
+						   .last = flow->state.clock.last };
 	if (stream_is_timed(&flow->stream))
 		flow->stream.state.now = (struct timestamp){ 0 };
 }

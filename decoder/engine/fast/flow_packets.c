@@ -514,8 +514,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 	struct packet_clock *clock = &flow->state.clock;
 
 	if (packet->type == ppt_tsc)
-		packet_clock_tsc(clock,
-				 stream_complete_tsc(&flow->stream, packet->payload.tsc.tsc));
+		flow->stream.stats.times_impossible += packet_clock_tsc(
+			clock, stream_complete_tsc(&flow->stream, packet->payload.tsc.tsc));
 	else
 		packet_clock_packet(clock, packet);
 	if (packet->type == ppt_tsc || packet_clock_is_bound(clock))

@@ -252,6 +252,29 @@ START_TEST(before_the_first_tsc_there_is_no_time)
 }
 END_TEST
 
+/*
+ * Linux's perf allows a TSC to slip past an MTC; a TSC of 7 bytes has no errors that small. Cycles
+ * by a bus ratio are estimates: a TSC before them is right.
+ */
+START_TEST(a_tsc_long_before_the_last_packet_with_a_time_is_damage)
+{
+	struct packet_clock clock = clock_of();
+
+	begin_at(&clock, 1000000);
+	mtc_at(&clock, 1000000 + 3 * PERIOD);
+	ck_assert(!packet_clock_tsc(&clock, 1000000 + 2 * PERIOD));
+	ck_assert(packet_clock_tsc(&clock, 1000000 + PERIOD - 1));
+	ck_assert(!packet_clock_tsc(&clock, 1000000 + PERIOD));
+	clock = (struct packet_clock){ .rates.max_ratio = 25 };
+	ck_assert(!packet_clock_tsc(&clock, 1000000));
+	packet_clock_cbr(&clock, 25);
+	packet_clock_cyc(&clock, 1000000);
+	packet_clock_cbr(&clock, 20);
+	ck_assert(!packet_clock_tsc(&clock, 1100000));
+	ck_assert(packet_clock_tsc(&clock, 1000000));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("packet_clock");
@@ -270,6 +293,7 @@ int main(void)
 	tcase_add_test(all, cycles_near_the_end_of_their_count_move_no_clock);
 	tcase_add_test(all, cycles_give_the_same_time_however_they_are_counted);
 	tcase_add_test(all, before_the_first_tsc_there_is_no_time);
+	tcase_add_test(all, a_tsc_long_before_the_last_packet_with_a_time_is_damage);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -447,6 +447,30 @@ START_TEST(times_before_the_clock_began_do_not_change_the_time)
 END_TEST
 
 /*
+ * One bit of a TSC is wrong (`_i / 2`: upwards): it, or the next TSC, is before an earlier one,
+ * also across a PSB (`_i % 2`).
+ */
+START_TEST(a_tsc_that_goes_back_is_counted)
+{
+	uint64_t wrong = _i / 2 ? 0x100000 : -0x100000;
+
+	begin_with_cycles();
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (unsigned i = 1; i < 4; i++) {
+		uint64_t tsc = SAMPLE_START + i * 0x1000 + (i == 2 ? wrong : 0);
+
+		if (_i % 2)
+			pt_packets_psb(&run.packets, tsc, SAMPLE_LEAF);
+		else
+			pt_packets_tsc(&run.packets, tsc);
+		pt_packets_tnt(&run.packets, "tt");
+	}
+	finish_with_padding();
+	ck_assert_uint_eq(run.stats.times_impossible, 1);
+}
+END_TEST
+
+/*
  * The next MTC is far away.  The first AUX record, 700 ticks after the TSC, reports 1000 cycles,
  * and the second one 500 more.
  */
@@ -656,6 +680,7 @@ int main(void)
 	tcase_add_test(all, the_bytes_of_a_target_have_the_upper_bits_of_the_last_one);
 	tcase_add_test(all, lost_bytes_do_not_depend_on_what_was_followed_before);
 	tcase_add_test(all, times_before_the_clock_began_do_not_change_the_time);
+	tcase_add_loop_test(all, a_tsc_that_goes_back_is_counted, 0, 4);
 	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
 	tcase_add_loop_test(all, cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes, 0,
 			    2);
