@@ -110,11 +110,12 @@ static const struct name *shown_name(struct script *script, const struct name *l
 	static const char plt[] = "@plt";
 	struct name_table *names = script->options->names;
 	bool stub = ends_with(linkage->text, plt);
-	size_t length = strlen(linkage->text) - (stub ? strlen(plt) : 0);
+	size_t length = linkage->length - (stub ? strlen(plt) : 0);
 	const char *shown;
 
 	snprintf(script->text, LINE_MAX_BYTES, "%.*s", (int)length, linkage->text);
-	if (!demangler_demangle(&script->demangler, script->text, DEMANGLE_PERF))
+	if (strlen(script->text) != length || /* a NUL in the name */
+	    !demangler_demangle(&script->demangler, script->text, DEMANGLE_PERF))
 		return linkage;
 	shown = demangler_demangle(&script->demangler, script->text, script->options->demangle);
 	if (!shown)

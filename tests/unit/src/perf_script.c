@@ -93,6 +93,15 @@ START_TEST(bytes_that_are_no_text_are_skipped)
 }
 END_TEST
 
+START_TEST(a_name_with_a_nul_is_not_demangled_up_to_it)
+{
+	static const char text[] = "1/1 1.0: jmp 10 _Z1gv\0x+0x1 => 20 _Z1gv\0x+0x2\n";
+
+	convert(text, sizeof(text) - 1);
+	ck_assert_ptr_nonnull(strstr(printed, "BEGIN _Z1gv"));
+}
+END_TEST
+
 START_TEST(an_unnamed_place_in_a_file_is_named_after_its_signed_address)
 {
 	convert_text("1/1 1.000: call 10 f+0x1 (a) => 20 [unknown] (b)\n"
@@ -450,6 +459,7 @@ int main(void)
 	tcase_add_test(all, an_unknown_line_is_counted_and_skipped);
 	tcase_add_test(all, a_line_that_is_too_long_is_skipped_and_the_next_one_is_not);
 	tcase_add_test(all, bytes_that_are_no_text_are_skipped);
+	tcase_add_test(all, a_name_with_a_nul_is_not_demangled_up_to_it);
 	tcase_add_test(all, an_unnamed_place_in_a_file_is_named_after_its_signed_address);
 	tcase_add_test(all, samples_move_time_and_leave_stacks_alone);
 	tcase_add_test(all, mangled_names_are_demangled_and_others_stay);
