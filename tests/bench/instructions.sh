@@ -190,6 +190,7 @@ record four --cpus=4 --cyc -- tests/bench/four-threads
 if there "$python" "recordings of python3"; then
 	record_python start --instructions=1700000
 	record_python longer --instructions=2000000 --repeat=2097152
+	cache_lines "$start"
 	cache_lines "$longer"
 fi
 
