@@ -51,7 +51,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 		add_block(arena, size);
 	memory = arena->blocks->bytes + arena->used;
 	arena->used += size;
-	return memset(memory, 0, size); /* not the whole block: its pages may stay untouched */
+	return memset(memory, 0, size); /* not the block: unused pages stay untouched */
 }
 
 void *arena_copy(struct arena *arena, const void *bytes, size_t size)

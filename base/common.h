@@ -38,7 +38,7 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 /* -1, 0 or 1 if a is less than, equal to or greater than b. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Define a function for qsort() that orders items *a and *b; in the second, by a `context`. */
+/* Define a comparison of items *a and *b, for qsort() or, with a `context`, for qsort_r(). */
 #define COMPARE_WITH(name, type, order)                                                            \
 	static int name(const void *left, const void *right)                                       \
 	{                                                                                          \
@@ -55,7 +55,7 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 		return order;                                                                      \
 	}
 
-/* The same for structs, by members, the first one first. */
+/* The same for structs, by their members in order of significance. */
 #define COMPARE_BY_THREE(name, type, first, second, third)                                         \
 	COMPARE_WITH(name, type,                                                                   \
 		     COMPARE(a->first, b->first) ?: COMPARE(a->second, b->second) ?: \

@@ -22,7 +22,7 @@ struct location {
 	uint64_t offset;             /* bytes from the symbol's start */
 };
 
-/* Who stores the names of a known branch: the thread that claims it, but some only the reader. */
+/* Who stores the names of a known branch: the thread that claims it, or only the reader. */
 enum known_naming { NAMING_FREE = 0, NAMING_CLAIMED, NAMING_LEFT_TO_READER };
 
 #define LOCATION_OF_STUB 0x80
@@ -34,15 +34,15 @@ struct location_pair {
 	uint32_t offset;
 	uint8_t call; /* enum call_effect (src/resolve/location.h) */
 	/*
-	 * Bits, by enum branch_kind: a near branch of this kind out of the innermost frame's symbol
-	 * has no effect but the usual one. A call pushes a frame; a return to just after the
-	 * frame's call pops it; a jump to another function's entry replaces it. LOCATION_OF_STUB:
-	 * `to` is in a PLT stub.
+	 * Bit mask of enum branch_kind: kinds of near branches that have only their usual effect,
+	 * if the innermost frame is that of from.symbol. A call pushes a frame; a return to just
+	 * after the frame's call pops it; a jump to another function's entry replaces it.
+	 * LOCATION_OF_STUB: `to` is in a PLT stub.
 	 */
 	uint8_t plain;
 	/* Of a known branch: */
 	uint8_t naming; /* enum known_naming: atomic */
-	bool reached;   /* the reader has looked it up; only the reader uses this */
+	bool reached;   /* looked up by the reader; private to the reader */
 };
 
 /* log2 of the maximum number of branches: 8 MiB. */

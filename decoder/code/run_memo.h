@@ -31,7 +31,7 @@ enum run_stack {
 	RUN_STACK_RISES, /* + N: the call, and calls in it, end in the run; depth N */
 };
 
-/* A branch of a run; or where its first bit or TIP ends, if memo->ends. */
+/* A branch of a run, or the end of its first bit or TIP (memo->ends). */
 struct run_branch {
 	union {
 		struct known_branch *known; /* borrowed; never NULL */
@@ -41,7 +41,7 @@ struct run_branch {
 		struct basic_block *call; /* pushed or returned to; else NULL */
 		struct {
 			uint32_t before; /* branches up to the end */
-			uint32_t jumps;  /* the same */
+			uint32_t jumps;  /* jumps up to the end */
 		};
 	};
 	uint32_t insns; /* since the previous branch */
@@ -57,7 +57,7 @@ struct run {
 	uint64_t target;  /* of its TIP; or its return address, if another run has the bits alone */
 	uint64_t begin;   /* address of the code's region */
 	uint64_t steps;   /* packed_counts.h */
-	uint64_t bytes;   /* of its last packet, if this had no other run, shifted to the top */
+	uint64_t bytes;   /* of the last packet that had only this run, shifted to the top */
 	uint32_t to;      /* CFG node; 0: unknown */
 	uint32_t first;   /* index of its first branch */
 	uint32_t rest;    /* instructions after its last branch */
@@ -79,7 +79,7 @@ struct run_memo {
 	struct direct_cache table;   /* of struct run */
 	struct run_branch *branches; /* owned */
 	size_t branch_count, branch_room;
-	bool ends; /* for the owner: the end of the first bit follows a run's branches */
+	bool ends; /* for the owner: after a run's branches there is one for its first bit's end */
 };
 
 /* Allocate a table for a trace of `size` bytes. */

@@ -52,7 +52,7 @@ struct pt_stream {
 	struct stream_state state;
 	const struct loss *losses; /* borrowed from the timeline */
 	size_t loss_count;
-	/* Events `head` to `tail`; both are 0 when a step begins. `own`, or borrowed. */
+	/* Events `head` to `tail`, both 0 when a step begins; `own`, or borrowed. */
 	struct branch_event *queue;
 	unsigned head, tail;
 	unsigned room; /* of the queue; a step continues while QUEUE_ROOM is free */

@@ -18,7 +18,7 @@ struct process_table {
 	size_t space_count, space_room;
 	struct space_builder kernel; /* visible to all processes */
 	uint64_t copies_left;        /* limit of further copied mappings */
-	uint64_t replaced;           /* mappings over other code of their process */
+	uint64_t replaced;           /* number of mappings that replaced other code */
 };
 
 /* Start empty; `file_size` (bytes) limits the memory of copies. */

@@ -147,7 +147,7 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 	sigset_t all, usual;
 
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &usual); /* until the process is watched */
+	sigprocmask(SIG_BLOCK, &all, &usual); /* until the handler knows the process */
 	*process = (struct batch_process){ .job = job, .messages = -1, .report = -1 };
 	process->report = memfd_create("report", MFD_CLOEXEC);
 	if (run->keep_messages)

@@ -10,7 +10,7 @@
 
 /* ---- Signals ------------------------------------------------------------- */
 
-/* Read by the signal handler: batch_process_start() blocks signals. */
+/* Read by the signal handler, so batch_process_start() blocks signals. */
 static volatile sig_atomic_t last_signal; /* 0 if absent */
 static struct batch_process *watched;     /* borrowed */
 static volatile size_t watched_count;

@@ -14,7 +14,7 @@
 #include "decoder/engine/pt_stream.h"
 #include "src/callstack/timestamp_group.h"
 
-/* Maximum number of files of a stretch. */
+/* Maximum number of files with functions of a stretch. */
 #define STRETCH_FILES 8
 
 struct frame;
@@ -31,7 +31,7 @@ struct call_stretch {
 	struct group_stretch slices;
 	const struct frame *frames;       /* borrowed: open at the end, outermost first */
 	size_t depth, deepest;            /* frames at the end, and their maximum */
-	struct dso *files[STRETCH_FILES]; /* borrowed: of the branches' functions */
+	struct dso *files[STRETCH_FILES]; /* borrowed: contain the branches' functions */
 	size_t file_count;
 };
 
@@ -52,6 +52,6 @@ struct call_follower {
 	const struct resolver *resolver;         /* borrowed */
 };
 
-/* Initialize a follower, which borrows machine and resolver while streams use it. */
+/* Initialize a follower. It borrows machine and resolver for as long as streams use it. */
 void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine,
 			const struct resolver *resolver);

@@ -427,8 +427,8 @@ static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *st
 }
 
 /*
- * Feed leading branches of one thread and program, of kinds up to `last_kind`, that the resolver
- * has cached. If these are all kinds, counts may follow them. Returns the number of events.
+ * Feed leading branches of kinds up to `last_kind` that the resolver has cached, and the counts
+ * between and after them. Returns the number of both.
  */
 static size_t feed_cached(const struct thread_stacks *stacks, const struct thread_state *state,
 			  const struct branch_event *events, size_t count,
@@ -445,7 +445,7 @@ static size_t feed_cached(const struct thread_stacks *stacks, const struct threa
 		if (fed)
 			return fed;
 		if (events->known)
-			end = events + 1; /* the next one may be plain */
+			end = events + 1; /* feed this one alone: the next may be plain */
 	}
 	for (; event < end && event->thread == events->thread && event->space == state->space;
 	     event++) {

@@ -93,7 +93,7 @@ void timestamp_group_switch(struct timestamp_group *group)
 	timestamp_group_set_since(group, UINT64_MAX);
 }
 
-/* Begin a slice around event `at`. Where orders do not suffice, its level is a guess. */
+/* Let a slice begin around `at`, which is marked if no order was left: the level is a guess. */
 static void begin_around(const struct timestamp_group *group, struct slice_event *begin,
 			 const struct slice_event *at)
 {
@@ -118,8 +118,8 @@ void timestamp_group_infer_watched(struct timestamp_group *group, const struct s
 }
 
 /*
- * Returns time, order and flags of a slice around the group's event `at` and no earlier one;
- * `floor`: first not emitted.
+ * Returns time, order and flags for a slice that encloses the group's event `at`, but no earlier
+ * one. `floor`: the first event not emitted.
  */
 static struct slice_event slice_around(const struct timestamp_group *group, size_t at, size_t floor,
 				       bool estimated)

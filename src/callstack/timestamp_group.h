@@ -57,7 +57,7 @@ struct timestamp_group {
 	} * cuts;             /* owned; a call of the group precedes each */
 	size_t cut_count, cut_room;
 	size_t room, detail_room;
-	/* Below this count, an event can be added, and no event need be emitted; often 0. */
+	/* While `count` is below this, an event can be added, and none must be emitted first. */
 	size_t full;
 	/* Of CYC packets; events from `uncosted` on, after `costed`, have no cycles yet. */
 	struct slice_cost costed, before; /* the last known cycles, and the ones before */
@@ -79,7 +79,7 @@ struct timestamp_group {
 	size_t watched;    /* 1 + the watched event's index in the group; 0: its time is known */
 	size_t floor;      /* the first event, within the group, of the watched event's segment */
 	size_t unresolved; /* of `outer`: later ones may begin with a watched event */
-	struct slice_event around; /* if `watched` is 0: time, order, flags of what encloses it */
+	struct slice_event around; /* if `watched` is 0: time, order, flags of an enclosing slice */
 	struct deferred_events outer;   /* found late, innermost first */
 	size_t outer_done;              /* of `outer`: already emitted */
 	struct deferred_events initial; /* calls at mapped time 0, emitted after `outer` */
@@ -92,11 +92,11 @@ struct timestamp_group {
 /* Release the arrays.  Idempotent, also on zeroed memory. */
 void timestamp_group_release(struct timestamp_group *group);
 
-/* timestamp_group_next() in all other cases. */
+/* Slow path of timestamp_group_next(). */
 struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time,
 					      uint32_t insns);
 
-/* Returns whether a later time ends the group without effect on its events' times. */
+/* Returns whether the group can end without changing its events' times. */
 static inline bool timestamp_group_has_times(const struct timestamp_group *group)
 {
 	return group->simple && !group->costed.cycles &&

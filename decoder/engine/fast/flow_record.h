@@ -20,7 +20,7 @@ struct run_recorder {
 	bool stopped; /* the run has ended, perhaps before the last bit */
 };
 
-/* Returns the counts since the run began; the cursor's instructions are counted. */
+/* Returns the counts since the run began. The cursor has no uncounted instructions. */
 static uint64_t recorded_steps(const struct pt_flow *flow, struct flow_cursor cursor)
 {
 	const struct run_recorder *recorder = flow->recorder;
@@ -30,7 +30,7 @@ static uint64_t recorded_steps(const struct pt_flow *flow, struct flow_cursor cu
 	       (flow->stream.stats.insns - recorder->begin) << PACKED_COUNTS_INSNS_AT;
 }
 
-/* A call of the run returns: nothing else need be known about the stack. */
+/* A call returns within the run: record only how far the stack rises meanwhile. */
 static void close_call(struct run_recorder *recorder, const struct run_branch *branch)
 {
 	struct open_call call = recorder->calls[--recorder->depth];
@@ -126,11 +126,11 @@ static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t t
 	if (run->moves && !run->count)
 		return;
 	recorder->branches[run->count] = recorder->end;
-	/* A way that ends where it begins is a hint to follow one block. */
+	/* A run that ends where it begins is a hint to follow one block. */
 	basic_blocks_keep_run(&flow->blocks, run, recorder->branches);
 }
 
-/* The first bit or the TIP ends here. If later bits are apart, the bit's cycles are settled. */
+/* Record the end of the first bit or TIP. If later bits are pending, settle the bit's cycles. */
 static void record_end(struct pt_flow *flow, struct flow_cursor *cursor)
 {
 	struct run_recorder *recorder = flow->recorder;
@@ -163,7 +163,7 @@ static bool record_bits(struct pt_flow *flow, struct flow_cursor *cursor)
 	return more;
 }
 
-/* Follow the bits of a run, the first one apart if cycles can end with it. */
+/* Follow the bits of a run; if cycles can end with the first one, record where. */
 static bool record_by_bits(struct pt_flow *flow, uint64_t bits, struct flow_cursor *cursor)
 {
 	bool apart = flow->blocks.runs.ends, more;
@@ -206,7 +206,7 @@ static __attribute__((noinline)) struct flow_cursor record_run(struct pt_flow *f
 	bool by_bits = flow->pending == PENDING_TNT;
 
 	count_insns(flow, &cursor, 0);
-	/* Shifted bytes are not 1, so it has no packet. */
+	/* No packet: with this shift, the bytes of a packet never equal 1. */
 	recorder.run = (struct run){ .id = id, .begin = flow->view.begin, .bytes = 1, .shift = 8 };
 	recorder.depth = 0;
 	recorder.stopped = false;

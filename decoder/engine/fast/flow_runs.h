@@ -14,13 +14,13 @@
 struct runs_followed {
 	uint64_t times[2]; /* of a packet's branches, and of those before its first bit */
 	uint64_t begin;    /* address of the current code's region */
-	uint64_t all;      /* instructions up to the last branch, but for those counted before */
+	uint64_t all;      /* instructions up to the last branch, without those counted already */
 	uint32_t insns;    /* instructions since the last branch */
 	struct branch_event *tail; /* of the queue */
 	unsigned jumps;            /* not counted yet */
 };
 
-/* Count from here. */
+/* Begin to count, and to append to the queue. */
 INLINED void count_runs(const struct pt_flow *flow, struct runs_followed *runs)
 {
 	const struct pt_stream *stream = &flow->stream;
@@ -188,7 +188,7 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 	}
 }
 
-/* Emit the branches of a run up to the end of its first bit or TIP, and the cycles ahead of it. */
+/* Emit the branches of a run up to the end of its first bit or TIP, then the cycles to there. */
 static __attribute__((noinline)) void emit_first(struct pt_flow *flow, struct runs_followed *runs,
 						 const struct run *run)
 {
@@ -201,7 +201,7 @@ static __attribute__((noinline)) void emit_first(struct pt_flow *flow, struct ru
 	end_runs(flow, runs);
 	flow->branches_followed += runs->jumps;
 	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
-	/* A run without branches may be that of code elsewhere. */
+	/* A run without branches may have been recorded in a mapping at another address. */
 	flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
 	stream_settle_cycles(&flow->stream, flow->state.ip);
 	count_runs(flow, runs);
@@ -227,8 +227,8 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
 }
 
 /*
- * Follow a run, but for its bits. Returns false, with nothing done, if it does not fit. `ahead`:
- * cycles end with its first bit.
+ * Follow a run without consuming its bits. Returns false, with nothing done, if it does not fit.
+ * `ahead`: a CYC's cycles end with its first bit.
  */
 INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run,
 			bool ahead)
@@ -270,7 +270,7 @@ INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor)
 		*cursor = record_run(flow, id, target, *cursor, &more);
 		return more;
 	}
-	/* A way that ends where it begins is a hint to follow one block. */
+	/* A run that ends where it begins is a hint to follow one block. */
 	if (!packed_counts_bits(run->steps) || !follow_run(flow, cursor, run, ahead))
 		return step_by_bit(flow, cursor);
 	flow->later_bits = 0;
@@ -348,7 +348,7 @@ INLINED bool count_cyc(struct pt_flow *flow, struct runs_followed *runs, uint32_
 	if (tsc_clock_ns(&stream->clock, clock->tsc) >= end)
 		return false;
 	stream_set_time(stream, clock->tsc);
-	/* The time before is clamped, so it is not before the thread's run. */
+	/* As stream_event_time(): times[1] is not before the thread's run. */
 	runs->times[0] =
 		MAX(MIN(stream->state.now.time, stream->state.schedule.end), runs->times[1]);
 	return true;
@@ -418,7 +418,7 @@ static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, ui
 	flow->cached_block = node;
 }
 
-/* Follow packets as far as a chain leads; it may have none. `counts`: cycles are counted. */
+/* Follow packets as long as runs follow each other. `counts`: cycles are counted. */
 INLINED void follow_chain(struct pt_flow *flow, bool counts)
 {
 	const uint8_t *bytes = flow->window.bytes + flow->at;
@@ -435,7 +435,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
 
-			/* Cycles that are ahead end before the next. */
+			/* Only one CYC's cycles can wait for their packet. */
 			if (!size || (counts && flow->stream.state.cycles_ahead))
 				break;
 			bytes += size;
@@ -474,7 +474,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 	end_chain(flow, &runs, node, bytes);
 }
 
-/* Both are apart, so that what the first one needs stays in registers. */
+/* Separate functions, so that the variables of the frequent one stay in registers. */
 static __attribute__((noinline)) void follow_chain_without_cycles(struct pt_flow *flow)
 {
 	follow_chain(flow, false);

@@ -42,10 +42,10 @@ static inline bool flow_time_is_cut(struct pt_flow *flow)
 				  stream_event_time(stream, stream->state.now.time));
 }
 
-/* After the packet after a CYC, or its first branch: the cycles belong to the code so far. */
+/* Assign the cycles of a CYC to the code so far, after its packet or the packet's first branch. */
 void flow_settle(struct pt_flow *flow);
 
-/* flow_settle() if nothing is pending. Returns whether later bits are pending then. */
+/* Call flow_settle() unless something is pending. Returns whether it made later bits pending. */
 static inline bool flow_settles(struct pt_flow *flow)
 {
 	if (!flow->stream.input.cycles || flow->pending != PENDING_NONE)
@@ -55,8 +55,8 @@ static inline bool flow_settles(struct pt_flow *flow)
 }
 
 /*
- * Follow one block, or many cached ones, while the stream has room. Cycles are settled before the
- * next packet, which may be followed as well, so the caller does not settle any.
+ * Follow one block, or many cached ones, while the stream has room. This can follow further
+ * packets, and settles the cycles before each, so the caller must not.
  */
 static inline void flow_step(struct pt_flow *flow)
 {

@@ -45,7 +45,7 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 	add_slices(sink->context, batch->events, batch->count);
 }
 
-/* Returns both ends of a near branch whose names are permanent; NULL for others. */
+/* Returns both ends of a near branch with permanent names, or NULL. */
 static const struct location_pair *named_locations(const struct stretches *all,
 						   const struct branch_event *event)
 {
@@ -72,7 +72,7 @@ static bool note_file(struct call_stretch *stretch, const struct symbol *functio
 	return true;
 }
 
-/* Follow a branch of the stretch. Returns false if it is not part of the stretch. */
+/* Follow a branch. Returns false, with nothing changed, if the stretch ends before it. */
 static bool follow_branch(struct stretches *all, struct call_stretch *stretch,
 			  const struct branch_event *event)
 {

@@ -78,7 +78,7 @@
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-/* Events to prefetch: they can be in the cache of the CPU that decoded them. */
+/* Distance of prefetching: events may be in the cache of another CPU, which decoded them. */
 #define AHEAD 16
 
 __attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int64_t time,
@@ -324,7 +324,7 @@ static void call_by_jump(struct precise_stack *stack, int64_t time,
 
 	push_called(stack, time, branch,
 		    locations->from.ip - locations->from.offset + locations->offset, false);
-	if (stack->now.depth) /* else too deep: all frames were dropped */
+	if (stack->now.depth) /* 0: the stack was too deep, and all frames were dropped */
 		top(stack)->jumped = true;
 }
 
@@ -570,7 +570,7 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 
 /* ---- Plain branches ------------------------------------------------------ */
 
-/* Add a begin or end of a slice. `details` (a constant): the sink uses them. */
+/* Add a begin or end of a slice. `details` (a constant): the sink uses details. */
 static inline __attribute__((always_inline)) void emit_plain(struct precise_stack *stack,
 							     int64_t time,
 							     const struct frame *frame,
@@ -590,7 +590,7 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
 }
 
-/* The innermost frame, the outermost one that can end plainly, and the last one with room. */
+/* The innermost frame, the outermost one that can end plainly, and the last allocated one. */
 struct plain_frames {
 	struct frame *top, *lowest, *highest;
 };
@@ -617,7 +617,7 @@ static inline __attribute__((always_inline)) void push_plain(struct precise_stac
 	frame->return_ip = locations->from.ip + event->from_length;
 	frame->entry_ip = locations->to.ip;
 	frame->called_insns = stack->insns;
-	/* All other fields at once. */
+	/* Zero all other fields at once. */
 	memset(&frame->traps, 0, sizeof(*frame) - offsetof(struct frame, traps));
 	frame->call_length = event->from_length;
 }
@@ -640,10 +640,11 @@ static inline __attribute__((always_inline)) void jump_plain(struct precise_stac
 }
 
 /*
- * Follow a near branch with the usual effect (`plain` in decoder/known_branches.h) out of the
- * innermost frame, outside of transactions, except for the depth, which `frames` has. There is a
- * frame afterwards. Otherwise returns false, with nothing changed. `reader` (a constant): this is
- * not a job, so a branch that only jobs have named must still be looked up, which notes its files.
+ * Follow a near branch out of the innermost frame if it has its usual effect (`plain` in
+ * decoder/known_branches.h), is outside of transactions, and leaves a frame. The caller stores the
+ * new depth. Returns false, with nothing changed, for other branches. `reader` (a constant): this
+ * is not a job, so a branch that only jobs have named is one of the others: its lookup notes that
+ * code of its files ran.
  */
 static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
 							       struct plain_frames *frames,
@@ -687,7 +688,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	return true;
 }
 
-/* callstack_feed_plain(). `details` (a constant): the sink uses them. */
+/* Body of precise_feed_plain(). `details` (a constant): the sink uses details. */
 static inline __attribute__((always_inline)) size_t feed_plain(struct precise_stack *stack,
 							       const struct branch_event *events,
 							       size_t count, bool details)

@@ -326,7 +326,7 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 		called.kind = FRAME_ENTRY;
 	if (ends_handler(stack, FRAME_INFERRED) && stack->now.depth == 2 && !stack->candidates &&
 	    precise_has_unseen_callers(stack) && !location_is_entry(to)) {
-		/* A signal interrupted the function before the trace began. */
+		/* The trace began in a signal handler, which returns to what it interrupted. */
 		precise_pop_to(stack, time, 0);
 		precise_infer_root(stack, to);
 		return;

@@ -72,7 +72,7 @@ static void define_string(const struct ftf_scan *scan)
 	}
 }
 
-/* Returns a track of the thread whose ids are at a word of the record. */
+/* Returns the track of this number of the thread whose ids are at word `index` of the record. */
 static struct scan_thread *track_at(struct ftf_scan *scan, size_t index, uint64_t number)
 {
 	struct scan_thread *thread;
@@ -151,7 +151,7 @@ static void take_metadata(struct ftf_scan *scan)
 	scan->kind = type == PROVIDER_INFO ? SCAN_PROVIDER : SCAN_SECTION;
 }
 
-/* A blob without a name has a thread's ids, and perhaps the number of its next track. */
+/* Blobs without a name are ftf_sink.c's: a thread's ids, and perhaps the number of a track. */
 static void take_blob(struct ftf_scan *scan)
 {
 	struct scan_thread *thread;

@@ -14,7 +14,7 @@ enum scan_kind {
 	SCAN_OTHER = 0,
 	SCAN_PROVIDER, /* the first record of `provider` */
 	SCAN_SECTION,  /* the next records belong to `provider` */
-	SCAN_TRACK,    /* ftf_sink.c: another track of the same thread follows */
+	SCAN_TRACK,    /* ftf_sink.c: another track with the same ids follows */
 	SCAN_PART,     /* ftf_sink.c: a part with late slices begins or ends */
 	SCAN_FLOW,     /* an end or a step of an arrow */
 	SCAN_BEGIN,
@@ -25,8 +25,8 @@ enum scan_kind {
 
 /* A track with events, and its state for --fit. */
 struct scan_thread {
-	uint64_t ids[3];             /* pid, tid, and number among the tracks of both */
-	struct scan_thread *current; /* borrowed, of number 0: the track of the next events */
+	uint64_t ids[3];             /* pid, tid, and number among the tracks with these */
+	struct scan_thread *current; /* borrowed; in track 0: the one that events now belong to */
 	struct fit_ranks ranks;      /* of inner slices */
 	/* An open slice. */
 	struct fit_frame {

@@ -20,13 +20,13 @@
 
 /* An encoded begin, and the key of its slices. */
 struct slice_template {
-	struct ftf_template encoded; /* first; of a slot not empty */
+	struct ftf_template encoded; /* first; not empty in a used slot */
 	const struct symbol *symbol; /* NULL: the slot is free */
 	uint64_t ip;
 	const struct symbol *caller; /* see struct slice_detail; may be NULL */
 	uint64_t caller_offset;
 	unsigned flags; /* enum slice_flags */
-	/* Waiting records may use the slot, so its next template is among `made` until then. */
+	/* Waiting records refer to the slot, so its next template stays in `made` meanwhile. */
 	uint32_t made;               /* of a slot: 1 + index of the last such template; 0: none */
 	struct slice_template *slot; /* of such a template */
 };
@@ -50,7 +50,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ALLOC_CHECKED(ftf_open_destination(&to, &writer, NULL));
-	/* Each waiting begin can get an end that is a record. */
+	/* Each waiting begin may need a second record for its end. */
 	ftf->waiting = ftf->next = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
 	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
 	ftf->made = alloc_zeroed(WAITING, sizeof(*ftf->made));
@@ -129,7 +129,7 @@ static uint32_t id_of(const struct ftf_sink *ftf, int32_t id)
 	return id < 0 ? ftf->unknown : (uint32_t)id;
 }
 
-/* For --fit: a blob with a thread's ids, which is about the track of the next records. */
+/* Write, for --fit, a blob with a thread's ids; it concerns the track of the next records. */
 static void write_ids(struct ftf_sink *ftf, const struct track *track, size_t count)
 {
 	const uint64_t ids[] = { id_of(ftf, track->pid), id_of(ftf, track->tid), track->twin };
@@ -140,7 +140,7 @@ static void write_ids(struct ftf_sink *ftf, const struct track *track, size_t co
 							  .size = count * sizeof(*ids) });
 }
 
-/* Records of an announced track follow: --fit must know it if tracks have equal ids. */
+/* Tell --fit which of several tracks with equal ids the next records belong to. */
 static void select_track(struct ftf_sink *ftf, const struct track *track)
 {
 	struct twin_tracks *twins = &ftf->twins[track->writer_thread];
@@ -170,7 +170,7 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 				ftf_text(ftf->writer, track->thread_name));
 }
 
-/* A part with late slices begins or ends. */
+/* Mark the begin or end of a part with late slices. */
 static void write_part(struct ftf_sink *ftf, struct track *track)
 {
 	announce(ftf, track);
@@ -297,7 +297,7 @@ static inline bool is_template_of(const struct slice_template *slot,
 		(slot->caller == detail->caller && slot->caller_offset == detail->caller_offset));
 }
 
-/* Returns the template of a begin that is not in its slot. */
+/* Returns the template of a begin whose slot has another one. */
 static __attribute__((noinline)) struct slice_template *make_template(
 	struct ftf_sink *ftf, struct slice_template *slot, const struct slice_event *begin,
 	const struct slice_detail *detail)
@@ -318,7 +318,7 @@ static __attribute__((noinline)) struct slice_template *make_template(
 	return made;
 }
 
-/* The records are written: put the templates into their slots. */
+/* Move the new templates into their slots, after all waiting records were written. */
 static void keep_templates(struct ftf_sink *ftf)
 {
 	for (const struct slice_template *made = ftf->made; ftf->made_count; made++) {
@@ -358,7 +358,7 @@ static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waitin
 {
 	/* It is in a slot or in `made`. */
 	struct slice_template *made = (struct slice_template *)(uintptr_t)waiting->from;
-	struct ftf_template unused; /* of a thread without a reference, it can be empty */
+	struct ftf_template unused; /* a template is empty if the thread has no reference */
 	struct ftf_event event = { .time = waiting->time };
 	struct ftf_arg args[SLICE_ARG_KEYS];
 	size_t own;
@@ -413,7 +413,7 @@ static size_t write_with_args(struct ftf_sink *ftf, size_t at, size_t end)
 	return at + count;
 }
 
-/* Write some of the waiting records [at, end), with templates if possible. Returns the next. */
+/* Write some of the waiting records [at, end), by templates if possible. Returns the next index. */
 static size_t write_some(struct ftf_sink *ftf, size_t at, size_t end)
 {
 	const struct ftf_templated *waiting = &ftf->waiting[at];
@@ -430,13 +430,13 @@ static size_t write_some(struct ftf_sink *ftf, size_t at, size_t end)
 	return at + 1;
 }
 
-/* Returns the open slice around a waiting begin without an end; may be NULL. */
+/* Returns the waiting begin around one without an end; may be NULL. */
 static inline struct ftf_templated *outer_of(const struct ftf_templated *begin)
 {
 	return (struct ftf_templated *)(uintptr_t)begin->end;
 }
 
-/* Write all waiting records. Slices without an end so far have two records. */
+/* Write all waiting records. Slices that are still open get a second one for their end. */
 static void write_waiting(struct ftf_sink *ftf)
 {
 	size_t count = (size_t)(ftf->next - ftf->waiting);
@@ -469,9 +469,9 @@ static inline void end_costs(struct slice_detail *begin, const struct slice_deta
 }
 
 /*
- * Let events of the batch from `event` wait, or make them the ends of waiting slices: up to an
- * event that is neither begin nor end, or after a begin found late, or until too many wait.
- * `has_details`: a constant. Returns the next event.
+ * Add begins and ends of a batch, from `event` on, to the waiting records, or store ends in the
+ * records of their begins. Stops at any other event, after a begin found late, and when the records
+ * are full. `has_details`: a constant. Returns the next event.
  */
 static inline __attribute__((always_inline)) const struct slice_event *add_waiting(
 	struct ftf_sink *ftf, const struct slice_batch *batch, const struct slice_event *event,

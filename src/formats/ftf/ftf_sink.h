@@ -33,7 +33,7 @@ struct ftf_sink {
 	size_t known_room;
 	struct direct_cache templates; /* struct slice_template: most slices repeat */
 	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
-	/* The tracks with a thread's ids, which can be reused; `last`: borrowed. */
+	/* The tracks with a thread's ids: ids can be reused. `last`: borrowed. */
 	struct twin_tracks {
 		uint32_t count;
 		const struct track *last;
@@ -49,19 +49,19 @@ struct ftf_sink {
 	} * held; /* owned; by index of the track */
 	size_t held_room;
 	/* Unwritten records, all of one track. */
-	struct ftf_templated *waiting, *next; /* owned; `next`: the end of them */
+	struct ftf_templated *waiting, *next; /* owned; `next`: the end of the used ones */
 	/*
-	 * The innermost waiting begin without an end, whose field `end` is the address of the next
-	 * one; or NULL.
+	 * The innermost waiting begin without an end, or NULL. Until the end is known, its field
+	 * `end` is the address of the one around it.
 	 */
 	struct ftf_templated *open;
 	struct slice_detail *details; /* owned; by the same index; costs of a whole slice */
 	bool has_details;             /* `details` are in use */
-	struct slice_template *made;  /* owned: templates that waiting records add */
+	struct slice_template *made;  /* owned: new templates of waiting records */
 	struct track *track;          /* borrowed; NULL: set by the first event */
 	uint32_t made_count;
 	uint32_t most_waiting; /* at this number, only ends of waiting slices are added */
-	uint64_t last_begin;   /* ns: of a waiting record */
+	uint64_t last_begin;   /* ns: of the waiting records */
 };
 
 /* Start a trace in `output`. Borrows it and `names` until ftf_sink_release(). */
