@@ -190,6 +190,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 			precise_enter_opaque(stack, time, &branch->locations->from, symbol);
 		else
 			on_gap(stack, time, symbol);
+		precise_watch_room(stack);
 		return true;
 	}
 	if (stack->gap)
@@ -199,6 +200,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 				     event->flags & BRANCH_TRACE_ON ? &branch->locations->to
 								    : &branch->locations->from,
 				     event->flags & BRANCH_INDIRECT);
+	precise_watch_room(stack);
 	precise_count(stack, event);
 	if (notes->exec) {
 		end_frames(stack, time);

@@ -626,6 +626,24 @@ START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
 }
 END_TEST
 
+/* The frame of changed code is one too many. */
+START_TEST(a_stack_is_given_up_at_a_gap_that_adds_a_frame)
+{
+	struct precise_stack *full = (struct precise_stack *)stack;
+
+	call_deep();
+	while (full->now.depth < full->now.room) {
+		call('f', 0x10, 'f');
+		feed_held();
+	}
+	machine->open_most = full->now.room;
+	gap(GAP_MISMATCH);
+	feed_held();
+	ck_assert_str_eq(diag.first->kind, "stack-too-deep");
+	ck_assert_uint_eq(full->now.depth, 0);
+}
+END_TEST
+
 /* Returns how many calls are open afterwards. */
 static size_t give_up(size_t fed_at_once)
 {
@@ -1040,6 +1058,28 @@ START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
 	expect_depth(1);
 	ret('f', 'm', 0x15);
 	expect_depth(0);
+}
+END_TEST
+
+START_TEST(a_function_encloses_the_handler_that_interrupted_it_before_the_trace_began)
+{
+	struct frame *frames;
+
+	call('h', 0x10, 'g');
+	ret('g', 'h', 0x15);
+	ret('h', 'r', 1); /* its restorer: glibc's unwind entry begins a byte earlier */
+	feed(BRANCH_SYSCALL, at('r', 0x10), at(0, 0), BRANCH_TRACE_OFF);
+	feed_held();
+	frames = ((struct precise_stack *)stack)->now.frames;
+	function('s')->name = name_intern_text(&names, "[rt_sigreturn]");
+	frames[1].symbol = function('s');
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x20), BRANCH_TRACE_ON); /* where f was interrupted */
+	call('f', 0x30, 'g');
+	ret('g', 'f', 0x35);
+	ret('f', 'm', 0x15);
+	expect("B 0 g\nE 10 g\nE 20 h\nB 30 [syscall]\nE 40 [rt_sigreturn]\nE 40 r\n"
+	       "B 50 g\nE 60 g\nE 70 f\nE 70 m\nB 0 m inferred deferred\n"
+	       "B 0 f inferred deferred\nB 0 r inferred deferred\nB 0 h inferred deferred\nS\n");
 }
 END_TEST
 
@@ -2100,6 +2140,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
 	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
 	tcase_add_test(tests, a_stack_is_given_up_where_too_many_calls_are_open);
+	tcase_add_test(tests, a_stack_is_given_up_at_a_gap_that_adds_a_frame);
 	tcase_add_test(tests, calls_that_have_ended_leave_room_for_others);
 	tcase_add_test(tests, calls_of_one_time_wait_for_the_next_where_there_is_room);
 	tcase_add_test(tests, calls_of_one_time_do_not_wait_where_there_is_no_room);
@@ -2124,6 +2165,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
 	tcase_add_test(tests, an_old_system_call_is_a_pause_like_syscall);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
+	tcase_add_test(tests,
+		       a_function_encloses_the_handler_that_interrupted_it_before_the_trace_began);
 	tcase_add_test(tests, a_signal_handler_may_begin_within_a_function_without_a_name);
 	tcase_add_test(tests, a_signal_handler_does_not_begin_within_an_active_function);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
