@@ -140,6 +140,22 @@ static struct slice_event slice_around(const struct timestamp_group *group, size
 	};
 }
 
+/* Mark the slices that begin after the most that an order counts: a late slice can enclose them. */
+static void mark_unordered(struct timestamp_group *group)
+{
+	struct slice_event *own = group->events + group->distributed;
+	int begins = 0;
+
+	for (size_t i = group->floor; i < group->watched; i++) {
+		if (i > group->floor && own[i].time != own[i - 1].time)
+			begins = 0;
+		if (own[i].kind != SLICE_BEGIN || ++begins <= SLICE_ORDER_LAST)
+			continue;
+		own[i].flags |= SLICE_UNCERTAIN_LEVEL;
+		callstack_count_uncertain(group->owner->machine, group->time);
+	}
+}
+
 void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimated)
 {
 	for (size_t i = group->unresolved; i < group->outer.count; i++) {
@@ -153,6 +169,8 @@ void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimat
 		event->same = 0;
 	}
 	group->around = slice_around(group, group->watched - 1, group->floor, estimated);
+	if (group->around.order == SLICE_ORDER_LAST)
+		mark_unordered(group);
 	group->watched = 0;
 }
 
