@@ -299,19 +299,17 @@ CALL_TREE_INLINE void call_tree_part(struct call_thread *thread, const struct sl
 	thread->passed = event->ip;
 }
 
-CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *thread,
-				    const struct slice_event *event, const struct call_rules *rules)
+/* Count a call, which is no longer thread->top, up to the event of its end. */
+CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread *thread,
+				      const struct open_call *call, const struct slice_event *event,
+				      const struct call_rules *rules)
 {
-	const struct open_call *call = thread->top;
 	struct call_node *node = &tree->nodes[call->node];
 	struct ended_call end = { .call = call,
 				  .all.ns = event->time - call->begin.ns,
 				  .outermost = true,
 				  .cut = event->flags & SLICE_CUT };
 
-	if (call == thread->open)
-		return;
-	thread->top--;
 	if (rules->sums == SUMS_NONE && call->node == NODE_NONE)
 		return;
 	if (rules->costs) {
@@ -370,10 +368,18 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 				call_tree_advance(&thread->now.cycles, &own->cycles,
 						  detail->cycles);
 		}
-		if (event->kind == SLICE_BEGIN)
+		if (event->kind == SLICE_BEGIN && rules->sums == SUMS_OWN_TIMES &&
+		    event + 1 < last && event[1].kind == SLICE_END) {
+			/* The call has no callees, as most have none. */
+			struct open_call call = { .node = rules->enter(tree, thread, event, detail),
+						  .begin.ns = event->time };
+
+			call_tree_count(tree, thread, &call, ++event, rules);
+		} else if (event->kind == SLICE_BEGIN) {
 			call_tree_begin(tree, thread, event, detail, rules);
-		else
-			call_tree_end(tree, thread, event, rules);
+		} else if (thread->top != thread->open) {
+			call_tree_count(tree, thread, thread->top--, event, rules);
+		}
 	}
 }
 

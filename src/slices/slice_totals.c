@@ -119,10 +119,10 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
 	node = function_table_known(&totals->functions, event->symbol);
-	if (!node)
-		node = function_table_find(&totals->functions, event->symbol) + 1;
-	if (node == tree->count)
-		call_tree_add_nodes(tree, node);
+	if (node)
+		return node;
+	node = function_table_find(&totals->functions, event->symbol) + 1;
+	call_tree_add_nodes(tree, node);
 	return node;
 }
 

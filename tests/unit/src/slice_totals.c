@@ -136,7 +136,9 @@ END_TEST
 START_TEST(the_slowest_call_is_known_also_without_a_report)
 {
 	slice_totals_init(&tally, &counter, _i, false, false);
-	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, 1);
+	/* A batch ends between the begin and the end of a call without callees. */
+	feed_edges(&tally.sink, &track, slices, 3, 1);
+	feed_edges(&tally.sink, &track, slices + 3, SLICE_EVENTS - 3, 1);
 	ck_assert_uint_eq(node_of(0)->own.ns, 26);
 	ck_assert_uint_eq(tally.tree.nodes[1].slowest.begin, 10);
 	ck_assert_uint_eq(tally.tree.nodes[1].slowest.duration, 30);
