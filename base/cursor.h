@@ -87,6 +87,14 @@ static inline uint64_t cursor_u64(struct cursor *c)
 	return cursor_number(c, 8);
 }
 
+/* Returns the text at the cursor and moves past its NUL; NULL (and short) if it has none. */
+static inline const char *cursor_text(struct cursor *c)
+{
+	const uint8_t *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
+
+	return (const char *)cursor_take(c, end ? (size_t)(end - c->at) + 1 : SIZE_MAX);
+}
+
 /* LEB128 (DWARF 5, 7.6), unsigned; signed ones have the same length. */
 static inline uint64_t cursor_uleb128(struct cursor *c)
 {

@@ -92,10 +92,8 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (begin_error(err, ERROR_FORMAT, format, args)) {
-		err->offset = offset;
+	if (begin_error(err, ERROR_FORMAT, format, args))
 		set_text(err, "%s at offset 0x%llx", err->text, (unsigned long long)offset);
-	}
 	va_end(args);
 	return -1;
 }

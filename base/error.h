@@ -24,8 +24,7 @@ enum error_kind {
 
 struct error {
 	enum error_kind kind;
-	int system;      /* errno, if kind is ERROR_SYSTEM; else 0 */
-	uint64_t offset; /* bytes from the start of the input, if known; else 0 */
+	int system;     /* errno, if kind is ERROR_SYSTEM; else 0 */
 	char text[400]; /* one line, no newline at its end; a longer text has "..." in its middle */
 };
 

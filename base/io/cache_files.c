@@ -121,12 +121,7 @@ struct cached_file {
 	uint64_t size;
 };
 
-static int compare_age(const void *a, const void *b)
-{
-	const struct cached_file *x = a, *y = b;
-
-	return COMPARE(x->seconds, y->seconds);
-}
+COMPARE_BY(compare_age, struct cached_file, seconds)
 
 static void remove_oldest(int folder)
 {

@@ -12,14 +12,16 @@
 #include "base/common.h"
 
 /*
- * Find the item whose member `member` equals *key, or add a zeroed item with that key; `item` is a
- * variable.
+ * Find the item whose member `member` equals *key, or add one with that key in `memory`, an
+ * expression for a zeroed item, or in a new one; `item` is a variable.
  */
 #define HASH_FIND_OR_ADD(head, member, key, item)                                                  \
+	HASH_FIND_OR_ADD_IN(head, member, key, item, alloc_zeroed(1, sizeof(*(item))))
+#define HASH_FIND_OR_ADD_IN(head, member, key, item, memory)                                       \
 	do {                                                                                       \
 		HASH_FIND(hh, head, key, sizeof((item)->member), item);                            \
 		if (!(item)) {                                                                     \
-			(item) = alloc_zeroed(1, sizeof(*(item)));                                 \
+			(item) = (memory);                                                         \
 			(item)->member = *(key);                                                   \
 			HASH_ADD(hh, head, member, sizeof((item)->member), item);                  \
 		}                                                                                  \

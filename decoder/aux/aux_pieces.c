@@ -8,9 +8,10 @@
 
 static struct aux_piece *add_piece(struct aux_piece_list *list, const struct aux_piece *piece)
 {
-	ARRAY_GROW(list->pieces, list->room, list->count + 1);
-	list->pieces[list->count] = *piece;
-	return &list->pieces[list->count++];
+	struct aux_piece *added = ARRAY_ADD(list->pieces, list->count, list->room);
+
+	*added = *piece;
+	return added;
 }
 
 static void skip_bytes(struct aux_piece *piece, size_t size)

@@ -204,9 +204,10 @@ bool pt_info_times_by_cycles(const struct pt_info *info)
 
 static struct piece_record *add_record(struct piece_list *list)
 {
-	ARRAY_GROW(list->records, list->room, list->count + 1);
-	list->records[list->count] = (struct piece_record){ .order = list->count };
-	return &list->records[list->count++];
+	struct piece_record *added = ARRAY_ADD(list->records, list->count, list->room);
+
+	*added = (struct piece_record){ .order = list->count };
+	return added;
 }
 
 static void add_piece(struct piece_list *list, const struct perf_record *record)
@@ -341,13 +342,8 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	free(pieces);
 }
 
-static int compare_owners(const void *left, const void *right)
-{
-	const struct aux_stream *a = *(struct aux_stream *const *)left;
-	const struct aux_stream *b = *(struct aux_stream *const *)right;
-
-	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a, b);
-}
+COMPARE_WITH(compare_owners, struct aux_stream *,
+	     COMPARE((*a)->cpu, (*b)->cpu) ?: COMPARE((*a)->tid, (*b)->tid) ?: COMPARE(*a, *b))
 
 /* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
 static void mark_again(struct aux_stream *streams, size_t count)
@@ -356,7 +352,7 @@ static void mark_again(struct aux_stream *streams, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &streams[i];
-	qsort(sorted, count, sizeof(struct aux_stream *), compare_owners);
+	SORT(sorted, count, compare_owners);
 	for (size_t i = 1; i < count; i++)
 		sorted[i]->again = sorted[i]->cpu == sorted[i - 1]->cpu &&
 				   sorted[i]->tid == sorted[i - 1]->tid;

@@ -57,11 +57,10 @@ static void update_name(struct perf_file *file, const struct perf_record *record
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t type = cursor_u64(&c);
 	uint64_t id = cursor_u64(&c);
-	const char *text = (const char *)c.at;
+	const char *text = cursor_text(&c);
 	const struct perf_attr *attr;
-	size_t left = cursor_left(&c);
 
-	if (type != EVENT_UPDATE_NAME || !memchr(text, 0, left))
+	if (type != EVENT_UPDATE_NAME || !text)
 		return;
 	attr = perf_file_borrow_attr(file, id);
 	if (attr)

@@ -125,46 +125,16 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 	}
 }
 
-/* tools/perf/util/header.h, enum HEADER_*; 32 and later are newer than perf 6.18. */
-/* clang-format off */
+/* By number: tools/perf/util/header.h, enum HEADER_*; 32 and later are newer than perf 6.18. */
 static const char *const feature_names[] = {
-	[0] = "RESERVED",
-	[1] = "TRACING_DATA",
-	[2] = "BUILD_ID",
-	[3] = "HOSTNAME",
-	[4] = "OSRELEASE",
-	[5] = "VERSION",
-	[6] = "ARCH",
-	[7] = "NRCPUS",
-	[8] = "CPUDESC",
-	[9] = "CPUID",
-	[10] = "TOTAL_MEM",
-	[11] = "CMDLINE",
-	[12] = "EVENT_DESC",
-	[13] = "CPU_TOPOLOGY",
-	[14] = "NUMA_TOPOLOGY",
-	[15] = "BRANCH_STACK",
-	[16] = "PMU_MAPPINGS",
-	[17] = "GROUP_DESC",
-	[18] = "AUXTRACE",
-	[19] = "STAT",
-	[20] = "CACHE",
-	[21] = "SAMPLE_TIME",
-	[22] = "MEM_TOPOLOGY",
-	[23] = "CLOCKID",
-	[24] = "DIR_FORMAT",
-	[25] = "BPF_PROG_INFO",
-	[26] = "BPF_BTF",
-	[27] = "COMPRESSED",
-	[28] = "CPU_PMU_CAPS",
-	[29] = "CLOCK_DATA",
-	[30] = "HYBRID_TOPOLOGY",
-	[31] = "PMU_CAPS",
-	[32] = "CPU_DOMAIN_INFO",
-	[33] = "E_MACHINE",
-	[34] = "CLN_SIZE",
+	"RESERVED",        "TRACING_DATA", "BUILD_ID",        "HOSTNAME",     "OSRELEASE",
+	"VERSION",         "ARCH",         "NRCPUS",          "CPUDESC",      "CPUID",
+	"TOTAL_MEM",       "CMDLINE",      "EVENT_DESC",      "CPU_TOPOLOGY", "NUMA_TOPOLOGY",
+	"BRANCH_STACK",    "PMU_MAPPINGS", "GROUP_DESC",      "AUXTRACE",     "STAT",
+	"CACHE",           "SAMPLE_TIME",  "MEM_TOPOLOGY",    "CLOCKID",      "DIR_FORMAT",
+	"BPF_PROG_INFO",   "BPF_BTF",      "COMPRESSED",      "CPU_PMU_CAPS", "CLOCK_DATA",
+	"HYBRID_TOPOLOGY", "PMU_CAPS",     "CPU_DOMAIN_INFO", "E_MACHINE",    "CLN_SIZE"
 };
-/* clang-format on */
 
 #define FEATURES_KNOWN (COUNT_OF(feature_names))
 

@@ -46,7 +46,7 @@ int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mm
 		read_mmap2_part(record, &c, mmap);
 	mmap->guest = mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 	mmap->kernel = mmap->pid == KERNEL_PID || mode == PERF_RECORD_MISC_KERNEL;
-	mmap->path = perf_record_text(&c);
+	mmap->path = cursor_text(&c);
 	return c.short_ ? -1 : 0;
 }
 
@@ -72,5 +72,5 @@ uint64_t perf_record_lost_count(const struct perf_record *record)
 bool perf_record_is_known(uint32_t type)
 {
 	return (type >= PERF_RECORD_MMAP && type <= KERNEL_RECORD_LAST) ||
-	       (type >= PERF_USER_HEADER_ATTR && type < PERF_USER_END);
+	       (type >= PERF_USER_HEADER_ATTR && type <= PERF_USER_LAST);
 }

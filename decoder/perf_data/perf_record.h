@@ -12,32 +12,23 @@
 #include "base/cursor.h"
 #include "base/diag.h"
 
-/* Records that perf itself writes (tools/perf/lib/include/perf/event.h). */
+/* The records of perf itself that are used (tools/perf/lib/include/perf/event.h). */
 enum perf_user_record {
 	PERF_USER_HEADER_ATTR = 64,
-	PERF_USER_HEADER_EVENT_TYPE = 65,
 	PERF_USER_HEADER_TRACING_DATA = 66,
 	PERF_USER_HEADER_BUILD_ID = 67,
 	PERF_USER_FINISHED_ROUND = 68,
 	PERF_USER_ID_INDEX = 69,
 	PERF_USER_AUXTRACE_INFO = 70,
 	PERF_USER_AUXTRACE = 71,
-	PERF_USER_AUXTRACE_ERROR = 72,
 	PERF_USER_THREAD_MAP = 73,
-	PERF_USER_CPU_MAP = 74,
-	PERF_USER_STAT_CONFIG = 75,
-	PERF_USER_STAT = 76,
-	PERF_USER_STAT_ROUND = 77,
 	PERF_USER_EVENT_UPDATE = 78,
 	PERF_USER_TIME_CONV = 79,
 	PERF_USER_HEADER_FEATURE = 80,
 	PERF_USER_COMPRESSED = 81,
 	PERF_USER_FINISHED_INIT = 82,
 	PERF_USER_COMPRESSED2 = 83,
-	PERF_USER_BPF_METADATA = 84,
-	PERF_USER_SCHEDSTAT_CPU = 85,
-	PERF_USER_SCHEDSTAT_DOMAIN = 86,
-	PERF_USER_END, /* one more than the last */
+	PERF_USER_LAST = 86, /* PERF_RECORD_SCHEDSTAT_DOMAIN */
 };
 
 /* PERF_RECORD_AUX_OUTPUT_HW_ID, in the headers since Linux 5.16. */
@@ -190,15 +181,6 @@ struct code_patch {
 static inline struct cursor perf_record_fields(const struct perf_record *record)
 {
 	return cursor_over(record->payload, record->size);
-}
-
-/* Returns the text at the cursor; NULL, and marks the cursor short, if the record has no NUL. */
-static inline const char *perf_record_text(struct cursor *c)
-{
-	bool ends = memchr(c->at, 0, cursor_left(c));
-
-	c->short_ |= !ends;
-	return ends ? (const char *)c->at : NULL;
 }
 
 /* Each returns 0; -1 if the record is too short or its text lacks a NUL. */

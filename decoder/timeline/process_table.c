@@ -82,13 +82,10 @@ static struct live_process *borrow_process(struct process_table *table, int32_t 
 {
 	struct live_process *process;
 
-	HASH_FIND_INT(table->by_pid, &pid, process);
-	if (process)
-		return process;
-	process = arena_alloc(table->arena, sizeof(*process));
-	process->process.pid = pid;
-	HASH_ADD_INT(table->by_pid, process.pid, process);
-	add_epoch(table, process, 0, table->spaces[0]);
+	HASH_FIND_OR_ADD_IN(table->by_pid, process.pid, &pid, process,
+			    arena_alloc(table->arena, sizeof(*process)));
+	if (!process->last)
+		add_epoch(table, process, 0, table->spaces[0]);
 	return process;
 }
 

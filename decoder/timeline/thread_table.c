@@ -35,12 +35,8 @@ static struct live_tid *borrow_tid(struct thread_table *table, int32_t tid)
 {
 	struct live_tid *entry;
 
-	HASH_FIND_INT(table->by_tid, &tid, entry);
-	if (entry)
-		return entry;
-	entry = arena_alloc(table->arena, sizeof(*entry));
-	entry->tid = tid;
-	HASH_ADD_INT(table->by_tid, tid, entry);
+	HASH_FIND_OR_ADD_IN(table->by_tid, tid, &tid, entry,
+			    arena_alloc(table->arena, sizeof(*entry)));
 	return entry;
 }
 

@@ -156,7 +156,7 @@ static int apply_comm(struct timeline *tl, const struct perf_record *record)
 {
 	struct cursor c = perf_record_fields(record);
 	int32_t pid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
-	const char *name = perf_record_text(&c);
+	const char *name = cursor_text(&c);
 	uint64_t time = record->id.time;
 
 	if (c.short_)
@@ -226,7 +226,7 @@ static int apply_ksymbol(struct timeline *tl, const struct perf_record *record)
 	struct cursor c = perf_record_fields(record);
 	struct kernel_symbol symbol = { .time = record->id.time, .begin = cursor_u64(&c) };
 	uint32_t length = cursor_u32(&c), type_and_flags = cursor_u32(&c); /* 16 bits each */
-	const char *name = perf_record_text(&c);
+	const char *name = cursor_text(&c);
 
 	if (c.short_)
 		return -1;
@@ -296,12 +296,8 @@ static void apply_aux_sample(struct timeline *tl, const struct perf_sample *samp
 
 	if (!sample->aux.size || sample->cpu < 0 || sample->tid < 0)
 		return;
-	HASH_FIND_INT(tl->sampled_cpus, &sample->cpu, cpu);
-	if (!cpu) {
-		cpu = arena_alloc(&tl->arena, sizeof(*cpu));
-		cpu->cpu = sample->cpu;
-		HASH_ADD_INT(tl->sampled_cpus, cpu, cpu);
-	}
+	HASH_FIND_OR_ADD_IN(tl->sampled_cpus, cpu, &sample->cpu, cpu,
+			    arena_alloc(&tl->arena, sizeof(*cpu)));
 	change.time = cpu->time;
 	change.thread = thread_table_view(
 		thread_table_borrow(&tl->threads, sample->pid, sample->tid, sample->time));

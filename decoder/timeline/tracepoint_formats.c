@@ -84,20 +84,6 @@ static struct tracepoint_field tracepoint_format_find(const char *format, const 
 
 /* ---- TRACING_DATA -------------------------------------------------------- */
 
-/* Returns the next text up to its NUL, or NULL. */
-static const char *take_string(struct cursor *c)
-{
-	const uint8_t *text = c->at,
-		      *end = cursor_left(c) ? memchr(c->at, 0, cursor_left(c)) : NULL;
-
-	if (!end) {
-		c->short_ = true;
-		return NULL;
-	}
-	c->at = end + 1;
-	return (const char *)text;
-}
-
 static struct cursor take_sized(struct cursor *c)
 {
 	uint64_t size = cursor_u64(c);
@@ -109,7 +95,7 @@ static struct cursor take_sized(struct cursor *c)
 /* Read the formats of all events of a system. */
 static void read_system(struct cursor *c, tracepoint_format_reader *read, void *context)
 {
-	const char *name = take_string(c);
+	const char *name = cursor_text(c);
 	uint32_t count = cursor_u32(c);
 
 	for (uint32_t i = 0; i < count && !c->short_; i++) {
@@ -137,10 +123,10 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 
 	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0)
 		return;
-	take_string(&c);              /* version */
+	cursor_text(&c);              /* version */
 	cursor_take(&c, 6);           /* byte order, size of a long, size of a page */
 	for (int i = 0; i < 2; i++) { /* header_page, header_event */
-		take_string(&c);
+		cursor_text(&c);
 		take_sized(&c);
 	}
 	count = cursor_u32(&c); /* formats of ftrace */

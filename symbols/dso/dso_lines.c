@@ -38,12 +38,11 @@ static void open_shared(struct dso *dso, const struct elf_file *file)
 	struct debug_request request = dso_debug_request(dso);
 	struct elf_part link = elf_file_section(file, ".gnu_debugaltlink");
 	const char *path = file == &dso->elf ? dso->file : dso->debug_path;
-	const uint8_t *end = link.size ? memchr(link.bytes, 0, link.size) : NULL;
-	size_t id_size = end ? (size_t)(link.bytes + link.size - (end + 1)) : 0;
+	struct cursor c = cursor_over(link.bytes, link.size);
+	const char *name = cursor_text(&c);
 
-	if (id_size)
-		debug_file_open_shared(&request, path, (const char *)link.bytes, end + 1, id_size,
-				       &dso->shared);
+	if (name && cursor_left(&c))
+		debug_file_open_shared(&request, path, name, c.at, cursor_left(&c), &dso->shared);
 }
 
 /* Find the files with debug information, and its cache. */

@@ -46,18 +46,13 @@ static void release_unit(struct inline_unit *unit)
 	split_unit_close(&unit->split);
 	free(unit->functions);
 	release_ranges(&unit->ranges);
-	free(unit);
 }
 
 void inline_table_release(struct inline_table *table)
 {
-	struct inline_unit *unit, *next;
+	struct inline_unit *unit;
 
-	HASH_ITER(hh, table->units, unit, next)
-	{
-		HASH_DEL(table->units, unit);
-		release_unit(unit);
-	}
+	HASH_FREE_ALL(table->units, unit, release_unit(unit));
 	*table = (struct inline_table){ 0 };
 }
 

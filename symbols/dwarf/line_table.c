@@ -72,12 +72,8 @@ static int read_units(struct line_table *table)
  * Several units claim the code of a function that the linker kept once: the first unit is right.
  * It is sorted last, because line_table_unit() searches from the end.
  */
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct unit_range *x = a, *y = b;
-
-	return COMPARE(x->begin, y->begin) ?: COMPARE(y->unit, x->unit);
-}
+COMPARE_WITH(compare_ranges, struct unit_range,
+	     COMPARE(a->begin, b->begin) ?: COMPARE(b->unit, a->unit))
 
 bool line_table_is_in(const struct elf_file *file)
 {

@@ -80,8 +80,8 @@ static void on_tick(int number)
 void *demangle_malloc(size_t size);
 void *demangle_realloc(void *old, size_t size);
 void demangle_free(void *memory);
-void *demangle_xmalloc(size_t size);
-void *demangle_xrealloc(void *old, size_t size);
+void *demangle_xmalloc(size_t size) __attribute__((alias("demangle_malloc")));
+void *demangle_xrealloc(void *old, size_t size) __attribute__((alias("demangle_realloc")));
 
 void *demangle_malloc(size_t size)
 {
@@ -111,16 +111,6 @@ void *demangle_realloc(void *old, size_t size)
 void demangle_free(void *memory)
 {
 	(void)memory;
-}
-
-void *demangle_xmalloc(size_t size)
-{
-	return demangle_malloc(size);
-}
-
-void *demangle_xrealloc(void *old, size_t size)
-{
-	return demangle_realloc(old, size);
 }
 
 /* ---- Time ---------------------------------------------------------------- */

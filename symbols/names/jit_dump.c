@@ -54,7 +54,6 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
 static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *code)
 {
 	struct jit_load *load;
-	const uint8_t *name, *end;
 	uint64_t index;
 
 	cursor_u64(&c);
@@ -62,12 +61,10 @@ static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *c
 	code->address = cursor_u64(&c);
 	code->size = cursor_u64(&c);
 	index = cursor_u64(&c);
-	name = c.at;
-	end = memchr(name, 0, cursor_left(&c));
-	if (!end || !code->size || code->size > (uint64_t)(c.end - (end + 1)))
+	code->name = cursor_text(&c);
+	if (!code->name || !code->size || code->size > cursor_left(&c))
 		return false;
-	code->name = (const char *)name;
-	code->offset = (uint64_t)(end + 1 - dump->bytes);
+	code->offset = (uint64_t)(c.at - dump->bytes);
 	HASH_FIND_OR_ADD(dump->loads, index, &index, load);
 	load->code = *code;
 	return true;

@@ -26,14 +26,8 @@ static const uint64_t *bounds_of(const struct building *b, uint32_t range)
 	return (const uint64_t *)(const void *)(b->ranges + range * b->stride);
 }
 
-static int compare_begins(const void *left, const void *right, void *context)
-{
-	const struct building *b = context;
-	uint32_t x = *(const uint32_t *)left, y = *(const uint32_t *)right;
-	uint64_t x_begin = bounds_of(b, x)[0], y_begin = bounds_of(b, y)[0];
-
-	return COMPARE(x_begin, y_begin) ?: COMPARE(x, y);
-}
+COMPARE_WITHIN(compare_begins, uint32_t, struct building,
+	       COMPARE(*bounds_of(context, *a), *bounds_of(context, *b)) ?: COMPARE(*a, *b))
 
 static bool is_higher(const void *context, const uint32_t *a, const uint32_t *b)
 {
@@ -83,7 +77,7 @@ void range_map_build(struct range_map *map, const void *ranges, size_t stride, s
 		order[used++] = i;
 	}
 	if (!sorted)
-		qsort_r(order, used, sizeof(*order), compare_begins, &b);
+		SORT_WITHIN(order, used, compare_begins, &b);
 	/* Each range adds a piece where it begins and at most one where it ends. */
 	map->pieces = alloc_zeroed(2 * used, sizeof(*map->pieces));
 	map->count = 0;
@@ -132,12 +126,7 @@ void name_ranges_add(struct name_ranges *names, const struct named_range *range)
 	*ARRAY_ADD(names->ranges, names->count, names->room) = *range;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return COMPARE(*x, *y);
-}
+COMPARE_WITH(compare_addresses, uint64_t, COMPARE(*a, *b))
 
 static void close_open_ranges(struct name_ranges *names, uint64_t limit)
 {

@@ -22,7 +22,8 @@ every_row_has_a_test() {
 tap_check "every record, feature and packet of the manual has a test, and no other" every_row_has_a_test
 
 features_are_the_programs() {
-	sed -n 's/^\t\[\([1-9][0-9]*\)\] = "\(.*\)",$/\1:\2/p' "$top/decoder/perf_data/perf_features.c" | sort >"$work/features"
+	sed -n '/^static .* feature_names\[\] = /,/^};/p' "$top/decoder/perf_data/perf_features.c" |
+		grep -o '"[^"]*"' | tr -d '"' | awk 'NR > 1 { print NR - 1 ":" $0 }' | sort >"$work/features"
 	grep '^[0-9]*:' "$work/named" | diff "$work/features" -
 }
 tap_check "the manual's features are those that the program names" features_are_the_programs
