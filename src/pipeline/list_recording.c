@@ -439,15 +439,9 @@ static json_t *thread_json(const struct sideband_list *list, const struct thread
 			 json_value_of((uint64_t)(seen->bytes + 0.5)));
 }
 
-static int compare_threads(const void *left, const void *right, void *context)
-{
-	const struct thread *const *a = left, *const *b = right;
-	const struct sideband_list *list = context;
-	double bytes_a = list->threads[(*a)->index].bytes;
-	double bytes_b = list->threads[(*b)->index].bytes;
-
-	return COMPARE(bytes_b, bytes_a) ?: COMPARE((*a)->index, (*b)->index);
-}
+COMPARE_WITHIN(compare_threads, const struct thread *, struct listed_thread,
+	       COMPARE(context[(*b)->index].bytes, context[(*a)->index].bytes)
+		       ?: COMPARE((*a)->index, (*b)->index))
 
 static json_t *threads_json(struct sideband_list *list)
 {
@@ -457,7 +451,7 @@ static json_t *threads_json(struct sideband_list *list)
 
 	for (size_t i = 0; i < list->thread_count; i++)
 		sorted[i] = threads[i];
-	qsort_r(sorted, list->thread_count, sizeof(*sorted), compare_threads, list);
+	SORT_WITHIN(sorted, list->thread_count, compare_threads, list->threads);
 	for (size_t i = 0; i < list->thread_count; i++) {
 		const struct listed_thread *seen = &list->threads[sorted[i]->index];
 
