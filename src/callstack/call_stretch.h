@@ -2,8 +2,8 @@
 /*
  * Stretches: near branches of a segment whose calls and returns a job has followed ahead of time.
  *
- * The job does not know the stack at the start of its segment. Most branches change only frames
- * that the segment itself has pushed. The job follows these with the same machine
+ * The job does not know the stack at the start of its segment. Most branches are plain, and change
+ * only frames that the segment itself has pushed. The job follows these with the same machine
  * (precise_follow_above()), on a stack of its own above one frame that represents all unknown ones.
  * The thread's stack then takes all slices and open frames of the stretch in one step. Where a
  * stretch does not fit, and between stretches, the branches are fed one by one. So the result does

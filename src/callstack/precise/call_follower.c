@@ -76,12 +76,11 @@ static bool note_file(struct call_stretch *stretch, const struct symbol *functio
 static bool follow_branch(struct stretches *all, struct call_stretch *stretch,
 			  const struct branch_event *event)
 {
-	struct resolved_branch branch = { event, named_locations(all, event) };
+	const struct location_pair *locations = named_locations(all, event);
 	size_t files = stretch->file_count;
 
-	if (branch.locations && note_file(stretch, branch.locations->from.symbol) &&
-	    note_file(stretch, branch.locations->to.symbol) &&
-	    precise_follow_above(&all->stack, &branch))
+	if (locations && note_file(stretch, locations->from.symbol) &&
+	    note_file(stretch, locations->to.symbol) && precise_follow_above(&all->stack, event))
 		return true;
 	stretch->file_count = files;
 	return false;

@@ -267,24 +267,18 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 		 enter_by_unwinder(stack, time, to)));
 }
 
-/* Limit of the search for the target of a throw. */
-#define CATCHING_FRAMES ((size_t)4096)
-
 /*
  * A throw to a function's entry continues the innermost frame that stored its stack pointer for it.
  * Without such a frame the target is unknown: the function takes the top, and is marked.
  */
 static void continue_frame(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	size_t depth = stack->now.depth;
-	size_t least = depth > CATCHING_FRAMES ? depth - CATCHING_FRAMES : 0, at = depth;
+	size_t at = precise_find_role(stack, FRAME_CAUGHT);
 
-	while (at > least && !(stack->now.frames[at - 1].roles & FRAME_CAUGHT))
-		at--;
-	if (at > least + 1) {
+	if (at > 1) {
 		precise_pop_to(stack, time, at - 1);
 	} else {
-		precise_before_change(stack, depth - 1);
+		precise_before_change(stack, stack->now.depth - 1);
 		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
 		callstack_count_uncertain(stack->base.machine, time);
 	}
@@ -720,57 +714,12 @@ size_t callstack_feed_plain(struct callstack *base, const struct branch_event *e
 					    : feed_plain(stack, events, count, false);
 }
 
-/* ---- Branches above an unknown base -------------------------------------- */
-
-/* Returns whether a jump of the top has the same effect for any frames below the base. */
-static bool jumps_above_base(const struct precise_stack *stack, const struct branch_event *event,
-			     const struct location_pair *locations)
-{
-	const struct location *to = &locations->to;
-
-	if (leaves_stub(stack, locations) || stays(event, locations))
-		return true;
-	if (location_jumps_unusually(locations))
-		return false;
-	if (same_function(top(stack)->symbol, to->symbol))
-		return symbol_is_function(to->symbol) &&
-		       (stack->now.depth > 1 || !leaves_symbol(locations));
-	return stack->now.depth > 1 && location_is_function_entry(to);
-}
-
-/* Returns whether a branch changes only frames above the base, for any frames below it. */
-static inline bool is_above_base(const struct precise_stack *stack,
-				 const struct resolved_branch *branch)
-{
-	const struct branch_event *event = branch->event;
-	const struct location_pair *locations = branch->locations;
-	const struct location *from = &locations->from, *to = &locations->to;
-
-	if (!from->symbol || !to->symbol ||
-	    (!comes_from_top(stack, from) && !same_function(top(stack)->symbol, from->symbol)))
-		return false;
-	switch ((enum branch_kind)event->kind) {
-	case BRANCH_CALL:
-		return locations->call == CALL_ENTERS && event->from_length;
-	case BRANCH_RETURN:
-		return stack->now.depth > 1 && frame_returns_to(top(stack), to->ip) &&
-		       !location_jumps_unusually(locations);
-	default:
-		return jumps_above_base(stack, event, locations);
-	}
-}
-
-bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch)
+bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event)
 {
 	struct plain_frames frames = plain_frames(stack);
 
-	if (follow_plain(stack, &frames, branch->event, 0, false, false)) {
-		stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
-		return true;
-	}
-	if (!branch_is_near(branch->event) || !is_above_base(stack, branch))
+	if (!follow_plain(stack, &frames, event, 0, false, false))
 		return false;
-	precise_take_time(stack, branch->event);
-	follow_near(stack, stack->last_time, branch);
+	stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
 	return true;
 }

@@ -370,6 +370,9 @@ enum handler_state {
 /* Returns whether the stack's only known frame is a handler, before a transfer to `ip`. */
 enum handler_state precise_handler_of_candidates(const struct precise_stack *stack, uint64_t ip);
 
+/* Returns 1 + the index of the innermost frame with a role (enum frame_role); 0: none. */
+size_t precise_find_role(const struct precise_stack *stack, unsigned role);
+
 /* The innermost frame calls a function on another stack; it `returns`, or leaves for any stack. */
 void precise_enter_stack(struct precise_stack *stack, bool returns);
 
@@ -510,10 +513,11 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
- * Follow a near branch if it changes only frames above the outermost one, of which only the
- * function is known. Otherwise returns false, with nothing changed.
+ * Follow a plain branch (`plain` in decoder/known_branches.h), which changes only frames above the
+ * outermost one, of which only the function is known. Otherwise returns false, with nothing
+ * changed.
  */
-bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
+bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event);
 
 /* `feed` of struct callstack_ops. */
 void precise_feed(struct callstack *base, const struct resolved_branch *branch,

@@ -364,14 +364,13 @@ enum handler_state precise_handler_of_candidates(const struct precise_stack *sta
 
 /* ---- Leaving ------------------------------------------------------------- */
 
-/* Limit of the search for a frame that entered another stack. */
-#define ENTERING_FRAMES ((size_t)4096)
+/* Limit of the search for a frame with a role. */
+#define ROLE_FRAMES ((size_t)4096)
 
-/* Returns 1 + the index of the innermost frame with a role (enum frame_role); 0: none. */
-static size_t find_role(const struct precise_stack *stack, unsigned role)
+size_t precise_find_role(const struct precise_stack *stack, unsigned role)
 {
 	size_t depth = stack->now.depth, at = depth;
-	size_t least = depth > ENTERING_FRAMES ? depth - ENTERING_FRAMES : 0;
+	size_t least = depth > ROLE_FRAMES ? depth - ROLE_FRAMES : 0;
 
 	while (at > least && !(stack->now.frames[at - 1].roles & role))
 		at--;
@@ -433,7 +432,7 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
  */
 static bool split_stack(struct precise_stack *stack, bool dropped)
 {
-	size_t at = find_role(stack, FRAME_LEAVES_STACK);
+	size_t at = precise_find_role(stack, FRAME_LEAVES_STACK);
 
 	if (!at)
 		return false;
@@ -531,7 +530,7 @@ void precise_enter_stack(struct precise_stack *stack, bool returns)
 bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 				 const struct location *to)
 {
-	size_t at = stack->leaves ? find_role(stack, FRAME_LEAVES_STACK) : 0;
+	size_t at = stack->leaves ? precise_find_role(stack, FRAME_LEAVES_STACK) : 0;
 
 	if (!at || !frame_returns_to(&stack->now.frames[at - 1], to->ip))
 		return false;
@@ -582,7 +581,7 @@ static void park_fiber(struct precise_stack *stack, size_t at)
 /* Switch from the innermost entered stack back to the stack that entered it. */
 static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	size_t at = find_role(stack, FRAME_ENTERS_STACK);
+	size_t at = precise_find_role(stack, FRAME_ENTERS_STACK);
 
 	if (!at || (at == 1 && stack->now.frames[0].roles & FRAME_OF_FIBER))
 		return false;
