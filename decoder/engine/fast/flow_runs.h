@@ -304,7 +304,7 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
  * its packet's bytes and the last two runs after it, so most packets are compared, not decoded.
  */
 
-/* Returns whether a chain can begin in this state. */
+/* Returns whether a chain can begin in this state. No event is earlier than the last one. */
 static inline bool begins_chain(struct pt_flow *flow)
 {
 	const struct pt_stream *stream = &flow->stream;
@@ -314,7 +314,6 @@ static inline bool begins_chain(struct pt_flow *flow)
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
 	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
 	       !input->selects && stream->state.last_pushed >= input->begin &&
-	       stream->state.now.time >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }
 
