@@ -145,8 +145,9 @@ END_TEST
 
 /*
  * The same, for cycles: they end with the packet's first branch, and with it the instructions up to
- * there, also in code that was followed before, perhaps elsewhere.  `_i`: jumps within functions
- * are no events, but counted where cycles end.
+ * there, also in code that was followed before, perhaps elsewhere.  `_i % 2`: jumps within
+ * functions are no events, but counted where cycles end. `_i / 2`: a packet leads from one mapping
+ * to another.
  */
 START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
 {
@@ -179,13 +180,14 @@ START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
 		{ BRANCH_SYSCALL, SAMPLE_SYSCALL, 0, 0, 1, 1 },
 	};
 	enum { ROUNDS = 5, EVENTS = sizeof(events) / sizeof(*events) };
+	const bool skip = _i % 2;
 	size_t at = 0;
 
 	begin_with_cycles();
 	add_mapping(SAMPLE_CODE, 0x100, MOVED);
 	add_mapping(SAMPLE_CODE, 0x100, MOVED_MORE);
 	run.cycles = true;
-	run.skip = _i;
+	run.skip = skip;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		pt_packets_pge(&run.packets, SAMPLE_MAIN);
 		add_cycles(7);
@@ -193,8 +195,9 @@ START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
 		add_cycles(8);
 		add_tip(SAMPLE_WORK + 5 + (i % 2 ? MOVED : MOVED_MORE), pt_ipc_full);
 		add_cycles(9);
-		pt_packets_tnt(&run.packets, "n");
-		pt_packets_tnt(&run.packets, "tt");
+		pt_packets_tnt(&run.packets, _i / 2 ? "ntt" : "n");
+		if (_i < 2)
+			pt_packets_tnt(&run.packets, "tt");
 		add_cycles(3);
 		pt_packets_tnt(&run.packets, "ttt");
 		add_cycles(5);
@@ -209,7 +212,7 @@ START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
 	finish_with_padding();
 	for (size_t i = 0; i < ROUNDS * EVENTS; i++) {
 		const struct cycle_event *event = &events[i % EVENTS];
-		bool is_jump = _i && event->kind == BRANCH_COND;
+		bool is_jump = skip && event->kind == BRANCH_COND;
 		uint64_t more = i / EVENTS % 2 ? 0 : MOVED_MORE - MOVED;
 		uint64_t from = event->from + (event->from > MOVED + SAMPLE_CODE ? more : 0);
 		uint64_t to = event->to + (event->to > MOVED + SAMPLE_CODE ? more : 0);
@@ -219,9 +222,10 @@ START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
 		if (is_jump)
 			expect(at, BRANCH_COUNTS, to, 1);
 		else
-			expect(at, event->kind, from, _i || event->kind != BRANCH_COUNTS ? to : 0);
+			expect(at, event->kind, from,
+			       skip || event->kind != BRANCH_COUNTS ? to : 0);
 		ck_assert_uint_eq(run.events[at].cycles, event->cycles);
-		ck_assert_uint_eq(run.events[at].insns, _i ? event->insns_of_skip : event->insns);
+		ck_assert_uint_eq(run.events[at].insns, skip ? event->insns_of_skip : event->insns);
 		at++;
 	}
 	ck_assert_uint_eq(run.count, at);
@@ -672,7 +676,7 @@ int main(void)
 
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 4);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
-	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 2);
+	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 4);
 	tcase_add_test(all, jumps_of_each_run_of_a_packet_count);
 	tcase_add_test(all, padding_follows_no_code);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);
