@@ -28,6 +28,7 @@ struct filter_track {
 		bool slow;    /* selected by --within */
 		bool outside; /* outside the functions of --from */
 		bool context; /* open when the part began */
+		bool plain;   /* begin_plain() passed it, and its end passes unchanged */
 	} * frames;           /* owned: open slices, outermost first */
 	size_t count, room;
 	size_t resolved;         /* no frame below this index is pending */
@@ -91,8 +92,7 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 }
 
 /* Show slices that are long enough at `time`; `all`: all open slices. */
-static __attribute__((noinline)) void settle_pending(struct filter_track *track, uint64_t time,
-						     bool all)
+static void settle(struct filter_track *track, uint64_t time, bool all)
 {
 	uint64_t shortest = track->filter->choice.selection->min_duration;
 
@@ -104,24 +104,6 @@ static __attribute__((noinline)) void settle_pending(struct filter_track *track,
 		if (!all && time - frame->begin < shortest)
 			return;
 		show(track, frame);
-	}
-}
-
-static inline void settle(struct filter_track *track, uint64_t time, bool all)
-{
-	if (track->resolved < track->count)
-		settle_pending(track, time, all);
-}
-
-/* The same at a frame's begin, when it is the innermost one. */
-static inline void settle_new(struct filter_track *track, struct filter_frame *frame, uint64_t time)
-{
-	if (frame->state == FRAME_PENDING && track->resolved + 1 == track->count &&
-	    !track->filter->choice.selection->min_duration) {
-		show(track, frame);
-		track->resolved++;
-	} else {
-		settle(track, time, false);
 	}
 }
 
@@ -174,7 +156,7 @@ static inline void leave(struct filter_track *track, size_t index, uint64_t time
 	track->levels -= frame->state >= FRAME_PENDING;
 	track->context -= frame->state >= FRAME_PENDING && frame->context;
 	frame->state = FRAME_OUT;
-	frame->context = false;
+	frame->context = frame->plain = false;
 	frame->flags &= (uint16_t)~SLICE_CONTEXT;
 	frame->folded = frame->folded_time = 0;
 	if (track->resolved > index)
@@ -261,15 +243,69 @@ static inline bool is_inside(const struct filter_track *track)
 	return track->roots || !track->filter->choice.selection->roots.count;
 }
 
+/* Returns whether --symbol and --dso select a function. */
+static inline bool is_kept(struct slice_filter *filter, const struct symbol *symbol,
+			   uint8_t verdict)
+{
+	const struct selection *selection = filter->choice.selection;
+
+	return (selection->symbols.count ? verdict & VERDICT_KEEP : selection->dsos.count) &&
+	       (!selection->dsos.count || function_choice_keeps_file(&filter->choice, symbol->dso));
+}
+
+/*
+ * Take a begin that passes unchanged inside a shown part, which others keep. Returns false if it
+ * may not. Without a minimum duration, no slice is pending between two events.
+ */
+static inline bool begin_plain(struct filter_track *track, const struct slice_event *event)
+{
+	struct slice_filter *filter = track->filter;
+	uint8_t verdict;
+	struct filter_frame *frame;
+
+	if (!track->visible || track->levels >= filter->most || !is_inside(track))
+		return false;
+	verdict = function_choice_verdict(&filter->choice, event->symbol);
+	if (verdict & ~(VERDICT_KNOWN | VERDICT_SHOWN | VERDICT_KEEP))
+		return false;
+	frame = ARRAY_ADD(track->frames, track->count, track->room);
+	*frame = (struct filter_frame){
+		.symbol = event->symbol,
+		.ip = event->ip,
+		.begin = event->time,
+		.state = FRAME_SHOWN,
+		.flags = event->flags,
+		.keep = is_kept(filter, event->symbol, verdict),
+		.plain = true,
+	};
+	track->keep += frame->keep;
+	track->levels++;
+	track->resolved++;
+	return true;
+}
+
+/* The same for an end. */
+static inline bool end_plain(struct filter_track *track)
+{
+	const struct filter_frame *frame;
+
+	if (!track->count)
+		return false;
+	frame = &track->frames[track->count - 1];
+	if (!frame->plain)
+		return false;
+	track->keep -= frame->keep;
+	track->levels--;
+	track->resolved = --track->count;
+	return true;
+}
+
 static void begin_filtered(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
 	uint8_t verdict = function_choice_verdict(&filter->choice, event->symbol);
-	const struct selection *selection = filter->choice.selection;
 	bool root = (verdict & VERDICT_ROOT) != 0, outside = !root && !is_inside(track);
-	bool chosen = selection->symbols.count ? verdict & VERDICT_KEEP : selection->dsos.count;
-	bool keep = !outside && chosen &&
-		    function_choice_keeps_file(&filter->choice, event->symbol->dso);
+	bool keep = !outside && is_kept(filter, event->symbol, verdict);
 	bool slow = verdict & VERDICT_WITHIN && *track->calls++ > track->longer && !outside;
 	struct filter_frame *frame;
 
@@ -300,7 +336,7 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 		frame->detail = track->now;
 	if (track->visible && !outside)
 		enter(track, frame, event->time);
-	settle_new(track, frame, event->time);
+	settle(track, event->time, false);
 }
 
 static void end_filtered(struct filter_track *track, const struct slice_event *event)
@@ -335,12 +371,27 @@ static void show_instant(struct filter_track *track, const struct slice_event *e
 static void filter_events(const struct slice_sink *sink, void *track_,
 			  const struct slice_batch *batch)
 {
-	const struct slice_event *event = batch->events, *end = event + batch->count;
+	const struct slice_event *event = batch->events, *end = event + batch->count, *plain;
 	const struct slice_detail *details = batch->details;
+	struct slice_filter *filter = sink->context;
+	const struct selection *selection = filter->choice.selection;
 	struct filter_track *track = track_;
+	bool can_pass = !sink->details && !selection->depth && !selection->min_duration;
 
-	(void)sink;
 	for (; event < end; event++) {
+		for (plain = event; can_pass && event < end; event++)
+			if (event->kind == SLICE_BEGIN
+				    ? !begin_plain(track, event)
+				    : event->kind != SLICE_END || !end_plain(track))
+				break;
+		if (event > plain) {
+			pass_waiting(track);
+			filter->next->events(filter->next, track->next_track,
+					     &(struct slice_batch){ plain, (size_t)(event - plain),
+								    NULL, false });
+			if (event == end)
+				return;
+		}
 		if (details && event->detail)
 			track->now = details[event->detail - 1];
 		else

@@ -36,6 +36,7 @@ static void setup(void)
 	arena = (struct arena){ 0 };
 	diag_init(&diag);
 	slice_log_init(&slices);
+	slices.names_ends = true;
 }
 
 static void teardown(void)
@@ -73,9 +74,8 @@ static void start(void)
 	track = slice_filter_track(&filter, NULL);
 }
 
-static const char *run(void)
+static void feed_all(void)
 {
-	start();
 	begin(0, "main");
 	begin(1, "init");
 	slice(2, 3, "tiny");
@@ -91,8 +91,41 @@ static const char *run(void)
 	end(60);
 	slice(70, 71, "done");
 	end(100);
+}
+
+static struct slice_event collected[40];
+static size_t collected_count;
+
+static void collect(const struct slice_sink *sink, void *context, const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)context;
+	collected[collected_count++] = *batch->events;
+}
+
+/* All events in one batch, and then one by one, which must give the same. */
+static const char *run(void)
+{
+	struct slice_log *at_once = malloc(sizeof(*at_once));
+	struct slice_sink sink;
+
+	start();
+	filter.diag = NULL;
+	sink = filter.sink;
+	filter.sink.events = collect;
+	collected_count = 0;
+	feed_all();
+	sink.events(&sink, track, &(struct slice_batch){ collected, collected_count, NULL, false });
+	*at_once = slices;
+	slice_filter_release(&filter);
+	slice_log_init(&slices);
+	slices.names_ends = true;
+	start();
+	feed_all();
 	slice_filter_finish(&filter);
-	return slice_log_take(&slices);
+	ck_assert_str_eq(slice_log_take(&slices), at_once->text);
+	free(at_once);
+	return slices.text;
 }
 
 START_TEST(a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_context)
@@ -326,18 +359,86 @@ START_TEST(choices_narrow_each_other_down)
 }
 END_TEST
 
+START_TEST(what_a_chosen_function_calls_can_be_hidden_or_a_mark)
+{
+	const struct symbol f = { .name = name_intern_text(&names, "f"), .linkage = f.name },
+			    hidden = { .name = name_intern_text(&names, "hidden"),
+				       .linkage = hidden.name };
+	const struct slice_event events[] = {
+		{ .time = 1, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 2, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 3, .symbol = &hidden, .kind = SLICE_BEGIN },
+		{ .time = 4, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 5, .text = "mark", .kind = SLICE_INSTANT },
+		{ .time = 6, .kind = SLICE_END },
+		{ .time = 7, .kind = SLICE_END },
+		{ .time = 8, .kind = SLICE_END },
+		{ .time = 9, .kind = SLICE_END },
+		{ .time = 10, .kind = SLICE_END }, /* of no slice */
+	};
+
+	pattern_list_add(&selection.symbols, "f");
+	pattern_list_add(&selection.hidden, "hidden");
+	start();
+	filter.sink.events(&filter.sink, track,
+			   &(struct slice_batch){ events, COUNT_OF(events), NULL, false });
+	ck_assert_str_eq(slice_log_take(&slices),
+			 "B 1 f\nB 2 f\nB 4 f\nI 5 mark\nE 6 f\nE 8 f\nE 9 f\n");
+}
+END_TEST
+
+START_TEST(slices_that_end_after_a_part_end_with_it)
+{
+	selection.start = "f";
+	selection.stop = "g";
+	start();
+	begin(0, "f");
+	begin(1, "inner");
+	slice(2, 3, "g");
+	end(4);
+	end(5);
+	ck_assert_str_eq(slice_log_take(&slices), "B 0 f\nB 1 inner\nE 2 inner\nE 2 f\n");
+}
+END_TEST
+
+static void expect_detail(struct slice_log *log, const struct slice_event *event,
+			  const struct slice_detail *detail)
+{
+	(void)log;
+	ck_assert_ptr_nonnull(detail);
+	ck_assert_uint_eq(detail->insns, event->time);
+}
+
+START_TEST(details_stay_with_their_events)
+{
+	const struct symbol f = { .name = name_intern_text(&names, "f"), .linkage = f.name };
+
+	slices.sink.details = true;
+	slices.before = expect_detail;
+	start();
+	for (uint64_t time = 1; time < 5; time++)
+		slice_sink_emit(&filter.sink, track,
+				&(struct slice_event){ .time = time,
+						       .symbol = &f,
+						       .kind = time < 3 ? SLICE_BEGIN : SLICE_END },
+				&(struct slice_detail){ .insns = time });
+	ck_assert_str_eq(slice_log_take(&slices), "B 1 f\nB 2 f\nE 3 f\nE 4 f\n");
+}
+END_TEST
+
 START_TEST(more_slices_than_the_output_can_take_are_counted)
 {
 	start();
 	filter.most = 2;
 	begin(0, "a");
+	slice(0, 1, "b");
 	begin(1, "b");
 	begin(2, "c");
 	end(3);
 	end(4);
 	end(5);
 	slice_filter_finish(&filter);
-	ck_assert_str_eq(slice_log_take(&slices), "B 0 a\nB 1 b\nE 4 b\nE 5 a\n");
+	ck_assert_str_eq(slice_log_take(&slices), "B 0 a\nB 0 b\nE 1 b\nB 1 b\nE 4 b\nE 5 a\n");
 	ck_assert_uint_eq(filter.counts.too_deep, 1);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 }
@@ -415,6 +516,9 @@ int main(void)
 	tcase_add_test(all, a_mark_before_all_slices_is_shown_if_all_are);
 	tcase_add_test(all, each_part_counts_its_own_short_slices);
 	tcase_add_test(all, choices_narrow_each_other_down);
+	tcase_add_test(all, what_a_chosen_function_calls_can_be_hidden_or_a_mark);
+	tcase_add_test(all, slices_that_end_after_a_part_end_with_it);
+	tcase_add_test(all, details_stay_with_their_events);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
 	tcase_add_loop_test(all, within_shows_what_runs_in_calls_slower_than_a_bound, 0, 3);
 	suite_add_tcase(suite, all);
