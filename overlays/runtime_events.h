@@ -117,8 +117,8 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
 size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128]);
 
 /*
- * Returns the name of a phase (of kind RUNTIME_BEGIN or RUNTIME_END) by the file's table, or of a
- * lifecycle event or counter, of any file; NULL if the number is unknown.
+ * Returns the name of a phase (kind RUNTIME_BEGIN or RUNTIME_END), which depends on the file's
+ * OCaml version, or of a lifecycle event or counter; NULL if the number is unknown.
  */
 const char *runtime_event_name(const struct runtime_events *file, enum runtime_event_kind kind,
 			       unsigned id);

@@ -252,7 +252,7 @@ static void put_with_args(struct ftf_writer *writer, const struct ftf_templated 
 	low->at = at + whole;
 }
 
-/* Words of a template's arguments, usually. */
+/* The usual number of words of a template's arguments. */
 #define USUAL_WORDS 2
 
 /* Only data depend on the kind of a record: branches would be unpredictable. */
@@ -296,7 +296,7 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 		}
 		at[0] = (from->words[0] | reference << THREAD_SHIFT) + whole * WHOLE;
 		at[1] = record->time;
-		/* Copies of constant size are fast; the buffer has room for them. */
+		/* Copy a constant size, which is fast; the buffer has room for it. */
 		memcpy(at + 2, from->words + 2, USUAL_WORDS * sizeof(*at));
 		if (from->count > 2 + USUAL_WORDS)
 			memcpy(at + 2 + USUAL_WORDS, from->words + 2 + USUAL_WORDS,

@@ -283,7 +283,7 @@ bool selection_between(struct selection *selection, const char *text)
 
 static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
 
-/* The first ones are for options that only take bytes. */
+/* The units of one letter are for options that only take bytes. */
 static const struct unit byte_units[] = {
 	{ "k", 1e3 },    { "K", 1e3 },       { "M", 1e6 },          { "G", 1e9 },  { "T", 1e12 },
 	{ "kB", 1e3 },   { "KB", 1e3 },      { "MB", 1e6 },         { "GB", 1e9 }, { "TB", 1e12 },
@@ -331,7 +331,7 @@ bool slow_choice_read(struct slow_choice *choice, const char *text)
 	uint64_t percentile = 0;
 	bool read;
 
-	if (*text == 'p') /* four decimals */
+	if (*text == 'p') /* at most four decimals */
 		read = strlen(strchrnul(text, '.')) <= 5 &&
 		       read_amount(text + 1, percent, &percentile) && percentile &&
 		       percentile < 1000000;

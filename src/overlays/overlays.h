@@ -91,7 +91,7 @@ struct overlay_clock {
 	uint64_t uncertainty; /* ns, of the offset; UINT64_MAX: unknown */
 };
 
-extern const char *const overlay_clock_methods[]; /* for the user */
+extern const char *const overlay_clock_methods[]; /* as messages name them, by method */
 
 /* Returns an overlay's time (ns of its clock) on the trace's clock, not before 0. */
 static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uint64_t time)

@@ -67,8 +67,11 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 	recording->store = dso_store_open(&store, names, diag);
 }
 
-/* Once mapped, code does not run before a few system calls, which take longer. */
-#define RESOLUTION_OF_MAPPINGS 2000 /* ns */
+/*
+ * Coarsest timing (ns) at which a mapping's time is unambiguous: a program makes a few system calls
+ * between mapping code and running it.
+ */
+#define RESOLUTION_OF_MAPPINGS 2000
 
 static void warn_of_replaced_code(const struct perf_recording *recording, struct diag *diag)
 {

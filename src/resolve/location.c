@@ -197,7 +197,7 @@ static uint64_t jump_stays_from(const struct location *from, const struct locati
 	return stack_effect_keeps_frame_from(!code.size && made ? made : &code, from->offset);
 }
 
-/* Returns the `plain` of a pair with names and effect. */
+/* Returns the `plain` of a pair whose names and effect are set. */
 static uint8_t plain_kinds(const struct location_pair *locations)
 {
 	const struct symbol *from = locations->from.symbol, *to = locations->to.symbol;

@@ -283,7 +283,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	return &slot->locations;
 }
 
-/* Change the state, if no thread has, and return the state before. */
+/* Claim a branch if it is free. Returns the state before. */
 static enum known_naming claim(struct known_branch *known, enum known_naming naming)
 {
 	uint8_t before = NAMING_FREE;
@@ -331,7 +331,7 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 	return keep_names(known, &resolver->uncached);
 }
 
-/* Find the function of a file at `location->ip`, if its name does not depend on time. */
+/* Find a file's function at `location->ip`. Returns false unless its name is permanent. */
 static bool find_ahead(const struct resolver *resolver, const struct address_space *space,
 		       struct location *location)
 {

@@ -120,7 +120,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct location *from,
 					     const struct location *to);
 
-/* Returns whether a known branch has the permanent names of both ends; in any thread. */
+/* Returns whether a known branch has its permanent names. Any thread may call it. */
 static inline bool known_branch_is_named(const struct known_branch *known)
 {
 	return __atomic_load_n(&known->locations.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
@@ -166,9 +166,10 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event);
 
 /*
- * Returns both ends of a known branch between functions of files, in any thread and ahead of the
- * reader of ordered events; NULL for other branches, and while another thread stores them. A reader
- * that passes the event without resolver_find_event() calls dso_use() for the files of both ends.
+ * Returns both ends of a known branch between functions of files; NULL for other branches, and
+ * while another thread stores the ends. Any thread may call this, ahead of the reader of ordered
+ * events. A reader that does not call resolver_find_event() for the event must call dso_use() for
+ * the files of both ends.
  */
 const struct location_pair *resolver_find_ahead(const struct resolver *resolver,
 						struct known_branch *known);

@@ -39,7 +39,7 @@ struct slice_filter {
 	struct slice_event events[SLICE_FILTER_WAITING];
 	struct slice_detail details[SLICE_FILTER_WAITING]; /* by the events' `detail` */
 	uint32_t waiting;
-	bool detailed; /* one of them has a detail */
+	bool detailed; /* a waiting event has a detail */
 };
 
 /* Initialize a filter before `next`. It must not move: it contains pointers to itself. */

@@ -384,7 +384,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 }
 
 /*
- * Define events() of a sink whose context is a tree, or has it as its first member: `rules` are
+ * Define events() of a sink whose context is a tree, or a struct that begins with one. `rules`: a
  * constant.
  */
 #define CALL_TREE_EVENTS(name, rules)                                                              \

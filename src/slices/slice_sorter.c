@@ -133,14 +133,14 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 static size_t count_valid(struct sorter_track *track, const struct slice_event *records,
 			  size_t count)
 {
-	/* An instant needs a level around it: left to emit_checked(). */
+	/* Stop at instants, which need a level around them: emit_checked() handles them. */
 	static const int64_t change[] = {
 		[SLICE_BEGIN] = 1, [SLICE_END] = -1, [SLICE_INSTANT] = INT64_MIN
 	};
 	uint64_t depth = track->depth, most = track->sorter->depth, next = depth;
 	size_t valid = 0;
 
-	/* An end without a slice wraps around. */
+	/* The depth of an end without a slice wraps around, and so exceeds this limit. */
 	most = MIN(track->parted ? track->deepest : most, INT64_MAX);
 	if (records->time < track->last_time || depth > most)
 		return 0;
@@ -422,7 +422,7 @@ static int64_t count_open(const struct sorter_track *track)
 static void end_parts(struct sorter_track *track)
 {
 	uint64_t last_time = track->last_time;
-	/* Ends without a slice, of the outermost ones. */
+	/* Number of written ends for which no begin was found. */
 	size_t unmatched = (size_t)-count_open(track);
 
 	track->sorter->unmatched_ends += unmatched;
@@ -571,7 +571,7 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 }
 
 /*
- * If the last `count` events of a plain batch complete a part, emit it without a copy of them.
+ * If the last `count` events of a plain batch complete a part, emit the part without copying them.
  * Returns the number of events emitted from the batch.
  */
 static size_t emit_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)

@@ -51,7 +51,7 @@ struct slice_sorter {
 	size_t part;                        /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more for some outputs */
 	/* Counts of changes: */
-	uint64_t unmatched_ends; /* dropped: no slice was open; or emitted: more than late begins */
+	uint64_t unmatched_ends; /* without a begin: dropped, or already emitted for a late slice */
 	uint64_t backward; /* begins and ends earlier than the previous one, moved to its time */
 	uint64_t late;     /* begins and ends after 2^63 - 1 ns, moved to it: Perfetto's times
 			    * are signed */

@@ -28,7 +28,7 @@ struct track {
 	struct slice_cost *costs;
 	size_t cost_count, cost_room;
 	bool announced; /* the output has written the track's names */
-	/* FTF output, of an announced track: the writer's id, and number among its tracks. */
+	/* FTF, if announced: the writer's id of the thread, and the number among its tracks. */
 	uint32_t writer_thread, twin;
 };
 

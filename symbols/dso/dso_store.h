@@ -205,8 +205,8 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
- * The two halves of dso_borrow_symbol(): find a symbol, in any thread, and note that chosen code of
- * the dso ran, as dso_info() reports. One thread at a time may call dso_use().
+ * The two halves of dso_borrow_symbol(). Any thread may find a symbol. dso_use() notes that chosen
+ * code of the dso ran, which dso_info() reports; one thread at a time may call it.
  */
 const struct symbol *dso_find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 void dso_use(struct dso *dso);

@@ -189,7 +189,7 @@ static bool may_contain_code(int tag, bool c)
 	}
 }
 
-/* Returns whether a function's entry has no code, nor has any below: a class has many of these. */
+/* Returns whether neither a function's entry nor those below have code. Classes have many such. */
 static bool only_declares(Dwarf_Die *die)
 {
 	return dwarf_hasattr(die, DW_AT_declaration) && !dwarf_hasattr(die, DW_AT_low_pc) &&

@@ -127,8 +127,7 @@ bool __wrap_workers_ready(struct workers *workers, struct worker_job *job)
 	return __real_workers_ready(workers, job);
 }
 
-/* As with more CPUs: slices are passed to other threads, and their sorting is no part of the stage.
- */
+/* Pretend that a thread is idle, so that the stage passes slices on instead of sorting them. */
 bool __wrap_workers_idle(struct workers *workers)
 {
 	return out || __real_workers_idle(workers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal's handler that runs longer than the functions after it. */
+/* A signal handler with more calls than the functions after it, so a trace can begin in it. */
 #include <signal.h>
 
 __attribute__((noinline)) static int work(volatile int n)

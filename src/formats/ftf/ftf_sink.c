@@ -140,7 +140,7 @@ static void write_ids(struct ftf_sink *ftf, const struct track *track, size_t co
 							  .size = count * sizeof(*ids) });
 }
 
-/* Tell --fit which of several tracks with equal ids the next records belong to. */
+/* Write, for --fit, the track of the next records if several have equal ids. */
 static void select_track(struct ftf_sink *ftf, const struct track *track)
 {
 	struct twin_tracks *twins = &ftf->twins[track->writer_thread];

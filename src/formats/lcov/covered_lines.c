@@ -11,7 +11,7 @@ struct covered_row {
 	struct covered_line *line; /* NULL: code without a line */
 	uint32_t dso;              /* index */
 	uint32_t order;            /* of addition */
-	uint32_t stop;             /* the next row of another line or dso */
+	uint32_t stop;             /* index of the next row of another line or dso */
 };
 
 /* ---- Statements ---------------------------------------------------------- */

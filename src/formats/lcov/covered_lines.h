@@ -14,7 +14,7 @@
 
 struct covered_row;
 
-/* Zeroed except for `names`, it is empty. The first four are owned hashes. */
+/* Empty if zeroed, except for `names`. The first four members are owned hashes. */
 struct covered_lines {
 	struct covered_file {
 		const struct name *name; /* borrowed */
@@ -44,7 +44,7 @@ struct covered_lines {
 	} * jumps;
 	struct covered_function {
 		const struct symbol *symbol; /* borrowed */
-		struct covered_line *line;   /* its first one */
+		struct covered_line *line;   /* the first line */
 		uint64_t count;
 		UT_hash_handle hh;
 	} * functions;
@@ -52,7 +52,7 @@ struct covered_lines {
 	size_t row_count, row_room;
 	struct pair_table dso_ids;  /* of a dso's pointer */
 	struct pair_table unit_ids; /* of (dso, number of unit) */
-	uint32_t dso;               /* of the rows in progress */
+	uint32_t dso;               /* index, of the rows being added */
 	struct name_table *names;   /* borrowed */
 	/* The last row's file, and its path without "." and "..". */
 	const struct name *file, *plain_file;

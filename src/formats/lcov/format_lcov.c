@@ -51,7 +51,7 @@ static int compare_functions(const struct covered_function *a, const struct cove
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* Each of the next three prints the items of a file from the first one on. */
+/* Each of the next three functions prints the items of a file, which begin with `first`. */
 
 static void print_functions(const struct covered_function *first, const struct covered_file *file,
 			    FILE *out)

@@ -31,7 +31,7 @@ char *digits_right(char *at, char *end, ptrdiff_t width);
 /* Fill a column from `end` with spaces, as "%-5d". */
 char *digits_left(char *at, char *end, ptrdiff_t width);
 
-/* A time of perf's clock in seconds, as --time takes it: its format, and its arguments. */
+/* Format and arguments for printf() of a time in seconds, as --time reads it. */
 #define SECONDS_FORMAT "%" PRIu64 ".%09" PRIu64
 #define SECONDS_OF(ns) (ns) / 1000000000, (ns) % 1000000000
 

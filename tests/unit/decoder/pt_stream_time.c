@@ -18,7 +18,7 @@ static void add_padding(unsigned count)
 		pt_packets_add(&run.packets, &padding);
 }
 
-/* The last 64 bytes of a trace are read in another way; some packets are to be among them. */
+/* The last 64 bytes of a trace are read in another way, so put some packets among them. */
 static void finish_with_padding(void)
 {
 	add_padding(50);
@@ -259,7 +259,7 @@ static void write_loop(void)
 	write_program(code, sizeof(code));
 }
 
-/* More ways than are remembered, so they replace each other. Padding is no packet of any. */
+/* More runs than are kept, so they replace each other; with padding, which belongs to no run. */
 START_TEST(padding_follows_no_code)
 {
 	enum { ROUNDS = 4, WAYS = 400 };
