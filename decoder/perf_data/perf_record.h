@@ -12,23 +12,32 @@
 #include "base/cursor.h"
 #include "base/diag.h"
 
-/* The records of perf itself that are used (tools/perf/lib/include/perf/event.h). */
+/* Records that perf itself writes (tools/perf/lib/include/perf/event.h). */
 enum perf_user_record {
 	PERF_USER_HEADER_ATTR = 64,
+	PERF_USER_HEADER_EVENT_TYPE = 65,
 	PERF_USER_HEADER_TRACING_DATA = 66,
 	PERF_USER_HEADER_BUILD_ID = 67,
 	PERF_USER_FINISHED_ROUND = 68,
 	PERF_USER_ID_INDEX = 69,
 	PERF_USER_AUXTRACE_INFO = 70,
 	PERF_USER_AUXTRACE = 71,
+	PERF_USER_AUXTRACE_ERROR = 72,
 	PERF_USER_THREAD_MAP = 73,
+	PERF_USER_CPU_MAP = 74,
+	PERF_USER_STAT_CONFIG = 75,
+	PERF_USER_STAT = 76,
+	PERF_USER_STAT_ROUND = 77,
 	PERF_USER_EVENT_UPDATE = 78,
 	PERF_USER_TIME_CONV = 79,
 	PERF_USER_HEADER_FEATURE = 80,
 	PERF_USER_COMPRESSED = 81,
 	PERF_USER_FINISHED_INIT = 82,
 	PERF_USER_COMPRESSED2 = 83,
-	PERF_USER_LAST = 86, /* PERF_RECORD_SCHEDSTAT_DOMAIN */
+	PERF_USER_BPF_METADATA = 84,
+	PERF_USER_SCHEDSTAT_CPU = 85,
+	PERF_USER_SCHEDSTAT_DOMAIN = 86,
+	PERF_USER_END, /* one more than the last */
 };
 
 /* PERF_RECORD_AUX_OUTPUT_HW_ID, in the headers since Linux 5.16. */
