@@ -552,17 +552,9 @@ static void report_result(struct conversion *c)
 
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++) {
 		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
-		const struct aux_stream *aux = &recording->auxtrace.streams[i];
 
 		summary_add_stream(summary, stats);
-		report_stream(c->report, aux, stats);
-		/* Copies of a ring buffer begin anywhere. */
-		if (stats->bytes_skipped && !aux->copies)
-			diag_warn(c->diag, "trace-skipped",
-				  "cannot decode %" PRIu64
-				  " bytes of trace before a PSB, with which "
-				  "a trace begins; is the recording damaged?",
-				  stats->bytes_skipped);
+		report_stream(c->report, &recording->auxtrace.streams[i], stats);
 	}
 	report_recording(c->report, &recording->file);
 	report_hits(c->report, &c->events.hits);

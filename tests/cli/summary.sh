@@ -77,10 +77,6 @@ counts_the_same() { # STATUS OPTIONS...
 }
 tap_check "without output it counts the same" counts_the_same 0 --symfs=.
 tap_check "and finds the same gaps" counts_the_same 2 --symfs=empty
-# A trace begins with a PSB, unless it is a copy of a ring buffer, such as a snapshot.
-LC_ALL=C sed 's/\x02\x82\(\x02\x82\)\{7\}/\x02\x82\x02\x83\1\1\1\1\1\1/' perf.data >damaged
-tap_check "a trace that does not begin with a PSB is damaged" \
-	says 2 'warning: cannot decode 104 bytes of trace before a PSB' --symfs=. damaged -o x.ftf
 # Cut before the first byte of the trace: AUXTRACE_INFO is there, AUXTRACE is not whole.
 head -c 600 perf.data >cut
 tap_check "it says that there is no trace" \
