@@ -150,9 +150,12 @@ tap_check "callgrind: each instruction as often as the slow calls executed it" i
 
 # The engine counts all code by itself; here all code is in calls.
 whole() {
-	for format in lcov bolt llvm-profile callgrind; do
+	for format in lcov bolt llvm-profile; do
 		"$program" -q --no-warn -f $format data >wanted && "$program" -q --no-warn -f $format --within='*>0ns' data | diff wanted - && [ -s wanted ] || return 1
 	done
+	# Functions can be in another order, and so have other numbers.
+	"$program" -q --no-warn -f callgrind data | grep '^[0-9c]' | grep -v '^c[fo]' | sort >wanted && [ -s wanted ] &&
+		"$program" -q --no-warn -f callgrind --within='*>0ns' data | grep '^[0-9c]' | grep -v '^c[fo]' | sort | diff wanted - || return 1
 	# Calls that are cut have all branches up to there.
 	for time in 20%,60% 20%,65% 30%,77%; do
 		"$program" -q --no-warn -f bolt --time=$time data | grep ^B >wanted &&
