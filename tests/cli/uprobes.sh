@@ -13,8 +13,9 @@ printf '%s\n' '0 main' '1 work' '2 traced' '3 leaf' '2 leaf' >"$work/calls"
 one_stack() { # RECORDING OPTIONS...
 	recording=$1
 	shift
-	"$top_builddir/ptrace2ftf" -q --symfs="$work" --format=slices --args=line "$@" "$work/$recording" >"$work/slices" 2>"$work/messages" ||
-		[ $? = 2 ] || { cat "$work/messages"; return 1; } # times are coarse, and a mapping replaces another
+	# Times are coarse, and a mapping replaces another.
+	"$top_builddir/ptrace2ftf" -q --symfs="$work" --format=slices --args=line "$@" "$work/$recording" >"$work/slices" 2>"$work/messages"
+	[ $? = 2 ] || { cat "$work/messages"; return 1; }
 	sed -n 's/^[^ ]* \([0-9]*\) [^ ]* [^ ]* \([^[ ].*\) address=.*/\1 \2/p' "$work/slices" | diff "$work/calls" - &&
 		! grep 'lost:\|uncertain_level' "$work/slices"
 }

@@ -584,7 +584,7 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
 }
 
-/* The innermost frame, the outermost one that can end plainly, and the last allocated one. */
+/* The innermost frame, the outermost frame that a plain branch may end, and the last with room. */
 struct plain_frames {
 	struct frame *top, *lowest, *highest;
 };
