@@ -333,24 +333,32 @@ static inline uint64_t chain_end(const struct pt_flow *flow)
 	return input->end ? MIN(end, input->end) : end;
 }
 
+/* Set the time from the clock. Returns false, with nothing done, if it is late. */
+INLINED bool set_chain_time(struct pt_flow *flow, struct runs_followed *runs, uint64_t end)
+{
+	struct pt_stream *stream = &flow->stream;
+	uint64_t tsc = flow->state.clock.tsc;
+
+	if (tsc_clock_ns(&stream->clock, tsc) >= end)
+		return false;
+	stream_set_time(stream, tsc);
+	/* As stream_event_time(): times[1] is not before the thread's run. */
+	runs->times[0] =
+		MAX(MIN(stream->state.now.time, stream->state.schedule.end), runs->times[1]);
+	return true;
+}
+
 /* Count the cycles of a CYC at `bytes`. Returns false if the time is not set: it is late. */
 INLINED bool count_cyc(struct pt_flow *flow, struct runs_followed *runs, uint32_t cycles,
 		       uint64_t end, const uint8_t *bytes)
 {
-	struct pt_stream *stream = &flow->stream;
 	struct packet_clock *clock = &flow->state.clock;
 
 	if (packet_clock_cyc(clock, cycles) && packet_clock_is_bound(clock)) {
 		flow->at = (size_t)(bytes - flow->window.bytes);
 		flow_bound_clock(flow);
 	}
-	if (tsc_clock_ns(&stream->clock, clock->tsc) >= end)
-		return false;
-	stream_set_time(stream, clock->tsc);
-	/* As stream_event_time(): times[1] is not before the thread's run. */
-	runs->times[0] =
-		MAX(MIN(stream->state.now.time, stream->state.schedule.end), runs->times[1]);
-	return true;
+	return set_chain_time(flow, runs, end);
 }
 
 /* Returns whether flow_read_tnt() reads the packet of a run, a full TNT, with the next byte. */
@@ -452,6 +460,15 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 			if (*bytes == OPCODE_PAD) {
 				bytes++;
 				continue;
+			}
+			if (*bytes == OPCODE_MTC && !(counts && flow->stream.state.cycles_ahead)) {
+				packet_clock_mtc(&flow->state.clock, bytes[1]);
+				bytes += 2;
+				if (set_chain_time(flow, &runs, end))
+					continue;
+				end_chain(flow, &runs, node, bytes);
+				flow_update_time(flow);
+				return;
 			}
 			next = find_next(flow, run, node, bytes, word);
 			if (!next)
