@@ -458,7 +458,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 		word = le64toh(word);
 		if (!is_next(flow, next, node, word)) {
 			if (*bytes == OPCODE_PAD) {
-				bytes++;
+				bytes += word ? (unsigned)__builtin_ctzll(word) / 8 : sizeof(word);
 				continue;
 			}
 			if (*bytes == OPCODE_MTC && !(counts && flow->stream.state.cycles_ahead)) {
