@@ -2,7 +2,7 @@
 /* The table of runs. */
 #include "decoder/code/run_memo.h"
 
-#define RUNS_BITS       15
+#define RUNS_BITS       16
 #define RUNS_BITS_SHORT 7
 
 /* Minimum bytes of trace for the large table. */

@@ -21,7 +21,7 @@ struct known_branch;
 #define RUN_JUMPS 255
 
 /* All runs are forgotten when their branches would need more: 2 MiB. */
-#define RUN_MEMO_BRANCHES ((size_t)1 << 16)
+#define RUN_MEMO_BRANCHES ((size_t)1 << 17)
 
 /* What a branch does to the stack of return addresses. */
 enum run_stack {
