@@ -37,13 +37,11 @@ struct conversion {
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
 	struct trace_facts facts;           /* for the formats' requests */
 	struct thread_output {
-		uint32_t track;                  /* 1 + the index of its track; 0: no track */
-		bool has_branches;               /* or gaps */
-	} * threads;                             /* owned; by thread index; last: unknown threads */
-	size_t thread_count;                     /* without unknown threads */
-	const struct thread *last_thread;        /* of the last event; NULL: unknown, or none */
-	struct mapping noted;                    /* of the last noted file, in: */
-	const struct address_space *noted_space; /* borrowed */
+		uint32_t track;           /* 1 + the index of its track; 0: no track */
+		bool has_branches;        /* or gaps */
+	} * threads;                      /* owned; by thread index; last: unknown threads */
+	size_t thread_count;              /* without unknown threads */
+	const struct thread *last_thread; /* of the last event; NULL: unknown, or none */
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct nameless_time nameless;   /* unless there is no summary */
@@ -252,26 +250,16 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
 }
 
-static void note_file(struct conversion *c, const struct address_space *space, uint64_t ip)
-{
-	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
-
-	c->noted = mapping ? *mapping : (struct mapping){ 0 };
-	c->noted_space = space;
-	resolver_find(&c->recording.resolver, space, ip);
-}
-
-/* Note the files of events if names are not needed. */
+/* Note the files of events if nothing needs names: once for each known branch. */
 static void note_files(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	for (const struct branch_event *event = events; event < events + count; event++) {
-		uint64_t begin = c->noted.begin, size = c->noted.end - begin;
-
-		if (event->space == c->noted_space && event->from - begin < size &&
-		    event->to - begin < size)
+		if (event->known && event->known->locations.reached)
 			continue;
-		note_file(c, event->space, event->from);
-		note_file(c, event->space, event->to);
+		resolver_find(&c->recording.resolver, event->space, event->from);
+		resolver_find(&c->recording.resolver, event->space, event->to);
+		if (event->known)
+			event->known->locations.reached = true;
 	}
 }
 
