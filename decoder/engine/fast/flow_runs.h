@@ -379,8 +379,8 @@ INLINED bool is_next(const struct pt_flow *flow, const struct run *run, uint32_t
 }
 
 /*
- * Returns the run after another, or NULL; is_next() is true of it from now on. `word`: the first 8
- * bytes.
+ * Returns the run after another, or NULL; is_next() compares it with its packet from now on.
+ * `word`: the first 8 bytes.
  */
 static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flow,
 						       const struct run *before, uint32_t node,
@@ -403,11 +403,12 @@ static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flo
 	} else {
 		return NULL;
 	}
-	if (!run || size > sizeof(word) || packed_counts_bits(run->steps) != tnt_bits_count(bits))
+	if (!run || size > sizeof(word) || packed_counts_bits(run->steps) != tnt_bits_count(bits) ||
+	    !returns_here(flow, run))
 		return NULL;
 	run->shift = (uint8_t)(64 - 8 * size);
 	run->bytes = word << run->shift;
-	return is_next(flow, run, node, word) ? run : NULL;
+	return run;
 }
 
 /* Set the state after a chain of packets, which ends before `bytes` and a node. */
