@@ -28,9 +28,12 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 
 /* ---- Blocks without events ----------------------------------------------- */
 
-/* Follow blocks without events while there are bits. Bits are not conditions: these mispredict. */
-static inline struct flow_cursor skip_silent_blocks(const struct pt_flow *flow,
-						    struct flow_cursor cursor)
+/*
+ * Follow blocks without events while there are bits. Bits are not conditions: these mispredict.
+ * `known`: receives the steps up to the last bit; or NULL (a constant).
+ */
+INLINED struct flow_cursor skip_silent_blocks(const struct pt_flow *flow, struct flow_cursor cursor,
+					      uint64_t *known)
 {
 	struct cfg_node *nodes = flow->blocks.nodes;
 
@@ -44,6 +47,8 @@ static inline struct flow_cursor skip_silent_blocks(const struct pt_flow *flow,
 		cursor.node = node->next[bit];
 		cursor.bits <<= packed_counts_bits(node->step[bit]) % 64;
 		cursor.steps += node->step[bit];
+		if (known && packed_counts_bits(node->step[bit]))
+			*known = cursor.steps;
 	} while (cursor.bits != TNT_BITS_NONE && !packed_counts_full(cursor.steps));
 	return cursor;
 }
@@ -66,22 +71,23 @@ static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *curso
 {
 	uint64_t before = cursor->bits;
 
-	*cursor = skip_silent_blocks(flow, *cursor);
+	*cursor = skip_silent_blocks(flow, *cursor, NULL);
 	if (cursor->bits != before)
 		flow->known = flow->stream.state.now;
 }
 
-/* Follow one bit: without timing packets, each branch updates the time. */
-static inline void follow_silent_bit(struct pt_flow *flow, struct flow_cursor *cursor)
+/* The same without timing packets: the last bit's instruction is the time. */
+static inline void follow_silent_untimed(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	uint64_t before = cursor->bits;
+	uint64_t before = cursor->bits, known = 0;
 
-	cursor->bits = tnt_bits(before >> 63, 1);
-	*cursor = skip_silent_blocks(flow, *cursor);
-	cursor->bits = before << (cursor->bits == TNT_BITS_NONE);
 	count_insns(flow, cursor, 0);
-	if (cursor->bits != before)
+	*cursor = skip_silent_blocks(flow, *cursor, &known);
+	if (cursor->bits != before) {
 		flow->known = flow->stream.state.now;
+		flow->known.time += packed_counts_insns(known);
+	}
+	count_insns(flow, cursor, 0);
 }
 
 /* ---- Blocks with an event ------------------------------------------------ */
@@ -272,8 +278,8 @@ static inline bool step_by_bit(struct pt_flow *flow, struct flow_cursor *cursor)
 		if (stream_is_timed(&flow->stream))
 			follow_silent(flow, cursor);
 		else
-			follow_silent_bit(flow, cursor);
-		if (cursor->bits == TNT_BITS_NONE || !stream_is_timed(&flow->stream))
+			follow_silent_untimed(flow, cursor);
+		if (cursor->bits == TNT_BITS_NONE)
 			return true;
 	}
 	if (!stream_has_room(&flow->stream))
