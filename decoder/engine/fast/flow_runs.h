@@ -300,8 +300,9 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
 /* ---- Chains -------------------------------------------------------------- */
 
 /*
- * TNT and TIP packets, with CYC packets before them, that are each followed by one run. A run knows
- * its packet's bytes and the last two runs after it, so most packets are compared, not decoded.
+ * TNT and TIP packets, with CYC, MTC or padding before them, that are each followed by one run. A
+ * run knows its packet's bytes and the last two runs after it, so most packets are compared, not
+ * decoded.
  */
 
 /* Returns whether a chain can begin in this state. No event is earlier than the last one. */
