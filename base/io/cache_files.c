@@ -175,12 +175,20 @@ static int finish(bool whole)
 	return status < 0 ? refuse(errnum) : 0;
 }
 
-const struct cache_makers cache_makers_own = { create, finish };
-const struct cache_makers *cache_makers = &cache_makers_own;
+int cache_file_make(enum file_operation operation, const char *name)
+{
+	return operation == FILE_CACHE ? create(name) : finish(operation == FILE_CACHE_KEEP);
+}
+
+static int make(enum file_operation operation, const char *name)
+{
+	return file_make == file_make_own ? cache_file_make(operation, name)
+					  : file_make(operation, name, NULL);
+}
 
 int cache_file_write(const char *name, const void *bytes, size_t size)
 {
-	int fd = cache_makers->create(name), errnum = 0;
+	int fd = make(FILE_CACHE, name), errnum = 0;
 
 	if (fd < 0)
 		return -1;
@@ -189,7 +197,7 @@ int cache_file_write(const char *name, const void *bytes, size_t size)
 	else if (write(fd, bytes, size) != (ssize_t)size)
 		errnum = ENOSPC;
 	close(fd);
-	if (cache_makers->finish(!errnum) < 0)
+	if (make(errnum ? FILE_CACHE_DROP : FILE_CACHE_KEEP, NULL) < 0)
 		return -1;
 	return errnum ? refuse(errnum) : 0;
 }

@@ -10,23 +10,13 @@
 #pragma once
 
 #include "base/common.h"
+#include "base/io/file_makers.h"
 
 /* Names of files are as many hexadecimal digits. */
 #define CACHE_FILE_NAME 32
 
-/* Return -1 with errno on failure; a sandbox forbids them (src/sandbox/keeper.c). */
-struct cache_makers {
-	/* Returns a descriptor of a new file, owned by the caller; one at a time. */
-	int (*create)(const char *name);
-	/* Give the file that create() made its name if it is whole; else remove it. */
-	int (*finish)(bool whole);
-};
-
-/* The process's own functions. */
-extern const struct cache_makers cache_makers_own;
-
-/* The functions in use. */
-extern const struct cache_makers *cache_makers;
+/* As file_make_own(), for the operations of the cache. */
+int cache_file_make(enum file_operation operation, const char *name);
 
 /* Returns the bytes of a file, owned by the caller (free()); NULL: there is no such file. */
 uint8_t *cache_file_read(const char *name, size_t *size);

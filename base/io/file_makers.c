@@ -9,6 +9,8 @@
 
 #include "base/common.h"
 
+int (*file_make)(enum file_operation, const char *, const char *) = file_make_own;
+
 /* O_EXCL, so that nobody can plant a file or link at the path. */
 static int create(const char *path, const char *like)
 {
@@ -35,13 +37,21 @@ static int create_nameless(const char *folder)
 	return fd;
 }
 
-static int mark(const char *path, const char *attribute, const char *text)
+int file_make_own(enum file_operation operation, const char *path, const char *other)
 {
-	return setxattr(path, attribute, text, strlen(text), 0);
+	switch (operation) {
+	case FILE_CREATE:
+		return create(path, other);
+	case FILE_CREATE_NAMELESS:
+		return create_nameless(path);
+	case FILE_MOVE:
+		return rename(path, other);
+	case FILE_REMOVE:
+		return unlink(path);
+	case FILE_MARK:
+		return setxattr(path, FILE_MARK_NAME, other, strlen(other), 0);
+	default:
+		errno = EINVAL;
+		return -1;
+	}
 }
-
-const struct file_makers file_makers_own = {
-	create, create_nameless, rename, unlink, mark, NULL,
-};
-
-const struct file_makers *file_makers = &file_makers_own;

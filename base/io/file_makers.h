@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that create, move and remove the files of outputs: the process's own, or in a sandbox,
- * which forbids those, requests to another process (src/sandbox/keeper.c).
+ * Creates, moves and removes the files of outputs: in the process itself, or in a sandbox, which
+ * forbids that, by requests to another process (src/sandbox/keeper.c).
  */
 #pragma once
 
-/* On failure, all return -1 with errno set. */
-struct file_makers {
+enum file_operation {
+	FILE_CREATE,          /* open a new file, with the permissions of the file `other` */
+	FILE_CREATE_NAMELESS, /* open a file without a name in the folder `path` */
+	FILE_MOVE,            /* from `path` to `other` */
+	FILE_REMOVE,
+	FILE_MARK, /* set the extended attribute FILE_MARK_NAME to `other` */
+	/* Of cache_file_make(): */
+	FILE_CACHE,      /* open a new file with the name `path`; one at a time */
+	FILE_CACHE_KEEP, /* give it this name */
+	FILE_CACHE_DROP, /* remove it */
 	/*
-	 * Returns a descriptor of the new file `path`, owned by the caller; with the
-	 * permissions of the file `like`, if there is one.
+	 * Before the process ends, remove its files that do not have their final names yet; also
+	 * called in a signal handler. Only another process can do it: the own function fails.
 	 */
-	int (*create)(const char *path, const char *like);
-	/* Returns a descriptor of a file without a name in `folder`, owned by the caller. */
-	int (*create_nameless)(const char *folder);
-	int (*move)(const char *from, const char *to);
-	int (*remove)(const char *path);
-	/* Set an extended attribute of a file to a text. */
-	int (*mark)(const char *path, const char *attribute, const char *text);
-	/*
-	 * Before the process ends, remove its files that do not have their final names yet;
-	 * also called in a signal handler.  NULL: the process removes them itself.
-	 */
-	void (*leave)(void);
+	FILE_LEAVE,
 };
 
-/* The process's own functions. */
-extern const struct file_makers file_makers_own;
+#define FILE_MARK_NAME "user.ptrace2ftf"
 
-/* The functions in use. */
-extern const struct file_makers *file_makers;
+/*
+ * The function in use. Texts that the operation does not use may be NULL. Returns 0, or the
+ * descriptor that it opened, owned by the caller; -1 with errno.
+ */
+extern int (*file_make)(enum file_operation operation, const char *path, const char *other);
+
+/* The process's own function. */
+int file_make_own(enum file_operation operation, const char *path, const char *other);

@@ -41,16 +41,19 @@ void output_track_unfinished(void)
 	tracked = true;
 }
 
+static void remove_file(const char *path)
+{
+	file_make(FILE_REMOVE, path, NULL);
+}
+
 void output_remove_unfinished(void)
 {
-	if (file_makers->leave) {
-		file_makers->leave();
+	if (file_make(FILE_LEAVE, NULL, NULL) == 0)
 		return;
-	}
 	if (unfinished[0])
-		file_makers->remove(unfinished);
+		remove_file(unfinished);
 	for (const struct waiting *file = waiting; file; file = file->next)
-		file_makers->remove(file->temporary);
+		remove_file(file->temporary);
 }
 
 static output_guard *guard_open, *guard_replace; /* may be NULL */
@@ -90,7 +93,7 @@ void output_remove_left(const char *path, int pid)
 	for (int i = 0; name && i < OUTPUT_NAME_TRIES; i++) {
 		output_name_temporary(name, room, path, pid, i);
 		if (may_replace(name, NULL) == 0)
-			file_makers->remove(name);
+			remove_file(name);
 	}
 	free(name);
 }
@@ -105,7 +108,7 @@ static int open_temporary(struct output *output, struct error *err)
 		return error_set_system(err, ENOMEM, "%s: cannot create", output->path);
 	for (int i = 0; i < OUTPUT_NAME_TRIES; i++) {
 		output_name_temporary(output->temporary, room, output->path, (int)getpid(), i);
-		output->fd = file_makers->create(output->temporary, output->path);
+		output->fd = file_make(FILE_CREATE, output->temporary, output->path);
 		if (output->fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -441,7 +444,7 @@ static int rename_temporary(const char *temporary, const char *path, struct erro
 {
 	if (may_replace(path, err) < 0)
 		return -1;
-	if (file_makers->move(temporary, path) == 0)
+	if (file_make(FILE_MOVE, temporary, path) == 0)
 		return 0;
 	return error_set_system(err, errno, "%s: cannot rename the temporary file to it", path);
 }
@@ -460,7 +463,7 @@ int output_rename(struct error *err)
 void output_drop(void)
 {
 	for (; waiting; forget_first())
-		file_makers->remove(waiting->temporary);
+		remove_file(waiting->temporary);
 }
 
 static void rename_output(struct output *output)
@@ -510,7 +513,7 @@ void output_abandon(struct output *output)
 		close(output->fd);
 	output->fd = -1;
 	if (output->temporary) {
-		file_makers->remove(output->temporary);
+		remove_file(output->temporary);
 		unfinished[0] = 0;
 	}
 	free(output->temporary);

@@ -23,7 +23,7 @@ int temp_file_open(struct temp_file *file, struct error *err)
 {
 	const char *folder = temp_file_folder();
 
-	*file = (struct temp_file){ .fd = file_makers->create_nameless(folder) };
+	*file = (struct temp_file){ .fd = file_make(FILE_CREATE_NAMELESS, folder, NULL) };
 	if (file->fd < 0)
 		return error_set_system(err, errno, "%s: cannot make a temporary file", folder);
 	file->open = 1;

@@ -48,7 +48,7 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	status = run->convert(options, report);
 	if (status == EXIT_INTERRUPTED) {
 		/* Its stamp says that it is complete. */
-		file_makers->remove(options->output);
+		file_make(FILE_REMOVE, options->output, NULL);
 		error_set(&err, ERROR_SYSTEM, "interrupted: deleted the incomplete %s",
 			  options->output);
 		return fail_job(report, &err);

@@ -18,9 +18,8 @@
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 
-#define ATTRIBUTE "user." FTF_STAMP_NAME
-#define BLOCK     ((size_t)1024 * 1024)
-#define START     ((size_t)4096)
+#define BLOCK ((size_t)1024 * 1024)
+#define START ((size_t)4096)
 
 /* ---- Hashing ------------------------------------------------------------- */
 
@@ -140,12 +139,12 @@ bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, 
 		return false;
 	if (format->is_trace)
 		return is_in_trace(stamp, path);
-	size = getxattr(path, ATTRIBUTE, found, sizeof(found));
+	size = getxattr(path, FILE_MARK_NAME, found, sizeof(found));
 	return size == (ssize_t)strlen(stamp->text) &&
 	       memcmp(found, stamp->text, (size_t)size) == 0;
 }
 
 int stamp_set_attribute(const struct stamp *stamp, const char *path)
 {
-	return file_makers->mark(path, ATTRIBUTE, stamp->text);
+	return file_make(FILE_MARK, path, stamp->text);
 }

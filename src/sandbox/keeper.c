@@ -19,14 +19,11 @@
 /* Time that an ending process waits for its files to be removed. */
 #define LEAVE_MS 2000
 
-enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK, CACHE, CACHE_KEEP, CACHE_DROP };
-
-/* A request; all strings end in NUL. */
+/* The arguments of file_make(); strings end in NUL. */
 struct request {
-	uint32_t operation;
+	uint32_t operation; /* enum file_operation */
 	char path[PATH_MAX];
-	char to[PATH_MAX]; /* of MOVE; the attribute of MARK */
-	char text[256];    /* of MARK */
+	char other[PATH_MAX];
 };
 
 union passed_descriptor {
@@ -36,7 +33,8 @@ union passed_descriptor {
 
 static bool opens_file(uint32_t operation)
 {
-	return operation == CREATE || operation == CREATE_NAMELESS || operation == CACHE;
+	return operation == FILE_CREATE || operation == FILE_CREATE_NAMELESS ||
+	       operation == FILE_CACHE;
 }
 
 /* ---- The keeper ---------------------------------------------------------- */
@@ -138,7 +136,7 @@ static int create_file(struct keeper *keeper, const char *name)
 	made->temporary = alloc_text("%s", name);
 	made->path = path;
 	keep_made(keeper, made);
-	fd = file_makers_own.create(name, path);
+	fd = file_make_own(FILE_CREATE, name, path);
 	if (fd < 0)
 		forget_file(keeper, made);
 	return fd;
@@ -170,39 +168,43 @@ static int remove_file(struct keeper *keeper, const char *path)
 	return 0;
 }
 
-static int mark_file(const struct keeper *keeper, const struct request *request)
+static bool may_mark(const struct keeper *keeper, const char *path)
 {
-	const struct made *made = find_made(keeper, request->path);
+	const struct made *made = find_made(keeper, path);
 
-	if (!made || !made->renamed || !starts_with(request->to, "user."))
-		return refuse();
-	return file_makers_own.mark(request->path, request->to, request->text);
+	return made && made->renamed;
 }
 
 /* Returns the descriptor if the operation opens a file, else 0; -1 with errno. */
 static int serve_request(struct keeper *keeper, const struct request *request)
 {
-	switch ((enum operation)request->operation) {
-	case CREATE:
-		return create_file(keeper, request->path);
-	case CREATE_NAMELESS:
-		return strcmp(request->path, temp_file_folder()) == 0
-			       ? file_makers_own.create_nameless(request->path)
-			       : refuse();
-	case MOVE:
-		return move_file(keeper, request->path, request->to);
-	case REMOVE:
-		return remove_file(keeper, request->path);
-	case MARK:
-		return mark_file(keeper, request);
-	case CACHE:
-		return keeper->caches ? cache_makers_own.create(request->path) : refuse();
-	case CACHE_KEEP:
-	case CACHE_DROP:
-		return cache_makers_own.finish(request->operation == CACHE_KEEP);
+	enum file_operation operation = (enum file_operation)request->operation;
+	const char *path = request->path;
+	bool may = false;
+
+	switch (operation) {
+	case FILE_CREATE:
+		return create_file(keeper, path);
+	case FILE_MOVE:
+		return move_file(keeper, path, request->other);
+	case FILE_REMOVE:
+		return remove_file(keeper, path);
+	case FILE_CREATE_NAMELESS:
+		may = strcmp(path, temp_file_folder()) == 0;
+		break;
+	case FILE_MARK:
+		may = may_mark(keeper, path);
+		break;
+	case FILE_CACHE:
+		return keeper->caches ? cache_file_make(operation, path) : refuse();
+	case FILE_CACHE_KEEP:
+	case FILE_CACHE_DROP:
+		return cache_file_make(operation, path);
+	default:
+		errno = EINVAL;
+		return -1;
 	}
-	errno = EINVAL;
-	return -1;
+	return may ? file_make_own(operation, path, request->other) : refuse();
 }
 
 /* Send an errno and `fd` (-1: none), or why that failed.  Returns whether an answer was sent. */
@@ -233,7 +235,7 @@ static void remove_temporaries(void)
 	for (const struct made *made = own.files; made; made = made->hh.next)
 		if (!made->renamed)
 			unlink(made->temporary);
-	cache_makers_own.finish(false);
+	cache_file_make(FILE_CACHE_DROP, NULL);
 }
 
 static _Noreturn void answer_requests(struct keeper *keeper, int socket)
@@ -248,8 +250,7 @@ static _Noreturn void answer_requests(struct keeper *keeper, int socket)
 
 		if (size != (ssize_t)sizeof(request))
 			continue;
-		request.path[PATH_MAX - 1] = request.to[PATH_MAX - 1] = 0;
-		request.text[sizeof(request.text) - 1] = 0;
+		request.path[PATH_MAX - 1] = request.other[PATH_MAX - 1] = 0;
 		result = serve_request(keeper, &request);
 		fd = opens_file(request.operation) ? result : -1;
 		answered = send_answer(socket, result < 0 ? errno : 0, fd);
@@ -330,23 +331,36 @@ static int read_answer(int *fd)
 	return errnum ? -1 : 0;
 }
 
-/* Returns the descriptor if the operation opens a file, else 0; -1 with errno. */
-static int ask(enum operation operation, const char *path, const char *to, const char *text)
+/* Also in a signal handler, which may have interrupted ask(). */
+static int leave_files(void)
+{
+	struct pollfd gone = { .fd = own_gone };
+
+	shutdown(own_socket, SHUT_WR);
+	/* The pipe closes when the keeper ends. */
+	while (poll(&gone, 1, LEAVE_MS) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+static int ask(enum file_operation operation, const char *path, const char *other)
 {
 	static struct request request;
 	int fd = -1, status = -1;
 	ssize_t sent;
 
-	if (strlen(path) >= PATH_MAX || strlen(to) >= PATH_MAX ||
-	    strlen(text) >= sizeof(request.text)) {
+	if (operation == FILE_LEAVE)
+		return leave_files();
+	path = path ? path : "";
+	other = other ? other : "";
+	if (strlen(path) >= PATH_MAX || strlen(other) >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
 	pthread_mutex_lock(&lock);
 	request.operation = operation;
 	strcpy(request.path, path);
-	strcpy(request.to, to);
-	strcpy(request.text, text);
+	strcpy(request.other, other);
 	do
 		sent = send(own_socket, &request, sizeof(request), MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
@@ -360,59 +374,6 @@ static int ask(enum operation operation, const char *path, const char *to, const
 		close(fd);
 	return -1;
 }
-
-static int ask_to_create(const char *path, const char *like)
-{
-	(void)like; /* the keeper knows the file's final path */
-	return ask(CREATE, path, "", "");
-}
-
-static int ask_for_nameless(const char *folder)
-{
-	return ask(CREATE_NAMELESS, folder, "", "");
-}
-
-static int ask_to_move(const char *from, const char *to)
-{
-	return ask(MOVE, from, to, "");
-}
-
-static int ask_to_remove(const char *path)
-{
-	return ask(REMOVE, path, "", "");
-}
-
-static int ask_to_mark(const char *path, const char *attribute, const char *text)
-{
-	return ask(MARK, path, attribute, text);
-}
-
-/* Also in a signal handler, which may have interrupted ask(). */
-static void leave_files(void)
-{
-	struct pollfd gone = { .fd = own_gone };
-
-	shutdown(own_socket, SHUT_WR);
-	/* The pipe closes when the keeper ends. */
-	while (poll(&gone, 1, LEAVE_MS) < 0 && errno == EINTR)
-		;
-}
-
-static const struct file_makers makers = {
-	ask_to_create, ask_for_nameless, ask_to_move, ask_to_remove, ask_to_mark, leave_files,
-};
-
-static int ask_for_cache(const char *name)
-{
-	return ask(CACHE, name, "", "");
-}
-
-static int ask_to_finish_cache(bool whole)
-{
-	return ask(whole ? CACHE_KEEP : CACHE_DROP, "", "", "");
-}
-
-static const struct cache_makers caches = { ask_for_cache, ask_to_finish_cache };
 
 const char *keeper_start(const struct options *options)
 {
@@ -434,8 +395,7 @@ const char *keeper_start(const struct options *options)
 	}
 	own_socket = ends[0];
 	own_gone = gone[0];
-	file_makers = &makers;
-	cache_makers = &caches;
+	file_make = ask;
 	return NULL;
 }
 

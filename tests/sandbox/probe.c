@@ -101,7 +101,7 @@ static void try_descriptors(void)
 /* As struct request of src/sandbox/keeper.c. */
 struct request {
 	uint32_t operation;
-	char path[PATH_MAX], to[PATH_MAX], text[256];
+	char path[PATH_MAX], other[PATH_MAX];
 };
 
 /* Send a request to the process that creates the files, over the descriptor `socket`. */
@@ -114,7 +114,7 @@ static bool can_ask(int socket, uint32_t operation, const char *path, const char
 
 	request.operation = operation;
 	snprintf(request.path, sizeof(request.path), "%s", path);
-	snprintf(request.to, sizeof(request.to), "%s", to);
+	snprintf(request.other, sizeof(request.other), "%s", to);
 	if (sendto(socket, &request, sizeof(request), 0, NULL, 0) != (ssize_t)sizeof(request) ||
 	    recvmsg(socket, &message, 0) < 0)
 		return false;

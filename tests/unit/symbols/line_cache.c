@@ -326,9 +326,9 @@ END_TEST
 
 START_TEST(names_of_other_files_are_refused)
 {
-	ck_assert_int_eq(cache_makers->create("../0123456789abcdef0123456789abc"), -1);
-	ck_assert_int_eq(cache_makers->create("0123456789abcdef"), -1);
-	ck_assert_int_eq(cache_makers->finish(true), -1);
+	ck_assert_int_eq(cache_file_make(FILE_CACHE, "../0123456789abcdef0123456789abc"), -1);
+	ck_assert_int_eq(cache_file_make(FILE_CACHE, "0123456789abcdef"), -1);
+	ck_assert_int_eq(cache_file_make(FILE_CACHE_KEEP, NULL), -1);
 }
 END_TEST
 
