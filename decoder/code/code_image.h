@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The code of address spaces, as bytes and as libipt's images.
- *
- * A section is a part of a file mapped at an address. libipt caches decoded blocks per section, so
- * address spaces share equal sections. Images are created at first use, and live until
- * code_image_close().
- */
+/* The code of address spaces, as bytes. */
 #pragma once
 
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/address_space.h"
-
-struct pt_image;
-struct code_image;
 
 /* Returns whether code of some kind is around a byte of a file, at offsets [*begin, *end). */
 typedef bool find_code_around(void *context, const struct mapped_file *file, uint64_t offset,
@@ -20,7 +11,8 @@ typedef bool find_code_around(void *context, const struct mapped_file *file, uin
 
 /* Access to files by their recorded names. All members except `find` may be NULL. */
 struct code_source {
-	struct code_file (*find)(void *context, const struct mapped_file *file);
+	/* Returns the whole file; empty if it is not available. */
+	struct byte_view (*find)(void *context, const struct mapped_file *file);
 	/* Code that is one function, or is treated as one if functions are unknown. */
 	find_code_around *find_function;
 	/* Returns whether a byte of the file is the entry of a program or its loader. */
@@ -30,22 +22,6 @@ struct code_source {
 	find_code_around *find_piece;     /* code with equal inlined calls */
 };
 
-/* `source` and `diag` are borrowed.  Never NULL. */
-struct code_image *code_image_open(const struct code_source *source, size_t space_count,
-				   struct diag *diag);
-
-/* Release all images and sections.  NULL is allowed. */
-void code_image_close(struct code_image *code);
-
-/* Returns the image of an address space (NULL: an image without code), borrowed; never NULL. */
-struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space);
-
-/* Returns the source's kernel code, or NULL. */
-const struct kernel_code *code_image_kernel(const struct code_image *code);
-
-/* If the kernel's code changes, images read it from `text`, borrowed until the next call. */
-void code_image_use_text(struct code_image *code, const struct kernel_text *text);
-
 /* Bytes of code at an address; NULL and an empty range without code. */
 struct code_view {
 	const uint8_t *bytes;          /* of `begin` */
@@ -54,17 +30,17 @@ struct code_view {
 };
 
 /* Returns the mapped bytes around ip in an address space, which may be NULL. */
-struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
-				 uint64_t ip);
+struct code_view code_image_view(const struct code_source *source,
+				 const struct address_space *space, uint64_t ip);
 
 /* Find the ip range of the function at ip, which is in the view; empty if unknown. */
-void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
-			 uint64_t *begin, uint64_t *end);
+void code_image_function(const struct code_source *source, const struct code_view *view,
+			 uint64_t ip, uint64_t *begin, uint64_t *end);
 
 /* The same for code with equal inlined calls around it (find_piece()). */
-void code_image_piece(const struct code_image *code, const struct code_view *view, uint64_t ip,
+void code_image_piece(const struct code_source *source, const struct code_view *view, uint64_t ip,
 		      uint64_t *begin, uint64_t *end);
 
 /* Returns whether ip is the entry of an address space's program or of its loader. */
-bool code_image_is_entry(const struct code_image *code, const struct address_space *space,
+bool code_image_is_entry(const struct code_source *source, const struct address_space *space,
 			 uint64_t ip);

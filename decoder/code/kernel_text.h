@@ -20,7 +20,7 @@ struct kernel_code {
 	/* A file of code, borrowed from the caller. */
 	struct code_file {
 		const char *path;     /* path to open; NULL: not available */
-		const uint8_t *bytes; /* the whole file, mapped during the code_image's life */
+		const uint8_t *bytes; /* the whole file, mapped as long as the code is used */
 		size_t size;
 	} file;
 	/* A range of kernel addresses and its bytes in a file. */

@@ -41,7 +41,7 @@ struct pt_stream_input {
 	const struct pt_info *info;
 	const struct aux_stream *aux;
 	const struct timeline *timeline;
-	struct code_image *code;
+	const struct code_source *code;
 	struct diag *diag;
 	enum pt_engine engine;
 	/*

@@ -253,7 +253,7 @@ static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
 {
 	struct schedule *schedule = &stream->state.schedule;
 	const struct address_space *next = schedule_next_program(schedule, stream->state.now.time);
-	const struct code_image *code = stream->input.code;
+	const struct code_source *code = stream->input.code;
 
 	return next && code_image_is_entry(code, next, ip) &&
 	       (!code_image_is_entry(code, schedule->space, ip) ||

@@ -115,7 +115,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->stats.bytes_repeated = input->aux->repeated;
 	stream->stats.bytes_missing = input->aux->missing;
 	stream->ended = !input->aux->size;
-	kernel_text_init(&stream->text, code_image_kernel(input->code));
+	kernel_text_init(&stream->text, input->code->kernel);
 	start_schedule(stream);
 	warn_of_config(input);
 	return split_stream(stream);

@@ -345,7 +345,7 @@ static struct insn logged_insn_at(const struct executed_code *code,
 				  const struct mapped_code *at)
 {
 	struct insn insn = executed_insn_at(at->dso, ip + at->distance);
-	struct code_view view = code_image_view(code->image, space, ip);
+	struct code_view view = code_image_view(code->source, space, ip);
 
 	return insn.length || !view.bytes
 		       ? insn

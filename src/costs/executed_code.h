@@ -13,7 +13,7 @@
 #include "decoder/code/insn.h"
 #include "src/slices/slice_sink.h"
 
-struct code_image;
+struct code_source;
 struct dso;
 struct resolver;
 
@@ -53,7 +53,7 @@ struct executed_code {
 	struct code_log *log;        /* owned; NULL: the decoder counts all code */
 	bool branches;               /* also count branches between functions */
 	struct resolver *resolver;   /* borrowed: set it before the first count, as the next */
-	struct code_image *image;
+	const struct code_source *source;
 	/* By known branch, numbered from the first, and kind: */
 	const struct known_branch *known; /* borrowed: set it with `resolver`; may be NULL */
 	uint64_t *known_counts;           /* owned */

@@ -86,7 +86,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.info = &recording->auxtrace.info,
 		.aux = &recording->auxtrace.streams[index],
 		.timeline = recording->timeline,
-		.code = recording->code,
+		.code = &recording->code,
 		.diag = c->diag,
 		.engine = c->options->engine,
 		.skip_local_jumps = skips,
@@ -451,7 +451,7 @@ static void look_again(void *context)
 	struct pt_stream_input input = {
 		.info = &c->recording.auxtrace.info,
 		.timeline = c->recording.timeline,
-		.code = c->recording.code,
+		.code = &c->recording.code,
 		.engine = c->options->engine,
 		.branches = c->branches,
 		.switch_ip = c->recording.kernel_files.switch_ip,
@@ -642,7 +642,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;
-		c->code->image = recording->code;
+		c->code->source = &recording->code;
 		c->code->known = c->branches->branches;
 	}
 	call_follower_init(&c->follower, c->pipeline.machine, &recording->resolver);

@@ -113,10 +113,8 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);
 	dso_store_offer_kallsyms(recording->store,
 				 kernel_files_made_kallsyms(&recording->kernel_files));
-	recording->code_source = code_files_source(&recording->code_files);
-	recording->code_source.kernel = kernel_files_code(&recording->kernel_files);
-	recording->code =
-		code_image_open(&recording->code_source, timeline->processes.space_count, diag);
+	recording->code = code_files_source(&recording->code_files);
+	recording->code.kernel = kernel_files_code(&recording->kernel_files);
 }
 
 int recording_open(struct perf_recording *recording, const struct options *options,
@@ -186,7 +184,6 @@ enum time_source recording_times(const struct perf_recording *recording)
 
 void recording_close(struct perf_recording *recording)
 {
-	code_image_close(recording->code);
 	code_files_release(&recording->code_files);
 	kernel_files_release(&recording->kernel_files);
 	event_filter_release(&recording->filter);

@@ -15,9 +15,8 @@ struct perf_recording {
 	struct dso_store *store; /* owned */
 	struct resolver resolver;
 	struct code_files code_files;
-	struct code_source code_source;
 	struct kernel_files kernel_files;
-	struct code_image *code; /* owned */
+	struct code_source code;
 };
 
 /*

@@ -3,51 +3,22 @@
 #include "src/resolve/code_files.h"
 
 #include <elf.h>
-#include <unistd.h>
 
 #include "decoder/code/insn.h"
 #include "decoder/mappings/space_builder.h"
 
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count)
 {
-	*files = (struct code_files){ .resolver = resolver,
-				      .file_count = file_count,
-				      .lock = PTHREAD_MUTEX_INITIALIZER };
+	*files = (struct code_files){ .resolver = resolver };
 	files->missing = alloc_zeroed(file_count, sizeof(*files->missing));
 	files->gaps = alloc_zeroed(file_count, sizeof(*files->gaps));
-	files->names = alloc_zeroed(file_count, sizeof(*files->names));
 }
 
 void code_files_release(struct code_files *files)
 {
-	for (size_t i = 0; i < files->memory_fd_count; i++)
-		close(files->memory_fds[i]);
-	free(files->memory_fds);
-	free(files->names);
 	free(files->missing);
 	free(files->gaps);
-	arena_release(&files->arena);
 	*files = (struct code_files){ 0 };
-}
-
-/*
- * libipt opens files by name, and the running kernel's vdso has no name: write its bytes into a
- * file in memory. Returns the file's name, or NULL.
- */
-static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
-{
-	int fd = file_use_open_memory("ptrace2ftf-code");
-	char path[64];
-
-	if (fd < 0)
-		return NULL;
-	if (write(fd, bytes, size) != (ssize_t)size) {
-		close(fd);
-		return NULL;
-	}
-	*ARRAY_ADD(files->memory_fds, files->memory_fd_count, files->memory_fd_room) = fd;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return arena_text(&files->arena, path, strlen(path));
 }
 
 /*
@@ -69,26 +40,18 @@ static const uint8_t uprobes_code[UPROBES_SIZE] = {
 	[UPROBES_RETURN + 4 ... UPROBES_SIZE - 1] = 0x90,
 };
 
-static struct code_file find_code(void *context, const struct mapped_file *mapped)
+static struct byte_view find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
 	const struct dso *dso = files->resolver->dsos[mapped->index];
-	struct code_file file = { dso->file, dso->elf.bytes, dso->elf.size };
 
 	if (strcmp(mapped->path, LOCATION_UPROBES) == 0)
-		file = (struct code_file){ NULL, uprobes_code, sizeof(uprobes_code) };
+		return (struct byte_view){ uprobes_code, sizeof(uprobes_code) };
 	/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
-	if (!file.bytes || dso->elf.header.e_type == ET_REL) {
-		__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
-		return (struct code_file){ 0 };
-	}
-	if (file.path)
-		return file;
-	HOLD_LOCK(&files->lock);
-	if (!files->names[mapped->index])
-		files->names[mapped->index] = name_bytes(files, file.bytes, file.size);
-	file.path = files->names[mapped->index];
-	return file;
+	if (dso->elf.bytes && dso->elf.header.e_type != ET_REL)
+		return (struct byte_view){ dso->elf.bytes, dso->elf.size };
+	__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
+	return (struct byte_view){ 0 };
 }
 
 /* Kernel code and modules, and memory that is in no file. */
@@ -153,7 +116,7 @@ struct code_source code_files_source(struct code_files *files)
 static void check_instruction(struct code_files *files, const struct mapped_file *mapped,
 			      uint64_t offset, struct diag *diag)
 {
-	struct code_file file = find_code(files, mapped);
+	struct byte_view file = find_code(files, mapped);
 	enum insn_mode mode = INSN_MODE_64;
 	char text[3 * BYTES_SHOWN + 1];
 

@@ -11,21 +11,15 @@
 
 struct code_files {
 	const struct resolver *resolver; /* borrowed */
-	int *memory_fds; /* owned; files that exist only in memory (the running vdso) */
-	size_t memory_fd_count, memory_fd_room;
-	const char **names; /* owned; of these files, by index of mapped_file; may be NULL */
-	struct arena arena; /* the names */
-	bool *missing;      /* owned; by index of mapped_file: its code is wanted and missing */
-	uint64_t *gaps;     /* owned; by index of mapped_file: gaps because its code is missing */
-	size_t file_count;
-	pthread_mutex_t lock; /* for names, memory_fds and the arena: several threads decode */
-	bool any_gap;         /* some code was missing */
+	bool *missing;  /* owned; by index of mapped_file: its code is wanted and missing */
+	uint64_t *gaps; /* owned; by index of mapped_file: gaps because its code is missing */
+	bool any_gap;   /* some code was missing */
 };
 
 /* `file_count`: the timeline's. */
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count);
 
-/* Close what was opened.  Idempotent, also on zeroed memory. */
+/* Idempotent, also on zeroed memory. */
 void code_files_release(struct code_files *files);
 
 /* Returns the decoder's source; valid as long as `files`. */

@@ -72,11 +72,11 @@ static void open_world(void)
 	perf_data_release(&data);
 }
 
-static struct code_file find_code(void *context, const struct mapped_file *file)
+static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
 	(void)context;
 	(void)file;
-	return (struct code_file){ world.path, world.bytes, sizeof(world.bytes) };
+	return (struct byte_view){ world.bytes, sizeof(world.bytes) };
 }
 
 static bool find_function(void *context, const struct mapped_file *file, uint64_t offset,
@@ -186,15 +186,13 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 {
 	struct kernel_segment segment = { KERNEL_CODE, KERNEL_CODE + TINY_ELF_CODE_OFFSET,
 					  TINY_ELF_CODE_OFFSET };
-	struct kernel_code kernel = { .file = find_code(NULL, NULL),
+	struct kernel_code kernel = { .file = { world.path, world.bytes, sizeof(world.bytes) },
 				      .segments = &segment,
 				      .count = 1 };
 	struct code_source source = { .find = find_code,
 				      .find_function =
 					      flags & FLAG_FUNCTIONS ? find_function : NULL,
 				      .kernel = flags & FLAG_KERNEL ? &kernel : NULL };
-	struct code_image *code =
-		code_image_open(&source, world.timeline->processes.space_count, &world.diag);
 	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
 	struct aux_piece pieces[2] = {
 		{ .bytes = trace, .size = half, .reference = SAMPLE_START },
@@ -216,7 +214,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		.info = &info,
 		.aux = &aux,
 		.timeline = world.timeline,
-		.code = code,
+		.code = &source,
 		.diag = &world.diag,
 		.engine = flags & FLAG_LIBIPT ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
 		.skip_local_jumps = flags & FLAG_SKIP_LOCAL_JUMPS,
@@ -227,7 +225,6 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 	run(&input);
 	if (input.skip_local_jumps && input.engine == PT_ENGINE_FAST)
 		compare_counts(&input);
-	code_image_close(code);
 }
 
 /* The decoder releases read pages of a trace, so it must be in a file, as in a recording. */

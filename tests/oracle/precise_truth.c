@@ -275,8 +275,6 @@ static void run(struct pipeline *p, struct check *check)
 {
 	struct callstack_options options = { .sink = &nowhere, .names = &p->names };
 	struct callstack_machine *machine = callstack_precise_open(&options);
-	struct code_image *code =
-		code_image_open(&p->source, p->timeline->processes.space_count, &p->diag);
 	struct pt_stream **streams = alloc_zeroed(p->auxtrace.stream_count, sizeof(*streams));
 	struct branch_merge merge;
 	const struct branch_event *events;
@@ -287,7 +285,7 @@ static void run(struct pipeline *p, struct check *check)
 			.info = &p->auxtrace.info,
 			.aux = &p->auxtrace.streams[i],
 			.timeline = p->timeline,
-			.code = code,
+			.code = &p->source,
 			.skip_local_jumps =
 				true, /* as for slices: needed for returns from JIT code */
 			.diag = &p->diag,
@@ -310,7 +308,6 @@ static void run(struct pipeline *p, struct check *check)
 	for (size_t i = 0; i < p->auxtrace.stream_count; i++)
 		pt_stream_close(streams[i]);
 	free(streams);
-	code_image_close(code);
 	thread_stacks_release(&p->stacks);
 	callstack_machine_close(machine);
 }

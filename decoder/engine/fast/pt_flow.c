@@ -249,7 +249,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	flow->space = NULL;
 	flow_forget_views(flow);
 	if (!flow->stream.text.kernel)
-		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
+		kernel_text_init(&flow->stream.text, like->input.code->kernel);
 	set_config(flow, like->input.info, config);
 	set_counts(flow, &like->input);
 }

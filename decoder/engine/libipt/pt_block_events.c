@@ -55,7 +55,6 @@ bool blocks_use_image(struct pt_blocks *blocks)
 		return false;
 	blocks->space = space;
 	blocks->view = (struct code_view){ 0 };
-	pt_blk_set_image(blocks->decoder, code_image_borrow(blocks->stream.input.code, space));
 	return true;
 }
 

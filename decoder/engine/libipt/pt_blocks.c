@@ -38,20 +38,43 @@ static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
 	return mode == ptem_16bit ? INSN_MODE_16 : INSN_MODE_64;
 }
 
-static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
+/* Returns the current bytes of code at ip, which go on to the end of `view`; NULL: no code. */
+static const uint8_t *code_at(struct pt_blocks *blocks, uint64_t ip)
 {
 	struct code_view *view = &blocks->view;
 	const uint8_t *bytes;
 
-	if (block->truncated) /* the block is in two sections */
-		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
-	if (block->end_ip - view->begin >= view->end - view->begin)
-		*view = code_image_view(blocks->stream.input.code, blocks->space, block->end_ip);
+	if (ip - view->begin >= view->end - view->begin)
+		*view = code_image_view(blocks->stream.input.code, blocks->space, ip);
 	bytes = kernel_text_bytes(&blocks->stream.text, view->bytes);
+	return bytes ? bytes + (ip - view->begin) : NULL;
+}
+
+/* Read code for libipt. */
+static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+		     void *context)
+{
+	struct pt_blocks *blocks = context;
+	const uint8_t *bytes = code_at(blocks, ip);
+
+	(void)asid;
+	if (!bytes)
+		return -pte_nomap;
+	size = MIN(size, blocks->view.end - ip);
+	memcpy(buffer, bytes, size);
+	return (int)size;
+}
+
+static struct insn last_insn(struct pt_blocks *blocks, const struct pt_block *block)
+{
+	const uint8_t *bytes;
+
+	if (block->truncated) /* the instruction is in two mappings */
+		return insn_decode(block->raw, block->size, insn_mode_of(block->mode));
+	bytes = code_at(blocks, block->end_ip);
 	if (!bytes)
 		return (struct insn){ 0 };
-	return insn_decode(bytes + (block->end_ip - view->begin), view->end - block->end_ip,
-			   insn_mode_of(block->mode));
+	return insn_decode(bytes, blocks->view.end - block->end_ip, insn_mode_of(block->mode));
 }
 
 /* No packet decides a direct branch. After a tick, libipt's time is the next packet's. */
@@ -170,6 +193,8 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->config.end = blocks->bytes + blocks->size;
 	blocks->decoder =
 		blocks->size ? ALLOC_CHECKED(pt_blk_alloc_decoder(&blocks->config)) : NULL;
+	if (blocks->decoder)
+		pt_blk_set_image(blocks->decoder, blocks->image);
 	blocks->psb_end = 0;
 	blocks->synced = false;
 	blocks->idle = false;
@@ -285,8 +310,7 @@ static uint64_t decided_ip(struct pt_blocks *blocks)
 		return 0;
 	pt_blk_set_image(blocks->decoder, NULL);
 	pt_blk_next(blocks->decoder, &block, sizeof(block));
-	blocks->space = NULL;
-	blocks_use_image(blocks);
+	pt_blk_set_image(blocks->decoder, blocks->image);
 	return block.ip == blocks->pending.from ? 0 : block.ip;
 }
 
@@ -363,6 +387,15 @@ static bool has_impossible_mode(const struct pt_block *block)
 	       (block->mode == ptem_unknown || (block->ip >> 32 && block->mode != ptem_64bit));
 }
 
+/* Returns where a block failed: libipt returns the instructions before code that is missing. */
+static uint64_t failed_ip(const struct pt_blocks *blocks, int status, const struct pt_block *block)
+{
+	if (!block->ninsn)
+		return block->ip;
+	return block->end_ip +
+	       (pt_errcode(status) == pte_nomap ? blocks->pending.insn.length : 0);
+}
+
 static uint64_t packet_offset(const struct pt_blocks *blocks)
 {
 	uint64_t offset = 0;
@@ -398,7 +431,7 @@ static void next_block(struct pt_blocks *blocks)
 	} else if (status < 0) {
 		if (lacks_code(status, &block))
 			blocks_resolve(blocks, block.ip);
-		fail_by(blocks, status, block.ninsn ? block.end_ip : block.ip);
+		fail_by(blocks, status, failed_ip(blocks, status, &block));
 	} else if (is_endless(blocks)) {
 		blocks_fail(blocks, GAP_ENDLESS, block.ip);
 	}
@@ -409,7 +442,6 @@ static void step_blocks(struct pt_stream *stream)
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
 
 	kernel_text_advance(&stream->text, stream->state.now.time);
-	code_image_use_text(stream->input.code, &stream->text);
 	if (!blocks->synced) {
 		synchronise(blocks);
 	} else if (blocks->status & pts_event_pending) {
@@ -430,6 +462,7 @@ static void close_blocks(struct pt_stream *stream)
 
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
+	pt_image_free(blocks->image);
 	kernel_text_release(&blocks->stream.text);
 	pt_rewrite_release(&blocks->rewrite);
 	free(blocks->bytes);
@@ -448,6 +481,8 @@ struct pt_stream *pt_blocks_new(const struct pt_stream_input *input, const struc
 	blocks->config.flags.variant.block.enable_tick_events = blocks->ticks;
 	blocks->stream.step = step_blocks;
 	blocks->stream.close = close_blocks;
+	blocks->image = ALLOC_CHECKED(pt_image_alloc(NULL));
+	pt_image_set_callback(blocks->image, read_code, blocks);
 	open_run(blocks, input->aux);
 	if (blocks->decoder || !input->aux->size)
 		return &blocks->stream;

@@ -21,7 +21,6 @@ static struct perf_data data;
 static char path[PERF_DATA_PATH];
 static uint8_t *bytes;
 static size_t size;
-static char program[PERF_DATA_PATH];
 static uint8_t *program_bytes;
 static size_t program_size;
 static size_t trace_size;
@@ -79,13 +78,7 @@ static void set_up(void)
 					  .max_nonturbo_ratio = 25 };
 	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1 };
 	struct pt_packets packets;
-	int fd;
 
-	strcpy(program, "/tmp/ptrace2ftf-XXXXXX");
-	fd = mkstemp(program);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	tiny_elf_write(&sample_elf, program);
 	program_bytes = tiny_elf_bytes(&sample_elf, &program_size);
 	pt_packets_init(&packets);
 	sample_trace(&packets);
@@ -108,18 +101,17 @@ static void set_up(void)
 static void tear_down(void)
 {
 	unlink(path);
-	unlink(program);
 	free(program_bytes);
 	free(bytes);
 	perf_data_release(&data);
 }
 
 /* The sample's code for every file that the damaged recording names. */
-static struct code_file find_code(void *context, const struct mapped_file *file)
+static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
 	(void)context;
 	(void)file;
-	return (struct code_file){ program, program_bytes, program_size };
+	return (struct byte_view){ program_bytes, program_size };
 }
 
 /* Every byte is decoded, skipped or lost. */
@@ -132,12 +124,10 @@ static void decode(const struct auxtrace *aux, size_t index, const struct timeli
 
 	diag_init(&diag);
 	for (int engine = PT_ENGINE_FAST; engine <= PT_ENGINE_LIBIPT; engine++) {
-		struct code_image *code =
-			code_image_open(&source, timeline->processes.space_count, &diag);
 		struct pt_stream_input input = { .info = &aux->info,
 						 .aux = &aux->streams[index],
 						 .timeline = timeline,
-						 .code = code,
+						 .code = &source,
 						 .diag = &diag,
 						 .engine = (enum pt_engine)engine };
 		struct pt_stream *stream = pt_stream_open(&input, NULL);
@@ -150,7 +140,6 @@ static void decode(const struct auxtrace *aux, size_t index, const struct timeli
 						  stats->bytes_lost,
 					  stats->bytes_total);
 		pt_stream_close(stream);
-		code_image_close(code);
 	}
 	diag_release(&diag);
 }

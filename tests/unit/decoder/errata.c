@@ -28,7 +28,6 @@
 #define UNKNOWN     "GenuineIntel,6,255,0" /* a CPU that is in no table and has no errata */
 
 static struct {
-	char program[PERF_DATA_PATH];
 	uint8_t *bytes;
 	size_t size;
 	struct pt_packets packets;
@@ -41,23 +40,16 @@ struct events {
 	size_t count;
 };
 
-static struct code_file find_code(void *context, const struct mapped_file *file)
+static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
 	(void)context;
 	if (strcmp(file->path, SAMPLE_PATH) != 0)
-		return (struct code_file){ 0 };
-	return (struct code_file){ sample.program, sample.bytes, sample.size };
+		return (struct byte_view){ 0 };
+	return (struct byte_view){ sample.bytes, sample.size };
 }
 
 static void setup(void)
 {
-	int fd;
-
-	strcpy(sample.program, "/tmp/ptrace2ftf-XXXXXX");
-	fd = mkstemp(sample.program);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	tiny_elf_write(&sample_elf, sample.program);
 	sample.bytes = tiny_elf_bytes(&sample_elf, &sample.size);
 	pt_packets_init(&sample.packets);
 	sample.filter = sample.big_cpus = NULL;
@@ -65,7 +57,6 @@ static void setup(void)
 
 static void teardown(void)
 {
-	unlink(sample.program);
 	free(sample.bytes);
 	pt_packets_release(&sample.packets);
 }
@@ -74,17 +65,15 @@ static void read_events(struct events *events, const struct auxtrace *auxtrace,
 			const struct timeline *timeline, enum pt_engine engine)
 {
 	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
-	struct code_image *code;
 	struct pt_stream *stream;
 	struct branch_event event;
 	struct diag diag;
 
 	diag_init(&diag);
-	code = code_image_open(&source, timeline->processes.space_count, &diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace->info,
 							   .aux = &auxtrace->streams[0],
 							   .timeline = timeline,
-							   .code = code,
+							   .code = &source,
 							   .diag = &diag,
 							   .engine = engine },
 				NULL);
@@ -92,7 +81,6 @@ static void read_events(struct events *events, const struct auxtrace *auxtrace,
 	while (events->count < EVENTS_MAX && pt_stream_next(stream, &event))
 		events->event[events->count++] = event;
 	pt_stream_close(stream);
-	code_image_close(code);
 	diag_release(&diag);
 }
 
@@ -505,12 +493,9 @@ START_TEST(skd022_a_vm_entry_is_no_interrupt)
 {
 	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
 	struct events events;
-	FILE *file = fopen(sample.program, "r+b");
 	size_t at = SAMPLE_LEAF - SAMPLE_CODE + TINY_ELF_CODE_OFFSET;
 
 	memcpy(sample.bytes + at, vmlaunch, 3);
-	fwrite(sample.bytes, 1, sample.size, file);
-	fclose(file);
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
 	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
 	pt_packets_fup(&sample.packets, SAMPLE_LEAF);

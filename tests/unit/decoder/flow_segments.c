@@ -38,7 +38,7 @@ struct dice {
 struct run {
 	struct perf_data data;
 	struct pt_packets packets;
-	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
+	char recording[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
 	struct perf_file file;
@@ -295,13 +295,13 @@ static void wait_some(void)
 		usleep((next >> 16) % delay);
 }
 
-static struct code_file find_code(void *context, const struct mapped_file *file)
+static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
 	(void)context;
 	wait_some();
 	if (strcmp(file->path, SAMPLE_PATH) != 0)
-		return (struct code_file){ 0 };
-	return (struct code_file){ run.program, run.program_bytes, run.program_size };
+		return (struct byte_view){ 0 };
+	return (struct byte_view){ run.program_bytes, run.program_size };
 }
 
 /* The sample's only jump within a function is in work(). */
@@ -317,16 +317,9 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 
 static void begin(unsigned seed, struct dice dice)
 {
-	int fd;
-
 	memset(&run, 0, sizeof(run));
 	run.random = seed;
 	run.dice = dice;
-	strcpy(run.program, "/tmp/ptrace2ftf-XXXXXX");
-	fd = mkstemp(run.program);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	tiny_elf_write(&sample_elf, run.program);
 	run.program_bytes = tiny_elf_bytes(&sample_elf, &run.program_size);
 	sample_begin(&run.data);
 	run.data.events[0].attr.exclude_kernel = seed & 1; /* else PIPs show guests */
@@ -349,7 +342,6 @@ static void finish(void)
 	auxtrace_release(&run.auxtrace);
 	perf_file_close(&run.file);
 	unlink(run.recording);
-	unlink(run.program);
 	free(run.program_bytes);
 	perf_data_release(&run.data);
 	pt_packets_release(&run.packets);
@@ -359,13 +351,11 @@ static void finish(void)
 static struct outcome decode(uint64_t segment, struct workers *workers)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL, NULL, NULL };
-	struct code_image *code =
-		code_image_open(&source, run.timeline->processes.space_count, &run.diag);
 	struct pt_stream_input input = {
 		.info = &run.auxtrace.info,
 		.aux = &run.auxtrace.streams[0],
 		.timeline = run.timeline,
-		.code = code,
+		.code = &source,
 		.diag = &run.diag,
 		.skip_local_jumps = true,
 		.segment = segment,
@@ -380,7 +370,6 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 		ck_assert_uint_lt(++outcome.count, EVENTS_MAX);
 	outcome.stats = *pt_stream_stats(stream);
 	pt_stream_close(stream);
-	code_image_close(code);
 	return outcome;
 }
 
@@ -507,23 +496,20 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
 	struct workers *workers = workers_open(3);
 	struct branch_event event;
-	struct code_image *code;
 	struct pt_stream *stream;
 
 	begin(1, (struct dice){ 20, 5, 0, 0, 0, false });
 	delay = 1000;
-	code = code_image_open(&source, run.timeline->processes.space_count, &run.diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
 							   .aux = &run.auxtrace.streams[0],
 							   .timeline = run.timeline,
-							   .code = code,
+							   .code = &source,
 							   .segment = 64,
 							   .workers = workers },
 				NULL);
 	for (int i = 0; i < 10 + _i; i++)
 		ck_assert_int_eq(pt_stream_next(stream, &event), 1);
 	pt_stream_close(stream);
-	code_image_close(code);
 	workers_close(workers);
 	delay = 0;
 	finish();

@@ -118,6 +118,7 @@ check_PROGRAMS += tests/unit/decoder/pt_verify.test
 TESTS += tests/unit/decoder/pt_verify.test
 tests_unit_decoder_pt_verify_test_SOURCES = tests/unit/decoder/pt_verify.c
 tests_unit_decoder_pt_verify_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_verify_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pt_stream_open
 tests_unit_decoder_pt_verify_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/address_filter.test

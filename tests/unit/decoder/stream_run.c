@@ -4,27 +4,20 @@
 
 struct run run;
 
-static struct code_file find_code(void *context, const struct mapped_file *file)
+static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
 	(void)context;
 	if (strcmp(file->path, SAMPLE_PATH) != 0)
-		return (struct code_file){ 0 };
+		return (struct byte_view){ 0 };
 	if (run.far_bytes)
-		return (struct code_file){ run.program, run.far_bytes, FAR + run.program_size };
-	return (struct code_file){ run.program, run.program_bytes, run.program_size };
+		return (struct byte_view){ run.far_bytes, FAR + run.program_size };
+	return (struct byte_view){ run.program_bytes, run.program_size };
 }
 
 void begin(int engine)
 {
-	int fd;
-
 	memset(&run, 0, sizeof(run));
 	run.engine = (enum pt_engine)engine;
-	strcpy(run.program, "/tmp/ptrace2ftf-XXXXXX");
-	fd = mkstemp(run.program);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	tiny_elf_write(&sample_elf, run.program);
 	run.program_bytes = tiny_elf_bytes(&sample_elf, &run.program_size);
 	sample_begin(&run.data);
 	pt_packets_init(&run.packets);
@@ -127,14 +120,12 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel, NULL };
-	struct code_image *code =
-		code_image_open(&source, timeline->processes.space_count, &run.diag);
 	struct code_counter counter = { add_counts };
 	struct pt_stream_input input = {
 		.info = &auxtrace->info,
 		.aux = &auxtrace->streams[0],
 		.timeline = timeline,
-		.code = code,
+		.code = &source,
 		.branches = known_branches_open(), /* as for a trace of calls */
 		.diag = &run.diag,
 		.engine = run.engine,
@@ -150,7 +141,6 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	if (run.merged || run.many) {
 		run.many ? decode_many(&input) : decode_merged(&input);
 		known_branches_close(input.branches);
-		code_image_close(code);
 		return;
 	}
 	stream = pt_stream_open(&input, NULL);
@@ -167,7 +157,6 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	pt_stream_flush(stream);
 	pt_stream_close(stream);
 	known_branches_close(input.branches);
-	code_image_close(code);
 }
 
 static void add_trace(void)
@@ -217,7 +206,6 @@ void finish(void)
 	auxtrace_release(&auxtrace);
 	perf_file_close(&file);
 	unlink(run.recording);
-	unlink(run.program);
 	free(run.program_bytes);
 	perf_data_release(&run.data);
 	pt_packets_release(&run.packets);
@@ -293,9 +281,6 @@ void expect_gap_at(uint64_t ip)
 
 void write_program(const uint8_t *bytes, size_t size)
 {
-	FILE *file = fopen(run.program, "r+b");
 
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET, bytes, size);
-	fwrite(run.program_bytes, 1, run.program_size, file);
-	fclose(file);
 }

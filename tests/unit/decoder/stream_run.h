@@ -23,7 +23,7 @@
 struct run {
 	struct perf_data data;
 	struct pt_packets packets;
-	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
+	char recording[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
 	size_t work_size;   /* 0: the sample's */

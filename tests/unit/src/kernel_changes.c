@@ -120,11 +120,11 @@ static void add_ksymbol(uint64_t time, uint64_t address, uint32_t size)
 	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, &symbol, sizeof(symbol));
 }
 
-static struct code_file find_nothing(void *context, const struct mapped_file *mapped)
+static struct byte_view find_nothing(void *context, const struct mapped_file *mapped)
 {
 	(void)context;
 	(void)mapped;
-	return (struct code_file){ 0 };
+	return (struct byte_view){ 0 };
 }
 
 static void open_kernel(const struct kernel_files_options *wanted)
@@ -149,7 +149,6 @@ static void decode(enum pt_engine engine)
 {
 	struct code_source source = { find_nothing, NULL, NULL, NULL, kernel_files_code(&kernel),
 				      NULL };
-	struct code_image *code = code_image_open(&source, timeline->processes.space_count, &diag);
 	struct branch_event event;
 	struct pt_stream *stream;
 	struct auxtrace auxtrace;
@@ -158,7 +157,7 @@ static void decode(enum pt_engine engine)
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace.info,
 							   .aux = &auxtrace.streams[0],
 							   .timeline = timeline,
-							   .code = code,
+							   .code = &source,
 							   .diag = &diag,
 							   .engine = engine },
 				NULL);
@@ -168,7 +167,6 @@ static void decode(enum pt_engine engine)
 	}
 	stats = *pt_stream_stats(stream);
 	pt_stream_close(stream);
-	code_image_close(code);
 	auxtrace_release(&auxtrace);
 }
 
