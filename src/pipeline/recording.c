@@ -161,16 +161,10 @@ uint64_t recording_resolution(const struct perf_recording *recording)
 	/* Upper bound: each packet of branches follows a CYC packet and covers few instructions. */
 	const uint64_t cycles_ns = 50;
 	struct tsc_clock clock = pt_info_tsc_clock(info);
-	uint64_t period;
 
 	clock.zero = 0;
-	if (recording_has_cycles(recording))
-		return cycles_ns;
-	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
-		return 0;
-	period = UINT64_C(1) << ((info->config & info->mtc_freq_bits) >>
-				 __builtin_ctzll(info->mtc_freq_bits));
-	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
+	return recording_has_cycles(recording) ? cycles_ns
+					       : tsc_clock_ns(&clock, pt_info_mtc_period(info));
 }
 
 enum time_source recording_times(const struct perf_recording *recording)
