@@ -173,8 +173,8 @@ static uint64_t second_after(const struct aux_stream *aux, uint64_t offset)
 	return offset;
 }
 
-static void cut_stream_at(const struct aux_stream *aux, uint64_t from, uint64_t to,
-			  struct arena *arena, struct aux_stream *view)
+void aux_stream_cut(const struct aux_stream *aux, uint64_t from, uint64_t to, struct arena *arena,
+		    struct aux_stream *view)
 {
 	size_t first = piece_at(aux, from), count = piece_at(aux, to - 1) - first + 1;
 	struct aux_piece *pieces = arena_copy(arena, aux->pieces + first, count * sizeof(*pieces));
@@ -216,7 +216,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		uint64_t to = second_after(aux, last.offset);
 
 		/* Every comparison that leads to `last` holds for `first` as well. */
-		cut_stream_at(aux, from, to, arena, view);
+		aux_stream_cut(aux, from, to, arena, view);
 	} else if (next_sync(aux, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
 		view->repeated = view->missing = view->end_missing = 0;
@@ -294,7 +294,7 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 	begin = next_sync(aux, 0, aux->size);
 	end = last_sync(aux, UINT64_MAX);
 	if (end.offset != NOWHERE) {
-		cut_stream_at(aux, end.offset, aux->size, &arena, &rest);
+		aux_stream_cut(aux, end.offset, aux->size, &arena, &rest);
 		pt_packet_config(&time.config, info, aux->cpu);
 		time.reference = rest.pieces[0].reference;
 		read_to_end(&rest, &time);

@@ -92,6 +92,13 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 	      struct aux_stream *view);
 
 /*
+ * Let `view`, a copy of the stream, have only the bytes [from, to), which are not empty. Its pieces
+ * are in the arena.
+ */
+void aux_stream_cut(const struct aux_stream *aux, uint64_t from, uint64_t to, struct arena *arena,
+		    struct aux_stream *view);
+
+/*
  * Find the TSC of the first PSB and the time of the last packet, in ticks. All kinds of timing
  * packets count, but only those after the last PSB are read. Returns false if no PSB has a TSC.
  */

@@ -9,42 +9,18 @@
 /* A PSB with its header is shorter. */
 #define HEADER_MAX 256
 
-/* A part of a stream, as a separate stream. */
-struct part {
-	struct aux_stream aux;
-	struct aux_piece *pieces; /* owned */
-	size_t room;
-	uint64_t file_offset;
-};
-
 /* ---- Segments ------------------------------------------------------------ */
 
 /* Cut the part [begin, end) out of a stream, or less if data is missing in between. */
-static void cut_part(struct part *part, const struct aux_stream *aux,
-		     const struct aux_position *begin, uint64_t end)
+static void cut_part(struct aux_stream *part, const struct aux_stream *aux,
+		     const struct aux_position *begin, uint64_t end, struct arena *arena)
 {
-	size_t count = 0;
-
-	part->aux = *aux;
-	part->aux.size = part->aux.end_missing = 0;
-	for (size_t i = begin->piece; i < aux->piece_count && aux->pieces[i].begin < end; i++) {
-		struct aux_piece piece = aux->pieces[i];
-		uint64_t skip = begin->at > piece.begin ? begin->at - piece.begin : 0;
-		uint64_t size = MIN(end - piece.begin, piece.size);
-
-		if (count && piece.apart)
-			break;
-		piece.bytes += skip;
-		piece.file_offset += skip;
-		piece.size = size - skip;
-		piece.begin = part->aux.size;
-		piece.apart = piece.resumes = false;
-		*ARRAY_ADD(part->pieces, count, part->room) = piece;
-		part->aux.size += piece.size;
-	}
-	part->aux.pieces = part->pieces;
-	part->aux.piece_count = count;
-	part->file_offset = count ? part->pieces[0].file_offset : 0;
+	for (size_t i = begin->piece + 1; i < aux->piece_count && aux->pieces[i].begin < end; i++)
+		if (aux->pieces[i].apart)
+			end = aux->pieces[i].begin;
+	*part = *aux;
+	aux_stream_cut(aux, begin->at, end, arena, part);
+	part->end_missing = 0;
 }
 
 static bool is_of_flow(enum pt_packet_type type)
@@ -324,7 +300,7 @@ static void print_side(const struct side *side, char text[VERIFY_TEXT])
 }
 
 static void note_difference(struct pt_verdict *verdict, const struct comparison *c,
-			    const struct part *part)
+			    const struct aux_stream *part)
 {
 	bool one_sided = !c->fast.has || !c->libipt.has || c->fast.event.kind == BRANCH_GAP ||
 			 c->libipt.event.kind == BRANCH_GAP;
@@ -333,7 +309,7 @@ static void note_difference(struct pt_verdict *verdict, const struct comparison 
 	verdict->one_sided += one_sided;
 	if (verdict->differences++ && !preferred)
 		return;
-	verdict->file_offset = part->file_offset;
+	verdict->file_offset = part->pieces->file_offset;
 	verdict->index = c->index;
 	print_side(&c->fast, verdict->fast);
 	print_side(&c->libipt, verdict->libipt);
@@ -348,7 +324,7 @@ static uint64_t timing_period(const struct pt_info *info)
 	return period ? 1 + tsc_clock_ns(&clock, period) - clock.zero : UINT64_MAX;
 }
 
-static int verify_part(const struct pt_stream_input *input, const struct part *part,
+static int verify_part(const struct pt_stream_input *input, const struct aux_stream *part,
 		       struct pt_verdict *verdict, struct error *err)
 {
 	struct pt_stream_input one = *input;
@@ -359,7 +335,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	};
 	int status = -1;
 
-	one.aux = &part->aux;
+	one.aux = part;
 	one.workers = NULL;
 	one.skip_local_jumps = one.pieces = one.cpu_events = false;
 	one.count_jumps = one.cycles = false;
@@ -388,7 +364,6 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_verdict *verdict,
 	      struct error *err)
 {
-	struct part part = { 0 };
 	struct aux_cuts cuts;
 	int status = 0;
 
@@ -396,6 +371,8 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 	cuts.distance = 1;
 	for (uint64_t number = 0; status == 0 && cuts.position.at != AUX_CUTS_NONE; number++) {
 		struct aux_position begin = cuts.position;
+		struct arena arena = { 0 };
+		struct aux_stream part;
 		uint64_t end;
 
 		aux_cuts_next(&cuts);
@@ -405,9 +382,9 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 			end = cuts.position.at + header_size(input->aux, &cuts.position);
 		if (number % every)
 			continue;
-		cut_part(&part, input->aux, &begin, end);
+		cut_part(&part, input->aux, &begin, end, &arena);
 		status = verify_part(input, &part, verdict, err);
+		arena_release(&arena);
 	}
-	free(part.pieces);
 	return status;
 }
