@@ -64,7 +64,6 @@ libdecoder_a_SOURCES = \
 	decoder/timeline/hits.c decoder/timeline/hits.h \
 	decoder/timeline/process_table.c \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \
-	decoder/timeline/switch_table.c \
 	decoder/timeline/trace_pauses.c decoder/timeline/trace_pauses.h \
 	decoder/timeline/timeline.c decoder/timeline/timeline.h \
 	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \

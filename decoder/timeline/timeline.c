@@ -92,6 +92,65 @@ static void apply_records(struct timeline *tl, const struct perf_file *file)
 	free(records);
 }
 
+COMPARE_BY_TWO(compare_switches, struct cpu_switch, cpu, order)
+
+/* Set `stayed`. The switches of all CPUs must be sorted by time. */
+static void find_stays(struct timeline *tl)
+{
+	uint32_t *last, threads = 0;
+
+	for (size_t i = 0; i < tl->switch_count; i++)
+		threads = MAX(threads, tl->switches[i].thread->index + 1);
+	last = alloc_zeroed(threads, sizeof(*last));
+	for (size_t i = 0; i < tl->switch_count; i++) {
+		struct cpu_switch *change = &tl->switches[i];
+		uint32_t *cpu = &last[change->thread->index]; /* 1 + index, or 0 */
+
+		change->stayed = *cpu == (uint32_t)change->cpu + 1;
+		*cpu = (uint32_t)change->cpu + 1;
+	}
+	free(last);
+}
+
+/*
+ * Returns whether the thread differs from the previous switch's (`before` NULL: first of the CPU).
+ * A switch-out and the following switch-in name the same thread. An exec only changes its thread's
+ * tid.
+ */
+static bool changes_thread(const struct cpu_switch *before, const struct cpu_switch *change)
+{
+	if (!before || before->thread == change->thread)
+		return !before && !change->exec;
+	return !change->exec || before->thread->process == change->thread->process;
+}
+
+static void drop_repeated_switches(struct timeline *tl)
+{
+	const struct cpu_switch *before = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tl->switch_count; i++) {
+		const struct cpu_switch change = tl->switches[i];
+
+		if (before && before->cpu != change.cpu)
+			before = NULL;
+		if (!changes_thread(before, &change))
+			continue;
+		tl->switches[kept] = change;
+		before = &tl->switches[kept++];
+	}
+	tl->switch_count = kept;
+}
+
+static void finish_switches(struct timeline *tl)
+{
+	if (!tl->switch_count)
+		return;
+	find_stays(tl);
+	SORT(tl->switches, tl->switch_count, compare_switches);
+	drop_repeated_switches(tl);
+}
+
 /* If switch records were not requested, use tracepoints or samples instead. */
 static void choose_switch_source(struct timeline *tl)
 {
@@ -156,9 +215,9 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	timeline_name_threads(tl);
 	process_table_finish(&tl->processes);
 	thread_table_finish(&tl->threads);
-	switch_table_finish(&tl->switches);
+	finish_switches(tl);
 	SORT(tl->wakings, tl->waking_count, compare_wakings);
-	trace_pauses_finish(&tl->pauses, &tl->switches);
+	trace_pauses_finish(&tl->pauses, tl->switches, tl->switch_count);
 	SORT(tl->hits.positions, tl->hits.count, compare_positions);
 	sort_losses(tl);
 	return tl;
@@ -171,7 +230,7 @@ void timeline_close(struct timeline *tl)
 	file_table_release(&tl->files);
 	process_table_release(&tl->processes);
 	thread_table_release(&tl->threads);
-	free(tl->switches.switches);
+	free(tl->switches);
 	trace_pauses_release(&tl->pauses);
 	hits_release(&tl->hits);
 	free(tl->wakings);
@@ -221,7 +280,10 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
 {
-	return switch_table_find(&tl->switches, cpu, count);
+	size_t first = LOWER_BOUND(i, tl->switch_count, tl->switches[i].cpu < cpu);
+
+	*count = LOWER_BOUND(i, tl->switch_count, tl->switches[i].cpu <= cpu) - first;
+	return *count ? &tl->switches[first] : NULL;
 }
 
 uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thread, int32_t cpu,
@@ -240,8 +302,8 @@ static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, 
 	const struct cpu_switch *of_cpu;
 	size_t count;
 
-	for (size_t first = 0; first < tl->switches.count; first += count) {
-		of_cpu = timeline_switches(tl, tl->switches.switches[first].cpu, &count);
+	for (size_t first = 0; first < tl->switch_count; first += count) {
+		of_cpu = timeline_switches(tl, tl->switches[first].cpu, &count);
 		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < from);
 		     at < count && of_cpu[at].time < end; at++)
 			if (of_cpu[at].thread->tid == tid)
@@ -278,11 +340,11 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 {
 	const struct cpu_switch *of_cpu;
 	struct thread_waking wanted = { .tid = tid };
-	size_t all = tl->sample_switches ? 0 : tl->switches.count, count, waking;
+	size_t all = tl->sample_switches ? 0 : tl->switch_count, count, waking;
 
 	*off = (struct off_cpu){ 0 };
 	for (size_t first = 0; first < all; first += count) {
-		of_cpu = timeline_switches(tl, tl->switches.switches[first].cpu, &count);
+		of_cpu = timeline_switches(tl, tl->switches[first].cpu, &count);
 		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < begin);
 		     at < count && of_cpu[at].time < end; at++) {
 			uint64_t from = of_cpu[at].time, run;

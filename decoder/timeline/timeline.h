@@ -22,7 +22,8 @@ struct timeline {
 	struct file_table files;        /* all mapped files, by index */
 	struct process_table processes; /* `space_count`: indices of spaces are below it */
 	struct thread_table threads;    /* all threads, by index */
-	struct switch_table switches;   /* of each CPU: see timeline_switches() */
+	struct cpu_switch *switches;    /* owned; by CPU, then time; while building: by time */
+	size_t switch_count, switch_room;
 	struct trace_pauses pauses;
 	struct hits hits;           /* of breakpoints and probes, in order of time */
 	struct loss *losses;        /* owned; sorted by CPU, then time */

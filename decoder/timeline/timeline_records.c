@@ -129,6 +129,14 @@ static int apply_exit(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
+static void keep_switch(struct timeline *tl, const struct cpu_switch *change)
+{
+	struct cpu_switch *added = ARRAY_ADD(tl->switches, tl->switch_count, tl->switch_room);
+
+	*added = *change;
+	added->order = tl->switch_count;
+}
+
 /* The thread (tid -1: unknown) now runs on the record's CPU. */
 static void add_switch(struct timeline *tl, const struct perf_record *record, int32_t pid,
 		       int32_t tid)
@@ -145,7 +153,7 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 		return;
 	change.thread =
 		thread_table_view(thread_table_borrow(&tl->threads, pid, tid, record->id.time));
-	switch_table_add(&tl->switches, &change);
+	keep_switch(tl, &change);
 }
 
 /*
@@ -301,7 +309,7 @@ static void apply_aux_sample(struct timeline *tl, const struct perf_sample *samp
 	change.time = cpu->time;
 	change.thread = thread_table_view(
 		thread_table_borrow(&tl->threads, sample->pid, sample->tid, sample->time));
-	switch_table_add(&tl->switches, &change);
+	keep_switch(tl, &change);
 	cpu->time = sample->time;
 }
 
@@ -321,7 +329,7 @@ static void apply_sched_switch(struct timeline *tl, const struct perf_sample *sa
 	if (point->name && point->tid)
 		thread_table_name_last(&tl->threads, point->tid, point->name, SCHED_NAME_SIZE);
 	change.thread = thread_table_view(thread);
-	switch_table_add(&tl->switches, &change);
+	keep_switch(tl, &change);
 }
 
 static int apply_sample(struct timeline *tl, const struct perf_record *record)

@@ -75,22 +75,3 @@ struct loss {
 	uint64_t file_offset;          /* of the record */
 	uint64_t order;                /* of the record, for sorting */
 };
-
-/*
- * The context switches of each CPU, part of a timeline. While it is built, the switches of all CPUs
- * are in the order of time.
- */
-struct switch_table {
-	struct cpu_switch *switches; /* owned; finally sorted by CPU, then time */
-	size_t count, room;
-};
-
-/* Add a copy; `order` and `stayed` are set later. A zeroed table is empty. */
-void switch_table_add(struct switch_table *table, const struct cpu_switch *change);
-
-/* Sort the switches by CPU. No switch may be added afterwards. */
-void switch_table_finish(struct switch_table *table);
-
-/* See timeline_switches(). */
-const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,
-					   size_t *count);

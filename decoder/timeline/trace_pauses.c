@@ -33,18 +33,18 @@ static void add_pause(struct trace_pauses *pauses, const struct trace_pause *pau
 }
 
 /* Add the threads that entered the CPU between a pause and the next resumption. */
-static void add_others(struct trace_pauses *pauses, const struct switch_table *switches,
+static void add_others(struct trace_pauses *pauses, const struct cpu_switch *switches, size_t count,
 		       const struct pause_point *pause, uint64_t until)
 {
-	const struct cpu_switch *of_cpu;
-	size_t count;
+	int32_t cpu = pause->cpu;
 
-	of_cpu = switch_table_find(switches, pause->cpu, &count);
-	for (size_t i = LOWER_BOUND(k, count, of_cpu[k].time < pause->time);
-	     i < count && of_cpu[i].time < until; i++) {
-		if (of_cpu[i].thread->tid != pause->tid)
-			add_pause(pauses, &(struct trace_pause){ of_cpu[i].thread->tid, pause->cpu,
-								 of_cpu[i].time, until });
+	for (size_t i = LOWER_BOUND(k, count,
+				    switches[k].cpu < cpu || (switches[k].cpu == cpu &&
+							      switches[k].time < pause->time));
+	     i < count && switches[i].cpu == cpu && switches[i].time < until; i++) {
+		if (switches[i].thread->tid != pause->tid)
+			add_pause(pauses, &(struct trace_pause){ switches[i].thread->tid, cpu,
+								 switches[i].time, until });
 	}
 }
 
@@ -64,7 +64,8 @@ static void drop_repeated_entries(struct trace_pauses *pauses)
 		pauses->count = (size_t)(kept - pauses->pauses) + 1;
 }
 
-void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table *switches)
+void trace_pauses_finish(struct trace_pauses *pauses, const struct cpu_switch *switches,
+			 size_t count)
 {
 	const struct pause_point *points = pauses->points;
 	bool paused = false;
@@ -83,7 +84,7 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table 
 			while (next < pauses->point_count && !points[next].resumes &&
 			       points[next].cpu == point->cpu)
 				next++;
-			add_others(pauses, switches, point,
+			add_others(pauses, switches, count, point,
 				   next < pauses->point_count && points[next].cpu == point->cpu
 					   ? points[next].time
 					   : UINT64_MAX);

@@ -14,7 +14,7 @@
 
 struct perf_file;
 struct perf_record;
-struct switch_table;
+struct cpu_switch;
 
 struct trace_pauses {
 	/* A sample that paused or resumed. */
@@ -43,8 +43,9 @@ struct trace_pauses {
 void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file,
 		       const struct perf_record *sample);
 
-/* Call after the last trace_pauses_note(), with finished `switches`. */
-void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table *switches);
+/* Call after the last trace_pauses_note(), with the finished switches of a timeline. */
+void trace_pauses_finish(struct trace_pauses *pauses, const struct cpu_switch *switches,
+			 size_t count);
 
 void trace_pauses_release(struct trace_pauses *pauses);
 

@@ -324,7 +324,7 @@ static uint64_t write_cpu(const struct perf_record_events *records,
 
 uint64_t record_events_count_switches(const struct timeline *timeline, const struct perf_file *file)
 {
-	return are_recorded(timeline, file) ? timeline->switches.count : 0;
+	return are_recorded(timeline, file) ? timeline->switch_count : 0;
 }
 
 /*
@@ -335,13 +335,13 @@ uint64_t record_events_count_switches(const struct timeline *timeline, const str
 static void write_switches(const struct perf_record_events *records)
 {
 	const struct timeline *timeline = records->tracks->timeline;
-	const struct cpu_switch *all = timeline->switches.switches;
+	const struct cpu_switch *all = timeline->switches;
 	uint64_t untimed = 0;
 	size_t count;
 
 	if (!are_recorded(timeline, records->input->file))
 		return;
-	for (size_t i = 0; i < timeline->switches.count; i += count) {
+	for (size_t i = 0; i < timeline->switch_count; i += count) {
 		timeline_switches(timeline, all[i].cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
 		if (all[i].cpu <= UINT16_MAX)

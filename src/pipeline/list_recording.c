@@ -225,8 +225,8 @@ static void find_times(struct sideband_list *list)
 	const struct event_filter *filter = &list->recording->filter;
 	const struct perf_features *features = &list->recording->file.features;
 	const struct thread *const *threads = timeline->threads.threads;
-	const struct cpu_switch *switches = timeline->switches.switches;
-	size_t count = timeline->switches.count;
+	const struct cpu_switch *switches = timeline->switches;
+	size_t count = timeline->switch_count;
 
 	add_buffer_times(list);
 	add_time(list, features->first_sample_time);
