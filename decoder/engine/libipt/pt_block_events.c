@@ -45,25 +45,6 @@ void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
 	pending->insn.kind = BRANCH_NONE;
 }
 
-/* ---- Who runs, and its code ---------------------------------------------- */
-
-bool blocks_use_image(struct pt_blocks *blocks)
-{
-	const struct address_space *space = blocks->stream.state.schedule.space;
-
-	if (blocks->space == space && blocks->space)
-		return false;
-	blocks->space = space;
-	blocks->view = (struct code_view){ 0 };
-	return true;
-}
-
-bool blocks_enter(struct pt_blocks *blocks, uint64_t ip)
-{
-	stream_enter(&blocks->stream, ip);
-	return blocks_use_image(blocks);
-}
-
 /* ---- Event trace --------------------------------------------------------- */
 
 void blocks_emit_cfe(struct pt_blocks *blocks, uint64_t ip)
@@ -112,7 +93,7 @@ static void on_enabled(struct pt_blocks *blocks, const struct pt_event *event)
 	blocks_emit_cfe(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	blocks->damaged = blocks->off = false;
-	blocks_enter(blocks, event->variant.enabled.ip);
+	stream_enter(&blocks->stream, event->variant.enabled.ip);
 	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.enabled.ip)->flags |=
 		BRANCH_TRACE_ON;
 	stream_show_tx(&blocks->stream);
@@ -181,7 +162,7 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 	blocks->off = event->ip_suppressed;
 	if (event->ip_suppressed)
 		return;
-	blocks_enter(blocks, event->variant.overflow.ip);
+	stream_enter(&blocks->stream, event->variant.overflow.ip);
 	stream_push(&blocks->stream, BRANCH_NONE, 0, event->variant.overflow.ip)->flags |=
 		BRANCH_TRACE_ON;
 	stream_show_tx(&blocks->stream);

@@ -38,14 +38,16 @@ static enum insn_mode insn_mode_of(enum pt_exec_mode mode)
 	return mode == ptem_16bit ? INSN_MODE_16 : INSN_MODE_64;
 }
 
-/* Returns the current bytes of code at ip, which go on to the end of `view`; NULL: no code. */
+/* Returns the current bytes of code from ip to the end of `view`; NULL: no code. */
 static const uint8_t *code_at(struct pt_blocks *blocks, uint64_t ip)
 {
+	const struct address_space *space = blocks->stream.state.schedule.space;
 	struct code_view *view = &blocks->view;
 	const uint8_t *bytes;
 
-	if (ip - view->begin >= view->end - view->begin)
-		*view = code_image_view(blocks->stream.input.code, blocks->space, ip);
+	if (blocks->space != space || ip - view->begin >= view->end - view->begin)
+		*view = code_image_view(blocks->stream.input.code, space, ip);
+	blocks->space = space;
 	bytes = kernel_text_bytes(&blocks->stream.text, view->bytes);
 	return bytes ? bytes + (ip - view->begin) : NULL;
 }
@@ -101,7 +103,6 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 		blocks_count(blocks, 0);
 	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	stream_follow_schedule(&blocks->stream);
-	blocks_use_image(blocks);
 }
 
 /* Returns whether the flow loops forever. */
@@ -242,7 +243,6 @@ static void seek_schedule(struct pt_blocks *blocks)
 {
 	if (stream_is_timed(&blocks->stream))
 		schedule_seek(&blocks->stream.state.schedule, blocks->stream.state.now.time);
-	blocks_use_image(blocks);
 }
 
 /* Returns the next PSB's offset, or the size. libipt 2.1 misses a PSB that it has read ahead. */
@@ -292,7 +292,6 @@ static void synchronise(struct pt_blocks *blocks)
 	blocks->synced = blocks->off = true;
 	blocks->fresh = true;
 	blocks->blocks_without_packet = 0;
-	blocks->space = NULL;
 	advance_time(blocks);
 	seek_schedule(blocks);
 }
@@ -344,7 +343,7 @@ static bool lacks_code(int status, const struct pt_block *block)
 
 /*
  * Decode the first block after a PSB in mid-flow, if necessary twice, because only the block shows
- * the ip, and thereby the right image. Returns libipt's status.
+ * the ip, and thereby the right code. Returns libipt's status.
  */
 static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 {
@@ -353,7 +352,8 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	if (status >= 0 && !block->ninsn) /* libipt 2.1: an event of the header is next */
 		return status;
 	blocks->fresh = false;
-	if (blocks_enter(blocks, block->ip) && lacks_code(status, block))
+	stream_enter(&blocks->stream, block->ip);
+	if (lacks_code(status, block))
 		status = pt_blk_next(blocks->decoder, block, sizeof(*block));
 	if (blocks->damaged)
 		stream_push(&blocks->stream, BRANCH_NONE, 0, block->ip)->flags |= BRANCH_TRACE_ON;
@@ -362,19 +362,17 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 	return status;
 }
 
-/* Decode a block with the image of this time, or with another one if this has no code at the ip. */
+/* Decode a block with the code of this time, or with other code if this has none at the ip. */
 static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 {
 	int status;
 
 	stream_enter_from_kernel(&blocks->stream, &blocks->pending.insn, 0);
-	blocks_use_image(blocks);
 	status = pt_blk_next(blocks->decoder, block, sizeof(*block));
 	if (!lacks_code(status, block))
 		return status;
 	blocks_resolve(blocks, block->ip);
-	return blocks_use_image(blocks) ? pt_blk_next(blocks->decoder, block, sizeof(*block))
-					: status;
+	return pt_blk_next(blocks->decoder, block, sizeof(*block));
 }
 
 /*
@@ -392,8 +390,7 @@ static uint64_t failed_ip(const struct pt_blocks *blocks, int status, const stru
 {
 	if (!block->ninsn)
 		return block->ip;
-	return block->end_ip +
-	       (pt_errcode(status) == pte_nomap ? blocks->pending.insn.length : 0);
+	return block->end_ip + (pt_errcode(status) == pte_nomap ? blocks->pending.insn.length : 0);
 }
 
 static uint64_t packet_offset(const struct pt_blocks *blocks)

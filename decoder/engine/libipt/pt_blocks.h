@@ -85,9 +85,9 @@ struct pt_blocks {
 	bool idle;    /* tracing is off up to the next PSB */
 	bool damaged; /* a gap was emitted, and no trace since */
 	bool tx_aborted;
-	struct pt_image *image; /* owned: the code of `space`, by a callback */
-	const struct address_space *space;
-	struct code_view view; /* of the last block, in this space */
+	struct pt_image *image;            /* owned: the current code, by a callback */
+	const struct address_space *space; /* of `view` */
+	struct code_view view;             /* of the last code that was read */
 	struct pending_branch {
 		uint64_t begin, from; /* the first and the last instruction of the block */
 		struct insn insn;     /* kind BRANCH_NONE: nothing is pending */
@@ -114,12 +114,6 @@ void blocks_count(struct pt_blocks *blocks, uint64_t to);
 
 /* Emit the pending branch, which went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);
-
-/* Read the current code from now on. Returns whether it changed. */
-bool blocks_use_image(struct pt_blocks *blocks);
-
-/* Tracing begins at ip.  Returns whether the code changed. */
-bool blocks_enter(struct pt_blocks *blocks, uint64_t ip);
 
 /* Emit the pending CFE, if any, with its interrupt's address (0: unknown). */
 void blocks_emit_cfe(struct pt_blocks *blocks, uint64_t ip);
