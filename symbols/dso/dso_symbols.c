@@ -45,7 +45,7 @@ static bool find_languages(struct dso *dso)
 	for (size_t i = 0; i < table->count; i++) {
 		const char *name = symbol_table_name(table, &table->entries[i]);
 
-		ocaml |= name && strcmp(name, "caml_raise_exn") == 0;
+		ocaml |= name && name[0] == 'c' && strcmp(name, "caml_raise_exn") == 0;
 		dso->languages |= name ? demangle_languages(name) : 0;
 	}
 	return ocaml;

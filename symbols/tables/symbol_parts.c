@@ -14,6 +14,10 @@
  */
 #define LOOKS_PER_ENTRY 64
 
+/* Few functions have parts; the first bytes of their names reject most of the others. */
+#define START_LENGTH 8
+#define START_KEYS   4096
+
 /* How certain it is that a function with the right name is the right one. */
 enum rank { RANK_NONE = 0, RANK_AMBIGUOUS, RANK_LOCAL, RANK_GLOBAL, RANK_SAME_SOURCE };
 
@@ -33,7 +37,13 @@ struct part_search {
 	} * candidates;            /* owned; sorted by hash */
 	size_t count, room;
 	size_t looks_left;
+	bool starts[START_KEYS]; /* of the candidates */
 };
+
+static bool *find_start(struct part_search *search, const char *name, size_t length)
+{
+	return &search->starts[hash_bytes(name, MIN(length, START_LENGTH)) % START_KEYS];
+}
 
 /* Returns the number of source files that begin at or before the entry. */
 static uint32_t source_of(const struct part_search *search, const struct symbol_entry *entry)
@@ -48,6 +58,7 @@ static void add_candidate(struct part_search *search, const struct symbol_entry 
 
 	if (!length)
 		return;
+	*find_start(search, name, length) = true;
 	*ARRAY_ADD(search->candidates, search->count, search->room) =
 		(struct part_candidate){ .name = name,
 					 .length = length,
@@ -83,11 +94,14 @@ static void offer_function(const struct part_search *search, struct part_candida
 static void offer_to_candidates(struct part_search *search, const struct symbol_entry *entry)
 {
 	const char *name = symbol_table_name(search->table, entry);
-	size_t length = (size_t)(strchrnul(name, '@') - name);
-	uint32_t hash = hash_bytes(name, length);
+	size_t length = (size_t)(strchrnul(name, '@') - name), first;
 	struct part_candidate *all = search->candidates;
-	size_t first = LOWER_BOUND(j, search->count, all[j].hash < hash);
+	uint32_t hash;
 
+	if (!*find_start(search, name, length))
+		return;
+	hash = hash_bytes(name, length);
+	first = LOWER_BOUND(j, search->count, all[j].hash < hash);
 	for (size_t i = first; i < search->count && all[i].hash == hash && search->looks_left;
 	     i++) {
 		search->looks_left--;
@@ -113,9 +127,10 @@ static void list_parts(struct symbol_table *table, const struct part_search *sea
 
 void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count)
 {
-	struct part_search search = {
-		table, sources, source_count, NULL, 0, 0, table->count * LOOKS_PER_ENTRY
-	};
+	struct part_search search = { .table = table,
+				      .sources = sources,
+				      .source_count = source_count,
+				      .looks_left = table->count * LOOKS_PER_ENTRY };
 
 	for (size_t i = 0; i < table->count; i++)
 		add_candidate(&search, &table->entries[i]);
