@@ -237,7 +237,11 @@ bool symbol_table_is_complete(const struct elf_file *file)
 	return false;
 }
 
-/* Sort by `begin`, a byte at a time (radix sort); ties keep their order. */
+/* Two digits cover the code of most libraries. */
+#define DIGIT_BITS 11
+#define DIGITS     (1U << DIGIT_BITS)
+
+/* Sort by `begin`, a digit at a time (radix sort); ties keep their order. */
 static void sort_by_begin(struct symbol_entry *entries, size_t count)
 {
 	struct symbol_entry *from = entries, *sorted = alloc_bytes(count * sizeof(*entries));
@@ -246,19 +250,19 @@ static void sort_by_begin(struct symbol_entry *entries, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		different |= from[i].begin ^ from[0].begin;
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		size_t next[256] = { 0 }, begin = 0;
+	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+		uint32_t next[DIGITS] = { 0 }, begin = 0;
 
-		if (!(different >> shift & 0xff))
+		if (!(different >> shift & (DIGITS - 1)))
 			continue;
 		for (size_t i = 0; i < count; i++)
-			next[from[i].begin >> shift & 0xff]++;
-		for (size_t byte = 0; byte < 256; byte++) {
-			begin += next[byte];
-			next[byte] = begin - next[byte];
+			next[from[i].begin >> shift & (DIGITS - 1)]++;
+		for (size_t digit = 0; digit < DIGITS; digit++) {
+			begin += next[digit];
+			next[digit] = begin - next[digit];
 		}
 		for (size_t i = 0; i < count; i++)
-			to[next[from[i].begin >> shift & 0xff]++] = from[i];
+			to[next[from[i].begin >> shift & (DIGITS - 1)]++] = from[i];
 		to = from;
 		from = from == entries ? sorted : entries;
 	}
