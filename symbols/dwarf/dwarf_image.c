@@ -2,6 +2,7 @@
 /* Unpacks sections of debug information, and makes an ELF file of them. */
 #include "symbols/dwarf/dwarf_image.h"
 
+#include "base/pages.h"
 #include "symbols/files/unpack.h"
 
 /* In files of split units the names end in ".dwo". */
@@ -55,6 +56,8 @@ static void unpack_section(struct worker_job *job, struct worker_scratch *scratc
 	(void)scratch;
 	if (!unpack_whole(section->type, section->packed, section->bytes, section->size))
 		section->size = 0;
+	if (section->mapped)
+		pages_give_back(section->packed.bytes, section->packed.size);
 }
 
 /* Returns false if the section is damaged. */
@@ -76,6 +79,7 @@ static bool init_job(struct section_job *job, const struct elf_file *file,
 		.type = chdr.ch_type,
 		.bytes = alloc_bytes(size),
 		.size = size,
+		.mapped = file->mapped,
 	};
 	return true;
 }

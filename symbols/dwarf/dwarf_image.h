@@ -46,6 +46,7 @@ struct debug_sections {
 		uint32_t type;           /* ELFCOMPRESS_... */
 		uint8_t *bytes;          /* owned; NULL: the file has the section unpacked */
 		size_t size;             /* of `bytes`; 0: damaged */
+		bool mapped;             /* `packed` is of a mapped file */
 	} jobs[DEBUG_SECTIONS];
 	struct workers *workers; /* borrowed; NULL: debug_sections_read() unpacks */
 	bool begun;
