@@ -25,17 +25,21 @@ static void fail(const char *path, const char *reason)
 
 char *settings_read_file(char **path)
 {
-	char *text = alloc_zeroed(1, FILE_MOST + 1);
+	char *text = alloc_bytes(FILE_MOST + 1);
+	size_t size;
 	FILE *in;
 
+	text[0] = 0;
 	*path = find_config();
 	in = *path ? file_use_open_stream(*path) : NULL;
 	if (!in && *path && errno != ENOENT && errno != ENOTDIR)
 		fail(*path, strerror(errno));
 	if (!in)
 		return text;
-	if (fread(text, 1, FILE_MOST, in) == FILE_MOST)
+	size = fread(text, 1, FILE_MOST, in);
+	if (size == FILE_MOST)
 		fail(*path, "it is not a configuration file");
+	text[size] = 0;
 	if (ferror(in))
 		fail(*path, strerror(errno));
 	fclose(in);
