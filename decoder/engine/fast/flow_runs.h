@@ -314,7 +314,7 @@ static inline bool begins_chain(struct pt_flow *flow)
 	return flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
 	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
-	       !input->selects && stream->state.last_pushed >= input->begin &&
+	       stream->state.last_pushed >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }
 
