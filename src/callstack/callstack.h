@@ -57,6 +57,13 @@ struct callstack_ops {
 	 */
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branch,
 		     const struct branch_notes *notes);
+	/*
+	 * Feed leading near branches of the first one's thread and program, while they are looked
+	 * up and, in the precise machine, have the usual effect (`plain` in
+	 * decoder/known_branches.h). Returns their number.
+	 */
+	size_t (*feed_plain)(struct callstack *stack, const struct branch_event *events,
+			     size_t count);
 	/* End of the trace: close all frames and emit all slices. Once per stack, before close. */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);                   /* emits nothing */
@@ -161,6 +168,12 @@ static inline void callstack_feed(struct callstack *stack, const struct resolved
 	stack->machine->ops->feed(stack, branch, notes);
 }
 
+static inline size_t callstack_feed_plain(struct callstack *stack,
+					  const struct branch_event *events, size_t count)
+{
+	return stack->machine->ops->feed_plain(stack, events, count);
+}
+
 static inline void callstack_finish(struct callstack *stack)
 {
 	stack->machine->ops->finish(stack);
@@ -180,13 +193,6 @@ static inline void callstack_machine_close(struct callstack_machine *machine)
 }
 
 /* ---- Stacks of the precise machine ----------------------------------------- */
-
-/*
- * Feed leading near branches of the first one's thread and program, while they have the usual
- * effect (`plain` in decoder/known_branches.h). Returns their number.
- */
-size_t callstack_feed_plain(struct callstack *stack, const struct branch_event *events,
-			    size_t count);
 
 /* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */
 bool callstack_join(struct callstack *stack, const struct call_stretch *stretch);

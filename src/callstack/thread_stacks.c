@@ -440,7 +440,7 @@ static size_t feed_cached(const struct thread_stacks *stacks, const struct threa
 	struct resolved_branch branch;
 	size_t fed;
 
-	if (machine->precise && !inlined && events->space == state->space) {
+	if (!inlined && events->space == state->space) {
 		fed = callstack_feed_plain(state->stack, events, count);
 		if (fed)
 			return fed;

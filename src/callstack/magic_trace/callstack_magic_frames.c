@@ -222,6 +222,38 @@ void magic_ret(struct magic_stack *stack, int64_t time)
 		ret(stack, time);
 }
 
+/* The rules for near branches. Most are jumps within the innermost function. */
+static inline void follow_plain(struct magic_stack *stack, const struct branch_event *event)
+{
+	const struct location *to = &event->known->locations.to;
+	int64_t time = magic_time(stack, (int64_t)(event->time - stack->base.machine->base_time));
+
+	if (event->kind == BRANCH_CALL) {
+		call_symbol(stack, time, magic_symbol_at(stack, to), to->ip);
+		return;
+	}
+	if (event->kind == BRANCH_RETURN)
+		magic_ret(stack, time);
+	if (magic_top(stack) != to->symbol || !to->symbol)
+		magic_check_symbol(stack, time, to);
+}
+
+size_t magic_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
+{
+	struct magic_stack *stack = (struct magic_stack *)base;
+	const struct branch_event *event = events, *end = events + count;
+
+	if (!stack->started || stack->transaction_count ||
+	    magic_machine(stack)->mode == TRACE_MODE_GUESS)
+		return 0;
+	for (; event < end && branch_is_near(event) && event->known &&
+	       event->known->locations.reached && event->thread == events->thread &&
+	       event->space == events->space;
+	     event++)
+		follow_plain(stack, event);
+	return (size_t)(event - events);
+}
+
 void magic_names_init(struct magic_trace *machine, struct name_table *names)
 {
 	static const char *const specials[MAGIC_SPECIALS] = {

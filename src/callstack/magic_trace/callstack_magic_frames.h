@@ -99,12 +99,15 @@ static inline const struct symbol *magic_symbol_at(const struct magic_stack *sta
 	return symbol ? symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
 }
 
-/* Returns whether code at a location is of the innermost frame. */
-static inline bool magic_is_in(const struct magic_stack *stack, const struct location *location)
+/*
+ * Returns the time of an event after the first, at a mapped time. A time equal to that of the
+ * thread's last gap or first event, except 0, is moved by 1 ns, so that a segment never begins at
+ * the end of the former.
+ */
+static inline int64_t magic_time(struct magic_stack *stack, int64_t time)
 {
-	const struct symbol *innermost = magic_top(stack);
-
-	return innermost && innermost->name == magic_symbol_at(stack, location)->name;
+	stack->last_event_time = time;
+	return time == stack->last_gap_time && time != 0 ? (int64_t)((uint64_t)time + 1) : time;
 }
 
 /* Push the function at `to`; a slice begins. */
@@ -146,3 +149,6 @@ void magic_end_segment(struct magic_stack *stack, int64_t time, bool last);
 
 /* The control flow has a gap: end the segment at `time`; the next begins at `ip` (0: unknown). */
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
+
+/* `feed_plain` of struct callstack_ops. */
+size_t magic_feed_plain(struct callstack *base, const struct branch_event *events, size_t count);

@@ -229,17 +229,6 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 	return (int64_t)(time - machine->base_time);
 }
 
-/*
- * Returns the time of an event after the first, at a mapped time. A time equal to that of the
- * thread's last gap or first event, except 0, is moved by 1 ns, so that a segment never begins at
- * the end of the former.
- */
-static inline int64_t time_of(struct magic_stack *stack, int64_t time)
-{
-	stack->last_event_time = time;
-	return time == stack->last_gap_time && time != 0 ? (int64_t)((uint64_t)time + 1) : time;
-}
-
 static int64_t event_time(struct magic_stack *stack, const struct branch_event *event, bool untimed)
 {
 	int64_t time = untimed ? 0 : map_time(stack->base.machine, event->time);
@@ -249,7 +238,7 @@ static int64_t event_time(struct magic_stack *stack, const struct branch_event *
 		stack->last_gap_time = stack->last_event_time = time;
 		magic_renew(stack, time, 0);
 	}
-	return time_of(stack, untimed ? stack->last_event_time : time);
+	return magic_time(stack, untimed ? stack->last_event_time : time);
 }
 
 static void note_address(struct magic_trace *machine, uint64_t ip)
@@ -293,11 +282,14 @@ static void hold_back(struct magic_stack *stack, const struct resolved_branch *b
 		(struct held_branch){ *branch->event, *branch->locations, *notes };
 }
 
-static __attribute__((noinline)) void feed_one(struct magic_stack *stack,
-					       const struct resolved_branch *branch,
-					       const struct branch_notes *notes)
+static void magic_trace_feed(struct callstack *base, const struct resolved_branch *branch,
+			     const struct branch_notes *notes)
 {
-	struct callstack_machine *machine = stack->base.machine;
+	static const struct branch_notes none;
+	struct magic_stack *stack = (struct magic_stack *)base;
+	struct callstack_machine *machine = base->machine;
+
+	notes = notes ?: &none;
 
 	/* magic-trace counts from 0 if the first event is a gap, which has no time. */
 	if (machine->like_upstream && branch->event->kind == BRANCH_GAP)
@@ -319,42 +311,6 @@ static __attribute__((noinline)) void feed_one(struct magic_stack *stack,
 	}
 	deliver_transaction(stack);
 	deliver(stack, branch, notes);
-}
-
-/* Returns whether a branch is of a kind and state that follow_near() knows. */
-static inline bool is_usual(const struct magic_stack *stack, const struct branch_event *event)
-{
-	return branch_is_near(event) && stack->started && !stack->transaction_count &&
-	       magic_machine(stack)->mode != TRACE_MODE_GUESS;
-}
-
-/* The rules for near branches. Most are jumps within the innermost function. */
-static inline void follow_near(struct magic_stack *stack, const struct resolved_branch *branch)
-{
-	const struct branch_event *event = branch->event;
-	const struct location *to = &branch->locations->to;
-	int64_t time = time_of(stack, (int64_t)(event->time - stack->base.machine->base_time));
-
-	if (event->kind == BRANCH_CALL) {
-		magic_call(stack, time, to);
-		return;
-	}
-	if (event->kind == BRANCH_RETURN)
-		magic_ret(stack, time);
-	if (!magic_is_in(stack, to))
-		magic_check_symbol(stack, time, to);
-}
-
-static void magic_trace_feed(struct callstack *base, const struct resolved_branch *branch,
-			     const struct branch_notes *notes)
-{
-	static const struct branch_notes none;
-	struct magic_stack *stack = (struct magic_stack *)base;
-
-	if (!notes && is_usual(stack, branch->event))
-		follow_near(stack, branch);
-	else
-		feed_one(stack, branch, notes ? notes : &none);
 }
 
 static void magic_trace_finish(struct callstack *base)
@@ -397,6 +353,7 @@ static void magic_trace_machine_close(struct callstack_machine *machine)
 static const struct callstack_ops magic_trace_ops = {
 	.open = magic_trace_open,
 	.feed = magic_trace_feed,
+	.feed_plain = magic_feed_plain,
 	.finish = magic_trace_finish,
 	.close = magic_trace_close,
 	.machine_close = magic_trace_machine_close,

@@ -316,6 +316,7 @@ static void precise_machine_close(struct callstack_machine *base)
 static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.feed = precise_feed,
+	.feed_plain = precise_feed_plain,
 	.finish = precise_finish,
 	.close = precise_close,
 	.machine_close = precise_machine_close,

@@ -704,7 +704,7 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	return (size_t)(event - events);
 }
 
-size_t callstack_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
+size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 

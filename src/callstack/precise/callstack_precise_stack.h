@@ -519,6 +519,7 @@ void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struc
  */
 bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event);
 
-/* `feed` of struct callstack_ops. */
+/* `feed` and `feed_plain` of struct callstack_ops. */
 void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 		  const struct branch_notes *notes);
+size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count);
