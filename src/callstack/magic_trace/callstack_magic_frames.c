@@ -28,6 +28,7 @@ void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
 	size_t calls = timestamp_group_calls(&stack->group, time, SLICE_ORDER_LAST);
 
+	stack->first = stack->depth;
 	*ARRAY_ADD(stack->levels, stack->level_count, stack->level_room) = (struct magic_level){
 		.first = stack->depth,
 		.since = since_of(stack, time, ip),
@@ -41,6 +42,7 @@ bool magic_pop_level(struct magic_stack *stack)
 	if (stack->level_count < 2)
 		return false;
 	stack->level_count--;
+	stack->first = current(stack)->first;
 	return true;
 }
 
@@ -80,8 +82,10 @@ static inline __attribute__((always_inline)) void group_event(struct magic_stack
 		timestamp_group_set_detail(&stack->group, &unknown);
 }
 
-static void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
-			uint64_t ip)
+static inline __attribute__((always_inline)) void call_symbol(struct magic_stack *stack,
+							      int64_t time,
+							      const struct symbol *symbol,
+							      uint64_t ip)
 {
 	if (!timestamp_group_calls(&stack->group, time, 1))
 		stack->group_depth = stack->depth;
@@ -100,7 +104,7 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 }
 
 /* Pop the innermost frame; on an empty stack, return from an unseen function. */
-static void ret(struct magic_stack *stack, int64_t time)
+static inline __attribute__((always_inline)) void ret(struct magic_stack *stack, int64_t time)
 {
 	if (magic_is_empty(stack)) {
 		struct slice_event event =
@@ -162,10 +166,9 @@ static void leave_goroutine(struct magic_stack *stack, int64_t time)
 {
 	size_t depth = stack->depth;
 
-	while (depth > current(stack)->first &&
-	       !is_goroutine_switch(stack, stack->frames[depth - 1]))
+	while (depth > stack->first && !is_goroutine_switch(stack, stack->frames[depth - 1]))
 		depth--;
-	if (depth == current(stack)->first) {
+	if (depth == stack->first) {
 		magic_restart(stack, time, 0);
 		return;
 	}

@@ -44,6 +44,7 @@ struct magic_stack {
 	struct timestamp_group group;
 	const struct symbol **frames; /* owned array; innermost last */
 	size_t depth, frame_room;
+	size_t first;       /* the current stack's outermost frame */
 	size_t group_depth; /* depth below the group's first call; SIZE_MAX: it returned */
 	/* One stack of the stack of stacks: frames from `first` to `first` of the next stack. */
 	struct magic_level {
@@ -77,7 +78,7 @@ static inline struct magic_trace *magic_machine(const struct magic_stack *stack)
 /* Returns whether the current stack has no frames. */
 static inline bool magic_is_empty(const struct magic_stack *stack)
 {
-	return stack->depth == stack->levels[stack->level_count - 1].first;
+	return stack->depth == stack->first;
 }
 
 /* Returns the innermost frame; NULL: the current stack has no frames. */
