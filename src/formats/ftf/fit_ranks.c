@@ -22,11 +22,7 @@ static uint32_t rank_of(size_t bucket, size_t depth, unsigned turn)
 /* The first slice has the highest turn, and every 2^N-th slice a turn of at least N. */
 static unsigned turn_of(uint64_t number)
 {
-	unsigned zeros = number ? (unsigned)__builtin_ctzll(number) : 0;
-
-	if (!number)
-		return TURN_MAX;
-	return zeros < TURN_MAX ? zeros : TURN_MAX - 1;
+	return number ? (unsigned)__builtin_ctzll(number | 1u << (TURN_MAX - 1)) : TURN_MAX;
 }
 
 /* Returns how many of `count` slices have at least this turn. */
@@ -35,8 +31,11 @@ static uint64_t count_of_turn(uint64_t count, unsigned turn)
 	return turn < TURN_MAX ? ((count - 1) >> turn) + 1 : 1;
 }
 
-static struct fit_bucket *bucket_at(struct fit_ranks *ranks, size_t bucket, size_t depth)
+/* fit_ranks_add() to a bucket without room for the depth. */
+static __attribute__((noinline)) uint32_t add_first(struct fit_ranks *ranks, uint64_t duration,
+						    size_t depth)
 {
+	size_t bucket = log_class(duration, DURATION_BITS);
 	struct fit_bucket **block = &ranks->blocks[bucket / DURATION_STEPS], *found;
 
 	if (!*block)
@@ -44,21 +43,8 @@ static struct fit_bucket *bucket_at(struct fit_ranks *ranks, size_t bucket, size
 	found = &(*block)[bucket % DURATION_STEPS];
 	found->at_depth = alloc_grow_zeroed(found->at_depth, &found->depths, depth + 1,
 					    sizeof(*found->at_depth));
-	return found;
+	return fit_ranks_add(ranks, duration, depth);
 }
-
-uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth)
-{
-	size_t bucket = log_class(duration, DURATION_BITS);
-	uint64_t *slices;
-
-	depth = MIN(depth, DEPTH_MAX);
-	slices = &bucket_at(ranks, bucket, depth)->at_depth[depth];
-	ranks->count++;
-	return rank_of(bucket, depth, turn_of((*slices)++));
-}
-
-/* ---- The choice ---------------------------------------------------------- */
 
 static const struct fit_bucket *find_bucket(const struct fit_ranks *ranks, size_t bucket)
 {
@@ -66,6 +52,20 @@ static const struct fit_bucket *find_bucket(const struct fit_ranks *ranks, size_
 
 	return block ? &block[bucket % DURATION_STEPS] : NULL;
 }
+
+uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth)
+{
+	size_t bucket = log_class(duration, DURATION_BITS);
+	const struct fit_bucket *found = find_bucket(ranks, bucket);
+
+	depth = MIN(depth, DEPTH_MAX);
+	if (!found || depth >= found->depths)
+		return add_first(ranks, duration, depth);
+	ranks->count++;
+	return rank_of(bucket, depth, turn_of(found->at_depth[depth]++));
+}
+
+/* ---- The choice ---------------------------------------------------------- */
 
 static uint64_t count_of_bucket(const struct fit_bucket *slices)
 {
