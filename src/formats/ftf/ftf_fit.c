@@ -220,7 +220,7 @@ static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	struct fit_run *run = fit->run;
 	const struct fit_ranks *ranks = ranks_of(run, thread);
-	uint64_t duration = lasted(run->scan.time, run->scan.end);
+	uint64_t duration = lasted(run->scan.time, run->scan.end), folded[2] = { 0 };
 	struct fit_frame *frame;
 	bool stays;
 
@@ -229,8 +229,13 @@ static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 			 fit_ranks_add(ranks_of(run, thread), duration, thread->depth));
 	stays = rank_at(run, run->count) >= ranks->least;
 	run->count += stays || run->finishes;
-	if (stays)
+	if (stays) {
 		pass_record(fit);
+	} else if (ftf_scan_is_leaf(&run->scan)) {
+		ftf_scan_folded(&run->scan, folded);
+		fold_slice(fit, thread, duration, folded[0]);
+		return;
+	}
 	frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
 	*frame = (struct fit_frame){ .begin = run->scan.time,
 				     .until = run->scan.end,
@@ -273,7 +278,9 @@ static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
 }
 
 /* End the whole slices before the next event, of this thread and time; NULL: no event. */
-static void end_completes(struct ftf_fit *fit, struct scan_thread *thread, uint64_t time)
+static inline __attribute__((always_inline)) void end_completes(struct ftf_fit *fit,
+								struct scan_thread *thread,
+								uint64_t time)
 {
 	struct fit_run *run = fit->run;
 	struct scan_thread *last = run->thread;

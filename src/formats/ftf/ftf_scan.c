@@ -239,11 +239,11 @@ static uint64_t number_at(const struct ftf_scan *scan, size_t at)
 	return word_at(scan->record, at + arg_words(head) - 1);
 }
 
-void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[KEYS])
+void ftf_scan_add_folded(const struct ftf_scan *scan, uint64_t sum[KEYS])
 {
 	uint64_t left = bits(scan->header, 20, 23);
 
-	for (size_t at = left ? args_at(scan->header) : 0; left; left--) {
+	for (size_t at = args_at(scan->header); left; left--) {
 		int key = key_of(scan, at);
 
 		if (key != KEY_OTHER)

@@ -73,7 +73,26 @@ struct ftf_scan {
 bool ftf_scan_next(struct ftf_scan *scan);
 
 /* Add the record's numbers of folded slices, if any, to sum: slices, and their ns. */
-void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[2]);
+void ftf_scan_add_folded(const struct ftf_scan *scan, uint64_t sum[2]);
+
+static inline void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[2])
+{
+	if (scan->header >> 20 & 0xf) /* it has arguments */
+		ftf_scan_add_folded(scan, sum);
+}
+
+/* Returns whether no event of the thread can be in the current whole slice: the next is later. */
+static inline bool ftf_scan_is_leaf(const struct ftf_scan *scan)
+{
+	uint64_t next[2];
+
+	if (scan->at + sizeof(next) > scan->size)
+		return false;
+	memcpy(next, scan->bytes + scan->at, sizeof(next));
+	/* Type, kind and thread are equal, and the thread is a reference. */
+	return !((next[0] ^ scan->header) & UINT64_C(0xff0f000f)) && next[1] >= scan->end &&
+	       scan->header & UINT64_C(0xff000000);
+}
 
 /* Maximum bytes of a record. */
 #define SCAN_RECORD_MAX ((size_t)4095 * 8)
