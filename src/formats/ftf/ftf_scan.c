@@ -45,7 +45,7 @@ static struct scan_provider *current_provider(const struct ftf_scan *scan)
 	return scan->providers[scan->provider];
 }
 
-static void select_provider(struct ftf_scan *scan, uint32_t id)
+static __attribute__((noinline)) void select_provider(struct ftf_scan *scan, uint32_t id)
 {
 	scan->providers = alloc_grow_zeroed(scan->providers, &scan->room, (size_t)id + 1,
 					    sizeof(*scan->providers));
@@ -73,7 +73,8 @@ static void define_string(const struct ftf_scan *scan)
 }
 
 /* Returns the track of this number of the thread whose ids are at word `index` of the record. */
-static struct scan_thread *track_at(struct ftf_scan *scan, size_t index, uint64_t number)
+static __attribute__((noinline)) struct scan_thread *track_at(struct ftf_scan *scan, size_t index,
+							      uint64_t number)
 {
 	struct scan_thread *thread;
 	uint64_t ids[3] = { word_at(scan->record, index), word_at(scan->record, index + 1),
@@ -165,6 +166,19 @@ static void take_blob(struct ftf_scan *scan)
 	scan->thread = thread->current;
 }
 
+/* Not inlined, so that ftf_scan_next() saves no registers for it. */
+static __attribute__((noinline)) void take_definition(struct ftf_scan *scan, unsigned type)
+{
+	if (type == FTF_RECORD_STRING)
+		define_string(scan);
+	else if (type == FTF_RECORD_THREAD)
+		current_provider(scan)->threads[bits(scan->header, 16, 23)] = track_at(scan, 1, 0);
+	else if (type == FTF_RECORD_METADATA)
+		take_metadata(scan);
+	else if (type == FTF_RECORD_BLOB)
+		take_blob(scan);
+}
+
 bool ftf_scan_next(struct ftf_scan *scan)
 {
 	unsigned type;
@@ -186,14 +200,8 @@ bool ftf_scan_next(struct ftf_scan *scan)
 	scan->at += scan->record_size;
 	if (type == FTF_RECORD_EVENT)
 		take_event(scan);
-	else if (type == FTF_RECORD_STRING)
-		define_string(scan);
-	else if (type == FTF_RECORD_THREAD)
-		current_provider(scan)->threads[bits(scan->header, 16, 23)] = track_at(scan, 1, 0);
-	else if (type == FTF_RECORD_METADATA)
-		take_metadata(scan);
-	else if (type == FTF_RECORD_BLOB)
-		take_blob(scan);
+	else
+		take_definition(scan, type);
 	return true;
 }
 
