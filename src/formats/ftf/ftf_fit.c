@@ -165,7 +165,7 @@ static void take_part(struct ftf_fit *fit, struct scan_thread *thread)
 	fit->counts.folded -= thread->outermost;
 	fit->counts.left_out += thread->outermost;
 	thread->in_part = !thread->in_part;
-	thread->part_begin = UINT64_MAX;
+	thread->part_begin = thread->in_part ? UINT64_MAX : 0;
 	memset(thread->folded, 0, sizeof(thread->folded));
 	thread->outermost = 0;
 }
@@ -219,15 +219,17 @@ static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
 static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	struct fit_run *run = fit->run;
-	const struct fit_ranks *ranks = ranks_of(run, thread);
+	struct fit_ranks *ranks = ranks_of(run, thread);
 	uint64_t duration = lasted(run->scan.time, run->scan.end), folded[2] = { 0 };
 	struct fit_frame *frame;
+	uint32_t rank;
 	bool stays;
 
-	if (!run->finishes)
-		set_rank(run, run->count,
-			 fit_ranks_add(ranks_of(run, thread), duration, thread->depth));
-	stays = rank_at(run, run->count) >= ranks->least;
+	rank = run->finishes ? rank_at(run, run->count)
+			     : fit_ranks_add(ranks, duration, thread->depth);
+	stays = rank >= ranks->least;
+	if (stays && !run->finishes)
+		set_rank(run, run->count, rank);
 	run->count += stays || run->finishes;
 	if (stays) {
 		pass_record(fit);
@@ -312,11 +314,12 @@ static bool is_late(struct ftf_fit *fit)
 	const struct ftf_scan *scan = &fit->run->scan;
 	struct scan_thread *thread = scan->thread;
 
-	if (scan->kind < SCAN_FLOW || !thread->in_part)
+	if (scan->kind < SCAN_FLOW || scan->time >= thread->part_begin)
 		return false;
-	if (thread->part_begin == UINT64_MAX)
-		thread->part_begin = scan->time;
-	return scan->time < thread->part_begin;
+	if (thread->part_begin != UINT64_MAX)
+		return true;
+	thread->part_begin = scan->time;
+	return false;
 }
 
 /* Take the scan's whole records. */
@@ -468,6 +471,7 @@ static void finish_run(struct ftf_fit *fit)
 		open += thread->depth;
 		thread->depth = 0;
 		thread->in_part = false;
+		thread->part_begin = 0;
 		thread->current = thread;
 	}
 	choose(fit, run->marks + open);

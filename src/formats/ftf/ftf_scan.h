@@ -41,7 +41,8 @@ struct scan_thread {
 	size_t depth, room;
 	/* In a part with late slices, all slices are inner ones; these have been folded: */
 	bool in_part;
-	uint64_t part_begin; /* ticks: late slices begin earlier */
+	/* Ticks: late slices begin earlier. UINT64_MAX: the next event's time; 0: no part */
+	uint64_t part_begin;
 	uint64_t folded[2];
 	uint64_t outermost; /* number of outermost ones */
 	UT_hash_handle hh;
