@@ -2,6 +2,8 @@
 /* Operations on the frames of magic-trace's machine. */
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
+#define INLINED static inline __attribute__((always_inline))
+
 static struct magic_level *current(const struct magic_stack *stack)
 {
 	return &stack->levels[stack->level_count - 1];
@@ -63,11 +65,8 @@ static struct slice_event found_late(const struct magic_stack *stack, const stru
 	};
 }
 
-static inline __attribute__((always_inline)) void group_event(struct magic_stack *stack,
-							      int64_t time,
-							      const struct symbol *symbol,
-							      uint64_t ip,
-							      enum slice_event_kind kind)
+INLINED void group_event(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
+			 uint64_t ip, enum slice_event_kind kind)
 {
 	static const struct slice_detail unknown;
 	struct slice_event *event = timestamp_group_next(&stack->group, time, 0);
@@ -82,10 +81,8 @@ static inline __attribute__((always_inline)) void group_event(struct magic_stack
 		timestamp_group_set_detail(&stack->group, &unknown);
 }
 
-static inline __attribute__((always_inline)) void call_symbol(struct magic_stack *stack,
-							      int64_t time,
-							      const struct symbol *symbol,
-							      uint64_t ip)
+INLINED void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
+			 uint64_t ip)
 {
 	if (!timestamp_group_calls(&stack->group, time, 1))
 		stack->group_depth = stack->depth;
@@ -104,7 +101,7 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 }
 
 /* Pop the innermost frame; on an empty stack, return from an unseen function. */
-static inline __attribute__((always_inline)) void ret(struct magic_stack *stack, int64_t time)
+INLINED void ret(struct magic_stack *stack, int64_t time)
 {
 	if (magic_is_empty(stack)) {
 		struct slice_event event =

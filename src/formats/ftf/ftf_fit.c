@@ -221,13 +221,11 @@ static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 	struct fit_run *run = fit->run;
 	struct fit_ranks *ranks = ranks_of(run, thread);
 	uint64_t duration = lasted(run->scan.time, run->scan.end), folded[2] = { 0 };
+	uint32_t rank = run->finishes ? rank_at(run, run->count)
+				      : fit_ranks_add(ranks, duration, thread->depth);
+	bool stays = rank >= ranks->least;
 	struct fit_frame *frame;
-	uint32_t rank;
-	bool stays;
 
-	rank = run->finishes ? rank_at(run, run->count)
-			     : fit_ranks_add(ranks, duration, thread->depth);
-	stays = rank >= ranks->least;
 	if (stays && !run->finishes)
 		set_rank(run, run->count, rank);
 	run->count += stays || run->finishes;
@@ -316,10 +314,9 @@ static bool is_late(struct ftf_fit *fit)
 
 	if (scan->kind < SCAN_FLOW || scan->time >= thread->part_begin)
 		return false;
-	if (thread->part_begin != UINT64_MAX)
-		return true;
-	thread->part_begin = scan->time;
-	return false;
+	if (thread->part_begin == UINT64_MAX)
+		thread->part_begin = scan->time;
+	return scan->time < thread->part_begin;
 }
 
 /* Take the scan's whole records. */
@@ -469,9 +466,8 @@ static void finish_run(struct ftf_fit *fit)
 	end_completes(fit, NULL, 0);
 	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next) {
 		open += thread->depth;
-		thread->depth = 0;
+		thread->depth = thread->part_begin = 0;
 		thread->in_part = false;
-		thread->part_begin = 0;
 		thread->current = thread;
 	}
 	choose(fit, run->marks + open);

@@ -45,7 +45,7 @@ static struct scan_provider *current_provider(const struct ftf_scan *scan)
 	return scan->providers[scan->provider];
 }
 
-static __attribute__((noinline)) void select_provider(struct ftf_scan *scan, uint32_t id)
+static void select_provider(struct ftf_scan *scan, uint32_t id)
 {
 	scan->providers = alloc_grow_zeroed(scan->providers, &scan->room, (size_t)id + 1,
 					    sizeof(*scan->providers));
@@ -73,8 +73,7 @@ static void define_string(const struct ftf_scan *scan)
 }
 
 /* Returns the track of this number of the thread whose ids are at word `index` of the record. */
-static __attribute__((noinline)) struct scan_thread *track_at(struct ftf_scan *scan, size_t index,
-							      uint64_t number)
+static struct scan_thread *track_at(struct ftf_scan *scan, size_t index, uint64_t number)
 {
 	struct scan_thread *thread;
 	uint64_t ids[3] = { word_at(scan->record, index), word_at(scan->record, index + 1),
