@@ -24,6 +24,7 @@ static struct diag diag;
 static struct slice_log slices;
 static struct callstack_machine *machine;
 static struct callstack *stack;
+static bool knows; /* the machine gets near branches as thread_stacks does, by feed_plain */
 
 static void open_in_mode(enum trace_mode mode)
 {
@@ -50,8 +51,15 @@ static void setup(void)
 	open_in_mode(TRACE_MODE_USER);
 }
 
+static void setup_known(void)
+{
+	setup();
+	knows = true;
+}
+
 static void teardown(void)
 {
+	knows = false;
 	callstack_close(stack);
 	callstack_machine_close(machine);
 	stack = NULL;
@@ -81,11 +89,17 @@ static void feed(struct callstack *to, uint64_t time, unsigned kind, unsigned fl
 		.from = { .ip = 0x1000 },
 		.to = { .ip = target ? 0x2000 : 0, .symbol = symbol(target) },
 	};
+	struct known_branch known = { .space = NULL };
 
 	/* In these tests, names of kernel functions begin with k. */
 	if (target && *target == 'k')
 		branch.to.ip |= KERNEL;
-	stack_branch_feed(to, &branch);
+	known.locations = location_pair_of(&branch.from, &branch.to, NULL);
+	known.locations.reached = true;
+	if (knows)
+		branch.event.known = &known;
+	if (!callstack_feed_plain(to, &branch.event, 1))
+		stack_branch_feed(to, &branch);
 }
 
 static void go(uint64_t time, unsigned kind, const char *target)
@@ -865,12 +879,11 @@ START_TEST(times_before_the_base_time_do_not_go_below_zero)
 }
 END_TEST
 
-int main(void)
+static TCase *all_tests(const char *name, void (*set_up)(void))
 {
-	Suite *suite = suite_create("callstack_magic_trace");
-	TCase *all = tcase_create("callstack_magic_trace");
+	TCase *all = tcase_create(name);
 
-	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_checked_fixture(all, set_up, teardown);
 	tcase_add_test(all, call_begins_a_slice_and_return_ends_it);
 	tcase_add_test(all, nothing_is_given_out_before_a_later_timestamp_arrives);
 	tcase_add_test(all, time_is_spread_over_the_calls_of_a_batch_and_returns_take_none);
@@ -915,6 +928,14 @@ int main(void)
 	tcase_add_test(all, the_base_time_is_that_of_the_first_event_even_if_it_is_rolled_back);
 	tcase_add_test(all, a_mark_is_given_out_at_once_without_length);
 	tcase_add_test(all, times_before_the_base_time_do_not_go_below_zero);
-	suite_add_tcase(suite, all);
+	return all;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("callstack_magic_trace");
+
+	suite_add_tcase(suite, all_tests("callstack_magic_trace", setup));
+	suite_add_tcase(suite, all_tests("callstack_magic_trace, known branches", setup_known));
 	return unit_run(suite);
 }
