@@ -376,18 +376,28 @@ struct ftf_templated {
 	uint64_t end;  /* ticks: of a whole slice, later than its time; else 0 */
 };
 
-/* More arguments of a record, of any type but STRING. */
+/*
+ * More arguments of a record, encoded: the word of ftf_arg_head(), with the value in its upper half
+ * (types of 32 bits and BOOL) or in another word.
+ */
+#define FTF_OWN_WORDS 10
 struct ftf_own_args {
-	const struct ftf_arg *args; /* borrowed for the call */
-	size_t count;
+	const uint64_t *words;      /* borrowed for the call; FTF_OWN_WORDS of them are read */
+	uint32_t word_count, count; /* words in use, arguments */
 };
+
+/*
+ * Returns the first word of encoded arguments, of any type but STRING; 0: the name has no reference
+ * yet, so write the arguments with an event.
+ */
+uint64_t ftf_arg_head(struct ftf_writer *writer, enum ftf_arg_type type, struct ftf_name name);
 
 /*
  * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and ftf_end()
  * cost.  The templates are of the same writer.  Returns whether they were written (with `count` 0,
- * whether they could be).  `own`: one for each record, with at most FTF_ARGS_MAX names in all, or
- * NULL.  They cannot be written before the thread's first record, nor after too many names or
- * threads have changed references: then write them as events.
+ * whether they could be).  `own`: one for each record, or NULL.  They cannot be written before the
+ * thread's first record, nor after too many names or threads have changed references: then write
+ * them as events.
  */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, const struct ftf_own_args *own,

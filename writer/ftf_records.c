@@ -216,40 +216,30 @@ void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event,
 	made->words[0] &= ~THREAD_MASK;
 }
 
-/* Write a record that has its own arguments. */
-static void put_with_args(struct ftf_writer *writer, const struct ftf_templated *record,
-			  const struct ftf_template *from, struct ftf_own_args own,
-			  uint64_t reference)
+uint64_t ftf_arg_head(struct ftf_writer *writer, enum ftf_arg_type type, struct ftf_name name)
 {
-	uint16_t names[FTF_ARGS_MAX];
-	struct ftf_low *low = &writer->low;
+	uint64_t reference = ftf_slots_find(&writer->provider->strings, name.id, writer->record);
+
+	return reference ? (uint64_t)type | ftf_type_words(type) << WORDS_SHIFT | reference << 16
+			 : 0;
+}
+
+/* Write a record that has its own arguments. Returns the end of its words. */
+static inline uint64_t *put_with_args(uint64_t *at, const struct ftf_templated *record,
+				      const struct ftf_template *from,
+				      const struct ftf_own_args *own, uint64_t reference)
+{
 	bool whole = record->end > record->time;
-	uint64_t *at;
+	uint64_t *more = at + from->count;
 
-	/* String records may come first. */
-	for (size_t i = 0; i < own.count; i++)
-		names[i] = ftf_writer_use_string(writer, own.args[i].name).reference;
-	if (low->at >= low->full)
-		ftf_low_flush(low);
-	at = low->at + from->count;
-	memcpy(low->at, from->words, sizeof(from->words));
-	for (size_t i = 0; i < own.count; i++) {
-		const struct ftf_arg *arg = &own.args[i];
-		uint64_t size = ftf_type_words(arg->type), word = arg->value.word;
-
-		if (arg->type == FTF_BOOL)
-			word = word != 0;
-		at[0] = (uint64_t)arg->type | size << WORDS_SHIFT | (uint64_t)names[i] << 16 |
-			(size == 1 ? word << 32 : 0);
-		at[1] = word;
-		at += size;
-	}
-	low->at[0] += (reference << THREAD_SHIFT) + whole * WHOLE +
-		      ((uint64_t)own.count << ARG_COUNT_SHIFT) +
-		      ((uint64_t)(at - low->at - from->count) << WORDS_SHIFT);
-	low->at[1] = record->time;
-	at[0] = record->end;
-	low->at = at + whole;
+	memcpy(at, from->words, sizeof(from->words));
+	memcpy(more, own->words, FTF_OWN_WORDS * sizeof(*more));
+	at[0] += (reference << THREAD_SHIFT) + whole * WHOLE +
+		 ((uint64_t)own->count << ARG_COUNT_SHIFT) +
+		 ((uint64_t)own->word_count << WORDS_SHIFT);
+	at[1] = record->time;
+	more[own->word_count] = record->end;
+	return more + own->word_count + whole;
 }
 
 /* The usual number of words of a template's arguments. */
@@ -280,11 +270,8 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	if (!reference)
 		return false;
 	writer->events += count;
-	for (size_t i = 0; own && i < count; i++)
-		put_with_args(writer, &records[i], records[i].from ? records[i].from : &end, own[i],
-			      reference);
 	at = low->at;
-	for (size_t i = own ? count : 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct ftf_templated *record = &records[i];
 		const struct ftf_template *from = record->from ? record->from : &end;
 		bool whole = record->end > record->time;
@@ -293,6 +280,10 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			low->at = at;
 			ftf_low_flush(low);
 			at = low->at;
+		}
+		if (own) {
+			at = put_with_args(at, record, from, &own[i], reference);
+			continue;
 		}
 		at[0] = (from->words[0] | reference << THREAD_SHIFT) + whole * WHOLE;
 		at[1] = record->time;

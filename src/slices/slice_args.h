@@ -104,9 +104,11 @@ void slice_args_add_name(struct slice_args *args, enum slice_arg_key key, const 
 /* Returns the instructions per cycle, in hundredths as displayed; 0: unknown, or less. */
 static inline double slice_cost_ipc(struct slice_cost cost)
 {
-	double hundredths = 100 * (double)cost.insns / (double)cost.cycles;
+	/* Conversions of signed numbers take fewer instructions. */
+	double hundredths =
+		cost.cycles ? 100 * (double)(int64_t)cost.insns / (double)(int64_t)cost.cycles : 0;
 
-	return cost.cycles && hundredths >= 0.5 ? (double)(uint64_t)(hundredths + 0.5) / 100 : 0;
+	return hundredths >= 0.5 ? (double)(int64_t)(hundredths + 0.5) / 100 : 0;
 }
 
 /* Append the known costs. */

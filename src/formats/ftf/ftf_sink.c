@@ -9,9 +9,6 @@
 /* Records per batch. */
 #define RECORDS 64
 
-/* Maximum arguments that belong to one event only. */
-#define OWN_ARGS 5
-
 /* Limit of waiting events of a track, until whole slices are known. */
 #define WAITING 1024
 
@@ -210,46 +207,93 @@ static size_t add_args(struct ftf_sink *ftf, const struct slice_args *from, stru
 	return from->count;
 }
 
-/* Add the known costs.  Returns the next argument. */
-static inline struct ftf_arg *add_cost(const struct ftf_sink *ftf, struct slice_cost cost,
-				       struct ftf_arg *args)
-{
-	double ipc = slice_cost_ipc(cost);
+/* The arguments that belong to one event only: costs, and folded slices. */
+struct own_values {
+	struct slice_cost cost;
+	uint64_t folded, folded_time;
+};
 
-	if (cost.insns)
-		*args++ = number_arg(ftf->keys[SLICE_ARG_INSNS], cost.insns);
-	if (cost.cycles)
-		*args++ = number_arg(ftf->keys[SLICE_ARG_CYCLES], cost.cycles);
+/* Returns the values of a waiting record. With --args=full, called once for each. */
+static inline struct own_values own_values_of(const struct ftf_sink *ftf,
+					      const struct ftf_templated *waiting,
+					      const struct slice_detail *detail)
+{
+	const bool full = ftf->level == OPTION_ARGS_FULL;
+	struct own_values own = { .folded = 0 };
+
+	if (full && waiting->end)
+		own.cost = (struct slice_cost){ detail->insns, detail->cycles };
+	else if (full && waiting->from)
+		track_cost_begin(ftf->track, detail);
+	else if (full)
+		own.cost = track_cost_end(ftf->track, detail);
+	if (!waiting->from && detail) {
+		own.folded = detail->folded;
+		own.folded_time = detail->folded_time;
+	}
+	return own;
+}
+
+/* Add them. Returns the next argument. */
+static struct ftf_arg *add_own_args(const struct ftf_sink *ftf, struct own_values own,
+				    struct ftf_arg *args)
+{
+	double ipc = slice_cost_ipc(own.cost);
+
+	if (own.cost.insns)
+		*args++ = number_arg(ftf->keys[SLICE_ARG_INSNS], own.cost.insns);
+	if (own.cost.cycles)
+		*args++ = number_arg(ftf->keys[SLICE_ARG_CYCLES], own.cost.cycles);
 	if (ipc > 0)
 		*args++ = ftf_arg_double(ftf->keys[SLICE_ARG_IPC], ipc);
+	if (own.folded) {
+		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED], own.folded);
+		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED_TIME], own.folded_time);
+	}
 	return args;
 }
 
-/*
- * Add the arguments that belong to one event only: costs, and folded slices. With --args=full,
- * called once for each begin and end. Returns the next argument.
- */
-static inline struct ftf_arg *add_own_args(struct ftf_sink *ftf,
-					   const struct ftf_templated *waiting,
-					   const struct slice_detail *detail, struct ftf_arg *args)
+/* Encode an argument. Returns the next word; NULL: its name has no reference. */
+static inline uint64_t *encode(struct ftf_sink *ftf, uint64_t *at, enum slice_arg_key key,
+			       enum ftf_arg_type type, uint64_t word)
 {
-	const bool full = ftf->level == OPTION_ARGS_FULL;
+	const bool wide = type != FTF_INT32;
+	uint64_t *head = &ftf->heads[key - SLICE_ARG_INSNS][wide];
 
-	if (waiting->from) {
-		if (full && waiting->end)
-			return add_cost(ftf, (struct slice_cost){ detail->insns, detail->cycles },
-					args);
-		if (full)
-			track_cost_begin(ftf->track, detail);
-		return args;
-	}
-	if (full)
-		args = add_cost(ftf, track_cost_end(ftf->track, detail), args);
-	if (detail && detail->folded) {
-		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED], detail->folded);
-		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED_TIME], detail->folded_time);
-	}
-	return args;
+	if (__builtin_expect(!*head, 0))
+		*head = ftf_arg_head(ftf->writer, type, ftf->keys[key]);
+	at[0] = *head + (wide ? 0 : word << 32);
+	at[1] = word;
+	return *head ? at + 1 + wide : NULL;
+}
+
+static inline uint64_t *encode_number(struct ftf_sink *ftf, uint64_t *at, enum slice_arg_key key,
+				      uint64_t number)
+{
+	return encode(ftf, at, key, number <= INT32_MAX ? FTF_INT32 : FTF_INT64, number);
+}
+
+/* The same as add_own_args(), encoded. Returns false if a name has no reference. */
+static inline bool encode_own_args(struct ftf_sink *ftf, struct own_values values, uint64_t *at,
+				   struct ftf_own_args *own)
+{
+	struct ftf_arg ipc = ftf_arg_double(ftf->tail_call, slice_cost_ipc(values.cost));
+	uint32_t count = 0;
+
+	own->words = at;
+	if (values.cost.insns && ++count)
+		at = encode_number(ftf, at, SLICE_ARG_INSNS, values.cost.insns);
+	if (at && values.cost.cycles && ++count)
+		at = encode_number(ftf, at, SLICE_ARG_CYCLES, values.cost.cycles);
+	if (at && ipc.value.real > 0 && ++count)
+		at = encode(ftf, at, SLICE_ARG_IPC, FTF_DOUBLE, ipc.value.word);
+	if (at && values.folded && (count += 2))
+		at = encode_number(ftf, at, SLICE_ARG_FOLDED, values.folded);
+	if (at && values.folded)
+		at = encode_number(ftf, at, SLICE_ARG_FOLDED_TIME, values.folded_time);
+	own->word_count = at ? (uint32_t)(at - own->words) : 0;
+	own->count = count;
+	return at;
 }
 
 /* Add the arguments of a template. Returns whether other slices must not use them. */
@@ -330,14 +374,14 @@ static void keep_templates(struct ftf_sink *ftf)
 }
 
 static void write_end(struct ftf_sink *ftf, const struct ftf_templated *waiting,
-		      const struct slice_detail *detail)
+		      struct own_values own)
 {
 	struct ftf_arg args[SLICE_ARG_KEYS];
 	struct ftf_event event = { .thread = ftf_thread_of(ftf->track),
 				   .time = waiting->time,
 				   .args = args };
 
-	event.arg_count = (size_t)(add_own_args(ftf, waiting, detail, args) - args);
+	event.arg_count = (size_t)(add_own_args(ftf, own, args) - args);
 	ftf_end(ftf->writer, &event);
 }
 
@@ -354,7 +398,7 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 
 /* Write a begin or a whole slice as an event, and fill its template. */
 static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waiting,
-			const struct slice_detail *detail)
+			struct own_values values)
 {
 	/* It is in a slot or in `made`. */
 	struct slice_template *made = (struct slice_template *)(uintptr_t)waiting->from;
@@ -371,7 +415,7 @@ static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waitin
 	event.args = args;
 	once = add_common_args(ftf, made, &event, args);
 	own = event.arg_count;
-	event.arg_count = (size_t)(add_own_args(ftf, waiting, detail, args + own) - args);
+	event.arg_count = (size_t)(add_own_args(ftf, values, args + own) - args);
 	own = event.arg_count - own;
 	ftf_make_template(ftf->writer, &event, waiting->end, own,
 			  made->encoded.count ? &unused : &made->encoded);
@@ -389,44 +433,49 @@ static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waitin
  * folded ones also have two, because the end has their number.
  */
 
-/* Returns the detail of a waiting record, borrowed; may be NULL. */
-static inline const struct slice_detail *detail_of(const struct ftf_sink *ftf, size_t index)
+/* Write a record without a template. */
+static void write_one(struct ftf_sink *ftf, const struct ftf_templated *waiting,
+		      struct own_values own)
 {
-	return ftf->has_details ? &ftf->details[index] : NULL;
+	if (waiting->from)
+		write_begin(ftf, waiting, own);
+	else
+		write_end(ftf, waiting, own);
 }
 
 /* Write the waiting records [at, end) with their own arguments. Returns the next index. */
 static size_t write_with_args(struct ftf_sink *ftf, size_t at, size_t end)
 {
-	const struct ftf_thread thread = ftf_thread_of(ftf->track);
 	const struct ftf_templated *records = &ftf->waiting[at];
 	struct ftf_own_args own[RECORDS];
-	struct ftf_arg args[RECORDS * OWN_ARGS], *next = args;
-	size_t count = MIN(end - at, RECORDS);
+	uint64_t words[(RECORDS + 1) * FTF_OWN_WORDS], *next = words;
+	struct own_values values;
+	size_t count = MIN(end - at, RECORDS), i = 0;
+	bool encoded;
 
-	for (size_t i = 0; i < count; i++) {
-		own[i].args = next;
-		next = add_own_args(ftf, &records[i], &ftf->details[at + i], next);
-		own[i].count = (size_t)(next - own[i].args);
-	}
-	ftf_write_templates(ftf->writer, thread, records, own, count);
-	return at + count;
+	do {
+		values = own_values_of(ftf, &records[i], &ftf->details[at + i]);
+		encoded = encode_own_args(ftf, values, next, &own[i]);
+		next += own[i].word_count;
+		i += encoded;
+	} while (encoded && i < count);
+	ftf_write_templates(ftf->writer, ftf_thread_of(ftf->track), records, own, i);
+	if (!encoded)
+		write_one(ftf, &records[i], values);
+	return at + i + !encoded;
 }
 
 /* Write some of the waiting records [at, end), by templates if possible. Returns the next index. */
 static size_t write_some(struct ftf_sink *ftf, size_t at, size_t end)
 {
 	const struct ftf_templated *waiting = &ftf->waiting[at];
-	const struct ftf_thread thread = ftf_thread_of(ftf->track);
 
 	if (at < end && ftf->track->announced &&
-	    ftf_write_templates(ftf->writer, thread, waiting, NULL,
+	    ftf_write_templates(ftf->writer, ftf_thread_of(ftf->track), waiting, NULL,
 				ftf->has_details ? 0 : end - at))
 		return ftf->has_details ? write_with_args(ftf, at, end) : end;
-	if (waiting->from)
-		write_begin(ftf, waiting, detail_of(ftf, at));
-	else
-		write_end(ftf, waiting, detail_of(ftf, at));
+	write_one(ftf, waiting,
+		  own_values_of(ftf, waiting, ftf->has_details ? &ftf->details[at] : NULL));
 	return at + 1;
 }
 

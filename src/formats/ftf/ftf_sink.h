@@ -33,6 +33,8 @@ struct ftf_sink {
 	size_t known_room;
 	struct direct_cache templates; /* struct slice_template: most slices repeat */
 	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
+	/* ftf_arg_head() of numbers from SLICE_ARG_INSNS on, in one word and in two; 0: not yet. */
+	uint64_t heads[SLICE_ARG_KEYS - SLICE_ARG_INSNS][2];
 	/* The tracks with a thread's ids: ids can be reused. `last`: borrowed. */
 	struct twin_tracks {
 		uint32_t count;

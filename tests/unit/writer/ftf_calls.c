@@ -227,10 +227,10 @@ static void any_record(struct ftf_writer *writer)
 	struct ftf_arg args[20];
 	struct ftf_event event = any_event(args);
 	struct ftf_template made;
-	const struct ftf_arg own = ftf_arg_int32(any_name(), 1);
+	const uint64_t own[FTF_OWN_WORDS] = { ftf_arg_head(writer, FTF_INT32, any_name()) };
 	const struct ftf_templated templated[] = { { .from = &made, .time = now + 5 },
 						   { .time = now + 7 } };
-	const struct ftf_own_args more[] = { { NULL, 0 }, { &own, below(2) } };
+	const struct ftf_own_args more[] = { { own, 0, 0 }, { own, own[0] != 0, own[0] != 0 } };
 
 	switch (below(14)) {
 	case 0:

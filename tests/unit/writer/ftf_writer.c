@@ -406,9 +406,10 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 
 	trace_begin("");
 	const struct ftf_arg arg = ftf_arg_pointer(name("at"), 0x401000);
-	struct ftf_arg own[] = { ftf_arg_int32(name("i"), 0), ftf_arg_double(name("half"), 0.5),
-				 ftf_arg_int64(name("wide"), INT64_MAX) };
-	struct ftf_own_args more[] = { { NULL, 0 }, { own, 3 }, { own + 1, 0 } };
+	struct ftf_arg named[] = { ftf_arg_int32(name("i"), 0), ftf_arg_double(name("half"), 0.5),
+				   ftf_arg_int64(name("wide"), INT64_MAX) };
+	uint64_t own[2 * FTF_OWN_WORDS] = { 0 };
+	struct ftf_own_args more[] = { { own, 0, 0 }, { own, 5, 3 }, { own + 1, 0, 0 } };
 
 	event.thread = ftf_thread(trace.writer, 1, 1);
 	ck_assert(!ftf_write_templates(trace.writer, event.thread, NULL, NULL, 0));
@@ -418,9 +419,20 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 	event.args = &arg;
 	event.arg_count = 1;
 	ftf_make_template(trace.writer, &event, 2, 0, &kept[1]);
+	ck_assert_uint_eq(ftf_arg_head(trace.writer, FTF_INT32, named[0].name), 0);
+	event.args = named;
+	event.arg_count = 3;
+	ftf_instant(trace.writer, &event);
+	for (size_t i = 0, at = 0; i < 3; at += ftf_type_words(named[i++].type)) {
+		own[at] = ftf_arg_head(trace.writer, named[i].type, named[i].name);
+		ck_assert_uint_ne(own[at], 0);
+		own[at + 1] = named[i].value.word;
+	}
+	const uint64_t head = ftf_arg_head(trace.writer, FTF_INT32, named[0].name);
+
 	ck_assert(ftf_write_templates(trace.writer, event.thread, NULL, NULL, 0));
 	for (uint64_t i = 1; i <= SLICES; i++) {
-		own[0].value.integer = (int64_t)i;
+		own[0] = head | i << 32;
 		records[0] = (struct ftf_templated){ .from = &kept[i % 2], .time = 10 * i };
 		records[1] = (struct ftf_templated){
 			.from = &kept[1],
@@ -430,6 +442,7 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 		records[2] = (struct ftf_templated){
 			.time = 10 * i + 4,
 		};
+		more[2].word_count = 2 * (i % 2);
 		more[2].count = i % 2;
 		ck_assert(ftf_write_templates(trace.writer, event.thread, records, more, 3));
 	}
