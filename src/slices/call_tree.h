@@ -80,7 +80,7 @@ struct open_call {
 	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
-	struct call_costs own;   /* own costs so far; with SUMS_OWN_TIMES, its callees' time */
+	struct call_costs own;   /* own costs so far; with SUMS_OWN, its callees' costs */
 	/* With rules->recursion: */
 	const struct symbol *symbol; /* borrowed: the callee */
 	uint64_t untraced;           /* the thread's `untraced` when it began */
@@ -139,8 +139,8 @@ struct ended_call {
 
 enum call_sums {
 	SUMS_ALL = 0,
-	SUMS_OWN_TIMES, /* own times only, with fewer instructions */
-	SUMS_NONE,      /* no sums; calls of NODE_NONE are skipped */
+	SUMS_OWN,  /* own times, and instructions, only: with fewer instructions */
+	SUMS_NONE, /* no sums; calls of NODE_NONE are skipped */
 };
 
 /* Choices of a reader: constants, for which call_tree_follow() is specialized. */
@@ -254,7 +254,9 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		call->begin = thread->now;
 	call->begin.ns = event->time;
 	call->own.ns = 0;
-	if (rules->sums == SUMS_OWN_TIMES)
+	if (rules->costs)
+		call->own = (struct call_costs){ 0 };
+	if (rules->sums == SUMS_OWN)
 		return;
 	call->inferred = event->flags & SLICE_INFERRED_START;
 	if (rules->recursion && node != NODE_NONE) {
@@ -265,8 +267,6 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 	}
 	if (rules->sums == SUMS_NONE)
 		return;
-	if (rules->costs)
-		call->own = (struct call_costs){ 0 };
 	tree->slices++;
 	tree->nodes[node].calls += !(event->flags & SLICE_CONTEXT);
 	if (call_thread_depth(thread) > thread->deepest)
@@ -318,9 +318,13 @@ CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread
 	}
 	if (rules->recursion && call->node != NODE_NONE)
 		end.outermost = --tree->open_counts[call->pair] == 0;
-	if (rules->sums == SUMS_OWN_TIMES) {
+	if (rules->sums == SUMS_OWN) {
 		node->own.ns += end.all.ns - call->own.ns;
 		thread->top->own.ns += end.all.ns;
+		if (rules->costs) {
+			node->own.insns += end.all.insns - call->own.insns;
+			thread->top->own.insns += end.all.insns;
+		}
 	} else if (rules->sums == SUMS_ALL) {
 		call_tree_add(&node->own, &call->own, rules->costs);
 		if (rules->recursion && end.outermost)
@@ -346,7 +350,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
 		struct call_costs unused = { 0 }, *own = &thread->top->own;
 
-		if (rules->sums == SUMS_NONE)
+		if (rules->sums != SUMS_ALL)
 			own = &unused;
 
 		if (event->kind >= SLICE_INSTANT) {
@@ -354,7 +358,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 				call_tree_part(thread, event);
 			continue;
 		}
-		if (rules->sums == SUMS_OWN_TIMES && thread->top == thread->open &&
+		if (rules->sums == SUMS_OWN && thread->top == thread->open &&
 		    event->order == SLICE_ORDER_DEFERRED && event->kind == SLICE_END &&
 		    event->symbol)
 			call_tree_begin_late(tree, thread, event, rules);
@@ -364,17 +368,20 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		}
 		if (rules->costs && detail) {
 			call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
-			if (rules->sums != SUMS_NONE)
+			if (rules->sums == SUMS_ALL)
 				call_tree_advance(&thread->now.cycles, &own->cycles,
 						  detail->cycles);
 		}
-		if (event->kind == SLICE_BEGIN && rules->sums == SUMS_OWN_TIMES &&
-		    event + 1 < last && event[1].kind == SLICE_END) {
+		if (event->kind == SLICE_BEGIN && rules->sums == SUMS_OWN && event + 1 < last &&
+		    event[1].kind == SLICE_END) {
 			/* The call has no callees, as most have none. */
 			struct open_call call = { .node = rules->enter(tree, thread, event, detail),
-						  .begin.ns = event->time };
+						  .begin = { event->time, thread->now.insns } };
 
-			call_tree_count(tree, thread, &call, ++event, rules);
+			detail = slice_batch_detail(batch, ++event);
+			if (rules->costs && detail)
+				call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
+			call_tree_count(tree, thread, &call, event, rules);
 		} else if (event->kind == SLICE_BEGIN) {
 			call_tree_begin(tree, thread, event, detail, rules);
 		} else if (thread->top != thread->open) {

@@ -193,7 +193,7 @@ static inline void keep_slowest(struct call_tree *tree, struct call_thread *thre
 			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns, rank });
 }
 
-/* SUMS_OWN_TIMES counts no calls, and is not used with instructions. */
+/* SUMS_OWN counts no calls. */
 static inline void keep_slowest_time(struct call_tree *tree, struct call_thread *thread,
 				     const struct ended_call *end)
 {
@@ -211,27 +211,24 @@ static const struct call_rules
 			 .recursion = true,
 			 .enter = enter_report,
 			 .ended = keep_slowest },
-	/* A short summary needs only own times, which take fewer instructions. */
-	self_rules = { .sums = SUMS_OWN_TIMES,
-		       .enter = enter_function,
-		       .ended = keep_slowest_time };
+	/* A short summary needs only own costs, which take fewer instructions. */
+	self_rules = { .sums = SUMS_OWN, .enter = enter_function, .ended = keep_slowest_time },
+	insns_rules = {
+		.sums = SUMS_OWN, .costs = true, .enter = enter_function, .ended = keep_slowest
+	};
 
-static void count_report(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
-{
-	struct slice_totals *totals = sink->context;
-
-	call_tree_follow(&totals->tree, track, batch, &report_rules);
-	totals->next->events(totals->next, track, batch);
-}
-
-static void count_self(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	struct slice_totals *totals = sink->context;
-
-	call_tree_follow(&totals->tree, track, batch, &self_rules);
-	totals->next->events(totals->next, track, batch);
-}
+#define COUNT(name, rules)                                                                         \
+	static void name(const struct slice_sink *sink, void *track,                               \
+			 const struct slice_batch *batch)                                          \
+	{                                                                                          \
+		struct slice_totals *totals = sink->context;                                       \
+                                                                                                   \
+		call_tree_follow(&totals->tree, track, batch, &(rules));                           \
+		totals->next->events(totals->next, track, batch);                                  \
+	}
+COUNT(count_report, report_rules)
+COUNT(count_self, self_rules)
+COUNT(count_insns, insns_rules)
 
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
 		       bool insns, bool by_insns)
@@ -240,7 +237,9 @@ void slice_totals_init(struct slice_totals *totals, const struct slice_sink *nex
 
 	*totals = (struct slice_totals){
 		.sink = {
-			.events = report || counts ? count_report : count_self,
+			.events = report   ? count_report
+				  : counts ? count_insns
+					   : count_self,
 			.context = totals,
 			.details = next->details || insns,
 			.folded = next->folded,
