@@ -553,11 +553,12 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	track->count++;
 }
 
-/* Store the details of plain events, which are the next records. */
-static void keep_details(struct sorter_track *track, const struct slice_batch *batch, size_t count)
+/* Store plain events and their details as the next records. */
+static void keep_details(struct sorter_track *track, const struct slice_batch *batch,
+			 const struct slice_event *events, size_t count)
 {
 	struct slice_event *record = records_of(track) + track->count;
-	const struct slice_detail *from = &batch->details[record->detail - 1];
+	const struct slice_detail *from = &batch->details[events->detail - 1];
 	size_t kept = track->detail_count;
 	struct slice_detail *to;
 
@@ -565,6 +566,7 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 	to = (struct slice_detail *)track->details.items + kept;
 	for (size_t i = 0; i < count; i++) {
 		to[i] = from[i];
+		record[i] = events[i];
 		record[i].detail = (uint32_t)(kept + i) + 1;
 	}
 	track->detail_count = kept + count;
@@ -602,9 +604,10 @@ static size_t add_plain(struct sorter_track *track, const struct slice_batch *ba
 		return emitted;
 	}
 	count = MIN(count, track->full - track->count);
-	memcpy(records_of(track) + track->count, events, count * sizeof(*events));
 	if (batch->details)
-		keep_details(track, batch, count);
+		keep_details(track, batch, events, count);
+	else
+		memcpy(records_of(track) + track->count, events, count * sizeof(*events));
 	track->count += count;
 	track->latest = events[count - 1].time;
 	return count;
