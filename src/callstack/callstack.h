@@ -60,10 +60,12 @@ struct callstack_ops {
 	/*
 	 * Feed leading near branches of the first one's thread and program, while they are looked
 	 * up and, in the precise machine, have the usual effect (`plain` in
-	 * decoder/known_branches.h). Returns their number.
+	 * decoder/known_branches.h). `counts`: also counts of cycles between and after them, if the
+	 * sink uses details; not in magic-trace's machine, which has none. Returns the number of
+	 * events.
 	 */
 	size_t (*feed_plain)(struct callstack *stack, const struct branch_event *events,
-			     size_t count);
+			     size_t count, bool counts);
 	/* End of the trace: close all frames and emit all slices. Once per stack, before close. */
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);                   /* emits nothing */
@@ -169,9 +171,10 @@ static inline void callstack_feed(struct callstack *stack, const struct resolved
 }
 
 static inline size_t callstack_feed_plain(struct callstack *stack,
-					  const struct branch_event *events, size_t count)
+					  const struct branch_event *events, size_t count,
+					  bool counts)
 {
-	return stack->machine->ops->feed_plain(stack, events, count);
+	return stack->machine->ops->feed_plain(stack, events, count, counts);
 }
 
 static inline void callstack_finish(struct callstack *stack)

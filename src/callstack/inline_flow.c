@@ -114,7 +114,7 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 	}
 	ends = ends_of(flow, resolver, event);
 	if (ends.plain && !notes) {
-		if (!callstack_feed_plain(stack, event, 1))
+		if (!callstack_feed_plain(stack, event, 1, false))
 			callstack_feed(stack, branch, NULL);
 		return;
 	}

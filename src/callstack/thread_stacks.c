@@ -441,7 +441,8 @@ static size_t feed_cached(const struct thread_stacks *stacks, const struct threa
 	size_t fed;
 
 	if (!inlined && events->space == state->space) {
-		fed = callstack_feed_plain(state->stack, events, count);
+		fed = callstack_feed_plain(state->stack, events, count,
+					   last_kind == BRANCH_TX_ABORT);
 		if (fed)
 			return fed;
 		if (events->known)

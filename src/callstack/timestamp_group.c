@@ -2,9 +2,6 @@
 /* Collect slices by timestamp, and emit them. */
 #include "src/callstack/timestamp_group.h"
 
-/* Each thread has room for this many events, even at the limit of all threads. */
-#define GROUP_FEW ((size_t)1 << 10)
-
 /* Events to emit at once, if possible: 8 KiB. */
 #define EMIT_ENOUGH ((size_t)1 << 8)
 
@@ -161,7 +158,7 @@ static void emit_first(struct timestamp_group *group, size_t count)
 	group->full = 0;
 	if (!count)
 		return;
-	for (size_t i = 0; i < count && group->details; i++)
+	for (size_t i = 0; group->details && i < count; i++)
 		group->events[i].detail = (uint32_t)i + 1;
 	passed = group->cut_count ? emit_segments(group, count) : 0;
 	emit_events(group, group->events + passed, count - passed);
@@ -178,16 +175,10 @@ void timestamp_group_emit(struct timestamp_group *group)
 	emit_first(group, group->distributed);
 }
 
-/* Returns whether the group has events that wait for their cycles. */
-static inline bool awaits_cycles(const struct timestamp_group *group)
-{
-	return group->costed.cycles && group->uncosted < group->count;
-}
-
 /* Emit the events of former groups, except for events that wait for their cycles. */
 static void emit_costed(struct timestamp_group *group)
 {
-	bool waits = awaits_cycles(group) && group->uncosted < group->distributed;
+	bool waits = timestamp_group_awaits_cycles(group) && group->uncosted < group->distributed;
 
 	emit_first(group, waits ? group->uncosted : group->distributed);
 }
@@ -303,13 +294,6 @@ static bool waits(const struct timestamp_group *group)
 	return group->sorted && !sink_is_immediate(group);
 }
 
-/* Returns whether the group and the events that wait for cycles are small. */
-static inline bool is_small(const struct timestamp_group *group)
-{
-	return group->count - group->distributed <= GROUP_FEW &&
-	       !(awaits_cycles(group) && group->count - group->uncosted > GROUP_FEW);
-}
-
 /* Make room for an event. */
 static void reserve(struct timestamp_group *group)
 {
@@ -326,7 +310,8 @@ static inline __attribute__((always_inline)) void prepare(struct timestamp_group
 {
 	if (time != group->time) {
 		/* Its events may be emitted with the next group's. */
-		if (time > group->time && (group->full || waits(group)) && is_small(group))
+		if (time > group->time && (group->full || waits(group)) &&
+		    timestamp_group_is_small(group))
 			end_group(group, time, insns);
 		else
 			timestamp_group_flush(group, time, insns);

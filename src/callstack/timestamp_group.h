@@ -96,10 +96,27 @@ void timestamp_group_release(struct timestamp_group *group);
 struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time,
 					      uint32_t insns);
 
+/* Each thread has room for this many events, even at the limit of all threads. */
+#define GROUP_FEW ((size_t)1 << 10)
+
+/* Returns whether the group has events that wait for their cycles. */
+static inline bool timestamp_group_awaits_cycles(const struct timestamp_group *group)
+{
+	return group->costed.cycles && group->uncosted < group->count;
+}
+
+/* Returns whether the group and the events that wait for cycles are small. */
+static inline bool timestamp_group_is_small(const struct timestamp_group *group)
+{
+	return group->count - group->distributed <= GROUP_FEW &&
+	       !(timestamp_group_awaits_cycles(group) &&
+		 group->count - group->uncosted > GROUP_FEW);
+}
+
 /* Returns whether the group can end without changing its events' times. */
 static inline bool timestamp_group_has_times(const struct timestamp_group *group)
 {
-	return group->simple && !group->costed.cycles &&
+	return group->simple && (!group->costed.cycles || timestamp_group_is_small(group)) &&
 	       (!group->calls ||
 		(group->calls == 1 && group->events[group->count - 1].kind == SLICE_BEGIN));
 }

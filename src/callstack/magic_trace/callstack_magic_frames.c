@@ -238,7 +238,8 @@ static inline void follow_plain(struct magic_stack *stack, const struct branch_e
 		magic_check_symbol(stack, time, to);
 }
 
-size_t magic_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
+size_t magic_feed_plain(struct callstack *base, const struct branch_event *events, size_t count,
+			bool counts __attribute__((unused)))
 {
 	struct magic_stack *stack = (struct magic_stack *)base;
 	const struct branch_event *event = events, *end = events + count;

@@ -152,4 +152,5 @@ void magic_end_segment(struct magic_stack *stack, int64_t time, bool last);
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
 
 /* `feed_plain` of struct callstack_ops. */
-size_t magic_feed_plain(struct callstack *base, const struct branch_event *events, size_t count);
+size_t magic_feed_plain(struct callstack *base, const struct branch_event *events, size_t count,
+			bool counts);

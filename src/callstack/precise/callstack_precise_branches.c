@@ -572,6 +572,7 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 							     bool details)
 {
 	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
+	struct slice_detail *detail;
 
 	event->symbol = frame->symbol;
 	if (kind == SLICE_BEGIN)
@@ -580,8 +581,14 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 	event->kind = (uint8_t)kind;
 	event->order = SLICE_ORDER_PLAIN;
 	stack->group.calls += kind == SLICE_BEGIN;
-	if (details)
-		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
+	if (!details)
+		return;
+	detail = &stack->group.details[stack->group.count - 1];
+	detail->insns = stack->insns;
+	detail->cycles = stack->group.costed.cycles;
+	detail->branch = stack->base.machine->branch;
+	detail->caller = kind == SLICE_BEGIN ? frame->caller : NULL;
+	detail->caller_offset = kind == SLICE_BEGIN ? frame->caller_offset : 0;
 }
 
 /* The innermost frame, the outermost frame that a plain branch may end, and the last with room. */
@@ -682,10 +689,20 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	return true;
 }
 
-/* Body of precise_feed_plain(). `details` (a constant): the sink uses details. */
+/* Take counts of cycles. Returns false for other events. */
+static inline bool pass_cycles(struct precise_stack *stack, const struct branch_event *event)
+{
+	if (event->kind != BRANCH_COUNTS || !event->cycles)
+		return false;
+	precise_take_time(stack, event);
+	return true;
+}
+
+/* Body of precise_feed_plain(). `details` (a constant): the sink uses details and so `counts`. */
 static inline __attribute__((always_inline)) size_t feed_plain(struct precise_stack *stack,
 							       const struct branch_event *events,
-							       size_t count, bool details)
+							       size_t count, bool details,
+							       bool counts)
 {
 	const struct branch_event *event = events, *end = events + count;
 	const struct thread *thread = event->thread;
@@ -693,7 +710,8 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	struct plain_frames frames = plain_frames(stack);
 	uint64_t base_time = stack->base.machine->base_time;
 
-	while (follow_plain(stack, &frames, event, base_time, details, true)) {
+	while (follow_plain(stack, &frames, event, base_time, details, true) ||
+	       (counts && pass_cycles(stack, event))) {
 		__builtin_prefetch(event + AHEAD);
 		if (details && event->cycles)
 			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
@@ -704,14 +722,15 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	return (size_t)(event - events);
 }
 
-size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count)
+size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count,
+			  bool counts)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 
 	if (!stack->plain || !stack->now.depth)
 		return 0;
-	return base->machine->sink->details ? feed_plain(stack, events, count, true)
-					    : feed_plain(stack, events, count, false);
+	return base->machine->sink->details ? feed_plain(stack, events, count, true, counts)
+					    : feed_plain(stack, events, count, false, false);
 }
 
 bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event)

@@ -5,14 +5,13 @@
 
 void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 {
-	struct slice_detail detail = { .insns = stack->insns,
-				       .branch = stack->base.machine->branch };
+	const struct slice_detail detail = {
+		.insns = frame ? frame->called_insns : stack->insns,
+		.branch = stack->base.machine->branch,
+		.caller = frame ? frame->caller : NULL,
+		.caller_offset = frame ? frame->caller_offset : 0,
+	};
 
-	if (frame) {
-		detail.insns = frame->called_insns;
-		detail.caller = frame->caller;
-		detail.caller_offset = frame->caller_offset;
-	}
 	timestamp_group_set_detail(&stack->group, &detail);
 }
 

@@ -153,8 +153,9 @@ static inline void precise_count(struct precise_stack *stack, const struct branc
 /* Set the detail of the event added last: the begin of `frame`'s slice; NULL: an end. */
 void precise_set_detail(struct precise_stack *stack, const struct frame *frame);
 
-static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
-				      const struct frame *frame)
+static inline __attribute__((always_inline)) void precise_emit_begin(struct precise_stack *stack,
+								     int64_t time,
+								     const struct frame *frame)
 {
 	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
 
@@ -522,4 +523,5 @@ bool precise_follow_above(struct precise_stack *stack, const struct branch_event
 /* `feed` and `feed_plain` of struct callstack_ops. */
 void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 		  const struct branch_notes *notes);
-size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count);
+size_t precise_feed_plain(struct callstack *base, const struct branch_event *events, size_t count,
+			  bool counts);

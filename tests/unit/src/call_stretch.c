@@ -198,7 +198,7 @@ static size_t feed_near(struct callstack *stack, size_t begin, size_t end)
 
 	while (at < end && branch_is_near(&events[at]))
 		at++;
-	fed = at > begin ? callstack_feed_plain(stack, &events[begin], at - begin) : 0;
+	fed = at > begin ? callstack_feed_plain(stack, &events[begin], at - begin, true) : 0;
 	together += fed > 1 ? fed : 0;
 	return fed;
 }

@@ -125,7 +125,7 @@ static void feed_held(void)
 		events[i].known = &known[i];
 	}
 	while (fed < held_count) {
-		fed += callstack_feed_plain(stack, &events[fed], held_count - fed);
+		fed += callstack_feed_plain(stack, &events[fed], held_count - fed, true);
 		if (fed < held_count)
 			stack_branch_feed(stack, &held[fed++]);
 	}
