@@ -14,6 +14,7 @@ struct counted_owner {
 	} now;                   /* not yet stored */
 	bool counts, has_cycles; /* it has any stretch; cycles are known */
 	bool written;
+	size_t rank;   /* in the order of writing */
 	uint64_t next; /* the stretch after the one written last */
 	UT_hash_handle hh;
 };
@@ -161,14 +162,32 @@ static void write_idle(const struct period_counters *counters, struct event_trac
 	write_stretch(counters, tracks, &idle);
 }
 
+static int compare_owners(const struct counted_owner *a, const struct counted_owner *b)
+{
+	const struct thread *thread = a->key.thread, *other = b->key.thread;
+
+	return COMPARE(a->key.cpu, b->key.cpu)
+		       ?: COMPARE(thread ? thread->index : SIZE_MAX,
+				  other ? other->index : SIZE_MAX);
+}
+
+COMPARE_WITH(compare_stretches, struct counted_stretch,
+	     COMPARE(a->number, b->number) ?: COMPARE(a->owner->rank, b->owner->rank))
+
 void period_counters_write(struct period_counters *counters, struct event_tracks *tracks,
 			   const struct output *output)
 {
-	const struct counted_stretch *stretches;
+	struct counted_stretch *stretches;
+	size_t owners = 0;
 
-	for (struct counted_owner *owner = counters->owners; owner; owner = owner->hh.next)
+	/* Streams are merged in bursts, so the order of stretches depends on decoding. */
+	HASH_SORT(counters->owners, compare_owners);
+	for (struct counted_owner *owner = counters->owners; owner; owner = owner->hh.next) {
+		owner->rank = owners++;
 		store(counters, owner);
+	}
 	stretches = counters->stretches.items;
+	SORT(stretches, counters->count, compare_stretches);
 	for (size_t i = 0; i < counters->count && !output_full(output); i++) {
 		struct counted_owner *owner = stretches[i].owner;
 
