@@ -73,6 +73,7 @@ struct pt_stream_input {
 	bool cpu_events; /* also emit BRANCH_CPU_EVENT (cpu_event.h) */
 	bool cycles; /* emit the cycles of CYC packets, with near branches or as BRANCH_COUNTS. Fast
 			engine only */
+	bool sums_cycles; /* but with count_jumps, only in its BRANCH_COUNTS */
 	/*
 	 * ns: emit only losses, and count only local jumps and code, in [begin, end], because `aux`
 	 * was cut to this time. end 0: all. With `cycles`, also emit a BRANCH_COUNTS for the

@@ -62,11 +62,12 @@ static struct branch_event *push_jumps(struct pt_stream *stream, const struct th
 		.to = stream->state.jump_count,
 		.thread = thread,
 		.space = stream->state.schedule.space,
+		.cycles = stream->state.cycle_sum,
 		.cpu = stream->input.aux->cpu,
 		.kind = BRANCH_COUNTS,
 		.flags = stream->state.event_flags,
 	};
-	stream->state.jump_count = 0;
+	stream->state.jump_count = stream->state.cycle_sum = 0;
 	return event;
 }
 
@@ -79,7 +80,7 @@ void stream_push_counts(struct pt_stream *stream, const struct timestamp *timest
 	event->from = ip;
 	event->gap = true;
 	event->insns = stream->state.insn_count;
-	event->cycles = cycles;
+	event->cycles += cycles;
 	stream->state.insn_count = 0;
 }
 
@@ -97,8 +98,28 @@ static bool takes_cycles(const struct pt_stream *stream)
 	       !(state->jump_count && stream->input.count_jumps) && !stream->input.pieces;
 }
 
+/*
+ * Add the cycles ahead to the sum. Emit the first ones of a period: events that come later but are
+ * older, because their packet's bits were not followed yet, count for the period of the last count.
+ */
+static void sum_cycles(struct pt_stream *stream, uint64_t ip)
+{
+	struct stream_state *state = &stream->state;
+
+	if (!stream_has_cycle_room(stream) || state->cycles_ahead > INT32_MAX)
+		stream_push_counts(stream, &state->now, ip, 0);
+	stream_sum_cycles(stream);
+	if (state->period_begins)
+		stream_push_counts(stream, &state->now, ip, 0);
+	state->period_begins = false;
+}
+
 void stream_push_cycles(struct pt_stream *stream, uint64_t ip)
 {
+	if (stream->input.sums_cycles) {
+		sum_cycles(stream, ip);
+		return;
+	}
 	if (takes_cycles(stream))
 		stream->queue[stream->tail - 1].cycles = stream->state.cycles_ahead;
 	else

@@ -28,6 +28,8 @@ struct stream_state {
 	uint64_t last_pushed;  /* ns: time of the last event */
 	uint32_t insn_count;   /* instructions since the last event */
 	uint32_t cycles_ahead; /* core cycles up to the end of the current packet */
+	uint32_t cycle_sum;    /* with input.sums_cycles: cycles since the last BRANCH_COUNTS */
+	bool period_begins;    /* and cycles of the current input.period were not emitted yet */
 	uint64_t jump_count;   /* jumps omitted since the last BRANCH_COUNTS */
 	size_t next_loss;      /* index in the stream's losses */
 	uint8_t event_flags;   /* of later branches: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
@@ -119,6 +121,19 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 /* Emit a BRANCH_COUNTS: instructions since the last event, up to a time, and cycles, at ip. */
 void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
 			uint32_t cycles);
+
+/* Returns whether the sum has room for the cycles of a whole window. */
+static inline bool stream_has_cycle_room(const struct pt_stream *stream)
+{
+	return stream->state.cycle_sum <= INT32_MAX;
+}
+
+/* Add the cycles ahead to the sum. */
+static inline void stream_sum_cycles(struct pt_stream *stream)
+{
+	stream->state.cycle_sum += stream->state.cycles_ahead;
+	stream->state.cycles_ahead = 0;
+}
 
 /* Emit the cycles ahead, with the branch before ip if that was the last instruction. */
 void stream_push_cycles(struct pt_stream *stream, uint64_t ip);

@@ -98,6 +98,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
 		.cycles = c->has_counts,
+		.sums_cycles = skips && c->options->counters && !chooses &&
+			       !(c->pipeline.machine && c->pipeline.machine->sink->details),
 		.segment = c->segment,
 		.workers = c->workers,
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,

@@ -26,6 +26,7 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	flow->at_cut = flow->cuts.position.at == flow->offset;
 	if (flow->stream.input.period)
 		stream_push_counts(&flow->stream, &flow->stream.state.now, flow->state.ip, 0);
+	flow->stream.state.period_begins = false;
 	forget_time(flow);
 }
 
@@ -159,7 +160,8 @@ static void forget_events(struct pt_flow *flow)
 	stream->head = stream->tail = 0;
 	stream->state.last_pushed = 0;
 	stream->state.insn_count = 0;
-	stream->state.jump_count = 0;
+	stream->state.jump_count = stream->state.cycle_sum = 0;
+	stream->state.period_begins = false;
 	stream->state.any_event = true;
 	stream->stats = (struct pt_stream_stats){ 0 };
 }

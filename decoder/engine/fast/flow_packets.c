@@ -473,8 +473,10 @@ void flow_end_period(struct pt_flow *flow)
 	if (!time || next <= time)
 		return;
 	if ((stream->input.period && next / stream->input.period != time / stream->input.period) ||
-	    (stream->input.cycles && stream_time_is_cut(stream, time, next)))
+	    (stream->input.cycles && stream_time_is_cut(stream, time, next))) {
 		stream_push_counts(stream, &stream->state.now, flow->state.ip, 0);
+		stream->state.period_begins = true;
+	}
 }
 
 void flow_catch_up(struct pt_flow *flow)

@@ -196,6 +196,15 @@ static __attribute__((noinline)) void emit_first(struct pt_flow *flow, struct ru
 	const struct run_branch *end = &branches[run->count];
 
 	emit_branches(flow, runs, branches, branches + end->before);
+	/* As stream_push_cycles(). */
+	if (end->before && !end->insns && !flow->stream.input.pieces &&
+	    runs->tail[-1].time >= flow->stream.state.now.time && branch_is_near(&runs->tail[-1]) &&
+	    !(flow->stream.input.count_jumps &&
+	      (runs->jumps || end->jumps || flow->stream.state.jump_count))) {
+		runs->tail[-1].cycles = flow->stream.state.cycles_ahead;
+		flow->stream.state.cycles_ahead = 0;
+		return;
+	}
 	runs->insns += end->insns;
 	runs->jumps += end->jumps;
 	end_runs(flow, runs);
@@ -217,8 +226,12 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
 	const struct run_branch *end = &branches[run->count];
 
 	if (__builtin_expect(ahead, 0)) {
-		emit_first(flow, runs, run);
-		branches += end->before;
+		if (flow->stream.input.sums_cycles) {
+			stream_sum_cycles(&flow->stream);
+		} else {
+			emit_first(flow, runs, run);
+			branches += end->before;
+		}
 	}
 	emit_branches(flow, runs, branches, end);
 	runs->insns += run->rest;
@@ -314,6 +327,7 @@ static inline bool begins_chain(struct pt_flow *flow)
 	return flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
 	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
+	       stream_has_cycle_room(stream) && !stream->state.period_begins &&
 	       stream->state.last_pushed >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }

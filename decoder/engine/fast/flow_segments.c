@@ -168,18 +168,20 @@ static bool event_counts(const struct branch_event *event)
 	return event->kind == BRANCH_COUNTS ? event->gap : event->kind != BRANCH_CPU_EVENT;
 }
 
-/* Add the jumps before the segment to its first count. */
-static void add_jumps(struct segment *segment, uint64_t jumps)
+/* Add the jumps and the sum of cycles before the segment to its first count. */
+static void add_sums(struct segment *segment, const struct stream_state *before)
 {
 	struct branch_event *events = segment->events;
 
-	for (size_t i = 0; i < segment->count && jumps; i++) {
+	for (size_t i = 0; i < segment->count; i++) {
 		if (events[i].kind != BRANCH_COUNTS)
 			continue;
-		events[i].to += jumps;
+		events[i].to += before->jump_count;
+		events[i].cycles += before->cycle_sum;
 		return;
 	}
-	segment->after.stream.jump_count += jumps;
+	segment->after.stream.jump_count += before->jump_count;
+	segment->after.stream.cycle_sum += before->cycle_sum;
 }
 
 /* Correct data that the segment lacked: sums that began earlier, and the last event's time. */
@@ -191,7 +193,7 @@ static void correct_segment(struct segment *segment, const struct flow_checkpoin
 
 	raise_times(segment, before->stream.last_pushed);
 	if (segment->owner->stream.input.count_jumps)
-		add_jumps(segment, before->stream.jump_count);
+		add_sums(segment, &before->stream);
 	if (after->stream.last_pushed < before->stream.last_pushed)
 		after->stream.last_pushed = before->stream.last_pushed;
 	for (first = 0; first < segment->count && !event_counts(&events[first]);)
