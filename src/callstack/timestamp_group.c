@@ -49,12 +49,15 @@ void timestamp_group_release(struct timestamp_group *group)
 uint64_t timestamp_group_cycles_at(const struct timestamp_group *group, uint64_t insns)
 {
 	const struct slice_cost *from = &group->before, *to = &group->costed;
+	uint32_t rounding;
 
 	if (insns >= to->insns)
 		return to->cycles;
 	if (insns <= from->insns)
 		return from->cycles;
-	return from->cycles + ((insns - from->insns) * group->pace >> PACE_BITS);
+	/* Rounding down would shift cycles between functions, alike in each pass of a loop. */
+	rounding = (uint32_t)(from->insns * FIBONACCI_FACTOR >> 32);
+	return from->cycles + (((insns - from->insns) * group->pace + rounding) >> PACE_BITS);
 }
 
 void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles)
