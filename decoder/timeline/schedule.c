@@ -179,9 +179,10 @@ void schedule_begin_at(struct schedule *schedule, uint64_t time)
 {
 	size_t after = LOWER_BOUND(i, schedule->count, schedule->switches[i].time <= time);
 
-	schedule->fresh = 0;
 	schedule->next = after ? after - 1 : 0;
 	schedule_seek(schedule, time);
+	/* The thread can have stopped since the last switch. */
+	schedule->fresh = 0;
 }
 
 bool schedule_equals(const struct schedule *a, const struct schedule *b)
@@ -305,6 +306,7 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 	before.asked |= schedule->asked;
 	if (!found && resumes(&before, ip))
 		*schedule = before;
+	schedule->asked |= before.asked;
 }
 
 bool schedule_settle(struct schedule *schedule, bool end)

@@ -202,6 +202,29 @@ START_TEST(a_clock_that_is_late_takes_no_code_from_its_thread)
 }
 END_TEST
 
+/* A cursor that began in the middle decides by stops it does not know: it joins none that has them.
+ */
+START_TEST(a_start_in_the_middle_is_refused_if_the_clock_was_late)
+{
+	struct schedule before, schedule;
+
+	open_timeline();
+	schedule_init(&before, timeline, 0, -1);
+	schedule_seek_user(&before, 1000, SAMPLE_MAIN);
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_begin_at(&schedule, 1000);
+	schedule_seek_user(&schedule, 2500, SAMPLE_MAIN + 5);
+	ck_assert_int_ne(schedule.thread->tid, SAMPLE_PID);
+	ck_assert(schedule_join_stops(&schedule, &before));
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_begin_at(&schedule, 1000);
+	schedule_seek_user(&schedule, 2500, SAMPLE_MAIN + 5);
+	schedule_stop_user(&before, SAMPLE_MAIN + 5);
+	ck_assert(!schedule_join_stops(&schedule, &before));
+	close_timeline();
+}
+END_TEST
+
 START_TEST(a_switch_that_is_too_far_away_is_not_the_reason)
 {
 	struct schedule schedule;
@@ -428,6 +451,7 @@ int main(void)
 	tcase_add_test(all, a_buffer_per_thread_is_that_threads);
 	tcase_add_test(all, the_place_of_a_stop_separates_a_thread_from_its_neighbour);
 	tcase_add_loop_test(all, a_clock_that_is_late_takes_no_code_from_its_thread, 0, 2);
+	tcase_add_test(all, a_start_in_the_middle_is_refused_if_the_clock_was_late);
 	tcase_add_test(all, a_switch_that_is_too_far_away_is_not_the_reason);
 	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
 	tcase_add_test(all, the_next_program_begins_once_in_the_run_of_its_exec);
