@@ -85,7 +85,7 @@ static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint
 	return object;
 }
 
-static int finish_annotate(struct format_output *output, struct error *err)
+static void finish_annotate(struct format_output *output)
 {
 	struct annotate_output *annotate = (struct annotate_output *)output;
 	struct cost_stacks *stacks = &annotate->stacks;
@@ -93,7 +93,6 @@ static int finish_annotate(struct format_output *output, struct error *err)
 	struct function_choice choice = { .selection = annotate->select };
 	uint64_t *calls;
 
-	(void)err;
 	cost_stacks_finish(stacks);
 	calls = alloc_zeroed(stacks->functions.count + 1, sizeof(*calls));
 	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
@@ -106,7 +105,6 @@ static int finish_annotate(struct format_output *output, struct error *err)
 	function_choice_release(&choice);
 	free(calls);
 	annotate->answer = json_pack("{ss so}", "format", "annotate", "functions", list);
-	return 0;
 }
 
 static json_t *answer_annotate(const struct format_output *output)

@@ -336,13 +336,12 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 	}
 }
 
-static int print_callgrind(struct format_output *output, struct error *err)
+static void print_callgrind(struct format_output *output)
 {
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
 	struct call_costs sum = call_tree_sum(&callgrind->stacks.tree);
 	size_t functions;
 
-	(void)err;
 	cost_stacks_finish(&callgrind->stacks);
 	functions = callgrind->stacks.functions.count;
 	callgrind->has_insns = sum.insns;
@@ -355,7 +354,6 @@ static int print_callgrind(struct format_output *output, struct error *err)
 		print_caller(callgrind, i);
 	fputs("\ntotals:", output->text);
 	print_costs(callgrind, &sum);
-	return 0;
 }
 
 static void release_callgrind(struct format_output *output)

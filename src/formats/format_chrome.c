@@ -104,16 +104,14 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 	line_end(&line, at);
 }
 
-static int print_chrome(struct format_output *output, struct error *err)
+static void print_chrome(struct format_output *output)
 {
-	(void)err;
 	fprintf(output->text,
 		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"first_ns\":\"%" PRIu64
 		"\"},\"traceEvents\":[",
 		((struct slice_list *)output)->first);
 	slice_list_print((struct slice_list *)output, print_chrome_slice);
 	fputs("\n]}\n", output->text);
-	return 0;
 }
 
 const struct output_format format_chrome = {

@@ -82,20 +82,19 @@ static bool is_chosen(struct profile_output *profile, const struct dso *dso, uin
 	return true;
 }
 
-/* Check the choice after all code. Returns 0, or -1 with err filled. */
-static int check_program(struct profile_output *profile, struct error *err)
+/* Check the choice after all code. */
+static void check_program(struct profile_output *profile)
 {
 	const struct selection *select = profile->choice.selection;
 
 	if (profile->several)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "--dso matches several files, and a profile is of one; name it");
-	if (select->symbols.count || select->dsos.count)
+		error_set(&profile->output.err, ERROR_UNSUPPORTED,
+			  "--dso matches several files, and a profile is of one; name it");
+	else if (select->symbols.count || select->dsos.count)
 		function_choice_warn(&profile->choice, profile->any, profile->diag);
 	else if (!profile->any)
 		diag_warn(profile->diag, "no-program-code",
 			  "no code of the program ran; choose another file with --dso");
-	return 0;
 }
 
 /* An edge counted as code precedes the equal edge counted as a branch between functions. */
@@ -182,7 +181,7 @@ static void print_straight(struct profile_output *profile)
  * B is a branch (mispredictions are unknown); f is code reached from another function, as after a
  * returned call.
  */
-static int print_bolt(struct format_output *output, struct error *err)
+static void print_bolt(struct format_output *output)
 {
 	struct profile_output *profile = (struct profile_output *)output;
 
@@ -201,7 +200,7 @@ static int print_bolt(struct format_output *output, struct error *err)
 			fprintf(output->text, "f %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", edge->last,
 				edge->last, edge->count);
 	}
-	return check_program(profile, err);
+	check_program(profile);
 }
 
 /* ---- LLVM ---------------------------------------------------------------- */
@@ -392,7 +391,7 @@ static void print_llvm_functions(const struct profile_row *rows, size_t count, s
 	}
 }
 
-static int print_llvm_profile(struct format_output *output, struct error *err)
+static void print_llvm_profile(struct format_output *output)
 {
 	struct profile_output *profile = (struct profile_output *)output;
 
@@ -406,7 +405,7 @@ static int print_llvm_profile(struct format_output *output, struct error *err)
 		add_call(profile, profile->edges[i]);
 	SORT(profile->rows, profile->row_count, compare_profile_rows);
 	print_llvm_functions(profile->rows, profile->row_count, 0, 0, output->text);
-	return check_program(profile, err);
+	check_program(profile);
 }
 
 static void release_profile(struct format_output *output)

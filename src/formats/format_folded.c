@@ -76,14 +76,13 @@ static void print_stack(const struct call_node *nodes, uint32_t node, uint64_t w
 	fprintf(out, "%" PRIu64 "\n", weight);
 }
 
-static int print_folded(struct format_output *output, struct error *err)
+static void print_folded(struct format_output *output)
 {
 	struct folded_output *folded = (struct folded_output *)output;
 	const struct call_tree *tree = &folded->tree;
 	uint32_t *stack = alloc_zeroed(tree->count, sizeof(*stack));
 	uint64_t sum = 0, printed = 0;
 
-	(void)err;
 	output->truncated = tree->cut_slices;
 	/* Stop at the output's limit: stacks 100,000 calls deep have long lines. */
 	for (uint32_t i = 1; i < tree->count && !folded->file->cut; i++) {
@@ -98,7 +97,6 @@ static int print_folded(struct format_output *output, struct error *err)
 			print_stack(tree->nodes, i, weight, stack, output->text);
 	}
 	free(stack);
-	return 0;
 }
 
 const struct call_tree *format_folded_tree(const struct format_output *output)

@@ -160,13 +160,12 @@ static void print_row(const struct functions_output *functions, const struct fun
 	putc('\n', out);
 }
 
-static int print_functions(struct format_output *output, struct error *err)
+static void print_functions(struct format_output *output)
 {
 	struct functions_output *functions = (struct functions_output *)output;
 	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
 
-	(void)err;
 	add_up(functions);
 	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
 	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s%s\n", "calls", "total", "self",
@@ -176,7 +175,6 @@ static int print_functions(struct format_output *output, struct error *err)
 		print_row(functions, &functions->rows[i]);
 	if (count)
 		time_note_print(output->machine, out);
-	return 0;
 }
 
 /* ---- The answer for --json ----------------------------------------------- */

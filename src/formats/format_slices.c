@@ -32,11 +32,9 @@ static void print_slice(struct slice_list *list, struct track *track,
 	line_end(&line, at);
 }
 
-static int print_slices(struct format_output *output, struct error *err)
+static void print_slices(struct format_output *output)
 {
-	(void)err;
 	slice_list_print((struct slice_list *)output, print_slice);
-	return 0;
 }
 
 const struct output_format format_slices = {

@@ -115,14 +115,13 @@ static void open_speedscope(struct format_output *output, const struct format_re
 	output->slices = &scope->store.slices;
 }
 
-static int print_speedscope(struct format_output *output, struct error *err)
+static void print_speedscope(struct format_output *output)
 {
 	struct speedscope_output *scope = (struct speedscope_output *)output;
 	const struct slice_store *store = &scope->store;
 	FILE *out = output->text;
 	bool any = false;
 
-	(void)err;
 	scope->origin = UINT64_MAX;
 	for (size_t i = 0; i < store->track_count; i++)
 		if (store->tracks[i].slices)
@@ -146,7 +145,6 @@ static int print_speedscope(struct format_output *output, struct error *err)
 			putc(',', out);
 	}
 	fputs("]}}\n", out);
-	return 0;
 }
 
 static void release_speedscope(struct format_output *output)

@@ -118,12 +118,10 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 	}
 }
 
-static int print_tree(struct format_output *output, struct error *err)
+static void print_tree(struct format_output *output)
 {
-	(void)err;
 	slice_list_print((struct slice_list *)output, print_tree_slice);
 	settle((struct tree_output *)output, 0);
-	return 0;
 }
 
 static void release_tree(struct format_output *output)

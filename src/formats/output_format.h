@@ -99,6 +99,7 @@ struct format_output {
 	const struct fold_counts *fold;    /* borrowed: slices folded by --fit; may be NULL */
 	char *const *parts; /* borrowed: paths of an output in several files, when finished */
 	size_t part_count;
+	struct error err; /* the first failure */
 };
 
 struct output_format {
@@ -148,8 +149,8 @@ struct output_format {
 	bool (*look)(struct format_output *output, struct look_window *window);
 	void (*seen)(struct format_output *output, const struct branch_event *event,
 		     const struct location_pair *locations);
-	/* After the last slice: write the rest. Returns 0; -1 with err filled. NULL: no rest. */
-	int (*finish)(struct format_output *output, struct error *err);
+	/* After the last slice: write the rest. A failure fills output->err. NULL: no rest. */
+	void (*finish)(struct format_output *output);
 	/*
 	 * After finish(): returns the answer for --json (doc/summary.schema.json), owned by the
 	 * caller. NULL: no answer.

@@ -450,7 +450,7 @@ static void print_data(struct html_output *html, uint64_t end)
 	fputs("}\n", out);
 }
 
-static int print_html(struct format_output *output, struct error *err)
+static void print_html(struct format_output *output)
 {
 	struct html_output *html = (struct html_output *)output;
 	const char *title = html->input ? html->input : "ptrace2ftf", *const * line;
@@ -458,12 +458,12 @@ static int print_html(struct format_output *output, struct error *err)
 	uint64_t end;
 
 	html->folded->machine = html->functions->machine = output->machine;
-	if (format_functions.finish(html->functions, err) < 0)
-		return -1;
+	format_functions.finish(html->functions);
 	fflush(html->table_text);
 	html->call_tracks = html->store.track_count;
-	if (page_events_read(&html->events, &html->kept, (uint32_t)html->call_tracks, err) < 0)
-		return -1;
+	if (page_events_read(&html->events, &html->kept, (uint32_t)html->call_tracks,
+			     &output->err) < 0)
+		return;
 	threads = measure(html, &end);
 	html->threads = alloc_zeroed(html->store.track_count + 1, sizeof(*html->threads));
 	if (html->fit && html->store.slices > html->fit)
@@ -474,7 +474,6 @@ static int print_html(struct format_output *output, struct error *err)
 	print_data(html, end);
 	html_page_print(line, title, output->text);
 	output->fold = html->ranked ? &html->fold : NULL;
-	return 0;
 }
 
 static void release_html(struct format_output *output)

@@ -537,21 +537,18 @@ static void print_page(const struct why_output *why, const char *text, size_t si
 	fputs("</pre>\n</body>\n</html>\n", out);
 }
 
-static int print_why_page(struct format_output *output, struct error *err)
+static void print_why_page(struct format_output *output)
 {
 	FILE *page = output->text;
 	char *text;
 	size_t size;
-	int status;
 
 	output->text = ALLOC_CHECKED(open_memstream(&text, &size));
-	status = format_why.finish(output, err);
+	format_why.finish(output);
 	alloc_close_text(output->text, &text);
 	output->text = page;
-	if (status == 0)
-		print_page((struct why_output *)output, text, size, page);
+	print_page((struct why_output *)output, text, size, page);
 	free(text);
-	return status;
 }
 
 const struct output_format format_why_page = { WHY_FORMAT, .suffix = "html",

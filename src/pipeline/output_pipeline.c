@@ -343,8 +343,12 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 	output_pipeline_stop_writer(pipeline);
 	if (pipeline->slices_end)
 		pipeline->slices_end(pipeline->context);
-	if (format->finish && format->finish(pipeline->end, err) < 0)
+	if (format->finish)
+		format->finish(pipeline->end);
+	if (pipeline->end && pipeline->end->err.kind != ERROR_NONE) {
+		*err = pipeline->end->err;
 		return -1;
+	}
 	close_text(pipeline);
 	if (pipeline->options->json_answer)
 		report_write_json(format->answer(pipeline->end), &pipeline->output);

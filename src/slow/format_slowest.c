@@ -160,28 +160,26 @@ static void print_totals(const struct slowest_output *calls, FILE *out)
 				: "");
 }
 
-static int print_slowest(struct format_output *output, struct error *err)
+static void print_slowest(struct format_output *output)
 {
 	struct slowest_output *calls = (struct slowest_output *)output;
 	bool by_insns = output->machine->by_insns;
 	FILE *out = output->text;
 	size_t cut;
 
-	(void)err;
 	SORT_WITHIN(calls->calls, calls->count, compare_slow, &by_insns);
 	apply_bound(calls);
 	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
 	if (!out)
-		return 0;
+		return;
 	cut = print_table(calls, out);
 	if (!calls->durations.count)
-		return 0;
+		return;
 	print_totals(calls, out);
 	if (cut)
 		fputs("> the start or the return was not traced: it took at least this long\n",
 		      out);
 	time_note_print(output->machine, out);
-	return 0;
 }
 
 /* ---- The answer for --json ----------------------------------------------- */

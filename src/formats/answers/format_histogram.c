@@ -179,10 +179,10 @@ static void sort_functions(struct histogram_output *histogram)
 	SORT(functions, count, compare_totals);
 }
 
-static int print_histogram(struct format_output *output, struct error *err)
+static void print_histogram(struct format_output *output)
 {
 	struct histogram_output *histogram = (struct histogram_output *)output;
-	(void)err;
+
 	function_choice_warn(&histogram->chosen.choice, histogram->chosen.count,
 			     output->machine->diag);
 	sort_functions(histogram);
@@ -190,7 +190,6 @@ static int print_histogram(struct format_output *output, struct error *err)
 		print_function(output, histogram->functions[i]);
 	if (histogram->count)
 		time_note_print(output->machine, output->text);
-	return 0;
 }
 
 /* ---- The answer for --json ----------------------------------------------- */

@@ -330,18 +330,17 @@ static void print_bindings(const struct why_output *why, FILE *out)
 			short_time(text, (int64_t)ns), count);
 }
 
-static int print_why(struct format_output *output, struct error *err)
+static void print_why(struct format_output *output)
 {
 	struct why_output *why = (struct why_output *)output;
 	bool chosen = why_has_chosen(why->options);
 	FILE *out = output->text;
 
-	(void)err;
 	make_answers(why);
 	if (chosen)
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
 	if (!out)
-		return 0;
+		return;
 	if (why->count && !chosen)
 		print_ranking(why, out);
 	else if (!why->count && !chosen)
@@ -356,7 +355,6 @@ static int print_why(struct format_output *output, struct error *err)
 	}
 	if (why->count)
 		print_text_lines("", why_doubts_text(why), SIZE_MAX, out);
-	return 0;
 }
 
 /* ---- JSON (doc/summary.schema.json) -------------------------------------- */

@@ -24,15 +24,13 @@ static void open_ftf(struct format_output *output, const struct format_request *
 	output->fold = &made->ftf.fit.counts;
 }
 
-static int finish_ftf(struct format_output *output, struct error *err)
+static void finish_ftf(struct format_output *output)
 {
 	struct ftf_sink *ftf = &((struct ftf_output *)output)->ftf;
-	int status;
 
 	ftf->others = output->other_slices;
-	status = ftf_sink_close(ftf, err);
+	ftf_sink_close(ftf, &output->err);
 	output->records = ftf->records;
-	return status;
 }
 
 static void release_ftf(struct format_output *output)

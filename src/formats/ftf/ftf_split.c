@@ -39,7 +39,6 @@ struct ftf_split {
 	uint64_t slices;       /* of all parts, each counted once */
 	uint64_t limit;        /* bytes, of all parts together */
 	uint64_t bytes_before; /* of the finished parts */
-	struct error err;
 };
 
 char *ftf_split_path(const char *path, size_t part)
@@ -68,7 +67,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 
 	ARRAY_GROW(split->parts, split->part_room, split->part_count + 1);
 	split->parts[split->part_count] = path;
-	if (output_open(&split->part, path, &split->err) < 0) {
+	if (output_open(&split->part, path, &split->output.err) < 0) {
 		free(path);
 		return;
 	}
@@ -93,8 +92,8 @@ static void end_part(struct ftf_split *split)
 {
 	split->open = false;
 	split->bytes_before += output_size(&split->part);
-	if (ftf_sink_close(&split->ftf, &split->err) == 0)
-		output_close(&split->part, &split->err);
+	if (ftf_sink_close(&split->ftf, &split->output.err) == 0)
+		output_close(&split->part, &split->output.err);
 	ftf_sink_release(&split->ftf);
 	output_abandon(&split->part);
 }
@@ -182,7 +181,7 @@ static void cut_part(struct ftf_split *split, uint64_t time)
 {
 	end_open(split, time);
 	end_part(split);
-	if (split->err.kind == ERROR_NONE)
+	if (split->output.err.kind == ERROR_NONE)
 		begin_part(split, time);
 	if (split->open)
 		begin_open(split, time);
@@ -193,7 +192,7 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 {
 	uint64_t cut;
 
-	if (split->request.output->cut || split->err.kind != ERROR_NONE)
+	if (split->request.output->cut || split->output.err.kind != ERROR_NONE)
 		return;
 	if (!split->part_count)
 		begin_part(split, time);
@@ -309,24 +308,20 @@ static void open_split(struct format_output *output, const struct format_request
 	output->writer = split->side.writer;
 }
 
-static int write_parts(struct format_output *output, struct error *err)
+static void write_parts(struct format_output *output)
 {
 	struct ftf_split *split = (struct ftf_split *)output;
 
-	if (ftf_side_read(&split->side, err) < 0)
-		return -1;
+	if (ftf_side_read(&split->side, &output->err) < 0)
+		return;
 	slice_store_replay(&split->store, &split->sink);
 	advance_side(split, UINT64_MAX);
-	if (!split->part_count && split->err.kind == ERROR_NONE)
+	if (!split->part_count && split->output.err.kind == ERROR_NONE)
 		begin_part(split, 0); /* an empty trace has a part as well */
 	if (split->open)
 		end_part(split);
 	output->parts = split->parts;
 	output->part_count = split->part_count;
-	if (split->err.kind == ERROR_NONE)
-		return 0;
-	*err = split->err;
-	return -1;
 }
 
 static void release_split(struct format_output *output)

@@ -172,12 +172,11 @@ static void find_lines(struct lcov_output *lcov)
 	function_choice_release(&choice);
 }
 
-static int print_lcov(struct format_output *output, struct error *err)
+static void print_lcov(struct format_output *output)
 {
 	struct lcov_output *lcov = (struct lcov_output *)output;
 	struct covered_lines *covered = &lcov->covered;
 
-	(void)err;
 	executed_code_finish(&lcov->code);
 	find_lines(lcov);
 	if (lcov->code.count && !covered->lines)
@@ -189,7 +188,6 @@ static int print_lcov(struct format_output *output, struct error *err)
 	HASH_SORT(covered->jumps, compare_jumps);
 	HASH_SORT(covered->functions, compare_functions);
 	print_files(lcov);
-	return 0;
 }
 
 static void release_lcov(struct format_output *output)

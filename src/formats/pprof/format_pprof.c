@@ -387,12 +387,11 @@ static void open_pprof(struct format_output *output, const struct format_request
 }
 
 /* Write all stacks with a cost, up to the output's limit. */
-static int write_pprof(struct format_output *output, struct error *err)
+static void write_pprof(struct format_output *output)
 {
 	struct pprof_output *pprof = (struct pprof_output *)output;
 	struct call_costs sum = call_tree_sum(&pprof->stacks.tree);
 
-	(void)err;
 	output->truncated = pprof->stacks.tree.cut_slices;
 	pprof->has_insns = sum.insns;
 	pprof->has_cycles = sum.cycles;
@@ -404,7 +403,6 @@ static int write_pprof(struct format_output *output, struct error *err)
 	write_locations(pprof);
 	write_functions(pprof);
 	write_texts(pprof);
-	return 0;
 }
 
 static void release_pprof(struct format_output *output)

@@ -433,7 +433,7 @@ static void write_database(struct sqlite_output *sqlite)
 		check(sqlite, SQLITE_NOMEM);
 }
 
-static int finish_sqlite(struct format_output *output, struct error *err)
+static void finish_sqlite(struct format_output *output)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
 
@@ -447,9 +447,8 @@ static int finish_sqlite(struct format_output *output, struct error *err)
 	if (sqlite->status == SQLITE_OK)
 		write_database(sqlite);
 	if (sqlite->status != SQLITE_OK)
-		return error_set(err, ERROR_LIMIT, "cannot make the database: %s",
-				 library.errstr(sqlite->status));
-	return 0;
+		error_set(&output->err, ERROR_LIMIT, "cannot make the database: %s",
+			  library.errstr(sqlite->status));
 }
 
 static void release_sqlite(struct format_output *output)
