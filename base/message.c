@@ -41,6 +41,8 @@ void message_begin_warning(FILE *out)
 
 void message_error(const struct error *err)
 {
+	if (err->kind == ERROR_NONE)
+		return;
 	message_begin_error(stderr);
 	printable_print(err->text, stderr);
 	putc('\n', stderr);

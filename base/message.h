@@ -22,5 +22,6 @@ void message_begin_error(FILE *out);
 /* Print "ptrace2ftf: warning: ", which the rest of a warning's line follows. */
 void message_begin_warning(FILE *out);
 
-/* Print an error as a line on stderr.  Bytes that a terminal may not get become '?'. */
+/* Print an error, if there is one, as a line on stderr.  Bytes that a terminal may not get become
+ * '?'. */
 void message_error(const struct error *err);

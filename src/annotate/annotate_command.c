@@ -10,6 +10,7 @@
 
 #include "base/io/interrupt.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
@@ -19,6 +20,7 @@
 
 struct annotation {
 	const struct options *options; /* borrowed */
+	const json_t *answer;          /* borrowed */
 	FILE *out;
 	/* Instructions of the current function: */
 	struct insn_text {
@@ -36,11 +38,6 @@ struct annotation {
 static uint64_t number_of(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
 }
 
 /* ---- Source -------------------------------------------------------------- */
@@ -84,7 +81,7 @@ static void read_source(struct annotation *annotation, const char *path)
 /* With --symfs, reads no file outside it. */
 static const char *source_text(struct annotation *annotation, const char *path, uint64_t line)
 {
-	if (!path || annotation->options->symfs)
+	if (!*path || annotation->options->symfs)
 		return "";
 	if (!annotation->path || strcmp(annotation->path, path) != 0)
 		read_source(annotation, path);
@@ -182,12 +179,12 @@ static void forget_insns(struct annotation *annotation)
 static void disassemble(struct annotation *annotation, const json_t *function)
 {
 	const json_t *code = json_object_get(function, "code");
-	const char *binary = text_of(function, "binary");
+	const char *binary = json_value_text(function, "binary");
 	size_t count = json_array_size(code);
 	uint64_t begin = number_of(json_array_get(code, 0), "address");
 
 	forget_insns(annotation);
-	for (size_t i = 0; binary && i < count && !annotation->no_disassembly; i++) {
+	for (size_t i = 0; *binary && i < count && !annotation->no_disassembly; i++) {
 		const json_t *insn = json_array_get(code, i);
 		uint64_t end = number_of(insn, "address") + number_of(insn, "length");
 		uint64_t next = i + 1 < count ? number_of(json_array_get(code, i + 1), "address")
@@ -204,11 +201,11 @@ static void disassemble(struct annotation *annotation, const json_t *function)
 
 static void print_line(struct annotation *annotation, const json_t *insn)
 {
-	const char *file = text_of(insn, "file");
+	const char *file = json_value_text(insn, "file");
 	uint64_t line = number_of(insn, "line");
 
 	fputs("\n                                                          ", annotation->out);
-	printable_print(file ? base_name(file) : "???", annotation->out);
+	printable_print(*file ? base_name(file) : "???", annotation->out);
 	fprintf(annotation->out, ":%" PRIu64 ": ", line);
 	printable_print(source_text(annotation, file, line), annotation->out);
 	putc('\n', annotation->out);
@@ -242,16 +239,16 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	const json_t *code = json_object_get(function, "code");
 	uint64_t all = 0, cycles = number_of(function, "cycles");
 	uint64_t calls = number_of(function, "calls");
-	const char *binary = text_of(function, "binary");
+	const char *binary = json_value_text(function, "binary");
 	char time[SHORT_TIME_SIZE];
 
-	printable_print(text_of(function, "function"), annotation->out);
+	printable_print(json_value_text(function, "function"), annotation->out);
 	fprintf(annotation->out, ": %" PRIu64 " call%s, %" PRIu64 " instructions, ", calls,
 		calls == 1 ? "" : "s", number_of(function, "instructions"));
 	if (cycles)
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
 	fprintf(annotation->out, "%s, of ", short_time(time, (int64_t)number_of(function, "ns")));
-	printable_print(binary ? binary : "code without a file", annotation->out);
+	printable_print(*binary ? binary : "code without a file", annotation->out);
 	fprintf(annotation->out, "\n%12s %6s %11s %11s %11s  %8s\n", "executions", "share",
 		cycles ? "cycles" : "time", "taken", "not taken", "address");
 	disassemble(annotation, function);
@@ -267,10 +264,12 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	}
 }
 
-static void print_functions(struct annotation *annotation, const json_t *answer)
+static void print_functions(void *context, FILE *out)
 {
-	const json_t *functions = json_object_get(answer, "functions");
+	struct annotation *annotation = context;
+	const json_t *functions = json_object_get(annotation->answer, "functions");
 
+	annotation->out = out;
 	for (size_t i = 0; i < json_array_size(functions); i++) {
 		if (i)
 			putc('\n', annotation->out);
@@ -286,32 +285,14 @@ static void print_functions(struct annotation *annotation, const json_t *answer)
 	free(annotation->lines);
 }
 
-static int print_to(const struct options *options, const char *path, const json_t *json,
-		    const json_t *answer, struct error *err)
-{
-	struct annotation annotation = { .options = options };
-	struct output output;
-
-	annotation.out = output_open_text(&output, path, options->max_output, err);
-	if (!annotation.out)
-		return -1;
-	if (json) {
-		json_dumpf(json, annotation.out, JSON_INDENT(1));
-		putc('\n', annotation.out);
-	} else {
-		print_functions(&annotation, answer);
-	}
-	fclose(annotation.out); /* the output reports write errors */
-	return output_close(&output, err);
-}
-
 int annotate_command(const struct options *options, batch_convert_fn *convert)
 {
 	struct options own = *options;
 	const struct batch_run run = { .options = &own, .convert = convert };
 	const struct batch_job job = { .inputs = options->inputs,
 				       .input_count = options->input_count };
-	const json_t *report, *answer;
+	struct annotation annotation = { .options = options };
+	const json_t *report;
 	json_t *end = NULL;
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
@@ -319,20 +300,16 @@ int annotate_command(const struct options *options, batch_convert_fn *convert)
 	own.output = NULL;
 	own.json = "";
 	own.json_answer = false;
-	file_roles_read(options);
-	if (file_roles_write(options->output, "--output", &err) == 0 &&
-	    file_roles_write(options->json, "--json", &err) == 0)
+	if (file_roles_check(options, &err) == 0)
 		status = batch_one_run(&run, &job, &end, &err);
 	report = json_object_get(end, "report");
-	answer = json_object_get(report, "answer");
+	annotation.answer = json_object_get(report, "answer");
 	if ((status == EXIT_WHOLE || status == EXIT_WITH_GAPS) &&
-	    ((options->json && print_to(options, options->json, report, NULL, &err) < 0) ||
-	     print_to(options, options->output ? options->output : "-",
-		      options->json_answer ? answer : NULL, answer, &err) < 0))
+	    batch_answer_write(options, report, annotation.answer, print_functions, &annotation,
+			       &err) < 0)
 		status = EXIT_FAILED;
 	output_obey_closed_pipe(&err);
-	if (err.kind != ERROR_NONE)
-		message_error(&err);
+	message_error(&err);
 	json_decref(end);
 	return status;
 }

@@ -84,19 +84,10 @@ struct batch {
 	const struct options *options; /* borrowed */
 	struct batch_plan plan;
 	size_t whole, gaps, failed, skipped; /* finished jobs */
-	int worst;                           /* exit status of a finished job */
 	bool lines_failed;                   /* --json-lines could not be written */
 };
 
 /* ---- Finished jobs ------------------------------------------------------- */
-
-/* Returns the worse exit status: 1, then 2, then 0. */
-static int worse_status(int left, int right)
-{
-	if (left == EXIT_WHOLE || right == EXIT_WHOLE)
-		return left + right;
-	return left == EXIT_WITH_GAPS && right == EXIT_WITH_GAPS ? EXIT_WITH_GAPS : EXIT_FAILED;
-}
 
 /* Count a job and write its line. */
 static void add_finished(void *context, const struct batch_job *job, const struct batch_end *end)
@@ -106,7 +97,6 @@ static void add_finished(void *context, const struct batch_job *job, const struc
 	struct error err = { 0 };
 	json_t *line;
 
-	batch->worst = worse_status(batch->worst, end->status);
 	batch->whole += end->status == EXIT_WHOLE;
 	batch->gaps += end->status == EXIT_WITH_GAPS;
 	batch->failed += end->status != EXIT_WHOLE && end->status != EXIT_WITH_GAPS;
@@ -118,7 +108,6 @@ static void add_finished(void *context, const struct batch_job *job, const struc
 		if (!batch->lines_failed)
 			message_error(&err);
 		batch->lines_failed = true;
-		batch->worst = EXIT_FAILED;
 	}
 	json_decref(line);
 }
@@ -216,5 +205,38 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	if (!options->quiet && batch.plan.count > 1)
 		print_totals(&batch, loop.begun);
 	batch_plan_release(&batch.plan);
-	return stopped ? 128 + stopped : batch.worst;
+	return stopped ? 128 + stopped : batch.lines_failed ? EXIT_FAILED : loop.worst;
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
+/* Write JSON or, if that is NULL, the text that `print` prints. */
+static int write_answer(const char *path, uint64_t most, const json_t *json, batch_print_fn *print,
+			void *context, struct error *err)
+{
+	struct output output;
+	FILE *out = output_open_text(&output, path, most, err);
+
+	if (!out)
+		return -1;
+	if (json) {
+		json_dumpf(json, out, JSON_INDENT(1));
+		putc('\n', out);
+	} else {
+		print(context, out);
+	}
+	fclose(out); /* a write error shows in the output */
+	return output_close(&output, err);
+}
+
+int batch_answer_write(const struct options *options, const json_t *summary, const json_t *answer,
+		       batch_print_fn *print, void *context, struct error *err)
+{
+	const char *path = options->output ? options->output : "-";
+
+	if (options->json &&
+	    write_answer(options->json, options->max_output, summary, NULL, NULL, err) < 0)
+		return -1;
+	return write_answer(path, options->max_output, options->json_answer ? answer : NULL, print,
+			    context, err);
 }

@@ -129,10 +129,20 @@ struct batch_loop {
 	void (*finished)(void *context, const struct batch_job *job, const struct batch_end *end);
 	void *context;
 	size_t begun; /* jobs, in the plan's order */
+	int worst; /* exit status of a job that ended, or of an earlier step: 1, then 2, then 0 */
 	/* Private to batch_loop_run(): */
 	struct batch_process *processes; /* owned */
 	size_t process_count, running;
 };
+
+typedef void batch_print_fn(void *context, FILE *out);
+
+/*
+ * Write the summary to --json, if that names a file, and the answer to the output: as JSON if the
+ * options say so, else as the text that `print` prints.  Returns 0; -1 with err filled.
+ */
+int batch_answer_write(const struct options *options, const json_t *summary, const json_t *answer,
+		       batch_print_fn *print, void *context, struct error *err);
 
 /* Run all jobs, options->jobs at a time.  Returns the signal that ended the loop, or 0. */
 int batch_loop_run(struct batch_loop *loop);

@@ -84,15 +84,23 @@ int batch_one_run(const struct batch_run *run, const struct batch_job *job, json
 	return status;
 }
 
-static void finish_unstarted(const struct batch_loop *loop, const struct batch_job *job,
+static void end_job(struct batch_loop *loop, const struct batch_job *job,
+		    const struct batch_end *end)
+{
+	if (end->status != EXIT_WHOLE && loop->worst != EXIT_FAILED)
+		loop->worst = end->status;
+	loop->finished(loop->context, job, end);
+	json_decref(end->report);
+}
+
+static void finish_unstarted(struct batch_loop *loop, const struct batch_job *job,
 			     const struct error *err)
 {
 	struct batch_end end = { .status = EXIT_FAILED, .report = json_object() };
 
 	message_error(err);
 	json_object_set_new(end.report, "error", batch_line_text(err->text));
-	loop->finished(loop->context, job, &end);
-	json_decref(end.report);
+	end_job(loop, job, &end);
 }
 
 static struct batch_process *find_free_process(const struct batch_loop *loop)
@@ -132,8 +140,7 @@ static void wait_for_process(struct batch_loop *loop)
 			continue;
 		batch_process_finish(process, status, &end);
 		loop->running--;
-		loop->finished(loop->context, process->job, &end);
-		json_decref(end.report);
+		end_job(loop, process->job, &end);
 	}
 	if (pid < 0 && errno != EINTR)
 		loop->running = 0; /* impossible: no process is left */

@@ -20,6 +20,8 @@ struct diff {
 	const json_t *reports[SIDES]; /* borrowed from `ends`: report.h */
 	char *names[SIDES];           /* borrowed */
 	struct temp_file stacks[SIDES];
+	const char *texts[SIDES]; /* borrowed from the stacks */
+	struct diff_rows rows;
 };
 
 /* ---- The conversions ----------------------------------------------------- */
@@ -106,55 +108,33 @@ static int convert_one(struct diff *diff, enum diff_side side, struct error *err
 
 /* ---- The difference ------------------------------------------------------ */
 
-/* The texts stay mapped.  Returns 0; -1 with err filled. */
-static int print_stacks(struct diff *diff, FILE *out, struct error *err)
+/* Map the stacks of a side, until the end.  Returns 0; -1 with err filled. */
+static int map_stacks(struct diff *diff, enum diff_side side, struct error *err)
 {
-	const char *texts[SIDES] = { "", "" };
-	size_t sizes[SIDES] = { 0 };
+	struct temp_file *stacks = &diff->stacks[side];
+	off_t size = stacks->open ? lseek(stacks->fd, 0, SEEK_END) : 0;
 
-	for (int side = 0; side < SIDES; side++) {
-		struct temp_file *stacks = &diff->stacks[side];
-		off_t size = lseek(stacks->fd, 0, SEEK_END);
-
-		if (size <= 0)
-			continue;
-		stacks->size = sizes[side] = (size_t)size;
-		texts[side] = (const char *)temp_file_map(stacks, err);
-		if (!texts[side])
-			return -1;
-	}
-	diff_print_folded(texts, sizes, out);
-	return 0;
+	diff->texts[side] = "";
+	if (size <= 0)
+		return 0;
+	stacks->size = (size_t)size;
+	diff->texts[side] = (const char *)temp_file_map(stacks, err);
+	return diff->texts[side] ? 0 : -1;
 }
 
-/* Returns 0; -1 with err filled. */
-static int print_to(struct diff *diff, const struct diff_rows *rows, const char *path, json_t *json,
-		    struct error *err)
+static void print_difference(void *context, FILE *out)
 {
-	struct output output;
-	FILE *out;
-	int status = 0;
+	const struct diff *diff = context;
+	const struct options *options = diff->sides;
+	const size_t sizes[SIDES] = { diff->stacks[SIDE_A].size, diff->stacks[SIDE_B].size };
 
-	out = output_open_text(&output, path, diff->sides->max_output, err);
-	if (!out)
-		return -1;
-	if (json) {
-		json_dumpf(json, out, JSON_INDENT(1));
-		putc('\n', out);
-	} else if (diff->sides->format == &format_folded) {
-		status = print_stacks(diff, out, err);
-	} else {
-		diff_print_table(rows,
-				 diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
-									  : METRIC_INSNS,
-				 diff->sides->select.top, diff->names,
-				 diff->sides->report == REPORT_MARKDOWN, out);
-	}
-	fclose(out); /* write errors show in the output */
-	if (status == 0)
-		return output_close(&output, err);
-	output_abandon(&output);
-	return -1;
+	if (options->format == &format_folded)
+		diff_print_folded(diff->texts, sizes, out);
+	else
+		diff_print_table(
+			&diff->rows,
+			options->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS : METRIC_INSNS,
+			options->select.top, diff->names, options->report == REPORT_MARKDOWN, out);
 }
 
 /* Returns EXIT_EXCEEDED or EXIT_WHOLE; EXIT_FAILED with err filled. */
@@ -162,22 +142,21 @@ static int compare(struct diff *diff, struct error *err)
 {
 	const struct options *options = diff->sides;
 	json_t *exceeded = json_array(), *json = NULL;
+	struct diff_rows *rows = &diff->rows;
 	bool fails;
-	struct diff_rows rows;
 	int status = 0;
 
-	diff_rows_make(&rows, diff->reports);
-	fails = diff_limits_check(&options->fail_if, &rows, exceeded, stderr);
-	diff_rows_pair(&rows, diff->reports); /* a function that is gone meets a condition */
-	diff_rows_sort(&rows, options->select.order);
-	json = diff_print_json(&rows, diff->names, diff->reports, exceeded);
-	if (options->json)
-		status = print_to(diff, &rows, options->json, json, err);
+	diff_rows_make(rows, diff->reports);
+	fails = diff_limits_check(&options->fail_if, rows, exceeded, stderr);
+	diff_rows_pair(rows, diff->reports); /* a function that is gone meets a condition */
+	diff_rows_sort(rows, options->select.order);
+	json = diff_print_json(rows, diff->names, diff->reports, exceeded);
+	for (int side = 0; side < SIDES && status == 0; side++)
+		status = map_stacks(diff, (enum diff_side)side, err);
 	if (status == 0)
-		status = print_to(diff, &rows, options->output ? options->output : "-",
-				  options->json_answer ? json : NULL, err);
+		status = batch_answer_write(options, json, json, print_difference, diff, err);
 	json_decref(json);
-	diff_rows_release(&rows);
+	diff_rows_release(rows);
 	if (status < 0)
 		return EXIT_FAILED;
 	return fails ? EXIT_EXCEEDED : EXIT_WHOLE;
@@ -190,10 +169,8 @@ int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 	bool gaps = false;
 	int status = EXIT_WHOLE;
 
-	file_roles_read(&sides[SIDE_A]);
 	file_roles_read(&sides[SIDE_B]);
-	if (file_roles_write(sides->output, "--output", &err) < 0 ||
-	    file_roles_write(sides->json, "--json", &err) < 0)
+	if (file_roles_check(sides, &err) < 0)
 		status = EXIT_FAILED;
 	for (int side = 0; side < SIDES && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS);
 	     side++) {
@@ -206,8 +183,7 @@ int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 	if (status == EXIT_WHOLE && gaps && !sides->no_warn)
 		status = EXIT_WITH_GAPS;
 	output_obey_closed_pipe(&err);
-	if (err.kind != ERROR_NONE)
-		message_error(&err);
+	message_error(&err);
 	for (int side = 0; side < SIDES; side++) {
 		json_decref(diff.ends[side]);
 		temp_file_close(&diff.stacks[side]);

@@ -48,6 +48,14 @@ int file_roles_write(const char *path, const char *what, struct error *err)
 	return file_use_write(path, what, FILE_REPLACED, err);
 }
 
+int file_roles_check(const struct options *options, struct error *err)
+{
+	file_roles_read(options);
+	if (file_roles_write(options->output, "--output", err) < 0)
+		return -1;
+	return file_roles_write(options->json, "--json", err);
+}
+
 size_t input_paths_list(const struct options *options, struct input_path paths[INPUT_PATHS_MAX])
 {
 	const struct input_path all[INPUT_PATHS_MAX] = {

@@ -14,6 +14,9 @@ void file_roles_read(const struct options *options);
  */
 int file_roles_write(const char *path, const char *what, struct error *err);
 
+/* Do both for the inputs, --output and --json of a command. */
+int file_roles_check(const struct options *options, struct error *err);
+
 /* Maximum number of these paths. */
 #define INPUT_PATHS_MAX 9
 

@@ -281,8 +281,7 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 	if (opening.trace >= 0 && status != EXIT_USAGE && err.kind == ERROR_NONE &&
 	    show_trace(&opening, &err) < 0)
 		status = EXIT_FAILED;
-	if (err.kind != ERROR_NONE)
-		message_error(&err);
+	message_error(&err);
 	free(opening.name);
 	return status;
 }

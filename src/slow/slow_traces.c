@@ -30,7 +30,6 @@ struct slow_run {
 		struct options own; /* of the conversion; lists are borrowed */
 	} * traces;                 /* owned; slowest first */
 	struct batch_plan plan;     /* of the conversions; paths are the traces' */
-	int worst;                  /* exit status of a process */
 };
 
 /* ---- The index: index.tsv and index.jsonl -------------------------------- */
@@ -225,8 +224,6 @@ static void end_trace(void *context, const struct batch_job *job, const struct b
 	trace->status = end->status;
 	if (error)
 		trace->error = alloc_text("%s", error);
-	if (end->status != EXIT_WHOLE && run->worst != EXIT_FAILED)
-		run->worst = end->status;
 }
 
 static void print_result(const struct slow_run *run)
@@ -262,7 +259,7 @@ static int run_passes(struct slow_run *run, struct error *err)
 		.run = { .options = run->options, .convert = run->convert, .keep_messages = true },
 		.plan = &run->plan,
 		.finished = end_trace,
-		.context = run
+		.context = run,
 	};
 	int stopped;
 
@@ -273,9 +270,9 @@ static int run_passes(struct slow_run *run, struct error *err)
 	    file_use_write(run->tsv, "--output", FILE_REPLACED, err) < 0 ||
 	    file_use_write(run->jsonl, "--output", FILE_REPLACED, err) < 0)
 		return EXIT_FAILED;
-	run->worst = find_calls(run, err);
-	if (run->worst != EXIT_WHOLE && run->worst != EXIT_WITH_GAPS)
-		return run->worst;
+	loop.worst = find_calls(run, err);
+	if (loop.worst != EXIT_WHOLE && loop.worst != EXIT_WITH_GAPS)
+		return loop.worst;
 	if (plan_traces(run, err) < 0)
 		return EXIT_FAILED;
 	stopped = run->plan.count ? batch_loop_run(&loop) : 0;
@@ -286,7 +283,7 @@ static int run_passes(struct slow_run *run, struct error *err)
 		return EXIT_FAILED;
 	if (!run->options->quiet)
 		print_result(run);
-	return run->worst;
+	return loop.worst;
 }
 
 static void release_run(struct slow_run *run)
@@ -312,8 +309,7 @@ int slow_traces_run(const struct options *options, batch_convert_fn *convert)
 	int status = run_passes(&run, &err);
 
 	output_obey_closed_pipe(&err);
-	if (err.kind != ERROR_NONE)
-		message_error(&err);
+	message_error(&err);
 	release_run(&run);
 	return status;
 }

@@ -115,8 +115,10 @@ static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 	putc('\n', out);
 }
 
-void why_merged_print(const struct why_merged *merged, FILE *out)
+void why_merged_print(void *context, FILE *out)
 {
+	const struct why_merged *merged = context;
+
 	fprintf(out, "%10s %7s %10s %10s  %s\n", "recordings", "calls", "extra", "worst",
 		"function: cause");
 	for (size_t i = 0; i < merged->count; i++) {
@@ -178,7 +180,6 @@ struct why_many {
 	const struct options *options; /* borrowed */
 	struct why_merged merged;
 	json_t **ends; /* owned: reports of the processes, by input */
-	int worst;     /* exit status */
 };
 
 bool why_many_wanted(const struct options *options)
@@ -192,8 +193,6 @@ static void take_end(void *context, const struct batch_job *job, const struct ba
 	struct why_many *many = context;
 
 	many->ends[job->inputs - many->options->inputs] = json_incref(end->report);
-	if (end->status != EXIT_WHOLE && many->worst != EXIT_FAILED)
-		many->worst = end->status;
 }
 
 /* Returns an exit status, 128 + N for signal N. */
@@ -228,7 +227,7 @@ static int read_recordings(struct why_many *many, batch_convert_fn *convert)
 		    !why_merged_add(&many->merged, many->ends[i], options->inputs[i]))
 			many->merged.failed++;
 	batch_plan_release(&plan);
-	return stopped ? 128 + stopped : many->worst;
+	return stopped ? 128 + stopped : loop.worst;
 }
 
 /* ---- Lines --------------------------------------------------------------- */
@@ -287,26 +286,14 @@ static int merge_lines(struct why_many *many, struct error *err)
 /* ---- Both ---------------------------------------------------------------- */
 
 /* Returns 0; -1 with err filled. */
-static int print_many(const struct why_many *many, struct error *err)
+static int print_many(struct why_many *many, struct error *err)
 {
 	const struct options *options = many->options;
-	const char *path = options->output ? options->output : "-";
-	struct output output;
-	FILE *out = output_open_text(&output, path, options->max_output, err);
+	json_t *json = options->json_answer ? why_merged_json(&many->merged) : NULL;
+	int status = batch_answer_write(options, NULL, json, why_merged_print, &many->merged, err);
 
-	if (!out)
-		return -1;
-	if (options->json_answer) {
-		json_t *json = why_merged_json(&many->merged);
-
-		json_dumpf(json, out, JSON_INDENT(1));
-		putc('\n', out);
-		json_decref(json);
-	} else {
-		why_merged_print(&many->merged, out);
-	}
-	fclose(out); /* a write error shows in the output */
-	return output_close(&output, err);
+	json_decref(json);
+	return status;
 }
 
 int why_many_run(const struct options *options, batch_convert_fn *convert)
@@ -315,8 +302,7 @@ int why_many_run(const struct options *options, batch_convert_fn *convert)
 	struct error err = { 0 };
 	int status = EXIT_WHOLE;
 
-	file_roles_read(options);
-	if (file_roles_write(options->output, "--output", &err) < 0 ||
+	if (file_roles_check(options, &err) < 0 ||
 	    (!options->merge && input_paths_check(options, &err) < 0))
 		status = EXIT_FAILED;
 	else if (!options->merge)
@@ -330,8 +316,7 @@ int why_many_run(const struct options *options, batch_convert_fn *convert)
 	    print_many(&many, &err) < 0)
 		status = EXIT_FAILED;
 	output_obey_closed_pipe(&err);
-	if (err.kind != ERROR_NONE)
-		message_error(&err);
+	message_error(&err);
 	if (status == EXIT_WITH_GAPS && options->no_warn)
 		status = EXIT_WHOLE;
 	for (int i = 0; many.ends && i < options->input_count; i++)

@@ -33,7 +33,8 @@ bool why_merged_add(struct why_merged *merged, const json_t *line, const char *i
 /* Sort by unit, then the causes with the most extra first. */
 void why_merged_sort(struct why_merged *merged);
 
-void why_merged_print(const struct why_merged *merged, FILE *out);
+/* Print a struct why_merged as text: for batch_answer_write(). */
+void why_merged_print(void *merged, FILE *out);
 
 /* Returns the same as an object, owned by the caller: ptrace2ftf-why(1). */
 json_t *why_merged_json(const struct why_merged *merged);
