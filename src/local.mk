@@ -2,7 +2,7 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
-	src/annotate/annotate_command.c src/annotate/annotate_command.h \
+	src/annotate/annotate_command.c \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c \
 	src/batch/batch_loop.c \
@@ -33,7 +33,7 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/output_suffix.c \
 	src/cli/input_list.c \
 	src/cli/option_conflicts.c \
-	src/cli/option_table.c src/cli/option_table.h \
+	src/cli/option_table.c \
 	src/cli/settings.c \
 	src/cli/suggest.c \
 	src/costs/cost_stacks.c src/costs/cost_stacks.h \
@@ -56,7 +56,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/why.h \
 	src/formats/answers/why_words.c \
 	src/formats/answers/other_thread.c \
-	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
+	src/formats/answers/slow_calls.c \
 	src/formats/answers/slow_code.c \
 	src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
@@ -90,7 +90,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
 	src/html/format_html.c \
 	src/html/html_page.c src/html/html_page.h \
-	src/html/page_events.c src/html/page_events.h \
+	src/html/page_events.c \
 	src/html/why_page.c \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
@@ -103,7 +103,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_trace_memtrace.c \
 	src/overlays/overlay_trace_runtime.c \
 	src/overlays/overlays.c src/overlays/overlays.h \
-	src/perf_script/inferred_calls.c src/perf_script/inferred_calls.h \
+	src/perf_script/inferred_calls.c \
 	src/perf_script/perf_script.c src/perf_script/perf_script.h \
 	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
 	src/perf_script/text_view.c \
@@ -146,7 +146,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slow/format_slowest.c src/slow/slow_traces.c src/slow/why_many.c \
 	src/slow/why_merged.h \
 	src/serve/browser.c \
-	src/serve/open_trace.h \
 	src/serve/viewer_page.c src/serve/viewer_page.h \
 	src/slices/call_tree.c src/slices/call_tree.h \
 	src/slices/durations.c src/slices/durations.h \

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/io/interrupt.h"
-#include "src/annotate/annotate_command.h"
 #include "src/batch/batch.h"
 #include "src/cli/command_line.h"
 #include "src/cli/commands.h"
@@ -14,7 +13,6 @@
 #include "src/options/input_paths.h"
 #include "src/pipeline/convert.h"
 #include "src/record/record.h"
-#include "src/serve/open_trace.h"
 
 /* `ptrace2ftf clock-sync`: print this machine's clocks, read at one moment. */
 static int print_clocks(void)
@@ -28,7 +26,7 @@ static int print_clocks(void)
 }
 
 /*
- * With --time, for src/serve/open_trace.h: the time of what was decoded, as what is beside it
+ * With --time, for open_trace(): the time of what was decoded, as what is beside it
  * in the trace may be longer.
  */
 static void fill_view(json_t *child_report, const struct report *report)

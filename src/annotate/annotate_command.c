@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Run a conversion, and print its answer with the text of source lines and instructions. */
-#include "src/annotate/annotate_command.h"
+#include "src/batch/batch.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

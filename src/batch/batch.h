@@ -175,3 +175,22 @@ bool why_many_wanted(const struct options *options);
  * as JSON if options->json_answer.  Returns the worst exit status, as batch_run().
  */
 int why_many_run(const struct options *options, batch_convert_fn *convert);
+
+/*
+ * `ptrace2ftf annotate F [INPUT]`: convert the recording in a separate process, and print the
+ * source and instructions of the functions chosen by the options, with their costs.  Disassembles
+ * with objdump, if present, with rights to read files only.  Returns the exit status.
+ */
+int annotate_command(const struct options *options, batch_convert_fn *convert);
+
+/*
+ * `ptrace2ftf open` and --open: convert, unless the input is a trace, and show the result by the
+ * viewer's page in the user's browser until the page has fetched it.
+ *
+ * The conversion runs in its own process and sandbox.  This process reads nothing of the recording
+ * or the trace; it serves the bytes (viewer_page.h) after giving up all other rights (sandbox.h).
+ * `convert` reports "view_begin" and "view_end" if the page shows a part of the trace first.
+ * Returns the exit status: the conversion's; EXIT_FAILED if there is nothing to show; EXIT_USAGE if
+ * options of a conversion are given for a trace; 128 + N if signal N ended the conversion.
+ */
+int open_trace(const struct options *options, batch_convert_fn *convert);

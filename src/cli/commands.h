@@ -1,8 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands: their purpose, and the options that they take. */
+/* The commands, and the options that they take: their help, and how they are parsed. */
 #pragma once
 
-#include "src/cli/option_table.h"
+#include "src/options/options.h"
+
+/* In the order of --help. */
+enum option_group {
+	GROUP_RECORDING = 1,
+	GROUP_INPUT,
+	GROUP_SELECTION,
+	GROUP_SYMBOLS,
+	GROUP_OUTPUT,
+	GROUP_OCAML,
+	GROUP_DECODING,
+	GROUP_BATCHES,
+	GROUP_GENERAL,
+	GROUP_EXPERT,
+	OPTION_GROUPS
+};
+
+/* How an argument is parsed, and the type of its field. */
+enum option_type {
+	OPTION_FLAG,           /* bool: set; no argument */
+	OPTION_REPEATED,       /* int: incremented; no argument */
+	OPTION_TEXT,           /* const char *: borrowed from the command line */
+	OPTION_CHOICE,         /* an enum: the value of one of `choices` */
+	OPTION_FORMAT,         /* const struct output_format *: by name */
+	OPTION_NUMBER,         /* unsigned, from `least` to `most` */
+	OPTION_NUMBERS,        /* struct number_list: added to */
+	OPTION_PATTERN,        /* struct pattern_list: added to */
+	OPTION_TIME_RANGE,     /* struct selection: from, to */
+	OPTION_BETWEEN,        /* struct selection: start, stop */
+	OPTION_WITHIN,         /* struct selection: within */
+	OPTION_DURATION,       /* uint64_t: ns */
+	OPTION_BYTES,          /* uint64_t */
+	OPTION_SPLIT_SIZE,     /* struct split_size */
+	OPTION_FIT,            /* uint64_t: a limit, see selection_fit() */
+	OPTION_SLOWER_THAN,    /* struct slow_choice */
+	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
+	OPTION_RUNTIME_EVENTS, /* struct options: appended to its overlays */
+	OPTION_MEMTRACE,       /* the same */
+	OPTION_HELP,           /* ends the program, as does the next one */
+	OPTION_VERSION,
+};
+
+/* The low bits of the flags are commands that do not take the option, by enum command. */
+#define NEUTRAL (1U << 16) /* does not affect the content of outputs */
+#define SETTING (1U << 17) /* allowed in the user's configuration */
+#define COMMON  (1U << 18) /* shown by --help without =all */
+
+struct option_spec {
+	const char *name;     /* without "--" */
+	char letter;          /* 0: no short option */
+	const char *argument; /* as shown by --help; NULL: no argument */
+	enum option_group group;
+	enum option_type type;
+	size_t field; /* offset in struct options */
+	unsigned flags;
+	const char *help; /* the short help ends at the first semicolon */
+	/* A word that an option takes, and its value. Lists end with a NULL word. */
+	const struct option_choice {
+		const char *word;
+		int value;
+	} * choices;            /* of OPTION_CHOICE */
+	unsigned least, most;   /* of OPTION_NUMBER */
+	const char *if_omitted; /* default of an optional argument; NULL: required */
+	unsigned only;          /* bit set of commands that take it; 0: the commands of its group */
+};
+
+extern const struct option_spec option_specs[]; /* ends with a NULL name */
+
+/* Returns the option with a long name of `length` bytes, or with a letter; NULL: unknown. */
+const struct option_spec *option_find(const char *name, size_t length);
+const struct option_spec *option_find_letter(char letter);
+
+/* ---- Commands ------------------------------------------------------------ */
 
 struct command_spec {
 	const char *name;      /* first word of the command line; NULL: a conversion */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options, by heading of --help. */
-#include "src/cli/option_table.h"
+#include "src/cli/commands.h"
 
 #define CHOICES(...)  ((const struct option_choice[]){ __VA_ARGS__, { NULL, 0 } })
 #define FIELD(member) offsetof(struct options, member)

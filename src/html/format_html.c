@@ -13,7 +13,6 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
-#include "src/html/page_events.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"

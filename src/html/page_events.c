@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the trace of the events other than calls. */
-#include "src/html/page_events.h"
+#include "src/html/html_page.h"
 
 #include <math.h>
 
 #include "base/io/output.h"
 #include "reader/trace_print.h"
 #include "src/formats/text/any_text.h"
-#include "src/html/html_page.h"
 
 /* A slice's name and arguments, in the form of a symbol. */
 struct page_symbol {

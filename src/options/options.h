@@ -111,8 +111,7 @@ struct options {
 	bool flows;          /* show tail calls as arrows */
 	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
-			      * --output `ptrace2ftf open` does not keep it */
+	bool open;           /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
 	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
 	const char *usual_ui; /* the user's setting of --ui; NULL: not set */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Infers branches from addresses and names, and from trees of calls. */
-#include "src/perf_script/inferred_calls.h"
+#include "src/perf_script/perf_script_line.h"
 
 /* More open calls mean that returns are not recognised: forget the outer calls. */
 #define OPEN_MOST ((size_t)1 << 16)

@@ -4,7 +4,6 @@
 
 #include "base/io/interrupt.h"
 #include "base/tables/hash.h"
-#include "src/perf_script/inferred_calls.h"
 #include "src/select/mode_filter.h"
 #include "symbols/dso/dso_store.h"
 

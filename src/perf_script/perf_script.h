@@ -3,7 +3,7 @@
  * The front end for `perf script` text (--input=perf-script): lines in,
  * branches with symbols into a call-stack machine.
  *
- * The forms of a line are in perf_script_line.h; missing fields are inferred (inferred_calls.h) and
+ * The forms of a line are in perf_script_line.h; missing fields are inferred (inferred_calls.c) and
  * reported in the counts.  Branches without ip or addr are an error, and so are times since the
  * previous line (--deltatime).  Threads are the pairs of pid and tid, in the order in which they
  * appear.  A line of unknown form or of more than 64 KiB is skipped, and counted as a warning; a

@@ -2,8 +2,6 @@
 /* Parses lines of perf script. */
 #include "src/perf_script/perf_script_line.h"
 
-#include "decoder/branch_event.h"
-
 /*
  * Returns the offset of the "(dso)" that ends a location, or the length.  It follows the last
  * offset, "+0x1 (", or "[unknown] (".  Without these it is the last parenthesis that is balanced:

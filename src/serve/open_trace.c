@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps from a recording to the page that shows it. */
-#include "src/serve/open_trace.h"
+#include "src/batch/batch.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

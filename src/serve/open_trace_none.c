@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces open_trace.c and the server in a build without libmicrohttpd. */
 
-#include "src/serve/open_trace.h"
+#include "src/batch/batch.h"
 
 int open_trace(const struct options *options, batch_convert_fn *convert)
 {

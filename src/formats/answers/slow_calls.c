@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Follow calls, and keep the slowest ones. */
-#include "src/formats/answers/slow_calls.h"
+#include "src/formats/answers/slow_causes.h"
 
 #include "base/tables/heap.h"
 
