@@ -218,9 +218,12 @@ static void take_option(struct options *options, const struct option_spec *optio
 	message_color(options->color);
 }
 
-/* Returns whether the option took `next` as its argument; `rest`: the part of its word after it. */
+/*
+ * Take an option, or only look at it if it is of the other side of a difference.  `rest`: the part
+ * of its word after it.  Returns whether the option has `next` as its argument.
+ */
 static bool take_argument(struct options *options, const struct option_spec *option, char *rest,
-			  char *next)
+			  char *next, bool of_other)
 {
 	bool needed = option->argument && !option->if_omitted;
 
@@ -229,7 +232,8 @@ static bool take_argument(struct options *options, const struct option_spec *opt
 	if (needed && !rest && !next)
 		usage_error("--%s needs a value; write --%s=%s", option->name, option->name,
 			    option->argument);
-	take_option(options, option, needed && !rest ? next : rest);
+	if (!of_other)
+		take_option(options, option, needed && !rest ? next : rest);
 	return needed && !rest;
 }
 
@@ -243,23 +247,33 @@ static bool take_letters(struct options *options, char *word, char *next)
 		if (!option)
 			suggest_option(options->command, unknown, 2);
 		if (option->argument)
-			return take_argument(options, option, rest, next);
-		take_argument(options, option, NULL, NULL);
+			return take_argument(options, option, rest, next, false);
+		take_argument(options, option, NULL, NULL, false);
 	}
 	return false;
 }
 
-/* Take "--NAME" or "--NAME=ARGUMENT". Returns whether it also took `next`. */
-static bool take_long(struct options *options, char *word, char *next)
+/*
+ * Take "--NAME" or "--NAME=ARGUMENT"; of a difference, "--NAME-a" or "--NAME-b" only for its
+ * `side`. Returns whether the option has `next` as its argument.
+ */
+static bool take_long(struct options *options, char side, char *word, char *next)
 {
 	size_t length = strcspn(word, "=");
 	const struct option_spec *option = option_find(word + 2, length - 2);
+	char *rest = word[length] ? word + length + 1 : NULL;
+	char of = 0;
 
+	if (!option && side && length > 4 && word[length - 2] == '-' &&
+	    (word[length - 1] == 'a' || word[length - 1] == 'b')) {
+		of = word[length - 1];
+		option = option_find(word + 2, length - 4);
+	}
 	if (!option)
 		suggest_option(options->command, word, length);
-	if (!option->argument && word[length])
-		usage_error("--%s takes no value; leave out '%s'", option->name, word + length);
-	return take_argument(options, option, word[length] ? word + length + 1 : NULL, next);
+	if (!option->argument && rest)
+		usage_error("--%s takes no value; leave out '%s'", option->name, rest - 1);
+	return take_argument(options, option, rest, next, of && of != side);
 }
 
 static void take_input(struct options *options, char *word)
@@ -275,7 +289,7 @@ static void take_input(struct options *options, char *word)
 }
 
 /* Move inputs to the start of `argv`. The first word without "-" starts the program to record. */
-static void take_words(struct options *options, int argc, char **argv)
+static void take_words(struct options *options, char side, int argc, char **argv)
 {
 	int i = 0;
 
@@ -291,7 +305,7 @@ static void take_words(struct options *options, int argc, char **argv)
 		if (argv[i][0] != '-' || !argv[i][1])
 			take_input(options, argv[i]);
 		else
-			i += argv[i][1] == '-' ? take_long(options, argv[i], next)
+			i += argv[i][1] == '-' ? take_long(options, side, argv[i], next)
 					       : take_letters(options, argv[i], next);
 	}
 	if (i < argc && strcmp(argv[i], "--") == 0)
@@ -380,7 +394,8 @@ static void take_defaults(struct options *options)
 	choose_default_output(options);
 }
 
-void command_line_parse(struct options *options, enum command command, int argc, char **argv)
+/* `side`: of a difference, 'a' or 'b'; otherwise 0. */
+static void parse(struct options *options, enum command command, char side, int argc, char **argv)
 {
 	int first = command == COMMAND_CONVERT ? 1 : 2;
 
@@ -390,69 +405,28 @@ void command_line_parse(struct options *options, enum command command, int argc,
 				     .names = DEMANGLE_PERF,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
 	take_settings(options);
-	take_words(options, argc - first, argv + first);
+	take_words(options, side, argc - first, argv + first);
 	if (command == COMMAND_ANNOTATE)
 		take_function(options);
 	take_defaults(options);
 }
 
+void command_line_parse(struct options *options, enum command command, int argc, char **argv)
+{
+	parse(options, command, 0, argc, argv);
+}
+
 /* ---- Two recordings ------------------------------------------------------ */
-
-/* Returns 'a' or 'b' for "--NAME-a" or "--NAME-b", perhaps with "=ARGUMENT"; otherwise 0. */
-static char side_of(const char *word, const struct option_spec **spec)
-{
-	size_t length = strcspn(word, "=");
-	char side;
-
-	if (length < 5 || !starts_with(word, "--") || word[length - 2] != '-')
-		return 0;
-	side = word[length - 1];
-	*spec = option_find(word + 2, length - 4);
-	if ((side != 'a' && side != 'b') || !*spec || option_find(word + 2, length - 2))
-		return 0;
-	return side;
-}
-
-/* Add a word to both sides, or without its "-a" or "-b" to one. Returns whether it takes the next.
- */
-static bool add_to_sides(char **words[2], int counts[2], char *word)
-{
-	const struct option_spec *spec = NULL;
-	char side = side_of(word, &spec);
-	size_t length = strcspn(word, "=");
-
-	if (side) {
-		words[side - 'a'][counts[side - 'a']++] = word;
-		memmove(word + length - 2, word + length, strlen(word + length) + 1);
-		return spec->argument && !spec->if_omitted && !word[length - 2];
-	}
-	for (int i = 0; i < 2; i++)
-		words[i][counts[i]++] = word;
-	return false;
-}
 
 void command_line_parse_diff(struct options sides[2], int argc, char **argv)
 {
-	char **words[2];
-	int counts[2] = { 0 }, at = 0;
-
-	for (int side = 0; side < 2; side++)
-		words[side] = alloc_zeroed((size_t)argc + 1, sizeof(char *));
-	for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
-		int before = counts[0];
-
-		if (add_to_sides(words, counts, argv[at]) && at + 1 < argc) {
-			at++;
-			words[counts[0] == before][counts[counts[0] == before]++] = argv[at];
-		}
-	}
-	for (; at < argc; at++) {
-		for (int side = 0; side < 2; side++)
-			words[side][counts[side]++] = argv[at];
-	}
 	for (int side = 0; side < 2; side++) {
-		command_line_parse(&sides[side], COMMAND_DIFF, counts[side], words[side]);
-		sides[side].side_words = words[side];
+		/* Inputs are moved to the start of the words. */
+		char **words = alloc_zeroed((size_t)argc + 1, sizeof(char *));
+
+		memcpy(words, argv, (size_t)argc * sizeof(char *));
+		parse(&sides[side], COMMAND_DIFF, (char)('a' + side), argc, words);
+		sides[side].side_words = words;
 	}
 }
 
