@@ -11,35 +11,15 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
+#include "src/perf_script/perf_script_line.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
 static const char *kind_text(const struct branch_event *event)
 {
-	switch ((enum branch_kind)event->kind) {
-	case BRANCH_CALL:
-		return "call";
-	case BRANCH_RETURN:
-		return "return";
-	case BRANCH_JUMP:
-		return "jmp";
-	case BRANCH_COND:
-		return "jcc";
-	case BRANCH_SYSCALL:
-		return "syscall";
-	case BRANCH_SYSRET:
-		return "sysret";
-	case BRANCH_SOFTINT:
-		return "int";
-	case BRANCH_IRET:
-		return "iret";
-	case BRANCH_INTERRUPT:
-		return "hw int";
-	case BRANCH_TX_ABORT:
-		return "tx abrt";
-	default:
-		return event->flags & BRANCH_ASYNC ? "async" : "";
-	}
+	if (event->kind > BRANCH_NONE && event->kind < PERF_BRANCH_WORDS)
+		return perf_branch_words[event->kind];
+	return event->flags & BRANCH_ASYNC ? "async" : "";
 }
 
 static char *put_flags(char *at, const struct branch_event *event)

@@ -172,35 +172,38 @@ static bool split_arrow(struct text_view text, struct text_view *from, struct te
 }
 
 /*
- * perf's words (util/trace-event-scripting.c, sample_flags[]).  Entering and leaving a virtual
- * machine are not branches of a known kind; if they stop the trace, the line also has "tr end".
+ * Entering and leaving a virtual machine are not branches of a known kind; if they stop the trace,
+ * the line also has "tr end".
  */
-static const struct {
-	const char *word;
-	uint8_t kind; /* enum branch_kind */
-} flag_words[] = {
-	{ "call", BRANCH_CALL },        { "return", BRANCH_RETURN },
-	{ "jmp", BRANCH_JUMP },         { "jcc", BRANCH_COND },
-	{ "syscall", BRANCH_SYSCALL },  { "sysret", BRANCH_SYSRET },
-	{ "int", BRANCH_SOFTINT },      { "iret", BRANCH_IRET },
-	{ "hw int", BRANCH_INTERRUPT }, { "tx abrt", BRANCH_TX_ABORT },
-	{ "vmentry", BRANCH_NONE },     { "vmexit", BRANCH_NONE },
-	{ "async", BRANCH_NONE },
+const char *const perf_branch_words[] = {
+	[BRANCH_CALL] = "call",
+	[BRANCH_RETURN] = "return",
+	[BRANCH_JUMP] = "jmp",
+	[BRANCH_COND] = "jcc",
+	[BRANCH_SYSCALL] = "syscall",
+	[BRANCH_SYSRET] = "sysret",
+	[BRANCH_SOFTINT] = "int",
+	[BRANCH_IRET] = "iret",
+	[BRANCH_INTERRUPT] = "hw int",
+	[BRANCH_TX_ABORT] = "tx abrt",
+	[PERF_BRANCH_WORDS] = "vmentry",
+	"vmexit",
+	"async",
 };
 
 /* The word of a branch's kind, to which newer versions append "/not_taken/" or "/miss/". */
 static bool take_kind(struct perf_line *line, struct text_view *text)
 {
-	for (size_t i = 0; i < COUNT_OF(flag_words); i++) {
+	for (size_t i = BRANCH_CALL; i < COUNT_OF(perf_branch_words); i++) {
 		struct text_view rest = *text;
 
-		if (!take_text(&rest, flag_words[i].word) ||
+		if (!take_text(&rest, perf_branch_words[i]) ||
 		    (rest.length && !is_blank(*rest.at) && *rest.at != '/'))
 			continue;
 		take_token(&rest);
 		*text = rest;
-		line->branch = flag_words[i].kind;
-		if (!strcmp(flag_words[i].word, "async"))
+		line->branch = i < PERF_BRANCH_WORDS ? (uint8_t)i : BRANCH_NONE;
+		if (!strcmp(perf_branch_words[i], "async"))
 			line->flags |= BRANCH_ASYNC;
 		return true;
 	}

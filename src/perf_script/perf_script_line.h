@@ -158,6 +158,13 @@ struct perf_line {
 	struct text_view message; /* of an ERROR */
 };
 
+/*
+ * perf's words of branches (util/trace-event-scripting.c, sample_flags[]), by enum branch_kind;
+ * then others.
+ */
+#define PERF_BRANCH_WORDS (BRANCH_TX_ABORT + 1)
+extern const char *const perf_branch_words[];
+
 /* Parse one line (without its newline). */
 void perf_line_parse(struct perf_line *line, const char *text, size_t length);
 
