@@ -29,17 +29,6 @@ static void open_annotate(struct format_output *output, const struct format_requ
 	output->code = &annotate->stacks.code;
 }
 
-static void set_number(json_t *object, const char *key, uint64_t number)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)number));
-}
-
-static void set_name(json_t *object, const char *key, const struct name *name)
-{
-	if (name)
-		json_object_set_new(object, key, json_name(name));
-}
-
 static json_t *instruction_json(struct cost_stacks *stacks, const struct cost_insn *instruction)
 {
 	const struct cost_range range = { instruction->before,
@@ -47,20 +36,19 @@ static json_t *instruction_json(struct cost_stacks *stacks, const struct cost_in
 					  cost_executions(stacks, instruction->function), 0 };
 	struct call_costs costs = cost_shares(&stacks->own[instruction->function], &range);
 	struct cost_source sources[COST_SOURCES];
-	json_t *object = json_object();
+	const struct executed_insn *insn = &instruction->insn;
+	json_t *object;
 
 	cost_sources(stacks, instruction->function, cost_insn_site(stacks, instruction), sources);
-	set_number(object, "address", instruction->insn.vaddr);
-	set_number(object, "length", instruction->insn.length);
-	set_name(object, "file", sources[0].at.file);
-	set_number(object, "line", sources[0].at.line);
-	set_number(object, "executions", instruction->insn.count);
-	set_number(object, "cycles", costs.cycles);
-	set_number(object, "ns", costs.ns);
-	if (instruction->insn.kind != BRANCH_COND)
-		return object;
-	set_number(object, "taken", instruction->insn.taken);
-	set_number(object, "not_taken", instruction->insn.count - instruction->insn.taken);
+	object = json_pack("{sI sI so* sI sI sI sI}", "address", (json_int_t)insn->vaddr, "length",
+			   (json_int_t)insn->length, "file",
+			   sources[0].at.file ? json_name(sources[0].at.file) : NULL, "line",
+			   (json_int_t)sources[0].at.line, "executions", (json_int_t)insn->count,
+			   "cycles", (json_int_t)costs.cycles, "ns", (json_int_t)costs.ns);
+	if (insn->kind == BRANCH_COND)
+		json_object_update_new(object, json_pack("{sI sI}", "taken",
+							 (json_int_t)insn->taken, "not_taken",
+							 (json_int_t)(insn->count - insn->taken)));
 	return object;
 }
 
@@ -68,21 +56,16 @@ static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint
 {
 	const struct symbol *symbol = stacks->functions.functions[function].symbol;
 	const struct call_costs *own = &stacks->own[function];
-	json_t *object = json_object(), *code = json_array();
+	json_t *code = json_array();
 
-	set_name(object, "function", symbol->name);
-	json_object_set_new(object, "binary",
-			    json_text_or_null(symbol->dso ? symbol->dso->file : NULL));
-	set_number(object, "calls", calls);
-	set_number(object, "instructions", own->insns);
-	set_number(object, "cycles", own->cycles);
-	set_number(object, "ns", own->ns);
 	for (size_t i = stacks->first[function]; i < stacks->first[function + 1]; i++)
 		if (stacks->instructions[i].insn.length)
 			json_array_append_new(code,
 					      instruction_json(stacks, &stacks->instructions[i]));
-	json_object_set_new(object, "code", code);
-	return object;
+	return json_pack("{so so sI sI sI sI so}", "function", json_name(symbol->name), "binary",
+			 json_text_or_null(symbol->dso ? symbol->dso->file : NULL), "calls",
+			 (json_int_t)calls, "instructions", (json_int_t)own->insns, "cycles",
+			 (json_int_t)own->cycles, "ns", (json_int_t)own->ns, "code", code);
 }
 
 static void finish_annotate(struct format_output *output)
