@@ -40,20 +40,6 @@ static void merge(struct diff_row *into, const struct diff_row *row)
 
 COMPARE_WITH(compare_names, struct diff_row, strcmp(a->name, b->name) ?: strcmp(a->file, b->file))
 
-/* Merge rows of the same name and file. */
-static void merge_same(struct diff_rows *rows)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		if (kept && compare_names(&rows->rows[kept - 1], &rows->rows[i]) == 0)
-			merge(&rows->rows[kept - 1], &rows->rows[i]);
-		else
-			rows->rows[kept++] = rows->rows[i];
-	}
-	rows->count = kept;
-}
-
 /* Drop the rows that were merged: they have no name. */
 static void drop_merged(struct diff_rows *rows)
 {
@@ -63,6 +49,18 @@ static void drop_merged(struct diff_rows *rows)
 		if (rows->rows[i].name)
 			rows->rows[kept++] = rows->rows[i];
 	rows->count = kept;
+}
+
+/* Merge rows of the same name and file. */
+static void merge_same(struct diff_rows *rows)
+{
+	for (size_t i = rows->count; i-- > 1;) {
+		if (compare_names(&rows->rows[i - 1], &rows->rows[i]) != 0)
+			continue;
+		merge(&rows->rows[i - 1], &rows->rows[i]);
+		rows->rows[i].name = NULL;
+	}
+	drop_merged(rows);
 }
 
 /* ---- Pairs of rows ------------------------------------------------------- */
