@@ -169,6 +169,15 @@ src/html/page_lines.inc: $(page_parts)
 		sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' >$@.new && mv $@.new $@
 src/html/html_page.$(OBJEXT): src/html/page_lines.inc
 
+# The statements of a database as texts of C.
+SUFFIXES = .sql .inc
+.sql.inc:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^--/d; s/.*/"&"/' $< >$@.new && mv $@.new $@
+sqlite_texts = src/formats/sqlite/calls.inc src/formats/sqlite/branches.inc src/formats/sqlite/ending.inc
+EXTRA_DIST += $(sqlite_texts:.inc=.sql)
+CLEANFILES += $(sqlite_texts)
+src/formats/sqlite/format_sqlite.$(OBJEXT): $(sqlite_texts)
+
 # The messages' functions are made of their description.
 pprof_messages = src/formats/pprof/profile.pb-c.c src/formats/pprof/profile.pb-c.h
 EXTRA_DIST += src/formats/pprof/profile.proto

@@ -65,71 +65,18 @@ static int load_sqlite(struct error *err)
 
 #define ROOT_PATH 1
 
-/* Columns that the viewer compares with texts have a type, others do not convert texts. */
-static const char tables[] =
-	"PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; BEGIN;"
-	"CREATE TABLE selected_events (id INTEGER PRIMARY KEY, name);"
-	"CREATE TABLE machines (id INTEGER PRIMARY KEY, pid INTEGER, root_dir);"
-	"CREATE TABLE threads (id INTEGER PRIMARY KEY, machine_id, process_id, pid INTEGER,"
-	" tid INTEGER);"
-	"CREATE TABLE comms (id INTEGER PRIMARY KEY, comm, c_thread_id, c_time, exec_flag,"
-	" has_calls);"
-	"CREATE TABLE comm_threads (id INTEGER PRIMARY KEY, comm_id, thread_id);"
-	"CREATE TABLE dsos (id INTEGER PRIMARY KEY, machine_id, short_name, long_name, build_id);"
-	"CREATE TABLE symbols (id INTEGER PRIMARY KEY, dso_id, sym_start, sym_end, binding, name);"
-	"CREATE TABLE branch_types (id INTEGER PRIMARY KEY, name);"
-	"CREATE TABLE samples (id INTEGER PRIMARY KEY, evsel_id, machine_id, thread_id, comm_id,"
-	" dso_id, symbol_id, sym_offset, ip, time, cpu INTEGER, to_dso_id, to_symbol_id, to_sym_offset,"
-	" to_ip, branch_type, in_tx BOOLEAN, call_path_id, insn_count, cyc_count, flags);"
-	"CREATE TABLE call_paths (id INTEGER PRIMARY KEY, parent_id, symbol_id, ip);"
-	"CREATE TABLE calls (id INTEGER PRIMARY KEY, thread_id, comm_id, call_path_id, call_time,"
-	" return_time, branch_count, call_id, return_id, parent_call_path_id, flags, parent_id,"
-	" insn_count, cyc_count);"
-	"INSERT INTO selected_events VALUES (0, 'unknown');"
-	"INSERT INTO machines VALUES (0, 0, 'unknown'), (1, -1, '');"
-	"INSERT INTO threads VALUES (0, 0, 0, -1, -1);"
-	"INSERT INTO comms VALUES (0, 'unknown', 0, 0, 0, NULL);"
-	"INSERT INTO dsos VALUES (0, 0, 'unknown', 'unknown', '');"
-	"INSERT INTO symbols VALUES (0, 0, 0, 0, 0, 'unknown');"
-	"INSERT INTO call_paths VALUES (0, 0, 0, 0), (1, 0, 0, 0);"
-	"INSERT INTO calls VALUES (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
-	"CREATE VIEW calls_view AS SELECT c.id, c.thread_id, t.pid, t.tid, m.comm AS command,"
-	" c.call_path_id, printf('%x', p.ip) AS ip, p.symbol_id, s.name AS symbol, c.call_time,"
-	" c.return_time, c.return_time - c.call_time AS elapsed_time, c.branch_count, c.insn_count,"
-	" c.cyc_count, CASE WHEN c.cyc_count = 0 THEN 0.0"
-	" ELSE round(c.insn_count * 1.0 / c.cyc_count, 2) END AS IPC, c.call_id, c.return_id,"
-	" CASE c.flags WHEN 0 THEN '' WHEN 1 THEN 'no call' WHEN 2 THEN 'no return'"
-	" WHEN 3 THEN 'no call/return' ELSE c.flags END AS flags, c.parent_call_path_id, c.parent_id"
-	" FROM calls c JOIN call_paths p ON p.id = c.call_path_id JOIN symbols s ON s.id = p.symbol_id"
-	" JOIN threads t ON t.id = c.thread_id JOIN comms m ON m.id = c.comm_id;";
+/* Statements, which the build makes of the files *.sql. */
+static const char tables[] = {
+#include "src/formats/sqlite/calls.inc"
+};
 
-/* For --args=full; the types are perf's (tools/perf/util/db-export.c). */
-static const char branch_tables[] =
-	"INSERT INTO selected_events VALUES (1, 'branches');"
-	"INSERT INTO branch_types VALUES (0, 'no branch'), (1, 'unconditional jump'), (3, 'call'),"
-	" (5, 'return'), (9, 'conditional jump'), (19, 'system call'), (21, 'return from system call'),"
-	" (33, 'asynchronous branch'), (67, 'software interrupt'), (69, 'return from interrupt'),"
-	" (99, 'hardware interrupt'), (129, 'transaction abort');"
-	"INSERT INTO branch_types SELECT id | 256, 'trace begin / ' || name FROM branch_types"
-	" WHERE id > 1 UNION SELECT id | 512, name || ' / trace end' FROM branch_types WHERE id > 1;"
-	"INSERT INTO branch_types VALUES (257, 'trace begin'), (513, 'trace end');"
-	"CREATE VIEW samples_view AS SELECT a.id, a.time, a.cpu, t.pid, t.tid, m.comm AS command,"
-	" e.name AS event, printf('%x', a.ip) AS ip_hex, s.name AS symbol, a.sym_offset,"
-	" d.short_name AS dso_short_name, printf('%x', a.to_ip) AS to_ip_hex, s2.name AS to_symbol,"
-	" a.to_sym_offset, d2.short_name AS to_dso_short_name, b.name AS branch_type_name, a.in_tx,"
-	" a.insn_count, a.cyc_count, CASE WHEN a.cyc_count = 0 THEN 0.0"
-	" ELSE round(a.insn_count * 1.0 / a.cyc_count, 2) END AS IPC, a.flags FROM samples a"
-	" JOIN threads t ON t.id = thread_id JOIN comms m ON m.id = comm_id"
-	" JOIN selected_events e ON e.id = evsel_id JOIN symbols s ON s.id = a.symbol_id"
-	" JOIN symbols s2 ON s2.id = to_symbol_id JOIN dsos d ON d.id = a.dso_id"
-	" JOIN dsos d2 ON d2.id = to_dso_id LEFT JOIN branch_types b ON b.id = branch_type;";
+static const char branch_tables[] = {
+#include "src/formats/sqlite/branches.inc"
+};
 
-/* After the last row: the pairs, and the index by which the viewer looks up children. */
-static const char ending[] =
-	"INSERT INTO comm_threads (comm_id, thread_id) SELECT comm_id, thread_id FROM calls"
-	" WHERE id UNION SELECT comm_id, thread_id FROM samples WHERE thread_id;"
-	"CREATE INDEX pcpid_idx ON calls (parent_call_path_id);"
-	"CREATE INDEX pid_idx ON calls (parent_id); COMMIT;";
+static const char ending[] = {
+#include "src/formats/sqlite/ending.inc"
+};
 
 /* Kinds of rows, in the order of `inserts`. */
 enum row { ROW_THREAD, ROW_COMM, ROW_DSO, ROW_SYMBOL, ROW_PATH, ROW_CALL, ROW_SAMPLE, ROWS };
