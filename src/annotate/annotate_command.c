@@ -290,7 +290,8 @@ int annotate_command(const struct options *options, batch_convert_fn *convert)
 	struct options own = *options;
 	const struct batch_run run = { .options = &own, .convert = convert };
 	const struct batch_job job = { .inputs = options->inputs,
-				       .input_count = options->input_count };
+				       .input_count = options->input_count,
+				       .answer = options };
 	struct annotation annotation = { .options = options };
 	const json_t *report;
 	json_t *end = NULL;

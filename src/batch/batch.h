@@ -26,7 +26,9 @@ struct batch_plan {
 		int input_count; /* at least 1 */
 		char *output;    /* owned: path; "-": stdout; NULL: no output (--format=none) */
 		const struct options *options; /* borrowed: the job's own; NULL: the run's */
-	} * jobs;                              /* owned; in the order of the inputs */
+		/* Borrowed: the options whose --output and --json this process writes; or NULL. */
+		const struct options *answer;
+	} * jobs; /* owned; in the order of the inputs */
 	size_t count;
 };
 

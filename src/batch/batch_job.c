@@ -63,6 +63,12 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	return status;
 }
 
+/* The parent writes the answer, and does not know which files of code this process read. */
+static bool was_read(const char *path)
+{
+	return path && strcmp(path, "-") != 0 && file_use_check(path, NULL) < 0;
+}
+
 static const struct options *options_of(const struct batch_run *run, const struct batch_job *job)
 {
 	return job->options ? job->options : run->options;
@@ -109,6 +115,7 @@ static void limit_time(uint64_t ns)
 /* The child's main(): messages and report go to the files in memory. */
 static _Noreturn void run_child(const struct batch_process *process, const struct batch_run *run)
 {
+	const struct options *answer = process->job->answer;
 	json_t *report = json_object();
 	enum exit_status status;
 	sigset_t none;
@@ -124,6 +131,10 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 		dup2(process->messages, STDERR_FILENO);
 	}
 	status = convert_job(run, process->job, report);
+	if (answer && was_read(answer->output))
+		json_object_set_new(report, "read_output", json_true());
+	if (answer && was_read(answer->json))
+		json_object_set_new(report, "read_json", json_true());
 	if (json_dumpfd(report, process->report, 0) < 0)
 		status = EXIT_FAILED;
 	json_decref(report);
@@ -266,6 +277,10 @@ void batch_process_finish(struct batch_process *process, int status, struct batc
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 	read_report(process, end);
+	if (json_object_get(end->report, "read_output"))
+		file_use_read(process->job->answer->output);
+	if (json_object_get(end->report, "read_json"))
+		file_use_read(process->job->answer->json);
 	if (process->messages >= 0)
 		print_messages(process, &last);
 	if (end->signal)

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/io/temp_file.h"
@@ -30,11 +29,6 @@ struct diff {
 static struct diff *current;
 static enum diff_side current_side;
 
-static int check_place(const char *path, struct error *err)
-{
-	return path && strcmp(path, "-") != 0 ? file_use_check(path, err) : 0;
-}
-
 /* In the child: batch_convert_fn. Stacks go to its standard output, as for `ptrace2ftf open`. */
 static enum exit_status convert_side(const struct options *options, json_t *report)
 {
@@ -57,16 +51,8 @@ static enum exit_status convert_side(const struct options *options, json_t *repo
 	}
 	if (err.kind == ERROR_NONE)
 		status = current->convert(&own, report);
-	/*
-	 * Repeat the checks here: the process that writes does not know which files of code this
-	 * one read.
-	 */
-	check_place(options->output, &err);
-	check_place(options->json, &err);
-	if (err.kind == ERROR_NONE)
-		return status;
 	message_error(&err);
-	return EXIT_FAILED;
+	return status;
 }
 
 static void print_warnings(const char *name, const json_t *report)
@@ -92,7 +78,7 @@ static int convert_one(struct diff *diff, enum diff_side side, struct error *err
 	const struct batch_run run = { .options = options, .convert = convert_side };
 	const struct batch_job job = { .inputs = &diff->names[side],
 				       .input_count = 1,
-				       .output = (char *)options->output };
+				       .answer = diff->sides };
 	int status;
 
 	if (options->format == &format_folded && temp_file_open(&diff->stacks[side], err) < 0)

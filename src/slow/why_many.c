@@ -218,8 +218,9 @@ static int read_recordings(struct why_many *many, batch_convert_fn *convert)
 	own.quiet = true;
 	many->ends = alloc_zeroed(count, sizeof(*many->ends));
 	for (size_t i = 0; i < count; i++)
-		plan.jobs[i] =
-			(struct batch_job){ .inputs = &options->inputs[i], .input_count = 1 };
+		plan.jobs[i] = (struct batch_job){ .inputs = &options->inputs[i],
+						   .input_count = 1,
+						   .answer = options };
 	stopped = batch_loop_run(&loop);
 	/* In the order of the inputs, whichever ended first. */
 	for (size_t i = 0; i < count; i++)

@@ -70,6 +70,20 @@ else
 	tap_skip "objdump may start no process" "no seccomp"
 fi
 
+# Another process than the one that decodes writes these answers.
+keeps_program() {
+	cp "$programs/recursion" copied
+	"$ptsim" record --cyc --seed=3 -o copied.data -- "$work/copied" >/dev/null 2>&1
+	cp copied.data again.data
+	for words in "annotate fibonacci copied.data" "why copied.data again.data" "why perf.data copied.data" \
+		"diff copied.data again.data" "diff perf.data copied.data"; do
+		"$program" $words -o copied >/dev/null 2>messages
+		[ $? -eq 1 ] && grep -q 'cannot write to copied: it is the input' messages &&
+			cmp -s "$programs/recursion" copied || { echo "$words: $(cat messages)"; return 1; }
+	done
+}
+tap_check "no answer replaces the program that was recorded" keeps_program
+
 wrong() {
 	"$program" annotate 2>messages
 	[ $? -eq 64 ] && grep -q 'annotate needs a function' messages || return 1
