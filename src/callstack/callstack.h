@@ -200,6 +200,9 @@ static inline void callstack_machine_close(struct callstack_machine *machine)
 /* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */
 bool callstack_join(struct callstack *stack, const struct call_stretch *stretch);
 
+/* Emit the slices of past times if a stretch could have emitted them, before another thread's. */
+void callstack_emit(struct callstack *stack);
+
 /*
  * Start a new stack with the frames of its parent, a stack of the same machine that forked it at
  * `time` (ns); NULL: the parent's frames are not known yet. If the new stack already ran in the

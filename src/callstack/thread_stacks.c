@@ -405,6 +405,18 @@ static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 	state->off_time = event->flags & BRANCH_TRACE_OFF ? event->time : 0;
 }
 
+/*
+ * The next slices are those of a thread (NULL: of any). The last thread's slices precede them, also
+ * where they would otherwise wait: a stretch makes fewer slices wait than single branches.
+ */
+static void change_thread(struct thread_stacks *stacks, struct thread_state *state)
+{
+	if (stacks->last && stacks->last != state && stacks->last->stack && !stacks->last->hidden &&
+	    stacks->machine->precise)
+		callstack_emit(stacks->last->stack);
+	stacks->last = state;
+}
+
 /* Returns whether near branches can be fed without further checks. */
 static bool is_ready(const struct thread_stacks *stacks, const struct thread_state *state)
 {
@@ -477,6 +489,7 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	struct thread_state *state = state_of(stacks, events->thread);
 	size_t fed = 0, joined = 0, last;
 
+	change_thread(stacks, state);
 	if (events->kind == BRANCH_FOLLOWED)
 		joined = feed_stretch(stacks, state, events, count);
 	if (!joined && is_ready(stacks, state))
@@ -527,6 +540,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	    (state->stack && !state->awaits_user && events->time > state->last_fork &&
 	     events->time > state->last_clone))
 		return count;
+	change_thread(stacks, state);
 	state->hidden = true;
 	dropping.events = slice_sink_drop;
 	dropping.flush = NULL;
@@ -550,6 +564,7 @@ void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event 
 	struct branch_notes notes = { .mark = symbol,
 				      .mark_value = symbol->kind == SYMBOL_MARK ? event->to : 0 };
 
+	change_thread(stacks, state);
 	open_stack(stacks, state, event);
 	callstack_feed(state->stack, &(struct resolved_branch){ &mark, &nowhere }, &notes);
 }
@@ -578,6 +593,7 @@ void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *
 
 void thread_stacks_finish(struct thread_stacks *stacks)
 {
+	change_thread(stacks, NULL);
 	for (size_t i = 0; stacks->states && i <= stacks->count; i++) {
 		if (stacks->states[i].stack && !stacks->states[i].hidden)
 			callstack_finish(stacks->states[i].stack);

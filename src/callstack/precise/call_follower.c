@@ -298,3 +298,12 @@ bool callstack_join(struct callstack *base, const struct call_stretch *stretch)
 	stack->last_time = (int64_t)(stretch->last_time - stack->base.machine->base_time);
 	return true;
 }
+
+void callstack_emit(struct callstack *base)
+{
+	struct timestamp_group *group = &((struct precise_stack *)base)->group;
+
+	/* A group that settles emits at fixed numbers of events. */
+	if (!group->settles && !base->machine->sink->details)
+		timestamp_group_emit(group);
+}
