@@ -323,7 +323,8 @@ static const struct inlined_call *make_call(struct dso *dso, struct inline_funct
 			made->symbol = make_inlined_symbol(dso, call, made);
 			call->data = made;
 		}
-		if (inner)
+		/* Other threads read a parent that is set, without the lock. */
+		if (inner && !inner->parent)
 			inner->parent = made;
 		first = first ? first : made;
 		inner = made;

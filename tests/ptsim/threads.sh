@@ -128,6 +128,8 @@ if [ -d "$recordings" ]; then
 	real quipper-4.14 truth/symfs 1000 whole
 	real truth/pipeline-2cpu truth/symfs 300 whole
 	real truth/big-sqlite truth/symfs whole 4096
+	tap_check "truth/except: the same with inlined calls, which several threads look up" \
+		is_the_same 300 -- --inline --symfs="$recordings/truth/symfs" "$recordings/truth/except/perf.data"
 	for name in rr-alderlake lldb-multicore dynamorio-cyc; do
 		tap_check "$name: libipt finds the same branches (--verify=20)" \
 			libipt_agrees --verify=20 --symfs="$recordings/$name/symfs" "$recordings/$name/perf.data"
