@@ -98,7 +98,7 @@ static void feed(struct callstack *to, uint64_t time, unsigned kind, unsigned fl
 	known.locations.reached = true;
 	if (knows)
 		branch.event.known = &known;
-	if (!callstack_feed_plain(to, &branch.event, 1))
+	if (!callstack_feed_plain(to, &branch.event, 1, false))
 		stack_branch_feed(to, &branch);
 }
 
