@@ -10,7 +10,7 @@
 /* Maximum events of one packet (lost data, a pending branch, an event, a gap), or of a run. */
 #define QUEUE_ROOM 32
 /* Size of the queue: a call per event would cost more than the event. */
-#define QUEUE_OWN 256
+#define QUEUE_OWN 128
 
 /*
  * Limit of successive branches without a packet. A packet has at most 47 TNT bits, with a few
