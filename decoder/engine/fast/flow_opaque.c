@@ -8,16 +8,16 @@
  *
  * A packet proves a return if the branch before it can only lead to the packet's address: a return
  * to its caller, an unbound stub's jump to the next instruction, an indirect branch within its
- * function, or to code without bytes that it called before. Other indirect branches and system
- * calls prove a return only after RETURNS_TO_BELIEVE taken bits that were returns. If a return is
- * possible but not proved, the flow is unknown until known code.
+ * function, to code without bytes that it called before, or by a pointer that led there before.
+ * Other indirect branches and system calls prove a return only after RETURNS_TO_BELIEVE taken bits
+ * that were returns. If a return is possible but not proved, the flow is unknown until known code.
  */
 
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
-/* Evidence in the bits that a caller's code ran. */
-enum proof { IMPOSSIBLE, POSSIBLE, PROVED };
+/* Evidence in the bits that a caller's code ran. LIKELY: its last branch is one of a rare kind. */
+enum proof { IMPOSSIBLE, POSSIBLE, LIKELY, PROVED };
 
 /* A trial of a caller's code. */
 struct return_trial {
@@ -68,17 +68,33 @@ static bool was_called(struct pt_flow *flow, uint64_t entry, uint64_t back)
 	return call->entry == entry && call->back == back;
 }
 
-static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return_trial *trial,
-				       uint64_t from, const struct insn *insn, uint64_t to)
+/* Returns the address of the pointer that a block's branch at `from` loads; 0: none, or unknown. */
+static uint64_t pointer_of(const struct basic_block *block, uint64_t from)
 {
-	uint64_t first, last, next = from + insn->length;
+	const uint8_t *offset = block->bytes + block->length + block->insn.relative;
 
-	uint64_t back = insn->kind == BRANCH_CALL ? next : return_of(flow, trial);
+	if (!block->insn.indirect || !block->insn.relative)
+		return 0;
+	return from + block->insn.length + (uint64_t)(int64_t)read_int32(offset);
+}
 
-	if (to == next || (back && was_called(flow, to, back)))
+void flow_note_pointer(struct pt_flow *flow, uint64_t from, uint64_t to)
+{
+	flow->opaque.pointed = (struct opaque_call){ to, pointer_of(flow->block, from) };
+}
+
+static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return_trial *trial,
+				       uint64_t from, const struct basic_block *block, uint64_t to)
+{
+	bool calls = block->insn.kind == BRANCH_CALL;
+	uint64_t first, last, next = from + block->insn.length, pointer = pointer_of(block, from);
+	uint64_t back = calls ? next : return_of(flow, trial);
+
+	if (to == next || (back && was_called(flow, to, back)) ||
+	    (pointer && was_called(flow, to, pointer)))
 		return PROVED;
 	if (!bring_into_view(flow, to))
-		return POSSIBLE;
+		return calls ? LIKELY : POSSIBLE;
 	code_image_function(flow->stream.input.code, &flow->view, to, &first, &last);
 	if (first >= last)
 		return POSSIBLE;
@@ -89,12 +105,13 @@ static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return
 
 /* All bits are consumed, and the next branch needs none. Returns whether it leads to the packet. */
 static enum proof leads_to(struct pt_flow *flow, const struct return_trial *trial, uint64_t from,
-			   const struct insn *insn)
+			   const struct basic_block *block)
 {
+	const struct insn *insn = &block->insn;
 	enum proof proof = IMPOSSIBLE;
 
 	if (flow->opaque.exit == OPAQUE_PGD) {
-		proof = insn_is_syscall(insn) ? POSSIBLE : IMPOSSIBLE;
+		proof = insn_is_syscall(insn) ? LIKELY : IMPOSSIBLE;
 	} else if (flow->opaque.exit != OPAQUE_TIP) {
 		return IMPOSSIBLE;
 	} else if (!same_privilege(from, flow->opaque.to)) {
@@ -105,9 +122,9 @@ static enum proof leads_to(struct pt_flow *flow, const struct return_trial *tria
 
 		return !back ? POSSIBLE : back == flow->opaque.to ? PROVED : IMPOSSIBLE;
 	} else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) {
-		proof = leads_by_near_branch(flow, trial, from, insn, flow->opaque.to);
+		proof = leads_by_near_branch(flow, trial, from, block, flow->opaque.to);
 	}
-	return proof == POSSIBLE && trial->returns >= RETURNS_TO_BELIEVE ? PROVED : proof;
+	return proof != IMPOSSIBLE && trial->returns >= RETURNS_TO_BELIEVE ? PROVED : proof;
 }
 
 static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned popped);
@@ -167,7 +184,7 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial)
 			continue;
 		}
 		if (used)
-			return leads_to(flow, trial, from, insn);
+			return leads_to(flow, trial, from, block);
 		taken = flow->opaque.bits[trial->at++];
 		if (insn->kind == BRANCH_COND)
 			trial->ip = next + (taken ? (uint64_t)(int64_t)insn->distance : 0);
@@ -181,14 +198,14 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial)
 /*
  * Find the only bit at or after index *at that can be the return to the address below the top
  * `popped` addresses of the return stack, and set *at to the next index. Call stacks mark such
- * code, so for these the first of several proofs, or a single possible bit, also suffices; this
- * sets `guessed`.
+ * code, so for these the first of several proofs also suffices, or the only bit if it is likely and
+ * the code consumes further bits; this sets `guessed`.
  */
 static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned popped)
 {
 	const struct return_address *back = address_below(flow, popped);
 	bool guesses = flow->stream.input.skip_local_jumps;
-	unsigned count[] = { [IMPOSSIBLE] = 0, [POSSIBLE] = 0, [PROVED] = 0 };
+	unsigned count[] = { [IMPOSSIBLE] = 0, [POSSIBLE] = 0, [LIKELY] = 0, [PROVED] = 0 };
 
 	if (!back || !back->ip)
 		return POSSIBLE;
@@ -196,16 +213,20 @@ static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned poppe
 		struct return_trial trial = { .ip = back->ip, .at = i + 1, .popped = popped + 1 };
 		enum proof proof = flow->opaque.bits[i] ? follow_trial(flow, &trial) : IMPOSSIBLE;
 
-		if (proof != IMPOSSIBLE && !count[PROVED] && (proof == PROVED || !count[POSSIBLE]))
+		if (proof == LIKELY && i + 1 == flow->opaque.count)
+			proof = POSSIBLE;
+		if (proof >= LIKELY && !count[PROVED])
 			*at = i + 1;
 		count[proof]++;
 	}
-	flow->opaque.guessed |= count[PROVED] != 1;
-	if (count[PROVED])
-		return guesses || count[PROVED] == 1 ? PROVED : POSSIBLE;
-	if (count[POSSIBLE] == 1 && guesses && flow->opaque.budget)
+	if (count[PROVED] == 1)
 		return PROVED;
-	return count[POSSIBLE] ? POSSIBLE : IMPOSSIBLE;
+	if (guesses &&
+	    (count[PROVED] || (count[LIKELY] == 1 && !count[POSSIBLE] && flow->opaque.budget))) {
+		flow->opaque.guessed = true;
+		return PROVED;
+	}
+	return count[PROVED] || count[LIKELY] || count[POSSIBLE] ? POSSIBLE : IMPOSSIBLE;
 }
 
 void flow_opaque_bits(struct pt_flow *flow, uint64_t bits)
@@ -247,6 +268,8 @@ void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint
 	if (ip && returns)
 		*call_slot(flow, ip, flow->returns[flow->return_top].ip) =
 			(struct opaque_call){ ip, flow->returns[flow->return_top].ip };
+	if (ip && ip == opaque->pointed.entry && opaque->pointed.back)
+		*call_slot(flow, ip, opaque->pointed.back) = opaque->pointed;
 	opaque->active = flow->compression && returns && flow->returns[flow->return_top].ip;
 	opaque->thread = flow->stream.state.schedule.thread;
 	opaque->returned = !ip;
@@ -339,7 +362,7 @@ bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 
 	opaque->exit = exit;
 	opaque->to = ip;
-	opaque->interrupted = opaque->guessed = false;
+	opaque->interrupted = false;
 	if (!opaque->active)
 		return false;
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&

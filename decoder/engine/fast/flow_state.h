@@ -86,17 +86,18 @@ struct opaque_code {
 	uint64_t ip;                 /* last known ip in the code */
 	uint64_t called;             /* the last function it called; 0: none */
 	struct opaque_call {
-		uint64_t entry, back;    /* target and return address of the call */
-	} calls[1 << OPAQUE_CALLS_BITS]; /* to such code, or by it (`back` 0), since the last PSB */
-	bool bits[OPAQUE_BITS];          /* since the code began */
-	unsigned count;                  /* of `bits` */
-	unsigned left;                   /* of these, last bits, which belong to its callers */
-	unsigned budget;                 /* blocks left to follow up to the next PSB */
+		uint64_t entry, back; /* target and return address, or the call's pointer */
+	} pointed, /* the last indirect branch, by this pointer, possibly to known code */
+		calls[1 << OPAQUE_CALLS_BITS]; /* to such code, or by it (`back` 0); since a PSB */
+	bool bits[OPAQUE_BITS];                /* since the code began */
+	unsigned count;                        /* of `bits` */
+	unsigned left;    /* of these, last bits, which belong to its callers */
+	unsigned budget;  /* blocks left to follow up to the next PSB */
 	bool returned;    /* the first bit is a return of known code, possibly to it */
 	bool jumps;       /* it recently jumped to known code, rather than called it */
 	bool jumped;      /* and the known code returned */
 	bool interrupted; /* by a FUP in the code */
-	bool guessed;     /* the last return from the code is not proved */
+	bool guessed;     /* a return from such code since the last PSB is not proved */
 	bool active;      /* the code runs: the flow's return stack is its caller's */
 	/* The packet with the code's target: */
 	enum opaque_exit exit;

@@ -33,7 +33,7 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 		stream_push_gap(&flow->stream, GAP_NO_CODE, 0);
 	else if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
-	flow->opaque.guessed = false;
+	flow->opaque.guessed &= reason == GAP_NO_CODE;
 	flow->state.calls_missing |= reason == GAP_NO_CODE;
 	flow_set_after_gap(flow);
 	flow_set_lost(flow);
@@ -414,6 +414,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		return;
 	}
 	update_return_stack(flow, flow->block, from);
+	flow_note_pointer(flow, from, flow->target);
 	flow->known = flow->stream.state.now;
 	flow->pending = flow->bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
 	emulated_ptwrite_drop(flow);

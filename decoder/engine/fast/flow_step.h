@@ -102,6 +102,9 @@ static inline bool flow_insn_is_direct(const struct insn *insn)
  */
 void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint64_t bits);
 
+/* The current block's branch at `from`, which is indirect or a return, leads to `to`. */
+void flow_note_pointer(struct pt_flow *flow, uint64_t from, uint64_t to);
+
 /* Keep TNT bits while the flow is lost. */
 void flow_opaque_bits(struct pt_flow *flow, uint64_t bits);
 

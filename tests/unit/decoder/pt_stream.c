@@ -206,16 +206,20 @@ static void call_missing_code(const char *first, const char *rest)
 	add_decisions(rest);
 }
 
+static void begin_with_leaf(bool calls_only, const uint8_t *leaf, size_t size)
+{
+	begin(PT_ENGINE_FAST);
+	run.skip = calls_only;
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_LEAF - SAMPLE_CODE), leaf, size);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+}
+
 static void begin_in_leaf(bool calls_only)
 {
 	static const uint8_t leaf[] = { 0xff, 0xd0, 0x75, 0xfe, 0xc3 }; /* call *%rax; jne .; ret */
 
-	begin(PT_ENGINE_FAST);
-	run.skip = calls_only;
-	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_LEAF - SAMPLE_CODE), leaf,
-	       sizeof(leaf));
-	pt_packets_psb(&run.packets, SAMPLE_START, 0);
-	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	begin_with_leaf(calls_only, leaf, sizeof(leaf));
 }
 
 START_TEST(a_return_out_of_missing_code_is_where_its_caller_explains_the_packets)
@@ -254,15 +258,33 @@ START_TEST(a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace)
 }
 END_TEST
 
-/* The taken bit and leaf()'s own call explain a packet with any address of user code. */
+/* The missing code can have branches to any address, but a stub jumps to one function only. */
+START_TEST(a_stub_explains_a_packet_only_if_it_led_there_before)
+{
+	/* jne 1; jmp *pointer; 1: call *%rax; jmp *pointer */
+	static const uint8_t leaf[] = { 0x75, 0x06, 0xff, 0x25, 0x08, 0x10, 0, 0,
+					0xff, 0xd0, 0xff, 0x25, 0x00, 0x10, 0, 0 };
+
+	begin_with_leaf(true, leaf, sizeof(leaf));
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_tip(&run.packets, 0x910000);
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&run.packets, "tt");
+	call_missing_code("", "t");
+	pt_packets_tip(&run.packets, _i ? 0x910000 : 0x920000);
+	finish();
+	ck_assert_uint_eq(run.last.kind, _i ? BRANCH_JUMP : BRANCH_GAP);
+}
+END_TEST
+
+/* The bits and leaf()'s own call explain a packet with any address of code without bytes. */
 static void begin_in_leaf_that_calls_again(void)
 {
-	static const uint8_t calls_again[] = { 0xff, 0xd0 };
+	/* call *%rax; jne 1; 1: call *%rax */
+	static const uint8_t leaf[] = { 0xff, 0xd0, 0x75, 0x00, 0xff, 0xd0 };
 
-	begin_in_leaf(true);
-	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_LEAF + 2 - SAMPLE_CODE),
-	       calls_again, sizeof(calls_again));
-	call_missing_code("", "t");
+	begin_with_leaf(true, leaf, sizeof(leaf));
+	call_missing_code("", "tn");
 }
 
 START_TEST(no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel)
@@ -285,7 +307,8 @@ START_TEST(a_packet_that_contradicts_a_guessed_return_shows_missing_code)
 	const struct pt_packet end_alone = { .type = ppt_psbend };
 
 	begin_in_leaf_that_calls_again();
-	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, 0x910000);
+	pt_packets_tip(&run.packets, SAMPLE_LEAF + 6); /* its return */
 	if (_i == PSB)
 		pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_LEAF);
 	if (_i == OVERFLOW) {
@@ -294,7 +317,7 @@ START_TEST(a_packet_that_contradicts_a_guessed_return_shows_missing_code)
 	}
 	pt_packets_add(&run.packets, &end_alone);
 	finish();
-	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], _i == NOTHING ? 2 : 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], _i == NOTHING ? 3 : 2);
 	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], _i == NOTHING ? 0 : 1);
 }
 END_TEST
@@ -521,6 +544,7 @@ int main(void)
 	tcase_add_test(all, a_return_out_of_missing_code_is_where_its_caller_explains_the_packets);
 	tcase_add_loop_test(all, a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace, 0,
 			    2);
+	tcase_add_loop_test(all, a_stub_explains_a_packet_only_if_it_led_there_before, 0, 2);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,
 			    0, 2);
 	tcase_add_loop_test(all, a_packet_that_contradicts_a_guessed_return_shows_missing_code, 0,
