@@ -17,8 +17,9 @@
 struct slow_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
-	char *tsv, *jsonl; /* owned: paths of the index */
-	json_t *answer;    /* owned: from the first process; may be NULL */
+	char *tsv, *jsonl;    /* owned: paths of the index */
+	struct options index; /* its paths as the two outputs that this process writes */
+	json_t *answer;       /* owned: from the first process; may be NULL */
 	/* A slow call and its trace. */
 	struct slow_trace {
 		const json_t *call;          /* borrowed: from the answer's list in the report */
@@ -132,7 +133,9 @@ static int find_calls(struct slow_run *run, struct error *err)
 	struct options own = *run->options;
 	struct output_format unprinted = format_slowest;
 	const struct batch_run batch = { .options = &own, .convert = run->convert };
-	const struct batch_job job = { .inputs = own.inputs, .input_count = own.input_count };
+	const struct batch_job job = { .inputs = own.inputs,
+				       .input_count = own.input_count,
+				       .answer = &run->index };
 	json_t *report = NULL;
 	int status;
 
@@ -194,7 +197,8 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 	run->plan.jobs[index] = (struct batch_job){ .inputs = own->inputs,
 						    .input_count = own->input_count,
 						    .output = trace->path,
-						    .options = own };
+						    .options = own,
+						    .answer = &run->index };
 }
 
 /* Returns 0; -1 with err filled if a trace would replace an input. */
@@ -306,7 +310,10 @@ int slow_traces_run(const struct options *options, batch_convert_fn *convert)
 				.tsv = path_in(options, "index.tsv"),
 				.jsonl = path_in(options, "index.jsonl") };
 	struct error err = { 0 };
-	int status = run_passes(&run, &err);
+	int status;
+
+	run.index = (struct options){ .output = run.tsv, .json = run.jsonl };
+	status = run_passes(&run, &err);
 
 	output_obey_closed_pipe(&err);
 	message_error(&err);

@@ -82,6 +82,18 @@ inputs_stay() {
 }
 tap_check "no trace and no index replaces the recording" inputs_stay
 
+# Other processes than the one that writes the index read the program's code.
+program_stays() {
+	for name in index.tsv index.jsonl call-002.ftf; do
+		mkdir -p code && cp "$programs/static/recursion" code/$name &&
+			"$ptsim" record --cyc --interrupts=0 --seed=3 -o copied -- "$work/code/$name" >/dev/null 2>&1 &&
+			run 1 --slowest=3 --symbol=depth copied -o code/ && grep -q "cannot write to code/$name: it is the input" messages &&
+			cmp "$programs/static/recursion" code/$name || { cat messages; ls -l code; return 1; }
+		rm -r code
+	done
+}
+tap_check "no trace and no index replaces the program that was recorded" program_stays
+
 replaces() {
 	run 2 --slowest=3 --symbol=depth recursion -o out/ && ! grep -q earlier messages &&
 		grep -q '3 slow calls: a trace of each, listed in out/index.tsv; 3 with gaps or warnings' messages &&
