@@ -1010,6 +1010,20 @@ START_TEST(a_function_that_leaves_by_a_return_thunk_ends_there)
 }
 END_TEST
 
+/* No instruction of the target ran before the interrupt, which is its caller's. */
+START_TEST(an_interrupt_in_a_retpoline_is_before_its_target)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'R');
+	feed(BRANCH_CALL, at('R', 0), at('R', 0xc), 0);
+	feed(BRANCH_INTERRUPT, at('R', 0xc), at('k', 0), 0);
+	feed(BRANCH_IRET, at('k', 0x10), at('R', 0xc), 0);
+	feed(BRANCH_RETURN, at('R', 0x10), at('g', 0), 0);
+	ret('g', 'f', 0x15);
+	expect("B 0 f\nB 30 k\nE 40 k\nB 50 g\nE 60 g\nE 60 f\nE 60 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(a_caller_that_was_never_seen_is_inferred_below)
 {
 	call('f', 0x10, 'g');
@@ -2165,6 +2179,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_call_returns_to_the_byte_after_it);
 	tcase_add_test(tests, a_call_of_unknown_length_returns_to_a_byte_near_it);
 	tcase_add_test(tests, a_retpoline_is_a_jump);
+	tcase_add_test(tests, an_interrupt_in_a_retpoline_is_before_its_target);
 	tcase_add_test(tests, a_function_that_leaves_by_a_return_thunk_ends_there);
 	tcase_add_test(tests, a_caller_that_was_never_seen_is_inferred_below);
 	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
