@@ -50,37 +50,25 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 
 /*
  * Emit the number of omitted jumps, even if it is 0, because a segment does not know the jumps
- * before it. Do not advance the time: branches found later can be older.
+ * before it.
  */
-static struct branch_event *push_jumps(struct pt_stream *stream, const struct thread *thread)
+static void push_jumps(struct pt_stream *stream, const struct thread *thread)
 {
 	struct branch_event *event = &stream->queue[stream->tail++];
 
-	*event = (struct branch_event){
-		.time = stream->state.last_pushed,
-		.word = stream->state.now.time,
-		.to = stream->state.jump_count,
-		.thread = thread,
-		.space = stream->state.schedule.space,
-		.cycles = stream->state.cycle_sum,
-		.cpu = stream->input.aux->cpu,
-		.kind = BRANCH_COUNTS,
-		.flags = stream->state.event_flags,
-	};
-	stream->state.jump_count = stream->state.cycle_sum = 0;
-	return event;
+	stream_set_counts(stream, event, stream->state.last_pushed, 0, 0, 0);
+	event->thread = thread;
+	event->gap = false;
 }
 
 void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
 			uint32_t cycles)
 {
-	struct branch_event *event = push_jumps(stream, stream->state.schedule.thread);
+	struct branch_event *event = &stream->queue[stream->tail++];
 
+	stream_set_counts(stream, event, stream->state.last_pushed, ip, stream->state.insn_count,
+			  cycles);
 	event->word = timestamp->time;
-	event->from = ip;
-	event->gap = true;
-	event->insns = stream->state.insn_count;
-	event->cycles += cycles;
 	stream->state.insn_count = 0;
 }
 

@@ -118,6 +118,30 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->state.now.time += insns;
 }
 
+/*
+ * Fill a BRANCH_COUNTS, with what was summed. `last`: time of the event before it, because branches
+ * found later can be older than its packet.
+ */
+static inline void stream_set_counts(struct pt_stream *stream, struct branch_event *event,
+				     uint64_t last, uint64_t ip, uint32_t insns, uint32_t cycles)
+{
+	*event = (struct branch_event){
+		.time = last,
+		.word = stream->state.now.time,
+		.from = ip,
+		.to = stream->state.jump_count,
+		.thread = stream->state.schedule.thread,
+		.space = stream->state.schedule.space,
+		.insns = insns,
+		.cycles = stream->state.cycle_sum + cycles,
+		.cpu = stream->input.aux->cpu,
+		.kind = BRANCH_COUNTS,
+		.gap = true,
+		.flags = stream->state.event_flags,
+	};
+	stream->state.jump_count = stream->state.cycle_sum = 0;
+}
+
 /* Emit a BRANCH_COUNTS: instructions since the last event, up to a time, and cycles, at ip. */
 void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
 			uint32_t cycles);

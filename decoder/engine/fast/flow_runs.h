@@ -188,34 +188,40 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 	}
 }
 
-/* Emit the branches of a run up to the end of its first bit or TIP, then the cycles to there. */
-static __attribute__((noinline)) void emit_first(struct pt_flow *flow, struct runs_followed *runs,
-						 const struct run *run)
+/*
+ * Emit the branches of a run up to the end of its first bit or TIP, then the cycles to there, as
+ * stream_push_cycles().
+ */
+INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const struct run *run)
 {
+	struct pt_stream *stream = &flow->stream;
 	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
 	const struct run_branch *end = &branches[run->count];
+	const struct branch_event *first = stream->queue + stream->tail;
+	unsigned jumps = runs->jumps + end->jumps;
 
 	emit_branches(flow, runs, branches, branches + end->before);
-	/* As stream_push_cycles(). */
-	if (end->before && !end->insns && !flow->stream.input.pieces &&
-	    runs->tail[-1].time >= flow->stream.state.now.time && branch_is_near(&runs->tail[-1]) &&
-	    !(flow->stream.input.count_jumps &&
-	      (runs->jumps || end->jumps || flow->stream.state.jump_count))) {
-		runs->tail[-1].cycles = flow->stream.state.cycles_ahead;
-		flow->stream.state.cycles_ahead = 0;
-		return;
+	if (end->before && !end->insns && !stream->input.pieces &&
+	    runs->tail[-1].time >= stream->state.now.time && branch_is_near(&runs->tail[-1]) &&
+	    !(stream->input.count_jumps && (jumps || stream->state.jump_count))) {
+		runs->tail[-1].cycles = stream->state.cycles_ahead;
+	} else {
+		stream_count_local_jumps(stream, &flow->known, flow->state.ip, jumps);
+		flow->branches_followed += jumps;
+		runs->jumps = -end->jumps;
+		/* A run without branches may have been recorded in a mapping at another address. */
+		flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
+		runs->insns += end->insns;
+		stream_set_counts(stream, runs->tail,
+				  runs->tail > first ? runs->tail[-1].time
+						     : stream->state.last_pushed,
+				  flow->state.ip, runs->insns, stream->state.cycles_ahead);
+		runs->all += runs->insns;
+		runs->insns = -end->insns;
+		runs->tail++;
+		stream->stats.events--; /* end_runs() counts it */
 	}
-	runs->insns += end->insns;
-	runs->jumps += end->jumps;
-	end_runs(flow, runs);
-	flow->branches_followed += runs->jumps;
-	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
-	/* A run without branches may have been recorded in a mapping at another address. */
-	flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
-	stream_settle_cycles(&flow->stream, flow->state.ip);
-	count_runs(flow, runs);
-	runs->insns -= end->insns;
-	runs->jumps = -end->jumps;
+	stream->state.cycles_ahead = 0;
 }
 
 /* Emit the branches of a run, and count it. `ahead`: cycles end with its first bit or TIP. */
