@@ -189,6 +189,18 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 }
 
 /*
+ * Returns whether the event before `tail`, the second of a chain or later, can have the next counts
+ * as well. No branch is between, and the event before has cycles: the counts of both are of one
+ * call's own code.
+ */
+INLINED bool joins_counts(const struct pt_stream *stream, const struct branch_event *tail)
+{
+	return tail[-1].kind == BRANCH_COUNTS && tail[-2].cycles &&
+	       stream->input.skip_local_jumps && !stream->input.pieces &&
+	       (tail[-1].cycles | tail[-1].insns | stream->state.cycles_ahead) <= INT32_MAX;
+}
+
+/*
  * Emit the branches of a run up to the end of its first bit or TIP, then the cycles to there, as
  * stream_push_cycles().
  */
@@ -212,14 +224,22 @@ INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const 
 		/* A run without branches may have been recorded in a mapping at another address. */
 		flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
 		runs->insns += end->insns;
+		runs->all += runs->insns;
+		if (runs->tail - first >= 2 && joins_counts(stream, runs->tail)) {
+			const struct branch_event *before = --runs->tail;
+
+			runs->insns += before->insns;
+			stream->state.cycles_ahead += before->cycles;
+			stream->state.jump_count += before->to;
+		} else {
+			stream->stats.events--; /* end_runs() counts it */
+		}
 		stream_set_counts(stream, runs->tail,
 				  runs->tail > first ? runs->tail[-1].time
 						     : stream->state.last_pushed,
 				  flow->state.ip, runs->insns, stream->state.cycles_ahead);
-		runs->all += runs->insns;
 		runs->insns = -end->insns;
 		runs->tail++;
-		stream->stats.events--; /* end_runs() counts it */
 	}
 	stream->state.cycles_ahead = 0;
 }
