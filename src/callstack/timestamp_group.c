@@ -49,38 +49,26 @@ void timestamp_group_release(struct timestamp_group *group)
 uint64_t timestamp_group_cycles_at(const struct timestamp_group *group, uint64_t insns)
 {
 	const struct slice_cost *from = &group->before, *to = &group->costed;
+	uint64_t pace; /* cycles per instruction between them */
 	uint32_t rounding;
 
 	if (insns >= to->insns)
 		return to->cycles;
 	if (insns <= from->insns)
 		return from->cycles;
+	pace = ((to->cycles - from->cycles) << PACE_BITS) / (to->insns - from->insns);
 	/* Rounding down would shift cycles between functions, alike in each pass of a loop. */
 	rounding = (uint32_t)(from->insns * FIBONACCI_FACTOR >> 32);
-	return from->cycles + (((insns - from->insns) * group->pace + rounding) >> PACE_BITS);
+	return from->cycles + (((insns - from->insns) * pace + rounding) >> PACE_BITS);
 }
 
-void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles)
+void timestamp_group_spread_cycles(struct timestamp_group *group)
 {
-	if (!group->owner->machine->sink->details)
-		return;
-	group->before = group->costed;
-	group->costed = (struct slice_cost){ insns, group->before.cycles + cycles };
-	if (insns != group->before.insns)
-		group->pace = ((uint64_t)cycles << PACE_BITS) / (insns - group->before.insns);
-	for (size_t i = group->uncosted; i < group->count; i++) {
+	for (size_t i = group->uncosted; group->details && i < group->count; i++)
 		if (group->details[i].insns > group->before.insns)
 			group->details[i].cycles =
 				timestamp_group_cycles_at(group, group->details[i].insns);
-	}
 	group->uncosted = group->count;
-}
-
-uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns)
-{
-	if (insns != group->costed.insns)
-		timestamp_group_count_cycles(group, insns, 0);
-	return group->costed.cycles;
 }
 
 /* ---- Emitting ------------------------------------------------------------ */

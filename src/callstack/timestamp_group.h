@@ -61,7 +61,6 @@ struct timestamp_group {
 	size_t full;
 	/* Of CYC packets; events from `uncosted` on, after `costed`, have no cycles yet. */
 	struct slice_cost costed, before; /* the last known cycles, and the ones before */
-	uint64_t pace;                    /* cycles per instruction between them, in 2^-32 */
 	size_t uncosted;
 	size_t calls;       /* of the group: events that take time */
 	size_t past_calls;  /* of the last group with distributed time; 0: none */
@@ -214,11 +213,28 @@ void timestamp_group_switch(struct timestamp_group *group);
 /* The segment that begins now, or the thread, has its first unseen callers at `perf_time`. */
 void timestamp_group_set_since(const struct timestamp_group *group, uint64_t perf_time);
 
-/* The thread has run for `cycles` more, and `insns` in all: spread the cycles over these. */
-void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles);
+/* Spread the last known cycles over the events that wait for them. */
+void timestamp_group_spread_cycles(struct timestamp_group *group);
+
+/*
+ * The thread has run for `cycles` more, and `insns` in all. The sink uses details, which have them.
+ */
+static inline void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns,
+						uint32_t cycles)
+{
+	group->before = group->costed;
+	group->costed = (struct slice_cost){ insns, group->before.cycles + cycles };
+	if (group->uncosted < group->count)
+		timestamp_group_spread_cycles(group);
+}
 
 /* Cycles counted later are of later instructions, of another stack. Returns the cycles so far. */
-uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns);
+static inline uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns)
+{
+	if (insns != group->costed.insns)
+		timestamp_group_count_cycles(group, insns, 0);
+	return group->costed.cycles;
+}
 
 /* Emit the events of former groups. */
 void timestamp_group_emit(struct timestamp_group *group);

@@ -558,8 +558,7 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 	}
 	if (near || !precise_follow_any(stack, branch, notes))
 		follow_near(stack, stack->last_time, branch);
-	if (event->cycles)
-		timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
+	precise_count_cycles(stack, event);
 }
 
 /* ---- Plain branches ------------------------------------------------------ */

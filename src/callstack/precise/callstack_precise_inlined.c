@@ -99,6 +99,5 @@ void callstack_pass(struct callstack *base, const struct branch_event *event)
 	struct precise_stack *stack = (struct precise_stack *)base;
 
 	precise_take_time(stack, event);
-	if (event->cycles)
-		timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
+	precise_count_cycles(stack, event);
 }

@@ -496,6 +496,14 @@ static inline void precise_take_time(struct precise_stack *stack, const struct b
 	precise_count(stack, event);
 }
 
+/* Count the cycles up to an event, for sinks with details. */
+static inline void precise_count_cycles(struct precise_stack *stack,
+					const struct branch_event *event)
+{
+	if (event->cycles && stack->base.machine->sink->details)
+		timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
+}
+
 /* Follow any event. Returns false if the caller must apply a near branch, at stack->last_time. */
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes);
