@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts branches by stretches of time, and writes the sums as counters. */
+#include "base/tables/heap.h"
 #include "src/events/event_output.h"
 
 /* Bytes of stretches that stay in memory. */
@@ -8,14 +9,14 @@
 struct counted_owner {
 	struct event_owner key;
 	struct counted_stretch {
-		struct counted_owner *owner;
 		uint64_t number; /* 0, 1, ... */
 		uint64_t insns, cycles, calls, branches;
-	} now;                   /* not yet stored */
-	bool counts, has_cycles; /* it has any stretch; cycles are known */
+		size_t next; /* index of its owner's next stretch; 0: none */
+	} now;               /* not yet stored; when stretches are written: the next one */
+	bool counts, has_cycles, stored; /* it has any stretch; cycles are known; any is stored */
 	bool written;
-	size_t rank;   /* in the order of writing */
-	uint64_t next; /* the stretch after the one written last */
+	size_t first, last; /* if `stored`: indexes of stretches */
+	uint64_t next;      /* the stretch after the one written last */
 	UT_hash_handle hh;
 };
 
@@ -25,11 +26,10 @@ static struct counted_owner *owner_of(struct period_counters *counters,
 	struct counted_owner *owner;
 
 	HASH_FIND_OR_ADD(counters->owners, key, key, owner);
-	owner->now.owner = owner;
 	return owner;
 }
 
-static void store(struct period_counters *counters, const struct counted_owner *owner)
+static void store(struct period_counters *counters, struct counted_owner *owner)
 {
 	struct counted_stretch *stretches;
 
@@ -37,6 +37,9 @@ static void store(struct period_counters *counters, const struct counted_owner *
 		big_array_grow(&counters->stretches, counters->count + 1, sizeof(*stretches),
 			       COUNTERS_MEMORY);
 	stretches = counters->stretches.items;
+	*(owner->stored ? &stretches[owner->last].next : &owner->first) = counters->count;
+	owner->stored = true;
+	owner->last = counters->count;
 	stretches[counters->count++] = owner->now;
 }
 
@@ -50,7 +53,7 @@ static void add_stretch(struct period_counters *counters, struct counted_owner *
 	if (!owner->counts || counted->number > now->number) {
 		if (owner->counts)
 			store(counters, owner);
-		*now = (struct counted_stretch){ .owner = owner, .number = counted->number };
+		*now = (struct counted_stretch){ .number = counted->number };
 	}
 	owner->counts = true;
 	owner->has_cycles |= counted->cycles != 0;
@@ -138,28 +141,28 @@ static uint64_t start_counter(struct event_tracks *tracks, const struct counted_
 }
 
 static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,
-			  const struct counted_stretch *stretch)
+			  const struct counted_owner *owner, const struct counted_stretch *stretch)
 {
 	const double per_second = 1e9 / (double)counters->length;
 	uint64_t time = stretch->number * counters->length;
 	struct event_record record;
-	uint64_t id = start_counter(tracks, stretch->owner, time, &record);
+	uint64_t id = start_counter(tracks, owner, time, &record);
 
 	event_record_add_double(&record, "insns/s", (double)stretch->insns * per_second);
 	event_record_add_double(&record, "calls/s", (double)stretch->calls * per_second);
 	event_record_add_double(&record, "branches/insn", ratio(stretch->branches, stretch->insns));
-	if (stretch->owner->has_cycles)
+	if (owner->has_cycles)
 		event_record_add_double(&record, "ipc", ratio(stretch->insns, stretch->cycles));
 	ftf_counter(tracks->writer, &record.event, id);
 }
 
 /* A counter keeps its value until the next one: where nothing ran, it is 0. */
 static void write_idle(const struct period_counters *counters, struct event_tracks *tracks,
-		       struct counted_owner *owner)
+		       const struct counted_owner *owner)
 {
-	const struct counted_stretch idle = { .owner = owner, .number = owner->next };
+	const struct counted_stretch idle = { .number = owner->next };
 
-	write_stretch(counters, tracks, &idle);
+	write_stretch(counters, tracks, owner, &idle);
 }
 
 static int compare_owners(const struct counted_owner *a, const struct counted_owner *b)
@@ -171,35 +174,57 @@ static int compare_owners(const struct counted_owner *a, const struct counted_ow
 				  other ? other->index : SIZE_MAX);
 }
 
-COMPARE_WITH(compare_stretches, struct counted_stretch,
-	     COMPARE(a->number, b->number) ?: COMPARE(a->owner->rank, b->owner->rank))
+struct heap_item {
+	struct counted_owner *owner;
+};
 
+static bool is_before(const struct period_counters *counters, const struct heap_item *a,
+		      const struct heap_item *b)
+{
+	(void)counters;
+	return (COMPARE(a->owner->now.number, b->owner->now.number)
+			?: compare_owners(a->owner, b->owner)) < 0;
+}
+
+HEAP_DEFINE(owners, struct heap_item, struct period_counters, is_before)
+
+/*
+ * Streams are merged in bursts, so the order in which stretches were stored depends on decoding.
+ * Those of one owner are in order: merge the owners, because there can be too many to sort.
+ */
 void period_counters_write(struct period_counters *counters, struct event_tracks *tracks,
 			   const struct output *output)
 {
-	struct counted_stretch *stretches;
-	size_t owners = 0;
+	struct heap_item *heap = alloc_zeroed(HASH_COUNT(counters->owners), sizeof(*heap));
+	const struct counted_stretch *stretches;
+	struct counted_owner *owner;
+	size_t count = 0;
 
-	/* Streams are merged in bursts, so the order of stretches depends on decoding. */
 	HASH_SORT(counters->owners, compare_owners);
-	for (struct counted_owner *owner = counters->owners; owner; owner = owner->hh.next) {
-		owner->rank = owners++;
+	for (owner = counters->owners; owner; owner = owner->hh.next) {
 		store(counters, owner);
+		stretches = counters->stretches.items;
+		owner->now = stretches[owner->first];
+		heap[count++].owner = owner;
 	}
-	stretches = counters->stretches.items;
-	SORT(stretches, counters->count, compare_stretches);
-	for (size_t i = 0; i < counters->count && !output_full(output); i++) {
-		struct counted_owner *owner = stretches[i].owner;
-
-		if (owner->written && owner->next < stretches[i].number)
+	owners_order(counters, heap, count);
+	while (count && !output_full(output)) {
+		owner = heap->owner;
+		if (owner->written && owner->next < owner->now.number)
 			write_idle(counters, tracks, owner);
-		write_stretch(counters, tracks, &stretches[i]);
+		write_stretch(counters, tracks, owner, &owner->now);
 		owner->written = true;
-		owner->next = stretches[i].number + 1;
+		owner->next = owner->now.number + 1;
+		if (owner->now.next)
+			owner->now = stretches[owner->now.next];
+		else
+			*heap = heap[--count];
+		owners_sift_down(counters, heap, count, 0);
 	}
-	for (struct counted_owner *owner = counters->owners; owner; owner = owner->hh.next)
+	for (owner = counters->owners; owner; owner = owner->hh.next)
 		if (owner->written)
 			write_idle(counters, tracks, owner);
+	free(heap);
 }
 
 void period_counters_release(struct period_counters *counters)

@@ -66,6 +66,17 @@ in_parts() {
 	cmp all.ftf one.ftf && "$ftfdump" part.000.ftf | grep -q insns/s=
 }
 tap_check "with --split and any number of threads, too" in_parts
+# Streams are merged in bursts, which depend on where they are cut.
+any_cut() {
+	"$ptsim" record --cyc --cpus=2 --seed=3 --quantum=2000 --psb-period=512 -o cut -- "$programs/threads" >/dev/null 2>&1 &&
+		"$program" -q --counters=100ns -j 1 cut -o one.ftf || return 1
+	for threads in 1 2 3 8; do
+		PTRACE2FTF_SEGMENT=300 "$segments" -q --counters=100ns -j $threads cut -o many.ftf && cmp one.ftf many.ftf || return 1
+	done
+	"$ftfdump" one.ftf | awk '$2 == "counter" && !seen[$3]++ { if (/"CPU/) cpus++; else threads++ }
+		END { exit cpus != 2 || threads < 5 }'
+}
+tap_check "wherever the trace of two CPUs is cut" any_cut
 wrong() {
 	"$program" -q --counters=1ms "$@" threads -o x 2>messages
 	[ $? -eq 64 ]
