@@ -174,12 +174,6 @@ static void write_part(struct ftf_sink *ftf, struct track *track)
 	write_ids(ftf, track, 2);
 }
 
-static struct ftf_arg number_arg(struct ftf_name name, uint64_t number)
-{
-	return number <= INT32_MAX ? ftf_arg_int32(name, (int32_t)number)
-				   : ftf_arg_int64(name, (int64_t)number);
-}
-
 static struct ftf_arg ftf_arg_of(struct ftf_sink *ftf, const struct slice_arg *arg)
 {
 	struct ftf_name key = ftf->keys[arg->key];
@@ -196,7 +190,8 @@ static struct ftf_arg ftf_arg_of(struct ftf_sink *ftf, const struct slice_arg *a
 	case SLICE_ARG_NUMBER:
 		break;
 	}
-	return number_arg(key, arg->number);
+	return arg->number <= INT32_MAX ? ftf_arg_int32(key, (int32_t)arg->number)
+					: ftf_arg_int64(key, (int64_t)arg->number);
 }
 
 /* Add arguments to `args`, which has room for them.  Returns their number. */
@@ -234,23 +229,15 @@ static inline struct own_values own_values_of(const struct ftf_sink *ftf,
 	return own;
 }
 
-/* Add them. Returns the next argument. */
-static struct ftf_arg *add_own_args(const struct ftf_sink *ftf, struct own_values own,
-				    struct ftf_arg *args)
+/* Add them to `args`. Returns their number. */
+static size_t add_own_args(struct ftf_sink *ftf, struct own_values own, struct ftf_arg *args)
 {
-	double ipc = slice_cost_ipc(own.cost);
+	struct slice_args values;
 
-	if (own.cost.insns)
-		*args++ = number_arg(ftf->keys[SLICE_ARG_INSNS], own.cost.insns);
-	if (own.cost.cycles)
-		*args++ = number_arg(ftf->keys[SLICE_ARG_CYCLES], own.cost.cycles);
-	if (ipc > 0)
-		*args++ = ftf_arg_double(ftf->keys[SLICE_ARG_IPC], ipc);
-	if (own.folded) {
-		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED], own.folded);
-		*args++ = number_arg(ftf->keys[SLICE_ARG_FOLDED_TIME], own.folded_time);
-	}
-	return args;
+	values.count = 0;
+	slice_args_add_cost(&values, own.cost);
+	slice_args_add_folded(&values, own.folded, own.folded_time);
+	return add_args(ftf, &values, args);
 }
 
 /* Encode an argument. Returns the next word; NULL: its name has no reference. */
@@ -381,7 +368,7 @@ static void write_end(struct ftf_sink *ftf, const struct ftf_templated *waiting,
 				   .time = waiting->time,
 				   .args = args };
 
-	event.arg_count = (size_t)(add_own_args(ftf, own, args) - args);
+	event.arg_count = add_own_args(ftf, own, args);
 	ftf_end(ftf->writer, &event);
 }
 
@@ -414,9 +401,8 @@ static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waitin
 	event.category = ftf_sink_name(ftf, slice_category(made->symbol));
 	event.args = args;
 	once = add_common_args(ftf, made, &event, args);
-	own = event.arg_count;
-	event.arg_count = (size_t)(add_own_args(ftf, values, args + own) - args);
-	own = event.arg_count - own;
+	own = add_own_args(ftf, values, args + event.arg_count);
+	event.arg_count += own;
 	ftf_make_template(ftf->writer, &event, waiting->end, own,
 			  made->encoded.count ? &unused : &made->encoded);
 	if (once)
