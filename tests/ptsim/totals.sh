@@ -41,8 +41,8 @@ of_pprof() {
 }
 of_counters() {
 	convert ftf "$@" --counters=1s && "$top_builddir/ftfdump" "$work/out" |
-		sed -n '/ "CPU/!s/^0x[0-9a-f]* counter .* insns\/s=\([^ ]*\) .*/\1/p' |
-		awk '{ n += $1 } END { printf "%.0f\n", n }'
+		sed -n '/ "CPU/!s/^0x[0-9a-f]* counter .* insns\/s=\([^ ]*\) .* ipc=\([^ ]*\).*/\1 \2/p' |
+		awk '{ n += $1; if ($2) c += $1 / $2 } END { printf "%.0f %.0f\n", n, c }'
 }
 same_costs() { # INPUT OPTIONS...
 	slices=$(of_slices "$@") && callgrind=$(of_callgrind "$@") || return 1
@@ -67,14 +67,18 @@ for input in whole lost; do
 	done
 done
 tap_check "of chosen functions" same_costs whole '--symbol=w*'
-in_counters() { # INPUT
-	of_slices "$1" >"$work/expected" && of_counters "$1" >"$work/counted"
-	read -r insns cycles <"$work/expected"
-	echo "slices $insns, counters $(cat "$work/counted")"
-	[ "$(cat "$work/counted")" -eq "$insns" ]
+in_counters() { # INPUT OPTIONS...
+	for jobs in 1 4; do
+		slices=$(of_slices "$@" -j $jobs) && counted=$(of_counters "$@" -j $jobs) || return 1
+		echo "slices $slices, counters $counted"
+		[ "$slices" = "$counted" ] && [ "${slices#* }" -gt 100 ] || return 1
+	done
 }
 for input in whole lost; do
-	tap_check "$input: --counters counts as many instructions" in_counters $input
+	for options in '' --time=20%,70% --tid=1002,1003; do
+		[ "$input$options" != lost--tid=1002,1003 ] || continue # it has one thread
+		tap_check "$input $options: --counters counts as many instructions and cycles" in_counters $input $options
+	done
 done
 # What runs between a branch and a gap has no branch.
 perf_counts() {
