@@ -73,20 +73,6 @@ void stream_push_counts(struct pt_stream *stream, const struct timestamp *timest
 }
 
 /*
- * Returns whether the last event can have the cycles up to now. Inlined calls that begin after the
- * branch come before its cycles, so with `pieces` these are apart.
- */
-static bool takes_cycles(const struct pt_stream *stream)
-{
-	const struct stream_state *state = &stream->state;
-	const struct branch_event *event = &stream->queue[stream->tail - 1];
-
-	return stream->tail && branch_is_near(event) && !event->cycles &&
-	       event->time >= state->now.time && !state->insn_count &&
-	       !(state->jump_count && stream->input.count_jumps) && !stream->input.pieces;
-}
-
-/*
  * Add the cycles ahead to the sum. Emit the first ones of a period: events that come later but are
  * older, because their packet's bits were not followed yet, count for the period of the last count.
  */
@@ -108,7 +94,8 @@ void stream_push_cycles(struct pt_stream *stream, uint64_t ip)
 		sum_cycles(stream, ip);
 		return;
 	}
-	if (takes_cycles(stream))
+	if (stream->tail && stream_gives_cycles(stream, &stream->queue[stream->tail - 1],
+						stream->state.insn_count, stream->state.jump_count))
 		stream->queue[stream->tail - 1].cycles = stream->state.cycles_ahead;
 	else
 		stream_push_counts(stream, &stream->state.now, ip, stream->state.cycles_ahead);

@@ -159,6 +159,19 @@ static inline void stream_sum_cycles(struct pt_stream *stream)
 	stream->state.cycles_ahead = 0;
 }
 
+/*
+ * Returns whether the last event can have the cycles up to now, with the instructions and omitted
+ * jumps since. Inlined calls that begin after the branch come before its cycles, so with `pieces`
+ * these are apart.
+ */
+static inline bool stream_gives_cycles(const struct pt_stream *stream,
+				       const struct branch_event *event, uint32_t insns,
+				       uint64_t jumps)
+{
+	return branch_is_near(event) && !event->cycles && event->time >= stream->state.now.time &&
+	       !insns && !(jumps && stream->input.count_jumps) && !stream->input.pieces;
+}
+
 /* Emit the cycles ahead, with the branch before ip if that was the last instruction. */
 void stream_push_cycles(struct pt_stream *stream, uint64_t ip);
 

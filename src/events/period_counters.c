@@ -11,12 +11,11 @@ struct counted_owner {
 	struct counted_stretch {
 		uint64_t number; /* 0, 1, ... */
 		uint64_t insns, cycles, calls, branches;
-		size_t next; /* index of its owner's next stretch; 0: none */
-	} now;               /* not yet stored; when stretches are written: the next one */
-	bool counts, has_cycles, stored; /* it has any stretch; cycles are known; any is stored */
-	bool written;
-	size_t first, last; /* if `stored`: indexes of stretches */
-	uint64_t next;      /* the stretch after the one written last */
+		size_t next;     /* 1 + index of its owner's next stretch; 0: none */
+	} now;                   /* not yet stored; when stretches are written: the next one */
+	bool counts, has_cycles; /* it has any stretch; cycles are known */
+	size_t first, last;      /* 1 + indexes of stretches; 0: none is stored */
+	uint64_t next;           /* the stretch after the one written last; 0: none is written */
 	UT_hash_handle hh;
 };
 
@@ -37,9 +36,8 @@ static void store(struct period_counters *counters, struct counted_owner *owner)
 		big_array_grow(&counters->stretches, counters->count + 1, sizeof(*stretches),
 			       COUNTERS_MEMORY);
 	stretches = counters->stretches.items;
-	*(owner->stored ? &stretches[owner->last].next : &owner->first) = counters->count;
-	owner->stored = true;
-	owner->last = counters->count;
+	*(owner->last ? &stretches[owner->last - 1].next : &owner->first) = counters->count + 1;
+	owner->last = counters->count + 1;
 	stretches[counters->count++] = owner->now;
 }
 
@@ -156,15 +154,6 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 	ftf_counter(tracks->writer, &record.event, id);
 }
 
-/* A counter keeps its value until the next one: where nothing ran, it is 0. */
-static void write_idle(const struct period_counters *counters, struct event_tracks *tracks,
-		       const struct counted_owner *owner)
-{
-	const struct counted_stretch idle = { .number = owner->next };
-
-	write_stretch(counters, tracks, owner, &idle);
-}
-
 static int compare_owners(const struct counted_owner *a, const struct counted_owner *b)
 {
 	const struct thread *thread = a->key.thread, *other = b->key.thread;
@@ -191,6 +180,7 @@ HEAP_DEFINE(owners, struct heap_item, struct period_counters, is_before)
 /*
  * Streams are merged in bursts, so the order in which stretches were stored depends on decoding.
  * Those of one owner are in order: merge the owners, because there can be too many to sort.
+ * A counter keeps its value until the next one: where nothing ran, it is 0.
  */
 void period_counters_write(struct period_counters *counters, struct event_tracks *tracks,
 			   const struct output *output)
@@ -204,26 +194,27 @@ void period_counters_write(struct period_counters *counters, struct event_tracks
 	for (owner = counters->owners; owner; owner = owner->hh.next) {
 		store(counters, owner);
 		stretches = counters->stretches.items;
-		owner->now = stretches[owner->first];
+		owner->now = stretches[owner->first - 1];
 		heap[count++].owner = owner;
 	}
 	owners_order(counters, heap, count);
 	while (count && !output_full(output)) {
 		owner = heap->owner;
-		if (owner->written && owner->next < owner->now.number)
-			write_idle(counters, tracks, owner);
+		if (owner->next && owner->next < owner->now.number)
+			write_stretch(counters, tracks, owner,
+				      &(struct counted_stretch){ .number = owner->next });
 		write_stretch(counters, tracks, owner, &owner->now);
-		owner->written = true;
 		owner->next = owner->now.number + 1;
 		if (owner->now.next)
-			owner->now = stretches[owner->now.next];
+			owner->now = stretches[owner->now.next - 1];
 		else
 			*heap = heap[--count];
 		owners_sift_down(counters, heap, count, 0);
 	}
 	for (owner = counters->owners; owner; owner = owner->hh.next)
-		if (owner->written)
-			write_idle(counters, tracks, owner);
+		if (owner->next)
+			write_stretch(counters, tracks, owner,
+				      &(struct counted_stretch){ .number = owner->next });
 	free(heap);
 }
 

@@ -213,9 +213,8 @@ INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const 
 	unsigned jumps = runs->jumps + end->jumps;
 
 	emit_branches(flow, runs, branches, branches + end->before);
-	if (end->before && !end->insns && !stream->input.pieces &&
-	    runs->tail[-1].time >= stream->state.now.time && branch_is_near(&runs->tail[-1]) &&
-	    !(stream->input.count_jumps && (jumps || stream->state.jump_count))) {
+	if (end->before && stream_gives_cycles(stream, &runs->tail[-1], end->insns,
+					       jumps + stream->state.jump_count)) {
 		runs->tail[-1].cycles = stream->state.cycles_ahead;
 	} else {
 		stream_count_local_jumps(stream, &flow->known, flow->state.ip, jumps);
