@@ -168,8 +168,8 @@ static inline bool stream_gives_cycles(const struct pt_stream *stream,
 				       const struct branch_event *event, uint32_t insns,
 				       uint64_t jumps)
 {
-	return branch_is_near(event) && !event->cycles && event->time >= stream->state.now.time &&
-	       !insns && !(jumps && stream->input.count_jumps) && !stream->input.pieces;
+	return !insns && !stream->input.pieces && event->time >= stream->state.now.time &&
+	       branch_is_near(event) && !event->cycles && !(stream->input.count_jumps && jumps);
 }
 
 /* Emit the cycles ahead, with the branch before ip if that was the last instruction. */
