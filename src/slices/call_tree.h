@@ -358,8 +358,8 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 				call_tree_part(thread, event);
 			continue;
 		}
-		if (rules->sums == SUMS_OWN && thread->top == thread->open &&
-		    event->order == SLICE_ORDER_DEFERRED && event->kind == SLICE_END &&
+		if (rules->sums == SUMS_OWN && event->kind == SLICE_END &&
+		    thread->top == thread->open && event->order == SLICE_ORDER_DEFERRED &&
 		    event->symbol)
 			call_tree_begin_late(tree, thread, event, rules);
 		if (rules->sums == SUMS_ALL) {
