@@ -4,10 +4,10 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -50,23 +50,17 @@ static void forget_source(struct annotation *annotation)
 	annotation->path = NULL;
 }
 
-/* Read a source file. The path is from the recording, so read only regular files. */
+/* Read a source file. */
 static void read_source(struct annotation *annotation, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
+	FILE *in = file_use_open_source(path);
 	char *line = NULL;
 	size_t room = 0;
-	FILE *in;
 
 	forget_source(annotation);
 	annotation->path = ALLOC_CHECKED(strdup(path));
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		if (fd >= 0)
-			close(fd);
+	if (!in)
 		return;
-	}
-	in = ALLOC_CHECKED(fdopen(fd, "r"));
 	while (getline(&line, &room, in) >= 0) {
 		line[strcspn(line, "\n")] = '\0';
 		for (char *tab = line; (tab = strchr(tab, '\t'));)

@@ -4,8 +4,6 @@
  * SVG, and the whole page can be read and searched as text.
  */
 #include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/io/file_use.h"
 #include "base/utf8.h"
@@ -377,21 +375,6 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 
 /* ---- Source -------------------------------------------------------------- */
 
-/* The path is the recording's: read only a regular file, and no file with --symfs. */
-static FILE *open_source(const struct why_output *why, const struct source_line *at)
-{
-	int fd = why->options->symfs || !at->file || !at->line
-			 ? -1
-			 : file_use_open_at_once(at->file->text);
-	struct stat status;
-
-	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		return ALLOC_CHECKED(fdopen(fd, "r"));
-	if (fd >= 0)
-		close(fd);
-	return NULL;
-}
-
 /* Returns whether a line is near that of the cause or one with extra time; adds its extra. */
 static bool shows_line(const struct source_line *at, uint32_t number, const struct code_line *lines,
 		       size_t count, double *extra)
@@ -434,7 +417,10 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 {
 	const struct symbol *cause = slow_symbol(answer, answer->clusters[0].cause);
 	struct source_line at = slice_source_line(cause);
-	FILE *in = open_source(why, &at);
+	/* With --symfs, read no file outside of it. */
+	FILE *in = why->options->symfs || !at.file || !at.line
+			   ? NULL
+			   : file_use_open_source(at.file->text);
 	struct code_line lines[CODE_LINES];
 	size_t found = slow_source_lines(answer, &answer->clusters[0], lines), count = 0;
 
