@@ -47,10 +47,7 @@ static struct scan_provider *current_provider(const struct ftf_scan *scan)
 
 static void select_provider(struct ftf_scan *scan, uint32_t id)
 {
-	scan->providers = alloc_grow_zeroed(scan->providers, &scan->room, (size_t)id + 1,
-					    sizeof(*scan->providers));
-	if (scan->count <= id)
-		scan->count = (size_t)id + 1;
+	ARRAY_GROW_ZEROED(scan->providers, scan->room, (size_t)id + 1);
 	if (!scan->providers[id])
 		scan->providers[id] = alloc_zeroed(1, sizeof(*scan->providers[id]));
 	scan->provider = id;
@@ -75,24 +72,21 @@ static void define_string(const struct ftf_scan *scan)
 /* Returns the track of this number of the thread whose ids are at word `index` of the record. */
 static struct scan_thread *track_at(struct ftf_scan *scan, size_t index, uint64_t number)
 {
+	struct scan_ids ids = { word_at(scan->record, index), word_at(scan->record, index + 1),
+				number };
 	struct scan_thread *thread;
-	uint64_t ids[3] = { word_at(scan->record, index), word_at(scan->record, index + 1),
-			    number };
 
-	HASH_FIND(hh, scan->threads, ids, sizeof(ids), thread);
-	if (thread)
-		return thread;
-	thread = alloc_zeroed(1, sizeof(*thread));
-	memcpy(thread->ids, ids, sizeof(ids));
-	thread->current = thread;
-	thread->ranks.number = HASH_COUNT(scan->threads);
-	HASH_ADD(hh, scan->threads, ids, sizeof(thread->ids), thread);
+	HASH_FIND_OR_ADD(scan->threads, ids, &ids, thread);
+	if (!thread->current) {
+		thread->current = thread;
+		thread->ranks.number = HASH_COUNT(scan->threads) - 1;
+	}
 	return thread;
 }
 
 void ftf_scan_restart(struct ftf_scan *scan)
 {
-	for (size_t i = 0; i < scan->count; i++)
+	for (size_t i = 0; i < scan->room; i++)
 		free(scan->providers[i]);
 	free(scan->providers);
 	*scan = (struct ftf_scan){ .threads = scan->threads };
@@ -183,7 +177,7 @@ bool ftf_scan_next(struct ftf_scan *scan)
 	unsigned type;
 	uint64_t words;
 
-	if (!scan->count)
+	if (!scan->room)
 		select_provider(scan, 0);
 	if (scan->at + WORD > scan->size)
 		return false;

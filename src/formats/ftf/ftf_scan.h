@@ -25,7 +25,10 @@ enum scan_kind {
 
 /* A track with events, and its state for --fit. */
 struct scan_thread {
-	uint64_t ids[3];             /* pid, tid, and number among the tracks with these */
+	struct scan_ids {
+		uint64_t pid, tid;
+		uint64_t number; /* among the tracks with these */
+	} ids;
 	struct scan_thread *current; /* borrowed; in track 0: the one that events now belong to */
 	struct fit_ranks ranks;      /* of inner slices */
 	/* An open slice. */
@@ -57,7 +60,7 @@ struct ftf_scan {
 	const uint8_t *bytes; /* borrowed */
 	uint64_t size, at;
 	struct scan_provider **providers; /* owned; by id */
-	size_t count, room;
+	size_t room;
 	uint32_t provider; /* the current one */
 	/* The record: */
 	const uint8_t *record;

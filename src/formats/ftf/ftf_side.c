@@ -50,14 +50,11 @@ static struct side_track *track_of(struct ftf_side *side, struct trace_ids ids)
 {
 	struct side_track *track;
 
-	HASH_FIND(hh, side->by_ids, &ids, sizeof(ids), track);
-	if (track)
-		return track;
-	track = alloc_zeroed(1, sizeof(*track));
-	track->ids = ids;
-	track->index = (uint32_t)side->track_count;
-	HASH_ADD(hh, side->by_ids, ids, sizeof(track->ids), track);
-	*ARRAY_ADD(side->tracks, side->track_count, side->track_room) = track;
+	HASH_FIND_OR_ADD(side->by_ids, ids, &ids, track);
+	if (HASH_COUNT(side->by_ids) > side->track_count) {
+		track->index = (uint32_t)side->track_count;
+		*ARRAY_ADD(side->tracks, side->track_count, side->track_room) = track;
+	}
 	return track;
 }
 
@@ -68,19 +65,6 @@ static struct side_id *find_id(struct side_id *hash, uint64_t id)
 
 	HASH_FIND(hh, hash, &id, sizeof(id), found);
 	return found;
-}
-
-/* The same; adds a new one. */
-static struct side_id *make_id(struct side_id **hash, uint64_t id)
-{
-	struct side_id *named = find_id(*hash, id);
-
-	if (named)
-		return named;
-	named = alloc_zeroed(1, sizeof(*named));
-	named->id = id;
-	HASH_ADD(hh, *hash, id, sizeof(id), named);
-	return named;
 }
 
 /*
@@ -98,9 +82,11 @@ static void take_name(struct ftf_side *side, const struct trace_record *record)
 {
 	struct trace_ids ids = { 0, record->id };
 	struct side_track *track;
+	struct side_id *named;
 
 	if (record->type == FTF_OBJECT_PROCESS) {
-		make_id(&side->processes, record->id)->name = side_name(side, &record->name);
+		HASH_FIND_OR_ADD(side->processes, id, &record->id, named);
+		named->name = side_name(side, &record->name);
 		return;
 	}
 	for (size_t i = 0; i < record->arg_count; i++)
@@ -109,7 +95,8 @@ static void take_name(struct ftf_side *side, const struct trace_record *record)
 	track = track_of(side, ids);
 	/* An empty name also counts: it shows the thread's process. */
 	track->name = name_intern(side->names, record->name.at, record->name.length);
-	make_id(&side->threads, ids.tid)->track = track->index;
+	HASH_FIND_OR_ADD(side->threads, id, &ids.tid, named);
+	named->track = track->index;
 }
 
 /* ---- The spool ----------------------------------------------------------- */
@@ -330,8 +317,7 @@ static void write_switch(struct ftf_side *side, struct ftf_sink *part,
 	name_track(side, part, side->tracks[event->out]);
 	name_track(side, part, side->tracks[event->in]);
 	ftf_context_switch(part->writer, &change);
-	side->switches = alloc_grow_zeroed(side->switches, &side->switch_room, record->number + 1,
-					   sizeof(*side->switches));
+	ARRAY_GROW_ZEROED(side->switches, side->switch_room, record->number + 1);
 	side->switches[record->number] = side->next;
 }
 
@@ -359,17 +345,12 @@ static void set_state(struct side_state **states, const struct state_key *key, u
 {
 	struct side_state *state;
 
-	HASH_FIND(hh, *states, key, sizeof(*key), state);
-	if (state && !at) {
+	HASH_FIND_OR_ADD(*states, key, key, state);
+	state->at = at;
+	if (!at) {
 		HASH_DEL(*states, state);
 		free(state);
-	} else if (!state && at) {
-		state = alloc_zeroed(1, sizeof(*state));
-		state->key = *key;
-		HASH_ADD(hh, *states, key, sizeof(*key), state);
 	}
-	if (at)
-		state->at = at;
 }
 
 static void note_event(struct ftf_side *side, const struct trace_record *record)
