@@ -29,7 +29,7 @@ struct ftf_split {
 		size_t count, room;
 		struct slice_detail now; /* of the last begin or end */
 	} * tracks;                      /* owned; by index of the track */
-	size_t track_count, track_room;
+	size_t track_room;
 	uint64_t first_time;   /* ns: of the first slice, the origin of time units */
 	bool has_first;        /* first_time is set */
 	uint64_t part_begin;   /* ns: begin of the open part */
@@ -81,7 +81,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 	split->open = true;
 	split->part_begin = time;
 	split->part_slices = split->part_events = 0;
-	for (size_t i = 0; i < split->track_count; i++) {
+	for (size_t i = 0; i < split->track_room; i++) {
 		if (split->tracks[i].track)
 			split->tracks[i].track->announced = false;
 	}
@@ -115,7 +115,7 @@ static void end_open(struct ftf_split *split, uint64_t time)
 {
 	const struct slice_event end = { .time = time, .kind = SLICE_END };
 
-	for (size_t i = 0; i < split->track_count; i++) {
+	for (size_t i = 0; i < split->track_room; i++) {
 		const struct split_track *track = &split->tracks[i];
 
 		for (size_t k = track->count; k-- > 0;)
@@ -127,7 +127,7 @@ static void end_open(struct ftf_split *split, uint64_t time)
 /* Begin all open slices again. */
 static void begin_open(struct ftf_split *split, uint64_t time)
 {
-	for (size_t i = 0; i < split->track_count; i++) {
+	for (size_t i = 0; i < split->track_room; i++) {
 		const struct split_track *track = &split->tracks[i];
 
 		for (size_t k = 0; k < track->count; k++) {
@@ -237,10 +237,7 @@ static void advance_slice(struct ftf_split *split, uint64_t time)
 
 static struct split_track *split_track_of(struct ftf_split *split, struct track *track)
 {
-	split->tracks = alloc_grow_zeroed(split->tracks, &split->track_room,
-					  (size_t)track->index + 1, sizeof(*split->tracks));
-	if (split->track_count <= track->index)
-		split->track_count = (size_t)track->index + 1;
+	ARRAY_GROW_ZEROED(split->tracks, split->track_room, (size_t)track->index + 1);
 	split->tracks[track->index].track = track;
 	return &split->tracks[track->index];
 }
@@ -331,7 +328,7 @@ static void release_split(struct format_output *output)
 	for (size_t i = 0; i < split->part_count; i++)
 		free(split->parts[i]);
 	free(split->parts);
-	for (size_t i = 0; i < split->track_count; i++)
+	for (size_t i = 0; i < split->track_room; i++)
 		free(split->tracks[i].frames);
 	free(split->tracks);
 	ftf_sink_release(&split->ftf);
