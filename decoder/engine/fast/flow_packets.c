@@ -475,7 +475,7 @@ void flow_end_period(struct pt_flow *flow)
 	if ((stream->input.period && next / stream->input.period != time / stream->input.period) ||
 	    (stream->input.cycles && stream_time_is_cut(stream, time, next))) {
 		stream_push_counts(stream, &stream->state.now, flow->state.ip, 0);
-		stream->state.period_begins = true;
+		stream->state.period_begins = stream->input.sums_cycles;
 	}
 }
 

@@ -279,6 +279,8 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 		cursor->node = run->to;
 		return true;
 	}
+	if (ahead && (flow->stream.state.period_begins || !stream_has_cycle_room(&flow->stream)))
+		return false;
 	runs = begin_runs(flow);
 	if (flow->space != flow->stream.state.schedule.space || !stream_has_room(&flow->stream) ||
 	    !returns_here(flow, run) || run->moves || !fits_here(flow, run, &runs.begin))
@@ -352,8 +354,7 @@ static inline bool begins_chain(struct pt_flow *flow)
 	return flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
 	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
-	       stream_has_cycle_room(stream) && !stream->state.period_begins &&
-	       stream->state.last_pushed >= input->begin &&
+	       stream_has_cycle_room(stream) && stream->state.last_pushed >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }
 
@@ -483,8 +484,9 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 		if ((*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
 
-			/* Only one CYC's cycles can wait for their packet. */
-			if (!size || (counts && flow->stream.state.cycles_ahead))
+			/* Only one CYC's cycles can wait; a period's first ones are emitted. */
+			if (!size || (counts && (flow->stream.state.cycles_ahead ||
+						 flow->stream.state.period_begins)))
 				break;
 			bytes += size;
 			if (counts)
