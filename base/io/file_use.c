@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -122,11 +121,6 @@ FILE *file_use_open_stream(const char *path)
 	if (fd >= 0 && !stream)
 		close(fd);
 	return stream;
-}
-
-int file_use_open_memory(const char *name)
-{
-	return note_shortage(memfd_create(name, MFD_CLOEXEC), name);
 }
 
 int file_use_shortage(struct error *err)

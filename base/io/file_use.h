@@ -29,9 +29,6 @@ FILE *file_use_open_source(const char *path);
 /* As file_use_open(), but returns a stream, owned by the caller; NULL with errno. */
 FILE *file_use_open_stream(const char *path);
 
-/* Returns a descriptor of a new file in memory, owned by the caller; -1 with errno. */
-int file_use_open_memory(const char *name);
-
 /* Returns whether an errno means a lack of descriptors or memory, not a fault of the file. */
 bool file_use_is_shortage(int errnum);
 

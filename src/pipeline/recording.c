@@ -111,8 +111,7 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
 	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;
 	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);
-	dso_store_offer_kallsyms(recording->store,
-				 kernel_files_made_kallsyms(&recording->kernel_files));
+	dso_store_offer_kallsyms(recording->store, recording->kernel_files.kallsyms);
 	recording->code = code_files_source(&recording->code_files);
 	recording->code.kernel = kernel_files_code(&recording->kernel_files);
 }

@@ -97,21 +97,21 @@ struct kernel_modules {
 	} * exports; /* owned; sorted by name */
 	size_t export_count, export_room;
 	struct arena *arena; /* borrowed */
+	FILE *kallsyms;      /* borrowed; gets a line for each function that is added */
 };
 
 /*
  * Add the kernel's own functions: their addresses are those in vmlinux plus `distance` (bytes).
- * Prints a line for each to `kallsyms` (may be NULL).
  */
 void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
-			       uint64_t distance, FILE *kallsyms);
+			       uint64_t distance);
 
 /*
- * Load all mapped modules whose files are found; prints their symbols to `kallsyms` (may be NULL).
- * Warns of each module that does not fit its recorded range.
+ * Load all mapped modules whose files are found. Warns of each module that does not fit its
+ * recorded range.
  */
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
-			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag);
+			 const struct resolver *resolver, struct diag *diag);
 
 /* Returns whether a path is a module's: .../kernel/fs/ext4/ext4.ko, or with .xz, .zst or .gz. */
 bool kernel_modules_is_module(const char *path);
@@ -123,8 +123,7 @@ struct kernel_files {
 	struct kernel_code code;
 	struct arena arena; /* for segments and the path */
 	struct kernel_modules modules;
-	FILE *kallsyms; /* owned; names of vmlinux and modules; NULL: not needed */
-	char kallsyms_path[64];
+	char *kallsyms;     /* owned; names of vmlinux and modules as in kallsyms; may be empty */
 	uint64_t switch_ip; /* address of __switch_to; 0: unknown */
 };
 
@@ -149,11 +148,5 @@ const struct kernel_code *kernel_files_code(const struct kernel_files *files);
 /* Find the kallsyms that perf record --kcore stores with kcore. Returns `path`, or NULL. */
 const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 				  const struct perf_file *file, char path[PATH_MAX]);
-
-/*
- * Returns the path of a kallsyms made from vmlinux and modules, valid until kernel_files_release();
- * NULL: there is a kcore, or neither.
- */
-const char *kernel_files_made_kallsyms(const struct kernel_files *files);
 
 void kernel_files_release(struct kernel_files *files);

@@ -344,10 +344,10 @@ static bool has_build_id(const struct elf_file *elf, const struct mapped_file *r
 /* Print the trampolines under the kernel's own kallsyms names. */
 static void print_trampolines(struct kernel_files *files, const struct address_space *kernel)
 {
-	for (size_t i = 0; files->kallsyms && i < kernel->count; i++) {
+	for (size_t i = 0; i < kernel->count; i++) {
 		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
-			fprintf(files->kallsyms, "%016" PRIx64 " t %s\n", kernel->mappings[i].begin,
-				TRAMPOLINE_PATH);
+			fprintf(files->modules.kallsyms, "%016" PRIx64 " t %s\n",
+				kernel->mappings[i].begin, TRAMPOLINE_PATH);
 	}
 }
 
@@ -377,7 +377,7 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 		files->switch_ip = address + distance;
 	set_segments(files, path, distance, kernel);
 	print_trampolines(files, kernel);
-	kernel_modules_add_kernel(&files->modules, &files->elf, distance, files->kallsyms);
+	kernel_modules_add_kernel(&files->modules, &files->elf, distance);
 	return true;
 }
 
@@ -425,39 +425,22 @@ static void find_file(struct kernel_files *files, const struct kernel_files_opti
 		look_for_vmlinux(files, options, release, kernel, diag);
 }
 
-/* A file in memory, because names are read from a file. */
-static void open_kallsyms(struct kernel_files *files)
-{
-	int fd = file_use_open_memory("ptrace2ftf-kallsyms");
-
-	files->kallsyms = fd < 0 ? NULL : ALLOC_CHECKED(fdopen(fd, "w"));
-	if (fd >= 0 && !files->kallsyms)
-		close(fd);
-	snprintf(files->kallsyms_path, sizeof(files->kallsyms_path), "/proc/self/fd/%d", fd);
-}
-
 void kernel_files_init(struct kernel_files *files, const struct kernel_files_options *options,
 		       const struct perf_file *file, const struct timeline *timeline,
 		       struct diag *diag)
 {
 	*files = (struct kernel_files){ 0 };
 	files->modules.arena = &files->arena;
-	open_kallsyms(files);
+	files->modules.kallsyms = OPEN_TEXT(files->kallsyms);
 	find_file(files, options, file, timeline, diag);
 	/* kcore also has the modules. */
 	if (options->resolver && (!files->code.count || files->modules.export_count))
 		kernel_modules_load(&files->modules, kernel_space(timeline), options->resolver,
-				    files->kallsyms, diag);
+				    diag);
+	alloc_close_text(files->modules.kallsyms, &files->kallsyms);
 	add_patches(&files->code, &files->arena, timeline, file);
 	if (files->code.patch_count || files->modules.count)
 		add_runtime_segments(&files->code, &files->modules);
-}
-
-const char *kernel_files_made_kallsyms(const struct kernel_files *files)
-{
-	return files->kallsyms && fflush(files->kallsyms) == 0 && ftell(files->kallsyms) > 0
-		       ? files->kallsyms_path
-		       : NULL;
 }
 
 const struct kernel_code *kernel_files_code(const struct kernel_files *files)
@@ -470,7 +453,6 @@ void kernel_files_release(struct kernel_files *files)
 	elf_file_close(&files->elf);
 	kernel_modules_release(&files->modules);
 	arena_release(&files->arena);
-	if (files->kallsyms)
-		fclose(files->kallsyms);
+	free(files->kallsyms);
 	*files = (struct kernel_files){ 0 };
 }

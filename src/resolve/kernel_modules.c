@@ -42,7 +42,7 @@ static uint64_t find_export(const struct kernel_modules *modules, const char *na
 }
 
 void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
-			       uint64_t distance, FILE *kallsyms)
+			       uint64_t distance)
 {
 	struct elf_symbol it = { 0 };
 
@@ -55,9 +55,8 @@ void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_
 			continue;
 		if (!local)
 			add_export(modules, it.name, address);
-		if (kallsyms)
-			fprintf(kallsyms, "%016" PRIx64 " %c %s\n", address, local ? 't' : 'T',
-				it.name);
+		fprintf(modules->kallsyms, "%016" PRIx64 " %c %s\n", address, local ? 't' : 'T',
+			it.name);
 	}
 }
 
@@ -230,7 +229,7 @@ static void relocate(const struct kernel_modules *modules, struct module_load *l
 
 /* Add the functions of a module, and print them with its name in brackets, as kallsyms does. */
 static void add_symbols(struct kernel_modules *modules, const struct module_load *load,
-			const char *path, FILE *kallsyms)
+			const char *path)
 {
 	const char *name = base_name(path);
 	struct elf_symbol it = { 0 };
@@ -241,9 +240,9 @@ static void add_symbols(struct kernel_modules *modules, const struct module_load
 
 		if (section && GELF_ST_BIND(it.symbol.st_info) != STB_LOCAL)
 			add_export(modules, it.name, address);
-		if (kallsyms && section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
-			fprintf(kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n", address, it.name,
-				(int)strcspn(name, "."), name);
+		if (section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
+			fprintf(modules->kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n", address,
+				it.name, (int)strcspn(name, "."), name);
 	}
 }
 
@@ -265,7 +264,7 @@ static void close_module(struct module_load *load)
 
 /* Returns whether the module's file is open and its code laid out. */
 static bool open_module(struct kernel_modules *modules, const struct mapping *mapping,
-			const char *path, struct module_load *load, FILE *kallsyms)
+			const char *path, struct module_load *load)
 {
 	*load = (struct module_load){ .begin = mapping->begin, .limit = mapping->end };
 	if (elf_file_open(&load->file, path, NULL) < 0)
@@ -273,7 +272,7 @@ static bool open_module(struct kernel_modules *modules, const struct mapping *ma
 	if (load->file.header.e_type == ET_REL && load->file.header.e_machine == EM_X86_64)
 		lay_out_sections(load);
 	if (load->size)
-		add_symbols(modules, load, mapping->file->path, kallsyms);
+		add_symbols(modules, load, mapping->file->path);
 	else
 		close_module(load);
 	return load->size;
@@ -283,7 +282,7 @@ static bool open_module(struct kernel_modules *modules, const struct mapping *ma
 static struct module_load *open_modules(struct kernel_modules *modules,
 					const struct address_space *kernel,
 					const struct resolver *resolver, size_t *count,
-					FILE *kallsyms, struct diag *diag)
+					struct diag *diag)
 {
 	struct module_load *all = alloc_zeroed(kernel->count + 1, sizeof(*all));
 	uint32_t files = 0;
@@ -301,7 +300,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
 			continue;
 		seen[file->index] = true;
-		if (open_module(modules, &kernel->mappings[i], path, &all[*count], kallsyms))
+		if (open_module(modules, &kernel->mappings[i], path, &all[*count]))
 			++*count;
 		else
 			diag_warn(diag, "module-unusable",
@@ -322,14 +321,14 @@ bool kernel_modules_is_module(const char *path)
 }
 
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
-			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag)
+			 const struct resolver *resolver, struct diag *diag)
 {
 	struct module_load *all;
 	size_t count;
 
 	if (!kernel)
 		return;
-	all = open_modules(modules, kernel, resolver, &count, kallsyms, diag);
+	all = open_modules(modules, kernel, resolver, &count, diag);
 	SORT(modules->exports, modules->export_count, compare_exports);
 	for (size_t i = 0; i < count; i++)
 		add_module(modules, &all[i]);

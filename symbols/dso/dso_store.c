@@ -233,19 +233,20 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build_id_size)
 {
 	const struct dso_store_options *options = &dso->store->options;
-	char path[BENEATH_PATH];
+	char path[BENEATH_PATH], *offered = dso->store->kallsyms;
 
 	if (options->kallsyms)
 		return name_ranges_read_kallsyms(&dso->map, options->kallsyms);
+	if (offered && *offered)
+		return name_ranges_parse_kallsyms(&dso->map, offered, strlen(offered));
 	return (dso_find_cached(&options->find, build_id, build_id_size, "/kallsyms", path) &&
 		name_ranges_read_kallsyms(&dso->map, path)) ||
 	       (options->running_kernel && name_ranges_read_kallsyms(&dso->map, "/proc/kallsyms"));
 }
 
-void dso_store_offer_kallsyms(struct dso_store *store, const char *path)
+void dso_store_offer_kallsyms(struct dso_store *store, char *text)
 {
-	if (!store->options.kallsyms && path)
-		store->options.kallsyms = dso_keep_text(store, path);
+	store->kallsyms = text;
 }
 
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,

@@ -153,10 +153,11 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 				    size_t build_id_size);
 
 /*
- * Use a file with the names of the recorded kernel as options.kallsyms unless that is set.  `path`
- * (may be NULL) is copied.  Call it before the first lookup of a name of the kernel.
+ * Use a text with the names of the recorded kernel unless options.kallsyms is set, or the text is
+ * empty.  `text` is borrowed, and changed.  Call it before the first lookup of a name of the
+ * kernel.
  */
-void dso_store_offer_kallsyms(struct dso_store *store, const char *path);
+void dso_store_offer_kallsyms(struct dso_store *store, char *text);
 
 enum dso_names {
 	DSO_NAMES_NONE = 0,
@@ -330,6 +331,7 @@ struct dso_store {
 	struct name_table *names;         /* borrowed */
 	struct diag *diag;                /* borrowed */
 	struct workers *workers;          /* borrowed; NULL: see dso_store_use_workers() */
+	char *kallsyms;                   /* borrowed: of dso_store_offer_kallsyms(), or NULL */
 	struct arena arena;
 	struct dso *dsos;  /* hash; its members are in the arena */
 	struct dso *files; /* hash of found files, one dso for each file */

@@ -254,10 +254,10 @@ static void add_kernel_line(struct name_ranges *names, char *line, const char *e
 	add_name(names, range, line, strcspn(line, "\t"));
 }
 
-static void read_lines(struct name_ranges *names, size_t size,
+static void read_lines(struct name_ranges *names, char *line, size_t size,
 		       void (*add)(struct name_ranges *names, char *line, const char *end))
 {
-	char *line = names->text, *last = names->text + size;
+	char *last = line + size;
 
 	while (line < last) {
 		char *end = memchr(line, '\n', (size_t)(last - line));
@@ -277,7 +277,7 @@ bool name_ranges_read_perf(struct name_ranges *names, const char *path)
 	*names = (struct name_ranges){ .text = read_file(path, false, &size) };
 	if (!names->text)
 		return false;
-	read_lines(names, size, add_perf_line);
+	read_lines(names, names->text, size, add_perf_line);
 	name_ranges_finish(names, 0);
 	return true;
 }
@@ -287,9 +287,12 @@ bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path)
 	size_t size;
 
 	*names = (struct name_ranges){ .text = read_file(path, true, &size) };
-	if (!names->text)
-		return false;
-	read_lines(names, size, add_kernel_line);
+	return names->text && name_ranges_parse_kallsyms(names, names->text, size);
+}
+
+bool name_ranges_parse_kallsyms(struct name_ranges *names, char *text, size_t size)
+{
+	read_lines(names, text, size, add_kernel_line);
 	name_ranges_finish(names, KERNEL_FUNCTION_MAX);
 	if (names->count)
 		return true;

@@ -78,3 +78,6 @@ bool name_ranges_read_perf(struct name_ranges *names, const char *path);
  * missing, or has no addresses: the kernel shows zeros to users without the right to read them.
  */
 bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path);
+
+/* The same for the text of such a list, which is borrowed and changed; a NUL follows it. */
+bool name_ranges_parse_kallsyms(struct name_ranges *names, char *text, size_t size);

@@ -142,7 +142,7 @@ static void open_kernel(const struct kernel_files_options *wanted)
 	resolver_init(&resolver, timeline, store, &names);
 	options.resolver = &resolver;
 	kernel_files_init(&kernel, &options, &file, timeline, &diag);
-	dso_store_offer_kallsyms(store, kernel_files_made_kallsyms(&kernel));
+	dso_store_offer_kallsyms(store, kernel.kallsyms);
 }
 
 static void decode(enum pt_engine engine)
