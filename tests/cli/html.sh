@@ -123,7 +123,8 @@ empty() {
 }
 tap_check "a page without slices is one" empty
 no_network() {
-	! grep -nE "https?:|//[a-z]|@import|url\(" threads.html && grep -q "default-src 'none'" threads.html
+	# Data in base64 may have any letters after a slash.
+	! sed 's|[A-Za-z0-9+/]\{60,\}=*||g' threads.html | grep -nE "https?:|//[a-z]|@import|url\(" && grep -q "default-src 'none'" threads.html
 }
 tap_check "a page names nothing of the network, and forbids it" no_network
 
