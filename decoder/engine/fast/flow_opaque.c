@@ -16,7 +16,7 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
-/* Evidence in the bits that a caller's code ran. LIKELY: its last branch is one of a rare kind. */
+/* Evidence in the bits that a caller's code ran. LIKELY: its last branch is of a rare kind. */
 enum proof { IMPOSSIBLE, POSSIBLE, LIKELY, PROVED };
 
 /* A trial of a caller's code. */
@@ -100,7 +100,7 @@ static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return
 		return POSSIBLE;
 	if (from - first < last - first)
 		return PROVED;
-	return to == first ? POSSIBLE : IMPOSSIBLE;
+	return to != first ? IMPOSSIBLE : calls || pointer ? LIKELY : POSSIBLE;
 }
 
 /* All bits are consumed, and the next branch needs none. Returns whether it leads to the packet. */
