@@ -13,13 +13,15 @@ mkdir "$work/sample" "$work/out" "$work/disk" "$work/content"
 symfs=--symfs=$work/sample
 data=$work/sample/perf.data
 
-# With too few, the dynamic linker cannot load the libraries: status 127.
+# With too few, the dynamic linker cannot load the libraries: status 127. The file of --json-lines holds a
+# descriptor, as a conversion needs no more of them than the linker.
+lines=--json-lines=$work/lines
 few_descriptors() { # OPTIONS... OUTPUT-SUFFIX
 	suffix=$1
 	shift
 	: >"$work/statuses"
 	for count in $(seq 3 30); do
-		prlimit --nofile="$count" "$program" -q $symfs "$@" -o "$work/out/x.$suffix" </dev/null \
+		prlimit --nofile="$count" "$program" -q $symfs "$lines" "$@" -o "$work/out/x.$suffix" </dev/null \
 			2>"$work/messages"
 		status=$?
 		echo $status >>"$work/statuses"
@@ -44,7 +46,7 @@ few_descriptors() { # OPTIONS... OUTPUT-SUFFIX
 # Some descriptors are open already, such as make's, so the least number is unknown.
 names_the_cause() {
 	for count in $(seq 4 20); do
-		prlimit --nofile="$count" "$program" -q $symfs "$data" -o "$work/out/x.ftf" </dev/null \
+		prlimit --nofile="$count" "$program" -q $symfs "$lines" "$data" -o "$work/out/x.ftf" </dev/null \
 			2>"$work/messages"
 		[ $? -eq 1 ] && grep -q 'Too many open files' "$work/messages" && return
 	done
