@@ -112,6 +112,9 @@ struct pt_stream_stats {
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 
+/* Add counts to a sum. */
+void pt_stream_stats_add(struct pt_stream_stats *sum, const struct pt_stream_stats *stats);
+
 /* Pass the counts of code on to input.counter. Closing a stream drops them. */
 void pt_stream_flush(struct pt_stream *stream);
 

@@ -372,6 +372,16 @@ const struct pt_stream_stats *pt_stream_stats(const struct pt_stream *stream)
 	return &stream->stats;
 }
 
+/* All fields are 64-bit counts. */
+void pt_stream_stats_add(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
+{
+	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = (const uint64_t *)stats;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
 void pt_stream_flush(struct pt_stream *stream)
 {
 	if (stream->flush)

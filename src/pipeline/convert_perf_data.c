@@ -560,8 +560,8 @@ static void report_result(struct conversion *c)
 	report_answer(c->report, c->pipeline.format, c->pipeline.end);
 	output_pipeline_sum_up(&c->pipeline, summary);
 	for (int reason = 0; reason < GAP_REASONS; reason++)
-		summary->gaps[reason] -= recording->filter.gaps[reason];
-	summary->gaps[GAP_PAUSED] += c->stacks.paused;
+		summary->trace.gaps[reason] -= recording->filter.gaps[reason];
+	summary->trace.gaps[GAP_PAUSED] += c->stacks.paused;
 	if (c->pipeline.machine)
 		summary_add_doubts(summary, c->pipeline.machine);
 	summary->saved_code = recording->saved_code;

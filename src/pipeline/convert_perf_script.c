@@ -104,7 +104,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts->branches;
-	memcpy(summary->gaps, counts->gaps, sizeof(summary->gaps));
+	memcpy(summary->trace.gaps, counts->gaps, sizeof(summary->trace.gaps));
 	summary->first_time = counts->first_time;
 	summary->last_time = counts->last_time;
 	summary->samples_left_out = counts->samples;

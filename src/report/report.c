@@ -102,7 +102,7 @@ void report_recording(struct report *report, const struct perf_file *file)
 				   { "command_line", json_text_or_null(features->command_line) }));
 }
 
-static json_t *trace_bytes(const struct summary *bytes)
+static json_t *trace_bytes(const struct pt_stream_stats *bytes)
 {
 	return OBJECT({ "bytes_total", number(bytes->bytes_total) },
 		      { "bytes_decoded", number(bytes->bytes_decoded) },
@@ -115,13 +115,11 @@ static json_t *trace_bytes(const struct summary *bytes)
 void report_stream(struct report *report, const struct aux_stream *aux,
 		   const struct pt_stream_stats *stats)
 {
-	struct summary bytes = { 0 };
 	json_t *stream;
 
 	if (!report->wanted)
 		return;
-	summary_add_stream(&bytes, stats);
-	stream = trace_bytes(&bytes);
+	stream = trace_bytes(stats);
 	json_object_set_new(stream, "cpu", id_or_null(aux->cpu));
 	json_object_set_new(stream, "tid", id_or_null(aux->tid));
 	json_object_set_new(stream, "events", number(stats->events));
@@ -421,11 +419,11 @@ static json_t *gap_list(const struct summary *summary)
 	json_t *list = json_array();
 
 	for (enum gap_reason reason = 0; reason < GAP_REASONS; reason++)
-		if (summary->gaps[reason])
+		if (summary->trace.gaps[reason])
 			json_array_append_new(
 				list, OBJECT({ "reason", json_string(summary_gap_word(reason)) },
 					     { "text", json_string(callstack_gap_text(reason)) },
-					     { "count", number(summary->gaps[reason]) }));
+					     { "count", number(summary->trace.gaps[reason]) }));
 	return list;
 }
 
@@ -470,7 +468,7 @@ json_t *report_json(const struct report *report)
 
 	if (!report->wanted)
 		return NULL;
-	trace = trace_bytes(summary);
+	trace = trace_bytes(&summary->trace);
 	json_object_set_new(trace, "bytes_left_out", number(summary->bytes_left_out));
 	/* The parts set the last nine keys; without parts, these are empty or null. */
 	whole = OBJECT(
@@ -491,7 +489,7 @@ json_t *report_json(const struct report *report)
 		{ "first_opaque_address", number(doubts->opaque_ip) },
 		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
-		{ "guest_runs", number(summary->guests) },
+		{ "guest_runs", number(summary->trace.guests) },
 		{ "slices_truncated", number(summary->slices_truncated) },
 		{ "hits", number(summary->hits) },
 		{ "samples_left_out", number(summary->samples_left_out) },

@@ -78,20 +78,10 @@ void summary_add_file(struct summary *summary, const char *path, bool named)
 
 void summary_add_stream(struct summary *summary, const struct pt_stream_stats *stats)
 {
-	summary->bytes_total += stats->bytes_total;
-	summary->bytes_decoded += stats->bytes_decoded;
-	summary->bytes_repeated += stats->bytes_repeated;
-	summary->bytes_missing += stats->bytes_missing;
-	summary->bytes_skipped += stats->bytes_skipped;
-	summary->bytes_lost += stats->bytes_lost;
-	summary->writes_broken += stats->writes_broken;
-	summary->times_impossible += stats->times_impossible;
-	summary->guests += stats->guests;
+	pt_stream_stats_add(&summary->trace, stats);
 	summary->unaccounted += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost !=
 				stats->bytes_total;
 	summary->branches += stats->local_jumps;
-	for (int reason = 0; reason < GAP_REASONS; reason++)
-		summary->gaps[reason] += stats->gaps[reason];
 }
 
 /* "Overflow packet: 3, Lost trace data: 1" */
@@ -101,10 +91,11 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 
 	text[0] = 0;
 	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
-		if (summary->gaps[reason] && advice[reason].cause)
-			used += (size_t)snprintf(
-				text + used, room - used, "%s%s: %" PRIu64, used ? ", " : "",
-				callstack_gap_text((enum gap_reason)reason), summary->gaps[reason]);
+		if (summary->trace.gaps[reason] && advice[reason].cause)
+			used += (size_t)snprintf(text + used, room - used, "%s%s: %" PRIu64,
+						 used ? ", " : "",
+						 callstack_gap_text((enum gap_reason)reason),
+						 summary->trace.gaps[reason]);
 	}
 }
 
@@ -162,18 +153,19 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 
 void summary_warn(const struct summary *summary, struct diag *diag)
 {
-	uint64_t total = summary->bytes_total ? summary->bytes_total : 1;
-	uint64_t done = summary->bytes_decoded + summary->bytes_skipped + summary->bytes_lost;
+	const struct pt_stream_stats *trace = &summary->trace;
+	uint64_t total = trace->bytes_total ? trace->bytes_total : 1;
+	uint64_t done = trace->bytes_decoded + trace->bytes_skipped + trace->bytes_lost;
 	char gaps[400], progress[60] = "", lost[120] = "";
 
-	if (summary->bytes_total) {
+	if (trace->bytes_total) {
 		snprintf(progress, sizeof(progress), ", after %.1f%% of the trace",
 			 100.0 * (double)done / (double)total);
 		snprintf(lost, sizeof(lost),
 			 "; %" PRIu64 " of %" PRIu64
 			 " bytes of trace could not be decoded (%.1f%%)",
-			 summary->bytes_lost, summary->bytes_total,
-			 100.0 * (double)summary->bytes_lost / (double)total);
+			 trace->bytes_lost, trace->bytes_total,
+			 100.0 * (double)trace->bytes_lost / (double)total);
 	}
 	list_gaps(summary, gaps, sizeof(gaps));
 	if (gaps[0])
@@ -191,20 +183,20 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  "decoded, skipped and lost bytes of trace do not add up to all bytes "
 			  "(buffers: %" PRIu64 "); please report this bug",
 			  summary->unaccounted);
-	if (summary->bytes_missing)
+	if (trace->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
-			  summary->bytes_missing);
-	if (summary->writes_broken)
+			  trace->bytes_missing);
+	if (trace->writes_broken)
 		diag_warn(diag, "ptwrite-broken",
 			  "%" PRIu64
 			  " values written by emulated ptwrite are incomplete, and not shown",
-			  summary->writes_broken);
-	if (summary->times_impossible)
+			  trace->writes_broken);
+	if (trace->times_impossible)
 		diag_warn(diag, "times-impossible",
 			  "%" PRIu64 " impossible time%s in the trace: calls near %s can be early "
 			  "or late; is the recording damaged?",
-			  summary->times_impossible, summary->times_impossible == 1 ? "" : "s",
-			  summary->times_impossible == 1 ? "it" : "them");
+			  trace->times_impossible, trace->times_impossible == 1 ? "" : "s",
+			  trace->times_impossible == 1 ? "it" : "them");
 	if (summary->unknown_records)
 		diag_warn(diag, "unknown-records", "%" PRIu64 " records of unknown types skipped",
 			  summary->unknown_records);
@@ -224,14 +216,15 @@ static void print_duration(uint64_t ns, FILE *out)
 
 static void print_counts(const struct summary *summary, FILE *out)
 {
+	const struct pt_stream_stats *trace = &summary->trace;
 	const struct {
 		uint64_t count;
 		const char *of;
 	} others[] = {
-		{ summary->bytes_repeated, "more that were recorded twice" },
+		{ trace->bytes_repeated, "more that were recorded twice" },
 		{ summary->bytes_left_out, "bytes excluded by the selection" },
 		{ summary->slices_left_out, "slices outside of --from left out" },
-		{ summary->guests, "runs of a guest's code not followed ([guest])" },
+		{ trace->guests, "runs of a guest's code not followed ([guest])" },
 		{ summary->hits, "hits of breakpoints and probes" },
 		{ summary->samples_left_out, "samples of other events left out" },
 	};
@@ -242,14 +235,13 @@ static void print_counts(const struct summary *summary, FILE *out)
 	fprintf(out, " on %" PRIu64 " thread%s, ", summary->threads,
 		summary->threads == 1 ? "" : "s");
 	print_duration(summary->last_time - summary->first_time, out);
-	if (summary->bytes_total)
-		fprintf(out, ", %" PRIu64 " bytes of trace", summary->bytes_total);
-	if (summary->bytes_decoded != summary->bytes_total || summary->bytes_skipped ||
-	    summary->bytes_lost)
+	if (trace->bytes_total)
+		fprintf(out, ", %" PRIu64 " bytes of trace", trace->bytes_total);
+	if (trace->bytes_decoded != trace->bytes_total || trace->bytes_skipped || trace->bytes_lost)
 		fprintf(out,
 			" (%" PRIu64 " decoded, %" PRIu64 " before a PSB skipped, %" PRIu64
 			" lost)",
-			summary->bytes_decoded, summary->bytes_skipped, summary->bytes_lost);
+			trace->bytes_decoded, trace->bytes_skipped, trace->bytes_lost);
 	for (size_t i = 0; i < COUNT_OF(others); i++)
 		if (others[i].count)
 			fprintf(out, ", %" PRIu64 " %s", others[i].count, others[i].of);
@@ -278,7 +270,7 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 			"folded into them",
 			summary->fold.left_out);
 	fputs(", to fit into a browser (--fit)", out);
-	if (summary->bytes_total) {
+	if (summary->trace.bytes_total) {
 		part = (uint64_t)((double)span * (double)summary->slices / (double)all);
 		fprintf(out, "; a part in more detail: --time=" SECONDS_FORMAT "," SECONDS_FORMAT,
 			SECONDS_OF(summary->first_time), SECONDS_OF(summary->first_time + part));
@@ -331,12 +323,12 @@ static void print_doubts(const struct summary *summary, FILE *out)
 static void print_gaps(const struct summary *summary, FILE *out)
 {
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
-		uint64_t count = summary->gaps[reason];
+		uint64_t count = summary->trace.gaps[reason];
 
 		if (!count || !advice[reason].cause)
 			continue;
 		fprintf(out, "  %" PRIu64 " gap%s: %s%s\n", count, count == 1 ? "" : "s",
-			reason == GAP_LOST && summary->bytes_missing
+			reason == GAP_LOST && summary->trace.bytes_missing
 				? "the file lacks trace; copy it whole; or "
 				: "",
 			advice[reason].cause);
@@ -400,7 +392,7 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 	putc('\n', out);
 	if (!summary->branches && !summary->slices)
 		fprintf(out, "  nothing was decoded%s\n",
-			summary->bytes_total || summary->bytes_left_out
+			summary->trace.bytes_total || summary->bytes_left_out
 				? "; see the warnings"
 				: ": the input holds no trace; did the program run while it was "
 				  "recorded?");
