@@ -222,9 +222,12 @@ struct insn_bytes {
 	enum insn_mode mode;
 	bool operand_size, address_size; /* prefixes 66, 67 */
 	bool lock;                       /* F0 */
+	bool segment;                    /* 64, 65 */
+	bool prefixed;                   /* a prefix precedes REX and the opcode */
 	uint8_t repeat;                  /* the last of F2, F3; 0 if absent */
 	uint8_t rex;                     /* right before the opcode; 0 if absent */
-	bool wide;                       /* REX.W, REX2.W or EVEX.W */
+	bool rex2;
+	bool wide; /* REX.W, REX2.W or EVEX.W */
 	enum opcode_map map;
 	uint8_t opcode, modrm;
 	const struct opcode_form *form;
@@ -293,12 +296,14 @@ static void skip_prefixes(struct insn_bytes *d)
 		case 0xf3:
 			d->repeat = byte;
 			break;
+		case 0x64:
+		case 0x65:
+			d->segment = true;
+			break;
 		case 0x26:
 		case 0x2e:
 		case 0x36:
 		case 0x3e:
-		case 0x64:
-		case 0x65:
 			break;
 		default:
 			if (d->mode != INSN_MODE_64 || (byte & 0xf0) != 0x40)
@@ -361,6 +366,7 @@ static bool is_jmpabs(const struct insn_bytes *d)
 static void read_rex2(struct insn_bytes *d, const uint8_t *bytes)
 {
 	d->at += 3;
+	d->rex2 = true;
 	d->map = bytes[1] & 0x80 ? MAP_0F : MAP_0;
 	d->wide = bytes[1] & 8;
 	d->opcode = bytes[2];
@@ -540,8 +546,8 @@ static enum branch_kind kind_of(const struct insn_bytes *d)
 
 /* ---- Instruction --------------------------------------------------------- */
 
-/* Returns a direct branch's distance, the last `size` bytes before `end`. */
-static int32_t distance_before(const uint8_t *end, unsigned size)
+/* Returns the immediate or distance in the last `size` bytes before `end`. */
+static int32_t immediate_before(const uint8_t *end, unsigned size)
 {
 	if (size == 1)
 		return (int8_t)end[-1];
@@ -550,12 +556,47 @@ static int32_t distance_before(const uint8_t *end, unsigned size)
 	return read_int32(end - 4);
 }
 
-struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
+/* Fill the fields of a decoded instruction; `rest`: the bytes after ModRM, if present. */
+static void fill_fields(const struct insn_bytes *d, const uint8_t *rest, unsigned immediate,
+			struct insn_fields *fields)
+{
+	bool memory = d->form->modrm && modrm_is_memory(d), sib = memory && (d->modrm & 7) == 4;
+	unsigned base = sib ? *rest & 7 : d->modrm & 7, rex_b = (d->rex & INSN_REX_B) << 3;
+
+	*fields = (struct insn_fields){
+		.map = d->rex2 || d->map > MAP_0F ? INSN_MAP_OTHER
+		       : d->map == MAP_0F         ? INSN_MAP_0F
+						  : INSN_MAP_0,
+		.prefixed = d->prefixed,
+		.narrow = d->operand_size,
+		.elsewhere = d->segment || d->address_size,
+		.rex = d->rex,
+		.opcode = d->opcode,
+		.modrm = d->modrm,
+		.opcode_reg = (uint8_t)((d->opcode & 7) | rex_b),
+		.reg = (uint8_t)(modrm_reg(d) | (d->rex & INSN_REX_R) << 1),
+		.base = (uint8_t)(base | rex_b),
+		.memory = memory,
+		.on_stack = sib && *rest == 0x24 && !(d->rex & (INSN_REX_B | INSN_REX_X)),
+		.immediate_size = (uint8_t)immediate,
+	};
+	if ((d->modrm & 0xc7) == 5)
+		fields->base = INSN_NO_REGISTER;
+	if (memory && d->modrm >> 6 == 1)
+		fields->displacement = (int8_t)rest[sib];
+	else if (memory && (d->modrm >> 6 == 2 || fields->base == INSN_NO_REGISTER))
+		fields->displacement = read_int32(rest + sib);
+	if (immediate)
+		fields->immediate = immediate_before(d->bytes + d->at, immediate);
+}
+
+struct insn insn_decode_fields(const uint8_t *bytes, size_t size, enum insn_mode mode,
+			       struct insn_fields *fields)
 {
 	struct insn_bytes d = { .bytes = bytes, .mode = mode };
 	uint8_t padded[LOOK_AHEAD];
 	struct insn insn = { 0 };
-	unsigned immediate = 0;
+	unsigned immediate = 0, rest;
 
 	if (size < LOOK_AHEAD) {
 		memset(padded, 0, sizeof(padded));
@@ -563,9 +604,11 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 		d.bytes = padded;
 	}
 	skip_prefixes(&d);
+	d.prefixed = d.at > (d.rex != 0);
 	read_opcode(&d);
 	if (d.form->modrm)
 		d.modrm = d.bytes[d.at++];
+	rest = d.at;
 	if (is_invalid(&d))
 		return insn;
 	if (d.form->modrm) {
@@ -582,7 +625,9 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 	insn.int80 = d.map == MAP_0 && d.opcode == 0xcd && d.bytes[d.at - 1] == 0x80;
 	if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_CALL) {
 		insn.indirect = !immediate || immediate == 8;
-		insn.distance = insn.indirect ? 0 : distance_before(d.bytes + d.at, immediate);
+		insn.distance = insn.indirect ? 0 : immediate_before(d.bytes + d.at, immediate);
 	}
+	if (fields)
+		fill_fields(&d, d.bytes + rest, immediate, fields);
 	return insn;
 }

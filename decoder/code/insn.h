@@ -38,11 +38,43 @@ struct insn {
 	int32_t distance; /* direct call, jump, conditional jump: target - end of the instruction */
 };
 
+/* Bits of a REX prefix (SDM volume 2, "REX Prefixes"). */
+enum { INSN_REX_B = 1, INSN_REX_X = 2, INSN_REX_R = 4, INSN_REX_W = 8 };
+
+enum insn_map { INSN_MAP_0, INSN_MAP_0F, INSN_MAP_OTHER };
+
+/* The fields of an instruction of map 0 or 0F without REX2 (SDM volume 2, chapter 2). */
+struct insn_fields {
+	uint8_t map;             /* enum insn_map; if INSN_MAP_OTHER, ignore the other fields */
+	bool prefixed;           /* a prefix precedes REX and the opcode */
+	bool narrow;             /* prefix 66 */
+	bool elsewhere;          /* prefix FS, GS, or 67: a shorter address */
+	uint8_t rex;             /* 0: absent */
+	uint8_t opcode, modrm;   /* `modrm` 0: possibly absent */
+	uint8_t opcode_reg, reg; /* registers in the opcode, and in ModRM */
+	uint8_t base;            /* the register ModRM.rm, or the base of an address */
+	bool memory;             /* ModRM.rm is an address */
+	bool on_stack;           /* of memory at a constant offset from RSP */
+	int32_t displacement;    /* of an address of 32 or 64 bits; 0: absent */
+	uint8_t immediate_size;  /* bytes */
+	int32_t immediate;       /* of 1, 2 or 4 bytes */
+};
+
+/* Base of an address relative to the instruction pointer; also the number of registers. */
+#define INSN_NO_REGISTER 16
+
 /*
  * Returns the instruction at `bytes`, of which `size` are readable. Its length is 0 if bytes are
- * missing, or the mode has no such opcode or excludes the prefixes.
+ * missing, or the mode has no such opcode or excludes the prefixes. Sets the fields of an
+ * instruction, unless `fields` is NULL.
  */
-struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
+struct insn insn_decode_fields(const uint8_t *bytes, size_t size, enum insn_mode mode,
+			       struct insn_fields *fields);
+
+static inline struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
+{
+	return insn_decode_fields(bytes, size, mode, NULL);
+}
 
 /* Returns whether an instruction enters the kernel, and execution continues after it. */
 static inline bool insn_is_syscall(const struct insn *insn)

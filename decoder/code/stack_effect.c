@@ -25,7 +25,7 @@
 #define INNER_CALLS 32
 
 /* Register numbers: SDM volume 2, table 2-2. */
-enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
+enum { RSP = 4, RBP = 5 };
 
 /* No word: an offset that code never reaches. */
 #define NO_WORD INT64_MIN
@@ -49,43 +49,13 @@ struct sp_state {
 	uint64_t value;   /* address written to `put`; 0: unknown */
 	int64_t under;    /* word written before `put`, below it, or NO_WORD */
 	uint64_t under_value;
-	uint64_t addresses[NO_REGISTER]; /* in registers; 0: unknown */
+	uint64_t addresses[INSN_NO_REGISTER]; /* in registers; 0: unknown */
 };
 
-/* The operands of an instruction with a ModRM byte. */
-struct operands {
-	unsigned reg, base; /* NO_REGISTER: an address without a base */
-	bool memory;
-	bool on_stack;        /* memory at a constant offset from RSP */
-	int64_t displacement; /* if it is on the stack, or has no base */
-};
-
-/* Returns the operands; the instruction must be complete. */
-static struct operands operands_of(const uint8_t *modrm, unsigned rex)
+static struct insn insn_at(const struct function_code *code, uint64_t offset,
+			   struct insn_fields *fields)
 {
-	struct operands result = { .reg = (*modrm >> 3 & 7) | (rex & 4) << 1,
-				   .memory = *modrm >> 6 != 3 };
-	unsigned base = *modrm & 7, mod = *modrm >> 6;
-	const uint8_t *rest = modrm + 1;
-
-	/* A SIB byte follows (SDM volume 2, table 2-2). */
-	if (result.memory && base == RSP) {
-		base = *rest & 7;
-		result.on_stack = *rest == 0x24 && !(rex & 3);
-		rest++;
-	}
-	/* Relative to the instruction pointer. */
-	result.base = (*modrm & 0xc7) == 5 ? NO_REGISTER : base | (rex & 1) << 3;
-	if (result.base == NO_REGISTER || (result.on_stack && mod == 2))
-		result.displacement = read_int32(rest);
-	else if (result.on_stack && mod == 1)
-		result.displacement = (int8_t)*rest;
-	return result;
-}
-
-static struct insn insn_at(const struct function_code *code, uint64_t offset)
-{
-	return insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+	return insn_decode_fields(code->bytes + offset, code->size - offset, INSN_MODE_64, fields);
 }
 
 /* ---- Instructions -------------------------------------------------------- */
@@ -165,7 +135,7 @@ static void pop(struct sp_state *state, unsigned reg)
 }
 
 /* A register is loaded from memory or a register. */
-static void load_register(struct sp_state *state, const struct operands *from, unsigned to)
+static void load_register(struct sp_state *state, const struct insn_fields *from, unsigned to)
 {
 	bool here = from->base == RSP || from->base == RBP;
 	bool loaded = from->memory ? !here : state->loads >> from->base & 1;
@@ -193,9 +163,9 @@ static void load_register(struct sp_state *state, const struct operands *from, u
 }
 
 /* MOV r/m64, r64. */
-static void store_register(struct sp_state *state, const struct operands *operands)
+static void store_register(struct sp_state *state, const struct insn_fields *operands)
 {
-	struct operands from = { .base = operands->reg };
+	struct insn_fields from = { .base = operands->reg };
 	bool has_sp = operands->reg == RSP || state->holds >> operands->reg & 1;
 
 	if (!operands->memory) {
@@ -213,7 +183,7 @@ static void store_register(struct sp_state *state, const struct operands *operan
 }
 
 /* LEA computes an address in the frame or in code; LEA to RSP moves the stack pointer. */
-static void load_address(struct sp_state *state, const struct operands *operands, uint64_t next)
+static void load_address(struct sp_state *state, const struct insn_fields *operands, uint64_t next)
 {
 	if (operands->reg == RSP && operands->on_stack) {
 		take_down(state, operands->displacement);
@@ -223,12 +193,12 @@ static void load_address(struct sp_state *state, const struct operands *operands
 		forget_register(state, operands->reg);
 		if (operands->base == RSP)
 			state->holds |= 1U << operands->reg;
-		if (operands->base == NO_REGISTER)
+		if (operands->base == INSN_NO_REGISTER)
 			state->addresses[operands->reg] = next + (uint64_t)operands->displacement;
 	}
 }
 
-static void exchange(struct sp_state *state, const struct operands *operands)
+static void exchange(struct sp_state *state, const struct insn_fields *operands)
 {
 	if (operands->reg == RSP || (!operands->memory && operands->base == RSP)) {
 		load(state, false);
@@ -241,7 +211,7 @@ static void exchange(struct sp_state *state, const struct operands *operands)
 }
 
 /* ADD or SUB of an immediate value: the register is no longer a plain pointer. */
-static void add(struct sp_state *state, const struct operands *operands, int64_t value)
+static void add(struct sp_state *state, const struct insn_fields *operands, int64_t value)
 {
 	if (operands->memory && operands->on_stack)
 		put(state, operands->displacement, 0, false);
@@ -251,75 +221,63 @@ static void add(struct sp_state *state, const struct operands *operands, int64_t
 		state->loads &= ~(1U << operands->base);
 }
 
-/* An instruction with a ModRM byte after its opcode, up to `end`. */
-static void follow_operands(struct sp_state *state, const uint8_t *opcode, const uint8_t *end,
-			    unsigned rex, uint64_t next)
+/* Follow an instruction with ModRM and operands of 64 bits; the next one is at `next`. */
+static void follow_operands(struct sp_state *state, const struct insn_fields *fields, uint64_t next)
 {
-	static const uint8_t followed[] = { 0x8b, 0x89, 0x8d, 0x87, 0x81, 0x83, 0xc7 };
-	struct operands operands;
-	unsigned operation;
-	int64_t value;
+	unsigned operation = fields->modrm >> 3 & 7;
 
-	if (!memchr(followed, *opcode, sizeof(followed)))
-		return;
-	operands = operands_of(opcode + 1, rex);
-	operation = opcode[1] >> 3 & 7;
-	switch (*opcode) {
+	switch (fields->opcode) {
 	case 0x8b:
-		load_register(state, &operands, operands.reg);
+		load_register(state, fields, fields->reg);
 		break;
 	case 0x89:
-		store_register(state, &operands);
+		store_register(state, fields);
 		break;
 	case 0x8d:
-		load_address(state, &operands, next);
+		load_address(state, fields, next);
 		break;
 	case 0x87:
-		exchange(state, &operands);
+		exchange(state, fields);
 		break;
 	case 0x81:
 	case 0x83:
-		value = *opcode == 0x83 ? (int8_t)end[-1] : read_int32(end - 4);
 		if (operation == 0 || operation == 5)
-			add(state, &operands, operation ? -value : value);
+			add(state, fields,
+			    operation ? -(int64_t)fields->immediate : fields->immediate);
 		break;
 	case 0xc7:
-		if (operands.memory && operands.on_stack)
-			put(state, operands.displacement, (uint64_t)read_int32(end - 4), false);
+		if (fields->on_stack)
+			put(state, fields->displacement, (uint64_t)fields->immediate, false);
 	}
 }
 
-static void follow(struct sp_state *state, const uint8_t *bytes, size_t length, uint64_t next)
+static void follow(struct sp_state *state, const struct insn_fields *fields, uint64_t next)
 {
-	const uint8_t *end = bytes + length;
-	unsigned rex = 0, reg;
+	uint8_t opcode = fields->opcode, reg = fields->opcode_reg;
 
-	if (*bytes >> 4 == 4)
-		rex = *bytes++;
-	if (bytes == end)
+	if (fields->map != INSN_MAP_0 || fields->prefixed)
 		return;
-	reg = (*bytes & 7) | (rex & 1) << 3;
-	if (*bytes >> 3 == 0x50 >> 3)
+	if (opcode >> 3 == 0x50 >> 3)
 		push_register(state, reg);
-	else if (*bytes >> 3 == 0x58 >> 3)
+	else if (opcode >> 3 == 0x58 >> 3)
 		pop(state, reg);
-	else if (*bytes == 0x68 || *bytes == 0x6a)
-		push_value(state, *bytes == 0x68 ? (uint64_t)read_int32(bytes + 1) : 0);
-	else if (*bytes == 0x9c) /* pushf */
+	else if (opcode == 0x68 || opcode == 0x6a)
+		push_value(state, opcode == 0x68 ? (uint64_t)fields->immediate : 0);
+	else if (opcode == 0x9c) /* pushf */
 		push_value(state, 0);
-	else if (*bytes == 0x9d) /* popf */
+	else if (opcode == 0x9d) /* popf */
 		take_down(state, 8);
-	else if (*bytes == 0xc9) /* leave */
+	else if (opcode == 0xc9) /* leave */
 		load(state, true);
-	else if (*bytes == 0x94 && rex & 8 && !(rex & 1)) /* xchg %rax, %rsp */
-		exchange(state, &(struct operands){ .reg = RSP });
-	else if (*bytes >> 3 == 0xb8 >> 3 && end - bytes == 5) {
+	else if (opcode == 0x94 && (fields->rex & (INSN_REX_W | INSN_REX_B)) == INSN_REX_W)
+		exchange(state, &(struct insn_fields){ .reg = RSP }); /* xchg %rax, %rsp */
+	else if (opcode >> 3 == 0xb8 >> 3 && fields->immediate_size == 4) {
 		forget_register(state, reg);
-		state->addresses[reg] = (uint32_t)read_int32(bytes + 1);
-	} else if (*bytes == 0xff && end - bytes > 1 && (bytes[1] & 0x38) == 0x30)
+		state->addresses[reg] = (uint32_t)fields->immediate;
+	} else if (opcode == 0xff && (fields->modrm & 0x38) == 0x30)
 		push_value(state, 0);
-	else if (rex & 8)
-		follow_operands(state, bytes, end, rex, next);
+	else if (fields->rex & INSN_REX_W)
+		follow_operands(state, fields, next);
 }
 
 /* ---- Before a branch ------------------------------------------------ */
@@ -400,12 +358,13 @@ static bool follow_to(struct sp_state *state, const struct function_code *code, 
 	uint64_t at = 0, loaded_at = 0;
 
 	while (at < offset) {
-		struct insn insn = insn_at(code, at);
+		struct insn_fields fields;
+		struct insn insn = insn_at(code, at, &fields);
 		bool loaded = state->loaded;
 
 		if (!insn.length)
 			return false;
-		follow(state, code->bytes + at, insn.length, code->begin + at + insn.length);
+		follow(state, &fields, code->begin + at + insn.length);
 		if (state->loaded && !loaded)
 			loaded_at = at;
 		/* The code after this is reached by other paths. */
@@ -426,11 +385,12 @@ static bool loads_sp_after(const struct function_code *code, uint64_t offset)
 	struct sp_state state = { 0 };
 
 	while (offset < end && offset < code->size && !state.written) {
-		struct insn insn = insn_at(code, offset);
+		struct insn_fields fields;
+		struct insn insn = insn_at(code, offset, &fields);
 
 		if (!insn.length || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN)
 			break;
-		follow(&state, code->bytes + offset, insn.length, 0);
+		follow(&state, &fields, 0);
 		offset += insn.length;
 	}
 	return state.written;
@@ -488,7 +448,7 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 
 	if (offset >= code->size || offset > FUNCTION_BYTES)
 		return result;
-	insn = insn_at(code, offset);
+	insn = insn_at(code, offset, NULL);
 	result.kind = insn.kind;
 	if (insn.kind != BRANCH_CALL && insn.kind != BRANCH_JUMP && insn.kind != BRANCH_RETURN)
 		return result;
@@ -505,16 +465,16 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 }
 
 /* Returns whether an instruction adds a register or memory to RSP (follow() ignores it) or R12. */
-static bool adds_register(const uint8_t *bytes, size_t length)
+static bool adds_register(const struct insn_fields *fields)
 {
-	return length > 2 && (bytes[0] & 0xf8) == 0x48 &&
-	       ((bytes[1] == 0x01 && (bytes[2] & 0xc7) == 0xc4) ||
-		(bytes[1] == 0x03 && (bytes[2] & 0x38) == 0x20));
+	return fields->map == INSN_MAP_0 && !fields->prefixed && fields->rex & INSN_REX_W &&
+	       ((fields->opcode == 0x01 && !fields->memory && (fields->base & 7) == RSP) ||
+		(fields->opcode == 0x03 && (fields->reg & 7) == RSP));
 }
 
 static bool is_jump(const struct function_code *code, uint64_t offset)
 {
-	struct insn insn = insn_at(code, offset);
+	struct insn insn = insn_at(code, offset, NULL);
 
 	return insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND;
 }
@@ -529,8 +489,8 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 	if (offset >= code->size || code->size > FUNCTION_BYTES || !is_jump(code, offset))
 		return NEVER_KEPT;
 	for (uint64_t at = 0; at < code->size && from <= offset; at = next) {
-		const uint8_t *bytes = code->bytes + at;
-		struct insn insn = insn_at(code, at);
+		struct insn_fields fields;
+		struct insn insn = insn_at(code, at, &fields);
 		uint64_t to = at + insn.length + (uint64_t)(int64_t)insn.distance;
 
 		next = at + (insn.length ? insn.length : 1);
@@ -540,8 +500,8 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 			continue;
 		}
 		reached |= at == offset;
-		follow(&state, bytes, insn.length, 0);
-		if (state.written || state.depth < 0 || adds_register(bytes, insn.length)) {
+		follow(&state, &fields, 0);
+		if (state.written || state.depth < 0 || adds_register(&fields)) {
 			drop = next;
 			state = fresh;
 		}
@@ -607,17 +567,6 @@ static bool leave_inner_call(struct target_path *path)
 	return true;
 }
 
-/* Returns whether an indirect jump uses a register with the return address. */
-static bool returns_by_register(const struct target_path *path, const struct function_code *code,
-				const struct insn *insn)
-{
-	const uint8_t *end = code->bytes + path->at + insn->length;
-	bool rex_b = insn->length > 2 && end[-3] >> 4 == 4 && end[-3] & 1;
-
-	return insn->indirect && insn->length > 1 && (end[-1] & 0xf8) == 0xe0 &&
-	       path->state.returns >> ((end[-1] & 7) | rex_b << 3) & 1;
-}
-
 /* Returns the fate of the return address at a branch that is not followed. */
 static enum target_effect fate_at(const struct target_path *path)
 {
@@ -647,8 +596,8 @@ static enum target_effect fate_at_return(const struct target_path *path)
 static bool follow_target(struct target_path *path, const struct function_code *code,
 			  enum target_effect *fate)
 {
-	const uint8_t *bytes = code->bytes + path->at;
-	struct insn insn = insn_at(code, path->at);
+	struct insn_fields fields;
+	struct insn insn = insn_at(code, path->at, &fields);
 	uint64_t next = path->at + insn.length;
 
 	*fate = fate_at(path);
@@ -657,7 +606,7 @@ static bool follow_target(struct target_path *path, const struct function_code *
 	switch ((enum branch_kind)insn.kind) {
 	case BRANCH_NONE:
 	case BRANCH_SYSCALL:
-		follow(&path->state, bytes, insn.length, code->begin + next);
+		follow(&path->state, &fields, code->begin + next);
 		path->at = next;
 		return true;
 	case BRANCH_COND:
@@ -666,7 +615,9 @@ static bool follow_target(struct target_path *path, const struct function_code *
 	case BRANCH_CALL:
 		return path->state.depth >= 0 && enter_inner_call(path, code, &insn);
 	case BRANCH_JUMP:
-		if (returns_by_register(path, code, &insn))
+		/* To the return address, in a register. */
+		if (fields.opcode == 0xff && !fields.memory &&
+		    path->state.returns >> fields.base & 1)
 			*fate = TARGET_RETURNS;
 		return path->state.depth >= 0 && go(path, code, &insn);
 	case BRANCH_RETURN:
@@ -709,8 +660,8 @@ bool stack_effect_continues_frame(const struct function_code *code)
 	struct target_path path = { .state.put = NO_WORD };
 
 	for (int i = 0; i < TARGET_INSNS && path.at < code->size; i++) {
-		const uint8_t *bytes = code->bytes + path.at;
-		struct insn insn = insn_at(code, path.at);
+		struct insn_fields fields;
+		struct insn insn = insn_at(code, path.at, &fields);
 
 		if (!insn.length || insn.kind == BRANCH_RETURN)
 			return false;
@@ -720,7 +671,7 @@ bool stack_effect_continues_frame(const struct function_code *code)
 			continue;
 		path.at += insn.length;
 		if (insn.kind == BRANCH_NONE)
-			follow(&path.state, bytes, insn.length, code->begin + path.at);
+			follow(&path.state, &fields, code->begin + path.at);
 		if (path.state.written)
 			return !path.state.loaded && !(path.state.holds >> RBP & 1);
 		if (path.state.depth < 0)

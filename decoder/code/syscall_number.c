@@ -15,66 +15,7 @@ enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 }
 #define ALL_SLOTS   (~UINT64_C(0))
 #define ALL_WORDS   (ALL_SLOTS << SYSCALL_STACK)
 
-/* ---- Fields of an instruction -------------------------------------------- */
-
-/* Bits of a REX prefix (SDM volume 2, "REX Prefixes"). */
-enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
-
-struct fields {
-	uint8_t rex;    /* 0 if absent */
-	bool bits32;    /* 32-bit code, which has no REX */
-	bool narrow;    /* 16-bit operands */
-	bool elsewhere; /* memory of another segment, or with a shorter address */
-	bool map_0f;    /* the opcode follows 0f */
-	uint8_t opcode, modrm;
-	const uint8_t *rest; /* the bytes after ModRM, if present */
-	size_t rest_size;
-};
-
-/* Returns false if the instruction has no opcode. */
-static bool read_fields(const uint8_t *bytes, size_t size, enum insn_mode mode,
-			struct fields *fields)
-{
-	size_t at = 0;
-
-	*fields = (struct fields){ .bits32 = mode == INSN_MODE_32 };
-	for (; at < size && bytes[at] &&
-	       strchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", bytes[at]);
-	     at++) {
-		fields->narrow |= bytes[at] == 0x66;
-		fields->elsewhere |= bytes[at] >= 0x64 && bytes[at] <= 0x67 && bytes[at] != 0x66;
-	}
-	if (at < size && bytes[at] >> 4 == 4 && !fields->bits32)
-		fields->rex = bytes[at++];
-	if (at < size && bytes[at] == 0x0f) {
-		fields->map_0f = true;
-		at++;
-	}
-	if (at == size)
-		return false;
-	fields->opcode = bytes[at++];
-	if (at < size)
-		fields->modrm = bytes[at++];
-	fields->rest = bytes + at;
-	fields->rest_size = size - at;
-	return true;
-}
-
-static int reg_of(const struct fields *fields)
-{
-	return (fields->modrm >> 3 & 7) | (fields->rex & REX_R ? 8 : 0);
-}
-
-static int rm_of(const struct fields *fields)
-{
-	return (fields->modrm & 7) | (fields->rex & REX_B ? 8 : 0);
-}
-
-/* Returns the register in the low bits of the opcode. */
-static int opcode_reg_of(const struct fields *fields)
-{
-	return (fields->opcode & 7) | (fields->rex & REX_B ? 8 : 0);
-}
+/* ---- Operands ------------------------------------------------------------- */
 
 /*
  * The operand that an instruction writes, except flags, pushed words and vectors in memory (SDM
@@ -83,7 +24,7 @@ static int opcode_reg_of(const struct fields *fields)
  */
 static const char written[16][17] = {
 	"mmgg****mmgg****", "mmgg****mmgg****", "mmgg****mmgg****", "mmgg****......**",
-	"iiiiiiiiiiiiiiii", "........oooooooo", "***a****.g.g****", "****************",
+	"oooooooooooooooo", "........oooooooo", "***a****.g.g****", "****************",
 	"cc*c..**mmgg*g**", "n***************", "********..******", "oooooooooooooooo",
 	"mm****mm********", "mmmm************", "****************", "****.*tt******ff",
 };
@@ -95,19 +36,18 @@ static const char written_0f[16][17] = {
 };
 
 /* Returns one of '.', 'g', 'm', 'o' and '*'. */
-static char written_by(const struct fields *fields)
+static char written_by(const struct insn_fields *fields, enum insn_mode mode)
 {
-	const char(*map)[17] = fields->map_0f ? written_0f : written;
-	char operand = map[fields->opcode >> 4][fields->opcode & 15];
+	const char(*map)[17] = fields->map == INSN_MAP_0F ? written_0f : written;
+	char operand =
+		fields->map == INSN_MAP_OTHER ? '*' : map[fields->opcode >> 4][fields->opcode & 15];
 	unsigned operation = fields->modrm >> 3 & 7;
 
 	switch (operand) {
-	case 'i': /* inc, dec; else a REX prefix */
-		return fields->bits32 ? 'o' : '*';
 	case 'a': /* arpl; movsxd */
-		return fields->bits32 ? '*' : 'g';
+		return mode == INSN_MODE_32 ? '*' : 'g';
 	case 'n': /* nop, or xchg with R8 */
-		return fields->rex & REX_B ? '*' : '.';
+		return fields->rex & INSN_REX_B ? '*' : '.';
 	case 's': /* endbr64 and endbr32, or rdssp */
 		return fields->modrm == 0xfa || fields->modrm == 0xfb ? '.' : 'm';
 	case 'c': /* cmp, or add etc. */
@@ -132,44 +72,35 @@ struct effect {
 };
 
 /* Returns the slot of the operand ModRM.rm (memory: 64 bits), or UNKNOWN. */
-static int slot_of_rm(const struct fields *fields)
+static int slot_of_rm(const struct insn_fields *fields)
 {
-	static const uint8_t sizes[] = { 1, 2, 5 }; /* of SIB byte and displacement */
-	uint8_t mod = fields->modrm >> 6;
-	int32_t distance = 0;
+	int32_t distance = fields->displacement;
 
-	if (mod == 3)
-		return rm_of(fields);
-	if (fields->elsewhere || (fields->modrm & 7) != 4 || fields->rex & (REX_B | REX_X) ||
-	    fields->rest_size < sizes[mod] || fields->rest[0] != 0x24)
-		return UNKNOWN; /* the SIB byte 24: ESP without index */
-	if (mod)
-		distance = mod == 1 ? (int8_t)fields->rest[1] : read_int32(fields->rest + 1);
-	if (distance < 0 || distance % 8 || distance / 8 >= SLOTS - SYSCALL_STACK)
+	if (!fields->memory)
+		return fields->base;
+	if (fields->elsewhere || !fields->on_stack || distance < 0 || distance % 8 ||
+	    distance / 8 >= SLOTS - SYSCALL_STACK)
 		return UNKNOWN;
 	return SYSCALL_STACK + distance / 8;
 }
 
 /* Returns the origin of the value that an instruction writes. */
-static int64_t result_of(const struct fields *fields)
+static int64_t result_of(const struct insn_fields *fields)
 {
-	if (fields->map_0f || fields->narrow)
+	if (fields->map != INSN_MAP_0 || fields->narrow)
 		return UNKNOWN;
-	/* The constant's first byte was read as ModRM. */
-	if (fields->opcode >> 3 == 0xb8 >> 3 && !(fields->rex & REX_W) && fields->rest_size == 3)
-		return CONSTANT(read_int32(fields->rest - 1));
+	if (fields->opcode >> 3 == 0xb8 >> 3 && fields->immediate_size == 4)
+		return CONSTANT(fields->immediate);
 	switch (fields->opcode) {
 	case 0xc7: /* mov, not xbegin */
-		if (!(fields->modrm & 0x38) && fields->rest_size >= 4)
-			return CONSTANT(read_int32(fields->rest + fields->rest_size - 4));
-		return UNKNOWN;
+		return fields->modrm & 0x38 ? UNKNOWN : CONSTANT(fields->immediate);
 	case 0x29: /* sub and xor of a register and itself */
 	case 0x2b:
 	case 0x31:
 	case 0x33:
-		return reg_of(fields) == slot_of_rm(fields) ? CONSTANT(0) : UNKNOWN;
+		return fields->reg == slot_of_rm(fields) ? CONSTANT(0) : UNKNOWN;
 	case 0x89:
-		return reg_of(fields);
+		return fields->reg;
 	case 0x8b:
 		return slot_of_rm(fields);
 	default:
@@ -178,7 +109,7 @@ static int64_t result_of(const struct fields *fields)
 }
 
 /* An instruction writes a register. For 8-bit operands without REX, 4 to 7 are AH to BH. */
-static void write_register(const struct fields *fields, int number, int64_t value,
+static void write_register(const struct insn_fields *fields, int number, int64_t value,
 			   struct effect *effect)
 {
 	unsigned operation = fields->modrm >> 3 & 7; /* 0: add; 5: sub */
@@ -190,57 +121,52 @@ static void write_register(const struct fields *fields, int number, int64_t valu
 	effect->value = value;
 	if (number != REGISTER_ESP)
 		return;
-	if (!fields->map_0f && fields->rex & REX_W && (operation == 0 || operation == 5)) {
-		if (fields->opcode == 0x83 && fields->rest_size == 1)
-			bytes = (int8_t)fields->rest[0];
-		else if (fields->opcode == 0x81 && fields->rest_size == 4)
-			bytes = read_int32(fields->rest);
-	}
+	if (fields->map == INSN_MAP_0 && fields->rex & INSN_REX_W &&
+	    (operation == 0 || operation == 5) &&
+	    (fields->opcode == 0x81 || fields->opcode == 0x83))
+		bytes = fields->immediate;
 	if (bytes % 8)
 		effect->lost |= ALL_WORDS;
 	effect->words = (operation ? -bytes : bytes) / 8;
 }
 
-static void write_rm(const struct fields *fields, struct effect *effect)
+static void write_rm(const struct insn_fields *fields, struct effect *effect)
 {
-	if (fields->modrm >> 6 == 3) {
-		write_register(fields, rm_of(fields), result_of(fields), effect);
+	if (!fields->memory) {
+		write_register(fields, fields->base, result_of(fields), effect);
 		return;
 	}
-	if ((fields->modrm & 0xc7) == 5)
+	if (fields->base == INSN_NO_REGISTER)
 		return; /* relative to RIP: data of the program */
 	effect->slot = slot_of_rm(fields);
 	effect->value = result_of(fields);
 	/* The address can be on the stack; a vector has several words. */
-	if (effect->slot == UNKNOWN || !(fields->rex & REX_W) || fields->map_0f)
+	if (effect->slot == UNKNOWN || !(fields->rex & INSN_REX_W) || fields->map != INSN_MAP_0)
 		effect->lost = ALL_WORDS;
 }
 
 /* A pop or a constant sets the register in the opcode. */
-static void write_opcode_register(const struct fields *fields, struct effect *effect)
+static void write_opcode_register(const struct insn_fields *fields, struct effect *effect)
 {
-	bool pop = !fields->map_0f && fields->opcode >> 3 == 0x58 >> 3;
+	bool pop = fields->map == INSN_MAP_0 && fields->opcode >> 3 == 0x58 >> 3;
 
-	write_register(fields, opcode_reg_of(fields), pop ? SYSCALL_STACK : result_of(fields),
-		       effect);
+	write_register(fields, fields->opcode_reg, pop ? SYSCALL_STACK : result_of(fields), effect);
 	effect->words = pop;
 	if (pop && fields->narrow)
 		effect->lost = ALL_SLOTS;
 }
 
 /* An instruction that writes no register and no memory can push. */
-static void push(const struct fields *fields, struct effect *effect)
+static void push(const struct insn_fields *fields, struct effect *effect)
 {
 	effect->value = UNKNOWN;
 	if (fields->opcode >> 3 == 0x50 >> 3)
-		effect->value = opcode_reg_of(fields);
-	else if (fields->opcode == 0x68 && fields->rest_size == 3)
-		effect->value = CONSTANT(read_int32(fields->rest - 1));
-	else if (fields->opcode == 0x6a)
-		effect->value = CONSTANT((int8_t)fields->modrm);
+		effect->value = fields->opcode_reg;
+	else if (fields->opcode == 0x68 || fields->opcode == 0x6a)
+		effect->value = CONSTANT(fields->immediate);
 	else if (fields->opcode == 0xff)
 		effect->value = slot_of_rm(fields);
-	else if (fields->opcode != 0x68)
+	else
 		return;
 	effect->slot = SYSCALL_STACK;
 	effect->words = -1;
@@ -255,19 +181,20 @@ static void push(const struct fields *fields, struct effect *effect)
 static struct effect effect_of(const uint8_t *bytes, const struct insn *insn, enum insn_mode mode)
 {
 	struct effect effect = { .slot = UNKNOWN };
-	struct fields fields;
+	struct insn_fields fields;
 
 	if (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP)
 		return effect;
 	effect.lost = ALL_SLOTS;
 	if (insn->kind == BRANCH_SYSCALL && mode == INSN_MODE_64)
 		effect.lost = BIT(REGISTER_EAX) | BIT(REGISTER_ECX) | BIT(REGISTER_R11) | ALL_WORDS;
-	if (insn->kind != BRANCH_NONE || !read_fields(bytes, insn->length, mode, &fields))
+	if (insn->kind != BRANCH_NONE)
 		return effect;
+	insn_decode_fields(bytes, insn->length, mode, &fields);
 	effect.lost = 0;
-	switch (written_by(&fields)) {
+	switch (written_by(&fields, mode)) {
 	case 'g':
-		write_register(&fields, reg_of(&fields), result_of(&fields), &effect);
+		write_register(&fields, fields.reg, result_of(&fields), &effect);
 		break;
 	case 'm':
 		write_rm(&fields, &effect);
@@ -276,7 +203,7 @@ static struct effect effect_of(const uint8_t *bytes, const struct insn *insn, en
 		write_opcode_register(&fields, &effect);
 		break;
 	case '.':
-		if (!fields.map_0f)
+		if (fields.map == INSN_MAP_0)
 			push(&fields, &effect);
 		break;
 	default:
@@ -434,11 +361,12 @@ static bool follow_back(struct search *search)
 /* Returns whether an instruction is a nop, which assemblers emit after jumps. */
 static bool is_padding(const struct search *search, size_t offset)
 {
-	struct fields fields;
+	const struct syscall_code *code = search->code;
+	struct insn_fields fields = { .map = INSN_MAP_OTHER };
 
-	return read_fields(search->code->bytes + offset, search->steps[offset].insn.length,
-			   search->code->mode, &fields) &&
-	       fields.opcode == (fields.map_0f ? 0x1f : 0x90);
+	insn_decode_fields(code->bytes + offset, code->size - offset, code->mode, &fields);
+	return (fields.map == INSN_MAP_0 && fields.opcode == 0x90) ||
+	       (fields.map == INSN_MAP_0F && fields.opcode == 0x1f);
 }
 
 /*

@@ -467,6 +467,57 @@ START_TEST(what_no_cpu_executes_has_no_length)
 }
 END_TEST
 
+static struct insn_fields fields_of(const char *hex, enum insn_mode mode)
+{
+	struct insn_fields fields;
+	uint8_t bytes[ROOM];
+	size_t size = bytes_of(hex, bytes);
+
+	ck_assert_uint_eq(insn_decode_fields(bytes, size, mode, &fields).length, size);
+	return fields;
+}
+
+START_TEST(the_fields_of_an_instruction_are_found)
+{
+	/* mov %r9,-8(%rsp); sub $-256,%r12; lea 0x10(%rip),%rcx; mov %r13,(%r12) */
+	struct insn_fields store = fields_of("4c894c24 f8", INSN_MODE_64);
+	struct insn_fields sub = fields_of("4981ec 00ffffff", INSN_MODE_64);
+	struct insn_fields lea = fields_of("488d0d 10000000", INSN_MODE_64);
+	struct insn_fields r12 = fields_of("4d892c24", INSN_MODE_64);
+
+	ck_assert(store.memory && store.on_stack && store.map == INSN_MAP_0 && !store.prefixed);
+	ck_assert(store.opcode == 0x89 && store.reg == 9 && store.base == 4);
+	ck_assert_int_eq(store.displacement, -8);
+	ck_assert(!sub.memory && !sub.on_stack && sub.base == 12 && sub.rex == 0x49);
+	ck_assert(sub.immediate == -256 && sub.immediate_size == 4);
+	ck_assert(lea.memory && lea.base == INSN_NO_REGISTER && lea.reg == 1);
+	ck_assert_int_eq(lea.displacement, 16);
+	ck_assert(r12.memory && !r12.on_stack && r12.base == 12);
+}
+END_TEST
+
+START_TEST(prefixes_change_the_fields)
+{
+	/* mov $-1,%bx; mov %fs:(%rsp),%rax; endbr64; push $-2; push %r15 */
+	struct insn_fields narrow = fields_of("66bb ffff", INSN_MODE_64);
+	struct insn_fields fs = fields_of("64488b0424", INSN_MODE_64);
+	struct insn_fields endbr = fields_of("f30f1efa", INSN_MODE_64);
+
+	ck_assert(narrow.narrow && narrow.prefixed && narrow.opcode_reg == 3);
+	ck_assert(narrow.immediate == -1 && narrow.immediate_size == 2);
+	ck_assert(fs.elsewhere && fs.prefixed && fs.on_stack && fs.rex == 0x48);
+	ck_assert(endbr.map == INSN_MAP_0F && endbr.opcode == 0x1e && endbr.modrm == 0xfa);
+	ck_assert_int_eq(fields_of("6a fe", INSN_MODE_64).immediate, -2);
+	ck_assert_uint_eq(fields_of("4157", INSN_MODE_64).opcode_reg, 15);
+	/* A REX before another one has no effect. */
+	ck_assert_uint_eq(fields_of("494c89e0", INSN_MODE_64).base, 0);
+	/* dec %eax in 32-bit code; vzeroupper; mov %r16,%rax by REX2 */
+	ck_assert(!fields_of("48", INSN_MODE_32).rex);
+	ck_assert_uint_eq(fields_of("c5f877", INSN_MODE_64).map, INSN_MAP_OTHER);
+	ck_assert_uint_eq(fields_of("d54889c0", INSN_MODE_64).map, INSN_MAP_OTHER);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("insn");
@@ -483,6 +534,8 @@ int main(void)
 	tcase_add_test(tcase, code_of_32_bit_has_other_operands_and_opcodes);
 	tcase_add_test(tcase, code_of_16_bit_has_other_operands);
 	tcase_add_test(tcase, what_no_cpu_executes_has_no_length);
+	tcase_add_test(tcase, the_fields_of_an_instruction_are_found);
+	tcase_add_test(tcase, prefixes_change_the_fields);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }
