@@ -187,16 +187,10 @@ static void limit_events(const struct slice_sink *sink, void *context,
 	}
 }
 
-static void limit_flush(const struct slice_sink *sink, void *track)
-{
-	slice_sink_flush(((const struct slice_limit *)sink->context)->next, track);
-}
-
 void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
 		      struct output *output)
 {
 	*limit = (struct slice_limit){ .sink = *next, .next = next, .output = output };
 	limit->sink.events = limit_events;
-	limit->sink.flush = next->flush ? limit_flush : NULL;
 	limit->sink.context = limit;
 }
