@@ -26,8 +26,8 @@ static int print_clocks(void)
 }
 
 /*
- * With --time, for open_trace(): the time of what was decoded, as what is beside it
- * in the trace may be longer.
+ * With --time, for open_trace(): the range of the decoded branches. Other events in the trace can
+ * cover a longer time.
  */
 static void fill_view(json_t *child_report, const struct report *report)
 {
