@@ -138,7 +138,7 @@ static const uint16_t own_calls[] = {
 	SYS_access, SYS_close, SYS_close_range, SYS_copy_file_range, SYS_dup, SYS_dup2, SYS_dup3,
 	SYS_faccessat, SYS_faccessat2, SYS_fadvise64, SYS_fallocate, SYS_fdatasync, SYS_fgetxattr,
 	SYS_flock, SYS_fstat, SYS_fstatfs, SYS_fsync, SYS_ftruncate, SYS_getcwd, SYS_getdents,
-	SYS_getdents64, SYS_getxattr, SYS_lgetxattr, SYS_lseek, SYS_lstat, SYS_memfd_create,
+	SYS_getdents64, SYS_getxattr, SYS_lgetxattr, SYS_lseek, SYS_lstat,
 	SYS_newfstatat, SYS_pipe2, SYS_poll, SYS_ppoll, SYS_pread64, SYS_preadv, SYS_pselect6,
 	SYS_pwrite64, SYS_pwritev, SYS_read, SYS_readahead, SYS_readlink, SYS_readlinkat, SYS_readv,
 	SYS_select, SYS_sendfile, SYS_stat, SYS_statfs, SYS_statx, SYS_umask, SYS_write, SYS_writev,
