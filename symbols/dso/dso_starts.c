@@ -40,24 +40,14 @@ static struct symbol *unnamed_at(const struct dso *dso, uint64_t begin)
 	return id ? &dso->unnamed[id - 1]->symbol : NULL;
 }
 
-static void set_shown(struct dso *dso)
-{
-	char text[2 * ELF_BUILD_ID_MAX + 1];
-	const uint8_t *id;
-	size_t size;
-
-	id = dso_build_id(dso, &size);
-	elf_file_print_id(text, id, size);
-	dso->shown_path = name_intern_text(dso->store->names, dso->path);
-	dso->shown_build_id = size ? name_intern_text(dso->store->names, text) : NULL;
-}
-
 static struct symbol *add_unnamed(struct dso *dso, const struct code_start *start)
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 
-	if (!dso->shown_path)
-		set_shown(dso);
+	if (!dso->shown_path) {
+		dso->shown_path = name_intern_text(dso->store->names, dso->path);
+		dso->shown_build_id = dso_build_id_name(dso, dso->store->names);
+	}
 	cached->has_line = true;
 	cached->symbol = (struct symbol){ .start = start->begin,
 					  .size = start->end - start->begin,

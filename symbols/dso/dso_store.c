@@ -269,6 +269,16 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 	return dso->build_id_size ? dso->build_id : dso->elf.build_id;
 }
 
+const struct name *dso_build_id_name(const struct dso *dso, struct name_table *names)
+{
+	char text[2 * ELF_BUILD_ID_MAX + 1];
+	size_t size;
+	const uint8_t *id = dso_build_id(dso, &size);
+
+	elf_file_print_id(text, id, size);
+	return size ? name_intern_text(names, text) : NULL;
+}
+
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);

@@ -184,6 +184,9 @@ struct dso_info dso_info(const struct dso *dso);
  */
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
 
+/* Returns the same in hexadecimal, as a name; NULL: unknown. */
+const struct name *dso_build_id_name(const struct dso *dso, struct name_table *names);
+
 /*
  * Returns the file's 64-bit x86 code from a virtual address, `*size` bytes, valid until
  * dso_store_close(); NULL if the file has no code there.

@@ -63,6 +63,16 @@ marks() {
 		[ "$(query 'PRAGMA integrity_check')" = ok ]
 }
 tap_check "calls that were not seen to begin, threads and files have their names" marks
+files() {
+	[ "$(query "SELECT count(*) FROM dsos WHERE id > 0 AND long_name NOT LIKE '%' || short_name")" -eq 0 ] || return 1
+	id=$(readelf -n "$programs/threads" | sed -n 's/.*Build ID: //p')
+	[ "$id" ] && [ "$(query "SELECT build_id FROM dsos WHERE long_name LIKE '/%/threads'")" = "$id" ]
+}
+if command -v readelf >/dev/null; then
+	tap_check "files have their paths and build ids" files
+else
+	tap_skip "files have their paths and build ids" "no readelf"
+fi
 # The viewer's dialogs compare numbers with texts: branches of --args=full, of one thread by its tid.
 branches() {
 	"$program" -q --args=full threads -o full.db && "$program" -q --format=branches threads >lines || return 1

@@ -262,18 +262,13 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	uint32_t file;
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
 	struct code_range range;
-	const uint8_t *build_id;
-	char digits[2 * 64 + 1] = "";
-	size_t size;
+	const struct name *build_id;
 
 	if (!dso)
 		return 0;
 	file = pair_table_find_pointer(&pprof->files, dso);
 	if (file < count)
 		return (uint64_t)file + 1;
-	build_id = dso_build_id(dso, &size);
-	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(digits); i++)
-		snprintf(digits + 2 * i, 3, "%02x", build_id[i]);
 	mapping.id = (uint64_t)file + 1;
 	if (dso->elf.code_count) {
 		range = dso->elf.code[0];
@@ -283,7 +278,8 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 		mapping.file_offset = range.offset & ~PAGE_MASK;
 	}
 	mapping.filename = text_index(pprof, dso->path);
-	mapping.build_id = text_index(pprof, digits);
+	build_id = dso_build_id_name(dso, pprof->stacks.tree.names);
+	mapping.build_id = build_id ? name_index(pprof, build_id) : 0; /* 0: "" */
 	/* pprof need not look up names. */
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
 	WRITE_ONE(pprof, mapping, list);

@@ -188,6 +188,7 @@ static void add_threads(struct sqlite_output *sqlite)
 /* Returns the id of a file; 0: NULL. */
 static uint32_t dso_id(struct sqlite_output *sqlite, const struct dso *dso)
 {
+	struct name_table *names = sqlite->list.sites.names;
 	size_t known = sqlite->dsos.count;
 	uint32_t id;
 
@@ -196,8 +197,8 @@ static uint32_t dso_id(struct sqlite_output *sqlite, const struct dso *dso)
 	id = 1 + pair_table_find_pointer(&sqlite->dsos, dso);
 	if (sqlite->dsos.count > known) {
 		bind_text(sqlite, ROW_DSO, 2, dso->short_name);
-		bind_text(sqlite, ROW_DSO, 3, dso->shown_path);
-		bind_text(sqlite, ROW_DSO, 4, dso->shown_build_id);
+		bind_text(sqlite, ROW_DSO, 3, name_intern_text(names, dso->path));
+		bind_text(sqlite, ROW_DSO, 4, dso_build_id_name(dso, names));
 		ADD_ROW(sqlite, ROW_DSO, id);
 	}
 	return id;
