@@ -212,7 +212,6 @@ static double count_rounds(const struct code_counts *counts, const struct code_p
 	double rounds = 0;
 
 	for (const struct code_part *part = counts->parts; part; part = part->hh.next) {
-
 		if (part->key.kind != CODE_BACK || part->key.symbol != head->key.symbol ||
 		    part->key.begin != head->key.begin)
 			continue;
@@ -229,7 +228,6 @@ static double time_within(const struct code_counts *counts, const struct code_pa
 	double all = 0;
 
 	for (const struct code_part *part = counts->parts; part; part = part->hh.next) {
-
 		if (part->key.kind == CODE_STRAIGHT && part->key.symbol == head->key.symbol &&
 		    part->key.begin >= head->key.begin && part->key.last <= latch)
 			all += part->all;
@@ -427,7 +425,6 @@ static uint64_t count_executions(const struct code_counts *counts, const struct 
 	uint64_t count = 0;
 
 	for (const struct code_part *part = counts->parts; part; part = part->hh.next) {
-
 		if (part->key.kind == CODE_STRAIGHT && part->key.symbol == stop->key.symbol &&
 		    part->key.begin <= stop->key.last && part->key.last >= stop->key.last)
 			count += part->count;
