@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/io/output_path.h"
+#include "base/utf8.h"
 #include "src/options/input_paths.h"
 
 #define LINE_VERSION 1
@@ -19,11 +20,12 @@ json_t *batch_line_text(const char *text)
 	if (string)
 		return string;
 	safe = at = alloc_zeroed(1, strlen(text) * 4 + 1);
-	for (; *text; text++) {
-		if ((*text & 0x80) || *text == '\\')
-			at += sprintf(at, "\\x%02x", (unsigned char)*text);
+	for (size_t size; *text; text += size ? size : 1) {
+		size = *text == '\\' ? 0 : utf8_character(text, strlen(text));
+		if (size)
+			at = mempcpy(at, text, size);
 		else
-			*at++ = *text;
+			at += sprintf(at, "\\x%02x", (unsigned char)*text);
 	}
 	string = json_string(safe);
 	free(safe);
