@@ -87,7 +87,8 @@ static void print_unmatched(const struct function_choice *choice, const char *pa
 		pattern, names);
 }
 
-bool function_choice_warn_names(const struct function_choice *choice, struct diag *diag)
+bool function_choice_warn_names(const struct function_choice *choice, enum verdict end,
+				struct diag *diag)
 {
 	struct pattern_list lists[COUNT_OF(verdicts)];
 	const bool *matched = choice->matched;
@@ -96,7 +97,7 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
 	list_patterns(choice->selection, lists);
-	for (size_t i = 0; verdicts[i] != VERDICT_HIDE; i++)
+	for (size_t i = 0; verdicts[i] != end; i++)
 		for (size_t j = 0; j < lists[i].count; j++)
 			if (!matched || !*matched++)
 				print_unmatched(choice, lists[i].patterns[j], out);
@@ -154,7 +155,7 @@ bool function_choice_has(struct function_choice *choice, const struct symbol *sy
 
 void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag)
 {
-	if (function_choice_warn_names(choice, diag) || any)
+	if (function_choice_warn_names(choice, VERDICT_ROOT, diag) || any)
 		return;
 	if (choice->selection->dsos.count)
 		diag_warn(diag, "nothing-selected",

@@ -63,12 +63,17 @@ bool function_choice_keeps_file(struct function_choice *choice, const struct dso
 bool function_choice_has(struct function_choice *choice, const struct symbol *symbol);
 
 /*
- * After the last call: warn in one line of patterns without a match, with the nearest names. `diag`
- * may be NULL. Returns whether there are such patterns.
+ * After the last call: warn in one line of patterns without a match, with the nearest names, of the
+ * options before `end` (--symbol, --from, --between, --within, --hide). `diag` may be NULL. Returns
+ * whether there are such patterns.
  */
-bool function_choice_warn_names(const struct function_choice *choice, struct diag *diag);
+bool function_choice_warn_names(const struct function_choice *choice, enum verdict end,
+				struct diag *diag);
 
-/* The same for formats that find calls themselves; `any`: they found chosen calls. */
+/*
+ * The same for --symbol, for formats that find calls themselves, in the slices that the filter of
+ * the other options leaves; `any`: they found chosen calls.
+ */
 void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag);
 
 void function_choice_release(struct function_choice *choice);

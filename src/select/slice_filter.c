@@ -460,7 +460,7 @@ void slice_filter_finish(struct slice_filter *filter)
 
 	for (const struct filter_track *track = filter->tracks; track; track = track->next)
 		filter->counts.unended += track->between;
-	if (function_choice_warn_names(&filter->choice, filter->diag) || !parts ||
+	if (function_choice_warn_names(&filter->choice, VERDICT_HIDE, filter->diag) || !parts ||
 	    filter->counts.parts)
 		; /* already explained, or no selection */
 	else if (selection->within.function && !selection->symbols.count &&

@@ -86,6 +86,13 @@ blocks() {
 }
 tap_check "a block for each function, by total time" blocks
 
+# The call that ends a part is not in it, but was called.
+between() {
+	histogram && "$program" --format=histogram --symbol=request --between=main,exit "$work/perf.data" \
+		>"$work/between" 2>"$work/messages" && cmp "$work/out" "$work/between" || { cat "$work/messages"; return 1; }
+}
+tap_check "--between to a call after all of these: the same, and no warning" between
+
 nothing_selected() {
 	"$program" --format=histogram --tid=99999 "$work/perf.data" >"$work/out" 2>"$work/messages"
 	[ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q 'no recorded data matches' "$work/messages" ||
