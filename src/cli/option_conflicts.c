@@ -76,6 +76,10 @@ static void refuse_selection(const struct options *options)
 		{ options->format->slices != SLICES_SORTED && selection_of_slices(&slices),
 		  "--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "
 		  "choose slices, which this --format does not show" },
+		{ options->format->chooses_calls && !options_trace_slow(options) &&
+			  (slices.depth || slices.min_duration || slices.hidden.count),
+		  "--depth, --min-duration and --hide choose slices to show, and calls are "
+		  "measured whole; leave them out" },
 		{ options->input_kind != INPUT_PERF_DATA && events,
 		  "--time, --pid, --tid, --comm and --cpu need a perf.data file; perf script has "
 		  "options of these names" },

@@ -130,6 +130,12 @@ excluded() {
 		is_wrong "overlays without a recording are shown whole" --memtrace=m --time=0%,10% -o x.ftf &&
 		is_wrong "overlays without a recording are shown whole" --runtime-events=m --tid=1 -f events &&
 		is_wrong "overlays without a recording are shown whole" --runtime-events=m --min-duration=1ms -o x.ftf &&
+		is_wrong "choose slices to show, and calls are measured whole" -f histogram --hide=x a &&
+		is_wrong "choose slices to show, and calls are measured whole" --slowest=3 --min-duration=1us a &&
+		is_wrong "choose slices to show, and calls are measured whole" --slow=1us --depth=2 -o x.txt a &&
+		is_wrong "\`ptrace2ftf why\` takes no --hide; leave it out" why --hide=x a &&
+		is_wrong "\`ptrace2ftf why\` takes no --min-duration; leave it out" why --min-duration=1us a &&
+		is_wrong "\`ptrace2ftf annotate\` takes no --depth; leave it out" annotate f --depth=2 a &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" -o x.ctf a &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --memtrace=m --memtrace=n -o x.ctf &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --runtime-events=m -o x.ctf &&
