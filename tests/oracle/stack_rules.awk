@@ -26,22 +26,17 @@ function quoted(before,    rest) {
 	sub(/"( [a-z_]+[ =].*)?$/, "", rest)
 	return rest
 }
-$2 != "begin" && $2 != "end" { next }
-{
-	track = $3
-	text = $4
-	# ns: awk's numbers hold 15 digits.
+# ns: awk's numbers hold 15 digits.
+function ns(text) {
 	if (!origin)
 		origin = substr(text, 1, length(text) - 9)
-	time = (substr(text, 1, length(text) - 9) - origin) * 1000000000 + substr(text, length(text) - 8)
+	return (substr(text, 1, length(text) - 9) - origin) * 1000000000 + substr(text, length(text) - 8)
 }
-time < last[track] { complain("earlier than the event before: " $0) }
-{ last[track] = time }
 # The file and function of a slice; a name in brackets is no function's.
 function function_of(    name) {
 	name = field("symbol")
 	if (name == "")
-		name = quoted(" " $4 " \"")
+		name = quoted(" " $($2 == "complete" ? 5 : 4) " \"")
 	return name ~ /^\[/ ? "[" : (/ category "/ ? quoted("\" category \"") : "") " " name
 }
 # The stack that began had no cause if nothing says so.
@@ -50,7 +45,30 @@ function want_cause(track) {
 		print "load", cause[track] >wanted
 	cause[track] = ""
 }
-$2 == "begin" {
+# The innermost slice ends.
+function take_end(track, text,    place) {
+	# Those that end at once, and the one before: a jump may have ended it.  One that ends
+	# alone is replaced by a jump.
+	place = open[track, depth[track]--]
+	at_once[track] = left_at[track] == text ? at_once[track] + 1 : 1
+	left_by[track] = (at_once[track] > 1 ? left_by[track] : before[track]) " " place
+	before[track] = place
+	left_at[track] = text
+}
+# End the slices with a known end that is not after `text`; an event at their end is beside them.
+function end_whole(track, text) {
+	while (depth[track] && whole[track, depth[track]] && ns(whole[track, depth[track]]) <= ns(text))
+		take_end(track, whole[track, depth[track]])
+}
+$2 != "begin" && $2 != "end" && $2 != "complete" { next }
+{
+	track = $3
+	text = $4
+	end_whole(track, text)
+}
+ns(text) < last[track] { complain("earlier than the event before: " $0) }
+{ last[track] = ns(text) }
+$2 != "end" {
 	total++
 	inferred = / inferred_start_time=true/
 	place = function_of()
@@ -69,22 +87,17 @@ $2 == "begin" {
 	if (inferred && depth[track] && !was_inferred[track, depth[track]])
 		complain("inferred, in a slice that was seen to begin: " $0)
 	was_inferred[track, ++depth[track]] = inferred
+	whole[track, depth[track]] = $2 == "complete" ? $5 : ""
 	next
 }
-{
-	if (!depth[track])
-		complain("an end too many: " $0)
-	else {
-		# Those that end at once, and the one before: a jump may have ended it.  One that ends
-		# alone is replaced by a jump.
-		place = open[track, depth[track]--]
-		at_once[track] = left_at[track] == text ? at_once[track] + 1 : 1
-		left_by[track] = (at_once[track] > 1 ? left_by[track] : before[track]) " " place
-		before[track] = place
-		left_at[track] = text
-	}
+!depth[track] || whole[track, depth[track]] {
+	complain((depth[track] ? "an end within a slice: " : "an end too many: ") $0)
+	next
 }
+{ take_end(track, text) }
 END {
+	for (track in last)
+		end_whole(track, "9999999999999999999")
 	for (track in cause)
 		want_cause(track)
 	for (track in depth)
