@@ -345,7 +345,11 @@ bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struc
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			       bool dropped, uint16_t flags);
 
-/* Switch to the stack whose call returns to `to`, else to a new one (SLICE_UNCERTAIN_LEVEL). */
+/*
+ * Switch to the stack whose call returns to `to`, else to a new one. No code loaded the stack
+ * pointer: the current frames were perhaps those of another stack that fitted. So the outermost
+ * slice is marked (SLICE_UNCERTAIN_LEVEL).
+ */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*

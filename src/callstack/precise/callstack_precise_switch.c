@@ -231,24 +231,25 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
 	}
 }
 
-/* Begin an empty stack as one of the candidates. */
-static void begin_candidate(struct precise_stack *stack, int64_t time)
+/* Begin an empty stack as one of the candidates; its outermost slice gets the `flags`. */
+static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t flags)
 {
 	struct parked_stack *first = first_left(stack);
 	bool all;
-	size_t common = count_common(stack, &all);
+	size_t common = count_common(stack, &all), count = !common || all ? first->kept : common;
+	struct frame *frames = first->frames.frames + first->kept - count;
 
-	if (!common || all) {
-		begin_with(stack, time, first->frames.frames, first->kept);
-		if (!stack->below)
-			stack->jumps = first->jumps;
-		free_parked(first);
-		precise_forget_candidates(stack);
+	frames->slice_flags |= flags;
+	begin_with(stack, time, frames, count);
+	if (common && !all) {
+		stack->now.frames[stack->below].kind = FRAME_INFERRED;
+		stack->known = common;
 		return;
 	}
-	begin_with(stack, time, first->frames.frames + first->kept - common, common);
-	stack->now.frames[stack->below].kind = FRAME_INFERRED;
-	stack->known = common;
+	if (!stack->below)
+		stack->jumps = first->jumps;
+	free_parked(first);
+	precise_forget_candidates(stack);
 }
 
 /* Add the frames that the candidates share. Returns false if they share no frame. */
@@ -472,8 +473,9 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 
 /* ---- Switching ----------------------------------------------------------- */
 
-bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
-			  enum precise_resume how, bool dropped)
+/* precise_resume_stack(); the outermost slice gets the `flags`. */
+static bool resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			 enum precise_resume how, bool dropped, uint16_t flags)
 {
 	if (!has_candidate(stack, to, how))
 		return false;
@@ -481,8 +483,14 @@ bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struc
 	if (!find_candidates(stack, to, how))
 		return false;
 	park(stack, time, dropped);
-	begin_candidate(stack, time);
+	begin_candidate(stack, time, flags);
 	return true;
+}
+
+bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			  enum precise_resume how, bool dropped)
+{
+	return resume_stack(stack, time, to, how, dropped, 0);
 }
 
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
@@ -510,9 +518,13 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	if (!precise_resume_stack(stack, time, to, RESUME_TOP_CALL, false) &&
-	    !precise_resume_stack(stack, time, to, RESUME_ANY_CALL, false))
+	if (!resume_stack(stack, time, to, RESUME_TOP_CALL, false, SLICE_UNCERTAIN_LEVEL) &&
+	    !resume_stack(stack, time, to, RESUME_ANY_CALL, false, SLICE_UNCERTAIN_LEVEL)) {
 		precise_begin_other_stack(stack, time, to, false, SLICE_UNCERTAIN_LEVEL);
+	} else if (!stack->now.depth) {
+		precise_infer_root(stack, to);
+		precise_mark_level(stack);
+	}
 }
 
 /* ---- Stacks on top of others --------------------------------------------- */

@@ -1133,6 +1133,7 @@ START_TEST(a_stack_that_was_left_is_found_again)
 	call('x', 0x50, 's');
 	ret('s', 'f', 0x15); /* back on the first stack */
 	expect_depth(1);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 2); /* no code loaded a stack pointer */
 	ret('f', 'm', 0x15);
 	expect_depth(0);
 }
