@@ -91,7 +91,7 @@ GOCACHE=$work/cache GOFLAGS=-mod=mod go build -o "$work/program" "$work/main.go"
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 # Check the caller of each of the program's functions: the next of these functions around it, without
-# a signal's handler between them. The causes of switches of stacks are checked without such signals only.
+# a signal's handler between them.
 has_its_callers() { # PROGRAM [SETTING]
 	"$ptsim" record -o "$work/perf.data" -- ${2+env "$2"} "$1" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
@@ -127,7 +127,7 @@ has_its_callers() { # PROGRAM [SETTING]
 		END {
 			print count["leaf"], "leaves of", leaves, grown, "grown", wrong + 0, "wrong"
 			exit wrong || !grown || count["leaf"] < leaves || (exact && count["leaf"] != leaves)
-		}' "$work/slices" && { [ $# -eq 1 ] || keeps_rules "$work" "$work/perf.data"; }
+		}' "$work/slices" && keeps_rules "$work" "$work/perf.data"
 }
 
 tap_check "goroutines that grow and recover: each call has the callers of the source" \
