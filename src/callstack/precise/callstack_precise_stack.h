@@ -383,7 +383,8 @@ void precise_enter_stack(struct precise_stack *stack, bool returns);
 
 /*
  * Go's morestack(): if a function that leaves for any stack returns just after the call of the
- * frame that left its own stack, pop to the caller. Returns whether it does.
+ * frame that left its own stack, pop to the caller, or resume a parked stack whose innermost call
+ * also returns there. Returns whether it does.
  */
 bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 				 const struct location *to);

@@ -231,7 +231,10 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
 	}
 }
 
-/* Begin an empty stack as one of the candidates; its outermost slice gets the `flags`. */
+/*
+ * Begin an empty stack as one of the candidates; its outermost slice gets the `flags`. If all have
+ * equal frames, the choice shows in none of their slices.
+ */
 static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t flags)
 {
 	struct parked_stack *first = first_left(stack);
@@ -546,7 +549,15 @@ bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 
 	if (!at || !frame_returns_to(&stack->now.frames[at - 1], to->ip))
 		return false;
-	precise_pop_to(stack, time, at - 1);
+	if (!has_candidate(stack, to, RESUME_TOP_CALL)) {
+		precise_pop_to(stack, time, at - 1);
+		return true;
+	}
+	/* It can also be a stack that was left by the same call: the returns show which one. */
+	precise_guess_candidate(stack);
+	park(stack, time, true);
+	find_candidates(stack, to, RESUME_TOP_CALL);
+	begin_candidate(stack, time, 0);
 	return true;
 }
 

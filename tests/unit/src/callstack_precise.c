@@ -1514,6 +1514,29 @@ START_TEST(what_a_stack_is_left_for_may_go_to_another_one)
 }
 END_TEST
 
+/* Two goroutines stopped in one function's morestack(); 0: the first one continues, 1: the last. */
+START_TEST(a_return_shows_whether_a_stack_was_left_for_its_own)
+{
+	char caller = _i ? 'g' : 'a';
+
+	for (int i = 0; i < 2; i++) {
+		enter_by(BRANCH_CALL, i ? 'g' : 'a', 'f', CALL_ENTERS);
+		enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+		enter_by(BRANCH_CALL, 'm', 'n', CALL_ENDS_APART);
+		if (!i)
+			enter_by(BRANCH_JUMP, 'n', 'g', DROPS_STACK);
+	}
+	go_by(BRANCH_JUMP, 'n', at('f', 0x15), DROPS_STACK);
+	expect_depth(0); /* f alone is certain */
+	ret('f', caller, 0x15);
+	expect_depth(0);
+	call(caller, 0x20, 'f');
+	expect_depth(1);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+}
+END_TEST
+
 START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_after_it)
 {
 	call('m', 0x10, 'f');
@@ -2213,6 +2236,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, stacks_that_are_passed_on_come_back_together);
 	tcase_add_test(tests, what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it);
 	tcase_add_test(tests, what_a_stack_is_left_for_may_go_to_another_one);
+	tcase_add_loop_test(tests, a_return_shows_whether_a_stack_was_left_for_its_own, 0, 2);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_after_it);
 	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
 	tcase_add_test(tests, a_call_of_few_instructions_has_a_length);
