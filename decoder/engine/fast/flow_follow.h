@@ -136,19 +136,37 @@ static inline bool is_visible(const struct pt_flow *flow, const struct basic_blo
 	       ip_of_bytes(flow, next->bytes) != flow->stream.input.switch_ip;
 }
 
-/* Follow a direct call, or a jump to another function. */
+/* Returns the block at a branch's target, brought into view; NULL: not cached. */
+static inline struct basic_block *find_target_block(struct pt_flow *flow,
+						    const struct basic_block *block, uint64_t to)
+{
+	if (flow->state.mode != flow->state.next_mode || to == flow->stream.input.switch_ip ||
+	    !bring_into_view(flow, to))
+		return NULL;
+	if (is_block_at(flow, block->taken, to))
+		return block->taken;
+	return basic_blocks_peek(&flow->blocks, flow->region, bytes_of_ip(flow, to),
+				 flow->state.mode);
+}
+
+/* Follow a direct call, or a jump to another function, possibly in another mapping. */
 INLINED bool follow_direct(struct pt_flow *flow, struct flow_cursor *cursor,
 			   struct basic_block *block)
 {
 	const struct basic_block *next = block->taken;
-	uint64_t from = branch_ip(flow, block);
+	uint64_t from = branch_ip(flow, block), after = from + block->insn.length;
+	uint64_t to = after + (uint64_t)(int64_t)block->insn.distance;
 
 	if (!is_visible(flow, block, next))
+		next = find_target_block(flow, block, to);
+	if (!next) {
+		bring_into_view(flow, from);
 		return false;
+	}
 	count_block(flow, cursor, block, 1);
 	if (block->insn.kind == BRANCH_CALL && block->insn.distance)
-		push_return(flow, from + block->insn.length, block);
-	emit_branch(flow, cursor, block, next, from, ip_of_bytes(flow, next->bytes));
+		push_return(flow, after, block);
+	emit_branch(flow, cursor, block, next, from, to);
 	return true;
 }
 
@@ -194,19 +212,6 @@ static inline bool follow_return(struct pt_flow *flow, struct flow_cursor *curso
 	emit_branch(flow, cursor, block, next, from, to);
 	drop_return(flow);
 	return true;
-}
-
-/* Returns the block at an indirect branch's target, brought into view; NULL: not cached. */
-static inline struct basic_block *find_target_block(struct pt_flow *flow,
-						    const struct basic_block *block, uint64_t to)
-{
-	if (flow->state.mode != flow->state.next_mode || to == flow->stream.input.switch_ip ||
-	    !bring_into_view(flow, to))
-		return NULL;
-	if (is_block_at(flow, block->taken, to))
-		return block->taken;
-	return basic_blocks_peek(&flow->blocks, flow->region, bytes_of_ip(flow, to),
-				 flow->state.mode);
 }
 
 static inline void link_target(const struct pt_flow *flow, struct basic_block *block,
