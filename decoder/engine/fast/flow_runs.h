@@ -44,7 +44,7 @@ INLINED struct runs_followed begin_runs(struct pt_flow *flow)
 	return runs;
 }
 
-INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs)
+INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs, bool timed)
 {
 	struct pt_stream *stream = &flow->stream;
 	unsigned count = (unsigned)(runs->tail - stream->queue) - stream->tail;
@@ -57,6 +57,8 @@ INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs)
 	stream->stats.events += count;
 	stream->stats.insns += runs->all + runs->insns;
 	stream->state.insn_count = runs->insns;
+	if (!timed)
+		stream->state.now.time += runs->all + runs->insns;
 }
 
 /* Returns the run of a key, for the target of a TIP, a return address or 0; or NULL. */
@@ -156,9 +158,10 @@ INLINED void set_owner(struct branch_event *event, const struct schedule *schedu
 	memcpy((char *)event + TO, (const char *)schedule + FROM, 2 * sizeof(void *));
 }
 
-/* Emit branches of a run. */
+/* Emit branches of a run. `timed`: there are timing packets. */
 INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
-			   const struct run_branch *branch, const struct run_branch *end)
+			   const struct run_branch *branch, const struct run_branch *end,
+			   bool timed)
 {
 	struct pt_stream *stream = &flow->stream;
 	const struct schedule *schedule = &stream->state.schedule;
@@ -175,7 +178,8 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 			follow_stack(flow, branch);
 		runs->insns += branch->insns;
 		runs->all += runs->insns;
-		event->time = runs->times[branch->early];
+		event->time = timed ? runs->times[branch->early]
+				    : runs->times[0] + runs->all - branch->since;
 		event->known = known;
 		event->from = known->locations.from.ip;
 		event->to = known->locations.to.ip;
@@ -212,7 +216,7 @@ INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const 
 	const struct branch_event *first = stream->queue + stream->tail;
 	unsigned jumps = runs->jumps + end->jumps;
 
-	emit_branches(flow, runs, branches, branches + end->before);
+	emit_branches(flow, runs, branches, branches + end->before, true);
 	if (end->before && stream_gives_cycles(stream, &runs->tail[-1], end->insns,
 					       jumps + stream->state.jump_count)) {
 		runs->tail[-1].cycles = stream->state.cycles_ahead;
@@ -245,7 +249,7 @@ INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const 
 
 /* Emit the branches of a run, and count it. `ahead`: cycles end with its first bit or TIP. */
 INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const struct run *run,
-		      bool ahead)
+		      bool ahead, bool timed)
 {
 	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
 	const struct run_branch *end = &branches[run->count];
@@ -258,7 +262,7 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
 			branches += end->before;
 		}
 	}
-	emit_branches(flow, runs, branches, end);
+	emit_branches(flow, runs, branches, end, timed);
 	runs->insns += run->rest;
 	runs->jumps += run->jumps;
 	count_run(flow, run);
@@ -269,7 +273,7 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
  * `ahead`: a CYC's cycles end with its first bit.
  */
 INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run,
-			bool ahead)
+			bool ahead, bool timed)
 {
 	struct runs_followed runs;
 
@@ -277,6 +281,8 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 		count_run(flow, run);
 		cursor->steps += run->steps;
 		cursor->node = run->to;
+		if (!timed)
+			count_insns(flow, cursor, 0);
 		return true;
 	}
 	if (ahead && (flow->stream.state.period_begins || !stream_has_cycle_room(&flow->stream)))
@@ -288,30 +294,41 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 	count_insns(flow, cursor, 0);
 	count_runs(flow, &runs);
 	runs.jumps = packed_counts_jumps(cursor->steps);
-	emit_run(flow, &runs, run, ahead);
-	end_runs(flow, &runs);
+	emit_run(flow, &runs, run, ahead, timed);
+	end_runs(flow, &runs, timed);
 	flow->branches_followed += run->count;
 	cursor->steps = packed_counts(0, runs.jumps, 0);
 	cursor->node = run->to;
 	return true;
 }
 
+/* Returns whether a run can begin: without timing packets, its times count from the last bit. */
+INLINED bool begins_run(struct pt_flow *flow, struct flow_cursor *cursor, bool timed)
+{
+	if (!timed)
+		count_insns(flow, cursor, 0);
+	return timed || flow->known.time == flow->stream.state.now.time;
+}
+
 /* step_by_bit() by runs with branches. */
-INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor)
+INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor, bool timed)
 {
 	bool ahead = flow->later_bits, more = true;
 	uint64_t bits =
 		ahead ? (cursor->bits & TNT_BITS_NONE) | flow->later_bits >> 1 : cursor->bits;
 	uint64_t id = run_id(cursor->node, bits), target;
-	const struct run *run = find_run_of_bits(flow, id, &target);
+	const struct run *run;
 
+	if (!begins_run(flow, cursor, timed))
+		return step_by_bit(flow, cursor);
+	run = find_run_of_bits(flow, id, &target);
 	if (!run) {
 		cursor->bits = bits;
 		*cursor = record_run(flow, id, target, *cursor, &more);
 		return more;
 	}
 	/* A run that ends where it begins is a hint to follow one block. */
-	if (!packed_counts_bits(run->steps) || !follow_run(flow, cursor, run, ahead))
+	if (!packed_counts_bits(run->steps) || !follow_run(flow, cursor, run, ahead, timed))
 		return step_by_bit(flow, cursor);
 	flow->later_bits = 0;
 	cursor->bits = bits << packed_counts_bits(run->steps);
@@ -320,17 +337,21 @@ INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor)
 }
 
 /* Follow blocks up to the pending TIP.  Returns false if a block needs flow_step_slow(). */
-INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
+INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor, bool timed)
 {
 	uint64_t id = run_id(cursor->node, TNT_BITS_NONE);
-	const struct run *run = find_run(flow, id, flow->target);
+	const struct run *run;
 	bool more = true;
 
+	if (!begins_run(flow, cursor, timed))
+		return step_to_tip(flow, cursor);
+	run = find_run(flow, id, flow->target);
 	if (!run) {
 		*cursor = record_run(flow, id, flow->target, *cursor, &more);
 		return more;
 	}
-	if (flow->state.mode != flow->state.next_mode || !follow_run(flow, cursor, run, false))
+	if (flow->state.mode != flow->state.next_mode ||
+	    !follow_run(flow, cursor, run, false, timed))
 		return step_to_tip(flow, cursor);
 	flow->known = flow->stream.state.now;
 	flow->pending = PENDING_TNT;
@@ -346,15 +367,16 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
  */
 
 /* Returns whether a chain can begin in this state. No event is earlier than the last one. */
-static inline bool begins_chain(struct pt_flow *flow)
+INLINED bool begins_chain(struct pt_flow *flow, bool timed)
 {
 	const struct pt_stream *stream = &flow->stream;
 	const struct pt_stream_input *input = &stream->input;
 
 	return flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
-	       flow->state.clock.tsc && flow->state.mode == flow->state.next_mode &&
-	       stream_has_cycle_room(stream) && stream->state.last_pushed >= input->begin &&
+	       (timed ? flow->state.clock.tsc : flow->known.time == stream->state.now.time) &&
+	       flow->state.mode == flow->state.next_mode && stream_has_cycle_room(stream) &&
+	       stream->state.last_pushed >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }
 
@@ -456,7 +478,11 @@ static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flo
 static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, uint32_t node,
 		      const uint8_t *bytes)
 {
-	end_runs(flow, runs);
+	bool timed = stream_is_timed(&flow->stream);
+
+	end_runs(flow, runs, timed);
+	if (!timed)
+		flow->known = flow->stream.state.now;
 	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs->jumps);
 	flow->at = (size_t)(bytes - flow->window.bytes);
 	flow->state.ip = runs->begin + *basic_block_offset(&flow->blocks, node);
@@ -467,8 +493,11 @@ static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, ui
 	flow->cached_block = node;
 }
 
-/* Follow packets as long as runs follow each other. `counts`: cycles are counted. */
-INLINED void follow_chain(struct pt_flow *flow, bool counts)
+/*
+ * Follow packets as long as runs follow each other. `counts`: cycles are counted; `timed`: there
+ * are timing packets.
+ */
+INLINED void follow_chain(struct pt_flow *flow, bool counts, bool timed)
 {
 	const uint8_t *bytes = flow->window.bytes + flow->at;
 	const uint8_t *limit = flow->window.bytes + flow->window.size - AUX_WINDOW_PACKET_MAX;
@@ -481,7 +510,7 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 	while (bytes <= limit && runs.tail <= most) {
 		struct run *next = &slots[run->next[0]];
 
-		if ((*bytes & 3) == 3) {
+		if (timed && (*bytes & 3) == 3) {
 			size_t size = flow_read_cycles(flow, bytes, &cycles);
 
 			/* Only one CYC's cycles can wait; a period's first ones are emitted. */
@@ -504,7 +533,8 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 				bytes += word ? (unsigned)__builtin_ctzll(word) / 8 : sizeof(word);
 				continue;
 			}
-			if (*bytes == OPCODE_MTC && !(counts && flow->stream.state.cycles_ahead)) {
+			if (timed && *bytes == OPCODE_MTC &&
+			    !(counts && flow->stream.state.cycles_ahead)) {
 				packet_clock_mtc(&flow->state.clock, bytes[1]);
 				bytes += 2;
 				if (set_chain_time(flow, &runs, end))
@@ -521,9 +551,11 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 		}
 		if (!fits_here(flow, next, &runs.begin))
 			break;
-		emit_run(flow, &runs, next, counts && flow->stream.state.cycles_ahead);
-		runs.times[1] = runs.times[0];
-		flow->known = flow->stream.state.now;
+		emit_run(flow, &runs, next, counts && flow->stream.state.cycles_ahead, timed);
+		if (timed) {
+			runs.times[1] = runs.times[0];
+			flow->known = flow->stream.state.now;
+		}
 		if (run_is_to_tip(next))
 			flow->state.last_ip = next->target;
 		bytes += sizeof(word) - next->shift / 8;
@@ -536,39 +568,71 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts)
 /* Separate functions, so that the variables of the frequent one stay in registers. */
 static __attribute__((noinline)) void follow_chain_without_cycles(struct pt_flow *flow)
 {
-	follow_chain(flow, false);
+	follow_chain(flow, false, true);
 }
 
 static __attribute__((noinline)) void follow_chain_with_cycles(struct pt_flow *flow)
 {
-	follow_chain(flow, true);
+	follow_chain(flow, true, true);
 }
 
-/* Returns whether runs can be followed: there are timing packets, and branches are known. */
+static __attribute__((noinline)) void follow_chain_without_times(struct pt_flow *flow)
+{
+	follow_chain(flow, false, false);
+}
+
+/*
+ * Returns whether runs can be followed: branches are known, and all runs of a trace are with
+ * timing packets, or all without.
+ */
 static inline bool has_runs(const struct pt_flow *flow)
 {
-	return stream_is_timed(&flow->stream) && flow->stream.input.branches;
+	const struct pt_stream *stream = &flow->stream;
+	const struct pt_stream_input *input = &stream->input;
+
+	return input->branches && stream_is_timed(stream) != stream->state.schedule.settled &&
+	       !(stream->state.schedule.settled && (input->cycles || input->end));
 }
 
 /* follow_cached() by runs, also of the next packets. */
-static inline void follow_runs(struct pt_flow *flow)
+INLINED void follow_runs_by_time(struct pt_flow *flow, bool timed)
 {
 	do {
 		struct flow_cursor cursor = load_cursor(flow);
 
 		while (flow->pending == PENDING_TIP && has_room(flow, &cursor) &&
-		       run_to_tip(flow, &cursor))
+		       run_to_tip(flow, &cursor, timed))
 			continue;
 		if (flow->pending == PENDING_TNT)
 			while (cursor.bits != TNT_BITS_NONE && has_room(flow, &cursor) &&
-			       step_by_run(flow, &cursor))
+			       step_by_run(flow, &cursor, timed))
 				continue;
 		store_cursor(flow, &cursor);
 	} while (flow_settles(flow));
-	if (!begins_chain(flow))
+	if (!begins_chain(flow, timed))
 		return;
-	if (flow->stream.input.cycles)
+	if (!timed)
+		follow_chain_without_times(flow);
+	else if (flow->stream.input.cycles)
 		follow_chain_with_cycles(flow);
 	else
 		follow_chain_without_cycles(flow);
+}
+
+static __attribute__((noinline)) void follow_runs_with_times(struct pt_flow *flow)
+{
+	follow_runs_by_time(flow, true);
+}
+
+static __attribute__((noinline)) void follow_runs_without_times(struct pt_flow *flow)
+{
+	follow_runs_by_time(flow, false);
+}
+
+static inline void follow_runs(struct pt_flow *flow)
+{
+	if (stream_is_timed(&flow->stream))
+		follow_runs_with_times(flow);
+	else
+		follow_runs_without_times(flow);
 }
