@@ -467,7 +467,7 @@ static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flo
 		return NULL;
 	}
 	if (!run || size > sizeof(word) || packed_counts_bits(run->steps) != tnt_bits_count(bits) ||
-	    !returns_here(flow, run))
+	    (target && !returns_here(flow, run)))
 		return NULL;
 	run->shift = (uint8_t)(64 - 8 * size);
 	run->bytes = word << run->shift;
