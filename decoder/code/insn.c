@@ -282,6 +282,13 @@ static void skip_prefixes(struct insn_bytes *d)
 	for (; d->at < INSN_LENGTH_MAX; d->at++) {
 		uint8_t byte = d->bytes[d->at];
 
+		if (d->mode == INSN_MODE_64 && (byte & 0xf0) == 0x40) {
+			d->rex = byte;
+			d->wide = byte & 8;
+			continue;
+		}
+		if (map_0[byte] != 'x')
+			return;
 		switch (byte) {
 		case 0x66:
 			d->operand_size = true;
@@ -306,11 +313,7 @@ static void skip_prefixes(struct insn_bytes *d)
 		case 0x3e:
 			break;
 		default:
-			if (d->mode != INSN_MODE_64 || (byte & 0xf0) != 0x40)
-				return;
-			d->rex = byte;
-			d->wide = byte & 8;
-			continue;
+			return;
 		}
 		d->rex = 0;
 		d->wide = false;
@@ -622,6 +625,8 @@ struct insn insn_decode_fields(const uint8_t *bytes, size_t size, enum insn_mode
 		return insn;
 	insn.length = (uint8_t)d.at;
 	insn.kind = (uint8_t)kind_of(&d);
+	if (insn.kind == BRANCH_NONE)
+		return insn;
 	insn.int80 = d.map == MAP_0 && d.opcode == 0xcd && d.bytes[d.at - 1] == 0x80;
 	if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_CALL) {
 		insn.indirect = !immediate || immediate == 8;
