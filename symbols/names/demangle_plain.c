@@ -7,10 +7,13 @@
 /* The binder's function, GNAT's runtime; GHC's main, or a module of base; a versioned package. */
 unsigned demangle_languages(const char *linkage)
 {
-	const char *version = strstr(linkage, "zm");
+	const char *version = strchr(linkage, 'z');
 
-	if (strcmp(linkage, "adainit") == 0 || starts_with(linkage, "__gnat_"))
+	/* This runs for each name of a file: starts_with() mostly compares a byte. */
+	if ((starts_with(linkage, "adainit") && !linkage[7]) || starts_with(linkage, "__gnat_"))
 		return DEMANGLE_ADA;
+	if (version)
+		version = strstr(version, "zm");
 	if (starts_with(linkage, "ZCMain_main_") || starts_with(linkage, "base_GHCzi") ||
 	    (version && isdigit((unsigned char)version[2]) && strstr(version, "zi")))
 		return DEMANGLE_HASKELL;
