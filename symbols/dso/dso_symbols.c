@@ -231,7 +231,7 @@ static void find_hit(struct dso *dso, const struct code_range *code, uint64_t va
 
 	if (!dso->symbols_loaded)
 		load_symbols(dso);
-	entry = range_map_find(&dso->table.ranges, vaddr, &hit.begin, &hit.end);
+	entry = symbol_table_find(&dso->table, vaddr, &hit.begin, &hit.end);
 	hit.begin = MAX(hit.begin, code->vaddr);
 	hit.end = MIN(hit.end, code->vaddr + code->size);
 	if (entry != SYMBOL_ENTRY_NONE &&
@@ -332,8 +332,7 @@ static enum dso_names names_of(const struct dso *dso)
 		return dso->map.count ? DSO_NAMES_ALL : DSO_NAMES_NONE;
 	if (!dso->table.count)
 		return DSO_NAMES_NONE;
-	if (symbol_table_is_complete(&dso->elf) || dso->mini.elf || dso->table.go.count ||
-	    (dso->debug.elf && symbol_table_is_complete(&dso->debug)))
+	if (dso->table.strings[SYMBOL_STRINGS_SYMTAB].section || dso->table.go.count)
 		return DSO_NAMES_ALL;
 	return DSO_NAMES_EXPORTED;
 }

@@ -22,9 +22,7 @@
 enum rank { RANK_NONE = 0, RANK_AMBIGUOUS, RANK_LOCAL, RANK_GLOBAL, RANK_SAME_SOURCE };
 
 struct part_search {
-	const struct symbol_table *table; /* borrowed, as are the sources */
-	const uint32_t *sources;
-	size_t source_count;
+	const struct symbol_table *table; /* borrowed */
 	/* A part while its function is looked for. */
 	struct part_candidate {
 		const char *name;
@@ -33,6 +31,7 @@ struct part_search {
 		uint64_t function; /* address of the best function yet */
 		uint32_t hash;     /* of the function's name */
 		uint32_t source;   /* index of its source file */
+		uint32_t order;    /* of the best function */
 		uint8_t rank;      /* of the best: enum rank */
 	} * candidates;            /* owned; sorted by hash */
 	size_t count, room;
@@ -46,15 +45,21 @@ static bool *find_start(struct part_search *search, const char *name, size_t len
 }
 
 /* Returns the number of source files that begin at or before the entry. */
-static uint32_t source_of(const struct part_search *search, const struct symbol_entry *entry)
+static uint32_t source_of(const struct symbol_table *table, const struct symbol_entry *entry)
 {
-	return (uint32_t)LOWER_BOUND(i, search->source_count, search->sources[i] <= entry->order);
+	return (uint32_t)LOWER_BOUND(i, table->source_count, table->sources[i] <= entry->order);
+}
+
+/* As demangle_part_of(), which takes longer than a search for the dot. */
+static size_t part_length(const char *name)
+{
+	return strchr(name, '.') ? demangle_part_of(name) : 0;
 }
 
 static void add_candidate(struct part_search *search, const struct symbol_entry *entry)
 {
 	const char *name = symbol_table_name(search->table, entry);
-	size_t length = strchr(name, '.') ? demangle_part_of(name) : 0;
+	size_t length = part_length(name);
 
 	if (!length)
 		return;
@@ -64,7 +69,7 @@ static void add_candidate(struct part_search *search, const struct symbol_entry 
 					 .length = length,
 					 .hash = hash_bytes(name, length),
 					 .part = entry->begin,
-					 .source = source_of(search, entry) };
+					 .source = source_of(search->table, entry) };
 }
 
 COMPARE_BY(compare_candidates, struct part_candidate, hash)
@@ -74,7 +79,7 @@ static enum rank rank_of(const struct part_search *search, const struct part_can
 {
 	if (entry->binding != SYMBOL_LOCAL)
 		return RANK_GLOBAL;
-	return source_of(search, entry) == candidate->source ? RANK_SAME_SOURCE : RANK_LOCAL;
+	return source_of(search->table, entry) == candidate->source ? RANK_SAME_SOURCE : RANK_LOCAL;
 }
 
 static void offer_function(const struct part_search *search, struct part_candidate *candidate,
@@ -82,8 +87,11 @@ static void offer_function(const struct part_search *search, struct part_candida
 {
 	enum rank rank = rank_of(search, candidate, entry);
 
-	if (rank > candidate->rank) {
+	/* Of equals, the first in the file. */
+	if (rank > candidate->rank ||
+	    (rank == candidate->rank && rank > RANK_LOCAL && entry->order < candidate->order)) {
 		candidate->rank = (uint8_t)rank;
+		candidate->order = entry->order;
 		candidate->function = entry->begin;
 	} else if (rank == candidate->rank && rank == RANK_LOCAL &&
 		   candidate->function != entry->begin) {
@@ -125,20 +133,19 @@ static void list_parts(struct symbol_table *table, const struct part_search *sea
 	SORT(table->parts, table->part_count, compare_parts);
 }
 
-void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count)
+/* Find the parts by their names. */
+static void find_named(struct symbol_table *table)
 {
 	struct part_search search = { .table = table,
-				      .sources = sources,
-				      .source_count = source_count,
-				      .looks_left = table->count * LOOKS_PER_ENTRY };
+				      .looks_left = table->all_count * LOOKS_PER_ENTRY };
 
-	for (size_t i = 0; i < table->count; i++)
-		add_candidate(&search, &table->entries[i]);
+	for (size_t i = 0; i < table->all_count; i++)
+		add_candidate(&search, &table->all[i]);
 	if (!search.count)
 		return;
 	SORT(search.candidates, search.count, compare_candidates);
-	for (size_t i = 0; i < table->count; i++)
-		offer_to_candidates(&search, &table->entries[i]);
+	for (size_t i = 0; i < table->all_count; i++)
+		offer_to_candidates(&search, &table->all[i]);
 	list_parts(table, &search);
 	free(search.candidates);
 }
@@ -175,7 +182,17 @@ static bool is_inside(const struct symbol_table *table, const struct symbol_entr
 	return strncmp(name, longer, length) == 0 && longer[length] == '.';
 }
 
-void symbol_parts_add_labels(struct symbol_table *table)
+/*
+ * Add the labels that are inside functions to table->parts.
+ *
+ * A label is a symbol without type and size (gABI, "Symbol Table": STT_NOTYPE).  It is inside the
+ * function before it
+ * - within the size of that: glibc's __syscall_cancel_arch_end, where system calls return to;
+ * - if it is hidden, and that is typed but without size: musl's __cp_end;
+ * - if its name is that function's, a dot and more (NASM manual, "Local Labels"): foo.loop.
+ * All others may be functions whose authors left out the directives for type and size.
+ */
+static void add_labels(struct symbol_table *table)
 {
 	const struct symbol_entry *function = NULL;
 	size_t known = table->part_count, room = known;
@@ -183,6 +200,9 @@ void symbol_parts_add_labels(struct symbol_table *table)
 	for (size_t i = 0; i < table->count; i++) {
 		const struct symbol_entry *entry = &table->entries[i];
 
+		/* A linkage stub, or a function of Go. */
+		if (!entry->section)
+			continue;
 		if (!function || !is_label(entry) || !is_inside(table, function, entry))
 			function = entry;
 		else if (!find_part(table, known, entry->begin))
@@ -193,10 +213,28 @@ void symbol_parts_add_labels(struct symbol_table *table)
 		SORT(table->parts, table->part_count, compare_parts);
 }
 
-bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function)
+/* Returns whether an entry is a label, or one of the names at its address is a part's. */
+static bool may_be_part(const struct symbol_table *table, const struct symbol_entry *entry)
 {
-	const struct symbol_part *found = find_part(table, table->part_count, part);
+	size_t i = LOWER_BOUND(j, table->all_count, table->all[j].begin < entry->begin);
 
+	for (; i < table->all_count && table->all[i].begin == entry->begin; i++)
+		if (part_length(symbol_table_name(table, &table->all[i])))
+			return true;
+	return is_label(entry);
+}
+
+bool symbol_parts_function(struct symbol_table *table, const struct symbol_entry *entry,
+			   uint64_t *function)
+{
+	const struct symbol_part *found;
+
+	if (!table->parts_found && may_be_part(table, entry)) {
+		table->parts_found = true;
+		find_named(table);
+		add_labels(table);
+	}
+	found = find_part(table, table->part_count, entry->begin);
 	if (!found)
 		return false;
 	for (unsigned i = 0; i < NESTED_MAX && found; i++) {

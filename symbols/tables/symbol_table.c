@@ -14,12 +14,10 @@ struct loader {
 		bool has_labels;     /* its untyped symbols count, as for perf: text or data */
 	} * sections;                /* owned; by index, the debug file's after the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
-	size_t room;                                       /* of table->entries */
-	uint32_t order;
+	size_t room, source_room;                          /* of table->all, table->sources */
+	size_t entry_room;                                 /* of table->entries */
 	size_t tables_end; /* entries before this one are sorted; then linkage stubs, Go's functions
 			    */
-	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
-	size_t source_count, source_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; may be NULL */
 	size_t names_left;                       /* bytes that names may still take */
 	struct error *err;
@@ -95,14 +93,6 @@ static bool is_hidden(const GElf_Sym *symbol)
 	       visibility == STV_INTERNAL;
 }
 
-static void add_entry(struct loader *loader, struct symbol_entry entry)
-{
-	struct symbol_table *table = loader->table;
-
-	entry.order = loader->order++;
-	*ARRAY_ADD(table->entries, table->count, loader->room) = entry;
-}
-
 /*
  * Returns whether a name is in the string table, and shorter than the bytes left for the names of
  * all symbols: linkers let few symbols share a string, or its end.
@@ -142,29 +132,31 @@ static bool is_assemblers_label(const struct string_section *strings, const GElf
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
 	const struct section_bounds *section = section_if_shown(loader, symbol);
+	struct symbol_table *table = loader->table;
+	uint32_t order = (uint32_t)table->all_count;
 
 	/* The local symbols of each source file follow an entry with its name (ELF, STT_FILE). */
 	if (GELF_ST_TYPE(symbol->st_info) == STT_FILE)
-		*ARRAY_ADD(loader->sources, loader->source_count, loader->source_room) =
-			loader->order;
+		*ARRAY_ADD(table->sources, table->source_count, loader->source_room) = order;
 	if (!section || !elf_file_code_at_vaddr(loader->file, symbol->st_value))
 		return;
-	if (!name_is_sound(loader, &loader->table->strings[strings], symbol->st_name))
+	if (!name_is_sound(loader, &table->strings[strings], symbol->st_name))
 		return;
-	if (is_assemblers_label(&loader->table->strings[strings], symbol))
+	if (is_assemblers_label(&table->strings[strings], symbol))
 		return;
-	add_entry(loader, (struct symbol_entry){
-				  .begin = symbol->st_value,
-				  .end = add_saturated(symbol->st_value, symbol->st_size),
-				  .name = symbol->st_name,
-				  .section = (uint32_t)loader->first_section + symbol->st_shndx,
-				  .kind = SYMBOL_FUNCTION,
-				  .binding = (uint8_t)binding_of(symbol),
-				  .strings = (uint8_t)strings,
-				  .sized = symbol->st_size > 0,
-				  .hidden = is_hidden(symbol),
-				  .untyped = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE,
-			  });
+	*ARRAY_ADD(table->all, table->all_count, loader->room) = (struct symbol_entry){
+		.begin = symbol->st_value,
+		.end = add_saturated(symbol->st_value, symbol->st_size),
+		.name = symbol->st_name,
+		.order = order,
+		.section = (uint32_t)loader->first_section + symbol->st_shndx,
+		.kind = SYMBOL_FUNCTION,
+		.binding = (uint8_t)binding_of(symbol),
+		.strings = (uint8_t)strings,
+		.sized = symbol->st_size > 0,
+		.hidden = is_hidden(symbol),
+		.untyped = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE,
+	};
 }
 
 /* Returns the table's data and sets its strings; NULL if either does not fit into the file. */
@@ -187,17 +179,26 @@ static void read_table(struct loader *loader, const struct elf_file *file,
 		       const struct elf_section *table, enum symbol_strings kind)
 {
 	struct string_section *strings = &loader->table->strings[kind];
+	bool wide = elf_file_is_wide(file);
+	Elf_Data *data;
 	GElf_Sym symbol;
+	size_t count;
 
 	/* perf takes the first of each kind; more than one is not allowed (ELF, "Sections"). */
 	if (strings->section)
 		return;
-	loader->symbols[kind] = open_table(strings, file, table);
+	data = loader->symbols[kind] = open_table(strings, file, table);
+	count = data ? data->d_size / (wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)) : 0;
 	loader->names_left += SYMBOL_NAMES_FACTOR * (strings->size + table->header.sh_size);
-	if (!loader->symbols[kind])
+	if (!data)
 		error_set(loader->err, ERROR_FORMAT, "the symbol table does not fit into the file");
-	for (int i = 0; gelf_getsym(loader->symbols[kind], i, &symbol); i++)
+	for (size_t i = 0; i < count; i++) {
+		if (wide) /* GElf_Sym is Elf64_Sym */
+			memcpy(&symbol, (char *)data->d_buf + i * sizeof(symbol), sizeof(symbol));
+		else if (!gelf_getsym(data, (int)i, &symbol))
+			break;
 		add_symbol(loader, &symbol, kind);
+	}
 }
 
 /* Read the symbol tables of a file in their order; of the debug file only .symtab. */
@@ -241,20 +242,23 @@ bool symbol_table_is_complete(const struct elf_file *file)
 #define DIGIT_BITS 11
 #define DIGITS     (1U << DIGIT_BITS)
 
-/* Sort by `begin`, a digit at a time (radix sort); ties keep their order. */
-static void sort_by_begin(struct symbol_entry *entries, size_t count)
+/*
+ * Sort by `begin`, a digit at a time (radix sort); ties keep their order.  Returns memory for as
+ * many entries, owned by the caller; *entries may become another array.
+ */
+static struct symbol_entry *sort_by_begin(struct symbol_entry **entries, size_t count)
 {
-	struct symbol_entry *from = entries, *sorted = alloc_bytes(count * sizeof(*entries));
-	struct symbol_entry *to = sorted;
+	struct symbol_entry *from = *entries, *to = alloc_bytes(count * sizeof(*from)), *sorted;
 	uint64_t different = 0;
 
 	for (size_t i = 0; i < count; i++)
 		different |= from[i].begin ^ from[0].begin;
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-		uint32_t next[DIGITS] = { 0 }, begin = 0;
+		uint32_t next[DIGITS], begin = 0;
 
 		if (!(different >> shift & (DIGITS - 1)))
 			continue;
+		memset(next, 0, sizeof(next));
 		for (size_t i = 0; i < count; i++)
 			next[from[i].begin >> shift & (DIGITS - 1)]++;
 		for (size_t digit = 0; digit < DIGITS; digit++) {
@@ -263,12 +267,12 @@ static void sort_by_begin(struct symbol_entry *entries, size_t count)
 		}
 		for (size_t i = 0; i < count; i++)
 			to[next[from[i].begin >> shift & (DIGITS - 1)]++] = from[i];
+		sorted = to;
 		to = from;
-		from = from == entries ? sorted : entries;
+		from = sorted;
 	}
-	if (from != entries)
-		memcpy(entries, from, count * sizeof(*entries));
-	free(sorted);
+	*entries = from;
+	return to;
 }
 
 static bool is_empty(const struct symbol_entry *entry)
@@ -309,25 +313,25 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 	return strnlen(name_a, length) < length;
 }
 
-/* Sort the entries, and keep one entry for each `begin`. */
-static void sort_entries(struct symbol_table *table)
+/* Sort entries, and make table->entries of the best one at each address. */
+static void sort_entries(struct symbol_table *table, struct symbol_entry **entries, size_t count)
 {
-	size_t kept = 0;
+	table->entries = sort_by_begin(entries, count);
+	table->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol_entry *entry = &(*entries)[i];
+		struct symbol_entry *last = &table->entries[table->count ? table->count - 1 : 0];
+		bool untyped = entry->untyped;
 
-	sort_by_begin(table->entries, table->count);
-	for (size_t i = 0; i < table->count; i++) {
-		struct symbol_entry *entry = &table->entries[i];
-		struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
-
-		if (!last || last->begin != entry->begin) {
-			table->entries[kept++] = *entry;
+		if (!table->count || last->begin != entry->begin) {
+			table->entries[table->count++] = *entry;
 			continue;
 		}
-		entry->untyped = last->untyped = entry->untyped && last->untyped;
+		untyped &= last->untyped;
 		if (second_is_better(table, last, entry))
 			*last = *entry;
+		last->untyped = untyped;
 	}
-	table->count = kept;
 }
 
 /* Returns the limit of an entry without size: its section's or segment's end, the first one. */
@@ -375,11 +379,11 @@ static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t
 	return index == SYMBOL_ENTRY_NONE ? NULL : &loader->table->entries[index];
 }
 
-uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry)
+uint32_t symbol_table_function(struct symbol_table *table, uint32_t entry)
 {
 	uint64_t function;
 
-	if (!symbol_parts_function(table, table->entries[entry].begin, &function))
+	if (!symbol_parts_function(table, &table->entries[entry], &function))
 		return SYMBOL_ENTRY_NONE;
 	return find_entry(table, table->count, function);
 }
@@ -419,6 +423,7 @@ static bool name_stub(struct loader *loader, const struct plt_slot *slot,
 static void add_stub(void *context, const struct plt_slot *slot, uint64_t vaddr, uint64_t size)
 {
 	struct loader *loader = context;
+	struct symbol_table *table = loader->table;
 	struct symbol_entry named = {
 		.begin = vaddr, .kind = SYMBOL_PLT, .binding = SYMBOL_GLOBAL, .sized = true
 	};
@@ -427,14 +432,15 @@ static void add_stub(void *context, const struct plt_slot *slot, uint64_t vaddr,
 	    entry_at(loader, vaddr))
 		return;
 	named.end = add_saturated(vaddr, size);
-	add_entry(loader, named);
+	*ARRAY_ADD(table->entries, table->count, loader->entry_room) = named;
 }
 
 /* Add Go functions without a symbol: all functions, in a stripped program. */
 static void add_go_functions(struct loader *loader)
 {
-	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_GO];
-	struct go_table *go = &loader->table->go;
+	struct symbol_table *table = loader->table;
+	struct string_section *strings = &table->strings[SYMBOL_STRINGS_GO];
+	struct go_table *go = &table->go;
 	uint64_t range[2];
 	uint32_t name;
 
@@ -444,42 +450,65 @@ static void add_go_functions(struct loader *loader)
 	for (size_t i = 0; go_table_function(go, i, range, &name); i++)
 		if (elf_file_code_at_vaddr(loader->file, range[0]) && !entry_at(loader, range[0]) &&
 		    name_is_sound(loader, strings, name))
-			add_entry(loader, (struct symbol_entry){ .begin = range[0],
-								 .end = range[1],
-								 .name = name,
-								 .kind = SYMBOL_FUNCTION,
-								 .binding = SYMBOL_GLOBAL,
-								 .strings = SYMBOL_STRINGS_GO,
-								 .sized = true });
+			*ARRAY_ADD(table->entries, table->count, loader->entry_room) =
+				(struct symbol_entry){ .begin = range[0],
+						       .end = range[1],
+						       .name = name,
+						       .kind = SYMBOL_FUNCTION,
+						       .binding = SYMBOL_GLOBAL,
+						       .strings = SYMBOL_STRINGS_GO,
+						       .sized = true };
 }
 
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err)
 {
+	struct symbol_entry *merged;
 	struct error dropped = { 0 };
 	struct loader loader = { .table = table, .file = file, .err = err ? err : &dropped };
 
 	*table = (struct symbol_table){ 0 };
 	read_tables(&loader, file, false);
 	read_debug_table(&loader, debug);
-	symbol_parts_find(table, loader.sources, loader.source_count);
-	sort_entries(table);
+	sort_entries(table, &table->all, table->all_count);
 	fill_sizes(&loader);
-	symbol_parts_add_labels(table);
 	loader.tables_end = table->count;
+	loader.entry_room = table->all_count;
 	plt_stubs_find(file, add_stub, &loader);
 	add_go_functions(&loader);
-	if (table->count > loader.tables_end)
-		sort_entries(table);
-	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);
+	merged = table->entries;
+	if (table->count > loader.tables_end) {
+		sort_entries(table, &merged, table->count);
+		free(merged);
+	}
 	free(loader.sections);
-	free(loader.sources);
 	return loader.err->kind == ERROR_NONE ? 0 : -1;
+}
+
+uint32_t symbol_table_find(struct symbol_table *table, uint64_t vaddr, uint64_t *begin,
+			   uint64_t *end)
+{
+	const struct symbol_entry *all = table->entries;
+	size_t next = LOWER_BOUND(i, table->count, all[i].begin <= vaddr);
+
+	if (next && vaddr < all[next - 1].end) {
+		*begin = all[next - 1].begin;
+		*end = all[next - 1].end;
+		if (next < table->count)
+			*end = MIN(*end, all[next].begin);
+		return (uint32_t)next - 1;
+	}
+	/* Earlier entries may reach as far, which few recordings need to know. */
+	if (!table->ranges.pieces)
+		range_map_build(&table->ranges, all, sizeof(*all), table->count);
+	return range_map_find(&table->ranges, vaddr, begin, end);
 }
 
 void symbol_table_release(struct symbol_table *table)
 {
 	free(table->entries);
+	free(table->all);
+	free(table->sources);
 	range_map_release(&table->ranges);
 	free(table->parts);
 	*table = (struct symbol_table){ 0 };

@@ -47,12 +47,17 @@ struct symbol_table {
 					visibility */
 	} * entries;                 /* owned; sorted by begin, no two begin together */
 	size_t count;
-	struct range_map ranges; /* of the entries: the entry that begins last is shown */
+	struct symbol_entry *all; /* owned; of every symbol in code; sorted by begin and order */
+	size_t all_count;
+	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
+	size_t source_count;
+	struct range_map ranges; /* of the entries; empty until symbol_table_find() needs it */
 	/* Code at `part` is a part of the function at `function`; entries begin at both. */
 	struct symbol_part {
 		uint64_t part, function;
-	} * parts; /* owned; sorted by part */
+	} * parts; /* owned; sorted by part; found when one is looked up */
 	size_t part_count;
+	bool parts_found;
 	struct string_section {
 		uint32_t section; /* of the symbol table; 0: absent; UINT32_MAX: the debug file's */
 		const char *text; /* borrowed from the file; may be NULL */
@@ -78,29 +83,11 @@ static inline const char *symbol_table_name(const struct symbol_table *table,
  */
 
 /*
- * Fill table->parts.  The table has all entries of the file, in any order; `sources` has the
- * `source_count` orders, ascending, at which the symbols of another source file begin.
+ * Find the function whose part an entry is; of a nested part the outermost function.  Returns true
+ * and fills *function, where the function begins; false if the entry is no part.
  */
-void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count);
-
-/*
- * Add the labels that are inside functions to table->parts.  The entries are sorted, no two begin
- * together, and those without a size reach to the next one.
- *
- * A label is a symbol without type and size (gABI, "Symbol Table": STT_NOTYPE).  It is inside the
- * function before it
- * - within the size of that: glibc's __syscall_cancel_arch_end, where system calls return to;
- * - if it is hidden, and that is typed but without size: musl's __cp_end;
- * - if its name is that function's, a dot and more (NASM manual, "Local Labels"): foo.loop.
- * All others may be functions whose authors left out the directives for type and size.
- */
-void symbol_parts_add_labels(struct symbol_table *table);
-
-/*
- * Find the function of the part that begins at an address; of a nested part the outermost function.
- * Returns true and fills *function, where the function begins; false if no part begins there.
- */
-bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
+bool symbol_parts_function(struct symbol_table *table, const struct symbol_entry *entry,
+			   uint64_t *function);
 
 /* Returns whether a file has a .symtab. */
 bool symbol_table_is_complete(const struct elf_file *file);
@@ -119,7 +106,15 @@ void symbol_table_release(struct symbol_table *table);
  * Returns the index of the entry of the function that an entry's code is a part
  * of (demangle_part_of()), or SYMBOL_ENTRY_NONE.
  */
-uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry);
+uint32_t symbol_table_function(struct symbol_table *table, uint32_t entry);
+
+/*
+ * Find the entry shown at an address: of all that cover it the last one to begin.  [*begin, *end)
+ * gets the range around the address with this answer.  Returns the entry's index, or
+ * SYMBOL_ENTRY_NONE.
+ */
+uint32_t symbol_table_find(struct symbol_table *table, uint64_t vaddr, uint64_t *begin,
+			   uint64_t *end);
 
 /* A relocation: the function whose address the dynamic linker writes into a pointer. */
 struct plt_slot {

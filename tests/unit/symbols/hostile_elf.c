@@ -40,9 +40,22 @@ static void load_sample(const char *name)
 	fclose(file);
 }
 
-/* A size beyond the file is not used. */
-static void check_sound(const struct symbol_table *table, const struct elf_file *file)
+/* The entry at an address is the one that the ranges of all entries show. */
+static void check_find(struct symbol_table *table, uint64_t vaddr)
 {
+	uint64_t found[2], range[2];
+	uint32_t entry = symbol_table_find(table, vaddr, &found[0], &found[1]);
+
+	ck_assert_uint_eq(entry, range_map_find(&table->ranges, vaddr, &range[0], &range[1]));
+	ck_assert_mem_eq(found, range, sizeof(range));
+}
+
+/* A size beyond the file is not used. */
+static void check_sound(struct symbol_table *table, const struct elf_file *file)
+{
+	uint64_t begin, end;
+
+	symbol_table_find(table, UINT64_MAX, &begin, &end);
 	ck_assert_uint_le(table->count, file->size / 8);
 	ck_assert_uint_le(table->ranges.count, 2 * table->count);
 	for (size_t i = 1; i < table->count; i++)
@@ -53,6 +66,9 @@ static void check_sound(const struct symbol_table *table, const struct elf_file 
 		const char *name = symbol_table_name(table, &table->entries[i]);
 
 		ck_assert(!name || strlen(name) < file->size);
+		check_find(table, table->entries[i].begin);
+		check_find(table, table->entries[i].end - 1);
+		check_find(table, table->entries[i].end);
 	}
 }
 
@@ -87,7 +103,6 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	struct elf_file file;
 	uint8_t *copy = malloc(size ? size : 1);
 	struct line_row row;
-	uint64_t begin, end;
 	size_t count;
 
 	memcpy(copy, bytes, size);
@@ -97,7 +112,6 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 	check_sound(&table, &file);
 	line_table_open(&lines, &file, NULL, NULL);
 	for (size_t i = 0; i < table.count; i++) {
-		range_map_find(&table.ranges, table.entries[i].end, &begin, &end);
 		symbol_table_function(&table, (uint32_t)i);
 		if (line_table_find(&lines, table.entries[i].begin, &row, NULL) == 1 && row.file)
 			ck_assert_uint_lt(strlen(row.file), 2 * size);

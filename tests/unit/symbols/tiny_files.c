@@ -243,6 +243,22 @@ START_TEST(a_part_belongs_to_the_function_of_its_source_file)
 }
 END_TEST
 
+START_TEST(a_part_is_one_by_any_of_its_names_and_of_the_first_function_in_the_file)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "work@VERSION_1", CODE + 0x40, 0x10, GLOBAL_FUNCTION },
+		{ "work@@VERSION_2", CODE, 0x10, GLOBAL_FUNCTION },
+		{ "shown", CODE + 0x10, 0x10, GLOBAL_FUNCTION },
+		{ "work.cold", CODE + 0x10, 0x10, LOCAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
+
+	expect(dso, CODE + 0x10, "shown", 0);
+	ck_assert_ptr_eq(symbol_at(dso, CODE + 0x10)->function, symbol_at(dso, CODE + 0x40));
+	close_tiny();
+}
+END_TEST
+
 /* It is reached without a call: by falling through, or from a system call. */
 START_TEST(a_label_inside_a_function_is_a_part_of_it)
 {
@@ -525,6 +541,8 @@ int main(void)
 	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
 	tcase_add_test(all, a_range_ends_where_a_symbol_does_or_another_begins);
 	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
+	tcase_add_test(all,
+		       a_part_is_one_by_any_of_its_names_and_of_the_first_function_in_the_file);
 	tcase_add_test(all, a_label_inside_a_function_is_a_part_of_it);
 	tcase_add_test(all, a_function_is_one_by_whichever_name_it_is_shown);
 	tcase_add_test(all, functions_that_are_parts_of_each_other_are_harmless);
