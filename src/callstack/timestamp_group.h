@@ -222,10 +222,18 @@ void timestamp_group_spread_cycles(struct timestamp_group *group);
 static inline void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns,
 						uint32_t cycles)
 {
+	size_t last = group->count - 1;
+
 	group->before = group->costed;
 	group->costed = (struct slice_cost){ insns, group->before.cycles + cycles };
-	if (group->uncosted < group->count)
+	/* Usually the cycles end with the only event that waits for them. */
+	if (group->uncosted == last && group->details && insns > group->before.insns &&
+	    group->details[last].insns == insns) {
+		group->details[last].cycles = group->costed.cycles;
+		group->uncosted = group->count;
+	} else if (group->uncosted < group->count) {
 		timestamp_group_spread_cycles(group);
+	}
 }
 
 /* Cycles counted later are of later instructions, of another stack. Returns the cycles so far. */
