@@ -31,7 +31,10 @@ enum run_stack {
 	RUN_STACK_RISES, /* + N: the call, and calls in it, end in the run; depth N */
 };
 
-/* A branch of a run, or the end of its first bit or TIP (memo->ends). */
+/*
+ * A branch of a run, or the end of its first bit or TIP (memo->ends), with `all` and `early` of the
+ * branch that ends there, if one does.
+ */
 struct run_branch {
 	union {
 		struct known_branch *known; /* borrowed; never NULL */

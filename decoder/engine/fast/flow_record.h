@@ -150,6 +150,12 @@ static void record_end(struct pt_flow *flow, struct flow_cursor *cursor)
 		.jumps = jumps,
 		.insns = (uint32_t)(flow->stream.stats.insns - recorder->insns),
 	};
+	if (recorder->run.count && !recorder->end.insns) {
+		const struct run_branch *last = &recorder->branches[recorder->run.count - 1];
+
+		recorder->end.all = last->all;
+		recorder->end.early = last->early;
+	}
 	if (!flow->later_bits)
 		return;
 	store_cursor(flow, cursor);

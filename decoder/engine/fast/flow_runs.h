@@ -205,6 +205,24 @@ INLINED bool joins_counts(const struct pt_stream *stream, const struct branch_ev
 }
 
 /*
+ * Returns whether the branch at the end of a run's first bit or TIP, if any, can have the cycles up
+ * to there, as stream_gives_cycles().
+ */
+INLINED bool end_takes_cycles(const struct pt_flow *flow, const struct runs_followed *runs,
+			      const struct run_branch *end)
+{
+	const struct pt_stream *stream = &flow->stream;
+	struct branch_event last;
+
+	last.all = end->all;
+	last.flags |= stream->state.event_flags;
+	return branch_is_near(&last) && !stream->input.pieces &&
+	       runs->times[end->early] >= stream->state.now.time &&
+	       !(stream->input.count_jumps &&
+		 (runs->jumps + end->jumps) + stream->state.jump_count);
+}
+
+/*
  * Emit the branches of a run up to the end of its first bit or TIP, then the cycles to there, as
  * stream_push_cycles().
  */
@@ -217,34 +235,27 @@ INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const 
 	unsigned jumps = runs->jumps + end->jumps;
 
 	emit_branches(flow, runs, branches, branches + end->before, true);
-	if (end->before && stream_gives_cycles(stream, &runs->tail[-1], end->insns,
-					       jumps + stream->state.jump_count)) {
-		runs->tail[-1].cycles = stream->state.cycles_ahead;
-	} else {
-		stream_count_local_jumps(stream, &flow->known, flow->state.ip, jumps);
-		flow->branches_followed += jumps;
-		runs->jumps = -end->jumps;
-		/* A run without branches may have been recorded in a mapping at another address. */
-		flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
-		runs->insns += end->insns;
-		runs->all += runs->insns;
-		if (runs->tail - first >= 2 && joins_counts(stream, runs->tail)) {
-			const struct branch_event *before = --runs->tail;
+	stream_count_local_jumps(stream, &flow->known, flow->state.ip, jumps);
+	flow->branches_followed += jumps;
+	runs->jumps = -end->jumps;
+	/* A run without branches may have been recorded in a mapping at another address. */
+	flow->state.ip = end->end + (run->count ? 0 : runs->begin - run->begin);
+	runs->insns += end->insns;
+	runs->all += runs->insns;
+	if (runs->tail - first >= 2 && joins_counts(stream, runs->tail)) {
+		const struct branch_event *before = --runs->tail;
 
-			runs->insns += before->insns;
-			stream->state.cycles_ahead += before->cycles;
-			stream->state.jump_count += before->to;
-		} else {
-			stream->stats.events--; /* end_runs() counts it */
-		}
-		stream_set_counts(stream, runs->tail,
-				  runs->tail > first ? runs->tail[-1].time
-						     : stream->state.last_pushed,
-				  flow->state.ip, runs->insns, stream->state.cycles_ahead);
-		runs->insns = -end->insns;
-		runs->tail++;
+		runs->insns += before->insns;
+		stream->state.cycles_ahead += before->cycles;
+		stream->state.jump_count += before->to;
+	} else {
+		stream->stats.events--; /* end_runs() counts it */
 	}
-	stream->state.cycles_ahead = 0;
+	stream_set_counts(stream, runs->tail,
+			  runs->tail > first ? runs->tail[-1].time : stream->state.last_pushed,
+			  flow->state.ip, runs->insns, stream->state.cycles_ahead);
+	runs->insns = -end->insns;
+	runs->tail++;
 }
 
 /* Emit the branches of a run, and count it. `ahead`: cycles end with its first bit or TIP. */
@@ -255,14 +266,22 @@ INLINED void emit_run(struct pt_flow *flow, struct runs_followed *runs, const st
 	const struct run_branch *end = &branches[run->count];
 
 	if (__builtin_expect(ahead, 0)) {
+		struct branch_event *taker = runs->tail + end->before - 1;
+
 		if (flow->stream.input.sums_cycles) {
 			stream_sum_cycles(&flow->stream);
+			emit_branches(flow, runs, branches, end, true);
+		} else if (end_takes_cycles(flow, runs, end)) {
+			emit_branches(flow, runs, branches, end, true);
+			taker->cycles = flow->stream.state.cycles_ahead;
 		} else {
 			emit_first(flow, runs, run);
-			branches += end->before;
+			emit_branches(flow, runs, branches + end->before, end, true);
 		}
+		flow->stream.state.cycles_ahead = 0;
+	} else {
+		emit_branches(flow, runs, branches, end, timed);
 	}
-	emit_branches(flow, runs, branches, end, timed);
 	runs->insns += run->rest;
 	runs->jumps += run->jumps;
 	count_run(flow, run);
