@@ -284,14 +284,16 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 /* Count what was fed: branches, and the counts between and after them. */
 static void note_fed(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	for (size_t end = count, first = 0; first < count; first = end + 1, end = count) {
-		if (c->has_counts)
-			for (end = first; end < count && events[end].kind != BRANCH_COUNTS;)
-				end++;
-		if (c->nameless.ns && end > first)
-			nameless_time_add(&c->nameless, &c->recording.resolver, events + first,
-					  end - first);
-		c->summary->branches += end - first;
+	const struct branch_event *event = events, *limit = events + count, *end;
+
+	for (; event < limit; event = end + 1) {
+		for (end = c->has_counts ? event : limit; end < limit; end++)
+			if (end->kind == BRANCH_COUNTS)
+				break;
+		if (c->nameless.ns && end > event)
+			nameless_time_add(&c->nameless, &c->recording.resolver, event,
+					  (size_t)(end - event));
+		c->summary->branches += (uint64_t)(end - event);
 	}
 	note_events(c, events, count);
 	if (c->counters.length)

@@ -58,9 +58,19 @@ struct nameless_time {
 	const struct mapped_file *file; /* of the open sample; NULL: named, or no file */
 };
 
+/* nameless_time_add() if a sample begins or ends. */
+void nameless_time_sample(struct nameless_time *nameless, struct resolver *resolver,
+			  const struct branch_event *events, size_t count);
+
 /* Add branches of one thread, at least one, in order of time. */
-void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
-		       const struct branch_event *events, size_t count);
+static inline void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
+				     const struct branch_event *events, size_t count)
+{
+	if (nameless->open || nameless->next < nameless->seen + count)
+		nameless_time_sample(nameless, resolver, events, count);
+	else
+		nameless->seen += count;
+}
 
 /* Warn that no recorded data matches. If threads are selected, list the recorded threads. */
 void empty_selection_warn(const struct options *options, const struct perf_recording *recording,
