@@ -113,7 +113,8 @@ static inline bool timestamp_group_is_small(const struct timestamp_group *group)
 }
 
 /* Returns whether the group can end without changing its events' times. */
-static inline bool timestamp_group_has_times(const struct timestamp_group *group)
+static inline __attribute__((always_inline)) bool timestamp_group_has_times(
+	const struct timestamp_group *group)
 {
 	return group->simple && (!group->costed.cycles || timestamp_group_is_small(group)) &&
 	       (!group->calls ||

@@ -625,26 +625,25 @@ static inline __attribute__((always_inline)) void push_plain(struct precise_stac
 /* A plain jump replaces the innermost frame, usually a stub by its target. */
 static inline __attribute__((always_inline)) void jump_plain(struct precise_stack *stack,
 							     int64_t time, struct frame *frame,
-							     const struct location_pair *locations)
+							     const struct location_pair *locations,
+							     bool details)
 {
-	if (!frame->hidden || locations->plain & LOCATION_OF_STUB) {
-		stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
-		precise_tail_call(stack, time, &locations->to);
-		return;
+	if (!frame->hidden) {
+		emit_plain(stack, time, frame, SLICE_END, details);
+		frame->called_insns = stack->insns;
 	}
-	frame->symbol = locations->to.symbol;
-	frame->entry_ip = locations->to.ip;
-	frame->hidden = frame->left = frame->opaque = false;
-	frame->traps = 0;
-	precise_emit_begin(stack, time, frame);
+	frame_change_function(frame, locations->to.symbol, locations->to.ip,
+			      locations->plain & LOCATION_OF_STUB);
+	if (!frame->hidden)
+		precise_emit_begin(stack, time, frame);
 }
 
 /*
  * Follow a near branch out of the innermost frame if it has its usual effect (`plain` in
  * decoder/known_branches.h), is outside of transactions, and leaves a frame. The caller stores the
- * new depth. Returns false, with nothing changed, for other branches. `reader` (a constant): this
- * is not a job, so a branch that only jobs have named is one of the others: its lookup notes that
- * code of its files ran.
+ * new depth. Returns false, with nothing changed, for other branches, as jumps with --flows.
+ * `reader` (a constant): this is not a job, so a branch that only jobs have named is one of the
+ * others: its lookup notes that code of its files ran.
  */
 static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
 							       struct plain_frames *frames,
@@ -666,9 +665,11 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	if (event->kind == BRANCH_CALL) {
 		if (frame == frames->highest || !event->from_length)
 			return false;
-	} else if (frame < frames->lowest || (event->kind == BRANCH_RETURN &&
-					      (frame->return_ip != locations->to.ip ||
-					       frame->kind != FRAME_CALLED || frame->hidden))) {
+	} else if (frame < frames->lowest ||
+		   (event->kind == BRANCH_RETURN
+			    ? frame->return_ip != locations->to.ip || frame->kind != FRAME_CALLED ||
+				      frame->hidden
+			    : machine_of(stack)->flows)) {
 		return false;
 	}
 	stack->last_time = time;
@@ -683,7 +684,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 		emit_plain(stack, time, frame, SLICE_END, details);
 		frames->top--;
 	} else {
-		jump_plain(stack, time, frame, locations);
+		jump_plain(stack, time, frame, locations, details);
 	}
 	return true;
 }

@@ -256,8 +256,8 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 								  int64_t time,
 								  const struct location *to)
 {
+	const struct symbol *symbol = symbol_of(stack, to);
 	struct frame *frame = top(stack);
-	bool hidden = frame->hidden, stub = hidden || frame->symbol->kind == SYMBOL_PLT;
 
 	precise_before_change(stack, stack->now.depth - 1);
 	/* A stub's counts belong to its target; a tail call restarts the counts. */
@@ -265,17 +265,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 		precise_emit_end(stack, time, frame);
 		frame->called_insns = stack->insns;
 	}
-	frame->symbol = symbol_of(stack, to);
-	frame->entry_ip = to->ip;
-	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
-	frame->jumped |= !stub && !frame->resolving;
-	frame->left = frame->opaque = false;
-	/*
-	 * An unbound stub jumps to the common ".plt", which jumps to the resolver. A resolver
-	 * without a name, shown as the stub, jumps to the function.
-	 */
-	frame->resolving = stub && (frame->hidden || (hidden && frame->resolving));
-	frame->traps = 0;
+	frame_change_function(frame, symbol, to->ip, symbol->kind == SYMBOL_PLT);
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 }

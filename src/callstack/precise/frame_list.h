@@ -131,6 +131,25 @@ static inline void frame_set_return(struct frame *frame, uint64_t call_ip, uint8
 	frame->return_slack = call_length ? 0 : CALL_LENGTH_MAX - 1;
 }
 
+/* Set a frame's function, after the end of its slice. `hidden`: the function is a stub. */
+static inline void frame_change_function(struct frame *frame, const struct symbol *symbol,
+					 uint64_t ip, bool hidden)
+{
+	bool stub = frame->hidden || frame->symbol->kind == SYMBOL_PLT;
+
+	frame->jumped |= !stub && !frame->resolving;
+	/*
+	 * An unbound stub jumps to the common ".plt", which jumps to the resolver. A resolver
+	 * without a name, shown as the stub, jumps to the function.
+	 */
+	frame->resolving = stub && (hidden || (frame->hidden && frame->resolving));
+	frame->symbol = symbol;
+	frame->entry_ip = ip;
+	frame->hidden = hidden;
+	frame->left = frame->opaque = false;
+	frame->traps = 0;
+}
+
 /* Returns whether ip follows the call instruction of a CALLED frame. */
 static inline bool frame_returns_to(const struct frame *frame, uint64_t ip)
 {
