@@ -137,22 +137,24 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 	static const int64_t change[] = {
 		[SLICE_BEGIN] = 1, [SLICE_END] = -1, [SLICE_INSTANT] = INT64_MIN
 	};
-	uint64_t depth = track->depth, most = track->sorter->depth, next = depth;
-	size_t valid = 0;
+	const struct slice_event *record = records, *end = records + count;
+	uint64_t depth = track->depth, most = track->sorter->depth;
 
 	/* The depth of an end without a slice wraps around, and so exceeds this limit. */
 	most = MIN(track->parted ? track->deepest : most, INT64_MAX);
 	if (records->time < track->last_time || depth > most)
 		return 0;
-	for (; valid < count; valid++, depth = next) {
-		next = depth + (uint64_t)change[records[valid].kind];
-		if (next > most)
+	for (; record < end; record++) {
+		depth += (uint64_t)change[record->kind];
+		if (depth > most) {
+			depth -= (uint64_t)change[record->kind];
 			break;
+		}
 	}
-	if (valid)
-		track->last_time = records[valid - 1].time;
+	if (record > records)
+		track->last_time = record[-1].time;
 	track->depth = depth;
-	return valid;
+	return (size_t)(record - records);
 }
 
 /* Emit sorted records, usually in place and in large batches. */
