@@ -124,7 +124,7 @@ char *top_functions_make(const struct slice_totals *totals)
 	FILE *out;
 
 	for (size_t i = 0; i < table->name_room; i++) {
-		uint32_t last = table->by_name[i];
+		uint32_t last = table->by_name[i].last;
 
 		if (!last)
 			continue;

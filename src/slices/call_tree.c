@@ -86,15 +86,15 @@ uint32_t function_table_find(struct function_table *table, const struct symbol *
 		return at - 1;
 	if (id >= table->name_room)
 		ARRAY_GROW_ZEROED(table->by_name, table->name_room, (size_t)id + 1);
-	for (at = table->by_name[id]; at; at = table->functions[at - 1].next_named) {
+	for (at = table->by_name[id].last; at; at = table->functions[at - 1].next_named) {
 		const struct symbol *other = table->functions[at - 1].symbol;
 
 		if (other->dso == symbol->dso && other->inlined && symbol->inlined)
 			return at - 1;
 	}
 	*ARRAY_ADD(table->functions, table->count, table->room) =
-		(struct table_function){ symbol, table->by_name[id] };
-	table->by_name[id] = (uint32_t)table->count;
+		(struct table_function){ symbol, table->by_name[id].last };
+	table->by_name[id] = (struct named_function){ symbol, (uint32_t)table->count };
 	return (uint32_t)table->count - 1;
 }
 

@@ -24,7 +24,10 @@ struct function_table {
 		uint32_t next_named;         /* 1 + number of another function of this name; or 0 */
 	} * functions;                       /* owned; by number */
 	size_t count, room;
-	uint32_t *by_name; /* owned; by id of the name: 1 + number of its last function; or 0 */
+	struct named_function {
+		const struct symbol *symbol; /* borrowed: the last function's first symbol */
+		uint32_t last;               /* 1 + its number; or 0 */
+	} * by_name;                         /* owned; by id of the name */
 	size_t name_room;
 };
 
@@ -32,8 +35,13 @@ struct function_table {
 static inline uint32_t function_table_known(const struct function_table *table,
 					    const struct symbol *symbol)
 {
-	uint32_t id = symbol->name->id, at = id < table->name_room ? table->by_name[id] : 0;
+	uint32_t id = symbol->name->id, at;
 
+	if (id >= table->name_room)
+		return 0;
+	at = table->by_name[id].last;
+	if (table->by_name[id].symbol == symbol)
+		return at;
 	while (at && table->functions[at - 1].symbol != symbol)
 		at = table->functions[at - 1].next_named;
 	return at;
