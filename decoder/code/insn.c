@@ -625,6 +625,8 @@ struct insn insn_decode_fields(const uint8_t *bytes, size_t size, enum insn_mode
 		return insn;
 	insn.length = (uint8_t)d.at;
 	insn.kind = (uint8_t)kind_of(&d);
+	if (fields)
+		fill_fields(&d, d.bytes + rest, immediate, fields);
 	if (insn.kind == BRANCH_NONE)
 		return insn;
 	insn.int80 = d.map == MAP_0 && d.opcode == 0xcd && d.bytes[d.at - 1] == 0x80;
@@ -632,7 +634,5 @@ struct insn insn_decode_fields(const uint8_t *bytes, size_t size, enum insn_mode
 		insn.indirect = !immediate || immediate == 8;
 		insn.distance = insn.indirect ? 0 : immediate_before(d.bytes + d.at, immediate);
 	}
-	if (fields)
-		fill_fields(&d, d.bytes + rest, immediate, fields);
 	return insn;
 }
