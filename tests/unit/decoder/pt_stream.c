@@ -277,6 +277,37 @@ START_TEST(a_stub_explains_a_packet_only_if_it_led_there_before)
 }
 END_TEST
 
+/*
+ * Stubs jump by a pointer to a function's entry, and few other branches of a caller do. So this
+ * makes a return likely, but a jump by a register does not, nor does a caller without a later bit.
+ */
+START_TEST(a_pointer_that_leads_to_a_function_makes_a_return_likely)
+{
+	static const struct {
+		uint8_t leaf[10];
+		const char *bits;
+		bool returns;
+	} forms[] = {
+		/* call *%rax; jne 1; 1: jmp *pointer */
+		{ { 0xff, 0xd0, 0x75, 0x00, 0xff, 0x25, 0x08, 0x10, 0, 0 }, "tn", true },
+		/* call *%rax; jne 1; 1: jmp *%rax */
+		{ { 0xff, 0xd0, 0x75, 0x00, 0xff, 0xe0 }, "tn", false },
+		/* call *%rax; jmp *pointer */
+		{ { 0xff, 0xd0, 0xff, 0x25, 0x08, 0x10, 0, 0 }, "t", false },
+	};
+	bool returns = forms[_i].returns;
+
+	begin_with_leaf(true, forms[_i].leaf, sizeof(forms[_i].leaf));
+	call_missing_code("", forms[_i].bits);
+	pt_packets_tip(&run.packets, SAMPLE_WORK);
+	finish();
+	expect(4, BRANCH_GAP, 0x900000, 0);
+	expect(5, BRANCH_NONE, 0, returns ? SAMPLE_LEAF + 2 : SAMPLE_WORK);
+	if (returns)
+		expect(6, BRANCH_JUMP, SAMPLE_LEAF + 4, SAMPLE_WORK);
+}
+END_TEST
+
 /* The bits and leaf()'s own call explain a packet with any address of code without bytes. */
 static void begin_in_leaf_that_calls_again(void)
 {
@@ -545,6 +576,7 @@ int main(void)
 	tcase_add_loop_test(all, a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace, 0,
 			    2);
 	tcase_add_loop_test(all, a_stub_explains_a_packet_only_if_it_led_there_before, 0, 2);
+	tcase_add_loop_test(all, a_pointer_that_leads_to_a_function_makes_a_return_likely, 0, 3);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,
 			    0, 2);
 	tcase_add_loop_test(all, a_packet_that_contradicts_a_guessed_return_shows_missing_code, 0,
