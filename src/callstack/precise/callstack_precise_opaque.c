@@ -13,8 +13,9 @@
  *   in user code, out of the kernel    end the innermost entry
  *   in code without a name             nothing
  *   in the function that jumped to it  a jump back: the function takes the frame
- *   in an active function              pop to it; at its entry, call it anew: a loop does so more
- *                                      often than a recursion
+ *   in an active function              pop to it; call it anew if the code's caller was another
+ *                                      function, or at its entry: a loop does so more often than a
+ *                                      recursion
  *   in the kernel, out of user code    push an entry
  *   else                               push: the code called the function, or its caller did; but
  *                                      end the slice of the code first, if the function returned
@@ -142,7 +143,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		return;
 	}
 	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol));
-	if (at && !location_is_function_entry(to)) {
+	if (at && !location_is_function_entry(to) && at + top(stack)->opaque >= stack->now.depth) {
 		precise_pop_to(stack, time, at);
 		return;
 	}

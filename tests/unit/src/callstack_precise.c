@@ -1763,6 +1763,17 @@ START_TEST(code_without_bytes_may_have_returned_often)
 }
 END_TEST
 
+/* A callback or a catch: m may run above f, or f have ended. So m's slice from now on is marked. */
+START_TEST(code_without_bytes_leads_to_another_instruction_of_an_active_function)
+{
+	enter_code_without_bytes();
+	find_code('m', 0x50);
+	expect("B 0 f\nB 10 j uncertain\nE 20 j\nE 20 f\nE 20 m\nB 20 m uncertain\nE 20 m\n"
+	       "B 0 m inferred deferred\nS\n");
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 2);
+}
+END_TEST
+
 /* g returns to an unknown address, and h to j. */
 START_TEST(code_without_bytes_calls_what_it_leads_to)
 {
@@ -2248,6 +2259,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_gap_without_a_time_after_it_lies_between_the_calls_of_one_time);
 	tcase_add_test(tests, code_without_bytes_returns_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_may_have_returned_often);
+	tcase_add_test(tests,
+		       code_without_bytes_leads_to_another_instruction_of_an_active_function);
 	tcase_add_test(tests, code_without_bytes_calls_what_it_leads_to);
 	tcase_add_test(tests, code_without_bytes_jumps_to_what_returned_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_jumps_to_what_was_found_to_return_to_its_caller);
