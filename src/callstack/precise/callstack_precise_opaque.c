@@ -13,9 +13,8 @@
  *   in user code, out of the kernel    end the innermost entry
  *   in code without a name             nothing
  *   in the function that jumped to it  a jump back: the function takes the frame
- *   in an active function              pop to it; call it anew if the code's caller was another
- *                                      function, or at its entry: a loop does so more often than a
- *                                      recursion
+ *   in an active function              pop to it; anew if another function called the code, or at
+ *                                      its entry: a loop does so more often than a recursion
  *   in the kernel, out of user code    push an entry
  *   else                               push: the code called the function, or its caller did; but
  *                                      end the slice of the code first, if the function returned
