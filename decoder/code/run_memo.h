@@ -70,7 +70,7 @@ struct run {
 	uint8_t count;    /* of branches */
 	uint8_t jumps;    /* as in `steps` */
 	uint8_t shift;    /* of `bytes` */
-	bool moves;       /* it ends in another region */
+	bool moves;       /* it ends in another mapping */
 };
 
 /* Returns whether the packet of a run, which has 3 to 8 bytes, is a TIP. */

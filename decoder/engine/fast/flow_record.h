@@ -108,6 +108,12 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 	recorder->insns = flow->stream.stats.insns;
 }
 
+/* Returns the address of the region in which a run ends whose last branch this is. */
+static inline uint64_t region_after(const struct pt_flow *flow, const struct run_branch *last)
+{
+	return last->known->locations.to.ip - *basic_block_offset(&flow->blocks, last->to);
+}
+
 /* Keep a run that was followed to the cursor, or ended before. */
 static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t target)
 {
@@ -129,8 +135,11 @@ static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t t
 	run->rest = (uint32_t)(recorder->begin + insns - recorder->insns);
 	run->jumps = (uint8_t)packed_counts_jumps(run->steps);
 	run->target = target;
+	/* Copies of a file at several addresses are one region. */
 	run->moves = basic_block_of_node(&flow->blocks, run->to)->region !=
-		     basic_block_of_node(&flow->blocks, run_id_node(run->id))->region;
+			     basic_block_of_node(&flow->blocks, run_id_node(run->id))->region ||
+		     (run->count &&
+		      region_after(flow, &recorder->branches[run->count - 1]) != run->begin);
 	if (run->moves && !run->count)
 		return;
 	recorder->branches[run->count] = recorder->end;

@@ -111,17 +111,14 @@ INLINED struct run *find_run_of_bits(const struct pt_flow *flow, uint64_t id, ui
  */
 INLINED bool fits_here(const struct pt_flow *flow, const struct run *run, uint64_t *begin)
 {
-	const struct run_branch *branches = &flow->blocks.runs.branches[run->first], *last;
+	const struct run_branch *branches = &flow->blocks.runs.branches[run->first];
 
 	if (!run->count)
 		return true;
 	if (run->begin != *begin || branches->known->space != flow->space)
 		return false;
-	if (run->moves) {
-		last = &branches[run->count - 1];
-		*begin =
-			last->known->locations.to.ip - *basic_block_offset(&flow->blocks, last->to);
-	}
+	if (run->moves)
+		*begin = region_after(flow, &branches[run->count - 1]);
 	return true;
 }
 

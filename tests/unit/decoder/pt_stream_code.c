@@ -661,6 +661,30 @@ START_TEST(known_code_may_lead_to_unknown_code_of_another_mapping)
 }
 END_TEST
 
+/* A program maps a library twice (dlmopen()): calls from one copy into the other. */
+START_TEST(code_returns_to_another_mapping_of_the_same_code_as_often_as_it_does)
+{
+	const uint64_t code = SAMPLE_CODE, ret = code + 0x10 + MOVED;
+	const size_t rounds = 40;
+
+	begin(_i);
+	write_program(far_calls, sizeof(far_calls));
+	add_mapping(code, 0x1000, MOVED);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, code);
+	for (size_t i = 0; i < rounds; i++) {
+		pt_packets_tip(&run.packets, ret);
+		pt_packets_tnt(&run.packets, "tt");
+	}
+	finish();
+	for (size_t i = 0; i < rounds; i++) {
+		expect(3 * i + 1, BRANCH_CALL, code, ret);
+		expect(3 * i + 2, BRANCH_RETURN, ret, code + 2);
+		expect(3 * i + 3, BRANCH_COND, code + 2, code);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pt_stream_code");
@@ -688,6 +712,8 @@ int main(void)
 	tcase_add_loop_test(all, far_branches_have_their_kind, 0, 2 * 5);
 	tcase_add_test(all, jmpabs_is_a_jump_that_has_a_target_in_the_trace);
 	tcase_add_loop_test(all, known_code_may_lead_to_unknown_code_of_another_mapping, 0, 2);
+	tcase_add_loop_test(
+		all, code_returns_to_another_mapping_of_the_same_code_as_often_as_it_does, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
