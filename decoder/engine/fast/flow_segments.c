@@ -135,16 +135,6 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 
 /* ---- Consuming segments in order ----------------------------------------- */
 
-/* All fields are 64-bit counts; a segment's counts of the whole stream are 0. */
-static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats *stats)
-{
-	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)stats;
-
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
 /* Raise times up to the first branch that is late enough; CPU events can be ahead of branches. */
 static void raise_times(struct segment *segment, uint64_t time)
 {
@@ -223,7 +213,8 @@ static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 		return false;
 	correct_segment(segment, &segments->now);
 	segments->now = segment->after;
-	add_stats(&stream->stats, &segment->stats);
+	/* The segment's counts of the whole stream are 0. */
+	pt_stream_stats_add(&stream->stats, &segment->stats);
 	code_count_list_flush(&segment->counts, stream->input.counter);
 	stream->queue = segment->events;
 	stream->head = 0;
@@ -286,7 +277,7 @@ static void decode_to_next_cut(struct pt_segments *segments)
 	if (flow->ended ? flow->state.next_loss < flow->loss_count : !segments->flow->paused)
 		return;
 	segments->in_flow = false;
-	add_stats(&stream->stats, &flow->stats);
+	pt_stream_stats_add(&stream->stats, &flow->stats);
 	flow_checkpoint_save(&segments->now, segments->flow);
 	if (flow->ended)
 		end_stream(segments);
