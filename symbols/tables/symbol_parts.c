@@ -18,8 +18,8 @@
 #define START_LENGTH 8
 #define START_KEYS   4096
 
-/* How certain it is that a function with the right name is the right one. */
-enum rank { RANK_NONE = 0, RANK_AMBIGUOUS, RANK_LOCAL, RANK_GLOBAL, RANK_SAME_SOURCE };
+/* How certain it is that a function of the right name is the right one; two local ones: neither. */
+enum rank { RANK_NONE = 0, RANK_LOCAL, RANK_AMBIGUOUS, RANK_GLOBAL, RANK_SAME_SOURCE };
 
 struct part_search {
 	const struct symbol_table *table; /* borrowed */
@@ -28,7 +28,7 @@ struct part_search {
 		const char *name;
 		size_t length;     /* of the function's name, at the start of `name` */
 		uint64_t part;     /* address */
-		uint64_t function; /* address of the best function yet */
+		uint64_t function; /* address of the best function yet; `part`: unknown */
 		uint32_t hash;     /* of the function's name */
 		uint32_t source;   /* index of its source file */
 		uint32_t order;    /* of the best function */
@@ -69,6 +69,7 @@ static void add_candidate(struct part_search *search, const struct symbol_entry 
 					 .length = length,
 					 .hash = hash_bytes(name, length),
 					 .part = entry->begin,
+					 .function = entry->begin,
 					 .source = source_of(search->table, entry) };
 }
 
@@ -96,6 +97,7 @@ static void offer_function(const struct part_search *search, struct part_candida
 	} else if (rank == candidate->rank && rank == RANK_LOCAL &&
 		   candidate->function != entry->begin) {
 		candidate->rank = RANK_AMBIGUOUS;
+		candidate->function = candidate->part;
 	}
 }
 
@@ -126,7 +128,7 @@ static void list_parts(struct symbol_table *table, const struct part_search *sea
 	for (size_t i = 0; i < search->count; i++) {
 		const struct part_candidate *found = &search->candidates[i];
 
-		if (found->rank > RANK_AMBIGUOUS && found->function != found->part)
+		if (found->function != found->part)
 			table->parts[table->part_count++] =
 				(struct symbol_part){ found->part, found->function };
 	}

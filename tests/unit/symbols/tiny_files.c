@@ -259,6 +259,21 @@ START_TEST(a_part_is_one_by_any_of_its_names_and_of_the_first_function_in_the_fi
 }
 END_TEST
 
+START_TEST(a_part_of_one_of_several_functions_in_other_files_is_not_guessed)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "one.c", 0, 0, SOURCE },   { "init", CODE, 0x10, LOCAL_FUNCTION },
+		{ "two.c", 0, 0, SOURCE },   { "init", CODE + 0x10, 0x10, LOCAL_FUNCTION },
+		{ "three.c", 0, 0, SOURCE }, { "init", CODE + 0x20, 0x10, LOCAL_FUNCTION },
+		{ "four.c", 0, 0, SOURCE },  { "init.cold", CODE + 0x30, 0x10, LOCAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
+
+	ck_assert_ptr_null(symbol_at(dso, CODE + 0x30)->function);
+	close_tiny();
+}
+END_TEST
+
 /* It is reached without a call: by falling through, or from a system call. */
 START_TEST(a_label_inside_a_function_is_a_part_of_it)
 {
@@ -543,6 +558,7 @@ int main(void)
 	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
 	tcase_add_test(all,
 		       a_part_is_one_by_any_of_its_names_and_of_the_first_function_in_the_file);
+	tcase_add_test(all, a_part_of_one_of_several_functions_in_other_files_is_not_guessed);
 	tcase_add_test(all, a_label_inside_a_function_is_a_part_of_it);
 	tcase_add_test(all, a_function_is_one_by_whichever_name_it_is_shown);
 	tcase_add_test(all, functions_that_are_parts_of_each_other_are_harmless);
