@@ -52,6 +52,36 @@ START_TEST(the_mtc_counter_comes_round)
 }
 END_TEST
 
+/* A TMA has 16 bits of the crystal clock, so with a long period it lacks bits of the MTCs. */
+START_TEST(only_the_first_mtc_of_a_long_period_has_bits_that_a_tma_lacks)
+{
+	struct packet_clock clock = { .rates = { 200, 2, 9, 25 } };
+	const uint64_t period = UINT64_C(512) * 100, tsc = 200 * period;
+
+	packet_clock_tsc(&clock, tsc);
+	packet_clock_tma(&clock, (uint16_t)(tsc / 100), 0);
+	packet_clock_mtc(&clock, 201);
+	ck_assert_uint_eq(clock.tsc, tsc + period);
+	/* MTCs were lost. */
+	packet_clock_mtc(&clock, (uint8_t)(201 + 130));
+	ck_assert_uint_eq(clock.tsc, tsc + 131 * period);
+}
+END_TEST
+
+START_TEST(an_mtc_with_the_last_ones_number_is_a_round_later)
+{
+	struct packet_clock clock = clock_of();
+
+	begin_at(&clock, 1000000);
+	/* The tick of the TMA itself. */
+	mtc_at(&clock, 1000000);
+	ck_assert_uint_eq(clock.tsc, 1000000);
+	mtc_at(&clock, 1000800);
+	mtc_at(&clock, 1000800 + 256 * PERIOD);
+	ck_assert_uint_eq(clock.tsc, 1000800 + 256 * PERIOD);
+}
+END_TEST
+
 START_TEST(cycles_count_by_the_bus_ratio_until_they_are_measured)
 {
 	struct packet_clock clock = clock_of();
@@ -66,6 +96,25 @@ START_TEST(cycles_count_by_the_bus_ratio_until_they_are_measured)
 	mtc_at(&clock, 1001600);
 	packet_clock_cyc(&clock, 160);
 	ck_assert_uint_eq(clock.tsc, 1001700);
+}
+END_TEST
+
+/* Without MTCs, or with far too few or many cycles, it is unknown how long the core ran. */
+START_TEST(only_successive_mtcs_with_likely_cycles_measure_the_core_clock)
+{
+	static const struct {
+		uint64_t periods, cycles, ticks; /* ticks: of 100 cycles after the MTC */
+	} steps[] = { { 1, 1000, 80 }, { 2, 2000, 100 }, { 1, 500, 100 }, { 1, 1300, 100 } };
+	struct packet_clock clock = clock_of();
+	uint64_t tsc = 1000000 + PERIOD + steps[_i].periods * PERIOD;
+
+	packet_clock_cbr(&clock, 25);
+	begin_at(&clock, 1000000);
+	mtc_at(&clock, 1000000 + PERIOD);
+	packet_clock_many_cycles(&clock, steps[_i].cycles);
+	mtc_at(&clock, tsc);
+	packet_clock_cyc(&clock, 100);
+	ck_assert_uint_eq(clock.tsc, tsc + steps[_i].ticks);
 }
 END_TEST
 
@@ -111,6 +160,23 @@ START_TEST(a_new_bus_ratio_does_not_move_the_next_mtc)
 	mtc_at(&clock, 1001600);
 	packet_clock_cyc(&clock, 20);
 	ck_assert_uint_eq(clock.tsc, 1001700);
+}
+END_TEST
+
+/* The time of the CBR is an estimate. */
+START_TEST(cycles_between_a_new_bus_ratio_and_an_mtc_measure_nothing)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 25);
+	begin_at(&clock, 1000000);
+	mtc_at(&clock, 1000800);
+	packet_clock_cyc(&clock, 400);
+	packet_clock_cbr(&clock, 20);
+	packet_clock_cyc(&clock, 400);
+	mtc_at(&clock, 1001600);
+	packet_clock_cyc(&clock, 100); /* 1.25 ticks each, not 1 */
+	ck_assert_uint_eq(clock.tsc, 1001725);
 }
 END_TEST
 
@@ -171,6 +237,10 @@ START_TEST(cycles_do_not_pass_a_bound_before_the_next_mtc)
 	ck_assert_uint_eq(clock.tsc, 1000500);
 	packet_clock_bound(&clock, 1000900);
 	packet_clock_cyc(&clock, 1000);
+	ck_assert_uint_eq(clock.tsc, 1000000 + PERIOD);
+	/* A damaged bound lies before the time. */
+	packet_clock_bound(&clock, 999000);
+	packet_clock_cyc(&clock, 10);
 	ck_assert_uint_eq(clock.tsc, 1000000 + PERIOD);
 }
 END_TEST
@@ -282,9 +352,14 @@ int main(void)
 
 	tcase_add_test(all, an_mtc_has_the_time_of_its_crystal_tick);
 	tcase_add_test(all, the_mtc_counter_comes_round);
+	tcase_add_test(all, only_the_first_mtc_of_a_long_period_has_bits_that_a_tma_lacks);
+	tcase_add_test(all, an_mtc_with_the_last_ones_number_is_a_round_later);
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
+	tcase_add_loop_test(all, only_successive_mtcs_with_likely_cycles_measure_the_core_clock, 0,
+			    4);
 	tcase_add_test(all, a_new_bus_ratio_leaves_the_cycles_before_it_alone);
 	tcase_add_test(all, a_new_bus_ratio_does_not_move_the_next_mtc);
+	tcase_add_test(all, cycles_between_a_new_bus_ratio_and_an_mtc_measure_nothing);
 	tcase_add_test(all, the_first_mtc_after_a_tsc_is_due_at_its_crystal_tick);
 	tcase_add_test(all, cycles_do_not_pass_the_next_tsc);
 	tcase_add_test(all, cycles_do_not_pass_a_bound_before_the_next_mtc);
