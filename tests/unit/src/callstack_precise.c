@@ -1537,6 +1537,99 @@ START_TEST(what_a_stack_is_left_for_may_go_to_another_one)
 }
 END_TEST
 
+/* A stack that nothing resumes is forgotten before one that was left earlier. */
+START_TEST(a_stack_waits_for_any_number_that_were_dropped)
+{
+	machine->open_most = SIZE_MAX;
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'm', 'g', SWITCHES_STACK);
+	for (int i = 0; i < 2 * STACKS_MAX; i++)
+		enter_by(BRANCH_JUMP, i % 2 ? 'h' : 'g', i % 2 ? 'g' : 'h', DROPS_STACK);
+	go_by(BRANCH_JUMP, 'g', at('f', 0x15), SWITCHES_STACK);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* The stack that it leaves takes no room from it, though it was left first of as many as fit. */
+START_TEST(a_stack_comes_back_where_no_more_stacks_fit)
+{
+	machine->open_most = SIZE_MAX;
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'm', 'g', SWITCHES_STACK);
+	for (int i = 1; i < STACKS_MAX; i++)
+		enter_by(BRANCH_JUMP, i % 2 ? 'g' : 'h', i % 2 ? 'h' : 'g', SWITCHES_STACK);
+	go_by(BRANCH_JUMP, 'h', at('f', 0x15), SWITCHES_STACK);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* Nothing else shows that a stack comes back: only the one left last may. 1: another one was. */
+START_TEST(a_jump_to_no_call_resumes_only_the_stack_left_last)
+{
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'm', 'g', SWITCHES_STACK);
+	if (_i)
+		enter_by(BRANCH_JUMP, 'g', 'x', SWITCHES_STACK);
+	go_by(BRANCH_JUMP, _i ? 'x' : 'g', at('f', 0x60), SWITCHES_STACK);
+	expect_depth(_i ? 0 : 1);
+}
+END_TEST
+
+/* Code without symbols is no function: an address in it identifies no stack. */
+START_TEST(a_jump_into_code_without_symbols_resumes_no_stack)
+{
+	function('n')->kind = SYMBOL_FILE;
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'n', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'n', 'g', SWITCHES_STACK);
+	go_by(BRANCH_JUMP, 'g', at('n', 0x60), SWITCHES_STACK);
+	expect_depth(0);
+}
+END_TEST
+
+/* A return without a load of the stack pointer does not show which stack it is. */
+START_TEST(a_stack_that_a_return_leads_to_without_a_caller_is_marked)
+{
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'm', 'n', CALL_ENDS_APART);
+	enter_by(BRANCH_JUMP, 'n', 'g', SWITCHES_STACK);
+	call('g', 0x10, 'h');
+	ret('h', 'm', 0x15); /* the call's stack had no other frame */
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+}
+END_TEST
+
+/*
+ * OCaml's discontinue: an exception enters a function that _i fibers have. Its frame is a guess,
+ * and so is one of two fibers.
+ */
+START_TEST(an_exception_into_one_of_several_fibers_is_marked)
+{
+	char from = 'm';
+
+	for (int i = 0; i < _i; i++, from = 'h') {
+		enter_by(BRANCH_CALL, from, 'r', CALL_ENTERS);
+		enter_by(BRANCH_CALL, 'r', 'i', CALL_APART);
+		enter_by(BRANCH_CALL, 'i', 'p', CALL_ENTERS);
+		enter_by(BRANCH_JUMP, 'p', 'h', YIELDS_STACK);
+	}
+	enter_by(BRANCH_CALL, 'h', 'c', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'c', 'a', SWITCHES_STACK);
+	go_by(BRANCH_JUMP, 'a', at('i', 0x60), SWITCHES_STACK);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, (uint64_t)_i);
+}
+END_TEST
+
 /* Two goroutines stopped in one function's morestack(); 0: the first one continues, 1: the last. */
 START_TEST(a_return_shows_whether_a_stack_was_left_for_its_own)
 {
@@ -2271,6 +2364,12 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, stacks_that_are_passed_on_come_back_together);
 	tcase_add_test(tests, what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it);
 	tcase_add_test(tests, what_a_stack_is_left_for_may_go_to_another_one);
+	tcase_add_test(tests, a_stack_waits_for_any_number_that_were_dropped);
+	tcase_add_test(tests, a_stack_comes_back_where_no_more_stacks_fit);
+	tcase_add_loop_test(tests, a_jump_to_no_call_resumes_only_the_stack_left_last, 0, 2);
+	tcase_add_test(tests, a_jump_into_code_without_symbols_resumes_no_stack);
+	tcase_add_test(tests, a_stack_that_a_return_leads_to_without_a_caller_is_marked);
+	tcase_add_loop_test(tests, an_exception_into_one_of_several_fibers_is_marked, 1, 3);
 	tcase_add_loop_test(tests, a_return_shows_whether_a_stack_was_left_for_its_own, 0, 2);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_after_it);
 	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
