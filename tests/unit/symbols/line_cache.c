@@ -267,6 +267,37 @@ START_TEST(answers_of_two_processes_are_joined)
 }
 END_TEST
 
+/* libdw shares the texts of files between directories. */
+START_TEST(files_of_one_name_have_their_directories)
+{
+	struct line_cache cache = opened();
+	struct line_row row = { .directory = "/one", .file = "a.c", .line = 1 };
+
+	line_cache_add(&cache, LINE_OF_CODE, 0x1000, &row);
+	row.directory = "/two";
+	line_cache_add(&cache, LINE_OF_CODE, 0x2000, &row);
+	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 0x1000, &row), 1);
+	ck_assert_str_eq(row.file, "/one/a.c");
+	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 0x2000, &row), 1);
+	ck_assert_str_eq(row.file, "/two/a.c");
+	line_cache_close(&cache);
+}
+END_TEST
+
+/* The memory of a run and the size of a file have limits. */
+START_TEST(the_answers_of_a_run_have_a_limit)
+{
+	struct line_cache cache = opened();
+	struct line_row row;
+
+	for (uint64_t i = 0; i < 200000; i++)
+		line_cache_add(&cache, LINE_OF_CODE, i, NULL);
+	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 50000, &row), 0);
+	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 199999, &row), -1);
+	line_cache_close(&cache);
+}
+END_TEST
+
 START_TEST(what_others_may_write_is_not_read)
 {
 	char moved[sizeof(path)];
@@ -343,6 +374,8 @@ int main(void)
 		files_without_identity_have_no_cache,
 		a_file_that_changed_just_now_is_not_cached,
 		answers_of_two_processes_are_joined,
+		files_of_one_name_have_their_directories,
+		the_answers_of_a_run_have_a_limit,
 		what_others_may_write_is_not_read,
 		nothing_is_made_in_the_folder_of_another_user,
 		the_oldest_files_go_first,
