@@ -355,7 +355,7 @@ static void end_filtered(struct filter_track *track, const struct slice_event *e
 	track->keep -= frame->keep;
 	track->roots -= frame->root;
 	track->slow -= frame->slow;
-	if ((frame->keep && !track->keep) || (frame->slow && !track->slow))
+	if (frame->keep || frame->slow)
 		update(track, time);
 }
 
