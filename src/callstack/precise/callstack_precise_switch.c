@@ -115,7 +115,7 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 	case RESUME_TOP_CALL:
 		return frame_returns_to(innermost, to->ip) ? list->depth : 0;
 	case RESUME_TOP_FUNCTION:
-		return symbol_is_function(to->symbol) && !location_is_function_entry(to) &&
+		return symbol_is_function(to->symbol) &&
 				       same_function(innermost->symbol, to->symbol)
 			       ? list->depth + 1
 			       : 0;
