@@ -258,6 +258,18 @@ START_TEST(what_is_chosen_has_callers_from_the_root_on)
 }
 END_TEST
 
+/* init's tiny begins nothing, because it is outside serve. */
+START_TEST(between_begins_under_a_root)
+{
+	pattern_list_add(&selection.roots, "serve");
+	selection.start = "tiny";
+	selection.stop = "done";
+	ck_assert_str_eq(run(), "B 12 serve inferred\nB 12 parse inferred\nB 12 tiny\nE 13 tiny\n"
+				"E 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
+				"E 60 serve\n");
+}
+END_TEST
+
 START_TEST(what_a_hidden_function_calls_stays)
 {
 	pattern_list_add(&selection.hidden, "serve");
@@ -426,6 +438,28 @@ START_TEST(details_stay_with_their_events)
 }
 END_TEST
 
+/* The caller's counts begin where it is first shown, not where it was called. */
+START_TEST(details_of_a_caller_are_of_the_time_at_which_it_is_shown)
+{
+	const struct symbol made[] = {
+		{ .name = name_intern_text(&names, "f"), .linkage = made[0].name },
+		{ .name = name_intern_text(&names, "g"), .linkage = made[1].name }
+	};
+
+	pattern_list_add(&selection.symbols, "g");
+	slices.sink.details = true;
+	slices.before = expect_detail;
+	start();
+	for (uint64_t time = 1; time < 5; time++)
+		slice_sink_emit(&filter.sink, track,
+				&(struct slice_event){ .time = time,
+						       .symbol = &made[time == 2 || time == 3],
+						       .kind = time < 3 ? SLICE_BEGIN : SLICE_END },
+				&(struct slice_detail){ .insns = time });
+	ck_assert_str_eq(slice_log_take(&slices), "B 2 f inferred\nB 2 g\nE 3 g\nE 3 f\n");
+}
+END_TEST
+
 START_TEST(more_slices_than_the_output_can_take_are_counted)
 {
 	start();
@@ -489,6 +523,35 @@ START_TEST(within_shows_what_runs_in_calls_slower_than_a_bound)
 }
 END_TEST
 
+/* A call of serve outside main also has a duration, which is not the next one's. */
+START_TEST(within_counts_calls_outside_of_a_root)
+{
+	struct track thread = { .tid = 1, .index = 0 };
+	struct slice_within within;
+	const struct symbol made[] = {
+		{ .name = name_intern_text(&names, "serve"), .linkage = made[0].name },
+		{ .name = name_intern_text(&names, "main"), .linkage = made[1].name }
+	};
+
+	pattern_list_add(&selection.roots, "main");
+	ck_assert(selection_within(&selection, "serve>20ns"));
+	start();
+	slice_within_init(&within, &filter, &names);
+	slice_within_add_track(&within, &thread, track);
+	feed_begin(&within.sink, &thread, 0, &made[0], 0, 0);
+	feed_end(&within.sink, &thread, 10);
+	feed_begin(&within.sink, &thread, 20, &made[1], 0, 0);
+	feed_begin(&within.sink, &thread, 30, &made[0], 0, 0);
+	feed_end(&within.sink, &thread, 60);
+	feed_end(&within.sink, &thread, 90);
+	slice_within_finish(&within);
+	slice_filter_finish(&filter);
+	ck_assert_str_eq(slice_log_take(&slices),
+			 "B 30 main inferred\nB 30 serve\nE 60 serve\nE 60 main\n");
+	slice_within_release(&within);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("span_filter");
@@ -508,6 +571,7 @@ int main(void)
 	tcase_add_test(all, stacks_begin_at_a_root);
 	tcase_add_test(all, levels_count_from_a_root);
 	tcase_add_test(all, what_is_chosen_has_callers_from_the_root_on);
+	tcase_add_test(all, between_begins_under_a_root);
 	tcase_add_test(all, what_a_hidden_function_calls_stays);
 	tcase_add_test(all, short_slices_are_counted_in_what_is_shown_around_them);
 	tcase_add_test(all, a_short_slice_that_nothing_is_around_is_shown);
@@ -519,8 +583,10 @@ int main(void)
 	tcase_add_test(all, what_a_chosen_function_calls_can_be_hidden_or_a_mark);
 	tcase_add_test(all, slices_that_end_after_a_part_end_with_it);
 	tcase_add_test(all, details_stay_with_their_events);
+	tcase_add_test(all, details_of_a_caller_are_of_the_time_at_which_it_is_shown);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
 	tcase_add_loop_test(all, within_shows_what_runs_in_calls_slower_than_a_bound, 0, 3);
+	tcase_add_test(all, within_counts_calls_outside_of_a_root);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
