@@ -215,6 +215,26 @@ START_TEST(slices_that_are_found_late_around_too_many_are_left_out)
 }
 END_TEST
 
+/* An eighth of the levels is left to slices found late, so the innermost calls are left out. */
+START_TEST(a_deep_recursion_leaves_levels_to_slices_that_are_found_late)
+{
+	const char *text;
+
+	take_late();
+	sorter.depth = 8;
+	begin(2, "leaf");
+	for (uint64_t i = 0; i < 8; i++)
+		begin(3 + i, i < 7 ? "f" : "innermost");
+	for (uint64_t i = 0; i < 8; i++)
+		end(20 + i);
+	end(30);
+	text = segment();
+	ck_assert_ptr_nonnull(strstr(text, "B 2 leaf deferred\n"));
+	ck_assert_ptr_null(strstr(text, "innermost"));
+	ck_assert_uint_eq(sorter.too_deep, 1);
+}
+END_TEST
+
 /* Of three ends that were written, the first is of `leaf`, the others of slices found late. */
 START_TEST(ends_of_more_slices_than_are_found_late_are_counted)
 {
@@ -366,6 +386,25 @@ START_TEST(a_frame_found_late_does_not_take_the_end_of_what_was_there_before)
 END_TEST
 
 /* All in order of time, so there is nothing to merge. */
+/* Also if the begin of what ends is still held. */
+START_TEST(a_frame_found_late_in_a_part_does_not_take_an_end)
+{
+	take_late();
+	begin(2, "leaf");
+	begin(3, "inner");
+	end(4);
+	begin(4, "next");
+	end(5);
+	end(6); /* of `leaf` */
+	deferred(6, "caller");
+	begin(6, "sibling");
+	end(7);
+	end(8);
+	ck_assert_ptr_nonnull(
+		strstr(segment(), "E 6\nB 6 caller inferred\nB 6 sibling\nE 7\nE 8\n"));
+}
+END_TEST
+
 START_TEST(an_end_that_came_after_a_frame_found_late_closes_what_was_there_before)
 {
 	begin(0, "old");
@@ -728,6 +767,8 @@ int main(void)
 	tcase_add_test(all, a_part_is_passed_on_when_it_is_complete);
 	tcase_add_test(all, all_wait_if_slices_can_be_found_late_at_any_time);
 	tcase_add_test(all, slices_that_are_found_late_around_too_many_are_left_out);
+	tcase_add_test(all, a_deep_recursion_leaves_levels_to_slices_that_are_found_late);
+	tcase_add_test(all, a_frame_found_late_in_a_part_does_not_take_an_end);
 	tcase_add_loop_test(all, ends_of_more_slices_than_are_found_late_are_counted, 0, 2);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
 	tcase_add_test(all, an_instant_does_not_keep_an_end_after_a_slice_that_is_found_late);
