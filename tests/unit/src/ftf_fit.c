@@ -313,6 +313,22 @@ START_TEST(marks_and_slices_without_an_end_stay)
 }
 END_TEST
 
+START_TEST(slices_without_an_end_count_for_the_limit)
+{
+	struct ftf_thread thread;
+
+	open_trace(20);
+	thread = ftf_thread(writer, 1, 1);
+	for (uint64_t i = 0; i < 10; i++)
+		begin(thread, i, "open");
+	for (uint64_t i = 1; i <= 100; i++)
+		call(thread, 1000 * i, 1000 * i + i);
+	close_trace();
+	ck_assert_uint_ge(fit.counts.folded, 100 - (20 - 10));
+	ck_assert_uint_lt(fit.counts.folded, 100);
+}
+END_TEST
+
 /* A call that is one record and counts a folded one, with two calls of 1 ns in it. */
 static void call_whole(struct ftf_thread thread, uint64_t from, uint64_t to)
 {
@@ -519,6 +535,7 @@ int main(void)
 	tcase_add_test(all, outermost_slices_are_left_out_at_last);
 	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);
+	tcase_add_test(all, slices_without_an_end_count_for_the_limit);
 	tcase_add_test(all, slices_of_one_record_count_the_folded_ones_in_them);
 	tcase_add_test(all, slices_of_one_record_with_the_lowest_rank_that_stays_stay);
 	tcase_add_test(all, a_slice_that_ends_before_its_begin_is_the_shortest);
