@@ -259,11 +259,10 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	uint64_t *at, reference;
 
 	/*
-	 * After a reference was reclaimed, references in templates may mean other strings.  Names
-	 * of arguments need references.
+	 * After all references were assigned, one may be reclaimed, and references in templates
+	 * mean other strings.  Names of arguments need references.
 	 */
-	if (writer->provider_count > 1 || strings->reclaimed ||
-	    strings->assigned + FTF_ARGS_MAX > strings->count)
+	if (writer->provider_count > 1 || strings->assigned + FTF_ARGS_MAX > strings->count)
 		return false;
 	ftf_writer_next_record(writer);
 	reference = ftf_slots_find(&writer->provider->threads, thread.id, writer->record);

@@ -68,7 +68,6 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 	} else {
 		reference = reclaim_slot(slots, record);
 		slots->keys[slots->lent[reference].key].reference = 0;
-		slots->reclaimed = true;
 		slots->redefined += (slots->keys[key].misses & HAD_REFERENCE) != 0;
 	}
 	slots->keys[key].misses = HAD_REFERENCE;

@@ -37,7 +37,6 @@ struct ftf_slots {
 	} * keys;                   /* owned; by key */
 	size_t room;                /* of `keys` */
 	uint64_t redefined;         /* keys that lost their reference and got another */
-	bool reclaimed;             /* a reference was reclaimed, so it may have had several keys */
 };
 
 /* Returns the reference of a key, for use in record number `record`; 0: currently without one. */
