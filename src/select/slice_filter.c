@@ -187,18 +187,20 @@ static inline void enter(struct filter_track *track, struct filter_frame *frame,
 
 /* ---- Parts --------------------------------------------------------------- */
 
-static inline bool is_visible(const struct filter_track *track)
+/* Returns whether a call is in the part that `keep` and `slow` frames up to it choose. */
+static inline bool is_chosen(const struct filter_track *track, size_t keep, size_t slow)
 {
 	const struct selection *selection = track->filter->choice.selection;
 
-	return (!selection->start || track->between) &&
-	       (!selection->within.function || track->slow) &&
-	       (track->keep || (!selection->symbols.count && !selection->dsos.count));
+	return (!selection->start || track->between) && (!selection->within.function || slow) &&
+	       (keep || (!selection->symbols.count && !selection->dsos.count));
 }
 
 /* Show the open slices, which are the part's callers, as context. */
 static void show_part(struct filter_track *track, uint64_t time)
 {
+	size_t keep = 0, slow = 0;
+
 	track->visible = true;
 	track->filter->counts.parts++;
 	track->resolved = 0;
@@ -207,9 +209,12 @@ static void show_part(struct filter_track *track, uint64_t time)
 
 		if (frame->outside)
 			continue;
+		keep += frame->keep;
+		slow += frame->slow;
 		frame->context = true;
 		frame->flags |= SLICE_INFERRED_START;
-		if (track->keep || track->slow)
+		/* Of --between, the part of a chosen call that runs after START is shown. */
+		if (!is_chosen(track, keep, slow))
 			frame->flags |= SLICE_CONTEXT;
 		frame->detail.insns = track->now.insns;
 		frame->detail.cycles = track->now.cycles;
@@ -227,7 +232,7 @@ static void hide_part(struct filter_track *track, uint64_t time)
 
 static inline void update(struct filter_track *track, uint64_t time)
 {
-	bool visible = is_visible(track);
+	bool visible = is_chosen(track, track->keep, track->slow);
 
 	if (visible && !track->visible)
 		show_part(track, time);
@@ -440,7 +445,7 @@ struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_
 
 	track->filter = filter;
 	track->next_track = next_track;
-	track->visible = is_visible(track);
+	track->visible = is_chosen(track, 0, 0);
 	track->next = filter->tracks;
 	filter->tracks = track;
 	return track;

@@ -87,6 +87,7 @@ struct open_call {
 	uint32_t node;
 	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
 	bool inferred;           /* its begin was not seen */
+	bool context;            /* a caller of chosen calls; only these have the time in it */
 	struct call_costs begin; /* the thread's counters when it began */
 	struct call_costs own;   /* own costs so far; with SUMS_OWN, its callees' costs */
 	/* With rules->recursion: */
@@ -267,6 +268,7 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 	if (rules->sums == SUMS_OWN)
 		return;
 	call->inferred = event->flags & SLICE_INFERRED_START;
+	call->context = event->flags & SLICE_CONTEXT;
 	if (rules->recursion && node != NODE_NONE) {
 		call->pair = call_tree_pair(tree, thread->track->index, node);
 		tree->open_counts[call->pair]++;
@@ -334,7 +336,8 @@ CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread
 			thread->top->own.insns += end.all.insns;
 		}
 	} else if (rules->sums == SUMS_ALL) {
-		call_tree_add(&node->own, &call->own, rules->costs);
+		if (!call->context)
+			call_tree_add(&node->own, &call->own, rules->costs);
 		if (rules->recursion && end.outermost)
 			call_tree_add(&tree->totals[call->node].costs, &end.all, rules->costs);
 	}

@@ -424,20 +424,50 @@ def check_stacks(random_, recording):
     if "--stacks=magic-trace" not in options and unit_of(recording) == "insns":
         own = sums.stack_insns
     folded = run(recording, ["-f", "folded"] + limit)
-    stacks = collections.Counter()
-    for line in folded.out().decode().splitlines():
-        stack, value = line.rsplit(" ", 1)
-        stacks[stack.split(";", 1)[1]] += int(value)
+    stacks = read_folded(folded)
     expect("folded: own times", without_zeros(own), without_zeros(stacks), text, folded)
     check_callgrind(recording, options, sums, text)
     if "pprof" in HELP:
         check_pprof(recording, limit, sums, text)
 
 
-def check_pprof(recording, options, sums, text):
-    result = run(recording, ["-f", "pprof"] + options)
-    if result.failed():
+def read_folded(result):
+    """The own time of each stack, without the thread's name."""
+    stacks = collections.Counter()
+    for line in result.out().decode().splitlines():
+        stack, value = line.rsplit(" ", 1)
+        stacks[stack.partition(";")[2]] += int(value)
+    return stacks
+
+
+def check_own(random_, recording):
+    """The formats have the same own time of each function, whatever callers and short calls are left out."""
+    options = some_selection(random_, recording) + some_slices(random_, recording) + some_slices(random_, recording)
+    functions = run(recording, ["-f", "functions"] + options)
+    if functions.failed() or unit_of(recording) == "insns":
         return
+    own = collections.Counter()
+    for row in functions.json["answer"]["functions"]:
+        own[row["function"]] += row["self_ns"]
+    own = without_zeros(own)
+    folded, found = run(recording, ["-f", "folded", "--max-stack=none"] + options), collections.Counter()
+    for stack, ns in read_folded(folded).items():
+        found[stack.rpartition(";")[2]] += ns
+    expect("folded: own times", own, without_zeros(found), functions, folded)
+    summary = functions.json["functions"]
+    if summary["count"] == len(summary["by_self"]):
+        expect("summary: own times", sum(own.values()), sum(row["self_ns"] for row in summary["by_self"]), functions)
+    callgrind = run(recording, ["-f", "callgrind"] + options)
+    expect("callgrind: own times", own, without_zeros(read_callgrind(callgrind)[1]), functions, callgrind)
+    if "pprof" in HELP:
+        pprof, found = run(recording, ["-f", "pprof", "--max-stack=none"] + options), collections.Counter()
+        for stack, ns in read_pprof(pprof)["time"].items():
+            found[stack.rpartition(";")[2]] += ns
+        expect("pprof: own times", {k.replace(" ", "_"): v for k, v in own.items()}, without_zeros(found), functions, pprof)
+
+
+def read_pprof(result):
+    """The own value of each stack, without the thread's name, by type."""
     dump = subprocess.run([sys.executable, SOURCE + "/tests/cli/pprof.py", write("out.pb.gz", result.out())], capture_output=True, text=True)
     lines = dump.stdout.splitlines()
     types = [t.split("/")[0] for t in lines[0].split()[1:-1]]
@@ -447,7 +477,15 @@ def check_pprof(recording, options, sums, text):
             continue
         words = line[len("stack ") :].rsplit(" ", len(types) + 1)
         for type_, value in zip(types, words[2:]):
-            sums_of[type_][words[0].split(";", 1)[-1]] += int(value)
+            sums_of[type_][words[0].partition(";")[2]] += int(value)
+    return sums_of
+
+
+def check_pprof(recording, options, sums, text):
+    result = run(recording, ["-f", "pprof"] + options)
+    if result.failed():
+        return
+    sums_of = read_pprof(result)
     for type_, expected in (("time", sums.stack_ns), ("instructions", sums.stack_insns)):
         if type_ in sums_of:
             expected = collections.Counter({k.replace(" ", "_"): v for k, v in expected.items()})
@@ -455,10 +493,8 @@ def check_pprof(recording, options, sums, text):
     expect("pprof: calls", sum(sums.calls.values()), sum(sums_of["calls"].values()), text, result)
 
 
-def check_callgrind(recording, options, sums, text):
-    result = run(recording, ["-f", "callgrind"] + options)
-    if result.failed():
-        return
+def read_callgrind(result):
+    """The calls of one function by another, the own time of each function, and the events."""
     names, edges, own, function, callee = {}, collections.Counter(), collections.Counter(), None, None
     events, called = [], False
 
@@ -483,6 +519,14 @@ def check_callgrind(recording, options, sums, text):
             own[function] += int(line.split()[1 + events.index("ns")])
         elif line[:1].isdigit():
             called = False
+    return edges, own, events
+
+
+def check_callgrind(recording, options, sums, text):
+    result = run(recording, ["-f", "callgrind"] + options)
+    if result.failed():
+        return
+    edges, own, events = read_callgrind(result)
     expect("callgrind: calls", sums.edges, edges, text, result)
     expect("callgrind: own times", without_zeros(sums.self_ns), without_zeros(own), text, result)
     summary = re.search(rb"^summary: (.*)$", result.out(), re.M).group(1).split()

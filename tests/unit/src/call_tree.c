@@ -193,12 +193,22 @@ START_TEST(calls_that_do_not_count_keep_their_costs)
 }
 END_TEST
 
-/* A caller of chosen functions has a node, but its call does not count. */
+/*
+ * A caller of chosen functions has a node, but its call does not count, and the time in which only
+ * it is shown is of a chosen call that is not shown.
+ */
 START_TEST(a_context_is_no_call)
 {
-	feed_begin(&sink, &thread, 0, &f, 0, SLICE_CONTEXT);
-	feed_begin(&sink, &thread, 1, &f, 0, SLICE_INFERRED_START);
-	ck_assert_uint_eq(tree.nodes[1].calls, 1);
+	feed_begin(&sink, &thread, 0, &g, 0, SLICE_CONTEXT);
+	begin(&f, 10, 10);
+	end(15, 15);
+	end(20, 20);
+	ck_assert_uint_eq(tree.nodes[2].calls, 0);
+	expect_costs(&tree.nodes[2].own, 0, 0);
+	expect_costs(&tree.nodes[1].own, 5, 5);
+	feed_begin(&sink, &thread, 30, &f, 0, SLICE_CONTEXT);
+	feed_begin(&sink, &thread, 31, &f, 0, SLICE_INFERRED_START);
+	ck_assert_uint_eq(tree.nodes[1].calls, 2);
 	ck_assert(tree.threads[0].open[2].inferred);
 	ck_assert(!tree.threads[0].open[1].inferred);
 }

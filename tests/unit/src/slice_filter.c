@@ -399,6 +399,50 @@ START_TEST(what_a_chosen_function_calls_can_be_hidden_or_a_mark)
 }
 END_TEST
 
+static void note_context(const struct slice_sink *sink, void *context,
+			 const struct slice_batch *batch)
+{
+	char *text = sink->context;
+
+	(void)context;
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->events[i].kind == SLICE_BEGIN && batch->events[i].flags & SLICE_CONTEXT)
+			strcat(strcat(text, batch->events[i].symbol->name->text), " ");
+}
+
+/* A part of --between can begin in a chosen call, whose time after it belongs to the part. */
+START_TEST(only_callers_of_chosen_calls_are_context)
+{
+	static const struct {
+		const char *symbol, *start, *within, *context;
+	} cases[] = {
+		{ "serve", NULL, NULL, "main " },
+		{ NULL, "parse", NULL, "" },
+		{ "serve", "parse", NULL, "main " },
+		{ "tiny", "parse", NULL, "main serve parse main serve serve " },
+		{ NULL, NULL, "serve", "main " },
+		{ NULL, "parse", "serve", "main " },
+		{ "parse", NULL, "serve", "main serve " },
+	};
+	char text[200] = "";
+	static const uint64_t lengths[] = { 30, 29 };
+
+	slices.sink = (struct slice_sink){ .events = note_context, .context = text };
+	if (cases[_i].symbol)
+		pattern_list_add(&selection.symbols, cases[_i].symbol);
+	if (cases[_i].start) {
+		selection.start = cases[_i].start;
+		selection.stop = "done";
+	}
+	if (cases[_i].within)
+		ck_assert(selection_within(&selection, "serve>1ns"));
+	start();
+	slice_filter_set_calls(track, lengths, 0);
+	feed_all();
+	ck_assert_str_eq(text, cases[_i].context);
+}
+END_TEST
+
 START_TEST(slices_that_end_after_a_part_end_with_it)
 {
 	selection.start = "f";
@@ -581,6 +625,7 @@ int main(void)
 	tcase_add_test(all, each_part_counts_its_own_short_slices);
 	tcase_add_test(all, choices_narrow_each_other_down);
 	tcase_add_test(all, what_a_chosen_function_calls_can_be_hidden_or_a_mark);
+	tcase_add_loop_test(all, only_callers_of_chosen_calls_are_context, 0, 7);
 	tcase_add_test(all, slices_that_end_after_a_part_end_with_it);
 	tcase_add_test(all, details_stay_with_their_events);
 	tcase_add_test(all, details_of_a_caller_are_of_the_time_at_which_it_is_shown);
