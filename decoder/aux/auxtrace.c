@@ -426,6 +426,9 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 			auxtrace->info.performance_cpus =
 				arena_text(&auxtrace->arena, cpus, strlen(cpus));
 		read_event(&auxtrace->info, file);
+		/* The kernel gives no clock if it finds the TSC unstable: no packet has a time. */
+		if (!auxtrace->info.time_mult)
+			auxtrace->info.config &= ~(auxtrace->info.tsc_bit | auxtrace->info.mtc_bit);
 	}
 	if (status < 0) {
 		free(list.cpu_cuts.cuts);

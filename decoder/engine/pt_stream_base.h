@@ -95,6 +95,8 @@ static inline void stream_set_time(struct pt_stream *stream, uint64_t tsc)
 {
 	uint64_t time = tsc_clock_ns(&stream->clock, tsc);
 
+	if (!stream->clock.mult)
+		return;
 	stream->state.now.tsc = tsc;
 	stream->state.event_flags &= (uint8_t)~BRANCH_TIME_ESTIMATED;
 	if ((int64_t)time > (int64_t)stream->state.now.time)

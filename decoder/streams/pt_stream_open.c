@@ -66,11 +66,13 @@ static void start_schedule(struct pt_stream *stream)
 		return;
 	if (!schedule_settle(&stream->state.schedule, aux->copies))
 		diag_warn(stream->input.diag, "thread-unknown",
-			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
+			  "no times on cpu %d: which thread ran is a guess", aux->cpu);
 	stream->state.now.time = made_up_begin(stream);
 	diag_warn(stream->input.diag, "no-timing",
-		  "recorded without timing packets: the order is right, the times are invented "
-		  "(1 ns an instruction)");
+		  "recorded without %s: the order is right, the times are invented "
+		  "(1 ns an instruction)",
+		  stream->clock.mult ? "timing packets"
+				     : "the relation of the TSC to perf's clock");
 }
 
 static void warn_of_config(const struct pt_stream_input *input)

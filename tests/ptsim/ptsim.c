@@ -31,6 +31,7 @@ enum option_key {
 	OPTION_REPEAT,
 	OPTION_TRUTH,
 	OPTION_NO_TSC,
+	OPTION_NO_CLOCK,
 	OPTION_NO_MTC,
 	OPTION_CYC,
 	OPTION_NO_RETCOMP,
@@ -98,6 +99,9 @@ static const struct argp_option option_list[] = {
 	  .doc = "fail if the program runs longer (600)" },
 	{ .doc = "Trace:" },
 	{ .name = "no-tsc", .key = OPTION_NO_TSC, .doc = "no time stamps" },
+	{ .name = "no-clock",
+	  .key = OPTION_NO_CLOCK,
+	  .doc = "an unstable TSC: the kernel does not relate it to perf's clock" },
 	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "no MTC packets" },
 	{ .name = "cyc", .key = OPTION_CYC, .doc = "CYC packets" },
 	{ .name = "no-retcomp", .key = OPTION_NO_RETCOMP, .doc = "no RET compression" },
@@ -305,6 +309,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_WAKINGS:
 		options->side.wakings = true;
+		return 0;
+	case OPTION_NO_CLOCK:
+		options->side.no_clock = true;
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;

@@ -179,10 +179,7 @@ static void add_clock(struct side_band *side)
 	const struct pt_output_options *pt = &side->options.pt;
 	struct perf_data_pt_info info = {
 		.pmu_type = PMU_TYPE,
-		.time_shift = TIME_SHIFT,
-		.time_mult = TIME_MULT,
-		.time_zero = TIME_ZERO,
-		.cap_user_time_zero = 1,
+		.cap_user_time_zero = !side->options.no_clock,
 		.tsc_bit = CONFIG_TSC,
 		.noretcomp_bit = CONFIG_NORETCOMP,
 		/* 3: switches of all tasks are recorded (util/intel-pt.c). */
@@ -199,7 +196,13 @@ static void add_clock(struct side_band *side)
 	uint64_t conversion[] = { TIME_SHIFT, TIME_MULT, TIME_ZERO };
 
 	(void)pt;
-	perf_data_add_user_record(&side->data, RECORD_TIME_CONV, conversion, sizeof(conversion));
+	if (!side->options.no_clock) {
+		info.time_shift = TIME_SHIFT;
+		info.time_mult = TIME_MULT;
+		info.time_zero = TIME_ZERO;
+		perf_data_add_user_record(&side->data, RECORD_TIME_CONV, conversion,
+					  sizeof(conversion));
+	}
 	perf_data_add_pt_info(&side->data, &info, NULL);
 }
 

@@ -12,8 +12,8 @@ static const struct {
 	[TIMES_ESTIMATED] = { "estimated", "times are estimates: the trace has no timing packets "
 					   "between PSBs; compare instructions\n" },
 	[TIMES_INVENTED] = { "invented",
-			     "times are invented, 1 ns an instruction: the trace has no "
-			     "timing packets; compare instructions\n" },
+			     "times are invented, 1 ns an instruction: the trace has none; "
+			     "compare instructions\n" },
 	[TIMES_OF_LINES] = { "invented",
 			     "times are invented, 1 ns a line: the text has no times\n" },
 };
