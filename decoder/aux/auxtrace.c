@@ -41,7 +41,8 @@ static void read_info_words(struct pt_info *info, struct cursor *c, struct arena
 	info->time_shift = cursor_u64(c);
 	info->time_mult = cursor_u64(c);
 	info->time_zero = cursor_u64(c);
-	info->cap_user_time_zero = cursor_u64(c);
+	if (!cursor_u64(c)) /* cap_user_time_zero */
+		info->time_mult = 0;
 	info->tsc_bit = cursor_u64(c);
 	info->noretcomp_bit = cursor_u64(c);
 	cursor_u64(c); /* have_sched_switch */
@@ -116,12 +117,11 @@ static void read_time_conv(struct pt_info *clock, const struct perf_record *reco
 /* Prefer the clock of the parameters, because it is the trace's. */
 static void complete_clock(struct pt_info *info, const struct pt_info *clock)
 {
-	if (info->cap_user_time_zero || !clock->time_mult)
+	if (info->time_mult)
 		return;
 	info->time_shift = clock->time_shift;
 	info->time_mult = clock->time_mult;
 	info->time_zero = clock->time_zero;
-	info->cap_user_time_zero = true;
 }
 
 static void read_cpuid(struct pt_info *info, const char *cpuid)

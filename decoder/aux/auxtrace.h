@@ -15,9 +15,8 @@ struct perf_file;
  */
 struct pt_info {
 	uint64_t pmu_type;
-	uint64_t time_shift, time_mult,
-		time_zero;       /* ns = time_zero + (tsc * mult) >> shift, see tsc_clock.h */
-	bool cap_user_time_zero; /* the three words above are valid */
+	/* ns = time_zero + (tsc * mult) >> shift, see tsc_clock.h; mult 0: unknown */
+	uint64_t time_shift, time_mult, time_zero;
 	uint64_t tsc_bit, noretcomp_bit; /* masks in attr.config */
 	bool snapshot_mode;
 	bool per_cpu_mmaps;                        /* a buffer per CPU; else per thread */

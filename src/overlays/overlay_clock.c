@@ -79,7 +79,7 @@ static bool match_by_sync(struct overlay_clock *clock, const struct overlays *ov
 	struct tsc_clock tsc = pt_info_tsc_clock(info);
 	int64_t least = INT64_MAX, most = INT64_MIN;
 
-	if (!info->cap_user_time_zero || !info->time_mult)
+	if (!info->time_mult)
 		return false;
 	for (size_t i = 0; i < overlays->sync_count; i++) {
 		const struct overlay_sync *sync = &overlays->syncs[i];
