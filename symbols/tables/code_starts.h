@@ -55,7 +55,6 @@ struct unwind_table {
 		bool of_signals;  /* their code is where signal handlers return to */
 		bool known;
 	} rules;
-	uint64_t rules_left; /* bytes of rules that may still be read */
 };
 
 /* A range of code by its entry: [begin, end), virtual addresses. */

@@ -54,11 +54,11 @@ static uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, u
 #define ENCODED_TABLE (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */
 
 /*
- * Entries alternate between a few rules, each smaller than an entry, which are read again each
- * time.  A file where that exceeds these bytes in total was made to be slow.
+ * Maximum bytes of rules; those of compilers have some 30. Entries alternate between a few
+ * rules, which are read again each time. A limit of each lookup, not of their sum: lookups of
+ * several threads are in any number and order.
  */
-#define RULES_LEAST  ((uint64_t)64 << 10)
-#define RULES_FACTOR 8
+#define RULES_MOST 1024
 
 /* ---- Entries ------------------------------------------------------------- */
 
@@ -113,9 +113,8 @@ static bool find_rules(struct unwind_table *table, enum unwind_kind kind, Dwarf_
 		return true;
 	table->rules.known = false;
 	if (!next_entry(table, kind, offset, &next, &entry) || !dwarf_cfi_cie_p(&entry) ||
-	    next - offset > table->rules_left)
+	    next - offset > RULES_MOST)
 		return false;
-	table->rules_left -= next - offset;
 	read_rules(table, &entry.cie, kind, offset);
 	return table->rules.known;
 }
@@ -296,7 +295,6 @@ void unwind_table_open(struct unwind_table *table, const struct elf_file *file)
 	if (!entries->bytes)
 		*entries = find_by_segments(file, &header);
 	*debug = elf_file_section(file, ".debug_frame");
-	table->rules_left = RULES_LEAST + RULES_FACTOR * (entries->size + debug->size);
 	if (!read_search_table(table, &header))
 		read_entries(table, UNWIND_EH_FRAME);
 	read_entries(table, UNWIND_DEBUG_FRAME);

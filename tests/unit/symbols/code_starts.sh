@@ -146,8 +146,26 @@ signal_return() {
 	echo "$restorer __restore_rt" >"$work/functions"
 	strip "$work/prog" && all_are_found
 }
+# Lookups alternate between two entries with different rules.
+many_lookups() {
+	cat >"$work/prog.s" <<-'END'
+		one:	.cfi_startproc
+			.skip 32, 0x90
+			.cfi_endproc
+		two:	.cfi_startproc simple
+			.skip 32, 0x90
+			.cfi_endproc
+	END
+	(cd "$work" && ${CC:-cc} -shared -nostdlib prog.s -o prog && nm prog >names && strip prog) || return 1
+	one=$(sed -n 's/^0*\([0-9a-f]*\) t one$/\1/p' "$work/names")
+	awk -v one="$one" -v two="$(printf %x $((0x$one + 32)))" \
+		'BEGIN { for (i = 0; i < 10000; i++) print one "\n" two }' >"$work/addresses"
+	"$namer" 0 "$work/prog" <"$work/addresses" | cut -f 2 >"$work/found"
+	sed 's/^/prog+0x/' "$work/addresses" | cmp - "$work/found"
+}
 
 tap_check "functions with unwind entries" entries
+tap_check "functions with different rules, many times" many_lookups
 tap_check "functions of a program at a fixed address" entries -no-pie -fno-pie
 tap_check "functions whose entries have no search table" entries -Wl,--no-eh-frame-hdr
 tap_check "functions of a program without section headers" without_sections
