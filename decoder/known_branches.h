@@ -25,19 +25,17 @@ struct location {
 /* Who stores the names of a known branch: the thread that claims it, or only the reader. */
 enum known_naming { NAMING_FREE = 0, NAMING_CLAIMED, NAMING_LEFT_TO_READER };
 
-#define LOCATION_OF_STUB 0x80
-
 /* Both ends of a branch. */
 struct location_pair {
 	struct location from, to;
 	/* From from.symbol's start: JUMP_CALLS: return address; JUMP_STAYS: lowest entry. */
-	uint32_t offset;
-	uint8_t call; /* enum call_effect (src/resolve/location.h) */
+	uint32_t offset : 31;
+	uint32_t to_stub : 1; /* `to` is in a PLT stub; set only if `plain` is */
+	uint8_t call;         /* enum call_effect (src/resolve/location.h) */
 	/*
 	 * Bit mask of enum branch_kind: kinds of near branches that have only their usual effect,
 	 * if the innermost frame is that of from.symbol. A call pushes a frame; a return to just
 	 * after the frame's call pops it; a jump to another function's entry replaces it.
-	 * LOCATION_OF_STUB: `to` is in a PLT stub.
 	 */
 	uint8_t plain;
 	/* Of a known branch: */

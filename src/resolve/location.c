@@ -197,20 +197,21 @@ static uint64_t jump_stays_from(const struct location *from, const struct locati
 	return stack_effect_keeps_frame_from(!code.size && made ? made : &code, from->offset);
 }
 
-/* Returns the `plain` of a pair whose names and effect are set. */
-static uint8_t plain_kinds(const struct location_pair *locations)
+/* Set `plain` and `to_stub` of a pair whose names and effect are set. */
+static void set_plain(struct location_pair *locations)
 {
 	const struct symbol *from = locations->from.symbol, *to = locations->to.symbol;
 	unsigned kinds = 1u << BRANCH_RETURN;
 
 	if (!symbol_is_function(from) || !to || location_jumps_unusually(locations))
-		return 0;
+		return;
 	if (locations->call == CALL_ENTERS)
 		kinds |= 1u << BRANCH_CALL;
 	if (location_is_function_entry(&locations->to) &&
 	    symbol_function(from) != symbol_function(to))
 		kinds |= 1u << BRANCH_JUMP | 1u << BRANCH_COND;
-	return (uint8_t)(kinds | (to->kind == SYMBOL_PLT ? LOCATION_OF_STUB : 0));
+	locations->plain = (uint8_t)kinds;
+	locations->to_stub = to->kind == SYMBOL_PLT;
 }
 
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
@@ -226,7 +227,7 @@ struct location_pair location_pair_of(const struct location *from, const struct 
 		locations.call = JUMP_STAYS;
 		at = kept;
 	}
-	locations.offset = (uint32_t)at;
-	locations.plain = plain_kinds(&locations);
+	locations.offset = at & INT32_MAX;
+	set_plain(&locations);
 	return locations;
 }

@@ -302,6 +302,7 @@ static const struct location_pair *keep_names(struct known_branch *known,
 	known->locations.to.symbol = locations->to.symbol;
 	known->locations.to.offset = locations->to.offset;
 	known->locations.offset = locations->offset;
+	known->locations.to_stub = locations->to_stub;
 	known->locations.plain = locations->plain;
 	__atomic_store_n(&known->locations.call, locations->call, __ATOMIC_RELEASE);
 	return &known->locations;

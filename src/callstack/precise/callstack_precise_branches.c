@@ -632,8 +632,7 @@ static inline __attribute__((always_inline)) void jump_plain(struct precise_stac
 		emit_plain(stack, time, frame, SLICE_END, details);
 		frame->called_insns = stack->insns;
 	}
-	frame_change_function(frame, locations->to.symbol, locations->to.ip,
-			      locations->plain & LOCATION_OF_STUB);
+	frame_change_function(frame, locations->to.symbol, locations->to.ip, locations->to_stub);
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 }
@@ -676,7 +675,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	precise_count(stack, event);
 	if (event->kind == BRANCH_CALL) {
 		push_plain(stack, ++frames->top, event);
-		if (locations->plain & LOCATION_OF_STUB)
+		if (locations->to_stub)
 			frames->top->hidden = true;
 		else
 			emit_plain(stack, time, frames->top, SLICE_BEGIN, details);

@@ -1058,6 +1058,15 @@ START_TEST(an_old_system_call_is_a_pause_like_syscall)
 }
 END_TEST
 
+/* Only a call or a jump shows a stub as its target. */
+START_TEST(a_software_interrupt_to_a_stub_is_no_jump)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SOFTINT, at('f', 0x20), at('G', 0), 0);
+	expect("B 0 f\nB 10 G\nE 10 G\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
 {
 	call('m', 0x10, 'f');
@@ -2335,6 +2344,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_caller_that_was_never_seen_is_inferred_below);
 	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
 	tcase_add_test(tests, an_old_system_call_is_a_pause_like_syscall);
+	tcase_add_test(tests, a_software_interrupt_to_a_stub_is_no_jump);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
 	tcase_add_test(tests,
 		       a_function_encloses_the_handler_that_interrupted_it_before_the_trace_began);
