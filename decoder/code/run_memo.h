@@ -20,7 +20,7 @@ struct known_branch;
 /* Maximum jumps of a run, so that its counts can be added without a check. */
 #define RUN_JUMPS 255
 
-/* All runs are forgotten when their branches would need more: 2 MiB. */
+/* All runs are forgotten when their branches would need more: 4 MiB. */
 #define RUN_MEMO_BRANCHES ((size_t)1 << 17)
 
 /* What a branch does to the stack of return addresses. */
