@@ -65,10 +65,20 @@ static const struct mapping *overlapping(const struct space_builder *builder,
 	return node ? *(const struct mapping **)node : NULL;
 }
 
-/* Returns whether both map the same bytes of a file to the same addresses. */
+bool space_builder_is_anonymous(const char *path)
+{
+	return starts_with(path, "//anon") || starts_with(path, "[anon:") ||
+	       starts_with(path, "/anon_hugepage");
+}
+
+/*
+ * Returns whether both map the same bytes of a file to the same addresses, or memory without a
+ * file: its offset is its first address, or that before mremap(2), or 0 (/proc/PID/maps).
+ */
 static bool same_content(const struct mapping *a, const struct mapping *b)
 {
-	return a->file == b->file && a->begin - a->file_offset == b->begin - b->file_offset;
+	return a->file == b->file && (a->begin - a->file_offset == b->begin - b->file_offset ||
+				      space_builder_is_anonymous(a->file->path));
 }
 
 /* Insert the part [begin, end) of a removed mapping. */
@@ -116,13 +126,8 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 
 bool space_builder_is_memory(const char *path)
 {
-	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage",
-					      "/memfd:", "/SYSV" };
-
-	for (size_t i = 0; i < COUNT_OF(starts); i++)
-		if (starts_with(path, starts[i]))
-			return true;
-	return false;
+	return space_builder_is_anonymous(path) || starts_with(path, "/memfd:") ||
+	       starts_with(path, "/SYSV");
 }
 
 /*

@@ -41,9 +41,12 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 
 /*
- * Returns whether a recorded path is the kernel's name for memory without a file (mm/shmem.c,
- * fs/hugetlbfs/inode.c, perf_event_mmap_event()).
+ * Returns whether a recorded path is the kernel's name for memory without a file
+ * (fs/proc/task_mmu.c, fs/hugetlbfs/inode.c, perf_event_mmap_event()).
  */
+bool space_builder_is_anonymous(const char *path);
+
+/* The same, or a file in memory (mm/shmem.c). */
 bool space_builder_is_memory(const char *path);
 
 struct perf_file;

@@ -19,13 +19,6 @@ void timeline_list_writers(struct timeline *tl)
 	}
 }
 
-/* The kernel's names for memory without a file (fs/proc/task_mmu.c, perf_event_mmap_event()). */
-static bool is_anonymous(const char *path)
-{
-	return starts_with(path, "//anon") || starts_with(path, "[anon:") ||
-	       starts_with(path, "/anon_hugepage");
-}
-
 void timeline_apply_code(struct timeline *tl, uint64_t time)
 {
 	for (; tl->code_applied < tl->code_count && tl->code[tl->code_applied].time < time;
@@ -59,7 +52,7 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 		return -1;
 	if (!mmap.executable || mmap.guest || mmap.begin == mmap.end)
 		return 0;
-	if (is_anonymous(mmap.path) && writes_code(tl, mmap.pid))
+	if (space_builder_is_anonymous(mmap.path) && writes_code(tl, mmap.pid))
 		return 0;
 	mapping.begin = mmap.begin;
 	mapping.end = mmap.end;

@@ -145,8 +145,8 @@ START_TEST(code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping)
 END_TEST
 
 /* Programs that remap their code to huge pages; paths as the kernel records them. */
-static const char *const memory[] = { "//anon", "/anon_hugepage (deleted)", "/memfd:text (deleted)",
-				      "[anon:hugetext]" };
+static const char *const memory[] = { "//anon", "/anon_hugepage (deleted)", "[anon:hugetext]",
+				      "/memfd:text (deleted)" };
 
 START_TEST(memory_between_two_parts_of_a_file_is_the_copy_of_what_was_there)
 {
@@ -222,6 +222,42 @@ START_TEST(the_same_bytes_mapped_again_or_further_change_nothing)
 	ck_assert_uint_eq(process->epochs[0].space->count, 1);
 	assert_code(process, 0, 0x1000, "/a+0x1000");
 	assert_code(process, 0, 0x5fff, "/a+0x5fff");
+}
+END_TEST
+
+/* The kernel gives the address as offset, perf's record of a running process 0 (/proc/PID/maps). */
+START_TEST(memory_without_a_file_has_no_offsets)
+{
+	const struct process *process;
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, memory[_i], 0x2000, 0x2000, 0);
+	at(200, 5);
+	map_part(5, memory[_i], 0x3000, 0x3000, 0x3000);
+	at(300, 5);
+	map_part(5, memory[_i], 0x1000, 0x1000, 0);
+	map_part(5, memory[_i], 0x3000, 0x1000, 0);
+	open_built();
+	process = process_of(5);
+	ck_assert_uint_eq(process->epoch_count, 1);
+	ck_assert_uint_eq(timeline->processes.replaced, 0);
+	ck_assert_ptr_nonnull(address_space_borrow_mapping(process->epochs[0].space, 0x1000));
+	ck_assert_ptr_nonnull(address_space_borrow_mapping(process->epochs[0].space, 0x5fff));
+}
+END_TEST
+
+/* A memory file has. */
+START_TEST(another_part_of_a_memory_file_is_other_code)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/memfd:jit (deleted)", 0x2000, 0x2000, 0);
+	at(200, 5);
+	map_part(5, "/memfd:jit (deleted)", 0x3000, 0x1000, 0);
+	open_built();
+	ck_assert_uint_eq(process_of(5)->epoch_count, 2);
+	ck_assert_uint_eq(timeline->processes.replaced, 1);
 }
 END_TEST
 
@@ -980,6 +1016,8 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, memory_mapped_over_a_files_code_is_its_copy, 0, 4);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
+	tcase_add_loop_test(tcase, memory_without_a_file_has_no_offsets, 0, 3);
+	tcase_add_test(tcase, another_part_of_a_memory_file_is_other_code);
 	tcase_add_test(tcase, the_same_file_at_another_offset_is_other_code);
 	tcase_add_test(tcase, what_lasted_no_time_is_no_epoch);
 	tcase_add_test(tcase, an_exec_begins_an_epoch_without_the_old_code);
