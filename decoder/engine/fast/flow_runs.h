@@ -102,7 +102,7 @@ INLINED struct run *find_run_of_bits(const struct pt_flow *flow, uint64_t id, ui
 	if (!run || returns_here(flow, run))
 		return run;
 	*target = flow->returns[flow->return_top].ip;
-	return find_run(flow, id, *target);
+	return *target ? find_run(flow, id, *target) : NULL; /* 0: to code without bytes */
 }
 
 /*

@@ -246,6 +246,42 @@ START_TEST(a_return_out_of_missing_code_is_where_its_caller_explains_the_packets
 }
 END_TEST
 
+/* work() three times round, called by main or by code without bytes. */
+static void follow_work(void)
+{
+	static const char *const decisions[] = { "t", "tt", "tt", "tt", "nt" };
+
+	for (size_t i = 0; i < sizeof(decisions) / sizeof(decisions[0]); i++)
+		pt_packets_tnt(&run.packets, decisions[i]);
+}
+
+/* The same decisions led to a return to main before. */
+START_TEST(a_function_that_missing_code_called_does_not_return_to_known_code)
+{
+	/* call work; call *%rax; jne main */
+	static const uint8_t code[] = { 0xe8, 0x1b, 0, 0, 0, 0xff, 0xd0, 0x75, 0xf7 };
+	static const uint8_t padding[256];
+
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	write_program(code, sizeof(code));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (int i = 0; i < 40; i++) {
+		follow_work();
+		pt_packets_tip(&run.packets, SAMPLE_LEAF);
+		pt_packets_tnt(&run.packets, "tt");
+	}
+	follow_work();
+	pt_packets_tip(&run.packets, 0x900000);
+	pt_packets_tip(&run.packets, SAMPLE_WORK);
+	follow_work();
+	pt_packets_raw(&run.packets, padding, sizeof(padding)); /* runs end before the last bytes */
+	finish();
+	expect_gap_at(0);
+}
+END_TEST
+
 /* The loop may have ended at any of these bits: the return is only for call stacks, and marked. */
 START_TEST(a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace)
 {
@@ -573,6 +609,7 @@ int main(void)
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
 	tcase_add_test(all, a_return_to_missing_code_is_a_gap_for_lack_of_code);
 	tcase_add_test(all, a_return_out_of_missing_code_is_where_its_caller_explains_the_packets);
+	tcase_add_test(all, a_function_that_missing_code_called_does_not_return_to_known_code);
 	tcase_add_loop_test(all, a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace, 0,
 			    2);
 	tcase_add_loop_test(all, a_stub_explains_a_packet_only_if_it_led_there_before, 0, 2);
