@@ -204,10 +204,14 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	precise_count(stack, event);
 	if (notes->exec) {
 		end_frames(stack, time);
+		stack->unseen = false;
+		stack->switches = 0;
 		precise_begin_stack(stack, time);
 	}
-	if (notes->has_no_caller && !stack->now.depth)
+	if (notes->has_no_caller && !stack->now.depth) {
+		stack->whole = true;
 		precise_set_root(stack, true);
+	}
 	done = precise_follow_far(stack, time, branch, notes);
 	stack->plain = !stack->in_tx && !stack->rolled_back;
 	if (done)

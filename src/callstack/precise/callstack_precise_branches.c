@@ -51,9 +51,10 @@
  *   (stack_effect.h)   of a stack that a longjmp left: resume that stack; to a remembered
  *                      setjmp or a landing pad: pop to it; just after the innermost call of a
  *                      parked stack, or into its innermost function: resume that stack;
- *                      just after a call: pop to it; to another setjmp or just after any call
- *                      of a parked stack: resume that stack; to a setjmp whose frame has
- *                      ended: begin another stack; into a function
+ *                      just after a call: pop to it, or begin another stack if the code kept
+ *                      this one and the trace began later than the thread; to another setjmp
+ *                      or just after any call of a parked stack: resume that stack; to a
+ *                      setjmp whose frame has ended: begin another stack; into a function
  *                      deeper down: pop to it; into a function of the stack that was left
  *                      last: resume that stack; else begin another stack
  *   call after such a  of a function that never returns: leave the stack, begin another one
@@ -254,6 +255,11 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 	    precise_resume_stack(stack, time, to, RESUME_TOP_FUNCTION, dropped))
 		return true;
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+	/* Rather a stack that was left before the trace began, by the same call, than this one. */
+	if (at && !dropped && !stack->whole) {
+		stack->unseen = true;
+		return false;
+	}
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
 		return true;
@@ -416,6 +422,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	precise_note_return(stack, at);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
+		precise_doubt_stacks(stack);
 	} else if (top(stack)->kind == FRAME_HANDLER && top(stack)->resume_ip == to->ip) {
 		precise_pop(stack, time);
 	} else if (may_be_restorer(to) &&

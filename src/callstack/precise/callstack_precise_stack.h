@@ -35,6 +35,7 @@ struct parked_stack {
 	uint64_t left;  /* number of the switch that left it */
 	size_t kept;    /* depth if this is the current stack */
 	bool candidate; /* can be the current stack */
+	bool doubtful;  /* perhaps it ran since, as another stack that was chosen */
 	bool dropped;   /* possibly nothing can resume it */
 };
 
@@ -68,8 +69,11 @@ struct precise_stack {
 	struct parked_stack *parked; /* owned */
 	size_t parked_count, parked_room;
 	uint64_t switches; /* to other stacks, so far */
+	bool whole;        /* the trace shows the thread since its start */
+	bool unseen;       /* stacks that the trace has not shown, or since a loss, can come back */
 	size_t candidates; /* parked stacks that this one can be; 0: it is identified */
-	size_t known;      /* number of innermost frames that all candidates share */
+	uint16_t resume_flags; /* SLICE_UNCERTAIN_LEVEL: perhaps none of the candidates is it */
+	size_t known;          /* number of innermost frames that all candidates share */
 	/* Depth of the stack below the candidates, or 0, and the saved group.since and at_since. */
 	size_t below;
 	int64_t below_since;
@@ -341,6 +345,9 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
  * slice is marked (SLICE_UNCERTAIN_LEVEL).
  */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
+
+/* A return does not fit: the current frames were perhaps those of another stack, which fitted. */
+void precise_doubt_stacks(struct precise_stack *stack);
 
 /*
  * The stack's only known frame returns to `to`: keep the candidates whose frame returns there, or,

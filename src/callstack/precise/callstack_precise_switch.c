@@ -8,7 +8,9 @@
  * frames are added when a return leaves one candidate, or several with equal frames; their slices
  * enclose the slices in between (SLICE_ORDER_DEFERRED). If the stack is left earlier, the candidate
  * that was left first is assumed, and the slices that only this candidate has are marked
- * (SLICE_UNCERTAIN_LEVEL).
+ * (SLICE_UNCERTAIN_LEVEL). From then on the parked frames of the other candidates are doubtful: one
+ * of these stacks perhaps ran in its stead. A comparison with doubtful frames proves nothing, so
+ * what a doubtful candidate has is marked, and so are all stacks that come back after a loss.
  *
  * A function can enter a stack by a call, and that stack can return to the function's own stack
  * without ending (OCaml's effects). Such a fiber is parked alone, and resumes on top of the stack
@@ -146,6 +148,7 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 			      enum precise_resume how)
 {
 	stack->candidates = 0;
+	stack->resume_flags = stack->unseen ? SLICE_UNCERTAIN_LEVEL : 0;
 	for (size_t i = 0; i < stack->parked_count; i++) {
 		struct parked_stack *parked = &stack->parked[i];
 		size_t kept = count_kept(stack, parked, to, how);
@@ -153,6 +156,8 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 		parked->candidate = kept;
 		parked->kept = kept ? kept - 1 : 0;
 		stack->candidates += parked->candidate;
+		if (kept && parked->doubtful)
+			stack->resume_flags = SLICE_UNCERTAIN_LEVEL;
 	}
 	return stack->candidates;
 }
@@ -191,7 +196,7 @@ static void enclose(struct precise_stack *stack, const struct frame *frames, siz
 static void free_parked(struct parked_stack *parked)
 {
 	frame_list_clear(&parked->frames);
-	parked->candidate = false;
+	parked->candidate = parked->doubtful = false;
 }
 
 /* Choose a candidate: add its other frames. */
@@ -199,6 +204,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 {
 	struct jump_points since;
 
+	flags |= stack->resume_flags;
 	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
 	since = stack->jumps;
 	if (!stack->below) {
@@ -243,7 +249,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 	struct frame *frames = first->frames.frames + first->kept - count;
 	uint16_t own_flags = frames->slice_flags;
 
-	frames->slice_flags |= flags;
+	frames->slice_flags |= flags | stack->resume_flags;
 	begin_with(stack, time, frames, count);
 	frames->slice_flags = own_flags; /* the right one can be another candidate */
 	if (common && !all) {
@@ -271,7 +277,7 @@ static bool reveal_common(struct precise_stack *stack)
 	}
 	if (!common)
 		return false;
-	enclose(stack, first->frames.frames + around - common, common, 0);
+	enclose(stack, first->frames.frames + around - common, common, stack->resume_flags);
 	stack->now.frames[stack->below].kind = FRAME_INFERRED;
 	stack->known += common;
 	return true;
@@ -297,6 +303,8 @@ void precise_guess_candidate(struct precise_stack *stack)
 	root->caller = frame->caller;
 	root->caller_offset = frame->caller_offset;
 	root->call_length = frame->call_length;
+	for (size_t i = 0; i < stack->parked_count; i++)
+		stack->parked[i].doubtful |= stack->parked[i].candidate;
 	take(stack, first, SLICE_UNCERTAIN_LEVEL);
 }
 
@@ -428,7 +436,7 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 	slot->frames.depth = count;
 	slot->jumps.next = 0;
 	slot->left = ++stack->switches;
-	slot->dropped = false;
+	slot->dropped = slot->doubtful = false;
 	return slot;
 }
 
@@ -454,10 +462,12 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 {
 	struct parked_stack *slot;
 	struct frame_list freed;
+	bool doubtful = false;
 
 	precise_set_root(stack, false);
 	stack->root_number = 0;
 	for (size_t i = stack->now.depth; i-- > 0;) {
+		doubtful |= stack->now.frames[i].slice_flags & SLICE_UNCERTAIN_LEVEL;
 		if (!stack->now.frames[i].hidden)
 			precise_emit_end(stack, time, &stack->now.frames[i]);
 	}
@@ -471,6 +481,7 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 	*slot = (struct parked_stack){ .frames = stack->now,
 				       .jumps = stack->jumps,
 				       .left = ++stack->switches,
+				       .doubtful = doubtful,
 				       .dropped = dropped };
 	stack->now = freed;
 	stack->jumps.next = 0;
@@ -521,6 +532,12 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 		precise_mark_level(stack);
 }
 
+void precise_doubt_stacks(struct precise_stack *stack)
+{
+	for (size_t i = 0; i < stack->parked_count; i++)
+		stack->parked[i].doubtful = true;
+}
+
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!resume_stack(stack, time, to, RESUME_TOP_CALL, false, SLICE_UNCERTAIN_LEVEL) &&
@@ -530,6 +547,7 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 		precise_infer_root(stack, to);
 		precise_mark_level(stack);
 	}
+	precise_doubt_stacks(stack);
 }
 
 /* ---- Stacks on top of others --------------------------------------------- */
@@ -669,6 +687,8 @@ void precise_forget_stacks(struct precise_stack *stack)
 {
 	for (size_t i = 0; i < stack->parked_count; i++)
 		free_parked(&stack->parked[i]);
+	stack->whole = false;
+	stack->unseen |= stack->switches;
 	stack->candidates = 0;
 	stack->jumps.next = 0;
 }

@@ -1361,6 +1361,57 @@ START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
 }
 END_TEST
 
+/* Another stack was taken for it, so perhaps it is what ran since. */
+START_TEST(a_stack_that_could_have_been_resumed_is_marked_when_it_comes_back)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	park_by('g', 0x30);
+	jump('o', 'w', 0x15);
+	call('w', 0x20, 'm');
+	call('m', 0x10, 's');
+	jump('s', 'h', 0); /* that was a > f > w, or g > w */
+	park_by('h', 0x40);
+	jump('o', 'w', 0x15);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 3); /* a > f, and w */
+	ret('w', 'g', 0x35);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 4);
+}
+END_TEST
+
+/* Stacks that were left before it come back later. */
+START_TEST(a_stack_that_comes_back_after_a_loss_is_marked)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+	gap(GAP_OVERFLOW);
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'w', 0x15);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+}
+END_TEST
+
+/* A coroutine that was left before the trace began is more likely than a switch to itself. */
+START_TEST(a_switch_to_the_same_call_enters_a_stack_that_the_trace_has_not_shown)
+{
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 's', CALL_ENTERS);
+	go_by(BRANCH_JUMP, 's', at('f', 0x15), SWITCHES_STACK);
+	expect_depth(0);
+	ret('f', 'g', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
 /* The handler is in a frame that the candidates do not share. */
 START_TEST(an_exception_out_of_what_several_stacks_share_enters_the_one_left_first)
 {
@@ -2362,6 +2413,10 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests,
 		       the_end_of_a_handler_that_switched_stacks_shows_which_stack_came_back);
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
+	tcase_add_test(tests, a_stack_that_could_have_been_resumed_is_marked_when_it_comes_back);
+	tcase_add_test(tests, a_stack_that_comes_back_after_a_loss_is_marked);
+	tcase_add_test(tests,
+		       a_switch_to_the_same_call_enters_a_stack_that_the_trace_has_not_shown);
 	tcase_add_test(tests,
 		       an_exception_out_of_what_several_stacks_share_enters_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
