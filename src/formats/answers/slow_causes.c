@@ -50,25 +50,31 @@ static uint64_t exact_bound(const struct slow_calls *calls, const struct duratio
 	return MAX(bound, least);
 }
 
+/* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
+static uint64_t tail_bound(const struct durations *all)
+{
+	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 95);
+	uint64_t bound = 2 * durations_percentile(all, 75);
+
+	return high <= 2 * bound || bound > 4 * median ? 2 * high : bound;
+}
+
 /* Returns the sum of the excesses over the median of the calls in the tail. */
 static double find_excess(const struct slow_calls *calls, const struct durations *all)
 {
-	return durations_excess(all, exact_bound(calls, all, 2 * durations_percentile(all, 95)),
+	return durations_excess(all, exact_bound(calls, all, tail_bound(all)),
 				durations_percentile(all, 50));
 }
 
-/* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
 static uint64_t find_bound(const struct slow_calls *calls, const struct durations *all,
 			   const struct slow_choice *choice)
 {
 	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 99);
-	uint64_t bound = 2 * durations_percentile(all, 75);
+	uint64_t bound = tail_bound(all);
 
 	if (choice->has_bound)
 		return choice->percentile ? durations_quantile(all, choice->percentile)
 					  : choice->longer;
-	if (durations_percentile(all, 95) <= 2 * bound || bound > 4 * median)
-		bound = 2 * durations_percentile(all, 95);
 	if (!durations_longer(all, bound))
 		bound = high > median ? high - 1 : all->max;
 	return exact_bound(calls, all, bound);
@@ -484,7 +490,7 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 	for (size_t i = 0; i < count; i++)
 		slow_answer_make(&found[i], calls, found[i].function, choice);
 	for (size_t i = 0; i < count; i++) {
-		bool yielded = kept == most;
+		bool yielded = kept == most || (!chosen && !found[i].count);
 
 		for (size_t j = 0; j < count && !chosen && !yielded; j++)
 			yielded = j != i && found[j].calls && yields(&found[i], &found[j]);

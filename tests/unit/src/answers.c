@@ -913,6 +913,27 @@ START_TEST(a_wrapper_has_little_excess_of_its_own)
 }
 END_TEST
 
+/* Calls of f, of which a tenth is slow, and of g, of which one is slow by less; both have a bound
+ * of 20 ns. */
+START_TEST(a_function_with_many_slow_calls_has_a_rank)
+{
+	options.select.symbols.count = 0;
+	if (_i)
+		options.slow = (struct slow_choice){ .has_bound = true, .longer = 500 };
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		spend("f", i % 10 == 5 ? 1000 : 10);
+		spend("g", i == 50 ? 400 : 10);
+	}
+	/* With a bound, functions without calls above it have none. */
+	ck_assert_uint_eq(slow_answers_rank(answers, 3, &slow_calls, false, &options.slow),
+			  _i ? 1 : 2);
+	ck_assert_uint_eq(answers[0].function, slow_function("f"));
+	ck_assert_double_eq_tol(answers[0].excess, 9900, 100); /* by buckets */
+	release_slow(_i ? 1 : 2);
+}
+END_TEST
+
 /* Amounts are instructions; here one of them takes 2 ns. */
 START_TEST(without_times_slow_calls_have_more_instructions)
 {
@@ -1276,6 +1297,7 @@ int main(void)
 	tcase_add_test(all, calls_that_are_cut_do_not_count);
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
 	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
+	tcase_add_loop_test(all, a_function_with_many_slow_calls_has_a_rank, 0, 2);
 	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
 	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
