@@ -48,17 +48,11 @@ static void print_name(const struct name *name, FILE *out)
 	fputs(fits ? "" : "..", out);
 }
 
-/* Print lines of text, cut at some columns, and release the text. */
-static void print_text_lines(const char *prefix, char *lines, size_t most, FILE *out)
+/* Print lines of text, and release the text. */
+static void print_text_lines(const char *prefix, char *lines, FILE *out)
 {
-	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1) {
-		size_t length = (size_t)(end - line);
-		bool fits = length <= most;
-
-		fprintf(out, "%s%.*s%s\n", prefix,
-			(int)(fits ? length : utf8_cut(line, length, most - 2)), line,
-			fits ? "" : "..");
-	}
+	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1)
+		fprintf(out, "%s%.*s\n", prefix, (int)(end - line), line);
 	free(lines);
 }
 
@@ -204,7 +198,7 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
 	print_difference(answer, cluster, out);
 	putc('\n', out);
-	print_text_lines("   ", cause_words(answer, cluster), SIZE_MAX, out);
+	print_text_lines("   ", cause_words(answer, cluster), out);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		print_line(answer, cluster, &cluster->lines[i], out);
 	fprintf(out, "%8.1f%% %10s  rest\n", percent(cluster->rest, cluster->extra), "");
@@ -228,8 +222,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	size_t shown = shown_clusters(answer), rest = 0;
-	char text[SHORT_TIME_SIZE], *words;
-	FILE *clusters = OPEN_TEXT(words);
+	char text[SHORT_TIME_SIZE];
 	bool by_insns = answer->calls->by_insns;
 	uint64_t compared = function->durations.count - answer->others;
 
@@ -239,13 +232,11 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	fprintf(out, "; median %s%s\n", amount_text(text, by_insns, answer->median),
 		by_insns ? " (instructions)" : "");
 	for (size_t i = 0; i < shown; i++)
-		print_cluster(answer, i, clusters);
-	alloc_close_text(clusters, &words);
-	print_text_lines("", words, COLUMNS, out);
+		print_cluster(answer, i, out);
 	for (size_t i = shown; i < answer->count; i++)
 		rest += answer->clusters[i].count;
 	if (rest)
-		fprintf(out, "other causes made %zu calls slow\n", rest);
+		fprintf(out, "other causes made %zu call%s slow\n", rest, rest == 1 ? "" : "s");
 	if (answer->slow > compared)
 		fprintf(out,
 			"%" PRIu64 " more slow calls count as usual: the slowest %" PRIu64
@@ -257,7 +248,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			" call%s stopped, %s at most: by interrupts, page faults or threads\n",
 			function->stopped_calls, function->stopped_calls == 1 ? " was" : "s were",
 			short_time(text, (int64_t)function->longest));
-	print_text_lines("next: ", why_commands(why, answer, shown), SIZE_MAX, out);
+	print_text_lines("next: ", why_commands(why, answer, shown), out);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
@@ -265,23 +256,19 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 /* Without chosen functions: a line for each answer. */
 static void print_ranking(const struct why_output *why, FILE *out)
 {
-	char text[SHORT_TIME_SIZE], *words;
-	FILE *lines = OPEN_TEXT(words);
+	char text[SHORT_TIME_SIZE];
 
-	fputs("slow calls take this much more than usual:\n", lines);
+	fputs("slow calls take this much more than usual:\n", out);
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
 
-		fprintf(lines, "%10s  ", extra_text(text, answer->calls->by_insns, answer->excess));
-		print_name(slow_symbol(answer, answer->function)->name, lines);
-		fputs(": ", lines);
-		if (answer->count)
-			print_cause(answer, &answer->clusters[0], "", lines);
-		putc('\n', lines);
+		fprintf(out, "%10s  ", extra_text(text, answer->calls->by_insns, answer->excess));
+		print_name(slow_symbol(answer, answer->function)->name, out);
+		fputs(": ", out);
+		print_cause(answer, &answer->clusters[0], "", out);
+		putc('\n', out);
 	}
-	putc('\n', lines);
-	alloc_close_text(lines, &words);
-	print_text_lines("", words, COLUMNS, out);
+	putc('\n', out);
 }
 
 /* Called after the last slice. */
@@ -345,8 +332,8 @@ static void print_why(struct format_output *output)
 		print_ranking(why, out);
 	else if (!why->count && !chosen)
 		fprintf(out,
-			"no function with %d calls or more has slow ones: calls longer than twice "
-			"the 95th percentile; choose a function with --symbol\n",
+			"no function with %d calls or more has slow ones; choose a function with "
+			"--symbol\n",
 			TAIL_CALLS_LEAST);
 	print_bindings(why, out);
 	for (size_t i = 0; i < why->count; i++) {
@@ -354,7 +341,7 @@ static void print_why(struct format_output *output)
 		putc('\n', out);
 	}
 	if (why->count)
-		print_text_lines("", why_doubts_text(why), SIZE_MAX, out);
+		print_text_lines("", why_doubts_text(why), out);
 }
 
 /* ---- JSON (doc/summary.schema.json) -------------------------------------- */
