@@ -439,7 +439,7 @@ static void stop_words(const struct slow_answer *answer, const struct slow_clust
 
 	for (const struct code_part *part = slow->parts; part && answer->calls->with_stops;
 	     part = part->hh.next) {
-		if (part->key.kind != CODE_STOP || part->count < slow->calls || slow->calls < 2 ||
+		if (part->key.kind != CODE_STOP || part->count < MAX(slow->calls, (uint64_t)2) ||
 		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
 			continue;
 		fputs("likely page faults at one instruction: ", out);

@@ -317,6 +317,34 @@ static void print_bindings(const struct why_output *why, FILE *out)
 			short_time(text, (int64_t)ns), count);
 }
 
+/* Print the longest stops in a call, if they exceed all slow calls, and a few usual interrupts. */
+static void print_stop(const struct why_output *why, FILE *out)
+{
+	const struct slow_calls *calls = &why->calls;
+	const struct slow_function *longest = NULL;
+	char text[SHORT_TIME_SIZE], command[32 + SHORT_TIME_SIZE];
+
+	for (size_t i = 0; i < calls->function_count && !calls->by_insns; i++) {
+		const struct slow_function *function = &calls->functions[i];
+
+		if (function->durations.count >= TAIL_CALLS_LEAST &&
+		    function->longest > function->durations.max &&
+		    (!longest || function->longest >= longest->longest))
+			longest = function; /* of equal ones, the callee */
+	}
+	if (!longest || (why->count && (double)longest->longest <= why->answers[0].excess) ||
+	    (double)longest->longest * (double)calls->stops <= 4 * (double)calls->stopped)
+		return;
+	fputs("a call of ", out);
+	print_name(longest->symbol->name, out);
+	fprintf(out, " was stopped for %s: by interrupts, page faults or threads\n",
+		short_time(text, (int64_t)longest->longest));
+	snprintf(command, sizeof(command), "next: ptrace2ftf why --slow=%s",
+		 short_time(text, (int64_t)(longest->longest / 2)));
+	why_command_print(why, command, NULL, out);
+	putc('\n', out);
+}
+
 static void print_why(struct format_output *output)
 {
 	struct why_output *why = (struct why_output *)output;
@@ -336,6 +364,7 @@ static void print_why(struct format_output *output)
 			"--symbol\n",
 			TAIL_CALLS_LEAST);
 	print_bindings(why, out);
+	print_stop(why, out);
 	for (size_t i = 0; i < why->count; i++) {
 		print_answer(why, &why->answers[i], out);
 		putc('\n', out);

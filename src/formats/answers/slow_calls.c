@@ -224,6 +224,8 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		log->open[log->marks[depth + 1].function - 1]--;
 	if (log->marks[depth + 1].stop && --log->stops == 0) {
 		log->stopped += end->all.ns;
+		calls->stopped += end->all.ns;
+		calls->stops++;
 		log->count = log->marks[depth + 1].begin; /* not part of the enclosing call */
 	}
 	if (log->marks[depth + 1].outermost) {

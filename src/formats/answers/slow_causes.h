@@ -93,6 +93,7 @@ struct slow_calls {
 	const struct dso *program;       /* borrowed: the recorded program; NULL: unknown */
 	bool by_insns, with_stops;       /* in amounts */
 	uint64_t resolution;             /* of amounts; to be set before they are compared */
+	uint64_t stops, stopped;         /* that are not part of amounts, and their ns */
 	size_t most;                     /* kept calls of a function, at most */
 	struct slow_function *functions; /* owned */
 	size_t function_count, function_room;

@@ -966,6 +966,36 @@ START_TEST(slow_calls_that_are_not_compared_are_counted)
 }
 END_TEST
 
+/* f is stopped 100 times for 10 ns, and once longer than its slowest call and four usual stops. */
+START_TEST(a_long_stop_is_named)
+{
+	static const struct {
+		uint64_t stop;
+		bool chosen, named;
+	} cases[] = {
+		{ 5000, false, true }, { 5000, true, true },
+		{ 401, false, false }, { 401, true, false }, /* 401 ns is the slowest call */
+		{ 402, true, true },
+	};
+	const char *command = cases[_i].stop == 5000  ? "\nnext: ptrace2ftf why --slow=2.5us"
+			      : cases[_i].stop == 402 ? "\nnext: ptrace2ftf why --slow=201ns"
+						      : "why --slow";
+
+	options.select.symbols.count = cases[_i].chosen;
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		begin("f", now, 0);
+		call("[untraced]", now + 2, i == 70 ? cases[_i].stop : 10);
+		now += 10 + (i == 70 ? cases[_i].stop : 10) + (i == 50) * 391;
+		end(now, 0);
+	}
+	finish_format(&format_why);
+	ck_assert_int_eq(strstr(text, command) != NULL, cases[_i].named);
+	ck_assert_int_eq(strstr(text, "a call of f was stopped for 5us:") != NULL, _i < 2);
+	close_format(&format_why);
+}
+END_TEST
+
 /* The sum and the words; the names' own lines are not known. */
 START_TEST(the_answer_says_the_cause_in_words)
 {
@@ -1301,6 +1331,7 @@ int main(void)
 	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
 	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
+	tcase_add_loop_test(all, a_long_stop_is_named, 0, 5);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);

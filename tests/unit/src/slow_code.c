@@ -269,7 +269,7 @@ static void expect_words(struct slow_answer *answer, struct slow_cluster *cluste
 
 	answer->calls = &calls;
 	answer->code.calls = 4;
-	cluster->code.calls = 2;
+	cluster->code.calls = cluster->code.calls ?: 2;
 	cluster->count = 2;
 	cluster->extra = 1000;
 	words = cause_words(answer, cluster);
@@ -317,6 +317,22 @@ START_TEST(an_instruction_that_stops_often_is_named)
 	add_part(&cluster.code, "f+20", 60, false, 4 + (uint64_t)_i, 0);
 	code_counts_part(&cluster.code, &key)->count = 2;
 	expect_words(&answer, &cluster, _i < 5 ? "likely page faults at one instruction: f\n" : "");
+}
+END_TEST
+
+/* In one call, an instruction that stops twice is a storm; one that stops once may be interrupted.
+ */
+START_TEST(an_instruction_that_stops_often_in_one_call_is_named)
+{
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { .code.calls = 1 };
+	const struct location from = place("f+40");
+	const struct code_key key = { from.symbol, 40, 40, CODE_STOP };
+
+	add_part(&cluster.code, "f+20", 60, false, 2, 0);
+	code_counts_part(&cluster.code, &key)->count = (uint64_t)_i;
+	expect_words(&answer, &cluster,
+		     _i == 2 ? "likely page faults at one instruction: f\n" : "");
 }
 END_TEST
 
@@ -576,6 +592,7 @@ int main(void)
 	tcase_add_test(all, tail_calls_are_followed);
 	tcase_add_loop_test(all, the_loop_with_the_most_extra_time_is_named, 0, 5);
 	tcase_add_loop_test(all, an_instruction_that_stops_often_is_named, 4, 6);
+	tcase_add_loop_test(all, an_instruction_that_stops_often_in_one_call_is_named, 1, 3);
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
