@@ -359,10 +359,10 @@ static void print_why(struct format_output *output)
 	if (why->count && !chosen)
 		print_ranking(why, out);
 	else if (!why->count && !chosen)
-		fprintf(out,
-			"no function with %d calls or more has slow ones; choose a function with "
-			"--symbol\n",
-			TAIL_CALLS_LEAST);
+		fprintf(out, "no function with %d calls or more has slow ones; choose %s\n",
+			TAIL_CALLS_LEAST,
+			why->options->slow.has_bound ? "a shorter --slow"
+						     : "a function with --symbol");
 	print_bindings(why, out);
 	print_stop(why, out);
 	for (size_t i = 0; i < why->count; i++) {
