@@ -62,7 +62,7 @@ static void print_source(const struct symbol *symbol, FILE *out)
 	struct source_line at = slice_source_line(symbol);
 	const char *file = at.file ? base_name(at.file->text) : NULL;
 
-	if (!file || !at.line || strlen(file) > NAME_COLUMNS / 2)
+	if (!file || !at.line)
 		return;
 	fputs(symbol->inlined ? " (inlined at " : " (", out);
 	escaped_text_print(file, strlen(file), out);
@@ -322,7 +322,7 @@ static void print_stop(const struct why_output *why, FILE *out)
 {
 	const struct slow_calls *calls = &why->calls;
 	const struct slow_function *longest = NULL;
-	char text[SHORT_TIME_SIZE], command[32 + SHORT_TIME_SIZE];
+	char text[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < calls->function_count && !calls->by_insns; i++) {
 		const struct slow_function *function = &calls->functions[i];
@@ -339,9 +339,9 @@ static void print_stop(const struct why_output *why, FILE *out)
 	print_name(longest->symbol->name, out);
 	fprintf(out, " was stopped for %s: by interrupts, page faults or threads\n",
 		short_time(text, (int64_t)longest->longest));
-	snprintf(command, sizeof(command), "next: ptrace2ftf why --slow=%s",
-		 short_time(text, (int64_t)(longest->longest / 2)));
-	why_command_print(why, command, NULL, out);
+	fprintf(out, "next: ptrace2ftf why --slow=%s",
+		short_time(text, (int64_t)(longest->longest / 2)));
+	why_command_print(why, "", NULL, out);
 	putc('\n', out);
 }
 
