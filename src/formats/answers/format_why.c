@@ -143,28 +143,23 @@ char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* Print the functions of a line, as many as fit: the innermost one is the last. */
-static void print_line_names(const struct slow_answer *answer, const struct cause_line *line,
-			     int columns, FILE *out)
+static const struct name *name_of(const struct slow_answer *answer, uint32_t row)
 {
-	const struct cause_row *info = answer->info;
-	uint32_t at = line->last, shown;
+	return slow_symbol(answer, answer->info[row].function)->name;
+}
 
-	columns -= (int)slow_symbol(answer, info[line->first].function)->name->length + 6;
-	for (shown = at; at != line->first; at = info[at].parent) {
-		columns -= (int)slow_symbol(answer, info[at].function)->name->length + 3;
-		if (columns >= 0)
-			shown = at;
-	}
-	print_name(slow_symbol(answer, info[line->first].function)->name, out);
-	if (line->first == line->last)
-		return;
-	fputs(info[shown].parent == line->first ? "" : " > ...", out);
-	for (uint32_t depth = info[shown].depth; depth <= info[line->last].depth; depth++) {
-		for (at = line->last; info[at].depth > depth;)
-			at = info[at].parent;
+/* Print the functions of a line up to a row: the first one, and as many of the innermost as fit. */
+static void print_path(const struct slow_answer *answer, const struct cause_line *line,
+		       uint32_t row, int columns, FILE *out)
+{
+	columns -= (int)name_of(answer, row)->length + 3;
+	if (row != line->first && (columns >= 0 || row == line->last)) {
+		print_path(answer, line, answer->info[row].parent, columns, out);
 		fputs(" > ", out);
-		print_name(slow_symbol(answer, info[at].function)->name, out);
+		print_name(name_of(answer, row), out);
+	} else {
+		print_name(name_of(answer, line->first), out);
+		fputs(row == line->first ? "" : " > ...", out);
 	}
 }
 
@@ -179,7 +174,8 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	if (line->remainder)
 		fputs("own code and other callees", out);
 	else
-		print_line_names(answer, line, COLUMNS - 22 - indent, out);
+		print_path(answer, line, line->last,
+			   COLUMNS - 28 - indent - (int)name_of(answer, line->first)->length, out);
 	putc('\n', out);
 }
 

@@ -41,15 +41,6 @@ static enum code_owner owner_of(const struct slow_answer *answer, uint32_t funct
 
 /* ---- The bound ----------------------------------------------------------- */
 
-/* Returns a bound at which a call differs from the median by more than the times' resolution. */
-static uint64_t exact_bound(const struct slow_calls *calls, const struct durations *all,
-			    uint64_t bound)
-{
-	uint64_t least = durations_percentile(all, 50) + calls->resolution;
-
-	return MAX(bound, least);
-}
-
 /* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
 static uint64_t tail_bound(const struct durations *all)
 {
@@ -62,10 +53,12 @@ static uint64_t tail_bound(const struct durations *all)
 /* Returns the sum of the excesses over the median of the calls in the tail. */
 static double find_excess(const struct slow_calls *calls, const struct durations *all)
 {
-	return durations_excess(all, exact_bound(calls, all, tail_bound(all)),
-				durations_percentile(all, 50));
+	uint64_t median = durations_percentile(all, 50);
+
+	return durations_excess(all, MAX(tail_bound(all), median + calls->resolution), median);
 }
 
+/* A slow call differs from the median by more than the times' resolution. */
 static uint64_t find_bound(const struct slow_calls *calls, const struct durations *all,
 			   const struct slow_choice *choice)
 {
@@ -77,7 +70,7 @@ static uint64_t find_bound(const struct slow_calls *calls, const struct duration
 					  : choice->longer;
 	if (!durations_longer(all, bound))
 		bound = high > median ? high - 1 : all->max;
-	return exact_bound(calls, all, bound);
+	return MAX(bound, median + calls->resolution);
 }
 
 /* ---- Rows ---------------------------------------------------------------- */
