@@ -100,7 +100,7 @@ static int map_descriptor(int fd, struct byte_view *bytes, struct error *err)
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ERROR_FORMAT, "is not a regular file");
 	if (status.st_size == 0)
-		return error_set(err, ERROR_FORMAT, "is empty");
+		return error_set(err, ERROR_FORMAT, "is empty; record again");
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (mapped == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");

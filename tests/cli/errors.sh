@@ -38,7 +38,7 @@ tap_check "a compressed file is refused with the program for it" \
 	fails 'is not a perf.data file, but compressed by gzip; decompress it' $options "$work/packed"
 printf '\001\002\003' >"$work/bytes"
 tap_check "other bytes are refused by name" fails 'bytes: is not a perf.data file$' $options "$work/bytes"
-tap_check "an empty file is refused" fails "empty: is empty" $options "$work/empty"
+tap_check "an empty file is refused" fails "empty: is empty; record again" $options "$work/empty"
 tap_check "a missing file is refused" fails "nothing: cannot open: No such file" $options "$work/nothing"
 nothing_on_standard_input() {
 	: | fails "standard input: is empty" $options -

@@ -331,7 +331,7 @@ START_TEST(what_is_no_perf_data_is_refused_in_one_clear_line)
 		enum error_kind kind;
 		const char *text;
 	} cases[] = {
-		{ "", 0, ERROR_FORMAT, "is empty" },
+		{ "", 0, ERROR_FORMAT, "is empty; record again" },
 		{ "P", 1, ERROR_FORMAT, "not a perf.data file" },
 		{ "\177ELF____________", 16, ERROR_FORMAT, "not a perf.data file" },
 		{ "2ELIFREP\0\0\0\0\0\0\0\150", 16, ERROR_UNSUPPORTED, "big-endian" },
