@@ -408,7 +408,7 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
-	object = json_pack("{so so sI so so sI sf s{sI sI sI} so sf}", "cause",
+	object = json_pack("{so so sI so so sI sf s{sI sI sI} so sf so}", "cause",
 			   name_json(answer, cluster->cause), "file",
 			   at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
 			   "words", json_text_or_null(text), "in", name_json(answer, cluster->leaf),
@@ -416,8 +416,8 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 			   "begin_ns", json_value_of(slowest->begin), "duration_ns",
 			   json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid,
 			   "lines", lines, "rest_share",
-			   cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
-	json_object_set_new(object, "details", lines_json(cause_words(answer, cluster)));
+			   cluster->extra > 0 ? cluster->rest / cluster->extra : 0, "details",
+			   lines_json(cause_words(answer, cluster)));
 	free(text);
 	return object;
 }
@@ -425,11 +425,11 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 static json_t *answer_json(const struct why_output *why, struct slow_answer *answer)
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
-	json_t *clusters = json_array(), *object;
+	json_t *clusters = json_array();
 
 	for (size_t i = 0; i < answer->count; i++)
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
-	object = json_pack(
+	return json_pack(
 		"{so sI sI sI sI sI sI sI sI sf so so}", "function",
 		name_json(answer, answer->function), "calls",
 		json_value_of(function->durations.count), "slow_calls", json_value_of(answer->slow),
@@ -439,7 +439,6 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 		json_value_of(function->longest), "median", json_value_of(answer->median), "bound",
 		json_value_of(answer->bound), "excess", answer->excess, "clusters", clusters,
 		"next", lines_json(why_commands(why, answer, shown_clusters(answer))));
-	return object;
 }
 
 json_t *why_answer(const struct format_output *output)
