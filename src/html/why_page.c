@@ -163,13 +163,15 @@ static void print_class(const struct slow_answer *answer, uint32_t class, double
 	uint64_t begin = log_class_begin(class, BAR_BITS);
 	uint64_t above = begin ? durations_longer(all, begin - 1) : all->count, slow = 0, count;
 	double to, from;
-	char text[SHORT_TIME_SIZE];
+	char text[SHORT_TIME_SIZE], end[SHORT_TIME_SIZE];
 
 	count = above - durations_longer(all, log_class_begin(class + 1, BAR_BITS) - 1);
 	if (!count)
 		return;
-	fprintf(out, "<g><title>%" PRIu64 " calls of %s or more</title>\n", count,
-		extra_text(text, answer->calls->by_insns, (double)begin));
+	fprintf(out, "<g><title>calls from %s to below %s: %" PRIu64 "</title>\n",
+		amount_text(text, answer->calls->by_insns, begin),
+		amount_text(end, answer->calls->by_insns, log_class_begin(class + 1, BAR_BITS)),
+		count);
 	to = BAR_HEIGHT * log1p((double)count) / log1p((double)all->count);
 	from = to;
 	for (size_t i = 0; i < answer->count; i++) {

@@ -58,7 +58,7 @@ has_the_answer() {
 		said = re.search("%d of 1000 calls of <b>request</b> took ([0-9.]*)us more" % sum(c["calls"] for c in cluster), page)
 		assert said and abs(float(said[1]) * 1000 - extra) < 1, (said, extra)
 		# All calls are in a bar, and the slow ones in the colours of their clusters.
-		bars = re.findall(r"<title>(\d+) calls of", page)
+		bars = re.findall(r"<title>calls from [0-9.a-z]+ to below [0-9.a-z]+: (\d+)<", page)
 		assert sum(map(int, bars)) == 1000, bars
 		# The slowest call is as wide as the chart, and its extra is red.
 		slow = page[page.index('class="icicle"'):]

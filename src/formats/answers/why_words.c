@@ -54,11 +54,10 @@ char *why_doubts_text(const struct why_output *why)
 
 	time_note_print(why->output.machine, out);
 	if (doubts.cut)
-		fprintf(out,
-			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
+		fprintf(out, "calls left out, whose begin or return was not traced: %" PRIu64 "\n",
 			doubts.cut);
 	if (doubts.gaps)
-		fprintf(out, "%" PRIu64 " gaps in the trace, %" PRIu64 " of them in these calls\n",
+		fprintf(out, "gaps in the trace: %" PRIu64 "; in these calls: %" PRIu64 "\n",
 			doubts.gaps, doubts.inside);
 	if (why->look.left_out)
 		fprintf(out,
@@ -67,8 +66,7 @@ char *why_doubts_text(const struct why_output *why)
 			why->look.windows - why->look.left_out, why->look.windows);
 	if (doubts.opaque)
 		fprintf(out,
-			"%" PRIu64
-			" calls of code without bytes: callees of theirs may be missing\n",
+			"calls of code without bytes, whose callees may be missing: %" PRIu64 "\n",
 			doubts.opaque);
 	if (doubts.inner) {
 		name_print(slow_symbol(doubts.inner, doubts.inner->function)->name, out);

@@ -1080,9 +1080,9 @@ START_TEST(each_doubt_is_said_once)
 	end(now + 30, 0);
 	finish_format(&format_why);
 	expect_once("times are estimates");
-	expect_once("2 calls are left out: their begin or return was not traced\n");
-	expect_once("3 gaps in the trace, 1 of them in these calls\n");
-	expect_once("4 calls of code without bytes: ");
+	expect_once("calls left out, whose begin or return was not traced: 2\n");
+	expect_once("gaps in the trace: 3; in these calls: 1\n");
+	expect_once("calls of code without bytes, whose callees may be missing: 4\n");
 	expect_once("f2 is called in f: their extra amounts overlap\n");
 	close_format(&format_why);
 }
