@@ -240,19 +240,23 @@ INLINED void emit_first(struct pt_flow *flow, struct runs_followed *runs, const 
 	runs->insns += end->insns;
 	runs->all += runs->insns;
 	if (runs->tail - first >= 2 && joins_counts(stream, runs->tail)) {
-		const struct branch_event *before = --runs->tail;
+		struct branch_event *before = &runs->tail[-1];
 
-		runs->insns += before->insns;
-		stream->state.cycles_ahead += before->cycles;
-		stream->state.jump_count += before->to;
+		before->word = stream->state.now.time;
+		before->from = flow->state.ip;
+		before->to += stream->state.jump_count;
+		before->insns += runs->insns;
+		before->cycles += stream->state.cycles_ahead;
+		stream->state.jump_count = 0;
 	} else {
 		stream->stats.events--; /* end_runs() counts it */
+		stream_set_counts(stream, runs->tail,
+				  runs->tail > first ? runs->tail[-1].time
+						     : stream->state.last_pushed,
+				  flow->state.ip, runs->insns, stream->state.cycles_ahead);
+		runs->tail++;
 	}
-	stream_set_counts(stream, runs->tail,
-			  runs->tail > first ? runs->tail[-1].time : stream->state.last_pushed,
-			  flow->state.ip, runs->insns, stream->state.cycles_ahead);
 	runs->insns = -end->insns;
-	runs->tail++;
 }
 
 /* Emit the branches of a run, and count it. `ahead`: cycles end with its first bit or TIP. */
@@ -490,6 +494,19 @@ static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flo
 	return run;
 }
 
+/* Emit the cycles of a CYC before an MTC, which end at a node. Returns the runs after them. */
+static __attribute__((noinline)) struct runs_followed settle_runs(struct pt_flow *flow,
+								  struct runs_followed runs,
+								  uint32_t node)
+{
+	end_runs(flow, &runs, true);
+	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, runs.jumps);
+	flow->state.ip = runs.begin + *basic_block_offset(&flow->blocks, node);
+	stream_push_cycles(&flow->stream, flow->state.ip);
+	count_runs(flow, &runs);
+	return runs;
+}
+
 /* Set the state after a chain of packets, which ends before `bytes` and a node. */
 static void end_chain(struct pt_flow *flow, const struct runs_followed *runs, uint32_t node,
 		      const uint8_t *bytes)
@@ -549,15 +566,18 @@ INLINED void follow_chain(struct pt_flow *flow, bool counts, bool timed)
 				bytes += word ? (unsigned)__builtin_ctzll(word) / 8 : sizeof(word);
 				continue;
 			}
-			if (timed && *bytes == OPCODE_MTC &&
-			    !(counts && flow->stream.state.cycles_ahead)) {
+			if (timed && *bytes == OPCODE_MTC) {
 				packet_clock_mtc(&flow->state.clock, bytes[1]);
 				bytes += 2;
-				if (set_chain_time(flow, &runs, end))
-					continue;
-				end_chain(flow, &runs, node, bytes);
-				flow_update_time(flow);
-				return;
+				if (!set_chain_time(flow, &runs, end)) {
+					end_chain(flow, &runs, node, bytes);
+					flow_update_time(flow);
+					stream_settle_cycles(&flow->stream, flow->state.ip);
+					return;
+				}
+				if (counts && flow->stream.state.cycles_ahead)
+					runs = settle_runs(flow, runs, node);
+				continue;
 			}
 			next = find_next(flow, run, node, bytes, word);
 			if (!next)
