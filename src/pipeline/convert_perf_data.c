@@ -285,15 +285,20 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 static void note_fed(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	const struct branch_event *event = events, *limit = events + count, *end;
+	size_t branches = count;
 
+	for (size_t i = c->has_counts ? 0 : count; i < count; i++)
+		if (events[i].kind == BRANCH_COUNTS)
+			branches--;
+	c->summary->branches += branches;
+	if (!c->nameless.ns || nameless_time_passes(&c->nameless, branches))
+		event = limit;
 	for (; event < limit; event = end + 1) {
-		for (end = c->has_counts ? event : limit; end < limit; end++)
-			if (end->kind == BRANCH_COUNTS)
-				break;
-		if (c->nameless.ns && end > event)
+		for (end = event; end < limit && end->kind != BRANCH_COUNTS;)
+			end++;
+		if (end > event)
 			nameless_time_add(&c->nameless, &c->recording.resolver, event,
 					  (size_t)(end - event));
-		c->summary->branches += (uint64_t)(end - event);
 	}
 	note_events(c, events, count);
 	if (c->counters.length)

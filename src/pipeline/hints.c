@@ -57,8 +57,8 @@ static void begin_sample(struct nameless_time *nameless, struct resolver *resolv
 	nameless->file = nameless_file(resolver, event);
 }
 
-void nameless_time_sample(struct nameless_time *nameless, struct resolver *resolver,
-			  const struct branch_event *events, size_t count)
+void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
+		       const struct branch_event *events, size_t count)
 {
 	uint64_t first = nameless->seen, end = first + count;
 

@@ -58,18 +58,17 @@ struct nameless_time {
 	const struct mapped_file *file; /* of the open sample; NULL: named, or no file */
 };
 
-/* nameless_time_add() if a sample begins or ends. */
-void nameless_time_sample(struct nameless_time *nameless, struct resolver *resolver,
-			  const struct branch_event *events, size_t count);
-
 /* Add branches of one thread, at least one, in order of time. */
-static inline void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
-				     const struct branch_event *events, size_t count)
+void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
+		       const struct branch_event *events, size_t count);
+
+/* Pass branches. Returns false, with nothing done, if a sample begins or ends at one of them. */
+static inline bool nameless_time_passes(struct nameless_time *nameless, size_t count)
 {
 	if (nameless->open || nameless->next < nameless->seen + count)
-		nameless_time_sample(nameless, resolver, events, count);
-	else
-		nameless->seen += count;
+		return false;
+	nameless->seen += count;
+	return true;
 }
 
 /* Warn that no recorded data matches. If threads are selected, list the recorded threads. */
