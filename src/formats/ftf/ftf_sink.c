@@ -4,7 +4,7 @@
 
 #include "src/formats/output_format.h"
 
-#define TEMPLATE_BITS 12
+#define TEMPLATE_BITS 14
 
 /* Records per batch. */
 #define RECORDS 64
@@ -314,7 +314,8 @@ static inline struct slice_template *slot_of(const struct direct_cache *template
 	uint64_t key = (uintptr_t)begin->symbol + begin->ip;
 
 	if (detail)
-		key ^= ((uintptr_t)detail->caller + detail->caller_offset) << 16;
+		key = (key ^ ((uintptr_t)detail->caller + detail->caller_offset) << 16) +
+		      begin->flags;
 	return &slots[direct_cache_index(templates, key)];
 }
 
