@@ -247,11 +247,9 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 	bool all;
 	size_t common = count_common(stack, &all), count = !common || all ? first->kept : common;
 	struct frame *frames = first->frames.frames + first->kept - count;
-	uint16_t own_flags = frames->slice_flags;
 
 	frames->slice_flags |= flags | stack->resume_flags;
 	begin_with(stack, time, frames, count);
-	frames->slice_flags = own_flags; /* the right one can be another candidate */
 	if (common && !all) {
 		stack->now.frames[stack->below].kind = FRAME_INFERRED;
 		stack->known = common;

@@ -1148,29 +1148,6 @@ START_TEST(a_stack_that_was_left_is_found_again)
 }
 END_TEST
 
-/* One of two stacks is resumed without a load: the doubt is not about the other one. */
-START_TEST(a_stack_that_could_have_been_resumed_is_as_certain_as_before)
-{
-	uint64_t doubts;
-
-	call('a', 0x10, 'f');
-	call('f', 0x10, 's');
-	ret('s', 'b', 0x33); /* to an unknown stack */
-	call('b', 0x50, 'f');
-	call('f', 0x10, 's');
-	ret('s', 'x', 0x33);
-	call('x', 0x50, 's');
-	ret('s', 'f', 0x15); /* to a's or b's */
-	ret('f', 'b', 0x55);
-	expect_depth(0);
-	doubts = machine->doubts.uncertain_levels;
-	enter_by(BRANCH_CALL, 'b', 's', CALL_ENTERS);
-	go_by(BRANCH_JUMP, 's', at('f', 0x15), SWITCHES_STACK); /* by a load */
-	expect_depth(1);
-	ck_assert_uint_eq(machine->doubts.uncertain_levels, doubts);
-}
-END_TEST
-
 /* Go: mcall() calls the scheduler, whose gogo() jumps to after another goroutine's mcall(). */
 START_TEST(gogo_goes_to_the_stack_of_its_goroutine)
 {
@@ -2402,7 +2379,6 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_signal_handler_may_begin_within_a_function_without_a_name);
 	tcase_add_test(tests, a_signal_handler_does_not_begin_within_an_active_function);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
-	tcase_add_test(tests, a_stack_that_could_have_been_resumed_is_as_certain_as_before);
 	tcase_add_test(tests,
 		       a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one);
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
