@@ -343,7 +343,8 @@ START_TEST(joined_stretches_give_the_slices_of_single_branches)
 {
 	local_jumps = _i % 3 == 0;
 	compare(_i, _i % 4 < 2 ? 3000 : 300);
-	ck_assert(local_jumps || joined_branches > EVENTS / 20);
+	/* Tail calls end a stretch where they are marked, in a third of the rounds. */
+	ck_assert(local_jumps || joined_branches > EVENTS / 40);
 }
 END_TEST
 
