@@ -304,7 +304,7 @@ static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 
 	flow->opaque.active = false;
 	code_image_function(flow->stream.input.code, &flow->view, ip, &begin, &end);
-	if (exit == OPAQUE_TIP && ip == flow->returns[flow->return_top].ip) {
+	if (exit == OPAQUE_TIP && flow->return_count && ip == flow->returns[flow->return_top].ip) {
 		drop_return(flow);
 	} else if (exit == OPAQUE_TIP && ip == begin) { /* it calls, or jumps */
 		push_return(flow, 0, NULL);
