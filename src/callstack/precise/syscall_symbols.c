@@ -2,22 +2,24 @@
 /* Analyse the code of each system call once, and cache its name. */
 #include "src/callstack/precise/syscall_symbols.h"
 
+#include "base/tables/hash.h"
 #include "decoder/code/syscall_number.h"
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/syscall_names.h"
 
-#define SITE_BITS 9
-
 /* The analysis of a register or stack slot (syscall_number.h) at an instruction. */
 struct syscall_site {
-	const struct symbol *function; /* NULL: the slot is free */
-	uint64_t offset;
-	unsigned slot;
-	bool int80;  /* INT $0x80 uses i386's numbers, as SYSCALL does in 32-bit code */
+	struct syscall_key {
+		const struct symbol *function;
+		uint64_t offset;
+		uint32_t slot;
+		uint32_t int80; /* INT $0x80 uses i386's numbers, as SYSCALL does in 32-bit code */
+	} key;
 	bool bits32; /* the code is 32-bit */
 	struct syscall_number found;
 	const struct symbol *shown; /* symbol of the number; NULL: unknown */
+	UT_hash_handle hh;
 };
 
 struct special_symbol {
@@ -55,13 +57,12 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 			  const struct symbol *unknown)
 {
 	*symbols = (struct syscall_symbols){ .names = names, .unknown = unknown };
-	direct_cache_init(&symbols->sites, SITE_BITS, sizeof(struct syscall_site));
 }
 
 static struct syscall_number find_number(struct syscall_symbols *symbols, struct syscall_site *site)
 {
 	const struct syscall_number unknown = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
-	const struct symbol *function = site->function;
+	const struct symbol *function = site->key.function;
 	struct syscall_code code = { .mode = INSN_MODE_64 };
 
 	if (!function->dso || !symbol_is_function(function))
@@ -77,24 +78,29 @@ static struct syscall_number find_number(struct syscall_symbols *symbols, struct
 	    symbols->work + code.size > SYSCALL_CODE_TOTAL)
 		return unknown;
 	symbols->work += code.size;
-	return syscall_number_find(&code, site->offset, site->slot);
+	return syscall_number_find(&code, site->key.offset, site->key.slot);
 }
 
-/* Returns the analysis of a register or stack slot, borrowed until the next call. */
+/*
+ * Returns the analysis of a register or stack slot, borrowed until release; NULL if the limit is
+ * reached. Each is made once, so the sum does not depend on how often and in which order calls run.
+ */
 static const struct syscall_site *look_at(struct syscall_symbols *symbols,
-					  const struct syscall_site *wanted)
+					  const struct syscall_key *key)
 {
-	struct syscall_site *site = symbols->sites.slots;
+	size_t before = symbols->work;
+	struct syscall_site *site;
 	char call[SYSCALL_NAME_MAX], text[64];
 
-	site += direct_cache_index(&symbols->sites,
-				   (uintptr_t)wanted->function + wanted->offset + wanted->slot);
-	if (site->function == wanted->function && site->offset == wanted->offset &&
-	    site->slot == wanted->slot && site->int80 == wanted->int80)
+	HASH_FIND(hh, symbols->sites, key, sizeof(*key), site);
+	if (site || before + sizeof(*site) > SYSCALL_CODE_TOTAL)
 		return site;
-	*site = *wanted;
+	site = alloc_zeroed(1, sizeof(*site));
+	site->key = *key;
+	HASH_ADD(hh, symbols->sites, key, sizeof(*key), site);
 	site->found = find_number(symbols, site);
-	if (syscall_name(site->found.number, site->int80 || site->bits32, call)) {
+	symbols->work = MAX(symbols->work, before + sizeof(*site));
+	if (syscall_name(site->found.number, key->int80 || site->bits32, call)) {
 		snprintf(text, sizeof(text), "[syscall: %s]", call);
 		site->shown = special_symbol_find(&symbols->listed, symbols->names, text);
 	}
@@ -104,25 +110,29 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct syscall_chain *chain, bool int80)
 {
-	struct syscall_site wanted = { .slot = SYSCALL_EAX, .int80 = int80 };
+	struct syscall_key wanted = { .slot = SYSCALL_EAX, .int80 = int80 };
 	const struct syscall_site *site;
 
 	for (unsigned i = 0; i < chain->count; i++) {
 		wanted.function = chain->calls[i].function;
 		wanted.offset = chain->calls[i].offset;
 		site = look_at(symbols, &wanted);
+		if (!site)
+			break;
 		if (site->shown)
 			return site->shown;
 		if (site->found.argument == SYSCALL_UNKNOWN)
 			break;
-		wanted.slot = (unsigned)site->found.argument;
+		wanted.slot = (uint32_t)site->found.argument;
 	}
 	return symbols->unknown;
 }
 
 void syscall_symbols_release(struct syscall_symbols *symbols)
 {
+	struct syscall_site *site;
+
 	special_symbols_release(&symbols->listed);
-	direct_cache_release(&symbols->sites);
+	HASH_FREE_ALL(symbols->sites, site);
 	*symbols = (struct syscall_symbols){ 0 };
 }

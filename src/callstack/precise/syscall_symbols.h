@@ -2,7 +2,6 @@
 /* Names of system calls' slices: "[syscall: brk]" where the code shows the number. */
 #pragma once
 
-#include "base/tables/direct_cache.h"
 #include "symbols/symbol.h"
 
 struct special_symbol;
@@ -10,9 +9,9 @@ struct special_symbol;
 struct syscall_symbols {
 	struct name_table *names;      /* borrowed */
 	const struct symbol *unknown;  /* borrowed: "[syscall]", for unknown numbers */
-	struct direct_cache sites;     /* by instruction and register */
+	struct syscall_site *sites;    /* owned: by instruction and register (uthash) */
 	struct special_symbol *listed; /* owned; one per name */
-	size_t work;                   /* bytes of code and names examined so far */
+	size_t work;                   /* bytes of code examined, or of sites, so far */
 };
 
 /* Returns the symbol of a name in a short list; adds a new name. */

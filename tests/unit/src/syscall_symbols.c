@@ -103,6 +103,19 @@ START_TEST(the_code_of_a_run_is_looked_at_up_to_a_size)
 }
 END_TEST
 
+/* Each site of a trace is looked at once, however often it runs, and in any order. */
+START_TEST(sites_that_take_turns_are_named_for_ever)
+{
+	const size_t size = SYSCALL_CODE_MOST / 8, sites = 1000;
+
+	ck_assert_uint_le(sites * size, SYSCALL_CODE_TOTAL);
+	open_program(size);
+	for (size_t i = 0; i < 3 * sites; i++)
+		ck_assert(is_named(i % sites));
+	close_program();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("syscall_symbols");
@@ -110,6 +123,7 @@ int main(void)
 
 	tcase_add_test(all, functions_are_looked_at_up_to_a_size);
 	tcase_add_test(all, the_code_of_a_run_is_looked_at_up_to_a_size);
+	tcase_add_test(all, sites_that_take_turns_are_named_for_ever);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
