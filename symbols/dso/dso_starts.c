@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes symbols of functions that have no name: "libc.so.6+0x29d90". */
+#include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"
 
 /* As dso_load_starts(), also with UNNAMED_FILES. */
@@ -105,13 +106,18 @@ const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_star
 	return symbol;
 }
 
-#define CACHE_BITS 10
-
-/* Limit of call sites read per file: far more than exceptions pass through, but bounded work. */
+/*
+ * Limit of call sites read per file: far more than exceptions pass through, but bounded work. Each
+ * call is read once, so the sum does not depend on the number and order of lookups.
+ */
 #define WORK_MOST ((size_t)1 << 24)
 
-struct landing_slot {
+/* A stored call counts as its memory, in bytes. */
+#define CALL_WORK sizeof(struct landing_call)
+
+struct landing_call {
 	uint64_t call, pad;
+	UT_hash_handle hh;
 };
 
 static uint64_t read_pad(struct dso *dso, uint64_t call)
@@ -119,25 +125,38 @@ static uint64_t read_pad(struct dso *dso, uint64_t call)
 	struct unwind_table *table = &dso_load_unwind(dso)->unwind;
 	struct unwind_range range;
 	struct elf_part lsda;
+	size_t left = WORK_MOST - dso->landing_work;
+	uint64_t pad;
 
 	if (!unwind_table_find(table, call, &range) || !range.lsda)
 		return 0;
 	lsda = elf_file_loaded_at(&dso->elf, range.lsda);
-	return landing_pad_find(&lsda, elf_file_is_wide(&dso->elf), range.begin, call,
-				&dso->landing_work);
+	pad = landing_pad_find(&lsda, elf_file_is_wide(&dso->elf), range.begin, call, &left);
+	dso->landing_work = WORK_MOST - left;
+	return pad;
 }
 
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call)
 {
-	struct landing_slot *slot;
+	struct landing_call *known;
 	HOLD_LOCK(&dso->store->lock);
 
-	if (!dso->landing.slots) {
-		direct_cache_init(&dso->landing, CACHE_BITS, sizeof(struct landing_slot));
-		dso->landing_work = WORK_MOST;
-	}
-	slot = (struct landing_slot *)dso->landing.slots + direct_cache_index(&dso->landing, call);
-	if (slot->call != call)
-		*slot = (struct landing_slot){ call, read_pad(dso, call) };
-	return slot->pad;
+	HASH_FIND(hh, dso->landing, &call, sizeof(call), known);
+	if (known)
+		return known->pad;
+	if (dso->landing_work + CALL_WORK > WORK_MOST)
+		return 0;
+	dso->landing_work += CALL_WORK;
+	known = alloc_zeroed(1, sizeof(*known));
+	known->call = call;
+	known->pad = read_pad(dso, call);
+	HASH_ADD(hh, dso->landing, call, sizeof(call), known);
+	return known->pad;
+}
+
+void dso_free_landing_pads(struct dso *dso)
+{
+	struct landing_call *known;
+
+	HASH_FREE_ALL(dso->landing, known);
 }

@@ -45,7 +45,7 @@ void dso_store_close(struct dso_store *store)
 		trap_table_release(&dso->traps);
 		free(dso->symbol_cache);
 		code_starts_close(&dso->starts);
-		direct_cache_release(&dso->landing);
+		dso_free_landing_pads(dso);
 		id_index_release(&dso->unnamed_ids);
 		free(dso->unnamed);
 		elf_file_close(&dso->shared);

@@ -76,8 +76,8 @@ struct dso {
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	bool starts_loaded;
-	struct direct_cache landing;    /* of landing pads by call; empty until the first lookup */
-	size_t landing_work;            /* call sites that may be read yet */
+	struct landing_call *landing;   /* owned: landing pads by call (uthash) */
+	size_t landing_work;            /* call sites read so far, and bytes of `landing` */
 	struct code_starts starts;      /* of functions without a symbol */
 	struct cached_symbol **unnamed; /* owned: the symbols of entries that ran */
 	size_t unnamed_count, unnamed_room;
@@ -248,6 +248,8 @@ const struct trap_table *dso_borrow_traps(const struct dso *dso);
  * the file.  Returns 0 if the call has no landing pad, or it is unknown.
  */
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call);
+
+void dso_free_landing_pads(struct dso *dso);
 
 /*
  * Returns the source location of the beginning of the symbol's code, as the last
