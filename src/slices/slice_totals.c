@@ -163,7 +163,7 @@ static bool in_syscall(const struct slice_totals *totals, const struct call_thre
  */
 static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
 						struct call_thread *thread, uint32_t node,
-						struct slowest_call call, bool whole)
+						struct slowest_call call)
 {
 	struct slowest_call *slowest = &totals->tree.nodes[node].slowest;
 	const struct symbol *symbol;
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
 	if (!totals->with_tails || node == NODE_NONE)
 		return;
 	symbol = symbol_of_node(totals, node);
-	if (symbol->kind < SYMBOL_SPECIAL && whole) {
+	if (symbol->kind < SYMBOL_SPECIAL) {
 		add_to_tail(totals, thread, node, &call);
 	} else if (symbol_is_stop(symbol)) {
 		slowest->rank = 0;
@@ -190,8 +190,7 @@ static inline void keep_slowest(struct call_tree *tree, struct call_thread *thre
 
 	if (rank > tree->nodes[end->call->node].slowest.rank)
 		keep_long((struct slice_totals *)tree, thread, end->call->node,
-			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns, rank },
-			  !end->cut && !end->call->inferred);
+			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns, rank });
 }
 
 /* SUMS_OWN counts no calls. */
@@ -204,8 +203,7 @@ static inline void keep_slowest_time(struct call_tree *tree, struct call_thread 
 	if (end->all.ns > node->slowest.rank)
 		keep_long((struct slice_totals *)tree, thread, end->call->node,
 			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns,
-						 end->all.ns },
-			  !end->cut && !end->call->inferred);
+						 end->all.ns });
 }
 
 static const struct call_rules

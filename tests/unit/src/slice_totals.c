@@ -347,21 +347,6 @@ static void recursive(bool slow)
 	leave(slow ? 995 : 5);
 }
 
-static void cut_call(bool slow)
-{
-	const struct slice_event end = { .time = now + 1000,
-					 .kind = SLICE_END,
-					 .flags = SLICE_CUT };
-
-	enter(&f);
-	if (!slow) {
-		leave(10);
-		return;
-	}
-	slice_sink_emit(&tally.sink, &track, &end, NULL);
-	now += 1000;
-}
-
 static const struct {
 	void (*call)(bool slow);
 	unsigned every; /* one call of so many is slow */
@@ -377,8 +362,6 @@ static const struct {
 	{ stopped, 100, 1000, NULL, 0 },
 	{ waiting, 100, 1000, "\n  slow calls of f: 10 of 1000, 9.9us more than usual; ", 0 },
 	{ recursive, 100, 1000, NULL, 0 },
-	/* How long the call took is unknown. */
-	{ cut_call, 100, 1000, NULL, 0 },
 	{ plain_call, 10, 1000, NULL, 100 },
 	/* A tenth of the calls is usual; 49 calls are few; a short one does not count. */
 	{ plain_call, 10, 1000, NULL, 0 },
