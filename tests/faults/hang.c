@@ -35,7 +35,7 @@ static void hang_if_wanted(const char *name)
 	}
 
 HANGS(elf_memory)
-HANGS(gelf_getsym)
+HANGS(elf_getdata)
 HANGS(dwarf_getsrclines)
 HANGS(pt_pkt_next)
 HANGS(pt_blk_next)

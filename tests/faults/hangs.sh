@@ -42,15 +42,15 @@ ends() { # FUNCTION OPTIONS...
 	[ $status -eq 130 ] && [ -z "$(ls -A out)" ] || { echo "status $status"; ls out; return 1; }
 }
 tap_check "libelf that reads a file" ends elf_memory perf.data -o out/x.ftf
-tap_check "libelf that reads symbols" ends gelf_getsym perf.data -o out/x.ftf
+tap_check "libelf that reads a table of symbols" ends elf_getdata perf.data -o out/x.ftf
 tap_check "libipt that reads packets" ends pt_pkt_next -j 1 perf.data -o out/x.ftf
 tap_check "the same in a thread" ends pt_pkt_next -j 4 perf.data -o out/x.ftf
 tap_check "libipt that decodes blocks" ends pt_blk_next --engine=libipt perf.data -o out/x.ftf
 tap_check "zlib that compresses" ends deflate perf.data -o out/x.ftf.gz
 tap_check "zstd that compresses" ends ZSTD_compressStream2 perf.data -o out/x.ftf.zst
 tap_check "jansson that writes the summary" ends json_dump_callback --json=out/x.json perf.data -o out/x.ftf
-tap_check "libelf that reads symbols, without the sandbox" \
-	ends gelf_getsym --sandbox=off perf.data -o out/x.ftf
+tap_check "libelf that reads a table of symbols, without the sandbox" \
+	ends elf_getdata --sandbox=off perf.data -o out/x.ftf
 if "$top_builddir/tests/ptsim/ptsim" record -o inlined.data -- "$top_builddir/tests/programs/inlined" \
 	>/dev/null 2>&1; then
 	tap_check "libdw that reads lines" ends dwarf_getsrclines --symfs=/ inlined.data -o out/x.ftf
