@@ -14,6 +14,8 @@ trap 'echo "# not at its end: $tap_name"; exit 143' TERM
 # has no cache without a home.
 HOME=/dev/null CCACHE_DISABLE=1
 export HOME CCACHE_DISABLE
+# make -j gives some jobs a pipe, which the program would read.
+exec </dev/null
 # No settings of the user.
 unset XDG_CONFIG_HOME XDG_CACHE_HOME PTRACE2FTF_OPTIONS
 
