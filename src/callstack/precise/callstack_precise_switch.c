@@ -239,7 +239,7 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
 
 /*
  * Begin an empty stack as one of the candidates; its outermost slice gets the `flags`. If all have
- * equal frames, the choice shows in none of their slices.
+ * equal frames, all give the same slices.
  */
 static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t flags)
 {

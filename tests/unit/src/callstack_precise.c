@@ -1574,7 +1574,7 @@ START_TEST(what_a_stack_is_left_for_may_go_to_another_one)
 }
 END_TEST
 
-/* A stack that nothing resumes is forgotten before one that was left earlier. */
+/* Forget a stack that nothing resumes before a stack that was left earlier. */
 START_TEST(a_stack_waits_for_any_number_that_were_dropped)
 {
 	machine->open_most = SIZE_MAX;

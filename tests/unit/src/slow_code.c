@@ -320,8 +320,7 @@ START_TEST(an_instruction_that_stops_often_is_named)
 }
 END_TEST
 
-/* In one call, an instruction that stops twice is a storm; one that stops once may be interrupted.
- */
+/* Two stops of an instruction in one call are page faults; one stop may be an interrupt. */
 START_TEST(an_instruction_that_stops_often_in_one_call_is_named)
 {
 	struct slow_answer answer = { 0 };

@@ -40,7 +40,7 @@ static void load_sample(const char *name)
 	fclose(file);
 }
 
-/* The entry at an address is the one that the ranges of all entries show. */
+/* A look-up finds the same entry as the list of all ranges. */
 static void check_find(struct symbol_table *table, uint64_t vaddr)
 {
 	uint64_t found[2], range[2];
