@@ -398,42 +398,20 @@ static void read_legacy(struct insn_bytes *d, const uint8_t *bytes)
 static void read_opcode(struct insn_bytes *d)
 {
 	const uint8_t *bytes = d->bytes + d->at;
-	unsigned xop;
+	unsigned xop = bytes[1] & 0x1f;
 
-	switch (bytes[0]) {
-	case 0xc4:
-		if (is_vector_prefix(d, bytes)) {
-			set_vector_form(d, letter_of_vector(bytes[1] & 0x1f, bytes[3], false), 4);
-			return;
-		}
-		break;
-	case 0xc5:
-		if (is_vector_prefix(d, bytes)) {
-			set_vector_form(d, letter_of_vector(MAP_0F, bytes[2], false), 3);
-			return;
-		}
-		break;
-	case 0x62:
-		if (is_vector_prefix(d, bytes)) {
-			read_evex(d, bytes);
-			return;
-		}
-		break;
-	case 0x8f: /* POP: its ModRM is no valid map number */
-		xop = bytes[1] & 0x1f;
-		if (xop >= MAP_XOP_8) {
-			set_vector_form(d, xop <= MAP_XOP_A ? "BmQ"[xop - MAP_XOP_8] : 'x', 4);
-			return;
-		}
-		break;
-	case 0xd5: /* AAD */
-		if (d->mode == INSN_MODE_64) {
-			read_rex2(d, bytes);
-			return;
-		}
-		break;
-	}
-	read_legacy(d, bytes);
+	if (bytes[0] == 0xc4 && is_vector_prefix(d, bytes))
+		set_vector_form(d, letter_of_vector(bytes[1] & 0x1f, bytes[3], false), 4);
+	else if (bytes[0] == 0xc5 && is_vector_prefix(d, bytes))
+		set_vector_form(d, letter_of_vector(MAP_0F, bytes[2], false), 3);
+	else if (bytes[0] == 0x62 && is_vector_prefix(d, bytes))
+		read_evex(d, bytes);
+	else if (bytes[0] == 0x8f && xop >= MAP_XOP_8) /* POP: its ModRM is no valid map number */
+		set_vector_form(d, xop <= MAP_XOP_A ? "BmQ"[xop - MAP_XOP_8] : 'x', 4);
+	else if (bytes[0] == 0xd5 && d->mode == INSN_MODE_64) /* AAD in other code */
+		read_rex2(d, bytes);
+	else
+		read_legacy(d, bytes);
 }
 
 /* ---- ModRM --------------------------------------------------------------- */
