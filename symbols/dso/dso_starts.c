@@ -32,18 +32,16 @@ static const struct name *name_start(struct dso *dso, uint64_t vaddr)
 
 static struct symbol *unnamed_at(const struct dso *dso, uint64_t begin)
 {
-	struct id_probe probe = id_index_probe(hash_u64(begin));
-	uint32_t id;
+	struct unnamed_symbol *found;
 
-	while ((id = id_index_next(&dso->unnamed_ids, &probe)) &&
-	       dso->unnamed[id - 1]->symbol.start != begin)
-		;
-	return id ? &dso->unnamed[id - 1]->symbol : NULL;
+	HASH_FIND(hh, dso->unnamed, &begin, sizeof(begin), found);
+	return found ? &found->cached.symbol : NULL;
 }
 
 static struct symbol *add_unnamed(struct dso *dso, const struct code_start *start)
 {
-	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
+	struct unnamed_symbol *added = arena_alloc(&dso->store->arena, sizeof(*added));
+	struct cached_symbol *cached = &added->cached;
 
 	if (!dso->shown_path) {
 		dso->shown_path = name_intern_text(dso->store->names, dso->path);
@@ -59,8 +57,7 @@ static struct symbol *add_unnamed(struct dso *dso, const struct code_start *star
 					  .has_traps = dso_borrow_traps(dso) != NULL };
 	cached->symbol.linkage = cached->symbol.name;
 	dso_mark_changed(dso, &cached->symbol);
-	*ARRAY_ADD(dso->unnamed, dso->unnamed_count, dso->unnamed_room) = cached;
-	id_index_add(&dso->unnamed_ids, hash_u64(start->begin), (uint32_t)dso->unnamed_count);
+	HASH_ADD(hh, dso->unnamed, cached.symbol.start, sizeof(start->begin), added);
 	return &cached->symbol;
 }
 
@@ -78,7 +75,7 @@ const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t
 		return NULL;
 	HOLD_LOCK(&dso->store->lock);
 	symbol = unnamed_at(dso, page.begin);
-	if (!symbol && dso->unnamed_count < PAGES_MAX) {
+	if (!symbol && HASH_COUNT(dso->unnamed) < PAGES_MAX) {
 		page.end = page.begin + PAGE_SIZE;
 		symbol = add_unnamed(dso, &page);
 		symbol->kind = SYMBOL_PART;

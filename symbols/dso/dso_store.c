@@ -46,8 +46,7 @@ void dso_store_close(struct dso_store *store)
 		free(dso->symbol_cache);
 		code_starts_close(&dso->starts);
 		dso_free_landing_pads(dso);
-		id_index_release(&dso->unnamed_ids);
-		free(dso->unnamed);
+		HASH_CLEAR(hh, dso->unnamed);
 		elf_file_close(&dso->shared);
 		elf_file_close(&dso->mini);
 		elf_file_close(&dso->debug);

@@ -76,12 +76,14 @@ struct dso {
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	bool starts_loaded;
-	struct landing_call *landing;   /* owned: landing pads by call (uthash) */
-	size_t landing_work;            /* call sites read so far, and bytes of `landing` */
-	struct code_starts starts;      /* of functions without a symbol */
-	struct cached_symbol **unnamed; /* owned: the symbols of entries that ran */
-	size_t unnamed_count, unnamed_room;
-	struct id_index unnamed_ids; /* by symbol.start */
+	struct landing_call *landing; /* owned: landing pads by call (uthash) */
+	size_t landing_work;          /* call sites read so far, and bytes of `landing` */
+	struct code_starts starts;    /* of functions without a symbol */
+	/* The symbol of an entry that ran, in the arena. */
+	struct unnamed_symbol {
+		struct cached_symbol cached;
+		UT_hash_handle hh; /* by symbol.start */
+	} * unnamed;
 	/* The range of file offsets of the last answer: lookups cluster. */
 	struct last_hit {
 		uint64_t begin, end;         /* bytes from the start of the file */
