@@ -7,29 +7,29 @@
 
 /* ---- Files --------------------------------------------------------------- */
 
-static void open_package(struct split_files *files)
+/* Read the sections of an open file, unless it is a bomb: then it has no units. */
+static void read_sections(struct split_file *split, size_t *pool)
 {
-	files->package_looked_up = true;
-	if (!debug_file_open_package(&files->request, files->debug_path, &files->package))
+	if (dwarf_guard_is_bomb(&split->file))
 		return;
-	if (dwarf_guard_is_bomb(&files->package)) {
-		elf_file_close(&files->package);
-		return;
-	}
-	dwarf_guard_init(&files->guard, &files->package, files->pool);
-	debug_sections_read(&files->sections, &files->package, true);
-	files->bytes_left = files->sections.views[DEBUG_INFO].size;
+	dwarf_guard_init(&split->guard, &split->file, pool);
+	debug_sections_read(&split->sections, &split->file, true);
+	split->bytes_left = split->sections.views[DEBUG_INFO].size;
+}
+
+static void release_file(struct split_file *split)
+{
+	dwarf_guard_release(&split->guard);
+	debug_sections_release(&split->sections);
+	elf_file_close(&split->file);
 }
 
 void split_files_close(struct split_files *files)
 {
 	struct split_file *dwo;
 
-	HASH_FREE_ALL(files->dwos, dwo, dwarf_guard_release(&dwo->guard);
-		      debug_sections_release(&dwo->sections); elf_file_close(&dwo->file));
-	dwarf_guard_release(&files->guard);
-	debug_sections_release(&files->sections);
-	elf_file_close(&files->package);
+	HASH_FREE_ALL(files->dwos, dwo, release_file(dwo));
+	release_file(&files->package);
 	*files = (struct split_files){ 0 };
 }
 
@@ -269,21 +269,23 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 		       const struct skeleton *skeleton)
 {
 	struct byte_view sections[DEBUG_SECTIONS];
+	struct split_file *package = &files->package;
 	int found;
 
-	if (!files->package_looked_up)
-		open_package(files);
-	if (!files->package.elf)
+	if (!files->package_looked_up &&
+	    debug_file_open_package(&files->request, files->debug_path, &package->file))
+		read_sections(package, files->pool);
+	files->package_looked_up = true;
+	if (!package->sections.begun)
 		return 0;
-	memcpy(sections, files->sections.views, sizeof(sections));
+	memcpy(sections, package->sections.views, sizeof(sections));
 	found = dwp_index_cut(sections, skeleton->id);
 	if (found <= 0)
 		return found;
-	/* Units of the package do not overlap. */
-	if (sections[DEBUG_INFO].size > files->bytes_left)
+	if (sections[DEBUG_INFO].size > package->bytes_left)
 		return -1;
-	files->bytes_left -= sections[DEBUG_INFO].size;
-	unit->guard = &files->guard;
+	package->bytes_left -= sections[DEBUG_INFO].size;
+	unit->guard = &package->guard;
 	return open_sections(unit, skeleton, sections) ? 1 : -1;
 }
 
@@ -302,11 +304,7 @@ static struct split_file *borrow_file(struct skeleton *skeleton)
 	dwo->file = skeleton->file;
 	skeleton->file = (struct elf_file){ 0 };
 	HASH_ADD(hh, skeleton->files->dwos, file.identity, sizeof(*identity), dwo);
-	if (dwarf_guard_is_bomb(&dwo->file))
-		return dwo;
-	dwarf_guard_init(&dwo->guard, &dwo->file, skeleton->files->pool);
-	debug_sections_read(&dwo->sections, &dwo->file, true);
-	dwo->bytes_left = dwo->sections.views[DEBUG_INFO].size;
+	read_sections(dwo, skeleton->files->pool);
 	return dwo;
 }
 

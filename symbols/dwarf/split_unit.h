@@ -32,12 +32,8 @@ struct split_files {
 	size_t *pool;           /* borrowed; the run's */
 	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
-	struct elf_file package;        /* may be closed */
-	struct debug_sections sections; /* of the package */
-	struct dwarf_guard guard;
-	size_t bytes_left; /* of units of the package that may be opened */
 	/*
-	 * A file of split units (a .dwo).  It is opened once, and all its units share one budget.
+	 * A file of split units.  It is opened once, and all its units share one budget.
 	 */
 	struct split_file {
 		struct elf_file file;
@@ -45,7 +41,8 @@ struct split_files {
 		struct dwarf_guard guard;
 		size_t bytes_left; /* of its units that may be opened: they do not overlap */
 		UT_hash_handle hh; /* by file.identity */
-	} * dwos;                  /* owned: hash */
+	} package,                 /* may be closed */
+		*dwos;             /* owned: hash */
 };
 
 /* Zeroed memory is a closed unit. */
