@@ -38,8 +38,7 @@ void perf_attrs_add(struct perf_file *file, struct byte_view attr, struct byte_v
 	added->ids = added->id_count ? ids.bytes : NULL;
 }
 
-/* struct perf_record_header_attr: the attribute in its own size, then the ids. */
-static void add_record(struct perf_file *file, const struct perf_record *record)
+void perf_attrs_add_record(struct perf_file *file, const struct perf_record *record)
 {
 	uint32_t size = 0;
 
@@ -51,8 +50,7 @@ static void add_record(struct perf_file *file, const struct perf_record *record)
 		       (struct byte_view){ record->payload + size, record->size - size });
 }
 
-/* struct perf_record_event_update; the event's counters are already known. */
-static void update_name(struct perf_file *file, const struct perf_record *record)
+void perf_attrs_update_name(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t type = cursor_u64(&c);
@@ -65,14 +63,6 @@ static void update_name(struct perf_file *file, const struct perf_record *record
 	attr = perf_file_borrow_attr(file, id);
 	if (attr)
 		file->attrs[attr - file->attrs].name = arena_text(&file->arena, text, strlen(text));
-}
-
-void perf_attrs_read_record(struct perf_file *file, const struct perf_record *record)
-{
-	if (record->type == PERF_USER_HEADER_ATTR)
-		add_record(file, record);
-	else
-		update_name(file, record);
 }
 
 /* ---- Ids ----------------------------------------------------------------- */

@@ -197,17 +197,15 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 	struct byte_view section;
 	uint64_t feature;
 
-	if (record->type == PERF_USER_HEADER_BUILD_ID) {
-		/* An entry of the section includes the record's header. */
+	/* An entry of the section includes the record's header. */
+	if (record->type == PERF_USER_HEADER_BUILD_ID)
 		perf_features_add_build_ids(file,
 					    (struct byte_view){ record->payload - RECORD_HEADER,
 								record->size + RECORD_HEADER });
-		return;
-	}
-	if (record->type == PERF_USER_HEADER_TRACING_DATA) {
+	if (record->type == PERF_USER_HEADER_TRACING_DATA)
 		read_feature(file, PERF_FEATURE_TRACING_DATA, record->aux, diag);
+	if (record->type != PERF_USER_HEADER_FEATURE)
 		return;
-	}
 	feature = cursor_u64(&c);
 	section = (struct byte_view){ c.at, cursor_left(&c) };
 	if (feature == PERF_FEATURE_BUILD_ID)

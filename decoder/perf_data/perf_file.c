@@ -134,17 +134,14 @@ static void read_stream(struct perf_file *file, struct byte_view bytes, struct d
 	perf_parts_add(file, &part);
 	while (perf_file_next(file, &position, &record, NULL)) {
 		if (record.type == PERF_USER_HEADER_ATTR)
-			perf_attrs_read_record(file, &record);
+			perf_attrs_add_record(file, &record);
 	}
 	perf_attrs_finish(file);
 	position = 0;
 	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.type == PERF_USER_HEADER_FEATURE ||
-		    record.type == PERF_USER_HEADER_BUILD_ID ||
-		    record.type == PERF_USER_HEADER_TRACING_DATA)
-			perf_features_read_record(file, &record, diag);
-		else if (record.type == PERF_USER_EVENT_UPDATE)
-			perf_attrs_read_record(file, &record);
+		if (record.type == PERF_USER_EVENT_UPDATE)
+			perf_attrs_update_name(file, &record);
+		perf_features_read_record(file, &record, diag);
 	}
 }
 

@@ -62,8 +62,11 @@ int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf
 /* Add an event. `attr`: struct perf_event_attr in the size of the perf that wrote it. */
 void perf_attrs_add(struct perf_file *file, struct byte_view attr, struct byte_view ids);
 
-/* Read a HEADER_ATTR or EVENT_UPDATE record (tools/perf/util/event.h) of a stream. */
-void perf_attrs_read_record(struct perf_file *file, const struct perf_record *record);
+/* The same by struct perf_record_header_attr: the attribute in its own size, then the ids. */
+void perf_attrs_add_record(struct perf_file *file, const struct perf_record *record);
+
+/* Read struct perf_record_event_update (tools/perf/util/event.h); the counters are known. */
+void perf_attrs_update_name(struct perf_file *file, const struct perf_record *record);
 
 /* Prepare perf_file_borrow_attr(), after all events are added. */
 void perf_attrs_finish(struct perf_file *file);
@@ -81,7 +84,7 @@ const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint
 void perf_features_read(struct perf_file *file, struct byte_view bytes, uint64_t table_offset,
 			struct diag *diag);
 
-/* Read a HEADER_FEATURE, HEADER_BUILD_ID or HEADER_TRACING_DATA record of a stream. */
+/* Read a record of a stream, if it is a HEADER_FEATURE, HEADER_BUILD_ID or HEADER_TRACING_DATA. */
 void perf_features_read_record(struct perf_file *file, const struct perf_record *record,
 			       struct diag *diag);
 
