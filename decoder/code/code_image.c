@@ -2,8 +2,7 @@
 /* Find the bytes and functions of mapped code. */
 #include "decoder/code/code_image.h"
 
-/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
-#define KERNEL_BEGIN (UINT64_C(1) << 63)
+#include "decoder/branch_event.h"
 
 /* Clip the view to the mapping, because functions are looked up per mapping. */
 static struct code_view view_kernel(const struct kernel_code *kernel, const struct mapping *mapping,
@@ -33,7 +32,7 @@ struct code_view code_image_view(const struct code_source *source,
 	struct byte_view file;
 	uint64_t size;
 
-	if (ip >= KERNEL_BEGIN && source->kernel) {
+	if (ip_is_kernel(ip) && source->kernel) {
 		struct code_view kernel = view_kernel(source->kernel, mapping, ip);
 
 		if (kernel.bytes)

@@ -214,9 +214,6 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 /* Maximum delay from a switch record to __switch_to, in ns. */
 #define SWITCH_OVERDUE 20000
 
-/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
-#define KERNEL_BEGIN (UINT64_C(1) << 63)
-
 /* ---- Who runs ------------------------------------------------------------ */
 
 /* Bits of attr.config, as in IA32_RTIT_CTL (SDM volume 3, "IA32_RTIT_CTL MSR"). */
@@ -275,7 +272,7 @@ void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn,
 	struct schedule *schedule = &stream->state.schedule;
 	const struct thread *before = schedule->thread;
 
-	if ((insn->kind != BRANCH_SYSRET && insn->kind != BRANCH_IRET) || ip >= KERNEL_BEGIN ||
+	if ((insn->kind != BRANCH_SYSRET && insn->kind != BRANCH_IRET) || ip_is_kernel(ip) ||
 	    !stream_is_timed(stream) || user_only(stream))
 		return;
 	schedule_enter_user(schedule, stream->state.now.time, ip);
@@ -290,7 +287,7 @@ void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn,
 
 void stream_stop_user(struct pt_stream *stream, uint64_t ip)
 {
-	if (user_only(stream) || (ip && ip < KERNEL_BEGIN))
+	if (user_only(stream) || (ip && !ip_is_kernel(ip)))
 		schedule_stop_user(&stream->state.schedule, ip);
 }
 

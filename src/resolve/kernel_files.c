@@ -8,9 +8,6 @@
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_file.h"
 
-/* The kernel has the upper half of all addresses (x86-64 canonical addresses). */
-#define KERNEL_BEGIN (UINT64_C(1) << 63)
-
 /* Limit of registrations compared for one address. */
 #define SAME_BEGIN_MAX 64
 
@@ -132,7 +129,7 @@ static size_t read_programs(const struct perf_file *file, const struct kernel_sy
 	size_t count = 0;
 
 	while (bpf_programs_next(file, &function)) {
-		if (function.address < KERNEL_BEGIN || !function.size)
+		if (!ip_is_kernel(function.address) || !function.size)
 			continue;
 		if (patches)
 			patches[count] = (struct code_patch){
