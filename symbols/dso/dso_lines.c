@@ -235,31 +235,6 @@ struct source_line dso_name_line(const struct symbol *symbol)
 
 /* ---- Statements ---------------------------------------------------------- */
 
-struct statement_list {
-	struct dso *dso;
-	void (*add)(void *context, const struct statement *statement);
-	void *context;
-	struct line_row last; /* the row whose file is `file` */
-	const struct name *file;
-};
-
-/* Most rows have the same file as the previous row. */
-static void add_statement(void *context, const struct line_statement *found)
-{
-	struct statement_list *list = context;
-	struct statement statement = { .vaddr = found->vaddr };
-
-	if (found->row.line) {
-		if (found->row.file != list->last.file ||
-		    found->row.directory != list->last.directory)
-			list->file = name_source(list->dso, &found->row);
-		list->last = found->row;
-		statement.at =
-			(struct source_line){ list->file, found->row.line, found->row.column };
-	}
-	list->add(list->context, &statement);
-}
-
 uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr)
 {
 	Dwarf_Die unit;
@@ -273,14 +248,31 @@ void dso_list_statements(struct dso *dso, uint64_t vaddr,
 			 void (*add)(void *context, const struct statement *statement),
 			 void *context)
 {
-	struct statement_list list = { .dso = dso, .add = add, .context = context };
+	const struct name *file = NULL;
+	struct line_row row, last = { 0 }; /* `last`: of `file` */
 	struct error err = { 0 };
+	Dwarf_Lines *lines;
+	size_t count = 0;
 	Dwarf_Die unit;
 	HOLD_LOCK(&dso->store->lock);
 
 	if (line_table_unit(&dso->lines, vaddr, &unit) &&
-	    line_table_list(&dso->lines, &unit, add_statement, &list, &err) < 0)
+	    line_table_rows(&dso->lines, &unit, &lines, &count, &err) < 0)
 		warn_of_damage(dso, err.text);
+	for (size_t i = 0; i < count; i++) {
+		struct statement statement = { 0 };
+
+		if (!line_table_statement(&unit, lines, i, &statement.vaddr, &row))
+			continue;
+		/* Most rows have the same file as the previous row. */
+		if (row.line && (row.file != last.file || row.directory != last.directory))
+			file = name_source(dso, &row);
+		if (row.line) {
+			last = row;
+			statement.at = (struct source_line){ file, row.line, row.column };
+		}
+		add(context, &statement);
+	}
 }
 
 /* ---- Inlined calls ------------------------------------------------------- */

@@ -77,19 +77,19 @@ void line_table_close(struct line_table *table);
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err);
 
-/* A row of a line table at which a statement begins (is_stmt), or a sequence ends. */
-struct line_statement {
-	uint64_t vaddr;
-	struct line_row row; /* line 0: unknown, or the end of a sequence */
-};
+/*
+ * Returns 1 and the rows of a unit's line table, by address, and in the table's order at equal
+ * addresses; 0 if it has no table, which is not an error; -1 (ERROR_FORMAT) if it is damaged.
+ */
+int line_table_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count,
+		    struct error *err);
 
 /*
- * Call `add` for the statements of a unit by address, and in the table's order at equal addresses.
- * Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
+ * Returns whether a statement begins at a row of a unit (is_stmt), or a sequence ends: then the
+ * line is 0, as if it is unknown.
  */
-int line_table_list(struct line_table *table, Dwarf_Die *unit,
-		    void (*add)(void *context, const struct line_statement *statement),
-		    void *context, struct error *err);
+bool line_table_statement(Dwarf_Die *unit, Dwarf_Lines *lines, size_t index, uint64_t *vaddr,
+			  struct line_row *row);
 
 /* Returns true and fills *unit if a unit of the table covers an address. */
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);

@@ -211,12 +211,8 @@ static const char *directory_of(Dwarf_Die *unit, const char *file)
 		       : directory;
 }
 
-/*
- * Returns 1 and the rows of a unit's line table; 0 if it has no table, which is not an error; -1
- * (ERROR_FORMAT) if it is damaged.
- */
-static int read_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count,
-		     struct error *err)
+int line_table_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count,
+		    struct error *err)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word program;
@@ -260,7 +256,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 
 	if (!line_table_unit(table, vaddr, &unit))
 		return 0;
-	status = read_rows(table, &unit, &lines, &count, err);
+	status = line_table_rows(table, &unit, &lines, &count, err);
 	line = status == 1 ? find_row(lines, count, vaddr) : NULL;
 	if (!line)
 		return status == 1 ? 0 : status;
@@ -268,25 +264,15 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 	return 1;
 }
 
-int line_table_list(struct line_table *table, Dwarf_Die *unit,
-		    void (*add)(void *context, const struct line_statement *statement),
-		    void *context, struct error *err)
+bool line_table_statement(Dwarf_Die *unit, Dwarf_Lines *lines, size_t index, uint64_t *vaddr,
+			  struct line_row *row)
 {
-	Dwarf_Lines *lines;
-	size_t count;
-	int status = read_rows(table, unit, &lines, &count, err);
+	bool begins = false, ends = ends_sequence(lines, index);
 
-	for (size_t i = 0; status == 1 && i < count; i++) {
-		struct line_statement statement = { .vaddr = row_address(lines, i) };
-		bool begins = false;
-
-		dwarf_linebeginstatement(dwarf_onesrcline(lines, i), &begins);
-		if (!ends_sequence(lines, i))
-			statement.row = read_row(unit, dwarf_onesrcline(lines, i));
-		if (begins || ends_sequence(lines, i))
-			add(context, &statement);
-	}
-	return status < 0 ? -1 : 0;
+	dwarf_linebeginstatement(dwarf_onesrcline(lines, index), &begins);
+	*vaddr = row_address(lines, index);
+	*row = ends ? (struct line_row){ 0 } : read_row(unit, dwarf_onesrcline(lines, index));
+	return begins || ends;
 }
 
 void line_table_file(struct line_table *table, Dwarf_Die *unit, uint32_t file, struct line_row *row)
