@@ -29,14 +29,10 @@ struct stored_header {
 	uint64_t count, text_size;
 };
 
-struct stored_answer {
-	uint64_t vaddr;
-	uint32_t query;
-	uint32_t found;
-	uint32_t file; /* offset of its text, or NO_FILE */
-	uint32_t line, column;
-	uint32_t zero;
-};
+/* Bytes of an answer's address and query. */
+#define KEY_SIZE offsetof(struct stored_answer, found)
+
+COMPARE_BY_TWO(compare_answers, struct stored_answer, vaddr, query)
 
 static uint64_t sum_of(const uint8_t *bytes, size_t size)
 {
@@ -122,40 +118,31 @@ void line_cache_open(struct line_cache *cache, const struct elf_file *program,
 	read_file(cache);
 }
 
-static bool is_before(const struct stored_answer *a, struct line_key key)
-{
-	return a->vaddr != key.vaddr ? a->vaddr < key.vaddr : a->query < key.query;
-}
-
 /* Returns the answer in the file, or NULL. */
-static const struct stored_answer *find_stored(const struct line_cache *cache, struct line_key key)
+static const struct stored_answer *find_stored(const struct line_cache *cache,
+					       const struct stored_answer *key)
 {
 	const struct stored_answer *answers = answers_of(cache);
-	size_t at = LOWER_BOUND(i, cache->count, is_before(&answers[i], key));
+	size_t at = LOWER_BOUND(i, cache->count, compare_answers(&answers[i], key) < 0);
 
-	return at < cache->count && answers[at].vaddr == key.vaddr && answers[at].query == key.query
-		       ? &answers[at]
-		       : NULL;
+	return at < cache->count && compare_answers(&answers[at], key) == 0 ? &answers[at] : NULL;
 }
 
 int line_cache_find(const struct line_cache *cache, enum line_query query, uint64_t vaddr,
 		    struct line_row *row)
 {
-	struct line_key key = { vaddr, query };
-	const struct stored_answer *stored = cache->count ? find_stored(cache, key) : NULL;
+	struct stored_answer key = { .vaddr = vaddr, .query = query };
+	const struct stored_answer *answer = cache->count ? find_stored(cache, &key) : NULL;
 	const struct line_answer *added = NULL;
 
-	if (stored) {
-		*row = (struct line_row){ NULL, text_of(cache, stored->file), stored->line,
-					  stored->column, 0 };
-		return stored->found != 0;
-	}
-	HASH_FIND(hh, cache->added, &key, sizeof(key), added);
-	if (!added)
+	if (!answer)
+		HASH_FIND(hh, cache->added, &key, KEY_SIZE, added);
+	if (!answer && !added)
 		return -1;
-	*row = (struct line_row){ NULL, added->file ? added->file->text : NULL, added->line,
-				  added->column, 0 };
-	return added->found;
+	answer = added ? &added->stored : answer;
+	*row = (struct line_row){ NULL, added ? added->file : text_of(cache, answer->file),
+				  answer->line, answer->column, 0 };
+	return answer->found != 0;
 }
 
 /* Returns the kept text that is equal; takes `text`, which is owned by the caller. */
@@ -191,33 +178,37 @@ static const struct stored_text *keep_file(struct line_cache *cache, const struc
 	return cache->last;
 }
 
-static struct line_answer *add(struct line_cache *cache, struct line_key key)
+/* Add an answer with the name of its file, or NULL, unless it is there. */
+static void add(struct line_cache *cache, const struct stored_answer *answer,
+		const struct stored_text *file)
 {
 	struct line_answer *added;
 
-	HASH_FIND_OR_ADD(cache->added, key, &key, added);
-	return added;
+	HASH_FIND(hh, cache->added, answer, KEY_SIZE, added);
+	if (added)
+		return;
+	added = alloc_zeroed(1, sizeof(*added));
+	added->stored = *answer;
+	added->stored.file = file ? file->offset : NO_FILE;
+	added->file = file ? file->text : NULL;
+	HASH_ADD(hh, cache->added, stored, KEY_SIZE, added);
 }
 
 void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t vaddr,
 		    const struct line_row *row)
 {
-	struct line_answer *added;
+	struct stored_answer answer = { .vaddr = vaddr, .query = query, .found = row != NULL };
 
 	if (!cache->name[0] || HASH_COUNT(cache->added) >= ADDED_MOST)
 		return;
-	added = add(cache, (struct line_key){ vaddr, query });
-	if (!row)
-		return;
-	added->found = true;
-	added->file = keep_file(cache, row);
-	added->line = row->line;
-	added->column = row->column;
+	if (row) {
+		answer.line = row->line;
+		answer.column = row->column;
+	}
+	add(cache, &answer, row ? keep_file(cache, row) : NULL);
 }
 
 /* ---- Writing ------------------------------------------------------------- */
-
-COMPARE_BY_TWO(compare_answers, struct stored_answer, vaddr, query)
 
 /* Add the answers of the file: other processes may have written it meanwhile. */
 static void add_stored(struct line_cache *cache)
@@ -226,13 +217,8 @@ static void add_stored(struct line_cache *cache)
 	for (size_t i = 0; i < cache->count; i++) {
 		const struct stored_answer *stored = &answers_of(cache)[i];
 		const char *text = text_of(cache, stored->file);
-		struct line_answer *added =
-			add(cache, (struct line_key){ stored->vaddr, stored->query });
 
-		added->found = stored->found;
-		added->file = text ? keep_text(cache, alloc_text("%s", text)) : NULL;
-		added->line = stored->line;
-		added->column = stored->column;
+		add(cache, stored, text ? keep_text(cache, alloc_text("%s", text)) : NULL);
 	}
 }
 
@@ -250,13 +236,7 @@ int line_cache_save(struct line_cache *cache)
 	header = alloc_zeroed(1, size);
 	answers = (struct stored_answer *)(header + 1);
 	for (const struct line_answer *a = cache->added; a; a = a->hh.next)
-		answers[count++] =
-			(struct stored_answer){ .vaddr = a->key.vaddr,
-						.query = (uint32_t)a->key.query,
-						.found = a->found,
-						.file = a->file ? a->file->offset : NO_FILE,
-						.line = a->line,
-						.column = a->column };
+		answers[count++] = a->stored;
 	SORT(answers, count, compare_answers);
 	for (const struct stored_text *stored = cache->texts; stored; stored = stored->hh.next)
 		strcpy((char *)(answers + count) + stored->offset, stored->text);

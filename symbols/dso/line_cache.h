@@ -44,14 +44,17 @@ struct line_cache {
 	size_t text_size; /* of all, each with a NUL */
 	/* An answer that the file lacks. */
 	struct line_answer {
-		struct line_key {
-			uint64_t vaddr, query;
-		} key;
-		bool found;
-		const struct stored_text *file; /* may be NULL */
-		uint32_t line, column;
-		UT_hash_handle hh;
-	} * added; /* owned: hash */
+		struct stored_answer {
+			uint64_t vaddr;
+			uint32_t query; /* enum line_query */
+			uint32_t found;
+			uint32_t file; /* offset of its text, or NO_FILE */
+			uint32_t line, column;
+			uint32_t zero;
+		} stored;
+		const char *file;  /* may be NULL */
+		UT_hash_handle hh; /* by the address and the query */
+	} * added;                 /* owned: hash */
 	/* The file of the last added answer: most have the same one. */
 	const char *last_directory, *last_file; /* of debug information, borrowed */
 	const struct stored_text *last;
