@@ -49,7 +49,7 @@ struct aux_stream {
 	 * The end of an AUX record's bytes. Bytes before it were written before the record's time.
 	 */
 	const struct aux_cut {
-		int32_t owner; /* CPU or thread of the buffer */
+		int64_t owner; /* of the buffer: owner_of_cpu(), owner_of_thread() */
 		uint64_t at;   /* in the byte count of AUX records */
 		uint64_t time; /* ns: of the AUX record */
 		bool whole;    /* the buffer was not full: no loss */

@@ -20,13 +20,11 @@ struct piece_list {
 		uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, sorted by `order` */
 	} * records;           /* owned */
 	size_t count, room;
-	/* Positions that AUX records report. */
-	struct cut_list {
-		struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
-		size_t count, room;
-	} cpu_cuts, thread_cuts; /* the same cuts, sorted by CPU and by thread */
-	bool samples;            /* the pieces are samples */
-	bool overwritten;        /* an AUX record has the overwrite flag: snapshots */
+	/* Positions that AUX records report, each once for its CPU and once for its thread. */
+	struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
+	size_t cut_count, cut_room;
+	bool samples;     /* the pieces are samples */
+	bool overwritten; /* an AUX record has the overwrite flag: snapshots */
 };
 
 /* ---- Parameters ---------------------------------------------------------- */
@@ -262,16 +260,16 @@ static void add_cut(struct piece_list *list, const struct perf_record *record,
 		return;
 	list->overwritten |= (aux.flags & PERF_AUX_FLAG_OVERWRITE) != 0;
 	cut = (struct aux_cut){
-		.owner = record->id.cpu,
+		.owner = owner_of_cpu(record->id.cpu),
 		.at = aux.offset + aux.size,
 		.time = record->id.time,
 		.whole = !(aux.flags & PERF_AUX_FLAG_TRUNCATED),
 	};
 	if (cut.whole && !(info->config & info->cyc_bit))
 		return;
-	*ARRAY_ADD(list->cpu_cuts.cuts, list->cpu_cuts.count, list->cpu_cuts.room) = cut;
-	cut.owner = record->id.tid;
-	*ARRAY_ADD(list->thread_cuts.cuts, list->thread_cuts.count, list->thread_cuts.room) = cut;
+	*ARRAY_ADD(list->cuts, list->cut_count, list->cut_room) = cut;
+	cut.owner = owner_of_thread(record->id.tid);
+	*ARRAY_ADD(list->cuts, list->cut_count, list->cut_room) = cut;
 }
 
 /* Samples can be in several files: compare times before positions. */
@@ -280,32 +278,24 @@ COMPARE_BY_THREE(compare_queues, struct piece_record, queue, time, order)
 COMPARE_BY_THREE(compare_cuts, struct aux_cut, owner, at, time)
 
 /* Sort the cuts, and move them to the arena, where streams of one owner share them. */
-static void finish_cuts(struct cut_list *list, struct arena *arena)
+static void finish_cuts(struct piece_list *list, struct arena *arena)
 {
 	struct aux_cut *own = list->cuts;
 
-	if (!list->count)
-		return;
-	SORT(own, list->count, compare_cuts);
-	list->cuts = arena_copy(arena, own, list->count * sizeof(*own));
+	SORT(own, list->cut_count, compare_cuts);
+	list->cuts = arena_copy(arena, own, list->cut_count * sizeof(*own));
 	free(own);
-}
-
-/* Returns the number of cuts of owners less than `owner`. */
-static size_t cuts_below(const struct cut_list *list, int64_t owner)
-{
-	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
 }
 
 static void set_cuts(struct aux_stream *stream, const struct piece_list *list)
 {
-	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
-	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
-	size_t first = cuts_below(cuts, owner);
+	const struct aux_cut *cuts = list->cuts;
+	int64_t owner =
+		stream->tid == -1 ? owner_of_cpu(stream->cpu) : owner_of_thread(stream->tid);
+	size_t first = LOWER_BOUND(i, list->cut_count, cuts[i].owner < owner);
 
-	stream->cut_count = cuts_below(cuts, owner + 1) - first;
-	if (stream->cut_count)
-		stream->cuts = cuts->cuts + first;
+	stream->cuts = cuts + first;
+	stream->cut_count = LOWER_BOUND(i, list->cut_count, cuts[i].owner <= owner) - first;
 }
 
 /* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
@@ -364,8 +354,7 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	struct aux_stream *streams;
 	size_t begin = 0;
 
-	finish_cuts(&list->cpu_cuts, &auxtrace->arena);
-	finish_cuts(&list->thread_cuts, &auxtrace->arena);
+	finish_cuts(list, &auxtrace->arena);
 	if (!list->count)
 		return;
 	SORT(list->records, list->count, compare_queues);
@@ -430,10 +419,8 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 		if (!auxtrace->info.time_mult)
 			auxtrace->info.config &= ~(auxtrace->info.tsc_bit | auxtrace->info.mtc_bit);
 	}
-	if (status < 0) {
-		free(list.cpu_cuts.cuts);
-		free(list.thread_cuts.cuts);
-	}
+	if (status < 0)
+		free(list.cuts);
 	free(list.records);
 	return status;
 }

@@ -186,6 +186,17 @@ struct code_patch {
 	uint64_t order; /* among patches of one time; set by the caller */
 };
 
+/* Returns a number for the owner of AUX buffers: a CPU, or a thread. */
+static inline int64_t owner_of_cpu(int32_t cpu)
+{
+	return cpu;
+}
+
+static inline int64_t owner_of_thread(int32_t tid)
+{
+	return INT64_C(1) << 32 | (uint32_t)tid;
+}
+
 /* Returns the bytes of the record's fields. */
 static inline struct cursor perf_record_fields(const struct perf_record *record)
 {

@@ -179,20 +179,7 @@ static void warn_lost(const struct timeline *tl)
 			  (unsigned long long)tl->lost_samples);
 }
 
-COMPARE_BY_TWO(compare_loss_cpus, struct loss, cpu, order)
-
-COMPARE_BY_TWO(compare_loss_tids, struct loss, tid, order)
-
-/* Sort losses by buffer, since a file can have many buffers and losses. */
-static void sort_losses(struct timeline *tl)
-{
-	if (!tl->loss_count)
-		return;
-	tl->losses_by_tid = alloc_zeroed(tl->loss_count, sizeof(*tl->losses));
-	memcpy(tl->losses_by_tid, tl->losses, tl->loss_count * sizeof(*tl->losses));
-	SORT(tl->losses, tl->loss_count, compare_loss_cpus);
-	qsort(tl->losses_by_tid, tl->loss_count, sizeof(*tl->losses), compare_loss_tids);
-}
+COMPARE_BY_TWO(compare_losses, struct loss, owner, order)
 
 struct timeline *timeline_open(const struct perf_file *file, const struct perf_mmap *code,
 			       size_t count, struct diag *diag)
@@ -219,7 +206,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	SORT(tl->wakings, tl->waking_count, compare_wakings);
 	trace_pauses_finish(&tl->pauses, tl->switches, tl->switch_count);
 	SORT(tl->hits.positions, tl->hits.count, compare_positions);
-	sort_losses(tl);
+	SORT(tl->losses, tl->loss_count, compare_losses);
 	return tl;
 }
 
@@ -235,7 +222,6 @@ void timeline_close(struct timeline *tl)
 	hits_release(&tl->hits);
 	free(tl->wakings);
 	free(tl->losses);
-	free(tl->losses_by_tid);
 	free(tl->symbols);
 	free(tl->patches);
 	free(tl->writers);
@@ -370,20 +356,12 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 	return true;
 }
 
-/* Returns the index of the first loss whose key is at least `key`. */
-static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
-{
-	return LOWER_BOUND(i, count, (by_tid ? losses[i].tid : losses[i].cpu) < key);
-}
-
 const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32_t tid,
 				   size_t *count)
 {
-	bool by_tid = tid != -1;
-	const struct loss *losses = by_tid ? tl->losses_by_tid : tl->losses;
-	int64_t key = by_tid ? tid : cpu;
-	size_t first = first_loss(losses, tl->loss_count, key, by_tid);
+	int64_t owner = tid == -1 ? owner_of_cpu(cpu) : owner_of_thread(tid);
+	size_t first = LOWER_BOUND(i, tl->loss_count, tl->losses[i].owner < owner);
 
-	*count = first_loss(losses, tl->loss_count, key + 1, by_tid) - first;
-	return losses ? losses + first : NULL;
+	*count = LOWER_BOUND(i, tl->loss_count, tl->losses[i].owner <= owner) - first;
+	return *count ? &tl->losses[first] : NULL;
 }

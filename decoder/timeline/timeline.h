@@ -25,9 +25,8 @@ struct timeline {
 	struct cpu_switch *switches;    /* owned; by CPU, then time; while building: by time */
 	size_t switch_count, switch_room;
 	struct trace_pauses pauses;
-	struct hits hits;           /* of breakpoints and probes, in order of time */
-	struct loss *losses;        /* owned; sorted by CPU, then time */
-	struct loss *losses_by_tid; /* owned; a copy sorted by thread, then time */
+	struct hits hits;    /* of breakpoints and probes, in order of time */
+	struct loss *losses; /* owned; sorted by owner, then time */
 	size_t loss_count, loss_room;
 	struct kernel_symbol *symbols; /* owned: code that the kernel generated, in time order */
 	size_t symbol_count, symbol_room;

@@ -196,25 +196,22 @@ static int apply_switch(struct timeline *tl, const struct perf_record *record)
 static int apply_aux(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_aux aux;
-	struct loss *added;
+	struct loss loss;
 
 	if (perf_record_read_aux(record, &aux) < 0)
 		return -1;
 	if (!(aux.flags &
 	      (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)))
 		return 0;
-	added = ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room);
-	*added = (struct loss){
-		.time = record->id.time,
-		.cpu = record->id.cpu,
-		.pid = record->id.pid,
-		.tid = record->id.tid,
-		.flags = aux.flags,
-		.aux_offset = aux.offset,
-		.aux_size = aux.size,
-		.file_offset = record->offset,
-		.order = tl->loss_count,
-	};
+	loss = (struct loss){ .owner = owner_of_cpu(record->id.cpu),
+			      .time = record->id.time,
+			      .flags = aux.flags,
+			      .aux_offset = aux.offset,
+			      .aux_size = aux.size,
+			      .order = tl->loss_count };
+	*ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room) = loss;
+	loss.owner = owner_of_thread(record->id.tid);
+	*ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room) = loss;
 	diag_warn(
 		tl->diag, "aux-truncated",
 		"trace data was lost while recording (a larger buffer helps: perf record -m,64M)");

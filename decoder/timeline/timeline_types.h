@@ -67,11 +67,9 @@ struct off_cpu {
 
 /* A loss of trace data that the kernel reported in the flags of a PERF_RECORD_AUX. */
 struct loss {
+	int64_t owner; /* owner_of_cpu(), or owner_of_thread() in a copy */
 	uint64_t time;
-	int32_t cpu;                   /* -1: unknown */
-	int32_t pid, tid;              /* -1: unknown */
 	uint64_t flags;                /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION etc. */
 	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's byte count */
-	uint64_t file_offset;          /* of the record */
 	uint64_t order;                /* of the record, for sorting */
 };
