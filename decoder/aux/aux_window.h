@@ -42,7 +42,6 @@ struct aux_piece {
 struct aux_stream {
 	int32_t cpu;                    /* -1: a buffer per thread */
 	int32_t tid;                    /* -1: a buffer per CPU */
-	uint32_t queue;                 /* perf's `idx` */
 	const struct aux_piece *pieces; /* ordered by aux_offset in each run of the file */
 	size_t piece_count;
 	/*

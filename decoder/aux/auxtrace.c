@@ -306,7 +306,6 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	struct aux_piece *pieces = alloc_zeroed(count, sizeof(*pieces));
 	struct aux_piece_list joined = { 0 };
 
-	stream->queue = records[0].queue;
 	stream->cpu = records[0].cpu;
 	stream->tid = records[0].cpu == -1 ? records[0].tid : -1;
 	stream->copies = auxtrace->info.snapshot_mode || list->samples || list->overwritten;

@@ -94,7 +94,6 @@ static const struct {
 	{ PERF_FEATURE_HOSTNAME, offsetof(struct perf_features, hostname) },
 	{ PERF_FEATURE_OSRELEASE, offsetof(struct perf_features, os_release) },
 	{ PERF_FEATURE_VERSION, offsetof(struct perf_features, version) },
-	{ PERF_FEATURE_ARCH, offsetof(struct perf_features, arch) },
 	{ PERF_FEATURE_CPUDESC, offsetof(struct perf_features, cpu_description) },
 	{ PERF_FEATURE_CPUID, offsetof(struct perf_features, cpuid) },
 };

@@ -50,7 +50,6 @@ enum perf_feature {
 	PERF_FEATURE_HOSTNAME = 3,
 	PERF_FEATURE_OSRELEASE = 4,
 	PERF_FEATURE_VERSION = 5,
-	PERF_FEATURE_ARCH = 6,
 	PERF_FEATURE_NRCPUS = 7,
 	PERF_FEATURE_CPUDESC = 8,
 	PERF_FEATURE_CPUID = 9,
@@ -123,7 +122,7 @@ struct perf_file {
 	/* Feature sections as plain values; absent values are NULL or 0. */
 	struct perf_features {
 		struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
-		const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
+		const char *hostname, *os_release, *version, *cpu_description, *cpuid;
 		const char *command_line;     /* words joined by blanks */
 		const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
 		uint32_t cpus_available;

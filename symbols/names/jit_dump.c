@@ -39,8 +39,7 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
 	cursor_u32(&c); /* version */
 	header = cursor_u32(&c);
 	cursor_u32(&c); /* ELF machine */
-	cursor_u32(&c);
-	dump->pid = (int32_t)cursor_u32(&c);
+	cursor_u64(&c); /* padding, pid */
 	cursor_u64(&c); /* when the file was made */
 	dump->tsc_times = cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
 	if (c.short_ || header < HEADER_SIZE)

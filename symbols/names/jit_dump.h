@@ -10,8 +10,7 @@
 
 struct jit_dump {
 	struct cursor rest;
-	const uint8_t *bytes; /* borrowed: the whole file */
-	int32_t pid;
+	const uint8_t *bytes;   /* borrowed: the whole file */
 	bool tsc_times;         /* the records' times are TSC ticks, else CLOCK_MONOTONIC ns */
 	struct jit_load *loads; /* owned; hash by code index, for code that moves */
 };

@@ -135,7 +135,6 @@ START_TEST(pieces_of_a_queue_are_one_stream_in_file_order)
 	add_piece(7, 4711, -1, 0, "t");
 	ck_assert_int_eq(read_built(), 0);
 	ck_assert_uint_eq(aux.stream_count, 3);
-	ck_assert_uint_eq(aux.streams[0].queue, 0);
 	ck_assert_int_eq(aux.streams[0].cpu, 2);
 	ck_assert_int_eq(aux.streams[0].tid, -1);
 	ck_assert_uint_eq(aux.streams[0].piece_count, 2);

@@ -233,7 +233,6 @@ START_TEST(features_are_given_as_plain_values)
 	perf_data_set_text(&data, PERF_FEATURE_HOSTNAME, "host");
 	perf_data_set_text(&data, PERF_FEATURE_OSRELEASE, "6.1.0-42");
 	perf_data_set_text(&data, PERF_FEATURE_VERSION, "6.1.9");
-	perf_data_set_text(&data, PERF_FEATURE_ARCH, "x86_64");
 	perf_data_set_text(&data, PERF_FEATURE_CPUDESC, "some CPU");
 	perf_data_set_text(&data, PERF_FEATURE_CPUID, "GenuineIntel,6,94,3");
 	perf_data_set_feature(&data, PERF_FEATURE_NRCPUS, (uint32_t[]){ 16, 12 }, 8);
@@ -246,7 +245,6 @@ START_TEST(features_are_given_as_plain_values)
 	ck_assert_str_eq(file.features.hostname, "host");
 	ck_assert_str_eq(file.features.os_release, "6.1.0-42");
 	ck_assert_str_eq(file.features.version, "6.1.9");
-	ck_assert_str_eq(file.features.arch, "x86_64");
 	ck_assert_str_eq(file.features.cpu_description, "some CPU");
 	ck_assert_str_eq(file.features.cpuid, "GenuineIntel,6,94,3");
 	ck_assert_uint_eq(file.features.cpus_available, 16);
