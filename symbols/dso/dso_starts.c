@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes symbols of functions that have no name: "libc.so.6+0x29d90". */
-#include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"
 
 /* As dso_load_starts(), also with UNNAMED_FILES. */
@@ -112,11 +111,6 @@ const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_star
 /* A stored call counts as its memory, in bytes. */
 #define CALL_WORK sizeof(struct landing_call)
 
-struct landing_call {
-	uint64_t call, pad;
-	UT_hash_handle hh;
-};
-
 static uint64_t read_pad(struct dso *dso, uint64_t call)
 {
 	struct unwind_table *table = &dso_load_unwind(dso)->unwind;
@@ -149,11 +143,4 @@ uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call)
 	known->pad = read_pad(dso, call);
 	HASH_ADD(hh, dso->landing, call, sizeof(call), known);
 	return known->pad;
-}
-
-void dso_free_landing_pads(struct dso *dso)
-{
-	struct landing_call *known;
-
-	HASH_FREE_ALL(dso->landing, known);
 }

@@ -31,6 +31,7 @@ void dso_store_use_workers(struct dso_store *store, struct workers *workers)
 
 void dso_store_close(struct dso_store *store)
 {
+	struct landing_call *landing;
 	struct dso *dso;
 
 	if (!store)
@@ -45,7 +46,7 @@ void dso_store_close(struct dso_store *store)
 		trap_table_release(&dso->traps);
 		free(dso->symbol_cache);
 		code_starts_close(&dso->starts);
-		dso_free_landing_pads(dso);
+		HASH_FREE_ALL(dso->landing, landing);
 		HASH_CLEAR(hh, dso->unnamed);
 		elf_file_close(&dso->shared);
 		elf_file_close(&dso->mini);

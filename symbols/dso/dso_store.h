@@ -76,9 +76,12 @@ struct dso {
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	bool starts_loaded;
-	struct landing_call *landing; /* owned: landing pads by call (uthash) */
-	size_t landing_work;          /* call sites read so far, and bytes of `landing` */
-	struct code_starts starts;    /* of functions without a symbol */
+	struct landing_call {
+		uint64_t call, pad;
+		UT_hash_handle hh;
+	} * landing;               /* owned: hash of landing pads */
+	size_t landing_work;       /* call sites read so far, and bytes of `landing` */
+	struct code_starts starts; /* of functions without a symbol */
 	/* The symbol of an entry that ran, in the arena. */
 	struct unnamed_symbol {
 		struct cached_symbol cached;
@@ -250,8 +253,6 @@ const struct trap_table *dso_borrow_traps(const struct dso *dso);
  * the file.  Returns 0 if the call has no landing pad, or it is unknown.
  */
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call);
-
-void dso_free_landing_pads(struct dso *dso);
 
 /*
  * Returns the source location of the beginning of the symbol's code, as the last
