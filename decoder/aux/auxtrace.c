@@ -413,7 +413,6 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 		if (cpus)
 			auxtrace->info.performance_cpus =
 				arena_text(&auxtrace->arena, cpus, strlen(cpus));
-		read_event(&auxtrace->info, file);
 		/* The kernel gives no clock if it finds the TSC unstable: no packet has a time. */
 		if (!auxtrace->info.time_mult)
 			auxtrace->info.config &= ~(auxtrace->info.tsc_bit | auxtrace->info.mtc_bit);
