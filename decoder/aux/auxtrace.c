@@ -193,11 +193,6 @@ uint64_t pt_info_mtc_period(const struct pt_info *info)
 	       info->tsc_ctc_ratio_d;
 }
 
-bool pt_info_times_by_cycles(const struct pt_info *info)
-{
-	return info->config & info->cyc_bit && !pt_info_mtc_period(info);
-}
-
 /* ---- Streams ------------------------------------------------------------- */
 
 static struct piece_record *add_record(struct piece_list *list)

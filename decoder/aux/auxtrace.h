@@ -57,9 +57,6 @@ struct clock_rates pt_info_rates(const struct pt_info *info);
 /* Returns the TSC ticks from one MTC to the next; 0 if not recorded, or unknown. */
 uint64_t pt_info_mtc_period(const struct pt_info *info);
 
-/* Returns whether CYC packets are the only timing packets between two TSC packets. */
-bool pt_info_times_by_cycles(const struct pt_info *info);
-
 struct auxtrace {
 	struct arena arena;
 	struct pt_info info;

@@ -233,7 +233,7 @@ static void set_config(struct pt_flow *flow, const struct pt_info *info,
 	flow->follows_switches = stream_follows_switches(info);
 	address_filter_init(&flow->filter, info->filter);
 	flow->state.clock.rates = pt_info_rates(info);
-	flow->looks_ahead = pt_info_times_by_cycles(info);
+	flow->looks_ahead = info->config & info->cyc_bit && !pt_info_mtc_period(info);
 	flow->config = *config;
 	flow->fup_has_next_ip = pt_errata_fup_has_next_ip(&config->cpu);
 }
