@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copy a thread's stack at its system calls, and find the copy for a forked child; clone calls. */
+/* Copy a thread's stack at its system calls, and find the call that created a child. */
 #include "src/callstack/fork_pauses.h"
 
 /* A stack of at most this depth is always copied. */
@@ -47,6 +47,8 @@ void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 	pause->time = event->time;
 	pause->resume_ip = ip;
 	pause->space = event->space;
+	if (!stack)
+		return;
 	if (!pause->stack)
 		pause->stack = callstack_open(stack->machine, NULL);
 	copied = callstack_copy(pause->stack, stack, &most);
@@ -110,38 +112,20 @@ const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 	return &list[first_possible(pauses, index, query, query->time)];
 }
 
+bool fork_pauses_have(const struct fork_pauses *pauses, const struct fork_query *query)
+{
+	size_t i = 0;
+
+	/* Only right after the call: a later address may be in any function. */
+	while (i < pauses->count && (pauses->pauses[i].resume_ip != query->ip ||
+				     !is_possible(pauses, i, query, query->time)))
+		i++;
+	return i < pauses->count;
+}
+
 void fork_pauses_release(struct fork_pauses *pauses)
 {
 	for (size_t i = 0; i < pauses->count; i++)
 		callstack_close(pauses->pauses[i].stack);
 	*pauses = (struct fork_pauses){ 0 };
-}
-
-/* ---- A ring of system calls, searched from the latest backwards -------------- */
-
-void clone_calls_add(struct clone_calls *calls, const struct branch_event *event)
-{
-	if (event->kind != BRANCH_SYSCALL && event->kind != BRANCH_SOFTINT)
-		return;
-	calls->calls[calls->count++ % CLONE_CALLS_MOST] =
-		(struct clone_call){ event->time, event->from + event->from_length };
-}
-
-bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t time,
-		      uint64_t resolution)
-{
-	size_t oldest = calls->count > CLONE_CALLS_MOST ? calls->count - CLONE_CALLS_MOST : 0;
-	uint64_t next = UINT64_MAX; /* time of the following call */
-
-	for (size_t i = calls->count; i-- > oldest;) {
-		const struct clone_call *call = &calls->calls[i % CLONE_CALLS_MOST];
-
-		/* This call and all earlier ones precede the thread's creation. */
-		if (resolution && next < time && time - next > resolution)
-			return false;
-		if (call->time <= time && call->resume_ip == ip)
-			return true;
-		next = call->time;
-	}
-	return false;
 }

@@ -4,6 +4,11 @@
  * them: its first instruction follows the parent's system call. Times do not identify the call: an
  * event has the time of the last timing packet before it, so calls after the fork may seem to
  * precede it.
+ *
+ * A new thread (clone(2), CLONE_THREAD) also begins after a call of its creator, but on a stack of
+ * its own: the function there has no caller. After lost trace, the thread's first address in the
+ * trace may be a later one. So it is compared with the creator's calls, which are kept without
+ * stacks.
  */
 #pragma once
 
@@ -12,16 +17,16 @@
 struct address_space;
 
 /* Limits of kept pauses, of all and per address: a child may begin long after the fork. */
-#define FORK_PAUSES_MOST 32
+#define FORK_PAUSES_MOST 64
 #define FORK_PAUSES_SAME 16
 
 struct fork_pauses {
 	struct fork_pause {
-		uint64_t number;                   /* from 1, in the thread's order */
-		uint64_t time;                     /* ns: of the system call's event */
-		uint64_t resume_ip;                /* after the system call instruction; 0: a gap */
-		bool left_out;                     /* the stack was too deep to be copied */
-		struct callstack *stack;           /* owned: a copy; empty for a gap */
+		uint64_t number;         /* from 1, in the thread's order */
+		uint64_t time;           /* ns: of the system call's event */
+		uint64_t resume_ip;      /* after the system call instruction; 0: a gap */
+		bool left_out;           /* the stack was too deep to be copied */
+		struct callstack *stack; /* owned: a copy, empty for a gap; NULL: not kept */
 		const struct address_space *space; /* borrowed; NULL: unknown */
 	} pauses[FORK_PAUSES_MOST];                /* in the thread's order */
 	size_t count;
@@ -40,8 +45,9 @@ static inline bool fork_pause_resumes_at(const struct fork_pause *pause, uint64_
 }
 
 /*
- * Note a system call or gap that was fed to the stack. A stack that is too deep for the number of
- * events since the last copy is not copied, so that copying costs no more than the events.
+ * Note a system call or gap that was fed to the stack (NULL: keep no copy of it, in any pause). A
+ * stack that is too deep for the number of events since the last copy is not copied, so that
+ * copying costs no more than the events.
  */
 void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		     const struct branch_event *event);
@@ -66,34 +72,8 @@ struct fork_query {
 const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 					  const struct fork_query *query);
 
+/* Returns whether a kept call can have created a child, by the query's time, ip and resolution. */
+bool fork_pauses_have(const struct fork_pauses *pauses, const struct fork_query *query);
+
 /* Release the copies.  Idempotent, also on zeroed memory. */
 void fork_pauses_release(struct fork_pauses *pauses);
-
-/* Limit of kept calls: a thread may begin long after its creation. */
-#define CLONE_CALLS_MOST 64
-
-/*
- * The latest system calls of a thread that creates threads; zeroed memory is empty.
- *
- * A new thread begins after the system call that created it, on a stack of its own, so the function
- * there has no caller (clone(2), CLONE_THREAD). After lost trace, the thread's first address in the
- * trace may be a later one. So compare it with the calls that the creator made before the thread
- * began.
- */
-struct clone_calls {
-	struct clone_call {
-		uint64_t time;      /* ns: of the system call's event */
-		uint64_t resume_ip; /* after the system call instruction */
-	} calls[CLONE_CALLS_MOST];  /* a ring buffer */
-	size_t count;               /* of all calls so far */
-};
-
-/* Note a system call of the thread; ignores other events. */
-void clone_calls_add(struct clone_calls *calls, const struct branch_event *event);
-
-/*
- * Returns whether a kept call can have created the thread that begins at `ip`, at `time` (ns): the
- * last call before, or one within `resolution` (ns; 0: any call).
- */
-bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t time,
-		      uint64_t resolution);

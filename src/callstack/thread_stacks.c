@@ -13,17 +13,17 @@ struct thread_state {
 	const struct address_space *space; /* of the last branch */
 	uint64_t last_ip;                  /* target of the last branch; 0: not traced */
 	uint64_t off_time; /* ns: when the trace stopped; 0: it runs, or pauses are not shown */
-	struct slice_cause cause;        /* of the next interrupt */
-	uint16_t vector;                 /* 1 + its vector; 0: unknown */
-	uint64_t last_clone;             /* ns: time of its last thread creation; 0: never */
-	struct clone_calls *clone_calls; /* owned: until last_clone; may be NULL */
-	uint64_t last_fork;              /* ns: time of its last fork; 0: never */
-	struct fork_pauses *pauses;      /* owned: until last_fork; may be NULL */
-	size_t fork_index;               /* forked child: its index in `forks` */
-	uint64_t begin_ip;               /* forked child: target of its first branch; 0: unknown */
-	uint64_t fork_number;            /* number of its pause (struct fork_pause); 0: unknown */
-	bool awaits_user;                /* forked child that has not entered user code */
-	bool hidden;                     /* its slices are not shown */
+	struct slice_cause cause;      /* of the next interrupt */
+	uint16_t vector;               /* 1 + its vector; 0: unknown */
+	uint64_t last_clone;           /* ns: time of its last thread creation; 0: never */
+	struct fork_pauses *creations; /* owned: until last_clone, without stacks; may be NULL */
+	uint64_t last_fork;            /* ns: time of its last fork; 0: never */
+	struct fork_pauses *pauses;    /* owned: until last_fork; may be NULL */
+	size_t fork_index;             /* forked child: its index in `forks` */
+	uint64_t begin_ip;             /* forked child: target of its first branch; 0: unknown */
+	uint64_t fork_number;          /* number of its pause (struct fork_pause); 0: unknown */
+	bool awaits_user;              /* forked child that has not entered user code */
+	bool hidden;                   /* its slices are not shown */
 };
 
 /* Maximum bytes of straight-line code between two branches; more is an error in the trace. */
@@ -213,10 +213,9 @@ static void follow_child(struct thread_stacks *stacks, struct thread_state *stat
 	state->awaits_user = false;
 }
 
-static bool may_fork(const struct branch_event *event)
+static bool may_create(const struct branch_event *event)
 {
-	return event->kind == BRANCH_SYSCALL || event->kind == BRANCH_SOFTINT ||
-	       event->kind == BRANCH_GAP;
+	return event->kind == BRANCH_SYSCALL || event->kind == BRANCH_SOFTINT;
 }
 
 /* Note a system call or gap of a forking thread; only the last event can be one. */
@@ -230,7 +229,7 @@ static void follow_parent(struct thread_state *state, const struct branch_event 
 	if (!state->pauses)
 		state->pauses = alloc_zeroed(1, sizeof(*state->pauses));
 	state->pauses->credit += count;
-	if (may_fork(last))
+	if (may_create(last) || last->kind == BRANCH_GAP)
 		fork_pauses_add(state->pauses, state->stack, last);
 }
 
@@ -241,9 +240,10 @@ static void follow_creator(struct thread_state *state, const struct branch_event
 		state->last_clone = 0;
 		return;
 	}
-	if (!state->clone_calls)
-		state->clone_calls = alloc_zeroed(1, sizeof(*state->clone_calls));
-	clone_calls_add(state->clone_calls, last);
+	if (!state->creations)
+		state->creations = alloc_zeroed(1, sizeof(*state->creations));
+	if (may_create(last))
+		fork_pauses_add(state->creations, NULL, last);
 }
 
 /* If this event is the interrupt that the processor announced, note its vector and cause. */
@@ -340,13 +340,14 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 static bool begins_thread(const struct thread_stacks *stacks, const struct branch_event *event)
 {
 	const struct thread *thread = event->thread;
-	const struct clone_calls *calls;
+	const struct fork_pauses *creations;
+	struct fork_query query = { .ip = event->to, .resolution = stacks->machine->resolution };
 
 	if (!thread || !is_cloned(thread) || !(event->flags & BRANCH_TRACE_ON))
 		return false;
-	calls = state_of(stacks, thread->parent)->clone_calls;
-	return calls &&
-	       clone_calls_have(calls, event->to, thread->begin, stacks->machine->resolution);
+	query.time = thread->begin;
+	creations = state_of(stacks, thread->parent)->creations;
+	return creations && fork_pauses_have(creations, &query);
 }
 
 static bool has_no_caller(const struct thread_stacks *stacks, const struct branch_event *event)
@@ -607,7 +608,7 @@ void thread_stacks_release(struct thread_stacks *stacks)
 		if (stacks->states[i].pauses)
 			fork_pauses_release(stacks->states[i].pauses);
 		free(stacks->states[i].pauses);
-		free(stacks->states[i].clone_calls);
+		free(stacks->states[i].creations);
 	}
 	free(stacks->states);
 	free(stacks->forks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which system call of its parent forked a child, by both times. */
+/* Which system call of its parent forked a child, or created a thread, by both times. */
 #include "src/callstack/fork_pauses.h"
 #include "tests/support/unit.h"
 
@@ -90,6 +90,65 @@ START_TEST(a_child_of_unknown_address_began_in_the_last_call)
 }
 END_TEST
 
+static bool created(uint64_t time, uint64_t resolution)
+{
+	const struct fork_query query = { .time = time, .ip = FORK, .resolution = resolution };
+
+	return fork_pauses_have(&pauses, &query);
+}
+
+START_TEST(a_thread_was_created_by_the_call_before_it)
+{
+	ck_assert(!created(1000, RESOLUTION));
+	add(1000, OTHER);
+	ck_assert(!created(2000, RESOLUTION));
+	add(2000, FORK);
+	ck_assert(!created(1999, RESOLUTION));
+	ck_assert(created(2000, RESOLUTION));
+	ck_assert(created(90000, RESOLUTION));
+}
+END_TEST
+
+START_TEST(a_later_call_that_surely_came_first_excludes_those_before_it)
+{
+	add(2000, FORK);
+	add(3000, OTHER);
+	ck_assert(created(2500, RESOLUTION));
+	ck_assert(created(3000 + RESOLUTION, RESOLUTION));
+	ck_assert(!created(3001 + RESOLUTION, RESOLUTION));
+	ck_assert(created(90000, 0));
+}
+END_TEST
+
+static void add_call(uint64_t time, uint64_t ip)
+{
+	const struct branch_event event = {
+		.time = time, .kind = BRANCH_SYSCALL, .from = ip - 2, .from_length = 2
+	};
+
+	fork_pauses_add(&pauses, NULL, &event);
+}
+
+START_TEST(many_later_calls_forget_the_first)
+{
+	add_call(2000, FORK);
+	for (uint64_t i = 1; i < FORK_PAUSES_MOST; i++)
+		add_call(3000 + i, OTHER + 2 * i);
+	ck_assert(created(2500, RESOLUTION));
+	add_call(4000, OTHER);
+	ck_assert(!created(2500, RESOLUTION));
+}
+END_TEST
+
+START_TEST(many_calls_at_one_address_forget_no_other)
+{
+	add_call(2000, FORK);
+	for (uint64_t i = 1; i < 2 * FORK_PAUSES_MOST; i++)
+		add_call(3000 + i, OTHER);
+	ck_assert(created(2500, RESOLUTION));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fork_pauses");
@@ -101,6 +160,10 @@ int main(void)
 	tcase_add_test(all, an_earlier_fork_is_no_later_than_its_call);
 	tcase_add_test(all, the_search_begins_after_a_gap);
 	tcase_add_test(all, a_child_of_unknown_address_began_in_the_last_call);
+	tcase_add_test(all, a_thread_was_created_by_the_call_before_it);
+	tcase_add_test(all, a_later_call_that_surely_came_first_excludes_those_before_it);
+	tcase_add_test(all, many_later_calls_forget_the_first);
+	tcase_add_test(all, many_calls_at_one_address_forget_no_other);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -82,12 +82,6 @@ tests_unit_src_resolve_test_SOURCES = tests/unit/src/resolve.c
 tests_unit_src_resolve_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_resolve_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/clone_calls.test
-TESTS += tests/unit/src/clone_calls.test
-tests_unit_src_clone_calls_test_SOURCES = tests/unit/src/clone_calls.c
-tests_unit_src_clone_calls_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_clone_calls_test_LDADD = $(UNIT_LIBS)
-
 check_PROGRAMS += tests/unit/src/fork_pauses.test
 TESTS += tests/unit/src/fork_pauses.test
 tests_unit_src_fork_pauses_test_SOURCES = tests/unit/src/fork_pauses.c
