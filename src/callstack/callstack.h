@@ -90,9 +90,10 @@ struct callstack_machine {
 	/* ns: maximum age of a timestamp at an event that has it; 0: up to the next timestamp. */
 	uint64_t resolution;
 	enum time_source times;
-	uint64_t branch; /* number of the current branch, for slice details; 0: not numbered */
-	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
-	bool has_cycles; /* CYC packets: mark calls that share a time, if the sink uses details */
+	uint64_t branch;   /* number of the current branch, for slice details; 0: not numbered */
+	bool by_insns;     /* times are estimated or invented: rank calls by instructions */
+	bool has_cycles;   /* CYC packets: mark calls that share a time, if the sink uses details */
+	bool lacks_levels; /* the input lacks what levels depend on: mark all slices from now on */
 	/* Counts of uncertain slices and frames, and the start of each. */
 	struct stack_doubts {
 		uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
@@ -123,6 +124,16 @@ static inline void callstack_count_uncertain(struct callstack_machine *machine, 
 
 	if (!doubts->uncertain_levels++ || time < doubts->first_uncertain)
 		doubts->first_uncertain = time;
+}
+
+/* Mark a slice that is about to be emitted if the input lacks what its level depends on. */
+static inline void callstack_mark_level(struct callstack_machine *machine,
+					struct slice_event *event)
+{
+	if (!machine->lacks_levels || event->kind != SLICE_BEGIN)
+		return;
+	event->flags |= SLICE_UNCERTAIN_LEVEL;
+	callstack_count_uncertain(machine, (int64_t)(event->time - machine->base_time));
 }
 
 /* One thread's stack.  An implementation has this as its first member. */

@@ -40,11 +40,12 @@ static struct deferred_event *deferred_at(const struct deferred_events *list, si
 static void emit_deferred(const struct timestamp_group *group, const struct deferred_events *list,
 			  size_t index)
 {
-	const struct deferred_event *event = deferred_at(list, index);
+	struct deferred_event *event = deferred_at(list, index);
 	const struct slice_sink *sink = group->owner->machine->sink;
 
 	if (event->waits)
 		return;
+	callstack_mark_level(group->owner->machine, &event->begin);
 	if (event->whole)
 		slice_sink_emit_whole(sink, group->owner->track, &event->begin, event->end_time);
 	else

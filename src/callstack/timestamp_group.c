@@ -151,6 +151,8 @@ static void emit_first(struct timestamp_group *group, size_t count)
 		return;
 	for (size_t i = 0; group->details && i < count; i++)
 		group->events[i].detail = (uint32_t)i + 1;
+	for (size_t i = 0; group->owner->machine->lacks_levels && i < count; i++)
+		callstack_mark_level(group->owner->machine, &group->events[i]);
 	passed = group->cut_count ? emit_segments(group, count) : 0;
 	emit_events(group, group->events + passed, count - passed);
 	memmove(group->events, group->events + count, left * sizeof(*group->events));

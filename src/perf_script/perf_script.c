@@ -260,6 +260,7 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 	    (!script->counts->first_time || line->time < script->counts->first_time))
 		script->counts->first_time = line->time;
 	script->counts->last_time = MAX(script->counts->last_time, line->time);
+	script->options->machine->lacks_levels |= (script->counts->lacks & TEXT_LACKS_LEVELS) != 0;
 	callstack_feed(script_thread_of(script, line)->stack,
 		       &(struct resolved_branch){ event, locations }, notes);
 }

@@ -11,40 +11,8 @@ struct script_conversion {
 	struct output_pipeline pipeline;
 	struct hit_output hits;
 	struct perf_script_counts counts;
-	struct slice_sink marker; /* the machine's sink: marks slices, then calls the pipeline's */
-	const struct slice_sink *next;
-	struct slice_event *events; /* owned: copy of a batch, marked */
-	size_t event_room;
+	struct slice_sink sink; /* the machine's */
 };
-
-/* Pass slices on, with SLICE_UNCERTAIN_LEVEL if the text lacks the data for levels. */
-static void mark_levels(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
-	struct script_conversion *c = sink->context;
-	struct slice_batch marked = *batch;
-
-	if (c->counts.lacks & TEXT_LACKS_LEVELS) {
-		ARRAY_GROW(c->events, c->event_room, batch->count);
-		memcpy(c->events, batch->events, batch->count * sizeof(*c->events));
-		for (size_t i = 0; i < batch->count; i++) {
-			if (c->events[i].kind != SLICE_BEGIN)
-				continue;
-			c->events[i].flags |= SLICE_UNCERTAIN_LEVEL;
-			callstack_count_uncertain(
-				c->pipeline.machine,
-				(int64_t)(c->events[i].time - c->pipeline.machine->base_time));
-		}
-		marked.events = c->events;
-	}
-	c->next->events(c->next, track, &marked);
-}
-
-static void flush_marked(const struct slice_sink *sink, void *track)
-{
-	struct script_conversion *c = sink->context;
-
-	slice_sink_flush(c->next, track);
-}
 
 static void *add_track(void *context, int32_t pid, int32_t tid)
 {
@@ -151,18 +119,14 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 			  "slices");
 	else if (output_pipeline_open(&c.pipeline, options, &machine, &facts, err) == 0) {
 		script.machine = c.pipeline.machine;
-		c.next = c.pipeline.machine->sink;
-		c.marker = *c.next;
-		c.marker.events = mark_levels;
-		c.marker.flush = c.next->flush ? flush_marked : NULL;
-		c.marker.since = NULL;
-		c.marker.context = &c;
-		c.pipeline.machine->sink = &c.marker;
+		/* Times of a text can go back: each slice waits for those found late. */
+		c.sink = *script.machine->sink;
+		c.sink.since = NULL;
+		script.machine->sink = &c.sink;
 		status = feed_text(&c, in, &script, report, err);
 	}
 	output_pipeline_release(&c.pipeline);
 	hit_output_release(&c.hits);
-	free(c.events);
 	fclose(in);
 	arena_release(&arena);
 	return status;
