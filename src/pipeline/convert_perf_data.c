@@ -44,7 +44,6 @@ struct conversion {
 	const struct thread *last_thread; /* of the last event; NULL: unknown, or none */
 	struct mode_filter mode_filter;
 	struct period_counters counters;
-	struct nameless_time nameless;   /* unless there is no summary */
 	struct executed_code *code;      /* borrowed, of the output; NULL: not counted */
 	struct known_branches *branches; /* owned */
 	bool reports_branches;           /* to the format or the overlays, one by one */
@@ -284,22 +283,12 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 /* Count what was fed: branches, and the counts between and after them. */
 static void note_fed(struct conversion *c, const struct branch_event *events, size_t count)
 {
-	const struct branch_event *event = events, *limit = events + count, *end;
 	size_t branches = count;
 
 	for (size_t i = c->has_counts ? 0 : count; i < count; i++)
 		if (events[i].kind == BRANCH_COUNTS)
 			branches--;
 	c->summary->branches += branches;
-	if (!c->nameless.ns || nameless_time_passes(&c->nameless, branches))
-		event = limit;
-	for (; event < limit; event = end + 1) {
-		for (end = event; end < limit && end->kind != BRANCH_COUNTS;)
-			end++;
-		if (end > event)
-			nameless_time_add(&c->nameless, &c->recording.resolver, event,
-					  (size_t)(end - event));
-	}
 	note_events(c, events, count);
 	if (c->counters.length)
 		period_counters_add(&c->counters, events, count);
@@ -559,8 +548,8 @@ static void report_result(struct conversion *c)
 	report_files(c);
 	save_lines(c);
 	report_overlays(c->report, &c->overlays);
-	if (c->nameless.ns)
-		summary->debug_hint = nameless_hint_make(&c->nameless, &recording->resolver,
+	if (!c->options->quiet)
+		summary->debug_hint = nameless_hint_make(&c->pipeline.totals, &recording->resolver,
 							 recording->timeline, c->options->symfs);
 	if (c->pipeline.totals.report)
 		report_functions(c->report, &c->pipeline.totals);
@@ -659,9 +648,6 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	if (open_streams(c, err) < 0)
 		return -1;
 	open_events(c, names);
-	if (c->pipeline.machine && !c->options->quiet)
-		c->nameless.ns =
-			alloc_zeroed(recording->timeline->files.count + 1, sizeof(*c->nameless.ns));
 	c->counters.length = c->options->counters;
 	return 0;
 }
@@ -680,7 +666,6 @@ static void close_conversion(struct conversion *c)
 	known_branches_close(c->branches);
 	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);
-	free(c->nameless.ns);
 	output_pipeline_release(&c->pipeline);
 	arena_release(&c->stack_events);
 	recording_close(&c->recording);

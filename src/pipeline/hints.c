@@ -5,76 +5,6 @@
 #include "src/events/event_output.h"
 #include "symbols/files/dso_find.h"
 
-/* ---- Time without names -------------------------------------------------- */
-
-/*
- * Sample every branch of small traces; later, every Nth for a prime N, so that the period does not
- * match a loop's. The file at a branch's target gets the time up to the thread's next branch.
- */
-#define SAMPLED_FIRST 4096u
-#define SAMPLED_EVERY 61u
-
-/* Returns the file of code without a name; NULL: the code has a name or no file. */
-static const struct mapped_file *nameless_file(struct resolver *resolver,
-					       const struct branch_event *event)
-{
-	/* The call stacks have just looked the branch up. */
-	const struct location_pair *locations = resolver_get_known(resolver, event);
-	const struct symbol *symbol =
-		locations ? locations->to.symbol
-			  : resolver_find(resolver, event->space, event->to).symbol;
-	const struct mapping *mapping;
-
-	if (!symbol || symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT ||
-	    symbol->kind >= SYMBOL_SPECIAL)
-		return NULL;
-	mapping = address_space_borrow_mapping(event->space, event->to);
-	return mapping ? mapping->file : NULL;
-}
-
-static void end_sample(struct nameless_time *nameless, const struct branch_event *event)
-{
-	uint64_t spent = (event->time - nameless->time) * nameless->weight;
-
-	nameless->open = false;
-	if (event->thread != nameless->thread || event->time < nameless->time)
-		return;
-	nameless->total += spent;
-	if (nameless->file)
-		nameless->ns[nameless->file->index] += spent;
-}
-
-static void begin_sample(struct nameless_time *nameless, struct resolver *resolver,
-			 const struct branch_event *event)
-{
-	nameless->weight = nameless->seen < SAMPLED_FIRST ? 1 : SAMPLED_EVERY;
-	nameless->next += nameless->weight;
-	if (!event->to || event->kind == BRANCH_GAP)
-		return;
-	nameless->open = true;
-	nameless->time = event->time;
-	nameless->thread = event->thread;
-	nameless->file = nameless_file(resolver, event);
-}
-
-void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
-		       const struct branch_event *events, size_t count)
-{
-	uint64_t first = nameless->seen, end = first + count;
-
-	if (nameless->open)
-		end_sample(nameless, events);
-	while (nameless->next < end) {
-		size_t index = (size_t)(nameless->next - first);
-
-		nameless->seen = nameless->next;
-		begin_sample(nameless, resolver, &events[index]);
-		if (nameless->open && index + 1 < count)
-			end_sample(nameless, &events[index + 1]);
-	}
-	nameless->seen = end;
-}
-
 /* ---- Empty selections -------------------------------------------------- */
 
 #define THREADS_LISTED 10
@@ -198,6 +128,31 @@ char *debug_hint_make(const struct mapped_file *const files[], const unsigned pe
 	return text;
 }
 
+/* ---- Time without names -------------------------------------------------- */
+
+struct nameless_time {
+	struct pair_table dsos; /* of pointers */
+	uint64_t *ns;           /* owned: in code without names, by number in `dsos` */
+	size_t room;
+	uint64_t total; /* ns: in all code of files */
+};
+
+static void sum_up(struct nameless_time *nameless, const struct slice_totals *totals)
+{
+	for (size_t i = 0; i < totals->functions.count; i++) {
+		const struct symbol *symbol = totals->functions.functions[i].symbol;
+		uint64_t ns = totals->tree.nodes[i + 1].own.ns;
+		uint32_t file;
+
+		nameless->total += symbol->kind < SYMBOL_SPECIAL ? ns : 0;
+		if (!symbol->dso || symbol->kind < SYMBOL_UNNAMED || symbol->kind >= SYMBOL_SPECIAL)
+			continue;
+		file = pair_table_find_pointer(&nameless->dsos, symbol->dso);
+		ARRAY_GROW_ZEROED(nameless->ns, nameless->room, (size_t)file + 1);
+		nameless->ns[file] += ns;
+	}
+}
+
 /* Take the file with the most time, at least one percent; NULL if there is none. */
 static const struct mapped_file *take_most(struct nameless_time *nameless,
 					   const struct resolver *resolver,
@@ -205,29 +160,36 @@ static const struct mapped_file *take_most(struct nameless_time *nameless,
 {
 	const struct mapped_file *most = NULL;
 	const struct mapped_file *const *all = timeline->files.files;
+	uint64_t *most_ns = &(uint64_t){ 0 };
 
-	for (size_t i = 0; i < timeline->files.count; i++)
-		if (nameless->ns[i] > (most ? nameless->ns[most->index] : 0) &&
-		    all[i]->path[0] == '/' && resolver->dsos[all[i]->index]->state == DSO_FOUND)
-			most = all[i];
-	if (!most)
-		return NULL;
-	*percent = (unsigned)(100 * (double)nameless->ns[most->index] /
-				      (double)MAX(nameless->total, 1) +
-			      0.5);
-	nameless->ns[most->index] = 0;
+	for (size_t i = 0; i < timeline->files.count; i++) {
+		const struct dso *dso = resolver->dsos[all[i]->index];
+		uint32_t file = pair_table_find_pointer(&nameless->dsos, dso);
+
+		if (file >= nameless->room || nameless->ns[file] <= *most_ns ||
+		    all[i]->path[0] != '/' || dso->state != DSO_FOUND)
+			continue;
+		most = all[i];
+		most_ns = &nameless->ns[file];
+	}
+	*percent = (unsigned)(100 * (double)*most_ns / (double)MAX(nameless->total, 1) + 0.5);
+	*most_ns = 0;
 	return *percent ? most : NULL;
 }
 
-char *nameless_hint_make(struct nameless_time *nameless, const struct resolver *resolver,
+char *nameless_hint_make(const struct slice_totals *totals, const struct resolver *resolver,
 			 const struct timeline *timeline, const char *symfs)
 {
+	struct nameless_time nameless = { 0 };
 	const struct mapped_file *files[3];
 	unsigned percents[COUNT_OF(files)];
 	size_t count = 0;
 
+	sum_up(&nameless, totals);
 	while (count < COUNT_OF(files) &&
-	       (files[count] = take_most(nameless, resolver, timeline, &percents[count])))
+	       (files[count] = take_most(&nameless, resolver, timeline, &percents[count])))
 		count++;
+	pair_table_release(&nameless.dsos);
+	free(nameless.ns);
 	return count ? debug_hint_make(files, percents, count, symfs) : NULL;
 }

@@ -5,6 +5,7 @@
 #include "src/callstack/callstack.h"
 #include "src/resolve/code_files.h"
 #include "src/select/event_filter.h"
+#include "src/slices/slice_totals.h"
 
 struct perf_recording {
 	struct perf_file file;
@@ -44,33 +45,6 @@ void recording_close(struct perf_recording *recording);
 
 /* ---- Hints for the user -------------------------------------------------- */
 
-/*
- * The share of traced time, without system calls and waits, in code without names, by file. An
- * estimate from samples: cheap, and independent of the number of threads.
- */
-struct nameless_time {
-	uint64_t *ns;          /* owned, set by the caller; weighted, by index of mapped_file */
-	uint64_t total;        /* weighted, of all traced code */
-	uint64_t seen, next;   /* branches so far; number of the next sample */
-	uint64_t time, weight; /* of the open sample */
-	const struct thread *thread;
-	bool open;                      /* a sample waits for the thread's next branch */
-	const struct mapped_file *file; /* of the open sample; NULL: named, or no file */
-};
-
-/* Add branches of one thread, at least one, in order of time. */
-void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
-		       const struct branch_event *events, size_t count);
-
-/* Pass branches. Returns false, with nothing done, if a sample begins or ends at one of them. */
-static inline bool nameless_time_passes(struct nameless_time *nameless, size_t count)
-{
-	if (nameless->open || nameless->next < nameless->seen + count)
-		return false;
-	nameless->seen += count;
-	return true;
-}
-
 /* Warn that no recorded data matches. If threads are selected, list the recorded threads. */
 void empty_selection_warn(const struct options *options, const struct perf_recording *recording,
 			  struct diag *diag);
@@ -84,10 +58,10 @@ char *debug_hint_make(const struct mapped_file *const files[], const unsigned pe
 		      size_t count, const char *symfs);
 
 /*
- * Returns this hint for files that were found, but spent at least one percent of the time in code
- * without names. Takes this time out of `nameless`. NULL: no such files.
+ * Returns this hint for files that were found, but spent at least one percent of the slices' time,
+ * without system calls and waits, in code without names. NULL: no such files, or no totals.
  */
-char *nameless_hint_make(struct nameless_time *nameless, const struct resolver *resolver,
+char *nameless_hint_make(const struct slice_totals *totals, const struct resolver *resolver,
 			 const struct timeline *timeline, const char *symfs);
 
 /* ---- Threads and segments ------------------------------------------------ */
