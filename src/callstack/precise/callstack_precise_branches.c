@@ -152,6 +152,16 @@ static void on_call(struct precise_stack *stack, int64_t time, const struct reso
 		top(stack)->return_ip = top(stack)->return_slack = 0;
 }
 
+/* Enter a landing pad of an exception at `to`. Returns false if there is none. */
+static bool land(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t at = precise_find_handler(stack, to);
+
+	if (at)
+		precise_pop_to(stack, time, at);
+	return at;
+}
+
 /* Enter an unseen caller, if an exception or longjmp() went there. Returns whether it did. */
 static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -178,8 +188,6 @@ static bool enter_by_function(struct precise_stack *stack, int64_t time, const s
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to, bool stays)
 {
-	size_t at;
-
 	if (!symbol_is_function(to->symbol)) {
 		precise_reveal(stack, time);
 		if (top(stack)->hidden) {
@@ -187,23 +195,15 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 			return;
 		}
 	}
-	if (precise_return_to_setjmp(stack, time, to->ip))
+	if (precise_return_to_setjmp(stack, time, to->ip) || land(stack, time, to))
 		return;
-	at = precise_find_handler(stack, to);
-	if (at) {
-		precise_pop_to(stack, time, at);
-		return;
-	}
 	if (location_is_entry(to)) {
 		precise_tail_call(stack, time, to);
 		return;
 	}
 	/* Just after a call: in effect a return. */
-	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
-	if (at) {
-		precise_pop_to(stack, time, at - 1);
+	if (precise_return_to_call(stack, time, to->ip))
 		return;
-	}
 	if (stays || (!enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to) &&
 		      symbol_is_function(to->symbol)))
 		precise_replace(stack, time, to);
@@ -240,31 +240,19 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
 static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			   bool dropped)
 {
-	size_t at;
-
 	if (precise_return_to_own_stack(stack, time, to) ||
 	    precise_resume_stack(stack, time, to, RESUME_LAST_SETJMP, dropped) ||
-	    precise_return_to_setjmp(stack, time, to->ip))
-		return true;
-	at = precise_find_handler(stack, to);
-	if (at) {
-		precise_pop_to(stack, time, at);
-		return true;
-	}
-	if (precise_resume_stack(stack, time, to, RESUME_TOP_CALL, dropped) ||
+	    precise_return_to_setjmp(stack, time, to->ip) || land(stack, time, to) ||
+	    precise_resume_stack(stack, time, to, RESUME_TOP_CALL, dropped) ||
 	    precise_resume_stack(stack, time, to, RESUME_TOP_FUNCTION, dropped))
 		return true;
-	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	/* Rather a stack that was left before the trace began, by the same call, than this one. */
-	if (at && !dropped && !stack->whole) {
+	if (!dropped && !stack->whole && frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip)) {
 		stack->unseen = true;
 		return false;
 	}
-	if (at) {
-		precise_pop_to(stack, time, at - 1);
-		return true;
-	}
-	return same_function(top(stack)->symbol, symbol_of(stack, to)) ||
+	return precise_return_to_call(stack, time, to->ip) ||
+	       same_function(top(stack)->symbol, symbol_of(stack, to)) ||
 	       precise_resume_stack(stack, time, to, RESUME_ANY_SETJMP, dropped) ||
 	       precise_resume_stack(stack, time, to, RESUME_ANY_CALL, dropped) ||
 	       (!precise_setjmp_ended(stack, to->ip) &&
@@ -405,16 +393,11 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 						       const struct location_pair *locations)
 {
 	const struct location *to = &locations->to;
-	size_t handler = precise_find_handler(stack, to), at;
+	size_t at;
 
 	/* A landing pad may directly follow a call that never returns. */
-	if (handler) {
-		precise_pop_to(stack, time, handler);
-		precise_watch_room(stack);
-		return;
-	}
-	if (stack->below && precise_is_root(stack) &&
-	    precise_return_to_candidate(stack, time, to)) {
+	if (land(stack, time, to) || (stack->below && precise_is_root(stack) &&
+				      precise_return_to_candidate(stack, time, to))) {
 		precise_watch_room(stack);
 		return;
 	}

@@ -42,6 +42,15 @@ void precise_save_for_undo(struct precise_stack *stack, size_t depth)
 		*frame_list_add(&stack->undo) = stack->now.frames[--stack->unchanged];
 }
 
+bool precise_return_to_call(struct precise_stack *stack, int64_t time, uint64_t ip)
+{
+	size_t at = frame_list_find(&stack->now, FRAME_BY_RETURN, ip);
+
+	if (at)
+		precise_pop_to(stack, time, at - 1);
+	return at;
+}
+
 void precise_rename(struct precise_stack *stack, const struct symbol *symbol)
 {
 	if (!timestamp_group_rename(&stack->group, symbol, 0))

@@ -243,6 +243,9 @@ static inline void precise_pop_to(struct precise_stack *stack, int64_t time, siz
 		precise_pop(stack, time);
 }
 
+/* Pop to the caller of the innermost call that returns to ip. Returns false if there is none. */
+bool precise_return_to_call(struct precise_stack *stack, int64_t time, uint64_t ip);
+
 /* Rename the innermost frame, unless its begin is already emitted. */
 void precise_rename(struct precise_stack *stack, const struct symbol *symbol);
 
