@@ -72,22 +72,12 @@ static void update_state(struct event_output *output, const struct cpu_event *ev
 
 static void emit_states(struct event_output *output, struct state_owner *owner)
 {
-	for (int i = STATE_NONE + 1; owner && i < STATES; i++) {
+	for (int i = STATE_NONE + 1; i < STATES; i++) {
 		if (owner->states[i].kind == CPU_EVENT_NONE)
 			continue;
 		owner->states[i].time = output->input.filter->begin;
 		cpu_event_write(output, &owner->states[i]);
-		owner->states[i].kind = CPU_EVENT_NONE;
 	}
-}
-
-/* Emit the states of a CPU or thread, if they were not emitted yet. */
-static void emit_states_of(struct event_output *output, struct event_owner key)
-{
-	struct state_owner *owner;
-
-	HASH_FIND(hh, output->states, &key, sizeof(key), owner);
-	emit_states(output, owner);
 }
 
 /* ---- All events ---------------------------------------------------------- */
@@ -180,26 +170,23 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 static void write_events(struct event_output *output)
 {
 	const struct cpu_event *events = output->events.items;
-	struct state_owner *owner;
+	uint64_t begin = output->input.filter->begin;
 
+	for (size_t i = 0; i < output->event_count; i++)
+		if (events[i].time && events[i].time < begin)
+			update_state(output, &events[i]);
+	for (struct state_owner *owner = output->states; owner; owner = owner->hh.next)
+		emit_states(output, owner);
 	for (size_t i = 0; i < output->event_count; i++) {
 		enum cpu_event_kind kind = events[i].kind;
 
-		if (events[i].time && events[i].time < output->input.filter->begin) {
-			update_state(output, &events[i]);
+		if (events[i].time && events[i].time < begin)
 			continue;
-		}
-		emit_states_of(output, (struct event_owner){ NULL, events[i].cpu });
-		emit_states_of(output, (struct event_owner){ events[i].thread, EVENT_NO_CPU });
 		if (!events[i].time || (kind != CPU_EVENT_PEBS && kind != CPU_EVENT_PEBS_ITEM))
 			cpu_event_write(output, &events[i]);
 		else if (output->input.samples)
 			pebs_events_add(output, &events[i]);
 	}
-	for (int threads = 0; threads < 2; threads++)
-		for (owner = output->states; owner; owner = owner->hh.next)
-			if ((owner->key.cpu == EVENT_NO_CPU) == threads)
-				emit_states(output, owner);
 	output->event_count = 0;
 }
 
