@@ -102,51 +102,31 @@ static struct thread_state *state_of(const struct thread_stacks *stacks,
 /* Limit of forked siblings to search. */
 #define SIBLINGS_MOST 64
 
-/* Returns the sibling forked `distance` forks before a child, by its index; NULL: none. */
-static const struct thread *sibling_before(const struct thread_stacks *stacks, size_t child,
-					   size_t distance)
+/*
+ * Search the siblings forked before a child, the latest first, for a query with its address: list
+ * the fork times, which end at times[SIBLINGS_MOST], of siblings that have not begun, back to one
+ * that began at this address, because its pause precedes theirs; and find the number of the last
+ * such pause.
+ */
+static void search_siblings(const struct thread_stacks *stacks, size_t child,
+			    struct fork_query *query, uint64_t times[SIBLINGS_MOST])
 {
 	const struct thread *const *forks = stacks->forks;
+	size_t least = child > SIBLINGS_MOST ? child - SIBLINGS_MOST : 0;
+	bool between = true;
 
-	if (distance > child || distance > SIBLINGS_MOST ||
-	    forks[child - distance]->parent != forks[child]->parent)
-		return NULL;
-	return forks[child - distance];
-}
+	for (size_t i = child; i-- > least && forks[i]->parent == forks[child]->parent;) {
+		const struct thread_state *state = state_of(stacks, forks[i]);
 
-/* Returns the pause number of the last sibling that began at ip; 0: none. */
-static uint64_t number_of_sibling(const struct thread_stacks *stacks, size_t child, uint64_t ip)
-{
-	const struct thread *sibling;
-
-	for (size_t i = 1; (sibling = sibling_before(stacks, child, i)); i++) {
-		const struct thread_state *state = state_of(stacks, sibling);
-
-		if (state->begin_ip == ip && state->fork_number)
-			return state->fork_number;
-	}
-	return 0;
-}
-
-/*
- * List the fork times of siblings that have not begun, back to a sibling that began at ip: its
- * pause precedes theirs. Returns their count; the times end at times[SIBLINGS_MOST].
- */
-static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uint64_t ip,
-			   uint64_t *times)
-{
-	const struct thread *sibling;
-	size_t count = 0;
-
-	for (size_t i = 1; (sibling = sibling_before(stacks, child, i)); i++) {
-		const struct thread_state *state = state_of(stacks, sibling);
-
-		if (state->begin_ip == ip)
+		between &= state->begin_ip != query->ip;
+		if (between && (!state->stack || state->awaits_user))
+			times[SIBLINGS_MOST - ++query->earlier_count] = forks[i]->begin;
+		if (state->begin_ip == query->ip && state->fork_number) {
+			query->after = state->fork_number;
 			break;
-		if (!state->stack || state->awaits_user)
-			times[SIBLINGS_MOST - ++count] = sibling->begin;
+		}
 	}
-	return count;
+	query->earlier = &times[SIBLINGS_MOST - query->earlier_count];
 }
 
 /* The child enters user code, or begins with a gap: start its stack with its parent's frames. */
@@ -166,11 +146,8 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 		return;
 	if (event->flags & BRANCH_TRACE_ON || state->awaits_user)
 		query.ip = state->begin_ip = event->to;
-	if (query.ip) {
-		query.after = number_of_sibling(stacks, state->fork_index, query.ip);
-		query.earlier_count = list_earlier(stacks, state->fork_index, query.ip, times);
-		query.earlier = &times[SIBLINGS_MOST - query.earlier_count];
-	}
+	if (query.ip)
+		search_siblings(stacks, state->fork_index, &query, times);
 	pause = fork_pauses_find(pauses, &query);
 	if (!pause)
 		return;
