@@ -72,21 +72,22 @@ static bool match_by_option(struct overlay_clock *clock, const struct overlays *
 	return true;
 }
 
-/* Lines read at both ends of a recording bound the drift of the clocks. */
+/*
+ * Lines read at both ends of a recording bound the drift of the clocks. `info` NULL: the trace's
+ * clock is CLOCK_MONOTONIC.
+ */
 static bool match_by_sync(struct overlay_clock *clock, const struct overlays *overlays, bool mono,
 			  const struct pt_info *info)
 {
-	struct tsc_clock tsc = pt_info_tsc_clock(info);
+	struct tsc_clock tsc = info ? pt_info_tsc_clock(info) : (struct tsc_clock){ 0 };
 	int64_t least = INT64_MAX, most = INT64_MIN;
 
-	if (!info->time_mult)
-		return false;
 	for (size_t i = 0; i < overlays->sync_count; i++) {
 		const struct overlay_sync *sync = &overlays->syncs[i];
-		uint64_t perf = tsc_clock_ns(&tsc, sync->tsc);
-		int64_t offset = (int64_t)(perf - (uint64_t)(mono ? sync->mono : sync->real));
+		uint64_t time = info ? tsc_clock_ns(&tsc, sync->tsc) : (uint64_t)sync->mono;
+		int64_t offset = (int64_t)(time - (uint64_t)(mono ? sync->mono : sync->real));
 
-		if (!sync->tsc)
+		if (info && (!sync->tsc || !info->time_mult))
 			continue;
 		least = MIN(offset, least);
 		most = MAX(offset, most);
@@ -192,14 +193,8 @@ static const struct overlay_input *find_events(const struct overlays *overlays, 
 static bool match_alone(struct overlay_clock *clock, const struct overlays *overlays, bool mono)
 {
 	*clock = (struct overlay_clock){ 0 };
-	if (match_by_option(clock, overlays, mono) || mono || !find_events(overlays, ANY_PROCESS))
-		return true;
-	if (!overlays->sync_count)
-		return false;
-	*clock = (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
-					 overlays->syncs[0].mono - overlays->syncs[0].real,
-					 SYNC_UNCERTAINTY };
-	return true;
+	return match_by_option(clock, overlays, mono) || mono ||
+	       !find_events(overlays, ANY_PROCESS) || match_by_sync(clock, overlays, mono, NULL);
 }
 
 /* Both files are written until the process ends. */

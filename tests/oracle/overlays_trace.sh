@@ -59,6 +59,16 @@ ends_are_taken_for_the_same() {
 	[ $((found - offset)) -lt 50000000 ] && [ $((offset - found)) -lt 50000000 ]
 }
 
+# Two lines whose offsets differ by 2000 ns; reading a line takes less than 1000 ns.
+lines_bound_the_clocks() {
+	ring=$(unpack "$shared"/combined/single/*.events.gz)
+	printf '%s\n' 'tsc=0 mono=1000000 real=5000000' 'tsc=0 mono=2000000 real=6002000' >"$work/sync"
+	"$program" --no-warn --runtime-events="$ring" --memtrace="$shared/combined/single/out.ctf" \
+		--clock-sync="$work/sync" -o "$work/x.ftf" 2>"$work/err" || return 1
+	cat "$work/err"
+	grep -q 'clock: --clock-sync, offset -4001000 ns +- 2000 ns' "$work/err"
+}
+
 memtrace_is_outside_minor() {
 	ring=$(unpack "$shared"/combined/single/*.events.gz)
 	offset=$(sed -n 's/.*clocks tracing.*real-mono=//p' "$shared/combined/single/stdout.txt")
@@ -170,6 +180,7 @@ tap_check "each event of memtrace is a slice" all_have_slices
 tap_check "a block's life has the name of the function that allocated it" lives_have_names
 tap_check "no event of memtrace lies in a minor collection" memtrace_is_outside_minor
 tap_check "without a word on clocks the ends are taken for the same" ends_are_taken_for_the_same
+tap_check "lines of clock-sync bound the offset of two overlays" lines_bound_the_clocks
 # seeds.md: times are of the monotonic clock
 tap_check "forks and exits bound the monotonic clock around the truth" bounds_contain default 537957
 # seeds.md: lifecycle: starts, stops, forks, domains
