@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <sys/resource.h>
 
+#include "base/io/temp_file.h"
 #include "src/options/options.h"
 
 /*
@@ -28,7 +29,9 @@ struct batch_plan {
 		const struct options *options; /* borrowed: the job's own; NULL: the run's */
 		/* Borrowed: the options whose --output and --json this process writes; or NULL. */
 		const struct options *answer;
-	} * jobs; /* owned; in the order of the inputs */
+		struct temp_file *printed; /* borrowed: its standard output; NULL: ours */
+		int closed; /* a descriptor that only this process keeps; 0: no such one */
+	} * jobs;           /* owned; in the order of the inputs */
 	size_t count;
 };
 

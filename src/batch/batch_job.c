@@ -80,9 +80,15 @@ static enum exit_status convert_job(const struct batch_run *run, const struct ba
 	struct options options = *options_of(run, job);
 	struct error err = { 0 };
 
-	options.inputs = job->inputs;
-	options.input = job->inputs[0];
-	options.input_count = job->input_count;
+	if (job->closed)
+		close(job->closed);
+	if (job->printed && temp_file_become_output(job->printed, &err) < 0)
+		return fail_job(report, &err);
+	if (options.input) { /* else overlays only */
+		options.inputs = job->inputs;
+		options.input = job->inputs[0];
+		options.input_count = job->input_count;
+	}
 	options.output = job->output;
 	options.of_several = run->keep_messages;
 	options.threads = options.threads ? options.threads : run->threads;

@@ -6,7 +6,6 @@
 
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
-#include "base/io/temp_file.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "src/formats/output_format.h"
@@ -24,36 +23,6 @@ struct diff {
 };
 
 /* ---- The conversions ----------------------------------------------------- */
-
-/* For the child process, which has a copy. */
-static struct diff *current;
-static enum diff_side current_side;
-
-/* In the child: batch_convert_fn. Stacks go to its standard output, as for `ptrace2ftf open`. */
-static enum exit_status convert_side(const struct options *options, json_t *report)
-{
-	struct options own = *options;
-	struct temp_file *stacks = &current->stacks[current_side];
-	enum exit_status status = EXIT_FAILED;
-	struct error err = { 0 };
-
-	own.output = NULL;
-	own.quiet = true;
-	own.json = "";
-	own.json_answer = false;
-	own.all_functions = true;
-	own.open = false;
-	if (stacks->open) {
-		temp_file_become_output(stacks, &err);
-		own.output = "-";
-	} else {
-		own.format = &format_totals;
-	}
-	if (err.kind == ERROR_NONE)
-		status = current->convert(&own, report);
-	message_error(&err);
-	return status;
-}
 
 static void print_warnings(const char *name, const json_t *report)
 {
@@ -74,20 +43,28 @@ static void print_warnings(const char *name, const json_t *report)
 /* Returns the status of the conversion; EXIT_FAILED: err may be filled. */
 static int convert_one(struct diff *diff, enum diff_side side, struct error *err)
 {
-	const struct options *options = &diff->sides[side];
-	const struct batch_run run = { .options = options, .convert = convert_side };
-	const struct batch_job job = { .inputs = &diff->names[side],
-				       .input_count = 1,
-				       .answer = diff->sides };
+	struct options own = diff->sides[side];
+	const struct batch_run run = { .options = &own, .convert = diff->convert };
+	struct batch_job job = { .inputs = &diff->names[side],
+				 .input_count = 1,
+				 .answer = diff->sides };
 	int status;
 
-	if (options->format == &format_folded && temp_file_open(&diff->stacks[side], err) < 0)
-		return EXIT_FAILED;
-	current = diff;
-	current_side = side;
+	own.quiet = true;
+	own.json = "";
+	own.json_answer = false;
+	own.all_functions = true;
+	if (own.format == &format_folded) {
+		if (temp_file_open(&diff->stacks[side], err) < 0)
+			return EXIT_FAILED;
+		job.printed = &diff->stacks[side];
+		job.output = (char *)"-";
+	} else {
+		own.format = &format_totals;
+	}
 	status = batch_one_run(&run, &job, &diff->ends[side], err);
 	diff->reports[side] = json_object_get(diff->ends[side], "report");
-	if (!options->quiet)
+	if (!diff->sides[side].quiet)
 		print_warnings(diff->names[side], diff->reports[side]);
 	return status;
 }

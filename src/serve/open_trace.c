@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/io/output_path.h"
-#include "base/io/temp_file.h"
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
 #include "src/serve/viewer_page.h"
@@ -32,44 +31,25 @@ static bool is_page(const struct trace_opening *opening)
 
 /* ---- The conversion ------------------------------------------------------ */
 
-/* This process's opening; the child has a copy. */
-static struct trace_opening *current;
-
 /*
- * In the child: batch_convert_fn.  The unnamed file is its standard output, which has no
- * other use: the sandbox of a conversion needs no exception for it.
+ * The unnamed file is the standard output of the conversion, which has no other use: the sandbox
+ * needs no exception for it.  Returns an exit status; EXIT_FAILED with err filled if there was no
+ * conversion.
  */
-static enum exit_status convert_to_show(const struct options *options, json_t *report)
-{
-	struct options own = current->options;
-	struct error err = { 0 };
-
-	(void)options;
-	close(current->listener);
-	if (current->unnamed.open) {
-		if (temp_file_become_output(&current->unnamed, &err) < 0) {
-			message_error(&err);
-			return EXIT_FAILED;
-		}
-		own.output = "-";
-	}
-	return current->convert(&own, report);
-}
-
-/* Returns an exit status; EXIT_FAILED with err filled if there was no conversion. */
 static int run_conversion(struct trace_opening *opening, struct error *err)
 {
 	const struct options *options = &opening->options;
 	char *nameless[] = { (char *)"the overlays", NULL };
-	const struct batch_run run = { .options = options, .convert = convert_to_show };
+	const struct batch_run run = { .options = options, .convert = opening->convert };
+	bool unnamed = opening->unnamed.open;
 	const struct batch_job job = { .inputs = options->input ? options->inputs : nameless,
 				       .input_count = options->input ? options->input_count : 1,
-				       .output = opening->unnamed.open ? (char *)"-"
-								       : (char *)options->output };
+				       .output = (char *)(unnamed ? "-" : options->output),
+				       .printed = unnamed ? &opening->unnamed : NULL,
+				       .closed = opening->listener };
 	json_t *report;
 	int status;
 
-	current = opening;
 	status = batch_one_run(&run, &job, &report, err);
 	/* 0 if the report has no integer. */
 	opening->begin = (uint64_t)json_integer_value(json_object_get(report, "view_begin"));
