@@ -32,53 +32,34 @@ static int read_setting(const char *path, int otherwise)
 	return number;
 }
 
-static void look_at_cpu(struct recorder *recorder)
+/* Returns kernel.perf_event_paranoid. */
+static int read_paranoid(void)
 {
-	FILE *in = fopen("/proc/cpuinfo", "re");
-	char *line = NULL;
-	size_t room = 0;
-
-	while (in && getline(&line, &room, in) > 0 && *line != '\n') {
-		recorder->is_intel |= starts_with(line, "vendor_id") && strstr(line, "Intel");
-		recorder->in_virtual_machine |=
-			starts_with(line, "flags") && strstr(line, " hypervisor");
-	}
-	free(line);
-	if (in)
-		fclose(in);
+	return read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
 }
 
-static bool has_capability(void)
+/* Returns whether the process is root's, or has CAP_PERFMON or CAP_SYS_ADMIN. */
+static bool is_privileged(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct held[2] = { 0 };
 
 	syscall(SYS_capget, &header, held);
 	/* CAP_PERFMON is 38, which headers before Linux 5.8 lack. */
-	return held[0].effective & 1u << CAP_SYS_ADMIN || held[1].effective & 1u << (38 - 32);
+	return geteuid() == 0 || held[0].effective & 1u << CAP_SYS_ADMIN ||
+	       held[1].effective & 1u << (38 - 32);
 }
 
-void recorder_look(struct recorder *recorder)
+/* Returns the bytes of buffers that perf may lock. */
+static uint64_t read_lockable(void)
 {
+	int kib = read_setting("/proc/sys/kernel/perf_event_mlock_kb", 516);
 	struct rlimit limit = { 0 };
-	char perf[PATH_MAX];
 
-	*recorder = (struct recorder){
-		.has_perf = path_search("perf", perf),
-		.has_pt = access(PMU, F_OK) == 0,
-		.cycles = read_setting(PMU "/caps/psb_cyc", 0),
-		.address_filters = read_setting(PMU "/caps/ip_filtering", 0),
-		.paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", 2),
-		.privileged = geteuid() == 0 || has_capability(),
-		.lockable = (uint64_t)read_setting("/proc/sys/kernel/perf_event_mlock_kb", 516)
-			    << 10,
-	};
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (recorder->privileged || recorder->paranoid < 0 || limit.rlim_cur == RLIM_INFINITY)
-		recorder->lockable = UINT64_MAX;
-	else
-		recorder->lockable += limit.rlim_cur;
-	look_at_cpu(recorder);
+	return is_privileged() || read_paranoid() < 0 || limit.rlim_cur == RLIM_INFINITY
+		       ? UINT64_MAX
+		       : ((uint64_t)kib << 10) + limit.rlim_cur;
 }
 
 static uint64_t wanted_buffer(const struct options *options)
@@ -86,79 +67,102 @@ static uint64_t wanted_buffer(const struct options *options)
 	return options->snapshot ? options->snapshot : BUFFER_WANTED;
 }
 
-uint64_t recorder_buffer(const struct recorder *recorder, const struct options *options)
+bool recorder_can(const char *capability)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), PMU "/caps/%s", capability);
+	return read_setting(path, 0);
+}
+
+uint64_t recorder_buffer(const struct options *options)
 {
 	uint64_t wanted = wanted_buffer(options);
 
-	return recorder->lockable >= wanted ? wanted : 0;
+	return read_lockable() >= wanted ? wanted : 0;
 }
 
 /* ---- Obstacles ----------------------------------------------------------- */
 
-static void print_missing_pt(const struct recorder *recorder, FILE *out)
+static void print_missing_pt(void)
 {
-	const char *reason =
-		recorder->in_virtual_machine
+	bool in_virtual_machine = false, is_intel = false;
+	FILE *in = fopen("/proc/cpuinfo", "re");
+	const char *reason;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (in && getline(&line, &room, in) > 0 && *line != '\n') {
+		is_intel |= starts_with(line, "vendor_id") && strstr(line, "Intel");
+		in_virtual_machine |= starts_with(line, "flags") && strstr(line, " hypervisor");
+	}
+	free(line);
+	if (in)
+		fclose(in);
+	reason =
+		in_virtual_machine
 			? "this virtual machine has no Intel PT; record on the host, or make it "
 			  "available to the guest (KVM: kvm_intel.pt_mode=1)"
-		: !recorder->is_intel
+		: !is_intel
 			? "the processor is not Intel's and has no Processor Trace; record on "
 			  "another machine"
 			: "the kernel has no intel_pt: the processor has none (before Broadwell), or "
 			  "the firmware disabled it; record on another machine";
 
-	message_begin_error(out);
-	fprintf(out, "cannot record: %s, or in software with the source's tests/ptsim\n", reason);
+	message_begin_error(stderr);
+	fprintf(stderr, "cannot record: %s, or in software with the source's tests/ptsim\n",
+		reason);
 }
 
-static bool check_rights(const struct recorder *recorder, const struct options *options, FILE *out)
+static bool check_rights(const struct options *options)
 {
 	bool kernel = options->mode == TRACE_MODE_KERNEL || options->mode == TRACE_MODE_BOTH;
 	/* The highest that allows the recording. */
-	int allowed = options->all_cpus ? 0 : kernel ? 1 : 2;
+	int allowed = options->all_cpus ? 0 : kernel ? 1 : 2, paranoid = read_paranoid();
 
-	if (recorder->privileged || recorder->paranoid <= allowed)
+	if (is_privileged() || paranoid <= allowed)
 		return true;
-	message_begin_error(out);
-	fprintf(out,
+	message_begin_error(stderr);
+	fprintf(stderr,
 		"cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
 		"kernel.perf_event_paranoid=%d` as root, or record as root\n",
 		options->all_cpus ? " all CPUs"
 		: allowed < 2     ? " the kernel"
 				  : "",
-		recorder->paranoid, allowed);
+		paranoid, allowed);
 	return false;
 }
 
-bool recorder_check(const struct recorder *recorder, const struct options *options, FILE *out)
+bool recorder_check(const struct options *options)
 {
 	bool possible = true;
+	char perf[PATH_MAX];
 
-	if (!recorder->has_perf) {
-		message_begin_error(out);
+	if (!path_search("perf", perf)) {
+		message_begin_error(stderr);
 		fputs("cannot record: perf is not in PATH; install it (Debian: "
 		      "linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)\n",
-		      out);
+		      stderr);
 		possible = false;
 	}
-	if (!recorder->has_pt) {
-		print_missing_pt(recorder, out);
+	if (access(PMU, F_OK) < 0) {
+		print_missing_pt();
 		return false;
 	}
-	possible &= check_rights(recorder, options, out);
-	if (options->start_at && !recorder->address_filters) {
-		message_begin_error(out);
+	possible &= check_rights(options);
+	if (options->start_at && !recorder_can("ip_filtering")) {
+		message_begin_error(stderr);
 		fputs("cannot record: this processor has no address filters for "
 		      "--start-at; leave it out, and choose a part with --symbol\n",
-		      out);
+		      stderr);
 		possible = false;
 	}
-	if (possible && !recorder_buffer(recorder, options) && !options->quiet) {
-		message_begin_warning(out);
-		fprintf(out,
+	if (possible && !recorder_buffer(options) && !options->quiet) {
+		message_begin_warning(stderr);
+		fprintf(stderr,
 			"perf may lock only %" PRIu64 " KiB, so trace may be lost; run `sysctl "
 			"kernel.perf_event_mlock_kb=%" PRIu64 "` as root\n",
-			recorder->lockable >> 10, wanted_buffer(options) >> 10);
+			read_lockable() >> 10, wanted_buffer(options) >> 10);
 	}
 	return possible;
 }

@@ -45,8 +45,9 @@ void perf_command_file(const struct options *options, char file[PATH_MAX])
 		snprintf(file, PATH_MAX, "%s", program);
 }
 
-char **perf_command_make(const struct options *options, bool cycles, uint64_t buffer)
+char **perf_command_make(const struct options *options)
 {
+	uint64_t buffer = recorder_buffer(options);
 	const char *level = options->mode == TRACE_MODE_BOTH     ? ""
 			    : options->mode == TRACE_MODE_KERNEL ? "k"
 								 : "u";
@@ -62,7 +63,7 @@ char **perf_command_make(const struct options *options, bool cycles, uint64_t bu
 		add(&words, "-m,%" PRIu64 "%c", whole ? buffer >> 20 : (buffer + 1023) >> 10,
 		    whole ? 'M' : 'K');
 	add(&words, "-e");
-	add(&words, "intel_pt/%s/%s", cycles ? "cyc=1" : "", level);
+	add(&words, "intel_pt/%s/%s", recorder_can("psb_cyc") ? "cyc=1" : "", level);
 	if (options->start_at) {
 		/* perf opens the file without searching PATH. */
 		perf_command_file(options, file);

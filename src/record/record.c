@@ -262,14 +262,12 @@ static bool prepare_calls(struct call_watch *calls, const struct options *option
 bool record_run(const struct options *options, int *status)
 {
 	struct call_watch calls = { 0 };
-	struct recorder recorder;
 	struct stat before = { 0 };
 	char **words;
 	bool possible;
 
 	stat(options->input, &before);
-	recorder_look(&recorder);
-	words = perf_command_make(options, recorder.cycles, recorder_buffer(&recorder, options));
+	words = perf_command_make(options);
 	if (options->dry_run) {
 		perf_command_print(words, stdout);
 		perf_command_free(words);
@@ -277,7 +275,7 @@ bool record_run(const struct options *options, int *status)
 		return false;
 	}
 	*status = EXIT_FAILED;
-	possible = recorder_check(&recorder, options, stderr) && prepare_calls(&calls, options);
+	possible = recorder_check(options) && prepare_calls(&calls, options);
 	if (possible && !options->quiet) {
 		fputs("ptrace2ftf: ", stderr);
 		perf_command_print(words, stderr);
