@@ -120,18 +120,12 @@ void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most)
 	}
 }
 
-static int by_count(const void *a_, const void *b_)
-{
-	const struct fit_ranks *a = *(struct fit_ranks *const *)a_;
-	const struct fit_ranks *b = *(struct fit_ranks *const *)b_;
-
-	return COMPARE(a->count, b->count) ?: COMPARE(a->number, b->number);
-}
+COMPARE_WITH(compare_counts, struct fit_ranks *,
+	     COMPARE((*a)->count, (*b)->count) ?: COMPARE((*a)->number, (*b)->number))
 
 void fit_ranks_share(struct fit_ranks **threads, size_t count, uint64_t most)
 {
-	if (count)
-		qsort(threads, count, sizeof(struct fit_ranks *), by_count);
+	SORT(threads, count, compare_counts);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t share = most / (count - i);
 
