@@ -33,6 +33,24 @@ char *output_path_beside(const char *input, const char *suffix)
 	return alloc_text("%.*s.%s", (int)output_path_base(input), input, suffix);
 }
 
+char *output_path_part(const char *path, size_t part)
+{
+	size_t length = strlen(path), end = length, size = length + 32;
+	size_t base = (size_t)(base_name(path) - path);
+	char *made = alloc_zeroed(1, size);
+
+	if (compression_of_path(path) != COMPRESSION_NONE)
+		end = (size_t)(strrchr(path, '.') - path);
+	for (size_t i = end; i > base + 1; i--) {
+		if (path[i - 1] != '.')
+			continue;
+		end = i - 1;
+		break;
+	}
+	snprintf(made, size, "%.*s.%03zu%s", (int)end, path, part, path + end);
+	return made;
+}
+
 bool output_path_is_directory(const char *path)
 {
 	size_t length = strlen(path);

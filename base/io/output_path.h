@@ -13,6 +13,12 @@ size_t output_path_base(const char *path);
  */
 char *output_path_beside(const char *input, const char *suffix);
 
+/*
+ * Returns the path of a part of an output, owned by the caller. The number precedes the extension,
+ * .gz and .zst: a/out.ftf.gz becomes a/out.007.ftf.gz.
+ */
+char *output_path_part(const char *path, size_t part);
+
 /* Returns the bytes of `path` without slashes at its end; at least 1 unless it is empty. */
 size_t output_path_length(const char *path);
 

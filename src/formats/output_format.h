@@ -190,8 +190,8 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 extern const struct output_format format_list, format_totals, format_annotate;
 /* for `why`: text, and a page (--html=FILE); */
 extern const struct output_format format_why, format_why_page;
-/* for --like=magic-trace; */
-extern const struct output_format format_magic_trace;
+/* for --split, an output for each part; and for --like=magic-trace; */
+extern const struct output_format format_ftf_split, format_magic_trace;
 /* for --slowest and --slow: the table. */
 extern const struct output_format format_slowest;
 

@@ -4,9 +4,9 @@
 
 #include <unistd.h>
 
+#include "base/io/output_path.h"
 #include "src/callstack/callstack.h"
 #include "src/costs/executed_code.h"
-#include "src/formats/ftf/ftf_split.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
 
@@ -270,7 +270,7 @@ static void warn_of_old_parts(const struct output_pipeline *pipeline)
 
 	if (!pipeline->end || !pipeline->end->part_count)
 		return;
-	next = ftf_split_path(pipeline->options->output, pipeline->end->part_count);
+	next = output_path_part(pipeline->options->output, pipeline->end->part_count);
 	if (access(next, F_OK) == 0)
 		diag_warn(pipeline->machine->diag, "old-parts",
 			  "%s and later parts are from an earlier --split; remove them", next);

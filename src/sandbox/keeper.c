@@ -14,7 +14,6 @@
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "base/tables/hash.h"
-#include "src/formats/ftf/ftf_split.h"
 
 /* Time that an ending process waits for its files to be removed. */
 #define LEAVE_MS 2000
@@ -85,7 +84,7 @@ static char *final_path_of(struct keeper *keeper, const char *name)
 		return NULL;
 	/* The parts are made in order; a name may be tried again. */
 	for (size_t back = 0; back < 2 && back <= keeper->next_part; back++) {
-		part = ftf_split_path(keeper->outputs[0], keeper->next_part - back);
+		part = output_path_part(keeper->outputs[0], keeper->next_part - back);
 		if (is_temporary_of(keeper, name, part)) {
 			keeper->next_part += back == 0;
 			return part;

@@ -2,7 +2,7 @@
 /* --format=ftf: a trace for Perfetto; --like=magic-trace: magic-trace's records. */
 #include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_sink.h"
-#include "src/formats/ftf/ftf_split.h"
+#include "src/formats/output_format.h"
 #include "src/slices/slice_sorter.h"
 
 struct ftf_output {

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* --split: replay the stored slices and events by time into successive FTF files. */
-#include "src/formats/ftf/ftf_split.h"
-
+/*
+ * --split: one trace in several self-contained files: out.000.ftf, out.001.ftf, ...
+ *
+ * Replays the stored slices and events by time.  All threads are cut at the same time. Slices open
+ * at a cut end in one part and begin again in the next, with SLICE_CONTINUED. A part lasts until
+ * the next one begins; a time without begins of slices has no part. Records that are not slices of
+ * calls are in the part of their time (ftf_side.h).
+ */
+#include "base/io/output_path.h"
 #include "src/formats/ftf/ftf_side.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_store.h"
@@ -41,29 +47,11 @@ struct ftf_split {
 	uint64_t bytes_before; /* of the finished parts */
 };
 
-char *ftf_split_path(const char *path, size_t part)
-{
-	size_t length = strlen(path), end = length, size = length + 32;
-	size_t base = (size_t)(base_name(path) - path);
-	char *made = alloc_zeroed(1, size);
-
-	if (compression_of_path(path) != COMPRESSION_NONE)
-		end = (size_t)(strrchr(path, '.') - path);
-	for (size_t i = end; i > base + 1; i--) {
-		if (path[i - 1] != '.')
-			continue;
-		end = i - 1;
-		break;
-	}
-	snprintf(made, size, "%.*s.%03zu%s", (int)end, path, part, path + end);
-	return made;
-}
-
 /* ---- Parts --------------------------------------------------------------- */
 
 static void begin_part(struct ftf_split *split, uint64_t time)
 {
-	char *path = ftf_split_path(split->request.path, split->part_count);
+	char *path = output_path_part(split->request.path, split->part_count);
 
 	ARRAY_GROW(split->parts, split->part_room, split->part_count + 1);
 	split->parts[split->part_count] = path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts that --split makes: their names (ptrace2ftf(1)), and the state at the begin of each. */
-#include "src/formats/ftf/ftf_split.h"
+#include "base/io/output_path.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 static void expect(const char *path, size_t part, const char *expected)
 {
-	char *made = ftf_split_path(path, part);
+	char *made = output_path_part(path, part);
 
 	ck_assert_str_eq(made, expected);
 	free(made);
