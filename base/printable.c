@@ -48,6 +48,18 @@ size_t printable_pass(struct printable *state, const char *bytes, size_t size, c
 	return used;
 }
 
+void escaped_text_print(const char *text, size_t length, FILE *out)
+{
+	for (const char *end = text + length; text < end; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < 0x20 || c == DELETE || c == '\\')
+			fprintf(out, "\\x%02x", c);
+		else
+			putc_unlocked(c, out);
+	}
+}
+
 void printable_print(const char *text, FILE *out)
 {
 	struct printable state = { 0 };

@@ -20,5 +20,8 @@ struct printable {
  */
 size_t printable_pass(struct printable *state, const char *bytes, size_t size, char *out);
 
+/* Print a text with control characters and backslashes as \xNN, so that it cannot end a line. */
+void escaped_text_print(const char *text, size_t length, FILE *out);
+
 /* Print one line's text, newlines and tabs as '?', too. */
 void printable_print(const char *text, FILE *out);

@@ -2,6 +2,8 @@
 /* Prints records, one line each. */
 #include "reader/trace_print.h"
 
+#include "base/printable.h"
+
 #define OBJECT_PROCESS 1
 #define OBJECT_THREAD  2
 
@@ -20,14 +22,7 @@ const char *const trace_event_texts[EVENT_TYPES] = {
 
 void trace_print_text(FILE *out, const struct text_view *text)
 {
-	for (size_t i = 0; i < text->length; i++) {
-		unsigned char c = (unsigned char)text->at[i];
-
-		if (c < 0x20 || c == 0x7f || c == '\\')
-			fprintf(out, "\\x%02x", c);
-		else
-			putc(c, out);
-	}
+	escaped_text_print(text->at, text->length, out);
 }
 
 /* With the digits that reading the same value back requires. */

@@ -20,7 +20,8 @@ libftf_la_SOURCES = \
 	base/utf8.h
 LIBFTF_PRIVATE_NAMES = \
 	compression_of_path compressor_abandon compressor_close compressor_open compressor_put \
-	error_prefix error_set error_set_at error_set_system error_suffix error_text_fit file_make \
+	error_prefix error_set error_set_at error_set_system error_suffix error_text_fit \
+	escaped_text_print file_make \
 	file_make_own hash_bytes id_index_move id_index_put id_index_release id_index_wants output_abandon \
 	output_ask output_carry output_clear output_close output_compress output_drop output_hold \
 	output_is_readable output_is_system_link output_limit output_map output_name_temporary \

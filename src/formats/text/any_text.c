@@ -4,18 +4,6 @@
 
 #include "base/utf8.h"
 
-void escaped_text_print(const char *text, size_t length, FILE *out)
-{
-	for (const char *end = text + length; text < end; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < 0x20 || c == 0x7f || c == '\\')
-			fprintf(out, "\\x%02x", c);
-		else
-			putc_unlocked(c, out);
-	}
-}
-
 void json_text_print(const char *text, size_t length, FILE *out)
 {
 	json_t *value = json_any_text(text, length);

@@ -4,10 +4,8 @@
 
 #include <jansson.h>
 
+#include "base/printable.h"
 #include "base/tables/name.h"
-
-/* Print a name with control characters and backslashes as \xNN, so that it cannot end a line. */
-void escaped_text_print(const char *text, size_t length, FILE *out);
 
 static inline void name_print(const struct name *name, FILE *out)
 {
