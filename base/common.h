@@ -35,6 +35,8 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 #define HOLD_LOCK(lock)                                                                            \
 	pthread_mutex_t *held_lock __attribute__((cleanup(lock_release), unused)) = lock_take(lock)
 
+#define NS_PER_S UINT64_C(1000000000)
+
 /* -1, 0 or 1 if a is less than, equal to or greater than b. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 

@@ -13,7 +13,6 @@
 #define STRING_MAX    32000
 #define PROVIDERS_MAX 256 /* half a MiB each */
 #define HELD_MAX      ((uint64_t)1 << 30)
-#define NS_PER_S      1000000000
 #define PIECE         4096 /* bytes of a large record that are skipped at a time */
 
 /* "Large Blob Record": its size is of 32 bits. */

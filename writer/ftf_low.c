@@ -6,8 +6,7 @@
 #define MAGIC             UINT64_C(0x0016547846040010) /* "Magic Number Record" */
 #define BUFFER_WORDS      ((size_t)64 * 1024 / 8)      /* see base/io/output.c */
 #define PROVIDER_NAME_MAX 255                          /* 8 bits */
-#define NS_PER_S          1000000000
-#define ROOM_FIRST        16 /* elements of a growing array */
+#define ROOM_FIRST        16                           /* elements of a growing array */
 
 /* "Metadata Record", types. */
 enum metadata_type {

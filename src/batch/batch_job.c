@@ -15,8 +15,7 @@
 #include "src/formats/output_format.h"
 #include "src/report/progress.h"
 
-#define PREFIX   "ptrace2ftf: "
-#define NS_PER_S UINT64_C(1000000000)
+#define PREFIX "ptrace2ftf: "
 
 /* ---- The child ----------------------------------------------------------- */
 

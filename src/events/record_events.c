@@ -202,8 +202,6 @@ static void warn_formatless(const struct perf_record_events *records)
 
 /* ---- The wall clock ------------------------------------------------------ */
 
-#define NS_PER_S UINT64_C(1000000000)
-
 /* `base`: ns since 1970 at the time 0 of perf's clock, or WALL_BASE_UNKNOWN. */
 static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t time)
 {

@@ -13,8 +13,6 @@
 #include "src/formats/text/digits.h"
 #include "src/perf_script/perf_script_line.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-
 static const char *kind_text(const struct branch_event *event)
 {
 	if (event->kind > BRANCH_NONE && event->kind < PERF_BRANCH_WORDS)

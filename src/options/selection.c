@@ -5,8 +5,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 
-#define NS_PER_S 1000000000u
-#define MAX_NS   ((double)INT64_MAX)
+#define MAX_NS ((double)INT64_MAX)
 
 void selection_release(struct selection *selection)
 {

@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S      UINT64_C(1000000000)
 #define FIRST_NS      NS_PER_S
 #define REDRAW_NS     (NS_PER_S / 10)
 #define COLUMNS_MAX   200
