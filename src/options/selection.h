@@ -59,12 +59,6 @@ struct slow_choice {
 	uint64_t context;    /* ns to show before and after a call */
 };
 
-/* Returns the maximum number of calls to keep. */
-static inline unsigned slow_choice_most(const struct slow_choice *choice)
-{
-	return choice->most ? choice->most : SLOW_MOST_DEFAULT;
-}
-
 struct selection {
 	struct number_list pids, tids, cpus;
 	struct pattern_list comms; /* one must match a name of the thread */

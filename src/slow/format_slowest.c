@@ -61,7 +61,7 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 	calls->longer += call->duration > choice->longer;
 	if (choice->has_bound && !choice->percentile && call->duration <= choice->longer)
 		return;
-	if (calls->count < slow_choice_most(choice)) {
+	if (calls->count < (choice->most ? choice->most : SLOW_MOST_DEFAULT)) {
 		ARRAY_GROW(calls->calls, calls->room, calls->count + 1);
 		calls_push(&by_insns, calls->calls, calls->count++, call);
 	} else if (is_faster(&by_insns, &calls->calls[0], call)) {
