@@ -15,7 +15,6 @@
 #include "base/io/file_makers.h"
 #include "config.h"
 #include "reader/trace_reader.h"
-#include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 
 #define BLOCK ((size_t)1024 * 1024)

@@ -13,11 +13,16 @@ struct ftf_output {
 static void open_ftf(struct format_output *output, const struct format_request *request)
 {
 	struct ftf_output *made = (struct ftf_output *)output;
+	const char *stamp = request->options->stamp;
 
 	ftf_sink_init(&made->ftf, request->output, request->names, request->options,
 		      &request->facts);
-	if (request->options->stamp)
-		ftf_sink_note(&made->ftf, FTF_STAMP_NAME, request->options->stamp);
+	/* Viewers skip a blob.  Readers look for it at the trace's start. */
+	if (stamp)
+		ftf_blob(made->ftf.writer,
+			 &(struct ftf_blob){ FTF_BLOB_DATA,
+					     ftf_text(made->ftf.writer, "ptrace2ftf"), stamp,
+					     strlen(stamp) });
 	output->sink = ftf_sink_slices(&made->ftf);
 	output->slices = &made->ftf.slices;
 	output->writer = made->ftf.writer;

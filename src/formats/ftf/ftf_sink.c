@@ -59,12 +59,6 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->flows = options->flows;
 }
 
-void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
-{
-	ftf_blob(ftf->writer, &(struct ftf_blob){ FTF_BLOB_DATA, ftf_text(ftf->writer, name), text,
-						  strlen(text) });
-}
-
 static void write_waiting(struct ftf_sink *ftf);
 static void write_held(struct ftf_sink *ftf, size_t index);
 

@@ -16,9 +16,6 @@ struct track;
 
 struct trace_facts;
 
-/* The name of the blob with options->stamp. */
-#define FTF_STAMP_NAME "ptrace2ftf"
-
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	uint64_t slices;           /* begun so far */
@@ -72,9 +69,6 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 
 /* Returns the writer's name for a name of the program; NULL: the empty string. */
 struct ftf_name ftf_sink_name(struct ftf_sink *ftf, const struct name *name);
-
-/* Write a text as a blob, which viewers skip. Readers find it only at the trace's start. */
-void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);
 
 /*
  * Write the rest to the output; close the output after this. Returns 0; -1 with err filled: the
