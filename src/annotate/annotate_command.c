@@ -292,7 +292,6 @@ int annotate_command(const struct options *options, batch_convert_fn *convert)
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
 
-	own.output = NULL;
 	own.json = "";
 	own.json_answer = false;
 	if (file_roles_check(options, &err) == 0)

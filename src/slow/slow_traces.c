@@ -23,7 +23,6 @@ struct slow_run {
 	/* A slow call and its trace. */
 	struct slow_trace {
 		const json_t *call;          /* borrowed: from the answer's list in the report */
-		uint64_t begin, duration;    /* ns: of the call */
 		uint64_t view_from, view_to; /* ns: shown */
 		char *path;                  /* owned */
 		int status;         /* enum exit_status of the conversion; -1: not started */
@@ -46,9 +45,11 @@ static json_t *line_json(const struct slow_trace *trace, size_t rank)
 	char query[200];
 
 	snprintf(query, sizeof(query),
-		 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRIu64 "&dur=%" PRIu64
+		 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRId64 "&dur=%" PRId64
 		 "&pid=%" PRId64 "&tid=%" PRId64,
-		 trace->view_from, trace->view_to, trace->begin, trace->duration,
+		 trace->view_from, trace->view_to,
+		 (int64_t)json_value_number(trace->call, "begin_ns"),
+		 (int64_t)json_value_number(trace->call, "duration_ns"),
 		 (int64_t)json_value_number(trace->call, "pid"),
 		 (int64_t)json_value_number(trace->call, "tid"));
 	json_object_update(line, (json_t *)trace->call);
@@ -141,7 +142,6 @@ static int find_calls(struct slow_run *run, struct error *err)
 
 	unprinted.default_output = DEFAULT_NONE;
 	own.format = &unprinted;
-	own.output = NULL;
 	own.overlay_count = 0; /* they are shown in the traces */
 	own.json = own.json ? own.json : "";
 	status = batch_one_run(&batch, &job, &report, err);
@@ -176,18 +176,18 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 	uint64_t context = run->options->slow.context;
 	struct slow_trace *trace = &run->traces[index];
 	struct options *own = &trace->own;
+	uint64_t begin, end;
 
 	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
-	trace->begin = (uint64_t)json_value_number(trace->call, "begin_ns");
-	trace->duration = (uint64_t)json_value_number(trace->call, "duration_ns");
-	trace->view_from = trace->begin - MIN(trace->begin, context);
-	trace->view_to = plus(plus(trace->begin, trace->duration), context);
-	context = context < least ? least : context;
+	begin = (uint64_t)json_value_number(trace->call, "begin_ns");
+	end = plus(begin, (uint64_t)json_value_number(trace->call, "duration_ns"));
+	trace->view_from = begin - MIN(begin, context);
+	trace->view_to = plus(end, context);
+	context = MAX(context, least);
 	trace->status = -1;
 	trace->path = call_path(run, index + 1);
 	*own = *run->options;
-	choose_time(own, trace->begin - MIN(trace->begin, context),
-		    plus(plus(trace->begin, trace->duration), context));
+	choose_time(own, begin - MIN(begin, context), plus(end, context));
 	own->format = &format_ftf;
 	own->output = trace->path;
 	own->json = NULL;
