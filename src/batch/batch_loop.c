@@ -48,27 +48,12 @@ static int signals_end(void)
 
 /* ---- One process --------------------------------------------------------- */
 
-/* Returns an exit status, and the report of a process that has ended. */
-static int end_process(struct batch_process *process, int status, json_t **report)
-{
-	struct batch_end end = { 0 };
-	int stopped = signals_end();
-
-	if (stopped)
-		return 128 + stopped;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED)
-		return EXIT_INTERRUPTED;
-	batch_process_finish(process, status, &end);
-	*report = end.report;
-	return end.status;
-}
-
 int batch_one_run(const struct batch_run *run, const struct batch_job *job, json_t **report,
 		  struct error *err)
 {
 	struct batch_process process = { 0 };
-	int status = 0;
-	pid_t ended;
+	struct batch_end end = { 0 };
+	int status = 0, stopped;
 
 	*report = NULL;
 	signals_watch(&process, 1);
@@ -76,12 +61,17 @@ int batch_one_run(const struct batch_run *run, const struct batch_job *job, json
 		signals_end();
 		return EXIT_FAILED;
 	}
-	do
-		ended = waitpid(process.pid, &status, 0);
-	while (ended < 0 && errno == EINTR);
-	status = end_process(&process, status, report);
+	while (waitpid(process.pid, &status, 0) < 0 && errno == EINTR)
+		;
+	stopped = signals_end();
 	output_watch_signals();
-	return status;
+	if (stopped)
+		return 128 + stopped;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED)
+		return EXIT_INTERRUPTED;
+	batch_process_finish(&process, status, &end);
+	*report = end.report;
+	return end.status;
 }
 
 static void end_job(struct batch_loop *loop, const struct batch_job *job,
