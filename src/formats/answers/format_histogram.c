@@ -34,9 +34,10 @@ struct function_calls {
 struct histogram_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
-	/* Owned, as the elements; by id of the name, or NULL; after finish() the first `count`. */
-	struct function_calls **functions;
-	size_t room, count;
+	struct function_calls **functions; /* owned, as the elements; sorted by finish() */
+	size_t count, room;
+	struct function_calls **by_name; /* owned; by id of the name, or NULL */
+	size_t name_room;
 };
 
 /* The order in which calls of several threads end depends on the decoder threads. */
@@ -55,13 +56,13 @@ static void count_call(void *context, const struct chosen_call *call)
 	struct function_calls *function;
 	struct bucket *bucket;
 
-	ARRAY_GROW_ZEROED(histogram->functions, histogram->room, (size_t)name->id + 1);
-	if (!histogram->functions[name->id]) {
-		histogram->functions[name->id] = alloc_zeroed(1, sizeof(*function));
-		histogram->functions[name->id]->name = name;
-		histogram->count++;
+	ARRAY_GROW_ZEROED(histogram->by_name, histogram->name_room, (size_t)name->id + 1);
+	function = histogram->by_name[name->id];
+	if (!function) {
+		function = histogram->by_name[name->id] = alloc_zeroed(1, sizeof(*function));
+		function->name = name;
+		*ARRAY_ADD(histogram->functions, histogram->count, histogram->room) = function;
 	}
-	function = histogram->functions[name->id];
 	function->total += amount;
 	function->cut += !call->begin_seen || !call->end_seen;
 	durations_add(&function->durations, amount);
@@ -163,29 +164,13 @@ static void print_function(const struct format_output *output,
 COMPARE_WITH(compare_totals, struct function_calls *,
 	     COMPARE((*b)->total, (*a)->total) ?: strcmp((*a)->name->text, (*b)->name->text))
 
-/* Move the functions to the front, by total. */
-static void sort_functions(struct histogram_output *histogram)
-{
-	struct function_calls **functions = histogram->functions;
-	size_t count = 0;
-
-	for (size_t i = 0; i < histogram->room; i++) {
-		struct function_calls *function = functions[i];
-
-		functions[i] = NULL;
-		if (function)
-			functions[count++] = function;
-	}
-	SORT(functions, count, compare_totals);
-}
-
 static void print_histogram(struct format_output *output)
 {
 	struct histogram_output *histogram = (struct histogram_output *)output;
 
 	function_choice_warn(&histogram->chosen.choice, histogram->chosen.count,
 			     output->machine->diag);
-	sort_functions(histogram);
+	SORT(histogram->functions, histogram->count, compare_totals);
 	for (size_t i = 0; i < histogram->count; i++)
 		print_function(output, histogram->functions[i]);
 	if (histogram->count)
@@ -246,12 +231,12 @@ static void release_histogram(struct format_output *output)
 {
 	struct histogram_output *histogram = (struct histogram_output *)output;
 
-	for (size_t i = 0; i < histogram->room; i++) {
-		if (histogram->functions[i])
-			durations_release(&histogram->functions[i]->durations);
+	for (size_t i = 0; i < histogram->count; i++) {
+		durations_release(&histogram->functions[i]->durations);
 		free(histogram->functions[i]);
 	}
 	free(histogram->functions);
+	free(histogram->by_name);
 	chosen_calls_release(&histogram->chosen);
 }
 
