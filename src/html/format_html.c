@@ -61,10 +61,8 @@ struct html_output {
 	bool ranked;            /* there are too many slices */
 	bool prints;            /* printing slices; otherwise ranking them */
 	struct fit_ranks roots; /* of outermost slices, of all threads */
-	uint32_t least_root;
 	struct html_thread {
 		struct fit_ranks ranks; /* of slices inside others */
-		uint32_t least;         /* lowest rank to show */
 		uint64_t shown, marks;
 	} * threads;                /* owned; by index of the track */
 	struct html_thread *thread; /* the thread of the events */
@@ -241,8 +239,7 @@ static void end_slice(struct html_output *html, struct track *track,
 	frame = &html->frames[--html->depth];
 	duration = event->time - frame->begin;
 	ranks = html->depth ? &html->thread->ranks : &html->roots;
-	stays = !html->ranked || fit_ranks_add(ranks, duration, html->depth) >=
-					 (html->depth ? html->thread->least : html->least_root);
+	stays = !html->ranked || fit_ranks_add(ranks, duration, html->depth) >= ranks->least;
 	if (!html->prints)
 		return;
 	cost = track_cost_end(track, detail);
@@ -302,11 +299,12 @@ static void choose_slices(struct html_output *html)
 		html->thread->marks = 0;
 	}
 	html->fold.shortest = fit_ranks_choose_all(&html->roots, ranks, count, html->fit, marks);
-	html->least_root = html->roots.least;
-	fit_ranks_release(&html->roots);
-	for (size_t i = 0; i < count; i++) {
-		html->threads[i].least = html->threads[i].ranks.least;
-		fit_ranks_release(&html->threads[i].ranks);
+	ranks[count] = &html->roots;
+	for (size_t i = 0; i <= count; i++) {
+		uint32_t least = ranks[i]->least;
+
+		fit_ranks_release(ranks[i]); /* all are counted again when printed */
+		ranks[i]->least = least;
 	}
 	free(ranks);
 }
