@@ -189,6 +189,7 @@ void cost_stacks_finish(struct cost_stacks *stacks)
 
 	executed_code_finish(&stacks->code);
 	executed_code_list(&stacks->code, add_instruction, stacks);
+	stacks->sum = call_tree_sum(&stacks->tree);
 	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
 	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
 		if (!cost_is_thread(stacks, i))

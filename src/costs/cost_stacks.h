@@ -34,6 +34,7 @@ struct cost_stacks {
 	struct symbol truncated;
 	bool inlined; /* inlined calls are slices */
 	/* After cost_stacks_finish(): */
+	struct call_costs sum;          /* instructions or cycles 0: unknown */
 	struct call_costs *own;         /* owned: by function, without callees */
 	struct cost_insn *instructions; /* owned: by function and address */
 	size_t instruction_count, instruction_room;

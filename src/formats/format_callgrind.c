@@ -44,7 +44,7 @@ struct callgrind_output {
 	} * rows;               /* owned: of the current function */
 	size_t row_room;
 	const struct name *file_name; /* file of the next output lines; NULL: unknown */
-	bool has_insns, has_cycles, by_insn;
+	bool by_insn;
 };
 
 /* Kinds of names, each with its own ids. */
@@ -233,15 +233,16 @@ static void print_costs(const struct callgrind_output *callgrind, const struct c
 {
 	FILE *out = callgrind->output.text;
 
-	if (callgrind->has_insns)
+	if (callgrind->stacks.sum.insns)
 		fprintf(out, " %" PRIu64, costs->insns);
-	if (callgrind->has_cycles)
+	if (callgrind->stacks.sum.cycles)
 		fprintf(out, " %" PRIu64, costs->cycles);
 	fprintf(out, " %" PRIu64 "\n", costs->ns);
 }
 
-static void print_header(const struct callgrind_output *callgrind, const struct call_costs *sum)
+static void print_header(const struct callgrind_output *callgrind)
 {
+	const struct call_costs *sum = &callgrind->stacks.sum;
 	FILE *out = callgrind->output.text;
 
 	fprintf(out,
@@ -249,8 +250,8 @@ static void print_header(const struct callgrind_output *callgrind, const struct 
 		"\nversion: 1\ncreator: ptrace2ftf\npositions:%s line\n"
 		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
 		"event: ns : Time in ns\nevents:%s%s ns\nsummary:",
-		callgrind->by_insn ? " instr" : "", callgrind->has_insns ? " Ir" : "",
-		callgrind->has_cycles ? " Cycles" : "");
+		callgrind->by_insn ? " instr" : "", sum->insns ? " Ir" : "",
+		sum->cycles ? " Cycles" : "");
 	print_costs(callgrind, sum);
 }
 
@@ -339,21 +340,18 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 static void print_callgrind(struct format_output *output)
 {
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
-	struct call_costs sum = call_tree_sum(&callgrind->stacks.tree);
 	size_t functions;
 
 	cost_stacks_finish(&callgrind->stacks);
 	functions = callgrind->stacks.functions.count;
-	callgrind->has_insns = sum.insns;
-	callgrind->has_cycles = sum.cycles;
 	callgrind->callers = alloc_zeroed(functions + 1, sizeof(*callgrind->callers));
 	call_tree_add_up(&callgrind->stacks.tree);
 	count_calls(callgrind);
-	print_header(callgrind, &sum);
+	print_header(callgrind);
 	for (uint32_t i = 0; i < functions && !callgrind->file->cut; i++)
 		print_caller(callgrind, i);
 	fputs("\ntotals:", output->text);
-	print_costs(callgrind, &sum);
+	print_costs(callgrind, &callgrind->stacks.sum);
 }
 
 static void release_callgrind(struct format_output *output)

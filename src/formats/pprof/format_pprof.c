@@ -39,7 +39,6 @@ struct pprof_output {
 	uint32_t *starts; /* owned: by id of a function minus 1: its lowest line; 0: unknown */
 	size_t start_room;
 	const struct dso *program; /* borrowed: the first mapping; NULL: unknown */
-	bool has_insns, has_cycles;
 };
 
 static int64_t name_index(struct pprof_output *pprof, const struct name *name)
@@ -80,8 +79,8 @@ static void write_header(struct pprof_output *pprof)
 		const char *type, *unit;
 		bool shown;
 	} types[VALUES] = { { "calls", "count", true },
-			    { "instructions", "count", pprof->has_insns },
-			    { "cycles", "count", pprof->has_cycles },
+			    { "instructions", "count", pprof->stacks.sum.insns },
+			    { "cycles", "count", pprof->stacks.sum.cycles },
 			    { "time", "nanoseconds", true } };
 	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -124,9 +123,9 @@ static void write_sample(struct pprof_output *pprof, sample_message *sample, uin
 	sample->value = values;
 	sample->n_value = 0;
 	values[sample->n_value++] = (int64_t)calls;
-	if (pprof->has_insns)
+	if (pprof->stacks.sum.insns)
 		values[sample->n_value++] = (int64_t)costs->insns;
-	if (pprof->has_cycles)
+	if (pprof->stacks.sum.cycles)
 		values[sample->n_value++] = (int64_t)costs->cycles;
 	values[sample->n_value++] = (int64_t)costs->ns;
 	WRITE_ONE(pprof, sample, sample);
@@ -386,11 +385,8 @@ static void open_pprof(struct format_output *output, const struct format_request
 static void write_pprof(struct format_output *output)
 {
 	struct pprof_output *pprof = (struct pprof_output *)output;
-	struct call_costs sum = call_tree_sum(&pprof->stacks.tree);
 
 	output->truncated = pprof->stacks.tree.cut_slices;
-	pprof->has_insns = sum.insns;
-	pprof->has_cycles = sum.cycles;
 	cost_stacks_finish(&pprof->stacks);
 	pprof->location_ids = alloc_zeroed(pprof->stacks.tree.count, sizeof(*pprof->location_ids));
 	text_index(pprof, "");
