@@ -43,7 +43,9 @@ static bool find_languages(struct dso *dso)
 	bool ocaml = false;
 
 	for (size_t i = 0; i < table->count; i++) {
-		const char *name = symbol_table_name(table, &table->entries[i]);
+		const char *name = symbol_table_shows(table, i)
+					   ? symbol_table_name(table, &table->entries[i])
+					   : NULL;
 
 		ocaml |= name && name[0] == 'c' && strcmp(name, "caml_raise_exn") == 0;
 		dso->languages |= name ? demangle_languages(name) : 0;
@@ -347,7 +349,7 @@ struct dso_info dso_info(const struct dso *dso)
 	return (struct dso_info){
 		.used = true,
 		.names = names_of(dso),
-		.symbols = dso->named ? dso->map.count : dso->table.count,
+		.symbols = dso->named ? dso->map.count : dso->table.shown,
 		.lines = dso->lines.own.image.dwarf ||
 			 (dso->lines_asked && (dso->cache.count || dso->table.go.count)),
 		.debug_file = dso->lines_asked || !symbol_table_is_complete(&dso->elf)

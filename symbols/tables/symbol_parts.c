@@ -139,15 +139,17 @@ static void list_parts(struct symbol_table *table, const struct part_search *sea
 static void find_named(struct symbol_table *table)
 {
 	struct part_search search = { .table = table,
-				      .looks_left = table->all_count * LOOKS_PER_ENTRY };
+				      .looks_left = table->count * LOOKS_PER_ENTRY };
 
-	for (size_t i = 0; i < table->all_count; i++)
-		add_candidate(&search, &table->all[i]);
+	for (size_t i = 0; i < table->count; i++)
+		if (table->entries[i].section)
+			add_candidate(&search, &table->entries[i]);
 	if (!search.count)
 		return;
 	SORT(search.candidates, search.count, compare_candidates);
-	for (size_t i = 0; i < table->all_count; i++)
-		offer_to_candidates(&search, &table->all[i]);
+	for (size_t i = 0; i < table->count; i++)
+		if (table->entries[i].section)
+			offer_to_candidates(&search, &table->entries[i]);
 	list_parts(table, &search);
 	free(search.candidates);
 }
@@ -202,8 +204,8 @@ static void add_labels(struct symbol_table *table)
 	for (size_t i = 0; i < table->count; i++) {
 		const struct symbol_entry *entry = &table->entries[i];
 
-		/* A linkage stub, or a function of Go. */
-		if (!entry->section)
+		/* Another name, a linkage stub, or a function of Go. */
+		if (!symbol_table_shows(table, i) || !entry->section)
 			continue;
 		if (!function || !is_label(entry) || !is_inside(table, function, entry))
 			function = entry;
@@ -218,10 +220,10 @@ static void add_labels(struct symbol_table *table)
 /* Returns whether an entry is a label, or one of the names at its address is a part's. */
 static bool may_be_part(const struct symbol_table *table, const struct symbol_entry *entry)
 {
-	size_t i = LOWER_BOUND(j, table->all_count, table->all[j].begin < entry->begin);
+	const struct symbol_entry *other = entry;
 
-	for (; i < table->all_count && table->all[i].begin == entry->begin; i++)
-		if (part_length(symbol_table_name(table, &table->all[i])))
+	for (; entry->section && other >= table->entries && other->begin == entry->begin; other--)
+		if (part_length(symbol_table_name(table, other)))
 			return true;
 	return is_label(entry);
 }

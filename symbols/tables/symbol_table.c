@@ -14,10 +14,9 @@ struct loader {
 		bool has_labels;     /* its untyped symbols count, as for perf: text or data */
 	} * sections;                /* owned; by index, the debug file's after the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
-	size_t room, source_room;                          /* of table->all, table->sources */
-	size_t entry_room;                                 /* of table->entries */
-	size_t tables_end; /* entries before this one are sorted; then linkage stubs, Go's functions
-			    */
+	size_t room, source_room;                          /* of the table's arrays */
+	struct symbol_entry *added; /* owned; linkage stubs, then Go's functions */
+	size_t added_count, added_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; may be NULL */
 	size_t names_left;                       /* bytes that names may still take */
 	struct error *err;
@@ -133,7 +132,7 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 {
 	const struct section_bounds *section = section_if_shown(loader, symbol);
 	struct symbol_table *table = loader->table;
-	uint32_t order = (uint32_t)table->all_count;
+	uint32_t order = (uint32_t)table->count;
 
 	/* The local symbols of each source file follow an entry with its name (ELF, STT_FILE). */
 	if (GELF_ST_TYPE(symbol->st_info) == STT_FILE)
@@ -144,7 +143,7 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 		return;
 	if (is_assemblers_label(&table->strings[strings], symbol))
 		return;
-	*ARRAY_ADD(table->all, table->all_count, loader->room) = (struct symbol_entry){
+	*ARRAY_ADD(table->entries, table->count, loader->room) = (struct symbol_entry){
 		.begin = symbol->st_value,
 		.end = add_saturated(symbol->st_value, symbol->st_size),
 		.name = symbol->st_name,
@@ -192,6 +191,7 @@ static void read_table(struct loader *loader, const struct elf_file *file,
 	loader->names_left += SYMBOL_NAMES_FACTOR * (strings->size + table->header.sh_size);
 	if (!data)
 		error_set(loader->err, ERROR_FORMAT, "the symbol table does not fit into the file");
+	ARRAY_GROW(loader->table->entries, loader->room, loader->table->count + count);
 	for (size_t i = 0; i < count; i++) {
 		if (wide) /* GElf_Sym is Elf64_Sym */
 			memcpy(&symbol, (char *)data->d_buf + i * sizeof(symbol), sizeof(symbol));
@@ -242,17 +242,18 @@ bool symbol_table_is_complete(const struct elf_file *file)
 #define DIGIT_BITS 11
 #define DIGITS     (1U << DIGIT_BITS)
 
-/*
- * Sort by `begin`, a digit at a time (radix sort); ties keep their order.  Returns memory for as
- * many entries, owned by the caller; *entries may become another array.
- */
-static struct symbol_entry *sort_by_begin(struct symbol_entry **entries, size_t count)
+/* Sort by `begin`, a digit at a time (radix sort); ties keep their order. */
+static void sort_by_begin(struct symbol_entry *entries, size_t count)
 {
-	struct symbol_entry *from = *entries, *to = alloc_bytes(count * sizeof(*from)), *sorted;
+	/* Indexes are sorted first: they touch fewer pages than a second array of entries. */
+	uint32_t *memory = alloc_bytes(2 * count * sizeof(*memory)), *sorted;
+	uint32_t *from = memory, *to = memory + count;
 	uint64_t different = 0;
 
-	for (size_t i = 0; i < count; i++)
-		different |= from[i].begin ^ from[0].begin;
+	for (size_t i = 0; i < count; i++) {
+		from[i] = (uint32_t)i;
+		different |= entries[i].begin ^ entries[0].begin;
+	}
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
 		uint32_t next[DIGITS], begin = 0;
 
@@ -260,19 +261,30 @@ static struct symbol_entry *sort_by_begin(struct symbol_entry **entries, size_t 
 			continue;
 		memset(next, 0, sizeof(next));
 		for (size_t i = 0; i < count; i++)
-			next[from[i].begin >> shift & (DIGITS - 1)]++;
+			next[entries[i].begin >> shift & (DIGITS - 1)]++;
 		for (size_t digit = 0; digit < DIGITS; digit++) {
 			begin += next[digit];
 			next[digit] = begin - next[digit];
 		}
 		for (size_t i = 0; i < count; i++)
-			to[next[from[i].begin >> shift & (DIGITS - 1)]++] = from[i];
+			to[next[entries[from[i]].begin >> shift & (DIGITS - 1)]++] = from[i];
 		sorted = to;
 		to = from;
 		from = sorted;
 	}
-	*entries = from;
-	return to;
+	/* Follow each cycle of moves; an entry in its position has its own index. */
+	for (uint32_t i = 0; i < count; i++) {
+		struct symbol_entry entry = entries[i];
+		uint32_t at = i, next;
+
+		for (; (next = from[at]) != i; at = next) {
+			entries[at] = entries[next];
+			from[at] = at;
+		}
+		entries[at] = entry;
+		from[at] = at;
+	}
+	free(memory);
 }
 
 static bool is_empty(const struct symbol_entry *entry)
@@ -313,24 +325,24 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 	return strnlen(name_a, length) < length;
 }
 
-/* Sort entries, and make table->entries of the best one at each address. */
-static void sort_entries(struct symbol_table *table, struct symbol_entry **entries, size_t count)
+/* Sort entries. Of those that begin together, the last one is the best, and only it has a size. */
+static void sort_entries(struct symbol_table *table, struct symbol_entry *entries, size_t count)
 {
-	table->entries = sort_by_begin(entries, count);
-	table->count = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct symbol_entry *entry = &(*entries)[i];
-		struct symbol_entry *last = &table->entries[table->count ? table->count - 1 : 0];
-		bool untyped = entry->untyped;
+	sort_by_begin(entries, count);
+	table->shown += count;
+	for (size_t i = 1; i < count; i++) {
+		struct symbol_entry *last = &entries[i - 1], *entry = &entries[i], other;
 
-		if (!table->count || last->begin != entry->begin) {
-			table->entries[table->count++] = *entry;
+		if (last->begin != entry->begin)
 			continue;
+		table->shown--;
+		other = *entry;
+		if (!second_is_better(table, last, entry)) {
+			*entry = *last;
+			*last = other;
 		}
-		untyped &= last->untyped;
-		if (second_is_better(table, last, entry))
-			*last = *entry;
-		last->untyped = untyped;
+		entry->untyped = last->untyped && entry->untyped;
+		last->end = last->begin;
 	}
 }
 
@@ -354,7 +366,7 @@ static void fill_sizes(struct loader *loader)
 	for (size_t i = 0; i < table->count; i++) {
 		struct symbol_entry *entry = &table->entries[i];
 
-		if (!is_empty(entry))
+		if (!is_empty(entry) || !symbol_table_shows(table, i))
 			continue;
 		entry->end = farthest_end(loader, entry);
 		if (i + 1 < table->count && entry[1].begin < entry->end)
@@ -362,19 +374,19 @@ static void fill_sizes(struct loader *loader)
 	}
 }
 
-/* Returns the index of the entry that begins at an address, among the first `count`, or NONE. */
-static uint32_t find_entry(const struct symbol_table *table, size_t count, uint64_t vaddr)
+/* Returns the index of the entry shown at its begin, or NONE. */
+static uint32_t find_entry(const struct symbol_table *table, uint64_t vaddr)
 {
-	size_t low = LOWER_BOUND(i, count, table->entries[i].begin < vaddr);
+	size_t next = LOWER_BOUND(i, table->count, table->entries[i].begin <= vaddr);
 
-	if (low == count || table->entries[low].begin != vaddr)
+	if (!next || table->entries[next - 1].begin != vaddr)
 		return SYMBOL_ENTRY_NONE;
-	return (uint32_t)low;
+	return (uint32_t)next - 1;
 }
 
 static const struct symbol_entry *entry_at(const struct loader *loader, uint64_t vaddr)
 {
-	uint32_t index = find_entry(loader->table, loader->tables_end, vaddr);
+	uint32_t index = find_entry(loader->table, vaddr);
 
 	return index == SYMBOL_ENTRY_NONE ? NULL : &loader->table->entries[index];
 }
@@ -385,7 +397,7 @@ uint32_t symbol_table_function(struct symbol_table *table, uint32_t entry)
 
 	if (!symbol_parts_function(table, &table->entries[entry], &function))
 		return SYMBOL_ENTRY_NONE;
-	return find_entry(table, table->count, function);
+	return find_entry(table, function);
 }
 
 /* Set the name of a stub in `entry`; returns false if it has no name. */
@@ -423,7 +435,6 @@ static bool name_stub(struct loader *loader, const struct plt_slot *slot,
 static void add_stub(void *context, const struct plt_slot *slot, uint64_t vaddr, uint64_t size)
 {
 	struct loader *loader = context;
-	struct symbol_table *table = loader->table;
 	struct symbol_entry named = {
 		.begin = vaddr, .kind = SYMBOL_PLT, .binding = SYMBOL_GLOBAL, .sized = true
 	};
@@ -432,7 +443,7 @@ static void add_stub(void *context, const struct plt_slot *slot, uint64_t vaddr,
 	    entry_at(loader, vaddr))
 		return;
 	named.end = add_saturated(vaddr, size);
-	*ARRAY_ADD(table->entries, table->count, loader->entry_room) = named;
+	*ARRAY_ADD(loader->added, loader->added_count, loader->added_room) = named;
 }
 
 /* Add Go functions without a symbol: all functions, in a stripped program. */
@@ -450,7 +461,7 @@ static void add_go_functions(struct loader *loader)
 	for (size_t i = 0; go_table_function(go, i, range, &name); i++)
 		if (elf_file_code_at_vaddr(loader->file, range[0]) && !entry_at(loader, range[0]) &&
 		    name_is_sound(loader, strings, name))
-			*ARRAY_ADD(table->entries, table->count, loader->entry_room) =
+			*ARRAY_ADD(loader->added, loader->added_count, loader->added_room) =
 				(struct symbol_entry){ .begin = range[0],
 						       .end = range[1],
 						       .name = name,
@@ -460,27 +471,37 @@ static void add_go_functions(struct loader *loader)
 						       .sized = true };
 }
 
+/* Merge the sorted entries with the added ones, which begin elsewhere. */
+static void merge_added(struct loader *loader)
+{
+	struct symbol_table *table = loader->table;
+	size_t added = loader->added_count, known = table->count, at = known + added;
+
+	sort_entries(table, loader->added, added);
+	ARRAY_GROW(table->entries, loader->room, at);
+	table->count = at;
+	while (added)
+		table->entries[--at] =
+			known && table->entries[known - 1].begin > loader->added[added - 1].begin
+				? table->entries[--known]
+				: loader->added[--added];
+	free(loader->added);
+}
+
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err)
 {
-	struct symbol_entry *merged;
 	struct error dropped = { 0 };
 	struct loader loader = { .table = table, .file = file, .err = err ? err : &dropped };
 
 	*table = (struct symbol_table){ 0 };
 	read_tables(&loader, file, false);
 	read_debug_table(&loader, debug);
-	sort_entries(table, &table->all, table->all_count);
+	sort_entries(table, table->entries, table->count);
 	fill_sizes(&loader);
-	loader.tables_end = table->count;
-	loader.entry_room = table->all_count;
 	plt_stubs_find(file, add_stub, &loader);
 	add_go_functions(&loader);
-	merged = table->entries;
-	if (table->count > loader.tables_end) {
-		sort_entries(table, &merged, table->count);
-		free(merged);
-	}
+	merge_added(&loader);
 	free(loader.sections);
 	return loader.err->kind == ERROR_NONE ? 0 : -1;
 }
@@ -507,7 +528,6 @@ uint32_t symbol_table_find(struct symbol_table *table, uint64_t vaddr, uint64_t 
 void symbol_table_release(struct symbol_table *table)
 {
 	free(table->entries);
-	free(table->all);
 	free(table->sources);
 	range_map_release(&table->ranges);
 	free(table->parts);

@@ -45,10 +45,8 @@ struct symbol_table {
 					function */
 		bool hidden : 1;     /* other files cannot refer to it: local, or hidden by its
 					visibility */
-	} * entries;                 /* owned; sorted by begin, no two begin together */
-	size_t count;
-	struct symbol_entry *all; /* owned; of every symbol in code; sorted by begin and order */
-	size_t all_count;
+	} * entries;                 /* owned; sorted by begin; see symbol_table_shows() */
+	size_t count, shown;
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count;
 	struct range_map ranges; /* of the entries; empty until symbol_table_find() needs it */
@@ -75,6 +73,13 @@ static inline const char *symbol_table_name(const struct symbol_table *table,
 {
 	return entry->name == SYMBOL_ENTRY_NONE ? NULL
 						: table->strings[entry->strings].text + entry->name;
+}
+
+/* Returns whether an entry is the last one of its address: the others are only other names. */
+static inline bool symbol_table_shows(const struct symbol_table *table, size_t index)
+{
+	return index + 1 == table->count ||
+	       table->entries[index].begin != table->entries[index + 1].begin;
 }
 
 /*
