@@ -57,10 +57,11 @@ int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to, bool app
 	*low = (struct ftf_low){ .to = *to };
 	low->at = low->full = lost;
 	/* A record that begins before `full` may end beyond it. */
-	low->buffer =
-		ftf_memory_get(low, BUFFER_WORDS + FTF_RECORD_WORDS_MAX, sizeof(*low->buffer));
-	if (!low->buffer)
+	low->buffer = malloc((BUFFER_WORDS + FTF_RECORD_WORDS_MAX) * sizeof(*low->buffer));
+	if (!low->buffer) {
+		no_memory(low);
 		return -1;
+	}
 	low->at = low->buffer;
 	low->full = low->buffer + BUFFER_WORDS;
 	if (!appended)

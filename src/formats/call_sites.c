@@ -7,6 +7,12 @@
 /* Most calls are at a few hundred addresses. */
 #define SITE_BITS 12
 
+struct call_site {
+	const struct symbol *caller;
+	uint64_t offset;
+	const struct name *name; /* NULL: the line is unknown */
+};
+
 static const struct name *name_line(struct name_table *names, struct source_line line)
 {
 	const struct name *name;
@@ -27,9 +33,10 @@ const struct name *call_sites_find(struct call_sites *sites, const struct symbol
 
 	if (!caller || !caller->dso)
 		return NULL;
-	if (!sites->recent)
-		sites->recent = alloc_zeroed((size_t)1 << SITE_BITS, sizeof(*sites->recent));
-	site = &sites->recent[fibonacci_hash((uintptr_t)caller + (offset << 20), SITE_BITS)];
+	if (!sites->recent.slots)
+		direct_cache_init(&sites->recent, SITE_BITS, sizeof(*site));
+	site = (struct call_site *)sites->recent.slots +
+	       direct_cache_index(&sites->recent, (uintptr_t)caller + (offset << 20));
 	if (site->caller != caller || site->offset != offset)
 		*site = (struct call_site){ caller, offset,
 					    name_line(sites->names,
@@ -41,6 +48,5 @@ const struct name *call_sites_find(struct call_sites *sites, const struct symbol
 
 void call_sites_release(struct call_sites *sites)
 {
-	free(sites->recent);
-	sites->recent = NULL;
+	direct_cache_release(&sites->recent);
 }

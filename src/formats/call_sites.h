@@ -2,6 +2,7 @@
 /* The source lines of calls and functions, "file:line", with a cache of the latest. */
 #pragma once
 
+#include "base/tables/direct_cache.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 
@@ -10,12 +11,8 @@
 
 /* Zeroed except for `names`, it is empty. */
 struct call_sites {
-	struct name_table *names; /* borrowed */
-	struct call_site {
-		const struct symbol *caller;
-		uint64_t offset;
-		const struct name *name; /* NULL: the line is unknown */
-	} * recent;                      /* owned */
+	struct name_table *names;   /* borrowed */
+	struct direct_cache recent; /* struct call_site */
 };
 
 /* Returns the line of the call at an offset in `caller`, borrowed from the names; NULL: unknown. */

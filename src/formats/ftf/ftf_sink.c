@@ -47,10 +47,10 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ALLOC_CHECKED(ftf_open_destination(&to, &writer, NULL));
-	/* Each waiting begin may need a second record for its end. */
-	ftf->waiting = ftf->next = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
-	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
-	ftf->made = alloc_zeroed(WAITING, sizeof(*ftf->made));
+	/* Each waiting begin may need a second record for its end. Zeros would touch all pages. */
+	ftf->waiting = ftf->next = alloc_bytes(2 * WAITING * sizeof(*ftf->waiting));
+	ftf->details = alloc_bytes(2 * WAITING * sizeof(*ftf->details));
+	ftf->made = alloc_bytes(WAITING * sizeof(*ftf->made));
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
