@@ -441,7 +441,8 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 		demangler->text = alloc_bytes(DEMANGLE_MAX + 1);
 	if (style != DEMANGLE_PERF)
 		plain = without_suffixes(demangler, linkage);
-	if (plain[0] == '_')
+	/* libiberty knows _R, _Z, _GLOBAL_ and _D; the first call makes a timer. */
+	if (plain[0] == '_' && strchr("RZGD", plain[1]))
 		done = demangle_by_library(demangler, plain, options, demangle_compiled);
 	else if (plain[0] == 'c')
 		done = demangle_ocaml(demangler, plain, style == DEMANGLE_PERF);
