@@ -60,12 +60,12 @@ bool decode_threads_follow(const struct workers *workers)
  */
 static unsigned thread_count(const struct options *options)
 {
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned cpus = online > 0 ? (unsigned)online : 1;
 	cpu_set_t usable;
+	long found = sched_getaffinity(0, sizeof(usable), &usable) == 0
+			     ? CPU_COUNT(&usable)
+			     : sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned cpus = found > 0 ? (unsigned)found : 1;
 
-	if (sched_getaffinity(0, sizeof(usable), &usable) == 0)
-		cpus = (unsigned)CPU_COUNT(&usable);
 	return !options->threads || options->threads > cpus ? cpus : options->threads;
 }
 

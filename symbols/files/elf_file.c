@@ -195,14 +195,6 @@ const struct code_range *elf_file_code_at(const struct elf_file *file, uint64_t 
 	return NULL;
 }
 
-const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uint64_t vaddr)
-{
-	for (size_t i = 0; i < file->code_count; i++)
-		if (vaddr - file->code[i].vaddr < file->code[i].size)
-			return &file->code[i];
-	return NULL;
-}
-
 const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *section)
 {
 	if (section->sh_type == SHT_NOBITS || section->sh_size == 0)
@@ -256,17 +248,15 @@ void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, s
 
 bool elf_section_next(Elf *elf, struct elf_section *section)
 {
-	size_t strings;
-
+	if (!section->scn && elf_getshdrstrndx(elf, &section->names) != 0)
+		section->names = SHN_UNDEF;
 	while ((section->scn = elf_nextscn(elf, section->scn))) {
 		errno = 0;
 		if (!gelf_getshdr(section->scn, &section->header)) {
 			alloc_check();
 			continue;
 		}
-		section->name = elf_getshdrstrndx(elf, &strings) == 0
-					? elf_strptr(elf, strings, section->header.sh_name)
-					: NULL;
+		section->name = elf_strptr(elf, section->names, section->header.sh_name);
 		if (!section->name)
 			section->name = "";
 		return true;

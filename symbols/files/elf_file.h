@@ -63,7 +63,14 @@ void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, s
 const struct code_range *elf_file_code_at(const struct elf_file *file, uint64_t offset);
 
 /* Returns the executable range that holds a virtual address, or NULL. */
-const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uint64_t vaddr);
+static inline const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file,
+							      uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->code_count; i++)
+		if (vaddr - file->code[i].vaddr < file->code[i].size)
+			return &file->code[i];
+	return NULL;
+}
 
 /*
  * Returns the bytes of a section as they are in the file, NULL if it has no
@@ -95,6 +102,7 @@ struct elf_section {
 	Elf_Scn *scn; /* borrowed from the ELF handle */
 	GElf_Shdr header;
 	const char *name; /* borrowed from the ELF handle; "" if unreadable */
+	size_t names;     /* index of the section with the names */
 };
 
 /* Advance to the next section; returns false after the last one, and restarts then. */
