@@ -46,7 +46,7 @@ struct symbol_table {
 		bool hidden : 1;     /* other files cannot refer to it: local, or hidden by its
 					visibility */
 	} * entries;                 /* owned; sorted by begin; see symbol_table_shows() */
-	size_t count, shown;
+	size_t count, shown;         /* entries; addresses where they begin */
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count;
 	struct range_map ranges; /* of the entries; empty until symbol_table_find() needs it */
