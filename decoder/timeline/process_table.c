@@ -19,6 +19,7 @@ struct live_process {
 		struct space_builder *builder; /* borrowed from table->spaces */
 		bool shared;                   /* other epochs have the same builder */
 		bool exec;                     /* starts with an exec */
+		bool leader_ended;             /* before that */
 		struct live_epoch *before;
 	} * last; /* never NULL */
 	UT_hash_handle hh;
@@ -59,7 +60,9 @@ static void add_epoch(struct process_table *table, struct live_process *process,
 {
 	struct live_epoch *epoch = arena_alloc(table->arena, sizeof(*epoch));
 
-	*epoch = (struct live_epoch){ begin, builder, true, false, process->last };
+	*epoch = (struct live_epoch){
+		.begin = begin, .builder = builder, .shared = true, .before = process->last
+	};
 	process->last = epoch;
 	process->process.epoch_count++;
 }
@@ -139,13 +142,14 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 	space_builder_add(process->last->builder, mapping);
 }
 
-void process_table_exec(struct process_table *table, int32_t pid, uint64_t time)
+void process_table_exec(struct process_table *table, int32_t pid, uint64_t time, bool leader_ended)
 {
 	struct live_process *process = borrow_process(table, pid);
 	bool had_code = process->last->builder->count > 0;
 
 	change_space(table, process, time, table->spaces[0]);
 	process->last->exec |= had_code;
+	process->last->leader_ended |= leader_ended;
 }
 
 void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time)
@@ -165,8 +169,8 @@ static void finish_process(struct process_table *table, struct live_process *pro
 
 	process->process.epochs = epochs;
 	for (struct live_epoch *epoch = process->last; epoch; epoch = epoch->before) {
-		epochs[--count] = (struct epoch){ epoch->begin, epoch->exec, &epoch->builder->space,
-						  next_exec };
+		epochs[--count] = (struct epoch){ epoch->begin, epoch->exec, epoch->leader_ended,
+						  &epoch->builder->space, next_exec };
 		if (epoch->exec)
 			next_exec = count;
 	}

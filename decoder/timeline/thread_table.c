@@ -133,6 +133,14 @@ bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uin
 	return true;
 }
 
+bool thread_table_exec(struct live_thread *thread)
+{
+	bool ended = has_ended(thread);
+
+	thread->thread.end = UINT64_MAX;
+	return ended;
+}
+
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
 		       const char *text)
 {

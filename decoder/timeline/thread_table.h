@@ -35,8 +35,8 @@ const struct process *process_table_borrow(struct process_table *table, int32_t 
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping);
 
-/* A process runs exec: its mappings end. */
-void process_table_exec(struct process_table *table, int32_t pid, uint64_t time);
+/* A process runs exec, after its leader's end if it is by another thread: its mappings end. */
+void process_table_exec(struct process_table *table, int32_t pid, uint64_t time, bool leader_ended);
 
 /* A process forks: the child begins with the mappings of the parent. */
 void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time);
@@ -73,6 +73,12 @@ void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uin
 
 /* The thread ended. Returns false, and does nothing, if another process's thread has the tid. */
 bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time);
+
+/*
+ * The thread runs a program. The kernel ended it before if another thread of its process, which
+ * got its tid, ran exec. Returns whether it did.
+ */
+bool thread_table_exec(struct live_thread *thread);
 
 /* Set the thread's name (copied) at and after `time`. */
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,

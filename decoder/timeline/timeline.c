@@ -249,16 +249,20 @@ const struct thread *timeline_borrow_thread(const struct timeline *tl, int32_t t
 	return thread_table_find(&tl->threads, tid, time);
 }
 
-bool timeline_ran_exec(const struct process *process, const struct address_space *before,
-		       const struct address_space *now)
+const struct epoch *timeline_first_exec(const struct process *process,
+					const struct address_space *before,
+					const struct address_space *now)
 {
-	bool exec = false;
+	const struct epoch *exec = NULL;
 
 	for (size_t i = 0; i < process->epoch_count; i++) {
-		exec |= process->epochs[i].exec;
-		if (process->epochs[i].space == before)
-			exec = false;
-		if (process->epochs[i].space == now)
+		const struct epoch *epoch = &process->epochs[i];
+
+		if (epoch->space == before)
+			exec = NULL;
+		else if (epoch->exec && !exec)
+			exec = epoch;
+		if (epoch->space == now)
 			break;
 	}
 	return exec;

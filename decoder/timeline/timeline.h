@@ -82,9 +82,13 @@ int32_t timeline_highest_id(const struct timeline *timeline);
 const struct thread *timeline_borrow_thread(const struct timeline *timeline, int32_t tid,
 					    uint64_t time);
 
-/* Returns whether a process ran exec after the epoch of `before`, up to the epoch of `now`. */
-bool timeline_ran_exec(const struct process *process, const struct address_space *before,
-		       const struct address_space *now);
+/*
+ * Returns the epoch of a process's first exec after the epoch of `before`, up to the epoch of
+ * `now`; NULL if there is none.
+ */
+const struct epoch *timeline_first_exec(const struct process *process,
+					const struct address_space *before,
+					const struct address_space *now);
 
 /*
  * Returns the `*count` context switches of one CPU in time order. A switch takes effect at the time

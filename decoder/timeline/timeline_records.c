@@ -159,14 +159,15 @@ static int apply_comm(struct timeline *tl, const struct perf_record *record)
 	int32_t pid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
 	const char *name = cursor_text(&c);
 	uint64_t time = record->id.time;
+	struct live_thread *thread;
 
 	if (c.short_)
 		return -1;
-	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, pid, tid, time), time,
-			  name);
+	thread = thread_table_borrow(&tl->threads, pid, tid, time);
+	thread_table_name(&tl->threads, thread, time, name);
 	if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
 		return 0;
-	process_table_exec(&tl->processes, pid, time);
+	process_table_exec(&tl->processes, pid, time, thread_table_exec(thread));
 	if (!tl->sample_switches) /* samples have their own times */
 		add_switch(tl, record, pid, pid);
 	return 0;

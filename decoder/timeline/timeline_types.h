@@ -30,6 +30,7 @@ struct process {
 	const struct epoch {
 		uint64_t begin;
 		bool exec; /* starts with an exec: no mapping of the previous epoch remains */
+		bool leader_ended; /* another thread ran the exec, after the leader's end */
 		const struct address_space *space;
 		size_t next_exec; /* index of the next epoch with `exec`; 0 if absent */
 	} * epochs;               /* in time order, not empty; the first begins at 0 */

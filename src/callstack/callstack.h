@@ -31,6 +31,7 @@ struct branch_notes {
 	bool enters_trap;   /* `to` is an OCaml exception handler */
 	bool has_no_caller; /* a program or a thread begins at `to` */
 	bool exec;          /* the first event of a new program */
+	bool died;          /* the thread that had the tid before the exec ended earlier */
 	bool untimed;       /* the event's time is unknown: use the thread's last one */
 };
 

@@ -254,15 +254,15 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 		begin_child(stacks, state, event);
 }
 
-/* Returns whether the thread's process ran exec since its last branch. */
-static bool began_program(struct thread_state *state, const struct branch_event *event)
+/* Returns the exec that the thread's process ran after the thread's last branch; NULL: none. */
+static const struct epoch *find_exec(struct thread_state *state, const struct branch_event *event)
 {
 	const struct address_space *before = state->space;
 
 	if (before == event->space || !event->thread || !event->space)
-		return false;
+		return NULL;
 	state->space = event->space;
-	return before && timeline_ran_exec(event->thread->process, before, event->space);
+	return before ? timeline_first_exec(event->thread->process, before, event->space) : NULL;
 }
 
 /* Note OCaml handlers that the straight-line code before the branch installs and removes. */
@@ -339,6 +339,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 					      !state->stack && has_no_caller(stacks, event) };
 	struct resolved_branch branch;
 	struct branch_event entry;
+	const struct epoch *exec;
 
 	open_stack(stacks, state, event);
 	if (state->awaits_user) {
@@ -349,8 +350,10 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	branch.event = event;
 	resolver_advance(stacks->resolver, event->time);
 	branch.locations = resolver_find_event(stacks->resolver, event);
-	if (began_program(state, event)) {
+	exec = find_exec(state, event);
+	if (exec) {
 		notes.exec = true;
+		notes.died = exec->leader_ended;
 		notes.has_no_caller = enters_program(stacks, event);
 	}
 	if (event->kind == BRANCH_GAP)

@@ -170,7 +170,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	static const struct branch_notes none;
 	const struct branch_event *event = branch->event;
 	const struct symbol *symbol;
-	int64_t time;
+	int64_t time, last = stack->last_time;
 	bool done;
 
 	if (!notes)
@@ -203,7 +203,9 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	precise_watch_room(stack);
 	precise_count(stack, event);
 	if (notes->exec) {
-		end_frames(stack, time);
+		end_frames(stack, notes->died ? last : time);
+		if (notes->died) /* the time since is nobody's */
+			timestamp_group_flush(&stack->group, last, precise_insns(stack));
 		stack->unseen = false;
 		stack->switches = 0;
 		precise_begin_stack(stack, time);

@@ -376,6 +376,38 @@ START_TEST(a_thread_that_runs_exec_becomes_the_leader)
 }
 END_TEST
 
+/* The kernel ends the leader before an exec by another thread (fs/exec.c, de_thread()). */
+START_TEST(a_leader_whose_tid_ran_exec_lives_and_runs_the_next_program)
+{
+	struct perf_data_mmap map = { .pid = SAMPLE_PID,
+				      .tid = SAMPLE_PID,
+				      .address = OTHER_CODE,
+				      .length = 0x1000,
+				      .path = "/two",
+				      .prot = 5 };
+	struct perf_data data;
+	struct schedule schedule;
+
+	sample_begin(&data);
+	at(&data, 1000, SAMPLE_PID);
+	perf_data_add_exit(&data, SAMPLE_PID, SAMPLE_PID);
+	at(&data, 2000, SAMPLE_PID);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
+	perf_data_add_mmap2(&data, 0, &map);
+	at(&data, 3000, SAMPLE_PID);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "three");
+	map.path = "/three";
+	perf_data_add_mmap2(&data, 0, &map);
+	open_data(&data);
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek(&schedule, 2000);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	ck_assert_uint_eq(schedule.thread->end, UINT64_MAX);
+	ck_assert_ptr_nonnull(schedule_next_program(&schedule, 2000));
+	close_timeline();
+}
+END_TEST
+
 /* Then the other threads have ended, so their buffers have nothing after it. */
 START_TEST(a_buffer_per_thread_is_the_leaders_after_an_exec)
 {
@@ -458,6 +490,7 @@ int main(void)
 	tcase_add_test(all, a_thread_that_begins_early_has_the_code_of_its_switch);
 	tcase_add_test(all, what_the_clock_excludes_is_not_the_reason);
 	tcase_add_test(all, a_thread_that_runs_exec_becomes_the_leader);
+	tcase_add_test(all, a_leader_whose_tid_ran_exec_lives_and_runs_the_next_program);
 	tcase_add_test(all, a_buffer_per_thread_is_the_leaders_after_an_exec);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);
 	suite_add_tcase(suite, all);

@@ -2063,6 +2063,22 @@ START_TEST(exec_leaves_nothing_of_the_old_stack)
 }
 END_TEST
 
+/* Another thread ran exec: the kernel ended the one that had the tid before. */
+START_TEST(a_thread_that_another_replaced_ended_at_its_last_event)
+{
+	struct stack_branch first = { .event = { .time = BASE + 50, .flags = BRANCH_TRACE_ON },
+				      .to = at('n', 0),
+				      .notes = { .exec = true, .died = true },
+				      .has_notes = true };
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	feed_branch(&first);
+	expect("B 0 f\nB 10 [syscall]\nE 10 [syscall]\nE 10 f\nE 10 m\nB 0 m inferred deferred\n"
+	       "S\nS\n");
+}
+END_TEST
+
 START_TEST(a_forked_child_has_its_parents_frames)
 {
 	struct callstack *child;
@@ -2437,6 +2453,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_kernel_without_bytes_goes_back_to_the_program);
 	tcase_add_test(tests, code_that_does_not_fit_the_trace_ends_no_other_slice);
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
+	tcase_add_test(tests, a_thread_that_another_replaced_ended_at_its_last_event);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry);
