@@ -130,6 +130,13 @@ bool space_builder_is_memory(const char *path)
 	       starts_with(path, "/SYSV");
 }
 
+bool space_builder_has(const struct space_builder *builder, const struct mapping *mapping)
+{
+	const struct mapping *old = overlapping(builder, mapping);
+
+	return old && same_content(old, mapping) && !space_builder_is_memory(mapping->file->path);
+}
+
 /*
  * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do. Aligned memory
  * over a file's code is a copy even without neighbours, because a copy of aligned code has no

@@ -24,6 +24,9 @@ void space_builder_copy(struct space_builder *builder, const struct space_builde
 /* Release the set, not the arena's mappings.  Idempotent, also on zeroed memory. */
 void space_builder_release(struct space_builder *builder);
 
+/* Returns whether a mapping of a file on a disk, or a part of it, is already there. */
+bool space_builder_has(const struct space_builder *builder, const struct mapping *mapping);
+
 /* Returns whether `mapping` would replace other content. */
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping);
 

@@ -18,12 +18,14 @@ static void read_mmap2_part(const struct perf_record *record, struct cursor *c,
 			    struct perf_mmap *mmap)
 {
 	const uint8_t *identity = cursor_take(c, FILE_IDENTITY_SIZE);
+	uint32_t prot = cursor_u32(c);
 
 	if (identity && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		mmap->build_id_size = identity[0] <= BUILD_ID_MAX ? identity[0] : 0;
 		mmap->build_id = identity + 4;
 	}
-	mmap->executable = cursor_u32(c) & PROT_EXEC;
+	mmap->executable = prot & PROT_EXEC;
+	mmap->writable = prot & PROT_WRITE;
 	cursor_u32(c); /* flags */
 }
 

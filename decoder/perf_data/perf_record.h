@@ -147,6 +147,7 @@ struct perf_mmap {
 	uint64_t time; /* ns, perf's clock */
 	int32_t pid;   /* -1: the kernel */
 	bool executable;
+	bool writable;        /* MMAP2 only */
 	bool kernel;          /* kernel code, visible to all processes */
 	bool guest;           /* of a virtual machine */
 	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */

@@ -124,6 +124,11 @@ const struct process *process_table_borrow(struct process_table *table, int32_t 
 	return &borrow_process(table, pid)->process;
 }
 
+bool process_table_has(struct process_table *table, int32_t pid, const struct mapping *mapping)
+{
+	return space_builder_has(borrow_process(table, pid)->last->builder, mapping);
+}
+
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping)
 {

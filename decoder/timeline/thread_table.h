@@ -31,6 +31,9 @@ void process_table_release(struct process_table *table);
 /* Returns the process of a pid, created at first use; complete after process_table_finish(). */
 const struct process *process_table_borrow(struct process_table *table, int32_t pid);
 
+/* Returns whether a process has the content of a mapping of a file on a disk at its begin. */
+bool process_table_has(struct process_table *table, int32_t pid, const struct mapping *mapping);
+
 /* A process maps a file at `time` (ns). */
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping);

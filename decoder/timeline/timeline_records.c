@@ -43,6 +43,20 @@ static const char *name_of_file(const struct perf_mmap *mmap)
 	return is_vdso32 ? "[vdso32]" : mmap->path;
 }
 
+/*
+ * A program that overwrites code first makes it writable, by mprotect(2), of which the kernel
+ * writes a record (mm/mprotect.c). If it is not executable meanwhile, there is no such record.
+ */
+static void warn_of_writable_code(struct timeline *tl, const struct perf_mmap *mmap,
+				  const struct mapping *mapping)
+{
+	if (mmap->writable && process_table_has(&tl->processes, mmap->pid, mapping))
+		diag_warn(tl->diag, "code-writable",
+			  "%s: process %d made code of this file writable, so other code may have "
+			  "run: calls in it, and from it, may be wrong",
+			  mapping->file->path, mmap->pid);
+}
+
 static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
@@ -59,10 +73,12 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 	mapping.file_offset = mmap.file_offset;
 	mapping.file = file_table_borrow(&tl->files, name_of_file(&mmap), mmap.build_id,
 					 mmap.build_id_size);
-	if (mmap.kernel)
+	if (mmap.kernel) {
 		space_builder_add(&tl->processes.kernel, &mapping);
-	else
-		process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
+		return 0;
+	}
+	warn_of_writable_code(tl, &mmap, &mapping);
+	process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
 	return 0;
 }
 

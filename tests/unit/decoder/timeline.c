@@ -54,6 +54,8 @@ static void at(uint64_t time, int32_t pid)
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid });
 }
 
+static uint32_t map_prot = CODE;
+
 static void map_part(int32_t pid, const char *path, uint64_t address, uint64_t length,
 		     uint64_t offset)
 {
@@ -64,7 +66,7 @@ static void map_part(int32_t pid, const char *path, uint64_t address, uint64_t l
 		.length = length,
 		.file_offset = offset,
 		.path = path,
-		.prot = CODE,
+		.prot = map_prot,
 	};
 
 	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER, &map);
@@ -222,6 +224,36 @@ START_TEST(the_same_bytes_mapped_again_or_further_change_nothing)
 	ck_assert_uint_eq(process->epochs[0].space->count, 1);
 	assert_code(process, 0, 0x1000, "/a+0x1000");
 	assert_code(process, 0, 0x5fff, "/a+0x5fff");
+}
+END_TEST
+
+/* mprotect(2) writes an MMAP2 record of the changed part (mm/mprotect.c, mprotect_fixup()). */
+START_TEST(a_files_code_that_a_program_can_overwrite_is_a_warning)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x2000, 0x2000, 0x2000);
+	map(5, "//anon", 0x8000, 0x1000);
+	map(5, "/memfd:jit (deleted)", 0xa000, 0x1000);
+	map_prot = CODE | PROT_WRITE;
+	at(200, 5);
+	/* Memory is no file; other files' code, or code beside it, was not there before. */
+	map(5, "//anon", 0x8000, 0x1000);
+	map(5, "/memfd:jit (deleted)", 0xa000, 0x1000);
+	map_part(5, "/a", 0x4000, 0x1000, 0x5000);
+	map(5, "/b", 0x7000, 0x1000);
+	at(300, 6);
+	map_part(6, "/a", 0x2000, 0x2000, 0x2000);
+	if (_i)
+		map_part(5, "/a", 0x3000, 0x1000, 0x3000);
+	map_prot = CODE;
+	at(400, 5);
+	map_part(5, "/a", 0x2000, 0x2000, 0x2000);
+	open_built();
+	ck_assert_uint_eq(diag_kinds(&diag), _i);
+	ck_assert(!_i || strstr(diag.first->text, "/a: "));
+	ck_assert(!_i || diag.first->count == 1);
+	ck_assert_uint_eq(process_of(5)->epoch_count, 1);
 }
 END_TEST
 
@@ -1015,6 +1047,7 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, memory_mapped_over_a_files_code_is_its_copy, 0, 4);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
+	tcase_add_loop_test(tcase, a_files_code_that_a_program_can_overwrite_is_a_warning, 0, 2);
 	tcase_add_loop_test(tcase, memory_without_a_file_has_no_offsets, 0, 3);
 	tcase_add_test(tcase, another_part_of_a_memory_file_is_other_code);
 	tcase_add_test(tcase, the_same_file_at_another_offset_is_other_code);
