@@ -2,8 +2,6 @@
 /* Open the input files of a conversion, ready for decoding. */
 #include "src/pipeline/recording.h"
 
-#include <sys/utsname.h>
-
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 #include "symbols/files/debug_file.h"
@@ -37,8 +35,6 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 			 struct name_table *names, struct diag *diag)
 {
 	char core[PATH_MAX];
-	const char *release = recording->file.features.os_release;
-	struct utsname running;
 	struct dso_store_options store = {
 		.find.symfs = options->symfs,
 		.vdso = options->vdso,
@@ -52,8 +48,6 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 		.perf_map_dir = options->perf_map_dir,
 		.demangle = options->names,
 		.unnamed = options->unnamed,
-		.running_kernel =
-			release && uname(&running) == 0 && strcmp(running.release, release) == 0,
 	};
 	struct kernel_files_options kernel = kernel_options(options);
 	const char *missing = options->debuginfod ? debuginfod_missing() : NULL;
@@ -107,6 +101,7 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
 		size += recording->auxtrace.streams[i].size;
 	direct_cache_expect(size);
+	dso_store_set_running(recording->store, kernel_files_running(&recording->file, timeline));
 	resolver_init(&recording->resolver, timeline, recording->store, names);
 	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
 	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;

@@ -142,6 +142,10 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		       const struct perf_file *file, const struct timeline *timeline,
 		       struct diag *diag);
 
+/* Returns what fits of the kernel that runs now, by all that the recording says of its own. */
+enum running_kernel kernel_files_running(const struct perf_file *file,
+					 const struct timeline *timeline);
+
 /* Returns the code found, or NULL. */
 const struct kernel_code *kernel_files_code(const struct kernel_files *files);
 

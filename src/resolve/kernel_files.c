@@ -3,6 +3,7 @@
 #include "src/resolve/code_files.h"
 
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "decoder/mappings/bpf_programs.h"
@@ -227,7 +228,7 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 /* ---- kcore --------------------------------------------------------------- */
 
 /* Parse lines "address type name [module]", in any order. */
-static uint64_t find_in_kallsyms(const char *path)
+static uint64_t find_in_kallsyms(const char *path, const char *wanted)
 {
 	/* Opening a pipe in a foreign recording could block forever. */
 	FILE *in = perf_input_is_file(path) ? file_use_open_stream(path) : NULL;
@@ -236,7 +237,7 @@ static uint64_t find_in_kallsyms(const char *path)
 
 	while (in && !found && fgets(line, sizeof(line), in)) {
 		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) == 2 &&
-		    strcmp(name, SWITCH_NAME) == 0)
+		    strcmp(name, wanted) == 0)
 			found = address;
 	}
 	if (in)
@@ -275,7 +276,7 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 		return false;
 	}
 	set_segments(files, kcore, 0, NULL);
-	files->switch_ip = find_in_kallsyms(kallsyms_beside(path, kallsyms));
+	files->switch_ip = find_in_kallsyms(kallsyms_beside(path, kallsyms), SWITCH_NAME);
 	return true;
 }
 
@@ -297,8 +298,6 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 	return kcore && access(kallsyms_beside(kcore, path), R_OK) == 0 ? path : NULL;
 }
 
-/* ---- vmlinux ------------------------------------------------------------- */
-
 /* Returns the kernel's mappings; NULL: unknown. */
 static const struct address_space *kernel_space(const struct timeline *timeline)
 {
@@ -316,6 +315,46 @@ static const struct mapping *kernel_mapping(const struct address_space *kernel)
 	}
 	return NULL;
 }
+
+/* Returns the recorded kernel's reference symbol, whose address perf stores as file offset. */
+static const char *reference_of(const struct mapping *kernel)
+{
+	return kernel->file->path + sizeof(KERNEL_PATH) - 1;
+}
+
+/* ---- The running kernel -------------------------------------------------- */
+
+/* Returns whether the running kernel has the recorded build id, or either is unknown. */
+static bool is_running_build(const struct mapped_file *recorded)
+{
+	FILE *in = fopen("/sys/kernel/notes", "re");
+	uint8_t notes[4096];
+	size_t size = in ? fread(notes, 1, sizeof(notes), in) : 0;
+
+	if (in)
+		fclose(in);
+	return !size || memmem(notes, size, recorded->build_id, recorded->build_id_size);
+}
+
+/* A kernel of one release can be of another build, and has other addresses after a reboot. */
+enum running_kernel kernel_files_running(const struct perf_file *file,
+					 const struct timeline *timeline)
+{
+	const struct mapping *kernel = kernel_mapping(kernel_space(timeline));
+	const char *release = file->features.os_release;
+	struct utsname running;
+
+	if (!release || uname(&running) != 0 || strcmp(running.release, release) != 0 ||
+	    (kernel && !is_running_build(kernel->file)))
+		return RUNNING_OTHER;
+	return !kernel || !*reference_of(kernel) ||
+			       find_in_kallsyms("/proc/kallsyms", reference_of(kernel)) ==
+				       kernel->file_offset
+		       ? RUNNING_BOOT
+		       : RUNNING_BUILD;
+}
+
+/* ---- vmlinux ------------------------------------------------------------- */
 
 /* Returns whether the file has the symbol; stores its address. */
 static bool find_symbol(const struct elf_file *file, const char *name, uint64_t *address)
@@ -352,7 +391,7 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 			const struct address_space *kernel, bool wanted, struct diag *diag)
 {
 	const struct mapping *mapping = kernel_mapping(kernel);
-	const char *reference = mapping->file->path + sizeof(KERNEL_PATH) - 1;
+	const char *reference = reference_of(mapping);
 	struct error err = { 0 };
 	uint64_t address, distance = 0;
 
@@ -367,7 +406,6 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 		elf_file_close(&files->elf);
 		return false;
 	}
-	/* perf stores the reference symbol's address as the file offset. */
 	if (*reference && find_symbol(&files->elf, reference, &address))
 		distance = mapping->file_offset - address;
 	if (find_symbol(&files->elf, SWITCH_NAME, &address))

@@ -87,10 +87,11 @@ static bool path_below(char path[PATH_MAX], const char *variable, const char *na
 static void allow_reading(struct rules *rules, const struct options *options)
 {
 	/* For the C library (the machine, the time zone) and fault_watch(). */
-	static const char *const system[] = { "/proc/self",     "/proc/sys/vm",
-					      "/proc/meminfo",  "/sys/devices/system/cpu",
-					      "/etc/localtime", "/usr/share/zoneinfo",
-					      "/dev/urandom",   "/proc/kallsyms" };
+	static const char *const system[] = { "/proc/self",       "/proc/sys/vm",
+					      "/proc/meminfo",    "/sys/devices/system/cpu",
+					      "/etc/localtime",   "/usr/share/zoneinfo",
+					      "/dev/urandom",     "/proc/kallsyms",
+					      "/sys/kernel/notes" };
 	struct input_path named[INPUT_PATHS_MAX];
 	size_t count = input_paths_list(options, named);
 	char path[PATH_MAX];

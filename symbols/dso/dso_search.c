@@ -197,11 +197,11 @@ static void search_vdso(struct dso *dso)
 	dso->state = DSO_MISSING;
 	if (options->vdso && try_file(dso, options->vdso, false))
 		return;
-	if (search_cache(dso) || !options->running_kernel)
+	if (search_cache(dso))
 		return;
 	bytes = dso_find_own_vdso(&size);
 	if (bytes && elf_file_open_bytes(&elf, bytes, size, NULL) == 0 &&
-	    use_file(dso, &elf, dso->path, false))
+	    use_file(dso, &elf, dso->path, dso->store->running == RUNNING_OTHER))
 		dso->file = NULL; /* the bytes are in memory only */
 }
 

@@ -241,7 +241,13 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 		return name_ranges_parse_kallsyms(&dso->map, offered, strlen(offered));
 	return (dso_find_cached(&options->find, build_id, build_id_size, "/kallsyms", path) &&
 		name_ranges_read_kallsyms(&dso->map, path)) ||
-	       (options->running_kernel && name_ranges_read_kallsyms(&dso->map, "/proc/kallsyms"));
+	       (dso->store->running == RUNNING_BOOT &&
+		name_ranges_read_kallsyms(&dso->map, "/proc/kallsyms"));
+}
+
+void dso_store_set_running(struct dso_store *store, enum running_kernel running)
+{
+	store->running = running;
 }
 
 void dso_store_offer_kallsyms(struct dso_store *store, char *text)

@@ -119,6 +119,9 @@ void dso_store_use_workers(struct dso_store *store, struct workers *workers);
  */
 size_t dso_store_save_lines(struct dso_store *store, struct error *err);
 
+/* Set what fits of the running kernel, before the first name is looked up; nothing unless set. */
+void dso_store_set_running(struct dso_store *store, enum running_kernel running);
+
 /* Release everything.  NULL is allowed. */
 void dso_store_close(struct dso_store *store);
 
@@ -129,8 +132,8 @@ void dso_store_close(struct dso_store *store);
  * build-id cache.  "/proc/PID/root" in front of a container's path is removed if necessary.  Paths
  * that lead to one file (device and inode) have one dso, with the first of the paths.  A file
  * called jit-PID.dump is a jitdump, with its own code and names.  "[vdso]" is the first file of ELF
- * class 64 among options.vdso, the build-id cache's and (running_kernel) this process's own;
- * "[vdso32]" the first of class 32.
+ * class 64 among options.vdso, the build-id cache's and this process's own, if that has the build
+ * id or the running kernel fits; "[vdso32]" the first of class 32.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);
@@ -151,8 +154,8 @@ const struct name *dso_store_changed(const struct dso_store *store, uint64_t *co
 
 /*
  * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else the build-id
- * cache's file for the kernel's build id (size 0: unknown), else the running kernel's if that
- * kernel was recorded.  Takes addresses, as above.
+ * cache's file for the kernel's build id (size 0: unknown), else the running kernel's if its
+ * addresses fit.  Takes addresses, as above.
  */
 struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
 				    size_t build_id_size);
@@ -339,7 +342,8 @@ struct dso_store {
 	struct name_table *names;         /* borrowed */
 	struct diag *diag;                /* borrowed */
 	struct workers *workers;          /* borrowed; NULL: see dso_store_use_workers() */
-	char *kallsyms;                   /* borrowed: of dso_store_offer_kallsyms(), or NULL */
+	enum running_kernel running;
+	char *kallsyms; /* borrowed: of dso_store_offer_kallsyms(), or NULL */
 	struct arena arena;
 	struct dso *dsos;  /* hash; its members are in the arena */
 	struct dso *files; /* hash of found files, one dso for each file */

@@ -28,9 +28,15 @@ struct dso_store_options {
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
 	bool force;           /* use the file at the recorded path even if its build id differs */
 	bool cache;           /* use the lines that earlier runs found (line_cache.h) */
-	bool running_kernel;  /* the running kernel was recorded: this process's vdso fits */
 	enum demangle_style demangle; /* of symbols' names */
 	enum unnamed_style unnamed;
+};
+
+/* What fits of the kernel that runs now. */
+enum running_kernel {
+	RUNNING_OTHER = 0, /* nothing */
+	RUNNING_BUILD,     /* the vdso: it is the recorded kernel */
+	RUNNING_BOOT,      /* also /proc/kallsyms: its addresses are the recorded ones */
 };
 
 enum dso_state {

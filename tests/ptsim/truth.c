@@ -23,8 +23,9 @@ int truth_open(struct truth *truth, const char *folder)
 	*truth = (struct truth){ .folder = folder };
 	name_table_init(&truth->names);
 	diag_init(&truth->diag);
-	truth->store = dso_store_open(&(struct dso_store_options){ .running_kernel = true },
-				      &truth->names, &truth->diag);
+	truth->store =
+		dso_store_open(&(struct dso_store_options){ 0 }, &truth->names, &truth->diag);
+	dso_store_set_running(truth->store, RUNNING_BUILD);
 	if (folder)
 		mkdir(folder, 0777); /* it may exist */
 	if (folder && !(truth->branches = create(folder, "truth.branches")))

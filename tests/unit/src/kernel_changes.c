@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -666,6 +667,45 @@ START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
 }
 END_TEST
 
+/* ---- The running kernel ---------------------------------------------------- */
+
+/* perf uses the running kernel's symbols by the same facts (dso__load_kernel_sym()). */
+START_TEST(the_running_kernel_fits_by_release_build_id_and_address)
+{
+	static const enum running_kernel expected[] = { RUNNING_BOOT, RUNNING_BUILD, RUNNING_OTHER,
+							RUNNING_OTHER };
+	uint8_t notes[4096], other[BUILD_ID_MAX] = { 1, 2, 3 };
+	FILE *file_of_notes = fopen("/sys/kernel/notes", "re");
+	FILE *kallsyms = fopen("/proc/kallsyms", "re");
+	char line[200] = "", reference[100], path[200];
+	struct utsname running;
+	uint64_t address = 0;
+
+	ck_assert_int_eq(uname(&running), 0);
+	while (kallsyms && fgets(line, sizeof(line), kallsyms) && !strstr(line, " T _text\n"))
+		continue;
+	sscanf(line, "%" SCNx64 " %*c %99s", &address, reference);
+	/* The first note is the build id: a header of 12 bytes, "GNU". */
+	if (!address || !file_of_notes ||
+	    fread(notes, 1, sizeof(notes), file_of_notes) < 16 + BUILD_ID_MAX)
+		_i += 4; /* nothing can be compared here */
+	if (kallsyms)
+		fclose(kallsyms);
+	if (file_of_notes)
+		fclose(file_of_notes);
+	if (_i >= 4)
+		return;
+	snprintf(path, sizeof(path), "[kernel.kallsyms]%s", reference);
+	perf_data_set_text(&data, 4, _i == 3 ? "2.6.0" : running.release);
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]",
+			       _i == 2 ? other : notes + 16, BUILD_ID_MAX);
+	stamp(0);
+	map_kernel(KERNEL, 0x40, address + (_i == 1 ? 0x200000 : 0), path);
+	open_kernel(&(struct kernel_files_options){ 0 });
+	ck_assert_int_eq(kernel_files_running(&file, timeline), expected[_i]);
+}
+END_TEST
+
 /* ---- Entry trampolines --------------------------------------------------- */
 
 #define TRAMPOLINE UINT64_C(0xfffffe0000006000)
@@ -719,6 +759,7 @@ int main(void)
 	tcase_add_loop_test(all, a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out,
 			    0, 12);
 	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
+	tcase_add_loop_test(all, the_running_kernel_fits_by_release_build_id_and_address, 0, 4);
 	tcase_add_loop_test(all, code_mapped_a_second_time_is_the_text_that_the_recording_names, 0,
 			    2);
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);

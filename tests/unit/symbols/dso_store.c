@@ -463,8 +463,8 @@ END_TEST
 
 START_TEST(a_vdso_of_64_bits_is_not_that_of_a_32_bit_process)
 {
-	open_store((struct dso_store_options){
-		.find.build_id_cache = "/nowhere", .vdso = sample, .running_kernel = true });
+	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere", .vdso = sample });
+	dso_store_set_running(store, RUNNING_BUILD);
 	ck_assert_int_eq(dso_store_borrow(store, "[vdso]", NULL, 0)->state, DSO_FOUND);
 	ck_assert_int_eq(dso_store_borrow(store, "[vdso32]", NULL, 0)->state, DSO_MISSING);
 	close_store();
@@ -477,8 +477,10 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 	const char *function = handle ? dlsym(handle, "__vdso_gettimeofday") : NULL;
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
 	const struct symbol *symbol;
+	uint8_t id[ELF_BUILD_ID_MAX];
 	uint64_t offset = 99;
 	struct dso *dso;
+	size_t size;
 
 	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
@@ -487,14 +489,28 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 	close_store();
 	if (!function || !image)
 		return;
-	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere",
-					       .running_kernel = true });
+	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
+	dso_store_set_running(store, RUNNING_BUILD);
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
 	symbol = dso_borrow_symbol(dso, (uint64_t)(function - image), &offset);
 	ck_assert_int_eq(dso->state, DSO_FOUND);
 	ck_assert_str_eq(symbol->name->text, "__vdso_gettimeofday");
 	ck_assert_uint_eq(offset, 0);
+	/* A build id proves or refutes it, whatever the kernel. */
+	size = dso->elf.build_id_size;
+	memcpy(id, dso->elf.build_id, size);
 	close_store();
+	for (int running = RUNNING_OTHER; size && running <= RUNNING_BUILD; running++) {
+		open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
+		dso_store_set_running(store, running);
+		dso = dso_store_borrow(store, "[vdso]", id, size);
+		ck_assert_int_eq(dso->state, DSO_FOUND);
+		id[0] ^= 1;
+		dso = dso_store_borrow(store, "[vdso]", id, size);
+		ck_assert_int_ne(dso->state, DSO_FOUND);
+		id[0] ^= 1;
+		close_store();
+	}
 }
 END_TEST
 
