@@ -61,13 +61,6 @@ static void print_function(const struct top_function *function, uint64_t all, bo
 /* Minimum share of another function's excess with which a function is named instead of it. */
 #define TAIL_SAME 0.7
 
-static double tail_of(const struct slice_totals *totals, uint32_t node)
-{
-	const struct call_tail *tail = slice_totals_borrow_tail(totals, node);
-
-	return tail ? (double)call_tail_excess(tail) : 0;
-}
-
 static bool is_in(const struct slowest_call *inner, const struct slowest_call *outer)
 {
 	return inner->track == outer->track && inner->begin >= outer->begin &&
@@ -84,33 +77,33 @@ static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t
 	const struct slowest_call *mine = &totals->tree.nodes[node].slowest;
 	const struct slowest_call *others = &totals->tree.nodes[than].slowest;
 
-	if (!than || tail_of(totals, node) < TAIL_SAME * tail_of(totals, than))
+	if (!than || (double)slice_totals_excess(totals, node) <
+			     TAIL_SAME * (double)slice_totals_excess(totals, than))
 		return false;
 	return functions[node - 1].symbol->dso == functions[than - 1].symbol->dso
 		       ? is_in(mine, others)
 		       : is_in(others, mine);
 }
 
-/* Print the function whose long calls take the most time beyond its median. */
+/*
+ * Print the function whose long calls take the most time beyond its median, without numbers:
+ * `ptrace2ftf why` has exact ones, of whole calls.
+ */
 static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
 	uint32_t found = NODE_NONE;
 
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = NODE_NONE + 1; i < totals->tree.count; i++)
 			if (pass ? says_more(totals, i, found)
-				 : tail_of(totals, i) > tail_of(totals, found))
+				 : slice_totals_excess(totals, i) >
+					    slice_totals_excess(totals, found))
 				found = i;
-	if (!found || tail_of(totals, found) * TAIL_PARTS < (double)all)
+	if (!found || slice_totals_excess(totals, found) * TAIL_PARTS < all)
 		return;
-	fputs("  slow calls of ", out);
+	fputs("  some calls of ", out);
 	printable_print(totals->functions.functions[found - 1].symbol->name->text, out);
-	fprintf(out,
-		": %" PRIu64 " of %" PRIu64
-		", %s more than usual; `ptrace2ftf why` shows the cause\n",
-		slice_totals_borrow_tail(totals, found)->count, totals->tree.nodes[found].calls,
-		short_time(text, (int64_t)tail_of(totals, found)));
+	fputs(" take much longer than usual; `ptrace2ftf why` shows which, and the cause\n", out);
 }
 
 char *top_functions_make(const struct slice_totals *totals)

@@ -95,14 +95,13 @@ static void add_to_tail(struct slice_totals *totals, const struct call_thread *t
 	slowest->rank = tail->given_up ? slowest->duration : MIN(tail->bound, slowest->duration);
 }
 
-const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *totals, uint32_t node)
+uint64_t slice_totals_excess(const struct slice_totals *totals, uint32_t node)
 {
 	const struct call_tail *tail = node < totals->tail_room ? totals->tails[node] : NULL;
 
-	return tail && tail->count && !tail->given_up &&
-			       totals->tree.nodes[node].calls >= TAIL_CALLS
-		       ? tail
-		       : NULL;
+	return tail && !tail->given_up && totals->tree.nodes[node].calls >= TAIL_CALLS
+		       ? tail->sum - tail->count * tail->first[TAIL_FIRST / 2 - 1]
+		       : 0;
 }
 
 /* ---- Sums ---------------------------------------------------------------- */

@@ -76,13 +76,7 @@ static inline uint64_t slice_totals_rank(const struct slice_totals *totals,
 	return totals->by_insns ? costs->insns : costs->ns;
 }
 
-/* Returns the tail of a node; NULL: no tail. */
-const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *totals, uint32_t node);
-
-/* Returns the sum of a tail's time above the median. */
-static inline uint64_t call_tail_excess(const struct call_tail *tail)
-{
-	return tail->sum - tail->count * tail->first[TAIL_FIRST / 2 - 1];
-}
+/* Returns the sum of the tail's time above the median (ns); 0 if the node has no tail. */
+uint64_t slice_totals_excess(const struct slice_totals *totals, uint32_t node);
 
 void slice_totals_release(struct slice_totals *totals);
