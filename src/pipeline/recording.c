@@ -101,7 +101,7 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
 		size += recording->auxtrace.streams[i].size;
 	direct_cache_expect(size);
-	dso_store_set_running(recording->store, kernel_files_running(&recording->file, timeline));
+	kernel_files_identify(&recording->file, timeline, recording->store);
 	resolver_init(&recording->resolver, timeline, recording->store, names);
 	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
 	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;

@@ -142,9 +142,12 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		       const struct perf_file *file, const struct timeline *timeline,
 		       struct diag *diag);
 
-/* Returns what fits of the kernel that runs now, by all that the recording says of its own. */
-enum running_kernel kernel_files_running(const struct perf_file *file,
-					 const struct timeline *timeline);
+/*
+ * Tell the store which kernel was recorded, and what of the running one fits, by all that the
+ * recording says of its own. Returns the latter.
+ */
+enum running_kernel kernel_files_identify(const struct perf_file *file,
+					  const struct timeline *timeline, struct dso_store *store);
 
 /* Returns the code found, or NULL. */
 const struct kernel_code *kernel_files_code(const struct kernel_files *files);

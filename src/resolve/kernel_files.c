@@ -337,11 +337,8 @@ static bool is_running_build(const struct mapped_file *recorded)
 }
 
 /* A kernel of one release can be of another build, and has other addresses after a reboot. */
-enum running_kernel kernel_files_running(const struct perf_file *file,
-					 const struct timeline *timeline)
+static enum running_kernel what_runs(const char *release, const struct mapping *kernel)
 {
-	const struct mapping *kernel = kernel_mapping(kernel_space(timeline));
-	const char *release = file->features.os_release;
 	struct utsname running;
 
 	if (!release || uname(&running) != 0 || strcmp(running.release, release) != 0 ||
@@ -352,6 +349,17 @@ enum running_kernel kernel_files_running(const struct perf_file *file,
 				       kernel->file_offset
 		       ? RUNNING_BOOT
 		       : RUNNING_BUILD;
+}
+
+enum running_kernel kernel_files_identify(const struct perf_file *file,
+					  const struct timeline *timeline, struct dso_store *store)
+{
+	const struct mapping *kernel = kernel_mapping(kernel_space(timeline));
+	enum running_kernel running = what_runs(file->features.os_release, kernel);
+
+	dso_store_set_kernel(store, kernel ? kernel->file->build_id : NULL,
+			     kernel ? kernel->file->build_id_size : 0, running);
+	return running;
 }
 
 /* ---- vmlinux ------------------------------------------------------------- */

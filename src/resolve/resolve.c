@@ -160,8 +160,7 @@ static struct dso *borrow_namer(const struct resolver *resolver, const struct ad
 	struct dso **jit = space ? &resolver->jits[2 * space->index + changed] : NULL, *found;
 
 	if (ip_is_kernel(ip))
-		return dso_store_borrow_kernel(resolver->store, file ? file->build_id : NULL,
-					       file ? file->build_id_size : 0);
+		return dso_store_borrow_kernel(resolver->store);
 	if (file && resolver->dsos[file->index]->state != DSO_NOT_A_FILE)
 		return NULL;
 	if (!jit || resolver->pids[space->index] < 0)

@@ -230,7 +230,7 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 	return dso->known ? dso->known : dso;
 }
 
-static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build_id_size)
+static bool read_kallsyms(struct dso *dso)
 {
 	const struct dso_store_options *options = &dso->store->options;
 	char path[BENEATH_PATH], *offered = dso->store->kallsyms;
@@ -239,14 +239,17 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 		return name_ranges_read_kallsyms(&dso->map, options->kallsyms);
 	if (offered && *offered)
 		return name_ranges_parse_kallsyms(&dso->map, offered, strlen(offered));
-	return (dso_find_cached(&options->find, build_id, build_id_size, "/kallsyms", path) &&
+	return (dso_find_cached(&options->find, dso->store->kernel_id.bytes,
+				dso->store->kernel_id.size, "/kallsyms", path) &&
 		name_ranges_read_kallsyms(&dso->map, path)) ||
 	       (dso->store->running == RUNNING_BOOT &&
 		name_ranges_read_kallsyms(&dso->map, "/proc/kallsyms"));
 }
 
-void dso_store_set_running(struct dso_store *store, enum running_kernel running)
+void dso_store_set_kernel(struct dso_store *store, const uint8_t *build_id, size_t build_id_size,
+			  enum running_kernel running)
 {
+	store->kernel_id = (struct byte_view){ build_id, known_size(build_id, build_id_size) };
 	store->running = running;
 }
 
@@ -255,8 +258,7 @@ void dso_store_offer_kallsyms(struct dso_store *store, char *text)
 	store->kallsyms = text;
 }
 
-struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
-				    size_t build_id_size)
+struct dso *dso_store_borrow_kernel(struct dso_store *store)
 {
 	static const char path[] = "[kernel.kallsyms]";
 	struct dso *dso;
@@ -264,7 +266,7 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 	HOLD_LOCK(&store->lock);
 
 	dso = borrow_dso(store, path, strlen(path), &new);
-	if (new &&read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
+	if (new &&read_kallsyms(dso))
 		dso_set_named(dso);
 	return dso;
 }

@@ -119,8 +119,12 @@ void dso_store_use_workers(struct dso_store *store, struct workers *workers);
  */
 size_t dso_store_save_lines(struct dso_store *store, struct error *err);
 
-/* Set what fits of the running kernel, before the first name is looked up; nothing unless set. */
-void dso_store_set_running(struct dso_store *store, enum running_kernel running);
+/*
+ * Set the recorded kernel's build id (borrowed; size 0: unknown) and what fits of the running one,
+ * before the first name is looked up. Unless it is set, nothing is known or fits.
+ */
+void dso_store_set_kernel(struct dso_store *store, const uint8_t *build_id, size_t build_id_size,
+			  enum running_kernel running);
 
 /* Release everything.  NULL is allowed. */
 void dso_store_close(struct dso_store *store);
@@ -154,11 +158,10 @@ const struct name *dso_store_changed(const struct dso_store *store, uint64_t *co
 
 /*
  * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else the build-id
- * cache's file for the kernel's build id (size 0: unknown), else the running kernel's if its
+ * cache's file for the kernel's build id, else the running kernel's if its
  * addresses fit.  Takes addresses, as above.
  */
-struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *build_id,
-				    size_t build_id_size);
+struct dso *dso_store_borrow_kernel(struct dso_store *store);
 
 /*
  * Use a text with the names of the recorded kernel unless options.kallsyms is set, or the text is
@@ -343,7 +346,8 @@ struct dso_store {
 	struct diag *diag;                /* borrowed */
 	struct workers *workers;          /* borrowed; NULL: see dso_store_use_workers() */
 	enum running_kernel running;
-	char *kallsyms; /* borrowed: of dso_store_offer_kallsyms(), or NULL */
+	struct byte_view kernel_id; /* of the recorded kernel, borrowed */
+	char *kallsyms;             /* borrowed: of dso_store_offer_kallsyms(), or NULL */
 	struct arena arena;
 	struct dso *dsos;  /* hash; its members are in the arena */
 	struct dso *files; /* hash of found files, one dso for each file */

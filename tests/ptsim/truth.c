@@ -25,7 +25,7 @@ int truth_open(struct truth *truth, const char *folder)
 	diag_init(&truth->diag);
 	truth->store =
 		dso_store_open(&(struct dso_store_options){ 0 }, &truth->names, &truth->diag);
-	dso_store_set_running(truth->store, RUNNING_BUILD);
+	dso_store_set_kernel(truth->store, NULL, 0, RUNNING_BUILD);
 	if (folder)
 		mkdir(folder, 0777); /* it may exist */
 	if (folder && !(truth->branches = create(folder, "truth.branches")))

@@ -50,6 +50,7 @@ static struct name_table names;
 static struct dso_store *store;
 static struct resolver resolver;
 static char modules[PATH_MAX]; /* folder of one.ko and two.ko */
+static const char *build_id_cache;
 
 static void setup(void)
 {
@@ -58,6 +59,7 @@ static void setup(void)
 	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules", top);
 	timeline = NULL;
 	store = NULL;
+	build_id_cache = NULL;
 	memset(kernel_bytes, 0x90, sizeof(kernel_bytes));
 	memcpy(kernel_bytes, nop5, sizeof(nop5));
 	kernel_bytes[5] = kernel_bytes[0x20] = kernel_bytes[0x30] = 0xc3;
@@ -131,7 +133,8 @@ static struct byte_view find_nothing(void *context, const struct mapped_file *ma
 static void open_kernel(const struct kernel_files_options *wanted)
 {
 	struct kernel_files_options options = *wanted;
-	struct dso_store_options store_options = { .find.symfs = modules };
+	struct dso_store_options store_options = { .find.symfs = modules,
+						   .find.build_id_cache = build_id_cache };
 	char path[PERF_DATA_PATH];
 
 	perf_data_write_temporary(&data, path);
@@ -140,6 +143,7 @@ static void open_kernel(const struct kernel_files_options *wanted)
 	timeline = timeline_open(&file, NULL, 0, &diag);
 	name_table_init(&names);
 	store = dso_store_open(&store_options, &names, &diag);
+	kernel_files_identify(&file, timeline, store);
 	resolver_init(&resolver, timeline, store, &names);
 	options.resolver = &resolver;
 	kernel_files_init(&kernel, &options, &file, timeline, &diag);
@@ -702,7 +706,33 @@ START_TEST(the_running_kernel_fits_by_release_build_id_and_address)
 	stamp(0);
 	map_kernel(KERNEL, 0x40, address + (_i == 1 ? 0x200000 : 0), path);
 	open_kernel(&(struct kernel_files_options){ 0 });
-	ck_assert_int_eq(kernel_files_running(&file, timeline), expected[_i]);
+	ck_assert_int_eq(kernel_files_identify(&file, timeline, store), expected[_i]);
+}
+END_TEST
+
+/* perf buildid-cache keeps kallsyms by the kernel's build id; modules have other ones. */
+START_TEST(names_of_the_kernel_are_found_wherever_the_first_one_is_looked_up)
+{
+	const uint8_t id[BUILD_ID_MAX] = { 0xab, 0xcd };
+	char place[] = "/tmp/ptrace2ftf-XXXXXX", command[600];
+
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p .build-id/ab/cd%036d && printf "
+		 "'%" PRIx64 " T startup\\n%" PRIx64 " t probe\\t[one]\\n' "
+		 ">.build-id/ab/cd%036d/kallsyms",
+		 place, 0, KERNEL, SLOT, 0);
+	ck_assert_int_eq(system(command), 0);
+	perf_data_add_build_id(&data, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", id,
+			       BUILD_ID_MAX);
+	stamp(0);
+	map_kernel(KERNEL, 0x40, KERNEL, "[kernel.kallsyms]_text");
+	map_kernel(SLOT, 0x1000, 0, "[one]");
+	build_id_cache = place;
+	open_kernel(&(struct kernel_files_options){ 0 });
+	expect_name(_i ? SLOT : KERNEL, _i ? "probe" : "startup");
+	expect_name(_i ? KERNEL : SLOT, _i ? "startup" : "probe");
+	remove_place(place);
 }
 END_TEST
 
@@ -760,6 +790,8 @@ int main(void)
 			    0, 12);
 	tcase_add_test(all, a_module_that_does_not_fit_is_named_and_left_out);
 	tcase_add_loop_test(all, the_running_kernel_fits_by_release_build_id_and_address, 0, 4);
+	tcase_add_loop_test(all, names_of_the_kernel_are_found_wherever_the_first_one_is_looked_up,
+			    0, 2);
 	tcase_add_loop_test(all, code_mapped_a_second_time_is_the_text_that_the_recording_names, 0,
 			    2);
 	tcase_add_loop_test(all, code_is_what_it_was_at_the_time, 0, 4);

@@ -464,7 +464,7 @@ END_TEST
 START_TEST(a_vdso_of_64_bits_is_not_that_of_a_32_bit_process)
 {
 	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere", .vdso = sample });
-	dso_store_set_running(store, RUNNING_BUILD);
+	dso_store_set_kernel(store, NULL, 0, RUNNING_BUILD);
 	ck_assert_int_eq(dso_store_borrow(store, "[vdso]", NULL, 0)->state, DSO_FOUND);
 	ck_assert_int_eq(dso_store_borrow(store, "[vdso32]", NULL, 0)->state, DSO_MISSING);
 	close_store();
@@ -490,7 +490,7 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 	if (!function || !image)
 		return;
 	open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
-	dso_store_set_running(store, RUNNING_BUILD);
+	dso_store_set_kernel(store, NULL, 0, RUNNING_BUILD);
 	dso = dso_store_borrow(store, "[vdso]", NULL, 0);
 	symbol = dso_borrow_symbol(dso, (uint64_t)(function - image), &offset);
 	ck_assert_int_eq(dso->state, DSO_FOUND);
@@ -502,7 +502,7 @@ START_TEST(the_running_kernels_vdso_is_our_own)
 	close_store();
 	for (int running = RUNNING_OTHER; size && running <= RUNNING_BUILD; running++) {
 		open_store((struct dso_store_options){ .find.build_id_cache = "/nowhere" });
-		dso_store_set_running(store, running);
+		dso_store_set_kernel(store, NULL, 0, running);
 		dso = dso_store_borrow(store, "[vdso]", id, size);
 		ck_assert_int_eq(dso->state, DSO_FOUND);
 		id[0] ^= 1;
