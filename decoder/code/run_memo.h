@@ -52,7 +52,6 @@ struct run_branch {
 	uint8_t stack;  /* enum run_stack */
 	uint8_t length; /* bytes of the instruction */
 	bool early;     /* before the first TNT bit, or the TIP */
-	uint8_t since;  /* without timing packets: instructions since the last bit or the TIP */
 	uint32_t to;    /* CFG node */
 };
 

@@ -33,10 +33,22 @@ same_times() { # PROGRAM
 	[ "$(wc -l <"$work/calls")" -gt 100 ] && [ ! -s "$work/missing" ] || { head "$work/missing"; return 1; }
 }
 
+same_by_libipt() { # PROGRAM
+	for clock in "--no-tsc --no-mtc" --no-clock; do
+		# shellcheck disable=SC2086 # several options
+		"$ptsim" record $clock --cpus=2 -o "$work/perf.data" -- "$programs/$1" >/dev/null 2>&1 || return 1
+		for engine in fast libipt; do
+			"$program" -q --no-warn --engine=$engine --format=branches "$work/perf.data" >"$work/$engine"
+		done
+		[ "$(wc -l <"$work/fast")" -gt 100 ] && cmp "$work/fast" "$work/libipt" || { echo "$clock"; return 1; }
+	done
+}
+
 "$ptsim" record --no-tsc -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 for name in recursion tail indirect; do
 	tap_check "$name: slices begin when their calls are" same_times "$name"
+	tap_check "$name: libipt finds the same branches at the same times" same_by_libipt "$name"
 done
 # Two libraries at one address, in turn: their calls have the right names, or a warning.
 says_what_is_unsure() { # OPTIONS...

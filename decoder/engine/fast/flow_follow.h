@@ -28,12 +28,8 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 
 /* ---- Blocks without events ----------------------------------------------- */
 
-/*
- * Follow blocks without events while there are bits. Bits are not conditions: these mispredict.
- * `known`: receives the steps up to the last bit; or NULL (a constant).
- */
-INLINED struct flow_cursor skip_silent_blocks(const struct pt_flow *flow, struct flow_cursor cursor,
-					      uint64_t *known)
+/* Follow blocks without events while there are bits. Bits are not conditions: these mispredict. */
+INLINED struct flow_cursor skip_silent_blocks(const struct pt_flow *flow, struct flow_cursor cursor)
 {
 	struct cfg_node *nodes = flow->blocks.nodes;
 
@@ -47,8 +43,6 @@ INLINED struct flow_cursor skip_silent_blocks(const struct pt_flow *flow, struct
 		cursor.node = node->next[bit];
 		cursor.bits <<= packed_counts_bits(node->step[bit]) % 64;
 		cursor.steps += node->step[bit];
-		if (known && packed_counts_bits(node->step[bit]))
-			*known = cursor.steps;
 	} while (cursor.bits != TNT_BITS_NONE && !packed_counts_full(cursor.steps));
 	return cursor;
 }
@@ -71,23 +65,9 @@ static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *curso
 {
 	uint64_t before = cursor->bits;
 
-	*cursor = skip_silent_blocks(flow, *cursor, NULL);
+	*cursor = skip_silent_blocks(flow, *cursor);
 	if (cursor->bits != before)
 		flow->known = flow->stream.state.now;
-}
-
-/* The same without timing packets: the last bit's instruction is the time. */
-static inline void follow_silent_untimed(struct pt_flow *flow, struct flow_cursor *cursor)
-{
-	uint64_t before = cursor->bits, known = 0;
-
-	count_insns(flow, cursor, 0);
-	*cursor = skip_silent_blocks(flow, *cursor, &known);
-	if (cursor->bits != before) {
-		flow->known = flow->stream.state.now;
-		flow->known.time += packed_counts_insns(known);
-	}
-	count_insns(flow, cursor, 0);
 }
 
 /* ---- Blocks with an event ------------------------------------------------ */
@@ -280,10 +260,7 @@ static inline bool step_by_bit(struct pt_flow *flow, struct flow_cursor *cursor)
 	struct basic_block *block;
 
 	if (begins_silent(flow, cursor)) {
-		if (stream_is_timed(&flow->stream))
-			follow_silent(flow, cursor);
-		else
-			follow_silent_untimed(flow, cursor);
+		follow_silent(flow, cursor);
 		if (cursor->bits == TNT_BITS_NONE)
 			return true;
 	}

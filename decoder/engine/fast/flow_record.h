@@ -79,14 +79,11 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 	uint64_t before = steps - by_bit - ((uint64_t)block->insns << PACKED_COUNTS_INSNS_AT);
 	struct run_branch *branch = &recorder->branches[recorder->run.count];
 	struct branch_event plain = *event;
-	uint64_t since = 0;
 
-	if (!stream_is_timed(&flow->stream))
-		since = flow->stream.state.now.time - flow->known.time;
 	plain.flags &= BRANCH_INDIRECT; /* others are the stream's */
 	if (recorder->stopped)
 		return;
-	if (!event->known || recorder->run.count == RUN_BRANCHES || since > UINT8_MAX) {
+	if (!event->known || recorder->run.count == RUN_BRANCHES) {
 		recorder->stopped = true;
 		recorder->run.to = block->node;
 		recorder->run.steps = before;
@@ -99,7 +96,6 @@ static void record_branch(struct pt_flow *flow, struct flow_cursor cursor,
 		.to = next->node,
 		.length = block->insn.length,
 		.early = !packed_counts_bits(steps) && !(decides && flow->pending == PENDING_TIP),
-		.since = (uint8_t)since,
 	};
 	record_stack(flow, branch, &block->insn);
 	recorder->run.count++;
@@ -124,10 +120,6 @@ static void keep_run(struct pt_flow *flow, struct flow_cursor cursor, uint64_t t
 	if (!recorder->stopped) {
 		run->to = cursor.node;
 		run->steps = recorded_steps(flow, cursor);
-	} else if (!stream_is_timed(&flow->stream)) {
-		/* The time of the last bit is not known: keep a run without bits. */
-		run->to = run_id_node(run->id);
-		run->steps = run->count = run->returns = 0;
 	}
 	if (packed_counts_jumps(run->steps) > RUN_JUMPS)
 		return;

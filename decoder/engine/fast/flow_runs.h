@@ -175,8 +175,7 @@ INLINED void emit_branches(struct pt_flow *flow, struct runs_followed *runs,
 			follow_stack(flow, branch);
 		runs->insns += branch->insns;
 		runs->all += runs->insns;
-		event->time = timed ? runs->times[branch->early]
-				    : runs->times[0] + runs->all - branch->since;
+		event->time = timed ? runs->times[branch->early] : runs->times[0] + runs->all;
 		event->known = known;
 		event->from = known->locations.from.ip;
 		event->to = known->locations.to.ip;
@@ -301,8 +300,6 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 		count_run(flow, run);
 		cursor->steps += run->steps;
 		cursor->node = run->to;
-		if (!timed)
-			count_insns(flow, cursor, 0);
 		return true;
 	}
 	if (ahead && (flow->stream.state.period_begins || !stream_has_cycle_room(&flow->stream)))
@@ -322,14 +319,6 @@ INLINED bool follow_run(struct pt_flow *flow, struct flow_cursor *cursor, const 
 	return true;
 }
 
-/* Returns whether a run can begin: without timing packets, its times count from the last bit. */
-INLINED bool begins_run(struct pt_flow *flow, struct flow_cursor *cursor, bool timed)
-{
-	if (!timed)
-		count_insns(flow, cursor, 0);
-	return timed || flow->known.time == flow->stream.state.now.time;
-}
-
 /* step_by_bit() by runs with branches. */
 INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor, bool timed)
 {
@@ -339,8 +328,8 @@ INLINED bool step_by_run(struct pt_flow *flow, struct flow_cursor *cursor, bool 
 	uint64_t id = run_id(cursor->node, bits), target;
 	const struct run *run;
 
-	if (!begins_run(flow, cursor, timed))
-		return step_by_bit(flow, cursor);
+	if (!timed)
+		count_insns(flow, cursor, 0);
 	run = find_run_of_bits(flow, id, &target);
 	if (!run) {
 		cursor->bits = bits;
@@ -363,8 +352,8 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor, bool t
 	const struct run *run;
 	bool more = true;
 
-	if (!begins_run(flow, cursor, timed))
-		return step_to_tip(flow, cursor);
+	if (!timed)
+		count_insns(flow, cursor, 0);
 	run = find_run(flow, id, flow->target);
 	if (!run) {
 		*cursor = record_run(flow, id, flow->target, *cursor, &more);
@@ -394,9 +383,8 @@ INLINED bool begins_chain(struct pt_flow *flow, bool timed)
 
 	return flow->pending == PENDING_NONE && flow->bits == TNT_BITS_NONE &&
 	       flow_takes_tip(flow) && !flow->opaque.left && !flow->pebs.bip_size &&
-	       (timed ? flow->state.clock.tsc : flow->known.time == stream->state.now.time) &&
-	       flow->state.mode == flow->state.next_mode && stream_has_cycle_room(stream) &&
-	       stream->state.last_pushed >= input->begin &&
+	       (!timed || flow->state.clock.tsc) && flow->state.mode == flow->state.next_mode &&
+	       stream_has_cycle_room(stream) && stream->state.last_pushed >= input->begin &&
 	       flow->space == stream->state.schedule.space && !flow_is_near_end(flow, flow->at);
 }
 

@@ -167,7 +167,9 @@ struct pt_flow {
 	struct basic_block *block;     /* at ip; valid during a step */
 	uint32_t cached_block;         /* CFG node at ip, in view; 0: use flow_step_slow() */
 	struct run_recorder *recorder; /* borrowed; NULL: no run is recorded */
-	struct timestamp known; /* last confirmation of ip by a packet: time of direct branches */
+	/* Last confirmation of ip by a packet, or now without timing packets: time of direct
+	 * branches. */
+	struct timestamp known;
 
 	uint64_t offset;  /* of the last packet */
 	uint64_t counted; /* bytes before this offset are in the statistics */
@@ -210,6 +212,14 @@ static inline bool flow_is_after_gap(struct pt_flow *flow)
 {
 	flow->state.gap_mattered |= flow->state.gap_guessed;
 	return flow->state.after_gap;
+}
+
+/* Count instructions; without timing packets, they are the time of all branches. */
+static inline void flow_count_insns(struct pt_flow *flow, uint32_t insns)
+{
+	stream_count_insns(&flow->stream, insns);
+	if (!stream_is_timed(&flow->stream))
+		flow->known = flow->stream.state.now;
 }
 
 /* Emit a branch at the time at which a packet last confirmed ip. */

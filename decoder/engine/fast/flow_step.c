@@ -487,7 +487,7 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 		return;
 	}
 	count_part(flow, flow->target - flow->state.ip);
-	stream_count_insns(&flow->stream, (uint32_t)count);
+	flow_count_insns(flow, (uint32_t)count);
 	flow_move_to(flow, flow->target);
 	reach_fup(flow);
 }
@@ -507,7 +507,7 @@ static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn,
 static void advance_to_branch(struct pt_flow *flow, const struct basic_block *block, uint64_t from)
 {
 	count_part(flow, block->length);
-	stream_count_insns(&flow->stream, block->insns - 1);
+	flow_count_insns(flow, block->insns - 1);
 	flow_move_to(flow, from);
 	reach_fup(flow);
 }
@@ -556,7 +556,7 @@ void flow_step_slow(struct pt_flow *flow)
 		advance_to_branch(flow, block, from);
 		return;
 	}
-	stream_count_insns(&flow->stream, block->insns);
+	flow_count_insns(flow, block->insns);
 	if (basic_block_continues(block))
 		follow_straight(flow, from + insn.length);
 	else if (flow_insn_is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&

@@ -173,7 +173,7 @@ struct flow_cursor {
 
 static inline void count_insns(struct pt_flow *flow, struct flow_cursor *cursor, uint32_t more)
 {
-	stream_count_insns(&flow->stream, packed_counts_insns(cursor->steps) + more);
+	flow_count_insns(flow, packed_counts_insns(cursor->steps) + more);
 	cursor->steps = packed_counts_drop_insns(cursor->steps);
 }
 
