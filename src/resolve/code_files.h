@@ -143,8 +143,8 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		       struct diag *diag);
 
 /*
- * Tell the store which kernel was recorded, and what of the running one fits, by all that the
- * recording says of its own. Returns the latter.
+ * Set in the store the recorded kernel, and the parts of the running one that fit by the release,
+ * build id and address in the recording. Returns these parts.
  */
 enum running_kernel kernel_files_identify(const struct perf_file *file,
 					  const struct timeline *timeline, struct dso_store *store);
