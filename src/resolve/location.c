@@ -88,6 +88,24 @@ uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const str
 		       : 0;
 }
 
+/* Least and most bytes of a near call, with REX, SIB and displacement: SDM volume 2, "CALL". */
+#define CALL_LEAST 2
+#define CALL_MOST  8
+
+bool location_follows_call(const struct location *location)
+{
+	const struct function_code code = code_of(location->symbol);
+	uint64_t most = location->offset <= code.size ? MIN(location->offset, CALL_MOST) : 0;
+
+	for (uint64_t n = CALL_LEAST; n <= most; n++) {
+		struct insn insn = insn_decode(code.bytes + location->offset - n, n, INSN_MODE_64);
+
+		if (insn.kind == BRANCH_CALL && insn.length == n)
+			return true;
+	}
+	return false;
+}
+
 /* Returns whether a location is the entry of a function that continues a frame. */
 static bool continues_frame(const struct location *to)
 {

@@ -77,6 +77,9 @@ bool location_is_of_uprobes(const struct location *location);
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
 			     const struct location *entry);
 
+/* Returns whether a location in a function's body follows a call, by the bytes before it. */
+bool location_follows_call(const struct location *location);
+
 /* Returns whether a branch may switch stacks, by its code. */
 static inline bool location_may_switch(const struct location_pair *locations)
 {

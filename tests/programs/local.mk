@@ -16,6 +16,7 @@ STATIC = \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
 	tests/programs/static/hidden tests/programs/static/memory tests/programs/static/planted \
 	tests/programs/static/raised tests/programs/static/recursion tests/programs/static/renamed_a tests/programs/static/renamed_b \
+	tests/programs/static/replaced \
 	tests/programs/static/signals \
 	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
@@ -119,6 +120,9 @@ tests_programs_static_ocaml_traps_LDFLAGS = -all-static
 tests_programs_static_raised_SOURCES = tests/programs/raised.c
 tests_programs_static_raised_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_raised_LDFLAGS = -all-static
+tests_programs_static_replaced_SOURCES = tests/programs/replaced.c
+tests_programs_static_replaced_CFLAGS = $(PROGRAM_CFLAGS) -fno-omit-frame-pointer
+tests_programs_static_replaced_LDFLAGS = -all-static
 tests_programs_static_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_static_recursion_CFLAGS = $(tests_programs_recursion_CFLAGS)
 tests_programs_static_recursion_LDFLAGS = -all-static

@@ -190,6 +190,8 @@ for name in recursion unwinding; do
 	[ "$name$LONG" = recursion ] ||
 		tap_check "$name: the true callers or a mark, full buffers" true_callers --lose=3000 --seed=31 -- "$programs/$name"
 done
+tap_check "replaced: the true callers of functions that return through a tracer or by a jump" true_callers \
+	--overflows=1500 --seed=3 -- "$programs/replaced"
 tap_check "raised: the true callers of a handler in which the trace begins" true_callers --snapshot=1024 --psb-period=128 \
 	--seed=5 -- "$programs/raised"
 sed 's/^/# /' "$work/parents"

@@ -24,7 +24,8 @@
  *                      out of the resolver that a stub jumped to (i386): as a jump;
  *                      to a function's entry, out of unknown code: out of a function that
  *                      called itself (retpoline) as a jump, else another stack;
- *                      out of the root: pop, the target is an inferred root;
+ *                      out of the root: pop, the target is an inferred root (also an indirect
+ *                      jump, or a return to a pushed address, to just after a call);
  *                      into a function deeper down, or out of an unwinder: as a jump;
  *                      else another stack: leave this stack, find or begin the other
  *   jump of a stub     to code without a name: the stub is shown instead
@@ -236,6 +237,23 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
 	on_jump(stack, time, to, false);
 }
 
+/*
+ * The root leaves for just after a call in another function, by an indirect jump, or by a return to
+ * an address that it wrote: in effect a return to its caller, which the trace has not shown.
+ * Returns whether it does.
+ */
+static bool return_to_unseen(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	if (!precise_is_root(stack) || same_function(top(stack)->symbol, symbol_of(stack, to)) ||
+	    precise_unwinds(stack) || !location_follows_call(to))
+		return false;
+	if (!precise_return_to_candidate(stack, time, to)) {
+		precise_pop(stack, time);
+		precise_infer_root(stack, to);
+	}
+	return true;
+}
+
 /* Continue in a function's body, on this stack or a parked one. Returns false if no stack fits. */
 static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			   bool dropped)
@@ -415,6 +433,8 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);
 		precise_leave_opaque(stack, time, to, false);
+	} else if (locations->call == RETURN_JUMPS && return_to_unseen(stack, time, to)) {
+		/* the code replaced its return address by that of its caller */
 	} else if (location_is_entry(to) || top(stack)->resolving ||
 		   locations->call == RETURN_JUMPS) {
 		return_to_entry(stack, time, locations);
@@ -513,7 +533,8 @@ static void follow_near(struct precise_stack *stack, int64_t time,
 			break;
 		else if (__builtin_expect(location_jumps_unusually(locations), false))
 			jump_unusually(stack, time, branch);
-		else {
+		else if (!(branch->event->flags & BRANCH_INDIRECT) ||
+			 !return_to_unseen(stack, time, &locations->to)) {
 			bool keeps = keeps_frame(stack, locations);
 
 			note_jump(stack, locations);
