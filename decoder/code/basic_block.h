@@ -169,16 +169,6 @@ struct basic_block *basic_blocks_add(struct basic_blocks *blocks, uint32_t regio
 				     const uint8_t *bytes, size_t size, size_t piece,
 				     enum insn_mode mode);
 
-/* basic_blocks_find() in the first slot only. */
-static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *blocks,
-						    uint32_t region, const uint8_t *bytes,
-						    enum insn_mode mode)
-{
-	struct basic_block *block = blocks->slots[basic_blocks_slot(blocks, bytes)];
-
-	return block && basic_block_is(block, region, bytes, mode) ? block : NULL;
-}
-
 /* The code has changed: forget all blocks.  The generation changes. */
 void basic_blocks_forget(struct basic_blocks *blocks);
 

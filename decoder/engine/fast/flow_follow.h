@@ -116,7 +116,7 @@ static inline bool is_visible(const struct pt_flow *flow, const struct basic_blo
 	       ip_of_bytes(flow, next->bytes) != flow->stream.input.switch_ip;
 }
 
-/* Returns the block at a branch's target, brought into view; NULL: not cached. */
+/* Returns the block at a branch's target, brought into view; NULL: not known. */
 static inline struct basic_block *find_target_block(struct pt_flow *flow,
 						    const struct basic_block *block, uint64_t to)
 {
@@ -125,7 +125,7 @@ static inline struct basic_block *find_target_block(struct pt_flow *flow,
 		return NULL;
 	if (is_block_at(flow, block->taken, to))
 		return block->taken;
-	return basic_blocks_peek(&flow->blocks, flow->region, bytes_of_ip(flow, to),
+	return basic_blocks_find(&flow->blocks, flow->region, bytes_of_ip(flow, to),
 				 flow->state.mode);
 }
 
