@@ -104,18 +104,10 @@ static void spread_ways(const struct basic_blocks *blocks)
 void basic_blocks_keep_run(struct basic_blocks *blocks, const struct run *run,
 			   const struct run_branch *branches)
 {
-	const struct run *runs = blocks->runs.table.slots;
-	const struct run *slot = run_slot(&blocks->runs, run->id, run->target);
-	const struct run *beside = run_slot_beside(&blocks->runs, slot);
-	uint64_t *ways = blocks->counts ? blocks->counts->ways : NULL;
-
-	if (ways && run_memo_full(&blocks->runs, run)) {
+	if (blocks->counts && run_memo_full(&blocks->runs, run))
 		spread_ways(blocks);
-	} else if (ways) {
-		spread_way(blocks, beside);
-		ways[beside - runs] = ways[slot - runs];
-		ways[slot - runs] = 0;
-	}
+	else if (blocks->counts)
+		spread_way(blocks, run_memo_room(&blocks->runs, run->id, run->target));
 	run_memo_keep(&blocks->runs, run, branches);
 }
 

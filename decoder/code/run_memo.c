@@ -36,14 +36,24 @@ void run_memo_forget(struct run_memo *memo)
 	memo->branch_count = 0;
 }
 
+struct run *run_memo_room(const struct run_memo *memo, uint64_t id, uint64_t target)
+{
+	for (unsigned i = 0; i < RUN_SLOTS; i++) {
+		struct run *run = run_slot(memo, id, target, i);
+
+		if (!run->id || (run->id == id && run->target == target))
+			return run;
+	}
+	return run_slot(memo, id, target, memo->branch_count % RUN_SLOTS);
+}
+
 void run_memo_keep(struct run_memo *memo, const struct run *run, const struct run_branch *branches)
 {
 	struct run *slot;
 
 	if (run_memo_full(memo, run))
 		run_memo_forget(memo);
-	slot = run_slot(memo, run->id, run->target);
-	*run_slot_beside(memo, slot) = *slot;
+	slot = run_memo_room(memo, run->id, run->target);
 	*slot = *run;
 	slot->first = (uint32_t)memo->branch_count;
 	memo->branch_count += run->count + memo->ends;

@@ -112,19 +112,29 @@ static inline uint64_t run_id_bits(uint64_t id)
 	return id << (63 - RUN_BITS);
 }
 
-/* Returns the first slot of a key and a TIP's target; run_slot_beside() returns the second. */
-static inline struct run *run_slot(const struct run_memo *memo, uint64_t id, uint64_t target)
+/* Slots in which a run can be, filled in this order: two neighbours, and two elsewhere. */
+#define RUN_SLOTS 4u
+
+static inline struct run *run_slot(const struct run_memo *memo, uint64_t id, uint64_t target,
+				   unsigned i)
 {
 	struct run *runs = memo->table.slots;
+	uint64_t key = id + target;
 
-	return &runs[direct_cache_index(&memo->table, id + target)];
+	return &runs[direct_cache_index(&memo->table, i & 2 ? key << 12 : key) ^ (i & 1)];
 }
 
-static inline struct run *run_slot_beside(const struct run_memo *memo, const struct run *slot)
+/* Returns the run of a key, for the target of a TIP, a return address or 0; or NULL. */
+static inline struct run *run_memo_find(const struct run_memo *memo, uint64_t id, uint64_t target)
 {
-	struct run *runs = memo->table.slots;
+	struct run *run = run_slot(memo, id, target, 0);
 
-	return &runs[(size_t)(slot - runs) ^ 1];
+	for (unsigned i = 1; run->id != id || run->target != target; i++) {
+		if (!run->id || i == RUN_SLOTS)
+			return NULL;
+		run = run_slot(memo, id, target, i);
+	}
+	return run;
 }
 
 /* Returns whether all runs are forgotten when this one is kept. */
@@ -133,5 +143,8 @@ static inline bool run_memo_full(const struct run_memo *memo, const struct run *
 	return memo->branch_count + run->count + memo->ends > RUN_MEMO_BRANCHES;
 }
 
-/* Keep a run with its branches.  The run in its slot moves to the second slot. */
+/* Returns the slot for a run of this key: an empty one, or that of the run which it replaces. */
+struct run *run_memo_room(const struct run_memo *memo, uint64_t id, uint64_t target);
+
+/* Keep a run with its branches. */
 void run_memo_keep(struct run_memo *memo, const struct run *run, const struct run_branch *branches);

@@ -61,18 +61,6 @@ INLINED void end_runs(struct pt_flow *flow, const struct runs_followed *runs, bo
 		stream->state.now.time += runs->all + runs->insns;
 }
 
-/* Returns the run of a key, for the target of a TIP, a return address or 0; or NULL. */
-INLINED struct run *find_run(const struct pt_flow *flow, uint64_t id, uint64_t target)
-{
-	const struct run_memo *memo = &flow->blocks.runs;
-	struct run *run = run_slot(memo, id, target);
-
-	if (__builtin_expect(run->id == id && run->target == target, 1))
-		return run;
-	run = run_slot_beside(memo, run);
-	return run->id == id && run->target == target ? run : NULL;
-}
-
 /* Returns whether the returns of a run are to the innermost calls. */
 INLINED bool returns_here(const struct pt_flow *flow, const struct run *run)
 {
@@ -96,13 +84,14 @@ INLINED bool returns_here(const struct pt_flow *flow, const struct run *run)
  */
 INLINED struct run *find_run_of_bits(const struct pt_flow *flow, uint64_t id, uint64_t *target)
 {
-	struct run *run = find_run(flow, id, 0);
+	struct run *run = run_memo_find(&flow->blocks.runs, id, 0);
 
 	*target = 0;
 	if (!run || returns_here(flow, run))
 		return run;
 	*target = flow->returns[flow->return_top].ip;
-	return *target ? find_run(flow, id, *target) : NULL; /* 0: to code without bytes */
+	return *target ? run_memo_find(&flow->blocks.runs, id, *target)
+		       : NULL; /* 0: to code without bytes */
 }
 
 /*
@@ -354,7 +343,7 @@ INLINED bool run_to_tip(struct pt_flow *flow, struct flow_cursor *cursor, bool t
 
 	if (!timed)
 		count_insns(flow, cursor, 0);
-	run = find_run(flow, id, flow->target);
+	run = run_memo_find(&flow->blocks.runs, id, flow->target);
 	if (!run) {
 		*cursor = record_run(flow, id, flow->target, *cursor, &more);
 		return more;
@@ -470,7 +459,7 @@ static __attribute__((noinline)) struct run *find_next(const struct pt_flow *flo
 	} else if ((bytes[0] & 0x1f) == OPCODE_TIP && ip_sizes[bytes[0] >> 5]) {
 		size = 1u + ip_sizes[bytes[0] >> 5];
 		target = pt_packet_full_ip(flow->state.last_ip, bytes[0] >> 5, word >> 8);
-		run = find_run(flow, run_id(node, bits), target);
+		run = run_memo_find(&flow->blocks.runs, run_id(node, bits), target);
 	} else {
 		return NULL;
 	}

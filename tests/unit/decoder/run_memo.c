@@ -30,15 +30,6 @@ static uint64_t bits_of(unsigned bits, unsigned count)
 	return ((uint64_t)bits << 1 | 1) << (63 - count);
 }
 
-static const struct run *find(uint64_t id, uint64_t target)
-{
-	const struct run *run = run_slot(&memo, id, target);
-
-	if (run->id != id)
-		run = run_slot_beside(&memo, run);
-	return run->id == id ? run : NULL;
-}
-
 static void keep(uint64_t id, unsigned branches)
 {
 	struct run_branch list[RUN_BRANCHES] = { 0 };
@@ -97,7 +88,7 @@ START_TEST(a_new_run_is_always_found_with_its_branches)
 		const struct run *run;
 
 		keep(id, node % RUN_BRANCHES);
-		run = find(id, 0);
+		run = run_memo_find(&memo, id, 0);
 		ck_assert_ptr_nonnull(run);
 		ck_assert_uint_eq(run->to, node_number(node) + 1);
 		ck_assert_uint_eq(run->count, node % RUN_BRANCHES);
@@ -107,13 +98,42 @@ START_TEST(a_new_run_is_always_found_with_its_branches)
 }
 END_TEST
 
+static uint64_t id_of(unsigned number)
+{
+	return run_id(node_number(number), bits_of(number % 4096, 12));
+}
+
+START_TEST(nine_tenths_of_runs_for_two_thirds_of_the_table_stay)
+{
+	const unsigned all = (unsigned)direct_cache_count(&memo.table) * 2 / 3;
+	unsigned found = 0;
+
+	for (unsigned number = 1; number <= all; number++)
+		keep(id_of(number), 0);
+	for (unsigned number = 1; number <= all; number++)
+		found += run_memo_find(&memo, id_of(number), 0) != NULL;
+	ck_assert_uint_gt(found, all / 10 * 9);
+}
+END_TEST
+
+START_TEST(a_run_replaces_that_of_its_key)
+{
+	uint64_t id = run_id(node_number(1), bits_of(1, 1));
+
+	keep(id, 2);
+	keep(id, 3);
+	ck_assert_uint_eq(run_memo_find(&memo, id, 0)->count, 3);
+	ck_assert_ptr_eq(run_memo_room(&memo, id, 0), run_memo_find(&memo, id, 0));
+}
+END_TEST
+
 START_TEST(nothing_is_found_once_all_are_forgotten)
 {
 	uint64_t id = run_id(node_number(1), bits_of(1, 1));
 
 	keep(id, 3);
 	run_memo_forget(&memo);
-	ck_assert_ptr_null(find(id, 0));
+	ck_assert_ptr_null(run_memo_find(&memo, id, 0));
 	ck_assert_uint_eq(memo.branch_count, 0);
 }
 END_TEST
@@ -128,6 +148,8 @@ int main(void)
 	tcase_add_test(all, fewer_bits_are_another_key_whatever_they_are);
 	tcase_add_test(all, the_last_node_has_keys_of_its_own);
 	tcase_add_test(all, a_new_run_is_always_found_with_its_branches);
+	tcase_add_test(all, nine_tenths_of_runs_for_two_thirds_of_the_table_stay);
+	tcase_add_test(all, a_run_replaces_that_of_its_key);
 	tcase_add_test(all, nothing_is_found_once_all_are_forgotten);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
