@@ -20,7 +20,7 @@
 #define RETURN_STACK_SIZE 64u
 
 /* Recently used views: most programs alternate between their own code and a few libraries. */
-#define VIEW_CACHE_SIZE 4u
+#define VIEW_CACHE_SIZE 8u
 
 /* Maximum pending events: one for each kind of packet with a FUP. More are damage. */
 #define PENDING_FUPS_MAX 4u
