@@ -295,6 +295,18 @@ static void reserve(struct timestamp_group *group)
 	group->full = waits(group) ? full_at(group) : 0;
 	if (group->settles)
 		group->full = MIN(group->full, SETTLE_EVENTS - group->emitted);
+	/* Before that, the group and the events that wait for cycles are small. */
+	if (group->costed.cycles)
+		group->full =
+			MIN(group->full, MIN(group->distributed, group->uncosted) + GROUP_FEW);
+}
+
+/* Returns whether the group and the events that wait for cycles are small. */
+static bool is_small(const struct timestamp_group *group)
+{
+	return group->count - group->distributed <= GROUP_FEW &&
+	       !(timestamp_group_awaits_cycles(group) &&
+		 group->count - group->uncosted > GROUP_FEW);
 }
 
 /* Start a group at `time` if it differs, and make room for an event. */
@@ -303,8 +315,7 @@ static inline __attribute__((always_inline)) void prepare(struct timestamp_group
 {
 	if (time != group->time) {
 		/* Its events may be emitted with the next group's. */
-		if (time > group->time && (group->full || waits(group)) &&
-		    timestamp_group_is_small(group))
+		if (time > group->time && (group->full || waits(group)) && is_small(group))
 			end_group(group, time, insns);
 		else
 			timestamp_group_flush(group, time, insns);

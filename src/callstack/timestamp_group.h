@@ -104,19 +104,11 @@ static inline bool timestamp_group_awaits_cycles(const struct timestamp_group *g
 	return group->costed.cycles && group->uncosted < group->count;
 }
 
-/* Returns whether the group and the events that wait for cycles are small. */
-static inline bool timestamp_group_is_small(const struct timestamp_group *group)
-{
-	return group->count - group->distributed <= GROUP_FEW &&
-	       !(timestamp_group_awaits_cycles(group) &&
-		 group->count - group->uncosted > GROUP_FEW);
-}
-
 /* Returns whether the group can end without changing its events' times. */
 static inline __attribute__((always_inline)) bool timestamp_group_has_times(
 	const struct timestamp_group *group)
 {
-	return group->simple && (!group->costed.cycles || timestamp_group_is_small(group)) &&
+	return group->simple &&
 	       (!group->calls ||
 		(group->calls == 1 && group->events[group->count - 1].kind == SLICE_BEGIN));
 }
@@ -225,6 +217,8 @@ static inline void timestamp_group_count_cycles(struct timestamp_group *group, u
 {
 	size_t last = group->count - 1;
 
+	if (!group->costed.cycles)
+		group->full = 0; /* events wait from now on: see reserve() */
 	group->before = group->costed;
 	group->costed = (struct slice_cost){ insns, group->before.cycles + cycles };
 	/* Usually the cycles end with the only event that waits for them. */
