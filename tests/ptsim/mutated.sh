@@ -57,7 +57,7 @@ threads() { # OPTIONS...
 		status=$?
 		[ $status -eq 0 ] || [ $status -eq 2 ] || return 1
 	done
-	cmp "$work/1.ftf" "$work/3.ftf"
+	cmp "$work/1.ftf" "$work/3.ftf" || { tap_keep "$work/mutated" "$work/1.ftf" "$work/3.ftf"; return 1; }
 }
 
 failed=

@@ -26,6 +26,12 @@ convert() { # THREADS BYTES NAME OPTIONS... FILE: into $work/NAME.ftf, and what 
 	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/$name.text"; return 1; }
 }
 
+keep() { # NAME NAME OPTIONS... FILE: keep the recording and both conversions, which differ
+	one=$work/$1 many=$work/$2
+	shift $(($# - 1))
+	tap_keep "$1" "$one".* "$many".*
+}
+
 with_any() { # THREADS OPTIONS... FILE
 	all=$1
 	shift
@@ -33,7 +39,7 @@ with_any() { # THREADS OPTIONS... FILE
 	for threads in $all; do
 		convert $threads "$bytes" many "$@" || return 1
 		cmp "$work/one.ftf" "$work/many.ftf" && cmp "$work/one.text" "$work/many.text" ||
-			{ echo "with $threads threads, cut every $bytes bytes, $args"; return 1; }
+			{ echo "with $threads threads, cut every $bytes bytes, $args"; keep one many "$@"; return 1; }
 	done
 }
 
@@ -52,7 +58,8 @@ is_the_same() { # BYTES... -- OPTIONS... FILE
 		args= # without details calls are followed ahead
 		with_any 3 "$@" || return 1
 		[ -f "$work/first.ftf" ] || mv "$work/one.ftf" "$work/first.ftf"
-		cmp "$work/first.ftf" "$work/many.ftf" || { echo "cut every $bytes bytes"; return 1; }
+		cmp "$work/first.ftf" "$work/many.ftf" ||
+			{ echo "cut every $bytes bytes"; keep first many "$@"; return 1; }
 	done
 }
 

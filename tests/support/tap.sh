@@ -45,6 +45,10 @@ tap_check() { # NAME COMMAND...: run the command; show its output if it fails
 	tap_ok $tap_status "$tap_name"
 }
 
+tap_keep() { # FILE...: copy what shows a rare failure out of the script's folder, and say where
+	tap_kept=$(mktemp -d "${TMPDIR:-/tmp}/tap-kept.XXXXXX") && cp "$@" "$tap_kept" && echo "kept in $tap_kept"
+}
+
 tap_sampled() { # N: return true at every Nth call; at each with LONG=1
 	tap_calls=$((${tap_calls:-0} + 1))
 	[ "$LONG" ] || [ $((tap_calls % $1)) -eq 0 ]
