@@ -37,17 +37,16 @@ static size_t read_names(struct options *options, FILE *in)
 static void add_inputs(struct options *options, size_t size)
 {
 	size_t room = (size_t)options->input_count, count = room;
-	char **inputs = alloc_zeroed(room + 1, sizeof(*inputs));
+	char **inputs;
 
+	if (!count && !size)
+		usage_error("no input: '%s' is empty", options->files_from);
+	inputs = alloc_zeroed(room + 1, sizeof(*inputs));
 	if (count)
 		memcpy(inputs, options->inputs, count * sizeof(*inputs));
 	for (char *name = options->list; name < options->list + size; name += strlen(name) + 1) {
 		*ARRAY_ADD(inputs, count, room) = name;
 	}
-	if (count > INT_MAX)
-		usage_error("--files0-from: too many names");
-	if (!count)
-		usage_error("no input: '%s' is empty", options->files_from);
 	options->inputs = options->listed = inputs;
 	options->input_count = (int)count;
 	options->input = inputs[0];
