@@ -31,6 +31,14 @@ nests_as_in_the_source() {
 	}' "$work/slices"
 }
 
+# No branch shows where ask() ends: the next one is after it, in code that is not inlined.
+ends_alike() {
+	"$program" -q --inline --args=full --format=slices "$work/perf.data" >"$work/slices" || return 1
+	sed -n 's/.* ask .*\(insns=[0-9]*\).*/\1/p' "$work/slices" | sort | uniq -c >"$work/counts"
+	cat "$work/counts"
+	[ "$(sed 's/insns=.*//' "$work/counts" | tr -d ' ')" = 10 ]
+}
+
 # Functions that are not inlined have as many slices as without --inline, at the same depths.
 functions() {
 	awk '{
@@ -99,7 +107,7 @@ counts_as_addr2line() {
 	mkdir -p "$work/truth"
 	"$ptsim" record --cyc --interrupts=0 --truth="$work/truth" -o "$work/perf.data" -- \
 		"$programs/inlined" >/dev/null 2>&1 || return 1
-	count_instructions | grep -E '^(work|twice|add|early|count) ' | sort >"$work/expected"
+	count_instructions | grep -E '^(work|twice|add|early|count|asks?) ' | sort >"$work/expected"
 	"$program" -q --inline --format=callgrind "$work/perf.data" | awk '
 	/^c?fn=/ {
 		id = substr($1, index($1, "="))
@@ -111,11 +119,12 @@ counts_as_addr2line() {
 	/^calls=/ { getline; next }
 	/^[0-9]/ { insns[name] += $2 }
 	END { for (name in insns) print name, insns[name] }' |
-		grep -E '^(work|twice|add|early|count) ' | sort >"$work/counted"
-	test "$(wc -l <"$work/expected")" = 5 && diff "$work/expected" "$work/counted"
+		grep -E '^(work|twice|add|early|count|asks?) ' | sort >"$work/counted"
+	test "$(wc -l <"$work/expected")" = 7 && diff "$work/expected" "$work/counted"
 }
 
 tap_check "inlined calls nest as in the source" nests_as_in_the_source
+tap_check "an inlined call that no branch ends is as long at each pass" ends_alike
 for name in static/tail static/longjmp static/signals; do
 	tap_check "$name: the functions and their callers stay the same" keeps_functions "$name"
 done

@@ -310,7 +310,7 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 /* Continue with the code after the current block, which ends without a branch. */
 static void pass(struct pt_flow *flow, uint64_t next)
 {
-	if (flow->block->ends_piece && flow->state.emitted)
+	if (flow->block->ends_piece)
 		stream_push_at(&flow->stream, &flow->known, BRANCH_NONE, next, next);
 }
 
