@@ -113,11 +113,8 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 		return;
 	}
 	ends = ends_of(flow, resolver, event);
-	if (ends.plain && !notes) {
-		if (!callstack_feed_plain(stack, event, 1, false))
-			callstack_feed(stack, branch, NULL);
+	if (ends.plain && !notes && callstack_feed_plain(stack, event, 1, false))
 		return;
-	}
 	/* The instructions before a passage belong to the code before it. */
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));
