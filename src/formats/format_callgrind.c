@@ -255,6 +255,15 @@ static void print_header(const struct callgrind_output *callgrind)
 	print_costs(callgrind, sum);
 }
 
+/* Compare two ids of names + 1, 0: unknown. The threads that looked them up gave them in any order.
+ */
+static int compare_files(const struct callgrind_output *callgrind, uint32_t a, uint32_t b)
+{
+	const struct name *const *names = callgrind->stacks.tree.names->names;
+
+	return a == b || !a || !b ? COMPARE(a, b) : strcmp(names[a - 1]->text, names[b - 1]->text);
+}
+
 static int compare_cost_rows(const void *left, const void *right, void *context)
 {
 	const struct callgrind_output *callgrind = context;
@@ -265,7 +274,7 @@ static int compare_cost_rows(const void *left, const void *right, void *context)
 		    other_source = pair_table_pair(&callgrind->sources, other.first);
 	const struct symbol *symbol;
 
-	return COMPARE(source.first, other_source.first)
+	return compare_files(callgrind, source.first, other_source.first)
 		       ?: COMPARE(source.second, other_source.second) ?:
 		       COMPARE(cost_site_address(&callgrind->stacks, at.second, &symbol),
 			       cost_site_address(&callgrind->stacks, other.second, &symbol)) ?:

@@ -77,6 +77,15 @@ check() { # TITLE BYTES OPTIONS... -- PROGRAM
 			libipt_agrees --verify "$work/perf.data"
 }
 
+# The threads look up inlined calls, and with them the names of files, in any order.
+lines_are_the_same() {
+	for threads in 1 2 3 3 8 8; do
+		PTRACE2FTF_SEGMENT=1000 "$segments" -q -j $threads --inline --format=callgrind "$work/perf.data" \
+			>"$work/lines.$threads"
+		cmp "$work/lines.1" "$work/lines.$threads" || return 1
+	done
+}
+
 # Overflows and full buffers are gaps, so the status may be 2.
 libipt_agrees() { # OPTIONS... FILE
 	"$program" --format=none "$@" 2>"$work/messages"
@@ -92,6 +101,7 @@ if record -- "$static/tail"; then
 		"$static/threads"
 	check "signals" 300 --psb-period=512 -- "$static/signals"
 	check "fork and exec" 300 --cpus=2 --psb-period=512 -- "$programs/family"
+	tap_check "fork and exec: the same costs of inlined calls' lines" lines_are_the_same
 	check "overflows" 300 --psb-period=512 --overflows=3000 -- "$static/recursion"
 	check "a full buffer" 300 --psb-period=512 --lose=5000 -- "$static/indirect"
 	check "snapshot" 300 --psb-period=512 --snapshot=8192 -- "$static/recursion"
