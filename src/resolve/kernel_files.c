@@ -235,10 +235,13 @@ static uint64_t find_in_kallsyms(const char *path, const char *wanted)
 	uint64_t address, found = 0;
 	char line[600], name[512];
 
-	while (in && !found && fgets(line, sizeof(line), in)) {
-		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) == 2 &&
-		    strcmp(name, wanted) == 0)
-			found = address;
+	/* An unprivileged reader of /proc/kallsyms gets 0 for each address. */
+	while (in && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "%" SCNx64 " %*c %511s", &address, name) != 2 ||
+		    strcmp(name, wanted) != 0)
+			continue;
+		found = address;
+		break;
 	}
 	if (in)
 		fclose(in);
