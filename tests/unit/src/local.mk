@@ -63,7 +63,15 @@ tests_unit_src_call_stretch_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += tests/unit/src/callstack_precise.test
 TESTS += tests/unit/src/callstack_precise.test
 tests_unit_src_callstack_precise_test_SOURCES = \
-	tests/unit/src/callstack_precise.c \
+	tests/unit/src/callstack_precise.c tests/unit/src/callstack_precise.h \
+	tests/unit/src/callstack_precise_calls.c \
+	tests/unit/src/callstack_precise_costs.c \
+	tests/unit/src/callstack_precise_exceptions.c \
+	tests/unit/src/callstack_precise_far.c \
+	tests/unit/src/callstack_precise_limits.c \
+	tests/unit/src/callstack_precise_opaque.c \
+	tests/unit/src/callstack_precise_stacks.c \
+	tests/unit/src/callstack_precise_times.c \
 	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Exceptions, and longjmp(). */
+#include "tests/unit/src/callstack_precise.h"
+
+START_TEST(a_jump_into_a_function_deeper_down_is_unwinding)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'u');
+	jump('u', 'f', 0x60);
+	expect_depth(1);
+	ret('f', 'm', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* Of several frames of one function, the one that called setjmp. */
+START_TEST(longjmp_goes_back_to_the_frame_of_its_setjmp)
+{
+	function('s')->name = function('s')->linkage = name_intern_text(&names, "_setjmp");
+	call('m', 0x10, 'f');
+	call('f', 0x20, 's');
+	ret('s', 'f', 0x25);
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x40, 'l');
+	expect_depth(4);
+	jump('l', 'f', 0x25);
+	/* seeds.md: longjmp is not known */
+	expect_depth(1);
+}
+END_TEST
+
+START_TEST(an_unwinder_goes_on_below_the_frame_that_resumed_it)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('m', 0x10, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x60, 'u'); /* the innermost f has cleaned up */
+	expect_depth(4);
+	jump('u', 'f', 0x50); /* the landing pad of the frame below */
+	expect_depth(2);
+}
+END_TEST
+
+/* The exception enters an f whose call was not seen: the root, or a caller of it. */
+START_TEST(an_exception_to_a_level_that_was_not_seen_marks_it)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'u');
+	jump('u', 'f', 0x60);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	ret('f', 'm', 0x15);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	expect("B 0 g\nB 10 _Unwind_Resume\nE 20 _Unwind_Resume\nE 20 g\nE 30 f\nE 30 m\n"
+	       "B 0 m inferred deferred\nB 0 f inferred uncertain deferred\nS\n");
+}
+END_TEST
+
+/* The callers of _Unwind_RaiseException() in C++ never return; in D and Rust they can. */
+START_TEST(an_exception_of_any_language_to_a_level_that_was_not_seen_marks_it)
+{
+	function('u')->name = function('u')->linkage =
+		name_intern_text(&names, "_Unwind_RaiseException");
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'u');
+	jump('u', 'm', 0x60);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+}
+END_TEST
+
+/* There may have been other frames between the unwinder and its target. */
+START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('u', 0x10, 'g');
+	ret('g', 'u', 0x15);
+	ret('u', 'm', 0x60);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	expect("B 0 g\nE 10 g\nE 20 _Unwind_Resume\nE 20 m\n"
+	       "B 0 m inferred uncertain deferred\nB 0 _Unwind_Resume inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer)
+{
+	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'g', CALL_CATCHES);
+	enter_by(BRANCH_CALL, 'g', 'x', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'x', 'h', THROWS_TO_ENTRY);
+	ret('h', 'm', 0x15);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+	expect("B 0 f\nB 10 g\nB 20 x\nE 30 x\nE 30 g\nE 30 f\nB 30 h\nE 40 h\nE 40 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* The handler may continue in any caller. */
+START_TEST(a_throw_to_an_entry_that_no_caller_waits_for_marks_it)
+{
+	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'g', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'g', 'h', THROWS_TO_ENTRY);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	expect("B 0 f\nB 10 g\nE 20 g\nB 20 h uncertain\nE 20 h\nE 20 f\nE 20 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* A longjmp() out of traced calls to a setjmp() before the trace. */
+START_TEST(a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it)
+{
+	function('l')->name = function('l')->linkage = name_intern_text(&names, "longjmp");
+	call('f', 0x10, 'g');
+	call('g', 0x10, 'l');
+	jump('l', 'm', 0x60);
+	expect_depth(0);
+	expect("B 0 g\nB 10 longjmp\nE 20 longjmp\nE 20 g\nE 20 f\nE 20 m\n"
+	       "B 0 m inferred uncertain deferred\nB 0 f inferred deferred\nS\n");
+}
+END_TEST
+
+/* The landing pad of the frame below directly follows the call of _Unwind_Resume(). */
+START_TEST(nothing_returns_from_an_unwinder)
+{
+	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('m', 0x10, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'f');
+	call('f', 0x60, 'u');
+	expect_depth(4);
+	ret('u', 'f', 0x65);
+	expect_depth(2);
+}
+END_TEST
+
+void add_exception_tests(TCase *tests)
+{
+	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
+	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
+	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
+	tcase_add_test(tests, nothing_returns_from_an_unwinder);
+	tcase_add_test(tests, an_exception_to_a_level_that_was_not_seen_marks_it);
+	tcase_add_test(tests, an_exception_of_any_language_to_a_level_that_was_not_seen_marks_it);
+	tcase_add_test(tests, an_exception_out_of_the_first_function_marks_what_it_enters);
+	tcase_add_test(tests,
+		       a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer);
+	tcase_add_test(tests, a_throw_to_an_entry_that_no_caller_waits_for_marks_it);
+	tcase_add_test(tests, a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it);
+}
