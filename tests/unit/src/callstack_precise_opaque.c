@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Code without bytes, and code that changed. */
+#include "symbols/dso/dso_store.h"
 #include "tests/unit/src/callstack_precise.h"
 
 /* The flow reaches unknown code; ip 0: by a return. */
@@ -115,10 +116,97 @@ START_TEST(code_without_bytes_jumps_to_what_was_found_to_return_to_its_caller)
 	lose_code(at('j', 0), GAP_NO_CODE);
 	find_code('g', 0);
 	lose_code(at(0, 0), GAP_NO_CODE);
+	find_code('g', 0);
+	lose_code(at(0, 0), GAP_NO_CODE);
 	find_code('f', 0x25);
 	ret('f', 'm', 0x15);
 	expect("B 0 f\nB 10 j uncertain\nB 20 g uncertain\nE 30 g\nE 40 j\nB 50 j uncertain\n"
-	       "E 60 j\nB 60 g uncertain\nE 70 g\nE 90 f\nE 90 m\nB 0 m inferred deferred\nS\n");
+	       "E 60 j\nB 60 g uncertain\nE 70 g\nB 80 g uncertain\nE 90 g\nE 110 f\nE 110 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* The library's code has no symbols, but its caller's stub has its name. */
+START_TEST(code_without_bytes_has_the_name_of_its_stub)
+{
+	call('m', 0x10, 'F');
+	if (_i) {
+		feed(BRANCH_JUMP, at('F', 4), nameless(0x100), BRANCH_INDIRECT);
+		now -= 10;
+	}
+	lose_code(_i ? nameless(0x100) : at('F', 4), GAP_NO_CODE);
+	find_code('m', 0x15);
+	expect("B 10 F uncertain\nE 20 F\nE 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_return_to_code_without_bytes_ends_inlined_calls)
+{
+	struct inlined_call call_of_i = { .symbol = function('i') };
+	const struct location in_f = at('f', 0x20);
+
+	function('i')->inlined = &call_of_i;
+	call('m', 0x10, 'f');
+	feed_held();
+	callstack_set_inlined(stack, &in_f, &call_of_i);
+	lose_code(at(0, 0), GAP_NO_CODE);
+	find_code('h', 0);
+	expect("B 0 f\nB 0 i\nE 10 i\nE 10 f\nB 20 h uncertain\nE 20 h\nE 20 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+static struct location in_kernel(char letter)
+{
+	return (struct location){ UINT64_C(0xffffffff82000000), function(letter), 0 };
+}
+
+START_TEST(code_without_bytes_enters_the_kernel)
+{
+	enter_code_without_bytes();
+	feed(BRANCH_NONE, at(0, 0), in_kernel('k'), BRANCH_TRACE_ON);
+	feed(BRANCH_IRET, in_kernel('k'), at('j', 0x30), 0);
+	lose_code(at('j', 0x30), GAP_NO_CODE);
+	find_code('f', 0x25);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nB 20 k uncertain\nE 30 k\nE 50 j\nE 60 f\nE 60 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_kernel_without_bytes_calls_its_known_code)
+{
+	struct location kernel = nameless(UINT64_C(0xffffffff81000000));
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_INTERRUPT, at('f', 0x20), kernel, BRANCH_ASYNC);
+	lose_code(kernel, GAP_NO_CODE);
+	feed(BRANCH_NONE, at(0, 0), in_kernel('k'), BRANCH_TRACE_ON);
+	feed(BRANCH_IRET, in_kernel('k'), at('f', 0x20), 0);
+	call('f', 0x30, 'g');
+	expect("B 0 f\nB 10 [file] uncertain\nB 30 k uncertain\nE 40 k\nE 40 [file]\nB 50 g\n"
+	       "E 50 g\nE 50 f\nE 50 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* The kernel returns from a system call to code that is not known. */
+START_TEST(code_without_bytes_ends_a_pause)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	lose_code(at('f', 0x22), GAP_NO_CODE);
+	find_code('m', 0x15);
+	expect("B 0 f\nB 10 [syscall]\nE 20 [syscall]\nE 30 f\nE 30 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(code_without_bytes_leads_to_code_without_a_name)
+{
+	enter_code_without_bytes();
+	feed(BRANCH_NONE, at(0, 0), nameless(0x100), BRANCH_TRACE_ON);
+	feed(BRANCH_RETURN, nameless(0x120), at('f', 0x25), 0);
+	expect("B 0 f\nB 10 j uncertain\nE 30 j\nE 30 f\nE 30 m\nB 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -141,6 +229,22 @@ START_TEST(code_without_bytes_jumps_back_to_the_function_that_jumped_to_it)
 	find_code('m', 0x60);
 	ret('m', 'f', 0x25);
 	expect_depth(1);
+}
+END_TEST
+
+START_TEST(only_the_function_that_jumped_to_code_without_bytes_takes_its_frame)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'm');
+	feed(BRANCH_JUMP, at('m', 0x40), nameless(0x100), BRANCH_INDIRECT);
+	lose_code(nameless(0x100), GAP_NO_CODE);
+	find_code('f', 0x60);
+	expect_depth(1);
+	/* This time f calls such code. */
+	call('f', 0x20, 'j');
+	lose_code(at('j', 0), GAP_NO_CODE);
+	find_code('m', 0x60);
+	expect_depth(0);
 }
 END_TEST
 
@@ -181,8 +285,27 @@ START_TEST(code_that_does_not_fit_the_trace_ends_no_other_slice)
 }
 END_TEST
 
+START_TEST(known_code_ends_the_slice_of_code_that_does_not_fit_the_trace)
+{
+	call('m', 0x10, 'f');
+	lose_code(at('f', 0), GAP_MISMATCH);
+	find_code('h', 0);
+	expect("B 0 f\nB 10 [lost: Trace doesn't match instruction]\n"
+	       "E 20 [lost: Trace doesn't match instruction]\nB 20 h uncertain\nE 20 h\nE 20 f\n"
+	       "E 20 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 void add_opaque_tests(TCase *tests)
 {
+	tcase_add_loop_test(tests, code_without_bytes_has_the_name_of_its_stub, 0, 2);
+	tcase_add_test(tests, a_return_to_code_without_bytes_ends_inlined_calls);
+	tcase_add_test(tests, code_without_bytes_enters_the_kernel);
+	tcase_add_test(tests, a_kernel_without_bytes_calls_its_known_code);
+	tcase_add_test(tests, code_without_bytes_ends_a_pause);
+	tcase_add_test(tests, code_without_bytes_leads_to_code_without_a_name);
+	tcase_add_test(tests, only_the_function_that_jumped_to_code_without_bytes_takes_its_frame);
+	tcase_add_test(tests, known_code_ends_the_slice_of_code_that_does_not_fit_the_trace);
 	tcase_add_test(tests, code_without_bytes_returns_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_may_have_returned_often);
 	tcase_add_test(tests,
