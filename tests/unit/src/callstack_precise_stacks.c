@@ -307,6 +307,27 @@ START_TEST(a_stack_that_was_left_waits_for_a_hundred_others)
 }
 END_TEST
 
+/* longjmp() goes back to the outer of two calls of f, which called setjmp() before the switch. */
+START_TEST(a_stack_that_comes_back_has_its_setjmps)
+{
+	name_scheduler();
+	function('j')->name = function('j')->linkage = name_intern_text(&names, "_setjmp");
+	call('a', 0x10, 'f');
+	call('f', 0x20, 'j');
+	ret('j', 'f', 0x25);
+	call('f', 0x30, 'f');
+	park_by('f', 0x50);
+	jump('o', 'g', 0);
+	call('g', 0x10, 'o');
+	jump('o', 'w', 0x15);
+	ret('w', 'f', 0x55);
+	call('f', 0x60, 'l');
+	expect_depth(3);
+	jump('l', 'f', 0x25);
+	expect_depth(1);
+}
+END_TEST
+
 /* Slices of the old stack and of the new one do not enclose each other. */
 START_TEST(a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one)
 {
@@ -582,6 +603,7 @@ void add_stack_tests(TCase *tests)
 	tcase_add_test(tests,
 		       an_exception_out_of_what_several_stacks_share_enters_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
+	tcase_add_test(tests, a_stack_that_comes_back_has_its_setjmps);
 	for (int calls = 90; calls <= 120; calls += 30)
 		tcase_add_loop_test(
 			tests, a_stack_that_comes_back_after_too_many_calls_of_one_time_is_marked,
