@@ -246,6 +246,23 @@ START_TEST(a_return_out_of_missing_code_is_where_its_caller_explains_the_packets
 }
 END_TEST
 
+/* It jumped into work(), so nothing is known of what that returns to. */
+START_TEST(a_jump_out_of_missing_code_leaves_no_callers)
+{
+	begin_in_leaf(false);
+	pt_packets_tip(&run.packets, 0x900000);
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 7); /* its return */
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	finish();
+	expect(4, BRANCH_GAP, 0x900000, 0);
+	expect(5, BRANCH_NONE, 0, SAMPLE_WORK + 7);
+	expect(6, BRANCH_GAP, 0, 0);
+	ck_assert_uint_eq(run.events[6].gap, GAP_NO_CODE);
+	expect(7, BRANCH_NONE, 0, SAMPLE_LEAF);
+}
+END_TEST
+
 /* work() three times round, called by main or by code without bytes. */
 static void follow_work(void)
 {
@@ -609,6 +626,7 @@ int main(void)
 	tcase_add_loop_test(all, missing_code_costs_the_trace_up_to_the_next_place_only, 0, 2);
 	tcase_add_test(all, a_return_to_missing_code_is_a_gap_for_lack_of_code);
 	tcase_add_test(all, a_return_out_of_missing_code_is_where_its_caller_explains_the_packets);
+	tcase_add_test(all, a_jump_out_of_missing_code_leaves_no_callers);
 	tcase_add_test(all, a_function_that_missing_code_called_does_not_return_to_known_code);
 	tcase_add_loop_test(all, a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace, 0,
 			    2);
