@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine on cycles, and on switches of threads. */
+#include "decoder/engine/fast/flow_state.h"
 #include "tests/unit/decoder/stream_run.h"
 
 /* A CYC of one or two bytes. */
@@ -229,6 +230,47 @@ START_TEST(code_that_was_followed_before_has_the_cycles_of_its_packets)
 		at++;
 	}
 	ck_assert_uint_eq(run.count, at);
+}
+END_TEST
+
+/* Instructions that no run has. */
+#define MARK 1000
+
+static size_t events_before, marked, chained;
+
+/* After a while, mark the branches of all kept runs. */
+static void mark_runs(struct pt_stream *stream)
+{
+	struct run_memo *memo = &((struct pt_flow *)stream)->blocks.runs;
+	const struct run *runs = memo->table.slots;
+
+	marked += run.last.insns >= MARK;
+	if (++events_before != 1000)
+		return;
+	for (size_t i = 0; i < memo->branch_count; i++)
+		memo->branches[i].insns += MARK;
+	for (size_t i = 0; i < direct_cache_count(&memo->table); i++)
+		chained += runs[i].id && runs[i].next[0];
+}
+
+/* Only the fast way of following code takes branches from kept runs. */
+START_TEST(code_that_was_followed_before_is_not_followed_again)
+{
+	enum { ROUNDS = 1000 };
+
+	events_before = marked = chained = 0;
+	begin_with_cycles();
+	run.before_event = mark_runs;
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		if (_i)
+			add_cycles(5);
+		pt_packets_tnt(&run.packets, i % 5 ? "tt" : "tttt");
+	}
+	finish_with_padding();
+	ck_assert_uint_gt(events_before, 3000);
+	ck_assert_uint_gt(marked, (events_before - 1000) / 10 * 9);
+	ck_assert_uint_gt(chained, 0);
 }
 END_TEST
 
@@ -677,6 +719,7 @@ int main(void)
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 4);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 4);
+	tcase_add_loop_test(all, code_that_was_followed_before_is_not_followed_again, 0, 2);
 	tcase_add_test(all, jumps_of_each_run_of_a_packet_count);
 	tcase_add_test(all, padding_follows_no_code);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);

@@ -2,7 +2,7 @@
 /* Write, open and decode the recording of a test of the engines. */
 #include "tests/unit/decoder/stream_run.h"
 
-struct run run;
+struct stream_run run;
 
 static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
@@ -145,7 +145,11 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	}
 	stream = pt_stream_open(&input, NULL);
 	ck_assert_ptr_nonnull(stream);
-	while (pt_stream_next(stream, &run.last)) {
+	for (;;) {
+		if (run.before_event)
+			run.before_event(stream);
+		if (!pt_stream_next(stream, &run.last))
+			break;
 		if (run.count == EVENTS_MAX)
 			continue;
 		run.tids[run.count] = run.last.thread ? run.last.thread->tid : -1;

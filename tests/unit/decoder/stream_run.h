@@ -20,7 +20,7 @@
 #define FAR (UINT64_C(1) << 32)
 
 /* An open recording and one stream's events. */
-struct run {
+struct stream_run {
 	struct perf_data data;
 	struct pt_packets packets;
 	char recording[PERF_DATA_PATH];
@@ -31,6 +31,7 @@ struct run {
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
 	int32_t tids[EVENTS_MAX];
 	struct branch_event last;
+	void (*before_event)(struct pt_stream *stream); /* called before each event; or NULL */
 	size_t count;
 	struct pt_stream_stats stats;
 	struct diag diag;
@@ -50,7 +51,7 @@ struct run {
 	bool in_pieces;                   /* write the trace in pieces of eight bytes */
 };
 
-extern struct run run;
+extern struct stream_run run;
 
 /* `engine` is of enum pt_engine: every test runs with each. */
 void begin(int engine);
