@@ -66,6 +66,7 @@ static void setup_costs(void)
 	slices.sink.details = true;
 	slices.before = log_costs;
 	costs[0] = 0;
+	sum = 0;
 }
 
 /*
@@ -127,6 +128,21 @@ START_TEST(emitted_slices_have_their_cycles)
 }
 END_TEST
 
+/* Each round has three instructions, one of these in f, and four cycles. */
+START_TEST(rounding_gives_no_function_the_cycles_of_another)
+{
+	slices.before = sum_costs;
+	for (int i = 0; i < 3000; i++) {
+		feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 1);
+		feed_costs(BRANCH_RETURN, at('f', 0x80), at('m', 0x15), 1);
+		pass_cycles(1, 4);
+	}
+	finish();
+	ck_assert_int_gt(sum, 3900);
+	ck_assert_int_lt(sum, 4100);
+}
+END_TEST
+
 /* Thousands of branches without cycles do not wait forever. */
 START_TEST(branches_without_cycles_do_not_fill_memory)
 {
@@ -151,5 +167,6 @@ void add_cost_tests(TCase *tests)
 	tcase_add_test(tests, cycles_end_where_they_were_known);
 	tcase_add_test(tests, what_ran_before_a_gap_is_counted);
 	tcase_add_test(tests, emitted_slices_have_their_cycles);
+	tcase_add_test(tests, rounding_gives_no_function_the_cycles_of_another);
 	tcase_add_test(tests, branches_without_cycles_do_not_fill_memory);
 }

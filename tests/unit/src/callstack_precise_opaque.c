@@ -42,6 +42,18 @@ START_TEST(code_without_bytes_returns_to_its_caller)
 }
 END_TEST
 
+START_TEST(code_without_bytes_is_marked_though_a_mark_follows_its_begin)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'j');
+	now -= 10;
+	show_mark();
+	lose_code(at('j', 0), GAP_NO_CODE);
+	finish();
+	ck_assert_ptr_nonnull(strstr(slice_log_take(&slices), "B 10 j uncertain\n"));
+}
+END_TEST
+
 START_TEST(code_without_bytes_may_have_returned_often)
 {
 	call('m', 0x10, 'f');
@@ -301,6 +313,7 @@ END_TEST
 
 void add_opaque_tests(TCase *tests)
 {
+	tcase_add_test(tests, code_without_bytes_is_marked_though_a_mark_follows_its_begin);
 	tcase_add_loop_test(tests, code_without_bytes_has_the_name_of_its_stub, 0, 2);
 	tcase_add_test(tests, a_return_to_code_without_bytes_ends_inlined_calls);
 	tcase_add_test(tests, code_without_bytes_enters_the_kernel);
