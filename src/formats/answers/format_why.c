@@ -313,12 +313,14 @@ static void print_bindings(const struct why_output *why, FILE *out)
 			short_time(text, (int64_t)ns), count);
 }
 
-/* Print the longest stops in a call, if they exceed all slow calls, and a few usual interrupts. */
-static void print_stop(const struct why_output *why, FILE *out)
+/*
+ * Returns the function of the call with the longest stops, if they exceed all slow calls, and a few
+ * usual interrupts; else NULL.
+ */
+static const struct slow_function *find_long_stop(const struct why_output *why)
 {
 	const struct slow_calls *calls = &why->calls;
 	const struct slow_function *longest = NULL;
-	char text[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < calls->function_count && !calls->by_insns; i++) {
 		const struct slow_function *function = &calls->functions[i];
@@ -330,6 +332,16 @@ static void print_stop(const struct why_output *why, FILE *out)
 	}
 	if (!longest || (why->count && (double)longest->longest <= why->answers[0].excess) ||
 	    (double)longest->longest * (double)calls->stops <= 4 * (double)calls->stopped)
+		return NULL;
+	return longest;
+}
+
+static void print_stop(const struct why_output *why, FILE *out)
+{
+	const struct slow_function *longest = find_long_stop(why);
+	char text[SHORT_TIME_SIZE];
+
+	if (!longest)
 		return;
 	fputs("a call of ", out);
 	print_name(longest->symbol->name, out);
@@ -444,12 +456,17 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 json_t *why_answer(const struct format_output *output)
 {
 	const struct why_output *why = (const struct why_output *)output;
+	const struct slow_function *stopped = find_long_stop(why);
 	json_t *list = json_array(), *answer;
 
 	for (size_t i = 0; i < why->count; i++)
 		json_array_append_new(list, answer_json(why, &why->answers[i]));
-	answer = json_pack("{ss ss so}", "format", "why", "unit",
-			   why->calls.by_insns ? "instructions" : "ns", "functions", list);
+	answer = json_pack(
+		"{ss ss so so}", "format", "why", "unit",
+		why->calls.by_insns ? "instructions" : "ns", "functions", list, "long_stop",
+		stopped ? json_pack("{so sI}", "function", json_name(stopped->symbol->name), "ns",
+				    json_value_of(stopped->longest))
+			: json_null());
 	why_doubts_add(why, answer);
 	return answer;
 }

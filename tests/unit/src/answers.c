@@ -980,6 +980,7 @@ START_TEST(a_long_stop_is_named)
 	const char *command = cases[_i].stop == 5000  ? "\nnext: ptrace2ftf why --slow=2.5us"
 			      : cases[_i].stop == 402 ? "\nnext: ptrace2ftf why --slow=201ns"
 						      : "why --slow";
+	json_t *answer, *stopped;
 
 	options.select.symbols.count = cases[_i].chosen;
 	open_format(&format_why);
@@ -992,6 +993,12 @@ START_TEST(a_long_stop_is_named)
 	finish_format(&format_why);
 	ck_assert_int_eq(strstr(text, command) != NULL, cases[_i].named);
 	ck_assert_int_eq(strstr(text, "a call of f was stopped for 5us:") != NULL, _i < 2);
+	answer = format_why.answer(output);
+	stopped = json_object_get(answer, "long_stop");
+	ck_assert_int_eq(json_is_object(stopped), cases[_i].named);
+	ck_assert_int_eq((int)json_integer_value(json_object_get(stopped, "ns")),
+			 cases[_i].named ? (int)cases[_i].stop : 0);
+	json_decref(answer);
 	close_format(&format_why);
 }
 END_TEST
