@@ -164,6 +164,7 @@ static void print_slowest(struct format_output *output)
 {
 	struct slowest_output *calls = (struct slowest_output *)output;
 	bool by_insns = output->machine->by_insns;
+	const struct pattern_list *symbols = &calls->chosen.choice.selection->symbols;
 	FILE *out = output->text;
 	size_t cut;
 
@@ -180,6 +181,10 @@ static void print_slowest(struct format_output *output)
 		fputs("> the start or the return was not traced: it took at least this long\n",
 		      out);
 	time_note_print(output->machine, out);
+	if (symbols->count && strcmp(symbols->patterns[0], "*") == 0)
+		fputs("callers take longer than their callees: choose functions by --symbol; "
+		      "`ptrace2ftf why` finds those with slow calls\n",
+		      out);
 }
 
 /* ---- The answer for --json ----------------------------------------------- */

@@ -44,6 +44,12 @@ longer_lists() {
 }
 tap_check "a longer list begins with the shorter one, and a caller is before its callee" longer_lists
 
+names_why() {
+	run 0 --slowest=3 recursion && tail -1 shown | grep -q '^callers .* --symbol; `ptrace2ftf why` finds' &&
+		run 0 --slowest=3 --symbol=depth recursion && ! grep ^callers shown
+}
+tap_check "a list of all functions leads to --symbol and why" names_why
+
 other_selections() {
 	counts 123 --slowest=5 --dso=plugin_a.so --symbol='work*' plugins &&
 		counts 123 --slowest=5 --symbol='work_of_plugin_a' plugins &&
