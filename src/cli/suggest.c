@@ -151,8 +151,8 @@ void suggest_command(const char *word)
 	if (command_find(word) != COMMAND_CONVERT)
 		usage_error("'%s' is a command; write it before its options", word);
 	spelling_init(&nearest, word, strlen(word));
-	/* One or two letters may be the name of a missing file. */
-	for (int i = COMMAND_CONVERT + 1; i < COMMANDS && word[0] && word[1] && word[2]; i++)
+	/* One letter may be the name of a missing file. */
+	for (int i = COMMAND_CONVERT + 1; i < COMMANDS && word[0] && word[1]; i++)
 		spelling_consider(&nearest, command_specs[i].name);
 	suggest("unknown command", word, strlen(word), nearest.best);
 }
