@@ -268,7 +268,8 @@ static void record_failure(struct output *output, int errnum)
 {
 	if (!errnum)
 		return;
-	error_set_system(&output->err, errnum, "%s: cannot write", output->path);
+	error_set_system(&output->err, errnum, "%s: cannot write",
+			 strcmp(output->path, "-") == 0 ? "standard output" : output->path);
 	if (errnum == EPIPE && !output->temporary && output->err.system == EPIPE)
 		output->err.kind = ERROR_NO_READER;
 }
@@ -493,7 +494,7 @@ int output_close(struct output *output, struct error *err)
 		record_failure(output, compressor_close(output->compressor));
 	output->compressor = NULL;
 	if (close(output->fd) < 0 && errno != EINTR)
-		error_set_system(&output->err, errno, "%s: cannot write", output->path);
+		record_failure(output, errno);
 	output->fd = -1;
 	if (!output_failed(output) && output->temporary)
 		rename_output(output);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io/interrupt.h"
 #include "base/io/output_path.h"
 #include "src/cli/commands.h"
 #include "src/pipeline/convert.h"
@@ -44,13 +45,27 @@ static const char *non_empty(const struct option_spec *spec, const char *text)
 	return text;
 }
 
+enum exit_status command_line_printed(void)
+{
+	struct error err = { 0 };
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_WHOLE;
+	error_set_system(&err, errno, "standard output: cannot write");
+	if (errno == EPIPE)
+		err.kind = ERROR_NO_READER;
+	output_obey_closed_pipe(&err);
+	message_error(&err);
+	return EXIT_FAILED;
+}
+
 static void print_help(const struct options *options, const struct option_spec *spec,
 		       const char *text)
 {
 	if (*text && strcmp(text, "all") != 0)
 		usage_error("unknown --%s '%s'; choose from all", spec->name, text);
 	help_print(options->command, *text != 0);
-	exit(EXIT_SUCCESS);
+	exit((int)command_line_printed());
 }
 
 static const char *const expected[] = {
@@ -128,7 +143,7 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		break;
 	case OPTION_VERSION:
 		versions_print();
-		exit(EXIT_SUCCESS);
+		exit((int)command_line_printed());
 	case OPTION_RUNTIME_EVENTS:
 	case OPTION_MEMTRACE:
 		*ARRAY_ADD(options->overlays, options->overlay_count, options->overlay_room) =
@@ -439,7 +454,7 @@ enum command command_line_parse_words(enum command command, int argc, char **arg
 
 	if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
 		help_print(command, false);
-		exit(EXIT_SUCCESS);
+		exit((int)command_line_printed());
 	}
 	if (argc > 2 + takes_command)
 		usage_error("`ptrace2ftf%s` takes %s; leave out '%s'", command_word(command),

@@ -22,6 +22,12 @@ void command_line_parse_diff(struct options sides[2], int argc, char **argv);
  */
 enum command command_line_parse_words(enum command command, int argc, char **argv);
 
+/*
+ * Returns the status of a command that only printed: EXIT_FAILED, after a message, if standard
+ * output took less.
+ */
+enum exit_status command_line_printed(void);
+
 /* ---- Parts of the parser ------------------------------------------------- */
 
 /*

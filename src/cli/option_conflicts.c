@@ -115,6 +115,8 @@ static void refuse_formats(const struct options *options)
 		{ counters && !page, "--counters needs --format=ftf or html" },
 		{ counters && options->input_kind != INPUT_PERF_DATA,
 		  "--counters needs a perf.data file" },
+		{ has_option(options, "unit") && !options->unit,
+		  "--unit needs a time of 1ns or more" },
 		{ options->unit && !folded, "--unit needs --format=folded" },
 		{ counted && (magic_trace || options->inlined),
 		  "--within of counts of code needs --stacks=precise, and no --inline" },

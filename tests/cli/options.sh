@@ -76,6 +76,7 @@ foreign_words() {
 		suggests "'slowest'; did you mean '--slowest'?$" slowest a && suggests "'--why'; did you mean 'ptrace2ftf why'?$" --why a
 }
 tap_check "words of perf and other tools have what is meant here" foreign_words
+tap_check "a command of one letter less is a misspelt command" suggests "unknown command 'wy'; did you mean 'why'?$" wy a
 takes_arguments() {
 	"$program" --strip-prefix --fromat "$work/nothing" 2>"$work/messages"
 	[ $? -eq 1 ] && grep -q "nothing: cannot open" "$work/messages"
@@ -149,6 +150,7 @@ excluded() {
 		is_wrong "--flows needs --stacks=precise" --flows --stacks=magic-trace a &&
 		is_wrong "--flows needs --format=ftf" --flows --format=chrome a &&
 		is_wrong "--unit needs --format=folded" --unit=1us a &&
+		is_wrong "--unit needs a time of 1ns or more" -f folded --unit=0 a &&
 		is_wrong "cannot write a table to 'x.ftf': the suffix is that of --format=ftf; change it" diff a b -o x.ftf &&
 		is_wrong "cannot write --format=folded to 'x.ftf': .*; change one of them" diff -f folded a b -o x.ftf &&
 		is_wrong "cannot combine --fit and --flows: .*; choose one" --flows --fit=2M a
