@@ -22,7 +22,7 @@ static int print_clocks(void)
 	overlay_sync_now(&sync);
 	printf("tsc=%" PRIu64 " mono=%" PRId64 " real=%" PRId64 "\n", sync.tsc, sync.mono,
 	       sync.real);
-	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
+	return (int)command_line_printed();
 }
 
 /*
@@ -83,6 +83,10 @@ static int check_paths(const struct options *options, bool *with_json, struct er
 {
 	int status = input_paths_check(options, err);
 
+	/* Without the input's folder, the output's is missing, too. */
+	if (status == 0 && options->input && options->beside &&
+	    options->output == options->beside && access(options->input, F_OK) < 0)
+		status = error_set_system(err, errno, "%s: cannot open", options->input);
 	file_roles_read(options);
 	if (file_roles_write(options->output, "--output", err) < 0) {
 		/* The folder of the input was nobody's choice. */
@@ -247,7 +251,7 @@ int main(int argc, char **argv)
 		return print_clocks();
 	case COMMAND_HELP:
 		help_print(command_line_parse_words(command, argc, argv), false);
-		return EXIT_WHOLE;
+		return (int)command_line_printed();
 	case COMMAND_DIFF:
 		return compare_recordings(argc, argv);
 	default:

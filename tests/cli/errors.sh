@@ -39,6 +39,12 @@ tap_check "a compressed file is refused with the program for it" \
 printf '\001\002\003' >"$work/bytes"
 tap_check "other bytes are refused by name" fails 'bytes: is not a perf.data file$' $options "$work/bytes"
 tap_check "an empty file is refused" fails "empty: is empty; record again" $options "$work/empty"
+missing_folder() {
+	"$program" "$work/no/perf.data" >"$work/stdout" 2>"$work/messages"
+	[ $? -eq 1 ] && [ "$(cat "$work/messages")" = "ptrace2ftf: $work/no/perf.data: cannot open: No such file or directory" ] ||
+		{ cat "$work/messages"; return 1; }
+}
+tap_check "a missing folder of the input is not blamed on the output" missing_folder
 tap_check "a missing file is refused" fails "nothing: cannot open: No such file" $options "$work/nothing"
 nothing_on_standard_input() {
 	: | fails "standard input: is empty" $options -
@@ -71,7 +77,19 @@ writes_not() { # PATTERN OUTPUT FORMAT
 	cat "$work/messages"
 	return 1
 }
+# A command that only prints: status 1 and one line.
+prints_not() {
+	for command in --help --help=all --version help 'help why' 'clock-sync' 'help --help'; do
+		"$program" $command >/dev/full 2>"$work/messages"
+		[ $? -eq 1 ] && [ "$(cat "$work/messages")" = \
+			"ptrace2ftf: standard output: cannot write: No space left on device" ] ||
+			{ echo "$command"; cat "$work/messages"; return 1; }
+	done
+	"$program" $options -q -f functions "$sample" >/dev/full 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q '^ptrace2ftf: standard output: cannot write: No space' "$work/messages"
+}
 if [ -c /dev/full ]; then
+	tap_check "standard output that takes nothing is an error" prints_not
 	tap_check "a full disk is an error" writes_not "No space left" /dev/full ftf
 	tap_check "a full disk is an error for text too" writes_not "No space left" /dev/full slices
 fi
