@@ -77,10 +77,13 @@ static void pass_events(const struct timestamp_group *group, const struct slice_
 			size_t count)
 {
 	const struct slice_sink *sink = group->owner->machine->sink;
+	const struct slice_detail *details = group->details;
 
+	if (details && group->sorted)
+		details += events - group->events;
 	if (count)
 		sink->events(sink, group->owner->track,
-			     &(struct slice_batch){ events, count, group->details, group->sorted });
+			     &(struct slice_batch){ events, count, details, group->sorted });
 }
 
 /* Flush the sink after an event, if no slice that encloses it may be found late. */
@@ -149,7 +152,7 @@ static void emit_first(struct timestamp_group *group, size_t count)
 	group->full = 0;
 	if (!count)
 		return;
-	for (size_t i = 0; group->details && i < count; i++)
+	for (size_t i = 0; group->details && !group->sorted && i < count; i++)
 		group->events[i].detail = (uint32_t)i + 1;
 	for (size_t i = 0; group->owner->machine->lacks_levels && i < count; i++)
 		callstack_mark_level(group->owner->machine, &group->events[i]);

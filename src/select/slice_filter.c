@@ -377,9 +377,9 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 			  const struct slice_batch *batch)
 {
 	const struct slice_event *event = batch->events, *end = event + batch->count, *plain;
-	const struct slice_detail *details = batch->details;
 	struct slice_filter *filter = sink->context;
 	const struct selection *selection = filter->choice.selection;
+	const struct slice_detail *detail;
 	struct filter_track *track = track_;
 	bool can_pass = !sink->details && !selection->depth && !selection->min_duration;
 
@@ -397,8 +397,9 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 			if (event == end)
 				return;
 		}
-		if (details && event->detail)
-			track->now = details[event->detail - 1];
+		detail = slice_batch_detail(batch, event);
+		if (detail)
+			track->now = *detail;
 		else
 			track->now.caller = NULL;
 		if (event->kind == SLICE_BEGIN)

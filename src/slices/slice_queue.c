@@ -57,10 +57,11 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 
 	for (size_t i = 0; i < block->span_count; i++) {
 		const struct queue_span *span = &block->spans[i];
-		const struct slice_batch batch = { events, span->count,
-						   span->details ? block->details : NULL,
-						   span->plain };
+		struct slice_batch batch = { events, span->count,
+					     span->details ? block->details : NULL, span->plain };
 
+		if (span->plain && span->details)
+			batch.details += events->detail - 1;
 		if (span->count)
 			next->events(next, span->track, &batch);
 		else if (span->since)
@@ -185,11 +186,9 @@ static struct queue_block *find_room(struct slice_queue *queue)
 	return queue->direct ? NULL : being_filled(queue);
 }
 
-static void keep_references(struct queue_block *block, const struct slice_batch *batch,
+static void keep_references(struct queue_block *block, const struct slice_detail *detail,
 			    struct slice_event *event)
 {
-	const struct slice_detail *detail = slice_batch_detail(batch, event);
-
 	if (event->kind == SLICE_INSTANT)
 		event->text = arena_text(&block->texts, event->text, strlen(event->text));
 	if (!detail)
@@ -209,7 +208,7 @@ static size_t copy_events(struct queue_block *block, void *track, const struct s
 		count--;
 	memcpy(events, batch->events, count * sizeof(*events));
 	for (size_t i = 0; (!batch->plain || batch->details) && i < count; i++)
-		keep_references(block, batch, &events[i]);
+		keep_references(block, slice_batch_detail(batch, &batch->events[i]), &events[i]);
 	block->spans[block->span_count++] = (struct queue_span){
 		.track = track,
 		.count = count,
@@ -237,6 +236,7 @@ static void queue_events(const struct slice_sink *sink, void *track,
 			queue->direct_left -= MIN(count, queue->direct_left);
 		}
 		left.events += count;
+		left.details += left.details && left.plain ? count : 0;
 		left.count -= count;
 	}
 }

@@ -78,7 +78,7 @@ struct slice_event {
 		const char *text;            /* of an instant; borrowed for the call */
 	};
 	uint64_t ip;     /* of a begin: address of the entered code, or see slice_flags; 0: none */
-	uint32_t detail; /* 1 + index in the batch's details; 0: none */
+	uint32_t detail; /* 1 + index in the batch's details; 0: none. Unused in plain batches */
 	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT, SLICE_TAIL_CALL */
 	uint8_t kind;    /* enum slice_event_kind */
 	int8_t order;    /* enum slice_order; PLAIN after the sorter */
@@ -91,7 +91,7 @@ struct slice_batch {
 	const struct slice_detail *details; /* NULL: no event has one */
 	/*
 	 * A hint that makes sinks faster: the batch has only begins and ends of SLICE_ORDER_PLAIN,
-	 * whose times do not decrease. If it has details, each event has one, in the same order.
+	 * whose times do not decrease. If it has details, they are those of its events, in order.
 	 */
 	bool plain;
 };
@@ -129,7 +129,11 @@ struct slice_sink {
 static inline const struct slice_detail *slice_batch_detail(const struct slice_batch *batch,
 							    const struct slice_event *event)
 {
-	return batch->details && event->detail ? &batch->details[event->detail - 1] : NULL;
+	if (!batch->details)
+		return NULL;
+	if (batch->plain)
+		return &batch->details[event - batch->events];
+	return event->detail ? &batch->details[event->detail - 1] : NULL;
 }
 
 /* Emit one event with `detail`, which may be NULL; the event's field `detail` is ignored. */

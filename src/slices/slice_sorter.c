@@ -560,7 +560,7 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 			 const struct slice_event *events, size_t count)
 {
 	struct slice_event *record = records_of(track) + track->count;
-	const struct slice_detail *from = &batch->details[events->detail - 1];
+	const struct slice_detail *from = slice_batch_detail(batch, events);
 	size_t kept = track->detail_count;
 	struct slice_detail *to;
 

@@ -139,7 +139,6 @@ static void log_events(const struct slice_sink *sink, void *track, const struct 
 			ck_assert(i == 0 || event[-1].time <= event->time);
 			ck_assert(event->kind == SLICE_BEGIN || event->kind == SLICE_END);
 			ck_assert(event->order == SLICE_ORDER_PLAIN);
-			ck_assert(!batch->details || event->detail == batch->events->detail + i);
 		}
 		if (event->kind == SLICE_END && detail && detail->folded)
 			log_folded(sink, track, detail);

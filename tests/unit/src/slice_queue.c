@@ -206,6 +206,36 @@ START_TEST(a_detail_arrives_with_its_event)
 }
 END_TEST
 
+START_TEST(details_of_a_plain_batch_arrive_in_its_order)
+{
+	static struct slice_event events[SLICE_EVENTS_MOST];
+	static struct slice_detail details[SLICE_EVENTS_MOST];
+	const struct slice_sink next = { .events = note_details, .details = true };
+	const struct slice_sink *sink;
+	struct slice_queue *detailed;
+
+	begin(_i);
+	detailed = slice_queue_open(&next, &output, &written, workers);
+	sink = slice_queue_sink(detailed);
+	arrived = 0;
+	for (uint64_t i = 0; i < SLICE_EVENTS_MOST; i++) {
+		events[i] = (struct slice_event){ .time = 3 * i, .symbol = &function };
+		details[i].insns = 3 * i;
+	}
+	for (size_t begins = 0; begins < 20; begins++) {
+		const struct slice_batch batch = { events + begins, SLICE_EVENTS_MOST - begins,
+						   details + begins, true };
+
+		sink->events(sink, &last, &batch);
+		slice_sink_emit(sink, &last, &events[begins], &details[begins]);
+	}
+	slice_queue_wait(detailed);
+	ck_assert_uint_eq(arrived, 20 * (SLICE_EVENTS_MOST + 1) - 190);
+	slice_queue_close(detailed);
+	finish();
+}
+END_TEST
+
 START_TEST(failure_and_written_slices_are_published)
 {
 	struct slice_sink sink;
@@ -286,6 +316,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_queue_after_another_one_gets_the_same_calls, 1, 4);
 	tcase_add_loop_test(tests, the_caller_waits_for_a_slow_thread, 1, 4);
 	tcase_add_loop_test(tests, a_detail_arrives_with_its_event, 1, 4);
+	tcase_add_loop_test(tests, details_of_a_plain_batch_arrive_in_its_order, 1, 4);
 	tcase_add_loop_test(tests, failure_and_written_slices_are_published, 1, 4);
 	tcase_add_loop_test(tests, a_relay_may_be_closed_with_work_left, 1, 4);
 	tcase_add_loop_test(tests, calls_are_done_by_a_thread_that_has_nothing_to_do, 1, 4);

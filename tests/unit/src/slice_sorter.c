@@ -344,9 +344,9 @@ START_TEST(details_of_many_in_order_stay_with_them)
 {
 	struct slice_detail details[3] = { { .insns = 1 }, { .insns = 2 }, { .insns = 3 } };
 	struct slice_event events[3] = {
-		{ .time = 2, .symbol = symbol("f"), .kind = SLICE_BEGIN, .detail = 1 },
-		{ .time = 2, .symbol = symbol("g"), .kind = SLICE_BEGIN, .detail = 2 },
-		{ .time = 3, .symbol = symbol("g"), .kind = SLICE_END, .detail = 3 },
+		{ .time = 2, .symbol = symbol("f"), .kind = SLICE_BEGIN },
+		{ .time = 2, .symbol = symbol("g"), .kind = SLICE_BEGIN },
+		{ .time = 3, .symbol = symbol("g"), .kind = SLICE_END },
 	};
 
 	slices.before = log_insns;
