@@ -180,7 +180,9 @@ void nearest_names_consider(struct nearest_names *nearest, const struct name *na
 
 	if (distance == UINT_MAX)
 		return;
-	while (at && distance < nearest->names[at - 1].distance)
+	while (at && (distance < nearest->names[at - 1].distance ||
+		      (distance == nearest->names[at - 1].distance &&
+		       strcmp(name->text, nearest->names[at - 1].name->text) < 0)))
 		at--;
 	if (at == NEAREST_NAMES)
 		return;

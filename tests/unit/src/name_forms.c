@@ -114,9 +114,10 @@ END_TEST
 static const char *nearest(const char *pattern)
 {
 	static const char *const known[] = {
-		"main",        "parse",       "app::parse_number",
-		"parse_value", "fibonacci",   "std::vector<int>::push_back",
-		"[unknown]",   "parse_values"
+		"main",        "parse",        "app::parse_number",
+		"parse_value", "fibonacci",    "std::vector<int>::push_back",
+		"[unknown]",   "parse_values", "alpha_2",
+		"alpha_1",     "alpha_3"
 	};
 	static char text[300];
 	struct nearest_names search;
@@ -139,6 +140,8 @@ START_TEST(the_nearest_names_are_those_of_fewest_edits_and_then_those_around_the
 	ck_assert_str_eq(nearest("push"), "; nearest: std::vector<int>::push_back");
 	ck_assert_str_eq(nearest("app::parse_nunber"), "; nearest: app::parse_number");
 	ck_assert_str_eq(nearest("*acci"), "; nearest: fibonacci");
+	/* Jobs number names in any order. */
+	ck_assert_str_eq(nearest("alpha_"), "; nearest: alpha_1, alpha_2, alpha_3");
 	ck_assert_str_eq(nearest("unrelated"), "");
 	ck_assert_str_eq(nearest("*"), "");
 }
