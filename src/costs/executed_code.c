@@ -467,8 +467,7 @@ struct insn_scan {
 };
 
 COMPARE_WITH(compare_begins, const struct code_stretch *const,
-	     COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
-		     ?: COMPARE((*a)->begin, (*b)->begin))
+	     dso_compare((*a)->dso, (*b)->dso) ?: COMPARE((*a)->begin, (*b)->begin))
 
 /* Returns the address of the next instruction, or UINT64_MAX if absent. */
 static uint64_t next_address(const struct insn_scan *scan)

@@ -184,6 +184,14 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	return dso->known ? dso->known : dso;
 }
 
+int dso_compare(const struct dso *a, const struct dso *b)
+{
+	if (a == b)
+		return 0;
+	return memcmp(a->hh.key, b->hh.key, MIN(a->hh.keylen, b->hh.keylen))
+		       ?: COMPARE(a->hh.keylen, b->hh.keylen);
+}
+
 /* ---- Names without files of code: the keys have no NUL, unlike files' keys. ---- */
 
 const struct name *dso_store_changed(const struct dso_store *store, uint64_t *count)
@@ -195,12 +203,14 @@ const struct name *dso_store_changed(const struct dso_store *store, uint64_t *co
 void dso_mark_changed(struct dso *dso, struct symbol *symbol)
 {
 	struct dso_store *store = dso->store;
+	const struct symbol *first = store->first_changed;
 
 	if (!dso->changed)
 		return;
 	symbol->changed = true;
 	store->changed_count++;
-	if (!store->first_changed || symbol->start < store->first_changed->start)
+	if (!first || symbol->start < first->start ||
+	    (symbol->start == first->start && dso_compare(dso, first->dso) < 0))
 		store->first_changed = symbol;
 }
 

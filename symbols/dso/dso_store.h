@@ -142,6 +142,9 @@ void dso_store_close(struct dso_store *store);
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);
 
+/* Compare two dsos, for an order that depends on neither memory nor the order of look-ups. */
+int dso_compare(const struct dso *a, const struct dso *b);
+
 /*
  * Returns the names that a JIT compiler gave to code of a process, from its perf-PID.map: a dso
  * whose dso_borrow_symbol() takes addresses of the process instead of file offsets.  Without a map

@@ -3,6 +3,7 @@
 #include "src/costs/executed_code.h"
 
 #include "decoder/known_branches.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
 /* Where the code is in memory, and in its file. */
@@ -12,6 +13,18 @@
 /* Only its address, as a file's, is compared. */
 static char file;
 static struct executed_code code;
+
+const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left);
+
+const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left)
+{
+	static const uint8_t ret = 0xc3;
+
+	(void)dso;
+	(void)vaddr;
+	*left = 1;
+	return &ret;
+}
 
 static const struct dso *dso(void)
 {
@@ -121,6 +134,37 @@ START_TEST(branches_between_functions_are_counted_by_their_kinds)
 }
 END_TEST
 
+static void add_to_text(void *context, const struct executed_insn *insn)
+{
+	char *text = context;
+
+	sprintf(text + strlen(text), "%s %d\n", (const char *)insn->dso->hh.key,
+		(int)(insn->vaddr - VADDR));
+}
+
+/* Of equal paths, the shorter build id is first. */
+START_TEST(instructions_are_in_the_order_of_files_names_not_of_memory)
+{
+	const char *const keys[] = { "/b\0id", "/a\0id", "/c\0\1", "/c", "/b\0id2" };
+	const unsigned sizes[] = { 5, 5, 4, 3, 6 };
+	struct dso dsos[COUNT_OF(keys)] = { 0 };
+	char text[100] = "";
+
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		dsos[i].hh.key = keys[i];
+		dsos[i].hh.keylen = sizes[i];
+		for (uint64_t at = 2 * i + 2; at-- > 2 * i;)
+			executed_code_add(&code, &dsos[i], VADDR + at,
+					  &(struct code_count){ .begin = IP + at,
+								.last = IP + at,
+								.count = 1,
+								.kind = BRANCH_RETURN });
+	}
+	executed_code_list(&code, add_to_text, text);
+	ck_assert_str_eq(text, "/a 2\n/a 3\n/b 0\n/b 1\n/b 8\n/b 9\n/c 6\n/c 7\n/c 4\n/c 5\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("executed_code");
@@ -131,6 +175,7 @@ int main(void)
 	tcase_add_test(tests, targets_of_an_indirect_jump_are_counted_apart_from_its_code);
 	tcase_add_test(tests, a_call_is_no_jump);
 	tcase_add_test(tests, branches_between_functions_are_counted_by_their_kinds);
+	tcase_add_test(tests, instructions_are_in_the_order_of_files_names_not_of_memory);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

@@ -280,6 +280,7 @@ check_PROGRAMS += tests/unit/src/executed_code.test
 TESTS += tests/unit/src/executed_code.test
 tests_unit_src_executed_code_test_SOURCES = tests/unit/src/executed_code.c
 tests_unit_src_executed_code_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_executed_code_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_borrow_code
 tests_unit_src_executed_code_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/call_tree.test

@@ -194,6 +194,28 @@ START_TEST(symbols_and_lines_are_those_that_the_program_itself_reports)
 }
 END_TEST
 
+/* Jobs look up functions in any order. */
+START_TEST(the_first_function_of_changed_code_is_of_the_lowest_address_then_of_the_first_name)
+{
+	const char *const paths[] = { "/b", "/a", "/c" };
+	struct symbol symbols[COUNT_OF(paths)] = { 0 };
+	uint64_t count;
+
+	open_store((struct dso_store_options){ 0 });
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		char path[100] = DSO_CHANGED;
+
+		symbols[i].dso = dso_store_borrow(store, strcat(path, paths[i]), NULL, 0);
+		symbols[i].start = 1;
+		symbols[i].name = name_intern_text(&names, paths[i]);
+		dso_mark_changed(symbols[i].dso, &symbols[i]);
+	}
+	ck_assert_str_eq(dso_store_changed(store, &count)->text, "/a");
+	ck_assert_uint_eq(count, 3);
+	close_store();
+}
+END_TEST
+
 START_TEST(what_no_symbol_covers_is_one_symbol_named_after_the_file)
 {
 	uint64_t offset = 99;
@@ -580,6 +602,9 @@ int main(void)
 	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
+	tcase_add_test(
+		all,
+		the_first_function_of_changed_code_is_of_the_lowest_address_then_of_the_first_name);
 	tcase_add_test(all, what_no_symbol_covers_is_one_symbol_named_after_the_file);
 	tcase_add_test(all, a_program_begins_where_the_kernel_began_this_one);
 	tcase_add_test(all, a_file_is_used_only_if_its_build_id_is_the_recorded_one);
