@@ -22,7 +22,8 @@
  * it is emitted as a whole, at the time of its first event. All other events (system calls, gaps,
  * CPU events) are ordered by time. Bursts depend only on the events, not on how many are decoded;
  * they are sorted by the times of their first events. A thread leaves a CPU by a system call, an
- * interrupt or a gap. These end its burst, so the thread stays in order on all CPUs.
+ * interrupt or a gap. These end its burst, so the thread stays in order on all CPUs. Only a damaged
+ * recording shows a thread on two CPUs at once; its order then depends on the bursts.
  */
 
 /* ns, a power of two: less than the time in which a CPU writes a segment's trace. */
