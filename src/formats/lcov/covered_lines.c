@@ -95,7 +95,10 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
 }
 
-COMPARE_BY_THREE(compare_rows, struct covered_row, dso, vaddr, order)
+/* Ends of sequences first, as in libdw: jobs read units in any order. */
+COMPARE_WITH(compare_rows, struct covered_row,
+	     COMPARE(a->dso, b->dso) ?: COMPARE(a->vaddr, b->vaddr) ?:
+	     COMPARE(!!a->line, !!b->line) ?: COMPARE(a->order, b->order))
 
 /* If a sequence ends at the begin of the next, keep only the begin. */
 static void sort_rows(struct covered_lines *lines)

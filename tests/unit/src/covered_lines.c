@@ -193,6 +193,22 @@ START_TEST(a_loop_has_the_counts_of_gcov)
 }
 END_TEST
 
+/* Units are read in the order of executed code, which differs for jobs. */
+START_TEST(a_unit_is_read_before_or_after_the_unit_that_it_follows)
+{
+	statement(OTHER, 2);
+	statement(OTHER + 0x04, 2);
+	statement(END, 0);
+	statement(BEGIN, 1);
+	statement(OTHER, 0);
+	ran(0, BEGIN, BEGIN + 0x08, 3, 0);
+	ran(0, OTHER, OTHER + 0x08, 5, 0);
+	find();
+	ck_assert_uint_eq(executions(1), 3);
+	ck_assert_uint_eq(executions(2), 5);
+}
+END_TEST
+
 /* x = a ? b : c on line 2: of 5 times 2 jump to c. */
 START_TEST(a_line_of_several_statements_counts_once_each_time)
 {
@@ -319,6 +335,7 @@ int main(void)
 	tcase_add_test(tests, a_function_counts_its_calls);
 	tcase_add_test(tests, a_function_begins_at_its_name);
 	tcase_add_test(tests, two_binaries_of_a_file_share_its_lines);
+	tcase_add_test(tests, a_unit_is_read_before_or_after_the_unit_that_it_follows);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
