@@ -8,6 +8,7 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/options/options.h"
+#include "symbols/dso/dso_store.h"
 
 struct lcov_output {
 	struct format_output output; /* first */
@@ -39,14 +40,16 @@ static int compare_lines(const struct covered_line *a, const struct covered_line
 
 static int compare_jumps(const struct covered_jump *a, const struct covered_jump *b)
 {
-	return compare_lines(a->line, b->line) ?: COMPARE(a->key.vaddr, b->key.vaddr);
+	return compare_lines(a->line, b->line) ?: COMPARE(a->key.vaddr, b->key.vaddr) ?:
+	       dso_compare(a->key.dso, b->key.dso);
 }
 
 static int compare_functions(const struct covered_function *a, const struct covered_function *b)
 {
 	return compare_lines(a->line, b->line) ?:
 	       strcmp(a->symbol->name->text, b->symbol->name->text) ?:
-	       COMPARE(a->symbol->start, b->symbol->start);
+	       COMPARE(a->symbol->start, b->symbol->start) ?:
+	       dso_compare(a->symbol->dso, b->symbol->dso);
 }
 
 /* ---- Text ---------------------------------------------------------------- */
