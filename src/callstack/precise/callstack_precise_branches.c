@@ -363,8 +363,12 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 {
 	const struct frame *frame = top(stack);
 
-	/* The return popped the frame's own return address, which was replaced on entry. */
-	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip)
+	/*
+	 * The return popped the frame's own return address, which was replaced on entry. A stub's
+	 * has none by its name (__cxa_throw@plt), and the resolver leaves it for the function.
+	 */
+	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip &&
+	    !frame->resolving)
 		precise_pop(stack, time);
 	top(stack)->resolving = false;
 	/* Even for the same function. */

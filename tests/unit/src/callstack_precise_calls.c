@@ -134,6 +134,17 @@ START_TEST(a_resolver_that_returns_to_the_function_jumps_to_it)
 }
 END_TEST
 
+/* No return matches the call of this stub, and the function still has the stub's caller. */
+START_TEST(a_resolver_that_returns_to_a_function_that_throws_jumps_to_it)
+{
+	function('F')->name = function('F')->linkage = name_intern_text(&names, "_Unwind_Resume");
+	call('l', 0x10, 'm');
+	call_unbound_stub();
+	ret('r', 'f', 0);
+	expect_depth(2);
+}
+END_TEST
+
 /* The stub's page is touched for the first time, so it is read from the file. */
 START_TEST(a_page_fault_in_the_stubs_does_not_hide_the_resolver)
 {
@@ -434,6 +445,7 @@ void add_call_tests(TCase *tests)
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
 	tcase_add_test(tests, a_resolver_that_returns_to_the_function_jumps_to_it);
+	tcase_add_test(tests, a_resolver_that_returns_to_a_function_that_throws_jumps_to_it);
 	tcase_add_test(
 		tests,
 		a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by_a_return);
