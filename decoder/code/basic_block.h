@@ -69,6 +69,7 @@ struct basic_block {
 	bool taken_local : 1;    /* the branch stays in its function */
 	bool begins_ptwrite : 1; /* it jumps over the signature of an emulated PTWRITE */
 	bool function_known : 1; /* the next two are set */
+	bool falls_out : 1;      /* the code after the block is another function's */
 	int64_t function_begin, function_end; /* bytes from `bytes`; empty: unknown */
 };
 

@@ -51,7 +51,7 @@ struct flow_state {
 	bool gap_mattered;  /* the guess was used */
 	bool overflowed;    /* tracing resumes at the next FUP */
 	bool aborted;       /* the next TIP is the abort handler of a transaction */
-	bool emitted;       /* a branch was emitted since tracing began */
+	bool emitted;       /* a branch was emitted since tracing or a function began */
 	bool calls_missing; /* missing code ran since the PSB: its calls are unknown */
 	/* A value whose bits are being read; `left` 0: no value. */
 	struct emulated_ptwrite {

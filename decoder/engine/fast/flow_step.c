@@ -123,9 +123,10 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 	node->next[1] = block->taken_local && (jumps || decides)
 				? silent_successor(block, block->taken)
 				: 0;
-	node->next[0] = jumps                           ? node->next[1]
-			: decides && !block->ends_piece ? silent_successor(block, block->not_taken)
-							: 0;
+	node->next[0] = jumps ? node->next[1]
+			: decides && !block->ends_piece && !block->falls_out
+				? silent_successor(block, block->not_taken)
+				: 0;
 }
 
 /*
@@ -243,6 +244,21 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 	return in_function(block, to - flow->state.ip);
 }
 
+/*
+ * Note whether the code after the block is another function's. Without an event there, the next
+ * branch must show that the flow is in that function.
+ */
+static void find_fall(struct pt_flow *flow, uint64_t next)
+{
+	uint64_t begin = 0, end = 0;
+
+	if (!flow->stream.input.skip_local_jumps || flow->block->ends_piece ||
+	    !in_view(flow, next) || is_local(flow, next))
+		return;
+	code_image_function(flow->stream.input.code, &flow->view, next, &begin, &end);
+	flow->block->falls_out = begin < end;
+}
+
 static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *insn)
 {
 	const struct basic_block *block = flow->block;
@@ -267,6 +283,8 @@ static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 	block->begins_ptwrite = begins_ptwrite_at(flow, insn);
 	if (block->begins_ptwrite)
 		return;
+	if (insn->kind == BRANCH_COND)
+		find_fall(flow, flow->state.ip + block->length + insn->length);
 	if (insn->kind == BRANCH_COND)
 		block->exit = EXIT_DECIDE;
 	else if (block->taken_local)
@@ -312,14 +330,18 @@ static void pass(struct pt_flow *flow, uint64_t next)
 {
 	if (flow->block->ends_piece)
 		stream_push_at(&flow->stream, &flow->known, BRANCH_NONE, next, next);
+	if (flow->block->falls_out)
+		flow->state.emitted = false;
 }
 
 /* Long code without a branch continues in the next block. */
 static void follow_straight(struct pt_flow *flow, uint64_t next)
 {
+	if (flow->block->exit == EXIT_UNKNOWN)
+		find_fall(flow, next);
+	flow->block->exit = EXIT_STEP;
 	count_block(flow, 0);
 	pass(flow, next);
-	flow->block->exit = EXIT_STEP;
 	follow_link(flow, &flow->block->not_taken, next);
 }
 

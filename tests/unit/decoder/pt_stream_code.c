@@ -52,6 +52,41 @@ START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 }
 END_TEST
 
+/*
+ * Code falls into work by a jump that is not taken, known or not; then only the first jump within
+ * work shows that work runs.
+ */
+START_TEST(the_first_jump_is_shown_where_one_function_continues_in_another)
+{
+	static const uint8_t code[] = {
+		0xc3, 0x75, 0x00, 0x75, 0x01, 0x90, 0x75, 0x01, 0x90, 0xc3
+	};
+	const uint64_t before = SAMPLE_WORK - 3;
+	const unsigned rounds = 5;
+	size_t at = 1;
+
+	begin(_i);
+	run.skip = true;
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (before - SAMPLE_CODE), code,
+	       sizeof(code));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, before);
+	for (unsigned i = 0; i < rounds; i++) {
+		pt_packets_tip(&run.packets, before + 1);
+		pt_packets_tnt(&run.packets, "ntt");
+	}
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	for (unsigned i = 0; i < rounds; i++) {
+		expect(at++, BRANCH_RETURN, i ? SAMPLE_WORK + 6 : before, before + 1);
+		expect(at++, BRANCH_COND, SAMPLE_WORK, SAMPLE_WORK + 3);
+		if (_i == PT_ENGINE_LIBIPT) /* shows all jumps */
+			at++;
+	}
+	expect(at, BRANCH_RETURN, SAMPLE_WORK + 6, 0);
+}
+END_TEST
+
 /* work becomes `count` times an instruction, a conditional jump back to its start, and a return. */
 static void make_work_long(size_t count, const uint8_t *insn, size_t size)
 {
@@ -692,6 +727,8 @@ int main(void)
 
 	tcase_add_test(all, known_code_may_lie_anywhere_in_a_large_mapping);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
+	tcase_add_loop_test(all, the_first_jump_is_shown_where_one_function_continues_in_another, 0,
+			    2);
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
 	tcase_add_test(all, jumps_that_are_left_out_count_if_their_time_is_chosen);
