@@ -256,6 +256,13 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 }
 
+/* Tracing is on, and the trace until it is off again is lost. */
+static void fail_while_on(struct pt_flow *flow)
+{
+	flow_fail(flow, GAP_MISMATCH, flow->state.ip);
+	flow_set_found(flow);
+}
+
 /* Tracing ends although it was off: its begin is lost. */
 static void fail_without_begin(struct pt_flow *flow)
 {
@@ -281,8 +288,7 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	if (flow->bits != TNT_BITS_NONE) {
-		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
-		flow_set_found(flow);
+		fail_while_on(flow);
 		flow->state.on = false;
 		return;
 	}
@@ -413,6 +419,9 @@ static void on_psbend(struct pt_flow *flow)
 		pause_guest(flow);
 		stay_in_guest(flow);
 	} else if (!flow->header_has_ip) {
+		/* The header says that tracing is off, so its end is lost. */
+		if (flow->state.on && !flow->state.lost)
+			fail_while_on(flow);
 		flow->state.on = false;
 	} else if (flow->state.lost) {
 		flow_resync_at(flow, flow->target);

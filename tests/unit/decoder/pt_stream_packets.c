@@ -69,6 +69,24 @@ START_TEST(packets_beside_the_flow_do_not_change_it)
 }
 END_TEST
 
+/* The header of a PSB has a FUP while tracing is on (SDM volume 3, "PSB Packet"). */
+START_TEST(a_psb_that_shows_tracing_off_reveals_that_its_end_is_lost)
+{
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_psb(&run.packets, SAMPLE_START + 10, 0);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_int_eq(run.events[run.count - 3].kind, BRANCH_GAP);
+	ck_assert_int_eq(run.events[run.count - 3].gap, GAP_MISMATCH);
+	expect(run.count - 2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(run.count - 1, BRANCH_RETURN, SAMPLE_LEAF, 0);
+}
+END_TEST
+
 /* Returns the offset of the packet after `at`; 0: none. */
 static size_t next_packet(struct pt_packets *packets, size_t at)
 {
@@ -325,6 +343,7 @@ int main(void)
 
 	tcase_add_loop_test(all, kernel_code_is_entered_and_left_by_its_own_instructions, 0, 2);
 	tcase_add_loop_test(all, packets_beside_the_flow_do_not_change_it, 0, 5);
+	tcase_add_test(all, a_psb_that_shows_tracing_off_reveals_that_its_end_is_lost);
 	tcase_add_loop_test(all, a_trigger_changes_no_branch_wherever_it_is, 0, 4);
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, a_target_has_the_bytes_of_its_packet, 0, 5);
