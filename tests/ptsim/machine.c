@@ -341,6 +341,8 @@ void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next)
 	struct clock_point from = { cpu->tsc, 0, 0, cpu->number }, to = from;
 
 	if (cpu->task) {
+		/* It still is in user code if another thread ended it. */
+		machine_interrupt(machine, cpu->task);
 		from = machine_now(machine, cpu->task);
 		stop_task(machine, cpu);
 	}
