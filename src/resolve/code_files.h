@@ -143,8 +143,8 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 		       struct diag *diag);
 
 /*
- * Set in the store the recorded kernel, and the parts of the running one that fit by the release,
- * build id and address in the recording. Returns these parts.
+ * Compare the running kernel with the recorded one, by release, build id and address. Set the
+ * result in the store. Returns which parts of the running kernel fit.
  */
 enum running_kernel kernel_files_identify(const struct perf_file *file,
 					  const struct timeline *timeline, struct dso_store *store);

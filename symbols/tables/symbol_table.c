@@ -325,7 +325,7 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 	return strnlen(name_a, length) < length;
 }
 
-/* Sort entries. Of those that begin together, the last one is the best, and only it has a size. */
+/* Sort entries. The last entry of an address is the best one; the others become empty. */
 static void sort_entries(struct symbol_table *table, struct symbol_entry *entries, size_t count)
 {
 	sort_by_begin(entries, count);

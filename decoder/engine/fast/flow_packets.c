@@ -256,7 +256,7 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 }
 
-/* Tracing is on, and the trace until it is off again is lost. */
+/* Tracing is on, and the trace of its end is lost. */
 static void fail_while_on(struct pt_flow *flow)
 {
 	flow_fail(flow, GAP_MISMATCH, flow->state.ip);

@@ -364,8 +364,9 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	const struct frame *frame = top(stack);
 
 	/*
-	 * The return popped the frame's own return address, which was replaced on entry. A stub's
-	 * has none by its name (__cxa_throw@plt), and the resolver leaves it for the function.
+	 * The return popped the frame's own return address, which was replaced on entry. The
+	 * stub of a function that never returns (__cxa_throw@plt) has no return address: the
+	 * resolver's return enters the function, and the stub's frame stays.
 	 */
 	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip &&
 	    !frame->resolving)

@@ -199,7 +199,7 @@ START_TEST(a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by
 }
 END_TEST
 
-/* A bound stub, and one in code with retpolines, leave no state behind. */
+/* A bound stub leaves no resolver's state, nor does a stub of code with retpolines. */
 START_TEST(a_function_after_a_bound_stub_may_begin_a_coroutine_by_a_return)
 {
 	call('l', 0x10, 'm');

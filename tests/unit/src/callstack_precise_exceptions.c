@@ -14,7 +14,7 @@ START_TEST(a_jump_into_a_function_deeper_down_is_unwinding)
 }
 END_TEST
 
-/* Of several frames of one function, the one that called setjmp. */
+/* longjmp() enters the frame that called setjmp(), among several frames of one function. */
 START_TEST(longjmp_goes_back_to_the_frame_of_its_setjmp)
 {
 	function('s')->name = function('s')->linkage = name_intern_text(&names, "_setjmp");

@@ -117,7 +117,7 @@ START_TEST(exec_leaves_nothing_of_the_old_stack)
 }
 END_TEST
 
-/* Another thread ran exec: the kernel ended the one that had the tid before. */
+/* Another thread ran exec. The kernel ended the thread that had the tid before. */
 START_TEST(a_thread_that_another_replaced_ended_at_its_last_event)
 {
 	struct stack_branch first = { .event = { .time = BASE + 50, .flags = BRANCH_TRACE_ON },
