@@ -8,11 +8,14 @@
  * 	   1.639 us [ 23275] |   getpid();
  * 	  18.500 us [ 23275] | } // main
  *
- * The last line ends with a C comment. Slices without a function have no parentheses; instants and
- * uncertain facts are comments.
+ * The last line ends with a C comment. Slices without a function have no parentheses; instants,
+ * uncertain facts and depths over DEPTH_INDENTED are comments.
  */
 
 #include "src/formats/slice_list.h"
+
+/* Deepest indentation: deeper calls print their depth, so that a line has a bounded length. */
+#define DEPTH_INDENTED 64
 
 struct tree_output {
 	struct slice_list list;           /* first */
@@ -46,7 +49,11 @@ static char *put_margin(const struct tree_output *tree, struct line *line,
 	}
 	*at++ = '[';
 	at = digits_right(at, digits_signed(at, tree->track->tid), 6);
-	return line_spaces(line, stpcpy(at, "] | "), 2 * (size_t)depth);
+	at = stpcpy(at, "] | ");
+	at = digits_left(at, at, 2 * MIN(depth, DEPTH_INDENTED));
+	if (depth > DEPTH_INDENTED)
+		at = stpcpy(digits_decimal(stpcpy(at, "/* depth "), depth), " */ ");
+	return at;
 }
 
 static char *put_call(struct line *line, char *at, const struct listed_slice *slice,

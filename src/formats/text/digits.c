@@ -178,18 +178,6 @@ char *line_end(struct line *line, const char *at)
 	return line->text;
 }
 
-char *line_spaces(struct line *line, char *at, size_t count)
-{
-	for (size_t part; count > 0; count -= part) {
-		if (at > line->text + LINE_ROOM / 2)
-			at = line_end(line, at);
-		part = MIN(count, LINE_ROOM / 2);
-		memset(at, ' ', part);
-		at += part;
-	}
-	return at;
-}
-
 static bool fits(const struct line *line, const char *at, const struct name *name)
 {
 	return name->plain && name->length <= line->text + LINE_ROOM - at;

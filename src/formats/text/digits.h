@@ -53,7 +53,7 @@ const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
 
 /*
  * A line, or a part of a long one, on its way to a stream. Up to LINE_FIELDS bytes of other fields
- * may precede, follow and separate names and spaces, without a look at the room.
+ * may precede, follow and separate names, without a look at the room.
  */
 struct line {
 	FILE *out; /* borrowed */
@@ -62,8 +62,6 @@ struct line {
 
 /* Pass the text up to `at` to the stream, which keeps errors.  Returns `text`. */
 char *line_end(struct line *line, const char *at);
-
-char *line_spaces(struct line *line, char *at, size_t count);
 
 /* Write a name as escaped_text_print() does. */
 char *line_name(struct line *line, char *at, const struct name *name);

@@ -112,7 +112,7 @@ START_TEST(names_of_any_length_are_whole_wherever_they_begin)
 			name_text[length - 1] = '\n';
 		name = name_intern(&names, name_text, length);
 		line.out = open_memstream(&written, &size);
-		at = line_spaces(&line, line.text, before);
+		at = digits_left(line.text, line.text, (ptrdiff_t)before);
 		at = line_name(&line, stpcpy(at, "("), name);
 		at = line_json_name(&line, stpcpy(at, ","), name);
 		line_end(&line, stpcpy(at, ")"));
@@ -128,29 +128,6 @@ START_TEST(names_of_any_length_are_whole_wherever_they_begin)
 }
 END_TEST
 
-START_TEST(spaces_do_not_end_with_the_room)
-{
-	static const size_t counts[] = { 0, 1, LINE_ROOM, 3 * LINE_ROOM + 5 };
-	struct line line;
-	char *written, *at = line.text;
-	size_t size;
-
-	line.out = open_memstream(&written, &size);
-	for (size_t i = 0; i < COUNT_OF(counts); i++)
-		at = stpcpy(line_spaces(&line, at, counts[i]), "|");
-	line_end(&line, at);
-	fclose(line.out);
-	at = written;
-	for (size_t i = 0; i < COUNT_OF(counts); i++) {
-		ck_assert_uint_eq(strspn(at, " "), counts[i]);
-		at += counts[i];
-		ck_assert_int_eq(*at++, '|');
-	}
-	ck_assert_uint_eq(at - written, size);
-	free(written);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("digits");
@@ -160,7 +137,6 @@ int main(void)
 	tcase_add_test(all, short_times_are_quotients_to_three_decimals);
 	tcase_add_test(all, extreme_times_have_all_digits);
 	tcase_add_test(all, names_of_any_length_are_whole_wherever_they_begin);
-	tcase_add_test(all, spaces_do_not_end_with_the_room);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -105,6 +105,28 @@ static void end(const struct slice_sink *sink, int track, uint64_t time)
 			NULL);
 }
 
+/* Otherwise a recursion 10,000 deep would take 200 MB of spaces. */
+START_TEST(tree_prints_the_depth_instead_of_an_indentation_over_64_levels)
+{
+	const struct slice_sink *sink = open_format(&format_tree, OPTION_ARGS_NONE);
+	char indented[80 + 128];
+
+	for (uint64_t depth = 0; depth < 67; depth++)
+		begin(sink, 0, 1000 * depth, depth < 66 ? "f" : "leaf");
+	for (uint64_t depth = 67; depth-- > 0;)
+		end(sink, 0, 200000 - 1000 * depth);
+	finish_format();
+	snprintf(indented, sizeof(indented), "| %*sf() {\n", 128, "");
+	expect(indented);
+	snprintf(indented, sizeof(indented), "| %*s/* depth 65 */ f() {\n", 128, "");
+	expect(indented);
+	snprintf(indented, sizeof(indented), "| %*s/* depth 66 */ leaf();\n", 128, "");
+	expect(indented);
+	snprintf(indented, sizeof(indented), "| %*s/* depth 65 */ } /* f */\n", 128, "");
+	expect(indented);
+}
+END_TEST
+
 /* Trace Event Format: times are microseconds. */
 START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 {
@@ -458,6 +480,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, chrome_has_microseconds_names_and_what_is_folded_in_each);
+	tcase_add_test(all, tree_prints_the_depth_instead_of_an_indentation_over_64_levels);
 	tcase_add_test(all, chrome_nests_for_readers_that_sort_and_cut_times);
 	tcase_add_test(all, chrome_shows_whether_a_call_was_seen_and_inlined);
 	tcase_add_test(all, folded_stacks_have_their_own_time_only);
