@@ -117,6 +117,15 @@ static void limit_time(uint64_t ns)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Write the report through a stream: json_dumpfd() would write it in pieces of a few bytes. */
+static bool write_report(const struct batch_process *process, const json_t *report)
+{
+	FILE *out = fdopen(process->report, "w");
+	bool written = out && json_dumpf(report, out, 0) == 0;
+
+	return out && fclose(out) == 0 && written;
+}
+
 /* The child's main(): messages and report go to the files in memory. */
 static _Noreturn void run_child(const struct batch_process *process, const struct batch_run *run)
 {
@@ -140,7 +149,7 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 		json_object_set_new(report, "read_output", json_true());
 	if (answer && was_read(answer->json))
 		json_object_set_new(report, "read_json", json_true());
-	if (json_dumpfd(report, process->report, 0) < 0)
+	if (!write_report(process, report))
 		status = EXIT_FAILED;
 	json_decref(report);
 	exit(status);
@@ -227,14 +236,16 @@ static void print_messages(struct batch_process *process, char **last)
  * Read the report of the process, owned by the caller; without a report the process has failed,
  * whatever its status.
  */
-static void read_report(const struct batch_process *process, struct batch_end *end)
+static void read_report(struct batch_process *process, struct batch_end *end)
 {
 	bool done = end->status == EXIT_WHOLE || end->status == EXIT_WITH_GAPS;
 	struct error err = { 0 };
+	FILE *in = ALLOC_CHECKED(fdopen(process->report, "r"));
 
-	end->report = lseek(process->report, 0, SEEK_SET) == 0
-			      ? json_loadfd(process->report, 0, NULL)
-			      : NULL;
+	process->report = -1; /* the stream closes it */
+	rewind(in);
+	end->report = json_loadf(in, 0, NULL); /* json_loadfd() would read byte by byte */
+	fclose(in);
 	if (end->report)
 		return;
 	end->report = json_object();

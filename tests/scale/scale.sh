@@ -115,14 +115,25 @@ few_calls_for_pieces() {
 	echo "# pieces $count, -j1: $calls system calls" | tee -a "$work/figures"
 	[ $calls -gt 50 ] && [ $calls -lt $((500 + count / 50)) ]
 }
-name="many small pieces take few system calls"
-if [ $slow -gt 1 ]; then
-	tap_skip "$name" "sanitizers make calls of their own"
-elif ! strace -o /dev/null true 2>/dev/null; then
-	tap_skip "$name" "strace cannot trace here"
-else
-	tap_check "$name" few_calls_for_pieces
-fi
+# Each process has its report in a file in memory, which was written and read in bytes.
+few_calls_for_reports() {
+	limited 60 strace -f -e trace=read,write -o "$work/calls" "$program" diff --symfs="$work/sample" \
+		"$work/sample/perf.data" "$work/sample/perf.data" >"$work/diff" || return 1
+	calls=$(grep -c '(' "$work/calls")
+	echo "# diff: $calls calls of read() and write()" | tee -a "$work/figures"
+	[ -s "$work/diff" ] && [ $calls -gt 5 ] && [ $calls -lt 300 ]
+}
+few_calls() { # NAME FUNCTION
+	if [ $slow -gt 1 ]; then
+		tap_skip "$1" "sanitizers make calls of their own"
+	elif ! strace -o /dev/null true 2>/dev/null; then
+		tap_skip "$1" "strace cannot trace here"
+	else
+		tap_check "$1" "$2"
+	fi
+}
+few_calls "many small pieces take few system calls" few_calls_for_pieces
+few_calls "reports of processes take few system calls" few_calls_for_reports
 
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
