@@ -26,13 +26,27 @@
 /* Bits of a page number in user memory. */
 #define NUMBER_BITS 40
 
+void code_file_retire(const char *recording, ino_t before)
+{
+	int length = (int)output_path_length(recording);
+	char *path = alloc_text("%.*s%s", length, recording, CORE_FILE_SUFFIX);
+	char *old = alloc_text("%.*s.old", length, recording);
+	char *old_path = alloc_text("%s%s", old, CORE_FILE_SUFFIX);
+	struct stat status;
+
+	if (stat(old, &status) < 0 || status.st_ino != before || rename(path, old_path) < 0)
+		unlink(path);
+	free(path);
+	free(old);
+	free(old_path);
+}
+
 void code_file_begin(struct code_file_writer *writer, const char *recording)
 {
 	*writer = (struct code_file_writer){
 		.path = alloc_text("%.*s%s", (int)output_path_length(recording), recording,
 				   CORE_FILE_SUFFIX),
 	};
-	unlink(writer->path);
 }
 
 /* Returns whether other code was there: bytes that were never written, and INT3, are not code. */

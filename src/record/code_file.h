@@ -24,7 +24,14 @@ struct code_file_writer {
 	struct pair_table index; /* of the pages' processes and addresses */
 };
 
-/* Start the file of a recording; removes an older one. */
+/*
+ * The file of the recording that was at this path before. perf renames such a recording to
+ * PATH.old: give the file the name that belongs to it. Remove the file if PATH.old is not the
+ * recording with the inode number `before` (0: there was none).
+ */
+void code_file_retire(const char *recording, ino_t before);
+
+/* Start the file of a recording. */
 void code_file_begin(struct code_file_writer *writer, const char *recording);
 
 /*

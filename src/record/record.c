@@ -221,7 +221,8 @@ static int run(char **words, const struct options *options, struct call_watch *c
 }
 
 /* run() in a separate process, whose end leaves processes that outlive the program untraced. */
-static int run_and_save(char **words, const struct options *options, struct call_watch *calls)
+static int run_and_save(char **words, const struct options *options, struct call_watch *calls,
+			const struct stat *before)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	struct code_file_writer code;
@@ -232,7 +233,10 @@ static int run_and_save(char **words, const struct options *options, struct call
 	pid = fork();
 	if (pid == 0) {
 		status = run(words, options, calls, &code);
-		code_file_end(&code);
+		if (is_new(options->input, before)) {
+			code_file_retire(options->input, before->st_ino);
+			code_file_end(&code);
+		}
 		_exit(status);
 	}
 	code_file_end(&code);
@@ -282,10 +286,15 @@ bool record_run(const struct options *options, int *status)
 	}
 	if (possible)
 		*status = options->no_code ? run(words, options, &calls, NULL)
-					   : run_and_save(words, options, &calls);
+					   : run_and_save(words, options, &calls, &before);
 	perf_command_free(words);
-	if (!possible || is_new(options->input, &before))
-		return possible;
+	if (!possible)
+		return false;
+	if (is_new(options->input, &before)) {
+		if (options->no_code)
+			code_file_retire(options->input, before.st_ino);
+		return true;
+	}
 	message_begin_error(stderr);
 	fprintf(stderr, "cannot convert: perf did not write %s (exit status %d)\n", options->input,
 		*status);

@@ -107,7 +107,7 @@ else
 fi
 
 # Generated code is saved at the end of the program, or of an attach.
-mkdir plain
+mkdir plain ring
 cat >plain/perf <<END
 #!/bin/sh
 while [ \$# -gt 0 ] && [ "\$1" != -- ]; do
@@ -127,6 +127,26 @@ of_a_program() {
 	saves -- "$top_builddir/tests/programs/jit" && [ $status -eq 2 ] &&
 		! saves --no-code -- "$top_builddir/tests/programs/jit" && [ ! -e perf.data.code ] &&
 		! saves -- ./prog && [ ! -e perf.data.code ]
+}
+# perf gives the recording that was there a new name, unless it fails.
+renames_pair() {
+	printf '#!/bin/sh\n[ ! -e fails ] || exit 129\n[ ! -e perf.data ] || mv perf.data perf.data.old\n. "%s"\n' \
+		"$work/plain/perf" >ring/perf
+	chmod +x ring/perf
+	rm -f perf.data*
+	cp plain/perf perf.data
+	echo "earlier code" >perf.data.code
+	: >fails
+	PATH=$work/ring:$PATH on pmu -- "$program" record -q -o x.ftf -- "$top_builddir/tests/programs/jit"
+	rm fails
+	cmp plain/perf perf.data && grep -q "earlier code" perf.data.code && [ ! -e perf.data.old.code ] || return 1
+	for code in "" --no-code; do
+		PATH=$work/ring:$PATH on pmu -- "$program" record -q $code -o x.ftf -- "$top_builddir/tests/programs/jit"
+		cmp try perf.data && cmp plain/perf perf.data.old && grep -q "earlier code" perf.data.old.code || return 1
+		[ -z "$code" ] && [ -s perf.data.code ] || [ ! -e perf.data.code ] || return 1
+		cp plain/perf perf.data
+		echo "earlier code" >perf.data.code
+	done
 }
 cat >made.py <<END
 import mmap, sys, time
@@ -153,6 +173,7 @@ of_a_child() {
 }
 if [ -e try ]; then
 	tap_check "the code that a program made is saved at its end" of_a_program
+	tap_check "an earlier recording and its code are renamed together, or stay" renames_pair
 	if python3 -c 0 2>/dev/null; then
 		tap_check "the code that a process made is saved at the end of an attach" of_a_process
 		tap_check "code that a child of the program makes, and removes, is saved" of_a_child
@@ -160,7 +181,6 @@ if [ -e try ]; then
 fi
 
 # The snapshot at a function's call, by a script that ends as the real perf does.
-mkdir ring
 cat >ring/perf <<END
 #!/bin/sh
 echo "\$@" >"$work/words"

@@ -652,8 +652,10 @@ int recorder_run(const struct recorder_options *options)
 			report_late(&machine);
 		stop_all(&machine);
 		status = machine_write(&machine);
-		if (options->code)
+		if (options->code) {
+			code_file_retire(options->output, 0);
 			code_file_end(&machine.code);
+		}
 		report(&machine, seconds_since(&begin));
 	}
 	machine_release(&machine);
