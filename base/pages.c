@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of mapped files: release it, and avoid it for holes. */
+/* Memory of mapped files: release it, and avoid it for holes. Memory in huge pages. */
 #include "base/pages.h"
 
 #include <sys/mman.h>
@@ -66,4 +66,27 @@ int pages_map_holes(int fd, uint8_t *bytes, size_t size)
 	}
 	lseek(fd, kept, SEEK_SET);
 	return mapped ? 0 : -1;
+}
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+void *pages_alloc(size_t size)
+{
+	uint8_t *mapped = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t before = -(uintptr_t)mapped & (HUGE_PAGE - 1);
+
+	if (mapped == MAP_FAILED)
+		alloc_fail(size);
+	if (before)
+		munmap(mapped, before);
+	munmap(mapped + before + size, HUGE_PAGE - before);
+	madvise(mapped + before, size, MADV_HUGEPAGE);
+	return mapped + before;
+}
+
+void pages_free(void *memory, size_t size)
+{
+	if (memory)
+		munmap(memory, size);
 }

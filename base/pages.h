@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of mapped files. */
+/* Pages of mapped files, and huge pages. */
 #pragma once
 
 #include "base/common.h"
@@ -26,3 +26,12 @@ void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, si
  * more.
  */
 int pages_map_holes(int fd, uint8_t *bytes, size_t size);
+
+/*
+ * Returns zeroed memory in huge pages, where the kernel has them: a table that is used in random
+ * order then takes a page fault every 2 MiB. Owned by the caller (pages_free()); never NULL.
+ */
+void *pages_alloc(size_t size);
+
+/* Release memory of pages_alloc(). NULL is allowed. */
+void pages_free(void *memory, size_t size);

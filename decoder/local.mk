@@ -25,6 +25,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/syscall_number.c decoder/code/syscall_number.h \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \
+	decoder/engine/event_pool.c decoder/engine/event_pool.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
 	decoder/engine/fast/emulated_ptwrite.c \
 	decoder/engine/fast/flow_cached.c \

@@ -19,6 +19,7 @@
 struct direct_cache {
 	void *slots;    /* in `memory`, at the beginning of a cache line */
 	void *memory;   /* owned */
+	size_t mapped;  /* bytes of `memory` if it is of pages_alloc(), or 0 */
 	unsigned shift; /* from a 64-bit hash to an index */
 };
 

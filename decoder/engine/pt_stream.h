@@ -17,6 +17,7 @@
 #include "decoder/known_branches.h"
 #include "decoder/timeline/timeline.h"
 
+struct event_pool;
 struct pt_stream;
 struct workers;
 
@@ -27,12 +28,15 @@ struct workers;
 struct segment_follower {
 	/* Returns a state, owned by the stream. */
 	void *(*open)(const struct segment_follower *follower);
+	/* In any thread. Begin a segment; the results of the state's former one are not used. */
+	void (*begin)(void *state);
+	/* Follow the next events of the segment. */
+	void (*follow)(void *state, struct branch_event *events, size_t count);
 	/*
-	 * Follow the events of a segment, in any thread; the results of the state's former segment
-	 * are no longer used. May mark near branches as BRANCH_FOLLOWED; the reader of the stream
+	 * End the segment. May mark near branches as BRANCH_FOLLOWED; the reader of the stream
 	 * restores these, unless the guess of the segment was wrong.
 	 */
-	void (*follow)(void *state, struct branch_event *events, size_t count);
+	void (*end)(void *state);
 	void (*close)(void *state); /* release the state */
 };
 
@@ -92,6 +96,7 @@ struct pt_stream_input {
 	size_t others;
 	/* Threads that decode segments of long streams; may be NULL. */
 	struct workers *workers;
+	struct event_pool *pool; /* of the segments' events; not NULL if `workers` is not */
 	const struct segment_follower *follower; /* follower of their segments; may be NULL */
 };
 

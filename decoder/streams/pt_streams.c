@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include "base/io/interrupt.h"
+#include "decoder/engine/event_pool.h"
 #include "decoder/engine/pt_stream_base.h"
 
 /* Streams open at the same time for any trace: 37 MiB. */
@@ -74,6 +75,8 @@ static void close_open(struct pt_streams *streams)
 	for (size_t i = 0; i < streams->open_count; i++)
 		pt_stream_close(streams->open[i]);
 	free(streams->open);
+	event_pool_close(streams->pool);
+	streams->pool = NULL;
 	streams->open = NULL;
 	streams->open_count = 0;
 }
@@ -90,6 +93,9 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 		input.others = end - begin - 1;
 		if (!all)
 			input.workers = NULL;
+		if (input.workers && !streams->pool)
+			streams->pool = event_pool_open();
+		input.pool = streams->pool;
 		streams->open[i - begin] = pt_stream_open(&input, err);
 		if (!streams->open[i - begin])
 			return -1;

@@ -80,6 +80,7 @@ struct pt_streams {
 	/* The rest is private. */
 	struct pt_stream **open; /* owned: all streams, or a stream for each group */
 	size_t open_count;
+	struct event_pool *pool;   /* owned; NULL: no stream has segments */
 	struct branch_merge merge; /* of `open` */
 	/* For groups only: */
 	struct big_array stats;  /* owned; of each stream of the source */

@@ -7,8 +7,7 @@
 
 /*
  * Minimum bytes of AUX data for threads, at which these save time; without -j, at which they save
- * more than about 0.05 s: a second thread takes 30 % more CPU time and three times the memory for 2
- * MiB, and 6 % more CPU time for 8.8 MB (tests/bench/README.md).
+ * more than about 0.05 s (tests/bench/README.md).
  */
 #define PARALLEL_MIN     ((uint64_t)1 << 20)
 #define PARALLEL_UNASKED ((uint64_t)4 << 20)
@@ -20,6 +19,17 @@ static uint64_t count_bytes(const struct auxtrace *auxtrace)
 	for (size_t i = 0; i < auxtrace->stream_count; i++)
 		size += auxtrace->streams[i].size;
 	return size;
+}
+
+/*
+ * Minimum threads for following calls in jobs, which takes a quarter more CPU time. With fewer
+ * threads, the ordered stage is not the bottleneck (tests/bench/README.md).
+ */
+#define FOLLOWING_THREADS 6
+
+bool decode_threads_follow(const struct workers *workers)
+{
+	return workers_count(workers) >= FOLLOWING_THREADS;
 }
 
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
@@ -35,23 +45,16 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 	 * saves.
 	 */
 	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
+	/* On few threads, less memory saves more than the starts of segments cost. */
+	const uint64_t few = (uint64_t)8 << 10;
 	uint64_t size = all / MAX(auxtrace->stream_count, 2);
 
 	size = MAX(size, least);
 	if (workers && share / workers_count(workers) < size)
 		size = share / workers_count(workers);
+	if (workers && !decode_threads_follow(workers))
+		size = MIN(size, few);
 	return MAX(share_least, size);
-}
-
-/*
- * Minimum threads for following calls in jobs, which takes a quarter more CPU time. With fewer
- * threads, the ordered stage is not the bottleneck (tests/bench/README.md).
- */
-#define FOLLOWING_THREADS 6
-
-bool decode_threads_follow(const struct workers *workers)
-{
-	return workers_count(workers) >= FOLLOWING_THREADS;
 }
 
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `cpu-time FILE PROGRAM ARGS...` runs a program and writes to FILE its CPU time, user and system,
- * and its elapsed time, in seconds with six decimals, and its peak memory in kB (wait4(2)).
- * time(1) prints hundredths of a second, a tenth of the time of a small recording.
+ * its elapsed time, in seconds with six decimals, its peak memory in kB, and its page faults
+ * without I/O (wait4(2)). time(1) prints hundredths of a second, a tenth of the time of a small
+ * recording.
  */
 #include "tests/bench/child.h"
 
@@ -20,9 +21,9 @@ static int write_usage(const char *path, const struct rusage *usage, double elap
 	FILE *file = fopen(path, "w");
 
 	if (file)
-		fprintf(file, "%.6f %.6f %ld\n",
+		fprintf(file, "%.6f %.6f %ld %ld\n",
 			seconds(usage->ru_utime) + seconds(usage->ru_stime), elapsed,
-			usage->ru_maxrss);
+			usage->ru_maxrss, usage->ru_minflt);
 	if (file && fclose(file) == 0)
 		return 0;
 	perror(path);

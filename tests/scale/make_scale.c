@@ -25,9 +25,11 @@
  *	           the next
  *	dives      COUNT processes, each on a CPU of its own, that go 280000 calls deep
  *	returns    COUNT returns, none of a call that the trace has
+ *	loops      COUNT times 2 KiB of calls that return, one for each bit
  *	symbols    not a recording but a program like the sample's with COUNT symbols
  *	code       a program of COUNT conditional jumps, 4000 direct ones before each
  *	dive       the same with calls
+ *	loop       a program that calls one function again and again
  */
 #include <elf.h>
 #include <stdio.h>
@@ -298,11 +300,26 @@ static void add_dives(uint64_t count)
 	}
 }
 
+/* The buffer of CPU 1; its bytes are released. */
+static void add_other_buffer(uint8_t *bytes, size_t size)
+{
+	const struct perf_data_aux aux = { .reference = SAMPLE_START,
+					   .tid = -1,
+					   .cpu = 1,
+					   .queue = 1,
+					   .bytes = bytes,
+					   .size = size };
+
+	stamp(900000, SAMPLE_PID, 1);
+	perf_data_add_itrace_start(&data, SAMPLE_PID, SAMPLE_PID);
+	perf_data_add_auxtrace(&data, &aux);
+	free(bytes);
+}
+
 /* A TIP of three bytes each (SDM volume 3, "Target IP (TIP) Packet"): back to the same ret. */
 static void add_returns(uint64_t count)
 {
 	static const uint8_t tip[] = { 0x2d, SAMPLE_LEAF & 0xff, SAMPLE_LEAF >> 8 & 0xff };
-	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1, .cpu = 1, .queue = 1 };
 	struct pt_packets begin;
 	size_t size;
 	uint8_t *bytes;
@@ -317,13 +334,48 @@ static void add_returns(uint64_t count)
 	memcpy(bytes, begin.bytes, size);
 	for (uint64_t i = 0; i < count; i++, size += sizeof(tip))
 		memcpy(bytes + size, tip, sizeof(tip));
-	aux.bytes = bytes;
-	aux.size = size;
-	stamp(900000, SAMPLE_PID, 1);
-	perf_data_add_itrace_start(&data, SAMPLE_PID, SAMPLE_PID);
-	perf_data_add_auxtrace(&data, &aux);
-	free(bytes);
+	add_other_buffer(bytes, size);
 	pt_packets_release(&begin);
+}
+
+/* call f; jmp back to it; f: ret */
+static const uint8_t loop_code[] = { 0xe8, 2, 0, 0, 0, 0xeb, 0xf9, 0xc3 };
+
+static void write_loop(const char *path)
+{
+	const struct tiny_elf elf = { .address = JUMPS_AT,
+				      .code = loop_code,
+				      .code_size = sizeof(loop_code) };
+
+	tiny_elf_write(&elf, path);
+}
+
+/* Each bit is a call and its return. At a PSB, the loop is at its jump. */
+static void add_loops(uint64_t count)
+{
+	char all[48];
+	uint8_t *bytes = malloc(count * 2048 + 64);
+	size_t size = 0;
+
+	if (!bytes)
+		exit(EXIT_FAILURE);
+	memset(all, 't', 47);
+	all[47] = 0;
+	map_loop(SAMPLE_PID);
+	for (uint64_t i = 0; i < count; i++) {
+		struct pt_packets period;
+
+		pt_packets_init(&period);
+		pt_packets_psb(&period, SAMPLE_START + i * 100000, i ? JUMPS_AT + 5 : 0);
+		if (!i)
+			pt_packets_pge(&period, JUMPS_AT);
+		while (pt_packets_size(&period) < 2040)
+			pt_packets_tnt(&period, all);
+		memcpy(bytes + size, period.bytes, pt_packets_size(&period));
+		size += pt_packets_size(&period);
+		pt_packets_release(&period);
+	}
+	add_other_buffer(bytes, size);
 }
 
 static void add_switches(uint64_t count)
@@ -412,7 +464,7 @@ static const struct kind {
 	{ "execs", add_execs },       { "names", add_names },       { "pokes", add_pokes },
 	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus },         { "jumps", add_jumps },
 	{ "dives", add_dives },       { "returns", add_returns },   { "switches", add_switches },
-	{ "pieces", add_pieces },     { "late", add_late },
+	{ "pieces", add_pieces },     { "late", add_late },         { "loops", add_loops },
 };
 
 static void add_kind(const char *kind, uint64_t count)
@@ -469,6 +521,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "dive") == 0) {
 		write_dive(argv[3], count);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "loop") == 0) {
+		write_loop(argv[3]);
 		return EXIT_SUCCESS;
 	}
 	pt_packets_init(&packets);

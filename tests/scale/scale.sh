@@ -30,11 +30,11 @@ within_memory() { # BYTES-OF-INPUT
 	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * $1 / 1024)) ] || { echo "too much memory"; return 1; }
 }
 one= # or -j1
-run() { # SECONDS FORMAT OUTPUT: sets $status, $cpu and $memory
+run() { # SECONDS FORMAT OUTPUT: sets $status, $cpu, $memory and $faults
 	limited "$1" "$top_builddir/tests/bench/cpu-time" "$work/usage" "$program" \
 		--symfs="$work/sample" $one --format="$2" -o "$3" "$work/input" 2>"$work/messages"
 	status=$?
-	read -r cpu _ memory <"$work/usage"
+	read -r cpu _ memory faults <"$work/usage"
 }
 holds() { # KIND COUNT SECONDS
 	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
@@ -115,6 +115,29 @@ few_calls_for_pieces() {
 	echo "# pieces $count, -j1: $calls system calls" | tee -a "$work/figures"
 	[ $calls -gt 50 ] && [ $calls -lt $((500 + count / 50)) ]
 }
+# Events that wait for the other thread are in memory that is used again: in arrays, 21,000,000
+# events took 8,000 page faults, and one thread 640. Load does not change the number.
+few_faults() {
+	"$top_builddir/tests/scale/make-scale" loop 1 "$work/sample/code"
+	"$top_builddir/tests/scale/make-scale" loops 600 "$work/input" || return 1
+	one=-j1
+	run 60 none "$work/none"
+	alone=$faults
+	one=-j2
+	run 60 none "$work/none"
+	one=
+	echo "# loops 600: $alone page faults with one thread, $faults with two"
+	[ $status -eq 0 ] && [ "$alone" -gt 100 ] && [ "$faults" -le $((alone * 13 / 10)) ]
+}
+name="a second thread takes few page faults"
+if [ $slow -gt 1 ]; then
+	tap_skip "$name" "sanitizers have memory of their own"
+elif ! grep -qs '\[\(always\|madvise\)\]' /sys/kernel/mm/transparent_hugepage/enabled; then
+	tap_skip "$name" "no huge pages"
+else
+	tap_check "$name" few_faults
+fi
+
 # Each process has its report in a file in memory, which was written and read in bytes.
 few_calls_for_reports() {
 	limited 60 strace -f -e trace=read,write -o "$work/calls" "$program" diff --symfs="$work/sample" \

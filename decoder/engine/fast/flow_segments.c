@@ -3,11 +3,11 @@
 #include "decoder/engine/fast/pt_flow.h"
 
 #include "base/workers.h"
+#include "decoder/engine/event_pool.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 
-/* A segment's events: dense traces have two per byte. Segments with more are decoded in order. */
-#define EVENTS_FIRST ((size_t)1 << 12)
-#define EVENTS_MAX   ((size_t)1 << 18)
+/* Limit of a segment's chunks of events: 16 MiB. Segments with more are decoded in order. */
+#define CHUNKS_MAX 256
 
 struct pt_segments {
 	struct pt_stream stream; /* first */
@@ -16,8 +16,8 @@ struct pt_segments {
 	struct flow_checkpoint first;
 	struct flow_checkpoint now; /* end of the events emitted so far */
 	bool in_flow;               /* `flow` has not reached the next cut */
-	bool in_queue;              /* the oldest segment's events are in the queue */
-	struct aux_cuts plan;       /* begin of the next segment to plan */
+	bool in_queue; /* the oldest segment's guess was right: its first chunk is in the queue */
+	struct aux_cuts plan; /* begin of the next segment to plan */
 	bool planned_all;
 	/* A ring buffer: */
 	struct segment {
@@ -29,8 +29,8 @@ struct pt_segments {
 		/* Results: */
 		bool usable, ended;
 		struct flow_checkpoint before, after;
-		struct branch_event *events; /* owned */
-		size_t count, room;
+		struct event_chunk *chunks, *last; /* of the pool; NULL: none */
+		size_t chunk_count;
 		struct pt_stream_stats stats;
 		struct code_count_list counts; /* owned */
 	} * segments;                          /* owned */
@@ -39,21 +39,40 @@ struct pt_segments {
 
 /* ---- Decoding ahead, in any thread --------------------------------------- */
 
-static void use_queue(const struct segment *segment, struct pt_stream *stream)
+static struct event_pool *pool_of(const struct segment *segment)
 {
-	stream->queue = segment->events;
-	stream->room = (unsigned)segment->room;
+	return segment->owner->stream.input.pool;
 }
 
-/* Returns false if the segment has too many events. */
+/* Give the stream an empty queue, the segment's last chunk. */
+static void add_chunk(struct segment *segment, struct pt_stream *stream)
+{
+	struct event_chunk *chunk = event_pool_take(pool_of(segment));
+
+	*(segment->chunks ? &segment->last->next : &segment->chunks) = chunk;
+	segment->last = chunk;
+	segment->chunk_count++;
+	stream->queue = chunk->events;
+	stream->head = stream->tail = 0;
+	stream->room = EVENT_CHUNK;
+}
+
+static void drop_chunks(struct segment *segment)
+{
+	event_pool_give(pool_of(segment), segment->chunks);
+	segment->chunks = segment->last = NULL;
+	segment->chunk_count = 0;
+}
+
+/* Make room for the next step's events. Returns false if the segment has too many. */
 static bool grow_queue(struct segment *segment, struct pt_stream *stream)
 {
+	segment->last->count = stream->tail;
 	if (stream_has_room(stream))
 		return true;
-	if (segment->room >= EVENTS_MAX)
+	if (segment->chunk_count == CHUNKS_MAX)
 		return false;
-	ARRAY_GROW(segment->events, segment->room, segment->room + 1);
-	use_queue(segment, stream);
+	add_chunk(segment, stream);
 	return true;
 }
 
@@ -79,10 +98,7 @@ static void take_up(struct segment *segment, struct pt_flow *flow)
 
 	pt_flow_adopt(flow, &owner->stream, &owner->config);
 	flow->stops_at_cuts = true;
-	if (!segment->room)
-		segment->events =
-			alloc_grow(NULL, &segment->room, EVENTS_FIRST, sizeof(*segment->events));
-	use_queue(segment, &flow->stream);
+	add_chunk(segment, &flow->stream);
 }
 
 static void free_scratch_flow(void *flow)
@@ -108,6 +124,14 @@ static void take_counts(struct segment *segment, struct pt_flow *flow)
 	flow->blocks.counts->list = empty;
 }
 
+static void follow_ahead(const struct segment *segment, const struct segment_follower *follower)
+{
+	follower->begin(segment->follower);
+	for (struct event_chunk *chunk = segment->chunks; chunk; chunk = chunk->next)
+		follower->follow(segment->follower, chunk->events, chunk->count);
+	follower->end(segment->follower);
+}
+
 static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 {
 	struct segment *segment = (struct segment *)job;
@@ -124,25 +148,27 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	flow_checkpoint_save(&segment->before, flow);
 	segment->usable = decode_segment(segment, flow);
 	segment->ended = flow->stream.ended;
-	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
 	flow_checkpoint_save(&segment->after, flow);
 	if (flow->blocks.counts)
 		take_counts(segment, flow);
 	if (segment->usable && follower)
-		follower->follow(segment->follower, segment->events, segment->count);
+		follow_ahead(segment, follower);
 }
 
 /* ---- Consuming segments in order ----------------------------------------- */
 
-/* Raise times up to the first branch that is late enough; CPU events can be ahead of branches. */
-static void raise_times(struct segment *segment, uint64_t time)
+/*
+ * Raise times up to the first branch that is late enough; CPU events can be ahead of branches.
+ * Returns whether the chunk has such a branch.
+ */
+static bool raise_times(struct event_chunk *chunk, uint64_t time)
 {
-	for (size_t i = 0; i < segment->count; i++) {
-		struct branch_event *event = &segment->events[i];
+	for (size_t i = 0; i < chunk->count; i++) {
+		struct branch_event *event = &chunk->events[i];
 
 		if (event->time >= time && event->kind != BRANCH_CPU_EVENT)
-			return;
+			return true;
 		if (event->time >= time)
 			continue;
 		event->time = time;
@@ -150,6 +176,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 		    cpu_event_has_thread((enum cpu_event_kind)event->gap))
 			event->word = time;
 	}
+	return false;
 }
 
 /* Returns whether an event counts the instructions since the previous one. */
@@ -158,46 +185,81 @@ static bool event_counts(const struct branch_event *event)
 	return event->kind == BRANCH_COUNTS ? event->gap : event->kind != BRANCH_CPU_EVENT;
 }
 
+static bool event_has_sums(const struct branch_event *event)
+{
+	return event->kind == BRANCH_COUNTS;
+}
+
+/* Returns the segment's first event of a kind, or NULL. */
+static struct branch_event *find_event(const struct segment *segment,
+				       bool (*is_it)(const struct branch_event *event))
+{
+	for (struct event_chunk *chunk = segment->chunks; chunk; chunk = chunk->next)
+		for (size_t i = 0; i < chunk->count; i++)
+			if (is_it(&chunk->events[i]))
+				return &chunk->events[i];
+	return NULL;
+}
+
 /* Add the jumps and the sum of cycles before the segment to its first count. */
 static void add_sums(struct segment *segment, const struct stream_state *before)
 {
-	struct branch_event *events = segment->events;
+	struct stream_state *after = &segment->after.stream;
+	struct branch_event *event = find_event(segment, event_has_sums);
 
-	for (size_t i = 0; i < segment->count; i++) {
-		if (events[i].kind != BRANCH_COUNTS)
-			continue;
-		events[i].to += before->jump_count;
-		events[i].cycles += before->cycle_sum;
-		return;
-	}
-	segment->after.stream.jump_count += before->jump_count;
-	segment->after.stream.cycle_sum += before->cycle_sum;
+	*(event ? &event->to : &after->jump_count) += before->jump_count;
+	*(event ? &event->cycles : &after->cycle_sum) += before->cycle_sum;
 }
 
 /* Correct data that the segment lacked: sums that began earlier, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
-	struct flow_checkpoint *after = &segment->after;
-	struct branch_event *events = segment->events;
-	size_t first;
+	struct stream_state *after = &segment->after.stream;
+	struct event_chunk *chunk = segment->chunks;
+	struct branch_event *first = find_event(segment, event_counts);
 
-	raise_times(segment, before->stream.last_pushed);
+	while (chunk && !raise_times(chunk, before->stream.last_pushed))
+		chunk = chunk->next;
 	if (segment->owner->stream.input.count_jumps)
 		add_sums(segment, &before->stream);
-	if (after->stream.last_pushed < before->stream.last_pushed)
-		after->stream.last_pushed = before->stream.last_pushed;
-	for (first = 0; first < segment->count && !event_counts(&events[first]);)
-		first++;
-	if (first < segment->count)
-		events[first].insns += before->stream.insn_count;
-	else
-		after->stream.insn_count += before->stream.insn_count;
+	if (after->last_pushed < before->stream.last_pushed)
+		after->last_pushed = before->stream.last_pushed;
+	*(first ? &first->insns : &after->insn_count) += before->stream.insn_count;
 }
 
 static void end_stream(struct pt_segments *segments)
 {
 	segments->stream.ended = true;
 	segments->stream.state.next_loss = segments->stream.loss_count;
+}
+
+/* Put the events of the segment's first chunk into the queue. */
+static void show_chunk(struct pt_segments *segments, const struct segment *segment)
+{
+	struct pt_stream *stream = &segments->stream;
+
+	stream->queue = segment->chunks->events;
+	stream->head = 0;
+	stream->tail = (unsigned)segment->chunks->count;
+	if (segment->ended && !segment->chunks->next)
+		end_stream(segments);
+}
+
+/*
+ * The events of the segment's first chunk are consumed: show the next ones. Returns false if there
+ * are none.
+ */
+static bool show_next_chunk(struct pt_segments *segments, struct segment *segment)
+{
+	struct event_chunk *consumed = segment->chunks;
+
+	if (!consumed->next)
+		return false;
+	segment->chunks = consumed->next;
+	consumed->next = NULL;
+	event_pool_give(pool_of(segment), consumed);
+	show_chunk(segments, segment);
+	return true;
 }
 
 /* Returns whether the segment was decoded from a right guess. */
@@ -216,12 +278,8 @@ static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 	/* The segment's counts of the whole stream are 0. */
 	pt_stream_stats_add(&stream->stats, &segment->stats);
 	code_count_list_flush(&segment->counts, stream->input.counter);
-	stream->queue = segment->events;
-	stream->head = 0;
-	stream->tail = (unsigned)segment->count;
+	show_chunk(segments, segment);
 	segments->in_queue = true;
-	if (segment->ended)
-		end_stream(segments);
 	return true;
 }
 
@@ -256,6 +314,7 @@ static void release_consumed(struct pt_segments *segments)
 		struct segment *segment = segment_at(segments, segments->oldest++);
 
 		workers_cancel(workers, &segment->job);
+		drop_chunks(segment);
 		segment->counts.count = 0; /* counts of a wrong guess */
 		segments->in_queue = false;
 	}
@@ -293,6 +352,9 @@ static void step_segments(struct pt_stream *stream)
 			decode_to_next_cut(segments);
 			continue;
 		}
+		if (segments->in_queue &&
+		    show_next_chunk(segments, segment_at(segments, segments->oldest)))
+			continue;
 		release_consumed(segments);
 		plan_segments(segments);
 		segment = segment_at(segments, segments->oldest);
@@ -317,7 +379,7 @@ static void close_segments(struct pt_stream *stream)
 	for (unsigned i = 0; i < segments->room; i++) {
 		if (stream->input.follower)
 			stream->input.follower->close(segments->segments[i].follower);
-		free(segments->segments[i].events);
+		drop_chunks(&segments->segments[i]);
 		free(segments->segments[i].counts.counts);
 	}
 	free(segments->segments);

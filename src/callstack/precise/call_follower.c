@@ -186,8 +186,9 @@ static size_t follow_stretch(struct stretches *all, struct branch_event *events,
 }
 
 /* The arrays no longer move: mark the first event of each stretch. */
-static void mark_stretches(struct stretches *all)
+static void mark_stretches(void *state)
 {
+	struct stretches *all = state;
 	const struct slice_event *slices = all->slices;
 	const struct frame *frames = all->frames;
 
@@ -203,15 +204,20 @@ static void mark_stretches(struct stretches *all)
 	}
 }
 
-static void follow_segment(void *state, struct branch_event *events, size_t count)
+static void begin_segment(void *state)
 {
 	struct stretches *all = state;
 
 	all->count = all->slice_count = all->frame_count = 0;
+}
+
+static void follow_events(void *state, struct branch_event *events, size_t count)
+{
+	struct stretches *all = state;
+
 	/* The branch after a stretch belongs to no stretch: it may change the base. */
 	for (size_t at = 0; at < count && all->slice_count < SLICES_MOST; at++)
 		at += follow_stretch(all, events + at, count - at);
-	mark_stretches(all);
 }
 
 static void *open_stretches(const struct segment_follower *base)
@@ -250,7 +256,8 @@ void call_follower_init(struct call_follower *follower, const struct callstack_m
 			const struct resolver *resolver)
 {
 	*follower = (struct call_follower){
-		.base = { open_stretches, follow_segment, close_stretches },
+		.base = { open_stretches, begin_segment, follow_events, mark_stretches,
+			  close_stretches },
 		.machine = machine,
 		.resolver = resolver,
 	};

@@ -225,3 +225,9 @@ TESTS += tests/unit/decoder/branch_merge.test
 tests_unit_decoder_branch_merge_test_SOURCES = tests/unit/decoder/branch_merge.c
 tests_unit_decoder_branch_merge_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_branch_merge_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/event_pool.test
+TESTS += tests/unit/decoder/event_pool.test
+tests_unit_decoder_event_pool_test_SOURCES = tests/unit/decoder/event_pool.c
+tests_unit_decoder_event_pool_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_event_pool_test_LDADD = $(UNIT_LIBS)

@@ -255,6 +255,18 @@ static void add_detail(struct slice_log *log, const struct slice_event *event,
 		details = (details ^ values[i]) * UINT64_C(0x100000001b3);
 }
 
+/* Follow a segment's events, in one or two pieces. */
+static void follow_ahead(const struct segment_follower *follower, void *state, size_t begin,
+			 size_t end)
+{
+	size_t middle = begin + pick((unsigned)(end - begin));
+
+	follower->begin(state);
+	follower->follow(state, events + begin, middle - begin);
+	follower->follow(state, events + middle, end - middle);
+	follower->end(state);
+}
+
 /*
  * Convert the program in segments of at most `most` events; 0: nothing is followed ahead. `near`:
  * feed near branches together.
@@ -290,7 +302,7 @@ static void convert(struct slice_log *log, struct frame_notes *frames, struct na
 		if (end > EVENTS)
 			end = EVENTS;
 		if (most)
-			follower.base.follow(state, events + at, end - at);
+			follow_ahead(&follower.base, state, at, end);
 		feed_segment(stack, frames, at, end, near);
 	}
 	callstack_finish(stack);
