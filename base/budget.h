@@ -61,3 +61,9 @@
 /* Bytes of a function analysed for one system call; for all system calls of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)
 #define SYSCALL_CODE_TOTAL (8ul << 20)
+
+/* ---- Source files (src/formats/text/source_file.c) ----------------------- */
+
+/* Bytes of a source file that debug information names, and of all of a run. */
+#define SOURCE_MOST       ((size_t)16 << 20)
+#define SOURCE_TOTAL_MOST ((size_t)64 << 20)

@@ -77,6 +77,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/lcov/covered_lines.c src/formats/lcov/covered_lines.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
+	src/formats/text/source_file.c src/formats/text/source_file.h \
 	src/formats/text/digits.c src/formats/text/digits.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \

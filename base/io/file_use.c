@@ -101,18 +101,6 @@ int file_use_open_at_once(const char *path)
 	return note_descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), path);
 }
 
-FILE *file_use_open_source(const char *path)
-{
-	int fd = file_use_open_at_once(path);
-	struct stat status;
-
-	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		return ALLOC_CHECKED(fdopen(fd, "r"));
-	if (fd >= 0)
-		close(fd);
-	return NULL;
-}
-
 FILE *file_use_open_stream(const char *path)
 {
 	int fd = file_use_open(path);

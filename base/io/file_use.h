@@ -23,9 +23,6 @@ int file_use_open(const char *path);
 /* As file_use_open(), for a file that the recording names: does not block on a fifo. */
 int file_use_open_at_once(const char *path);
 
-/* The same, but returns a stream, owned by the caller; NULL: not a regular file, or unreadable. */
-FILE *file_use_open_source(const char *path);
-
 /* As file_use_open(), but returns a stream, owned by the caller; NULL with errno. */
 FILE *file_use_open_stream(const char *path);
 

@@ -7,32 +7,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
+#include "src/formats/text/source_file.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
-/* Parts of code that are farther apart (bytes) need two runs of objdump. */
-#define GAP_MOST 4096
+/* Parts of a file's code that are farther apart (bytes) need two runs of objdump. */
+#define GAP_MOST ((uint64_t)256 << 10)
+
+/* Bytes of an instruction's text: objdump prints the names of targets whole. */
+#define INSN_TEXT_MOST 256
 
 struct annotation {
 	const struct options *options; /* borrowed */
 	const json_t *answer;          /* borrowed */
 	FILE *out;
-	/* Instructions of the current function: */
+	/* Instructions of the answer, by file and address: */
 	struct insn_text {
-		uint64_t address;
-		char *text;
-	} * insns; /* owned, with the texts; by address */
+		const char *binary; /* borrowed from the answer */
+		uint64_t address, length;
+		char *text; /* owned; NULL: unknown */
+	} * insns;          /* owned */
 	size_t insn_count, insn_room;
 	bool no_disassembly; /* objdump is missing, or cannot read a file */
-	/* The last source file: */
-	char *path;   /* owned; NULL: no file */
-	char **lines; /* owned, with the texts */
-	size_t count, room;
+	struct source_file source;
 };
 
 static uint64_t number_of(const json_t *object, const char *key)
@@ -42,44 +43,24 @@ static uint64_t number_of(const json_t *object, const char *key)
 
 /* ---- Source -------------------------------------------------------------- */
 
-static void forget_source(struct annotation *annotation)
+/* Print a line of a source. With --symfs, reads no file outside it. */
+static void print_source_line(struct annotation *annotation, const char *path, uint64_t number)
 {
-	while (annotation->count)
-		free(annotation->lines[--annotation->count]);
-	free(annotation->path);
-	annotation->path = NULL;
-}
+	const char *line;
+	char *text;
+	size_t length;
 
-/* Read a source file. */
-static void read_source(struct annotation *annotation, const char *path)
-{
-	FILE *in = file_use_open_source(path);
-	char *line = NULL;
-	size_t room = 0;
-
-	forget_source(annotation);
-	annotation->path = ALLOC_CHECKED(strdup(path));
-	if (!in)
-		return;
-	while (getline(&line, &room, in) >= 0) {
-		line[strcspn(line, "\n")] = '\0';
-		for (char *tab = line; (tab = strchr(tab, '\t'));)
-			*tab = ' ';
-		*ARRAY_ADD(annotation->lines, annotation->count, annotation->room) =
-			ALLOC_CHECKED(strdup(line));
-	}
-	free(line);
-	fclose(in);
-}
-
-/* With --symfs, reads no file outside it. */
-static const char *source_text(struct annotation *annotation, const char *path, uint64_t line)
-{
 	if (!*path || annotation->options->symfs)
-		return "";
-	if (!annotation->path || strcmp(annotation->path, path) != 0)
-		read_source(annotation, path);
-	return line && line <= annotation->count ? annotation->lines[line - 1] : "";
+		return;
+	source_file_read(&annotation->source, path);
+	line = source_file_line(&annotation->source, number, &length);
+	if (!line)
+		return;
+	text = ALLOC_CHECKED(strndup(line, length));
+	for (char *tab = text; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	printable_print(text, annotation->out);
+	free(text);
 }
 
 /* ---- The text of instructions, by objdump(1) ------------------------------ */
@@ -89,7 +70,8 @@ static const char *source_text(struct annotation *annotation, const char *path, 
 #define OBJDUMP_MEMORY  ((rlim_t)4 << 30)
 
 /* The input is untrusted, so restrict objdump to reading files. */
-static _Noreturn void run_objdump(int to, const char *path, uint64_t begin, uint64_t end)
+static _Noreturn void run_objdump(const struct options *options, int to, const char *path,
+				  uint64_t begin, uint64_t end)
 {
 	const struct rlimit limit = { OBJDUMP_SECONDS, OBJDUMP_SECONDS };
 	const struct rlimit memory = { OBJDUMP_MEMORY, OBJDUMP_MEMORY };
@@ -103,92 +85,119 @@ static _Noreturn void run_objdump(int to, const char *path, uint64_t begin, uint
 	    setrlimit(RLIMIT_AS, &memory) < 0)
 		_exit(127);
 	close_from(STDERR_FILENO + 1);
-	sandbox_enter_tool();
-	execlp("objdump", "objdump", "-d", "-w", "--no-show-raw-insn", from, until, "--", path,
-	       (char *)NULL);
+	if (sandbox_enter_tool(options))
+		execlp("objdump", "objdump", "-d", "-w", "--no-show-raw-insn", from, until, "--",
+		       path, (char *)NULL);
 	_exit(127);
 }
 
-/* Read a line such as " 401136: push %rbp". */
-static void take_insn(struct annotation *annotation, char *line)
+static int compare_insns(const void *left, const void *right)
 {
-	char *end, *text;
+	const struct insn_text *a = left, *b = right;
+	int order = a->binary == b->binary ? 0 : strcmp(a->binary, b->binary);
+
+	return order ? order : (a->address > b->address) - (a->address < b->address);
+}
+
+/* Returns the answer's instruction, or NULL. */
+static struct insn_text *find_insn(const struct annotation *annotation, const char *binary,
+				   uint64_t address)
+{
+	const struct insn_text key = { .binary = binary, .address = address };
+
+	return annotation->insn_count ? bsearch(&key, annotation->insns, annotation->insn_count,
+						sizeof(key), compare_insns)
+				      : NULL;
+}
+
+/* Read a line such as " 401136: push %rbp". Returns whether it is of an instruction. */
+static bool take_insn(const struct annotation *annotation, const char *binary, char *line)
+{
+	char *end;
 	uint64_t address = strtoull(line, &end, 16);
+	struct insn_text *insn;
 	size_t length;
 
 	if (line[0] != ' ' || end == line || end[0] != ':' || end[1] != '\t')
-		return;
-	text = end + 2;
-	length = strcspn(text, "\n");
-	while (length && text[length - 1] == ' ')
+		return false;
+	length = strcspn(end + 2, "\n");
+	while (length && end[1 + length] == ' ')
 		length--;
-	text[length] = '\0';
-	*ARRAY_ADD(annotation->insns, annotation->insn_count, annotation->insn_room) =
-		(struct insn_text){ address, ALLOC_CHECKED(strdup(text)) };
+	insn = find_insn(annotation, binary, address);
+	if (insn && !insn->text)
+		insn->text = ALLOC_CHECKED(strndup(end + 2, MIN(length, INSN_TEXT_MOST)));
+	return true;
 }
 
-/* Add the instructions of a file at virtual addresses [begin, end), after all lower ones. */
-static void read_insns(struct annotation *annotation, const char *path, uint64_t begin,
+/*
+ * Read the text of a file's instructions at virtual addresses [begin, end). Returns whether there
+ * is any.
+ */
+static bool read_insns(const struct annotation *annotation, const char *binary, uint64_t begin,
 		       uint64_t end)
 {
-	size_t before = annotation->insn_count, room = 0;
 	int pipe_ends[2], status = 0;
 	char *line = NULL;
+	size_t room = 0;
+	bool any = false;
 	FILE *in;
 	pid_t pid;
 
-	if (pipe2(pipe_ends, O_CLOEXEC) < 0) {
-		annotation->no_disassembly = true;
-		return;
-	}
+	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
+		return false;
 	pid = fork();
 	if (pid == 0)
-		run_objdump(pipe_ends[1], path, begin, end);
+		run_objdump(annotation->options, pipe_ends[1], binary, begin, end);
 	close(pipe_ends[1]);
 	in = ALLOC_CHECKED(fdopen(pipe_ends[0], "r"));
 	while (pid > 0 && getline(&line, &room, in) >= 0)
-		take_insn(annotation, line);
+		any |= take_insn(annotation, binary, line);
 	free(line);
 	fclose(in);
 	if (pid > 0)
 		waitpid(pid, &status, 0);
-	annotation->no_disassembly = status != 0 || annotation->insn_count == before;
+	return any && status == 0;
 }
 
-static const char *insn_text(const struct annotation *annotation, uint64_t address)
+/* Add the instructions of a function that is in a file. */
+static void add_insns(struct annotation *annotation, const json_t *function)
+{
+	const json_t *code = json_object_get(function, "code");
+	const char *binary = json_value_text(function, "binary");
+
+	for (size_t i = 0; *binary && i < json_array_size(code); i++) {
+		const json_t *insn = json_array_get(code, i);
+
+		*ARRAY_ADD(annotation->insns, annotation->insn_count, annotation->insn_room) =
+			(struct insn_text){ .binary = binary,
+					    .address = number_of(insn, "address"),
+					    .length = number_of(insn, "length") };
+	}
+}
+
+/* Get the text of all instructions, by one run of objdump for neighbours of a file. */
+static void disassemble(struct annotation *annotation)
 {
 	const struct insn_text *insns = annotation->insns;
-	size_t at = LOWER_BOUND(i, annotation->insn_count, insns[i].address < address);
+	size_t count = annotation->insn_count, begin = 0;
 
-	return at < annotation->insn_count && insns[at].address == address ? insns[at].text : "";
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end = insns[i].address + insns[i].length;
+
+		if (i + 1 < count && strcmp(insns[i + 1].binary, insns[i].binary) == 0 &&
+		    (insns[i + 1].address < end || insns[i + 1].address - end <= GAP_MOST))
+			continue;
+		annotation->no_disassembly |=
+			!read_insns(annotation, insns[i].binary, insns[begin].address, end);
+		begin = i + 1;
+	}
 }
 
 static void forget_insns(struct annotation *annotation)
 {
 	while (annotation->insn_count)
 		free(annotation->insns[--annotation->insn_count].text);
-}
-
-/* Read all parts of a function, which can be far apart, until one fails. */
-static void disassemble(struct annotation *annotation, const json_t *function)
-{
-	const json_t *code = json_object_get(function, "code");
-	const char *binary = json_value_text(function, "binary");
-	size_t count = json_array_size(code);
-	uint64_t begin = number_of(json_array_get(code, 0), "address");
-
-	forget_insns(annotation);
-	for (size_t i = 0; *binary && i < count && !annotation->no_disassembly; i++) {
-		const json_t *insn = json_array_get(code, i);
-		uint64_t end = number_of(insn, "address") + number_of(insn, "length");
-		uint64_t next = i + 1 < count ? number_of(json_array_get(code, i + 1), "address")
-					      : UINT64_MAX;
-
-		if (next < end || next - end <= GAP_MOST)
-			continue;
-		read_insns(annotation, binary, begin, end);
-		begin = next;
-	}
+	free(annotation->insns);
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -201,13 +210,14 @@ static void print_line(struct annotation *annotation, const json_t *insn)
 	fputs("\n                                                          ", annotation->out);
 	printable_print(*file ? base_name(file) : "???", annotation->out);
 	fprintf(annotation->out, ":%" PRIu64 ": ", line);
-	printable_print(source_text(annotation, file, line), annotation->out);
+	print_source_line(annotation, file, line);
 	putc('\n', annotation->out);
 }
 
-static void print_insn(struct annotation *annotation, const json_t *insn, uint64_t all,
-		       bool has_cycles)
+static void print_insn(struct annotation *annotation, const json_t *insn, const char *binary,
+		       uint64_t all, bool has_cycles)
 {
+	const struct insn_text *known;
 	uint64_t executions = number_of(insn, "executions"), address = number_of(insn, "address");
 	char time[SHORT_TIME_SIZE];
 	FILE *out = annotation->out;
@@ -224,7 +234,8 @@ static void print_insn(struct annotation *annotation, const json_t *insn, uint64
 	else
 		fprintf(out, " %11s %11s", "", "");
 	fprintf(out, "  %8" PRIx64 "  ", address);
-	printable_print(insn_text(annotation, address), out);
+	known = find_insn(annotation, binary, address);
+	printable_print(known && known->text ? known->text : "", out);
 	putc('\n', out);
 }
 
@@ -245,7 +256,6 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	printable_print(*binary ? binary : "code without a file", annotation->out);
 	fprintf(annotation->out, "\n%12s %6s %11s %11s %11s  %8s\n", "executions", "share",
 		cycles ? "cycles" : "time", "taken", "not taken", "address");
-	disassemble(annotation, function);
 	for (size_t i = 0; i < json_array_size(code); i++)
 		all += number_of(json_array_get(code, i), "executions");
 	for (size_t i = 0; i < json_array_size(code); i++) {
@@ -254,7 +264,7 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 		if (!i || number_of(insn, "line") != number_of(last, "line") ||
 		    !json_equal(json_object_get(insn, "file"), json_object_get(last, "file")))
 			print_line(annotation, insn);
-		print_insn(annotation, insn, all, cycles);
+		print_insn(annotation, insn, binary, all, cycles);
 	}
 }
 
@@ -264,6 +274,11 @@ static void print_functions(void *context, FILE *out)
 	const json_t *functions = json_object_get(annotation->answer, "functions");
 
 	annotation->out = out;
+	for (size_t i = 0; i < json_array_size(functions); i++)
+		add_insns(annotation, json_array_get(functions, i));
+	if (annotation->insn_count)
+		SORT(annotation->insns, annotation->insn_count, compare_insns);
+	disassemble(annotation);
 	for (size_t i = 0; i < json_array_size(functions); i++) {
 		if (i)
 			putc('\n', annotation->out);
@@ -274,9 +289,7 @@ static void print_functions(void *context, FILE *out)
 		      "the file; install binutils\n",
 		      stderr);
 	forget_insns(annotation);
-	free(annotation->insns);
-	forget_source(annotation);
-	free(annotation->lines);
+	source_file_release(&annotation->source);
 }
 
 int annotate_command(const struct options *options, batch_convert_fn *convert)

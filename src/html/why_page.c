@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "base/io/file_use.h"
 #include "base/utf8.h"
 #include "src/formats/answers/why.h"
+#include "src/formats/text/source_file.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
 #include "src/slices/slice_args.h"
@@ -391,15 +391,16 @@ static bool shows_line(const struct source_line *at, uint32_t number, const stru
 	return near;
 }
 
-static void print_source(FILE *in, const struct source_line *at, const struct code_line *lines,
-			 size_t count, FILE *out)
+static void print_source(const struct source_file *source, const struct source_line *at,
+			 const struct code_line *lines, size_t count, FILE *out)
 {
-	char *line = NULL, cost[SHORT_TIME_SIZE];
-	size_t room = 0;
+	char cost[SHORT_TIME_SIZE];
 	uint32_t shown = 0;
 
-	for (uint32_t number = 1; getline(&line, &room, in) >= 0; number++) {
+	for (uint32_t number = 1; number <= source->count; number++) {
 		double extra = 0;
+		size_t length;
+		const char *line = source_file_line(source, number, &length);
 
 		if (!shows_line(at, number, lines, count, &extra))
 			continue;
@@ -408,10 +409,9 @@ static void print_source(FILE *in, const struct source_line *at, const struct co
 		fputs(number == at->line ? "<mark>" : "", out);
 		fprintf(out, "%10s %6" PRIu32 "  ", extra > 0 ? extra_text(cost, false, extra) : "",
 			number);
-		html_text_print(line, strcspn(line, "\n"), out);
+		html_text_print(line, length, out);
 		fputs(number == at->line ? "</mark>\n" : "\n", out);
 	}
-	free(line);
 }
 
 /* Print the source of the main cause, if the file can be read, with the extra time of its lines. */
@@ -419,15 +419,17 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 {
 	const struct symbol *cause = slow_symbol(answer, answer->clusters[0].cause);
 	struct source_line at = slice_source_line(cause);
-	/* With --symfs, read no file outside of it. */
-	FILE *in = why->options->symfs || !at.file || !at.line
-			   ? NULL
-			   : file_use_open_source(at.file->text);
+	struct source_file source = { 0 };
 	struct code_line lines[CODE_LINES];
 	size_t found = slow_source_lines(answer, &answer->clusters[0], lines), count = 0;
 
-	if (!in)
+	/* With --symfs, read no file outside of it. */
+	if (!why->options->symfs && at.file && at.line)
+		source_file_read(&source, at.file->text);
+	if (!source.count) {
+		source_file_release(&source);
 		return;
+	}
 	for (size_t i = 0; i < found; i++)
 		if (lines[i].file == at.file)
 			lines[count++] = lines[i];
@@ -442,9 +444,9 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 		    : "",
 	      out);
 	fputs("<pre class=\"source\">", out);
-	print_source(in, &at, lines, count, out);
+	print_source(&source, &at, lines, count, out);
 	fputs("</pre>\n", out);
-	fclose(in);
+	source_file_release(&source);
 }
 
 /* ---- Waits --------------------------------------------------------------- */

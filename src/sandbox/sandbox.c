@@ -55,10 +55,12 @@ int sandbox_enter(struct sandbox *sandbox, enum sandbox_process process,
 			 sandbox->why);
 }
 
-void sandbox_enter_tool(void)
+bool sandbox_enter_tool(const struct options *options)
 {
-	sandbox_enter_files(SANDBOX_TOOL, NULL);
-	sandbox_enter_calls(SANDBOX_TOOL, NULL);
+	const char *files = sandbox_enter_files(SANDBOX_TOOL, NULL);
+	const char *calls = sandbox_enter_calls(SANDBOX_TOOL, NULL);
+
+	return options->sandbox != SANDBOX_ON || (!files && !calls);
 }
 
 void sandbox_warn(const struct sandbox *sandbox, FILE *out)

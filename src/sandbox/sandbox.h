@@ -44,8 +44,11 @@ enum sandbox_process {
 int sandbox_enter(struct sandbox *sandbox, enum sandbox_process process,
 		  const struct options *options, struct error *err);
 
-/* Enter the sandbox of a tool before starting it, with the halves that the system has. */
-void sandbox_enter_tool(void);
+/*
+ * Enter the sandbox of a tool before starting it, with the halves that the system has. Returns
+ * false if --sandbox=on was given and not both halves are active.
+ */
+bool sandbox_enter_tool(const struct options *options);
 
 /* Print a warning if the system has neither half. */
 void sandbox_warn(const struct sandbox *sandbox, FILE *out);

@@ -70,6 +70,24 @@ else
 	tap_skip "objdump may start no process" "no seccomp"
 fi
 
+# A program in the place of objdump gives its first instruction its process's number, and a long name.
+once_for_a_file() {
+	mkdir -p once && cat >once/objdump <<-'END'
+		#!/bin/sh
+		for word; do
+			case $word in --start-address=0x*) at=${word#*0x} ;; esac
+		done
+		printf '  %s:\tprocess %s %01000d\n' $at $$ 0
+	END
+	chmod +x once/objdump
+	PATH=$work/once:$PATH "$program" annotate -q '*' -o faked 2>/dev/null
+	functions=$(grep -c '^[^ ].* calls*, .* instructions, ' faked) runs=$(grep -c 'process [0-9]' faked)
+	echo "# $functions functions, $runs runs"
+	[ "$functions" -gt 20 ] && [ "$runs" -ge 1 ] && [ "$runs" -lt $((functions / 5)) ] &&
+		! grep -q '.\{400\}' faked
+}
+tap_check "one objdump disassembles the functions of a file, in short lines" once_for_a_file
+
 # Another process than the one that decodes writes these answers.
 keeps_program() {
 	cp "$programs/recursion" copied

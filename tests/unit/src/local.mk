@@ -376,3 +376,9 @@ tests_unit_src_pprof_test_SOURCES = tests/unit/src/pprof.c
 tests_unit_src_pprof_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_pprof_test_LDADD = $(UNIT_LIBS)
 endif
+
+check_PROGRAMS += tests/unit/src/source_file.test
+TESTS += tests/unit/src/source_file.test
+tests_unit_src_source_file_test_SOURCES = tests/unit/src/source_file.c
+tests_unit_src_source_file_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_source_file_test_LDADD = $(UNIT_LIBS)
