@@ -23,6 +23,20 @@ enum symbol_kind {
 	SYMBOL_MARK,         /* no code: an instant with a value */
 };
 
+/* The meaning of a SYMBOL_SPECIAL, whose name is only shown. */
+enum symbol_special {
+	SPECIAL_OTHER = 0, /* no other meaning; also of all other symbols */
+	SPECIAL_UNTRACED,  /* an interrupt, a fault, or an unknown reason */
+	SPECIAL_OFF_CPU,   /* another thread ran */
+	SPECIAL_FILTERED,  /* outside of an address filter */
+	SPECIAL_SYSCALL,   /* `linkage` is the kernel's name of the call, `name` if unknown */
+	SPECIAL_UNKNOWN,   /* code without a name */
+	SPECIAL_GUEST,     /* a virtual machine */
+	SPECIAL_PAUSED,    /* GAP_PAUSED */
+	SPECIAL_GAP,       /* trace that is lost or cannot be decoded */
+	SPECIALS
+};
+
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol {
@@ -36,6 +50,7 @@ struct symbol {
 	struct dso *dso;  /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
 	uint8_t kind;     /* enum symbol_kind */
 	uint8_t binding;  /* enum symbol_binding */
+	uint8_t special;  /* enum symbol_special */
 	bool changed;     /* other code was at its address at some time (DSO_CHANGED) */
 	bool has_traps;   /* its file has a table of OCaml's exception handlers (trap_table.h) */
 };
@@ -49,12 +64,21 @@ static inline const struct symbol *symbol_function(const struct symbol *symbol)
 /* Returns whether a slice is a stop that can hit any function: an interrupt or a context switch. */
 static inline bool symbol_is_stop(const struct symbol *symbol)
 {
-	return symbol->kind == SYMBOL_SPECIAL &&
-	       (strcmp(symbol->name->text, "[untraced]") == 0 ||
-		strcmp(symbol->name->text, "[untraced: off CPU]") == 0);
+	return symbol->special == SPECIAL_UNTRACED || symbol->special == SPECIAL_OFF_CPU;
+}
+
+/* Returns a symbol for slices without a function. */
+static inline struct symbol symbol_special(struct name_table *names, const char *text,
+					   enum symbol_special special)
+{
+	const struct name *name = name_intern_text(names, text);
+
+	return (struct symbol){
+		.kind = SYMBOL_SPECIAL, .special = (uint8_t)special, .name = name, .linkage = name
+	};
 }
 
 static inline bool symbol_is_syscall(const struct symbol *symbol)
 {
-	return symbol->kind == SYMBOL_SPECIAL && starts_with(symbol->name->text, "[syscall");
+	return symbol->special == SPECIAL_SYSCALL;
 }

@@ -152,14 +152,6 @@ struct callstack_options {
 	const struct timeline *timeline; /* borrowed: of the events' threads; may be NULL */
 };
 
-/* Returns a symbol for slices without a function. */
-static inline struct symbol callstack_special_symbol(struct name_table *names, const char *text)
-{
-	const struct name *name = name_intern_text(names, text);
-
-	return (struct symbol){ .kind = SYMBOL_SPECIAL, .name = name, .linkage = name };
-}
-
 /* Set a machine's operations and limits, and the options that all machines share. */
 void callstack_machine_init(struct callstack_machine *machine, const struct callstack_ops *ops,
 			    const struct callstack_options *options);
@@ -240,8 +232,16 @@ void callstack_pass(struct callstack *stack, const struct branch_event *event);
 bool callstack_set_inlined(struct callstack *stack, const struct location *location,
 			   const struct inlined_call *call);
 
-/*
- * Returns perf's wording for a gap's reason (tools/perf/util/intel-pt-decoder,
- * intel_pt__strerror()), a constant; never NULL.
- */
-const char *callstack_gap_text(enum gap_reason reason);
+/* ---- Gaps ---------------------------------------------------------------- */
+
+struct gap_facts {
+	const char *text;  /* perf's: tools/perf/util/intel-pt-decoder, intel_pt__strerror() */
+	const char *word;  /* in JSON: "overflow" */
+	const char *cause; /* with a remedy; NULL: no damage, which is not counted as a gap */
+};
+
+/* Returns what is known of a gap's reason; a constant, never NULL. */
+const struct gap_facts *gap_reason_facts(enum gap_reason reason);
+
+/* Returns the number of gaps that are damage. */
+uint64_t gap_reasons_sum(const uint64_t gaps[GAP_REASONS]);

@@ -214,11 +214,9 @@ void cost_stacks_finish(struct cost_stacks *stacks)
 void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack,
 		      bool inlined)
 {
-	const struct name *truncated = name_intern_text(names, TRUNCATED_NAME);
-
 	*stacks = (struct cost_stacks){
 		.sink = { .events = count_stack_events, .context = stacks, .details = true },
-		.truncated = { .name = truncated, .linkage = truncated, .kind = SYMBOL_SPECIAL },
+		.truncated = symbol_special(names, TRUNCATED_NAME, SPECIAL_OTHER),
 		.inlined = inlined,
 	};
 	call_tree_init(&stacks->tree, names, max_stack);

@@ -82,19 +82,13 @@ static void emit_states(struct event_output *output, struct state_owner *owner)
 
 /* ---- All events ---------------------------------------------------------- */
 
-static void init_mark(struct symbol *mark, struct name_table *names, const char *text,
-		      enum symbol_kind kind)
-{
-	mark->kind = (uint8_t)kind;
-	mark->name = mark->linkage = name_intern_text(names, text);
-}
-
 void event_output_init(struct event_output *output, const struct event_output_input *input,
 		       struct name_table *names)
 {
 	*output = (struct event_output){ .input = *input };
-	init_mark(&output->ptwrite, names, "ptwrite", SYMBOL_MARK);
-	init_mark(&output->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
+	output->ptwrite = symbol_special(names, "ptwrite", SPECIAL_OTHER);
+	output->ptwrite.kind = SYMBOL_MARK;
+	output->abort = symbol_special(names, "[transaction aborted]", SPECIAL_OTHER);
 	if (!input->writer)
 		return;
 	output->tracks = (struct event_tracks){

@@ -56,7 +56,7 @@ static void print_gap(FILE *out, const struct branch_event *event)
 		" cpu %d pid %d tid %d ip %s%" PRIx64 " code %u: %s\n",
 		SECONDS_OF(event->time), event->cpu, thread ? thread->pid : -1,
 		thread ? thread->tid : -1, event->from ? "0x" : "", event->from, event->gap,
-		callstack_gap_text((enum gap_reason)event->gap));
+		gap_reason_facts((enum gap_reason)event->gap)->text);
 }
 
 /* Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ".  Returns the end. */

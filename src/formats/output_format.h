@@ -89,6 +89,8 @@ struct format_output {
 	struct slice_sink sink;            /* for slices, if the format uses them */
 	const uint64_t *slices;            /* borrowed: begun so far; NULL: not counted */
 	struct callstack_machine *machine; /* borrowed; set when it exists */
+	const uint64_t *gaps;              /* borrowed: the summary's, by enum gap_reason; NULL:
+					    * unknown, before finish() */
 	const struct timeline *timeline;   /* borrowed; set for look() */
 	struct executed_code *code;        /* borrowed: counts the code; NULL: not needed */
 	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */

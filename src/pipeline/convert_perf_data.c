@@ -458,6 +458,20 @@ static void look_again(void *context)
 	second_look(&c->recording, &input, c->pipeline.format, c->pipeline.end);
 }
 
+/* Sum up the streams, without the gaps that are not selected; `end` borrows the gaps. */
+static void sum_up_trace(struct conversion *c)
+{
+	uint64_t *gaps = c->summary->trace.gaps;
+
+	for (size_t i = 0; i < c->recording.auxtrace.stream_count; i++)
+		summary_add_stream(c->summary, pt_streams_stats(&c->streams, i));
+	for (int reason = 0; reason < GAP_REASONS; reason++)
+		gaps[reason] -= c->recording.filter.gaps[reason];
+	gaps[GAP_PAUSED] += c->stacks.paused;
+	if (c->pipeline.end)
+		c->pipeline.end->gaps = gaps;
+}
+
 static int write_rest(struct conversion *c, struct error *err)
 {
 	report_phase(c->report, "write");
@@ -483,6 +497,7 @@ static int write_rest(struct conversion *c, struct error *err)
 		return -1;
 	/* This can end the program, so call it before the output gets its name. */
 	code_files_warn(&c->recording.code_files, c->recording.timeline, c->diag);
+	sum_up_trace(c);
 	if (c->pipeline.format->look) {
 		c->pipeline.slices_end = look_again;
 		c->pipeline.context = c;
@@ -536,12 +551,9 @@ static void report_result(struct conversion *c)
 	const struct perf_recording *recording = &c->recording;
 	struct summary *summary = c->summary;
 
-	for (size_t i = 0; i < recording->auxtrace.stream_count; i++) {
-		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
-
-		summary_add_stream(summary, stats);
-		report_stream(c->report, &recording->auxtrace.streams[i], stats);
-	}
+	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
+		report_stream(c->report, &recording->auxtrace.streams[i],
+			      pt_streams_stats(&c->streams, i));
 	report_recording(c->report, &recording->file);
 	report_hits(c->report, &c->events.hits);
 	report_threads(c);
@@ -555,9 +567,6 @@ static void report_result(struct conversion *c)
 		report_functions(c->report, &c->pipeline.totals);
 	report_answer(c->report, c->pipeline.format, c->pipeline.end);
 	output_pipeline_sum_up(&c->pipeline, summary);
-	for (int reason = 0; reason < GAP_REASONS; reason++)
-		summary->trace.gaps[reason] -= recording->filter.gaps[reason];
-	summary->trace.gaps[GAP_PAUSED] += c->stacks.paused;
 	if (c->pipeline.machine)
 		summary_add_doubts(summary, c->pipeline.machine);
 	summary->saved_code = recording->saved_code;

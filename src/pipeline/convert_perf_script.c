@@ -68,11 +68,12 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	if (counts->lacks & TEXT_LACKS_TIME)
 		pipeline->machine->times = TIMES_OF_LINES;
 	pipeline->end->other_slices = c->hits.slices;
+	memcpy(summary->trace.gaps, counts->gaps, sizeof(summary->trace.gaps));
+	pipeline->end->gaps = summary->trace.gaps;
 	if (output_pipeline_close(pipeline, err) < 0)
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts->branches;
-	memcpy(summary->trace.gaps, counts->gaps, sizeof(summary->trace.gaps));
 	summary->first_time = counts->first_time;
 	summary->last_time = counts->last_time;
 	summary->samples_left_out = counts->samples;

@@ -421,9 +421,10 @@ static json_t *gap_list(const struct summary *summary)
 	for (enum gap_reason reason = 0; reason < GAP_REASONS; reason++)
 		if (summary->trace.gaps[reason])
 			json_array_append_new(
-				list, OBJECT({ "reason", json_string(summary_gap_word(reason)) },
-					     { "text", json_string(callstack_gap_text(reason)) },
-					     { "count", number(summary->trace.gaps[reason]) }));
+				list,
+				OBJECT({ "reason", json_string(gap_reason_facts(reason)->word) },
+				       { "text", json_string(gap_reason_facts(reason)->text) },
+				       { "count", number(summary->trace.gaps[reason]) }));
 	return list;
 }
 

@@ -15,31 +15,6 @@
 /* Limit of file names in the summary; the rest is only counted. */
 #define NAMELESS_LISTED 3
 
-static const struct {
-	const char *word, *cause; /* with a remedy; NULL: not an error */
-} advice[GAP_REASONS] = {
-	[GAP_INTERNAL] = { "internal", "the decoder's library failed" },
-	[GAP_BAD_PACKET] = { "bad-packet", "the trace is damaged" },
-	[GAP_NO_DATA] = { "no-data", "the trace ends in the middle of a packet" },
-	[GAP_NO_CODE] = { "no-code", "code is missing; give the recorded files with --symfs, "
-				     "--vdso, --kcore" },
-	[GAP_MISMATCH] = { "mismatch", "the trace does not fit the code: are these the files that "
-				       "ran?" },
-	[GAP_OVERFLOW] = { "overflow", "the CPU dropped packets: record fewer, with "
-				       "-e intel_pt/cyc=0/u or --filter" },
-	[GAP_LOST] = { "lost", "perf could not keep up; record with a larger buffer, -m,64M" },
-	[GAP_UNKNOWN] = { "unknown", "the input has no details" },
-	[GAP_ENDLESS] = { "endless", "the code loops without using trace" },
-	[GAP_NOT_RECORDED] = { "not-recorded", NULL },
-	[GAP_PAUSED] = { "paused", NULL },
-};
-
-const char *summary_gap_word(enum gap_reason reason)
-{
-	return (size_t)reason < GAP_REASONS && advice[reason].word ? advice[reason].word
-								   : "unknown";
-}
-
 uint64_t summary_peak_memory(void)
 {
 	struct rusage usage = { 0 };
@@ -91,10 +66,11 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 
 	text[0] = 0;
 	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
-		if (summary->trace.gaps[reason] && advice[reason].cause)
+		const struct gap_facts *facts = gap_reason_facts((enum gap_reason)reason);
+
+		if (summary->trace.gaps[reason] && facts->cause)
 			used += (size_t)snprintf(text + used, room - used, "%s%s: %" PRIu64,
-						 used ? ", " : "",
-						 callstack_gap_text((enum gap_reason)reason),
+						 used ? ", " : "", facts->text,
 						 summary->trace.gaps[reason]);
 	}
 }
@@ -323,15 +299,16 @@ static void print_doubts(const struct summary *summary, FILE *out)
 static void print_gaps(const struct summary *summary, FILE *out)
 {
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
+		const struct gap_facts *facts = gap_reason_facts((enum gap_reason)reason);
 		uint64_t count = summary->trace.gaps[reason];
 
-		if (!count || !advice[reason].cause)
+		if (!count || !facts->cause)
 			continue;
 		fprintf(out, "  %" PRIu64 " gap%s: %s%s\n", count, count == 1 ? "" : "s",
 			reason == GAP_LOST && summary->trace.bytes_missing
 				? "the file lacks trace; copy it whole; or "
 				: "",
-			advice[reason].cause);
+			facts->cause);
 	}
 }
 

@@ -75,9 +75,6 @@ void summary_add_doubts(struct summary *summary, const struct callstack_machine 
  */
 void summary_print_fold(const struct summary *summary, FILE *out);
 
-/* Returns the keyword of a reason in JSON, like "overflow"; a constant, never NULL. */
-const char *summary_gap_word(enum gap_reason reason);
-
 /* Returns the program's peak memory so far, in bytes. */
 uint64_t summary_peak_memory(void);
 

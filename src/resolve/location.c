@@ -68,8 +68,12 @@ static struct function_code code_of(const struct symbol *symbol)
 
 bool location_is_of_uprobes(const struct location *location)
 {
-	return location->symbol && !symbol_is_function(location->symbol) &&
-	       starts_with(location->symbol->name->text, LOCATION_UPROBES);
+	const struct symbol *symbol = location->symbol;
+
+	if (!symbol || symbol_is_function(symbol))
+		return false;
+	return symbol->dso ? strcmp(symbol->dso->path, LOCATION_UPROBES) == 0
+			   : starts_with(symbol->name->text, LOCATION_UPROBES); /* of a text */
 }
 
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const struct location *entry)

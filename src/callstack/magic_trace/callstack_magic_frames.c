@@ -257,11 +257,14 @@ size_t magic_feed_plain(struct callstack *base, const struct branch_event *event
 
 void magic_names_init(struct magic_trace *machine, struct name_table *names)
 {
-	static const char *const specials[MAGIC_SPECIALS] = {
-		[MAGIC_UNTRACED] = "[untraced]",
-		[MAGIC_SYSCALL] = "[syscall]",
-		[MAGIC_RETURNED] = "[returned]",
-		[MAGIC_UNKNOWN] = "[unknown]",
+	static const struct {
+		const char *text;
+		enum symbol_special special;
+	} specials[MAGIC_SPECIALS] = {
+		[MAGIC_UNTRACED] = { "[untraced]", SPECIAL_UNTRACED },
+		[MAGIC_SYSCALL] = { "[syscall]", SPECIAL_SYSCALL },
+		[MAGIC_RETURNED] = { "[returned]", SPECIAL_OTHER },
+		[MAGIC_UNKNOWN] = { "[unknown]", SPECIAL_UNKNOWN },
 	};
 	static const char *const known[MAGIC_KNOWN] = {
 		[OCAML_NEXT_FRAME] = "caml_next_frame_descriptor",
@@ -274,7 +277,7 @@ void magic_names_init(struct magic_trace *machine, struct name_table *names)
 	};
 
 	for (size_t i = 0; i < MAGIC_SPECIALS; i++)
-		machine->specials[i] = callstack_special_symbol(names, specials[i]);
+		machine->specials[i] = symbol_special(names, specials[i].text, specials[i].special);
 	for (size_t i = 0; i < MAGIC_KNOWN; i++)
 		machine->known[i] = name_intern_text(names, known[i]);
 }

@@ -196,7 +196,7 @@ static __attribute__((noinline)) void gap(struct magic_stack *stack, int64_t tim
 	char text[1024];
 
 	if (!message)
-		message = callstack_gap_text((enum gap_reason)branch->event->gap);
+		message = gap_reason_facts((enum gap_reason)branch->event->gap)->text;
 	snprintf(text, sizeof(text), "[decode error: %s]", message);
 	timestamp_group_emit(&stack->group);
 	slice_sink_emit(machine->sink, stack->base.track,

@@ -54,7 +54,7 @@ static const struct symbol *gap_symbol(struct precise *machine, const char *mess
 	char text[200];
 
 	snprintf(text, sizeof(text), "[lost: %s]", message);
-	return special_symbol_find(&machine->gaps, machine->names, text);
+	return special_symbol_find(&machine->gaps, machine->names, text, SPECIAL_GAP);
 }
 
 static const struct symbol *symbol_of_gap(struct precise *machine, const struct branch_event *event,
@@ -64,7 +64,7 @@ static const struct symbol *symbol_of_gap(struct precise *machine, const struct 
 		return &machine->specials[SPECIAL_PAUSED];
 	return gap_symbol(machine, notes->message
 					   ? notes->message
-					   : callstack_gap_text((enum gap_reason)event->gap));
+					   : gap_reason_facts((enum gap_reason)event->gap)->text);
 }
 
 static void add_gap(struct precise_stack *stack, int64_t time, enum slice_event_kind kind)
@@ -330,10 +330,15 @@ static const struct callstack_ops precise_ops = {
 
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
 {
-	static const char *const names[SPECIALS] = { "[untraced]",         "[syscall]",
-						     "[unknown]",          "[guest]",
-						     "[paused]",           "[untraced: filtered]",
-						     "[untraced: off CPU]" };
+	static const char *const names[SPECIALS] = {
+		[SPECIAL_UNTRACED] = "[untraced]",
+		[SPECIAL_OFF_CPU] = "[untraced: off CPU]",
+		[SPECIAL_FILTERED] = "[untraced: filtered]",
+		[SPECIAL_SYSCALL] = "[syscall]",
+		[SPECIAL_UNKNOWN] = "[unknown]",
+		[SPECIAL_GUEST] = "[guest]",
+		[SPECIAL_PAUSED] = "[paused]",
+	};
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	callstack_machine_init(&machine->base, &precise_ops, options);
@@ -343,7 +348,9 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->flows = options->flows;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
 	for (int i = 0; i < SPECIALS; i++)
-		machine->specials[i] = callstack_special_symbol(options->names, names[i]);
+		if (names[i])
+			machine->specials[i] =
+				symbol_special(options->names, names[i], (enum symbol_special)i);
 	syscall_symbols_init(&machine->syscalls, options->names,
 			     &machine->specials[SPECIAL_SYSCALL]);
 	return &machine->base;

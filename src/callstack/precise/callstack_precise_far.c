@@ -304,7 +304,8 @@ static void explain_pause(struct precise_stack *stack, const struct branch_event
 static bool ends_handler(const struct precise_stack *stack, enum frame_kind kind)
 {
 	return stack->now.depth > 1 && top(stack)[-1].kind == kind &&
-	       strstr(top(stack)->symbol->name->text, "sigreturn]");
+	       symbol_is_syscall(top(stack)->symbol) &&
+	       ends_with(top(stack)->symbol->linkage->text, "sigreturn");
 }
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)

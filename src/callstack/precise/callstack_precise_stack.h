@@ -39,22 +39,11 @@ struct parked_stack {
 	bool dropped;   /* possibly nothing can resume it */
 };
 
-enum special {
-	SPECIAL_UNTRACED,
-	SPECIAL_SYSCALL,
-	SPECIAL_UNKNOWN,
-	SPECIAL_GUEST,
-	SPECIAL_PAUSED,
-	SPECIAL_FILTERED,
-	SPECIAL_OFF_CPU,
-	SPECIALS
-};
-
 struct precise {
 	struct callstack_machine base;
-	struct name_table *names;        /* borrowed */
-	const struct timeline *timeline; /* borrowed; NULL: there is none */
-	struct symbol specials[SPECIALS];
+	struct name_table *names;         /* borrowed */
+	const struct timeline *timeline;  /* borrowed; NULL: there is none */
+	struct symbol specials[SPECIALS]; /* by enum symbol_special; not SPECIAL_GAP, _OTHER */
 	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
 	struct special_symbol *gaps; /* owned; one per reason so far */

@@ -27,17 +27,17 @@ struct special_symbol {
 	struct special_symbol *next;
 };
 
-const struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
-					 const char *text)
+struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
+				   const char *text, enum symbol_special special)
 {
-	const struct name *name = name_intern_text(names, text);
+	const struct symbol symbol = symbol_special(names, text, special);
 	struct special_symbol *made;
 
 	for (made = *list; made; made = made->next)
-		if (made->symbol.name == name)
+		if (made->symbol.name == symbol.name)
 			return &made->symbol;
 	made = alloc_zeroed(1, sizeof(*made));
-	made->symbol = (struct symbol){ .kind = SYMBOL_SPECIAL, .name = name, .linkage = name };
+	made->symbol = symbol;
 	made->next = *list;
 	*list = made;
 	return &made->symbol;
@@ -90,6 +90,7 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 {
 	size_t before = symbols->work;
 	struct syscall_site *site;
+	struct symbol *shown;
 	char call[SYSCALL_NAME_MAX], text[64];
 
 	HASH_FIND(hh, symbols->sites, key, sizeof(*key), site);
@@ -102,7 +103,10 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 	symbols->work = MAX(symbols->work, before + sizeof(*site));
 	if (syscall_name(site->found.number, key->int80 || site->bits32, call)) {
 		snprintf(text, sizeof(text), "[syscall: %s]", call);
-		site->shown = special_symbol_find(&symbols->listed, symbols->names, text);
+		shown = special_symbol_find(&symbols->listed, symbols->names, text,
+					    SPECIAL_SYSCALL);
+		shown->linkage = name_intern_text(symbols->names, call);
+		site->shown = shown;
 	}
 	return site;
 }

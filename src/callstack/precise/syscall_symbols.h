@@ -14,9 +14,9 @@ struct syscall_symbols {
 	size_t work;                   /* bytes of code examined, or of sites, so far */
 };
 
-/* Returns the symbol of a name in a short list; adds a new name. */
-const struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
-					 const char *text);
+/* Returns the symbol of a name in a short list of one kind; adds a new name. */
+struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
+				   const char *text, enum symbol_special special);
 
 void special_symbols_release(struct special_symbol **list);
 

@@ -136,8 +136,7 @@ static bool find_off_cpu(struct slow_look *look)
 	const struct slow_call *call = look->call;
 	struct thread_wait *wait = &look->cluster->wait;
 	uint64_t stopped = look->answers->calls->with_stops ? 0 : call->duration - call->amount;
-	const char *leaf =
-		slow_symbol(&look->answers[look->answer], look->cluster->leaf)->name->text;
+	const struct symbol *leaf = slow_symbol(&look->answers[look->answer], look->cluster->leaf);
 	struct off_cpu off;
 
 	if (wait->off.end)
@@ -151,7 +150,7 @@ static bool find_off_cpu(struct slow_look *look)
 	if (wait->off.waking && wait->off.waking->waker)
 		wait->other = timeline_borrow_thread(look->timeline, wait->off.waking->waker,
 						     wait->off.waking->time);
-	return wait->other || (!wait->off.waking && starts_with(leaf, "[syscall"));
+	return wait->other || (!wait->off.waking && symbol_is_syscall(leaf));
 }
 
 bool slow_look_next(struct slow_look *look, struct look_window *window)
@@ -546,7 +545,7 @@ static bool binds(const struct symbol *symbol)
 {
 	return symbol->dso && starts_with(symbol->dso->short_name->text, "ld-") &&
 	       (symbol->kind == SYMBOL_UNNAMED ||
-		starts_with(symbol->name->text, "_dl_runtime_resolve"));
+		starts_with(symbol->linkage->text, "_dl_runtime_resolve"));
 }
 
 uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns)

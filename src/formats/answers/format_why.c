@@ -83,8 +83,8 @@ static double mean(uint64_t sum, uint64_t calls)
 static void print_cause(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			const char *of, FILE *out)
 {
+	const struct symbol *leaf = slow_symbol(answer, cluster->leaf);
 	bool own = cluster->cause == answer->function;
-	char call[32];
 
 	if (own)
 		fputs("own code of ", out);
@@ -95,11 +95,10 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	if (cluster->leaf == cluster->cause)
 		return;
 	fprintf(out, ", %.0f %% in ", percent(cluster->leaf_extra, cluster->extra));
-	if (sscanf(slow_symbol(answer, cluster->leaf)->name->text, "[syscall: %31[a-z0-9_]",
-		   call) == 1)
-		fprintf(out, "%s()", call);
+	if (symbol_is_syscall(leaf) && leaf->linkage != leaf->name)
+		fprintf(out, "%s()", leaf->linkage->text);
 	else
-		print_name(slow_symbol(answer, cluster->leaf)->name, out);
+		print_name(leaf->name, out);
 }
 
 static const char *of_what(const struct slow_answer *answer)

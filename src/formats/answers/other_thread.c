@@ -50,11 +50,9 @@ struct syscall_chain thread_log_chain(const struct thread_log *log,
 static bool wakes(const struct thread_log *log, const struct thread_event *event,
 		  struct syscall_symbols *syscalls)
 {
-	static const char *const names[] = { "[syscall: futex", "[syscall: write",
-					     "[syscall: send" };
+	static const char *const calls[] = { "futex", "write", "send" };
 	struct syscall_chain chain;
 	const struct symbol *found;
-	const char *name;
 
 	if (event->kind != BRANCH_SYSCALL || !event->from)
 		return false;
@@ -62,9 +60,8 @@ static bool wakes(const struct thread_log *log, const struct thread_event *event
 	found = syscall_symbols_find(syscalls, &chain, false);
 	if (!found)
 		return false;
-	name = found->name->text;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (starts_with(name, names[i]))
+	for (size_t i = 0; i < COUNT_OF(calls); i++)
+		if (starts_with(found->linkage->text, calls[i]))
 			return true;
 	return false;
 }
@@ -150,7 +147,7 @@ static void replay_event(struct call_replay *replay, const struct thread_event *
 
 static bool name_has(const struct symbol *symbol, const char *part)
 {
-	return symbol && symbol->name && strstr(symbol->name->text, part);
+	return symbol && strstr(symbol->linkage->text, part);
 }
 
 /* Replay a thread's events up to its system call `last`.  Returns whether it took no lock. */

@@ -27,17 +27,15 @@ static void add_nested(struct doubts *doubts, const struct why_output *why)
 static struct doubts find_doubts(const struct why_output *why)
 {
 	const struct slow_calls *calls = &why->calls;
-	struct doubts doubts = { .opaque = why->output.machine->doubts.opaque_frames };
+	struct doubts doubts = { .opaque = why->output.machine->doubts.opaque_frames,
+				 .gaps = why->output.gaps ? gap_reasons_sum(why->output.gaps) : 0 };
 
 	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
 		const struct symbol *symbol = calls->functions[calls->paths[i].function].symbol;
 		bool inside = false;
 
-		if (symbol->kind != SYMBOL_SPECIAL || !starts_with(symbol->name->text, "[lost"))
-			continue;
-		for (size_t j = 0; j < why->count; j++)
+		for (size_t j = 0; j < why->count && symbol->special == SPECIAL_GAP; j++)
 			inside |= why->answers[j].row_of[i] != 0;
-		doubts.gaps += calls->tree.nodes[i].calls;
 		doubts.inside += inside ? calls->tree.nodes[i].calls : 0;
 	}
 	for (size_t i = 0; i < why->count; i++)

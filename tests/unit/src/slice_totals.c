@@ -376,10 +376,8 @@ START_TEST(the_function_with_slow_calls_is_named)
 	now = 1000;
 	library_function = (struct symbol){ .name = name_intern_text(&names, "lib"),
 					    .dso = (struct dso *)(void *)&begins };
-	stop = (struct symbol){ .name = name_intern_text(&names, "[untraced]"),
-				.kind = SYMBOL_SPECIAL };
-	syscall_slice = (struct symbol){ .name = name_intern_text(&names, "[syscall: read]"),
-					 .kind = SYMBOL_SPECIAL };
+	stop = symbol_special(&names, "stops", SPECIAL_UNTRACED);
+	syscall_slice = symbol_special(&names, "[reads]", SPECIAL_SYSCALL);
 	slice_totals_init(&tally, &counter, false, false, false);
 	for (unsigned i = 1; i <= tails[_i].calls; i++)
 		tails[_i].call(i % tails[_i].every == 0 && i > tails[_i].after);

@@ -355,9 +355,10 @@ END_TEST
 /* Every system call is a futex() here; its name is looked up in code elsewhere. */
 static bool find_wait(uint64_t begin, uint64_t end)
 {
-	const struct symbol futex = { .name = name_intern_text(&names, "[syscall: futex]") };
+	struct symbol futex = symbol_special(&names, "waits", SPECIAL_SYSCALL);
 	struct syscall_symbols syscalls;
 
+	futex.linkage = name_intern_text(&names, "futex");
 	wait = (struct thread_wait){ .off.waking = waking };
 	syscall_symbols_init(&syscalls, &names, &futex);
 	thread_wait_find(&wait, &logged, 1, begin, end, NULL, &syscalls);
