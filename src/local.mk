@@ -140,6 +140,7 @@ libptrace2ftf_a_SOURCES = \
 	src/sandbox/sandbox_files.c \
 	src/select/event_filter.c src/select/event_filter.h \
 	src/select/function_choice.c src/select/function_choice.h \
+	src/select/function_labels.c src/select/function_labels.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
 	src/select/slice_filter.c src/select/slice_filter.h \

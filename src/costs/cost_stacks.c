@@ -68,6 +68,12 @@ static const struct call_rules rules = { .costs = true, .enter = enter_stack };
 
 CALL_TREE_EVENTS(count_stack_events, rules)
 
+const struct name *cost_label(struct cost_stacks *stacks, const struct symbol *symbol)
+{
+	function_labels_make(&stacks->labels, &stacks->functions, stacks->tree.names);
+	return function_label(&stacks->labels, symbol);
+}
+
 /* ---- Source -------------------------------------------------------------- */
 
 struct source_line cost_function_line(const struct symbol *symbol)
@@ -93,7 +99,7 @@ static bool is_function(struct cost_stacks *stacks, const struct symbol *symbol,
 	const struct symbol *own = stacks->functions.functions[function].symbol;
 
 	if (symbol->inlined)
-		return own->inlined && own->name == symbol->name && own->dso == symbol->dso;
+		return function_table_same(own, symbol);
 	return symbol_function(symbol) == symbol_function(own);
 }
 
@@ -140,8 +146,8 @@ static uint32_t function_at(struct cost_stacks *stacks, const struct executed_in
 		call = dso_inlined_at((struct dso *)insn->dso, insn->vaddr);
 	if (call)
 		return function_table_find(functions, call->symbol) + 1;
-	known = function_table_known(functions, symbol);
-	return known ? known : function_table_known(functions, symbol_function(symbol));
+	known = function_table_look(functions, symbol);
+	return known ? known : function_table_look(functions, symbol_function(symbol));
 }
 
 static void add_instruction(void *context, const struct executed_insn *insn)
@@ -230,6 +236,7 @@ void cost_stacks_release(struct cost_stacks *stacks)
 	executed_code_release(&stacks->code);
 	pair_table_release(&stacks->frames);
 	function_table_release(&stacks->functions);
+	function_labels_release(&stacks->labels);
 	pair_table_release(&stacks->symbols);
 	pair_table_release(&stacks->sites);
 	direct_cache_release(&stacks->calls);

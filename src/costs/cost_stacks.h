@@ -12,7 +12,7 @@
 
 #include "base/tables/direct_cache.h"
 #include "src/costs/executed_code.h"
-#include "src/slices/call_tree.h"
+#include "src/select/function_labels.h"
 #include "symbols/dso/dso_store.h"
 
 struct cost_insn {
@@ -28,6 +28,7 @@ struct cost_stacks {
 	struct executed_code code;
 	struct pair_table frames;        /* of (function, call site; 0: unknown) */
 	struct function_table functions; /* by number */
+	struct function_labels labels;   /* made by cost_label() */
 	struct pair_table symbols;       /* of a symbol's pointer */
 	struct pair_table sites;         /* of (number in `symbols`, offset): the site minus 1 */
 	struct direct_cache calls;       /* owned: of struct cost_call */
@@ -124,6 +125,9 @@ static inline uint64_t cost_executions(const struct cost_stacks *stacks, uint32_
  * Returns the source line of a function's start; parts can be unknown, as for an inlined function,
  * whose symbol has the line of its call in another function.
  */
+/* After cost_stacks_finish(): returns what to print for a function, borrowed. */
+const struct name *cost_label(struct cost_stacks *stacks, const struct symbol *symbol);
+
 struct source_line cost_function_line(const struct symbol *symbol);
 
 /*

@@ -62,7 +62,8 @@ static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint
 		if (stacks->instructions[i].insn.length)
 			json_array_append_new(code,
 					      instruction_json(stacks, &stacks->instructions[i]));
-	return json_pack("{so so sI sI sI sI so}", "function", json_name(symbol->name), "binary",
+	return json_pack("{so so sI sI sI sI so}", "function",
+			 json_name(cost_label(stacks, symbol)), "binary",
 			 json_text_or_null(symbol->dso ? symbol->dso->file : NULL), "calls",
 			 (json_int_t)calls, "instructions", (json_int_t)own->insns, "cycles",
 			 (json_int_t)own->cycles, "ns", (json_int_t)own->ns, "code", code);

@@ -225,7 +225,8 @@ static uint32_t print_function(struct callgrind_output *callgrind, const char *c
 	print_text(callgrind, words[NAME_OBJECT], NAME_OBJECT,
 		   symbol->dso ? symbol->dso->path : "???");
 	print_file(callgrind, words[NAME_FILE], begin.file);
-	print_name(callgrind, words[NAME_FUNCTION], NAME_FUNCTION, symbol->name);
+	print_name(callgrind, words[NAME_FUNCTION], NAME_FUNCTION,
+		   cost_label(&callgrind->stacks, symbol));
 	return begin.line;
 }
 

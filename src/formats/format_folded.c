@@ -12,22 +12,31 @@
 
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
-#include "src/slices/call_tree.h"
+#include "src/select/function_labels.h"
 
 struct folded_output {
 	struct format_output output; /* first */
-	struct call_tree tree;       /* of paths, by names */
-	const struct output *file;   /* borrowed */
-	uint64_t unit;               /* of weights, in ns or instructions */
+	struct call_tree tree;       /* of paths, whose keys are numbers of functions */
+	struct function_table functions;
+	struct function_labels labels;
+	struct symbol truncated;
+	const struct output *file; /* borrowed */
+	uint64_t unit;             /* of weights, in ns or instructions */
 };
+
+static struct folded_output *folded_of(struct call_tree *tree)
+{
+	return (struct folded_output *)((char *)tree - offsetof(struct folded_output, tree));
+}
 
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 			    const struct slice_event *event, const struct slice_detail *detail)
 {
-	const struct name *name = event->symbol->name;
+	struct function_table *functions = &folded_of(tree)->functions;
 
 	(void)detail;
-	return call_tree_child(tree, call_tree_caller(tree, thread), name->id, name);
+	return call_tree_child(tree, call_tree_caller(tree, thread),
+			       function_table_find(functions, event->symbol), event->symbol->name);
 }
 
 static const struct call_rules time_rules = { .enter = enter_stack },
@@ -41,7 +50,8 @@ static void open_folded(struct format_output *output, const struct format_reques
 	struct folded_output *folded = (struct folded_output *)output;
 
 	call_tree_init(&folded->tree, request->names, options_max_stack(request->options));
-	folded->tree.truncated_key = name_intern_text(request->names, TRUNCATED_NAME)->id;
+	folded->truncated = symbol_special(request->names, TRUNCATED_NAME, SPECIAL_OTHER);
+	folded->tree.truncated_key = function_table_find(&folded->functions, &folded->truncated);
 	folded->file = request->output;
 	folded->unit = request->options->unit ? request->options->unit : 1;
 	output->slices = &folded->tree.slices;
@@ -76,10 +86,35 @@ static void print_stack(const struct call_node *nodes, uint32_t node, uint64_t w
 	fprintf(out, "%" PRIu64 "\n", weight);
 }
 
+const struct symbol *format_folded_symbol(const struct format_output *output,
+					  const struct call_node *node)
+{
+	return ((const struct folded_output *)output)->functions.functions[node->key].symbol;
+}
+
+const struct call_tree *format_folded_tree(struct format_output *output)
+{
+	struct folded_output *folded = (struct folded_output *)output;
+	struct call_tree *tree = &folded->tree;
+
+	function_labels_make(&folded->labels, &folded->functions, tree->names);
+	for (size_t i = 1; i < tree->count; i++)
+		if (tree->nodes[i].caller != NODE_NONE)
+			tree->nodes[i].name = function_label(
+				&folded->labels, format_folded_symbol(output, &tree->nodes[i]));
+	return tree;
+}
+
+const struct name *format_folded_label(const struct format_output *output,
+				       const struct symbol *symbol)
+{
+	return function_label(&((const struct folded_output *)output)->labels, symbol);
+}
+
 static void print_folded(struct format_output *output)
 {
 	struct folded_output *folded = (struct folded_output *)output;
-	const struct call_tree *tree = &folded->tree;
+	const struct call_tree *tree = format_folded_tree(output);
 	uint32_t *stack = alloc_zeroed(tree->count, sizeof(*stack));
 	uint64_t sum = 0, printed = 0;
 
@@ -99,14 +134,13 @@ static void print_folded(struct format_output *output)
 	free(stack);
 }
 
-const struct call_tree *format_folded_tree(const struct format_output *output)
-{
-	return &((const struct folded_output *)output)->tree;
-}
-
 static void release_folded(struct format_output *output)
 {
-	call_tree_release(&((struct folded_output *)output)->tree);
+	struct folded_output *folded = (struct folded_output *)output;
+
+	call_tree_release(&folded->tree);
+	function_table_release(&folded->functions);
+	function_labels_release(&folded->labels);
 }
 
 const struct output_format format_folded = {

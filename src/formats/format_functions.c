@@ -5,7 +5,7 @@
  * longest call. Times have units for people; programs read the answer of --json.
  *
  * The total of a recursive function counts only the outermost call, so no time counts twice in one
- * thread. Functions with the same name are one row. Median and percentile are from a histogram:
+ * thread. Median and percentile are from a histogram:
  * exact below 256 ns, within 1/128 above (struct durations).
  *
  * If times are unknown, the table has instructions instead of ns.
@@ -14,12 +14,14 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
-#include "src/slices/call_tree.h"
+#include "src/select/function_labels.h"
 #include "src/slices/durations.h"
 
 struct functions_output {
 	struct format_output output; /* first */
-	struct call_tree tree;       /* of functions: node N is row N */
+	struct call_tree tree;       /* of functions: node N is row N, and function N - 1 */
+	struct function_table functions;
+	struct name_table *names; /* borrowed */
 	enum function_order order;
 	size_t top;   /* maximum rows shown; 0: all */
 	uint64_t all; /* sum of `self`; set at the end */
@@ -29,8 +31,6 @@ struct functions_output {
 		struct durations calls;
 	} * rows; /* owned; [0] is unused; sorted at the end */
 	size_t row_room;
-	uint32_t *by_name; /* owned; by id: node or NODE_NONE */
-	size_t name_room;
 };
 
 static struct functions_output *functions_of(struct call_tree *tree)
@@ -38,31 +38,23 @@ static struct functions_output *functions_of(struct call_tree *tree)
 	return (struct functions_output *)((char *)tree - offsetof(struct functions_output, tree));
 }
 
-static uint32_t add_row(struct functions_output *functions, const struct name *name)
-{
-	uint32_t node = (uint32_t)functions->tree.count;
-
-	call_tree_add_nodes(&functions->tree, node);
-	ARRAY_GROW_ZEROED(functions->rows, functions->row_room, (size_t)node + 1);
-	functions->rows[node].name = name;
-	ARRAY_GROW_ZEROED(functions->by_name, functions->name_room, (size_t)name->id + 1);
-	functions->by_name[name->id] = node;
-	return node;
-}
-
 static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
 				      const struct slice_event *event,
 				      const struct slice_detail *detail)
 {
 	struct functions_output *functions = functions_of(tree);
-	const struct name *name = event->symbol->name;
-	uint32_t node = name->id < functions->name_room ? functions->by_name[name->id] : NODE_NONE;
+	uint32_t node;
 
 	(void)thread;
 	(void)detail;
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
-	return node != NODE_NONE ? node : add_row(functions, name);
+	node = function_table_find(&functions->functions, event->symbol) + 1;
+	if (node >= tree->count) {
+		call_tree_add_nodes(tree, node);
+		ARRAY_GROW_ZEROED(functions->rows, functions->row_room, (size_t)node + 1);
+	}
+	return node;
 }
 
 static inline void add_duration(struct call_tree *tree, struct call_thread *thread,
@@ -89,6 +81,7 @@ static void open_functions(struct format_output *output, const struct format_req
 
 	functions->order = request->options->select.order;
 	functions->top = request->options->select.top;
+	functions->names = request->names;
 	call_tree_init(&functions->tree, NULL, UINT64_MAX);
 	output->slices = &functions->tree.slices;
 	output->sink = (struct slice_sink){
@@ -123,15 +116,20 @@ static size_t shown_rows(const struct functions_output *functions)
 static void add_up(struct functions_output *functions)
 {
 	bool insns = functions->output.sink.details;
+	struct function_labels labels = { 0 };
 
+	function_labels_make(&labels, &functions->functions, functions->names);
 	for (size_t i = 1; i < functions->tree.count; i++) {
 		const struct call_costs *own = &functions->tree.nodes[i].own;
 		const struct call_costs *total = &functions->tree.totals[i].costs;
 
+		functions->rows[i].name =
+			function_label(&labels, functions->functions.functions[i - 1].symbol);
 		functions->rows[i].self = insns ? own->insns : own->ns;
 		functions->rows[i].total = insns ? total->insns : total->ns;
 		functions->all += functions->rows[i].self;
 	}
+	function_labels_release(&labels);
 }
 
 static void print_cell(const struct functions_output *functions, uint64_t value)
@@ -217,7 +215,7 @@ static void release_functions(struct format_output *output)
 		durations_release(&functions->rows[i].calls);
 	call_tree_release(&functions->tree);
 	free(functions->rows);
-	free(functions->by_name);
+	function_table_release(&functions->functions);
 }
 
 const struct output_format format_functions = {

@@ -6,25 +6,23 @@
  * Values are ns since the first slice of all threads, so that they are exact in JavaScript.
  */
 
-#include "base/tables/pair_table.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 #include "src/options/options.h"
+#include "src/select/function_labels.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"
 
 struct speedscope_output {
 	struct format_output output; /* first */
 	struct slice_store store;
-	const char *input;             /* borrowed: the recording's path */
-	struct output *file;           /* borrowed: receives the text */
-	struct pair_table ids;         /* of (0, id of name): the frame */
-	const struct symbol **symbols; /* owned; by frame */
-	size_t room;
-	uint64_t origin; /* ns: origin of values */
-	bool any;        /* an event of the profile was printed */
-	uint32_t *open;  /* owned: frames of the open slices, innermost last */
+	const char *input;               /* borrowed: the recording's path */
+	struct output *file;             /* borrowed: receives the text */
+	struct function_table functions; /* by frame */
+	uint64_t origin;                 /* ns: origin of values */
+	bool any;                        /* an event of the profile was printed */
+	uint32_t *open;                  /* owned: frames of the open slices, innermost last */
 	size_t open_count, open_room;
 };
 
@@ -54,11 +52,8 @@ static void print_speedscope_events(const struct slice_sink *sink, void *track,
 		const struct slice_event *event = &batch->events[i];
 
 		if (event->kind == SLICE_BEGIN) {
-			uint32_t frame = pair_table_find(&scope->ids, 0, event->symbol->name->id);
+			uint32_t frame = function_table_find(&scope->functions, event->symbol);
 
-			ARRAY_GROW_ZEROED(scope->symbols, scope->room, (size_t)frame + 1);
-			if (!scope->symbols[frame])
-				scope->symbols[frame] = event->symbol;
 			*ARRAY_ADD(scope->open, scope->open_count, scope->open_room) = frame;
 			print_speedscope_event(scope, 'O', event->time, frame);
 		} else if (event->kind == SLICE_END) {
@@ -90,10 +85,11 @@ static void print_profile(struct speedscope_output *scope, size_t index)
 	free(title);
 }
 
-static void print_frame(const struct symbol *symbol, FILE *out)
+static void print_frame(const struct symbol *symbol, const struct function_labels *labels,
+			FILE *out)
 {
 	struct source_line line = slice_source_line(symbol);
-	json_t *frame = json_pack("{so}", "name", json_name(symbol->name));
+	json_t *frame = json_pack("{so}", "name", json_name(function_label(labels, symbol)));
 
 	if (line.file)
 		json_object_set_new(frame, "file", json_name(line.file));
@@ -119,6 +115,7 @@ static void print_speedscope(struct format_output *output)
 {
 	struct speedscope_output *scope = (struct speedscope_output *)output;
 	const struct slice_store *store = &scope->store;
+	struct function_labels labels = { 0 };
 	FILE *out = output->text;
 	bool any = false;
 
@@ -139,11 +136,13 @@ static void print_speedscope(struct format_output *output)
 		any = true;
 	}
 	fputs("],\n\"shared\":{\"frames\":[", out);
-	for (size_t i = 0; i < scope->ids.count; i++) {
-		print_frame(scope->symbols[i], out);
-		if (i + 1 < scope->ids.count)
+	function_labels_make(&labels, &scope->functions, store->names);
+	for (size_t i = 0; i < scope->functions.count; i++) {
+		print_frame(scope->functions.functions[i].symbol, &labels, out);
+		if (i + 1 < scope->functions.count)
 			putc(',', out);
 	}
+	function_labels_release(&labels);
 	fputs("]}}\n", out);
 }
 
@@ -152,8 +151,7 @@ static void release_speedscope(struct format_output *output)
 	struct speedscope_output *scope = (struct speedscope_output *)output;
 
 	slice_store_release(&scope->store);
-	pair_table_release(&scope->ids);
-	free(scope->symbols);
+	function_table_release(&scope->functions);
 	free(scope->open);
 }
 

@@ -13,6 +13,7 @@
  */
 
 #include "src/formats/slice_list.h"
+#include "src/select/function_labels.h"
 
 /* Deepest indentation: deeper calls print their depth, so that a line has a bounded length. */
 #define DEPTH_INDENTED 64
@@ -22,8 +23,36 @@ struct tree_output {
 	struct track *track;              /* of the last slice, or NULL */
 	const struct listed_slice **open; /* owned: the last slice and its callers */
 	size_t count, room;
-	bool pending; /* the last slice is not printed yet */
+	bool pending;             /* the last slice is not printed yet */
+	struct slice_sink listed; /* of the list */
+	struct function_table functions;
+	struct function_labels labels;
 };
+
+static void take_slices(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct tree_output *tree = sink->context;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->events[i].kind == SLICE_BEGIN)
+			function_table_find(&tree->functions, batch->events[i].symbol);
+	tree->listed.events(&tree->listed, track, batch);
+}
+
+static void open_tree(struct format_output *output, const struct format_request *request)
+{
+	struct tree_output *tree = (struct tree_output *)output;
+
+	slice_list_open(output, request);
+	tree->listed = output->sink;
+	output->sink.events = take_slices;
+	output->sink.context = tree;
+}
+
+static const struct name *label_of(const struct tree_output *tree, const struct listed_slice *slice)
+{
+	return slice->symbol ? function_label(&tree->labels, slice->symbol) : slice->text;
+}
 
 /* Write the columns before a name, with the time of `ended` unless it is NULL. */
 static char *put_margin(const struct tree_output *tree, struct line *line,
@@ -56,8 +85,8 @@ static char *put_margin(const struct tree_output *tree, struct line *line,
 	return at;
 }
 
-static char *put_call(struct line *line, char *at, const struct listed_slice *slice,
-		      const char *end)
+static char *put_call(const struct tree_output *tree, struct line *line, char *at,
+		      const struct listed_slice *slice, const char *end)
 {
 	static const struct {
 		enum slice_flags flag;
@@ -66,8 +95,11 @@ static char *put_call(struct line *line, char *at, const struct listed_slice *sl
 		      { SLICE_UNCERTAIN_LEVEL, SLICE_ARG_UNCERTAIN },
 		      { SLICE_ESTIMATED_TIME, SLICE_ARG_ESTIMATED } };
 
-	at = line_name(line, at, listed_name(slice));
-	at = stpcpy(at, slice->symbol->kind < SYMBOL_SPECIAL ? "()" : "");
+	const struct name *label = label_of(tree, slice);
+	bool is_plain = slice->symbol->kind < SYMBOL_SPECIAL && label == slice->symbol->name;
+
+	at = line_name(line, at, label);
+	at = stpcpy(at, is_plain ? "()" : "");
 	at = stpcpy(at, end);
 	for (size_t i = 0; i < COUNT_OF(marks); i++)
 		if (slice->flags & marks[i].flag)
@@ -76,9 +108,10 @@ static char *put_call(struct line *line, char *at, const struct listed_slice *sl
 	return at;
 }
 
-static void print_comment(struct line *line, char *at, const struct listed_slice *slice)
+static void print_comment(const struct tree_output *tree, struct line *line, char *at,
+			  const struct listed_slice *slice)
 {
-	at = line_name(line, stpcpy(at, "/* "), listed_name(slice));
+	at = line_name(line, stpcpy(at, "/* "), label_of(tree, slice));
 	line_end(line, stpcpy(at, slice->cut ? ", cut */\n" : " */\n"));
 }
 
@@ -92,14 +125,14 @@ static void settle(struct tree_output *tree, uint32_t depth)
 
 	if (tree->pending) {
 		at = put_margin(tree, &line, leaf ? last : NULL, last->depth);
-		at = put_call(&line, at, last, leaf ? ";" : " {");
+		at = put_call(tree, &line, at, last, leaf ? ";" : " {");
 		line_end(&line, stpcpy(at, leaf && last->cut ? " /* cut */\n" : "\n"));
 	}
 	tree->pending = false;
 	tree->count -= leaf;
 	while (tree->count && (last = tree->open[tree->count - 1])->depth >= depth) {
 		at = put_margin(tree, &line, last, last->depth);
-		print_comment(&line, stpcpy(at, "} "), last);
+		print_comment(tree, &line, stpcpy(at, "} "), last);
 		tree->count--;
 	}
 }
@@ -121,19 +154,26 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 		*ARRAY_ADD(tree->open, tree->count, tree->room) = slice;
 		tree->pending = true;
 	} else {
-		print_comment(&line, put_margin(tree, &line, NULL, slice->depth), slice);
+		print_comment(tree, &line, put_margin(tree, &line, NULL, slice->depth), slice);
 	}
 }
 
 static void print_tree(struct format_output *output)
 {
-	slice_list_print((struct slice_list *)output, print_tree_slice);
-	settle((struct tree_output *)output, 0);
+	struct tree_output *tree = (struct tree_output *)output;
+
+	function_labels_make(&tree->labels, &tree->functions, tree->list.sites.names);
+	slice_list_print(&tree->list, print_tree_slice);
+	settle(tree, 0);
 }
 
 static void release_tree(struct format_output *output)
 {
-	free(((struct tree_output *)output)->open);
+	struct tree_output *tree = (struct tree_output *)output;
+
+	free(tree->open);
+	function_table_release(&tree->functions);
+	function_labels_release(&tree->labels);
 	slice_list_release(output);
 }
 
@@ -142,7 +182,7 @@ const struct output_format format_tree = {
 	.lines = true,
 	.slices = SLICES_SORTED,
 	.size = sizeof(struct tree_output),
-	.open = slice_list_open,
+	.open = open_tree,
 	.finish = print_tree,
 	.release = release_tree,
 };

@@ -12,6 +12,7 @@
 #include "src/slices/slice_sink.h"
 
 struct branch_event;
+struct call_node;
 struct call_tree;
 struct callstack_machine;
 struct diag;
@@ -198,7 +199,13 @@ extern const struct output_format format_ftf_split, format_magic_trace;
 extern const struct output_format format_slowest;
 
 /* Returns the stacks counted by an output of format_folded, borrowed from it. */
-const struct call_tree *format_folded_tree(const struct format_output *output);
+const struct call_tree *format_folded_tree(struct format_output *output);
+
+/* After that: return what it prints for a symbol, and the symbol of a node that is no thread. */
+const struct name *format_folded_label(const struct format_output *output,
+				       const struct symbol *symbol);
+const struct symbol *format_folded_symbol(const struct format_output *output,
+					  const struct call_node *node);
 
 /* Begin an output. Returns NULL if the format writes nothing. */
 struct format_output *output_format_open(const struct output_format *format,

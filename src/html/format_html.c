@@ -55,8 +55,9 @@ struct html_output {
 	char *table;
 	size_t table_size;
 
-	struct pair_table texts;   /* of names: numbers on the page */
-	struct pair_table symbols; /* of symbols */
+	struct pair_table texts;       /* of names: numbers on the page; of these, those that are */
+	struct pair_table other, lost; /* slices without a function, and lost trace */
+	struct pair_table symbols;     /* of symbols */
 
 	bool ranked;            /* there are too many slices */
 	bool prints;            /* printing slices; otherwise ranking them */
@@ -124,6 +125,17 @@ static uint32_t text_number(struct html_output *html, const struct name *name)
 	return pair_table_find_pointer(&html->texts, name);
 }
 
+/* Returns the same for what the page prints for a symbol, whose kind sets the colour. */
+static uint32_t label_number(struct html_output *html, const struct symbol *symbol)
+{
+	uint32_t text = text_number(html, format_folded_label(html->folded, symbol));
+
+	if (symbol->kind == SYMBOL_FILE || symbol->kind == SYMBOL_SPECIAL)
+		pair_table_find(symbol->special == SPECIAL_GAP ? &html->lost : &html->other, 0,
+				text);
+	return text;
+}
+
 /*
  * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line;
  * for an event's slice, its arguments instead of the source file.
@@ -142,16 +154,27 @@ static void print_symbols(struct html_output *html)
 			line.file = symbol->linkage;
 
 		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "",
-			text_number(html, symbol->name),
+			label_number(html, symbol),
 			line.file ? 1 + text_number(html, line.file) : 0,
 			file ? 1 + text_number(html, file) : 0, line.line);
 	}
 	putc(']', out);
 }
 
+static void print_numbers(const char *key, const struct pair_table *numbers, FILE *out)
+{
+	fprintf(out, ",\n\"%s\":[", key);
+	for (size_t i = 0; i < numbers->count; i++)
+		fprintf(out, "%s%" PRIu32, i ? "," : "", pair_table_pair(numbers, i).second);
+	putc(']', out);
+}
+
 static void print_texts(const struct html_output *html)
 {
 	FILE *out = html->output.text;
+
+	print_numbers("other", &html->other, out);
+	print_numbers("lost", &html->lost, out);
 
 	fputs(",\n\"texts\":[", out);
 	for (size_t i = 0; i < html->texts.count; i++) {
@@ -375,7 +398,10 @@ static void print_stacks(struct html_output *html, const struct call_tree *tree)
 			continue;
 		}
 		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 "]",
-			count ? "," : "", numbers[node->caller], text_number(html, node->name),
+			count ? "," : "", numbers[node->caller],
+			node->caller == NODE_NONE
+				? text_number(html, node->name)
+				: label_number(html, format_folded_symbol(html->folded, node)),
 			weights[i], node->calls);
 		numbers[i] = ++count;
 	}
@@ -488,6 +514,8 @@ static void release_html(struct format_output *output)
 	page_events_release(&html->events);
 	slice_store_release(&html->store);
 	pair_table_release(&html->texts);
+	pair_table_release(&html->other);
+	pair_table_release(&html->lost);
 	pair_table_release(&html->symbols);
 	free(html->threads);
 	free(html->frames);

@@ -24,12 +24,12 @@ let palette, match = null; /* by text: whether its name is searched; null: no se
 const hues = Uint8Array.from(texts, (text) => {
 	let hash = 2166136261;
 
-	if (text.startsWith("["))
-		return text.startsWith("[lost") ? LOST : OTHER;
 	for (let i = 0; i < text.length; i++)
 		hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
 	return (hash >>> 16) % HUES;
 });
+data.other.forEach((text) => hues[text] = OTHER);
+data.lost.forEach((text) => hues[text] = LOST);
 
 function readColours() {
 	const style = getComputedStyle(document.documentElement);

@@ -37,9 +37,10 @@ static size_t color_of(size_t cluster)
 	return MIN(cluster, (size_t)COLORS - 1);
 }
 
-static void print_symbol(const struct symbol *symbol, size_t most, FILE *out)
+static void print_symbol(const struct slow_answer *answer, const struct symbol *symbol, size_t most,
+			 FILE *out)
 {
-	const struct name *name = symbol->name;
+	const struct name *name = function_label(&answer->calls->labels, symbol);
 	size_t length = name->length <= most ? name->length
 					     : utf8_cut(name->text, name->length, MAX(most, 4));
 
@@ -100,7 +101,7 @@ static void print_verdict(const struct why_output *why, FILE *out)
 		extra += answer->clusters[i].more * (double)answer->clusters[i].count;
 	all = answer->calls->functions[answer->function].durations.count;
 	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow, all);
-	print_symbol(slow_symbol(answer, answer->function), NAME_MOST, out);
+	print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
 	fprintf(out, "</b> took %s%s%s more than usual, together, mainly because of ",
 		answer->others + answer->slow > all ? "at least " : "",
 		extra_text(text, answer->calls->by_insns, extra),
@@ -137,7 +138,7 @@ static void print_ranks(const struct why_output *why, FILE *out)
 		fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
 			extra_text(text, answer->calls->by_insns, answer->excess),
 			answer->calls->functions[answer->function].durations.count, answer->slow);
-		print_symbol(slow_symbol(answer, answer->function), NAME_MOST, out);
+		print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</table>\n", out);
@@ -281,7 +282,7 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 	if (row == icicle->wait && !typical)
 		print_wait_begin(icicle->why, answer, icicle->cluster, out);
 	fputs("<g><title>", out);
-	print_symbol(slow_symbol(answer, answer->info[row].function), NAME_MOST, out);
+	print_symbol(answer, slow_symbol(answer, answer->info[row].function), NAME_MOST, out);
 	fprintf(out, ": %s, usually %s</title>", extra_text(text, answer->calls->by_insns, amount),
 		extra_text(usual, answer->calls->by_insns, box->usual));
 	fprintf(out, "<rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>", x,
@@ -292,7 +293,7 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 			x + width - red, y, red, CALL_HEIGHT - 1);
 	if (width >= 4 * LETTER) {
 		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 2, y + CALL_HEIGHT - 5);
-		print_symbol(slow_symbol(answer, answer->info[row].function),
+		print_symbol(answer, slow_symbol(answer, answer->info[row].function),
 			     (size_t)(width / LETTER) - 2, out);
 		fputs("</text>", out);
 	}
@@ -434,7 +435,7 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 		if (lines[i].file == at.file)
 			lines[count++] = lines[i];
 	fputs(cause->inlined ? "<h3>Source of the call of " : "<h3>Source of ", out);
-	print_symbol(cause, NAME_MOST, out);
+	print_symbol(answer, cause, NAME_MOST, out);
 	fputs("</h3>\n", out);
 	if (why_symbol_of_code(answer, answer->clusters[0].cause))
 		print_command(why, "ptrace2ftf annotate ",
@@ -475,7 +476,7 @@ static void print_other_thread(const struct why_output *why, struct slow_answer 
 		struct source_line at = slice_source_line(cluster->wait.path[i]);
 
 		fputs("<li>", out);
-		print_symbol(cluster->wait.path[i], NAME_MOST, out);
+		print_symbol(answer, cluster->wait.path[i], NAME_MOST, out);
 		if (at.file && at.line) {
 			fputs(", ", out);
 			html_text_print(at.file->text, at.file->length, out);
@@ -491,7 +492,7 @@ static void print_other_thread(const struct why_output *why, struct slow_answer 
 static void print_section(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	fputs("<h2>", out);
-	print_symbol(slow_symbol(answer, answer->function), NAME_MOST, out);
+	print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
 	fputs("</h2>\n", out);
 	if (!answer->calls->functions[answer->function].durations.count)
 		return;

@@ -104,6 +104,7 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 	    !pipeline->format->chooses_calls) {
 		slice_totals_init(totals, sink, pipeline->options->json,
 				  pipeline->options->all_functions, by_insns);
+		totals->names = machine->names;
 		sink = put_in_front(pipeline, &totals->sink, &totals->next);
 	}
 	if (is_filtered(pipeline)) {

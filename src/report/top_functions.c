@@ -3,42 +3,24 @@
 #include "src/report/summary.h"
 
 #include "src/formats/text/time_note.h"
+#include "src/select/function_labels.h"
 #include "src/slices/slice_totals.h"
 
 #define TOP_FUNCTIONS 5u
 
-/* Functions of one name are one function, as in --format=functions. */
 struct top_function {
-	const struct name *name;
+	const struct symbol *symbol;
 	uint64_t self; /* ns, or instructions */
 	struct slowest_call slowest;
 };
 
-/* Returns the sum of all functions of a name; the last one has number `at` - 1. */
-static struct top_function sum_of(const struct slice_totals *totals, uint32_t at)
-{
-	const struct table_function *functions = totals->functions.functions;
-	struct top_function sum = { .name = functions[at - 1].symbol->name };
-
-	for (; at; at = functions[at - 1].next_named) {
-		const struct call_node *node = &totals->tree.nodes[at];
-
-		uint64_t rank = totals->with_tails ? node->slowest.duration : node->slowest.rank;
-
-		sum.self += slice_totals_rank(totals, &node->own);
-		if (rank <= sum.slowest.rank)
-			continue;
-		sum.slowest = node->slowest;
-		sum.slowest.rank = rank;
-	}
-	return sum;
-}
-
 /* The order does not depend on the numbers of names. */
 COMPARE_WITH(compare_functions, struct top_function,
-	     COMPARE(b->self, a->self) ?: strcmp(a->name->text, b->name->text))
+	     COMPARE(b->self, a->self) ?: strcmp(a->symbol->name->text, b->symbol->name->text) ?:
+	     COMPARE(a->symbol->start, b->symbol->start))
 
-static void print_function(const struct top_function *function, uint64_t all, bool by_insns,
+static void print_function(const struct top_function *function,
+			   const struct function_labels *labels, uint64_t all, bool by_insns,
 			   FILE *out)
 {
 	const struct slowest_call *call = &function->slowest;
@@ -50,7 +32,7 @@ static void print_function(const struct top_function *function, uint64_t all, bo
 		amount_text(self, by_insns, function->self),
 		100 * (double)function->self / (double)all,
 		amount_text(slowest, by_insns, call->rank), SECONDS_OF(call->begin), thread);
-	printable_print(function->name->text, out);
+	printable_print(function_label(labels, function->symbol)->text, out);
 	putc('\n', out);
 }
 
@@ -89,7 +71,8 @@ static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t
  * Print the function whose long calls take the most time beyond its median, without numbers:
  * `ptrace2ftf why` has exact ones, of whole calls.
  */
-static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *out)
+static void print_tail(const struct slice_totals *totals, const struct function_labels *labels,
+		       uint64_t all, FILE *out)
 {
 	uint32_t found = NODE_NONE;
 
@@ -102,34 +85,39 @@ static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *ou
 	if (!found || slice_totals_excess(totals, found) * TAIL_PARTS < all)
 		return;
 	fputs("  some calls of ", out);
-	printable_print(totals->functions.functions[found - 1].symbol->name->text, out);
+	printable_print(function_label(labels, totals->functions.functions[found - 1].symbol)->text,
+			out);
 	fputs(" take much longer than usual; `ptrace2ftf why` shows which, and the cause\n", out);
 }
 
 char *top_functions_make(const struct slice_totals *totals)
 {
 	const struct function_table *table = &totals->functions;
-	struct top_function *functions = alloc_zeroed(table->name_room + 1, sizeof(*functions));
+	struct top_function *functions = alloc_zeroed(table->count + 1, sizeof(*functions));
 	bool by_insns = totals->by_insns;
+	struct function_labels labels = { 0 };
 	uint64_t all = 0;
 	size_t count = 0;
 	char *text;
 	FILE *out;
 
-	for (size_t i = 0; i < table->name_room; i++) {
-		uint32_t last = table->by_name[i].last;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct call_node *node = &totals->tree.nodes[i + 1];
+		struct top_function *function = &functions[count];
 
-		if (!last)
-			continue;
-		functions[count] = sum_of(totals, last);
-		all += functions[count].self;
-		count += functions[count].self &&
-			 table->functions[last - 1].symbol->kind < SYMBOL_SPECIAL;
+		*function = (struct top_function){ table->functions[i].symbol,
+						   slice_totals_rank(totals, &node->own),
+						   node->slowest };
+		if (totals->with_tails)
+			function->slowest.rank = node->slowest.duration;
+		all += function->self;
+		count += function->self && table->functions[i].symbol->kind < SYMBOL_SPECIAL;
 	}
 	if (!count) {
 		free(functions);
 		return NULL;
 	}
+	function_labels_make(&labels, table, totals->names);
 	SORT(functions, count, compare_functions);
 	out = OPEN_TEXT(text);
 	fprintf(out, "  %10s %6s %14s %20s %8s  function%s\n", "self", "share",
@@ -138,10 +126,11 @@ char *top_functions_make(const struct slice_totals *totals)
 		: totals->estimated ? "  (times are estimates)"
 				    : "");
 	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++)
-		print_function(&functions[i], all, by_insns, out);
+		print_function(&functions[i], &labels, all, by_insns, out);
 	if (totals->with_tails)
-		print_tail(totals, all, out);
+		print_tail(totals, &labels, all, out);
 	alloc_close_text(out, &text);
+	function_labels_release(&labels);
 	free(functions);
 	return text;
 }

@@ -2,6 +2,7 @@
 /* Match patterns with names and files, and cache the results. */
 #include "src/select/function_choice.h"
 
+#include "src/select/function_labels.h"
 #include "symbols/dso/dso_store.h"
 
 /* Options with patterns, in the order of warnings. */
@@ -27,8 +28,11 @@ static size_t list_patterns(const struct selection *selection,
 	return count;
 }
 
-static uint8_t decide(struct function_choice *choice, const char *text)
+/* Decide on one of a symbol's names. */
+static uint8_t decide(struct function_choice *choice, const struct symbol *symbol, const char *text)
 {
+	const struct name *source = choice->by_symbol ? function_source(symbol) : NULL;
+	const char *library = symbol->dso ? symbol->dso->path : NULL;
 	struct pattern_list lists[COUNT_OF(verdicts)];
 	size_t count = list_patterns(choice->selection, lists);
 	uint8_t verdict = VERDICT_KNOWN;
@@ -40,35 +44,56 @@ static uint8_t decide(struct function_choice *choice, const char *text)
 	name_forms_set(&choice->forms, text);
 	for (size_t i = 0; i < COUNT_OF(verdicts); i++)
 		for (size_t j = 0; j < lists[i].count; j++, matched++)
-			if (name_forms_match(&choice->forms, lists[i].patterns[j])) {
+			if (function_pattern_match(lists[i].patterns[j], &choice->forms,
+						   source ? source->text : NULL, library)) {
 				verdict |= verdicts[i];
 				*matched = true;
 			}
 	return verdict;
 }
 
-static uint8_t verdict_of_name(struct function_choice *choice, const struct name *name, bool shown)
+static uint8_t verdict_of_name(struct function_choice *choice, const struct symbol *symbol,
+			       const struct name *name, bool shown)
 {
 	struct name_verdict *known;
 
 	ARRAY_GROW_ZEROED(choice->names, choice->name_room, (size_t)name->id + 1);
 	known = &choice->names[name->id];
-	if (!known->verdict) {
+	if (!known->verdict || choice->by_symbol) {
 		known->name = name;
-		known->verdict = decide(choice, name->text);
+		known->verdict = decide(choice, symbol, name->text);
 	}
 	known->verdict |= shown ? VERDICT_SHOWN : 0;
 	return known->verdict;
 }
 
 /* A pattern can match the displayed name, or the symbol table's. */
-uint8_t function_choice_decide(struct function_choice *choice, const struct symbol *symbol)
+static uint8_t verdict_of_names(struct function_choice *choice, const struct symbol *symbol)
 {
-	uint8_t verdict = verdict_of_name(choice, symbol->name, true);
+	uint8_t verdict = verdict_of_name(choice, symbol, symbol->name, true);
 
 	if (symbol->linkage && symbol->linkage != symbol->name)
-		verdict |= verdict_of_name(choice, symbol->linkage, false);
+		verdict |= verdict_of_name(choice, symbol, symbol->linkage, false);
 	return verdict;
+}
+
+uint8_t function_choice_decide(struct function_choice *choice, const struct symbol *symbol)
+{
+	struct pattern_list lists[COUNT_OF(verdicts)];
+	uint32_t number;
+
+	if (!choice->matched)
+		list_patterns(choice->selection, lists);
+	for (size_t i = 0; i < COUNT_OF(verdicts) && !choice->matched; i++)
+		for (size_t j = 0; j < lists[i].count; j++)
+			choice->by_symbol |= function_pattern_has_file(lists[i].patterns[j]);
+	if (!choice->by_symbol)
+		return verdict_of_names(choice, symbol);
+	number = pair_table_find_pointer(&choice->symbols, symbol);
+	ARRAY_GROW_ZEROED(choice->verdicts, choice->verdict_room, (size_t)number + 1);
+	if (!choice->verdicts[number])
+		choice->verdicts[number] = verdict_of_names(choice, symbol);
+	return choice->verdicts[number];
 }
 
 /* ---- Patterns without a match --------------------------------------- */
@@ -140,6 +165,8 @@ void function_choice_release(struct function_choice *choice)
 	free(choice->names);
 	free(choice->matched);
 	free(choice->kept);
+	free(choice->verdicts);
+	pair_table_release(&choice->symbols);
 	name_forms_release(&choice->forms);
 	pair_table_release(&choice->files);
 	*choice = (struct function_choice){ .selection = choice->selection };

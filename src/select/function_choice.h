@@ -33,6 +33,11 @@ struct function_choice {
 		uint8_t verdict;         /* enum verdict; 0: new */
 	} * names;                       /* owned; by id of name */
 	size_t name_room;
+	/* A pattern has a file: verdicts are those of symbols. */
+	bool by_symbol;
+	struct pair_table symbols; /* of pointers */
+	uint8_t *verdicts;         /* owned; by number in `symbols` */
+	size_t verdict_room;
 	struct pair_table files; /* of pointers of dsos */
 	uint8_t *kept;           /* owned; by number in `files`; 0: unknown */
 	size_t kept_room;
@@ -48,7 +53,7 @@ static inline uint8_t function_choice_verdict(struct function_choice *choice,
 	const struct name *name = symbol->name, *other = symbol->linkage ? symbol->linkage : name;
 	uint8_t verdict, more;
 
-	if (name->id >= choice->name_room || other->id >= choice->name_room)
+	if (choice->by_symbol || name->id >= choice->name_room || other->id >= choice->name_room)
 		return function_choice_decide(choice, symbol);
 	verdict = choice->names[name->id].verdict;
 	more = choice->names[other->id].verdict;

@@ -126,6 +126,59 @@ bool name_forms_match(const struct name_forms *forms, const char *pattern)
 	       (strchr(pattern, '(') && matches_components(forms, pattern, forms->parameters));
 }
 
+/* ---- Files --------------------------------------------------------------- */
+
+bool pattern_matches_path(const char *pattern, const char *path)
+{
+	return path && (matches_text(pattern, path) || matches_text(pattern, base_name(path)));
+}
+
+/* Returns the colon after a library, which is not one of "::"; NULL: none. */
+static const char *library_end(const char *pattern)
+{
+	const char *colon = strpbrk(pattern, ":(<");
+
+	return colon && colon != pattern && colon[0] == ':' && colon[1] && colon[1] != ':' ? colon
+											   : NULL;
+}
+
+static const char *source_begin(const char *pattern)
+{
+	const char *at = strrchr(pattern, '@');
+
+	return at && at != pattern && at[1] ? at : NULL;
+}
+
+bool function_pattern_has_file(const char *pattern)
+{
+	return library_end(pattern) || source_begin(pattern);
+}
+
+bool function_pattern_match(const char *pattern, const struct name_forms *forms, const char *source,
+			    const char *library)
+{
+	const char *colon = library_end(pattern), *at = source_begin(pattern);
+	bool found = name_forms_match(forms, pattern);
+
+	/* A name can have both characters: "malloc@plt". */
+	for (int parts = 1; parts < 4 && !found; parts++) {
+		const char *end = parts & 2 ? at : pattern + strlen(pattern);
+		const char *begin = parts & 1 ? colon + 1 : pattern;
+		char *name, *file;
+
+		if ((parts & 1 && !colon) || (parts & 2 && (!at || at < begin)))
+			continue;
+		name = alloc_text("%.*s", (int)(end - begin), begin);
+		file = alloc_text("%.*s", parts & 1 ? (int)(colon - pattern) : 0, pattern);
+		found = name_forms_match(forms, name) &&
+			(!(parts & 1) || pattern_matches_path(file, library)) &&
+			(!(parts & 2) || pattern_matches_path(at + 1, source));
+		free(name);
+		free(file);
+	}
+	return found;
+}
+
 void name_forms_release(struct name_forms *forms)
 {
 	free_forms(forms);

@@ -26,6 +26,20 @@ void name_forms_set(struct name_forms *forms, const char *name);
 /* Returns whether a shell pattern (glob(7)) matches or equals a form of the name. */
 bool name_forms_match(const struct name_forms *forms, const char *pattern);
 
+/*
+ * Returns whether a pattern chooses a function by its name and, in the forms NAME@SOURCE,
+ * LIBRARY:NAME and LIBRARY:NAME@SOURCE, by patterns for the paths of the source file and of the
+ * file of code, or their last components (NULL: unknown).
+ */
+bool function_pattern_match(const char *pattern, const struct name_forms *forms, const char *source,
+			    const char *library);
+
+/* Returns whether a pattern can be one of these forms. */
+bool function_pattern_has_file(const char *pattern);
+
+/* Returns whether a pattern matches a path, or its last component. */
+bool pattern_matches_path(const char *pattern, const char *path);
+
 void name_forms_release(struct name_forms *forms);
 
 /* ---- The three names nearest to a pattern without a match ------------------- */

@@ -2,6 +2,9 @@
 /* The nodes and threads of a call tree. */
 #include "src/slices/call_tree.h"
 
+#include "src/slices/slice_args.h"
+#include "symbols/dso/dso_store.h"
+
 void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t max_stack)
 {
 	*tree = (struct call_tree){ .names = names, .max_stack = max_stack };
@@ -78,24 +81,50 @@ void call_tree_add_up(struct call_tree *tree)
 
 /* ---- Functions ----------------------------------------------------------- */
 
-uint32_t function_table_find(struct function_table *table, const struct symbol *symbol)
+/* Other code may have been at a symbol's address: the file has a second symbol for it. */
+bool function_table_same(const struct symbol *a, const struct symbol *b)
+{
+	const struct symbol *inlined = a->inlined ? a : b, *other = a->inlined ? b : a;
+	const struct source_line *at;
+
+	if (a == b || a->linkage != b->linkage)
+		return a == b;
+	if (!inlined->inlined)
+		return a->changed != b->changed && a->start == b->start;
+	if (a->dso != b->dso)
+		return false;
+	at = &inlined->inlined->declared;
+	if (other->inlined)
+		return at->file == other->inlined->declared.file &&
+		       at->line == other->inlined->declared.line;
+	return at->file && at->file == slice_source_line(other).file;
+}
+
+uint32_t function_table_look(const struct function_table *table, const struct symbol *symbol)
 {
 	uint32_t id = symbol->name->id, at = function_table_known(table, symbol);
 
-	if (at)
-		return at - 1;
-	if (id >= table->name_room)
-		ARRAY_GROW_ZEROED(table->by_name, table->name_room, (size_t)id + 1);
-	for (at = table->by_name[id].last; at; at = table->functions[at - 1].next_named) {
-		const struct symbol *other = table->functions[at - 1].symbol;
+	if (at || id >= table->name_room)
+		return at;
+	at = table->by_name[id].last;
+	while (at && !function_table_same(table->functions[at - 1].symbol, symbol))
+		at = table->functions[at - 1].next_named;
+	return at;
+}
 
-		if (other->dso == symbol->dso && other->inlined && symbol->inlined)
-			return at - 1;
+uint32_t function_table_add(struct function_table *table, const struct symbol *symbol)
+{
+	uint32_t id = symbol->name->id, at = function_table_look(table, symbol);
+
+	if (!at) {
+		ARRAY_GROW_ZEROED(table->by_name, table->name_room, (size_t)id + 1);
+		*ARRAY_ADD(table->functions, table->count, table->room) =
+			(struct table_function){ symbol, table->by_name[id].last };
+		at = table->by_name[id].last = (uint32_t)table->count;
 	}
-	*ARRAY_ADD(table->functions, table->count, table->room) =
-		(struct table_function){ symbol, table->by_name[id].last };
-	table->by_name[id] = (struct named_function){ symbol, (uint32_t)table->count };
-	return (uint32_t)table->count - 1;
+	table->by_name[id].symbol = symbol;
+	table->by_name[id].number = at;
+	return at - 1;
 }
 
 void function_table_release(struct function_table *table)

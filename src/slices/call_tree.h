@@ -14,9 +14,10 @@
 #include "src/slices/track.h"
 
 /*
- * Numbers functions 0, 1, 2, ... in the order of their first calls. Each call site of an inlined
- * function has its own symbol; symbols with the same name and file are one function. Zeroed memory
- * has no functions.
+ * Numbers functions 0, 1, 2, ... in the order of their first calls. A function is an entry of a
+ * file's symbol table; its inlined calls, each with a symbol of its own, are those of the same file
+ * and linkage name whose declaration is the same, or in the entry's source file. Zeroed memory has
+ * no functions.
  */
 struct function_table {
 	struct table_function {
@@ -25,30 +26,40 @@ struct function_table {
 	} * functions;                       /* owned; by number */
 	size_t count, room;
 	struct named_function {
-		const struct symbol *symbol; /* borrowed: the last function's first symbol */
-		uint32_t last;               /* 1 + its number; or 0 */
+		const struct symbol *symbol; /* borrowed: the last one looked up */
+		uint32_t number;             /* 1 + that of its function */
+		uint32_t last;               /* 1 + number of the name's last function; or 0 */
 	} * by_name;                         /* owned; by id of the name */
 	size_t name_room;
 };
 
-/* Returns 1 + a function's number if this is its first symbol; otherwise 0. */
+/* Returns whether two symbols of one name are of one function. */
+bool function_table_same(const struct symbol *a, const struct symbol *b);
+
+/* Returns 1 + the number of a symbol's function; 0: not in the table. */
+uint32_t function_table_look(const struct function_table *table, const struct symbol *symbol);
+
+/* Returns 1 + the number of a symbol's function if it was found last by this name; otherwise 0. */
 static inline uint32_t function_table_known(const struct function_table *table,
 					    const struct symbol *symbol)
 {
-	uint32_t id = symbol->name->id, at;
+	uint32_t id = symbol->name->id;
 
-	if (id >= table->name_room)
-		return 0;
-	at = table->by_name[id].last;
-	if (table->by_name[id].symbol == symbol)
-		return at;
-	while (at && table->functions[at - 1].symbol != symbol)
-		at = table->functions[at - 1].next_named;
-	return at;
+	return id < table->name_room && table->by_name[id].symbol == symbol
+		       ? table->by_name[id].number
+		       : 0;
 }
 
 /* Returns the number of a symbol's function; a new function gets table->count. */
-uint32_t function_table_find(struct function_table *table, const struct symbol *symbol);
+uint32_t function_table_add(struct function_table *table, const struct symbol *symbol);
+
+static inline uint32_t function_table_find(struct function_table *table,
+					   const struct symbol *symbol)
+{
+	uint32_t known = function_table_known(table, symbol);
+
+	return known ? known - 1 : function_table_add(table, symbol);
+}
 
 void function_table_release(struct function_table *table);
 

@@ -27,6 +27,7 @@ struct slice_totals {
 	bool by_insns;                   /* struct callstack_machine */
 	bool estimated;                  /* times are estimates, without counts of instructions */
 	struct function_table functions; /* by number */
+	struct name_table *names;        /* borrowed: for labels; set by the caller */
 	bool with_edges;                 /* count `edges`: */
 	struct pair_table edges;         /* of (node of the caller, node of the callee) */
 	/*

@@ -98,6 +98,7 @@ static void open_slowest(struct format_output *output, const struct format_reque
 
 	chosen_calls_init(&slowest->chosen, &request->options->select, keep_if_slow, slowest);
 	slowest->choice = request->options->slow;
+	slowest->chosen.names = request->names;
 	output->slices = &slowest->chosen.tree.slices;
 	output->sink = slowest->chosen.sink;
 }
@@ -107,7 +108,8 @@ static const char *thread_name(const struct chosen_call *call)
 	return call->track->thread_name ? call->track->thread_name : "";
 }
 
-static void print_call(size_t rank, const struct chosen_call *call, int width, FILE *out)
+static void print_call(size_t rank, const struct chosen_call *call, int width,
+		       const struct name *label, FILE *out)
 {
 	char duration[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
 
@@ -118,12 +120,12 @@ static void print_call(size_t rank, const struct chosen_call *call, int width, F
 	escaped_text_print(thread_name(call), strlen(thread_name(call)), out);
 	fprintf(out, "/%-*" PRId32 "  ", width - (int)strlen(thread_name(call)) - 1,
 		call->track->tid);
-	name_print(call->symbol->name, out);
+	name_print(label, out);
 	putc('\n', out);
 }
 
 /* Returns the calls that were cut. */
-static size_t print_table(const struct slowest_output *calls, FILE *out)
+static size_t print_table(struct slowest_output *calls, FILE *out)
 {
 	int width = (int)strlen("thread");
 	size_t cut = 0;
@@ -139,7 +141,8 @@ static size_t print_table(const struct slowest_output *calls, FILE *out)
 	fprintf(out, "%4s  %9s %15s %10s %9s  %-*s  %s\n", "rank", "time", "begin", "insns",
 		"untraced", width, "thread", "function");
 	for (size_t i = 0; i < calls->count; i++)
-		print_call(i + 1, &calls->calls[i], width, out);
+		print_call(i + 1, &calls->calls[i], width,
+			   chosen_calls_label(&calls->chosen, calls->calls[i].function), out);
 	return cut;
 }
 

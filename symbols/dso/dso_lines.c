@@ -278,7 +278,7 @@ void dso_list_statements(struct dso *dso, uint64_t vaddr,
 /* ---- Inlined calls ------------------------------------------------------- */
 
 static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,
-						const struct inlined_call *inlined)
+						struct inlined_call *inlined)
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 	const char *linkage = call->name;
@@ -297,6 +297,7 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 	cached->symbol.dso = dso;
 	cached->line = make_line(dso, &call->at);
 	cached->has_line = true;
+	inlined->declared = make_line(dso, &call->declared);
 	return &cached->symbol;
 }
 
@@ -383,7 +384,7 @@ size_t dso_source_frames(struct dso *dso, uint64_t vaddr, struct source_frame fr
 			return 0;
 		frames[count] =
 			(struct source_frame){ name_intern_text(names, call->name),
-					       row.line - call->declared, row.discriminator };
+					       row.line - call->declared.line, row.discriminator };
 		row = call->at;
 		index = call->parent;
 	}

@@ -313,7 +313,8 @@ struct inlined_code {
 			*symbol; /* the function; its line is that of the call in the source */
 		const struct inlined_call
 			*parent; /* the code that has the call; NULL: the function's own */
-	} * innermost;           /* may be NULL */
+		struct source_line declared; /* the function's declaration */
+	} * innermost;                       /* may be NULL */
 };
 
 /*

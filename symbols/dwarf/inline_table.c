@@ -137,7 +137,9 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
 	call.at.discriminator = number_of(die, AT_GNU_DISCRIMINATOR);
-	call.declared = number_of(die, DW_AT_decl_line);
+	line_table_file(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_decl_file),
+			&call.declared);
+	call.declared.line = number_of(die, DW_AT_decl_line);
 	*ARRAY_ADD(function->calls, function->count, function->room) = call;
 	return add_ranges(reader, die, &function->ranges, (uint32_t)function->count - 1);
 }

@@ -106,10 +106,10 @@ struct inline_function {
 	struct inline_call {
 		const char *name;   /* linkage name, else name, of the function; NULL: unknown */
 		struct line_row at; /* the call's source location; parts may be unknown */
-		uint32_t declared;  /* line of the function's name; 0: unknown */
-		uint32_t parent;    /* index of the enclosing call; RANGE_NONE: the function */
-		void *data;         /* the caller's own; NULL at first */
-	} * calls;                  /* owned; each after its parent, so that the innermost wins */
+		struct line_row declared; /* the function's name; parts may be unknown */
+		uint32_t parent; /* index of the enclosing call; RANGE_NONE: the function */
+		void *data;      /* the caller's own; NULL at first */
+	} * calls;               /* owned; each after its parent, so that the innermost wins */
 	size_t count, room;
 	/* Ranges of addresses, each with the index of a function or an inlined call. */
 	struct inline_ranges {

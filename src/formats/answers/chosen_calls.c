@@ -9,19 +9,15 @@
 static uint32_t choose(struct chosen_calls *calls, const struct symbol *symbol)
 {
 	size_t known = calls->functions.count;
-	uint32_t function = function_table_find(&calls->functions, symbol), named = function;
-	const struct table_function *functions = calls->functions.functions;
+	uint32_t function = function_table_find(&calls->functions, symbol);
 	bool chosen;
 
 	if (function < known)
 		return calls->nodes[function];
 	ARRAY_GROW(calls->nodes, calls->node_room, known + 1);
 	chosen = function_choice_has(&calls->choice, symbol) && symbol->kind != SYMBOL_MARK;
-	/* Functions with the same name are one. */
-	while (functions[named].next_named)
-		named = functions[named].next_named - 1;
 	calls->nodes[function] = symbol->kind == SYMBOL_SPECIAL ? NODE_PAUSE
-				 : chosen                       ? NODE_PAUSE + 1 + named
+				 : chosen                       ? NODE_PAUSE + 1 + function
 								: NODE_NONE;
 	call_tree_add_nodes(&calls->tree, calls->nodes[function]);
 	return calls->nodes[function];
@@ -54,6 +50,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 	}
 	calls->ended(calls->context, &(struct chosen_call){
 					     .symbol = open->symbol,
+					     .function = open->node - NODE_PAUSE - 1,
 					     .track = thread->track,
 					     .begin = open->begin.ns,
 					     .duration = end->all.ns,
@@ -86,8 +83,15 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 	calls->choice.selection = selection;
 }
 
+const struct name *chosen_calls_label(struct chosen_calls *calls, uint32_t function)
+{
+	function_labels_make(&calls->labels, &calls->functions, calls->names);
+	return function_label(&calls->labels, calls->functions.functions[function].symbol);
+}
+
 void chosen_calls_release(struct chosen_calls *calls)
 {
+	function_labels_release(&calls->labels);
 	call_tree_release(&calls->tree);
 	function_table_release(&calls->functions);
 	free(calls->nodes);

@@ -8,10 +8,11 @@
 #pragma once
 
 #include "src/select/function_choice.h"
-#include "src/slices/call_tree.h"
+#include "src/select/function_labels.h"
 
 struct chosen_call {
 	const struct symbol *symbol; /* borrowed */
+	uint32_t function;           /* its number in the table */
 	const struct track *track;   /* borrowed: the thread */
 	uint64_t begin, duration;    /* ns */
 	uint64_t insns;              /* executed in it */
@@ -24,13 +25,15 @@ struct chosen_call {
 typedef void chosen_call_ended(void *context, const struct chosen_call *call);
 
 struct chosen_calls {
-	struct call_tree tree;  /* first; of functions, by name */
+	struct call_tree tree;  /* first; of functions */
 	struct slice_sink sink; /* its tracks are struct track */
 	chosen_call_ended *ended;
 	void *context; /* of it */
 	struct function_choice choice;
 	struct function_table functions;
-	uint32_t *nodes; /* owned; by function: its node; NODE_NONE: not chosen */
+	struct function_labels labels;
+	struct name_table *names; /* borrowed: for the labels; set by the caller */
+	uint32_t *nodes;          /* owned; by function: its node; NODE_NONE: not chosen */
 	size_t node_room;
 	uint64_t count; /* chosen calls that have ended */
 };
@@ -38,5 +41,8 @@ struct chosen_calls {
 /* `selection` and `context` are borrowed.  The calls borrow themselves: they must not move. */
 void chosen_calls_init(struct chosen_calls *calls, const struct selection *selection,
 		       chosen_call_ended *ended, void *context);
+
+/* After the last call: returns what to print for a function. */
+const struct name *chosen_calls_label(struct chosen_calls *calls, uint32_t function);
 
 void chosen_calls_release(struct chosen_calls *calls);

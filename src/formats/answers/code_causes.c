@@ -170,7 +170,7 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		look->bound = answer->bound;
 		if (entered != &answer->calls->functions[answer->function])
 			look->bound = durations_percentile(&entered->durations, 90);
-		look->trail.function = entered->symbol->name;
+		look->trail.function = entered->symbol;
 		look->trail.tid = window->tid;
 		look->wait_end = 0;
 		look->call_waits = look->call && find_off_cpu(look);
@@ -479,7 +479,8 @@ static void off_cpu_words(const struct thread_wait *wait, FILE *out)
 	putc('\n', out);
 }
 
-static void wait_words(const struct slow_cluster *cluster, FILE *out)
+static void wait_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		       FILE *out)
 {
 	const struct thread_wait *wait = &cluster->wait;
 	bool proved = wait->off.waking;
@@ -494,7 +495,7 @@ static void wait_words(const struct slow_cluster *cluster, FILE *out)
 	fputs(wait->held && proved ? ", likely for a lock" : "", out);
 	for (size_t i = 0; i < wait->path_count; i++) {
 		fputs(i ? " > " : ": ", out);
-		name_print(wait->path[i]->name, out);
+		name_print(function_label(&answer->calls->labels, wait->path[i]), out);
 	}
 	if (wait->instead) {
 		fputs("; on its CPU ran ", out);
@@ -519,7 +520,7 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 	if (calls != 1 || slow_symbol(answer, cluster->cause)->kind == SYMBOL_SPECIAL)
 		return;
 	fputs("likely initialisation at the first use: the only call of ", out);
-	name_print(slow_symbol(answer, cluster->cause)->name, out);
+	name_print(slow_name(answer, cluster->cause), out);
 	putc('\n', out);
 }
 
@@ -533,7 +534,7 @@ char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster
 		line_words(answer, cluster, loop_words(answer, cluster, out), out);
 		stop_words(answer, cluster, out);
 	}
-	wait_words(cluster, out);
+	wait_words(answer, cluster, out);
 	alloc_close_text(out, &text);
 	return text;
 }

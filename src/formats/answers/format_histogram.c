@@ -20,7 +20,8 @@
 #define BAR_MOST 40
 
 struct function_calls {
-	const struct name *name; /* borrowed */
+	const struct name *name; /* borrowed; set at the end */
+	uint32_t number;         /* of the function */
 	uint64_t total;          /* of all calls: ns, or instructions, as in `durations` */
 	uint64_t cut;            /* calls that took longer than their counted time */
 	struct durations durations;
@@ -36,8 +37,8 @@ struct histogram_output {
 	struct chosen_calls chosen;
 	struct function_calls **functions; /* owned, as the elements; sorted by finish() */
 	size_t count, room;
-	struct function_calls **by_name; /* owned; by id of the name, or NULL */
-	size_t name_room;
+	struct function_calls **by_number; /* owned; by number of the function, or NULL */
+	size_t number_room;
 };
 
 /* The order in which calls of several threads end depends on the decoder threads. */
@@ -51,16 +52,16 @@ static bool is_earlier(const struct chosen_call *call, const struct bucket *buck
 static void count_call(void *context, const struct chosen_call *call)
 {
 	struct histogram_output *histogram = context;
-	const struct name *name = call->symbol->name;
 	uint64_t amount = histogram->output.machine->by_insns ? call->insns : call->duration;
 	struct function_calls *function;
 	struct bucket *bucket;
 
-	ARRAY_GROW_ZEROED(histogram->by_name, histogram->name_room, (size_t)name->id + 1);
-	function = histogram->by_name[name->id];
+	ARRAY_GROW_ZEROED(histogram->by_number, histogram->number_room, (size_t)call->function + 1);
+	function = histogram->by_number[call->function];
 	if (!function) {
-		function = histogram->by_name[name->id] = alloc_zeroed(1, sizeof(*function));
-		function->name = name;
+		function = histogram->by_number[call->function] =
+			alloc_zeroed(1, sizeof(*function));
+		function->number = call->function;
 		*ARRAY_ADD(histogram->functions, histogram->count, histogram->room) = function;
 	}
 	function->total += amount;
@@ -80,6 +81,7 @@ static void open_histogram(struct format_output *output, const struct format_req
 	struct histogram_output *histogram = (struct histogram_output *)output;
 
 	chosen_calls_init(&histogram->chosen, &request->options->select, count_call, histogram);
+	histogram->chosen.names = request->names;
 	output->slices = &histogram->chosen.tree.slices;
 	output->sink = histogram->chosen.sink;
 }
@@ -170,6 +172,9 @@ static void print_histogram(struct format_output *output)
 
 	function_choice_warn(&histogram->chosen.choice, histogram->chosen.count,
 			     output->machine->diag);
+	for (size_t i = 0; i < histogram->count; i++)
+		histogram->functions[i]->name =
+			chosen_calls_label(&histogram->chosen, histogram->functions[i]->number);
 	SORT(histogram->functions, histogram->count, compare_totals);
 	for (size_t i = 0; i < histogram->count; i++)
 		print_function(output, histogram->functions[i]);
@@ -236,7 +241,7 @@ static void release_histogram(struct format_output *output)
 		free(histogram->functions[i]);
 	}
 	free(histogram->functions);
-	free(histogram->by_name);
+	free(histogram->by_number);
 	chosen_calls_release(&histogram->chosen);
 }
 

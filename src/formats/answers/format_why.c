@@ -88,7 +88,7 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 
 	if (own)
 		fputs("own code of ", out);
-	print_name(slow_symbol(answer, cluster->cause)->name, out);
+	print_name(slow_name(answer, cluster->cause), out);
 	print_source(slow_symbol(answer, cluster->cause), out);
 	fprintf(out, ", %.0f %%%s",
 		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra), of);
@@ -98,7 +98,7 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	if (symbol_is_syscall(leaf) && leaf->linkage != leaf->name)
 		fprintf(out, "%s()", leaf->linkage->text);
 	else
-		print_name(leaf->name, out);
+		print_name(slow_name(answer, cluster->leaf), out);
 }
 
 static const char *of_what(const struct slow_answer *answer)
@@ -144,7 +144,7 @@ char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster
 
 static const struct name *name_of(const struct slow_answer *answer, uint32_t row)
 {
-	return slow_symbol(answer, answer->info[row].function)->name;
+	return slow_name(answer, answer->info[row].function);
 }
 
 /* Print the functions of a line up to a row: the first one, and as many of the innermost as fit. */
@@ -221,7 +221,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	bool by_insns = answer->calls->by_insns;
 	uint64_t compared = function->durations.count - answer->others;
 
-	print_name(function->symbol->name, out);
+	print_name(slow_name(answer, answer->function), out);
 	fprintf(out, ": %" PRIu64 " of %" PRIu64 " calls longer than %s", answer->slow,
 		function->durations.count, amount_text(text, by_insns, answer->bound));
 	fprintf(out, "; median %s%s\n", amount_text(text, by_insns, answer->median),
@@ -258,7 +258,7 @@ static void print_ranking(const struct why_output *why, FILE *out)
 		const struct slow_answer *answer = &why->answers[i];
 
 		fprintf(out, "%10s  ", extra_text(text, answer->calls->by_insns, answer->excess));
-		print_name(slow_symbol(answer, answer->function)->name, out);
+		print_name(slow_name(answer, answer->function), out);
 		fputs(": ", out);
 		print_cause(answer, &answer->clusters[0], "", out);
 		putc('\n', out);
@@ -275,6 +275,7 @@ static void make_answers(struct why_output *why)
 		return;
 	if (!why->calls.by_insns && machine->times == TIMES_MEASURED)
 		why->calls.resolution = machine->resolution;
+	function_labels_make(&why->calls.labels, &why->calls.table, why->names);
 	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
 	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls,
 				       why_has_chosen(why->options), &why->options->slow);
@@ -343,7 +344,7 @@ static void print_stop(const struct why_output *why, FILE *out)
 	if (!longest)
 		return;
 	fputs("a call of ", out);
-	print_name(longest->symbol->name, out);
+	print_name(function_label(&why->calls.labels, longest->symbol), out);
 	fprintf(out, " was stopped for %s: by interrupts, page faults or threads\n",
 		short_time(text, (int64_t)longest->longest));
 	fprintf(out, "next: ptrace2ftf why --slow=%s",
@@ -384,7 +385,22 @@ static void print_why(struct format_output *output)
 
 static json_t *name_json(const struct slow_answer *answer, uint32_t function)
 {
-	return json_name(slow_symbol(answer, function)->name);
+	return json_name(slow_name(answer, function));
+}
+
+/* Returns a text that is the same in all recordings of the function's file. */
+static json_t *identity_json(const struct slow_answer *answer, uint32_t function)
+{
+	const struct symbol *symbol = slow_symbol(answer, function);
+	const struct name *library = symbol->dso ? symbol->dso->short_name : NULL;
+	char *identity = function_identity(symbol);
+	char *text =
+		alloc_text("%s%s%s", library ? library->text : "", library ? ":" : "", identity);
+	json_t *json = json_any_text(text, strlen(text));
+
+	free(identity);
+	free(text);
+	return json;
 }
 
 static json_t *line_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
@@ -419,8 +435,9 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
-	object = json_pack("{so so sI so so sI sf s{sI sI sI} so sf so}", "cause",
-			   name_json(answer, cluster->cause), "file",
+	object = json_pack("{so so so sI so so sI sf s{sI sI sI} so sf so}", "cause",
+			   name_json(answer, cluster->cause), "cause_identity",
+			   identity_json(answer, cluster->cause), "file",
 			   at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
 			   "words", json_text_or_null(text), "in", name_json(answer, cluster->leaf),
 			   "calls", (json_int_t)cluster->count, "extra", cluster->more, "slowest",
@@ -441,8 +458,10 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 	for (size_t i = 0; i < answer->count; i++)
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
 	return json_pack(
-		"{so sI sI sI sI sI sI sI sI sf so so}", "function",
-		name_json(answer, answer->function), "calls",
+		"{so so so sI sI sI sI sI sI sI sI sf so so}", "function",
+		name_json(answer, answer->function), "symbol",
+		json_name(function_pattern(&why->calls.labels, function->symbol)), "identity",
+		identity_json(answer, answer->function), "calls",
 		json_value_of(function->durations.count), "slow_calls", json_value_of(answer->slow),
 		"compared_calls", json_value_of(function->durations.count - answer->others),
 		"left_out", json_value_of(function->cut), "stopped_calls",
@@ -463,8 +482,9 @@ json_t *why_answer(const struct format_output *output)
 	answer = json_pack(
 		"{ss ss so so}", "format", "why", "unit",
 		why->calls.by_insns ? "instructions" : "ns", "functions", list, "long_stop",
-		stopped ? json_pack("{so sI}", "function", json_name(stopped->symbol->name), "ns",
-				    json_value_of(stopped->longest))
+		stopped ? json_pack("{so sI}", "function",
+				    json_name(function_label(&why->calls.labels, stopped->symbol)),
+				    "ns", json_value_of(stopped->longest))
 			: json_null());
 	why_doubts_add(why, answer);
 	return answer;

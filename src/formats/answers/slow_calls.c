@@ -30,10 +30,10 @@ struct slow_log {
 
 static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbol)
 {
-	uint32_t function = pair_table_find(&calls->by_name, 0, symbol->name->id);
+	uint32_t function = function_table_find(&calls->table, symbol);
 	bool is_function = symbol->kind < SYMBOL_SPECIAL && symbol->kind != SYMBOL_PLT;
 
-	if (function == calls->function_count)
+	if (function >= calls->function_count)
 		*ARRAY_ADD(calls->functions, calls->function_count, calls->function_room) =
 			(struct slow_function){
 				.symbol = symbol,
@@ -178,7 +178,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 				   const struct slice_detail *detail)
 {
 	struct slow_calls *calls = (struct slow_calls *)tree;
-	uint32_t index = thread->track->index, node, fold;
+	uint32_t index = thread->track->index, node, fold, key;
 	size_t depth = call_thread_depth(thread) + 1, known = tree->count;
 	struct slow_log *log;
 	uint32_t function;
@@ -192,8 +192,8 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 		log->marks[depth] = (struct log_mark){ .begin = log->count };
 		return NODE_NONE;
 	}
-	node = call_tree_child(tree, thread->top->node, event->symbol->name->id,
-			       event->symbol->name);
+	key = function_table_find(&calls->table, event->symbol);
+	node = call_tree_child(tree, thread->top->node, key, event->symbol->name);
 	if (node >= known)
 		add_path(calls, node, event->symbol);
 	fold = calls->paths[node].fold;
@@ -289,7 +289,8 @@ void slow_calls_release(struct slow_calls *calls)
 	function_choice_release(&calls->choice);
 	free(calls->functions);
 	free(calls->paths);
-	pair_table_release(&calls->by_name);
+	function_table_release(&calls->table);
+	function_labels_release(&calls->labels);
 	free(calls->seen);
 	free(calls->sums);
 	free(calls->logs);

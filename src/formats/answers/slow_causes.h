@@ -16,6 +16,7 @@
 #include "src/options/options.h"
 #include "src/resolve/location.h"
 #include "src/select/function_choice.h"
+#include "src/select/function_labels.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/durations.h"
 
@@ -68,7 +69,7 @@ enum code_owner {
 };
 
 struct slow_function {
-	const struct symbol *symbol; /* borrowed: the first one of this name */
+	const struct symbol *symbol; /* borrowed: its first one */
 	enum code_owner owner;
 	bool kept;                  /* its calls are counted */
 	struct durations durations; /* amounts of its calls */
@@ -104,7 +105,8 @@ struct slow_calls {
 		bool stop; /* fold is NODE_NONE */
 	} * paths;         /* owned; by node of the tree */
 	size_t path_room;
-	struct pair_table by_name; /* of (0, id of the name): index of the function */
+	struct function_table table; /* of the functions, by index */
+	struct function_labels labels;
 	uint32_t *seen; /* owned; by path: a guess of its index in the list being summed up */
 	size_t seen_room;
 	struct path_cost *sums; /* owned: of the call that ends */
@@ -166,8 +168,8 @@ void code_counts_add(struct code_counts *counts, const struct code_counts *added
 void code_counts_release(struct code_counts *counts);
 
 struct code_trail {
-	const struct name *function; /* borrowed: of the calls to find */
-	int32_t tid;                 /* their thread */
+	const struct symbol *function; /* borrowed: of the calls to find */
+	int32_t tid;                   /* their thread */
 	/* The call: */
 	uint64_t begin, end;     /* ns */
 	uint64_t stopped;        /* ns */
@@ -321,6 +323,12 @@ struct slow_answer {
 static inline const struct symbol *slow_symbol(const struct slow_answer *answer, uint32_t function)
 {
 	return answer->calls->functions[function].symbol;
+}
+
+/* Returns what to print for a function of the answer. */
+static inline const struct name *slow_name(const struct slow_answer *answer, uint32_t function)
+{
+	return function_label(&answer->calls->labels, slow_symbol(answer, function));
 }
 
 /* The extra of a row, or of a function, in some slow calls, per call. */

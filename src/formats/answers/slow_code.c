@@ -241,7 +241,7 @@ bool code_trail_follow(struct code_trail *trail, const struct branch_event *even
 		if (event->flags & BRANCH_TRACE_OFF)
 			trail->in_syscall = event->kind == BRANCH_SYSCALL;
 		follow(trail, event, site, places);
-	} else if (location_is_entry(to) && to->symbol->name == trail->function &&
+	} else if (location_is_entry(to) && function_table_same(to->symbol, trail->function) &&
 		   (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP)) {
 		begin(trail, event, places);
 	}

@@ -67,9 +67,9 @@ char *why_doubts_text(const struct why_output *why)
 			"calls of code without bytes, whose callees may be missing: %" PRIu64 "\n",
 			doubts.opaque);
 	if (doubts.inner) {
-		name_print(slow_symbol(doubts.inner, doubts.inner->function)->name, out);
+		name_print(slow_name(doubts.inner, doubts.inner->function), out);
 		fputs(" is called in ", out);
-		name_print(slow_symbol(doubts.outer, doubts.outer->function)->name, out);
+		name_print(slow_name(doubts.outer, doubts.outer->function), out);
 		fputs(": their extra amounts overlap\n", out);
 	}
 	alloc_close_text(out, &text);
@@ -143,7 +143,7 @@ void why_command_print(const struct why_output *why, const char *command,
 {
 	fputs(command, out);
 	if (function)
-		why_word_print(function->name->text, true, out);
+		why_word_print(function_pattern(&why->calls.labels, function)->text, true, out);
 	print_words(why->options, function ? 2 : 0, "", out);
 }
 
@@ -187,7 +187,10 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 			clusters = 0; /* can be read only once */
 	if (clusters) {
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
-		why_word_print(slow_symbol(answer, answer->function)->name->text, true, out);
+		why_word_print(
+			function_pattern(&why->calls.labels, slow_symbol(answer, answer->function))
+				->text,
+			true, out);
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	for (size_t i = 1; i < clusters; i++)

@@ -347,7 +347,7 @@ static void write_functions(struct pprof_output *pprof)
 		Perftools__Profiles__Function *list = &function;
 
 		function.id = i + 1;
-		function.name = name_index(pprof, symbol->name);
+		function.name = name_index(pprof, cost_label(&pprof->stacks, symbol));
 		function.system_name =
 			name_index(pprof, symbol->linkage ? symbol->linkage : symbol->name);
 		function.filename = pair.second;

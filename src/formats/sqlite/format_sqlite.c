@@ -17,7 +17,7 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/slice_list.h"
 #include "src/resolve/location.h"
-#include "src/slices/call_tree.h"
+#include "src/select/function_labels.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
@@ -79,7 +79,17 @@ static const char ending[] = {
 };
 
 /* Kinds of rows, in the order of `inserts`. */
-enum row { ROW_THREAD, ROW_COMM, ROW_DSO, ROW_SYMBOL, ROW_PATH, ROW_CALL, ROW_SAMPLE, ROWS };
+enum row {
+	ROW_THREAD,
+	ROW_COMM,
+	ROW_DSO,
+	ROW_SYMBOL,
+	ROW_PATH,
+	ROW_CALL,
+	ROW_SAMPLE,
+	ROW_LABEL,
+	ROWS
+};
 
 static const char *const inserts[ROWS] = {
 	"INSERT INTO threads VALUES (?, 1, ?, ?, ?)",
@@ -92,6 +102,7 @@ static const char *const inserts[ROWS] = {
 	"INSERT INTO samples VALUES (?1, 1, 1, ?2, ?3, (SELECT dso_id FROM symbols WHERE id = ?4), ?4,"
 	" ?5, ?6, ?7, ?8, (SELECT dso_id FROM symbols WHERE id = ?9), ?9, ?10, ?11, ?12, ?13, 0, ?14,"
 	" ?15, ?16)",
+	"UPDATE symbols SET name = ?2 WHERE id = ?1",
 };
 
 struct sqlite_output {
@@ -381,6 +392,24 @@ static void write_database(struct sqlite_output *sqlite)
 		check(sqlite, SQLITE_NOMEM);
 }
 
+/* Rename the symbols that share a name. */
+static void add_labels(struct sqlite_output *sqlite)
+{
+	struct function_labels labels = { 0 };
+
+	function_labels_make(&labels, &sqlite->functions, sqlite->list.sites.names);
+	for (size_t i = 0; i < labels.count; i++) {
+		const struct symbol *symbol = sqlite->functions.functions[i].symbol;
+		const struct name *label = function_label(&labels, symbol);
+
+		if (label == symbol->name)
+			continue;
+		bind_text(sqlite, ROW_LABEL, 2, label);
+		ADD_ROW(sqlite, ROW_LABEL, i + 1);
+	}
+	function_labels_release(&labels);
+}
+
 static void finish_sqlite(struct format_output *output)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
@@ -390,6 +419,8 @@ static void finish_sqlite(struct format_output *output)
 		slice_list_print(&sqlite->list, add_call);
 	if (sqlite->status == SQLITE_OK)
 		add_threads(sqlite);
+	if (sqlite->status == SQLITE_OK)
+		add_labels(sqlite);
 	if (sqlite->status == SQLITE_OK)
 		check(sqlite, library.exec(sqlite->database, ending, NULL, NULL, NULL));
 	if (sqlite->status == SQLITE_OK)

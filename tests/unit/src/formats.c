@@ -18,6 +18,7 @@
 
 static struct name_table names;
 static struct arena arena;
+static struct symbol by_name[64]; /* by id of the name */
 static struct track tracks[3];
 static const struct symbol *open_slices[3][128];
 static size_t depths[3];
@@ -89,9 +90,11 @@ static void expect(const char *part)
 
 static void begin(const struct slice_sink *sink, int track, uint64_t time, const char *name)
 {
-	struct symbol *symbol = arena_alloc(&arena, sizeof(*symbol));
+	const struct name *interned = name_intern_text(&names, name);
+	struct symbol *symbol = &by_name[interned->id];
 
-	symbol->name = symbol->linkage = name_intern_text(&names, name);
+	ck_assert_uint_lt(interned->id, COUNT_OF(by_name));
+	symbol->name = symbol->linkage = interned;
 	open_slices[track][depths[track]++] = symbol;
 	feed_begin(sink, &tracks[track], time, symbol, 0x1000, 0);
 }

@@ -302,6 +302,12 @@ tests_unit_src_slice_totals_test_SOURCES = tests/unit/src/slice_totals.c
 tests_unit_src_slice_totals_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_totals_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/function_labels.test
+TESTS += tests/unit/src/function_labels.test
+tests_unit_src_function_labels_test_SOURCES = tests/unit/src/function_labels.c
+tests_unit_src_function_labels_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_function_labels_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/name_forms.test
 TESTS += tests/unit/src/name_forms.test
 tests_unit_src_name_forms_test_SOURCES = tests/unit/src/name_forms.c

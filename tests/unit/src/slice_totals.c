@@ -7,6 +7,7 @@
 #include "src/report/summary.h"
 #include "src/slices/slice_totals.h"
 #include "src/slices/track.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
 
@@ -197,36 +198,45 @@ START_TEST(contexts_and_specials_are_no_calls)
 }
 END_TEST
 
-/* A function is a symbol; inlined functions are one if name and file agree. */
-START_TEST(functions_have_a_name_and_a_file)
+/*
+ * A function is an entry of a file; inlined ones are those of one declaration. The last symbol is
+ * the entry of code that changed.
+ */
+START_TEST(functions_have_a_file_and_an_entry_or_a_declaration)
 {
 	struct dso *files[] = { (struct dso *)(void *)&begins, (struct dso *)(void *)&ends };
-	const struct inlined_call *call = (const struct inlined_call *)(void *)&track;
+	struct inlined_call calls[] = { { .declared = { f.name, 7, 0 } },
+					{ .declared = { f.name, 8, 0 } },
+					{ .declared = { f.name, 7, 5 } } };
 	const struct symbol symbols[] = {
-		{ .name = f.name, .dso = files[0] },
-		{ .name = f.name, .dso = files[0] },
-		{ .name = f.name, .dso = files[0], .inlined = call },
-		{ .name = f.name, .dso = files[1], .inlined = call },
-		{ .name = g.name, .dso = files[0], .inlined = call },
-		{ .name = f.name, .dso = files[0], .inlined = call },
-		{ .name = f.name, .dso = files[1], .inlined = call },
+		{ .name = f.name, .dso = files[0], .start = 1, .kind = SYMBOL_UNNAMED },
+		{ .name = f.name, .dso = files[0], .start = 2, .kind = SYMBOL_UNNAMED },
+		{ .name = f.name, .dso = files[0], .inlined = &calls[0] },
+		{ .name = f.name, .dso = files[1], .inlined = &calls[0] },
+		{ .name = g.name, .dso = files[0], .inlined = &calls[0] },
+		{ .name = f.name, .dso = files[0], .inlined = &calls[1] },
+		{ .name = f.name, .dso = files[0], .inlined = &calls[2] },
+		{ .name = f.name, .dso = files[1], .start = 2, .changed = true },
 	};
-	static const uint32_t numbers[] = { 0, 1, 2, 3, 4, 2, 3 };
+	static const uint32_t numbers[] = { 0, 1, 2, 3, 4, 5, 2, 1 };
 	struct function_table table = { 0 };
 
-	for (size_t i = 0; i < 14; i++)
-		ck_assert_uint_eq(function_table_find(&table, &symbols[i % 7]), numbers[i % 7]);
-	ck_assert_uint_eq(table.count, 5);
+	ck_assert_uint_eq(function_table_look(&table, &symbols[0]), 0);
+	for (size_t i = 0; i < 16; i++)
+		ck_assert_uint_eq(function_table_find(&table, &symbols[i % 8]), numbers[i % 8]);
+	for (size_t i = 0; i < 8; i++)
+		ck_assert_uint_eq(function_table_look(&table, &symbols[i]), numbers[i] + 1);
+	ck_assert_uint_eq(table.count, 6);
 	function_table_release(&table);
 	function_table_release(&table);
 }
 END_TEST
 
-/* Three functions of one name: their total time, and their slowest call. */
-START_TEST(functions_of_one_name_are_one_row)
+/* Three functions of one name have a row each, with what tells them apart. */
+START_TEST(functions_of_one_name_are_told_apart)
 {
-	struct symbol second = { .name = f.name, .dso = (struct dso *)(void *)&begins };
-	struct symbol third = { .name = f.name, .dso = (struct dso *)(void *)&ends };
+	struct symbol second = { .name = f.name, .linkage = name_intern_text(&names, "_Z1fi") };
+	struct symbol third = { .name = f.name, .linkage = name_intern_text(&names, "f.part.0") };
 	struct symbol special = { .name = g.name, .kind = SYMBOL_SPECIAL };
 	const struct slice_event events[] = {
 		{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN },
@@ -241,12 +251,16 @@ START_TEST(functions_of_one_name_are_one_row)
 	char *text;
 
 	slice_totals_init(&tally, &counter, false, false, false);
+	tally.names = &names;
 	ck_assert_ptr_null(top_functions_make(&tally));
 	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), 1);
 	text = top_functions_make(&tally);
 	ck_assert_ptr_nonnull(text);
 	ck_assert_ptr_nonnull(
-		strstr(text, " 8ns  80.0%            5ns          0.000000020        1  f\n"));
+		strstr(text, " 5ns  50.0%            5ns          0.000000020        1  f(int)\n"
+			     "         2ns  20.0%            2ns          0.000000010        1  f\n"
+			     "         1ns  10.0%            1ns          0.000000030        1  "
+			     "f.part.0\n"));
 	ck_assert_ptr_null(strstr(text, "  g\n"));
 	free(text);
 }
@@ -445,12 +459,12 @@ int main(void)
 	tcase_add_test(tests, slices_whose_begins_come_late_add_up);
 	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 0, 1);
 	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 2, 3);
-	tcase_add_test(tests, functions_of_one_name_are_one_row);
+	tcase_add_test(tests, functions_of_one_name_are_told_apart);
 	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
 	tcase_add_loop_test(tests, the_function_with_slow_calls_is_named, 0,
 			    sizeof(tails) / sizeof(tails[0]));
 	tcase_add_test(tests, contexts_and_specials_are_no_calls);
-	tcase_add_test(tests, functions_have_a_name_and_a_file);
+	tcase_add_test(tests, functions_have_a_file_and_an_entry_or_a_declaration);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

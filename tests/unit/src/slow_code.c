@@ -34,6 +34,8 @@ static void keep(void)
 	stopped = trail.stopped;
 }
 
+static const struct symbol *symbol_of(const char *text);
+
 static void setup(void)
 {
 	name_table_init(&names);
@@ -41,7 +43,7 @@ static void setup(void)
 	found = (struct code_counts){ 0 };
 	logged = (struct thread_log){ 0 };
 	waking = NULL;
-	trail = (struct code_trail){ .function = name_intern_text(&names, "f"), .tid = 1 };
+	trail = (struct code_trail){ .function = symbol_of("f"), .tid = 1 };
 }
 
 static void teardown(void)

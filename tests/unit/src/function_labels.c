@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Labels of functions that have one name, and patterns that choose one of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/select/function_labels.h"
+#include "src/select/name_forms.h"
+#include "tests/support/unit.h"
+
+static struct function_facts facts[8];
+static size_t count;
+
+static void setup(void)
+{
+	memset(facts, 0, sizeof(facts));
+	count = 0;
+}
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static struct function_facts *add(const char *linkage, const char *source, const char *library)
+{
+	struct function_facts *added = &facts[count++];
+
+	*added = (struct function_facts){ .name = "f", .linkage = linkage };
+	added->texts[FACT_LINKAGE] = copy(linkage);
+	added->texts[FACT_SOURCE_PATH] = copy(source);
+	added->texts[FACT_SOURCE] = copy(source ? base_name(source) : NULL);
+	added->texts[FACT_LIBRARY_PATH] = copy(library);
+	added->texts[FACT_LIBRARY] = copy(library ? base_name(library) : NULL);
+	return added;
+}
+
+/* Each label, and the pattern that chooses it. */
+static void expect(const char *expected)
+{
+	char text[500] = "";
+
+	function_facts_distinguish(facts, count);
+	for (size_t i = 0; i < count; i++) {
+		char *label = function_facts_label(&facts[i]);
+		char *pattern = function_facts_pattern(&facts[i]);
+
+		sprintf(text + strlen(text), "%s%s = %s", i ? "; " : "", label, pattern);
+		free(label);
+		free(pattern);
+		function_facts_release(&facts[i]);
+	}
+	ck_assert_str_eq(text, expected);
+	setup();
+}
+
+START_TEST(a_function_alone_has_its_name)
+{
+	add("_Z1fi", "/x/a.c", "/lib/l.so")->texts[FACT_SIGNATURE] = copy("f(int)");
+	expect("f = f");
+}
+END_TEST
+
+START_TEST(functions_of_one_name_have_the_first_fact_that_tells_them_apart)
+{
+	add("_Z1fi", "/x/a.c", "/lib/l.so")->texts[FACT_SIGNATURE] = copy("f(int)");
+	add("_Z1fd", "/x/a.c", "/lib/l.so")->texts[FACT_SIGNATURE] = copy("f(double)");
+	expect("f(int) = f(int); f(double) = f(double)");
+	/* Static functions; the last one has no source. */
+	add("f", "/x/a.c", "/bin/p");
+	add("f", "/x/b.c", "/bin/p");
+	add("f", NULL, "/lib/l.so");
+	expect("f (a.c) = f@a.c; f (b.c) = f@b.c; f (l.so) = l.so:f");
+	/* The loader's malloc(), say, and libc's. */
+	add("f", NULL, "/lib/ld.so");
+	add("f", "/x/malloc.c", "/lib/libc.so");
+	expect("f (ld.so) = ld.so:f; f (malloc.c) = f@malloc.c");
+	/* Clones of one source; files of one name; two versions of a library. */
+	add("f", "/x/a.c", "/bin/p");
+	add("f.part.0", "/x/a.c", "/bin/p");
+	expect("f = f; f.part.0 = f.part.0");
+	add("f", "/x/a.c", "/bin/p");
+	add("f", "/y/a.c", "/bin/p");
+	expect("f (/x/a.c) = f@/x/a.c; f (/y/a.c) = f@/y/a.c");
+	add("f", NULL, "/1/l.so");
+	add("f", NULL, "/2/l.so");
+	expect("f (/1/l.so) = /1/l.so:f; f (/2/l.so) = /2/l.so:f");
+}
+END_TEST
+
+/* Code of a JIT compiler: only the address differs, and it chooses nothing. */
+START_TEST(functions_at_two_places_have_their_addresses)
+{
+	add("f", NULL, "perf-1.map")->texts[FACT_PLACE] = copy("perf-1.map+0x10");
+	add("f", NULL, "perf-1.map")->texts[FACT_PLACE] = copy("perf-1.map+0x20");
+	expect("f (perf-1.map+0x10) = f; f (perf-1.map+0x20) = f");
+	add("f", NULL, NULL);
+	add("f", NULL, NULL);
+	expect("f = f; f = f");
+}
+END_TEST
+
+static bool chooses(const char *pattern, const char *linkage)
+{
+	struct name_forms forms = { 0 };
+	bool found;
+
+	name_forms_set(&forms, linkage);
+	found = function_pattern_match(pattern, &forms, "/src/x/a.c", "/usr/lib/libl.so.1");
+	name_forms_release(&forms);
+	return found;
+}
+
+START_TEST(a_pattern_can_name_the_source_and_the_library)
+{
+	static const char *const right[] = {
+		"f",       "f@a.c",           "f@/src/x/a.c",         "f@*.c", "libl.so.1:f",
+		"libl*:f", "libl.so.1:f@a.c", "/usr/lib/libl.so.1:f", "*@a.c", "libl.so.1:*",
+	};
+	static const char *const wrong[] = {
+		"g@a.c", "f@b.c", "f@x/a.c",    "libl.so:f",  "libl.so.1:g", "libl.so.1:f@b.c",
+		"f@",    ":f",    "libl.so.1:", "libm:f@a.c", "f@@a.c",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(right); i++)
+		ck_assert_msg(chooses(right[i], "f"), "%s", right[i]);
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
+		ck_assert_msg(!chooses(wrong[i], "f"), "%s", wrong[i]);
+	/* Names with these characters, and C++'s colons: n::f(int). */
+	ck_assert(chooses("f@plt", "f@plt"));
+	ck_assert(chooses("libl.so.1:f@plt", "f@plt"));
+	ck_assert(chooses("n::f", "_ZN1n1fEi"));
+	ck_assert(chooses("n::f@a.c", "_ZN1n1fEi"));
+	ck_assert(chooses("libl.so.1:n::f(int)", "_ZN1n1fEi"));
+	ck_assert(!chooses("libl.so.1:n::f(char)", "_ZN1n1fEi"));
+	ck_assert(!chooses("m:n::f", "_ZN1n1fEi"));
+	ck_assert(function_pattern_has_file("libl.so.1:n::f"));
+	ck_assert(!function_pattern_has_file("n::f(int)"));
+	ck_assert(!function_pattern_has_file("f(a:b)"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("function_labels");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, setup, NULL);
+	tcase_add_test(all, a_function_alone_has_its_name);
+	tcase_add_test(all, functions_of_one_name_have_the_first_fact_that_tells_them_apart);
+	tcase_add_test(all, functions_at_two_places_have_their_addresses);
+	tcase_add_test(all, a_pattern_can_name_the_source_and_the_library);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
