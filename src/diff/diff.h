@@ -28,13 +28,22 @@ enum diff_metric {
 /* In JSON, both of the reports and of the difference. */
 extern const char *const diff_metric_keys[METRICS];
 
+/* Texts are borrowed from the reports and the rows, and "" if unknown. */
 struct diff_row {
-	const char *name;   /* borrowed from the reports */
-	const char *file;   /* the last part of its path, or "" */
-	const char *was;    /* its name in A, if it was paired; else NULL */
-	const char *was_by; /* "code", or "callers and callees" */
-	uint64_t code;      /* hash; 0: unknown */
-	bool has[SIDES];    /* it ran in the recording */
+	const char *name;
+	const char *label;    /* the name, with what tells it apart: function_labels.h */
+	const char *file;     /* the last part of its path */
+	const char *identity; /* function_identity() */
+	const char *signature;
+	const char *source;   /* path of the source file */
+	uint64_t start;       /* address, in its file */
+	size_t alike;         /* functions of its side with the same other facts, */
+	size_t order;         /* and its number among these, by address */
+	size_t number[SIDES]; /* in the reports */
+	const char *was;      /* its label in A, if it was paired; else NULL */
+	const char *was_by;   /* "code", or "callers and callees" */
+	uint64_t code;        /* hash; 0: unknown */
+	bool has[SIDES];      /* it ran in the recording */
 	bool outside; /* not a function but [syscall] or [untraced], whose number depends on the
 			 machine */
 	uint64_t values[SIDES][METRICS];
@@ -43,14 +52,17 @@ struct diff_row {
 struct diff_rows {
 	struct diff_row *rows; /* owned */
 	size_t count, room;
+	struct name_table labels;
 	uint64_t sums[SIDES][METRICS]; /* calls: without `outside`; METRIC_TOTAL*: unused */
 };
 
 /*
  * Make the rows from reports (report.h, with options->all_functions), borrowed until release.
- * Functions with the same name and file are one row; of the file's path only the last part counts,
- * because builds are in different directories. If a name remains in one file on each side, these
- * are one row as well: the program may have been renamed.
+ * Functions with the same linkage name and file are one row; of the file's path only the last part
+ * counts, because builds are in different directories. Local functions must have the same source
+ * file; several without one are matched in the order of their addresses, if both sides have as
+ * many. Functions that remain are one row if all but the file agrees, or if each side has only one
+ * of the name: the program may have been renamed.
  */
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES]);
 

@@ -2,11 +2,10 @@
 /* Parse and check the conditions of --fail-if. */
 #include "src/diff/diff.h"
 
-#include <fnmatch.h>
-
 #include "base/message.h"
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"
+#include "src/select/name_forms.h"
 
 /* Maximum length of a pattern. */
 #define GLOB_MOST 4096
@@ -119,10 +118,18 @@ static void check_values(struct diff_limit *limit, const char *function, uint64_
  * Returns whether the pattern applies to a row. Time outside of functions, such as [untraced], must
  * be named explicitly.
  */
-static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
+static bool is_meant(const struct diff_limit *limit, const struct diff_row *row,
+		     struct name_forms *forms)
 {
-	return (!row->outside || strchr("[\\", *limit->glob)) &&
-	       fnmatch(limit->glob, row->name, 0) == 0;
+	const char *names[] = { row->name, row->signature, row->identity };
+	bool found = false;
+
+	for (size_t i = 0; i < COUNT_OF(names) && !found; i++) {
+		name_forms_set(forms, names[i]);
+		found = *names[i] &&
+			function_pattern_match(limit->glob, forms, row->source, row->file);
+	}
+	return found && (!row->outside || strchr("[\\", *limit->glob));
 }
 
 /*
@@ -132,21 +139,23 @@ static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
 static bool check_functions(struct diff_limit *limit, const struct diff_rows *rows)
 {
 	enum diff_metric metric = limit->each;
+	struct name_forms forms = { 0 };
 	bool matched = false;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->rows[i];
 
-		if (!is_meant(limit, row))
+		if (!is_meant(limit, row, &forms))
 			continue;
 		matched = true;
 		if (row->has[SIDE_B])
-			check_values(limit, row->name, row->values[SIDE_A][metric],
+			check_values(limit, row->label, row->values[SIDE_A][metric],
 				     row->values[SIDE_B][metric]);
 		else
-			exceed(limit, row->name, row->values[SIDE_A][metric], 0,
+			exceed(limit, row->label, row->values[SIDE_A][metric], 0,
 			       "gone: inlined, renamed or not called");
 	}
+	name_forms_release(&forms);
 	return matched;
 }
 

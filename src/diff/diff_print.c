@@ -90,7 +90,7 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, bool m
 	write_per_call(per_call, row, insns);
 	if (!markdown)
 		print_numbers(a, b, insns, per_call, false, out);
-	print_name_after(markdown ? "| " : "", row->name, markdown, out);
+	print_name_after(markdown ? "| " : "", row->label, markdown, out);
 	if (!markdown && *row->file) {
 		print_name_after(" (", row->file, false, out);
 		putc(')', out);
@@ -204,7 +204,7 @@ static json_t *row_json(const struct diff_row *row)
 	for (int side = 0; side < SIDES; side++)
 		sides[side] =
 			row->has[side] ? values_json(row->values[side], METRICS) : json_null();
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o}", "name", row->name, "file", row->file,
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o}", "name", row->label, "file", row->file,
 			 "was", row->was, "was_by", row->was_by, "a", sides[SIDE_A], "b",
 			 sides[SIDE_B]);
 }

@@ -3,6 +3,7 @@
 #include "src/diff/diff.h"
 
 #include "src/formats/text/any_text.h"
+#include "src/select/function_labels.h"
 
 const char *const diff_metric_keys[METRICS] = {
 	[METRIC_CALLS] = "calls",
@@ -12,7 +13,8 @@ const char *const diff_metric_keys[METRICS] = {
 	[METRIC_TOTAL_INSNS] = "total_insns",
 };
 
-static void add_function(struct diff_rows *rows, enum diff_side side, const json_t *function)
+static void add_function(struct diff_rows *rows, enum diff_side side, const json_t *function,
+			 size_t number)
 {
 	const char *path = json_value_text(function, "file");
 	struct diff_row *row = ARRAY_ADD(rows->rows, rows->count, rows->room);
@@ -20,10 +22,16 @@ static void add_function(struct diff_rows *rows, enum diff_side side, const json
 	*row = (struct diff_row){
 		.name = json_value_text(function, "name"),
 		.file = base_name(path),
+		.identity = json_value_text(function, "identity"),
+		.signature = json_value_text(function, "signature"),
+		.source = json_value_text(function, "source"),
+		.start = (uint64_t)json_value_number(function, "start"),
 		.outside = json_is_false(json_object_get(function, "function")),
 		.code = (uint64_t)json_value_number(function, "code"),
 	};
+	row->label = row->name;
 	row->has[side] = true;
+	row->number[side] = number;
 	for (int metric = 0; metric < METRICS; metric++)
 		row->values[side][metric] =
 			(uint64_t)json_value_number(function, diff_metric_keys[metric]);
@@ -33,12 +41,23 @@ static void merge(struct diff_row *into, const struct diff_row *row)
 {
 	for (int side = 0; side < SIDES; side++) {
 		into->has[side] |= row->has[side];
+		into->number[side] |= row->number[side];
 		for (int metric = 0; metric < METRICS; metric++)
 			into->values[side][metric] += row->values[side][metric];
 	}
 }
 
-COMPARE_WITH(compare_names, struct diff_row, strcmp(a->name, b->name) ?: strcmp(a->file, b->file))
+static int compare_facts(const struct diff_row *a, const struct diff_row *b)
+{
+	return strcmp(a->name, b->name) ?: strcmp(a->file, b->file) ?:
+	       strcmp(a->identity, b->identity);
+}
+
+COMPARE_WITH(compare_places, struct diff_row,
+	     compare_facts(a, b) ?: COMPARE(a->has[SIDE_B], b->has[SIDE_B]) ?:
+	     COMPARE(a->start, b->start))
+
+COMPARE_WITH(compare_names, struct diff_row, compare_facts(a, b) ?: COMPARE(a->alike, b->alike) ?: COMPARE(a->order, b->order))
 
 /* Drop the rows that were merged: they have no name. */
 static void drop_merged(struct diff_rows *rows)
@@ -51,9 +70,26 @@ static void drop_merged(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-/* Merge rows of the same name and file. */
+/* Order the functions that only their addresses tell apart. */
+static void set_orders(struct diff_rows *rows)
+{
+	SORT(rows->rows, rows->count, compare_places);
+	for (size_t i = 0, end; i < rows->count; i = end) {
+		for (end = i; end < rows->count &&
+			      rows->rows[i].has[SIDE_B] == rows->rows[end].has[SIDE_B] &&
+			      compare_facts(&rows->rows[i], &rows->rows[end]) == 0;
+		     end++)
+			rows->rows[end].order = end - i;
+		for (size_t k = i; k < end; k++)
+			rows->rows[k].alike = end - i;
+	}
+}
+
+/* Merge rows of the same function. */
 static void merge_same(struct diff_rows *rows)
 {
+	set_orders(rows);
+	SORT(rows->rows, rows->count, compare_names);
 	for (size_t i = rows->count; i-- > 1;) {
 		if (compare_names(&rows->rows[i - 1], &rows->rows[i]) != 0)
 			continue;
@@ -109,7 +145,7 @@ static bool merge_pairs(struct diff_rows *rows, struct pair_key *keys, size_t co
 			a = &rows->rows[keys[i + 1].row];
 		}
 		merge(b, a);
-		b->was = was_by ? a->name : NULL;
+		b->was = was_by ? a->label : NULL;
 		b->was_by = was_by;
 		a->name = NULL;
 		if (into)
@@ -119,29 +155,74 @@ static bool merge_pairs(struct diff_rows *rows, struct pair_key *keys, size_t co
 	return found;
 }
 
-void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
+/* Merge functions of files with two names: of one linkage name and source, or the only ones. */
+static void merge_renamed(struct diff_rows *rows, bool by_linkage)
 {
-	struct pair_key *keys;
+	struct pair_key *keys = alloc_zeroed(rows->count + 1, sizeof(*keys));
 	size_t count = 0;
 
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct diff_row *row = &rows->rows[i];
+		uint64_t facts = (uint64_t)hash_bytes(row->identity, strlen(row->identity)) << 32 |
+				 (uint32_t)(row->order ^ row->alike << 16);
+
+		if (is_alone(row))
+			keys[count++] = (struct pair_key){ row_of_name(rows, row->name),
+							   by_linkage ? facts : 0, i };
+	}
+	merge_pairs(rows, keys, count, NULL, NULL);
+	drop_merged(rows);
+	free(keys);
+}
+
+/* Returns the facts of a row, whose texts belong to the row. */
+static struct function_facts facts_of(const struct diff_row *row)
+{
+	const char *source = row->source;
+
+	return (struct function_facts){
+		.name = row->name,
+		.texts = { [FACT_SIGNATURE] = *row->signature ? (char *)row->signature : NULL,
+			   [FACT_SOURCE] = *source ? (char *)base_name(source) : NULL,
+			   [FACT_LIBRARY] = *row->file ? (char *)row->file : NULL,
+			   [FACT_SOURCE_PATH] = *source ? (char *)source : NULL },
+	};
+}
+
+static void set_labels(struct diff_rows *rows)
+{
+	struct function_facts *facts = alloc_zeroed(rows->count + 1, sizeof(*facts));
+
+	for (size_t i = 0, end; i < rows->count; i = end) {
+		for (end = i;
+		     end < rows->count && !strcmp(rows->rows[i].name, rows->rows[end].name); end++)
+			facts[end - i] = facts_of(&rows->rows[end]);
+		function_facts_distinguish(facts, end - i);
+		for (size_t j = i; j < end; j++) {
+			char *label = function_facts_label(&facts[j - i]);
+
+			rows->rows[j].label = name_intern_text(&rows->labels, label)->text;
+			free(label);
+		}
+	}
+	free(facts);
+}
+
+void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
+{
 	*rows = (struct diff_rows){ 0 };
+	name_table_init(&rows->labels);
 	for (int side = 0; side < SIDES; side++) {
 		const json_t *functions = json_object_get(reports[side], "functions");
 		const json_t *all = json_object_get(functions, "all");
 
 		for (size_t i = 0; i < json_array_size(all); i++)
-			add_function(rows, (enum diff_side)side, json_array_get(all, i));
+			add_function(rows, (enum diff_side)side, json_array_get(all, i), i);
 	}
-	SORT(rows->rows, rows->count, compare_names);
 	merge_same(rows);
-	keys = alloc_zeroed(rows->count + 1, sizeof(*keys));
-	for (size_t i = 0; i < rows->count; i++)
-		if (is_alone(&rows->rows[i]))
-			keys[count++] =
-				(struct pair_key){ row_of_name(rows, rows->rows[i].name), 0, i };
-	merge_pairs(rows, keys, count, NULL, NULL); /* of files with two names */
-	drop_merged(rows);
-	free(keys);
+	merge_renamed(rows, true);
+	merge_renamed(rows, false);
+	set_labels(rows);
 	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
 		for (int side = 0; side < SIDES; side++)
 			for (int metric = 0; metric < METRICS; metric++)
@@ -171,18 +252,21 @@ struct pairing {
 	size_t edge_count, edge_room;
 };
 
-static void add_edges(struct pairing *pairing, const json_t *report)
+static void add_edges(struct pairing *pairing, const json_t *report, enum diff_side side)
 {
 	const json_t *all = json_object_get(json_object_get(report, "functions"), "all");
+	size_t *row_of = alloc_zeroed(json_array_size(all) + 1, sizeof(*row_of));
 
+	for (size_t i = 0; i < pairing->rows->count; i++)
+		if (pairing->rows->rows[i].has[side])
+			row_of[pairing->rows->rows[i].number[side]] = i;
 	for (size_t i = 0; i < json_array_size(all); i++) {
-		const json_t *function = json_array_get(all, i);
-		const json_t *callees = json_object_get(function, "callees");
-		size_t row = row_of_name(pairing->rows, json_value_text(function, "name"));
+		const json_t *callees = json_object_get(json_array_get(all, i), "callees");
+		size_t row = row_of[i];
 
 		for (size_t j = 0; j < json_array_size(callees); j++) {
-			const char *name = json_string_value(json_array_get(callees, j));
-			size_t callee = row_of_name(pairing->rows, name);
+			json_int_t number = json_integer_value(json_array_get(callees, j));
+			size_t callee = row_of[number];
 
 			/* An interrupt can hit any function. */
 			if (!pairing->rows->rows[row].outside &&
@@ -191,6 +275,7 @@ static void add_edges(struct pairing *pairing, const json_t *report)
 					   pairing->edge_room) = (struct pair_edge){ row, callee };
 		}
 	}
+	free(row_of);
 }
 
 /* Returns the hash of a caller or callee; all that are alone have the same one. */
@@ -239,7 +324,7 @@ void diff_rows_pair(struct diff_rows *rows, const json_t *const reports[SIDES])
 	for (size_t i = 0; i < rows->count; i++)
 		pairing.into[i] = i;
 	for (int side = 0; side < SIDES; side++)
-		add_edges(&pairing, reports[side]);
+		add_edges(&pairing, reports[side], (enum diff_side)side);
 	for (int i = 0; i < ROUNDS_MOST; i++)
 		if (!pair_rows(&pairing, true) && !pair_rows(&pairing, false))
 			break;
@@ -297,5 +382,6 @@ bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns)
 void diff_rows_release(struct diff_rows *rows)
 {
 	free(rows->rows);
+	name_table_release(&rows->labels);
 	*rows = (struct diff_rows){ 0 };
 }

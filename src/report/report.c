@@ -9,6 +9,8 @@
 #include "src/formats/text/any_text.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
+#include "src/select/function_labels.h"
+#include "src/select/name_forms.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */
@@ -157,13 +159,14 @@ static json_t *call_json(const struct slowest_call *call)
 		      { "duration_ns", number(call->duration) });
 }
 
-static json_t *function_json(const struct slice_totals *tally, uint32_t function)
+static json_t *function_json(const struct slice_totals *tally, uint32_t function,
+			     const struct name *name)
 {
 	const struct symbol *symbol = tally->functions.functions[function].symbol;
 	const struct call_node *node = &tally->tree.nodes[function + 1];
 	json_t *object;
 
-	object = OBJECT({ "name", json_name(symbol->name) },
+	object = OBJECT({ "name", json_name(name) },
 			{ "file", json_text_or_null(symbol->dso ? symbol->dso->path : NULL) },
 			{ "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
 			{ "total_ns", number(tally->tree.totals[function + 1].costs.ns) },
@@ -219,10 +222,21 @@ static uint64_t code_hash(const struct symbol *symbol)
 static json_t *all_functions(const struct slice_totals *tally)
 {
 	json_t *list = json_array();
+	struct name_forms forms = { 0 };
 
 	for (uint32_t i = 0; i < tally->functions.count; i++) {
 		const struct symbol *symbol = tally->functions.functions[i].symbol;
-		json_t *object = function_json(tally, i);
+		json_t *object = function_json(tally, i, symbol->name);
+		const struct name *source = function_source(symbol);
+		char *identity = function_identity(symbol);
+
+		name_forms_set(&forms, symbol->linkage->text);
+		json_object_set_new(object, "identity", json_text_or_null(identity));
+		json_object_set_new(object, "signature", json_text_or_null(forms.parameters));
+		json_object_set_new(object, "source",
+				    json_text_or_null(source ? source->text : NULL));
+		json_object_set_new(object, "start", number(symbol->start >> 1));
+		free(identity);
 
 		json_object_set_new(object, "function",
 				    json_boolean(symbol->kind < SYMBOL_SPECIAL));
@@ -234,9 +248,9 @@ static json_t *all_functions(const struct slice_totals *tally)
 		struct pair edge = pair_table_pair(&tally->edges, i);
 		json_t *caller = json_array_get(list, edge.first - 1);
 
-		json_array_append(json_object_get(caller, "callees"),
-				  json_object_get(json_array_get(list, edge.second - 1), "name"));
+		json_array_append_new(json_object_get(caller, "callees"), number(edge.second - 1));
 	}
+	name_forms_release(&forms);
 	return list;
 }
 
@@ -249,6 +263,7 @@ static json_t *top_functions(const struct slice_totals *tally, uint32_t *order, 
 	const struct call_tree *tree = &tally->tree;
 	size_t count = tally->functions.count;
 	uint64_t *amounts = alloc_zeroed(count + 1, sizeof(*amounts));
+	struct function_labels labels = { 0 };
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++)
@@ -256,8 +271,14 @@ static json_t *top_functions(const struct slice_totals *tally, uint32_t *order, 
 							    : &tree->nodes[i + 1].own);
 	SORT_WITHIN(order, count, compare_amounts, amounts);
 	free(amounts);
-	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
-		json_array_append_new(list, function_json(tally, order[i]));
+	function_labels_make(&labels, &tally->functions, tally->names);
+	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++) {
+		const struct symbol *symbol = tally->functions.functions[order[i]].symbol;
+
+		json_array_append_new(
+			list, function_json(tally, order[i], function_label(&labels, symbol)));
+	}
+	function_labels_release(&labels);
 	return list;
 }
 

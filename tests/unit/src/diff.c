@@ -65,8 +65,7 @@ static void expect_rows(const char *expected)
 /* Build folders do not matter; a renamed program has a unique counterpart. */
 START_TEST(functions_of_one_name_and_file_are_a_row)
 {
-	add(SIDE_A, "f", "/old/prog", 10, 10, 1);
-	add(SIDE_A, "f", "/old/prog", 5, 5, 1);
+	add(SIDE_A, "f", "/old/prog", 15, 15, 1);
 	add(SIDE_A, "f", "/old/libx.so", 7, 7, 1);
 	add(SIDE_A, "g", "/old/prog", 3, 3, 1);
 	add(SIDE_A, "h", "/a", 1, 1, 1);
@@ -82,6 +81,57 @@ START_TEST(functions_of_one_name_and_file_are_a_row)
 	ck_assert_uint_eq(rows.sums[SIDE_B][METRIC_INSNS], 33);
 	ck_assert_uint_eq(rows.sums[SIDE_B][METRIC_CALLS], 4); /* not those of [syscall] */
 	ck_assert_uint_eq(rows.sums[SIDE_A][METRIC_SELF], 280);
+}
+END_TEST
+
+/* A function with more facts: a static one if it has a source. */
+static void add_with(enum diff_side side, int insns, const char *signature, const char *source,
+		     int start)
+{
+	json_t *all = json_object_get(json_object_get(reports[side], "functions"), "all");
+	json_t *function;
+	char identity[32];
+
+	snprintf(identity, sizeof(identity), "f%s@%s", signature ? signature : "",
+		 source ? base_name(source) : "");
+	add(side, "f", side ? "/b/new" : "/a/old", insns, insns, 1);
+	function = json_array_get(all, json_array_size(all) - 1);
+	json_object_update_new(function,
+			       json_pack("{s:s, s:s?, s:s?, s:i}", "identity", identity, "source",
+					 source, "signature", signature, "start", start));
+}
+
+/* Overloads; static functions of two files; of one file without source, by their addresses. */
+START_TEST(functions_of_one_name_have_a_row_each)
+{
+	add_with(SIDE_A, 10, "f(int)", NULL, 1);
+	add_with(SIDE_A, 20, "f(double)", NULL, 2);
+	add_with(SIDE_A, 30, NULL, "/src/x.c", 3);
+	add_with(SIDE_A, 40, NULL, "/src/y.c", 4);
+	add_with(SIDE_A, 50, NULL, NULL, 6);
+	add_with(SIDE_A, 60, NULL, NULL, 5);
+	add_with(SIDE_B, 66, NULL, NULL, 15);
+	add_with(SIDE_B, 55, NULL, NULL, 16);
+	add_with(SIDE_B, 44, NULL, "/new/y.c", 2);
+	add_with(SIDE_B, 33, NULL, "/new/x.c", 1);
+	add_with(SIDE_B, 22, "f(double)", NULL, 9);
+	add_with(SIDE_B, 11, "f(int)", NULL, 8);
+	make(ORDER_NAME);
+	expect_rows(
+		"f new 60 66; f new 50 55; f new 30 33; f new 40 44; f new 20 22; f new 10 11; ");
+	ck_assert_str_eq(rows.rows[4].label, "f(double)");
+	ck_assert_str_eq(rows.rows[2].label, "f (x.c)");
+}
+END_TEST
+
+/* If one of two was inlined in B, the one that is left may be either. */
+START_TEST(functions_that_cannot_be_told_apart_are_not_matched)
+{
+	add_with(SIDE_A, 10, NULL, NULL, 1);
+	add_with(SIDE_A, 20, NULL, NULL, 2);
+	add_with(SIDE_B, 15, NULL, NULL, 1);
+	make(ORDER_NAME);
+	expect_rows("f new - 15; f old 10 -; f old 20 -; ");
 }
 END_TEST
 
@@ -131,17 +181,27 @@ START_TEST(rows_are_equal_if_calls_and_instructions_are)
 }
 END_TEST
 
-static json_t *function_of(enum diff_side side, const char *name)
+static json_t *all_of(enum diff_side side)
 {
-	json_t *all = json_object_get(json_object_get(reports[side], "functions"), "all");
+	return json_object_get(json_object_get(reports[side], "functions"), "all");
+}
+
+static size_t number_of(enum diff_side side, const char *name)
+{
 	json_t *function;
 	size_t i;
 
 	json_array_foreach(
-		all, i, function) if (strcmp(json_string_value(json_object_get(function, "name")),
-					     name) == 0) return function;
+		all_of(side), i,
+		function) if (strcmp(json_string_value(json_object_get(function, "name")), name) ==
+			      0) return i;
 	ck_abort_msg("%s", name);
-	return NULL;
+	return 0;
+}
+
+static json_t *function_of(enum diff_side side, const char *name)
+{
+	return json_array_get(all_of(side), number_of(side, name));
 }
 
 /* A function of A, or of B, has some code; 0: unknown. */
@@ -157,7 +217,8 @@ static void calls(enum diff_side side, const char *caller, const char *callee)
 
 	if (!json_object_get(function, "callees"))
 		json_object_set_new(function, "callees", json_array());
-	json_array_append_new(json_object_get(function, "callees"), json_string(callee));
+	json_array_append_new(json_object_get(function, "callees"),
+			      json_integer((json_int_t)number_of(side, callee)));
 }
 
 static void pair(void)
@@ -458,6 +519,8 @@ int main(void)
 	tcase_add_test(all, callers_are_before_the_functions_that_changed);
 	tcase_add_test(all, a_report_is_markdown);
 	tcase_add_test(all, functions_of_one_name_and_file_are_a_row);
+	tcase_add_test(all, functions_of_one_name_have_a_row_each);
+	tcase_add_test(all, functions_that_cannot_be_told_apart_are_not_matched);
 	tcase_add_loop_test(all, the_largest_difference_is_first, 0, ORDER_NAME + 1);
 	tcase_add_test(all, rows_are_equal_if_calls_and_instructions_are);
 	tcase_add_loop_test(all, a_condition_fails_above_its_limit, 0,
