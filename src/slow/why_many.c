@@ -14,18 +14,47 @@
 
 /* ---- Causes -------------------------------------------------------------- */
 
-static struct merged_cause *find_cause(struct why_merged *merged, const char *function,
-				       const char *cause, const char *unit)
+static const char *text_or(const json_t *object, const char *key, const char *other)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : other;
+}
+
+static struct merged_cause *find_cause(struct why_merged *merged, const json_t *function,
+				       const json_t *cluster, const char *unit)
 {
 	struct merged_cause *end = merged->causes + merged->count;
+	struct merged_cause cause = { .names = { json_value_text(function, "function"),
+						 json_value_text(cluster, "cause") },
+				      .unit = unit };
 
+	cause.symbol = text_or(function, "symbol", cause.names[0]);
+	cause.identities[0] = text_or(function, "identity", cause.names[0]);
+	cause.identities[1] = text_or(cluster, "cause_identity", cause.names[1]);
 	for (struct merged_cause *at = merged->causes; at < end; at++)
-		if (strcmp(at->function, function) == 0 && strcmp(at->cause, cause) == 0 &&
+		if (strcmp(at->identities[0], cause.identities[0]) == 0 &&
+		    strcmp(at->identities[1], cause.identities[1]) == 0 &&
 		    strcmp(at->unit, unit) == 0)
 			return at;
 	end = ARRAY_ADD(merged->causes, merged->count, merged->room);
-	*end = (struct merged_cause){ .function = function, .cause = cause, .unit = unit };
+	*end = cause;
 	return end;
+}
+
+/* Show functions of one name by their identities. */
+static void tell_apart(struct why_merged *merged)
+{
+	struct merged_cause *end = merged->causes + merged->count;
+
+	for (struct merged_cause *a = merged->causes; a < end; a++)
+		for (struct merged_cause *b = merged->causes; b < end; b++)
+			for (int i = 0; i < 2; i++)
+				a->alike[i] |= strcmp(a->names[i], b->names[i]) == 0 &&
+					       strcmp(a->identities[i], b->identities[i]) != 0;
+	for (struct merged_cause *a = merged->causes; a < end; a++)
+		for (int i = 0; i < 2; i++)
+			a->names[i] = a->alike[i] ? a->identities[i] : a->names[i];
 }
 
 /* Returns false if a number cannot be one. */
@@ -59,10 +88,9 @@ static bool add_answer(struct why_merged *merged, const json_t *answer, const ch
 	json_array_foreach(json_object_get(answer, "functions"), i, function)
 		json_array_foreach(json_object_get(function, "clusters"), j, cluster)
 	{
-		if (!add_cluster(find_cause(merged, json_value_text(function, "function"),
-					    json_value_text(cluster, "cause"),
-					    json_value_text(answer, "unit")),
-				 cluster, merged->recordings, input))
+		if (!add_cluster(
+			    find_cause(merged, function, cluster, json_value_text(answer, "unit")),
+			    cluster, merged->recordings, input))
 			return false;
 		found++;
 	}
@@ -94,20 +122,22 @@ bool why_merged_add(struct why_merged *merged, const json_t *line, const char *i
 
 COMPARE_WITH(compare_causes, struct merged_cause,
 	     strcmp(b->unit, a->unit) ?: COMPARE(b->extra, a->extra) ?:
-	     strcmp(a->function, b->function) ?: strcmp(a->cause, b->cause))
+	     strcmp(a->names[0], b->names[0]) ?: strcmp(a->names[1], b->names[1]))
 
 void why_merged_sort(struct why_merged *merged)
 {
+	tell_apart(merged);
 	SORT(merged->causes, merged->count, compare_causes);
 }
 
 /* Print "FUNCTION: CAUSE; worst at TIME in INPUT". */
 static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 {
-	const char *of = strcmp(cause->function, cause->cause) == 0 ? "own code" : cause->cause;
+	bool own = strcmp(cause->identities[0], cause->identities[1]) == 0;
+	const char *of = own ? "own code" : cause->names[1];
 	const char *input = cause->worst_input ? cause->worst_input : "?";
 
-	escaped_text_print(cause->function, strlen(cause->function), out);
+	escaped_text_print(cause->names[0], strlen(cause->names[0]), out);
 	fputs(": ", out);
 	escaped_text_print(of, strlen(of), out);
 	fprintf(out, "; worst at " SECONDS_FORMAT " in ", SECONDS_OF(cause->worst_begin));
@@ -139,7 +169,7 @@ void why_merged_print(void *context, FILE *out)
 	if (!merged->count || !merged->causes[0].worst_input)
 		return;
 	fputs("next: ptrace2ftf why --symbol=", out);
-	why_word_print(merged->causes[0].function, true, out);
+	why_word_print(merged->causes[0].symbol, true, out);
 	putc(' ', out);
 	why_word_print(merged->causes[0].worst_input, false, out);
 	putc('\n', out);
@@ -154,8 +184,8 @@ json_t *why_merged_json(const struct why_merged *merged)
 
 		json_array_append_new(
 			list,
-			json_pack("{ss ss ss sI sI sf sf ss? sI}", "function", cause->function,
-				  "cause", cause->cause, "unit", cause->unit, "recordings",
+			json_pack("{ss ss ss sI sI sf sf ss? sI}", "function", cause->names[0],
+				  "cause", cause->names[1], "unit", cause->unit, "recordings",
 				  json_value_of(cause->recordings), "calls",
 				  json_value_of(cause->calls), "extra", cause->extra, "worst_extra",
 				  cause->worst_extra, "worst_input", cause->worst_input,

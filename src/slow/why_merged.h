@@ -12,8 +12,11 @@ struct why_merged {
 	size_t recordings, without, failed;
 	/* A cause of slow calls of a function; text is borrowed from the answers. */
 	struct merged_cause {
-		const char *function, *cause, *unit;
-		size_t recordings, last; /* last: 1 + number of the last recording */
+		const char *names[2], *unit; /* names of the function and the cause */
+		const char *identities[2];   /* of both, in any recording */
+		bool alike[2];               /* another one has the name */
+		const char *symbol;          /* chooses the function, with --symbol */
+		size_t recordings, last;     /* last: 1 + number of the last recording */
 		uint64_t calls;
 		double extra;       /* of all these calls, in the unit */
 		double worst_extra; /* of a call, as the mean of its recording's calls */

@@ -73,6 +73,30 @@ START_TEST(causes_add_up_over_recordings)
 }
 END_TEST
 
+/* Two functions g of a recording; one alone in another, by its name only; others by the file. */
+START_TEST(causes_are_functions_not_names)
+{
+#define G(cause, identity, extra)                                                                  \
+	"{'cause':'" cause "','cause_identity':'" identity "','calls':1,'extra':" #extra           \
+	",'slowest':{'begin_ns':5}}"
+#define OF_F(clusters)                                                                             \
+	"{'format':'why','unit':'ns','functions':[{'function':'f','identity':'p:f',"               \
+	"'symbol':'p:f','clusters':[" clusters "]}]}"
+	ck_assert(add(OF_F(G("g (a.c)", "p:g@a.c", 300) "," G("g (b.c)", "p:g@b.c", 10)), "one"));
+	ck_assert(add(OF_F(G("g", "p:g@a.c", 200)), "two"));
+	ck_assert(add(OF_F(G("g", "q:g@a.c", 40)), "three"));
+	ck_assert(add(OF_F(G("g", "r:g@a.c", 30)), "four"));
+	expect_printed(
+		HEADER
+		"         2       2      500ns      300ns  f: g (a.c); worst at 0.000000005 in one\n"
+		"         1       1       40ns       40ns  f: q:g@a.c; worst at 0.000000005 in three\n"
+		"         1       1       30ns       30ns  f: r:g@a.c; worst at 0.000000005 in four\n"
+		"         1       1       10ns       10ns  f: g (b.c); worst at 0.000000005 in one\n"
+		"\n4 recordings, 0 of them without slow calls\n"
+		"next: ptrace2ftf why --symbol=p:f one\n");
+}
+END_TEST
+
 /* A recording with two clusters of one cause counts once; instructions are no time. */
 START_TEST(units_and_recordings_are_not_mixed)
 {
@@ -123,6 +147,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_test(tests, causes_add_up_over_recordings);
+	tcase_add_test(tests, causes_are_functions_not_names);
 	tcase_add_test(tests, units_and_recordings_are_not_mixed);
 	tcase_add_test(tests, an_amount_may_be_any_number);
 	tcase_add_test(tests, a_run_without_an_answer_failed_or_is_refused);
