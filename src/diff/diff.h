@@ -31,7 +31,7 @@ extern const char *const diff_metric_keys[METRICS];
 /* Texts are borrowed from the reports and the rows, and "" if unknown. */
 struct diff_row {
 	const char *name;
-	const char *label;    /* the name, with what tells it apart: function_labels.h */
+	const char *label;    /* what is printed: function_labels.h */
 	const char *file;     /* the last part of its path */
 	const char *identity; /* function_identity() */
 	const char *signature;

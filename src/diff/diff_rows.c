@@ -70,7 +70,7 @@ static void drop_merged(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-/* Order the functions that only their addresses tell apart. */
+/* Order the functions that differ in their addresses only. */
 static void set_orders(struct diff_rows *rows)
 {
 	SORT(rows->rows, rows->count, compare_places);
@@ -175,17 +175,21 @@ static void merge_renamed(struct diff_rows *rows, bool by_linkage)
 	free(keys);
 }
 
-/* Returns the facts of a row, whose texts belong to the row. */
-static struct function_facts facts_of(const struct diff_row *row)
+/* Returns the facts of a row, whose texts belong to the rows. */
+static struct function_facts facts_of(struct diff_rows *rows, const struct diff_row *row)
 {
 	const char *source = row->source;
+	char *place = alloc_text("%s+0x%" PRIx64, row->file, row->start);
+	const struct name *kept = name_intern_text(&rows->labels, place);
 
+	free(place);
 	return (struct function_facts){
 		.name = row->name,
 		.texts = { [FACT_SIGNATURE] = *row->signature ? (char *)row->signature : NULL,
 			   [FACT_SOURCE] = *source ? (char *)base_name(source) : NULL,
 			   [FACT_LIBRARY] = *row->file ? (char *)row->file : NULL,
-			   [FACT_SOURCE_PATH] = *source ? (char *)source : NULL },
+			   [FACT_SOURCE_PATH] = *source ? (char *)source : NULL,
+			   [FACT_PLACE] = (char *)kept->text },
 	};
 }
 
@@ -196,7 +200,7 @@ static void set_labels(struct diff_rows *rows)
 	for (size_t i = 0, end; i < rows->count; i = end) {
 		for (end = i;
 		     end < rows->count && !strcmp(rows->rows[i].name, rows->rows[end].name); end++)
-			facts[end - i] = facts_of(&rows->rows[end]);
+			facts[end - i] = facts_of(rows, &rows->rows[end]);
 		function_facts_distinguish(facts, end - i);
 		for (size_t j = i; j < end; j++) {
 			char *label = function_facts_label(&facts[j - i]);

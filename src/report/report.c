@@ -235,7 +235,7 @@ static json_t *all_functions(const struct slice_totals *tally)
 		json_object_set_new(object, "signature", json_text_or_null(forms.parameters));
 		json_object_set_new(object, "source",
 				    json_text_or_null(source ? source->text : NULL));
-		json_object_set_new(object, "start", number(symbol->start >> 1));
+		json_object_set_new(object, "start", number(symbol->start & INT64_MAX));
 		free(identity);
 
 		json_object_set_new(object, "function",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find what tells functions of one name apart. */
+/* Find what distinguishes functions of one name. */
 #include "src/select/function_labels.h"
 
 #include "src/select/name_forms.h"

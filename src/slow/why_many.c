@@ -43,7 +43,7 @@ static struct merged_cause *find_cause(struct why_merged *merged, const json_t *
 }
 
 /* Show functions of one name by their identities. */
-static void tell_apart(struct why_merged *merged)
+static void show_identities(struct why_merged *merged)
 {
 	struct merged_cause *end = merged->causes + merged->count;
 
@@ -126,7 +126,7 @@ COMPARE_WITH(compare_causes, struct merged_cause,
 
 void why_merged_sort(struct why_merged *merged)
 {
-	tell_apart(merged);
+	show_identities(merged);
 	SORT(merged->causes, merged->count, compare_causes);
 }
 

@@ -125,7 +125,7 @@ START_TEST(functions_of_one_name_have_a_row_each)
 END_TEST
 
 /* If one of two was inlined in B, the one that is left may be either. */
-START_TEST(functions_that_cannot_be_told_apart_are_not_matched)
+START_TEST(functions_that_nothing_distinguishes_are_not_matched)
 {
 	add_with(SIDE_A, 10, NULL, NULL, 1);
 	add_with(SIDE_A, 20, NULL, NULL, 2);
@@ -520,7 +520,7 @@ int main(void)
 	tcase_add_test(all, a_report_is_markdown);
 	tcase_add_test(all, functions_of_one_name_and_file_are_a_row);
 	tcase_add_test(all, functions_of_one_name_have_a_row_each);
-	tcase_add_test(all, functions_that_cannot_be_told_apart_are_not_matched);
+	tcase_add_test(all, functions_that_nothing_distinguishes_are_not_matched);
 	tcase_add_loop_test(all, the_largest_difference_is_first, 0, ORDER_NAME + 1);
 	tcase_add_test(all, rows_are_equal_if_calls_and_instructions_are);
 	tcase_add_loop_test(all, a_condition_fails_above_its_limit, 0,

@@ -60,7 +60,7 @@ START_TEST(a_function_alone_has_its_name)
 }
 END_TEST
 
-START_TEST(functions_of_one_name_have_the_first_fact_that_tells_them_apart)
+START_TEST(functions_of_one_name_have_the_first_fact_that_distinguishes_them)
 {
 	add("_Z1fi", "/x/a.c", "/lib/l.so")->texts[FACT_SIGNATURE] = copy("f(int)");
 	add("_Z1fd", "/x/a.c", "/lib/l.so")->texts[FACT_SIGNATURE] = copy("f(double)");
@@ -146,7 +146,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, NULL);
 	tcase_add_test(all, a_function_alone_has_its_name);
-	tcase_add_test(all, functions_of_one_name_have_the_first_fact_that_tells_them_apart);
+	tcase_add_test(all, functions_of_one_name_have_the_first_fact_that_distinguishes_them);
 	tcase_add_test(all, functions_at_two_places_have_their_addresses);
 	tcase_add_test(all, a_pattern_can_name_the_source_and_the_library);
 	suite_add_tcase(suite, all);

@@ -232,8 +232,8 @@ START_TEST(functions_have_a_file_and_an_entry_or_a_declaration)
 }
 END_TEST
 
-/* Three functions of one name have a row each, with what tells them apart. */
-START_TEST(functions_of_one_name_are_told_apart)
+/* Three functions of one name have a row each. */
+START_TEST(functions_of_one_name_are_distinguished)
 {
 	struct symbol second = { .name = f.name, .linkage = name_intern_text(&names, "_Z1fi") };
 	struct symbol third = { .name = f.name, .linkage = name_intern_text(&names, "f.part.0") };
@@ -459,7 +459,7 @@ int main(void)
 	tcase_add_test(tests, slices_whose_begins_come_late_add_up);
 	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 0, 1);
 	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 2, 3);
-	tcase_add_test(tests, functions_of_one_name_are_told_apart);
+	tcase_add_test(tests, functions_of_one_name_are_distinguished);
 	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
 	tcase_add_loop_test(tests, the_function_with_slow_calls_is_named, 0,
 			    sizeof(tails) / sizeof(tails[0]));
