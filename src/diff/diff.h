@@ -37,8 +37,6 @@ struct diff_row {
 	const char *signature;
 	const char *source;   /* path of the source file */
 	uint64_t start;       /* address, in its file */
-	size_t alike;         /* functions of its side with the same other facts, */
-	size_t order;         /* and its number among these, by address */
 	size_t number[SIDES]; /* in the reports */
 	const char *was;      /* its label in A, if it was paired; else NULL */
 	const char *was_by;   /* "code", or "callers and callees" */
@@ -58,11 +56,9 @@ struct diff_rows {
 
 /*
  * Make the rows from reports (report.h, with options->all_functions), borrowed until release.
- * Functions with the same linkage name and file are one row; of the file's path only the last part
- * counts, because builds are in different directories. Local functions must have the same source
- * file; several without one are matched in the order of their addresses, if both sides have as
- * many. Functions that remain are one row if all but the file agrees, or if each side has only one
- * of the name: the program may have been renamed.
+ * Functions with the same identity and file are one row; of the file's path only the last part
+ * counts, because builds are in different directories. Functions that remain are one row if all but
+ * the file agrees, or if each side has only one of the name: the program may have been renamed.
  */
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES]);
 

@@ -47,17 +47,9 @@ static void merge(struct diff_row *into, const struct diff_row *row)
 	}
 }
 
-static int compare_facts(const struct diff_row *a, const struct diff_row *b)
-{
-	return strcmp(a->name, b->name) ?: strcmp(a->file, b->file) ?:
-	       strcmp(a->identity, b->identity);
-}
-
-COMPARE_WITH(compare_places, struct diff_row,
-	     compare_facts(a, b) ?: COMPARE(a->has[SIDE_B], b->has[SIDE_B]) ?:
-	     COMPARE(a->start, b->start))
-
-COMPARE_WITH(compare_names, struct diff_row, compare_facts(a, b) ?: COMPARE(a->alike, b->alike) ?: COMPARE(a->order, b->order))
+COMPARE_WITH(compare_names, struct diff_row,
+	     strcmp(a->name, b->name) ?: strcmp(a->file, b->file) ?:
+	     strcmp(a->identity, b->identity))
 
 /* Drop the rows that were merged: they have no name. */
 static void drop_merged(struct diff_rows *rows)
@@ -70,25 +62,9 @@ static void drop_merged(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-/* Order the functions that differ in their addresses only. */
-static void set_orders(struct diff_rows *rows)
-{
-	SORT(rows->rows, rows->count, compare_places);
-	for (size_t i = 0, end; i < rows->count; i = end) {
-		for (end = i; end < rows->count &&
-			      rows->rows[i].has[SIDE_B] == rows->rows[end].has[SIDE_B] &&
-			      compare_facts(&rows->rows[i], &rows->rows[end]) == 0;
-		     end++)
-			rows->rows[end].order = end - i;
-		for (size_t k = i; k < end; k++)
-			rows->rows[k].alike = end - i;
-	}
-}
-
 /* Merge rows of the same function. */
 static void merge_same(struct diff_rows *rows)
 {
-	set_orders(rows);
 	SORT(rows->rows, rows->count, compare_names);
 	for (size_t i = rows->count; i-- > 1;) {
 		if (compare_names(&rows->rows[i - 1], &rows->rows[i]) != 0)
@@ -163,8 +139,7 @@ static void merge_renamed(struct diff_rows *rows, bool by_linkage)
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->rows[i];
-		uint64_t facts = (uint64_t)hash_bytes(row->identity, strlen(row->identity)) << 32 |
-				 (uint32_t)(row->order ^ row->alike << 16);
+		uint64_t facts = hash_bytes(row->identity, strlen(row->identity));
 
 		if (is_alone(row))
 			keys[count++] = (struct pair_key){ row_of_name(rows, row->name),

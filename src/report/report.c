@@ -222,13 +222,15 @@ static uint64_t code_hash(const struct symbol *symbol)
 static json_t *all_functions(const struct slice_totals *tally)
 {
 	json_t *list = json_array();
+	struct function_labels labels = { 0 };
 	struct name_forms forms = { 0 };
 
+	function_labels_make(&labels, &tally->functions, tally->names);
 	for (uint32_t i = 0; i < tally->functions.count; i++) {
 		const struct symbol *symbol = tally->functions.functions[i].symbol;
 		json_t *object = function_json(tally, i, symbol->name);
 		const struct name *source = function_source(symbol);
-		char *identity = function_identity(symbol);
+		char *identity = function_identity(&labels, symbol);
 
 		name_forms_set(&forms, symbol->linkage->text);
 		json_object_set_new(object, "identity", json_text_or_null(identity));
@@ -251,6 +253,7 @@ static json_t *all_functions(const struct slice_totals *tally)
 		json_array_append_new(json_object_get(caller, "callees"), number(edge.second - 1));
 	}
 	name_forms_release(&forms);
+	function_labels_release(&labels);
 	return list;
 }
 

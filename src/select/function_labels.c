@@ -83,19 +83,6 @@ const struct name *function_source(const struct symbol *symbol)
 	return symbol->inlined ? symbol->inlined->declared.file : slice_source_line(symbol).file;
 }
 
-char *function_identity(const struct symbol *symbol)
-{
-	const struct name *linkage = symbol->linkage;
-	bool local = symbol->inlined || symbol->binding == SYMBOL_LOCAL;
-	const struct name *source = local ? function_source(symbol) : NULL;
-	const char *hash =
-		linkage->text + MAX(linkage->length, 20) - 20; /* "17h0123456789abcdefE" */
-	bool has_hash = starts_with(hash, "17h") && strspn(hash + 3, "0123456789abcdef") == 16;
-
-	return alloc_text("%.*s%s%s", linkage->length - (has_hash ? 20 : 0), linkage->text,
-			  source ? "@" : "", source ? base_name(source->text) : "");
-}
-
 static char *copy_name(const struct name *name)
 {
 	return name ? alloc_text("%s", name->text) : NULL;
@@ -198,6 +185,61 @@ const struct name *function_pattern(const struct function_labels *labels,
 				    const struct symbol *symbol)
 {
 	return find_label(labels, symbol).pattern;
+}
+
+/* ---- Other recordings ---------------------------------------------------- */
+
+/* Returns the length of a linkage name before Rust's hash, "17h", 16 digits and "E". */
+static int linkage_length(const struct name *linkage)
+{
+	const char *hash = linkage->text + MAX(linkage->length, 20) - 20;
+	bool found = starts_with(hash, "17h") && strspn(hash + 3, "0123456789abcdef") == 16;
+
+	return linkage->length - (found ? 20 : 0);
+}
+
+static const char *local_source(const struct symbol *symbol)
+{
+	bool local = symbol->inlined || symbol->binding == SYMBOL_LOCAL;
+	const struct name *source = local ? function_source(symbol) : NULL;
+
+	return source ? base_name(source->text) : "";
+}
+
+static bool is_alike(const struct symbol *a, const struct symbol *b)
+{
+	int length = linkage_length(a->linkage);
+
+	return a->dso == b->dso && length == linkage_length(b->linkage) &&
+	       memcmp(a->linkage->text, b->linkage->text, (size_t)length) == 0 &&
+	       strcmp(local_source(a), local_source(b)) == 0;
+}
+
+static bool precedes(const struct symbol *a, const struct symbol *b)
+{
+	return a->inlined && b->inlined ? a->inlined->declared.line < b->inlined->declared.line
+					: a->start < b->start;
+}
+
+char *function_identity(const struct function_labels *labels, const struct symbol *symbol)
+{
+	const struct function_table *table = labels->table;
+	const char *source = local_source(symbol);
+	size_t count = 0, number = 1;
+	char text[48] = "";
+
+	for (uint32_t at = table->by_name[symbol->name->id].last; at;
+	     at = table->functions[at - 1].next_named) {
+		const struct symbol *other = table->functions[at - 1].symbol;
+		bool alike = is_alike(other, symbol);
+
+		count += alike;
+		number += alike && precedes(other, symbol);
+	}
+	if (count > 1)
+		snprintf(text, sizeof(text), "#%zu/%zu", number, count);
+	return alloc_text("%.*s%s%s%s", linkage_length(symbol->linkage), symbol->linkage->text,
+			  *source ? "@" : "", source, text);
 }
 
 void function_labels_release(struct function_labels *labels)

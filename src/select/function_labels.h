@@ -65,11 +65,12 @@ const struct name *function_pattern(const struct function_labels *labels,
 void function_labels_release(struct function_labels *labels);
 
 /*
- * Returns a text, owned by the caller, that a function has in each recording of a file: the linkage
- * name without Rust's hash, which differs in each build, and the source file if others can have the
- * name: "LINKAGE", "LINKAGE@FILE.c".
+ * Returns a text, owned by the caller, that a function has in each recording of its file: the
+ * linkage name without Rust's hash, which differs in each build, and "@FILE.c" for a local or
+ * inlined function. Functions that differ in their addresses only have their number and count in
+ * this order, "#1/3", so that they match only if there are as many.
  */
-char *function_identity(const struct symbol *symbol);
+char *function_identity(const struct function_labels *labels, const struct symbol *symbol);
 
 /* Returns a symbol's source file: of a function, or of an inlined one's declaration; or NULL. */
 const struct name *function_source(const struct symbol *symbol);

@@ -393,7 +393,7 @@ static json_t *identity_json(const struct slow_answer *answer, uint32_t function
 {
 	const struct symbol *symbol = slow_symbol(answer, function);
 	const struct name *library = symbol->dso ? symbol->dso->short_name : NULL;
-	char *identity = function_identity(symbol);
+	char *identity = function_identity(&answer->calls->labels, symbol);
 	char *text =
 		alloc_text("%s%s%s", library ? library->text : "", library ? ":" : "", identity);
 	json_t *json = json_any_text(text, strlen(text));

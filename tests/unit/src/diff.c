@@ -84,52 +84,53 @@ START_TEST(functions_of_one_name_and_file_are_a_row)
 }
 END_TEST
 
-/* A function with more facts: a static one if it has a source. */
-static void add_with(enum diff_side side, int insns, const char *signature, const char *source,
-		     int start)
+static json_t *all_of(enum diff_side side)
 {
-	json_t *all = json_object_get(json_object_get(reports[side], "functions"), "all");
-	json_t *function;
-	char identity[32];
-
-	snprintf(identity, sizeof(identity), "f%s@%s", signature ? signature : "",
-		 source ? base_name(source) : "");
-	add(side, "f", side ? "/b/new" : "/a/old", insns, insns, 1);
-	function = json_array_get(all, json_array_size(all) - 1);
-	json_object_update_new(function,
-			       json_pack("{s:s, s:s?, s:s?, s:i}", "identity", identity, "source",
-					 source, "signature", signature, "start", start));
+	return json_object_get(json_object_get(reports[side], "functions"), "all");
 }
 
-/* Overloads; static functions of two files; of one file without source, by their addresses. */
+/* A function with more facts: its identity in this side. */
+static void add_with(enum diff_side side, int insns, const char *signature, const char *source,
+		     const char *identity)
+{
+	json_t *all = all_of(side);
+
+	add(side, "f", side ? "/b/new" : "/a/old", insns, insns, 1);
+	json_object_update_new(json_array_get(all, json_array_size(all) - 1),
+			       json_pack("{s:s, s:s?, s:s?, s:i}", "identity", identity, "source",
+					 source, "signature", signature, "start", insns));
+}
+
+/* Overloads; static functions of two files; of one file. */
 START_TEST(functions_of_one_name_have_a_row_each)
 {
-	add_with(SIDE_A, 10, "f(int)", NULL, 1);
-	add_with(SIDE_A, 20, "f(double)", NULL, 2);
-	add_with(SIDE_A, 30, NULL, "/src/x.c", 3);
-	add_with(SIDE_A, 40, NULL, "/src/y.c", 4);
-	add_with(SIDE_A, 50, NULL, NULL, 6);
-	add_with(SIDE_A, 60, NULL, NULL, 5);
-	add_with(SIDE_B, 66, NULL, NULL, 15);
-	add_with(SIDE_B, 55, NULL, NULL, 16);
-	add_with(SIDE_B, 44, NULL, "/new/y.c", 2);
-	add_with(SIDE_B, 33, NULL, "/new/x.c", 1);
-	add_with(SIDE_B, 22, "f(double)", NULL, 9);
-	add_with(SIDE_B, 11, "f(int)", NULL, 8);
+	add_with(SIDE_A, 10, "f(int)", NULL, "_Z1fi");
+	add_with(SIDE_A, 20, "f(double)", NULL, "_Z1fd");
+	add_with(SIDE_A, 30, NULL, "/src/x.c", "f@x.c");
+	add_with(SIDE_A, 40, NULL, "/src/y.c", "f@y.c");
+	add_with(SIDE_A, 50, NULL, NULL, "f#1/2");
+	add_with(SIDE_A, 60, NULL, NULL, "f#2/2");
+	add_with(SIDE_B, 66, NULL, NULL, "f#2/2");
+	add_with(SIDE_B, 55, NULL, NULL, "f#1/2");
+	add_with(SIDE_B, 44, NULL, "/new/y.c", "f@y.c");
+	add_with(SIDE_B, 33, NULL, "/new/x.c", "f@x.c");
+	add_with(SIDE_B, 22, "f(double)", NULL, "_Z1fd");
+	add_with(SIDE_B, 11, "f(int)", NULL, "_Z1fi");
 	make(ORDER_NAME);
 	expect_rows(
-		"f new 60 66; f new 50 55; f new 30 33; f new 40 44; f new 20 22; f new 10 11; ");
-	ck_assert_str_eq(rows.rows[4].label, "f(double)");
-	ck_assert_str_eq(rows.rows[2].label, "f (x.c)");
+		"f new 20 22; f new 10 11; f new 50 55; f new 60 66; f new 30 33; f new 40 44; ");
+	ck_assert_str_eq(rows.rows[0].label, "f(double)");
+	ck_assert_str_eq(rows.rows[2].label, "f (new+0x37)");
+	ck_assert_str_eq(rows.rows[4].label, "f (x.c)");
 }
 END_TEST
 
 /* If one of two was inlined in B, the one that is left may be either. */
 START_TEST(functions_that_nothing_distinguishes_are_not_matched)
 {
-	add_with(SIDE_A, 10, NULL, NULL, 1);
-	add_with(SIDE_A, 20, NULL, NULL, 2);
-	add_with(SIDE_B, 15, NULL, NULL, 1);
+	add_with(SIDE_A, 10, NULL, NULL, "f#1/2");
+	add_with(SIDE_A, 20, NULL, NULL, "f#2/2");
+	add_with(SIDE_B, 15, NULL, NULL, "f");
 	make(ORDER_NAME);
 	expect_rows("f new - 15; f old 10 -; f old 20 -; ");
 }
@@ -180,11 +181,6 @@ START_TEST(rows_are_equal_if_calls_and_instructions_are)
 	ck_assert(!diff_row_is_equal(&rows.rows[1], METRIC_INSNS));
 }
 END_TEST
-
-static json_t *all_of(enum diff_side side)
-{
-	return json_object_get(json_object_get(reports[side], "functions"), "all");
-}
 
 static size_t number_of(enum diff_side side, const char *name)
 {

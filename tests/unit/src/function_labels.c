@@ -5,6 +5,7 @@
 
 #include "src/select/function_labels.h"
 #include "src/select/name_forms.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
 static struct function_facts facts[8];
@@ -99,6 +100,56 @@ START_TEST(functions_at_two_places_have_their_addresses)
 }
 END_TEST
 
+static struct name_table names;
+
+static void expect_identity(const struct function_labels *labels, const struct symbol *symbol,
+			    const char *expected)
+{
+	char *identity = function_identity(labels, symbol);
+
+	ck_assert_str_eq(identity, expected);
+	free(identity);
+}
+
+/* Inlined functions of one file, but for the fourth; instances of Rust; local ones by address. */
+START_TEST(an_identity_is_the_same_in_each_recording)
+{
+	static const char *const expected[] = {
+		"f@a.c#2/2", "f@a.c#1/2", "f@b.c", "_ZN1f#1/2", "_ZN1f#2/2", "g#2/2", "g#1/2", "h",
+	};
+	struct inlined_call calls[3] = { { .declared = { NULL, 9, 0 } },
+					 { .declared = { NULL, 7, 0 } },
+					 { .declared = { NULL, 7, 0 } } };
+	struct symbol symbols[8] = {
+		{ .inlined = &calls[0] }, { .inlined = &calls[1] }, { .inlined = &calls[2] },
+		{ .start = 10 },          { .start = 20 },          { .start = 40 },
+		{ .start = 30 },          { .start = 50 },
+	};
+	static const char *const texts[] = {
+		"f", "f", "f", "_ZN1f17h0123456789abcdefE", "_ZN1f17hfedcba9876543210E",
+		"g", "g", "h",
+	};
+	struct function_table table = { 0 };
+	struct function_labels labels = { 0 };
+
+	name_table_init(&names);
+	calls[0].declared.file = calls[1].declared.file = name_intern_text(&names, "/x/a.c");
+	calls[2].declared.file = name_intern_text(&names, "/x/b.c");
+	for (size_t i = 0; i < COUNT_OF(symbols); i++) {
+		symbols[i].linkage = name_intern_text(&names, texts[i]);
+		symbols[i].name = name_intern_text(&names, i == 3 || i == 4 ? "f" : texts[i]);
+		symbols[i].kind = i < 3 ? SYMBOL_FUNCTION : SYMBOL_UNNAMED;
+		function_table_find(&table, &symbols[i]);
+	}
+	function_labels_make(&labels, &table, &names);
+	for (size_t i = 0; i < COUNT_OF(symbols); i++)
+		expect_identity(&labels, &symbols[i], expected[i]);
+	function_labels_release(&labels);
+	function_table_release(&table);
+	name_table_release(&names);
+}
+END_TEST
+
 static bool chooses(const char *pattern, const char *linkage)
 {
 	struct name_forms forms = { 0 };
@@ -148,6 +199,7 @@ int main(void)
 	tcase_add_test(all, a_function_alone_has_its_name);
 	tcase_add_test(all, functions_of_one_name_have_the_first_fact_that_distinguishes_them);
 	tcase_add_test(all, functions_at_two_places_have_their_addresses);
+	tcase_add_test(all, an_identity_is_the_same_in_each_recording);
 	tcase_add_test(all, a_pattern_can_name_the_source_and_the_library);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
