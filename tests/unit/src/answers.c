@@ -1148,6 +1148,41 @@ START_TEST(rewording_a_slice_breaks_no_answer)
 }
 END_TEST
 
+/* Two overloads with one printed name, each with calls of its own; one of the second is slow. */
+static const struct output_format *const of_functions[] = { &format_why, &format_histogram,
+							    &format_functions };
+
+START_TEST(functions_of_one_name_have_an_answer_each)
+{
+	static const char *const expected[][2] = {
+		{ "f(int): 0 of 60 calls longer than", "f(double): 1 of 50 calls longer than" },
+		{ "f(int)\n", "f(double)\n" },
+		{ "  f(int)\n", "  f(double)\n" },
+	};
+	struct symbol overloads[2] = { *symbol_of("f"), *symbol_of("f") };
+
+	overloads[0].linkage = name_intern_text(&names, "_Z1fi");
+	overloads[1].linkage = name_intern_text(&names, "_Z1fd");
+	open_format(of_functions[_i]);
+	for (uint64_t i = 0; i < 110; i++) {
+		const struct symbol *symbol = &overloads[i >= 60];
+		uint64_t time = 10000 * i;
+
+		edge(&main_thread,
+		     (struct slice_event){ .time = time, .symbol = symbol, .kind = SLICE_BEGIN },
+		     0);
+		edge(&main_thread,
+		     (struct slice_event){ .time = time + (i == 100 ? 5000 : 10),
+					   .kind = SLICE_END },
+		     0);
+	}
+	finish_format(of_functions[_i]);
+	expect_once(expected[_i][0]);
+	expect_once(expected[_i][1]);
+	close_format(of_functions[_i]);
+}
+END_TEST
+
 /* ---- Formats ------------------------------------------------------------- */
 
 /* A bucket's example is its first call, even if one of another thread ended earlier. */
@@ -1395,6 +1430,7 @@ int main(void)
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
+	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
 	tcase_add_loop_test(all, rewording_a_slice_breaks_no_answer, 0, 2);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
