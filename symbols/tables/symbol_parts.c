@@ -163,12 +163,7 @@ static const struct symbol_part *find_part(const struct symbol_table *table, siz
 	return count ? bsearch(&key, table->parts, count, sizeof(key), compare_parts) : NULL;
 }
 
-static bool is_label(const struct symbol_entry *entry)
-{
-	return entry->untyped && !entry->sized;
-}
-
-/* Returns whether a label is inside the function before it. */
+/* Returns whether a label is inside the function before it, whose size is unknown. */
 static bool is_inside(const struct symbol_table *table, const struct symbol_entry *function,
 		      const struct symbol_entry *label)
 {
@@ -176,10 +171,8 @@ static bool is_inside(const struct symbol_table *table, const struct symbol_entr
 	const char *longer = symbol_table_name(table, label);
 	size_t length; /* of `name`, which is read only up to the label's length */
 
-	if (function->section != label->section)
+	if (function->section != label->section || function->sized)
 		return false;
-	if (function->sized)
-		return label->begin < function->end;
 	if (!label->hidden || !function->untyped)
 		return label->hidden;
 	length = strnlen(name, strlen(longer));
@@ -189,9 +182,7 @@ static bool is_inside(const struct symbol_table *table, const struct symbol_entr
 /*
  * Add the labels that are inside functions to table->parts.
  *
- * A label is a symbol without type and size (gABI, "Symbol Table": STT_NOTYPE).  It is inside the
- * function before it
- * - within the size of that: glibc's __syscall_cancel_arch_end, where system calls return to;
+ * A label after a function without a size is inside that function
  * - if it is hidden, and that is typed but without size: musl's __cp_end;
  * - if its name is that function's, a dot and more (NASM manual, "Local Labels"): foo.loop.
  * All others may be functions whose authors left out the directives for type and size.
@@ -207,7 +198,8 @@ static void add_labels(struct symbol_table *table)
 		/* Another name, a linkage stub, or a function of Go. */
 		if (!symbol_table_shows(table, i) || !entry->section)
 			continue;
-		if (!function || !is_label(entry) || !is_inside(table, function, entry))
+		if (!function || !symbol_entry_is_label(entry) ||
+		    !is_inside(table, function, entry))
 			function = entry;
 		else if (!find_part(table, known, entry->begin))
 			*ARRAY_ADD(table->parts, table->part_count, room) =
@@ -225,7 +217,7 @@ static bool may_be_part(const struct symbol_table *table, const struct symbol_en
 	for (; entry->section && other >= table->entries && other->begin == entry->begin; other--)
 		if (part_length(symbol_table_name(table, other)))
 			return true;
-	return is_label(entry);
+	return symbol_entry_is_label(entry);
 }
 
 bool symbol_parts_function(struct symbol_table *table, const struct symbol_entry *entry,

@@ -358,6 +358,33 @@ static uint64_t farthest_end(const struct loader *loader, const struct symbol_en
 	return end;
 }
 
+/*
+ * Drop labels inside functions with a size: symbols without type and size (gABI, "Symbol Table":
+ * STT_NOTYPE), such as glibc's __syscall_cancel_arch_end, where system calls return to.
+ */
+static void drop_labels(struct loader *loader)
+{
+	struct symbol_table *table = loader->table;
+	struct symbol_entry *all = table->entries;
+	size_t kept = 0, first = 0; /* first: of the entries at one address */
+	size_t around = 0;          /* of the kept ones, the one that ends last */
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (!symbol_table_shows(table, i))
+			continue;
+		if (symbol_entry_is_label(&all[i]) && all[i].begin < all[around].end &&
+		    all[i].begin < farthest_end(loader, &all[around])) {
+			table->shown--;
+		} else {
+			memmove(&all[kept], &all[first], (i + 1 - first) * sizeof(*all));
+			kept += i + 1 - first;
+			around = all[kept - 1].end > all[around].end ? kept - 1 : around;
+		}
+		first = i + 1;
+	}
+	table->count = kept;
+}
+
 /* Let entries without a size reach to the next one. */
 static void fill_sizes(struct loader *loader)
 {
@@ -498,6 +525,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	read_tables(&loader, file, false);
 	read_debug_table(&loader, debug);
 	sort_entries(table, table->entries, table->count);
+	drop_labels(&loader);
 	fill_sizes(&loader);
 	plt_stubs_find(file, add_stub, &loader);
 	add_go_functions(&loader);

@@ -7,7 +7,8 @@
  * symbols__fixup_end), so that names and offsets are those of `perf script -F sym,symoff`.
  * Intended differences: where symbols overlap, the last one to start is shown, up to its end
  * (perf's answer depends on the shape of its tree); a symbol without a size ends with its section;
- * linkage stubs have names in every section that holds them.
+ * a label without type and size inside a function with a size is not shown; linkage stubs have
+ * names in every section that holds them.
  *
  * Tables have millions of entries, of which a run needs few, so an entry is compact, and its name
  * is a view into the file.
@@ -82,9 +83,16 @@ static inline bool symbol_table_shows(const struct symbol_table *table, size_t i
 	       table->entries[index].begin != table->entries[index + 1].begin;
 }
 
+/* Returns whether an entry is a label: all symbols at its address have neither type nor size. */
+static inline bool symbol_entry_is_label(const struct symbol_entry *entry)
+{
+	return entry->untyped && !entry->sized;
+}
+
 /*
  * Finds the functions that symbols are parts of.  By name: "foo.cold" is a part of the "foo" of its
- * source file, else of the only global "foo".  By address: labels inside assembly functions.
+ * source file, else of the only global "foo".  By address: labels inside assembly functions without
+ * a size.
  */
 
 /*

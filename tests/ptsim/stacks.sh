@@ -118,6 +118,8 @@ tap_check "syscall(): the same by a function whose begin is not in the trace" ca
 # in all respects.
 labels_are_no_functions() {
 	same_stacks 700 --seed=3 -- "$programs/labels" || return 1
+	"$top_builddir/ptrace2ftf" -q --format=branches "$work/perf.data" >"$work/branches" || return 1
+	[ "$(grep -c '=> .* sized+0x7$' "$work/branches")" -eq 10 ] && ! grep ' after_syscall+' "$work/branches" || return 1
 	for name in sized typed dotted dotted.helper untyped follows last_of_section next_section; do
 		echo "10 $name"
 	done | sort >"$work/expected"
