@@ -4,7 +4,9 @@
 #   each slice that begins ends, in the reverse order, and not before it begins
 # Prints "N slices, M wrong", and the first wrong ones.  What the code must have for the slices goes
 # to the file `wanted`, if it is given, for stack_code.awk:
-#   load FILE FUNCTION...   one of these functions went to another stack, not marked uncertain_level
+#   load FILE FUNCTION...   one of the functions after the first went to another stack, which begins with the
+#                           first one, not marked uncertain_level; or the last one jumped to the first one,
+#                           and the others, its callees, returned at the same time
 #   call FILE FUNCTION      this function is directly in a call of itself, and that in another one: more
 #                           than a call within it
 function complain(text) {
@@ -47,8 +49,8 @@ function want_cause(track) {
 }
 # The innermost slice ends.
 function take_end(track, text,    place) {
-	# Those that end at once, and the one before: a jump may have ended it.  One that ends
-	# alone is replaced by a jump.
+	# Those that end at once, and the one before: a jump may have ended it.  One that ends alone is
+	# replaced by a jump, and so may be the outermost of several: the others returned.
 	place = open[track, depth[track]--]
 	at_once[track] = left_at[track] == text ? at_once[track] + 1 : 1
 	left_by[track] = (at_once[track] > 1 ? left_by[track] : before[track]) " " place
@@ -74,7 +76,7 @@ $2 != "end" {
 	place = function_of()
 	if (depth[track] == 0) {
 		want_cause(track)
-		cause[track] = left_at[track] == text && at_once[track] > 1 && (left_by[track] " " place) !~ /\[/ ? left_by[track] : ""
+		cause[track] = left_at[track] == text && at_once[track] > 1 && (left_by[track] " " place) !~ /\[/ ? " " place left_by[track] : ""
 		began[track] = text
 		marked[track] = 0
 	}

@@ -69,6 +69,24 @@ true_callers() { # OPTIONS... -- PROGRAM
 	[ $status -eq 0 ] && keeps_rules "$programs" "$work/perf.data"
 }
 
+# A function's callee returns and it jumps to another one, all at the time of one packet: no other stack.
+rules_know_jumps() {
+	cat >"$work/dump" <<-'END'
+	0 complete 1/1 20000000100 20000000200 "outer" category "file" symbol=outer
+	0 complete 1/1 20000000150 20000000200 "inner" category "file" symbol=inner
+	0 complete 1/1 20000000200 20000000300 "next" category "file" symbol=next
+	END
+	: >"$work/wanted"
+	awk -v wanted="$work/wanted" -f "$top_srcdir/tests/oracle/stack_rules.awk" "$work/dump" || return 1
+	for jump in 'jmp    30 <next>' 'je     30 <next>' 'jmp    *%rax' 'jmp    20 <inner>' 'notrack jmp *%rax'; do
+		printf '%s\n' '10 <outer>:' " 11:	$jump" '20 <inner>:' ' 21:	jmp    30 <next>' '30 <next>:' |
+			awk -v file=file -f "$top_srcdir/tests/oracle/stack_code.awk" "$work/wanted" - >"$work/verdict"
+		echo "$? $jump"
+	done >"$work/verdicts"
+	[ "$(cut -c 1 "$work/verdicts" | tr '\n' ' ')" = '0 0 0 1 1 ' ] || { cat "$work/verdicts" "$work/wanted"; return 1; }
+}
+tap_check "rules: the outermost of functions that end together may have jumped" rules_know_jumps
+
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 for name in transfers longjmp coroutines switches stack_kinds threads signals ocaml_traps ocaml_scanned \
 	${LONG:+recursion tail indirect} $LONG_PROGRAMS; do

@@ -18,7 +18,7 @@ keeps_rules() {
 			esac
 			[ "$listing" -nt "$file" ] || {
 				objdump -d --no-show-raw-insn "$file" 2>/dev/null |
-					grep -E '^[0-9a-f]+ <|call|jmp|%rsp' >"$listing.$$"
+					grep -E '^[0-9a-f]+ <|call|\bj[a-z]+ |%rsp' >"$listing.$$"
 				mv "$listing.$$" "$listing"
 			}
 			awk -v file="$name" -f "$top_srcdir/tests/oracle/stack_code.awk" "$work/wanted" "$listing" ||
