@@ -10,7 +10,7 @@ check_PROGRAMS += $(RECORDED)
 
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
-	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/coroutines tests/programs/static/except \
+	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/coroutines tests/programs/static/emulated tests/programs/static/except \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
@@ -101,6 +101,9 @@ tests_programs_static_group_exit_LDFLAGS = -all-static -pthread
 tests_programs_static_indirect_SOURCES = tests/programs/indirect.c
 tests_programs_static_indirect_CFLAGS = $(tests_programs_indirect_CFLAGS)
 tests_programs_static_indirect_LDFLAGS = -all-static
+tests_programs_static_emulated_SOURCES = tests/programs/emulated.S
+tests_programs_static_emulated_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_emulated_LDFLAGS = -all-static
 tests_programs_static_labels_SOURCES = tests/programs/labels.S
 tests_programs_static_labels_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_labels_LDFLAGS = -all-static

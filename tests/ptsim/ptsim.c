@@ -45,6 +45,7 @@ enum option_key {
 	OPTION_AS_IS,
 	OPTION_APART,
 	OPTION_SINGLE_STEP,
+	OPTION_LOSE_TRAPS,
 	OPTION_FAULTS,
 	OPTION_TIME_LIMIT,
 	OPTION_WAKINGS,
@@ -93,6 +94,10 @@ static const struct argp_option option_list[] = {
 	{ .name = "single-step",
 	  .key = OPTION_SINGLE_STEP,
 	  .doc = "step each instruction: five times as slow, the same recording" },
+	{ .name = "lose-traps",
+	  .key = OPTION_LOSE_TRAPS,
+	  .doc = "with --single-step, as some hypervisors: a step over cpuid executes the next "
+		 "instruction, too" },
 	{ .name = "time-limit",
 	  .key = OPTION_TIME_LIMIT,
 	  .arg = "SECONDS",
@@ -294,6 +299,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_SINGLE_STEP:
 		options->single_step = true;
+		return 0;
+	case OPTION_LOSE_TRAPS:
+		options->lose_traps = true;
 		return 0;
 	case OPTION_FAULTS:
 		options->faults = true;

@@ -211,6 +211,50 @@ static bool left_user(const struct task *task)
 	return task->insn.flow == FLOW_SYSCALL || task->insn.flow == FLOW_FAR;
 }
 
+/* At most this many instructions run by one step. */
+#define LOST_TRAPS 8
+
+/*
+ * Returns how many instructions a step to `ip` executed before its last one, or -1 if it cannot
+ * have come there.  A hypervisor may lose the trap after an instruction that it emulates: on AMD,
+ * the step over cpuid executes the next instruction, too.
+ */
+static int lost_traps(struct task *task, uint64_t ip)
+{
+	struct code_insn insn = task->insn;
+
+	for (int count = 0; count < LOST_TRAPS; count++) {
+		uint64_t next = insn.ip + insn.length;
+
+		if (insn.flow == FLOW_SYSCALL || insn.flow == FLOW_FAR)
+			return -1;
+		if (insn.flow != FLOW_NONE)
+			return insn.target.kind != TARGET_DIRECT || ip == insn.target.value ||
+					       (insn.flow == FLOW_COND && ip == next)
+				       ? count
+				       : -1;
+		if (ip == next || ip == insn.ip) /* a rep repeats in place */
+			return count;
+		insn = block_insn(task, next);
+	}
+	return -1;
+}
+
+/* Record the instructions that a step executed, up to its last one. */
+static void take_lost_traps(struct machine *machine, struct task *task,
+			    const struct user_regs_struct *now)
+{
+	for (int left = lost_traps(task, now->rip); left > 0; left--) {
+		uint64_t next = task->insn.ip + task->insn.length;
+
+		machine_executed(machine, task, next, now->rsp);
+		task->registers = *now;
+		task->registers.rip = next;
+		machine_boundary(machine, task);
+		task->insn = block_insn(task, next);
+	}
+}
+
 static void take_step(struct machine *machine, struct task *task, struct user_regs_struct *now)
 {
 	if (left_user(task)) {
@@ -221,6 +265,7 @@ static void take_step(struct machine *machine, struct task *task, struct user_re
 		after_syscall(machine, task, number);
 		return;
 	}
+	take_lost_traps(machine, task, now);
 	machine_executed(machine, task, now->rip, now->rsp);
 	task->registers = *now;
 }
@@ -342,13 +387,19 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 
 /* ---- One instruction ----------------------------------------------------- */
 
+#define CPUID 0xa20f /* its code */
+
 /* The thread gets the task's registers, and executes one instruction. */
-static void step_thread(struct task *task, int signal)
+static void step_thread(const struct machine *machine, struct task *task)
 {
 	if (task->moved)
 		tracee_set_registers(task->tid, &task->registers);
 	task->moved = false;
-	tracee_step(task->tid, signal);
+	tracee_step(task->tid, 0);
+	if (!machine->options->lose_traps || (task->insn.word & 0xffff) != CPUID)
+		return;
+	tracee_poll(task->tid, true, false);
+	tracee_step(task->tid, 0);
 }
 
 /* Returns whether the task can continue. */
@@ -415,7 +466,9 @@ static bool ends_process(const struct task *task)
  */
 static bool step(struct machine *machine, struct task *task, unsigned limit, unsigned *count)
 {
+	uint64_t before = machine->instructions;
 	struct tracee_stop stop;
+	bool runs;
 
 	*count = 1;
 	if (task->becomes_leader)
@@ -436,8 +489,12 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 		machine_leave(machine, task);
 	if (machine->options->code && ends_process(task))
 		code_file_add(&machine->code, task->process->pid);
-	step_thread(task, 0);
-	return finish_step(machine, task, false);
+	step_thread(machine, task);
+	runs = finish_step(machine, task, false);
+	/* More than one, if traps were lost; a system call does not count. */
+	if (machine->instructions > before)
+		*count = MIN((unsigned)(machine->instructions - before), limit);
+	return runs;
 }
 
 /* ---- Scheduling -------------------------------------------------------------- */
@@ -652,6 +709,13 @@ int recorder_run(const struct recorder_options *options)
 			report_late(&machine);
 		stop_all(&machine);
 		status = machine_write(&machine);
+		if (options->single_step && machine.oddities) {
+			fprintf(stderr,
+				"ptsim: cannot record %s by single steps: a step executed "
+				"several instructions; leave out --single-step\n",
+				options->side.command[0]);
+			status = -1;
+		}
 		if (options->code) {
 			code_file_retire(options->output, 0);
 			code_file_end(&machine.code);

@@ -16,6 +16,7 @@ struct recorder_options {
 	uint64_t seed;
 	unsigned quantum; /* instructions of a task while others wait */
 	bool single_step; /* step each instruction: slow, without the shortcuts of block.h */
+	bool lose_traps;  /* a step over cpuid executes the next instruction, too */
 	unsigned interrupt_every; /* instructions, approximately; 0: never */
 	bool memory; /* data has a cache, and a page fault at the first access to each page */
 	bool faults; /* a page fault at the first instruction in each page */
