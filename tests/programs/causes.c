@@ -2,7 +2,7 @@
 /*
  * A thousand calls of request(), one of them slow for the cause that the first argument names.  The
  * second argument, a seed, chooses the slow call and how much work the others have.  Prints the
- * number of the slow call, from 0.
+ * number of the slow call, from 0.  The third argument is the number of rounds of `loop`.
  *
  *	callee	a rare branch calls a slow function
  *	loop	a loop has many more rounds
@@ -32,6 +32,7 @@ static const char *const words[CAUSES] = { "callee", "loop", "fault", "sleep", "
 
 static enum cause cause;
 static int planted;
+static unsigned many_rounds;
 static unsigned seed;
 static volatile unsigned result;
 static unsigned kept[KEYS];
@@ -92,7 +93,7 @@ __attribute__((noinline)) static void request(int number)
 	unsigned rounds = 5 + random_below(20);
 
 	if (cause == LOOP && number == planted)
-		rounds = 2000;
+		rounds = many_rounds;
 	work(rounds);
 	if (cause == CALLEE && number == planted)
 		rare_work();
@@ -149,13 +150,14 @@ static int choose_cause(const char *word)
 
 int main(int argc, char **argv)
 {
-	int chosen = argc == 3 ? choose_cause(argv[1]) : NONE;
+	int chosen = argc == 3 || argc == 4 ? choose_cause(argv[1]) : NONE;
 	pthread_t holder;
 
 	if (chosen == NONE)
 		return 64;
 	cause = (enum cause)chosen;
 	seed = (unsigned)atoi(argv[2]);
+	many_rounds = argc == 4 ? (unsigned)atoi(argv[3]) : 2000;
 	planted = 100 + (int)random_below(CALLS - 200);
 	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	signal(SIGSEGV, on_fault);

@@ -4,6 +4,7 @@
  * loop or another thread.  The second argument is a seed.
  *
  *	chain	a key at the end of a long list: find_key() goes round more often
+ *	beside	the same, and another thread computes meanwhile
  *	inline	the same in an inlined function: scan_items()
  *	init	the first call fills a table: fill_table()
  *	hold	another thread, in dump_stats(), holds a lock: it calls format_stats()
@@ -137,6 +138,8 @@ static void *other_thread(void *argument)
 			produce();
 		if (is("pipe"))
 			send_block();
+		if (is("beside"))
+			work(300);
 	}
 	return argument;
 }
@@ -168,7 +171,7 @@ NOINLINE static void read_block(void)
 NOINLINE static void serve(unsigned number, bool rare)
 {
 	work(10 + random_below(20));
-	if (is("chain"))
+	if (is("chain") || is("beside"))
 		result += find_key(rare ? 390 : random_below(8));
 	if (is("inline"))
 		result += scan_items(rare ? 380 : 5 + random_below(5));
@@ -186,7 +189,7 @@ NOINLINE static void serve(unsigned number, bool rare)
 /* The other thread begins before a slow call; for others, all is ready. */
 static void prepare(bool rare)
 {
-	if (rare && (is("hold") || is("queue") || is("pipe")))
+	if (rare && (is("hold") || is("queue") || is("pipe") || is("beside")))
 		sem_post(&asked);
 	if (rare && is("hold"))
 		sem_wait(&held);
