@@ -50,15 +50,17 @@ damaged() {
 	convert damaged && has_new damaged && same damaged && convert again && grep -q ': 0 new' "$work/again.log"
 }
 tap_check "a damaged file is replaced" damaged
+# Before the program changes: its lines are then not kept, and no other file may have lines.
+refused() {
+	rm -r "$work/cache" && : >"$work/cache" && convert refused && same refused &&
+		grep -q '^cache of lines: 0 new; cannot write the cache of lines: Not a directory$' "$work/refused.log" &&
+		rm "$work/cache" && convert again && has_new again
+}
+tap_check "a conversion succeeds where nothing can be cached, and -v says so" refused
 changed() {
 	sed 's/sample\.c/samplf.c/g' "$work/sample" >"$work/other" && chmod +x "$work/other" && mv "$work/other" "$work/sample" &&
 		convert changed && strings "$work/changed.ftf" | grep -q 'samplf\.c' &&
 		convert off --no-cache && same changed
 }
 tap_check "another debug information under the same build id is noticed" changed
-refused() {
-	rm -r "$work/cache" && : >"$work/cache" && convert refused && same refused &&
-		grep -q '^cache of lines: 0 new; cannot write the cache of lines: Not a directory$' "$work/refused.log"
-}
-tap_check "a conversion succeeds where nothing can be cached, and -v says so" refused
 tap_done
