@@ -11,35 +11,24 @@
 # musl instead of glibc, and the libraries that it needs (musl.sh); it is compared in the same way.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/root_tree.sh"
-folder=$top_builddir/distributions
-keys=/usr/share/keyrings
+folder=$trees
 
 # NAME SUITE MIRROR KEYRING COMPILERS.  Compilers that a release lacks are no rows of the table.
 rows() {
 	cat <<-END
-	Debian-12 bookworm http://deb.debian.org/debian debian-archive-keyring.gpg gcc-12 clang-14 clang-15 clang-16 clang-19
-	Debian-13 trixie http://deb.debian.org/debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19 arm64-gcc-14 musl-gcc-14
-	Debian-sid sid http://deb.debian.org/debian debian-archive-keyring.gpg gcc-15 clang-21
+	Debian-12 bookworm $debian debian-archive-keyring.gpg gcc-12 clang-14 clang-15 clang-16 clang-19
+	Debian-13 trixie $debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19 arm64-gcc-14 musl-gcc-14
+	Debian-sid sid $debian debian-archive-keyring.gpg gcc-15 clang-21
 	Ubuntu-22.04 jammy http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-11 clang-14
 	Ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-13 clang-18
 	END
 }
 
-[ "$(id -u)" = 0 ] || tap_skip_all "debootstrap and chroot need root"
-command -v debootstrap >/dev/null || tap_skip_all "no debootstrap: apt-get install debootstrap"
-git -C "$top_srcdir" rev-parse HEAD >/dev/null 2>&1 || tap_skip_all "no git repository to build the last commit of"
-unshare --mount --pid --fork true 2>/dev/null || tap_skip_all "no mount namespaces here"
+root_tree_needs
 mkdir -p "$folder"
 
-make_root() { # SUITE MIRROR KEYRING
-	[ ! -f "$root.made" ] || return 0
-	rm -rf --one-file-system "$root"
-	script= # where debootstrap is older than the release; all of Ubuntu are the same
-	[ -e "/usr/share/debootstrap/scripts/$1" ] || script=gutsy
-	debootstrap --variant=minbase --components=main,universe --keyring="$3" "$1" "$root" "$2" $script \
-		>"$root.log" 2>&1 || { tail -n 3 "$root.log"; return 1; }
-	use_host_mirror
-	touch "$root.made"
+find_root() { # SUITE MIRROR KEYRING: as an earlier run has left it
+	[ -f "$root.made" ] || { make_root "$@" && touch "$root.made"; }
 }
 
 # Ubuntu's keys are no package of Debian 12, so they come from Debian 13, whose keys it has.
@@ -49,7 +38,7 @@ find_keyring() { # FILE: sets $keyring; or says why not
 	root=$folder/Debian-13
 	keyring=$root$keys/$1
 	[ ! -f "$keyring" ] || return 0
-	make_root trixie http://deb.debian.org/debian "$keys/debian-archive-keyring.gpg" || return 1
+	find_root trixie "$debian" "$keys/debian-archive-keyring.gpg" || return 1
 	inside "apt-get update -q && apt-get install -y -q ${1%.gpg}" >"$root.keys.log" 2>&1 && return 0
 	grep '^E: ' "$root.keys.log"
 	return 1
@@ -188,12 +177,13 @@ tests() { # COMPILER: and count them
 	return $status
 }
 
-# Made, installed and removed as a user would.
+# Made, checked, installed, tried and removed as a user would.
 packages() { # COMPILER: whose build is done
-	inside "cd /$1 && apt-get install -y -q --no-install-recommends debhelper && rm -rf build &&
+	inside "cd /$1 && apt-get install -y -q --no-install-recommends debhelper lintian && rm -rf build &&
 		DEB_BUILD_OPTIONS='nocheck parallel=$(nproc)' dpkg-buildpackage -us -uc -b &&
+		lintian --allow-root --fail-on error --tag-display-limit 0 ../ptrace2ftf_*.changes &&
 		apt-get install -y -q ../ptrace2ftf_*.deb ../libftf1_*.deb ../libftf-dev_*.deb &&
-		ptrace2ftf --version && cd / && rm ./*.deb ./*.changes ./*.buildinfo &&
+		sh debian/tests/converts && sh debian/tests/library && cd / && rm ./*.deb ./*.changes ./*.buildinfo &&
 		apt-get remove -y -q ptrace2ftf libftf1 libftf-dev" >"$root.packages.log" 2>&1 && return 0
 	tail -n 10 "$root.packages.log"
 	return 1
@@ -214,7 +204,7 @@ while read -r name suite mirror keyring compilers; do
 		continue
 	fi
 	root=$folder/$name
-	if ! reason=$(make_root "$suite" "$mirror" "$keyring" </dev/null); then
+	if ! reason=$(find_root "$suite" "$mirror" "$keyring" </dev/null); then
 		tap_skip "$name" "debootstrap cannot make it: $(echo "$reason" | tail -n 1)"
 		continue
 	fi
