@@ -221,7 +221,7 @@ void versions_print(void)
 	printf("elfutils %s\n", dwfl_version(NULL));
 	printf("jansson %s\n", jansson_version_str());
 	printf("zlib %s\n", zlibVersion());
-	puts("libdeflate " LIBDEFLATE_VERSION_STRING);
+	printf("libdeflate %s\n", LIBDEFLATE_VERSION_STRING);
 	printf("zstd %s\n", ZSTD_versionString());
 	printf("liblzma %s\n", lzma_version_string());
 #ifdef STATIC_PROGRAM

@@ -54,4 +54,9 @@ only_public() {
 	! comm -23 "$work/exported" "$work/declared" | grep .
 }
 tap_check "the shared library exports what the header declares" only_public
+# The list says which version of the package a program needs.
+listed() {
+	sed -n 's/^ \(.*\)@Base .*/\1/p' "$top_srcdir/debian/libftf1.symbols" | sort | diff - "$work/exported"
+}
+tap_check "the package's list of symbols is that of the shared library" listed
 tap_done

@@ -68,6 +68,7 @@ packages() {
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-list.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-open.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-record.1.gz
+	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-why.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
 	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
@@ -75,5 +76,17 @@ packages() {
 	END
 }
 tap_check "dpkg-buildpackage makes the packages, with all files" packages
+knows_its_version() {
+	dpkg-deb -x "$work"/ptrace2ftf_*.deb "$work/installed" &&
+		[ "$("$work/installed/usr/bin/ptrace2ftf" --version | head -n 1)" = "ptrace2ftf $(dpkg-deb -f "$work"/ptrace2ftf_*.deb Version)" ]
+}
+tap_check "the packaged program has the package's version" knows_its_version
+cleans() {
+	(cd "$work/ptrace2ftf" && debian/rules clean) >"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
+	(cd "$work/ptrace2ftf" && find . ! -name . ! -path './debian/files' | sort) >"$work/left"
+	tar -tf "$work/$name.tar.xz" | sed -n 's#/$##; s#^[^/]*/#./#p' | sort | comm -13 - "$work/left" | grep . && return 1
+	return 0
+}
+tap_check "debian/rules clean leaves the source" cleans
 tap_check "lintian finds no errors" lintian --fail-on error --tag-display-limit 0 --allow-root "$work"/ptrace2ftf_*.changes
 tap_done
