@@ -145,7 +145,8 @@ same_calls() { # MINIMUM PROGRAM [FUNCTIONS: a regex; compare only these]
 			if (n > all) all = n
 			printf "%d slices, %d the same (%.2f%%); %d without a name, %d of them wrong\n",
 				all, same, 100 * same / all, unnamed, wrong
-			exit n < least || same < all * 0.995 || wrong > unnamed * 0.005 || unnamed < n / 2
+			# Three are wrong once per run; a timer, by the real clock, decides how many others there are.
+			exit n < least || same < all * 0.995 || wrong > 3 + unnamed * 0.003 || unnamed < n / 2
 		}' "$work/begins" "$work/with" "$work/without" >"$work/result"
 	status=$?
 	cat "$work/result"
