@@ -523,9 +523,10 @@ static void wake(struct machine *machine, struct task *task)
 	task->state = TASK_READY;
 }
 
+/* A thread that was woken may need a CPU, which other programs use, to come to its stop. */
 static void look_at(struct machine *machine, struct task *task)
 {
-	struct tracee_stop stop = tracee_poll(task->tid, false, false);
+	struct tracee_stop stop = poll_often(machine, task, 1, false);
 
 	if (stop.event == TRACEE_RUNNING)
 		return;
