@@ -177,7 +177,7 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 	insert_mapping(builder, arena_copy(builder->arena, &added, sizeof(added)));
 }
 
-/* ---- Code on huge pages -------------------------------------------------- */
+/* ---- Code on huge pages, and parts of mappings --------------------------- */
 
 /*
  * Some programs copy their code to anonymous huge pages at the same address, so the recording names
@@ -185,19 +185,27 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
  * the gap between their offsets. A JIT compiler's code never is.
  */
 
-/* Returns the mapping after the memory that follows `left` without a hole, or NULL. */
-static struct mapping *mapping_after_memory(struct mapping *left, const struct mapping *end)
+/*
+ * The kernel splits a mapping where its flags change: mlock(2), madvise(2), mprotect(2). Saved code
+ * is in segments. Such parts become one mapping, so that code at a seam is whole.
+ */
+
+/* Returns the next part of `left` without a hole, perhaps after memory, or NULL. */
+static struct mapping *next_part(struct mapping *left, const struct mapping *end)
 {
 	struct mapping *at = left + 1;
 
-	if (space_builder_is_memory(left->file->path))
-		return NULL; /* scan no run of memory twice */
-	while (at < end && at->begin == at[-1].end && space_builder_is_memory(at->file->path))
+	/* Scan no run of memory twice. */
+	while (!space_builder_is_memory(left->file->path) && at < end && at->begin == at[-1].end &&
+	       space_builder_is_memory(at->file->path))
 		at++;
-	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;
+	return at < end && at->begin == at[-1].end && at->file == left->file &&
+			       at->begin - at->file_offset == left->begin - left->file_offset
+		       ? at
+		       : NULL;
 }
 
-/* Replace copies by their files, and join neighbours. Returns the number of mappings. */
+/* Replace copies by their files, and join parts. Returns the number of mappings. */
 static size_t restore_files(struct mapping *mappings, size_t count)
 {
 	struct mapping *end = mappings + count;
@@ -206,7 +214,7 @@ static size_t restore_files(struct mapping *mappings, size_t count)
 	for (struct mapping *at = mappings; at < end; at++) {
 		struct mapping whole = *at, *right;
 
-		while ((right = mapping_after_memory(at, end)) && same_content(&whole, right)) {
+		while ((right = next_part(at, end))) {
 			whole.end = right->end;
 			at = right;
 		}

@@ -227,6 +227,38 @@ START_TEST(the_same_bytes_mapped_again_or_further_change_nothing)
 }
 END_TEST
 
+/* The kernel splits a mapping at mlock(2), madvise(2) and mprotect(2): /proc/PID/maps has the
+ * parts. */
+START_TEST(parts_of_one_mapping_are_one)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x3000, 0x1000, 0x9000);
+	map_part(5, "/a", 0x1000, 0x1000, 0x7000);
+	map_part(5, "/a", 0x2000, 0x1000, 0x8000);
+	map_part(5, "/a", 0x5000, 0x1000, 0xb000); /* after a hole */
+	map_part(5, "/b", 0x6000, 0x1000, 0xc000);
+	map_part(5, "/a", 0x7000, 0x1000, 0xd000); /* after another file */
+	map_part(5, "/a", 0x8000, 0x1000, 0xd000); /* the same page again */
+	at(200, 5);
+	map_part(5, "/new", 0x2000, 0x1000, 0);
+	open_built();
+
+	const struct process *process = process_of(5);
+
+	ck_assert_uint_eq(process->epochs[0].space->count, 5);
+	ck_assert_uint_eq(process->epochs[0].space->mappings[0].end, 0x4000);
+	ck_assert_uint_eq(process->epochs[1].space->count, 7);
+	assert_code(process, 0, 0x1000, "/a+0x7000");
+	assert_code(process, 0, 0x3fff, "/a+0x9fff");
+	assert_code(process, 0, 0x4000, NULL);
+	assert_code(process, 0, 0x6000, "/b+0xc000");
+	assert_code(process, 0, 0x8000, "/a+0xd000");
+	assert_code(process, 1, 0x2000, "/new+0x0");
+	assert_code(process, 1, 0x3000, "/a+0x9000");
+}
+END_TEST
+
 /* mprotect(2) writes an MMAP2 record of the changed part (mm/mprotect.c, mprotect_fixup()). */
 START_TEST(a_files_code_that_a_program_can_overwrite_is_a_warning)
 {
@@ -1047,6 +1079,7 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, memory_mapped_over_a_files_code_is_its_copy, 0, 4);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
+	tcase_add_test(tcase, parts_of_one_mapping_are_one);
 	tcase_add_loop_test(tcase, a_files_code_that_a_program_can_overwrite_is_a_warning, 0, 2);
 	tcase_add_loop_test(tcase, memory_without_a_file_has_no_offsets, 0, 3);
 	tcase_add_test(tcase, another_part_of_a_memory_file_is_other_code);
