@@ -223,9 +223,27 @@ const struct code_region *code_regions_find(const struct code_regions *regions, 
 	return region;
 }
 
+const uint8_t *code_regions_copy(struct code_regions *regions, const uint8_t *first,
+				 const uint8_t *bytes, size_t size)
+{
+	struct seam_key key = { .first = first, .size = size };
+	struct code_seam *seam;
+
+	memcpy(key.bytes, bytes, MIN(size, sizeof(key.bytes)));
+	HASH_FIND(hh, regions->seams, &key, sizeof(key), seam);
+	if (seam)
+		return seam->key.bytes;
+	seam = alloc_zeroed(1, sizeof(*seam));
+	seam->key = key;
+	HASH_ADD(hh, regions->seams, key, sizeof(seam->key), seam);
+	return seam->key.bytes;
+}
+
 void code_regions_forget(struct code_regions *regions)
 {
 	struct code_region *region;
+	struct code_seam *seam;
 
 	HASH_FREE_ALL(regions->by_range, region);
+	HASH_FREE_ALL(regions->seams, seam);
 }

@@ -36,8 +36,24 @@ struct code_regions {
 		uint32_t number;
 		UT_hash_handle hh;
 	} * by_range; /* owned; a hash table */
+	/* Instructions in two mappings, copied. */
+	struct code_seam {
+		struct seam_key {
+			const uint8_t *first; /* the first byte in its mapping */
+			uint64_t size;
+			uint8_t bytes[16];
+		} key;
+		UT_hash_handle hh;
+	} * seams; /* owned; a hash table */
 	uint32_t last;
 };
+
+/*
+ * Returns a copy of an instruction of `size` bytes whose first byte, `first`, is in another mapping
+ * than its last; valid as long as the regions.
+ */
+const uint8_t *code_regions_copy(struct code_regions *regions, const uint8_t *first,
+				 const uint8_t *bytes, size_t size);
 
 /* Returns the number of a region that an address space maps at `begin`: not 0, never reused. */
 uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size,

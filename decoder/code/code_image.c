@@ -54,6 +54,23 @@ struct code_view code_image_view(const struct code_source *source,
 	return view;
 }
 
+size_t code_image_read(const struct code_source *source, const struct address_space *space,
+		       const struct kernel_text *text, uint64_t ip, uint8_t to[INSN_LENGTH_MAX])
+{
+	size_t done = 0, part;
+
+	do {
+		struct code_view view = code_image_view(source, space, ip + done);
+		const uint8_t *bytes = kernel_text_bytes(text, view.bytes);
+
+		part = bytes ? MIN(view.end - ip - done, INSN_LENGTH_MAX - done) : 0;
+		if (part)
+			memcpy(to + done, bytes + (ip + done - view.begin), part);
+		done += part;
+	} while (part && done < INSN_LENGTH_MAX);
+	return done;
+}
+
 bool code_image_is_entry(const struct code_source *source, const struct address_space *space,
 			 uint64_t ip)
 {

@@ -2,6 +2,7 @@
 /* The code of address spaces, as bytes. */
 #pragma once
 
+#include "decoder/code/insn.h"
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/address_space.h"
 
@@ -27,11 +28,19 @@ struct code_view {
 	const uint8_t *bytes;          /* of `begin` */
 	uint64_t begin, end;           /* ip range [begin, end) */
 	const struct mapping *mapping; /* borrowed; NULL: unknown (kernel code only) */
+	bool seam;                     /* a copy of one instruction in several mappings */
 };
 
 /* Returns the mapped bytes around ip in an address space, which may be NULL. */
 struct code_view code_image_view(const struct code_source *source,
 				 const struct address_space *space, uint64_t ip);
+
+/*
+ * Copy the code of the longest instruction at ip, from adjacent mappings too. `text`: the kernel's
+ * current code. Returns the number of bytes, fewer if the code ends before.
+ */
+size_t code_image_read(const struct code_source *source, const struct address_space *space,
+		       const struct kernel_text *text, uint64_t ip, uint8_t to[INSN_LENGTH_MAX]);
 
 /* Find the ip range of the function at ip, which is in the view; empty if unknown. */
 void code_image_function(const struct code_source *source, const struct code_view *view,

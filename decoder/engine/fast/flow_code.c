@@ -28,6 +28,13 @@ static void limit_view(struct code_view *view, uint64_t ip)
 		view->end = view->begin + UINT32_MAX + UINT64_C(1);
 }
 
+static void set_region(struct pt_flow *flow)
+{
+	flow->region = code_regions_number(&flow->blocks.regions, flow->view.bytes,
+					   flow->view.end - flow->view.begin, flow->space,
+					   flow->view.begin);
+}
+
 static void find_view(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -38,9 +45,7 @@ static void find_view(struct pt_flow *flow, uint64_t ip)
 	if (!flow->view.bytes)
 		return;
 	limit_view(&flow->view, ip);
-	flow->region = code_regions_number(&flow->blocks.regions, flow->view.bytes,
-					   flow->view.end - flow->view.begin, flow->space,
-					   flow->view.begin);
+	set_region(flow);
 	flow->views[at] = flow->view;
 	flow->regions[at] = flow->region;
 	flow->next_view++;
@@ -61,6 +66,27 @@ void flow_change_view(struct pt_flow *flow, uint64_t ip)
 	find_view(flow, ip);
 }
 
+bool flow_enter_seam(struct pt_flow *flow, uint64_t ip, size_t *size)
+{
+	struct pt_stream *stream = &flow->stream;
+	uint8_t bytes[INSN_LENGTH_MAX];
+	struct insn insn;
+
+	*size = code_image_read(stream->input.code, flow->space, &stream->text, ip, bytes);
+	if (ip == flow->view.end)
+		return *size > 0;
+	insn = insn_decode(bytes, *size, flow->state.mode);
+	if (insn.length <= flow->view.end - ip)
+		return false;
+	flow->view.bytes =
+		code_regions_copy(&flow->blocks.regions, bytes_of_ip(flow, ip), bytes, insn.length);
+	flow->view.begin = ip;
+	flow->view.end = ip + insn.length;
+	flow->view.seam = true;
+	set_region(flow);
+	return true;
+}
+
 const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 {
 	if (flow->space != flow->stream.state.schedule.space) {
@@ -77,6 +103,8 @@ void flow_follow_text(struct pt_flow *flow)
 {
 	if (!kernel_text_advance(&flow->stream.text, flow->stream.state.now.time))
 		return;
+	if (flow->view.seam)
+		flow->view = (struct code_view){ 0 };
 	basic_blocks_forget(&flow->blocks);
 	forget_calls(flow);
 	flow->cached_block = 0;
@@ -106,6 +134,10 @@ struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip)
 	if (!block)
 		block = basic_blocks_add(&flow->blocks, flow->region, bytes, size,
 					 piece_at(flow, ip), flow->state.mode);
+	if (flow->view.seam) {
+		block->exit = EXIT_STEP; /* flow_run_cached() does not look up seams */
+		block->falls_out = true;
+	}
 	*basic_block_offset(&flow->blocks, block->node) = (uint32_t)(bytes - flow->view.bytes);
 	if (generation != flow->blocks.generation) {
 		forget_calls(flow);

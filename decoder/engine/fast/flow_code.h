@@ -19,6 +19,13 @@ const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size);
 /* Returns the block at ip; NULL if there is no code. */
 struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip);
 
+/*
+ * Returns whether there is code at ip, where the current view ends, or an instruction at ip that
+ * continues in the next mapping. Such an instruction becomes the view. *size gets the number of
+ * bytes at ip, up to INSN_LENGTH_MAX.
+ */
+bool flow_enter_seam(struct pt_flow *flow, uint64_t ip, size_t *size);
+
 /* Find the view of an ip outside of the current view. The cached block becomes unknown. */
 void flow_change_view(struct pt_flow *flow, uint64_t ip);
 

@@ -543,6 +543,26 @@ static bool leaves_filter(struct pt_flow *flow, uint64_t to)
 	return flow->target && flow->target == to;
 }
 
+/*
+ * The block ends before an instruction, at `from`, that is not whole or not valid: continue with it
+ * if it is in two mappings, or in the next one.
+ */
+static void leave_mapping(struct pt_flow *flow, const struct basic_block *block, uint64_t from)
+{
+	size_t size = flow->view.end - from;
+
+	if (size >= INSN_LENGTH_MAX || !flow_enter_seam(flow, from, &size)) {
+		flow_fail(flow, size < INSN_LENGTH_MAX ? GAP_NO_CODE : GAP_MISMATCH, from);
+		return;
+	}
+	count_part(flow, block->length);
+	flow_count_insns(flow, block->insns);
+	flow->state.emitted = false; /* possibly the next function */
+	flow_move_to(flow, from);
+	if (flow->stream.input.pieces)
+		stream_push_at(&flow->stream, &flow->known, BRANCH_NONE, from, from);
+}
+
 void flow_step_slow(struct pt_flow *flow)
 {
 	struct basic_block *block = flow->cached_block
@@ -567,7 +587,7 @@ void flow_step_slow(struct pt_flow *flow)
 	insn = block->insn;
 	from = flow->state.ip + block->length;
 	if (!insn.length) {
-		flow_fail(flow, from >= flow->view.end ? GAP_NO_CODE : GAP_MISMATCH, from);
+		leave_mapping(flow, block, from);
 		return;
 	}
 	if (++flow->branches_followed > BRANCHES_WITHOUT_PACKET_MAX) {

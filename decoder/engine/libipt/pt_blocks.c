@@ -393,6 +393,22 @@ static uint64_t failed_ip(const struct pt_blocks *blocks, int status, const stru
 	return block->end_ip + (pt_errcode(status) == pte_nomap ? blocks->pending.insn.length : 0);
 }
 
+/* Returns the status for an instruction that is invalid because the code ends in it: no code. */
+static int status_of_cut(struct pt_blocks *blocks, int status, const struct pt_block *block)
+{
+	uint64_t ip = block->ninsn ? block->end_ip + blocks->pending.insn.length : block->ip;
+	uint8_t bytes[INSN_LENGTH_MAX];
+	size_t size;
+
+	if (pt_errcode(status) != pte_bad_insn)
+		return status;
+	size = code_image_read(blocks->stream.input.code, blocks->stream.state.schedule.space,
+			       &blocks->stream.text, ip, bytes);
+	return size == INSN_LENGTH_MAX || insn_decode(bytes, size, insn_mode_of(block->mode)).length
+		       ? status
+		       : -pte_nomap;
+}
+
 static uint64_t packet_offset(const struct pt_blocks *blocks)
 {
 	uint64_t offset = 0;
@@ -428,6 +444,7 @@ static void next_block(struct pt_blocks *blocks)
 	} else if (status < 0) {
 		if (lacks_code(status, &block))
 			blocks_resolve(blocks, block.ip);
+		status = status_of_cut(blocks, status, &block);
 		fail_by(blocks, status, failed_ip(blocks, status, &block));
 	} else if (is_endless(blocks)) {
 		blocks_fail(blocks, GAP_ENDLESS, block.ip);

@@ -720,6 +720,143 @@ START_TEST(code_returns_to_another_mapping_of_the_same_code_as_often_as_it_does)
 }
 END_TEST
 
+/* A process maps the program's first bytes at an address, and a copy of the others behind them. */
+enum { SECOND_HALF = 0x800 };
+
+static void map_halves(uint64_t seam, bool second)
+{
+	uint8_t *code;
+
+	run.program_size = TINY_ELF_CODE_OFFSET + 2 * SECOND_HALF;
+	run.program_bytes = realloc(run.program_bytes, run.program_size);
+	ck_assert_ptr_nonnull(run.program_bytes);
+	code = run.program_bytes + TINY_ELF_CODE_OFFSET;
+	memcpy(code + SECOND_HALF, code, 0x60);
+	memset(code + (seam - SAMPLE_CODE), 0x06, 0x60); /* no instruction */
+	add_mapping(SAMPLE_CODE, seam - SAMPLE_CODE, MOVED);
+	if (second)
+		perf_data_add_mmap2(&run.data, 0,
+				    &(struct perf_data_mmap){ .pid = SAMPLE_PID,
+							      .tid = SAMPLE_PID,
+							      .address = seam + MOVED,
+							      .length = 0x1000,
+							      .file_offset = TINY_ELF_CODE_OFFSET +
+									     SECOND_HALF + seam -
+									     SAMPLE_CODE,
+							      .path = SAMPLE_PATH,
+							      .prot = PROT_EXEC });
+}
+
+static void expect_the_sample(uint64_t moved)
+{
+	const uint64_t work = SAMPLE_WORK + moved, leaf = SAMPLE_LEAF + moved;
+	size_t at = 1;
+
+	for (uint64_t call = SAMPLE_MAIN + moved; call < SAMPLE_SYSCALL + moved; call += 5) {
+		expect(at++, BRANCH_CALL, call, work);
+		for (int i = 0; i < 3; i++) {
+			if (i)
+				expect(at++, BRANCH_COND, work + 5, work);
+			expect(at++, BRANCH_CALL, work, leaf);
+			expect(at++, BRANCH_RETURN, leaf, work + 5);
+		}
+		expect(at++, BRANCH_RETURN, work + 7, call + 5);
+	}
+	expect(at, BRANCH_SYSCALL, SAMPLE_SYSCALL + moved, 0);
+	ck_assert_uint_eq(run.count, at + 1);
+	ck_assert_uint_eq(run.stats.insns, 23); /* main 3, work 2 * 7, leaf 6 */
+}
+
+static void add_moved_trace(void)
+{
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN + MOVED);
+	for (int i = 0; i < 2; i++) {
+		pt_packets_tnt(&run.packets, "tttt");
+		pt_packets_tnt(&run.packets, "tnt");
+	}
+	pt_packets_pgd(&run.packets, 0);
+}
+
+/* The seam is before each byte of main, work and leaf in turn. */
+START_TEST(code_in_two_mappings_runs_as_in_one)
+{
+	uint64_t returns = 0;
+
+	begin(_i % 2);
+	run.counts = _i % 4 < 2;
+	map_halves(SAMPLE_CODE + 1 + (uint64_t)_i / 4, true);
+	add_moved_trace();
+	finish();
+	expect_the_sample(MOVED);
+	for (size_t i = 0; i < run.code_count; i++)
+		returns += run.code[i].kind == BRANCH_RETURN ? run.code[i].count : 0;
+	ck_assert_uint_eq(returns, run.counts ? 8 : 0);
+	ck_assert_uint_eq(counted_jumps(SAMPLE_WORK + 5 + MOVED, SAMPLE_WORK + MOVED),
+			  run.counts ? 4 : 0);
+}
+END_TEST
+
+/* main's first call, or work's jump, has bytes behind the end of the mapping. */
+START_TEST(an_instruction_that_is_cut_by_the_end_of_its_mapping_is_missing_code)
+{
+	const uint64_t insn = _i / 2 ? SAMPLE_WORK + 5 : SAMPLE_MAIN;
+
+	begin(_i % 2);
+	map_halves(insn + 1, false);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, insn + MOVED);
+	pt_packets_tnt(&run.packets, "t");
+	finish();
+	expect_gap_at(insn + MOVED);
+}
+END_TEST
+
+/* libipt measures instructions that do not exist. */
+START_TEST(an_instruction_that_is_invalid_before_more_code_does_not_fit)
+{
+	begin(PT_ENGINE_FAST);
+	map_halves(SAMPLE_MAIN + 1, true);
+	run.program_bytes[TINY_ELF_CODE_OFFSET] = 0x06;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN + MOVED);
+	pt_packets_tnt(&run.packets, "t");
+	finish();
+	ck_assert_uint_eq(run.last.kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.last.gap, GAP_MISMATCH);
+	ck_assert_uint_eq(run.last.from, SAMPLE_MAIN + MOVED);
+}
+END_TEST
+
+/* A kcore has the kernel's code in segments. */
+START_TEST(code_in_two_segments_of_the_kernel_runs_as_in_one)
+{
+	enum { SIZE = 0x30, FIRST_BYTES = 3 };
+	static uint8_t memory[2 * SIZE] = { 0xe8,         0x1b, 0,    0, 0, /* call KERNEL_SYS */
+					    0x48,         0x0f, 0x07,       /* sysretq */
+					    [0x20] = 0xc3 };                /* ret */
+	const struct kernel_segment halves[] = { { KERNEL, KERNEL + FIRST_BYTES, 0 },
+						 { KERNEL + FIRST_BYTES, KERNEL + SIZE, SIZE } };
+	const struct kernel_code kernel = { .file = { NULL, memory, sizeof(memory) },
+					    .segments = halves,
+					    .count = 2 };
+
+	memcpy(memory + SIZE, memory + FIRST_BYTES, SIZE - FIRST_BYTES);
+	memset(memory + FIRST_BYTES, 0x06, SIZE - FIRST_BYTES);
+	begin(_i);
+	run.kernel = &kernel;
+	run.data.events[0].attr.exclude_kernel = 0;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	finish();
+	expect(1, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	expect(2, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	expect(3, BRANCH_SYSRET, KERNEL + 5, SAMPLE_LEAF);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pt_stream_code");
@@ -751,6 +888,11 @@ int main(void)
 	tcase_add_loop_test(all, known_code_may_lead_to_unknown_code_of_another_mapping, 0, 2);
 	tcase_add_loop_test(
 		all, code_returns_to_another_mapping_of_the_same_code_as_often_as_it_does, 0, 2);
+	tcase_add_loop_test(all, code_in_two_mappings_runs_as_in_one, 0, 4 * 0x40);
+	tcase_add_test(all, an_instruction_that_is_invalid_before_more_code_does_not_fit);
+	tcase_add_loop_test(all, code_in_two_segments_of_the_kernel_runs_as_in_one, 0, 2);
+	tcase_add_loop_test(
+		all, an_instruction_that_is_cut_by_the_end_of_its_mapping_is_missing_code, 0, 4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
