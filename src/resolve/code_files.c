@@ -133,6 +133,30 @@ static void check_instruction(struct code_files *files, const struct mapped_file
 		  mapped->path, text, offset);
 }
 
+/* Warn if a gap's instruction has no bytes, or not all, because its mapping or file ends there. */
+static bool check_end(struct code_files *files, const struct branch_event *gap, struct diag *diag)
+{
+	const struct code_source source = code_files_source(files);
+	const struct mapping *mapping =
+		address_space_borrow_mapping(gap->space, gap->from)
+			?: address_space_borrow_mapping(gap->space, gap->from - 1);
+	struct code_view view;
+
+	if (!mapping || is_special(mapping->file) ||
+	    !files->resolver->dsos[mapping->file->index]->elf.bytes)
+		return false;
+	view = code_image_view(&source, gap->space, gap->from);
+	if (!view.bytes)
+		view = code_image_view(&source, gap->space, gap->from - 1);
+	if (!view.bytes || view.end - gap->from >= INSN_LENGTH_MAX)
+		return false;
+	diag_warn(diag, "code-ends",
+		  "%s: the code at 0x%" PRIx64 " continues after the end of its %s, at 0x%" PRIx64,
+		  view.mapping->file->path, gap->from,
+		  view.end < view.mapping->end ? "file" : "mapping", view.end);
+	return true;
+}
+
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap,
 			 struct diag *diag)
 {
@@ -144,7 +168,7 @@ void code_files_note_gap(struct code_files *files, const struct branch_event *ga
 	if (gap->gap != GAP_NO_CODE)
 		return;
 	files->any_gap = true;
-	if (mapping)
+	if (!check_end(files, gap, diag) && mapping)
 		files->gaps[mapping->file->index]++;
 }
 

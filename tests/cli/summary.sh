@@ -64,6 +64,13 @@ invalid() {
 		--symfs=other perf.data -o x.ftf
 }
 tap_check "it shows bytes that are no instruction" invalid
+# The file ends in the call in work.
+cut() {
+	mkdir -p ended && head -c 4130 sample >ended/sample &&
+		says 2 '/sample: the code at 0x401020 continues after the end of its file, at 0x401022$' --symfs=ended perf.data -o x.ftf &&
+		! grep -q 'not found' stderr
+}
+tap_check "it names the end of a mapping or file in code" cut
 tap_check "it names files without symbols" \
 	says 2 '^  no names in 1 of 1 files.*: /sample$' --symfs=empty perf.data -o x.ftf
 # Branches are counted many at a time; gaps name files, and are no branches.
