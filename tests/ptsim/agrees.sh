@@ -179,6 +179,7 @@ selection() {
 	check_libipt "tail calls, no RET compression" --no-retcomp -- "$static/tail"
 	check_libipt "indirect calls, long TNT" --long-tnt --psb-period=2048 -- "$static/indirect"
 	check_libipt "longjmp, no MTC" --no-mtc -- "$static/longjmp"
+	check_libipt "tail calls, a mapping for each page" --map-pages -- "$programs/tail"
 	check "plug-ins at one address" --inodes -- "$programs/plugins"
 	# Not for libipt's decoder, which does not pop its stack at uncompressed returns.
 	check "coroutines, CYC" --cyc --cpus=2 -- "$static/coroutines"

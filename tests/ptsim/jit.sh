@@ -76,6 +76,19 @@ with_saved_code() {
 	"$program" --core="$work/plain" --format=slices "$work/perf.data" >"$work/others" 2>"$work/messages"
 	[ $? -eq 2 ] && grep -q 'no code of the recording' "$work/messages"
 }
+# Segments of saved code end within instructions; parts that changed are not one with the others.
+across_segments() {
+	"$ptsim" record --code --map-pages -o "$work/perf.data" -- "$programs/jit_large" >"$work/output" 2>"$work/truth" || return 1
+	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
+	LC_ALL=C sed '0,/\x01\x00\x00\x00\x05\x00\x00\x00/s//\x01\x00\x00\x00\x05\x00\x10\x00/' "$work/perf.data.code" >"$work/flagged"
+	for code in perf.data.code flagged; do
+		"$program" --verify --core="$work/$code" -f none "$work/perf.data" 2>"$work/messages"
+		cat "$work/messages"
+		grep -q "$branches branches" "$work/messages" && grep -q ' 0 differ' "$work/messages" || return 1
+	done
+	rm "$work/perf.data.code"
+}
+
 # perf record replaces the recording, and leaves the file beside it.
 with_stale_code() {
 	"$ptsim" record --code -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
@@ -91,6 +104,7 @@ with_stale_code() {
 tap_check "a jitdump gives code and names" with_jitdump
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code that was saved at the end is decoded" with_saved_code
+tap_check "saved code is decoded across the ends of its segments" across_segments
 tap_check "code of another recording is left out, and a warning says so" with_stale_code
 tap_check "without a map, code has the address of its page as name" without_a_map
 tap_check "a perf-PID.map gives names, the last line's where two overlap" with_perf_map

@@ -41,6 +41,7 @@ enum option_key {
 	OPTION_PSB,
 	OPTION_LONG_TNT,
 	OPTION_INODES,
+	OPTION_MAP_PAGES,
 	OPTION_CODE,
 	OPTION_AS_IS,
 	OPTION_APART,
@@ -157,6 +158,7 @@ static const struct argp_option option_list[] = {
 	{ .name = "wakings",
 	  .key = OPTION_WAKINGS,
 	  .doc = "the tracepoint sched_waking, of futexes" },
+	{ .name = "map-pages", .key = OPTION_MAP_PAGES, .doc = "a mapping for each page of code" },
 	{ .name = "inodes", .key = OPTION_INODES, .doc = "mappings have no build ids" },
 	{ 0 },
 };
@@ -323,6 +325,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;
+		return 0;
+	case OPTION_MAP_PAGES:
+		options->side.map_pages = true;
 		return 0;
 	case OPTION_APART:
 		options->repeat_apart = true;

@@ -285,6 +285,8 @@ static struct build_ids *find_build_id(struct side_band *side, const char *path)
 	return entry;
 }
 
+#define MAP_PAGE 4096
+
 void side_band_mapped(struct side_band *side, const struct clock_point *now,
 		      const struct mapping *map)
 {
@@ -307,8 +309,14 @@ void side_band_mapped(struct side_band *side, const struct clock_point *now,
 		perf_data_add_build_id(&side->data, PERF_RECORD_MISC_USER, map->path, id->id,
 				       id->size);
 	id->listed = true;
-	stamp(side, now, EVENT_TASKS);
-	perf_data_add_mmap2(&side->data, PERF_RECORD_MISC_USER, &record);
+	do {
+		if (side->options.map_pages && record.length > MAP_PAGE)
+			record.length = MAP_PAGE;
+		stamp(side, now, EVENT_TASKS);
+		perf_data_add_mmap2(&side->data, PERF_RECORD_MISC_USER, &record);
+		record.address += record.length;
+		record.file_offset += record.length;
+	} while (record.address < map->end);
 }
 
 /* linux/perf_event.h, PERF_RECORD_FORK and EXIT: pid, ppid, tid, ptid, time. */

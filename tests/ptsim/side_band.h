@@ -15,6 +15,7 @@ struct side_band_options {
 	bool per_thread; /* a buffer per thread, not per CPU */
 	bool snapshot;   /* the buffers are rings */
 	bool no_clock;   /* no relation of the TSC to perf's clock */
+	bool map_pages;  /* an MMAP2 for each page, as after mlock(2) of every second one */
 	bool map_inodes; /* MMAP2 with device and inode, not with the build id */
 	bool kernel;     /* the kernel is recorded too */
 	bool wakings;    /* the tracepoint sched_waking is recorded too */
