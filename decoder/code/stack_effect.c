@@ -655,6 +655,25 @@ enum target_effect stack_effect_of_target(const struct function_code *code, uint
 	return TARGET_RETURNS;
 }
 
+bool stack_effect_pops_return(const struct function_code *code, uint64_t offset)
+{
+	struct sp_state state = { .put = NO_WORD };
+	struct insn_fields fields;
+	struct insn insn;
+
+	if (offset >= code->size || offset > TARGET_BYTES)
+		return false;
+	for (uint64_t at = 0; at < offset; at += insn.length) {
+		insn = insn_at(code, at, &fields);
+		if (!insn.length || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN)
+			return false;
+		follow(&state, &fields, 0);
+		if (fields.map == INSN_MAP_0 && !fields.prefixed && fields.opcode == 0x8f)
+			take_down(&state, 8); /* pop to memory */
+	}
+	return state.depth < 0 && !state.written;
+}
+
 bool stack_effect_continues_frame(const struct function_code *code)
 {
 	struct target_path path = { .state.put = NO_WORD };

@@ -82,5 +82,11 @@ enum target_effect {
  */
 enum target_effect stack_effect_of_target(const struct function_code *code, uint64_t offset);
 
+/*
+ * Returns whether straight-line code from a function's start to an instruction at a small `offset`
+ * takes the function's return address from the stack.
+ */
+bool stack_effect_pops_return(const struct function_code *code, uint64_t offset);
+
 /* Returns whether a function drops another's frame, as an exception handler does. */
 bool stack_effect_continues_frame(const struct function_code *code);

@@ -110,6 +110,15 @@ bool location_follows_call(const struct location *location)
 	return false;
 }
 
+bool location_is_bare(const struct symbol *function, uint64_t offset)
+{
+	const struct function_code code = code_of(function);
+
+	/* A function like setjmp() returns, so it cannot call setjmp() on its own stack. */
+	return code.size ? stack_effect_pops_return(&code, offset)
+			 : function && is_setjmp(function->name);
+}
+
 /* Returns whether a location is the entry of a function that continues a frame. */
 static bool continues_frame(const struct location *to)
 {

@@ -80,6 +80,12 @@ uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
 /* Returns whether a location in a function's body follows a call, by the bytes before it. */
 bool location_follows_call(const struct location *location);
 
+/*
+ * Returns whether a function (NULL: unknown) that calls setjmp() has taken its own return address
+ * from the stack before the call at `offset`, by its code; without 64-bit code, by its name.
+ */
+bool location_is_bare(const struct symbol *function, uint64_t offset);
+
 /* Returns whether a branch may switch stacks, by its code. */
 static inline bool location_may_switch(const struct location_pair *locations)
 {

@@ -21,7 +21,8 @@ STATIC = \
 	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
 	tests/programs/static/transfers \
-	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
+	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b \
+	tests/programs/static/wrapped
 check_PROGRAMS += $(STATIC)
 
 tests_programs_called_SOURCES = tests/programs/called.c
@@ -188,6 +189,9 @@ tests_programs_static_unwinding_SOURCES = tests/programs/unwinding.cpp
 # A position-independent program does not sort its unwind entries: a tenth of the instructions.
 tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE
 tests_programs_static_unwinding_LDFLAGS = -XCClinker -static-pie
+tests_programs_static_wrapped_SOURCES = tests/programs/wrapped.c tests/programs/wrappers.S
+tests_programs_static_wrapped_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_wrapped_LDFLAGS = -all-static
 
 # Plug-ins are opened at run time, not linked, so plain rules are enough.
 EXTRA_DIST += tests/programs/coverage.c tests/programs/coverage.cc tests/programs/plugin.c

@@ -25,7 +25,7 @@ tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
 
 TESTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/opaque.sh tests/ptsim/engines.sh tests/ptsim/go.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/why.sh tests/ptsim/why_page.sh tests/ptsim/slowest.sh tests/ptsim/totals.sh
 dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/opaque.sh tests/ptsim/engines.sh tests/ptsim/go.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/why.sh tests/ptsim/why_page.sh tests/ptsim/slowest.sh tests/ptsim/totals.sh
-EXTRA_DIST += tests/programs/bits32.s tests/ptsim/chains.awk \
+EXTRA_DIST += tests/programs/bits32.s tests/programs/sigsetjmp.c tests/ptsim/chains.awk \
 	tests/ptsim/flows.awk tests/ptsim/parents.awk tests/ptsim/slices.awk \
 	tests/ptsim/time_errors.awk tests/ptsim/time_errors.sh
 

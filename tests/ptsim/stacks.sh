@@ -100,6 +100,18 @@ for name in $cyc_programs; do
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
 tap_check "unwinding: exceptions in recursive functions" same_stacks 700 --seed=3 -- "$programs/unwinding"
+# setjmp()'s frame is the wrapper's callee here, and its caller's by the stack pointer.
+guards='--only=^(main|work|guard.*|middle|leaf|throws|spawns)$'
+tap_check "wrapped: longjmp() to code that took its return address from the stack" same_stacks 700 "$guards" --seed=3 -- \
+	"$programs/wrapped"
+if ! command -v musl-gcc >/dev/null; then
+	tap_skip "sigsetjmp: musl" "no musl-gcc"
+else
+	for kind in -static -no-pie; do
+		musl-gcc $kind -g -O1 -fno-optimize-sibling-calls -o "$work/sigsetjmp" "$top_srcdir/tests/programs/sigsetjmp.c" &&
+			tap_check "sigsetjmp: musl, $kind" same_stacks 700 "$guards" --seed=3 -- "$work/sigsetjmp"
+	done
+fi
 # The library's code first runs after main() and the threads that mapped its memory have ended.
 cancelled() {
 	same_stacks 700 --seed=3 -- "$programs/cancel" || return 1

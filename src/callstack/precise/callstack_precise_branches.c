@@ -254,12 +254,22 @@ static bool return_to_unseen(struct precise_stack *stack, int64_t time, const st
 	return true;
 }
 
+/* Resume a parked stack by its setjmp(). Returns false if none fits. */
+static bool resume_setjmp(struct precise_stack *stack, int64_t time, const struct location *to,
+			  enum precise_resume how, bool dropped)
+{
+	if (!precise_resume_stack(stack, time, to, how, dropped))
+		return false;
+	precise_return_to_setjmp(stack, time, to->ip);
+	return true;
+}
+
 /* Continue in a function's body, on this stack or a parked one. Returns false if no stack fits. */
 static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			   bool dropped)
 {
 	if (precise_return_to_own_stack(stack, time, to) ||
-	    precise_resume_stack(stack, time, to, RESUME_LAST_SETJMP, dropped) ||
+	    resume_setjmp(stack, time, to, RESUME_LAST_SETJMP, dropped) ||
 	    precise_return_to_setjmp(stack, time, to->ip) || land(stack, time, to) ||
 	    precise_resume_stack(stack, time, to, RESUME_TOP_CALL, dropped) ||
 	    precise_resume_stack(stack, time, to, RESUME_TOP_FUNCTION, dropped))
@@ -271,7 +281,7 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 	}
 	return precise_return_to_call(stack, time, to->ip) ||
 	       same_function(top(stack)->symbol, symbol_of(stack, to)) ||
-	       precise_resume_stack(stack, time, to, RESUME_ANY_SETJMP, dropped) ||
+	       resume_setjmp(stack, time, to, RESUME_ANY_SETJMP, dropped) ||
 	       precise_resume_stack(stack, time, to, RESUME_ANY_CALL, dropped) ||
 	       (!precise_setjmp_ended(stack, to->ip) &&
 		(enter_by_function(stack, time, to) ||

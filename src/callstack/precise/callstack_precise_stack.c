@@ -212,12 +212,20 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 
 void precise_remember_setjmp(struct precise_stack *stack)
 {
+	struct jump_point *point = &stack->jumps.points[stack->jumps.next++ % JUMP_POINTS];
 	const struct frame *frame = top(stack);
 	size_t depth = stack->now.depth - 1;
 
-	stack->jumps.points[stack->jumps.next++ % JUMP_POINTS] =
-		(struct jump_point){ frame->return_ip, depth ? frame[-1].symbol : NULL, depth,
-				     frame->return_slack };
+	*point = (struct jump_point){ .return_ip = frame->return_ip,
+				      .return_slack = frame->return_slack };
+	if (depth > 1 && frame[-1].kind == FRAME_CALLED &&
+	    location_is_bare(frame->caller, frame->caller_offset)) {
+		point->bare = frame[-1].symbol;
+		point->bare_return_ip = frame[-1].return_ip;
+		depth--;
+	}
+	point->function = depth ? stack->now.frames[depth - 1].symbol : NULL;
+	point->depth = depth;
 }
 
 /* Returns whether the frame that called setjmp() seems to be active. */
@@ -232,8 +240,9 @@ static bool is_alive(const struct jump_point *point, const struct frame_list *li
 	       same_function(caller->symbol, point->function);
 }
 
-size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
-			   uint64_t ip, bool last)
+/* Returns the innermost setjmp() (`last`: the last, or NULL) that returns to ip; NULL: none. */
+static const struct jump_point *find_point(const struct jump_points *jumps,
+					   const struct frame_list *list, uint64_t ip, bool last)
 {
 	for (unsigned i = 1; i <= JUMP_POINTS && i <= jumps->next; i++) {
 		const struct jump_point *point = &jumps->points[(jumps->next - i) % JUMP_POINTS];
@@ -241,11 +250,19 @@ size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_l
 		if (!is_alive(point, list))
 			continue;
 		if (ip - point->return_ip <= point->return_slack)
-			return point->depth + 1;
+			return point;
 		if (last)
 			break;
 	}
-	return 0;
+	return NULL;
+}
+
+size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
+			   uint64_t ip, bool last)
+{
+	const struct jump_point *point = find_point(jumps, list, ip, last);
+
+	return point ? point->depth + 1 : 0;
 }
 
 bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip)
@@ -261,11 +278,21 @@ bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip)
 
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
 {
-	size_t at = precise_find_setjmp(&stack->jumps, &stack->now, ip, false);
+	const struct jump_point *point = find_point(&stack->jumps, &stack->now, ip, false);
 
-	if (at)
-		precise_pop_to(stack, time, at - 1);
-	return at;
+	if (!point)
+		return false;
+	precise_pop_to(stack, time, point->depth);
+	if (point->bare)
+		precise_push(stack, time,
+			     &(struct frame){ .symbol = point->bare,
+					      .caller = top(stack)->symbol,
+					      .return_ip = point->bare_return_ip,
+					      .entry_ip = ip,
+					      .kind = FRAME_CALLED,
+					      .jumped = true,
+					      .hidden = true });
+	return true;
 }
 
 /* ---- Transactions -------------------------------------------------------- */

@@ -22,6 +22,9 @@ struct jump_points {
 		const struct symbol *function; /* the caller's; NULL: the stack was empty */
 		size_t depth;
 		uint8_t return_slack;
+		/* The caller's frame, if it had popped its return address; else zeroed. */
+		const struct symbol *bare;
+		uint64_t bare_return_ip;
 	} points[JUMP_POINTS];
 	unsigned next;
 };
@@ -424,7 +427,10 @@ void precise_note_return(struct precise_stack *stack, size_t at);
 
 /* ---- setjmp ---------------------------------------------------------------- */
 
-/* Remember the innermost frame, a call of setjmp(). */
+/*
+ * Remember the innermost frame, a call of setjmp(). If its caller is bare (location_is_bare()),
+ * longjmp() finds the stack of the caller's caller.
+ */
 void precise_remember_setjmp(struct precise_stack *stack);
 
 /* Returns 1 + the depth of the innermost setjmp() (`last`: if the last) that returns to ip; or 0.
@@ -438,7 +444,10 @@ size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_l
  */
 bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip);
 
-/* If a remembered setjmp() returns to ip, pop to its caller. Returns whether one does. */
+/*
+ * If a remembered setjmp() returns to ip, pop to its caller. A bare caller runs again: it gets a
+ * frame without slice. Returns whether one does.
+ */
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);
 
 /* ---- Exceptions ---------------------------------------------------------- */

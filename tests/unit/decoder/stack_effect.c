@@ -316,6 +316,42 @@ END_TEST
 
 static const struct {
 	const char *name;
+	bool pops;
+	const uint8_t *code;
+	size_t size; /* the call is the last five bytes */
+} bare[] = {
+	/* test %esi,%esi; je .+5; pop 0x40(%rdi); call . */
+	{ "code that keeps its return address in memory", true,
+	  CODE(0x85, 0xf6, 0x74, 0x05, 0x8f, 0x47, 0x40, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
+	/* pop %rbx; call . */
+	{ "code that keeps it in a register", true, CODE(0x5b, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
+	/* pop %rdx; push %rdx; call . */
+	{ "code that puts it back before", false, CODE(0x5a, 0x52, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
+	/* push %rbx; pop %rbx; ret; pop %rbx; call . */
+	{ "a call after another end of the function", false,
+	  CODE(0x53, 0x5b, 0xc3, 0x5b, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
+	/* mov %rdi,%rsp; pop %rbx; call . */
+	{ "a call on another stack", false,
+	  CODE(0x48, 0x89, 0xfc, 0x5b, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
+};
+
+START_TEST(the_code_shows_a_call_without_a_return_address)
+{
+	for (size_t size = 0; size <= bare[_i].size; size++) {
+		uint8_t *bytes = malloc(size + 1);
+		const struct function_code code = { bytes, size, 0x401000 };
+
+		memcpy(bytes, bare[_i].code, size);
+		ck_assert_msg(stack_effect_pops_return(&code, bare[_i].size - 5) == bare[_i].pops ||
+				      size < bare[_i].size,
+			      "%s", bare[_i].name);
+		free(bytes);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *name;
 	uint64_t from;
 	const uint8_t *code;
 	size_t size; /* the jump is the last two bytes */
@@ -432,6 +468,8 @@ int main(void)
 			    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(all, the_code_shows_what_becomes_of_a_return_address, 0,
 			    sizeof(targets) / sizeof(targets[0]));
+	tcase_add_loop_test(all, the_code_shows_a_call_without_a_return_address, 0,
+			    sizeof(bare) / sizeof(*bare));
 	tcase_add_loop_test(all, the_code_shows_who_continues_a_frame, 0,
 			    sizeof(frames) / sizeof(frames[0]));
 	tcase_add_loop_test(all, the_code_shows_from_where_a_jump_keeps_the_frame, 0,

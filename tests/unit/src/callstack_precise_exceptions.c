@@ -31,6 +31,28 @@ START_TEST(longjmp_goes_back_to_the_frame_of_its_setjmp)
 }
 END_TEST
 
+/* musl's sigsetjmp() has no return address then: longjmp() finds f's stack. By names, without code.
+ */
+START_TEST(longjmp_goes_back_to_the_caller_of_sigsetjmp_that_calls_setjmp)
+{
+	function('w')->name = function('w')->linkage = name_intern_text(&names, "sigsetjmp");
+	function('s')->name = function('s')->linkage = name_intern_text(&names, "setjmp");
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'w');
+	call('w', 0x10, 's');
+	ret('s', 'w', 0x15);
+	ret('w', 'f', 0x25);
+	call('f', 0x30, 'f');
+	call('f', 0x30, 'g');
+	jump('g', 'w', 0x15);
+	expect_depth(2);
+	ret('w', 'f', 0x25);
+	expect_depth(1);
+	expect("B 0 f\nB 10 sigsetjmp\nB 20 setjmp\nE 30 setjmp\nE 40 sigsetjmp\nB 50 f\nB 60 g\n"
+	       "E 70 g\nE 70 f\nE 80 f\nE 80 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(an_unwinder_goes_on_below_the_frame_that_resumed_it)
 {
 	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
@@ -142,6 +164,7 @@ void add_exception_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
+	tcase_add_test(tests, longjmp_goes_back_to_the_caller_of_sigsetjmp_that_calls_setjmp);
 	tcase_add_test(tests, an_unwinder_goes_on_below_the_frame_that_resumed_it);
 	tcase_add_test(tests, nothing_returns_from_an_unwinder);
 	tcase_add_test(tests, an_exception_to_a_level_that_was_not_seen_marks_it);
