@@ -256,7 +256,9 @@ static void put_ip(struct pt_output *out, enum pt_packet_type type, uint64_t ip)
 {
 	struct pt_packet packet = { .type = type };
 
-	packet.payload.ip.ipc = compression(out->last_ip, ip);
+	/* Another last ip than any. */
+	packet.payload.ip.ipc = compression(out->whole_ip ? ~ip : out->last_ip, ip);
+	out->whole_ip = false;
 	packet.payload.ip.ip = compressed(packet.payload.ip.ipc, ip);
 	out->last_ip = ip;
 	put(out, &packet);
@@ -419,7 +421,11 @@ void pt_output_recover(struct pt_output *out, uint64_t tsc, uint64_t ip)
 
 	out->muted = false;
 	out->decision_count = 0;
-	out->last_ip = 0;
+	/*
+	 * The next ip may be compressed against the last one before the overflow (SDM volume 3, OVF
+	 * packet), as perf reads it; libipt's decoders take 0. All read a whole ip.
+	 */
+	out->whole_ip = true;
 	out->return_count = 0;
 	put_type(out, ppt_ovf);
 	if (wrapped)

@@ -44,6 +44,7 @@ struct pt_output {
 	unsigned decision_count;
 	uint64_t decision_tsc; /* of the first one; the time of the CYC before the TNT */
 	uint64_t last_ip;
+	bool whole_ip; /* the next ip is not compressed */
 	uint64_t returns[PT_RETURN_STACK];
 	unsigned return_top, return_count;
 	uint64_t next_psb;    /* due at this size */
@@ -108,5 +109,5 @@ void pt_output_return(struct pt_output *out, uint64_t tsc, uint64_t ip);
 /* Packets are lost until pt_output_recover(). */
 void pt_output_overflow(struct pt_output *out);
 
-/* OVF, and FUP if user code runs at ip (else 0). */
+/* OVF, and a FUP with the whole ip if user code runs at ip (else 0). */
 void pt_output_recover(struct pt_output *out, uint64_t tsc, uint64_t ip);

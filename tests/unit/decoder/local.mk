@@ -193,6 +193,13 @@ tests_unit_decoder_tnt_bits_test_SOURCES = tests/unit/decoder/tnt_bits.c
 tests_unit_decoder_tnt_bits_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_tnt_bits_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/ptsim_output.test
+TESTS += tests/unit/decoder/ptsim_output.test
+tests_unit_decoder_ptsim_output_test_SOURCES = tests/unit/decoder/ptsim_output.c \
+	tests/ptsim/pt_output.c tests/ptsim/pt_output.h
+tests_unit_decoder_ptsim_output_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_ptsim_output_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/insn.test
 TESTS += tests/unit/decoder/insn.test
 tests_unit_decoder_insn_test_SOURCES = tests/unit/decoder/insn.c

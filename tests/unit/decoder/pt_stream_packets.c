@@ -336,6 +336,28 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 }
 END_TEST
 
+/*
+ * "Any IP compression that follows the OVF is guaranteed to use as a reference LastIP the IP payload
+ * of an IP packet that preceded the overflow" (SDM volume 3, OVF packet). libipt takes 0.
+ */
+START_TEST(an_address_after_an_overflow_is_compressed_against_the_last_one)
+{
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_ovf(&run.packets);
+	pt_packets_add(&run.packets,
+		       &(struct pt_packet){ .type = ppt_fup,
+					    .payload.ip = { .ipc = pt_ipc_update_16,
+							    .ip = SAMPLE_LEAF & UINT16_MAX } });
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
+	finish();
+	ck_assert_uint_eq(run.events[1].gap, GAP_OVERFLOW);
+	expect(2, BRANCH_NONE, 0, SAMPLE_LEAF);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pt_stream_packets");
@@ -352,6 +374,7 @@ int main(void)
 	tcase_add_loop_test(all, a_fup_whose_tip_is_missing_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, cycles_do_not_pass_the_next_time_that_is_known, 0, 3);
+	tcase_add_test(all, an_address_after_an_overflow_is_compressed_against_the_last_one);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
