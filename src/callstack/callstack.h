@@ -80,6 +80,8 @@ enum time_source {
 	TIMES_ESTIMATED,   /* TSC packets only: interpolated by instructions */
 	TIMES_INVENTED,    /* no timing packets: 1 ns per instruction */
 	TIMES_OF_LINES,    /* perf script's text without times: 1 ns per line */
+	TIMES_OF_WORK,     /* --clock: 1 ns per instruction, */
+	TIMES_OF_CYCLES,   /* or core cycle */
 };
 
 /* The state that all threads share.  An implementation has this as its first member. */

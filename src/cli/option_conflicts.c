@@ -49,6 +49,23 @@ static void choose_like(struct options *options)
 		options->mode = TRACE_MODE_USER;
 }
 
+/* --clock counts from the begin of each thread, so --time chooses slices, not trace. */
+static void choose_clock(struct options *options)
+{
+	struct time_bound *from = &options->select.from, *to = &options->select.to;
+
+	if (!options->clock)
+		return;
+	if (from->base > TIME_FROM_START || to->base > TIME_FROM_FIRST)
+		usage_error(
+			"--clock counts from each thread's begin; expected --time=+FROM,+COUNT");
+	options->clock_from = from->ns;
+	options->clock_to = to->base == TIME_OPEN         ? UINT64_MAX
+			    : to->base == TIME_FROM_FIRST ? from->ns + to->ns
+							  : to->ns;
+	from->base = to->base = TIME_OPEN;
+}
+
 /* A row of a table of conflicts; the last row has no message. */
 struct conflict {
 	bool present;
@@ -126,6 +143,46 @@ static void refuse_formats(const struct options *options)
 		{ options->flows && magic_trace, "--flows needs --stacks=precise" },
 		{ options->flows && options->select.fit && options->select.fit != FIT_NONE,
 		  "cannot combine --fit and --flows: folded slices have no arrows; choose one" },
+		{ false, NULL } });
+}
+
+/* Formats that name their unit, or have none, as FTF. */
+static bool shows_clock(const struct output_format *format)
+{
+	const struct output_format *const formats[] = {
+		&format_ftf,        &format_slices, &format_tree,    &format_functions,
+		&format_folded,     &format_none,   &format_chrome,  &format_histogram,
+		&format_speedscope, &format_why,    &format_slowest,
+	};
+
+	for (size_t i = 0; i < COUNT_OF(formats); i++)
+		if (format == formats[i])
+			return true;
+	return false;
+}
+
+static void refuse_clock(const struct options *options)
+{
+	if (!options->clock)
+		return;
+	refuse_first((const struct conflict[]){
+		{ !shows_clock(options->format),
+		  "--clock needs --format=ftf, slices, tree, functions, histogram, folded, chrome, "
+		  "speedscope or none, or `ptrace2ftf why`: other formats have times" },
+		{ options->overlay_count,
+		  "cannot combine --clock and overlays: their times have no instructions; leave "
+		  "one out" },
+		{ options->counters,
+		  "cannot combine --clock and --counters: CPUs have no such clock; leave one out" },
+		{ options->input_kind != INPUT_PERF_DATA || options->stacks != STACKS_PRECISE,
+		  "--clock needs a perf.data file and --stacks=precise, which count instructions" },
+		{ options->clock == CLOCK_CYCLES && options->engine == PT_ENGINE_LIBIPT,
+		  "--clock=cycles needs --engine=fast: libipt counts no cycles" },
+		{ options->html,
+		  "cannot combine --clock and --html: the page shows times; leave one out" },
+		{ options_trace_slow(options),
+		  "cannot combine --clock and traces of slow calls, which are chosen by time; "
+		  "leave out -o DIR/" },
 		{ false, NULL } });
 }
 
@@ -295,6 +352,7 @@ static void choose_why(struct options *options)
 void option_conflicts_choose_format(struct options *options)
 {
 	choose_like(options);
+	choose_clock(options);
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;
 	if (options->command == COMMAND_ANNOTATE)
@@ -364,6 +422,7 @@ void option_conflicts_refuse(const struct options *options)
 		{ false, NULL } });
 	refuse_memtrace(options);
 	refuse_formats(options);
+	refuse_clock(options);
 	refuse_selection(options);
 	refuse_slow(options);
 	refuse_many(options);

@@ -146,6 +146,12 @@ const struct option_spec option_specs[] = {
 	  .help = "Arguments of slices: none, loc, line, full; loc (default): FILE:LINE of the function; line: its address, line, column and file; full: also the line of the call, instructions, cycles and IPC; callgrind: costs by instruction; sqlite: branches",
 	  .choices = CHOICES({ "none", OPTION_ARGS_NONE }, { "loc", OPTION_ARGS_LOC },
 			     { "line", OPTION_ARGS_LINE }, { "full", OPTION_ARGS_FULL }) },
+	{ "clock", 0, "UNIT", GROUP_EXPERT, OPTION_CHOICE, FIELD(clock),
+	  NOT(LIST) | NOT(DIFF) | NOT(ANNOTATE),
+	  .help = "Axis of slices and durations: time (default), or insns or cycles: the instructions or "
+	  "core cycles of the thread since its first one, to compare runs; one is shown as 1 ns",
+	  .choices = CHOICES({ "time", CLOCK_TIME }, { "insns", CLOCK_INSNS },
+			     { "cycles", CLOCK_CYCLES }) },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters), NO_ANSWERS,
 	  .help = "Show counters of threads and CPUs for each TIME; in an FTF or HTML: instructions and calls a second, taken branches per instruction, instructions per cycle" },
 	{ "flows", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(flows), NO_ANSWERS,

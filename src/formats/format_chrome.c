@@ -107,9 +107,9 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 static void print_chrome(struct format_output *output)
 {
 	fprintf(output->text,
-		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"first_ns\":\"%" PRIu64
+		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"first_%s\":\"%" PRIu64
 		"\"},\"traceEvents\":[",
-		((struct slice_list *)output)->first);
+		digits_work_unit() ?: "ns", ((struct slice_list *)output)->first);
 	slice_list_print((struct slice_list *)output, print_chrome_slice);
 	fputs("\n]}\n", output->text);
 }

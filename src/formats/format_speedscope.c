@@ -75,9 +75,9 @@ static void print_profile(struct speedscope_output *scope, size_t index)
 	fputs("{\"type\":\"evented\",\"name\":", scope->output.text);
 	json_text_print(title, strlen(title), scope->output.text);
 	fprintf(scope->output.text,
-		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
-		",\"events\":[",
-		stored->begin - scope->origin, stored->end - scope->origin);
+		",\"unit\":\"%s\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
+		digits_work_unit() ? "none" : "nanoseconds", stored->begin - scope->origin,
+		stored->end - scope->origin);
 	scope->any = false;
 	slice_limit_init(&limit, &sink, scope->file);
 	slice_store_replay_track(&scope->store, index, &limit.sink);

@@ -69,7 +69,10 @@ static char *put_margin(const struct tree_output *tree, struct line *line,
 		whole /= 1000;
 	}
 	line->out = tree->list.output.text;
-	if (ended) {
+	if (ended && digits_work_unit()) {
+		at = digits_right(at, digits_decimal(at, ended->end - ended->begin), 11);
+		*at++ = ' ';
+	} else if (ended) {
 		at = digits_right(at, digits_decimal(at, whole), 4);
 		*at++ = '.';
 		at = stpcpy(digits_fixed(at, rest, 3), units[unit]);

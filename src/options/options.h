@@ -38,6 +38,9 @@ struct output_format;
 /* Arguments of slices: "file:line"; none; address and source apart; also the call and costs. */
 enum option_args { OPTION_ARGS_LOC = 0, OPTION_ARGS_NONE, OPTION_ARGS_LINE, OPTION_ARGS_FULL };
 
+/* The axis of slices: perf's clock, or the work of their thread (src/slices/work_clock.h). */
+enum slice_clock { CLOCK_TIME = 0, CLOCK_INSNS, CLOCK_CYCLES };
+
 /* How call stacks are built: callstack_precise.c, callstack_magic_trace.c. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
@@ -108,10 +111,12 @@ struct options {
 	char *beside;       /* owned: the default `output`; NULL: no output */
 	const struct output_format *format;
 	enum option_args args;
-	bool flows;          /* show tail calls as arrows */
-	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
-	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open;           /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
+	enum slice_clock clock;
+	uint64_t clock_from, clock_to; /* instructions or cycles to show, by --time */
+	bool flows;                    /* show tail calls as arrows */
+	uint64_t unit;                 /* ns: of the weights of folded stacks; 0: 1 */
+	uint64_t max_output;           /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
+	bool open; /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
 	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
 	const char *usual_ui; /* the user's setting of --ui; NULL: not set */

@@ -12,6 +12,7 @@
 #include "src/callstack/call_stretch.h"
 #include "src/costs/executed_code.h"
 #include "src/events/event_output.h"
+#include "src/formats/text/digits.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 #include "src/report/progress.h"
@@ -192,7 +193,9 @@ static void open_stacks(struct conversion *c)
 
 	if (!c->pipeline.machine)
 		return;
-	c->pipeline.machine->times = recording_times(&c->recording);
+	c->pipeline.machine->times = c->options->clock
+					     ? TIMES_OF_WORK + (c->options->clock == CLOCK_CYCLES)
+					     : recording_times(&c->recording);
 	c->pipeline.machine->by_insns = c->facts.by_insns;
 	c->pipeline.machine->has_cycles = recording_has_cycles(&c->recording);
 	if (c->options->like) {
@@ -219,7 +222,9 @@ static void open_stacks(struct conversion *c)
 static void open_events(struct conversion *c, struct name_table *names)
 {
 	struct event_output_input input = {
-		.writer = c->pipeline.end && !c->options->like ? c->pipeline.end->writer : NULL,
+		.writer = c->pipeline.end && !c->options->like && !c->options->clock
+				  ? c->pipeline.end->writer
+				  : NULL,
 		.file = &c->recording.file,
 		.timeline = c->recording.timeline,
 		.info = &c->recording.auxtrace.info,
@@ -498,7 +503,7 @@ static int write_rest(struct conversion *c, struct error *err)
 	/* This can end the program, so call it before the output gets its name. */
 	code_files_warn(&c->recording.code_files, c->recording.timeline, c->diag);
 	sum_up_trace(c);
-	if (c->pipeline.format->look) {
+	if (c->pipeline.format->look && !c->options->clock) {
 		c->pipeline.slices_end = look_again;
 		c->pipeline.context = c;
 	}
@@ -620,6 +625,14 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	report_phase(c->report, "read");
 	if (recording_open(recording, c->options, names, c->diag, err) < 0)
 		return -1;
+	if (c->options->clock == CLOCK_CYCLES && !recording_has_cycles(recording))
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "%s: cannot use --clock=cycles: the recording has no CYC packets; "
+				 "record with cyc=1, or use --clock=insns",
+				 c->options->input);
+	digits_count_work(c->options->clock == CLOCK_INSNS    ? "insns"
+			  : c->options->clock == CLOCK_CYCLES ? "cycles"
+							      : NULL);
 	c->thread_count = recording->timeline->threads.count;
 	c->threads = alloc_zeroed(c->thread_count + 1, sizeof(*c->threads));
 	if (c->options->overlay_count)
@@ -627,13 +640,16 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	if (open_mode(c, err) < 0 || overlays_open(&c->overlays, c->options, c->diag, err) < 0)
 		return -1;
 	c->facts = (struct trace_facts){
-		.wall_base = overlays_wall(&c->overlays, &overlaid),
+		.wall_base = c->options->clock ? WALL_BASE_UNKNOWN
+					       : overlays_wall(&c->overlays, &overlaid),
 		/* Perfetto sorts by id: tracks that are not threads follow all threads. */
 		.free_id = (uint32_t)MAX(timeline_highest_id(recording->timeline),
 					 overlays_highest_id(&c->overlays)) +
 			   1,
-		.by_insns = c->options->stacks == STACKS_PRECISE &&
-			    recording_times(recording) >= TIMES_ESTIMATED,
+		.by_insns = c->options->clock
+				    ? c->options->clock == CLOCK_INSNS
+				    : c->options->stacks == STACKS_PRECISE &&
+					      recording_times(recording) >= TIMES_ESTIMATED,
 		.program = find_program(c),
 	};
 	machine.mode = recording_mode(recording, c->options);

@@ -117,9 +117,15 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 		slice_within_init(&pipeline->within, filter, machine->names);
 		sink = &pipeline->within.sink;
 	}
+	if (pipeline->options->clock) {
+		work_clock_init(&pipeline->clock, sink, pipeline->options);
+		sink = put_in_front(pipeline, &pipeline->clock.sink, &pipeline->clock.next);
+	}
 	slice_sorter_init(sorter, sink, diag);
 	sorter->depth = depth;
 	pipeline->head = put_in_front(pipeline, &sorter->sink, &sorter->next);
+	if (pipeline->options->clock)
+		pipeline->head = work_clock_front(&pipeline->clock, pipeline->head);
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
@@ -151,7 +157,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	open_format(pipeline, machine, facts);
 	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
-	connect(pipeline, facts->by_insns, machine);
+	connect(pipeline, facts->by_insns && !options->clock, machine);
 	with_sink.sink = pipeline->head;
 	with_sink.flows = options->flows;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
@@ -200,6 +206,8 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 		slice_within_add_track(&pipeline->within, &added->track, track);
 		track = &added->track;
 	}
+	if (pipeline->options->clock && is_sorted(pipeline))
+		track = work_clock_track(&pipeline->clock, track);
 	if (is_sorted(pipeline))
 		track = slice_sorter_track(&pipeline->sorter, track);
 	return track;
@@ -352,7 +360,9 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 	}
 	close_text(pipeline);
 	if (pipeline->options->json_answer)
-		report_write_json(format->answer(pipeline->end), &pipeline->output);
+		report_write_json(
+			report_name_unit(pipeline->options, format->answer(pipeline->end)),
+			&pipeline->output);
 	return format->default_output == DEFAULT_NONE ? 0 : output_close(&pipeline->output, err);
 }
 
@@ -371,6 +381,7 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 	callstack_machine_close(pipeline->machine);
 	pipeline->machine = NULL;
 	slice_sorter_release(&pipeline->sorter);
+	work_clock_release(&pipeline->clock);
 	slice_totals_release(&pipeline->totals);
 	slice_within_release(&pipeline->within);
 	slice_filter_release(&pipeline->filter);

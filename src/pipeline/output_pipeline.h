@@ -2,8 +2,8 @@
 /*
  * The stages from the call-stack machine to the file:
  *
- *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
- *   [slice_queue] -> [slice_limit] -> format -> output
+ *   machine -> [slice_queue] -> [work_clock] -> slice_sorter -> [work_clock] -> [slice_filter] ->
+ * [slice_totals] -> [slice_queue] -> [slice_limit] -> format -> output
  *
  * The queues exist while workers write: one thread sorts and sums up, and with more than two
  * threads, another one encodes. The filter exists if the user selects slices, the totals unless -q,
@@ -18,6 +18,7 @@
 #include "src/select/slice_filter.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
+#include "src/slices/work_clock.h"
 
 struct pipeline_track;
 
@@ -32,7 +33,8 @@ struct output_pipeline {
 	struct slice_totals totals;     /* before the limit, unless -q */
 	struct slice_filter filter;     /* before the totals, if slices are selected */
 	struct slice_within within;     /* before the filter, with --within */
-	struct slice_sorter sorter;     /* before `filter` or `within` */
+	struct work_clock clock;        /* before `filter` or `within`, with --clock */
+	struct slice_sorter sorter;     /* before `clock`, `filter` or `within` */
 	const struct slice_sink *head;  /* the machine's sink; NULL: no slices */
 	const struct slice_sink **tail; /* the last stage's pointer to the limit or format */
 	struct slice_queue *queue;      /* owned: before `head`, while workers sort; or NULL */

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "decoder/code/insn.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
 #include "src/select/function_labels.h"
@@ -285,6 +286,36 @@ static json_t *top_functions(const struct slice_totals *tally, uint32_t *order, 
 	return list;
 }
 
+json_t *report_name_unit(const struct options *options, json_t *json)
+{
+	const char *unit = digits_work_unit(), *key;
+	json_t *value, *named;
+	size_t index;
+
+	if (!options->clock || (!json_is_object(json) && !json_is_array(json)))
+		return json;
+	if (json_is_array(json)) {
+		json_array_foreach(json, index, value) json_array_set_new(
+			json, index, report_name_unit(options, json_incref(value)));
+		return json;
+	}
+	named = json_object();
+	json_object_foreach(json, key, value)
+	{
+		bool time = ends_with(key, "_ns") || strcmp(key, "ns") == 0;
+		bool ranks = strcmp(key, "unit") == 0 || strcmp(key, "ranked_by") == 0;
+		char *name =
+			alloc_text("%.*s%s", (int)strlen(key) - 2 * time, key, time ? unit : "");
+
+		json_object_set_new(named, name,
+				    ranks ? json_string(unit)
+					  : report_name_unit(options, json_incref(value)));
+		free(name);
+	}
+	json_decref(json);
+	return named;
+}
+
 void report_functions(struct report *report, const struct slice_totals *tally)
 {
 	uint32_t *order;
@@ -305,13 +336,18 @@ void report_functions(struct report *report, const struct slice_totals *tally)
 	if (report->options->all_functions)
 		json_object_set_new(json_object_get(report->parts, "functions"), "all",
 				    all_functions(tally));
+	json_object_set_new(
+		report->parts, "functions",
+		report_name_unit(report->options,
+				 json_incref(json_object_get(report->parts, "functions"))));
 }
 
 void report_answer(struct report *report, const struct output_format *format,
 		   const struct format_output *output)
 {
 	if (report->wanted && output && format->answer)
-		json_object_set_new(report->parts, "answer", format->answer(output));
+		json_object_set_new(report->parts, "answer",
+				    report_name_unit(report->options, format->answer(output)));
 }
 
 void report_take_answer(struct report *report, json_t *answer)

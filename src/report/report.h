@@ -35,6 +35,9 @@ struct report {
 	enum exit_status status;
 };
 
+/* Returns an answer with the unit of --clock instead of "ns" in its keys (owned by the caller). */
+json_t *report_name_unit(const struct options *options, json_t *json);
+
 /* Start the report; borrows `options` until release. */
 void report_init(struct report *report, const struct options *options);
 

@@ -120,11 +120,13 @@ char *top_functions_make(const struct slice_totals *totals)
 	function_labels_make(&labels, table, totals->names);
 	SORT(functions, count, compare_functions);
 	out = OPEN_TEXT(text);
-	fprintf(out, "  %10s %6s %14s %20s %8s  function%s\n", "self", "share",
+	fprintf(out, "  %10s %6s %14s %20s %8s  function%s%s\n", "self", "share",
 		by_insns ? "longest call" : "slowest call", "at", "thread",
-		by_insns            ? "  (self and longest call in instructions)"
-		: totals->estimated ? "  (times are estimates)"
-				    : "");
+		by_insns             ? "  (self and longest call in instructions)"
+		: totals->estimated  ? "  (times are estimates)"
+		: digits_work_unit() ? "  in "
+				     : "",
+		digits_work_unit() ?: "");
 	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++)
 		print_function(&functions[i], &labels, all, by_insns, out);
 	if (totals->with_tails)

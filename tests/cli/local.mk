@@ -31,7 +31,7 @@ cli_tests = \
 	tests/cli/select.sh tests/cli/settings.sh \
 	tests/cli/slowest.sh \
 	tests/cli/line_cache.sh \
-	tests/cli/limit.sh tests/cli/counters.sh tests/cli/split.sh tests/cli/sqlite.sh \
+	tests/cli/limit.sh tests/cli/counters.sh tests/cli/clock.sh tests/cli/split.sh tests/cli/sqlite.sh \
 	tests/cli/summary.sh tests/cli/tasks.sh \
 	tests/cli/valgrind.sh \
 	tests/cli/uprobes.sh tests/cli/views.sh \

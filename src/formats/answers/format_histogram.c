@@ -145,7 +145,10 @@ static void print_function(const struct format_output *output,
 	FILE *out = output->text;
 
 	name_print(function->name, out);
-	fputs(output->machine->by_insns ? "  (in instructions)\n" : "\n", out);
+	fputs(output->machine->by_insns                   ? "  (in instructions)\n"
+	      : output->machine->times == TIMES_OF_CYCLES ? "  (in cycles)\n"
+							  : "\n",
+	      out);
 	print_buckets(output, function);
 	fprintf(out, "calls %" PRIu64, all->count);
 	print_amount(output, "total", function->total);

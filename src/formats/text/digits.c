@@ -141,12 +141,28 @@ static char *write_exactly(char *at, int64_t ns, const struct time_unit *unit)
 	return digits_fixed(at, thousandths % 1000, 3);
 }
 
+static const char *work_unit;
+
+void digits_count_work(const char *unit)
+{
+	work_unit = unit;
+}
+
+const char *digits_work_unit(void)
+{
+	return work_unit;
+}
+
 char *digits_time(char *at, int64_t ns)
 {
 	const struct time_unit *unit = units;
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	char *end;
 
+	if (work_unit) {
+		*(end = digits_decimal(at, size)) = 0;
+		return end;
+	}
 	/* Find the largest unit that does not exceed the time. */
 	while (unit->ns > 1 && size < (uint64_t)unit->ns)
 		unit++;

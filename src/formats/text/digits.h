@@ -43,6 +43,12 @@ char *digits_left(char *at, char *end, ptrdiff_t width);
 /* Write `ns` as "19ns", "1.639us", "2us", "1.5m", and a NUL.  Returns the end. */
 char *digits_time(char *at, int64_t ns);
 
+/* From now on, durations are printed as numbers, of this unit (--clock). NULL: of ns. */
+void digits_count_work(const char *unit);
+
+/* Returns the unit. */
+const char *digits_work_unit(void);
+
 /* The same into `text`.  Returns it. */
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
 

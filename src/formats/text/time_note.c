@@ -16,6 +16,9 @@ static const struct {
 			     "compare instructions\n" },
 	[TIMES_OF_LINES] = { "invented",
 			     "times are invented, 1 ns a line: the text has no times\n" },
+	[TIMES_OF_WORK] = { "insns", "times are instructions of the thread since its first one\n" },
+	[TIMES_OF_CYCLES] = { "cycles",
+			      "times are core cycles of the thread since its first one\n" },
 };
 
 const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount)

@@ -337,8 +337,8 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 END_TEST
 
 /*
- * "Any IP compression that follows the OVF is guaranteed to use as a reference LastIP the IP payload
- * of an IP packet that preceded the overflow" (SDM volume 3, OVF packet). libipt takes 0.
+ * "Any IP compression that follows the OVF is guaranteed to use as a reference LastIP the IP
+ * payload of an IP packet that preceded the overflow" (SDM volume 3, OVF packet). libipt takes 0.
  */
 START_TEST(an_address_after_an_overflow_is_compressed_against_the_last_one)
 {
