@@ -12,6 +12,7 @@
 #include "base/workers.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
+#include "decoder/engine/event_pool.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
@@ -351,6 +352,7 @@ static void finish(void)
 static struct outcome decode(uint64_t segment, struct workers *workers)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL, NULL, NULL };
+	struct event_pool *pool = event_pool_open();
 	struct pt_stream_input input = {
 		.info = &run.auxtrace.info,
 		.aux = &run.auxtrace.streams[0],
@@ -360,6 +362,7 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 		.skip_local_jumps = true,
 		.segment = segment,
 		.workers = workers,
+		.pool = pool,
 	};
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 	struct outcome outcome = { .events = calloc(EVENTS_MAX, sizeof(*outcome.events)) };
@@ -370,6 +373,7 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 		ck_assert_uint_lt(++outcome.count, EVENTS_MAX);
 	outcome.stats = *pt_stream_stats(stream);
 	pt_stream_close(stream);
+	event_pool_close(pool);
 	return outcome;
 }
 
@@ -495,6 +499,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 {
 	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
 	struct workers *workers = workers_open(3);
+	struct event_pool *pool = event_pool_open();
 	struct branch_event event;
 	struct pt_stream *stream;
 
@@ -505,12 +510,14 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 							   .timeline = run.timeline,
 							   .code = &source,
 							   .segment = 64,
-							   .workers = workers },
+							   .workers = workers,
+							   .pool = pool },
 				NULL);
 	for (int i = 0; i < 10 + _i; i++)
 		ck_assert_int_eq(pt_stream_next(stream, &event), 1);
 	pt_stream_close(stream);
 	workers_close(workers);
+	event_pool_close(pool);
 	delay = 0;
 	finish();
 }
