@@ -28,6 +28,7 @@ struct timeline {
 	struct hits hits;    /* of breakpoints and probes, in order of time */
 	struct loss *losses; /* owned; sorted by owner, then time */
 	size_t loss_count, loss_room;
+	uint64_t losses_reported;      /* AUX records of losses, each with a warning */
 	struct kernel_symbol *symbols; /* owned: code that the kernel generated, in time order */
 	size_t symbol_count, symbol_room;
 	struct code_patch *patches; /* owned: changes of the kernel's code, in time order */

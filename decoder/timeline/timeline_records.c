@@ -210,6 +210,25 @@ static int apply_switch(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
+/* Warn of a loss once, with the remedy for its cause (perf_session__warn_about_errors() of perf).
+ */
+static void warn_of_loss(struct timeline *tl, uint64_t flags)
+{
+	tl->losses_reported++;
+	if (flags & PERF_AUX_FLAG_TRUNCATED)
+		diag_warn(tl->diag, "aux-truncated",
+			  "perf lost trace: its buffer was full; record with a larger one, "
+			  "perf record -m,64M");
+	else if (flags & PERF_AUX_FLAG_PARTIAL)
+		diag_warn(tl->diag, "aux-partial",
+			  "trace is missing from a time in which the CPU did not trace: did a KVM "
+			  "guest run? A larger buffer does not help; record while no guest runs");
+	else
+		diag_warn(tl->diag, "aux-collision",
+			  "trace is missing where a sample collided with another one; a larger "
+			  "buffer does not help; record with fewer samples");
+}
+
 static int apply_aux(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_aux aux;
@@ -229,9 +248,7 @@ static int apply_aux(struct timeline *tl, const struct perf_record *record)
 	*ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room) = loss;
 	loss.owner = owner_of_thread(record->id.tid);
 	*ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room) = loss;
-	diag_warn(
-		tl->diag, "aux-truncated",
-		"trace data was lost while recording (a larger buffer helps: perf record -m,64M)");
+	warn_of_loss(tl, aux.flags);
 	return 0;
 }
 

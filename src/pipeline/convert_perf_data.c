@@ -580,6 +580,7 @@ static void report_result(struct conversion *c)
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);
 	summary->unknown_records = recording->timeline->unknown_records;
+	summary->losses_reported = recording->timeline->losses_reported;
 }
 
 /* ---- The conversion ------------------------------------------------------ */

@@ -119,6 +119,7 @@ static void print_count(const json_t *buffer, const char *key, const char *words
 static void print_buffers(const json_t *list, FILE *out)
 {
 	uint64_t all = get_count(list, "trace_bytes");
+	bool full = strcmp(json_value_text(list, "kind"), "full") == 0;
 	const json_t *buffer;
 	size_t i;
 
@@ -130,11 +131,13 @@ static void print_buffers(const json_t *list, FILE *out)
 		print_share(get_count(buffer, "trace_bytes"), all, out);
 		fprintf(out, "  %s %" PRIu64, *key == 'c' ? "CPU" : "thread",
 			get_count(buffer, key));
-		print_count(buffer, "gaps", "gaps", out);
+		if (!full)
+			print_count(buffer, "gaps", "gaps: only the newest trace is copied", out);
 		print_count(buffer, "truncated", "times truncated: the buffer was full", out);
-		print_count(buffer, "partial", "times partial", out);
-		print_count(buffer, "collisions", "collisions", out);
-		print_count(buffer, "bytes_missing", "bytes missing", out);
+		print_count(buffer, "partial", "times partial: did a KVM guest run?", out);
+		print_count(buffer, "collisions", "collisions with other samples", out);
+		print_count(buffer, "bytes_missing",
+			    "bytes missing: perf was too slow, or the file was cut", out);
 		putc('\n', out);
 	}
 }

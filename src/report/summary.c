@@ -59,6 +59,20 @@ void summary_add_stream(struct summary *summary, const struct pt_stream_stats *s
 	summary->branches += stats->local_jumps;
 }
 
+/*
+ * Returns the number of gaps that no other line reports: AUX records and missing bytes of the file
+ * have warnings of their own.
+ */
+static uint64_t unreported_gaps(const struct summary *summary, int reason)
+{
+	uint64_t count = summary->trace.gaps[reason];
+
+	if (!gap_reason_facts((enum gap_reason)reason)->cause ||
+	    (reason == GAP_LOST && summary->trace.bytes_missing))
+		return 0;
+	return reason == GAP_LOST ? count - MIN(count, summary->losses_reported) : count;
+}
+
 /* "Overflow packet: 3, Lost trace data: 1" */
 static void list_gaps(const struct summary *summary, char *text, size_t room)
 {
@@ -66,12 +80,12 @@ static void list_gaps(const struct summary *summary, char *text, size_t room)
 
 	text[0] = 0;
 	for (int reason = 0; reason < GAP_REASONS && used < room; reason++) {
-		const struct gap_facts *facts = gap_reason_facts((enum gap_reason)reason);
+		uint64_t count = unreported_gaps(summary, reason);
 
-		if (summary->trace.gaps[reason] && facts->cause)
-			used += (size_t)snprintf(text + used, room - used, "%s%s: %" PRIu64,
-						 used ? ", " : "", facts->text,
-						 summary->trace.gaps[reason]);
+		if (count)
+			used += (size_t)snprintf(
+				text + used, room - used, "%s%s: %" PRIu64, used ? ", " : "",
+				gap_reason_facts((enum gap_reason)reason)->text, count);
 	}
 }
 
@@ -160,7 +174,9 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  "(buffers: %" PRIu64 "); please report this bug",
 			  summary->unaccounted);
 	if (trace->bytes_missing)
-		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
+		diag_warn(diag, "trace-missing",
+			  "%" PRIu64 " bytes of trace are not in the file; copy it whole, or, if "
+			  "perf was too slow, record with a larger buffer, -m,64M",
 			  trace->bytes_missing);
 	if (trace->writes_broken)
 		diag_warn(diag, "ptwrite-broken",
@@ -299,16 +315,11 @@ static void print_doubts(const struct summary *summary, FILE *out)
 static void print_gaps(const struct summary *summary, FILE *out)
 {
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
-		const struct gap_facts *facts = gap_reason_facts((enum gap_reason)reason);
-		uint64_t count = summary->trace.gaps[reason];
+		uint64_t count = unreported_gaps(summary, reason);
 
-		if (!count || !facts->cause)
-			continue;
-		fprintf(out, "  %" PRIu64 " gap%s: %s%s\n", count, count == 1 ? "" : "s",
-			reason == GAP_LOST && summary->trace.bytes_missing
-				? "the file lacks trace; copy it whole; or "
-				: "",
-			facts->cause);
+		if (count)
+			fprintf(out, "  %" PRIu64 " gap%s: %s\n", count, count == 1 ? "" : "s",
+				gap_reason_facts((enum gap_reason)reason)->cause);
 	}
 }
 

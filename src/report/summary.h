@@ -13,6 +13,7 @@ struct summary {
 	uint64_t branches, threads, slices;
 	uint64_t first_time, last_time; /* ns: of the events; 0 without events */
 	struct pt_stream_stats trace;   /* of all streams; `gaps`: also of perf script's text */
+	uint64_t losses_reported;       /* of GAP_LOST: other warnings have their causes */
 	uint64_t bytes_left_out;        /* outside of the selection; not in the total */
 	struct stack_doubts doubts;     /* first_uncertain: in perf's time */
 	uint64_t slices_left_out;       /* outside of --from */

@@ -73,6 +73,26 @@ lost() {
 }
 tap_check "buffers that were full are counted" lost
 
+# Flags of PERF_RECORD_AUX: TRUNCATED 1, PARTIAL 4, COLLISION 8 (linux/perf_event.h).
+flagged() { # FLAGS WORDS
+	python3 - $1 <<-'END'
+	import struct, sys
+	data = bytearray(open('even', 'rb').read())
+	at, size = struct.unpack_from('<QQ', data, 40)
+	end = at + size
+	while struct.unpack_from('<I', data, at)[0] != 11:
+	    kind, _, length = struct.unpack_from('<IHH', data, at)
+	    at += length + (struct.unpack_from('<Q', data, at + 8)[0] if kind == 71 else 0)
+	struct.pack_into('<Q', data, at + 24, int(sys.argv[1]))
+	open('flagged', 'wb').write(data)
+	END
+	"$program" list --no-warn flagged >flagged.text 2>messages
+	grep "CPU [01], $2\$" flagged.text && [ "$(grep -c warning: messages)" -eq 1 ]
+}
+tap_check "a full buffer has its reason" flagged 1 "1 times truncated: the buffer was full"
+tap_check "a pause for a virtual machine, too" flagged 4 "1 times partial: did a KVM guest run?"
+tap_check "a collision, too" flagged 8 "1 collisions with other samples"
+
 # The trace itself is not read: zeros in its place change nothing.
 unread() {
 	python3 - <<-'END'

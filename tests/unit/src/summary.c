@@ -76,10 +76,19 @@ START_TEST(gaps_are_counted_and_unrecorded_code_is_none)
 	expect_print("  1 gap: the CPU dropped packets");
 	expect_print("  2 gaps: perf could not keep up");
 	ck_assert(!prints("  3 gap", true));
-	summary_add_stream(&summary, &cut);
-	expect_print("  2 gaps: the file lacks trace; copy it whole; or perf could not keep up");
 	ck_assert(warns("gaps", "Overflow packet: 1, "));
 	ck_assert(!warns("gaps", ": 3"));
+	/* Each AUX record of a loss has its warning. */
+	summary.losses_reported = 1;
+	expect_print("  1 gap: perf could not keep up");
+	ck_assert(warns("gaps", "Lost trace data: 1)"));
+	summary.losses_reported = 3;
+	ck_assert(!prints("perf could not keep up", true));
+	summary.losses_reported = 0;
+	summary_add_stream(&summary, &cut);
+	ck_assert(!prints("perf could not keep up", true));
+	ck_assert(!warns("gaps", "Lost trace data"));
+	ck_assert(warns("trace-missing", "7 bytes of trace are not in the file; copy it"));
 }
 END_TEST
 
