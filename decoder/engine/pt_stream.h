@@ -105,6 +105,7 @@ struct pt_stream_stats {
 	uint64_t bytes_total;
 	uint64_t bytes_decoded;     /* of valid packets */
 	uint64_t bytes_skipped;     /* before the first PSB of consecutive pieces */
+	uint64_t unsynced;          /* streams that begin at a TIP.PGE without a PSB */
 	uint64_t bytes_lost;        /* from an error to the point at which decoding resumed */
 	uint64_t bytes_repeated;    /* not in the total: present in several snapshots, or padding */
 	uint64_t bytes_missing;     /* not in the total: written by the CPU, missing in the file */

@@ -468,8 +468,15 @@ static void sum_up_trace(struct conversion *c)
 {
 	uint64_t *gaps = c->summary->trace.gaps;
 
-	for (size_t i = 0; i < c->recording.auxtrace.stream_count; i++)
-		summary_add_stream(c->summary, pt_streams_stats(&c->streams, i));
+	for (size_t i = 0; i < c->recording.auxtrace.stream_count; i++) {
+		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
+
+		summary_add_stream(c->summary, stats);
+		/* A copy begins anywhere; missing bytes have their own warning. */
+		if (c->recording.auxtrace.streams[i].copies ? !stats->bytes_decoded
+							    : !stats->bytes_missing)
+			c->summary->bytes_unsynced += stats->bytes_skipped;
+	}
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		gaps[reason] -= c->recording.filter.gaps[reason];
 	gaps[GAP_PAUSED] += c->stacks.paused;

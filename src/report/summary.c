@@ -178,6 +178,15 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  "%" PRIu64 " bytes of trace are not in the file; copy it whole, or, if "
 			  "perf was too slow, record with a larger buffer, -m,64M",
 			  trace->bytes_missing);
+	if (trace->unsynced || summary->bytes_unsynced)
+		diag_warn(
+			diag, "trace-without-psb",
+			"the trace does not begin with a PSB, at which decoding can begin: %" PRIu64
+			" bytes before %s are skipped%s",
+			summary->bytes_unsynced,
+			trace->unsynced ? "the first TIP.PGE with a whole address"
+					: "the first PSB",
+			trace->unsynced ? ", and times up to the first TSC are invented" : "");
 	if (trace->writes_broken)
 		diag_warn(diag, "ptwrite-broken",
 			  "%" PRIu64

@@ -80,12 +80,81 @@ static void finish_pieces(struct pt_flow *flow)
 	begin_pieces(flow, &flow->stream.input.aux->pieces[next]);
 }
 
+/* Returns whether a packet is a TIP.PGE that needs no address before it, and its code is known. */
+static bool begins_code(struct pt_flow *flow, const struct pt_packet *packet)
+{
+	uint64_t ip = packet->payload.ip.ip;
+	size_t size;
+
+	if (packet->type != ppt_tip_pge || packet->payload.ip.ipc < pt_ipc_sext_48)
+		return false;
+	ip = pt_packet_full_ip(0, packet->payload.ip.ipc, ip);
+	stream_enter(&flow->stream, ip);
+	return flow_code_at(flow, ip, &size);
+}
+
+/* Begin at the first time at which the buffer's thread, or any on its CPU, ran. */
+static void set_first_time(struct pt_stream *stream)
+{
+	const struct pt_stream_input *input = &stream->input;
+	const struct cpu_switch *at = input->timeline->switches;
+	const struct cpu_switch *end = at + input->timeline->switch_count;
+
+	while (at < end && (input->aux->cpu < 0 ? at->thread->tid != input->aux->tid
+						: at->cpu != input->aux->cpu))
+		at++;
+	if (at < end && input->info->config & input->info->tsc_bit)
+		stream_set_time(stream, tsc_clock_tsc(&stream->clock, at->time));
+}
+
+/*
+ * A full trace begins with a packet, but not with a PSB if the kernel resumed a region. Skip
+ * packets, except for time and mode, up to a TIP.PGE with a whole address. If a PSB, bytes that are
+ * no packet or the end come first, changes nothing and returns false: the window begins there.
+ */
+static bool begin_without_psb(struct pt_flow *flow)
+{
+	const struct stream_state stream = flow->stream.state;
+	const struct flow_state state = flow->state;
+	const unsigned tail = flow->stream.tail;
+	struct pt_packet packet;
+	unsigned bip_size = 0;
+	size_t at = 0;
+
+	flow_window_open(flow, true);
+	set_first_time(&flow->stream);
+	while (pt_packet_read(flow->packets, &flow->config, &flow->at, &bip_size, &packet) &&
+	       packet.type != ppt_psb) {
+		if (begins_code(flow, &packet)) {
+			flow->at = at;
+			flow->stream.stats.unsynced++;
+			return true;
+		}
+		if (packet.type == ppt_tsc || packet.type == ppt_mode)
+			flow_on_packet(flow, &packet);
+		flow->stream.tail = tail;
+		if (flow_is_near_end(flow, flow->at) && !aux_window_at_end(&flow->window))
+			flow_window_move(flow, flow->at, true);
+		at = flow->at;
+	}
+	flow->stream.state = stream;
+	flow->state = state;
+	flow_window_move(flow, at, false);
+	return false;
+}
+
 /* At the start, or at bytes that are not a packet: continue at the next PSB. */
 static void synchronise(struct pt_flow *flow, bool first)
 {
 	uint64_t from = flow->offset, to;
 
 	flow->synced = true;
+	if (first && !flow->window.base && flow->packets && !flow->stream.input.aux->copies &&
+	    begin_without_psb(flow)) {
+		flow->offset = flow->counted = flow->window.base + flow->at;
+		flow->stream.stats.bytes_skipped += flow->offset;
+		return;
+	}
 	while (flow->packets && pt_pkt_sync_forward(flow->packets) < 0) {
 		if (aux_window_at_end(&flow->window)) {
 			flow->stream.ended = true;

@@ -14,6 +14,85 @@ START_TEST(what_precedes_the_first_psb_is_skipped_and_counted)
 }
 END_TEST
 
+/* Returns the offset of the sample's first TIP.PGE, after the PSB's header. */
+static size_t sample_without_psb(void)
+{
+	const uint8_t *end;
+
+	sample_trace(&run.packets);
+	end = memmem(run.packets.bytes, pt_packets_size(&run.packets), "\x02\x23", 2);
+	return (size_t)(end + 2 - run.packets.bytes);
+}
+
+/* The kernel does not begin a region with a PSB that it resumes (arch/x86/events/intel/pt.c). */
+START_TEST(without_a_psb_a_whole_address_begins)
+{
+	size_t from;
+
+	begin(_i);
+	from = sample_without_psb();
+	add_piece(0, from, pt_packets_size(&run.packets) - from);
+	finish();
+	ck_assert_uint_eq(run.stats.unsynced, run.engine == PT_ENGINE_FAST);
+	ck_assert_uint_eq(run.count, run.engine == PT_ENGINE_FAST ? 22 : 0);
+	if (run.engine == PT_ENGINE_FAST) {
+		ck_assert_uint_eq(run.events[0].to, SAMPLE_MAIN);
+		expect(21, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+		ck_assert_uint_eq(run.stats.bytes_skipped, 0);
+	}
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* Before it: packets without an address, of addresses that need earlier ones, or without code. */
+START_TEST(packets_before_a_whole_address_are_skipped_and_counted)
+{
+	static const uint8_t whole[] = { pt_ipc_sext_48, pt_ipc_update_48, pt_ipc_full };
+	struct pt_packet begins = { .type = ppt_tip_pge };
+	size_t before;
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_tnt(&run.packets, "tntntn");
+	begins.payload.ip = (struct pt_packet_ip){ pt_ipc_update_32, SAMPLE_MAIN };
+	pt_packets_add(&run.packets, &begins);
+	pt_packets_pge(&run.packets, UINT64_C(0x7000000000));
+	pt_packets_fup(&run.packets, SAMPLE_WORK);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 30);
+	before = pt_packets_size(&run.packets);
+	begins.payload.ip = (struct pt_packet_ip){ whole[_i], SAMPLE_MAIN };
+	pt_packets_add(&run.packets, &begins);
+	pt_packets_tnt(&run.packets, "t");
+	finish();
+	ck_assert_uint_eq(run.count, 4);
+	ck_assert_uint_eq(run.events[0].time, SAMPLE_START + 30);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.stats.unsynced, 1);
+	ck_assert_uint_eq(run.stats.bytes_skipped, before);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* A snapshot begins anywhere, also in a packet; so do bytes that are no packets. */
+START_TEST(bytes_that_may_be_no_packets_are_skipped_up_to_a_psb)
+{
+	size_t from;
+
+	begin(_i % 2);
+	if (_i < 2)
+		pt_packets_raw(&run.packets, "\x02\xff", 2);
+	else
+		perf_data_add_aux_event(&run.data, 0, 64, PERF_AUX_FLAG_OVERWRITE);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	from = pt_packets_size(&run.packets);
+	sample_trace(&run.packets);
+	finish();
+	ck_assert_uint_eq(run.count, 22);
+	ck_assert_uint_eq(run.stats.unsynced, 0);
+	ck_assert_uint_eq(run.stats.bytes_skipped, from);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /* PSBs and packets straddle pieces; eight bytes is the minimum, because perf pads pieces to it. */
 START_TEST(a_trace_in_pieces_is_one_stream)
 {
@@ -272,6 +351,9 @@ int main(void)
 	TCase *all = tcase_create("pt_stream_pieces");
 
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
+	tcase_add_loop_test(all, without_a_psb_a_whole_address_begins, 0, 2);
+	tcase_add_loop_test(all, packets_before_a_whole_address_are_skipped_and_counted, 0, 3);
+	tcase_add_loop_test(all, bytes_that_may_be_no_packets_are_skipped_up_to_a_psb, 0, 4);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);

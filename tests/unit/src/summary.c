@@ -110,6 +110,20 @@ START_TEST(bytes_that_do_not_add_up_are_a_warning_unless_interrupted)
 }
 END_TEST
 
+START_TEST(a_trace_without_a_psb_is_a_warning)
+{
+	const struct pt_stream_stats stats = { .unsynced = 1 };
+
+	ck_assert(!warns("trace-without-psb", ""));
+	summary.bytes_unsynced = 23;
+	ck_assert(warns("trace-without-psb", "23 bytes before the first PSB are skipped"));
+	summary_add_stream(&summary, &stats);
+	ck_assert(warns("trace-without-psb", "23 bytes before the first TIP.PGE"));
+	summary.bytes_unsynced = 0;
+	ck_assert(warns("trace-without-psb", "times up to the first TSC are invented"));
+}
+END_TEST
+
 START_TEST(missing_repeated_and_unknown_parts_are_reported)
 {
 	const struct pt_stream_stats stats = { .bytes_repeated = 12,
@@ -207,6 +221,7 @@ int main(void)
 	tcase_add_test(all, gaps_are_counted_and_unrecorded_code_is_none);
 	tcase_add_test(all, bytes_that_do_not_add_up_are_a_warning_unless_interrupted);
 	tcase_add_test(all, missing_repeated_and_unknown_parts_are_reported);
+	tcase_add_test(all, a_trace_without_a_psb_is_a_warning);
 	tcase_add_test(all, a_trace_comes_with_how_to_open_it);
 	tcase_add_test(all, nothing_has_a_reason);
 	tcase_add_test(all, engines_that_differ_are_a_warning_with_the_place);
