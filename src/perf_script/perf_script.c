@@ -356,8 +356,9 @@ static void feed_error(struct script *script, const struct perf_line *line)
 	struct location_pair locations = { .from = { .ip = line->from.ip } };
 	struct branch_notes notes = { .message = script->text, .untimed = !line->has_time };
 
+	/* As in the seed, an error of the other level ends all frames, whatever its reason. */
 	if (!mode_filter_event(script->options->mode, &event))
-		return;
+		event.gap = GAP_LOST;
 	memcpy(script->text, line->message.at, line->message.length);
 	script->text[line->message.length] = 0;
 	script->counts->gaps[line->gap]++;

@@ -58,6 +58,26 @@ mode() {
 	done
 }
 tap_check "--mode shows the code of one privilege level" mode
+
+# magic-trace 1.0 ends all frames at an error, whatever its address (doc/seeds.md).
+mode_error() { # MODE ADDRESS-PREFIX ADDRESS-OF-ERROR
+	for error in "5: Failed to get instruction" "6: Trace doesn't match instruction" "7: Overflow packet"; do
+		cat >text <<-END
+			5/5 1.000000010: call ${2}20 f+0x2 => ${2}30 g+0x0
+			 instruction trace error type 1 time 1.000000020 cpu 0 pid 5 tid 5 ip $3 code $error
+			5/5 1.000000030: call ${2}40 h+0x2 => ${2}50 i+0x0
+		END
+		for stacks in precise magic-trace; do
+			slices --input=perf-script --stacks=$stacks --mode=$1 text || return 1
+			cat slices
+			awk '$5 ~ /^[fg]$/ && $4 <= 1000000020 { ended++ } $5 ~ /^[fg]$/ && $4 > 1000000020 { wrong++ }
+				$5 == "i" && $3 >= 1000000030 { later++ } END { exit !ended || wrong || !later }' slices || return 1
+		done
+	done
+}
+# seeds.md: a decode error ends all frames of all stacks
+tap_check "an error in the kernel ends all frames of --mode=user" mode_error user 4000 0xffffffff81000000
+tap_check "an error in a program ends all frames of --mode=kernel" mode_error kernel ffffffff810000 0x4000
 mode_not_recorded() {
 	"$program" --symfs=. --mode=kernel --format=slices perf.data >slices 2>messages
 	[ $? -eq 1 ] && grep -q 'cannot apply --mode=kernel: it was not recorded' messages
