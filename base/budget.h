@@ -67,3 +67,9 @@
 /* Bytes of a source file that debug information names, and of all of a run. */
 #define SOURCE_MOST       ((size_t)16 << 20)
 #define SOURCE_TOTAL_MOST ((size_t)64 << 20)
+
+/* ---- Compressed recordings (decoder/perf_data/perf_unpack.c) -------------- */
+
+/* Bytes of disk for an unpacked input: a constant, and per byte of the input. */
+#define INPUT_UNPACK_START  (64ul << 20)
+#define INPUT_UNPACK_FACTOR 256

@@ -364,6 +364,25 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	auxtrace->streams = streams;
 }
 
+/* The ids that perf gives to events which it makes of a trace: some base plus this. */
+#define SYNTHESIZED_IDS 1000000000
+
+/* perf inject --itrace removes the trace, and adds events (intel_pt_synth_events() of perf). */
+static int refuse_missing(const struct perf_file *file, struct error *err)
+{
+	for (size_t i = 0; i < file->attr_count; i++) {
+		const struct perf_attr *attr = &file->attrs[i];
+		struct cursor ids = cursor_over(attr->ids, attr->id_count * sizeof(uint64_t));
+
+		if (attr->attr.type != PERF_TYPE_TRACEPOINT && cursor_u64(&ids) >= SYNTHESIZED_IDS)
+			return error_set(err, ERROR_UNSUPPORTED,
+					 "has no trace any more: perf inject --itrace replaced it "
+					 "by events made of it; give the recording before that");
+	}
+	return error_set(err, ERROR_FORMAT,
+			 "holds no Intel PT; record with: perf record -e intel_pt//u");
+}
+
 static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 			struct piece_list *list, struct error *err)
 {
@@ -389,9 +408,7 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 		}
 	}
 	complete_clock(&auxtrace->info, &clock);
-	return found ? 0
-		     : error_set(err, ERROR_FORMAT,
-				 "holds no Intel PT; record with: perf record -e intel_pt//u");
+	return found ? 0 : refuse_missing(file, err);
 }
 
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err)

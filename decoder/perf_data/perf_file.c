@@ -38,10 +38,12 @@ static void own_mapping(struct perf_file *file, struct byte_view bytes)
 }
 
 static int map_input(struct perf_file *file, const char *path, struct byte_view *bytes,
-		     struct error *err)
+		     struct diag *diag, struct error *err)
 {
 	if (perf_input_map(path, bytes, err) < 0)
 		return -1;
+	if (perf_input_unpack(bytes, diag, err) < 0)
+		return error_prefix(err, "%s", path);
 	own_mapping(file, *bytes);
 	return 0;
 }
@@ -153,7 +155,7 @@ static int open_first(struct perf_file *file, const char *path, struct diag *dia
 	struct byte_view bytes;
 	bool stream;
 
-	if (map_input(file, path, &bytes, err) < 0)
+	if (map_input(file, path, &bytes, diag, err) < 0)
 		return -1;
 	if (check_magic(bytes, &stream, err) < 0)
 		return error_prefix(err, "%s", path);
@@ -174,7 +176,7 @@ static void open_others(struct perf_file *file, const struct perf_input *input, 
 		if (!perf_input_is_file(input->paths[i]))
 			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
 				  input->paths[i]);
-		else if (map_input(file, input->paths[i], &bytes, &err) == 0)
+		else if (map_input(file, input->paths[i], &bytes, diag, &err) == 0)
 			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
 								  .end = bytes.size });
 		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* empty files are usual */

@@ -53,6 +53,21 @@ bool perf_input_is_file(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* Set the error of a file that cannot be opened. sudo perf record leaves it to root, mode 600. */
+static int refuse_path(const char *path, struct error *err)
+{
+	struct stat status;
+	int cause = errno;
+
+	if (cause == EACCES && stat(path, &status) == 0 && status.st_uid == 0 && geteuid() != 0)
+		return error_set(
+			err, ERROR_SYSTEM,
+			"%s: cannot open: %s; make it yours if it was recorded with sudo: sudo "
+			"chown -R $USER FILE",
+			path, strerror(cause));
+	return error_set_system(err, cause, "%s: cannot open", path);
+}
+
 int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
 		    struct error *err)
 {
@@ -63,6 +78,8 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 		add_path(input, arena, NULL, path);
 		return input->count ? 0 : error_set_system(err, ENAMETOOLONG, "%s", path);
 	}
+	if (access(path, R_OK | X_OK) < 0)
+		return refuse_path(path, err);
 	add_path(input, arena, path, "data");
 	if (!input->count || !perf_input_is_file(input->paths[0]))
 		return error_set(err, ERROR_UNSUPPORTED,
@@ -123,7 +140,7 @@ int perf_input_map(const char *path, struct byte_view *bytes, struct error *err)
 
 	*bytes = (struct byte_view){ 0 };
 	if (fd < 0)
-		return error_set_system(err, errno, "%s: cannot open", path);
+		return refuse_path(path, err);
 	status = map_descriptor(fd, bytes, err);
 	close(fd);
 	return status < 0 ? error_prefix(err, "%s", standard ? "standard input" : path) : 0;

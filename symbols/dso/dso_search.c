@@ -99,17 +99,18 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 }
 
 /*
- * Try the build-id cache, where .build-id/xx/rest is a directory that holds "elf" or
- * "vdso", or (before Linux 4.11) the file itself.  Never with symfs.
+ * Try the build-id caches, where .build-id/xx/rest is a directory that holds "elf" or
+ * "vdso", or (before Linux 4.11) the file itself.
  */
 static bool search_cache(struct dso *dso)
 {
 	static const char *const names[] = { "/elf", "/vdso", "" };
-	const struct dso_find_options *options = &dso->store->options.find;
+	const struct byte_view id = { dso->build_id, dso->build_id_size };
 	char path[BENEATH_PATH];
 
-	for (size_t i = 0; i < COUNT_OF(names) && !options->symfs; i++)
-		if (dso_find_cached(options, dso->build_id, dso->build_id_size, names[i], path) &&
+	for (size_t i = 0; i < COUNT_OF(names) * DSO_FIND_CACHES; i++)
+		if (dso_find_cached(&dso->store->options.find, &id, (int)(i / COUNT_OF(names)),
+				    names[i % COUNT_OF(names)], path) &&
 		    try_file(dso, path, true))
 			return true;
 	return false;

@@ -249,10 +249,11 @@ static bool read_kallsyms(struct dso *dso)
 		return name_ranges_read_kallsyms(&dso->map, options->kallsyms);
 	if (offered && *offered)
 		return name_ranges_parse_kallsyms(&dso->map, offered, strlen(offered));
-	return (dso_find_cached(&options->find, dso->store->kernel_id.bytes,
-				dso->store->kernel_id.size, "/kallsyms", path) &&
-		name_ranges_read_kallsyms(&dso->map, path)) ||
-	       (dso->store->running == RUNNING_BOOT &&
+	for (int i = 0; i < DSO_FIND_CACHES; i++)
+		if (dso_find_cached(&options->find, &dso->store->kernel_id, i, "/kallsyms", path) &&
+		    name_ranges_read_kallsyms(&dso->map, path))
+			return true;
+	return (dso->store->running == RUNNING_BOOT &&
 		name_ranges_read_kallsyms(&dso->map, "/proc/kallsyms"));
 }
 

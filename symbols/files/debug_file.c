@@ -141,7 +141,7 @@ try_path(struct debug_search *search, const char *format, ...)
 
 static bool try_build_id(struct debug_search *search)
 {
-	const struct dso_find_options *options = search->request->options;
+	const struct byte_view id = { search->id, search->id_size };
 	const char *hex = search->hex;
 	char path[BENEATH_PATH];
 
@@ -151,9 +151,11 @@ static bool try_build_id(struct debug_search *search)
 		if (search->roots[i] &&
 		    try_path(search, "%s/.build-id/%.2s/%s.debug", search->roots[i], hex, hex + 2))
 			return true;
-	return !options->symfs &&
-	       dso_find_cached(options, search->id, search->id_size, "/debug", path) &&
-	       try_path(search, "%s", path);
+	for (int i = 0; i < DSO_FIND_CACHES; i++)
+		if (dso_find_cached(search->request->options, &id, i, "/debug", path) &&
+		    try_path(search, "%s", path))
+			return true;
+	return false;
 }
 
 static int directory_length(const char *path)

@@ -76,17 +76,21 @@ bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *forma
 	return length > 0 && length < BENEATH_PATH && (!symfs || path_in_root_resolve(symfs, path));
 }
 
-bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,
-		     const char *name, char path[BENEATH_PATH])
+bool dso_find_cached(const struct dso_find_options *options, const struct byte_view *build_id,
+		     int cache, const char *name, char path[BENEATH_PATH])
 {
-	const char *cache = options->build_id_cache, *home = getenv("HOME");
+	const char *home = options->symfs ? NULL : options->build_id_cache ?: getenv("HOME");
+	const char *roots[DSO_FIND_CACHES] = { options->symfs, options->debug_dir, home };
 	char hex[2 * ELF_BUILD_ID_MAX + 1];
 
-	if (size < 2 || size > ELF_BUILD_ID_MAX || (!cache && (!home || !home[0])))
+	if (build_id->size < 2 || build_id->size > ELF_BUILD_ID_MAX || !roots[cache] ||
+	    !roots[cache][0])
 		return false;
-	elf_file_print_id(hex, build_id, size);
-	return dso_find_path(NULL, path, "%s%s/.build-id/%.2s/%s%s", cache ? cache : home,
-			     cache ? "" : "/.debug", hex, hex + 2, name);
+	elf_file_print_id(hex, build_id->bytes, build_id->size);
+	return dso_find_path(cache ? NULL : options->symfs, path, "%s%s/.build-id/%.2s/%s%s",
+			     roots[cache],
+			     roots[cache] == home && !options->build_id_cache ? "/.debug" : "", hex,
+			     hex + 2, name);
 }
 
 /* The kernel maps the image whole; the section headers are the last thing in it (vdso(7)). */

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/cursor.h"
 #include "base/io/file_use.h"
 
 /* Where files are looked for.  Its strings are borrowed. */
@@ -48,12 +49,14 @@ bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *forma
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Print the path of a file in the build-id cache (perf help buildid-cache; tools/perf/
- * util/build-id.c): CACHE/.build-id/xx/rest followed by `name`.
- * Returns false if there is no cache, or the build id is too short or too long.
+ * Print the path of a file in a build-id cache (perf help buildid-cache;
+ * tools/perf/util/build-id.c): ROOT/.build-id/xx/rest followed by `name`. Caches, the best first:
+ * symfs and debug_dir, into which perf archive's file was unpacked, and, without symfs, the user's
+ * own. Returns false if there is no such cache, or the build id is too short or too long.
  */
-bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,
-		     const char *name, char path[BENEATH_PATH]);
+enum { DSO_FIND_CACHES = 3 };
+bool dso_find_cached(const struct dso_find_options *options, const struct byte_view *build_id,
+		     int cache, const char *name, char path[BENEATH_PATH]);
 
 /*
  * Returns a copy of this process's own vdso, owned by the caller; *size is its

@@ -34,8 +34,35 @@ printf '\020\0\004FxT\026\0' >"$work/trace"
 tap_check "a trace is refused, and the command for it named" \
 	fails 'is not a perf.data file, but a Fuchsia trace; show it with .ptrace2ftf open' $options "$work/trace"
 printf '\037\213\010\0' >"$work/packed"
-tap_check "a compressed file is refused with the program for it" \
-	fails 'is not a perf.data file, but compressed by gzip; decompress it' $options "$work/packed"
+tap_check "the begin of a compressed file is refused" fails 'packed: cannot unpack: its end is missing' $options "$work/packed"
+echo text | gzip >"$work/packed-text"
+tap_check "a compressed file of another kind is refused" fails 'packed-text: is not a perf.data file' $options "$work/packed-text"
+packed_pipe() { # PROGRAM
+	command -v "$1" >/dev/null || { tap_skip "a recording packed by $1 from a pipe" "no $1"; return; }
+	piped() {
+		"$program" -q --no-warn --format=branches "$sample" >"$work/whole" &&
+			"$1" -c <"$sample" | "$program" -q --no-warn --format=branches - >"$work/piped" &&
+			cmp "$work/whole" "$work/piped"
+	}
+	tap_check "a recording packed by $1 is read from a pipe" piped "$1"
+}
+packed_pipe gzip
+packed_pipe zstd
+
+# perf's file, and its folder, belong to root if sudo made them.
+of_root() { # FILE
+	setpriv --reuid=65534 --clear-groups "$program" --format=none "$1" >"$work/stdout" 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q "$1: cannot open: Permission denied; make it yours .*sudo chown -R" "$work/messages"
+}
+chmod 755 "$work"
+cp "$sample" "$work/roots" && chmod 600 "$work/roots"
+mkdir -m 700 "$work/roots-folder" && cp "$sample" "$work/roots-folder/data"
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --clear-groups "$program" --version >/dev/null 2>&1; then
+	tap_check "a recording of root is refused with the remedy" of_root "$work/roots"
+	tap_check "so is a folder of root" of_root "$work/roots-folder"
+else
+	tap_skip "recordings of root" "not root, or no setpriv"
+fi
 printf '\001\002\003' >"$work/bytes"
 tap_check "other bytes are refused by name" fails 'bytes: is not a perf.data file$' $options "$work/bytes"
 tap_check "an empty file is refused" fails "empty: is empty; record again" $options "$work/empty"

@@ -202,6 +202,19 @@ START_TEST(a_recording_without_intel_pt_says_how_to_make_one)
 }
 END_TEST
 
+/* intel_pt_synth_events() of perf: the first id of the event, and 1,000,000,000 or more. */
+START_TEST(events_made_of_a_trace_are_refused_with_the_reason)
+{
+	struct perf_data_event branches = { .attr.type = PERF_TYPE_HARDWARE,
+					    .first_id = 1000000000 + (uint64_t)_i };
+
+	perf_data_add_event(&data, &branches);
+	perf_data_add_comm(&data, 0, 1, 1, "x");
+	ck_assert_int_eq(read_built(), -1);
+	ck_assert_msg(strstr(err.text, "perf inject --itrace replaced it") != NULL, "%s", err.text);
+}
+END_TEST
+
 /* enum auxtrace_type of util/auxtrace.h: 2 Intel BTS, 3 CoreSight, 4 SPE, 6 HiSilicon. */
 START_TEST(other_kinds_of_traces_are_refused_by_name)
 {
@@ -232,6 +245,7 @@ int main(void)
 	tcase_add_test(all, a_time_conv_before_the_parameters_counts_as_well);
 	tcase_add_test(all, a_clock_that_no_shift_can_make_is_damage);
 	tcase_add_test(all, a_recording_without_intel_pt_says_how_to_make_one);
+	tcase_add_loop_test(all, events_made_of_a_trace_are_refused_with_the_reason, 0, 3);
 	tcase_add_loop_test(all, other_kinds_of_traces_are_refused_by_name, 0, 4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

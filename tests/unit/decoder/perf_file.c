@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "tests/support/perf_data.h"
@@ -553,6 +554,119 @@ START_TEST(a_compressed_record_that_claims_more_than_it_has_is_what_it_has)
 }
 END_TEST
 
+/* ---- Packed recordings: RFC 1952 (gzip), RFC 8878 (zstd) ------------------- */
+
+#define PACKED_SIZE ((size_t)1 << 20)
+
+static uint8_t packed_bytes[PACKED_SIZE];
+
+/* Append one member or frame with these bytes to packed_bytes. Returns the new size. */
+static size_t pack(bool zstd, const uint8_t *bytes, size_t size, size_t at)
+{
+	z_stream gzip = { .next_in = (uint8_t *)bytes, .avail_in = (uInt)size };
+
+	if (zstd)
+		return at + ZSTD_compress(packed_bytes + at, PACKED_SIZE - at, bytes, size, 1);
+	gzip.next_out = packed_bytes + at;
+	gzip.avail_out = (uInt)(PACKED_SIZE - at);
+	ck_assert_int_eq(deflateInit2(&gzip, 1, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
+	ck_assert_int_eq(deflate(&gzip, Z_FINISH), Z_STREAM_END);
+	at = PACKED_SIZE - gzip.avail_out;
+	deflateEnd(&gzip);
+	return at;
+}
+
+/* Names that do not get much smaller, in 8000 records. */
+static uint8_t *make_recording(size_t *size)
+{
+	unsigned random = 1;
+	char name[40] = "";
+
+	for (int i = 0; i < 8000; i++) {
+		for (size_t at = 0; at + 1 < sizeof(name); at++)
+			name[at] =
+				(char)('0' + (random = random * 1103515245 + 12345) / 65536 % 64);
+		perf_data_add_comm(&data, 0, i + 1, i + 1, name);
+	}
+	return perf_data_finish(&data, size);
+}
+
+START_TEST(a_packed_recording_is_read_also_in_several_members)
+{
+	size_t size, packed;
+	uint8_t *bytes = make_recording(&size);
+
+	packed = pack(_i, bytes, 100000, 0);
+	packed = pack(_i, bytes + 100000, size - 100000, packed);
+	free(bytes);
+	ck_assert_int_eq(open_bytes(packed_bytes, packed), 0);
+	ck_assert_uint_eq(count_of(PERF_RECORD_COMM), 8000);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+}
+END_TEST
+
+START_TEST(a_packed_recording_is_read_up_to_where_it_is_cut_or_damaged)
+{
+	size_t size, packed, count;
+	uint8_t *bytes = make_recording(&size);
+
+	packed = pack(_i % 2, bytes, size, 0);
+	free(bytes);
+	if (_i < 2)
+		packed -= packed / 4;
+	else
+		memset(packed_bytes + packed / 4 * 3, 0xff, 1000);
+	ck_assert_int_eq(open_bytes(packed_bytes, packed), 0);
+	count = count_of(PERF_RECORD_COMM);
+	ck_assert_uint_gt(count, 2000);
+	/* Damage inside of gzip can be seen only by the checksum at its end. */
+	ck_assert_uint_lt(count, 8000 + (_i == 2));
+	assert_warned("compressed");
+}
+END_TEST
+
+START_TEST(a_packed_file_of_whole_chunks_is_complete)
+{
+	uint8_t *bytes = calloc(1, 1 << 18);
+
+	ck_assert_int_eq(open_bytes(packed_bytes, pack(_i, bytes, 1 << 18, 0)), -1);
+	ck_assert_ptr_nonnull(strstr(err.text, "is not a perf.data file"));
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(what_a_packed_file_lacks_is_an_error_if_nothing_is_left)
+{
+	static const char *const starts[] = { "\x1f\x8b\x08", "\x28\xb5\x2f\xfd",
+					      "\x1f\x8b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff" };
+
+	ck_assert_int_eq(open_bytes(starts[_i], strlen(starts[_i])), -1);
+	ck_assert_ptr_nonnull(strstr(err.text, "cannot unpack: "));
+}
+END_TEST
+
+/* A frame of 80 MiB in 7 KB: INPUT_UNPACK_START and 256 times the file. */
+START_TEST(a_packed_file_is_unpacked_up_to_a_limit)
+{
+	const size_t size = (size_t)80 << 20;
+	uint8_t *zeros = calloc(1, size);
+	size_t whole, packed;
+	uint8_t *bytes;
+
+	perf_data_add_comm(&data, 0, 1, 1, "x");
+	bytes = perf_data_finish(&data, &whole);
+	memcpy(zeros, bytes, whole);
+	packed = pack(true, zeros, size, 0);
+	free(bytes);
+	free(zeros);
+	ck_assert_int_eq(open_bytes(packed_bytes, packed), 0);
+	ck_assert_uint_lt(file.size, ((size_t)64 << 20) + 256 * packed + 1);
+	ck_assert_uint_eq(count_of(PERF_RECORD_COMM), 1);
+	ck_assert_ptr_nonnull(strstr(diag.first->text, "256 times as much when unpacked"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_file");
@@ -577,6 +691,11 @@ int main(void)
 	tcase_add_loop_test(all, a_record_that_is_too_small_ends_the_reading, 0, 3);
 	tcase_add_test(all, trace_data_that_is_cut_is_kept_as_far_as_it_goes);
 	tcase_add_test(all, ids_that_overlap_cost_no_more_than_the_file_is_long);
+	tcase_add_loop_test(all, a_packed_recording_is_read_also_in_several_members, 0, 2);
+	tcase_add_loop_test(all, a_packed_recording_is_read_up_to_where_it_is_cut_or_damaged, 0, 3);
+	tcase_add_loop_test(all, a_packed_file_of_whole_chunks_is_complete, 0, 2);
+	tcase_add_loop_test(all, what_a_packed_file_lacks_is_an_error_if_nothing_is_left, 0, 3);
+	tcase_add_test(all, a_packed_file_is_unpacked_up_to_a_limit);
 	tcase_add_test(all, a_record_may_unpack_to_many_times_its_size);
 	tcase_add_test(all, what_unpacks_to_too_much_is_reported);
 	tcase_add_test(all, a_compressed_record_that_claims_more_than_it_has_is_what_it_has);

@@ -463,6 +463,51 @@ START_TEST(a_missing_file_is_found_in_the_build_id_cache)
 }
 END_TEST
 
+/* perf-archive.sh: .build-id/xx/rest is a link to ../../PATH/ID, where "elf" is. */
+START_TEST(a_missing_file_is_found_in_an_unpacked_archive)
+{
+	char command[4400];
+
+	make_place();
+	set_sample("sample");
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p .build-id/01 usr/bin/gone/ID && cp %s usr/bin/gone/ID/elf && "
+		 "ln -s ../../usr/bin/gone/ID .build-id/01/23456789abcdef0123456789abcdef01234567",
+		 place, sample);
+	ck_assert_int_eq(system(command), 0);
+	if (_i == 0)
+		open_store((struct dso_store_options){ .find.symfs = place });
+	else
+		open_store((struct dso_store_options){ .find.debug_dir = place,
+						       .find.symfs = _i == 1 ? NULL : "/var/empty",
+						       .find.build_id_cache = "/nowhere" });
+	ck_assert_int_eq(dso_store_borrow(store, "/usr/bin/gone", sample_id, 20)->state, DSO_FOUND);
+	ck_assert_int_eq(dso_store_borrow(store, "/usr/bin/gone", sample_id, 19)->state,
+			 DSO_MISSING);
+	close_store();
+	remove_place();
+}
+END_TEST
+
+/* A link that leads out of symfs is not followed. */
+START_TEST(an_archive_below_symfs_has_no_files_of_elsewhere)
+{
+	char command[4400];
+
+	make_place();
+	set_sample("sample");
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p .build-id/01 && ln -s $(realpath %s) "
+		 ".build-id/01/23456789abcdef0123456789abcdef01234567",
+		 place, sample);
+	ck_assert_int_eq(system(command), 0);
+	open_store((struct dso_store_options){ .find.symfs = place });
+	ck_assert_int_eq(dso_store_borrow(store, "/gone", sample_id, 20)->state, DSO_MISSING);
+	close_store();
+	remove_place();
+}
+END_TEST
+
 START_TEST(a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache)
 {
 	struct dso *dso;
@@ -615,6 +660,8 @@ int main(void)
 	tcase_add_test(all, a_deleted_file_is_replaced_only_by_one_with_its_build_id);
 	tcase_add_test(all, a_containers_file_is_at_its_path_inside_of_it);
 	tcase_add_test(all, a_missing_file_is_found_in_the_build_id_cache);
+	tcase_add_loop_test(all, a_missing_file_is_found_in_an_unpacked_archive, 0, 3);
+	tcase_add_test(all, an_archive_below_symfs_has_no_files_of_elsewhere);
 	tcase_add_test(all, a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache);
 	tcase_add_test(all, the_running_kernels_vdso_is_our_own);
 	tcase_add_test(all, a_vdso_of_64_bits_is_not_that_of_a_32_bit_process);
