@@ -17,6 +17,10 @@ struct mapped_file {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* bytes; 0: unknown */
 	uint32_t index;        /* dense, for arrays of the consumer */
+	uint64_t begin, end; /* offsets in the file between which code was mapped; 0, 0: unknown */
+	uint64_t inode;      /* 0: unknown */
+	uint32_t major;      /* of its device */
+	bool several;        /* files of other inodes had this path, too */
 };
 
 struct mapping {

@@ -3,6 +3,7 @@
 #include "decoder/perf_data/perf_file.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/file_kind.h"
 
@@ -202,9 +203,13 @@ static void unpack_parts(struct perf_file *file, struct diag *diag)
 int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
 {
 	struct perf_input input;
+	struct stat times;
 	int status;
 
 	*file = (struct perf_file){ .path = path };
+	if (stat(path, &times) == 0 && !S_ISFIFO(times.st_mode))
+		file->written_ns = (uint64_t)times.st_mtim.tv_sec * 1000000000 +
+				   (uint64_t)times.st_mtim.tv_nsec;
 	status = perf_input_list(&input, path, &file->arena, err);
 	if (status == 0)
 		status = open_first(file, input.paths[0], diag, err);

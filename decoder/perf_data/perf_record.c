@@ -23,6 +23,12 @@ static void read_mmap2_part(const struct perf_record *record, struct cursor *c,
 	if (identity && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		mmap->build_id_size = identity[0] <= BUILD_ID_MAX ? identity[0] : 0;
 		mmap->build_id = identity + 4;
+	} else if (identity) {
+		struct cursor fields = cursor_over(identity, FILE_IDENTITY_SIZE);
+
+		mmap->major = cursor_u32(&fields);
+		cursor_u32(&fields); /* minor */
+		mmap->inode = cursor_u64(&fields);
 	}
 	mmap->executable = prot & PROT_EXEC;
 	mmap->writable = prot & PROT_WRITE;

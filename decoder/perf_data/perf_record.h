@@ -97,6 +97,7 @@ struct perf_file {
 	} * origins;                  /* owned: the inputs, if there are several */
 	size_t origin_count, origin_room;
 	uint64_t size;              /* bytes of all mappings */
+	uint64_t written_ns;        /* ns since 1970: mtime of the first input; 0: a pipe */
 	struct byte_view *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;
 	/* A range of a mapped file with successive records. */
@@ -153,6 +154,8 @@ struct perf_mmap {
 	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */
 	uint64_t file_offset; /* offset in the file that is mapped at `begin` */
 	const char *path;
+	uint32_t major;          /* MMAP2: of the file's device; 0: btrfs, overlayfs, NFS, ... */
+	uint64_t inode;          /* MMAP2; 0: no file, or the build id is there instead */
 	const uint8_t *build_id; /* NULL if the record lacks it */
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
 };

@@ -57,6 +57,20 @@ static void warn_of_writable_code(struct timeline *tl, const struct perf_mmap *m
 			  mapping->file->path, mmap->pid);
 }
 
+/* Keep the offsets and the inode of a file's code. Later mprotect(2) can cover more than code. */
+static void note_file(struct mapped_file *file, const struct perf_mmap *mmap)
+{
+	if (!file->end)
+		file->begin = mmap->file_offset;
+	if (mmap->file_offset >= file->end)
+		file->end = mmap->file_offset + (mmap->end - mmap->begin);
+	if (!file->inode) {
+		file->inode = mmap->inode;
+		file->major = mmap->major;
+	}
+	file->several |= mmap->inode && file->inode != mmap->inode;
+}
+
 static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
@@ -77,6 +91,7 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 		space_builder_add(&tl->processes.kernel, &mapping);
 		return 0;
 	}
+	note_file((struct mapped_file *)mapping.file, &mmap); /* of the arena */
 	warn_of_writable_code(tl, &mmap, &mapping);
 	process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
 	return 0;

@@ -544,6 +544,9 @@ static void report_files(const struct conversion *c)
 
 		if (found.used && dso->state != DSO_NOT_A_FILE)
 			summary_add_file(c->summary, files[i]->path, found.names != DSO_NAMES_NONE);
+		if (found.used)
+			code_files_check(files[i], dso, &c->recording.file, c->options->symfs,
+					 c->diag);
 		report_file(c->report, dso, c->recording.code_files.gaps[files[i]->index]);
 	}
 }

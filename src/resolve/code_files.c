@@ -233,3 +233,61 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	warn_of_made_code(made, diag);
 	free(text);
 }
+
+/* ---- The file that ran --------------------------------------------------- */
+
+#define PAGE         4096
+#define ID_BYTES_MIN 8 /* of a hash; lld's default */
+
+/*
+ * Returns whether the mapped offsets are those of the file's code. More is mapped by ld.so
+ * before 2.31 if the file begins with code, and where all data is executable (personality(2)).
+ */
+static bool offsets_agree(const struct mapped_file *file, const struct elf_file *elf)
+{
+	uint64_t begin = UINT64_MAX, end = 0, mapped_end = (file->end + PAGE - 1) / PAGE;
+
+	for (size_t i = 0; i < elf->code_count; i++) {
+		begin = MIN(begin, elf->code[i].offset / PAGE);
+		end = MAX(end, (elf->code[i].offset + elf->code[i].size + PAGE - 1) / PAGE);
+	}
+	return !end || elf->header.e_type == ET_REL || !file->end ||
+	       (mapped_end >= end && file->begin / PAGE <= begin &&
+		(mapped_end == end || file->begin / PAGE < begin || !begin));
+}
+
+static const char *find_doubt(const struct mapped_file *file, const struct dso *dso,
+			      const struct perf_file *recording, bool symfs)
+{
+	bool has_clock = recording->features.has_clock_data;
+	uint64_t recorded = has_clock ? recording->features.clock_wall_ns : recording->written_ns;
+	bool newer = recorded && dso->elf.written_ns > recorded;
+
+	if (!offsets_agree(file, &dso->elf))
+		return "its code is at other offsets than those that were mapped";
+	if ((file->build_id_size >= ID_BYTES_MIN && !dso->forced) || !file->inode)
+		return NULL;
+	if (file->several)
+		return "several files had its path during the recording";
+	if (file->inode == dso->elf.identity.inode)
+		return newer ? "it was written after the recording" : NULL;
+	/* perf lists the build ids of all files that have one. */
+	if ((symfs && (recording->build_id_count || !file->major)) ||
+	    (!newer && (has_clock || !file->major)))
+		return NULL;
+	return "it has another inode than the recorded file";
+}
+
+void code_files_check(const struct mapped_file *file, const struct dso *dso,
+		      const struct perf_file *recording, bool symfs, struct diag *diag)
+{
+	const char *doubt = dso->state == DSO_FOUND && dso->file
+				    ? find_doubt(file, dso, recording, symfs)
+				    : NULL;
+
+	if (doubt)
+		diag_warn(diag, "file-changed",
+			  "%s may not be the file that ran: %s%s; its calls may be wrong",
+			  dso->file, doubt,
+			  file->build_id_size ? "" : ", and no build id shows which one ran");
+}

@@ -31,6 +31,22 @@ struct code_source code_files_source(struct code_files *files);
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap,
 			 struct diag *diag);
 
+/*
+ * Warn if the file found at a path may not be the one that ran. A matching build id proves that it
+ * is, except one of fewer than eight bytes, which no linker computes of the contents. Without a
+ * proof:
+ *
+ *   executable parts   at other offsets than those that were mapped: another file, in any case
+ *   inode              the recorded one: right, unless it was written after the recording; another
+ *                      one: a new file, or a copy. A copy keeps its time, which the wall clock of
+ *                      the recording (perf record -k) shows to be older. Below symfs all files are
+ *                      copies: inodes count only if the recording has no build ids at all. On
+ *                      btrfs, overlayfs, NFS (device major 0), where stat(2) may give another
+ *                      inode, only a file that is newer counts.
+ */
+void code_files_check(const struct mapped_file *file, const struct dso *dso,
+		      const struct perf_file *recording, bool symfs, struct diag *diag);
+
 /* Warn in one line of wanted files that are missing, with their build ids. */
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag);

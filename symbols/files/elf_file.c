@@ -100,6 +100,11 @@ static int parse(struct elf_file *file, struct error *err)
 	return 0;
 }
 
+static uint64_t time_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
 static int map_file(struct elf_file *file, int fd, struct error *err)
 {
 	struct stat status;
@@ -115,8 +120,8 @@ static int map_file(struct elf_file *file, int fd, struct error *err)
 	if (bytes == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
 	file->identity = (struct file_identity){ status.st_dev, status.st_ino };
-	file->changed_ns =
-		(uint64_t)status.st_ctim.tv_sec * 1000000000 + (uint64_t)status.st_ctim.tv_nsec;
+	file->changed_ns = time_ns(&status.st_ctim);
+	file->written_ns = time_ns(&status.st_mtim);
 	file->bytes = bytes;
 	file->size = (size_t)status.st_size;
 	file->mapped = true;

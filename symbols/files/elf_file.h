@@ -21,6 +21,7 @@ struct elf_file {
 		uint64_t device, inode; /* stat(2); 0, 0: bytes of memory */
 	} identity;
 	uint64_t changed_ns; /* st_ctim of stat(2); 0: bytes of memory */
+	uint64_t written_ns; /* st_mtim, likewise */
 	uint8_t *bytes;      /* owned; NULL: closed */
 	size_t size;         /* bytes */
 	bool mapped;         /* bytes are a mapping, else from malloc() */

@@ -34,4 +34,24 @@ each_file() { # ENGINE
 tap_check "with all files there is no gap" "$program" --format=none --symfs=tree perf.data
 tap_check "a missing file is the reason of every gap" each_file fast
 tap_check "so it is for libipt" each_file libipt
+
+# A program without a build id is known by its inode and its time.
+changed() { # WARNINGS
+	"$program" --format=none unknown.data 2>messages
+	status=$?
+	[ "$(grep -c 'unknown may not be the file that ran' messages)" -eq "$1" ] && [ $status -eq $((2 * $1)) ] && return 0
+	cat messages
+	return 1
+}
+if command -v objcopy >/dev/null; then
+	objcopy --remove-section .note.gnu.build-id "$top_builddir/tests/programs/static/tail" unknown
+	"$ptsim" record --inodes -o unknown.data -- ./unknown >/dev/null 2>&1
+	tap_check "the program that ran is right" changed 0
+	touch -d '1 hour' unknown
+	tap_check "one that was written since may be another one" changed 1
+	cp unknown rebuilt && mv rebuilt unknown && touch -d '1 hour' unknown
+	tap_check "so may one that replaced it" changed 1
+else
+	tap_skip "programs without build ids" "no objcopy"
+fi
 tap_done

@@ -299,6 +299,8 @@ void side_band_mapped(struct side_band *side, const struct clock_point *now,
 		.file_offset = map->offset,
 		.path = map->path,
 		.prot = map->prot,
+		.major = map->major,
+		.inode = map->inode,
 	};
 
 	if (!side->options.map_inodes && id->size) {

@@ -232,7 +232,10 @@ void perf_data_add_mmap2(struct perf_data *data, uint16_t misc, const struct per
 		put(&payload, map->build_id, map->build_id_size);
 		put_zeros(&payload, BUILD_ID_BYTES - map->build_id_size);
 	} else {
-		put_zeros(&payload, 24); /* maj, min, ino, ino_generation */
+		put_u32(&payload, map->major);
+		put_u32(&payload, 0); /* minor */
+		put_u64(&payload, map->inode);
+		put_u64(&payload, 0); /* ino_generation */
 	}
 	put_u32(&payload, map->prot);
 	put_u32(&payload, 2); /* flags: MAP_PRIVATE */

@@ -64,7 +64,9 @@ struct perf_data_mmap {
 	const char *path;
 	const uint8_t *build_id; /* NULL: device and inode instead; only in MMAP2 */
 	uint8_t build_id_size;
-	uint32_t prot; /* only in MMAP2 */
+	uint32_t prot;  /* only in MMAP2 */
+	uint32_t major; /* of the device; only in MMAP2 without build_id */
+	uint64_t inode; /* the same */
 };
 
 struct perf_data_aux {

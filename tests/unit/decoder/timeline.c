@@ -716,6 +716,36 @@ START_TEST(a_switch_out_that_names_nobody_leaves_the_cpu_idle)
 }
 END_TEST
 
+START_TEST(a_file_has_the_inode_and_the_offsets_of_its_first_mappings)
+{
+	struct perf_data_mmap map = { .pid = 5,
+				      .tid = 5,
+				      .address = 0x401000,
+				      .length = 0x1000,
+				      .file_offset = 0x1000,
+				      .path = "/f",
+				      .prot = 5,
+				      .major = 8,
+				      .inode = 77 };
+	const struct mapped_file *mapped;
+
+	perf_data_add_mmap2(&data, 0, &map);
+	map.address += map.length; /* the text was split */
+	map.file_offset += map.length;
+	perf_data_add_mmap2(&data, 0, &map);
+	map.length = 0x4000; /* mprotect(2) of more than the text */
+	map.inode += (uint64_t)_i;
+	perf_data_add_mmap2(&data, 0, &map);
+	open_built();
+	mapped = timeline->files.files[0];
+	ck_assert_uint_eq(mapped->begin, 0x1000);
+	ck_assert_uint_eq(mapped->end, 0x3000);
+	ck_assert_uint_eq(mapped->inode, 77);
+	ck_assert_uint_eq(mapped->major, 8);
+	ck_assert_uint_eq(mapped->several, _i);
+}
+END_TEST
+
 START_TEST(an_aux_record_that_says_truncated_is_a_loss)
 {
 	const struct loss *losses;
@@ -1072,6 +1102,8 @@ static TCase *address_spaces(void)
 {
 	TCase *tcase = tcase_create("address spaces");
 
+	tcase_add_loop_test(tcase, a_file_has_the_inode_and_the_offsets_of_its_first_mappings, 0,
+			    2);
 	tcase_add_test(tcase, a_mapping_over_nothing_is_there_in_the_whole_epoch);
 	tcase_add_test(tcase, code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping);
 	tcase_add_loop_test(tcase, memory_between_two_parts_of_a_file_is_the_copy_of_what_was_there,

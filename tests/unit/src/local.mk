@@ -40,6 +40,11 @@ tests_unit_src_ftf_fit_test_SOURCES = tests/unit/src/ftf_fit.c
 tests_unit_src_ftf_fit_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_ftf_fit_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/file_changed.test
+TESTS += tests/unit/src/file_changed.test
+tests_unit_src_file_changed_test_SOURCES = tests/unit/src/file_changed.c
+tests_unit_src_file_changed_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_file_changed_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += tests/unit/src/fit_ranks.test
 TESTS += tests/unit/src/fit_ranks.test
 tests_unit_src_fit_ranks_test_SOURCES = tests/unit/src/fit_ranks.c
