@@ -7,32 +7,67 @@
 #include "symbols/files/core_file.h"
 #include "symbols/names/jit_dump.h"
 
-/*
- * Returns the time when code was written, by perf's clock.  Without a common clock this
- * is `mapped`, the time when the dump was mapped: then the code that was written last at an
- * address always holds there.
- */
-static uint64_t write_time(const struct jit_dumps *dumps, const struct tsc_clock *clock,
-			   const struct jit_dump *dump, uint64_t time, uint64_t mapped)
+/* The compiler maps a dump right after it has begun the file: within this time, ns. */
+#define MAPPED_WITHIN UINT64_C(1000000000)
+
+/* The clock of a dump's times. */
+struct dump_clock {
+	const struct tsc_clock *tsc; /* borrowed; NULL: the times are ns */
+	uint64_t ahead;              /* perf's clock less the dump's, ns, modulo 2^64 */
+	bool unknown;                /* all code has the time `mapped` */
+	uint64_t mapped;
+};
+
+static uint64_t write_time(const struct dump_clock *clock, uint64_t time)
 {
-	if (dump->tsc_times && clock->mult)
-		return tsc_clock_ns(clock, time);
-	return !dump->tsc_times && dumps->monotonic ? time : mapped;
+	if (clock->unknown)
+		return clock->mapped;
+	return clock->tsc ? tsc_clock_ns(clock->tsc, time) : time + clock->ahead;
+}
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < MAPPED_WITHIN;
+}
+
+/*
+ * Find the clock by the header's time, which is that of the file's mapping.  If neither is
+ * known, as for a process that ran before the recording, or the TSC's clock is not, believe the
+ * header's flag; without a common clock, the code that was written last at an address holds there
+ * since `mapped`.
+ */
+static struct dump_clock find_clock(const struct jit_dumps *dumps, const struct tsc_clock *tsc,
+				    const struct jit_dump *dump, uint64_t mapped)
+{
+	bool flagged = dump->tsc_times && tsc->mult, common = !dump->tsc_times && dumps->monotonic;
+	struct dump_clock clock = { .mapped = mapped };
+
+	if (!dump->made || !mapped || (dump->tsc_times && !tsc->mult)) {
+		clock.tsc = flagged ? tsc : NULL;
+		clock.unknown = !flagged && !common;
+	} else if (tsc->mult && is_near(tsc_clock_ns(tsc, dump->made), mapped)) {
+		clock.tsc = tsc;
+	} else if (!dumps->monotonic || !is_near(dump->made, mapped)) {
+		clock.ahead = mapped - dump->made;
+	}
+	return clock;
 }
 
 static void read_dump(struct jit_dumps *dumps, struct dso *dso, const struct perf_mmap *mmap,
-		      const struct tsc_clock *clock)
+		      const struct tsc_clock *tsc)
 {
+	struct dump_clock clock;
 	struct jit_dump dump;
 	struct jit_code code;
 
 	if (!dso->elf.bytes || !jit_dump_init(&dump, dso->elf.bytes, dso->elf.size))
 		return;
+	clock = find_clock(dumps, tsc, &dump, mmap->time);
 	while (jit_dump_next(&dump, &code)) {
 		if (code.size > UINT64_MAX - code.address)
 			continue;
 		*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = (struct perf_mmap){
-			.time = write_time(dumps, clock, &dump, code.time, mmap->time),
+			.time = write_time(&clock, code.time),
 			.pid = mmap->pid,
 			.begin = code.address,
 			.end = code.address + code.size,

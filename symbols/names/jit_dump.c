@@ -40,7 +40,7 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size)
 	header = cursor_u32(&c);
 	cursor_u32(&c); /* ELF machine */
 	cursor_u64(&c); /* padding, pid */
-	cursor_u64(&c); /* when the file was made */
+	dump->made = cursor_u64(&c);
 	dump->tsc_times = cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
 	if (c.short_ || header < HEADER_SIZE)
 		return false;

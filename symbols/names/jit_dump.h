@@ -11,13 +11,14 @@
 struct jit_dump {
 	struct cursor rest;
 	const uint8_t *bytes;   /* borrowed: the whole file */
-	bool tsc_times;         /* the records' times are TSC ticks, else CLOCK_MONOTONIC ns */
+	uint64_t made;          /* when the compiler began the file, by the records' clock */
+	bool tsc_times;         /* flag: the times are TSC ticks, else ns; may be wrong */
 	struct jit_load *loads; /* owned; hash by code index, for code that moves */
 };
 
 /* Code that was written, or moved. */
 struct jit_code {
-	uint64_t time;    /* see tsc_times */
+	uint64_t time;    /* ticks or ns of the compiler's clock */
 	uint64_t address; /* ip of the code since `time` */
 	uint64_t offset;  /* bytes from the start of the file to its bytes */
 	uint64_t size;    /* bytes; at least 1 */

@@ -16,6 +16,22 @@
 #define WRITTEN     (SAMPLE_START - 1000)
 #define OVERWRITTEN (SAMPLE_START + 1000)
 #define MOVED       (SAMPLE_START + 3000)
+#define MAPPED      100 /* ns: sample_begin() */
+
+/* The compiler's clock: ticks, which are ns of perf's clock, or ns of another clock. */
+static const struct clock {
+	uint64_t made; /* in the header */
+	uint64_t flag; /* of ticks */
+	uint64_t ahead;
+} clocks[] = {
+	{ 0, 1, 0 },
+	{ MAPPED, 1, 0 },
+	{ MAPPED - 50, 0, 0 }, /* ticks, in spite of the flag */
+	{ MAPPED + UINT64_C(5000000000000), 0, UINT64_C(5000000000000) },
+	{ MAPPED + UINT64_C(5000000000000), 1, UINT64_C(5000000000000) },
+	{ MAPPED - UINT64_C(5000000000000), 0, -UINT64_C(5000000000000) },
+};
+static const struct clock *clock_used;
 
 static char place[64];
 static uint8_t dump[1000];
@@ -27,7 +43,7 @@ static void put(uint64_t value, size_t size)
 	dump_size += size;
 }
 
-/* tools/perf/Documentation/jitdump-specification.txt; times are TSC ticks. */
+/* tools/perf/Documentation/jitdump-specification.txt. */
 static void put_header(void)
 {
 	dump_size = 0;
@@ -37,8 +53,8 @@ static void put_header(void)
 	put(62, 4);
 	put(0, 4);
 	put(SAMPLE_PID, 4);
-	put(0, 8);
-	put(1, 8);
+	put(clock_used->made, 8);
+	put(clock_used->flag, 8);
 }
 
 static void put_load(uint64_t time, uint64_t index, const char *name, const void *code, size_t size)
@@ -47,7 +63,7 @@ static void put_load(uint64_t time, uint64_t index, const char *name, const void
 
 	put(0, 4);
 	put(16 + 40 + name_size + size, 4);
-	put(time, 8);
+	put(time + clock_used->ahead, 8);
 	put(SAMPLE_PID, 4);
 	put(SAMPLE_PID, 4);
 	put(HERE, 8);
@@ -63,7 +79,7 @@ static void put_move(uint64_t time, uint64_t index, size_t size)
 {
 	put(1, 4);
 	put(16 + 48, 4);
-	put(time, 8);
+	put(time + clock_used->ahead, 8);
 	put(SAMPLE_PID, 4);
 	put(SAMPLE_PID, 4);
 	put(HERE, 8);
@@ -152,12 +168,13 @@ START_TEST(code_that_was_overwritten_or_moved_decodes_by_time)
 
 	strcpy(place, "/tmp/jit_dumps.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(place));
+	clock_used = &clocks[_i / 2];
 	snprintf(dump_path, sizeof(dump_path), "%s/jit-%d.dump", place, SAMPLE_PID);
 	snprintf(perf_path, sizeof(perf_path), "%s/perf.data", place);
 	write_dump(dump_path);
 	write_recording(perf_path, dump_path);
 	snprintf(command, sizeof(command), "%s/ptrace2ftf -q --engine=%s --format=branches %s 2>&1",
-		 build, engines[_i], perf_path);
+		 build, engines[_i % 2], perf_path);
 	program = popen(command, "r");
 	ck_assert_ptr_nonnull(program);
 	size = fread(branches, 1, sizeof(branches) - 1, program);
@@ -177,12 +194,81 @@ START_TEST(code_that_was_overwritten_or_moved_decodes_by_time)
 }
 END_TEST
 
+/* The process ran before the recording: its name is no exec. */
+static void drop_exec(struct perf_data *data)
+{
+	struct perf_event_header header;
+
+	for (size_t at = 0; at < data->records.size; at += header.size) {
+		memcpy(&header, data->records.bytes + at, sizeof(header));
+		if (header.type == PERF_RECORD_COMM)
+			header.misc = 0;
+		memcpy(data->records.bytes + at, &header, sizeof(header));
+	}
+}
+
+/* perf lists the mappings of a process that it attaches to, without times. */
+START_TEST(without_a_common_clock_the_last_code_is_there_from_the_mapping_on)
+{
+	static const struct clock other = { 5000000000000, 0, 5000000000000 };
+	static const uint8_t old[0x21] = { 0xeb, 0x0e, [0x10] = 0xff, 0xe0 };
+	static const uint8_t new[0x21] = { 0xe8, 0x1b, 0, 0, 0, 0xff, 0xe0, [0x20] = 0xc3 };
+	char dump_path[100], perf_path[100], command[5000], branches[10000];
+	struct pt_packets packets;
+	struct perf_data data;
+	FILE *file;
+	size_t size;
+
+	strcpy(place, "/tmp/jit_dumps.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(dump_path, sizeof(dump_path), "%s/jit-%d.dump", place, SAMPLE_PID);
+	snprintf(perf_path, sizeof(perf_path), "%s/perf.data", place);
+	clock_used = &other;
+	put_header();
+	put_load(WRITTEN, 1, "old", old, sizeof(old));
+	put_load(OVERWRITTEN, 2, "new", new, sizeof(new));
+	file = fopen(dump_path, "w");
+	ck_assert_ptr_nonnull(file);
+	fwrite(dump, 1, dump_size, file);
+	fclose(file);
+	pt_packets_init(&packets);
+	trace_run(&packets, SAMPLE_START, HERE, "t");
+	sample_begin(&data);
+	drop_exec(&data);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .pid = SAMPLE_PID, .tid = SAMPLE_PID });
+	perf_data_add_mmap2(&data, 0,
+			    &(struct perf_data_mmap){ .pid = SAMPLE_PID,
+						      .tid = SAMPLE_PID,
+						      .address = 0x700000,
+						      .length = 0x1000,
+						      .path = dump_path,
+						      .prot = 5 });
+	sample_add_trace(&data, &packets);
+	perf_data_write(&data, perf_path);
+	perf_data_release(&data);
+	pt_packets_release(&packets);
+	snprintf(command, sizeof(command), "%s/ptrace2ftf -q --format=branches %s 2>&1",
+		 getenv("top_builddir"), perf_path);
+	file = popen(command, "r");
+	size = fread(branches, 1, sizeof(branches) - 1, file);
+	branches[size] = 0;
+	pclose(file);
+	unlink(dump_path);
+	unlink(perf_path);
+	rmdir(place);
+	ck_assert_msg(count_branches(branches, "10000 new+0x0", " 10020 new+0x20") == 1, "%s",
+		      branches);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("jit_dumps");
 	TCase *all = tcase_create("jit_dumps");
 
-	tcase_add_loop_test(all, code_that_was_overwritten_or_moved_decodes_by_time, 0, 2);
+	tcase_add_loop_test(all, code_that_was_overwritten_or_moved_decodes_by_time, 0,
+			    2 * sizeof(clocks) / sizeof(*clocks));
+	tcase_add_test(all, without_a_common_clock_the_last_code_is_there_from_the_mapping_on);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
