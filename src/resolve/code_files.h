@@ -54,8 +54,8 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 /*
  * The code that JIT compilers wrote during the recording, from their jitdump files. A recording has
  * such a file as a mapping of its first page (tools/perf/Documentation/jitdump-specification.txt).
- * For processes without a jitdump, the code in an ELF core from their end is used
- * (symbols/files/core_file.h), as if it had been there since it was mapped.
+ * Elsewhere the code in an ELF core from a process's end is used (symbols/files/core_file.h), as if
+ * it had been there since it was mapped.
  */
 
 struct jit_dumps {

@@ -107,28 +107,40 @@ static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 
 struct saved_code {
 	struct core_segment *segments; /* owned; sorted by pid and address */
-	uint64_t *mapped;              /* owned: when each was mapped last, also in part; ns */
+	struct core_segment *dumped;   /* owned; code of dumps, sorted likewise, without bytes */
+	size_t dumped_count;
+	uint64_t *mapped; /* owned: when each was mapped last, also in part; ns */
 	size_t count;
 	size_t left; /* mappings still allowed */
 	bool used;
 };
 
-/* Remove processes with dumps, which have the time and the name of each piece. */
-static void leave_out_dumped(struct saved_code *saved, const struct jit_dumps *dumps)
-{
-	size_t kept = 0;
-	bool dumped = false;
+COMPARE_BY_TWO(compare_ranges, struct core_segment, pid, begin)
 
-	for (size_t i = 0; i < saved->count; i++) {
-		if (i == 0 || saved->segments[i].pid != saved->segments[i - 1].pid) {
-			dumped = false;
-			for (size_t k = 0; k < dumps->count && !dumped; k++)
-				dumped = dumps->code[k].pid == saved->segments[i].pid;
-		}
-		if (!dumped)
-			saved->segments[kept++] = saved->segments[i];
+/* List the code of all dumps, sorted and joined: they have the time and the name of each piece. */
+static void list_dumped(struct saved_code *saved, const struct jit_dumps *dumps)
+{
+	struct core_segment *ranges = alloc_zeroed(dumps->count, sizeof(*ranges)), *last = ranges;
+
+	for (size_t i = 0; i < dumps->count; i++)
+		ranges[i] = (struct core_segment){ .pid = dumps->code[i].pid,
+						   .begin = dumps->code[i].begin,
+						   .end = dumps->code[i].end };
+	SORT(ranges, dumps->count, compare_ranges);
+	for (size_t i = 0; i < dumps->count; i++) {
+		if (i && last->pid == ranges[i].pid && last->end >= ranges[i].begin)
+			last->end = MAX(last->end, ranges[i].end);
+		else
+			*(last = &ranges[saved->dumped_count++]) = ranges[i];
 	}
-	saved->count = kept;
+	saved->dumped = ranges;
+}
+
+/* Returns the first of ranges sorted by process and address that ends after an address. */
+static size_t first_of(const struct core_segment *ranges, size_t count, int32_t pid, uint64_t begin)
+{
+	return LOWER_BOUND(k, count,
+			   ranges[k].pid < pid || (ranges[k].pid == pid && ranges[k].end <= begin));
 }
 
 static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct perf_mmap piece)
@@ -139,19 +151,41 @@ static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct p
 	*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = piece;
 }
 
-/* Returns the first segment that a mapping may have. */
-static size_t first_of(const struct saved_code *saved, const struct perf_mmap *mmap)
+/* Add the parts of saved code that no dump has. */
+static void add_saved(struct jit_dumps *dumps, struct saved_code *saved, struct perf_mmap piece)
 {
-	const struct core_segment *segments = saved->segments;
+	const struct core_segment *dumped = saved->dumped;
+	size_t i = first_of(dumped, saved->dumped_count, piece.pid, piece.begin);
 
-	return LOWER_BOUND(k, saved->count,
-			   segments[k].pid < mmap->pid || (segments[k].pid == mmap->pid &&
-							   segments[k].end <= mmap->begin));
+	for (; i < saved->dumped_count && dumped[i].pid == piece.pid && dumped[i].begin < piece.end;
+	     i++) {
+		struct perf_mmap part = piece;
+
+		part.end = dumped[i].begin;
+		add_made(dumps, saved, part);
+		piece.file_offset += dumped[i].end - piece.begin;
+		piece.begin = dumped[i].end;
+	}
+	add_made(dumps, saved, piece);
+}
+
+/* Add memory that is neither in the core nor, if the process has one, in a dump. */
+static void add_unsaved(struct jit_dumps *dumps, struct saved_code *saved,
+			const struct perf_mmap *mmap, uint64_t begin, uint64_t end)
+{
+	size_t i = first_of(saved->dumped, saved->dumped_count, mmap->pid, 0);
+	struct perf_mmap piece = *mmap;
+
+	piece.begin = begin;
+	piece.end = end;
+	piece.file_offset += begin - mmap->begin;
+	if (i == saved->dumped_count || saved->dumped[i].pid != mmap->pid)
+		add_made(dumps, saved, piece);
 }
 
 static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap)
 {
-	for (size_t i = first_of(saved, mmap);
+	for (size_t i = first_of(saved->segments, saved->count, mmap->pid, mmap->begin);
 	     i < saved->count && saved->segments[i].pid == mmap->pid &&
 	     saved->segments[i].begin < mmap->end;
 	     i++)
@@ -168,32 +202,24 @@ static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 	const struct core_segment *segments = saved->segments;
 	struct perf_mmap piece = { .time = mmap->time, .pid = mmap->pid };
 	uint64_t begin = mmap->begin;
-	size_t i = first_of(saved, mmap);
+	size_t i = first_of(segments, saved->count, mmap->pid, begin);
 
 	for (; i < saved->count && segments[i].pid == mmap->pid && segments[i].begin < mmap->end;
 	     i++) {
 		if (segments[i].end <= begin)
 			continue;
-		piece.begin = begin;
-		piece.end = segments[i].begin;
-		piece.file_offset = mmap->file_offset + (begin - mmap->begin);
-		piece.path = mmap->path;
-		add_made(dumps, saved, piece);
+		add_unsaved(dumps, saved, mmap, begin, segments[i].begin);
 		piece.begin = MAX(segments[i].begin, begin);
 		piece.end = MIN(segments[i].end, mmap->end);
 		piece.file_offset = segments[i].file_offset + (piece.begin - segments[i].begin);
 		piece.path = segments[i].changed || mmap->time < saved->mapped[i]
 				     ? DSO_CHANGED DSO_SAVED_CODE
 				     : DSO_SAVED_CODE;
-		add_made(dumps, saved, piece);
+		add_saved(dumps, saved, piece);
 		saved->used = true;
 		begin = piece.end;
 	}
-	piece.begin = begin;
-	piece.end = mmap->end;
-	piece.file_offset = mmap->file_offset + (begin - mmap->begin);
-	piece.path = mmap->path;
-	add_made(dumps, saved, piece);
+	add_unsaved(dumps, saved, mmap, begin, mmap->end);
 }
 
 static bool has_process(const struct saved_code *saved, int32_t pid)
@@ -231,16 +257,18 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	if (!dso->elf.bytes)
 		return;
 	saved.segments = core_file_read(dso->elf.bytes, dso->elf.size, &saved.count, &recorded);
-	if (recorded && !file->folder && recorded != file->mappings[0].size) {
+	if (recorded && !store->options.core_given && !file->folder &&
+	    recorded != file->mappings[0].size) {
 		diag_warn(diag, "core-stale",
 			  "%s is ignored: it belongs to a recording of %" PRIu64
-			  " bytes, but this one has %zu; remove it",
+			  " bytes, but this one has %zu; remove it, or if perf inject changed the "
+			  "recording, give it with --core",
 			  dso->file, recorded, file->mappings[0].size);
 		free(saved.segments);
 		return;
 	}
 	saved.left = (file->size + dso->elf.size) / BYTES_PER_MAPPING;
-	leave_out_dumped(&saved, dumps);
+	list_dumped(&saved, dumps);
 	saved.mapped = alloc_zeroed(saved.count, sizeof(*saved.mapped));
 	for_each_mapped(dumps, &saved, file, false);
 	for_each_mapped(dumps, &saved, file, true);
@@ -250,6 +278,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 			  dso->file);
 	dumps->saved = saved.used;
 	free(saved.segments);
+	free(saved.dumped);
 	free(saved.mapped);
 }
 

@@ -2,7 +2,8 @@
 /*
  * A JIT compiler that describes its code to perf: jitdump DIRECTORY writes
  * DIRECTORY/jit-PID.dump (tools/perf/Documentation/jitdump-specification.txt)
- * and calls jit_outer 20 times, which calls jit_inner.
+ * and calls jit_outer 20 times, which calls jit_inner. With a second argument, it also calls
+ * code 20 times of which the dump knows nothing, in a page of its own and beside jit_outer.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -50,12 +51,15 @@ int main(int argc, char **argv)
 	struct header header = { 0x4a695444, 1, sizeof(header), 62, 0, (uint32_t)getpid(), 0, 0 };
 	uint8_t *code =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *other = (uint8_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) +
+			 128;
 	int (*function)(int);
 	char path[4096];
 	int sum = 0;
 	FILE *dump;
 
-	if (argc != 2)
+	if (argc < 2)
 		return 64;
 	snprintf(path, sizeof(path), "%s/jit-%d.dump", argv[1], getpid());
 	dump = fopen(path, "w+");
@@ -68,10 +72,17 @@ int main(int argc, char **argv)
 	emit(dump, code, inner, sizeof(inner), "jit_inner");
 	emit(dump, code + 64, outer, sizeof(outer), "jit_outer");
 	fclose(dump);
+	memcpy(code + 128, inner, sizeof(inner));
+	memcpy(other, outer, sizeof(outer));
+	memcpy(other - 64, inner, sizeof(inner));
+	mprotect(other - 128, 4096, PROT_READ | PROT_EXEC);
 	mprotect(code, 4096, PROT_READ | PROT_EXEC);
 	function = (int (*)(int))(uintptr_t)(code + 64);
 	for (int n = 0; n < 20; n++)
 		sum += function(n);
+	for (int n = 0; argc == 3 && n < 20; n++)
+		sum += ((int (*)(int))(uintptr_t)other)(n) +
+		       ((int (*)(int))(uintptr_t)(code + 128))(n);
 	printf("%d\n", sum);
 	return 0;
 }
