@@ -147,16 +147,37 @@ static bool is_aligned(uint64_t begin, uint64_t end)
 	return begin % HUGE_PAGE == 0 && end % HUGE_PAGE == 0;
 }
 
+/* Returns whether a path may be a file's of hugetlbfs, whose content nobody can read later. */
+static bool may_be_huge(const struct mapped_file *file)
+{
+	return !file->build_id_size &&
+	       (ends_with(file->path, " (deleted)") || strstr(file->path, "huge"));
+}
+
+/* Returns whether a mapping of huge pages covers all of `old`, and no other mapping. */
+static bool covers_only(const struct space_builder *builder, const struct mapping *mapping,
+			const struct mapping *old)
+{
+	struct mapping left = *mapping, right = *mapping;
+
+	left.end = old->begin;
+	right.begin = old->end;
+	return strstr(mapping->file->path, "huge") &&
+	       (left.begin >= left.end || !overlapping(builder, &left)) &&
+	       (right.begin >= right.end || !overlapping(builder, &right));
+}
+
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping)
 {
 	const struct mapping *old;
 
-	if (!space_builder_is_memory(mapping->file->path) ||
+	if (!(space_builder_is_memory(mapping->file->path) || may_be_huge(mapping->file)) ||
 	    !is_aligned(mapping->begin, mapping->end))
 		return false;
 	old = overlapping(builder, mapping);
-	return old && !space_builder_is_memory(old->file->path) && old->begin <= mapping->begin &&
-	       mapping->end <= old->end;
+	return old && old->file != mapping->file && !space_builder_is_memory(old->file->path) &&
+	       ((old->begin <= mapping->begin && mapping->end <= old->end) ||
+		covers_only(builder, mapping, old));
 }
 
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping)

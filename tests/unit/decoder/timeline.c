@@ -186,6 +186,54 @@ START_TEST(memory_mapped_over_a_files_code_is_its_copy)
 }
 END_TEST
 
+/* libhugetlbfs names its files so; a segment of a program ends within its last huge page. */
+START_TEST(a_file_of_hugetlbfs_over_a_files_code_is_its_copy)
+{
+	static const char *const paths[] = { "/dev/hugepages/libhugetlbfs.tmp.x1 (deleted)",
+					     "/mnt/huge/text" };
+	const uint64_t huge = 0x200000;
+
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", huge, huge, 0x3000);
+	map_part(5, "/b", 4 * huge, 0x9000, 0x1000);
+	map_part(5, "/c", 6 * huge, 0x9000, 0x1000);
+	map_part(5, "/d", 7 * huge - 0x1000, 0x1000, 0x1000);
+	at(200, 5);
+	map_part(5, paths[_i], huge, huge, 0);
+	map_part(5, paths[_i], 4 * huge, huge, 0x200000);
+	map_part(5, paths[_i], 6 * huge, huge, 0x400000); /* over two files */
+	open_built();
+	for (size_t i = 0; i < process_of(5)->epoch_count; i++) {
+		assert_code(process_of(5), i, huge, "/a+0x3000");
+		assert_code(process_of(5), i, 4 * huge + 0x8fff, "/b+0x9fff");
+	}
+	ck_assert_uint_eq(process_of(5)->epoch_count, 2);
+	ck_assert_ptr_nonnull(strstr(
+		address_space_borrow_mapping(process_of(5)->epochs[1].space, 6 * huge)->file->path,
+		"huge"));
+}
+END_TEST
+
+/* An executable file that was replaced while it ran has such a path, too. */
+START_TEST(another_file_over_code_is_no_copy)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map_part(5, "/a", 0x200000, 0x400000, 0);
+	map_part(5, "/d (deleted)", 0x800000, 0x400000, 0);
+	at(200, 5);
+	map_part(5, "/d (deleted)", 0x800000, 0x200000, 0x600000);
+	map_part(5, "/b (deleted)", 0x200000, 0x3000, 0);
+	map_part(5, "/c", 0x400000, 0x200000, 0);
+	open_built();
+	assert_code(process_of(5), 1, 0x200000, "/b (deleted)+0x0");
+	assert_code(process_of(5), 1, 0x203000, "/a+0x3000");
+	assert_code(process_of(5), 1, 0x400000, "/c+0x0");
+	assert_code(process_of(5), 1, 0x800000, "/d (deleted)+0x600000");
+}
+END_TEST
+
 START_TEST(memory_beside_code_is_no_copy)
 {
 	at(100, 5);
@@ -1109,6 +1157,8 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, memory_between_two_parts_of_a_file_is_the_copy_of_what_was_there,
 			    0, 4);
 	tcase_add_loop_test(tcase, memory_mapped_over_a_files_code_is_its_copy, 0, 4);
+	tcase_add_loop_test(tcase, a_file_of_hugetlbfs_over_a_files_code_is_its_copy, 0, 2);
+	tcase_add_test(tcase, another_file_over_code_is_no_copy);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
 	tcase_add_test(tcase, parts_of_one_mapping_are_one);
