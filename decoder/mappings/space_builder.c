@@ -124,6 +124,13 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 	return old != NULL;
 }
 
+bool space_builder_has_others(const struct space_builder *builder, const struct mapping *mapping)
+{
+	const struct mapping *old = overlapping(builder, mapping);
+
+	return old && old->file != mapping->file;
+}
+
 bool space_builder_is_memory(const char *path)
 {
 	return space_builder_is_anonymous(path) || starts_with(path, "/memfd:") ||

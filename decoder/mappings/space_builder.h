@@ -30,6 +30,9 @@ bool space_builder_has(const struct space_builder *builder, const struct mapping
 /* Returns whether `mapping` would replace other content. */
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping);
 
+/* Returns whether another file is mapped where `mapping` is. */
+bool space_builder_has_others(const struct space_builder *builder, const struct mapping *mapping);
+
 /* Returns whether `mapping` is a copy of one file's code, on huge pages. */
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 

@@ -18,7 +18,7 @@ static void read_mmap2_part(const struct perf_record *record, struct cursor *c,
 			    struct perf_mmap *mmap)
 {
 	const uint8_t *identity = cursor_take(c, FILE_IDENTITY_SIZE);
-	uint32_t prot = cursor_u32(c);
+	uint32_t prot = cursor_u32(c), flags = cursor_u32(c);
 
 	if (identity && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		mmap->build_id_size = identity[0] <= BUILD_ID_MAX ? identity[0] : 0;
@@ -27,12 +27,12 @@ static void read_mmap2_part(const struct perf_record *record, struct cursor *c,
 		struct cursor fields = cursor_over(identity, FILE_IDENTITY_SIZE);
 
 		mmap->major = cursor_u32(&fields);
-		cursor_u32(&fields); /* minor */
+		mmap->minor = cursor_u32(&fields);
 		mmap->inode = cursor_u64(&fields);
 	}
 	mmap->executable = prot & PROT_EXEC;
 	mmap->writable = prot & PROT_WRITE;
-	cursor_u32(c); /* flags */
+	mmap->private = (flags & MAP_TYPE) == MAP_PRIVATE;
 }
 
 int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap)

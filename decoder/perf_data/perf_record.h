@@ -154,8 +154,9 @@ struct perf_mmap {
 	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */
 	uint64_t file_offset; /* offset in the file that is mapped at `begin` */
 	const char *path;
-	uint32_t major;          /* MMAP2: of the file's device; 0: btrfs, overlayfs, NFS, ... */
+	uint32_t major, minor;   /* MMAP2: the file's device; major 0: btrfs, overlayfs, NFS, ... */
 	uint64_t inode;          /* MMAP2; 0: no file, or the build id is there instead */
+	bool private;            /* MMAP2 only: MAP_PRIVATE, so writes stay in the process */
 	const uint8_t *build_id; /* NULL if the record lacks it */
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
 };

@@ -12,6 +12,12 @@
 #define COPIES_MIN          ((uint64_t)1 << 17)
 #define FILE_BYTES_PER_COPY 16
 
+/*
+ * Each piece of code in shared memory visits the mappings of all processes, of which forks make
+ * many in a small hostile file. PHP's 50 workers have one each.
+ */
+#define VISITS_MOST ((uint64_t)1 << 26)
+
 struct live_process {
 	struct process process; /* the public part */
 	struct live_epoch {
@@ -21,8 +27,15 @@ struct live_process {
 		bool exec;                     /* starts with an exec */
 		bool leader_ended;             /* before that */
 		struct live_epoch *before;
-	} * last; /* never NULL */
+	} * last;                           /* never NULL */
+	const struct shared_memory *memory; /* in the arena; the newest mapping first */
 	UT_hash_handle hh;
+};
+
+/* Code that was written into shared memory, at the addresses of one of its mappings. */
+struct shared_code {
+	const struct shared_memory *memory; /* in the arena */
+	struct mapping mapping;
 };
 
 static struct space_builder *new_space(struct process_table *table)
@@ -39,6 +52,7 @@ void process_table_init(struct process_table *table, struct arena *arena, struct
 			uint64_t file_size)
 {
 	*table = (struct process_table){ .arena = arena, .diag = diag, .kernel.arena = arena };
+	table->visits_left = VISITS_MOST;
 	table->copies_left = COPIES_MIN + file_size / FILE_BYTES_PER_COPY;
 	new_space(table);
 }
@@ -50,6 +64,7 @@ void process_table_release(struct process_table *table)
 	space_builder_release(&table->kernel);
 	HASH_CLEAR(hh, table->by_pid);
 	free(table->spaces);
+	free(table->shared);
 	*table = (struct process_table){ 0 };
 }
 
@@ -147,11 +162,82 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 	space_builder_add(process->last->builder, mapping);
 }
 
+/*
+ * Returns whether two mappings are of the same memory.  Without an inode, a fork left it at the
+ * same addresses, or it has a name.
+ */
+static bool is_same(const struct shared_memory *a, const struct shared_memory *b)
+{
+	return a->mapping.file == b->mapping.file && a->device == b->device &&
+	       a->inode == b->inode &&
+	       (a->inode || !starts_with(a->mapping.file->path, "/dev/zero") ||
+		a->mapping.begin - a->mapping.file_offset ==
+			b->mapping.begin - b->mapping.file_offset);
+}
+
+/* Map code of shared memory in a process that has the memory as `memory`. */
+static void map_shared(struct process_table *table, struct live_process *process, uint64_t time,
+		       const struct shared_code *code, const struct shared_memory *memory)
+{
+	uint64_t move = memory->mapping.begin - memory->mapping.file_offset -
+			(code->memory->mapping.begin - code->memory->mapping.file_offset);
+	struct mapping moved = code->mapping;
+
+	moved.begin += move;
+	moved.end += move;
+	table->visits_left--;
+	if (is_same(code->memory, memory) && moved.begin >= memory->mapping.begin &&
+	    moved.begin < moved.end && moved.end <= memory->mapping.end && table->copies_left &&
+	    !space_builder_has_others(process->last->builder, &moved)) {
+		table->copies_left--;
+		process_table_map(table, process->process.pid, time, &moved);
+	}
+}
+
+void process_table_share(struct process_table *table, int32_t pid, uint64_t time,
+			 const struct shared_memory *memory)
+{
+	struct live_process *process = borrow_process(table, pid);
+	struct shared_memory *added;
+
+	/* A change of the protection is a record, too. */
+	for (const struct shared_memory *old = process->memory; old && table->visits_left;
+	     old = old->next, table->visits_left--)
+		if (is_same(old, memory) && old->mapping.begin == memory->mapping.begin &&
+		    old->mapping.end == memory->mapping.end)
+			return;
+	added = arena_copy(table->arena, memory, sizeof(*memory));
+	added->next = process->memory;
+	process->memory = added;
+	for (size_t i = 0; i < table->shared_count && table->visits_left; i++)
+		map_shared(table, process, time, &table->shared[i], added);
+}
+
+void process_table_map_code(struct process_table *table, int32_t pid, uint64_t time,
+			    const struct mapping *code)
+{
+	struct live_process *process = borrow_process(table, pid);
+	struct shared_code shared = { process->memory, *code };
+
+	while (shared.memory && (shared.memory->mapping.begin > code->begin ||
+				 shared.memory->mapping.end < code->end))
+		shared.memory = shared.memory->next;
+	process_table_map(table, pid, time, code);
+	if (!shared.memory)
+		return;
+	*ARRAY_ADD(table->shared, table->shared_count, table->shared_room) = shared;
+	for (struct live_process *other = table->by_pid; other; other = other->hh.next)
+		for (const struct shared_memory *at = other->memory; at && table->visits_left;
+		     at = at->next)
+			map_shared(table, other, time, &shared, at);
+}
+
 void process_table_exec(struct process_table *table, int32_t pid, uint64_t time, bool leader_ended)
 {
 	struct live_process *process = borrow_process(table, pid);
 	bool had_code = process->last->builder->count > 0;
 
+	process->memory = NULL;
 	change_space(table, process, time, table->spaces[0]);
 	process->last->exec |= had_code;
 	process->last->leader_ended |= leader_ended;
@@ -159,8 +245,10 @@ void process_table_exec(struct process_table *table, int32_t pid, uint64_t time,
 
 void process_table_fork(struct process_table *table, int32_t parent, int32_t child, uint64_t time)
 {
+	const struct shared_memory *memory = borrow_process(table, parent)->memory;
 	struct live_epoch *source = borrow_process(table, parent)->last;
 
+	borrow_process(table, child)->memory = memory;
 	source->shared = true;
 	change_space(table, borrow_process(table, child), time, source->builder);
 }

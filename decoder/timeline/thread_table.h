@@ -10,6 +10,13 @@
 
 /* Parent and child share an address space until one of the two changes it (copy on write). */
 
+/* A mapping of memory that processes share: what one of them writes, all have. */
+struct shared_memory {
+	struct mapping mapping;
+	uint64_t device, inode; /* of the memory; 0: unknown */
+	const struct shared_memory *next;
+};
+
 struct process_table {
 	struct arena *arena;           /* borrowed */
 	struct diag *diag;             /* borrowed */
@@ -18,7 +25,10 @@ struct process_table {
 	size_t space_count, space_room;
 	struct space_builder kernel; /* visible to all processes */
 	uint64_t copies_left;        /* limit of further copied mappings */
-	uint64_t replaced;           /* number of mappings that replaced other code */
+	struct shared_code *shared;  /* owned: code in shared memory, in the order of time */
+	size_t shared_count, shared_room;
+	uint64_t visits_left; /* limit of visits to mappings of shared memory */
+	uint64_t replaced;    /* number of mappings that replaced other code */
 };
 
 /* Start empty; `file_size` (bytes) limits the memory of copies. */
@@ -37,6 +47,17 @@ bool process_table_has(struct process_table *table, int32_t pid, const struct ma
 /* A process maps a file at `time` (ns). */
 void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		       const struct mapping *mapping);
+
+/* A process maps memory that it shares, at `time` (ns): its code, by process_table_map_code(). */
+void process_table_share(struct process_table *table, int32_t pid, uint64_t time,
+			 const struct shared_memory *memory);
+
+/*
+ * A compiler writes code into a process at `time` (ns), and so into all processes that share the
+ * memory.
+ */
+void process_table_map_code(struct process_table *table, int32_t pid, uint64_t time,
+			    const struct mapping *code);
 
 /* A process runs exec, after its leader's end if it is by another thread: its mappings end. */
 void process_table_exec(struct process_table *table, int32_t pid, uint64_t time, bool leader_ended);

@@ -27,7 +27,7 @@ void timeline_apply_code(struct timeline *tl, uint64_t time)
 		struct mapping mapping = { code->begin, code->end, code->file_offset,
 					   file_table_borrow(&tl->files, code->path, NULL, 0) };
 
-		process_table_map(&tl->processes, code->pid, code->time, &mapping);
+		process_table_map_code(&tl->processes, code->pid, code->time, &mapping);
 	}
 }
 
@@ -71,6 +71,17 @@ static void note_file(struct mapped_file *file, const struct perf_mmap *mmap)
 	file->several |= mmap->inode && file->inode != mmap->inode;
 }
 
+/*
+ * Returns whether a mapping is of memory that other processes can have: "/dev/zero (deleted)" is
+ * anonymous memory (mm/shmem.c). A recorder without inodes does not know the flags either.
+ */
+static bool is_shared(const struct perf_mmap *mmap)
+{
+	return (starts_with(mmap->path, "/dev/zero (") || starts_with(mmap->path, "/dev/shm/") ||
+		(space_builder_is_memory(mmap->path) && !space_builder_is_anonymous(mmap->path))) &&
+	       !(mmap->private && mmap->inode);
+}
+
 static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
@@ -92,6 +103,15 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 		return 0;
 	}
 	note_file((struct mapped_file *)mapping.file, &mmap); /* of the arena */
+	/* Its plain mapping would hide the code of compilers. */
+	if (tl->writer_count && is_shared(&mmap)) {
+		const struct shared_memory memory = { mapping,
+						      (uint64_t)mmap.major << 32 | mmap.minor,
+						      mmap.inode, NULL };
+
+		process_table_share(&tl->processes, mmap.pid, record->id.time, &memory);
+		return 0;
+	}
 	warn_of_writable_code(tl, &mmap, &mapping);
 	process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
 	return 0;

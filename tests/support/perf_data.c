@@ -238,7 +238,7 @@ void perf_data_add_mmap2(struct perf_data *data, uint16_t misc, const struct per
 		put_u64(&payload, 0); /* ino_generation */
 	}
 	put_u32(&payload, map->prot);
-	put_u32(&payload, 2); /* flags: MAP_PRIVATE */
+	put_u32(&payload, map->shared ? 1 : 2); /* flags: MAP_SHARED, MAP_PRIVATE */
 	put_text(&payload, map->path);
 	add_gathered(data, PERF_RECORD_MMAP2, misc, &payload);
 }

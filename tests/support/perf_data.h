@@ -67,6 +67,7 @@ struct perf_data_mmap {
 	uint32_t prot;  /* only in MMAP2 */
 	uint32_t major; /* of the device; only in MMAP2 without build_id */
 	uint64_t inode; /* the same */
+	bool shared;    /* MAP_SHARED, else MAP_PRIVATE; only in MMAP2 */
 };
 
 struct perf_data_aux {

@@ -17,6 +17,8 @@
 static struct perf_data data;
 static struct perf_file file;
 static struct timeline *timeline;
+static struct perf_mmap code[8]; /* of compilers */
+static size_t code_count;
 static struct diag diag;
 static struct error err;
 
@@ -26,6 +28,7 @@ static void set_up(void)
 	diag_init(&diag);
 	memset(&file, 0, sizeof(file));
 	timeline = NULL;
+	code_count = 0;
 	perf_data_add_pt_event(&data, 8, 0);
 }
 
@@ -44,7 +47,7 @@ static void open_built(void)
 	perf_data_write_temporary(&data, path);
 	ck_assert_msg(perf_file_open(&file, path, &diag, &err) == 0, "%s", err.text);
 	unlink(path);
-	timeline = timeline_open(&file, NULL, 0, &diag);
+	timeline = timeline_open(&file, code, code_count, &diag);
 	ck_assert_ptr_nonnull(timeline);
 }
 
@@ -231,6 +234,93 @@ START_TEST(another_file_over_code_is_no_copy)
 	assert_code(process_of(5), 1, 0x203000, "/a+0x3000");
 	assert_code(process_of(5), 1, 0x400000, "/c+0x0");
 	assert_code(process_of(5), 1, 0x800000, "/d (deleted)+0x600000");
+}
+END_TEST
+
+/* ---- Memory that processes share ----------------------------------------- */
+
+static void share(int32_t pid, const char *path, uint64_t address, uint64_t inode)
+{
+	const struct perf_data_mmap map = {
+		.pid = pid,
+		.tid = pid,
+		.address = address,
+		.length = 0x4000,
+		.path = path,
+		.prot = CODE,
+		.inode = inode,
+		.shared = true,
+	};
+
+	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER, &map);
+}
+
+static void write_code(uint64_t time, int32_t pid, uint64_t address, uint64_t offset)
+{
+	code[code_count++] = (struct perf_mmap){ .time = time,
+						 .pid = pid,
+						 .begin = address,
+						 .end = address + 0x100,
+						 .file_offset = offset,
+						 .path = "/jit" };
+}
+
+START_TEST(code_in_shared_memory_is_in_all_processes_that_have_it)
+{
+	static const char path[] = "/memfd:jit (deleted)";
+
+	at(100, 5);
+	for (int32_t pid = 5; pid <= 10; pid++)
+		perf_data_add_comm(&data, 0, pid, pid, "p");
+	share(5, path, 0x10000, 77);
+	share(6, path, 0x50000, 77);
+	share(7, path, 0x50000, 78); /* other memory of the same name */
+	share(10, path, 0x10000, 77);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 10, 10, "other");
+	at(200, 5);
+	perf_data_add_fork(&data, 8, 8, 5);
+	write_code(300, 5, 0x11000, 0x40);
+	write_code(400, 5, 0x11000, 0x80);
+	at(500, 5);
+	share(5, path, 0x10000, 77); /* mprotect(2) */
+	share(9, path, 0x70000, 77);
+	open_built();
+	assert_code(process_of(5), 0, 0x11010, "/jit+0x50");
+	assert_code(process_of(5), 1, 0x11010, "/jit+0x90");
+	assert_code(process_of(6), 0, 0x51010, "/jit+0x50");
+	assert_code(process_of(6), 1, 0x51010, "/jit+0x90");
+	assert_code(process_of(8), process_of(8)->epoch_count - 1, 0x11010, "/jit+0x90");
+	assert_code(process_of(9), process_of(9)->epoch_count - 1, 0x71010, "/jit+0x90");
+	assert_code(process_of(9), 0, 0x71100, NULL);
+	assert_code(process_of(7), 0, 0x51010, NULL);
+	assert_code(process_of(10), 0, 0x11010, NULL);
+	ck_assert_uint_eq(process_of(5)->epoch_count, 2); /* code replaced code once */
+}
+END_TEST
+
+START_TEST(code_in_private_memory_stays_in_its_process)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "maker");
+	map(5, "//anon", 0x10000, 0x4000);
+	perf_data_add_mmap2(&data, PERF_RECORD_MISC_USER,
+			    &(struct perf_data_mmap){ .pid = 5,
+						      .tid = 5,
+						      .address = 0x20000,
+						      .length = 0x4000,
+						      .path = "/memfd:own (deleted)",
+						      .prot = CODE,
+						      .inode = 7 });
+	at(200, 5);
+	perf_data_add_fork(&data, 8, 8, 5);
+	write_code(300, 5, 0x11000, 0x40);
+	write_code(300, 5, 0x21000, 0x40);
+	at(500, 5);
+	perf_data_add_comm(&data, 0, 8, 8, "child");
+	open_built();
+	assert_code(process_of(5), 0, 0x11000, "/jit+0x40");
+	assert_code(process_of(8), 0, 0x11000, NULL);
+	assert_code(process_of(8), 0, 0x21000, "/memfd:own (deleted)+0x1000");
 }
 END_TEST
 
@@ -1159,6 +1249,8 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, memory_mapped_over_a_files_code_is_its_copy, 0, 4);
 	tcase_add_loop_test(tcase, a_file_of_hugetlbfs_over_a_files_code_is_its_copy, 0, 2);
 	tcase_add_test(tcase, another_file_over_code_is_no_copy);
+	tcase_add_test(tcase, code_in_shared_memory_is_in_all_processes_that_have_it);
+	tcase_add_test(tcase, code_in_private_memory_stays_in_its_process);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
 	tcase_add_test(tcase, parts_of_one_mapping_are_one);
