@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "symbols/dso/dso_store.h"
+#include "symbols/files/unpack.h"
 #include "symbols/names/jit_dump.h"
 
 /*
@@ -84,6 +85,27 @@ static bool use_file(struct dso *dso, struct elf_file *elf, const char *path, bo
 	return true;
 }
 
+/*
+ * Use the bytes of a file that is not ELF, like a .dll, or the image of a Lisp system: its mapped
+ * parts are code.  The dso stays without a table of names, as memory, which JIT compilers name.
+ */
+static bool use_bytes(struct dso *dso, const char *path)
+{
+	struct elf_file file;
+
+	if (dso->build_id_size || ends_with(dso->path, ".ko") || elf_file_map(&file, path, NULL) < 0)
+		return false;
+	if ((file.size >= SELFMAG && memcmp(file.bytes, ELFMAG, SELFMAG) == 0) ||
+	    unpack_is_packed(file.bytes, file.size)) {
+		elf_file_close(&file);
+		return false;
+	}
+	dso->elf = file;
+	dso->file = dso_keep_text(dso->store, path);
+	dso->state = DSO_NOT_A_FILE;
+	return true;
+}
+
 /* Use the file at a path if it is the recorded one; `needs_build_id`: only an equal one proves it.
  */
 static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
@@ -93,6 +115,8 @@ static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 
 	if ((jit_dump_is_path(dso->path) ? elf_file_map : elf_file_open)(&elf, path, &err) == 0)
 		return use_file(dso, &elf, path, needs_build_id);
+	if (err.kind == ERROR_FORMAT && !needs_build_id && use_bytes(dso, path))
+		return true;
 	if (err.kind == ERROR_FORMAT && !needs_build_id)
 		refuse_file(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
 	return false;

@@ -62,6 +62,20 @@ with_perf_map() {
 	grep -q ' jit code (second) ' "$work/slices" && ! grep -q jit_first "$work/slices"
 }
 
+# Code in a file of another format: its bytes at the mapping's offset, named by a perf map.
+with_a_file_that_is_not_elf() {
+	{ head -c 4096 /dev/zero && printf '\215\107\001\303\215\107\002\303' && head -c 5000 /dev/zero; } >"$work/lib.dll"
+	"$ptsim" record -o "$work/mapped.data" -- "$programs/mapped" "$work/lib.dll" 4096 0 4 >"$work/output" 2>"$work/truth" || return 1
+	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
+	pid=$("$program" -q --no-warn --format=slices "$work/mapped.data" | sed 's|/.*||;q')
+	printf '%s 4 first\n' "$(sed 's/ .*//' "$work/output")" >"$work/perf-$pid.map"
+	"$program" --perf-map-dir="$work" --format=slices "$work/mapped.data" >"$work/slices" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+	rm "$work/perf-$pid.map"
+	grep -q "$branches branches" "$work/messages" && [ "$(grep -c ' first' "$work/slices")" -eq 20 ] &&
+		[ "$(grep -cF ' [lib.dll]+0x' "$work/slices")" -eq 20 ]
+}
+
 # All branches of the program are found with the file beside the recording, or a file that is named;
 # another process's file is not used.
 with_saved_code() {
@@ -119,6 +133,7 @@ with_stale_code() {
 tap_check "a jitdump gives code and names" with_jitdump
 tap_check "a jitdump and saved code are used together" with_jitdump_and_saved_code
 tap_check "without the jitdump its code is a gap" without_its_jitdump
+tap_check "code in a file that is not ELF is decoded, and named by a perf-PID.map" with_a_file_that_is_not_elf
 tap_check "code that was saved at the end is decoded" with_saved_code
 tap_check "saved code is decoded across the ends of its segments" across_segments
 tap_check "code of another recording is left out, and a warning says so" with_stale_code

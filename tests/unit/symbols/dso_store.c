@@ -621,7 +621,7 @@ START_TEST(what_is_not_elf_is_unreadable_and_said_once)
 	make_place();
 	open_store((struct dso_store_options){ 0 });
 	file = fopen(in_place("libtext.so"), "w");
-	fputs("not an ELF file at all", file);
+	fputs("\177ELF, but nothing of it", file);
 	fclose(file);
 	fclose(fopen(in_place("libempty.so"), "w"));
 	dso = dso_store_borrow(store, in_place("libtext.so"), NULL, 0);
@@ -633,6 +633,35 @@ START_TEST(what_is_not_elf_is_unreadable_and_said_once)
 	ck_assert_int_eq(dso_store_borrow(store, "/dev/null", NULL, 0)->state, DSO_MISSING);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_uint_eq(diag.first->count, 2);
+	close_store();
+	remove_place();
+}
+END_TEST
+
+/* perf reads the bytes of any mapped file (tools/perf/util/dso.c, dso__data_read_offset()). */
+START_TEST(a_file_that_is_not_elf_is_code_without_names)
+{
+	static const uint8_t id[20] = { 1, 2, 3 };
+	static const char text[] = "MZ and what follows";
+	uint64_t offset;
+	struct dso *dso;
+	FILE *file;
+
+	make_place();
+	open_store((struct dso_store_options){ 0 });
+	file = fopen(in_place("lib.dll"), "w");
+	fputs(text, file);
+	fclose(file);
+	dso = dso_store_borrow(store, in_place("lib.dll"), NULL, 0);
+	ck_assert_int_eq(dso->state, DSO_NOT_A_FILE);
+	ck_assert_uint_eq(dso->elf.size, strlen(text));
+	ck_assert_mem_eq(dso->elf.bytes, text, strlen(text));
+	ck_assert_str_eq(dso_borrow_symbol(dso, 3, &offset)->name->text, "[lib.dll]");
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	/* The recorded file was an ELF file. */
+	dso = dso_store_borrow(store, in_place("lib.dll"), id, sizeof(id));
+	ck_assert_int_eq(dso->state, DSO_UNREADABLE);
+	ck_assert_ptr_null(dso->elf.bytes);
 	close_store();
 	remove_place();
 }
@@ -667,6 +696,7 @@ int main(void)
 	tcase_add_test(all, a_vdso_of_64_bits_is_not_that_of_a_32_bit_process);
 	tcase_add_test(all, what_is_no_file_is_not_looked_for_and_has_a_name_in_brackets);
 	tcase_add_test(all, what_is_not_elf_is_unreadable_and_said_once);
+	tcase_add_test(all, a_file_that_is_not_elf_is_code_without_names);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
