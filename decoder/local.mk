@@ -39,6 +39,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_segments.c \
 	decoder/engine/fast/flow_state.h \
 	decoder/engine/fast/flow_opaque.c \
+	decoder/engine/fast/flow_probe.c \
 	decoder/engine/fast/flow_step.c decoder/engine/fast/flow_step.h \
 	decoder/engine/fast/flow_window.c \
 	decoder/engine/fast/pt_flow.c decoder/engine/fast/pt_flow.h \

@@ -23,6 +23,13 @@ struct mapped_file {
 	bool several;        /* files of other inodes had this path, too */
 };
 
+/*
+ * The page that probes call since Linux 6.18 (arch/x86/kernel/uprobes.c), and the offset of the
+ * instruction after its system call.
+ */
+#define MAPPED_PROBES        "[uprobes-trampoline]"
+#define MAPPED_PROBES_RETURN 13
+
 struct mapping {
 	uint64_t begin, end;            /* ip range [begin, end) */
 	uint64_t file_offset;           /* offset in `file` that is mapped at `begin` */
@@ -33,6 +40,7 @@ struct address_space {
 	const struct mapping *mappings; /* sorted by begin, not overlapping */
 	size_t count;
 	uint32_t index;                     /* dense in the timeline, for arrays of the consumer */
+	bool probed;                        /* has a mapping of MAPPED_PROBES */
 	const struct address_space *kernel; /* shared by all processes; NULL in the kernel's own */
 };
 

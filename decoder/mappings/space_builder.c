@@ -270,6 +270,8 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
 	for_each_node(builder, append_node, &end);
 	builder->space.mappings = mappings;
 	builder->space.count = restore_files(mappings, (size_t)(end - mappings));
+	for (size_t i = 0; i < builder->space.count; i++)
+		builder->space.probed |= strcmp(mappings[i].file->path, MAPPED_PROBES) == 0;
 	builder->space.kernel = kernel;
 	space_builder_release(builder);
 }

@@ -40,6 +40,13 @@ static const uint8_t uprobes_code[UPROBES_SIZE] = {
 	[UPROBES_RETURN + 4 ... UPROBES_SIZE - 1] = 0x90,
 };
 
+/*
+ * Since Linux 6.18, a probe on a 5-byte NOP is a call of this page (flow_probe.c): push %rcx; push
+ * %r11; push %rax; mov $336, %rax; syscall; pop %rax; pop %r11; pop %rcx; ret.
+ */
+static const uint8_t probes_code[UPROBES_SIZE] =
+	"\x51\x41\x53\x50\x48\xc7\xc0\x50\x01\0\0\x0f\x05\x58\x41\x5b\x59\xc3";
+
 static struct byte_view find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
@@ -47,6 +54,8 @@ static struct byte_view find_code(void *context, const struct mapped_file *mappe
 
 	if (strcmp(mapped->path, LOCATION_UPROBES) == 0)
 		return (struct byte_view){ uprobes_code, sizeof(uprobes_code) };
+	if (strcmp(mapped->path, MAPPED_PROBES) == 0)
+		return (struct byte_view){ probes_code, sizeof(probes_code) };
 	/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
 	if (dso->elf.bytes && dso->elf.header.e_type != ET_REL)
 		return (struct byte_view){ dso->elf.bytes, dso->elf.size };

@@ -92,6 +92,7 @@ const uint8_t *flow_code_at(struct pt_flow *flow, uint64_t ip, size_t *size)
 	if (flow->space != flow->stream.state.schedule.space) {
 		flow_forget_views(flow);
 		flow->space = flow->stream.state.schedule.space;
+		flow->probed = flow->space && flow->space->probed;
 	}
 	if (!in_view(flow, ip))
 		flow_change_view(flow, ip);

@@ -199,6 +199,16 @@ static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 
 /* ---- The flow ------------------------------------------------------------ */
 
+/* The pending packet leaves user code for the kernel, perhaps by a probe. */
+static void note_leaving(struct pt_flow *flow)
+{
+	const struct address_space *space = flow->stream.state.schedule.space;
+
+	flow->may_probe = space && space->probed && !ip_is_kernel(flow->state.ip);
+	if (flow->may_probe)
+		flow->cached_block = 0;
+}
+
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
@@ -228,6 +238,8 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	flow->target = ip;
 	flow->pending = PENDING_TIP;
+	if (ip_is_kernel(ip))
+		note_leaving(flow);
 }
 
 /* Returns whether tracing may have been off, because only a PSB's doubtful header shows it on. */
@@ -297,6 +309,7 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	if (!flow->state.has_interrupt) {
 		flow->target = ip;
 		flow->pending = PENDING_TIP_PGD;
+		note_leaving(flow);
 		return;
 	}
 	push_interrupt(flow, BRANCH_NONE, ip, BRANCH_TRACE_OFF);

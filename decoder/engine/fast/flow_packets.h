@@ -42,7 +42,7 @@ static inline void flow_take_tnt(struct pt_flow *flow, uint64_t bits)
 static inline bool flow_takes_tip(const struct pt_flow *flow)
 {
 	return flow->state.on && !flow->state.lost && !flow->state.has_interrupt &&
-	       !flow->state.guest && !flow->next_guest;
+	       !flow->state.guest && !flow->next_guest && !flow->probed;
 }
 
 static inline void flow_take_tip(struct pt_flow *flow, uint64_t ip)

@@ -2,7 +2,7 @@
 /*
  * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
  * Private to the engine. The engine's files are a chain, and include only earlier files: flow_state
- * with flow_window.c, flow_code, flow_step with emulated_ptwrite.c and flow_opaque.c,
+ * with flow_window.c, flow_code, flow_step with emulated_ptwrite.c, flow_opaque.c and flow_probe.c,
  * flow_checkpoint, flow_packets, flow_follow, flow_record, flow_runs with flow_cached.c and
  * flow_counted.c, flow_frequent, pt_flow, flow_segments.
  */
@@ -34,7 +34,7 @@ enum pending {
 };
 
 /* Why the flow has to reach the ip of a FUP (PENDING_FUP). */
-enum fup_kind { FUP_INTERRUPT, FUP_EVENT, FUP_PSB };
+enum fup_kind { FUP_INTERRUPT, FUP_EVENT, FUP_PSB, FUP_PROBE /* a NOP, not a FUP */ };
 
 /* The state, with struct stream_state, that decoding carries over a cut (flow_checkpoint.h). */
 struct flow_state {
@@ -156,6 +156,14 @@ struct pt_flow {
 	bool fup_has_next_ip; /* pt_errata_fup_has_next_ip() */
 	bool compression;     /* returns may be compressed to TNT bits */
 	bool follows_switches; /* stream_follows_switches() */
+
+	bool probed;    /* the address space of `views` has probes that are calls */
+	bool may_probe; /* see flow_look_for_probe() */
+	/* FUP_PROBE: what is pending after the call, and the called page. */
+	struct flow_probe {
+		enum pending pending;
+		uint64_t target, page;
+	} probe;
 
 	enum pending pending;
 	enum fup_kind fup_kind;

@@ -491,6 +491,9 @@ static void reach_fup(struct pt_flow *flow)
 		flow->cached_block = 0;
 		stream_show_tx(&flow->stream);
 		break;
+	case FUP_PROBE:
+		flow_call_probe(flow);
+		break;
 	}
 }
 
@@ -565,11 +568,14 @@ static void leave_mapping(struct pt_flow *flow, const struct basic_block *block,
 
 void flow_step_slow(struct pt_flow *flow)
 {
-	struct basic_block *block = flow->cached_block
-					    ? basic_block_of_node(&flow->blocks, flow->cached_block)
-					    : flow_block_at(flow, flow->state.ip);
+	struct basic_block *block;
 	struct insn insn;
 	uint64_t from;
+
+	if (flow->may_probe)
+		flow_look_for_probe(flow);
+	block = flow->cached_block ? basic_block_of_node(&flow->blocks, flow->cached_block)
+				   : flow_block_at(flow, flow->state.ip);
 
 	if (!block && flow->pending == PENDING_FUP && flow->target == flow->state.ip) {
 		reach_fup(flow); /* no instruction is executed before it, so no code is missing */

@@ -94,6 +94,17 @@ static inline bool flow_insn_is_direct(const struct insn *insn)
 	return (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) && !insn->indirect;
 }
 
+/* ---- Probes (flow_probe.c) ------------------------------------------------ */
+
+/*
+ * User code leaves for the kernel, by the pending packet. If it returns into the page of probes,
+ * the code first goes to the NOP that is a probe, and calls the page there.
+ */
+void flow_look_for_probe(struct pt_flow *flow);
+
+/* The flow is at the NOP: call the page, which the pending packet leaves. */
+void flow_call_probe(struct pt_flow *flow);
+
 /* ---- Code without bytes (flow_opaque.c) ---------------------------------- */
 
 /*

@@ -87,6 +87,163 @@ START_TEST(the_first_jump_is_shown_where_one_function_continues_in_another)
 }
 END_TEST
 
+#define PROBES (SAMPLE_CODE - 0x1000)
+
+static void map_probes(void)
+{
+	const struct perf_data_mmap map = {
+		.pid = SAMPLE_PID,
+		.tid = SAMPLE_PID,
+		.address = PROBES,
+		.length = 0x1000,
+		.path = "[uprobes-trampoline]",
+		.prot = 5,
+	};
+
+	perf_data_add_mmap2(&run.data, 0, &map);
+}
+
+/*
+ * call F; jmp *%rax; F: nop; NOP of 5 bytes; ret; G: two such NOPs; ret.  Since Linux 6.18 a probe
+ * makes such a NOP a call in memory (arch/x86/kernel/uprobes.c).
+ */
+#define PROBE_F (SAMPLE_CODE + 0x10)
+#define PROBE_G (SAMPLE_CODE + 0x20)
+static const uint8_t probed[] = {
+	0xe8, 0x0b, 0,    0,    0,    0xff, 0xe0, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+	0xcc, 0x90, 0x0f, 0x1f, 0x44, 0,    0,    0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+	0xcc, 0xcc, 0x0f, 0x1f, 0x44, 0,    0,    0x0f, 0x1f, 0x44, 0,    0,    0xc3,
+};
+
+/* The return from the page is compressed, or not, where a PSB came before. */
+START_TEST(a_nop_is_a_call_where_the_trace_returns_into_the_page_of_probes)
+{
+	begin(PT_ENGINE_FAST);
+	run.skip = _i / 2;
+	map_probes();
+	write_program(probed, sizeof(probed));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	for (size_t i = 0; i < 3; i++) {
+		pt_packets_pge(&run.packets, SAMPLE_CODE);
+		pt_packets_pgd(&run.packets, 0);
+		if (_i % 2)
+			pt_packets_psb(&run.packets, SAMPLE_START + 100 * i + 100, 0);
+		pt_packets_pge(&run.packets, PROBES + 13);
+		if (_i % 2) {
+			pt_packets_tip(&run.packets, PROBE_F + 6);
+			pt_packets_tip(&run.packets, SAMPLE_CODE + 5);
+		} else {
+			pt_packets_tnt(&run.packets, "tt");
+		}
+		pt_packets_pgd(&run.packets, 0);
+	}
+	finish();
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	for (size_t i = 0; i < 24; i += 8) {
+		expect(i, BRANCH_NONE, 0, SAMPLE_CODE);
+		expect(i + 1, BRANCH_CALL, SAMPLE_CODE, PROBE_F);
+		expect(i + 2, BRANCH_CALL, PROBE_F + 1, PROBES);
+		expect(i + 3, BRANCH_SYSCALL, PROBES + 11, 0);
+		expect(i + 4, BRANCH_NONE, 0, PROBES + 13);
+		expect(i + 5, BRANCH_RETURN, PROBES + 17, PROBE_F + 6);
+		expect(i + 6, BRANCH_RETURN, PROBE_F + 6, SAMPLE_CODE + 5);
+		expect(i + 7, BRANCH_JUMP, SAMPLE_CODE + 5, 0);
+	}
+}
+END_TEST
+
+START_TEST(a_probe_is_a_call_if_the_kernel_is_traced_too)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(PT_ENGINE_FAST);
+	map_probes();
+	add_kernel(path);
+	write_program(probed, sizeof(probed));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_CODE);
+	for (size_t i = 0; i < 2; i++) {
+		pt_packets_tip(&run.packets, KERNEL);
+		pt_packets_tnt(&run.packets, "t");
+		pt_packets_tip(&run.packets, PROBES + 13);
+		pt_packets_tnt(&run.packets, "tt");
+		pt_packets_tip(&run.packets, SAMPLE_CODE);
+	}
+	pt_packets_tip(&run.packets, SAMPLE_CODE + 5); /* without a probe */
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	for (size_t i = 1; i < 19; i += 9) {
+		expect(i + 1, BRANCH_CALL, PROBE_F + 1, PROBES);
+		expect(i + 2, BRANCH_SYSCALL, PROBES + 11, KERNEL);
+		expect(i + 5, BRANCH_SYSRET, KERNEL + 5, PROBES + 13);
+		expect(i + 6, BRANCH_RETURN, PROBES + 17, PROBE_F + 6);
+		expect(i + 8, BRANCH_JUMP, SAMPLE_CODE + 5, SAMPLE_CODE);
+	}
+	expect(20, BRANCH_RETURN, PROBE_F + 6, SAMPLE_CODE + 5);
+}
+END_TEST
+
+/* The trace ends, or goes on elsewhere. */
+START_TEST(a_nop_stays_one_where_the_trace_does_not_return_into_the_page)
+{
+	begin(PT_ENGINE_FAST);
+	map_probes();
+	write_program(probed, sizeof(probed));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_CODE);
+	pt_packets_pgd(&run.packets, 0);
+	if (_i)
+		pt_packets_pge(&run.packets, _i == 1 ? PROBES : SAMPLE_CODE + 5);
+	finish();
+	expect(2, BRANCH_RETURN, PROBE_F + 6, 0);
+}
+END_TEST
+
+/* The page of code was saved with the call: an earlier NOP is none. */
+START_TEST(a_nop_stays_one_where_the_code_has_the_call)
+{
+	uint8_t saved[sizeof(probed)];
+	int32_t distance = (int32_t)(PROBES - (PROBE_G + 10));
+
+	memcpy(saved, probed, sizeof(saved));
+	saved[PROBE_G + 5 - SAMPLE_CODE] = 0xe8;
+	memcpy(saved + (PROBE_G + 6 - SAMPLE_CODE), &distance, sizeof(distance));
+	begin(PT_ENGINE_FAST);
+	map_probes();
+	write_program(saved, sizeof(saved));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, PROBE_G);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_pge(&run.packets, PROBES + 13);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_CALL, PROBE_G + 5, PROBES);
+	expect(4, BRANCH_RETURN, PROBES + 17, PROBE_G + 10);
+	ck_assert_uint_eq(diag_kinds(&run.diag), 0);
+}
+END_TEST
+
+START_TEST(a_warning_says_that_several_nops_could_be_the_probe)
+{
+	begin(PT_ENGINE_FAST);
+	map_probes();
+	write_program(probed, sizeof(probed));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, PROBE_G);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_pge(&run.packets, PROBES + 13);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_CALL, PROBE_G, PROBES);
+	expect(4, BRANCH_RETURN, PROBES + 17, PROBE_G + 5);
+	ck_assert_uint_eq(diag_kinds(&run.diag), 1);
+}
+END_TEST
+
 /* work becomes `count` times an instruction, a conditional jump back to its start, and a return. */
 static void make_work_long(size_t count, const uint8_t *insn, size_t size)
 {
@@ -884,6 +1041,13 @@ int main(void)
 			    0, 2 * LEAVING);
 	tcase_add_loop_test(all, what_does_not_leave_needs_no_packet, 0, 2 * LEAVING);
 	tcase_add_loop_test(all, far_branches_have_their_kind, 0, 2 * 5);
+	tcase_add_loop_test(all, a_nop_is_a_call_where_the_trace_returns_into_the_page_of_probes, 0,
+			    4);
+	tcase_add_test(all, a_probe_is_a_call_if_the_kernel_is_traced_too);
+	tcase_add_loop_test(all, a_nop_stays_one_where_the_trace_does_not_return_into_the_page, 0,
+			    3);
+	tcase_add_test(all, a_nop_stays_one_where_the_code_has_the_call);
+	tcase_add_test(all, a_warning_says_that_several_nops_could_be_the_probe);
 	tcase_add_test(all, jmpabs_is_a_jump_that_has_a_target_in_the_trace);
 	tcase_add_loop_test(all, known_code_may_lead_to_unknown_code_of_another_mapping, 0, 2);
 	tcase_add_loop_test(

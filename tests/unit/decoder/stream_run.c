@@ -6,7 +6,15 @@ struct stream_run run;
 
 static struct byte_view find_code(void *context, const struct mapped_file *file)
 {
+	/* uprobe_trampoline_entry of arch/x86/kernel/uprobes.c */
+	static const uint8_t page[0x1000] = {
+		0x51, 0x41, 0x53, 0x50, 0x48, 0xc7, 0xc0, 0x50, 0x01,
+		0,    0,    0x0f, 0x05, 0x58, 0x41, 0x5b, 0x59, 0xc3
+	};
+
 	(void)context;
+	if (strcmp(file->path, "[uprobes-trampoline]") == 0)
+		return (struct byte_view){ page, sizeof(page) };
 	if (strcmp(file->path, SAMPLE_PATH) != 0)
 		return (struct byte_view){ 0 };
 	if (run.far_bytes)
