@@ -55,6 +55,8 @@ int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mm
 	mmap->guest = mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 	mmap->kernel = mmap->pid == KERNEL_PID || mode == PERF_RECORD_MISC_KERNEL;
 	mmap->path = cursor_text(&c);
+	if (!c.short_ && starts_with(mmap->path, PERF_MMAP_PRIVATE))
+		mmap->path = "//anon";
 	return c.short_ ? -1 : 0;
 }
 

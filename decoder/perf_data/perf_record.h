@@ -141,6 +141,13 @@ struct perf_file {
 #define BUILD_ID_MAX 20 /* maximum bytes of a build id in a record */
 
 /*
+ * Path prefix of a file's pages that a process changed in memory, of which a core has the bytes:
+ * what to add to the file's offsets for those of the core, modulo 2^64 (hexadecimal), and the
+ * file's path follow. No record has this path: a hostile one is read as "//anon".
+ */
+#define PERF_MMAP_PRIVATE "//private/"
+
+/*
  * PERF_RECORD_MMAP and MMAP2; or code from a JIT compiler's dump file, as if the file were mapped
  * at `time`.
  */

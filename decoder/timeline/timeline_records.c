@@ -25,7 +25,8 @@ void timeline_apply_code(struct timeline *tl, uint64_t time)
 	     tl->code_applied++) {
 		const struct perf_mmap *code = &tl->code[tl->code_applied];
 		struct mapping mapping = { code->begin, code->end, code->file_offset,
-					   file_table_borrow(&tl->files, code->path, NULL, 0) };
+					   file_table_borrow(&tl->files, code->path, code->build_id,
+							     code->build_id_size) };
 
 		process_table_map_code(&tl->processes, code->pid, code->time, &mapping);
 	}

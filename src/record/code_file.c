@@ -68,28 +68,62 @@ static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t addres
 	if (at == writer->count)
 		*ARRAY_ADD(writer->pages, writer->count, writer->room) =
 			(struct code_page){ .pid = pid, .address = address };
+	if (memcmp(writer->pages[at].bytes, bytes, CODE_PAGE_SIZE) == 0)
+		return;
 	writer->pages[at].changed |= silent && is_overwritten(writer->pages[at].bytes, bytes);
+	writer->pages[at].saved = writer->ticks ? writer->ticks() : 0;
 	memcpy(writer->pages[at].bytes, bytes, CODE_PAGE_SIZE);
 }
 
+/* A part of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+struct page_flags {
+	int fd;
+	uint64_t first; /* number of the page */
+	uint64_t pages[512];
+};
+
+/* Returns whether a page is anonymous memory, also in the mapping of a file. */
+static bool is_anonymous(struct page_flags *flags, uint64_t address)
+{
+	const uint64_t present = UINT64_C(1) << 63, of_file = UINT64_C(1) << 61;
+	uint64_t number = address / CODE_PAGE_SIZE;
+
+	if (number - flags->first >= COUNT_OF(flags->pages)) {
+		memset(flags->pages, 0, sizeof(flags->pages));
+		flags->first = number;
+		if (pread(flags->fd, flags->pages, sizeof(flags->pages), (off_t)(number * 8)) < 0)
+			return false;
+	}
+	return (flags->pages[number - flags->first] & (present | of_file)) == present;
+}
+
 /*
- * Add the pages of a line of /proc/PID/maps if it is of code that is in no file.  Pages of zeros
- * have no code, or their new code is not yet written.
+ * Add the pages of a line of /proc/PID/maps that are code, but in no file.  Pages of zeros have no
+ * code, or their new code is not yet written.
  */
-static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory, const char *line)
+static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory,
+			struct page_flags *flags, const char *line)
 {
 	static const uint8_t zeros[CODE_PAGE_SIZE];
 	char access[8] = "", path[64] = "";
 	uint8_t bytes[CODE_PAGE_SIZE];
 	uint64_t begin, end;
+	bool of_file;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", &begin, &end, access,
 		   path) < 3 ||
 	    access[2] != 'x' || end / CODE_PAGE_SIZE >> NUMBER_BITS ||
-	    dso_find_shape(path) != DSO_SHAPE_NO_FILE || strcmp(path, "[uprobes]") == 0)
+	    starts_with(path, "[uprobes"))
 		return;
+	of_file = dso_find_shape(path) == DSO_SHAPE_FILE;
+	/* Huge pages are copies of a program's code (decoder/mappings/space_builder.c). */
+	if ((!of_file && dso_find_shape(path) != DSO_SHAPE_NO_FILE) ||
+	    (of_file && strstr(path, "huge")))
+		return;
+	of_file &= !ends_with(line, " (deleted)\n");
 	for (; begin < end && writer->count < PAGES_MOST; begin += CODE_PAGE_SIZE)
-		if (pread(memory, bytes, CODE_PAGE_SIZE, (off_t)begin) == CODE_PAGE_SIZE &&
+		if ((!of_file || is_anonymous(flags, begin)) &&
+		    pread(memory, bytes, CODE_PAGE_SIZE, (off_t)begin) == CODE_PAGE_SIZE &&
 		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0)
 			/* Only code that is W+X, or mapped twice, changes without a new mapping. */
 			add_page(writer, pid, begin, access[1] == 'w' || access[3] == 's', bytes);
@@ -100,19 +134,24 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 	char path[64], *line = NULL;
 	size_t room = 0;
 	FILE *maps;
+	struct page_flags flags = { .first = UINT64_MAX - COUNT_OF(flags.pages) };
 	int memory;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	memory = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	flags.fd = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = memory < 0 ? NULL : fopen(path, "re");
 	while (maps && getline(&line, &room, maps) > 0)
-		add_mapping(writer, pid, memory, line);
+		add_mapping(writer, pid, memory, &flags, line);
 	free(line);
 	if (maps)
 		fclose(maps);
 	if (memory >= 0)
 		close(memory);
+	if (flags.fd >= 0)
+		close(flags.fd);
 }
 
 void code_file_add_children(struct code_file_writer *writer, pid_t pid)
@@ -193,12 +232,14 @@ static void put_page(struct core_output *core, const struct code_page *page,
 		put_note(core, NT_PRPSINFO, "CORE", &(prpsinfo_t){ .pr_pid = page->pid },
 			 sizeof(prpsinfo_t));
 	if (!same_process || before->address + CODE_PAGE_SIZE != page->address ||
-	    before->changed != page->changed || page->address % SEGMENT_MOST == 0)
+	    before->changed != page->changed || before->saved != page->saved ||
+	    page->address % SEGMENT_MOST == 0)
 		*ARRAY_ADD(core->headers, core->count, core->room) = (Elf64_Phdr){
 			.p_type = PT_LOAD,
 			.p_flags = PF_R | PF_X | (page->changed ? CORE_FILE_CHANGED : 0),
 			.p_offset = core->end,
 			.p_vaddr = page->address,
+			.p_paddr = page->saved,
 			.p_align = 1,
 		};
 	core->headers[core->count - 1].p_filesz += CODE_PAGE_SIZE;

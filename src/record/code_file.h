@@ -12,12 +12,14 @@
 #define CODE_PAGE_SIZE 4096
 
 struct code_file_writer {
-	char *path; /* owned */
+	char *path;              /* owned */
+	uint64_t (*ticks)(void); /* the TSC of the trace; NULL: unknown */
 	/* The newest bytes of a page. */
 	struct code_page {
 		pid_t pid;
 		uint64_t address;
-		bool changed; /* other code was there before */
+		bool changed;   /* other code was there before */
+		uint64_t saved; /* ticks at which these bytes were first seen */
 		uint8_t bytes[CODE_PAGE_SIZE];
 	} * pages; /* owned */
 	size_t count, room;
@@ -35,7 +37,8 @@ void code_file_retire(const char *recording, ino_t before);
 void code_file_begin(struct code_file_writer *writer, const char *recording);
 
 /*
- * Add the executable memory of a process that maps no file. Newer bytes of a page replace older
+ * Add the executable memory of a process that maps no file, or a deleted one, and its private
+ * copies of other files' pages, which were written to. Newer bytes of a page replace older
  * ones; pages that were unmapped since are kept. The caller needs ptrace access to the process
  * (ptrace(2), "Ptrace access mode checking"); unreadable memory is skipped.
  */

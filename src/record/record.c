@@ -220,6 +220,16 @@ static int run(char **words, const struct options *options, struct call_watch *c
 			   : status_of(status, !options->program);
 }
 
+/* The clock of Intel PT. */
+static uint64_t read_ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
+#endif
+}
+
 /* run() in a separate process, whose end leaves processes that outlive the program untraced. */
 static int run_and_save(char **words, const struct options *options, struct call_watch *calls,
 			const struct stat *before)
@@ -230,6 +240,7 @@ static int run_and_save(char **words, const struct options *options, struct call
 	pid_t pid;
 
 	code_file_begin(&code, options->input);
+	code.ticks = read_ticks;
 	pid = fork();
 	if (pid == 0) {
 		status = run(words, options, calls, &code);

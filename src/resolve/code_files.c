@@ -47,6 +47,18 @@ static const uint8_t uprobes_code[UPROBES_SIZE] = {
 static const uint8_t probes_code[UPROBES_SIZE] =
 	"\x51\x41\x53\x50\x48\xc7\xc0\x50\x01\0\0\x0f\x05\x58\x41\x5b\x59\xc3";
 
+/* Returns the core's bytes at the offsets of the file: only those of the mapping are valid. */
+static struct byte_view find_private(const struct code_files *files,
+				     const struct mapped_file *mapped)
+{
+	const struct elf_file *core =
+		&dso_store_borrow(files->resolver->store, DSO_SAVED_CODE, NULL, 0)->elf;
+	uint64_t move = strtoull(mapped->path + strlen(PERF_MMAP_PRIVATE), NULL, 16);
+
+	return (struct byte_view){ (const uint8_t *)((uintptr_t)core->bytes + move),
+				   core->size - move };
+}
+
 static struct byte_view find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
@@ -56,6 +68,8 @@ static struct byte_view find_code(void *context, const struct mapped_file *mappe
 		return (struct byte_view){ uprobes_code, sizeof(uprobes_code) };
 	if (strcmp(mapped->path, MAPPED_PROBES) == 0)
 		return (struct byte_view){ probes_code, sizeof(probes_code) };
+	if (starts_with(mapped->path, PERF_MMAP_PRIVATE))
+		return find_private(files, mapped);
 	/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
 	if (dso->elf.bytes && dso->elf.header.e_type != ET_REL)
 		return (struct byte_view){ dso->elf.bytes, dso->elf.size };
@@ -129,7 +143,8 @@ static void check_instruction(struct code_files *files, const struct mapped_file
 	enum insn_mode mode = INSN_MODE_64;
 	char text[3 * BYTES_SHOWN + 1];
 
-	if (file.size < EI_NIDENT || offset >= file.size || file.size - offset < INSN_LENGTH_MAX)
+	if (starts_with(mapped->path, PERF_MMAP_PRIVATE) || file.size < EI_NIDENT ||
+	    offset >= file.size || file.size - offset < INSN_LENGTH_MAX)
 		return;
 	if (memcmp(file.bytes, ELFMAG, SELFMAG) == 0 && file.bytes[EI_CLASS] == ELFCLASS32)
 		mode = INSN_MODE_32;

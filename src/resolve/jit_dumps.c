@@ -109,10 +109,16 @@ struct saved_code {
 	struct core_segment *segments; /* owned; sorted by pid and address */
 	struct core_segment *dumped;   /* owned; code of dumps, sorted likewise, without bytes */
 	size_t dumped_count;
-	uint64_t *mapped; /* owned: when each was mapped last, also in part; ns */
+	/* When each was mapped last, also in part (ns), and how often. */
+	struct segment_use {
+		uint64_t mapped;
+		unsigned count;
+	} * uses;                      /* owned */
+	const struct tsc_clock *clock; /* of core_segment.saved */
 	size_t count;
-	size_t left; /* mappings still allowed */
-	bool used;
+	size_t left;          /* mappings still allowed */
+	bool used, fits;      /* memory without a file is in it, or pages of files are */
+	const uint8_t *bytes; /* of the core */
 };
 
 COMPARE_BY_TWO(compare_ranges, struct core_segment, pid, begin)
@@ -188,8 +194,10 @@ static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap)
 	for (size_t i = first_of(saved->segments, saved->count, mmap->pid, mmap->begin);
 	     i < saved->count && saved->segments[i].pid == mmap->pid &&
 	     saved->segments[i].begin < mmap->end;
-	     i++)
-		saved->mapped[i] = MAX(saved->mapped[i], mmap->time);
+	     i++) {
+		saved->uses[i].mapped = MAX(saved->uses[i].mapped, mmap->time);
+		saved->uses[i].count++;
+	}
 }
 
 /*
@@ -212,7 +220,7 @@ static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		piece.begin = MAX(segments[i].begin, begin);
 		piece.end = MIN(segments[i].end, mmap->end);
 		piece.file_offset = segments[i].file_offset + (piece.begin - segments[i].begin);
-		piece.path = segments[i].changed || mmap->time < saved->mapped[i]
+		piece.path = segments[i].changed || mmap->time < saved->uses[i].mapped
 				     ? DSO_CHANGED DSO_SAVED_CODE
 				     : DSO_SAVED_CODE;
 		add_saved(dumps, saved, piece);
@@ -222,6 +230,45 @@ static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 	add_unsaved(dumps, saved, mmap, begin, mmap->end);
 }
 
+/*
+ * Add the pages of a file that the process changed in memory: since it made them executable again,
+ * or since they were seen, by another process's doing (a debugger, live patches).
+ */
+static void add_private(struct jit_dumps *dumps, struct saved_code *saved, struct dso_store *store,
+			const struct dso *dso, const struct perf_mmap *mmap)
+{
+	const struct elf_file *file = &dso->elf;
+	const struct core_segment *segments = saved->segments;
+	size_t i = first_of(segments, saved->count, mmap->pid, mmap->begin);
+
+	for (; i < saved->count && segments[i].pid == mmap->pid && segments[i].begin < mmap->end;
+	     i++) {
+		uint64_t move = segments[i].file_offset - segments[i].begin -
+				(mmap->file_offset - mmap->begin);
+		uint64_t seen = segments[i].saved && saved->clock->mult
+					? tsc_clock_ns(saved->clock, segments[i].saved)
+					: UINT64_MAX;
+		struct perf_mmap piece = *mmap;
+		char path[PATH_MAX];
+
+		saved->fits = true;
+		piece.time = saved->uses[i].count > 1 ? MIN(seen, mmap->time) : seen;
+		piece.begin = MAX(segments[i].begin, mmap->begin);
+		piece.end = MIN(segments[i].end, mmap->end);
+		piece.file_offset += piece.begin - mmap->begin;
+		if (piece.time == UINT64_MAX || mmap->time != saved->uses[i].mapped ||
+		    piece.file_offset >= file->size ||
+		    piece.end - piece.begin > file->size - piece.file_offset ||
+		    memcmp(file->bytes + piece.file_offset, saved->bytes + piece.file_offset + move,
+			   piece.end - piece.begin) == 0)
+			continue;
+		snprintf(path, sizeof(path), "%s%" PRIx64 "%s", PERF_MMAP_PRIVATE, move,
+			 mmap->path);
+		piece.path = dso_keep_text(store, path);
+		add_made(dumps, saved, piece);
+	}
+}
+
 static bool has_process(const struct saved_code *saved, int32_t pid)
 {
 	size_t i = LOWER_BOUND(k, saved->count, saved->segments[k].pid < pid);
@@ -229,26 +276,34 @@ static bool has_process(const struct saved_code *saved, int32_t pid)
 	return i < saved->count && saved->segments[i].pid == pid;
 }
 
-/* Note, or add, all mappings without a file of processes that the core has. */
+/* Note all mappings of processes that the core has; with `store`, add their code. */
 static void for_each_mapped(struct jit_dumps *dumps, struct saved_code *saved,
-			    const struct perf_file *file, bool adds)
+			    const struct perf_file *file, struct dso_store *store)
 {
 	struct perf_mmap mmap;
 	uint64_t position = 0;
 
 	while (next_mmap(file, &position, &mmap)) {
+		enum dso_shape shape = dso_find_shape(mmap.path);
+		const struct dso *dso;
+
 		if (!mmap.executable || mmap.guest || !has_process(saved, mmap.pid) ||
-		    dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
+		    (shape != DSO_SHAPE_NO_FILE && shape != DSO_SHAPE_FILE))
 			continue;
-		if (adds)
-			add_mapped(dumps, saved, &mmap);
-		else
+		if (!store) {
 			note_mapped(saved, &mmap);
+			continue;
+		}
+		dso = dso_store_borrow(store, mmap.path, mmap.build_id, mmap.build_id_size);
+		if (dso->state == DSO_FOUND)
+			add_private(dumps, saved, store, dso, &mmap);
+		else if (shape == DSO_SHAPE_NO_FILE || ends_with(mmap.path, " (deleted)"))
+			add_mapped(dumps, saved, &mmap);
 	}
 }
 
 static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
-		      struct dso_store *store, struct diag *diag)
+		      struct dso_store *store, const struct tsc_clock *clock, struct diag *diag)
 {
 	struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
 	struct saved_code saved = { 0 };
@@ -269,17 +324,19 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	}
 	saved.left = (file->size + dso->elf.size) / BYTES_PER_MAPPING;
 	list_dumped(&saved, dumps);
-	saved.mapped = alloc_zeroed(saved.count, sizeof(*saved.mapped));
-	for_each_mapped(dumps, &saved, file, false);
-	for_each_mapped(dumps, &saved, file, true);
-	if (!saved.used)
+	saved.uses = alloc_zeroed(saved.count, sizeof(*saved.uses));
+	saved.clock = clock;
+	saved.bytes = dso->elf.bytes;
+	for_each_mapped(dumps, &saved, file, NULL);
+	for_each_mapped(dumps, &saved, file, store);
+	if (!saved.used && !saved.fits)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
 			  dso->file);
 	dumps->saved = saved.used;
 	free(saved.segments);
 	free(saved.dumped);
-	free(saved.mapped);
+	free(saved.uses);
 }
 
 /* Code written at one time is in file order. */
@@ -307,7 +364,7 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 		if (dso->state == DSO_FOUND && is_new(dumps, dso))
 			read_dump(dumps, dso, &mmap, clock);
 	}
-	read_core(dumps, file, store, diag);
+	read_core(dumps, file, store, clock, diag);
 	SORT(dumps->code, dumps->count, compare_code);
 }
 

@@ -130,9 +130,15 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 
 	resolver->store = store;
 	resolver->dsos = alloc_zeroed(count, sizeof(struct dso *));
-	for (size_t i = 0; i < count; i++)
-		resolver->dsos[files[i]->index] = dso_store_borrow(
-			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
+	for (size_t i = 0; i < count; i++) {
+		const char *path = files[i]->path;
+
+		/* The names of changed pages are those of their file. */
+		if (starts_with(path, PERF_MMAP_PRIVATE))
+			path = strchrnul(path + strlen(PERF_MMAP_PRIVATE), '/');
+		resolver->dsos[files[i]->index] =
+			dso_store_borrow(store, path, files[i]->build_id, files[i]->build_id_size);
+	}
 	resolver->pids = list_pids(timeline);
 	resolver->jits = alloc_zeroed(2 * timeline->processes.space_count, sizeof(struct dso *));
 	direct_cache_init(&resolver->addresses, ADDRESS_CACHE_BITS, sizeof(struct cached_location));

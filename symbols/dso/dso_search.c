@@ -93,7 +93,8 @@ static bool use_bytes(struct dso *dso, const char *path)
 {
 	struct elf_file file;
 
-	if (dso->build_id_size || ends_with(dso->path, ".ko") || elf_file_map(&file, path, NULL) < 0)
+	if (dso->build_id_size || ends_with(dso->path, ".ko") ||
+	    elf_file_map(&file, path, NULL) < 0)
 		return false;
 	if ((file.size >= SELFMAG && memcmp(file.bytes, ELFMAG, SELFMAG) == 0) ||
 	    unpack_is_packed(file.bytes, file.size)) {

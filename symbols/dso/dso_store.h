@@ -142,6 +142,9 @@ void dso_store_close(struct dso_store *store);
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);
 
+/* Returns a copy of the text that lives as long as the store; NULL for NULL. */
+const char *dso_keep_text(struct dso_store *store, const char *text);
+
 /* Compare two dsos, for an order that depends on neither memory nor the order of look-ups. */
 int dso_compare(const struct dso *a, const struct dso *b);
 
@@ -369,9 +372,6 @@ struct dso_store {
 
 /* Mark and count a new symbol of a dso with `changed`. */
 void dso_mark_changed(struct dso *dso, struct symbol *symbol);
-
-/* Returns a copy of the text that lives as long as the store; NULL for NULL. */
-const char *dso_keep_text(struct dso_store *store, const char *text);
 
 /*
  * Returns the text to show for a linkage name of the dso, as demangler_demangle() does.  If the

@@ -68,6 +68,7 @@ struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *c
 		*ARRAY_ADD(segments, *count, room) =
 			(struct core_segment){ .pid = pid,
 					       .changed = segment.p_flags & CORE_FILE_CHANGED,
+					       .saved = segment.p_paddr,
 					       .begin = segment.p_vaddr,
 					       .end = segment.p_vaddr + cursor_left(&content),
 					       .file_offset = segment.p_offset };

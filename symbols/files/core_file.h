@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Code in ELF cores: of core(5), gcore(1), and `ptrace2ftf record`, whose file contains several
- * processes: each one's segments follow its notes.
+ * processes: each one's segments follow its notes, and have ticks of the TSC as p_paddr.
  *
  * Sources: System V ABI, "Program Header"; the kernel's fs/binfmt_elf.c (fill_note(),
  * NT_PRPSINFO) and <sys/procfs.h>.
@@ -23,6 +23,7 @@
 struct core_segment {
 	int32_t pid;
 	bool changed;         /* CORE_FILE_CHANGED */
+	uint64_t saved;       /* TSC ticks at which its bytes were first seen; 0: unknown */
 	uint64_t begin, end;  /* ip range [begin, end), not empty */
 	uint64_t file_offset; /* the file has all bytes */
 };

@@ -3,7 +3,7 @@
 PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
 	tests/programs/called tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
-	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jit_large tests/programs/jitdump tests/programs/mapped tests/programs/longjmp \
+	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jit_large tests/programs/jitdump tests/programs/mapped tests/programs/patched tests/programs/longjmp \
 	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/seeded tests/programs/signals \
 	tests/programs/syscalls tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
@@ -55,6 +55,9 @@ tests_programs_jit_large_LDFLAGS =
 tests_programs_mapped_SOURCES = tests/programs/mapped.c
 tests_programs_mapped_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_mapped_LDFLAGS =
+tests_programs_patched_SOURCES = tests/programs/patched.c
+tests_programs_patched_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_patched_LDFLAGS =
 tests_programs_jitdump_SOURCES = tests/programs/jitdump.c
 tests_programs_jitdump_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_jitdump_LDFLAGS =

@@ -76,6 +76,21 @@ with_a_file_that_is_not_elf() {
 		[ "$(grep -cF ' [lib.dll]+0x' "$work/slices")" -eq 20 ]
 }
 
+# A program changes its code: the page that it made executable again has the new code.
+with_changed_code() {
+	"$ptsim" record --code -o "$work/patched.data" -- "$programs/patched" >/dev/null 2>"$work/truth" || return 1
+	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
+	for engine in fast libipt; do
+		"$program" --engine=$engine --format=slices "$work/patched.data" >"$work/slices" 2>"$work/messages" ||
+			{ cat "$work/messages"; return 1; }
+		grep -q "$branches branches" "$work/messages" && [ "$(grep -c ' patched' "$work/slices")" -eq 30 ] &&
+			[ "$(grep -c ' hook' "$work/slices")" -eq 20 ] || return 1
+	done
+	rm "$work/patched.data.code"
+	"$program" -q --format=slices "$work/patched.data" >"$work/slices" 2>&1
+	! grep -q ' hook' "$work/slices"
+}
+
 # All branches of the program are found with the file beside the recording, or a file that is named;
 # another process's file is not used.
 with_saved_code() {
@@ -93,7 +108,7 @@ with_saved_code() {
 	[ "$(grep code_changed "$work/named" | cut -d ' ' -f 5 | sort -u)" = "$first" ] || return 1
 	[ "$(grep '\[anon\]' "$work/named" | sed 's/.* code_changed=true.*/changed/; s/.*\[anon.*/saved/' | uniq -c | tr -s ' \n' ' ')" = ' 50 changed 50 saved ' ] || return 1
 	# As if memory that is writable and executable had changed: the flag of its segment.
-	LC_ALL=C sed 's/\x01\x00\x00\x00\x05\x00\x00\x00/\x01\x00\x00\x00\x05\x00\x10\x00/' "$work/core" >"$work/flagged"
+	LC_ALL=C sed 's/\x01\x00\x00\x00\x05\x00\x00\x00/\x01\x00\x00\x00\x05\x00\x10\x00/g' "$work/core" >"$work/flagged"
 	"$program" -q --core="$work/flagged" --format=slices "$work/perf.data" |
 		grep '\[anon\]' | grep -c ' code_changed=true' | grep -qx 100 || return 1
 	# As gcore writes it, without the size of a recording.
@@ -134,6 +149,7 @@ tap_check "a jitdump gives code and names" with_jitdump
 tap_check "a jitdump and saved code are used together" with_jitdump_and_saved_code
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code in a file that is not ELF is decoded, and named by a perf-PID.map" with_a_file_that_is_not_elf
+tap_check "a program's changes of its own code are saved, and decoded from then on" with_changed_code
 tap_check "code that was saved at the end is decoded" with_saved_code
 tap_check "saved code is decoded across the ends of its segments" across_segments
 tap_check "code of another recording is left out, and a warning says so" with_stale_code

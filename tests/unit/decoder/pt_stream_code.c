@@ -185,7 +185,7 @@ START_TEST(a_probe_is_a_call_if_the_kernel_is_traced_too)
 }
 END_TEST
 
-/* The trace ends, or goes on elsewhere. */
+/* The trace ends, or continues elsewhere. */
 START_TEST(a_nop_stays_one_where_the_trace_does_not_return_into_the_page)
 {
 	begin(PT_ENGINE_FAST);

@@ -324,6 +324,17 @@ START_TEST(code_in_private_memory_stays_in_its_process)
 }
 END_TEST
 
+/* Such a path has an address of the program's own memory. */
+START_TEST(a_record_cannot_have_the_path_of_changed_pages)
+{
+	at(100, 5);
+	perf_data_add_comm(&data, 0, 5, 5, "p");
+	map(5, "//private/7fffffff0000/bin/true", 0x1000, 0x1000);
+	open_built();
+	assert_code(process_of(5), 0, 0x1000, "//anon+0x0");
+}
+END_TEST
+
 START_TEST(memory_beside_code_is_no_copy)
 {
 	at(100, 5);
@@ -1251,6 +1262,7 @@ static TCase *address_spaces(void)
 	tcase_add_test(tcase, another_file_over_code_is_no_copy);
 	tcase_add_test(tcase, code_in_shared_memory_is_in_all_processes_that_have_it);
 	tcase_add_test(tcase, code_in_private_memory_stays_in_its_process);
+	tcase_add_test(tcase, a_record_cannot_have_the_path_of_changed_pages);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);
 	tcase_add_test(tcase, the_same_bytes_mapped_again_or_further_change_nothing);
 	tcase_add_test(tcase, parts_of_one_mapping_are_one);

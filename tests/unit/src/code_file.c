@@ -3,6 +3,7 @@
 #include "src/record/code_file.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,67 @@ START_TEST(code_of_children_and_theirs_is_saved)
 }
 END_TEST
 
+#define TICKS 1234
+
+static uint64_t ticks(void)
+{
+	return TICKS;
+}
+
+/* Returns the pages of [begin, begin + size) that are saved, with their time. */
+static unsigned count_pages(const uint8_t *bytes, size_t size, const uint8_t *begin, size_t length)
+{
+	const uint64_t first = (uintptr_t)begin, last = first + length;
+	struct core_segment *segments;
+	unsigned pages = 0;
+	uint64_t recorded;
+	size_t count;
+
+	segments = core_file_read(bytes, size, &count, &recorded);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = segments[i].begin, to = segments[i].end;
+
+		for (; from < to; from += CODE_PAGE_SIZE)
+			pages += from >= first && from < last && segments[i].saved == TICKS;
+	}
+	free(segments);
+	return pages;
+}
+
+/* Of a file that still exists only the pages that the process wrote to: the others are in it. */
+START_TEST(pages_of_a_file_are_saved_that_were_changed_in_memory)
+{
+	struct code_file_writer writer = begin();
+	char name[80];
+	uint8_t page[CODE_PAGE_SIZE], *mapped, *bytes;
+	size_t size;
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/text", folder);
+	fd = open(name, O_RDWR | O_CREAT, 0600);
+	memset(page, 0x90, sizeof(page));
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(write(fd, page, sizeof(page)), sizeof(page));
+	mapped = mmap(NULL, 3 * CODE_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	ck_assert_uint_eq(mapped[0] + mapped[2 * CODE_PAGE_SIZE], 2 * 0x90);
+	mapped[CODE_PAGE_SIZE] = 0xc3;
+	ck_assert_int_eq(mprotect(mapped, 3 * CODE_PAGE_SIZE, PROT_READ | PROT_EXEC), 0);
+	if (_i)
+		unlink(name);
+	writer.ticks = ticks;
+	code_file_add(&writer, getpid());
+	bytes = finish(&writer, &size);
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_uint_eq(count_pages(bytes, size, mapped, 3 * CODE_PAGE_SIZE), _i ? 3 : 1);
+	ck_assert_uint_eq(count_pages(bytes, size, mapped + CODE_PAGE_SIZE, CODE_PAGE_SIZE), 1);
+	munmap(mapped, 3 * CODE_PAGE_SIZE);
+	close(fd);
+	unlink(name);
+	free(bytes);
+}
+END_TEST
+
 START_TEST(without_made_code_there_is_no_file)
 {
 	const pid_t nobody = 0;
@@ -289,6 +351,7 @@ int main(void)
 	tcase_add_test(all, code_of_children_and_theirs_is_saved);
 	tcase_add_test(all, the_file_has_the_size_of_its_recording);
 	tcase_add_test(all, without_made_code_there_is_no_file);
+	tcase_add_loop_test(all, pages_of_a_file_are_saved_that_were_changed_in_memory, 0, 2);
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
