@@ -161,10 +161,27 @@ static int answer(struct dso *dso, enum line_query query, uint64_t vaddr, struct
 	return status;
 }
 
+/* Returns the line of a jitdump's code at an offset of the file. */
+static struct source_line find_dump_line(struct dso *dso, uint64_t offset)
+{
+	const struct dump_line *rows = dso->dump_lines, *row;
+	size_t next = LOWER_BOUND(i, dso->dump_line_count, rows[i].offset <= offset);
+	uint64_t begin, end;
+
+	row = next ? &rows[next - 1] : NULL;
+	range_map_find(&dso->map.map, offset, &begin, &end);
+	if (!row || row->begin != begin || !row->file)
+		return (struct source_line){ 0 };
+	return (struct source_line){ name_path(dso, row->file), row->line, 0 };
+}
+
 static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 {
 	struct source_line line = { 0 };
 	struct line_row row;
+
+	if (dso->dump_lines)
+		return find_dump_line(dso, vaddr);
 
 	switch (answer(dso, LINE_OF_CODE, vaddr, &row)) {
 	case 1:

@@ -45,6 +45,7 @@ void dso_store_close(struct dso_store *store)
 		name_ranges_release(&dso->map);
 		trap_table_release(&dso->traps);
 		free(dso->symbol_cache);
+		free(dso->dump_lines);
 		code_starts_close(&dso->starts);
 		HASH_FREE_ALL(dso->landing, landing);
 		HASH_CLEAR(hh, dso->unnamed);

@@ -70,6 +70,13 @@ struct dso {
 	struct name_ranges map;              /* of a JIT compiler or the kernel */
 	bool named;                          /* the names are those of `map` */
 	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `map` */
+	/* Lines of a jitdump's code, by file offset, with the offset at which the code begins. */
+	struct dump_line {
+		uint64_t offset, begin;
+		const char *file; /* borrowed from the file */
+		uint32_t line;
+	} * dump_lines; /* owned */
+	size_t dump_line_count, dump_line_room;
 	struct line_cache cache;
 	struct line_table lines;
 	struct inline_table inlined;

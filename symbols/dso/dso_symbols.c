@@ -183,7 +183,7 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 	symbol->linkage = symbol->name;
 	symbol->binding = SYMBOL_GLOBAL;
 	symbol->kind = dso_names_stub(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
-	dso->symbol_cache[index]->has_line = true;
+	dso->symbol_cache[index]->has_line = !dso->dump_lines;
 	return symbol;
 }
 
@@ -278,6 +278,24 @@ static struct last_hit find_named(struct dso *dso, uint64_t address)
 	return hit;
 }
 
+COMPARE_BY(compare_dump_lines, struct dump_line, offset)
+
+/* Add the lines that are in the code; the first one is that of the code's begin, too. */
+static void add_dump_lines(struct dso *dso, struct jit_code code)
+{
+	struct dump_line row = { .begin = code.offset, .offset = code.offset };
+	uint64_t ip;
+
+	for (bool first = true; jit_dump_next_line(&code, &ip, &row.line); first = false) {
+		row.file = code.file;
+		if (ip - code.address >= code.size)
+			continue;
+		if (!first)
+			row.offset = code.offset + (ip - code.address);
+		*ARRAY_ADD(dso->dump_lines, dso->dump_line_count, dso->dump_line_room) = row;
+	}
+}
+
 /* Load the names of a jitdump's own bytes. */
 static void load_dump(struct dso *dso)
 {
@@ -291,9 +309,12 @@ static void load_dump(struct dso *dso)
 		struct named_range range = { code.offset, code.offset + code.size, code.name,
 					     (uint32_t)strlen(code.name) };
 
-		if (!code.moved)
-			name_ranges_add(&dso->map, &range);
+		if (code.moved)
+			continue;
+		name_ranges_add(&dso->map, &range);
+		add_dump_lines(dso, code);
 	}
+	SORT(dso->dump_lines, dso->dump_line_count, compare_dump_lines);
 	jit_dump_release(&dump);
 	name_ranges_finish(&dso->map, 0);
 	dso_set_named(dso);

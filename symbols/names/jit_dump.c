@@ -10,7 +10,7 @@
 #define HEADER_SIZE         40
 #define RECORD_HEADER_SIZE  16
 
-enum record_type { RECORD_LOAD = 0, RECORD_MOVE = 1 };
+enum record_type { RECORD_LOAD = 0, RECORD_MOVE = 1, RECORD_LINES = 2 };
 
 /* Code that may move. */
 struct jit_load {
@@ -64,6 +64,9 @@ static bool read_load(struct jit_dump *dump, struct cursor c, struct jit_code *c
 	if (!code->name || !code->size || code->size > cursor_left(&c))
 		return false;
 	code->offset = (uint64_t)(c.at - dump->bytes);
+	if (dump->lines_of == code->address)
+		code->lines = dump->lines;
+	dump->lines = (struct cursor){ 0 };
 	HASH_FIND_OR_ADD(dump->loads, index, &index, load);
 	load->code = *code;
 	return true;
@@ -91,6 +94,29 @@ static bool read_move(struct jit_dump *dump, struct cursor c, struct jit_code *c
 	return true;
 }
 
+/* The address of the code, number of entries, entries: the record of the code follows. */
+static void read_line_info(struct jit_dump *dump, struct cursor c)
+{
+	dump->lines_of = cursor_u64(&c);
+	cursor_u64(&c);
+	dump->lines = c;
+}
+
+bool jit_dump_next_line(struct jit_code *code, uint64_t *ip, uint32_t *line)
+{
+	const char *file;
+
+	*ip = cursor_u64(&code->lines);
+	*line = cursor_u32(&code->lines);
+	cursor_u32(&code->lines); /* discriminator */
+	file = cursor_text(&code->lines);
+	if (!file)
+		return false;
+	if (strcmp(file, "\377") != 0) /* the same as before */
+		code->file = file;
+	return true;
+}
+
 bool jit_dump_next(struct jit_dump *dump, struct jit_code *code)
 {
 	while (cursor_left(&dump->rest) >= RECORD_HEADER_SIZE) {
@@ -105,6 +131,8 @@ bool jit_dump_next(struct jit_dump *dump, struct jit_code *code)
 		if (!at)
 			break;
 		record = cursor_over(at, size - RECORD_HEADER_SIZE);
+		if (type == RECORD_LINES)
+			read_line_info(dump, record);
 		if (type == RECORD_LOAD && read_load(dump, record, code))
 			return true;
 		if (type == RECORD_MOVE && read_move(dump, record, code))

@@ -14,16 +14,20 @@ struct jit_dump {
 	uint64_t made;          /* when the compiler began the file, by the records' clock */
 	bool tsc_times;         /* flag: the times are TSC ticks, else ns; may be wrong */
 	struct jit_load *loads; /* owned; hash by code index, for code that moves */
+	struct cursor lines;    /* of the code that is written next, at lines_of */
+	uint64_t lines_of;
 };
 
 /* Code that was written, or moved. */
 struct jit_code {
-	uint64_t time;    /* ticks or ns of the compiler's clock */
-	uint64_t address; /* ip of the code since `time` */
-	uint64_t offset;  /* bytes from the start of the file to its bytes */
-	uint64_t size;    /* bytes; at least 1 */
-	const char *name; /* NUL-terminated, borrowed from the file */
-	bool moved;       /* the same code was elsewhere before */
+	uint64_t time;       /* ticks or ns of the compiler's clock */
+	uint64_t address;    /* ip of the code since `time` */
+	uint64_t offset;     /* bytes from the start of the file to its bytes */
+	uint64_t size;       /* bytes; at least 1 */
+	const char *name;    /* NUL-terminated, borrowed from the file */
+	bool moved;          /* the same code was elsewhere before */
+	struct cursor lines; /* for jit_dump_next_line() */
+	const char *file;    /* of the line read last; NULL: none */
 };
 
 /* Returns whether a path is that of a jitdump: "jit-PID.dump" in any directory. */
@@ -34,5 +38,11 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size);
 
 /* Returns true and fills *code, false after the last one.  Damage ends the file. */
 bool jit_dump_next(struct jit_dump *dump, struct jit_code *code);
+
+/*
+ * Returns true and fills *line and the ip at which its code begins, false after the last one. The
+ * file is code->file.
+ */
+bool jit_dump_next_line(struct jit_code *code, uint64_t *ip, uint32_t *line);
 
 void jit_dump_release(struct jit_dump *dump);

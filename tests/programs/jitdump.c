@@ -42,6 +42,23 @@ static void emit(FILE *dump, uint8_t *code, const void *bytes, size_t size, cons
 	fwrite(code, size, 1, dump);
 }
 
+/* Describe the lines of code that is written next. */
+static void describe(FILE *dump, const uint8_t *code)
+{
+	const struct {
+		uint64_t address;
+		uint32_t line, discriminator;
+		char file[8];
+	} rows[] = { { (uintptr_t)code, 7, 0, "made.js" } };
+	const struct {
+		uint32_t type, size;
+		uint64_t time, address, count;
+	} record = { 2, sizeof(record) + sizeof(rows), 0, (uintptr_t)code, 1 };
+
+	fwrite(&record, sizeof(record), 1, dump);
+	fwrite(rows, sizeof(rows), 1, dump);
+}
+
 int main(int argc, char **argv)
 {
 	/* lea 1(%rdi), %eax; ret */
@@ -70,6 +87,7 @@ int main(int argc, char **argv)
 	/* perf finds the file by this mapping. */
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0);
 	emit(dump, code, inner, sizeof(inner), "jit_inner");
+	describe(dump, code + 64);
 	emit(dump, code + 64, outer, sizeof(outer), "jit_outer");
 	fclose(dump);
 	memcpy(code + 128, inner, sizeof(inner));

@@ -19,7 +19,9 @@ with_jitdump() {
 	# Each jit_inner lies in a jit_outer, and those in main.
 	awk '$5 == "main" { main = $2 } $5 == "jit_outer" { outer++; bad += $2 != main + 1 }
 	     $5 == "jit_inner" { inner++; bad += $2 != main + 2 }
-	     END { print outer, inner, bad + 0; exit outer != 20 || inner != 20 || bad }' "$work/slices"
+	     END { print outer, inner, bad + 0; exit outer != 20 || inner != 20 || bad }' "$work/slices" || return 1
+	# Only jit_outer has a line.
+	[ "$(grep -c ' jit_outer loc=made.js:7$' "$work/slices")" -eq 20 ] && ! grep -q ' jit_inner loc=' "$work/slices"
 }
 
 # The dump has its code, the saved code is used elsewhere, also in the same page.
