@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include "symbols/files/zip_file.h"
+
 const char *dso_keep_text(struct dso_store *store, const char *text)
 {
 	return text ? arena_text(&store->arena, text, strlen(text)) : NULL;
@@ -46,6 +48,7 @@ void dso_store_close(struct dso_store *store)
 		trap_table_release(&dso->traps);
 		free(dso->symbol_cache);
 		free(dso->dump_lines);
+		free(dso->members);
 		code_starts_close(&dso->starts);
 		HASH_FREE_ALL(dso->landing, landing);
 		HASH_CLEAR(hh, dso->unnamed);
@@ -183,6 +186,62 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	}
 	free(key);
 	return dso->known ? dso->known : dso;
+}
+
+/* ---- Files in archives --------------------------------------------------- */
+
+/* Open a file of an archive under the path that Android's tools print: "base.apk!/lib/libfoo.so".
+ */
+static struct dso *open_member(struct dso *dso, const struct zip_entry *entry)
+{
+	const uint8_t *content = dso->elf.bytes + entry->begin;
+	uint64_t size = entry->end - entry->begin;
+	struct dso *member;
+	uint8_t *bytes;
+	char *path;
+	bool new;
+
+	/* Entries of a hostile archive overlap. */
+	if (size < SELFMAG || memcmp(content, ELFMAG, SELFMAG) != 0 ||
+	    size > dso->elf.size - dso->member_bytes)
+		return NULL;
+	dso->member_bytes += size;
+	path = alloc_text("%s!/%.*s", dso->path, (int)entry->name_size, entry->name);
+	member = borrow_dso(dso->store, path, strlen(path) + 1, &new);
+	free(path);
+	bytes = new ? alloc_zeroed(size, 1) : NULL;
+	if (!bytes)
+		return member;
+	memcpy(bytes, content, size);
+	if (elf_file_open_bytes(&member->elf, bytes, size, NULL) == 0)
+		member->state = DSO_FOUND;
+	member->file = dso->file;
+	return member;
+}
+
+struct dso *dso_find_member(struct dso *dso, uint64_t *file_offset)
+{
+	static const uint8_t magic[] = { 'P', 'K', 3, 4 };
+	const uint64_t page = 4096;
+	const struct elf_file *archive = &dso->elf;
+	struct dso_member *member = dso->members, *end = member + dso->member_count;
+	struct zip_entry entry;
+
+	if (archive->elf || archive->size < sizeof(magic) ||
+	    memcmp(archive->bytes, magic, sizeof(magic)) != 0)
+		return NULL;
+	while (member < end && (*file_offset < member->begin || *file_offset >= member->end))
+		member++;
+	if (member == end) {
+		member = ARRAY_ADD(dso->members, dso->member_count, dso->member_room);
+		*member = (struct dso_member){ .begin = *file_offset & ~(page - 1),
+					       .end = *file_offset | (page - 1) };
+		if (zip_file_find(archive->bytes, archive->size, *file_offset, &entry))
+			*member = (struct dso_member){ entry.begin, entry.end,
+						       open_member(dso, &entry) };
+	}
+	*file_offset -= member->dso ? member->begin : 0;
+	return member->dso;
 }
 
 int dso_compare(const struct dso *a, const struct dso *b)

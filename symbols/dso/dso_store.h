@@ -77,6 +77,13 @@ struct dso {
 		uint32_t line;
 	} * dump_lines; /* owned */
 	size_t dump_line_count, dump_line_room;
+	/* Files in an archive, and pages that are in none. */
+	struct dso_member {
+		uint64_t begin, end; /* bytes from the start of the archive */
+		struct dso *dso;     /* borrowed; NULL: not an ELF file */
+	} * members;                 /* owned */
+	size_t member_count, member_room;
+	uint64_t member_bytes; /* of all */
 	struct line_cache cache;
 	struct line_table lines;
 	struct inline_table inlined;
@@ -385,6 +392,12 @@ void dso_mark_changed(struct dso *dso, struct symbol *symbol);
  * text would exceed a limit, warns and returns NULL.
  */
 const char *dso_demangle(struct dso *dso, const char *linkage);
+
+/*
+ * Returns the ELF file in an archive (.apk) with the byte at *file_offset, which becomes an offset
+ * of that file; NULL: the dso is not an archive, or has no such file there.
+ */
+struct dso *dso_find_member(struct dso *dso, uint64_t *file_offset);
 
 /* Find the file of a new dso by its path and build id; sets its state and file. */
 void dso_search(struct dso *dso);

@@ -339,8 +339,11 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 
 static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
-	const struct last_hit *hit = &dso->hit;
+	struct dso *member = dso->elf.elf ? NULL : dso_find_member(dso, &file_offset);
+	const struct last_hit *hit;
 
+	dso = member ? member : dso;
+	hit = &dso->hit;
 	*offset = 0;
 	if (file_offset - hit->begin >= hit->end - hit->begin && !look_up(dso, file_offset))
 		return &dso->file_symbol.symbol;
@@ -406,16 +409,19 @@ void dso_use(struct dso *dso)
 const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
 				      uint64_t *end)
 {
-	const struct last_hit *hit = &dso->hit;
+	const struct last_hit *hit;
 	const struct symbol *symbol;
-	uint64_t offset;
+	uint64_t offset, inside = file_offset;
+	struct dso *member;
 	HOLD_LOCK(&dso->store->lock);
 
 	symbol = find_symbol(dso, file_offset, &offset);
+	member = dso->elf.elf ? NULL : dso_find_member(dso, &inside);
+	hit = member ? &member->hit : &dso->hit;
 	*begin = *end = file_offset;
-	if (file_offset >= hit->begin && file_offset < hit->end) {
-		*begin = hit->begin;
-		*end = hit->end;
+	if (inside >= hit->begin && inside < hit->end) {
+		*begin = hit->begin + (file_offset - inside);
+		*end = hit->end + (file_offset - inside);
 	}
 	return symbol;
 }

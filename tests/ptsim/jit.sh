@@ -93,6 +93,34 @@ with_changed_code() {
 	! grep -q ' hook' "$work/slices"
 }
 
+le() { # SIZE VALUE: little-endian bytes
+	left=$1 value=$2
+	while [ "$left" -gt 0 ]; do
+		printf "\\$(printf %03o $((value & 255)))"
+		value=$((value >> 8)) left=$((left - 1))
+	done
+}
+
+# A program inside of an archive, stored at a multiple of the page size (PKWARE's APPNOTE.TXT).
+with_a_file_in_an_archive() {
+	size=$(wc -c <"$programs/patched") name=lib/inside.so
+	hook=$(nm "$programs/patched" | sed -n 's/ T hook$//p')
+	# Of a program of patched.c's size, addresses of code are offsets in the file.
+	hook=$(printf '%d' "0x$hook") page=$((hook / 4096 * 4096))
+	{
+		le 4 $((0x04034b50)) && le 14 0 && le 4 "$size" && le 4 "$size" && le 2 ${#name} && le 2 $((4096 - 30 - ${#name}))
+		printf %s $name && head -c $((4096 - 30 - ${#name})) /dev/zero
+		cat "$programs/patched"
+		le 4 $((0x02014b50)) && le 16 0 && le 4 "$size" && le 4 "$size" && le 2 ${#name} && le 16 0 && printf %s $name
+		le 4 $((0x06054b50)) && le 8 0 && le 4 $((46 + ${#name})) && le 4 $((4096 + size)) && le 2 0
+	} >"$work/base.apk"
+	"$ptsim" record -o "$work/apk.data" -- "$programs/mapped" "$work/base.apk" $((4096 + page)) $((hook - page)) >/dev/null 2>"$work/truth" || return 1
+	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
+	"$program" --format=slices "$work/apk.data" >"$work/slices" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+	grep -q "$branches branches" "$work/messages" && [ "$(grep -c ' hook loc=.*patched.c:' "$work/slices")" -eq 20 ]
+}
+
 # All branches of the program are found with the file beside the recording, or a file that is named;
 # another process's file is not used.
 with_saved_code() {
@@ -151,6 +179,7 @@ tap_check "a jitdump gives code and names" with_jitdump
 tap_check "a jitdump and saved code are used together" with_jitdump_and_saved_code
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code in a file that is not ELF is decoded, and named by a perf-PID.map" with_a_file_that_is_not_elf
+tap_check "a file in an archive has its names and lines" with_a_file_in_an_archive
 tap_check "a program's changes of its own code are saved, and decoded from then on" with_changed_code
 tap_check "code that was saved at the end is decoded" with_saved_code
 tap_check "saved code is decoded across the ends of its segments" across_segments

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections and modules packed by gzip, xz and zstd, and limits against hostile files. */
+/*
+ * Sections and modules packed by gzip, xz and zstd, and limits against hostile files; the entries
+ * of ZIP archives.
+ */
 #include "symbols/files/unpack.h"
 
 #include <lzma.h>
@@ -9,6 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "symbols/files/zip_file.h"
 #include "tests/support/unit.h"
 
 #define SIZE 300000u /* more than a block of zstd, 128 KiB */
@@ -124,6 +128,124 @@ START_TEST(what_is_larger_than_wanted_takes_no_memory)
 }
 END_TEST
 
+/* ---- ZIP archives -------------------------------------------------------- */
+
+static uint8_t archive[400];
+static size_t archive_size;
+
+static void put(uint64_t value, size_t size)
+{
+	memcpy(archive + archive_size, &value, size);
+	archive_size += size;
+}
+
+static void put_zeros(size_t size)
+{
+	memset(archive + archive_size, 0, size);
+	archive_size += size;
+}
+
+static void put_text(const char *text)
+{
+	memcpy(archive + archive_size, text, strlen(text));
+	archive_size += strlen(text);
+}
+
+/* PKWARE's APPNOTE.TXT, 4.3.7. Returns the offset of the header. */
+static size_t put_file(const char *name, const char *content, uint16_t extra)
+{
+	size_t at = archive_size;
+
+	put(0x04034b50, 4);
+	put_zeros(14);
+	put(strlen(content), 4);
+	put(strlen(content), 4);
+	put(strlen(name), 2);
+	put(extra, 2);
+	put_text(name);
+	put_zeros(extra);
+	put_text(content);
+	return at;
+}
+
+/* 4.3.12 */
+static void put_entry(const char *name, uint16_t method, size_t size, size_t at)
+{
+	put(0x02014b50, 4);
+	put_zeros(6);
+	put(method, 2);
+	put_zeros(8);
+	put(size, 4);
+	put(size, 4);
+	put(strlen(name), 2);
+	put_zeros(12);
+	put(at, 4);
+	put_text(name);
+}
+
+/* Two stored files and a packed one between them. Returns the offset of the last one's content. */
+static size_t put_archive(void)
+{
+	size_t first, second, third, directory;
+
+	archive_size = 0;
+	first = put_file("a", "content", 0);
+	second = put_file("packed", "xxxx", 0);
+	third = put_file("lib/b.so", "other", 11);
+	directory = archive_size;
+	put_entry("a", 0, 7, first);
+	put_entry("packed", 8, 4, second);
+	put_entry("lib/b.so", 0, 5, third);
+	put(0x06054b50, 4);
+	put_zeros(12);
+	put(directory, 4);
+	put(4, 2);
+	put_text("note");
+	return directory - 5;
+}
+
+START_TEST(a_stored_file_is_found_by_an_offset_in_it)
+{
+	size_t last = put_archive();
+	struct zip_entry entry;
+
+	ck_assert(zip_file_find(archive, archive_size, 31 + 3, &entry));
+	ck_assert_uint_eq(entry.begin, 31);
+	ck_assert_uint_eq(entry.end, 31 + 7);
+	ck_assert(zip_file_find(archive, archive_size, last, &entry));
+	ck_assert_uint_eq(entry.begin, last);
+	ck_assert_uint_eq(entry.end, last + 5);
+	ck_assert_mem_eq(entry.name, "lib/b.so", entry.name_size);
+	ck_assert(!zip_file_find(archive, archive_size, 30, &entry));       /* a name */
+	ck_assert(!zip_file_find(archive, archive_size, 38 + 36, &entry));  /* packed */
+	ck_assert(!zip_file_find(archive, archive_size, last + 5, &entry)); /* the directory */
+}
+END_TEST
+
+START_TEST(entries_of_damaged_archives_are_in_the_file)
+{
+	struct zip_entry entry;
+	size_t whole;
+
+	put_archive();
+	whole = archive_size;
+	for (size_t at = 0; at < 2 * whole; at++) {
+		size_t size = at < whole ? at : whole;
+		uint8_t *copy = malloc(size + !size);
+
+		memcpy(copy, archive, size);
+		if (at >= whole)
+			copy[at - whole] ^= 0xff;
+		for (size_t offset = 0; offset < size; offset += 5)
+			if (zip_file_find(copy, size, offset, &entry)) {
+				ck_assert_uint_lt(entry.begin, entry.end);
+				ck_assert_uint_le(entry.end, size);
+			}
+		free(copy);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unpack");
@@ -134,6 +256,8 @@ int main(void)
 	tcase_add_test(all, what_is_not_packed_is_not_unpacked);
 	tcase_add_test(all, a_frame_with_a_large_window_takes_only_the_memory_of_its_contents);
 	tcase_add_test(all, what_is_larger_than_wanted_takes_no_memory);
+	tcase_add_test(all, a_stored_file_is_found_by_an_offset_in_it);
+	tcase_add_test(all, entries_of_damaged_archives_are_in_the_file);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
