@@ -143,7 +143,9 @@ static void check_instruction(struct code_files *files, const struct mapped_file
 	enum insn_mode mode = INSN_MODE_64;
 	char text[3 * BYTES_SHOWN + 1];
 
-	if (starts_with(mapped->path, PERF_MMAP_PRIVATE) || file.size < EI_NIDENT ||
+	/* A recording may name any file: show bytes of programs only. */
+	if (!files->resolver->dsos[mapped->index]->elf.elf ||
+	    starts_with(mapped->path, PERF_MMAP_PRIVATE) || file.size < EI_NIDENT ||
 	    offset >= file.size || file.size - offset < INSN_LENGTH_MAX)
 		return;
 	if (memcmp(file.bytes, ELFMAG, SELFMAG) == 0 && file.bytes[EI_CLASS] == ELFCLASS32)
