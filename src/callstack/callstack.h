@@ -146,11 +146,12 @@ struct callstack {
 };
 
 struct callstack_options {
-	enum trace_mode mode;            /* of the trace; used by magic-trace's machine only */
-	const struct slice_sink *sink;   /* borrowed; must outlive the machine */
-	struct name_table *names;        /* borrowed; the table of the symbols' names */
-	struct diag *diag;               /* borrowed; NULL: warnings are dropped */
-	bool flows;                      /* mark tail calls: SLICE_TAIL_CALL, SLICE_TAIL_CALLED */
+	enum trace_mode mode;          /* of the trace; used by magic-trace's machine only */
+	const struct slice_sink *sink; /* borrowed; must outlive the machine */
+	struct name_table *names;      /* borrowed; the table of the symbols' names */
+	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
+	enum tail_calls tail_calls;    /* in the precise machine */
+	bool flows; /* mark tail calls that do not nest: SLICE_TAIL_CALL, SLICE_TAIL_CALLED */
 	const struct timeline *timeline; /* borrowed: of the events' threads; may be NULL */
 };
 

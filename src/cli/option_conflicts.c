@@ -29,9 +29,10 @@ static bool has_option(const struct options *options, const char *name)
 
 static void choose_like(struct options *options)
 {
-	static const char *const fixed[] = { "stacks",  "format", "args",     "demangle",
-					     "unnamed", "inline", "flows",    "counters",
-					     "fit",     "split",  "memtrace", "runtime-events" };
+	static const char *const fixed[] = { "stacks",    "format", "args",     "demangle",
+					     "unnamed",   "inline", "flows",    "counters",
+					     "fit",       "split",  "memtrace", "runtime-events",
+					     "tail-calls" };
 
 	if (!options->like)
 		return;
@@ -141,6 +142,11 @@ static void refuse_formats(const struct options *options)
 		  "--max-stack needs --format=folded or pprof" },
 		{ options->flows && !ftf, "--flows needs --format=ftf" },
 		{ options->flows && magic_trace, "--flows needs --stacks=precise" },
+		{ options->flows && has_option(options, "tail-calls") &&
+			  options->tail_calls == TAIL_CALLS_NEST,
+		  "--flows needs --tail-calls=replace" },
+		{ has_option(options, "tail-calls") && magic_trace,
+		  "--tail-calls needs --stacks=precise" },
 		{ options->flows && options->select.fit && options->select.fit != FIT_NONE,
 		  "cannot combine --fit and --flows: folded slices have no arrows; choose one" },
 		{ false, NULL } });

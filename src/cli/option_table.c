@@ -98,6 +98,10 @@ const struct option_spec option_specs[] = {
 	  "from names, by the rules of magic-trace 1.0",
 	  .choices = CHOICES({ "precise", STACKS_PRECISE },
 			     { "magic-trace", STACKS_MAGIC_TRACE }) },
+	{ "tail-calls", 0, "HOW", GROUP_EXPERT, OPTION_CHOICE, FIELD(tail_calls), NOT(LIST),
+	  .help = "Where a function is that another jumps to: nest (default), inside of the other; replace, "
+	  "after it",
+	  .choices = CHOICES({ "nest", TAIL_CALLS_NEST }, { "replace", TAIL_CALLS_REPLACE }) },
 	{ "like", 0, "PROGRAM", GROUP_EXPERT, OPTION_CHOICE, FIELD(like), NO_ANSWERS,
 	  .help = "Write the records that PROGRAM writes: magic-trace, as of 1.0",
 	  .choices = CHOICES({ "magic-trace", LIKE_MAGIC_TRACE }) },
@@ -156,7 +160,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Show counters of threads and CPUs for each TIME; in an FTF or HTML: instructions and calls a second, taken branches per instruction, instructions per cycle" },
 	{ "flows", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(flows), NO_ANSWERS,
 	  .help = "Show in an FTF each tail call as an arrow, from the function that is left to the one "
-	  "that is entered" },
+	  "that is entered; as --tail-calls=replace" },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order), ONLY_DIFF | NOT(OPEN),
 	  .help = "Sort a table by self, total, calls or name; that of --format=functions (default: self), or of `ptrace2ftf diff`",
 	  .choices = CHOICES({ "self", ORDER_SELF }, { "total", ORDER_TOTAL },

@@ -96,6 +96,7 @@ static char *put_call(const struct tree_output *tree, struct line *line, char *a
 		enum slice_arg_key key;
 	} marks[] = { { SLICE_INFERRED_START, SLICE_ARG_INFERRED },
 		      { SLICE_UNCERTAIN_LEVEL, SLICE_ARG_UNCERTAIN },
+		      { SLICE_TAIL_CALLED, SLICE_ARG_TAIL_CALL },
 		      { SLICE_ESTIMATED_TIME, SLICE_ARG_ESTIMATED } };
 
 	const struct name *label = label_of(tree, slice);

@@ -10,7 +10,7 @@
  */
 "use strict";
 
-const COSTS = 1, FOLDED = 2, INFERRED = 4, UNCERTAIN = 8, ESTIMATED = 16, CUT = 32, MARK = 64;
+const COSTS = 1, FOLDED = 2, INFERRED = 4, UNCERTAIN = 8, ESTIMATED = 16, CUT = 32, MARK = 64, TAIL_CALL = 128;
 const OPEN_LANES = 6;
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -78,7 +78,7 @@ function readThread(thread) {
 	};
 
 	while (at < bytes.length) {
-		const first = number(), bits = first % 128, depth = (first - bits) / 128;
+		const first = number(), bits = first % 256, depth = (first - bits) / 256;
 
 		now += number();
 		if (bits & MARK) {
@@ -127,6 +127,7 @@ function describeSlice(lane, i) {
 			   `${time(folded.time)} together, not shown`);
 	for (const [bit, text] of [[INFERRED, "the call was not seen"], [CUT, "the return was not seen"],
 				   [UNCERTAIN, "calls may be missing in it"],
+				   [TAIL_CALL, "by a tail call"],
 				   [ESTIMATED, "its times are estimates"]])
 		if (bits & bit)
 			lines.push(text);

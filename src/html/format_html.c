@@ -35,7 +35,8 @@ enum slice_bits {
 	IS_ESTIMATED = 16,
 	IS_CUT = 32, /* its return was not seen */
 	IS_MARK = 64,
-	DEPTH_BIT = 128,
+	IS_TAIL_CALL = 128,
+	DEPTH_BIT = 256,
 };
 
 struct html_output {
@@ -220,6 +221,7 @@ static void print_slice(struct html_output *html, const struct html_frame *frame
 	first |= flags & SLICE_INFERRED_START ? IS_INFERRED : 0;
 	first |= flags & SLICE_UNCERTAIN_LEVEL ? IS_UNCERTAIN : 0;
 	first |= flags & SLICE_ESTIMATED_TIME ? IS_ESTIMATED : 0;
+	first |= flags & SLICE_TAIL_CALLED ? IS_TAIL_CALL : 0;
 	first |= end->flags & SLICE_CUT ? IS_CUT : 0;
 	html_numbers_print(&html->data, first);
 	print_end_time(html, end->time);

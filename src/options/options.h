@@ -44,6 +44,9 @@ enum slice_clock { CLOCK_TIME = 0, CLOCK_INSNS, CLOCK_CYCLES };
 /* How call stacks are built: callstack_precise.c, callstack_magic_trace.c. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
+/* Whether a function that ends in a tail call encloses the called one, or ends there. */
+enum tail_calls { TAIL_CALLS_NEST = 0, TAIL_CALLS_REPLACE };
+
 /* A program whose output is imitated exactly. */
 enum option_like { LIKE_NOTHING = 0, LIKE_MAGIC_TRACE };
 
@@ -90,6 +93,7 @@ struct options {
 	bool no_code; /* do not save generated code */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
+	enum tail_calls tail_calls;
 	enum option_like like;
 	bool inlined;       /* show inlined functions */
 	uint64_t max_stack; /* functions per stack; 0: MAX_STACK_DEFAULT, FIT_NONE: no limit */
@@ -113,10 +117,10 @@ struct options {
 	enum option_args args;
 	enum slice_clock clock;
 	uint64_t clock_from, clock_to; /* instructions or cycles to show, by --time */
-	bool flows;                    /* show tail calls as arrows */
-	uint64_t unit;                 /* ns: of the weights of folded stacks; 0: 1 */
-	uint64_t max_output;           /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open; /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
+	bool flows;          /* show tail calls as arrows; they replace, whatever `tail_calls` is */
+	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
+	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
+	bool open;           /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
 	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
 	const char *usual_ui; /* the user's setting of --ui; NULL: not set */

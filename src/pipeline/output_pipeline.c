@@ -159,6 +159,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 		return 0;
 	connect(pipeline, facts->by_insns && !options->clock, machine);
 	with_sink.sink = pipeline->head;
+	/* An arrow leads from the end of one slice to the begin of the next. */
+	with_sink.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
 	with_sink.flows = options->flows;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
 				    ? callstack_magic_trace_open(&with_sink)

@@ -77,6 +77,8 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 		add_number(args, SLICE_ARG_INFERRED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_UNCERTAIN_LEVEL)
 		add_number(args, SLICE_ARG_UNCERTAIN, SLICE_ARG_TRUE, 1);
+	if (flags & SLICE_TAIL_CALLED)
+		add_number(args, SLICE_ARG_TAIL_CALL, SLICE_ARG_TRUE, 1);
 	if (symbol->changed)
 		add_number(args, SLICE_ARG_CHANGED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_ESTIMATED_TIME)

@@ -28,6 +28,7 @@
 	ARG(REASON, "exit_reason")                                                                 \
 	ARG(INFERRED, "inferred_start_time") /* the call was not seen */                           \
 	ARG(UNCERTAIN, "uncertain_level")    /* calls may be missing inside */                     \
+	ARG(TAIL_CALL, "tail_call")          /* SLICE_TAIL_CALLED */                               \
 	ARG(CHANGED, "code_changed")         /* its code may have changed */                       \
 	ARG(ESTIMATED, "estimated")          /* SLICE_ESTIMATED_TIME */                            \
 	ARG(CONTINUED, "continued")          /* began in an earlier part (--split) */              \

@@ -21,8 +21,9 @@ enum slice_flags {
 	SLICE_ESTIMATED_TIME = 32, /* shares the time between two timestamps with a gap or, if
 				      details are used, with other calls */
 	SLICE_CONTINUED = 64,      /* began in an earlier part of the trace (--split) */
-	SLICE_TAIL_CALL = 1,     /* of an end, with --flows: a tail call; its target begins next */
-	SLICE_TAIL_CALLED = 16,  /* of a begin, with --flows: by a tail call */
+	/* With --flows and --tail-calls=replace, of an end: a tail call; its target begins next */
+	SLICE_TAIL_CALL = 1,
+	SLICE_TAIL_CALLED = 16,  /* of a begin: by a tail call, inside of the one that jumped */
 	SLICE_HAS_CAUSE = 4,     /* `ip` points to a struct slice_cause; 0: not stored */
 	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception; its vector is in bits 8 to 15 */
 };

@@ -44,7 +44,7 @@ def slices(data, thread):
         begin, symbol = now - next(words), next(words)
         insns, cycles = (next(words), next(words)) if first & 1 else (0, 0)
         folded = (next(words), next(words))[0] if first & 2 else 0
-        yield first // 128, begin, now, data["symbols"][symbol], insns, cycles, folded
+        yield first // 256, begin, now, data["symbols"][symbol], insns, cycles, folded
         count += 1
     assert (count, marks) == (thread["slices"], thread["marks"])
 

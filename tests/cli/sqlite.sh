@@ -84,15 +84,17 @@ branches() {
 }
 tap_check "branches of --args=full, beside the same calls" branches
 # The truth is the samples themselves: perf has a branch of a call, if it comes after the one that entered and up to the one that left.
+# A tail call returns for the call around it.
 branch_ids() {
 	[ "$(query 'SELECT count(*) FROM calls WHERE branch_count OR call_id OR return_id')" -eq 0 ] || return 1
 	sqlite3 full.db "SELECT count(*) FROM calls c JOIN samples a ON a.id = call_id JOIN samples b ON b.id = return_id
 		JOIN call_paths p ON p.id = c.call_path_id JOIN symbols s ON s.id = p.symbol_id
 		WHERE a.thread_id != c.thread_id OR b.thread_id != c.thread_id OR a.id >= b.id
-			OR (a.to_symbol_id != p.symbol_id AND s.name NOT LIKE '[%') OR (s.name NOT LIKE '[%' AND b.symbol_id != p.symbol_id)
+			OR (a.to_symbol_id != p.symbol_id AND s.name NOT LIKE '[%') OR (s.name NOT LIKE '[%' AND b.symbol_id != p.symbol_id
+				AND c.id NOT IN (SELECT parent_id FROM calls WHERE flags & 4))
 			OR branch_count != (SELECT count(*) FROM samples x WHERE x.thread_id = c.thread_id AND x.id > call_id AND x.id <= return_id)" >ours
 	[ "$(cat ours)" -eq 0 ] && [ "$(sqlite3 full.db "SELECT count(*) FROM calls
-		WHERE id > 0 AND ((call_id > 0) = (flags & 1) OR (return_id > 0) = (flags >> 1))")" -eq 0 ]
+		WHERE id > 0 AND ((call_id > 0) = (flags & 1) OR (return_id > 0) = (flags >> 1 & 1 AND NOT flags & 4))")" -eq 0 ]
 }
 tap_check "calls have the ids of the branches that enter and leave them, with --args=full" branch_ids
 chosen_ids() {

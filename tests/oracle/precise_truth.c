@@ -268,7 +268,8 @@ static void feed(struct pipeline *p, struct check *check, const struct branch_ev
 		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&
 	    (event->kind == BRANCH_RETURN || event->kind == BRANCH_CALL))
-		note(check, event, precise_depth(check->threads[event->thread->index].stack));
+		note(check, event,
+		     precise_physical_depth(check->threads[event->thread->index].stack));
 }
 
 static void run(struct pipeline *p, struct check *check)

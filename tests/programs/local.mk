@@ -10,7 +10,8 @@ check_PROGRAMS += $(RECORDED)
 
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
-	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/coroutines tests/programs/static/emulated tests/programs/static/except \
+	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/chains \
+	tests/programs/static/chains_called tests/programs/static/coroutines tests/programs/static/emulated tests/programs/static/except \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
@@ -158,6 +159,12 @@ tests_programs_static_memory_LDFLAGS = -all-static
 tests_programs_static_hidden_SOURCES = tests/programs/hidden.c
 tests_programs_static_hidden_CFLAGS = $(PROGRAM_CFLAGS) -fno-unroll-loops -pthread
 tests_programs_static_hidden_LDFLAGS = -all-static -pthread
+tests_programs_static_chains_SOURCES = tests/programs/chains.c
+tests_programs_static_chains_CFLAGS = -std=gnu11 -g -O2
+tests_programs_static_chains_LDFLAGS = -all-static
+tests_programs_static_chains_called_SOURCES = tests/programs/chains.c
+tests_programs_static_chains_called_CFLAGS = -std=gnu11 -g -O2 -fno-optimize-sibling-calls
+tests_programs_static_chains_called_LDFLAGS = -all-static
 tests_programs_static_planted_SOURCES = tests/programs/planted.c
 tests_programs_static_planted_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_planted_LDFLAGS = -all-static

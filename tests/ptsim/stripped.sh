@@ -101,7 +101,7 @@ END
 calls() { # FILE OPTIONS...
 	file=$1
 	shift
-	"$program" -q --format=slices --args=line --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
+	"$program" -q ${tails:+--tail-calls=$tails} --format=slices --args=line --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
 		awk '{ address = "-"
 		       for (i = 6; i <= NF; i++)
 			       if ($i ~ /^address=0x/)
@@ -176,10 +176,14 @@ one_for_the_file() {
 
 "$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+# The compiler's start files have no unwind entries: without symbols, a jump between their functions
+# leads into a body. It replaces the function, while a jump to an entry nests.
+tails=replace
 for name in tail longjmp signals ${LONG:+indirect recursion}; do
 	tap_check "$name has the same calls without its symbols" same_calls 100 \
 		"$top_builddir/tests/programs/static/$name"
 done
+tails=
 tap_check "the arguments say once which file it is" says_the_file_once
 tap_check "--unnamed=files shows them as one function" one_for_the_file
 tap_check "a part of a function stays with the function (PART)" compiled 200 "${CC:-cc}" cold.c \

@@ -345,6 +345,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->base.precise = true;
 	machine->names = options->names;
 	machine->timeline = options->timeline;
+	machine->nests = options->tail_calls == TAIL_CALLS_NEST;
 	machine->flows = options->flows;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
 	for (int i = 0; i < SPECIALS; i++)

@@ -33,11 +33,15 @@
  *   for which the code
  *   pushed an address
  *   of its own
- *   jump to an entry   tail call: replace the top, keep its return address
+ *   jump to an entry   tail call: push, with the top's return address; if the chain of such
+ *                      frames contains the function: pop to it; if the chain is long, at a
+ *                      stub and with --tail-calls=replace: replace the top. A frame that
+ *                      jumped on is popped with the next one, and is found by no search
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      after a call: pop to it; by code that drops no frame
- *                      (stack_effect_keeps_frame_from()): replace the top; of a function deeper
+ *                      (stack_effect_keeps_frame_from()): replace the top; of a function of
+ *                      the chain: pop to it; of a function deeper
  *                      down: pop to it; out of longjmp() and its like, if the root is inferred:
  *                      the target is an inferred root around all; else replace the top
  *   call on another    push; the caller enters that stack, which ends in the caller, or leaves
@@ -101,6 +105,8 @@ __attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int
 	}
 	if (same_function(top(stack)->symbol, symbol_of(stack, from)) ||
 	    !symbol_is_function(from->symbol))
+		return;
+	if (precise_go_back(stack, time, from))
 		return;
 	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(from->symbol));
 	if (at)
@@ -199,11 +205,11 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 	if (precise_return_to_setjmp(stack, time, to->ip) || land(stack, time, to))
 		return;
 	if (location_is_entry(to)) {
-		precise_tail_call(stack, time, to);
+		precise_hand_over(stack, time, to);
 		return;
 	}
 	/* Just after a call: in effect a return. */
-	if (precise_return_to_call(stack, time, to->ip))
+	if (precise_return_to_call(stack, time, to->ip) || precise_go_back(stack, time, to))
 		return;
 	if (stays || (!enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to) &&
 		      symbol_is_function(to->symbol)))
@@ -218,23 +224,26 @@ static inline void jump_within(struct precise_stack *stack, int64_t time, const 
 }
 
 static inline __attribute__((always_inline)) void on_jump(struct precise_stack *stack, int64_t time,
-							  const struct location *to, bool stays)
+							  const struct location_pair *locations,
+							  bool stays)
 {
+	const struct location *to = &locations->to;
+
 	if (!stack->now.depth)
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)) &&
 		 !(top(stack)->hidden && location_is_function_entry(to)))
 		jump_within(stack, time, to);
 	else if (location_is_function_entry(to))
-		precise_tail_call(stack, time, to);
+		precise_tail_call(stack, time, locations);
 	else
 		jump_into(stack, time, to, stays);
 	precise_watch_room(stack);
 }
 
-void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+void precise_jump(struct precise_stack *stack, int64_t time, const struct location_pair *locations)
 {
-	on_jump(stack, time, to, false);
+	on_jump(stack, time, locations, false);
 }
 
 /*
@@ -304,7 +313,7 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
 		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
 		callstack_count_uncertain(stack->base.machine, time);
 	}
-	precise_tail_call(stack, time, to);
+	precise_hand_over(stack, time, to);
 }
 
 /* A jump or return after a load of the stack pointer, as by longjmp() and throws on one stack. */
@@ -354,7 +363,7 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
 	} else if (locations->call == JUMP_CALLS) {
 		call_by_jump(stack, time, branch);
 	} else if (locations->call == JUMP_SETJMP) {
-		on_jump(stack, time, &locations->to, false);
+		on_jump(stack, time, locations, false);
 		if (stack->now.depth && top(stack)->kind == FRAME_CALLED)
 			precise_remember_setjmp(stack);
 	} else {
@@ -369,7 +378,8 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
  * function by a return (_dl_runtime_resolve). The target keeps the return address of the frame that
  * it replaces.
  */
-static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
+static void jump_by_return(struct precise_stack *stack, int64_t time,
+			   const struct location_pair *locations)
 {
 	const struct frame *frame = top(stack);
 
@@ -378,15 +388,15 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	 * stub of a function that never returns (__cxa_throw@plt) has no return address: the
 	 * resolver's return enters the function, and the stub's frame stays.
 	 */
-	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip &&
-	    !frame->resolving)
+	if (frame->kind == FRAME_CALLED && !frame->return_ip && !frame->resolving &&
+	    frame_list_around(&stack->now, stack->now.depth))
 		precise_pop(stack, time);
 	top(stack)->resolving = false;
 	/* Even for the same function. */
-	if (location_is_function_entry(to))
-		precise_tail_call(stack, time, to);
+	if (location_is_function_entry(&locations->to))
+		precise_hand_over(stack, time, &locations->to);
 	else
-		on_jump(stack, time, to, false);
+		on_jump(stack, time, locations, false);
 	if (stack->now.depth)
 		top(stack)->resolving = false;
 }
@@ -396,7 +406,7 @@ static bool is_thunk(const struct precise_stack *stack)
 {
 	const struct frame_list *now = &stack->now;
 
-	return now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
+	return now->depth > 1 && top(stack)->kind == FRAME_CALLED && !top(stack)->tail &&
 	       same_function(now->frames[now->depth - 2].symbol, top(stack)->symbol);
 }
 
@@ -411,7 +421,7 @@ static void return_to_entry(struct precise_stack *stack, int64_t time,
 		precise_switch_stack(stack, time, &locations->to);
 		return;
 	}
-	jump_by_return(stack, time, &locations->to);
+	jump_by_return(stack, time, locations);
 }
 
 /* Returns whether a handler of a signal can return to an address that it did not interrupt. */
@@ -553,7 +563,7 @@ static void follow_near(struct precise_stack *stack, int64_t time,
 			bool keeps = keeps_frame(stack, locations);
 
 			note_jump(stack, locations);
-			on_jump(stack, time, &locations->to, keeps);
+			on_jump(stack, time, locations, keeps);
 		}
 		break;
 	default:
@@ -602,7 +612,7 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 	event->symbol = frame->symbol;
 	if (kind == SLICE_BEGIN)
 		event->ip = frame->entry_ip;
-	event->flags = 0;
+	event->flags = kind == SLICE_BEGIN ? frame->slice_flags : 0;
 	event->kind = (uint8_t)kind;
 	event->order = SLICE_ORDER_PLAIN;
 	stack->group.calls += kind == SLICE_BEGIN;
@@ -648,27 +658,84 @@ static inline __attribute__((always_inline)) void push_plain(struct precise_stac
 	frame->call_length = event->from_length;
 }
 
-/* A plain jump replaces the innermost frame, usually a stub by its target. */
-static inline __attribute__((always_inline)) void jump_plain(struct precise_stack *stack,
+/* A plain jump leads from a stub to its target. */
+static inline __attribute__((always_inline)) void leave_stub(struct precise_stack *stack,
 							     int64_t time, struct frame *frame,
-							     const struct location_pair *locations,
-							     bool details)
+							     const struct location_pair *locations)
 {
-	if (!frame->hidden) {
-		emit_plain(stack, time, frame, SLICE_END, details);
-		frame->called_insns = stack->insns;
-	}
 	frame_change_function(frame, locations->to.symbol, locations->to.ip, locations->to_stub);
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 }
 
 /*
+ * Follow a return out of a function that a tail call entered, as follow_plain(). Returns the new
+ * innermost frame; NULL: the return is not plain, and nothing is changed.
+ */
+static __attribute__((noinline)) struct frame *return_from_chain(struct precise_stack *stack,
+								 struct frame *frame,
+								 const struct branch_event *event,
+								 int64_t time, bool details)
+{
+	const struct frame *outermost = frame;
+
+	while (outermost->tail)
+		outermost--;
+	if (outermost < plain_frames(stack).lowest)
+		return NULL;
+	stack->last_time = time;
+	precise_count(stack, event);
+	for (; frame >= outermost; frame--)
+		emit_plain(stack, time, frame, SLICE_END, details);
+	return frame;
+}
+
+/* The same for a tail call that nests, and for a stub's jump back. */
+static __attribute__((noinline)) struct frame *tail_call_plain(struct precise_stack *stack,
+							       struct frame *last,
+							       const struct branch_event *event,
+							       int64_t time, bool details)
+{
+	const struct location_pair *locations = &event->known->locations;
+	const struct plain_frames frames = plain_frames(stack);
+	struct frame *frame = last + 1, *left;
+	unsigned count;
+
+	left = precise_find_left(last, locations->to.symbol, &count);
+	if (left ? left < frames.lowest
+		 : !machine_of(stack)->nests || !frame_calls_on(last) || count >= TAIL_CALLS_MOST ||
+			    last == frames.highest)
+		return NULL;
+	stack->last_time = time;
+	precise_count(stack, event);
+	if (left) {
+		for (frame = last; frame > left; frame--)
+			if (!frame->hidden)
+				emit_plain(stack, time, frame, SLICE_END, details);
+		frame_go_back(left, last, locations->to.ip);
+		return left;
+	}
+	frame_call_on(last, locations, locations->to.symbol, locations->to_stub);
+	frame->called_insns = stack->insns;
+	if (!frame->hidden)
+		emit_plain(stack, time, frame, SLICE_BEGIN, details);
+	return frame;
+}
+
+/* Returns whether a stub's target is a function that the stub's physical frame left. */
+static __attribute__((noinline)) bool stub_goes_back(struct frame *frame, const struct symbol *to)
+{
+	unsigned count;
+
+	return precise_find_left(frame, to, &count);
+}
+
+/*
  * Follow a near branch out of the innermost frame if it has its usual effect (`plain` in
  * decoder/known_branches.h), is outside of transactions, and leaves a frame. The caller stores the
- * new depth. Returns false, with nothing changed, for other branches, as jumps with --flows.
- * `reader` (a constant): this is not a job, so a branch that only jobs have named is one of the
- * others: its lookup notes that code of its files ran.
+ * new depth. Returns false, with nothing changed, for other branches, as tail calls that do not
+ * nest. `reader` (a constant): this is not a job, so a branch that only jobs have named is one of
+ * the others: its lookup notes that code of its files ran.
  */
 static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
 							       struct plain_frames *frames,
@@ -690,12 +757,20 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	if (event->kind == BRANCH_CALL) {
 		if (frame == frames->highest || !event->from_length)
 			return false;
-	} else if (frame < frames->lowest ||
-		   (event->kind == BRANCH_RETURN
-			    ? frame->return_ip != locations->to.ip || frame->kind != FRAME_CALLED ||
-				      frame->hidden
-			    : machine_of(stack)->flows)) {
+	} else if (frame < frames->lowest || (event->kind == BRANCH_RETURN &&
+					      (frame->return_ip != locations->to.ip ||
+					       frame->kind != FRAME_CALLED || frame->hidden))) {
 		return false;
+	} else if (event->kind == BRANCH_RETURN
+			   ? frame->tail
+			   : !frame->hidden ||
+				     (frame->tail && stub_goes_back(frame, locations->to.symbol))) {
+		frame = event->kind == BRANCH_RETURN
+				? return_from_chain(stack, frame, event, time, details)
+				: tail_call_plain(stack, frame, event, time, details);
+		if (frame)
+			frames->top = frame;
+		return frame;
 	}
 	stack->last_time = time;
 	precise_count(stack, event);
@@ -709,7 +784,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 		emit_plain(stack, time, frame, SLICE_END, details);
 		frames->top--;
 	} else {
-		jump_plain(stack, time, frame, locations, details);
+		leave_stub(stack, time, frame, locations);
 	}
 	return true;
 }

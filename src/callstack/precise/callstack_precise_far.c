@@ -207,8 +207,8 @@ static void end_interruption(struct precise_stack *stack, int64_t time, size_t a
 	stub = top(stack);
 	if (!stub || !stub->hidden)
 		return;
-	precise_before_change(stack, at - 1);
-	stub->called_insns += stack->insns - stack->now.frames[at].called_insns;
+	precise_before_change(stack, stack->now.depth - 1);
+	stub->called_insns += stack->insns - stub[1].called_insns;
 }
 
 /*
@@ -272,7 +272,7 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 		}
 		precise_push(stack, time, &handler);
 	} else if (!same_function(top(stack)->symbol, to->symbol)) {
-		precise_jump(stack, time, to);
+		precise_jump(stack, time, &(struct location_pair){ .to = *to });
 	}
 }
 
@@ -325,7 +325,8 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
 	if (top(stack)->outermost)
 		called.kind = FRAME_ENTRY;
-	if (ends_handler(stack, FRAME_INFERRED) && stack->now.depth == 2 && !stack->candidates &&
+	if (ends_handler(stack, FRAME_INFERRED) && !stack->candidates &&
+	    !frame_list_around(&stack->now, stack->now.depth - 1) &&
 	    precise_has_unseen_callers(stack) && !location_is_entry(to)) {
 		/* The trace began in a signal handler, which returns to what it interrupted. */
 		precise_pop_to(stack, time, 0);

@@ -47,7 +47,7 @@ void precise_note_return(struct precise_stack *stack, size_t at)
 
 	if (top(stack)->kind != FRAME_ENTERED)
 		return;
-	if (!called || (called == top(stack) - 1 && called->opaque))
+	if (!called || (at == frame_list_around(&stack->now, stack->now.depth) && called->opaque))
 		note_jump(stack, top(stack)->known_ip, called);
 }
 
@@ -73,7 +73,9 @@ static void enter_code(struct precise_stack *stack, int64_t time, const struct l
 	}
 	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT) {
 		stack->jumped_from = top(stack)->symbol;
-		precise_tail_call(stack, time, at);
+		precise_tail_call(stack, time, &(struct location_pair){ .to = *at });
+		if (top(stack)->opaque)
+			return; /* the code had jumped to other code, which jumped back */
 	}
 	precise_reveal(stack, time);
 	precise_before_change(stack, stack->now.depth - 1);
@@ -103,7 +105,7 @@ void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struc
 		while (stack->now.depth > 1 && top(stack)->kind == FRAME_INLINED)
 			precise_pop(stack, time);
 		stack->returned_from = top(stack)->kind == FRAME_ENTERED ? top(stack)->known_ip : 0;
-		if (stack->now.depth > 1)
+		if (frame_list_around(&stack->now, stack->now.depth))
 			precise_pop(stack, time);
 	}
 }
@@ -116,7 +118,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 				 .entry_ip = to->ip,
 				 .kind = FRAME_ENTERED,
 				 .slice_flags = SLICE_UNCERTAIN_LEVEL };
-	size_t at;
+	size_t at, around;
 
 	stack->astray = false;
 	if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
@@ -142,7 +144,9 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		return;
 	}
 	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol));
-	if (at && !location_is_function_entry(to) && at + top(stack)->opaque >= stack->now.depth) {
+	around = top(stack)->opaque ? frame_list_around(&stack->now, stack->now.depth)
+				    : stack->now.depth;
+	if (at && !location_is_function_entry(to) && at >= around) {
 		precise_pop_to(stack, time, at);
 		return;
 	}

@@ -18,9 +18,10 @@ void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)
 {
 	uint16_t uncertain = frame->slice_flags & SLICE_UNCERTAIN_LEVEL;
+	uint16_t tail = machine_of(stack)->nests ? frame->slice_flags & SLICE_TAIL_CALLED : 0;
 	struct slice_event event = { .symbol = frame->symbol,
 				     .ip = frame->entry_ip,
-				     .flags = uncertain | flags,
+				     .flags = uncertain | tail | flags,
 				     .order = SLICE_ORDER_DEFERRED };
 	struct slice_detail detail = stack->at_since;
 
@@ -67,6 +68,41 @@ void precise_reveal(struct precise_stack *stack, int64_t time)
 		return;
 	precise_emit_begin(stack, time, frame);
 	frame->hidden = false;
+}
+
+bool precise_go_back(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	struct frame last = *top(stack);
+	unsigned count;
+	struct frame *frame = precise_find_left(top(stack), symbol_of(stack, to), &count);
+
+	if (!frame)
+		return false;
+	while (top(stack) != frame)
+		precise_pop_one(stack, time);
+	precise_before_change(stack, stack->now.depth - 1);
+	frame_go_back(frame, &last, to->ip);
+	return true;
+}
+
+void precise_tail_call(struct precise_stack *stack, int64_t time,
+		       const struct location_pair *locations)
+{
+	const struct symbol *to = symbol_of(stack, &locations->to);
+	struct frame *frame = top(stack);
+	unsigned count;
+
+	if (!machine_of(stack)->nests || !frame_calls_on(frame) ||
+	    precise_find_left(frame, to, &count) || count >= TAIL_CALLS_MOST) {
+		precise_hand_over(stack, time, &locations->to);
+		return;
+	}
+	precise_before_change(stack, stack->now.depth - 1);
+	frame_list_add(&stack->now);
+	frame_call_on(top(stack) - 1, locations, to, to->kind == SYMBOL_PLT);
+	top(stack)->called_insns = stack->insns;
+	if (!top(stack)->hidden)
+		precise_emit_begin(stack, time, top(stack));
 }
 
 void precise_set_since(struct precise_stack *stack, int64_t time)
@@ -124,8 +160,12 @@ void precise_mark_level(struct precise_stack *stack)
 
 void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	bool here = same_function(stack->now.frames[0].symbol, symbol_of(stack, to));
+	size_t root = 0;
+	bool here;
 
+	while (frame_is_left(&stack->now, root))
+		root++;
+	here = same_function(stack->now.frames[root].symbol, symbol_of(stack, to));
 	if (!stack->root_number) {
 		/* The root's slice can no longer be marked: start a new stack. */
 		precise_pop_to(stack, time, 0);
@@ -133,7 +173,7 @@ void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struc
 		precise_infer_root(stack, to);
 		return;
 	}
-	precise_pop_to(stack, time, here);
+	precise_pop_to(stack, time, here ? root + 1 : 0);
 	if (!here)
 		precise_infer_root(stack, to);
 	precise_mark_level(stack);
@@ -151,6 +191,8 @@ bool precise_unwinds(const struct precise_stack *stack)
 		const struct frame *frame = &now->frames[i];
 		bool named = frame->kind == FRAME_INFERRED || i == now->depth - 1;
 
+		if (frame_is_left(now, i))
+			continue;
 		if ((named && location_unwinds(frame->symbol->name)) ||
 		    (frame->kind == FRAME_CALLED && !frame->return_ip))
 			return true;
@@ -189,7 +231,8 @@ static size_t find_handler(struct precise_stack *stack, const struct location *t
 		/* The caller is the function that contains an inlined call. */
 		if (frame->kind == FRAME_INLINED)
 			continue;
-		if (called && same_function(frame->symbol, to->symbol) && call_lands_at(called, to))
+		if (called && !frame_is_left(now, i) && same_function(frame->symbol, to->symbol) &&
+		    call_lands_at(called, to))
 			return i + 1;
 		called = frame;
 	}
@@ -214,15 +257,16 @@ void precise_remember_setjmp(struct precise_stack *stack)
 {
 	struct jump_point *point = &stack->jumps.points[stack->jumps.next++ % JUMP_POINTS];
 	const struct frame *frame = top(stack);
-	size_t depth = stack->now.depth - 1;
+	size_t depth = frame_list_around(&stack->now, stack->now.depth);
+	const struct frame *caller = depth ? &stack->now.frames[depth - 1] : NULL;
 
 	*point = (struct jump_point){ .return_ip = frame->return_ip,
 				      .return_slack = frame->return_slack };
-	if (depth > 1 && frame[-1].kind == FRAME_CALLED &&
+	if (depth > 1 && caller->kind == FRAME_CALLED &&
 	    location_is_bare(frame->caller, frame->caller_offset)) {
-		point->bare = frame[-1].symbol;
-		point->bare_return_ip = frame[-1].return_ip;
-		depth--;
+		point->bare = caller->symbol;
+		point->bare_return_ip = caller->return_ip;
+		depth = frame_list_around(&stack->now, depth);
 	}
 	point->function = depth ? stack->now.frames[depth - 1].symbol : NULL;
 	point->depth = depth;
@@ -237,7 +281,8 @@ static bool is_alive(const struct jump_point *point, const struct frame_list *li
 		return false;
 	caller = point->function ? &list->frames[point->depth - 1] : NULL;
 	return !caller || caller->kind == FRAME_INLINED ||
-	       same_function(caller->symbol, point->function);
+	       (same_function(caller->symbol, point->function) &&
+		!frame_is_left(list, point->depth - 1));
 }
 
 /* Returns the innermost setjmp() (`last`: the last, or NULL) that returns to ip; NULL: none. */

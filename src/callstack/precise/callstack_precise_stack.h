@@ -50,7 +50,8 @@ struct precise {
 	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
 	struct special_symbol *gaps; /* owned; one per reason so far */
-	bool flows;                  /* mark tail calls */
+	bool nests;                  /* tail calls nest; else the function that jumps ends */
+	bool flows;                  /* mark tail calls that do not nest */
 	size_t room;                 /* room of all stacks, in frames */
 };
 
@@ -215,8 +216,8 @@ static inline void precise_push(struct precise_stack *stack, int64_t time,
 		precise_emit_begin(stack, time, added);
 }
 
-/* Pop the innermost frame, which must exist. */
-static inline void precise_pop(struct precise_stack *stack, int64_t time)
+/* Pop the innermost frame, which must exist, but not the frames that share its return address. */
+static inline void precise_pop_one(struct precise_stack *stack, int64_t time)
 {
 	const struct frame *frame = top(stack);
 
@@ -228,7 +229,18 @@ static inline void precise_pop(struct precise_stack *stack, int64_t time)
 	stack->now.depth--;
 }
 
-/* Pop frames until `depth` are left. */
+/* Pop the innermost physical frame, which must exist. */
+static inline void precise_pop(struct precise_stack *stack, int64_t time)
+{
+	bool tail;
+
+	do {
+		tail = top(stack)->tail;
+		precise_pop_one(stack, time);
+	} while (tail && stack->now.depth);
+}
+
+/* Pop physical frames until at most `depth` frames are left. */
 static inline void precise_pop_to(struct precise_stack *stack, int64_t time, size_t depth)
 {
 	while (stack->now.depth > depth)
@@ -250,7 +262,13 @@ void precise_end_frames(struct precise_stack *stack, int64_t time);
 /* Make an unseen caller the only frame. */
 void precise_infer_root(struct precise_stack *stack, const struct location *location);
 
-/* Replace the top's function; keep the return address. */
+/*
+ * If the innermost physical frame was in the function at `to` before tail calls, continue it: pop
+ * the frames above. Returns whether it was.
+ */
+bool precise_go_back(struct precise_stack *stack, int64_t time, const struct location *to);
+
+/* Replace the top's function, unless it goes back to another; keep the return address. */
 static inline __attribute__((always_inline)) void precise_replace(struct precise_stack *stack,
 								  int64_t time,
 								  const struct location *to)
@@ -258,6 +276,8 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	const struct symbol *symbol = symbol_of(stack, to);
 	struct frame *frame = top(stack);
 
+	if (frame->tail && precise_go_back(stack, time, to))
+		return;
 	precise_before_change(stack, stack->now.depth - 1);
 	/* A stub's counts belong to its target; a tail call restarts the counts. */
 	if (!frame->hidden) {
@@ -269,8 +289,8 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 		precise_emit_begin(stack, time, frame);
 }
 
-/* Replace the top's function by a tail call. */
-static inline __attribute__((always_inline)) void precise_tail_call(struct precise_stack *stack,
+/* The top's function hands its frame over to another, by a jump, a return or a throw. */
+static inline __attribute__((always_inline)) void precise_hand_over(struct precise_stack *stack,
 								    int64_t time,
 								    const struct location *to)
 {
@@ -282,6 +302,65 @@ static inline __attribute__((always_inline)) void precise_tail_call(struct preci
 	precise_replace(stack, time, to);
 	stack->end_flags = 0;
 }
+
+/* Limit of functions in a physical frame. */
+#define TAIL_CALLS_MOST 16
+
+/*
+ * Returns the frame of the function that the innermost physical frame left by tail calls; NULL:
+ * none. `*count` gets the number of functions in the physical frame.
+ */
+static inline struct frame *precise_find_left(struct frame *frame, const struct symbol *function,
+					      unsigned *count)
+{
+	for (*count = 1; frame->tail; ++*count) {
+		if (same_function((--frame)->symbol, function))
+			return frame;
+	}
+	return NULL;
+}
+
+/* Returns whether the jump of a frame's function is a tail call: PLT stubs and resolvers have none.
+ */
+static inline bool frame_calls_on(const struct frame *frame)
+{
+	return !frame->hidden && !frame->resolving && frame->kind != FRAME_INLINED &&
+	       frame->kind != FRAME_PAUSE && frame->symbol->kind != SYMBOL_PLT;
+}
+
+/* Begin a physical frame's next function at the frame above; the caller emits its slice. */
+static inline void frame_call_on(struct frame *frame, const struct location_pair *locations,
+				 const struct symbol *to, bool stub)
+{
+	struct frame *next = frame + 1;
+
+	*next = *frame;
+	next->symbol = to;
+	next->caller = locations->from.symbol;
+	next->caller_offset = locations->from.offset;
+	next->entry_ip = locations->to.ip;
+	next->traps = 0;
+	next->slice_flags = SLICE_TAIL_CALLED;
+	next->jumped = next->tail = true;
+	next->left = next->opaque = false;
+	next->hidden = stub;
+	frame->roles = 0;
+	frame->traps = 0;
+	frame->left = true;
+}
+
+/* A physical frame continues a function that it had left. `last`: its innermost frame. */
+static inline void frame_go_back(struct frame *frame, const struct frame *last, uint64_t ip)
+{
+	frame->roles = last->roles;
+	frame->entry_ip = ip;
+	frame->jumped = true;
+	frame->left = false;
+}
+
+/* Follow a jump from one function's code to another's entry. */
+void precise_tail_call(struct precise_stack *stack, int64_t time,
+		       const struct location_pair *locations);
 
 /* ---- Levels that the trace does not show --------------------------------- */
 
@@ -355,7 +434,10 @@ bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 /* Returns whether the innermost frame is also the outermost, and its call was not seen. */
 static inline bool precise_is_root(const struct precise_stack *stack)
 {
-	return stack->now.depth == stack->below + 1 && top(stack)->kind == FRAME_INFERRED;
+	size_t depth = stack->now.depth;
+
+	return depth > stack->below && top(stack)->kind == FRAME_INFERRED &&
+	       frame_list_around(&stack->now, depth) == stack->below;
 }
 
 enum handler_state {
@@ -515,7 +597,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 void precise_sync_top(struct precise_stack *stack, int64_t time, const struct location *from);
 
 /* Follow a jump out of the innermost frame's function. */
-void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to);
+void precise_jump(struct precise_stack *stack, int64_t time, const struct location_pair *locations);
 
 /* precise_follow_any() for a branch with a time and no gap before it. */
 bool precise_follow_far(struct precise_stack *stack, int64_t time,

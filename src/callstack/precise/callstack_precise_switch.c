@@ -143,6 +143,42 @@ static bool has_candidate(struct precise_stack *stack, const struct location *to
 	return false;
 }
 
+/* Remove the frames that a parked stack left by tail calls. Returns whether there were any. */
+static bool remove_left(struct parked_stack *parked)
+{
+	struct frame_list *list = &parked->frames;
+	size_t depth = 0;
+
+	frame_list_cut(list, 0);
+	for (size_t i = 0; i < list->depth; i++) {
+		if (!frame_is_left(list, i)) {
+			list->frames[depth] = list->frames[i];
+			list->frames[depth++].tail = false;
+			continue;
+		}
+		parked->kept -= parked->kept > depth;
+		for (size_t n = 0; n < JUMP_POINTS; n++)
+			parked->jumps.points[n].depth -= parked->jumps.points[n].depth > depth;
+	}
+	if (depth == list->depth)
+		return false;
+	list->depth = depth;
+	return true;
+}
+
+/* Candidates that differ do not show which functions called their common ones by tail calls. */
+static void compare_candidates(struct precise_stack *stack)
+{
+	bool all = true;
+
+	if (stack->candidates > 1)
+		count_common(stack, &all);
+	for (size_t i = 0; !all && i < stack->parked_count; i++) {
+		if (stack->parked[i].candidate && remove_left(&stack->parked[i]))
+			stack->resume_flags = SLICE_UNCERTAIN_LEVEL;
+	}
+}
+
 /* Set the candidates.  Returns their number. */
 static size_t find_candidates(struct precise_stack *stack, const struct location *to,
 			      enum precise_resume how)
@@ -155,10 +191,13 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 
 		parked->candidate = kept;
 		parked->kept = kept ? kept - 1 : 0;
+		if (parked->kept < parked->frames.depth && kept > 1)
+			parked->kept = frame_list_around(&parked->frames, kept);
 		stack->candidates += parked->candidate;
 		if (kept && parked->doubtful)
 			stack->resume_flags = SLICE_UNCERTAIN_LEVEL;
 	}
+	compare_candidates(stack);
 	return stack->candidates;
 }
 
@@ -295,12 +334,14 @@ void precise_guess_candidate(struct precise_stack *stack)
 	first = first_left(stack);
 	frame = &first->frames.frames[first->kept - stack->known];
 	precise_before_change(stack, stack->below);
-	root->kind = frame->kind;
-	root->return_ip = frame->return_ip;
-	root->return_slack = frame->return_slack;
 	root->caller = frame->caller;
 	root->caller_offset = frame->caller_offset;
-	root->call_length = frame->call_length;
+	do {
+		root->kind = frame->kind;
+		root->return_ip = frame->return_ip;
+		root->return_slack = frame->return_slack;
+		root->call_length = frame->call_length;
+	} while (root++ < top(stack) && root->tail);
 	for (size_t i = 0; i < stack->parked_count; i++)
 		stack->parked[i].doubtful |= stack->parked[i].candidate;
 	take(stack, first, SLICE_UNCERTAIN_LEVEL);
@@ -615,6 +656,7 @@ static void park_fiber(struct precise_stack *stack, size_t at)
 
 	parked->frames.frames[0].roles |= FRAME_OF_FIBER;
 	parked->frames.frames[0].hidden = true;
+	parked->frames.frames[0].tail = false;
 	if (passes_on)
 		put_on_top(stack, parked);
 }
@@ -631,7 +673,7 @@ static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct 
 	precise_pop_to(stack, time, at);
 	if (top(stack)->roles & FRAME_OF_FIBER)
 		precise_pop(stack, time);
-	precise_tail_call(stack, time, to);
+	precise_hand_over(stack, time, to);
 	top(stack)->roles = (top(stack)->roles & ~FRAME_ENTERS_STACK) | FRAME_HANDLES;
 	return true;
 }

@@ -39,9 +39,9 @@ static inline bool has_key(const struct frame_list *list, size_t at, enum frame_
 	case FRAME_BY_ENTRY:
 		return frame->kind == FRAME_ENTRY;
 	case FRAME_BY_FUNCTION:
-		return frame_function(frame->symbol) == value;
+		return frame_function(frame->symbol) == value && !frame_is_left(list, at);
 	case FRAME_BY_LANDING:
-		return frame_function(frame->symbol) == value &&
+		return frame_function(frame->symbol) == value && !frame_is_left(list, at) &&
 		       (at + 1 == list->depth || frame[1].symbol->name != list->resume);
 	case FRAME_BY_TRAP:
 		return frame->traps != 0;

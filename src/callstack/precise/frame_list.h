@@ -64,8 +64,9 @@ struct frame {
 	bool left : 1;         /* a jump left the code of its symbol, and can come back */
 	bool opaque : 1;       /* its code's bytes are unknown */
 	bool hidden : 1;       /* a PLT stub that has not reached its target: no slice yet */
-	uint8_t roles;         /* enum frame_role: bits */
-	uint8_t call_length;   /* CALLED: bytes of the call instruction */
+	bool tail : 1; /* the function of the frame below jumped to its function: frame_is_left() */
+	uint8_t roles; /* enum frame_role: bits */
+	uint8_t call_length; /* CALLED: bytes of the call instruction */
 };
 
 /* Search keys of a frame. */
@@ -154,6 +155,24 @@ static inline void frame_change_function(struct frame *frame, const struct symbo
 static inline bool frame_returns_to(const struct frame *frame, uint64_t ip)
 {
 	return ip - frame->return_ip <= frame->return_slack && frame->kind == FRAME_CALLED;
+}
+
+/*
+ * Several frames of the list are one physical frame if their functions called each other by tail
+ * calls. Only the innermost one of such a chain can continue; the others share its return address.
+ * Returns whether frame `at` is one of the others.
+ */
+static inline bool frame_is_left(const struct frame_list *list, size_t at)
+{
+	return at + 1 < list->depth && list->frames[at + 1].tail;
+}
+
+/* Returns the number of frames around the physical frame of frame `at` - 1. */
+static inline size_t frame_list_around(const struct frame_list *list, size_t at)
+{
+	while (--at && list->frames[at].tail)
+		;
+	return at;
 }
 
 /* Returns the key of a symbol's function (symbols/symbol.h). */

@@ -308,8 +308,8 @@ static inline struct slice_template *slot_of(const struct direct_cache *template
 	uint64_t key = (uintptr_t)begin->symbol + begin->ip;
 
 	if (detail)
-		key = (key ^ ((uintptr_t)detail->caller + detail->caller_offset) << 16) +
-		      begin->flags;
+		key ^= ((uintptr_t)detail->caller + detail->caller_offset) << 16;
+	key += begin->flags;
 	return &slots[direct_cache_index(templates, key)];
 }
 
@@ -609,6 +609,8 @@ static void write_now(struct ftf_sink *ftf, struct track *track, const struct sl
 	struct slice_event one = *event;
 
 	one.detail = detail != NULL;
+	if (one.kind == SLICE_BEGIN)
+		one.flags &= (uint16_t)~SLICE_TAIL_CALLED; /* the arrow shows it */
 	add_batch(ftf, track, &(struct slice_batch){ &one, 1, detail, false });
 	write_waiting(ftf);
 }

@@ -34,6 +34,6 @@ CREATE VIEW calls_view AS SELECT c.id, c.thread_id, t.pid, t.tid, m.comm AS comm
  c.cyc_count, CASE WHEN c.cyc_count = 0 THEN 0.0
  ELSE round(c.insn_count * 1.0 / c.cyc_count, 2) END AS IPC, c.call_id, c.return_id,
  CASE c.flags WHEN 0 THEN '' WHEN 1 THEN 'no call' WHEN 2 THEN 'no return'
- WHEN 3 THEN 'no call/return' ELSE c.flags END AS flags, c.parent_call_path_id, c.parent_id
+ WHEN 3 THEN 'no call/return' WHEN 6 THEN 'jump' ELSE c.flags END AS flags, c.parent_call_path_id, c.parent_id
  FROM calls c JOIN call_paths p ON p.id = c.call_path_id JOIN symbols s ON s.id = p.symbol_id
  JOIN threads t ON t.id = c.thread_id JOIN comms m ON m.id = c.comm_id;

@@ -62,6 +62,7 @@ static int load_sqlite(struct error *err)
 /* Bits of calls.flags: perf's tools/perf/util/thread-stack.h. */
 #define NO_CALL   1
 #define NO_RETURN 2
+#define JUMP      6 /* a tail call: the enclosing call returns */
 
 #define ROOT_PATH 1
 
@@ -262,8 +263,9 @@ static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice
 		count = samples_up_to(sqlite, to) - samples_up_to(sqlite, from);
 	ADD_ROW(sqlite, ROW_CALL, own->call, sqlite->thread, sqlite->comm, own->path, slice->begin,
 		slice->end, count, no_call ? 0 : from, no_return ? 0 : to, around->path,
-		(no_call ? NO_CALL : 0) | (no_return ? NO_RETURN : 0), around->call,
-		slice->cost.insns, slice->cost.cycles);
+		(no_call ? NO_CALL : 0) | (no_return ? NO_RETURN : 0) |
+			(slice->flags & SLICE_TAIL_CALLED ? JUMP : 0),
+		around->call, slice->cost.insns, slice->cost.cycles);
 }
 
 static void add_call(struct slice_list *list, struct track *track, const struct listed_slice *slice,

@@ -274,9 +274,12 @@ static void follow_ahead(const struct segment_follower *follower, void *state, s
 static void convert(struct slice_log *log, struct frame_notes *frames, struct name_table *names,
 		    unsigned most, bool near)
 {
-	const struct callstack_options options = {
-		.mode = TRACE_MODE_USER, .sink = &log->sink, .names = names, .flows = seed % 3 == 0
-	};
+	const struct callstack_options options = { .mode = TRACE_MODE_USER,
+						   .sink = &log->sink,
+						   .names = names,
+						   .tail_calls = seed % 3 ? TAIL_CALLS_NEST
+									  : TAIL_CALLS_REPLACE,
+						   .flows = seed % 6 == 0 };
 	struct callstack_machine *machine;
 	struct call_follower follower;
 	struct callstack *stack;

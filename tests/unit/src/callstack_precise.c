@@ -235,6 +235,7 @@ void enter_by(enum branch_kind kind, char from, char to, enum call_effect effect
 static void add_tests(TCase *tests)
 {
 	add_call_tests(tests);
+	add_tail_tests(tests);
 	add_exception_tests(tests);
 	add_far_tests(tests);
 	add_stack_tests(tests);

@@ -80,6 +80,7 @@ void add_call_tests(TCase *tests);
 void add_limit_tests(TCase *tests);
 void add_exception_tests(TCase *tests);
 void add_far_tests(TCase *tests);
+void add_tail_tests(TCase *tests);
 void add_stack_tests(TCase *tests);
 void add_time_tests(TCase *tests);
 void add_opaque_tests(TCase *tests);

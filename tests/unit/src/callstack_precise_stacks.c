@@ -431,9 +431,10 @@ START_TEST(stacks_that_are_passed_on_come_back_together)
 	ret('k', 'm', 0x15);
 	expect_depth(0);
 	expect("B 0 r\nB 10 o\nB 20 r\nB 30 i\nB 40 p\nE 50 p\nE 50 i\nE 50 r\nB 50 h\n"
-	       "E 60 h\nB 60 q\nE 70 q\nE 70 o\nE 70 r\nB 70 k\nB 80 c\nB 90 a\nE 100 a\n"
-	       "E 110 i\nE 120 q\nB 120 v\nE 130 v\nE 140 o\nE 150 c\nB 150 w\nE 160 w\n"
-	       "E 170 k\nE 170 m\nB 90 o deferred\nB 90 q deferred\nB 90 i deferred\n"
+	       "B 60 q tail\nE 70 q\nE 70 h\nE 70 o\nE 70 r\nB 70 k\nB 80 c\nB 90 a\nE 100 a\n"
+	       "E 110 i\nE 120 q\nB 120 v tail\nE 130 v\nE 130 h\nE 140 o\nE 150 c\nB 150 w\n"
+	       "E 160 w\nE 170 k\nE 170 m\nB 90 o deferred\nB 90 h deferred\n"
+	       "B 90 q tail deferred\nB 90 i deferred\n"
 	       "B 0 m inferred deferred\nS\n");
 }
 END_TEST

@@ -75,6 +75,7 @@ tests_unit_src_callstack_precise_test_SOURCES = \
 	tests/unit/src/callstack_precise_far.c \
 	tests/unit/src/callstack_precise_limits.c \
 	tests/unit/src/callstack_precise_opaque.c \
+	tests/unit/src/callstack_precise_tails.c \
 	tests/unit/src/callstack_precise_stacks.c \
 	tests/unit/src/callstack_precise_times.c \
 	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h

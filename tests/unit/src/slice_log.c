@@ -41,9 +41,10 @@ static int64_t since_base(const struct slice_sink *sink, uint64_t time)
 
 static void put_flags(const struct slice_sink *sink, const struct slice_event *event)
 {
-	put(sink, "%s%s%s%s\n", event->flags & SLICE_INFERRED_START ? " inferred" : "",
+	put(sink, "%s%s%s%s%s\n", event->flags & SLICE_INFERRED_START ? " inferred" : "",
 	    event->flags & SLICE_UNCERTAIN_LEVEL ? " uncertain" : "",
 	    event->flags & SLICE_ESTIMATED_TIME ? " estimated" : "",
+	    event->flags & SLICE_TAIL_CALLED ? " tail" : "",
 	    event->order == SLICE_ORDER_DEFERRED ? " deferred" : "");
 }
 

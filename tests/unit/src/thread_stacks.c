@@ -451,7 +451,7 @@ START_TEST(a_child_begins_in_the_call_that_forked_it_where_the_kernel_is_traced)
 {
 	static const char *const expected[] = {
 		"7 B 2000 m inferred", "7 B 2000 f inferred", "7 B 2000 g inferred",
-		"7 B 2000 e inferred", "7 B 2000 s inferred", "7 B 2110 r\n",
+		"7 B 2000 e inferred", "7 B 2000 s inferred", "7 B 2110 r tail\n",
 		"7 E 2140 r\n",        "7 E 2140 e\n",        "7 E 2150 g\n",
 	};
 	const uint64_t late = _i ? FORKED - 100 : FORKED + 100;
