@@ -92,6 +92,21 @@ uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const str
 		       : 0;
 }
 
+bool location_jumps_far(const struct location *from)
+{
+	const struct function_code code = code_of(from->symbol);
+	struct insn_fields fields;
+	struct insn insn = { 0 };
+
+	/* Opcode EA is one of 32-bit code only; opcode FF /5 is the same in both modes. */
+	for (enum insn_mode mode = INSN_MODE_64; mode <= INSN_MODE_32 && !insn.length; mode++)
+		if (from->offset < code.size)
+			insn = insn_decode_fields(code.bytes + from->offset,
+						  code.size - from->offset, mode, &fields);
+	return insn.kind == BRANCH_SOFTINT && fields.map == INSN_MAP_0 &&
+	       (fields.opcode == 0xea || (fields.opcode == 0xff && (fields.modrm >> 3 & 7) == 5));
+}
+
 /* Least and most bytes of a near call, with REX, SIB and displacement: SDM volume 2, "CALL". */
 #define CALL_LEAST 2
 #define CALL_MOST  8

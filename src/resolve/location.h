@@ -77,6 +77,12 @@ bool location_is_of_uprobes(const struct location *location);
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
 			     const struct location *entry);
 
+/*
+ * Returns whether the instruction at a location in a function is a far jump (SDM volume 2, "JMP"),
+ * which pushes no return address, and not a far call or INT n.
+ */
+bool location_jumps_far(const struct location *from);
+
 /* Returns whether a location in a function's body follows a call, by the bytes before it. */
 bool location_follows_call(const struct location *location);
 

@@ -398,6 +398,18 @@ void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struc
 	resume(stack, time, to, expected);
 }
 
+/*
+ * Returns whether user code jumps by a far return or IRET: no far call is open, and no call returns
+ * to the target.
+ */
+static bool jumps_by_far_return(struct precise_stack *stack, const struct location_pair *locations)
+{
+	return locations->from.ip && locations->to.ip && !ip_is_kernel(locations->from.ip) &&
+	       !ip_is_kernel(locations->to.ip) && stack->now.depth &&
+	       !frame_list_find(&stack->now, FRAME_BY_ENTRY, 0) &&
+	       !frame_list_find(&stack->now, FRAME_BY_RETURN, locations->to.ip);
+}
+
 /* ---- All branches -------------------------------------------------------- */
 
 static void follow_transaction(struct precise_stack *stack, int64_t time,
@@ -437,11 +449,17 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 	case BRANCH_SYSCALL:
 	case BRANCH_SOFTINT:
 	case BRANCH_INTERRUPT:
-		on_kernel_entry(stack, time, branch, notes);
+		if (event->kind == BRANCH_SOFTINT && location_jumps_far(&branch->locations->from))
+			precise_jump(stack, time, branch->locations);
+		else
+			on_kernel_entry(stack, time, branch, notes);
 		return true;
 	case BRANCH_SYSRET:
 	case BRANCH_IRET:
-		precise_leave_kernel(stack, time, &branch->locations->to);
+		if (jumps_by_far_return(stack, branch->locations))
+			precise_jump(stack, time, branch->locations);
+		else
+			precise_leave_kernel(stack, time, &branch->locations->to);
 		return true;
 	default:
 		return false;

@@ -290,6 +290,19 @@ START_TEST(code_without_bytes_jumps_back_within_its_chain)
 }
 END_TEST
 
+START_TEST(a_far_return_that_no_far_call_precedes_is_a_jump)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_IRET, at('f', 0x30), at('g', 0), 0);
+	call('g', 0x10, 'h');
+	ret('h', 'g', 0x15);
+	feed(BRANCH_IRET, at('g', 0x30), at('f', 0x40), 0);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 g tail\nB 20 h\nE 30 h\nE 40 g\nE 50 f\nE 50 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 /*
  * Physical frames are those of the machine that replaces functions: feed both the same random
  * branches to entries, and returns of open calls.
@@ -368,5 +381,6 @@ void add_tail_tests(TCase *tests)
 	tcase_add_test(tests, stacks_that_differ_share_no_part_of_a_chain);
 	tcase_add_test(tests, an_abort_restores_a_chain);
 	tcase_add_test(tests, code_without_bytes_jumps_back_within_its_chain);
+	tcase_add_test(tests, a_far_return_that_no_far_call_precedes_is_a_jump);
 	tcase_add_loop_test(tests, physical_frames_do_not_depend_on_how_tail_calls_are_shown, 0, 3);
 }

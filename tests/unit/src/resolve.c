@@ -282,10 +282,35 @@ END_TEST
 #define MAPPED   UINT64_C(0x7f0000001000)
 #define UNTITLED (MAPPED + 0x80) /* code without a symbol, after the two functions */
 
+/* Offsets of far branches in "two": SDM volume 2, "CALL", "JMP" and "INT n". */
+enum { FAR_JUMP = 0x24, FAR_JUMP_32 = 0x28, FAR_CALL = 0x30, FAR_CALL_32 = 0x34, INT_80 = 0x3c };
+
 /* Map a file with two functions of 32 bytes. Returns its path, which the caller unlinks. */
 static const char *map_functions(void)
 {
-	static const uint8_t code[0x100];
+	static const uint8_t code[0x100] = { [FAR_JUMP] = 0x48,
+					     0xff,
+					     0x2b,
+					     [FAR_JUMP_32] = 0xea,
+					     1,
+					     2,
+					     3,
+					     4,
+					     0x33,
+					     0,
+					     [FAR_CALL] = 0xff,
+					     0x5c,
+					     0x24,
+					     0x10,
+					     [FAR_CALL_32] = 0x9a,
+					     1,
+					     2,
+					     3,
+					     4,
+					     0x33,
+					     0,
+					     [INT_80] = 0xcd,
+					     0x80 };
 	static const struct tiny_symbol symbols[] = {
 		{ "one", 0x1000, 32, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
 		{ "two", 0x1020, 32, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
@@ -306,6 +331,31 @@ static const char *map_functions(void)
 	perf_data_add_mmap(&data, PERF_RECORD_MISC_USER, &map);
 	return path;
 }
+
+START_TEST(a_far_jump_differs_from_a_far_call)
+{
+	static const struct {
+		uint64_t offset;
+		bool jumps;
+	} branches[] = { { FAR_JUMP, true },     { FAR_JUMP_32, true }, { FAR_CALL, false },
+			 { FAR_CALL_32, false }, { INT_80, false },     { 0x20, false } };
+	const char *path = map_functions();
+	struct branch_event event;
+
+	open_built();
+	unlink(path);
+	for (size_t i = 0; i < COUNT_OF(branches); i++) {
+		event = (struct branch_event){
+			.from = MAPPED + branches[i].offset,
+			.to = MAPPED,
+			.kind = BRANCH_SOFTINT,
+			.space = timeline->threads.threads[0]->process->epochs[0].space,
+		};
+		ck_assert(location_jumps_far(&resolver_find_event(&resolver, &event)->from) ==
+			  branches[i].jumps);
+	}
+}
+END_TEST
 
 START_TEST(a_job_names_branches_between_functions_and_the_reader_notes_their_file)
 {
@@ -370,6 +420,7 @@ int main(void)
 	tcase_add_test(all, names_stay_with_the_branch_of_an_event);
 	tcase_add_test(all, names_that_depend_on_time_do_not_stay);
 	tcase_add_test(all, events_without_a_known_branch_are_looked_up);
+	tcase_add_test(all, a_far_jump_differs_from_a_far_call);
 	tcase_add_test(all, a_job_names_branches_between_functions_and_the_reader_notes_their_file);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
