@@ -222,6 +222,14 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 	return status;
 }
 
+void perf_file_open_stream(struct perf_file *file, const char *path, struct byte_view stream,
+			   struct diag *diag)
+{
+	*file = (struct perf_file){ .path = path };
+	own_mapping(file, stream);
+	read_stream(file, stream, diag);
+}
+
 /* ---- Series of files ----------------------------------------------------- */
 
 /*

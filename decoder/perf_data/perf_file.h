@@ -21,6 +21,13 @@
 int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err);
 
 /*
+ * Open a recording in memory, as perf record -o - writes it. `stream` is owned from now on
+ * (munmap()).
+ */
+void perf_file_open_stream(struct perf_file *file, const char *path, struct byte_view stream,
+			   struct diag *diag);
+
+/*
  * Add the next file of a series (perf record --switch-output) to an open one. At the start of each
  * file, perf writes the state of the system in records without a time; these get the first time in
  * the file. Returns 0; -1 with err filled, also if the file belongs to another recording. Sets

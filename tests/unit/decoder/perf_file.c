@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -420,6 +421,27 @@ START_TEST(build_ids_in_a_stream_come_in_records)
 }
 END_TEST
 
+START_TEST(a_stream_in_memory_is_read_as_one_in_a_file)
+{
+	struct byte_view stream;
+	uint8_t *bytes, *mapped;
+
+	perf_data_add_pt_event(&data, 8, 0);
+	perf_data_add_comm(&data, 0, 1, 1, "a");
+	bytes = perf_forms_stream(&data, &stream.size);
+	mapped =
+		mmap(NULL, stream.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	stream.bytes = memcpy(mapped, bytes, stream.size);
+	free(bytes);
+	perf_file_open_stream(&file, "somewhere", stream, &diag);
+	ck_assert_str_eq(file.path, "somewhere");
+	ck_assert_uint_eq(file.attr_count, 1);
+	ck_assert_uint_eq(file.attrs[0].attr.type, 8);
+	ck_assert_uint_eq(count_of(PERF_RECORD_COMM), 1);
+}
+END_TEST
+
 /* A size below the header's would make a reader loop forever. */
 START_TEST(a_record_that_is_too_small_ends_the_reading)
 {
@@ -688,6 +710,7 @@ int main(void)
 	tcase_add_test(all, a_file_that_perf_did_not_finish_is_read_to_its_end);
 	tcase_add_test(all, formats_of_tracepoints_in_a_stream_are_passed_over);
 	tcase_add_test(all, build_ids_in_a_stream_come_in_records);
+	tcase_add_test(all, a_stream_in_memory_is_read_as_one_in_a_file);
 	tcase_add_loop_test(all, a_record_that_is_too_small_ends_the_reading, 0, 3);
 	tcase_add_test(all, trace_data_that_is_cut_is_kept_as_far_as_it_goes);
 	tcase_add_test(all, ids_that_overlap_cost_no_more_than_the_file_is_long);
