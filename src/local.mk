@@ -116,6 +116,7 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/hints.c \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
+	src/pipeline/raw_input.c src/pipeline/raw_input.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
 	src/pipeline/second_look.c \
 	src/record/call_watch.c \

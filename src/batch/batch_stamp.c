@@ -16,6 +16,7 @@
 #include "config.h"
 #include "reader/trace_reader.h"
 #include "src/formats/output_format.h"
+#include "src/options/input_paths.h"
 
 #define BLOCK ((size_t)1024 * 1024)
 #define START ((size_t)4096)
@@ -78,7 +79,8 @@ static int hash_input(XXH3_state_t *hash, const char *path, struct error *err)
 		return 0;
 	if (stat(path, &status) < 0)
 		return error_set_system(err, errno, "%s: cannot open", path);
-	if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
+	/* Traces are beside JSON. */
+	if ((!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) || input_paths_is_bundle(path))
 		return 0;
 	if ((S_ISDIR(status.st_mode) ? hash_directory : hash_file)(hash, path, err) < 0)
 		return -1;

@@ -70,6 +70,8 @@ static void print_help(const struct options *options, const struct option_spec *
 
 static const char *const expected[] = {
 	[OPTION_NUMBERS] = "a list of numbers like 1,2,5-7",
+	[OPTION_CPUS] = "a list of numbers like 1,2,5-7, or FAMILY/MODEL/STEPPING like 6/94/3",
+	[OPTION_MAP] = "FILE@ADDRESS or FILE:OFFSET@ADDRESS-END, with hexadecimal numbers",
 	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+500us (begin, length) or 10%,20%",
 	[OPTION_BETWEEN] = "START,STOP",
 	[OPTION_WITHIN] = "a function and its time like parse>1ms, or parse>p99",
@@ -107,6 +109,16 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		break;
 	case OPTION_NUMBERS:
 		valid = number_list_add(field, text);
+		break;
+	case OPTION_CPUS:
+		if (strchr(text, '/'))
+			valid = processor_read(options, text);
+		else
+			valid = number_list_add(&options->select.cpus, text);
+		break;
+	case OPTION_MAP:
+		valid = raw_map_read(text, &(struct raw_map){ 0 });
+		pattern_list_add(field, text);
 		break;
 	case OPTION_PATTERN:
 		pattern_list_add(field, text);
@@ -347,6 +359,17 @@ static void take_function(struct options *options)
 	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
+/* Each --raw took a word at least, so there is room for them as inputs. */
+static void take_raws(struct options *options)
+{
+	if (options->raws.count && options->input_count)
+		usage_error("cannot combine --raw and '%s'; choose one", options->input);
+	for (size_t i = 0; i < options->raws.count; i++)
+		options->inputs[options->input_count++] =
+			(char *)non_empty(option_find("raw", 3), options->raws.patterns[i]);
+	options->input = options->input_count ? options->inputs[0] : NULL;
+}
+
 /* Ignore settings for options that only other commands have. */
 static void take_setting(void *context, char *name, char *argument, const char *source)
 {
@@ -382,7 +405,8 @@ static void choose_joined(struct options *options)
 {
 	bool open_choice =
 		options->input_count > 1 && options->command != COMMAND_DIFF &&
-		options->input_kind == INPUT_PERF_DATA && !options->output &&
+		options->input_kind == INPUT_PERF_DATA && !options->raws.count &&
+		!options->output &&
 		(options->format->default_output == DEFAULT_FILE || options->format->sideband) &&
 		!options->open && !options_is_batch(options);
 
@@ -423,6 +447,7 @@ static void parse(struct options *options, enum command command, char side, int 
 	take_words(options, side, argc - first, argv + first);
 	if (command == COMMAND_ANNOTATE)
 		take_function(options);
+	take_raws(options);
 	take_defaults(options);
 }
 

@@ -28,6 +28,8 @@ enum option_type {
 	OPTION_FORMAT,         /* const struct output_format *: by name */
 	OPTION_NUMBER,         /* unsigned, from `least` to `most` */
 	OPTION_NUMBERS,        /* struct number_list: added to */
+	OPTION_CPUS,           /* struct options: numbers, or the processor */
+	OPTION_MAP,            /* struct pattern_list: see raw_map_read() */
 	OPTION_PATTERN,        /* struct pattern_list: added to */
 	OPTION_TIME_RANGE,     /* struct selection: from, to */
 	OPTION_BETWEEN,        /* struct selection: start, stop */

@@ -410,8 +410,13 @@ void option_conflicts_refuse(const struct options *options)
 	enum default_output default_output = options->format->default_output;
 	bool batch = options_is_batch(options);
 	bool text = !batch && default_output == DEFAULT_STDOUT, to_stdout;
+	bool raw = options->raws.count;
 
 	refuse_first((const struct conflict[]){
+		{ raw && (options->input_kind != INPUT_PERF_DATA || options->files_from),
+		  "--raw names the input; leave out --input and --files0-from" },
+		{ !raw && (options->maps.count || *options->processor),
+		  "--map and --cpu=FAMILY/MODEL/STEPPING need --raw; a recording has both" },
 		{ options->output && options->output_pattern,
 		  "cannot combine --output and --output-pattern; choose one" },
 		{ options->inlined && options->stacks == STACKS_MAGIC_TRACE,

@@ -2,11 +2,17 @@
 /* The table of options with paths to read, and the check of these paths. */
 #include "src/options/input_paths.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io/output_path.h"
+#include "decoder/perf_data/perf_file.h"
 #include "symbols/files/core_file.h"
+
+/* Bytes of trace.json: a module takes some 200. JSON's values take up to 50 times as much memory.
+ */
+#define BUNDLE_MOST ((size_t)1 << 20)
 
 /* ---- Roles --------------------------------------------------------------- */
 
@@ -107,6 +113,20 @@ int input_paths_check(const struct options *options, struct error *err)
 						paths[i].path);
 	}
 	return 0;
+}
+
+bool input_paths_is_bundle(const char *path)
+{
+	static const char type[] = "\"intel-pt\"";
+	struct byte_view bytes = { 0 };
+	bool found;
+
+	if (!perf_input_is_file(path) || perf_input_map(path, &bytes, NULL) < 0)
+		return false;
+	found = bytes.size <= BUNDLE_MOST && memchr("{ \t\r\n", bytes.bytes[0], 5) &&
+		memmem(bytes.bytes, bytes.size, type, sizeof(type) - 1);
+	munmap((void *)bytes.bytes, bytes.size);
+	return found;
 }
 
 const char *input_paths_core(const struct options *options, char path[PATH_MAX])

@@ -34,5 +34,8 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 /* Returns 0; -1 with err filled if a path is missing, of the wrong kind, or not readable. */
 int input_paths_check(const struct options *options, struct error *err);
 
+/* Returns whether an input is trace.json: LLDB's description of the traces beside it. */
+bool input_paths_is_bundle(const char *path);
+
 /* Returns the ELF core with generated code: --core's, or `path` beside the input; NULL: none. */
 const char *input_paths_core(const struct options *options, char path[PATH_MAX]);

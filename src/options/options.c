@@ -2,6 +2,8 @@
 /* Properties of the options as a whole. */
 #include "src/options/options.h"
 
+#include <ctype.h>
+
 #include "base/io/output_path.h"
 
 static bool output_is_directory(const struct options *options)
@@ -48,10 +50,56 @@ bool clock_offsets_read(struct clock_offsets *offsets, const char *text)
 	return true;
 }
 
+bool processor_read(struct options *options, const char *text)
+{
+	unsigned family, model, stepping;
+	int length = 0;
+
+	if (strspn(text, "0123456789/") != strlen(text) ||
+	    sscanf(text, "%3u/%3u/%3u%n", &family, &model, &stepping, &length) != 3 || text[length])
+		return false;
+	snprintf(options->processor, sizeof(options->processor), "GenuineIntel,%u,%u,%u", family,
+		 model, stepping);
+	return true;
+}
+
+static bool read_hexadecimal(const char *text, const char *end, uint64_t *number)
+{
+	char *stop;
+
+	errno = 0;
+	*number = strtoull(text, &stop, 16);
+	return isxdigit((unsigned char)*text) && stop == end && !errno;
+}
+
+bool raw_map_read(const char *text, struct raw_map *map)
+{
+	const char *at = strrchr(text, '@'), *dash = at ? strchr(at, '-') : NULL, *colon;
+	uint64_t number;
+
+	*map = (struct raw_map){ .exact = dash };
+	if (!at || !read_hexadecimal(at + 1, dash ? dash : at + strlen(at), &map->begin) ||
+	    (dash && !read_hexadecimal(dash + 1, dash + strlen(dash), &map->end)) ||
+	    (dash && map->end <= map->begin))
+		return false;
+	/* A path may have colons. */
+	colon = memrchr(text, ':', (size_t)(at - text));
+	if (colon && read_hexadecimal(colon + 1, at, &number)) {
+		map->offset = number;
+		map->exact = true;
+	} else {
+		colon = at;
+	}
+	map->path = (struct text_view){ text, (size_t)(colon - text) };
+	return map->path.length && map->path.length < PATH_MAX;
+}
+
 void options_release(struct options *options)
 {
 	selection_release(&options->select);
 	free(options->fail_if.patterns);
+	free(options->raws.patterns);
+	free(options->maps.patterns);
 	for (int i = 0; i < options->word_count; i++)
 		free(options->words[i]);
 	free(options->words);

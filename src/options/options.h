@@ -2,6 +2,7 @@
 /* Values of the command line's options. */
 #pragma once
 
+#include "base/cursor.h"
 #include "base/message.h"
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
@@ -77,6 +78,9 @@ struct options {
 	bool apart;       /* each input is one recording */
 	bool of_several;  /* this conversion is of one of several inputs */
 	enum input_kind input_kind;
+	struct pattern_list raws; /* --raw: also the inputs */
+	struct pattern_list maps; /* raw_map_read() */
+	char processor[32]; /* of --raw, as perf's CPUID: "GenuineIntel,6,94,3"; "": unknown */
 	enum trace_mode mode;
 	enum pt_engine engine;
 	struct selection select;
@@ -188,5 +192,19 @@ bool options_is_batch(const struct options *options);
  * Returns false for other texts.
  */
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text);
+
+/* Parse "FAMILY/MODEL/STEPPING" into options->processor. Returns false for other texts. */
+bool processor_read(struct options *options, const char *text);
+
+/* A mapping of --map. */
+struct raw_map {
+	struct text_view path;
+	uint64_t offset;     /* bytes from the file's start to the byte at `begin` */
+	uint64_t begin, end; /* addresses; `end` 0: up to the file's end */
+	bool exact;          /* not by an ELF file's segments */
+};
+
+/* Parse "PATH[:OFFSET]@ADDRESS[-END]", with hexadecimal numbers. Returns false for other texts. */
+bool raw_map_read(const char *text, struct raw_map *map);
 
 void options_release(struct options *options);

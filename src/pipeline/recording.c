@@ -4,6 +4,7 @@
 
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
+#include "src/pipeline/raw_input.h"
 #include "symbols/files/debug_file.h"
 
 /* With overlays and for hits, a recording without Intel PT is allowed. */
@@ -115,14 +116,23 @@ static void open_code(struct perf_recording *recording, const struct options *op
 int recording_open(struct perf_recording *recording, const struct options *options,
 		   struct name_table *names, struct diag *diag, struct error *err)
 {
-	if (perf_file_open(&recording->file, options->input, diag, err) < 0)
+	bool raw = options->raws.count || input_paths_is_bundle(options->input);
+
+	/* The store finds the files of a raw trace's mappings. */
+	if (raw)
+		open_symbols(recording, options, names, diag);
+	if ((raw ? raw_input_open(&recording->file, options, recording->store, diag, err)
+		 : perf_file_open(&recording->file, options->input, diag, err)) < 0)
 		return -1;
-	for (int i = 1; i < options->input_count; i++)
+	for (int i = 1; !options->raws.count && i < options->input_count; i++)
 		if (perf_file_append(&recording->file, options->inputs[i], diag, err) < 0)
 			return -1;
 	if (open_auxtrace(recording, options, diag, err) < 0)
 		return error_prefix(err, "%s", options->input);
-	open_symbols(recording, options, names, diag);
+	if (raw)
+		raw_input_settle_clock(&recording->auxtrace, diag);
+	else
+		open_symbols(recording, options, names, diag);
 	open_timeline(recording, diag);
 	if (event_filter_init(&recording->filter, options, &recording->auxtrace,
 			      recording->timeline, diag, err) < 0)

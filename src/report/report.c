@@ -8,6 +8,7 @@
 #include "decoder/code/insn.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
+#include "src/options/input_paths.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
 #include "src/select/function_labels.h"
@@ -451,8 +452,13 @@ static json_t *input_list(const struct options *options)
 	const char *kind = options->input_kind == INPUT_PERF_SCRIPT ? "perf-script" : "perf-data";
 	json_t *list = json_array();
 
+	if (options->raws.count)
+		kind = "raw";
 	for (int i = 0; i < options->input_count; i++)
-		json_array_append_new(list, input_json(options->inputs[i], kind));
+		json_array_append_new(
+			list,
+			input_json(options->inputs[i],
+				   input_paths_is_bundle(options->inputs[i]) ? "lldb" : kind));
 	for (size_t i = 0; i < options->overlay_count; i++) {
 		const struct overlay_option *overlay = &options->overlays[i];
 		char *path = ALLOC_CHECKED(strndup(overlay->text, strcspn(overlay->text, ",")));

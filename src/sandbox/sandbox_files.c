@@ -106,8 +106,12 @@ static void allow_reading(struct rules *rules, const struct options *options)
 	for (size_t i = 0; i < count; i++)
 		allow_path(rules, named[i].path, READS);
 	allow_path(rules, input_paths_core(options, path), READS);
-	for (int i = 0; i < options->input_count; i++)
-		allow_path(rules, options->inputs[i], READS);
+	for (int i = 0; i < options->input_count; i++) {
+		const char *input = options->inputs[i];
+
+		snprintf(path, sizeof(path), "%.*s.", (int)(base_name(input) - input), input);
+		allow_path(rules, input_paths_is_bundle(input) ? path : input, READS);
+	}
 	if (path_below(path, "HOME", "/.debug")) /* perf's build-id cache */
 		allow_path(rules, path, READS);
 	for (size_t i = 0; i < options->overlay_count; i++)

@@ -8,6 +8,7 @@
 
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"
+#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 #include "src/serve/viewer_page.h"
 
@@ -139,7 +140,8 @@ static void find_trace(struct trace_opening *opening)
 	struct options *options = &opening->options;
 	bool page = false;
 
-	if (options->input && options->input_kind == INPUT_PERF_DATA)
+	if (options->input && options->input_kind == INPUT_PERF_DATA &&
+	    !input_paths_is_bundle(options->input))
 		opening->trace = trace_kind_open(options->input, &page);
 	if (page)
 		options->format = &format_html;

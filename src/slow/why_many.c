@@ -214,7 +214,7 @@ struct why_many {
 
 bool why_many_wanted(const struct options *options)
 {
-	return options->command == COMMAND_WHY &&
+	return options->command == COMMAND_WHY && !options->raws.count &&
 	       (options->merge || (options->input_count > 1 && !options_is_batch(options)));
 }
 

@@ -401,3 +401,9 @@ TESTS += tests/unit/src/source_file.test
 tests_unit_src_source_file_test_SOURCES = tests/unit/src/source_file.c
 tests_unit_src_source_file_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_source_file_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/raw_input.test
+TESTS += tests/unit/src/raw_input.test
+tests_unit_src_raw_input_test_SOURCES = tests/unit/src/raw_input.c
+tests_unit_src_raw_input_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_raw_input_test_LDADD = $(UNIT_LIBS)
