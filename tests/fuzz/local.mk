@@ -3,14 +3,14 @@
 # fuzz` builds them with clang's libFuzzer and sanitizers in a build directory
 # of their own, and runs each for FUZZ_SECONDS (or those named by FUZZ_ONLY);
 # `make afl` does the same with AFL++.
-FUZZ_TARGETS = demangle elf memtrace names options perf_data perf_script pt_stream records run \
-	runtime_events trace_reader
+FUZZ_TARGETS = demangle elf memtrace names options perf_data perf_script pt_stream raw_input records \
+	run runtime_events trace_reader
 fuzz_common = tests/fuzz/fuzz.h tests/fuzz/memory_file.c tests/fuzz/memory_file.h
 fuzz_libs = libsupport.a libftfread.a $(PTRACE2FTF_LIBS)
 # Programs of two kinds: with a main() of our own, and with libFuzzer's.
 fuzz_programs = tests/fuzz/demangle tests/fuzz/elf tests/fuzz/memtrace tests/fuzz/names \
 	tests/fuzz/options tests/fuzz/perf_data tests/fuzz/perf_script tests/fuzz/pt_stream \
-	tests/fuzz/records tests/fuzz/run tests/fuzz/runtime_events tests/fuzz/trace_reader
+	tests/fuzz/raw_input tests/fuzz/records tests/fuzz/run tests/fuzz/runtime_events tests/fuzz/trace_reader
 check_PROGRAMS += $(fuzz_programs) tests/fuzz/make_seeds
 TESTS += tests/fuzz/seeds.sh
 dist_noinst_SCRIPTS += tests/fuzz/afl.sh tests/fuzz/corpus.sh tests/fuzz/fuzz.sh \
@@ -67,6 +67,12 @@ EXTRA_PROGRAMS += tests/fuzz/pt_stream.fuzz
 tests_fuzz_pt_stream_fuzz_SOURCES = tests/fuzz/pt_stream.c $(fuzz_common)
 tests_fuzz_pt_stream_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_pt_stream_fuzz_LDADD = $(fuzz_libs)
+tests_fuzz_raw_input_SOURCES = tests/fuzz/raw_input.c tests/fuzz/run_inputs.c $(fuzz_common)
+tests_fuzz_raw_input_LDADD = $(fuzz_libs)
+EXTRA_PROGRAMS += tests/fuzz/raw_input.fuzz
+tests_fuzz_raw_input_fuzz_SOURCES = tests/fuzz/raw_input.c $(fuzz_common)
+tests_fuzz_raw_input_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_raw_input_fuzz_LDADD = $(fuzz_libs)
 tests_fuzz_records_SOURCES = tests/fuzz/records.c tests/fuzz/run.c tests/fuzz/run_inputs.c $(fuzz_common)
 tests_fuzz_records_LDADD = $(fuzz_libs)
 EXTRA_PROGRAMS += tests/fuzz/records.fuzz

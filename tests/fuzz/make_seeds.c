@@ -264,6 +264,23 @@ static void make_options(void)
 	}
 }
 
+static void make_raw_inputs(void)
+{
+	static const char json[] =
+		"{\"type\":\"intel-pt\",\"cpuInfo\":{\"vendor\":\"GenuineIntel\",\"family\":6,"
+		"\"model\":85,\"stepping\":4},\"processes\":[{\"pid\":1,\"threads\":[{\"tid\":2,"
+		"\"iptTrace\":\"trace\"}],\"modules\":[{\"systemPath\":\"/sample\","
+		"\"loadAddress\":\"0x401000\",\"uuid\":\"6AA9A4E2-6F28\"}]}],\"cpus\":[{\"id\":0,"
+		"\"iptTrace\":\"trace\",\"contextSwitchTrace\":\"switches\"}],"
+		"\"tscPerfZeroConversion\":{\"timeMult\":8,\"timeShift\":2,\"timeZero\":\"1\"},"
+		"\"kernel\":{\"file\":\"sample\",\"loadAddress\":18446744071578845184}}";
+	static const char map[] = "-sample:1000@401000-402000";
+
+	write_file("raw_input", "json", json, sizeof(json) - 1);
+	write_file("raw_input", "map", map, sizeof(map) - 1);
+	write_file("raw_input", "elf", "-sample@401000", 14);
+}
+
 static void make_elf(void)
 {
 	size_t size;
@@ -290,6 +307,7 @@ int main(int argc, char **argv)
 	make_texts();
 	make_linkage_names();
 	make_options();
+	make_raw_inputs();
 	make_elf();
 	return EXIT_SUCCESS;
 }
