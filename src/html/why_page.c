@@ -90,7 +90,6 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	const struct slow_answer *answer = why->answers;
 	char text[SHORT_TIME_SIZE];
 	double extra = 0;
-	uint64_t all;
 
 	fputs("<p class=\"verdict\">", out);
 	if (!why->count || !answer->count) {
@@ -99,11 +98,11 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	}
 	for (size_t i = 0; i < answer->count; i++)
 		extra += answer->clusters[i].more * (double)answer->clusters[i].count;
-	all = answer->calls->functions[answer->function].durations.count;
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow, all);
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow, answer->all);
 	print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
 	fprintf(out, "</b> took %s%s%s more than usual, together, mainly because of ",
-		answer->others + answer->slow > all ? "at least " : "",
+		answer->slow > answer->compared + answer->outer || answer->slow_cut ? "at least "
+										    : "",
 		extra_text(text, answer->calls->by_insns, extra),
 		answer->calls->by_insns ? " instructions" : "");
 	print_cause_in("b", answer, 0, out);
@@ -136,8 +135,8 @@ static void print_ranks(const struct why_output *why, FILE *out)
 		const struct slow_answer *answer = &why->answers[i];
 
 		fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
-			extra_text(text, answer->calls->by_insns, answer->excess),
-			answer->calls->functions[answer->function].durations.count, answer->slow);
+			extra_text(text, answer->calls->by_insns, answer->excess), answer->all,
+			answer->slow);
 		print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
 		fputs("</td></tr>\n", out);
 	}
@@ -156,11 +155,10 @@ static void print_bar(double x, double width, double from, double to, const char
 }
 
 /* Print the bar of a class of durations: calls of each cluster, above calls of no cluster. */
-static void print_class(const struct slow_answer *answer, uint32_t class, double x, double width,
-			FILE *out)
+static void print_class(const struct slow_answer *answer, const struct durations *all,
+			uint32_t class, double x, double width, FILE *out)
 {
 	static const char *const colors[COLORS] = { "c0", "c1", "c2", "c3" };
-	const struct durations *all = &answer->calls->functions[answer->function].durations;
 	uint64_t begin = log_class_begin(class, BAR_BITS);
 	uint64_t above = begin ? durations_longer(all, begin - 1) : all->count, slow = 0, count;
 	double to, from;
@@ -191,14 +189,22 @@ static void print_class(const struct slow_answer *answer, uint32_t class, double
 static void print_histogram(const struct why_output *why, const struct slow_answer *answer,
 			    FILE *out)
 {
-	const struct durations *all = &answer->calls->functions[answer->function].durations;
-	uint32_t first = log_class(all->min, BAR_BITS), last = log_class(all->max, BAR_BITS);
-	double width = CHART_WIDTH / (double)(last - first + 1);
-	uint64_t least = MIN(MAX(answer->bound, all->min), all->max); /* any with --slow */
-	double bound = (log_class(least, BAR_BITS) - first + 1) * width;
+	struct durations all;
+	uint32_t first, last;
+	double width, bound;
 	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
 
 	fputs("<h3>How long calls take</h3>\n", out);
+	durations_copy(&all, &answer->of->durations);
+	for (size_t i = 0; i < answer->count; i++)
+		for (size_t j = 0; answer->clusters[i].cut && j < answer->clusters[i].count; j++)
+			durations_add(&all, answer->clusters[i].calls[j]->amount);
+	first = log_class(all.min, BAR_BITS);
+	last = log_class(all.max, BAR_BITS);
+	width = CHART_WIDTH / (double)(last - first + 1);
+	/* With --slow, the bound may be anywhere. */
+	bound = (log_class(MIN(MAX(answer->bound, all.min), all.max), BAR_BITS) - first + 1) *
+		width;
 	print_command(why, "ptrace2ftf --format=histogram --symbol=",
 		      slow_symbol(answer, answer->function), out);
 	fprintf(out,
@@ -206,16 +212,17 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 		"width=\"%d\" role=\"img\" aria-label=\"histogram\">\n",
 		CHART_WIDTH, BAR_HEIGHT + 18, CHART_WIDTH);
 	for (uint32_t class = first; class <= last; class ++)
-		print_class(answer, class, (class - first) * width, width * 0.9, out);
+		print_class(answer, &all, class, (class - first) * width, width * 0.9, out);
 	fprintf(out,
 		"<line class=\"bound\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n"
 		"<text x=\"0\" y=\"%d\">%s</text>\n<text x=\"%d\" y=\"%d\" "
 		"text-anchor=\"end\">%s</text>\n</svg>\n<p>Each octave has four bars, and heights "
 		"are logarithmic. Calls to the right of the line take longer than %s.</p>\n",
 		bound, bound, BAR_HEIGHT, BAR_HEIGHT + 14,
-		amount_text(from, answer->calls->by_insns, all->min), CHART_WIDTH, BAR_HEIGHT + 14,
-		amount_text(to, answer->calls->by_insns, all->max),
+		amount_text(from, answer->calls->by_insns, all.min), CHART_WIDTH, BAR_HEIGHT + 14,
+		amount_text(to, answer->calls->by_insns, all.max),
 		extra_text(text, answer->calls->by_insns, (double)answer->bound));
+	durations_release(&all);
 }
 
 /* Print sentences about a cluster; the one about another thread leads to that thread. */
@@ -242,8 +249,10 @@ static void print_clusters(const struct why_output *why, struct slow_answer *ans
 
 	fputs("<table>\n<tr><th></th><th>calls</th><th>extra each</th><th>cause</th></tr>\n", out);
 	for (size_t i = 0; i < answer->count; i++) {
-		fprintf(out, "<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s</td>",
+		fprintf(out,
+			"<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s%s</td>",
 			color_of(i), answer->clusters[i].count,
+			answer->clusters[i].cut ? "&gt;" : "",
 			extra_text(text, answer->calls->by_insns, answer->clusters[i].more));
 		fputs("<td>", out);
 		print_cause_in("b", answer, i, out);
@@ -353,8 +362,8 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 	for (size_t i = rows - 1; i > 0; i--) {
 		const struct call_costs *own = &answer->rows.nodes[i].own;
 
-		boxes[i].usual +=
-			(double)(by_insns ? own->insns : own->ns) / (double)answer->others;
+		boxes[i].usual += (double)(by_insns ? own->insns : own->ns) /
+				  (double)MAX(answer->others, (uint64_t)1);
 		boxes[answer->info[i].parent].slow += boxes[i].slow;
 		boxes[answer->info[i].parent].usual += boxes[i].usual;
 		if (cluster->wait.looked && answer->info[i].function == cluster->leaf &&
@@ -494,7 +503,7 @@ static void print_section(const struct why_output *why, struct slow_answer *answ
 	fputs("<h2>", out);
 	print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
 	fputs("</h2>\n", out);
-	if (!answer->calls->functions[answer->function].durations.count)
+	if (!answer->all)
 		return;
 	if (answer->count)
 		print_clusters(why, answer, out);

@@ -59,6 +59,15 @@ double durations_excess(const struct durations *durations, uint64_t ns, uint64_t
 	return excess;
 }
 
+void durations_copy(struct durations *to, const struct durations *from)
+{
+	*to = *from;
+	for (size_t i = 0; i < DURATION_BLOCKS; i++)
+		if (from->blocks[i])
+			to->blocks[i] = memcpy(alloc_zeroed(STEPS, sizeof(**to->blocks)),
+					       from->blocks[i], STEPS * sizeof(**to->blocks));
+}
+
 void durations_release(struct durations *durations)
 {
 	for (size_t i = 0; i < DURATION_BLOCKS; i++)

@@ -55,4 +55,7 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 /* Returns the sum of these, minus `than` each, by the lowest values of their buckets. */
 double durations_excess(const struct durations *durations, uint64_t ns, uint64_t than);
 
+/* Fill `to` with a copy, which has its own memory. */
+void durations_copy(struct durations *to, const struct durations *from);
+
 void durations_release(struct durations *durations);

@@ -24,6 +24,7 @@ struct slowest_output {
 	struct slow_choice choice;
 	struct durations durations; /* of all calls */
 	uint64_t longer;            /* calls above choice.longer */
+	uint64_t longest_cut;       /* ns: of calls whose duration is a lower bound */
 	/* Owned. A heap with the fastest call on top; sorted, slowest first, after finish(). */
 	struct chosen_call *calls;
 	size_t count, room;
@@ -58,6 +59,8 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 	bool by_insns = calls->output.machine->by_insns;
 
 	durations_add(&calls->durations, call->duration);
+	if (!call->begin_seen || !call->end_seen)
+		calls->longest_cut = MAX(call->duration, calls->longest_cut);
 	calls->longer += call->duration > choice->longer;
 	if (choice->has_bound && !choice->percentile && call->duration <= choice->longer)
 		return;
@@ -151,9 +154,10 @@ static void print_totals(const struct slowest_output *calls, FILE *out)
 	const struct durations *all = &calls->durations;
 	char median[SHORT_TIME_SIZE], p99[SHORT_TIME_SIZE], most[SHORT_TIME_SIZE];
 
-	fprintf(out, "\n%" PRIu64 " calls: median %s, p99 %s, longest %s\n", all->count,
+	fprintf(out, "\n%" PRIu64 " calls: median %s, p99 %s, longest %s%s\n", all->count,
 		short_time(median, (int64_t)durations_percentile(all, 50)),
 		short_time(p99, (int64_t)durations_percentile(all, 99)),
+		calls->longest_cut == all->max && all->max ? ">" : "",
 		short_time(most, (int64_t)all->max));
 	if (calls->choice.has_bound)
 		fprintf(out, "%" PRIu64 " took longer than %s%s\n", calls->slower,

@@ -70,6 +70,7 @@ static bool add_cluster(struct merged_cause *cause, const json_t *cluster, size_
 	cause->recordings += cause->last != number;
 	cause->last = number;
 	cause->calls += (uint64_t)calls;
+	cause->cut += json_is_true(json_object_get(cluster, "cut")) ? (uint64_t)calls : 0;
 	cause->extra += extra * (double)calls;
 	if (cause->worst_input && extra <= cause->worst_extra)
 		return true;
@@ -156,7 +157,8 @@ void why_merged_print(void *context, FILE *out)
 		bool by_insns = strcmp(cause->unit, "ns") != 0;
 		char extra[SHORT_TIME_SIZE], worst[SHORT_TIME_SIZE];
 
-		fprintf(out, "%10zu %7" PRIu64 " %10s %10s  ", cause->recordings, cause->calls,
+		fprintf(out, "%10zu %7" PRIu64 " %s%*s %10s  ", cause->recordings, cause->calls,
+			cause->cut ? ">" : "", cause->cut ? 9 : 10,
 			extra_text(extra, by_insns, cause->extra),
 			extra_text(worst, by_insns, cause->worst_extra));
 		print_merged_cause(cause, out);
@@ -184,12 +186,13 @@ json_t *why_merged_json(const struct why_merged *merged)
 
 		json_array_append_new(
 			list,
-			json_pack("{ss ss ss sI sI sf sf ss? sI}", "function", cause->names[0],
+			json_pack("{ss ss ss sI sI sI sf sf ss? sI}", "function", cause->names[0],
 				  "cause", cause->names[1], "unit", cause->unit, "recordings",
 				  json_value_of(cause->recordings), "calls",
-				  json_value_of(cause->calls), "extra", cause->extra, "worst_extra",
-				  cause->worst_extra, "worst_input", cause->worst_input,
-				  "worst_begin_ns", json_value_of(cause->worst_begin)));
+				  json_value_of(cause->calls), "cut", json_value_of(cause->cut),
+				  "extra", cause->extra, "worst_extra", cause->worst_extra,
+				  "worst_input", cause->worst_input, "worst_begin_ns",
+				  json_value_of(cause->worst_begin)));
 	}
 	return json_pack("{ss sI sI sI so}", "format", "why-merged", "recordings",
 			 json_value_of(merged->recordings), "without_slow_calls",

@@ -17,9 +17,9 @@ struct why_merged {
 		bool alike[2];               /* another one has the name */
 		const char *symbol;          /* chooses the function, with --symbol */
 		size_t recordings, last;     /* last: 1 + number of the last recording */
-		uint64_t calls;
-		double extra;       /* of all these calls, in the unit */
-		double worst_extra; /* of a call, as the mean of its recording's calls */
+		uint64_t calls, cut;         /* cut: of these, their extra is a lower bound */
+		double extra;                /* of all these calls, in the unit */
+		double worst_extra;          /* of a call, as the mean of its recording's calls */
 		const char *worst_input;
 		uint64_t worst_begin; /* ns: of the slowest call there */
 	} * causes;                   /* owned */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chosen functions are nodes of a call tree, which shows the outermost of their calls. */
+/* Chosen functions are nodes of a call tree, which shows the end of each call. */
 #include "src/formats/answers/chosen_calls.h"
 
 /* The node of all slices of SYMBOL_SPECIAL: a thread in one of them is not traced. */
@@ -42,10 +42,8 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 	struct chosen_calls *calls = (struct chosen_calls *)tree;
 	const struct open_call *open = end->call;
 
-	if (!end->outermost)
-		return;
 	if (open->node == NODE_PAUSE) {
-		thread->untraced += end->all.ns;
+		thread->untraced += end->outermost ? end->all.ns : 0;
 		return;
 	}
 	calls->ended(calls->context, &(struct chosen_call){
@@ -59,6 +57,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 					     .number = calls->count++,
 					     .begin_seen = !open->inferred,
 					     .end_seen = !end->cut,
+					     .outermost = end->outermost,
 				     });
 }
 

@@ -2,8 +2,8 @@
 /*
  * Finds the calls of the functions of --symbol and --dso.
  *
- * A sink of slices in program order.  Of a recursion, only the outermost call counts.  Memory grows
- * with the functions, threads and open calls only.
+ * A sink of slices in program order.  Each call of a recursion counts.  Memory grows with the
+ * functions, threads and open calls only.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ struct chosen_call {
 	uint64_t untraced;           /* ns of it in system calls, other processes and the like */
 	uint64_t number;             /* chosen calls that ended before it */
 	bool begin_seen, end_seen;   /* else the duration is a lower bound */
+	bool outermost;              /* in no other call of the function */
 };
 
 /* A chosen call has ended; it is borrowed for the call. */

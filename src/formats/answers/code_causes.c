@@ -6,6 +6,8 @@
 #include "src/costs/executed_code.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
+#include "src/formats/text/time_note.h"
+#include "src/slices/slice_args.h"
 #include "symbols/dso/dso_store.h"
 
 /* Minimum shares of a cluster's extra: to name a loop, and to look up lines of code. */
@@ -15,6 +17,8 @@
 #define LINES_SHARE 0.6
 /* Limit of named lines. */
 #define LINES_MOST 3
+/* Limit of slow calls of a cluster whose end was not traced and whose place is named. */
+#define CUTS_MOST 3
 /* Minimum share of an instruction's executions that stop, if it faults; interrupts hit any code. */
 #define STOP_SHARE 0.25
 
@@ -64,8 +68,7 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 						.tid = look->call->track->tid };
 		return true;
 	}
-	usual = &answer->calls->functions[answer->function]
-			 .usual[step - SLOW_LOOKS * LOOK_CLUSTERS];
+	usual = &answer->of->usual[step - SLOW_LOOKS * LOOK_CLUSTERS];
 	if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
 		return false;
 	*window =
@@ -135,7 +138,7 @@ static bool find_off_cpu(struct slow_look *look)
 {
 	const struct slow_call *call = look->call;
 	struct thread_wait *wait = &look->cluster->wait;
-	uint64_t stopped = look->answers->calls->with_stops ? 0 : call->duration - call->amount;
+	uint64_t stopped = look->answers->calls->with_stops ? 0 : call->stopped;
 	const struct symbol *leaf = slow_symbol(&look->answers[look->answer], look->cluster->leaf);
 	struct off_cpu off;
 
@@ -512,7 +515,7 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 	uint64_t calls = 0;
 
 	if (cluster->cause == answer->function || cluster->count != 1 ||
-	    cluster->calls[0]->begin != answer->calls->functions[answer->function].first_begin)
+	    cluster->calls[0]->begin != answer->of->first_begin)
 		return;
 	for (uint32_t i = NODE_NONE + 1; i < tree->count; i++)
 		if (answer->calls->paths[i].function == cluster->cause)
@@ -524,11 +527,73 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 	putc('\n', out);
 }
 
+bool slow_call_place(const struct slow_answer *answer, const struct slow_call *call,
+		     struct call_place *place)
+{
+	const struct slow_calls *calls = answer->calls;
+	const struct dso *dso = slow_symbol(answer, answer->function)->dso;
+
+	*place = (struct call_place){ .open = call->begin + call->duration >=
+					      calls->tree.threads[call->track->index].now.ns };
+	for (uint32_t path = call->at; path; path = calls->tree.nodes[path].caller) {
+		const struct symbol *symbol = slow_symbol(answer, calls->paths[path].function);
+
+		place->function = place->function ? place->function : symbol;
+		place->own = symbol;
+		if (symbol->dso == dso && symbol->kind < SYMBOL_SPECIAL)
+			return true;
+	}
+	return place->function;
+}
+
+/* Print where a call was, and the line of the function there, or of its caller. */
+static void print_call_place(const struct call_place *place, FILE *out)
+{
+	struct source_line at = slice_source_line(place->own);
+	const char *file = at.file ? base_name(at.file->text) : NULL;
+
+	fputs(place->open ? "still open, in " : "cut by a gap of the trace, in ", out);
+	name_print(place->function->name, out);
+	if (place->own != place->function) {
+		fputs(" called by ", out);
+		name_print(place->own->name, out);
+	}
+	if (!file || !at.line)
+		return;
+	fputs(place->own->inlined ? " (inlined at " : " (", out);
+	escaped_text_print(file, strlen(file), out);
+	fprintf(out, ":%" PRIu32 ")", at.line);
+}
+
+/* A line for each slow call that was cut: where it was. */
+static void cut_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		      FILE *out)
+{
+	size_t most = cluster->cut ? MIN(cluster->count, (size_t)CUTS_MOST) : 0;
+	char text[SHORT_TIME_SIZE];
+
+	for (size_t i = 0; i < most; i++) {
+		const struct slow_call *call = cluster->calls[i];
+		struct call_place place;
+
+		if (cluster->count > 1)
+			fprintf(out, ">%s in thread %" PRId32 ": ",
+				amount_text(text, answer->calls->by_insns, call->amount),
+				call->track->tid);
+		fputs(call->begin_seen ? "" : "its begin was not traced", out);
+		fputs(call->begin_seen || call->end_seen ? "" : "; ", out);
+		if (slow_call_place(answer, call, &place))
+			print_call_place(&place, out);
+		putc('\n', out);
+	}
+}
+
 char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
+	cut_words(answer, cluster, out);
 	first_words(answer, cluster, out);
 	if (cluster->code.calls && answer->code.calls) {
 		line_words(answer, cluster, loop_words(answer, cluster, out), out);

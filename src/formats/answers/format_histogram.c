@@ -22,11 +22,11 @@
 struct function_calls {
 	const struct name *name; /* borrowed; set at the end */
 	uint32_t number;         /* of the function */
-	uint64_t total;          /* of all calls: ns, or instructions, as in `durations` */
+	uint64_t total;          /* of outermost calls: ns, or instructions, as in `durations` */
 	uint64_t cut;            /* calls that took longer than their counted time */
 	struct durations durations;
 	struct bucket {
-		uint64_t count;
+		uint64_t count, cut;
 		uint64_t begin, duration;    /* ns: of the example */
 		const struct track *example; /* borrowed */
 	} buckets[BUCKETS];
@@ -53,6 +53,7 @@ static void count_call(void *context, const struct chosen_call *call)
 {
 	struct histogram_output *histogram = context;
 	uint64_t amount = histogram->output.machine->by_insns ? call->insns : call->duration;
+	bool cut = !call->begin_seen || !call->end_seen;
 	struct function_calls *function;
 	struct bucket *bucket;
 
@@ -64,8 +65,8 @@ static void count_call(void *context, const struct chosen_call *call)
 		function->number = call->function;
 		*ARRAY_ADD(histogram->functions, histogram->count, histogram->room) = function;
 	}
-	function->total += amount;
-	function->cut += !call->begin_seen || !call->end_seen;
+	function->total += call->outermost ? amount : 0;
+	function->cut += cut;
 	durations_add(&function->durations, amount);
 	bucket = &function->buckets[log_class(amount, BUCKET_BITS)];
 	if (is_earlier(call, bucket)) {
@@ -74,6 +75,7 @@ static void count_call(void *context, const struct chosen_call *call)
 		bucket->example = call->track;
 	}
 	bucket->count++;
+	bucket->cut += cut;
 }
 
 static void open_histogram(struct format_output *output, const struct format_request *request)
@@ -108,8 +110,9 @@ static void print_bucket(const struct format_output *output, const struct functi
 
 	memset(bar, '#', (bucket->count * BAR_MOST + most - 1) / most);
 	fprintf(output->text,
-		"%10s %10" PRIu64 " %5.1f%% %-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT
+		"%s%*s %10" PRIu64 " %5.1f%% %-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT
 		" --tid=%" PRId32 "\n",
+		bucket->cut ? ">" : "", bucket->cut ? 9 : 10,
 		amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS)),
 		bucket->count, 100 * (double)bucket->count / (double)function->durations.count,
 		BAR_MOST, bar, SECONDS_OF(begin), SECONDS_OF(end), bucket->example->tid);
@@ -161,7 +164,7 @@ static void print_function(const struct format_output *output,
 	if (function->cut)
 		fprintf(out,
 			"%" PRIu64 " of them began before the trace, or end after it or where it "
-			"is missing: they took at least so long\n",
+			"is missing: they took at least so long (>)\n",
 			function->cut);
 	putc('\n', out);
 }
@@ -196,10 +199,11 @@ static json_t *buckets_json(const struct function_calls *function, bool by_insns
 
 		if (!bucket->count)
 			continue;
-		object = json_pack("{sI sI sI si}", "calls", json_value_of(bucket->count),
-				   "example_begin_ns", json_value_of(bucket->begin),
-				   "example_duration_ns", json_value_of(bucket->duration),
-				   "example_tid", (int)bucket->example->tid);
+		object = json_pack("{sI sI sI sI si}", "calls", json_value_of(bucket->count), "cut",
+				   json_value_of(bucket->cut), "example_begin_ns",
+				   json_value_of(bucket->begin), "example_duration_ns",
+				   json_value_of(bucket->duration), "example_tid",
+				   (int)bucket->example->tid);
 		amount_set(object, "from", by_insns, log_class_begin(i, BUCKET_BITS));
 		json_array_append_new(list, object);
 	}

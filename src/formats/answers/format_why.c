@@ -103,6 +103,8 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 
 static const char *of_what(const struct slow_answer *answer)
 {
+	if (!answer->others)
+		return answer->calls->by_insns ? " of the instructions" : " of the time";
 	return answer->calls->by_insns ? " of the extra instructions" : " of the extra time";
 }
 
@@ -116,7 +118,7 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 	static const char *const words[] = { "calls of it", "instructions" };
 	bool is_own = cluster->own_extra >= 0.5 * cluster->extra;
 
-	for (int i = cluster->cause == answer->function; i < 2; i++) {
+	for (int i = cluster->cause == answer->function; i < 2 && answer->others; i++) {
 		double slow = mean(pairs[i][0], cluster->count);
 		double usual = mean(pairs[i][1], answer->others);
 
@@ -181,15 +183,15 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
-	const struct slow_function *function = &answer->calls->functions[answer->function];
 	bool one = cluster->count == 1;
 	char text[SHORT_TIME_SIZE];
 
 	fprintf(out, "%zu. ", number + 1);
 	print_cause(answer, cluster, of_what(answer), out);
-	fprintf(out, "\n   %zu call%s%s, %s more%s%s", cluster->count, one ? "" : "s",
-		one && cluster->calls[0]->begin == function->first_begin ? " (the first one)" : "",
-		extra_text(text, answer->calls->by_insns, cluster->more),
+	fprintf(out, "\n   %zu call%s%s, %s%s more%s%s", cluster->count, one ? "" : "s",
+		one && cluster->calls[0]->begin == answer->of->first_begin ? " (the first one)"
+									   : "",
+		cluster->cut ? ">" : "", extra_text(text, answer->calls->by_insns, cluster->more),
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
 	print_difference(answer, cluster, out);
 	putc('\n', out);
@@ -213,30 +215,49 @@ static size_t shown_clusters(const struct slow_answer *answer)
 	return count;
 }
 
-static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
+/* Print how many calls are slow, of which calls. */
+static void print_counts(const struct slow_answer *answer, FILE *out)
 {
-	const struct slow_function *function = &answer->calls->functions[answer->function];
-	size_t shown = shown_clusters(answer), rest = 0;
-	char text[SHORT_TIME_SIZE];
 	bool by_insns = answer->calls->by_insns;
-	uint64_t compared = function->durations.count - answer->others;
+	enum slow_nesting nesting = slow_answer_nesting(answer);
+	char text[SHORT_TIME_SIZE];
 
 	print_name(slow_name(answer, answer->function), out);
-	fprintf(out, ": %" PRIu64 " of %" PRIu64 " calls longer than %s", answer->slow,
-		function->durations.count, amount_text(text, by_insns, answer->bound));
+	fprintf(out, ": %" PRIu64 " of %" PRIu64 " ", answer->slow, answer->all);
+	if (nesting == NESTING_WHOLE)
+		fprintf(out, "outermost calls (%" PRIu64 " are nested in them)",
+			answer->calls->functions[answer->function].nested);
+	else
+		fputs("calls", out);
+	fprintf(out, " longer than %s%s", amount_text(text, by_insns, answer->bound),
+		nesting == NESTING_APART ? " without nested ones" : "");
 	fprintf(out, "; median %s%s\n", amount_text(text, by_insns, answer->median),
 		by_insns ? " (instructions)" : "");
+}
+
+static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
+{
+	const struct slow_function *function = answer->of;
+	size_t shown = shown_clusters(answer), rest = 0;
+	char text[SHORT_TIME_SIZE];
+
+	print_counts(answer, out);
 	for (size_t i = 0; i < shown; i++)
 		print_cluster(answer, i, out);
 	for (size_t i = shown; i < answer->count; i++)
 		rest += answer->clusters[i].count;
 	if (rest)
 		fprintf(out, "other causes made %zu call%s slow\n", rest, rest == 1 ? "" : "s");
-	if (answer->slow > compared)
+	if (answer->outer)
+		fprintf(out,
+			"%" PRIu64 " more slow call%s nested slow calls of it, which have the "
+			"extra time\n",
+			answer->outer, answer->outer == 1 ? " has" : "s have");
+	if (answer->slow > answer->compared + answer->outer)
 		fprintf(out,
 			"%" PRIu64 " more slow calls count as usual: the slowest %" PRIu64
 			" are compared\n",
-			answer->slow - compared, compared);
+			answer->slow - answer->compared - answer->outer, answer->compared);
 	if (function->stopped_calls)
 		fprintf(out,
 			"%" PRIu64
@@ -426,6 +447,21 @@ static json_t *lines_json(char *lines)
 	return list;
 }
 
+/* Returns where a call was when the trace ended or was missing; null: its end was traced. */
+static json_t *place_json(const struct slow_answer *answer, const struct slow_call *call)
+{
+	struct call_place place;
+	struct source_line at;
+
+	if (!slow_call_place(answer, call, &place))
+		return json_null();
+	at = slice_source_line(place.own);
+	return json_pack("{so so so sI sb}", "function", json_name(place.function->name), "own",
+			 json_name(place.own->name), "file",
+			 at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
+			 "open", (int)place.open);
+}
+
 static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
@@ -435,14 +471,16 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
-	object = json_pack("{so so so sI so so sI sf s{sI sI sI} so sf so}", "cause",
+	object = json_pack("{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so}", "cause",
 			   name_json(answer, cluster->cause), "cause_identity",
 			   identity_json(answer, cluster->cause), "file",
 			   at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
 			   "words", json_text_or_null(text), "in", name_json(answer, cluster->leaf),
-			   "calls", (json_int_t)cluster->count, "extra", cluster->more, "slowest",
-			   "begin_ns", json_value_of(slowest->begin), "duration_ns",
-			   json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid,
+			   "calls", (json_int_t)cluster->count, "cut", (int)cluster->cut, "extra",
+			   cluster->more, "slowest", "begin_ns", json_value_of(slowest->begin),
+			   "duration_ns", json_value_of(slowest->duration), "tid",
+			   (json_int_t)slowest->track->tid, "begin_seen", (int)slowest->begin_seen,
+			   "end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest),
 			   "lines", lines, "rest_share",
 			   cluster->extra > 0 ? cluster->rest / cluster->extra : 0, "details",
 			   lines_json(cause_words(answer, cluster)));
@@ -452,19 +490,23 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 
 static json_t *answer_json(const struct why_output *why, struct slow_answer *answer)
 {
-	const struct slow_function *function = &answer->calls->functions[answer->function];
+	static const char *const nestings[] = { "none", "apart", "whole", "slow" };
+	const struct slow_function *function = answer->of;
 	json_t *clusters = json_array();
 
 	for (size_t i = 0; i < answer->count; i++)
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
 	return json_pack(
-		"{so so so sI sI sI sI sI sI sI sI sf so so}", "function",
+		"{so so so sI sI sI sI sI ss sI sI sI sI sI sf so so}", "function",
 		name_json(answer, answer->function), "symbol",
-		json_name(function_pattern(&why->calls.labels, function->symbol)), "identity",
-		identity_json(answer, answer->function), "calls",
-		json_value_of(function->durations.count), "slow_calls", json_value_of(answer->slow),
-		"compared_calls", json_value_of(function->durations.count - answer->others),
-		"left_out", json_value_of(function->cut), "stopped_calls",
+		json_name(function_pattern(&why->calls.labels,
+					   answer->calls->functions[answer->function].symbol)),
+		"identity", identity_json(answer, answer->function), "calls",
+		json_value_of(answer->all), "slow_calls", json_value_of(answer->slow),
+		"compared_calls", json_value_of(answer->compared), "left_out",
+		json_value_of(answer->cut), "slow_outside", json_value_of(answer->outer), "nesting",
+		nestings[slow_answer_nesting(answer)], "nested_calls",
+		json_value_of(answer->calls->functions[answer->function].nested), "stopped_calls",
 		json_value_of(function->stopped_calls), "longest_stop_ns",
 		json_value_of(function->longest), "median", json_value_of(answer->median), "bound",
 		json_value_of(answer->bound), "excess", answer->excess, "clusters", clusters,

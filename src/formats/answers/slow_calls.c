@@ -6,6 +6,10 @@
 
 /* Entries of a log that are summed up. */
 #define LOG_LEAST 4096
+/* Entries of a list of costs that are summed up. */
+#define LIST_LEAST 64
+/* Entries of a nested call that are not summed up. */
+#define NESTED_LEAST 8
 
 /* The calls that ended in the open calls of a thread. */
 struct slow_log {
@@ -14,13 +18,20 @@ struct slow_log {
 	struct log_mark {
 		size_t begin;      /* entries when the open call began */
 		uint64_t stopped;  /* the thread's stopped time when the open call began */
-		uint32_t function; /* 1 + its index, if calls of it are kept; else 0 */
-		bool outermost;    /* no other call of the function is open */
+		uint32_t function; /* 1 + its index, if calls of it are kept; else 0: */
+		uint32_t outer;    /* depth of the call of the function around it; 0: none */
+		uint32_t stops;    /* open ones when the open call began */
+		bool nested;       /* in the call around it, without a stop between both */
+		bool has_apart;    /* it has nested calls that count on their own: */
 		bool stop;
-	} * marks; /* owned; by depth, from 1 */
+		uint64_t apart, apart_stops; /* their amount, and ns of their stops */
+	} * marks;                           /* owned; by depth, from 1 */
 	size_t mark_room;
-	uint32_t *open; /* owned; by function: open calls of kept ones */
+	struct cost_list *apart; /* owned; by depth: costs of nested calls, as in the mark */
+	size_t apart_room;
+	uint32_t *open; /* owned; by function: depth of the innermost call of kept ones */
 	size_t open_room;
+	uint32_t cut_at;  /* path where the trace ended or was missing; 0: calls began since then */
 	size_t kept;      /* open calls of kept functions */
 	size_t stops;     /* open ones */
 	uint64_t stopped; /* ns */
@@ -109,66 +120,200 @@ static bool is_faster(const struct slow_calls *unused, const struct slow_call *a
 
 HEAP_DEFINE(calls, struct slow_call, struct slow_calls, is_faster)
 
-/* Fill calls->sums with the costs of the paths in a call.  Returns their number. */
-static size_t sum_up(struct slow_calls *calls, const struct slow_log *log, size_t begin,
-		     const struct path_cost *own)
+/* A call that ends, of a kept function.  By value: a pointer would force it into memory. */
+struct call_end {
+	struct slow_log *log;
+	const struct log_mark *mark;
+	const struct track *track;
+	struct path_cost own;
+	uint64_t begin, duration; /* ns */
+	uint64_t amount, stopped; /* with nested calls; ns */
+	bool begin_seen, end_seen;
+};
+
+/*
+ * Fill calls->sums with the costs of the paths in a call, with all nested calls or without those
+ * that are apart.  Returns their number.
+ */
+static size_t sum_up(struct slow_calls *calls, const struct call_end *end, bool whole)
 {
+	const struct slow_log *log = end->log;
+	size_t begin = end->mark->begin, count, at = (size_t)(end->mark - log->marks);
+
 	ARRAY_GROW(calls->sums, calls->sum_room, log->count - begin + 1);
-	return add_costs(calls, calls->sums,
-			 add_costs(calls, calls->sums, 0, log->costs + begin, log->count - begin),
-			 own, 1);
+	count = add_costs(calls, calls->sums, 0, log->costs + begin, log->count - begin);
+	count = add_costs(calls, calls->sums, count, &end->own, 1);
+	for (size_t i = 0; !whole && i < log->apart[at].count; i++) {
+		const struct path_cost *cost = &log->apart[at].costs[i];
+
+		if (calls->seen[cost->path] < count)
+			path_cost_subtract(&calls->sums[calls->seen[cost->path]], cost);
+	}
+	return count;
+}
+
+/* Add costs to a list, which is summed up when it is long. */
+static void extend(struct slow_calls *calls, struct cost_list *list, const struct path_cost *costs,
+		   size_t count)
+{
+	ARRAY_GROW(list->costs, list->room, list->count + count);
+	list->count = add_costs(calls, list->costs, list->count, costs, count);
+	if (list->count <= MAX(list->limit, (size_t)LIST_LEAST))
+		return;
+	list->count = add_costs(calls, list->costs, 0, list->costs, list->count);
+	list->limit = 2 * list->count;
 }
 
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
-		      const struct slow_call *call)
+		      struct slow_call call)
 {
-	struct slow_call kept = *call;
+	struct slow_call *slow;
 
-	kept.costs = alloc_bytes(kept.count * sizeof(*kept.costs));
-	memcpy(kept.costs, calls->sums, kept.count * sizeof(*kept.costs));
+	ARRAY_GROW(function->slow, function->slow_room, function->slow_count + 1);
+	slow = function->slow;
+	call.costs = memcpy(alloc_bytes(call.count * sizeof(*call.costs)), calls->sums,
+			    call.count * sizeof(*call.costs));
 	if (function->slow_count < calls->most) {
-		ARRAY_GROW(function->slow, function->slow_room, function->slow_count + 1);
-		calls_push(calls, function->slow, function->slow_count++, &kept);
-		return;
+		calls_push(calls, slow, function->slow_count++, &call);
+	} else {
+		if (slow_call_is_cut(slow))
+			extend(calls, &function->lost, slow->costs, slow->count);
+		free(slow->costs);
+		*slow = call;
+		calls_sift_down(calls, slow, function->slow_count, 0);
 	}
-	free(function->slow[0].costs);
-	function->slow[0] = kept;
-	calls_sift_down(calls, function->slow, function->slow_count, 0);
+	function->least = function->slow_count == calls->most ? slow->amount : 0;
 }
 
-static void count_call(struct slow_calls *calls, const struct slow_log *log,
-		       const struct call_thread *thread, const struct ended_call *end,
-		       const struct path_cost *own)
+/* Keep a call, or its costs, which are not those of usual calls. */
+static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
+						   struct slow_function *function,
+						   struct call_end end, uint64_t amount, bool whole)
 {
-	struct slow_function *function = &calls->functions[calls->paths[own->path].function];
-	size_t begin = log->marks[call_thread_depth(thread) + 1].begin;
-	uint64_t stopped = log->stopped - log->marks[call_thread_depth(thread) + 1].stopped;
-	struct slow_call call = {
-		.amount = calls->by_insns ? end->all.insns : end->all.ns - stopped,
-		.begin = end->call->begin.ns,
-		.duration = end->all.ns,
-		.track = thread->track,
-	};
+	struct slow_call call = { .amount = amount,
+				  .begin = end.begin,
+				  .duration = end.duration,
+				  .stopped = end.stopped,
+				  .track = end.track,
+				  .begin_seen = end.begin_seen,
+				  .end_seen = end.end_seen,
+				  .at = end.end_seen ? 0 : end.log->cut_at };
+	bool outer = calls->bound && end.amount > calls->bound && amount <= calls->bound;
+	bool kept = !outer && (function->slow_count < calls->most ||
+			       is_faster(calls, &function->slow[0], &call));
 
-	if (end->call->inferred || end->cut) {
-		function->cut++;
-		call.count = sum_up(calls, log, begin, own);
-		ARRAY_GROW(function->lost, function->lost_room, function->lost_count + call.count);
-		function->lost_count = add_costs(calls, function->lost, function->lost_count,
-						 calls->sums, call.count);
+	function->outer[slow_call_is_cut(&call)] += outer;
+	if (!kept && !outer && !slow_call_is_cut(&call))
+		return;
+	call.count = sum_up(calls, &end, whole);
+	if (kept)
+		keep_call(calls, function, call);
+	else
+		extend(calls, &function->lost, calls->sums, call.count);
+}
+
+/* Count a call among those of a function, with all nested calls or without those that are apart. */
+CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function *function,
+				 struct call_end end, bool whole)
+{
+	uint64_t amount = end.amount - (whole ? 0 : end.mark->apart);
+	uint64_t stopped = end.stopped - (whole ? 0 : end.mark->apart_stops);
+	uint64_t count = function->durations.count + 1;
+	bool cut = !end.begin_seen || !end.end_seen;
+
+	durations_add(cut ? &function->bounds : &function->durations,
+		      calls->bound ? end.amount : amount);
+	if (!cut) {
+		if (!(count & (count - 1)))
+			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
+				(struct usual_call){ end.track, end.begin };
+		function->stopped_calls += stopped > 0;
+		function->longest = MAX(stopped, function->longest);
+		function->first_begin = MIN(end.begin, function->first_begin);
+	}
+	if (cut || (!whole && calls->bound) ||
+	    (amount >= function->least &&
+	     (amount > function->least || function->slow_count < calls->most ||
+	      function->slow[0].begin >= end.begin)))
+		keep_or_lose(calls, function, end, amount, whole);
+}
+
+/*
+ * A nested call has ended: add its costs to the log, and to those that are apart from the call
+ * around it.  A long log is summed up, so that a deep recursion takes as long as a wide one.
+ */
+static void end_nested(struct slow_calls *calls, const struct call_end *end)
+{
+	struct slow_log *log = end->log;
+	struct slow_function *function = &calls->functions[end->mark->function - 1];
+	struct log_mark *outer = &log->marks[end->mark->outer];
+	struct cost_list *list = &log->apart[end->mark->outer];
+	size_t begin = end->mark->begin;
+
+	function->nested++;
+	*ARRAY_ADD(log->costs, log->count, log->room) = end->own;
+	if (log->count - begin > NESTED_LEAST)
+		log->count = begin + add_costs(calls, log->costs + begin, 0, log->costs + begin,
+					       log->count - begin);
+	if (calls->bound && end->amount <= calls->bound) {
+		function->absorbed += end->begin_seen && end->end_seen;
 		return;
 	}
-	durations_add(&function->durations, call.amount);
-	if (!(function->durations.count & (function->durations.count - 1)))
-		function->usual[__builtin_ctzll(function->durations.count) % USUAL_CALLS] =
-			(struct usual_call){ call.track, call.begin };
-	function->stopped_calls += stopped > 0;
-	function->longest = MAX(stopped, function->longest);
-	function->first_begin = MIN(call.begin, function->first_begin);
-	if (function->slow_count == calls->most && !is_faster(calls, &function->slow[0], &call))
-		return;
-	call.count = sum_up(calls, log, begin, own);
-	keep_call(calls, function, &call);
+	if (!outer->has_apart)
+		outer->apart = outer->apart_stops = list->count = 0;
+	outer->has_apart = true;
+	outer->apart += end->amount;
+	outer->apart_stops += end->stopped;
+	extend(calls, list, log->costs + begin, log->count - begin);
+}
+
+/* A call of a recursive function has ended. */
+static __attribute__((noinline)) void end_recursive(struct slow_calls *calls,
+						    struct slow_function *function,
+						    struct call_end end)
+{
+	count_call(calls, function, end, !end.mark->has_apart);
+	if (end.mark->nested)
+		end_nested(calls, &end);
+	else if (function->whole)
+		count_call(calls, function->whole, end, true);
+}
+
+static void *copy_array(const void *array, size_t count, size_t size)
+{
+	void *copy = alloc_zeroed(count + 1, size);
+
+	return count ? memcpy(copy, array, count * size) : copy;
+}
+
+/* A function is found to be recursive: so far its calls were outermost ones without nested ones. */
+static void add_whole(struct slow_function *function)
+{
+	struct slow_function *whole = copy_array(function, 1, sizeof(*function));
+
+	durations_copy(&whole->durations, &function->durations);
+	durations_copy(&whole->bounds, &function->bounds);
+	whole->lost.costs =
+		copy_array(whole->lost.costs, whole->lost.count, sizeof(*whole->lost.costs));
+	whole->lost.room = whole->lost.count + 1;
+	whole->slow = copy_array(whole->slow, whole->slow_count, sizeof(*whole->slow));
+	whole->slow_room = whole->slow_count + 1;
+	for (size_t i = 0; i < whole->slow_count; i++)
+		whole->slow[i].costs = copy_array(whole->slow[i].costs, whole->slow[i].count,
+						  sizeof(*whole->slow[i].costs));
+	function->whole = whole;
+}
+
+static __attribute__((noinline)) void begin_nested(struct slow_calls *calls, struct slow_log *log,
+						   struct log_mark *mark, size_t depth)
+{
+	struct slow_function *function = &calls->functions[mark->function - 1];
+
+	mark->nested = log->marks[mark->outer].stops == mark->stops;
+	function->recursive |= mark->nested;
+	ARRAY_GROW_ZEROED(log->apart, log->apart_room, depth + 1);
+	if (mark->nested && !calls->bound && !function->whole)
+		add_whole(function);
 }
 
 /* ---- Slices -------------------------------------------------------------- */
@@ -182,33 +327,39 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	size_t depth = call_thread_depth(thread) + 1, known = tree->count;
 	struct slow_log *log;
 	uint32_t function;
-	struct log_mark mark;
+	struct log_mark *mark;
 
 	(void)detail;
 	ARRAY_GROW_ZEROED(calls->logs, calls->log_room, (size_t)index + 1);
 	log = &calls->logs[index];
 	ARRAY_GROW(log->marks, log->mark_room, depth + 1);
-	if (event->flags & SLICE_CONTEXT) {
-		log->marks[depth] = (struct log_mark){ .begin = log->count };
+	mark = &log->marks[depth];
+	mark->begin = log->count;
+	mark->function = 0;
+	mark->nested = mark->has_apart = false;
+	mark->stop = false;
+	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
-	}
 	key = function_table_find(&calls->table, event->symbol);
 	node = call_tree_child(tree, thread->top->node, key, event->symbol->name);
 	if (node >= known)
 		add_path(calls, node, event->symbol);
 	fold = calls->paths[node].fold;
 	function = calls->paths[node].function;
-	mark = (struct log_mark){ .begin = log->count,
-				  .stopped = log->stopped,
-				  .stop = calls->paths[node].stop };
 	if (calls->functions[function].kept) {
 		ARRAY_GROW_ZEROED(log->open, log->open_room, (size_t)function + 1);
-		mark.function = function + 1;
-		mark.outermost = !log->open[function]++;
+		mark->function = function + 1;
+		mark->stopped = log->stopped;
+		mark->stops = (uint32_t)log->stops;
+		mark->outer = log->open[function];
+		log->open[function] = (uint32_t)depth;
+		if (mark->outer)
+			begin_nested(calls, log, mark, depth);
+		log->kept += !mark->nested;
 	}
-	log->marks[depth] = mark;
-	log->kept += mark.outermost;
-	log->stops += mark.stop;
+	mark->stop = calls->paths[node].stop;
+	log->stops += mark->stop;
+	log->cut_at = 0;
 	return fold;
 }
 
@@ -219,18 +370,45 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 	struct slow_log *log = &calls->logs[thread->track->index];
 	const struct path_cost own = { .path = end->call->node, .calls = 1, .own = end->call->own };
 	size_t depth = call_thread_depth(thread);
+	const struct log_mark *mark = &log->marks[depth + 1];
+	struct slow_function *function;
+	struct call_end ended;
+	uint64_t stopped;
 
-	if (log->marks[depth + 1].function)
-		log->open[log->marks[depth + 1].function - 1]--;
-	if (log->marks[depth + 1].stop && --log->stops == 0) {
+	if (mark->stop && --log->stops == 0) {
 		log->stopped += end->all.ns;
 		calls->stopped += end->all.ns;
 		calls->stops++;
-		log->count = log->marks[depth + 1].begin; /* not part of the enclosing call */
+		log->count = mark->begin; /* not part of the enclosing call */
 	}
-	if (log->marks[depth + 1].outermost) {
-		count_call(calls, log, thread, end, &own);
-		log->kept--;
+	if (end->cut && !log->cut_at && own.path != NODE_NONE &&
+	    !symbol_is_stop(calls->functions[calls->paths[own.path].function].symbol))
+		log->cut_at = own.path;
+	if (mark->function) {
+		log->open[mark->function - 1] = mark->outer;
+		stopped = log->stopped - mark->stopped;
+		log->kept -= !mark->nested;
+		ended = (struct call_end){ .log = log,
+					   .mark = mark,
+					   .track = thread->track,
+					   .own = own,
+					   .begin = end->call->begin.ns,
+					   .duration = end->all.ns,
+					   .amount = calls->by_insns ? end->all.insns
+								     : end->all.ns - stopped,
+					   .stopped = stopped,
+					   .begin_seen = !end->call->inferred,
+					   .end_seen = !end->cut };
+		function = &calls->functions[mark->function - 1];
+		if (!function->recursive)
+			count_call(calls, function, ended, true);
+		else
+			end_recursive(calls, function, ended);
+		if (mark->nested) {
+			if (log->count >= log->limit)
+				shorten(calls, log, depth);
+			return;
+		}
 	}
 	if (!log->kept) {
 		log->count = 0;
@@ -265,25 +443,37 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		.program = facts->program,
 		.by_insns = facts->by_insns && !bound,
 		.with_stops = options->slow.has_bound,
+		.bound = bound ? options->slow.longer : 0,
 		.most = most,
 	};
 	call_tree_init(&calls->tree, NULL, UINT64_MAX);
 }
 
+static void release_function(struct slow_function *function)
+{
+	for (size_t i = 0; i < function->slow_count; i++)
+		free(function->slow[i].costs);
+	free(function->slow);
+	free(function->lost.costs);
+	durations_release(&function->durations);
+	durations_release(&function->bounds);
+}
+
 void slow_calls_release(struct slow_calls *calls)
 {
 	for (size_t i = 0; i < calls->log_room; i++) {
+		for (size_t j = 0; j < calls->logs[i].apart_room; j++)
+			free(calls->logs[i].apart[j].costs);
+		free(calls->logs[i].apart);
 		free(calls->logs[i].costs);
 		free(calls->logs[i].marks);
 		free(calls->logs[i].open);
 	}
-	for (struct slow_function *function = calls->functions;
-	     function < calls->functions + calls->function_count; function++) {
-		for (size_t i = 0; i < function->slow_count; i++)
-			free(function->slow[i].costs);
-		free(function->slow);
-		free(function->lost);
-		durations_release(&function->durations);
+	for (size_t i = 0; i < calls->function_count; i++) {
+		if (calls->functions[i].whole)
+			release_function(calls->functions[i].whole);
+		free(calls->functions[i].whole);
+		release_function(&calls->functions[i]);
 	}
 	call_tree_release(&calls->tree);
 	function_choice_release(&calls->choice);

@@ -12,6 +12,8 @@
 /* Shares of a callee for which its caller is a wrapper. */
 #define WRAPPER_SHARE  0.8
 #define WRAPPER_EXCESS 0.7
+/* Least share of the excess of outermost calls for which each call is compared on its own. */
+#define LEVELS_SHARE 0.25
 
 /* Functions with the largest excess whose answers are compared. */
 #define CANDIDATES 24
@@ -51,11 +53,28 @@ static uint64_t tail_bound(const struct durations *all)
 }
 
 /* Returns the sum of the excesses over the median of the calls in the tail. */
-static double find_excess(const struct slow_calls *calls, const struct durations *all)
+static double find_excess(const struct slow_calls *calls, const struct slow_function *of)
 {
-	uint64_t median = durations_percentile(all, 50);
+	uint64_t median = durations_percentile(&of->durations, 50);
+	uint64_t bound = MAX(tail_bound(&of->durations), median + calls->resolution);
 
-	return durations_excess(all, MAX(tail_bound(all), median + calls->resolution), median);
+	return durations_excess(&of->durations, bound, median) +
+	       durations_excess(&of->bounds, bound, median);
+}
+
+/*
+ * Returns the calls of a function to compare: the outermost ones of a recursive function, with all
+ * nested ones, if single calls have little of their excess.
+ */
+static const struct slow_function *choose_calls(const struct slow_calls *calls, uint32_t function,
+						const struct slow_choice *choice)
+{
+	const struct slow_function *of = &calls->functions[function];
+
+	if (!of->whole || choice->has_bound ||
+	    find_excess(calls, of) >= LEVELS_SHARE * find_excess(calls, of->whole))
+		return of;
+	return of->whole;
 }
 
 /* A slow call differs from the median by more than the times' resolution. */
@@ -307,17 +326,18 @@ static void add_own_costs(const struct slow_answer *answer, struct slow_cluster 
 
 COMPARE_WITH(compare_clusters, struct slow_cluster,
 	     COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
-		     ?: COMPARE(a->cause, b->cause))
+		     ?: COMPARE(a->cause, b->cause)
+		     ?: COMPARE(a->cut, b->cut))
 
 static void add_to_cluster(struct slow_answer *answer, const struct slow_call *call, uint32_t cause)
 {
 	struct slow_cluster *cluster = answer->clusters, *end = cluster + answer->count;
 
-	while (cluster < end && cluster->cause != cause)
+	while (cluster < end && (cluster->cause != cause || cluster->cut != slow_call_is_cut(call)))
 		cluster++;
 	if (cluster == end) {
 		cluster = ARRAY_ADD(answer->clusters, answer->count, answer->room);
-		*cluster = (struct slow_cluster){ .cause = cause };
+		*cluster = (struct slow_cluster){ .cause = cause, .cut = slow_call_is_cut(call) };
 	}
 	*ARRAY_ADD(cluster->calls, cluster->count, cluster->room) = call;
 }
@@ -355,27 +375,54 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 
 COMPARE_WITH(compare_calls, const struct slow_call *, slow_call_compare(*a, *b))
 
+/*
+ * Fill the counts of calls.  `count` slow ones are kept, `cut` of these were cut: all, if a kept
+ * call is not slow.
+ */
+static void count_calls(struct slow_answer *answer, size_t count, size_t cut)
+{
+	const struct slow_function *of = answer->of;
+	uint64_t slow = durations_longer(&of->durations, answer->bound);
+	uint64_t slow_cut = durations_longer(&of->bounds, answer->bound);
+
+	if (count < of->slow_count || slow < count - cut + of->outer[0])
+		slow = count - cut + of->outer[0];
+	if (count < of->slow_count || slow_cut < cut + of->outer[1])
+		slow_cut = cut + of->outer[1];
+	answer->slow = slow + slow_cut;
+	answer->slow_cut = slow_cut;
+	answer->compared = count;
+	answer->outer = of->outer[0] + of->outer[1];
+	answer->all = of->durations.count + slow_cut;
+	answer->cut = of->bounds.count - slow_cut;
+	answer->others = of->durations.count - (count - cut) - of->outer[0] - of->absorbed;
+}
+
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
 		      const struct slow_choice *choice)
 {
-	const struct slow_function *of = &calls->functions[function];
+	const struct slow_function *of = choose_calls(calls, function, choice);
 	const struct slow_call **slow =
 		alloc_zeroed(of->slow_count + 1, sizeof(struct slow_call *));
-	size_t count = 0;
+	size_t count = 0, cut = 0;
 
-	*answer = (struct slow_answer){ .calls = calls, .function = function };
+	*answer = (struct slow_answer){ .calls = calls, .function = function, .of = of };
 	answer->row_of = alloc_zeroed(calls->tree.count, sizeof(*answer->row_of));
 	answer->median = durations_percentile(&of->durations, 50);
 	answer->bound = find_bound(calls, &of->durations, choice);
-	answer->excess = find_excess(calls, &of->durations);
+	answer->excess = find_excess(calls, of);
 	call_tree_init(&answer->rows, NULL, UINT64_MAX);
 	add_rows(answer);
-	subtract(answer, of->lost, of->lost_count);
+	subtract(answer, of->lost.costs, of->lost.count);
 	for (size_t i = 0; i < of->slow_count; i++) {
-		if (of->slow[i].amount <= answer->bound)
-			continue;
-		slow[count++] = &of->slow[i];
-		subtract(answer, of->slow[i].costs, of->slow[i].count);
+		const struct slow_call *call = &of->slow[i];
+		bool is_slow = call->amount > answer->bound;
+
+		if (is_slow)
+			slow[count++] = call;
+		cut += is_slow && slow_call_is_cut(call);
+		if (is_slow || slow_call_is_cut(call))
+			subtract(answer, call->costs, call->count);
 	}
 	/*
 	 * Callees that call a caller of the function continue the caller's path, which is outside
@@ -388,11 +435,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 			*row = *row ? *row : add_row(answer, 1, calls->paths[path].function);
 		}
 	SORT(slow, count, compare_calls);
-	answer->others = of->durations.count - count;
-	answer->slow = durations_longer(&of->durations, answer->bound);
-	if (count < of->slow_count || answer->slow < count)
-		answer->slow = count;
-	if (answer->others)
+	count_calls(answer, count, cut);
+	if (answer->others || choice->has_bound)
 		make_clusters(answer, slow, count);
 	free(slow);
 }
@@ -471,12 +515,13 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 	size_t count = 0, kept = 0;
 
 	for (uint32_t i = 0; i < calls->function_count; i++) {
-		const struct durations *all = &calls->functions[i].durations;
+		const struct slow_function *of = choose_calls(calls, i, choice);
 
 		found[count].function = i;
-		found[count].excess = find_excess(calls, all);
-		count += chosen ? all->count > 0
-				: all->count >= TAIL_CALLS_LEAST && found[count].excess > 0;
+		found[count].excess = find_excess(calls, of);
+		count +=
+			chosen ? of->durations.count || (of->bounds.count && choice->has_bound)
+			       : of->durations.count >= TAIL_CALLS_LEAST && found[count].excess > 0;
 	}
 	SORT(found, count, compare_answers);
 	count = MIN(count, (size_t)CANDIDATES);

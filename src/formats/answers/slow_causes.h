@@ -31,9 +31,17 @@
  * costs.  So one pass suffices, and memory grows with the distinct paths and the kept calls, not
  * with the trace.
  *
- * Of a recursion, only the outermost call counts.  Amounts are ns or, if times are unknown,
- * instructions.  Stops that can hit any code (interrupts, context switches) are not part of amounts
- * and paths, unless the user gives the duration above which a call is slow.
+ * Each call of a recursion counts.  A nested call that counts on its own is not part of the amount
+ * and paths of the call of the same function around it: so extra time belongs to the innermost
+ * slow call.  If the user gives the duration above which a call is slow, only a nested call that is
+ * slow counts on its own.  Otherwise, `whole` also has the outermost calls with all nested ones.
+ *
+ * A call whose begin or end was not traced has a lower bound of its amount.  It is slow if this is
+ * slow already; else it is left out.
+ *
+ * Amounts are ns or, if times are unknown, instructions.  Stops that can hit any code (interrupts,
+ * context switches) are not part of amounts and paths, unless the user gives the duration above
+ * which a call is slow.
  */
 
 struct path_cost {
@@ -41,13 +49,34 @@ struct path_cost {
 	struct call_costs own; /* without callees */
 };
 
+static inline void path_cost_subtract(struct path_cost *from, const struct path_cost *cost)
+{
+	from->calls -= cost->calls;
+	from->own.ns -= cost->own.ns;
+	from->own.insns -= cost->own.insns;
+	from->own.cycles -= cost->own.cycles;
+}
+
+/* A path may be there several times. */
+struct cost_list {
+	struct path_cost *costs; /* owned */
+	size_t count, room, limit;
+};
+
 struct slow_call {
 	uint64_t amount;
-	uint64_t begin, duration;  /* ns */
-	const struct track *track; /* borrowed */
-	struct path_cost *costs;   /* owned: of each path in the call, unordered */
+	uint64_t begin, duration, stopped; /* ns */
+	const struct track *track;         /* borrowed */
+	struct path_cost *costs;           /* owned: of each path in the call, unordered */
 	size_t count;
+	bool begin_seen, end_seen; /* else the amount is a lower bound */
+	uint32_t at; /* path: where it was when the trace ended or was missing; or 0 */
 };
+
+static inline bool slow_call_is_cut(const struct slow_call *call)
+{
+	return !call->begin_seen || !call->end_seen;
+}
 
 /* For a sort: the slowest first.  Equal calls are in the order of time, then of threads. */
 static inline int slow_call_compare(const struct slow_call *a, const struct slow_call *b)
@@ -72,7 +101,9 @@ struct slow_function {
 	const struct symbol *symbol; /* borrowed: its first one */
 	enum code_owner owner;
 	bool kept;                  /* its calls are counted */
-	struct durations durations; /* amounts of its calls */
+	bool recursive;             /* a call of it was in another one */
+	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
+	struct durations bounds;    /* the same of calls that were cut: lower bounds */
 	uint64_t first_begin;       /* ns: of its first call */
 	uint64_t stopped_calls;     /* of these: calls that were stopped, */
 	uint64_t longest;           /* ns: of the longest stop */
@@ -80,19 +111,24 @@ struct slow_function {
 		const struct track *track; /* borrowed; NULL: unset */
 		uint64_t begin;            /* ns */
 	} usual[USUAL_CALLS];
-	uint64_t cut;           /* calls without a seen begin or end: not counted */
-	struct path_cost *lost; /* owned: costs of these; a path may be there twice */
-	size_t lost_count, lost_room;
-	struct slow_call *slow; /* owned: a heap with the fastest on top */
+	struct cost_list lost; /* costs of calls that are neither in `slow` nor usual */
+	/* Of a recursive function: */
+	uint64_t nested;   /* calls in another call of it */
+	uint64_t absorbed; /* with a bound: of these, parts of the call around */
+	uint64_t outer[2]; /* with a bound: slow by nested slow calls only; [1]: that were cut */
+	struct slow_function *whole; /* owned; NULL: not recursive, or with a bound */
+	struct slow_call *slow;      /* owned: a heap with the fastest on top */
 	size_t slow_count, slow_room;
+	uint64_t least; /* amount of the fastest one if the heap is full; else 0 */
 };
 
 struct slow_calls {
 	struct call_tree tree;  /* first; of paths */
 	struct slice_sink sink; /* slices in program order; their tracks are struct track */
 	struct function_choice choice;
-	const struct dso *program;       /* borrowed: the recorded program; NULL: unknown */
-	bool by_insns, with_stops;       /* in amounts */
+	const struct dso *program; /* borrowed: the recorded program; NULL: unknown */
+	bool by_insns, with_stops; /* in amounts */
+	uint64_t bound; /* of --slow=TIME: nested calls above it count on their own; 0: all do */
 	uint64_t resolution;             /* of amounts; to be set before they are compared */
 	uint64_t stops, stopped;         /* that are not part of amounts, and their ns */
 	size_t most;                     /* kept calls of a function, at most */
@@ -294,6 +330,7 @@ struct slow_cluster {
 	struct path_cost own[2];        /* of the cause, in all slow calls, and in all others */
 	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
 	size_t count, room;
+	bool cut; /* their amounts are lower bounds */
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
 	struct code_counts code; /* of calls that were decoded again */
@@ -304,9 +341,14 @@ struct slow_cluster {
 struct slow_answer {
 	const struct slow_calls *calls; /* borrowed */
 	uint32_t function;
+	const struct slow_function *of; /* borrowed: its calls, or outermost calls */
 	uint64_t median;
-	uint64_t bound;  /* slow calls are longer */
-	uint64_t slow;   /* calls; the analysed ones are in clusters */
+	uint64_t bound;              /* slow calls are longer */
+	uint64_t slow;               /* calls: */
+	uint64_t compared, slow_cut; /* of these: in clusters, and cut */
+	uint64_t all;                /* calls, with those that were cut and are slow */
+	uint64_t cut;    /* calls left out: without a seen begin or end, and not known to be slow */
+	uint64_t outer;  /* of the slow ones: by nested slow calls only, not compared */
 	uint64_t others; /* calls outside of clusters: the usual ones, and slow ones not kept */
 	double excess;   /* over the median, of calls longer than twice the 95th percentile */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
@@ -319,6 +361,25 @@ struct slow_answer {
 	struct slow_cluster *clusters; /* owned: the one with the most extra first */
 	size_t count, room;
 };
+
+/* Nested calls of a recursive function. */
+enum slow_nesting {
+	NESTING_NONE = 0,
+	NESTING_APART, /* are not part of the call around */
+	NESTING_WHOLE, /* are part of the outermost call */
+	NESTING_SLOW,  /* are part of the call around unless they are slow (--slow=TIME) */
+};
+
+static inline enum slow_nesting slow_answer_nesting(const struct slow_answer *answer)
+{
+	const struct slow_function *all = &answer->calls->functions[answer->function];
+
+	if (!all->nested)
+		return NESTING_NONE;
+	if (answer->of != all)
+		return NESTING_WHOLE;
+	return answer->calls->bound ? NESTING_SLOW : NESTING_APART;
+}
 
 static inline const struct symbol *slow_symbol(const struct slow_answer *answer, uint32_t function)
 {
@@ -405,6 +466,17 @@ struct code_line {
 /* Fill the source lines of a cluster with extra time, the most first.  Returns their number. */
 size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *cluster,
 			 struct code_line lines[CODE_LINES]);
+
+/* Where a call was when the trace ended, or was missing. */
+struct call_place {
+	const struct symbol *function; /* borrowed: the innermost one */
+	const struct symbol *own; /* borrowed: it, or its caller in the file of the slow function */
+	bool open;                /* the trace of its thread ended */
+};
+
+/* Fill the place of a call of the answer.  Returns false if its end was traced. */
+bool slow_call_place(const struct slow_answer *answer, const struct slow_call *call,
+		     struct call_place *place);
 
 /*
  * Returns sentences about the code of a cluster, a line each, owned by the caller; that of another

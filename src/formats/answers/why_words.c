@@ -39,7 +39,7 @@ static struct doubts find_doubts(const struct why_output *why)
 		doubts.inside += inside ? calls->tree.nodes[i].calls : 0;
 	}
 	for (size_t i = 0; i < why->count; i++)
-		doubts.cut += calls->functions[why->answers[i].function].cut;
+		doubts.cut += why->answers[i].cut;
 	add_nested(&doubts, why);
 	return doubts;
 }

@@ -193,8 +193,8 @@ static void expect_call(size_t index, const char *name, uint64_t at, uint64_t du
 	ck_assert_uint_eq(chosen[index].duration, duration);
 }
 
-/* main > f > g > f > f2: the outer f and f2 count, in the order of their ends. */
-START_TEST(outermost_calls_of_the_pattern_are_chosen)
+/* main > f > g > f > f2: each call counts, in the order of the ends. */
+START_TEST(each_call_of_the_pattern_is_chosen)
 {
 	choose();
 	begin("main", 0, 0);
@@ -210,11 +210,14 @@ START_TEST(outermost_calls_of_the_pattern_are_chosen)
 	end(100, 0);
 	expect_call(0, "f2", 40, 5);
 	ck_assert_uint_eq(chosen[0].insns, 7);
-	expect_call(1, "f", 10, 70);
-	ck_assert_uint_eq(chosen[1].insns, 95);
-	expect_call(2, "f", 90, 3);
-	ck_assert_uint_eq(chosen_count, 3);
-	ck_assert_uint_eq(calls.count, 3);
+	expect_call(1, "f", 30, 20);
+	ck_assert(!chosen[1].outermost);
+	expect_call(2, "f", 10, 70);
+	ck_assert_uint_eq(chosen[2].insns, 95);
+	ck_assert(chosen[2].outermost);
+	expect_call(3, "f", 90, 3);
+	ck_assert_uint_eq(chosen_count, 4);
+	ck_assert_uint_eq(calls.count, 4);
 	ck_assert_uint_eq(calls.tree.slices, 6);
 	chosen_calls_release(&calls);
 	chosen_calls_release(&calls);
@@ -388,7 +391,7 @@ START_TEST(the_table_marks_calls_that_were_cut)
 	expect("   1 >     40ns     1.000000000          0       0ns  main/7  f\n");
 	expect("   2 >     30ns     2.000000000 ");
 	expect("   3       20ns     3.000000000 ");
-	expect("\n3 calls: median 30ns, p99 40ns, longest 40ns\n> the start ");
+	expect("\n3 calls: median 30ns, p99 40ns, longest >40ns\n> the start ");
 	close_format(&format_slowest);
 }
 END_TEST
@@ -444,9 +447,20 @@ static void expect_kept(const char *name, const char *expected)
 	ck_assert_str_eq(found, expected);
 }
 
-/* f > g > g > f > g is one call of f, with its own code and that of g. */
+/*
+ * f > g > g > f > g: the inner f has its own code and that of its g, and the outer one the rest.
+ * With a bound, the inner call is a part of the outer one unless it is slow.
+ */
 START_TEST(a_slow_call_has_the_costs_of_its_paths_without_recursions)
 {
+	static const char *const expected[] = {
+		"66: f=1/33/10 g=2/26/26 f2=1/7/0; 4: f=1/2/2 g=1/2/2; ",
+		"70: f=2/35/12 g=3/28/28 f2=1/7/0; 4: f=1/2/2 g=1/2/2; ",
+		"66: f=1/33/10 g=2/26/26 f2=1/7/0; 4: f=1/2/2 g=1/2/2; ",
+	};
+
+	if (_i)
+		options.slow = (struct slow_choice){ .has_bound = true, .longer = _i == 1 ? 4 : 3 };
 	follow_slow(2);
 	begin("main", 0, 0);
 	begin("f", 10, 10);
@@ -463,10 +477,12 @@ START_TEST(a_slow_call_has_the_costs_of_its_paths_without_recursions)
 	call("f", 90, 3);
 	call("f", 100, 2);
 	end(200, 50);
-	expect_kept("f", "70: f=2/35/12 g=3/28/28 f2=1/7/0; 3: f=1/3/0; ");
+	expect_kept("f", expected[_i]);
 	expect_kept("f2", "7: f2=1/7/0; ");
-	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].durations.count, 3);
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].durations.count, 4);
 	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].first_begin, 10);
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].nested, 1);
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].absorbed, _i == 1);
 	ck_assert_uint_eq(slow_calls.functions[slow_function("g")].durations.count, 0);
 	slow_calls_release(&slow_calls);
 	slow_calls_release(&slow_calls);
@@ -699,7 +715,7 @@ END_TEST
 
 /*
  * c > f > c > f: the inner c continues the path of the outer one, which is not in f.  It is shown
- * in f all the same, and the inner f is no call of its own.
+ * in f all the same; the inner f is a call of its own.
  */
 START_TEST(a_recursion_of_a_caller_is_part_of_the_call)
 {
@@ -718,8 +734,8 @@ START_TEST(a_recursion_of_a_caller_is_part_of_the_call)
 	}
 	leave();
 	make_answer("f");
-	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].durations.count, 100);
-	expect_cluster(0, "1 c > c 120: 0 f 120, 1 c 100, 1 rest of f 20, rest 0");
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].durations.count, 101);
+	expect_cluster(0, "1 c > c 100: 0 f-c 100, rest 0");
 	release_slow(1);
 }
 END_TEST
@@ -793,30 +809,286 @@ START_TEST(a_tree_has_few_lines)
 		enter("f");
 		spend("h", i == 50 ? 100 : 1);
 		for (; *name < 'q'; ++*name)
-			spend(name, i == 50 ? 50 : 1);
+			if (*name != 'f')
+				spend(name, i == 50 ? 50 : 1);
 		leave();
 	}
 	make_answer("f");
-	expect_cluster(0, "1 h > h 883: 0 f 883, 1 h 148, 1 rest of f 735, rest 0");
+	expect_cluster(0, "1 h > h 834: 0 f 834, 1 h 148, 1 rest of f 686, rest 0");
 	release_slow(1);
 }
 END_TEST
 
-/* What is not seen whole is no slow call, and not part of the others. */
-START_TEST(calls_that_are_cut_do_not_count)
+static void cut_now(void)
 {
-	follow_slow(100);
-	begin_with("f", now, SLICE_INFERRED_START);
-	spend("a", 100000);
-	leave();
+	edge(&main_thread,
+	     (struct slice_event){ .time = now, .kind = SLICE_END, .flags = SLICE_CUT }, now);
+}
+
+/* Ninety-nine usual calls of f, of 10 ns in a, and one of 110. */
+static void call_usual(void)
+{
 	for (int i = 0; i < 100; i++) {
 		enter("f");
 		spend("a", i == 50 ? 110 : 10);
 		leave();
 	}
+}
+
+/* A lower bound that is not slow: it is no slow call, and not part of the others. */
+START_TEST(a_short_call_that_is_cut_does_not_count)
+{
+	follow_slow(100);
+	if (_i == 0) {
+		begin_with("f", now, SLICE_INFERRED_START);
+		spend("b", 15);
+		leave();
+	}
+	call_usual();
+	if (_i == 1) {
+		enter("f");
+		enter("b");
+		now += 15;
+		cut_now();
+		cut_now();
+	}
 	make_answer("f");
-	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].cut, 1);
+	ck_assert_uint_eq(answers[0].cut, 1);
+	ck_assert_uint_eq(answers[0].all, 100);
+	ck_assert_uint_eq(answers[0].slow, 1);
 	expect_cluster(0, "1 a > a 100: 0 f-a 100, rest 0");
+	release_slow(1);
+}
+END_TEST
+
+/* The call of f that is open at the end has been in a and b for 1 us, or is before a gap. */
+START_TEST(a_call_is_slow_if_its_lower_bound_is)
+{
+	static const struct {
+		bool inferred, stopped, gap, returns;
+		const char *words, *at;
+	} cases[] = {
+		{ false, false, false, false, "   still open, in b called by a\n", "b" },
+		{ false, true, false, false, "   still open, in b called by a\n", "b" },
+		{ false, false, true, false, "   cut by a gap of the trace, in b called by a\n",
+		  "b" },
+		{ true, false, false, false,
+		  "   its begin was not traced; still open, in b called by a\n", "b" },
+		{ true, false, false, true, "   its begin was not traced\n", NULL },
+	};
+	struct symbol *b;
+	json_t *json, *cluster, *slowest;
+
+	open_format(&format_why);
+	b = (struct symbol *)symbol_of("b");
+	b->dso = library;
+	if (!cases[_i].inferred) {
+		call_usual();
+		enter("f");
+		enter("c");
+		cut_now();
+		cut_now();
+		spend("[lost: overflow]", 10);
+	}
+	begin_with("f", now, cases[_i].inferred ? SLICE_INFERRED_START : 0);
+	enter("a");
+	enter("b");
+	now += 1000;
+	if (cases[_i].stopped) {
+		enter("[untraced]");
+		now += 10;
+		cut_now();
+	}
+	for (int i = 0; i < 3; i++)
+		if (cases[_i].returns)
+			leave();
+		else
+			cut_now();
+	if (cases[_i].gap)
+		spend("[lost: overflow]", 10);
+	if (cases[_i].inferred)
+		call_usual();
+	finish_format(&format_why);
+	expect("f: 2 of 101 calls longer than 20ns; median 10ns\n");
+	expect("   1 call, >990ns more");
+	if (!cases[_i].inferred || cases[_i].returns)
+		expect(cases[_i].words);
+	json = format_why.answer(output);
+	cluster = json_array_get(
+		json_object_get(json_array_get(json_object_get(json, "functions"), 0), "clusters"),
+		0);
+	ck_assert(json_is_true(json_object_get(cluster, "cut")));
+	slowest = json_object_get(cluster, "slowest");
+	ck_assert_int_eq(json_is_true(json_object_get(slowest, "begin_seen")), !cases[_i].inferred);
+	ck_assert_int_eq(json_is_true(json_object_get(slowest, "end_seen")), cases[_i].returns);
+	slowest = json_object_get(slowest, "at");
+	ck_assert_int_eq(json_is_null(slowest), cases[_i].returns);
+	if (!cases[_i].returns)
+		ck_assert_str_eq(json_string_value(json_object_get(slowest, "function")),
+				 cases[_i].at);
+	ck_assert_int_eq(json_is_true(json_object_get(slowest, "open")),
+			 !cases[_i].returns && !cases[_i].gap && !cases[_i].inferred);
+	json_decref(json);
+	close_format(&format_why);
+}
+END_TEST
+
+/* No call of main is whole: with a bound given, it is slow, and compared with nothing. */
+START_TEST(a_bound_needs_no_usual_calls)
+{
+	static const char *patterns[] = { "main" };
+
+	options.select.symbols = (struct pattern_list){ patterns, 1, 1 };
+	options.slow = (struct slow_choice){ .has_bound = true, .longer = 100 };
+	open_format(&format_why);
+	enter("main");
+	enter("a");
+	now += 1000;
+	cut_now();
+	cut_now();
+	finish_format(&format_why);
+	expect("main: 1 of 1 calls longer than 100ns; median 0ns\n1. a, 100 % of the time\n"
+	       "   1 call, >1us more\n   still open, in a\n");
+	close_format(&format_why);
+}
+END_TEST
+
+/* Two threads hang, each in its own call; a third call is faster than the kept ones. */
+START_TEST(open_calls_of_several_threads_are_slow)
+{
+	follow_slow(2);
+	call_usual();
+	for (int i = 0; i < 3; i++) {
+		struct track *track = i ? &main_thread : &other_thread;
+
+		edge(track,
+		     (struct slice_event){
+			     .time = now, .symbol = symbol_of("f"), .kind = SLICE_BEGIN },
+		     0);
+		edge(track,
+		     (struct slice_event){ .time = now + (i == 1 ? 500 : 1000),
+					   .kind = SLICE_END,
+					   .flags = SLICE_CUT },
+		     0);
+		now += 1000;
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].all, 103);
+	ck_assert_uint_eq(answers[0].slow, 4);
+	ck_assert_uint_eq(answers[0].slow_cut, 3);
+	ck_assert_uint_eq(answers[0].compared, 2);
+	ck_assert_uint_eq(answers[0].others, 100);
+	expect_cluster(0, "2 f > f 1000: 0 f 1000, rest 0");
+	release_slow(1);
+}
+END_TEST
+
+/* f calls itself `depth` times, and in the call at level `at` (0: none) a, for 1 us. */
+static void recurse(int depth, int at)
+{
+	for (int i = 0; i < depth; i++) {
+		enter("f");
+		now += 10;
+		if (i + 1 == at)
+			spend("a", 1000);
+	}
+	while (depth--)
+		leave();
+}
+
+/* At any level, however deep: no other call gets the time of a. */
+START_TEST(the_innermost_slow_call_has_the_extra_time)
+{
+	static const int levels[] = { 1, 7, 50, 3000, 10000 };
+
+	follow_slow(100);
+	recurse(30, 0);
+	recurse(10000, levels[_i]);
+	recurse(30, 0);
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].all, 10060);
+	ck_assert_uint_eq(answers[0].slow, 1);
+	ck_assert_uint_eq(answers[0].median, 10);
+	expect_cluster(0, "1 a > a 1000: 0 f-a 1000, rest 0");
+	ck_assert_double_eq_tol(answers[0].excess, 1000, 10);
+	release_slow(1);
+}
+END_TEST
+
+/* Each level takes as long as any other, but one call goes 50 levels down. */
+START_TEST(a_call_with_more_nested_calls_is_slow_among_outermost_ones)
+{
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++)
+		recurse(i < 20 ? 1 : i == 50 ? 50 : 2, 0);
+	finish_format(&format_why);
+	/* 20 of one level, 79 of two, one of 50. */
+	expect("f: 1 of 100 outermost calls (128 are nested in them) longer than 40ns; median "
+	       "20ns\n1. own code of f, 100 % of the extra time\n   1 call, 482ns more");
+	close_format(&format_why);
+}
+END_TEST
+
+/*
+ * The call at level 41 of 50 takes 1100 ns, and the 40 calls around it more; without the next inner
+ * one, each of these takes 10 ns.
+ */
+START_TEST(with_a_bound_calls_around_slow_ones_are_no_causes)
+{
+	options.slow = (struct slow_choice){ .has_bound = true, .longer = 200 };
+	open_format(&format_why);
+	recurse(10, 0);
+	recurse(50, 41);
+	finish_format(&format_why);
+	expect("f: 41 of 60 calls longer than 200ns;");
+	expect("\n40 more slow calls have nested slow calls of it, which have the extra time\n");
+	expect("1. a, 100 % of the extra time\n   1 call, ");
+	close_format(&format_why);
+}
+END_TEST
+
+/* In f, an interrupt runs f: that call is not nested, as the stop is no part of the outer one. */
+START_TEST(a_call_in_a_stop_is_not_nested)
+{
+	follow_slow(4);
+	begin("f", 0, 0);
+	begin("[untraced]", 10, 0);
+	call("f", 12, 5);
+	end(20, 0);
+	end(40, 0);
+	expect_kept("f", "30: f=1/30/0; 5: f=1/5/0; ");
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].nested, 0);
+	slow_calls_release(&slow_calls);
+}
+END_TEST
+
+/*
+ * All are open at the end, and the innermost one has been in a for 1 us: it is slow, and the others
+ * are left out or, with a bound, slow by it.  Less is usual in a by 10 ns (11 with a bound), and
+ * in f itself by its 10 ns.
+ */
+START_TEST(a_recursion_may_be_open)
+{
+	int levels = _i ? 5000 : 20;
+
+	options.slow = (struct slow_choice){ .has_bound = _i, .longer = 500 };
+	follow_slow(100);
+	call_usual();
+	for (int i = 0; i < levels; i++) {
+		enter("f");
+		now += 10;
+	}
+	spend("a", 1000);
+	for (int i = 0; i < levels; i++)
+		cut_now();
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].all, _i ? 5100 : 101);
+	ck_assert_uint_eq(answers[0].cut, _i ? 0 : 19);
+	ck_assert_uint_eq(answers[0].slow, _i ? 5000 : 2);
+	ck_assert_uint_eq(answers[0].outer, _i ? 4999 : 0);
+	ck_assert_uint_eq(answers[0].others, _i ? 100 : 99);
+	expect_cluster(0,
+		       _i ? "1 a > a 999: 0 f-a 999, rest 0" : "1 a > a 1000: 0 f-a 1000, rest 0");
 	release_slow(1);
 }
 END_TEST
@@ -1201,10 +1473,24 @@ START_TEST(a_histogram_counts_by_quarters_of_octaves)
 	       "--time=0.000999999,0.001020021 --tid=7\n"
 	       "      24ns          1  25.0% ####################                     "
 	       "--time=0.001019999,0.001040025 --tid=7\n"
-	       "      96ns          1  25.0%");
+	       ">     96ns          1  25.0%");
 	expect("calls 4, total 165ns, min 20ns, median 21ns, p90 100ns");
 	expect("1 of them began before the trace, or end");
+	expect("they took at least so long (>)\n");
 	ck_assert(strstr(text, "f2\n") < strstr(text, "\nf\n"));
+	close_format(&format_histogram);
+}
+END_TEST
+
+/* f > f: both calls count, but the total has the time once. */
+START_TEST(a_histogram_has_nested_calls)
+{
+	open_format(&format_histogram);
+	begin("f", 0, 0);
+	call("f", 10, 20);
+	end(40, 0);
+	finish_format(&format_histogram);
+	expect("calls 2, total 40ns, min 20ns,");
 	close_format(&format_histogram);
 }
 END_TEST
@@ -1396,7 +1682,7 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, outermost_calls_of_the_pattern_are_chosen);
+	tcase_add_test(all, each_call_of_the_pattern_is_chosen);
 	tcase_add_test(all, a_call_knows_how_long_it_was_not_traced);
 	tcase_add_test(all, of_a_chosen_call_begin_and_end_may_be_unseen);
 	tcase_add_test(all, marks_are_no_calls);
@@ -1407,7 +1693,7 @@ int main(void)
 	tcase_add_test(all, slower_than_a_percentile_is_strict);
 	tcase_add_test(all, the_table_marks_calls_that_were_cut);
 	tcase_add_test(all, where_times_are_unknown_the_most_instructions_are_slowest);
-	tcase_add_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions);
+	tcase_add_loop_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions, 0, 3);
 	tcase_add_test(all, a_long_call_is_summed_up);
 	tcase_add_test(all, a_call_in_a_stop_has_its_callees);
 	tcase_add_test(all, stops_are_no_part_of_calls);
@@ -1419,7 +1705,15 @@ int main(void)
 	tcase_add_test(all, slow_calls_are_clustered_by_cause);
 	tcase_add_loop_test(all, a_cause_is_code_that_the_author_can_change, 0, 5);
 	tcase_add_test(all, a_tree_has_few_lines);
-	tcase_add_test(all, calls_that_are_cut_do_not_count);
+	tcase_add_loop_test(all, a_short_call_that_is_cut_does_not_count, 0, 2);
+	tcase_add_loop_test(all, a_call_is_slow_if_its_lower_bound_is, 0, 5);
+	tcase_add_test(all, a_bound_needs_no_usual_calls);
+	tcase_add_test(all, open_calls_of_several_threads_are_slow);
+	tcase_add_loop_test(all, the_innermost_slow_call_has_the_extra_time, 0, 5);
+	tcase_add_test(all, a_call_with_more_nested_calls_is_slow_among_outermost_ones);
+	tcase_add_test(all, with_a_bound_calls_around_slow_ones_are_no_causes);
+	tcase_add_test(all, a_call_in_a_stop_is_not_nested);
+	tcase_add_loop_test(all, a_recursion_may_be_open, 0, 2);
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
 	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
 	tcase_add_loop_test(all, a_function_with_many_slow_calls_has_a_rank, 0, 2);
@@ -1433,6 +1727,7 @@ int main(void)
 	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
 	tcase_add_loop_test(all, rewording_a_slice_breaks_no_answer, 0, 2);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
+	tcase_add_test(all, a_histogram_has_nested_calls);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
 	tcase_add_loop_test(all, functions_are_ordered_and_have_shares, 0, ORDER_NAME + 1);
 	tcase_add_loop_test(all, a_table_has_as_many_functions_as_there_are, 2, 4);

@@ -92,6 +92,20 @@ START_TEST(quantiles_have_fractions_of_a_percent)
 }
 END_TEST
 
+START_TEST(a_copy_has_its_own_memory)
+{
+	struct durations copy;
+
+	for (unsigned i = 1; i <= 200; i++)
+		durations_add(&durations, i);
+	durations_copy(&copy, &durations);
+	durations_add(&durations, 1);
+	ck_assert_uint_eq(durations_quantile(&copy, 500000), 100);
+	ck_assert_uint_eq(durations_longer(&copy, 0), 200);
+	durations_release(&copy);
+}
+END_TEST
+
 START_TEST(longer_durations_are_counted_by_buckets)
 {
 	for (unsigned i = 1; i <= 200; i++)
@@ -117,6 +131,7 @@ int main(void)
 	tcase_add_test(all, quantiles_have_fractions_of_a_percent);
 	tcase_add_test(all, an_octave_has_equal_classes);
 	tcase_add_test(all, each_class_begins_where_the_one_before_ends);
+	tcase_add_test(all, a_copy_has_its_own_memory);
 	tcase_add_test(all, longer_durations_are_counted_by_buckets);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -97,6 +97,25 @@ START_TEST(causes_are_functions_not_names)
 }
 END_TEST
 
+/* The extra of calls that were cut is a lower bound. */
+START_TEST(calls_that_were_cut_are_marked)
+{
+	json_t *json;
+
+	ck_assert(add(ANSWER("ns", "{'cause':'g','calls':2,'cut':true,'extra':10,"
+				   "'slowest':{'begin_ns':1}}," CLUSTER("g", 3, 5, 2)),
+		      "a"));
+	expect_printed(HEADER "         1       5 >     35ns       10ns  f: g; worst at "
+			      "0.000000001 in a\n\n1 recordings, 0 of them without slow calls\n"
+			      "next: ptrace2ftf why --symbol=f a\n");
+	json = why_merged_json(&merged);
+	ck_assert_int_eq(json_integer_value(json_object_get(
+				 json_array_get(json_object_get(json, "causes"), 0), "cut")),
+			 2);
+	json_decref(json);
+}
+END_TEST
+
 /* A recording with two clusters of one cause counts once; instructions are no time. */
 START_TEST(units_and_recordings_are_not_mixed)
 {
@@ -148,6 +167,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_test(tests, causes_add_up_over_recordings);
 	tcase_add_test(tests, causes_are_functions_not_names);
+	tcase_add_test(tests, calls_that_were_cut_are_marked);
 	tcase_add_test(tests, units_and_recordings_are_not_mixed);
 	tcase_add_test(tests, an_amount_may_be_any_number);
 	tcase_add_test(tests, a_run_without_an_answer_failed_or_is_refused);
