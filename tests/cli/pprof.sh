@@ -68,11 +68,11 @@ exact_insns() {
 	read_back recursion.pb.gz && own 2 | grep -E '^(depth|fibonacci) ' | diff expected - && [ "$(wc -l <expected)" -eq 2 ]
 }
 # The instructions of a function are divided in the same way in all of its stacks; rounding moves
-# a few between lines.
+# a few between lines: depth() has 619 stacks.
 lines_of_valgrind() {
 	awk -v source=recursion.c -f "$own_lines" callgrind | sort >expected
 	read_back recursion.pb.gz && sed -n 's/^line .*recursion\.c:\([0-9]*\) [0-9]* \([0-9]*\) .*/\1 \2/p' profile | sort >ours
-	join expected ours | awk '{ d = $2 - $3; if (d > 1 + $2 / 500 || -d > 1 + $2 / 500) { print; bad = 1 } n++ } END { exit bad || n < 10 }'
+	join expected ours | awk '{ d = $2 - $3; if (d > 1 + $2 / 200 || -d > 1 + $2 / 200) { print; bad = 1 } n++ } END { exit bad || n < 10 }'
 }
 if command -v valgrind >/dev/null && [ "$P2F_SANITIZED" != yes ]; then
 	tap_check "instructions are those that valgrind counts" exact_insns
