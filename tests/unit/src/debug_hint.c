@@ -42,7 +42,9 @@ static void system_is(const char *text)
 
 static const char *hint(const char *file)
 {
-	const struct mapped_file first = { file, { 0xab, 0xcd }, 2, 0 };
+	const struct mapped_file first = { .path = file,
+					   .build_id = { 0xab, 0xcd },
+					   .build_id_size = 2 };
 	const struct mapped_file second = { .path = "/lib/libm.so.6" };
 	char *text = debug_hint_make((const struct mapped_file *const[]){ &first, &second },
 				     (const unsigned[]){ 38, 3 }, 2, root);

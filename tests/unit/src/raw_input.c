@@ -79,7 +79,7 @@ static void tear_down(void)
 
 static int open_options(const struct options *options)
 {
-	const struct dso_store_options found = { .find.symfs = options->symfs, .images = true };
+	const struct dso_store_options found = { .find.symfs = options->symfs };
 
 	store = dso_store_open(&found, &names, &diag);
 	if (raw_input_open(&file, options, store, &diag, &err) < 0)
