@@ -171,7 +171,7 @@ conditional_tail_call() {
 # --unnamed=files shows all unnamed code of a file as one function.
 one_for_the_file() {
 	"$program" -q --format=functions --unnamed=files "$work/perf.data" >"$work/table" || return 1
-	grep -qF '[recorded]' "$work/table" && ! grep -qF 'recorded+0x' "$work/table"
+	grep -qF '[recorded]' "$work/table" && ! grep -qF ' recorded+0x' "$work/table"
 }
 
 "$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>"$work/messages" ||
