@@ -115,15 +115,28 @@ int input_paths_check(const struct options *options, struct error *err)
 	return 0;
 }
 
+/* Returns whether a file begins as JSON does. A recording is not mapped, nor unpacked, for this. */
+static bool begins_as_json(const char *path)
+{
+	int fd = file_use_open(path);
+	char first;
+	bool json = fd >= 0 && pread(fd, &first, 1, 0) == 1 && memchr("{ \t\r\n", first, 5);
+
+	if (fd >= 0)
+		close(fd);
+	return json;
+}
+
 bool input_paths_is_bundle(const char *path)
 {
 	static const char type[] = "\"intel-pt\"";
 	struct byte_view bytes = { 0 };
 	bool found;
 
-	if (!perf_input_is_file(path) || perf_input_map(path, &bytes, NULL) < 0)
+	if (!perf_input_is_file(path) || !begins_as_json(path) ||
+	    perf_input_map(path, &bytes, NULL) < 0)
 		return false;
-	found = bytes.size <= BUNDLE_MOST && memchr("{ \t\r\n", bytes.bytes[0], 5) &&
+	found = bytes.size <= BUNDLE_MOST &&
 		memmem(bytes.bytes, bytes.size, type, sizeof(type) - 1);
 	munmap((void *)bytes.bytes, bytes.size);
 	return found;
