@@ -39,15 +39,23 @@ bool function_table_same(const struct symbol *a, const struct symbol *b);
 /* Returns 1 + the number of a symbol's function; 0: not in the table. */
 uint32_t function_table_look(const struct function_table *table, const struct symbol *symbol);
 
-/* Returns 1 + the number of a symbol's function if it was found last by this name; otherwise 0. */
+/*
+ * Returns 1 + the number of a symbol's function if the symbol is the function's first one, or was
+ * found last by its name; otherwise 0.
+ */
 static inline uint32_t function_table_known(const struct function_table *table,
 					    const struct symbol *symbol)
 {
-	uint32_t id = symbol->name->id;
+	uint32_t id = symbol->name->id, at;
 
-	return id < table->name_room && table->by_name[id].symbol == symbol
-		       ? table->by_name[id].number
-		       : 0;
+	if (id >= table->name_room)
+		return 0;
+	if (table->by_name[id].symbol == symbol)
+		return table->by_name[id].number;
+	at = table->by_name[id].last;
+	while (at && table->functions[at - 1].symbol != symbol)
+		at = table->functions[at - 1].next_named;
+	return at;
 }
 
 /* Returns the number of a symbol's function; a new function gets table->count. */
