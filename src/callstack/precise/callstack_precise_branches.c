@@ -618,6 +618,10 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 	stack->group.calls += kind == SLICE_BEGIN;
 	if (!details)
 		return;
+	if (kind == SLICE_BEGIN && frame->called_insns != stack->insns) { /* a stub's */
+		precise_set_detail(stack, frame);
+		return;
+	}
 	detail = &stack->group.details[stack->group.count - 1];
 	detail->insns = stack->insns;
 	detail->cycles = stack->group.costed.cycles;
@@ -626,18 +630,14 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 	detail->caller_offset = kind == SLICE_BEGIN ? frame->caller_offset : 0;
 }
 
-/* The innermost frame, the outermost frame that a plain branch may end, and the last with room. */
-struct plain_frames {
-	struct frame *top, *lowest, *highest;
-};
-
-static inline struct plain_frames plain_frames(const struct precise_stack *stack)
+/* Set the limits of the frames that plain branches may begin and end. Returns the innermost one. */
+static inline struct frame *limit_plain(struct precise_stack *stack)
 {
 	struct frame *frames = stack->now.frames;
 
-	return (struct plain_frames){ frames + stack->now.depth - 1,
-				      frames + MAX(stack->now.fragile, 1),
-				      frames + stack->now.room - 1 };
+	stack->lowest = frames + MAX(stack->now.fragile, 1);
+	stack->highest = frames + stack->now.room - 1;
+	return frames + stack->now.depth - 1;
 }
 
 /* Begin the frame of a plain call. */
@@ -658,76 +658,79 @@ static inline __attribute__((always_inline)) void push_plain(struct precise_stac
 	frame->call_length = event->from_length;
 }
 
-/* A plain jump leads from a stub to its target. */
-static inline __attribute__((always_inline)) void leave_stub(struct precise_stack *stack,
-							     int64_t time, struct frame *frame,
-							     const struct location_pair *locations)
+/* A hidden stub jumps to its target, or to another stub, which resolves it. */
+static inline void leave_stub(struct frame *frame, const struct location_pair *locations)
 {
-	frame_change_function(frame, locations->to.symbol, locations->to.ip, locations->to_stub);
-	if (!frame->hidden)
-		precise_emit_begin(stack, time, frame);
+	frame->symbol = locations->to.symbol;
+	frame->entry_ip = locations->to.ip;
+	frame->traps = 0;
+	frame->left = frame->opaque = frame->hidden = false;
+	if (__builtin_expect(locations->to_stub, false))
+		frame->resolving = true;
+}
+
+/* Take a plain branch's time and instructions. */
+static inline void begin_plain(struct precise_stack *stack, const struct branch_event *event,
+			       int64_t time)
+{
+	stack->last_time = time;
+	precise_count(stack, event);
 }
 
 /*
- * Follow a return out of a function that a tail call entered, as follow_plain(). Returns the new
- * innermost frame; NULL: the return is not plain, and nothing is changed.
+ * Begin a plain return out of a function that a tail call entered: end all functions of the
+ * physical frame but the outermost one, whose frame is returned. NULL: the return leaves no frame,
+ * and nothing is changed.
  */
 static __attribute__((noinline)) struct frame *return_from_chain(struct precise_stack *stack,
 								 struct frame *frame,
 								 const struct branch_event *event,
-								 int64_t time, bool details)
+								 int64_t time)
 {
 	const struct frame *outermost = frame;
 
 	while (outermost->tail)
 		outermost--;
-	if (outermost < plain_frames(stack).lowest)
+	if (outermost < stack->lowest)
 		return NULL;
-	stack->last_time = time;
-	precise_count(stack, event);
-	for (; frame >= outermost; frame--)
-		emit_plain(stack, time, frame, SLICE_END, details);
+	begin_plain(stack, event, time);
+	for (; frame > outermost; frame--)
+		emit_plain(stack, time, frame, SLICE_END, stack->group.details);
 	return frame;
 }
 
-/* The same for a tail call that nests, and for a stub's jump back. */
-static __attribute__((noinline)) struct frame *tail_call_plain(struct precise_stack *stack,
-							       struct frame *last,
-							       const struct branch_event *event,
-							       int64_t time, bool details)
+/*
+ * Returns the frame that a plain jump enters: the innermost one, a stub with its target next; one
+ * that its physical frame left; or a new one, which needs `called_insns`. NULL: the jump is not
+ * plain, and nothing is changed.
+ */
+static __attribute__((noinline)) struct frame *jump_plain(const struct precise_stack *stack,
+							  struct frame *frame,
+							  const struct location_pair *locations)
 {
-	const struct location_pair *locations = &event->known->locations;
-	const struct plain_frames frames = plain_frames(stack);
-	struct frame *frame = last + 1, *left;
-	unsigned count;
+	struct frame *outermost, *left;
 
-	left = precise_find_left(last, locations->to.symbol, &count);
-	if (left ? left < frames.lowest
-		 : !machine_of(stack)->nests || !frame_calls_on(last) || count >= TAIL_CALLS_MOST ||
-			    last == frames.highest)
+	left = precise_find_left(frame, locations->to.symbol, &outermost);
+	if (left)
+		return left < stack->lowest ? NULL : left;
+	if (frame->hidden)
+		return frame->slice_flags & SLICE_HAS_CAUSE ? NULL : frame;
+	if (!machine_of(stack)->nests || !frame_calls_on(frame) || frame == stack->highest ||
+	    frame - outermost >= TAIL_CALLS_MOST - 1)
 		return NULL;
-	stack->last_time = time;
-	precise_count(stack, event);
-	if (left) {
-		for (frame = last; frame > left; frame--)
-			if (!frame->hidden)
-				emit_plain(stack, time, frame, SLICE_END, details);
-		frame_go_back(left, last, locations->to.ip);
-		return left;
-	}
-	frame_call_on(last, locations, locations->to.symbol, locations->to_stub);
-	frame->called_insns = stack->insns;
-	if (!frame->hidden)
-		emit_plain(stack, time, frame, SLICE_BEGIN, details);
-	return frame;
+	frame_call_on(frame, locations, locations->to.symbol, locations->to_stub);
+	return frame + 1;
 }
 
-/* Returns whether a stub's target is a function that the stub's physical frame left. */
-static __attribute__((noinline)) bool stub_goes_back(struct frame *frame, const struct symbol *to)
+/* Pop to a frame that the physical frame left, which continues. */
+static __attribute__((noinline)) void go_back_plain(struct precise_stack *stack, int64_t time,
+						    struct frame *last, struct frame *left,
+						    uint64_t ip)
 {
-	unsigned count;
-
-	return precise_find_left(frame, to, &count);
+	for (const struct frame *frame = last; frame > left; frame--)
+		if (!frame->hidden)
+			emit_plain(stack, time, frame, SLICE_END, stack->group.details);
+	frame_go_back(left, last, ip);
 }
 
 /*
@@ -738,7 +741,7 @@ static __attribute__((noinline)) bool stub_goes_back(struct frame *frame, const 
  * the others: its lookup notes that code of its files ran.
  */
 static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
-							       struct plain_frames *frames,
+							       struct frame **top_frame,
 							       const struct branch_event *event,
 							       uint64_t base_time, bool details,
 							       bool reader)
@@ -746,7 +749,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	const struct branch_event unusual = { .kind = 0xf8, .flags = BRANCH_NOT_NEAR };
 	int64_t time = (int64_t)(event->time - base_time);
 	const struct location_pair *locations;
-	struct frame *frame = frames->top;
+	struct frame *frame = *top_frame;
 
 	if (event->all & unusual.all || !event->known || time < stack->last_time)
 		return false;
@@ -755,37 +758,47 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	    frame->symbol != locations->from.symbol)
 		return false;
 	if (event->kind == BRANCH_CALL) {
-		if (frame == frames->highest || !event->from_length)
+		if (frame == stack->highest || !event->from_length)
 			return false;
-	} else if (frame < frames->lowest || (event->kind == BRANCH_RETURN &&
-					      (frame->return_ip != locations->to.ip ||
-					       frame->kind != FRAME_CALLED || frame->hidden))) {
+		begin_plain(stack, event, time);
+		push_plain(stack, ++frame, event);
+	} else if (frame < stack->lowest) {
 		return false;
-	} else if (event->kind == BRANCH_RETURN
-			   ? frame->tail
-			   : !frame->hidden ||
-				     (frame->tail && stub_goes_back(frame, locations->to.symbol))) {
-		frame = event->kind == BRANCH_RETURN
-				? return_from_chain(stack, frame, event, time, details)
-				: tail_call_plain(stack, frame, event, time, details);
-		if (frame)
-			frames->top = frame;
-		return frame;
-	}
-	stack->last_time = time;
-	precise_count(stack, event);
-	if (event->kind == BRANCH_CALL) {
-		push_plain(stack, ++frames->top, event);
-		if (locations->to_stub)
-			frames->top->hidden = true;
-		else
-			emit_plain(stack, time, frames->top, SLICE_BEGIN, details);
 	} else if (event->kind == BRANCH_RETURN) {
+		if (frame->return_ip != locations->to.ip || frame->kind != FRAME_CALLED ||
+		    frame->hidden)
+			return false;
+		if (!frame->tail)
+			begin_plain(stack, event, time);
+		else if (!(frame = return_from_chain(stack, frame, event, time)))
+			return false;
 		emit_plain(stack, time, frame, SLICE_END, details);
-		frames->top--;
+		*top_frame = frame - 1;
+		return true;
 	} else {
-		leave_stub(stack, time, frame, locations);
+		struct frame *entered = frame;
+
+		if (!frame->hidden || frame->tail || frame->slice_flags)
+			entered = jump_plain(stack, frame, locations);
+		if (!entered)
+			return false;
+		begin_plain(stack, event, time);
+		*top_frame = entered;
+		if (entered < frame) {
+			go_back_plain(stack, time, frame, entered, locations->to.ip);
+			return true;
+		}
+		if (entered > frame)
+			entered->called_insns = stack->insns;
+		else
+			leave_stub(frame, locations);
+		frame = entered;
 	}
+	*top_frame = frame;
+	if (locations->to_stub)
+		frame->hidden = true;
+	else
+		emit_plain(stack, time, frame, SLICE_BEGIN, details);
 	return true;
 }
 
@@ -807,10 +820,10 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	const struct branch_event *event = events, *end = events + count;
 	const struct thread *thread = event->thread;
 	const struct address_space *space = event->space;
-	struct plain_frames frames = plain_frames(stack);
+	struct frame *frame = limit_plain(stack);
 	uint64_t base_time = stack->base.machine->base_time;
 
-	while (follow_plain(stack, &frames, event, base_time, details, true) ||
+	while (follow_plain(stack, &frame, event, base_time, details, true) ||
 	       (counts && pass_cycles(stack, event))) {
 		__builtin_prefetch(event + AHEAD);
 		if (details && event->cycles)
@@ -818,7 +831,7 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 		if (++event == end || event->thread != thread || event->space != space)
 			break;
 	}
-	stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
+	stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
 	return (size_t)(event - events);
 }
 
@@ -835,10 +848,10 @@ size_t precise_feed_plain(struct callstack *base, const struct branch_event *eve
 
 bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event)
 {
-	struct plain_frames frames = plain_frames(stack);
+	struct frame *frame = limit_plain(stack);
 
-	if (!follow_plain(stack, &frames, event, 0, false, false))
+	if (!follow_plain(stack, &frame, event, 0, false, false))
 		return false;
-	stack->now.depth = (size_t)(frames.top - stack->now.frames) + 1;
+	stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
 	return true;
 }

@@ -72,9 +72,9 @@ void precise_reveal(struct precise_stack *stack, int64_t time)
 
 bool precise_go_back(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	struct frame last = *top(stack);
-	unsigned count;
-	struct frame *frame = precise_find_left(top(stack), symbol_of(stack, to), &count);
+	struct frame last = *top(stack), *outermost;
+	struct frame *frame =
+		precise_find_left(top(stack), symbol_function(symbol_of(stack, to)), &outermost);
 
 	if (!frame)
 		return false;
@@ -89,11 +89,11 @@ void precise_tail_call(struct precise_stack *stack, int64_t time,
 		       const struct location_pair *locations)
 {
 	const struct symbol *to = symbol_of(stack, &locations->to);
-	struct frame *frame = top(stack);
-	unsigned count;
+	struct frame *frame = top(stack), *outermost;
 
 	if (!machine_of(stack)->nests || !frame_calls_on(frame) ||
-	    precise_find_left(frame, to, &count) || count >= TAIL_CALLS_MOST) {
+	    precise_find_left(frame, symbol_function(to), &outermost) ||
+	    frame - outermost >= TAIL_CALLS_MOST - 1) {
 		precise_hand_over(stack, time, &locations->to);
 		return;
 	}

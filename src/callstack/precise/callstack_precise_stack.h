@@ -94,6 +94,9 @@ struct precise_stack {
 	uint64_t jumped_to[1 << JUMPED_TO_BITS];
 	uint64_t returned_from; /* entry of the function that returned, perhaps to it; or 0 */
 	bool started;
+	/* During a run of plain branches: the outermost frame that one may end, the last with room.
+	 */
+	const struct frame *lowest, *highest;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
 	bool leaves;   /* a frame had FRAME_LEAVES_STACK */
@@ -308,15 +311,17 @@ static inline __attribute__((always_inline)) void precise_hand_over(struct preci
 
 /*
  * Returns the frame of the function that the innermost physical frame left by tail calls; NULL:
- * none. `*count` gets the number of functions in the physical frame.
+ * none, and `*outermost` gets the outermost frame of the physical frame.
  */
 static inline struct frame *precise_find_left(struct frame *frame, const struct symbol *function,
-					      unsigned *count)
+					      struct frame **outermost)
 {
-	for (*count = 1; frame->tail; ++*count) {
-		if (same_function((--frame)->symbol, function))
+	while (frame->tail) {
+		frame--;
+		if (frame->symbol == function || frame->symbol->function == function)
 			return frame;
 	}
+	*outermost = frame;
 	return NULL;
 }
 
@@ -334,11 +339,12 @@ static inline void frame_call_on(struct frame *frame, const struct location_pair
 {
 	struct frame *next = frame + 1;
 
-	*next = *frame;
 	next->symbol = to;
 	next->caller = locations->from.symbol;
 	next->caller_offset = locations->from.offset;
+	next->return_ip = frame->return_ip;
 	next->entry_ip = locations->to.ip;
+	memcpy(&next->traps, &frame->traps, sizeof(*next) - offsetof(struct frame, traps));
 	next->traps = 0;
 	next->slice_flags = SLICE_TAIL_CALLED;
 	next->jumped = next->tail = true;
