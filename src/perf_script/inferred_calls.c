@@ -193,7 +193,9 @@ static void tree_enter(struct inferred_calls *calls, const struct perf_line *lin
 	}
 	tree_push(calls, line, symbol);
 	branch->event.to = calls->calls[calls->count - 1].site;
-	branch->locations.to = (struct location){ line->from.ip, symbol, 0 };
+	/* A jump to an entry would be a tail call, which nests. */
+	branch->locations.to =
+		(struct location){ line->from.ip, symbol, branch->event.kind == BRANCH_JUMP };
 }
 
 /* The trace begins or ends in `symbol`, which a jump may have reached. */
