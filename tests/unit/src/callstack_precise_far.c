@@ -63,7 +63,8 @@ START_TEST(a_function_encloses_the_handler_that_interrupted_it_before_the_trace_
 	feed(BRANCH_SYSCALL, at('r', 0x10), at(0, 0), BRANCH_TRACE_OFF);
 	feed_held();
 	frames = ((struct precise_stack *)stack)->now.frames;
-	function('s')->name = name_intern_text(&names, "[rt_sigreturn]");
+	*function('s') = symbol_special(&names, "[rt_sigreturn]", SPECIAL_SYSCALL);
+	function('s')->linkage = name_intern_text(&names, "rt_sigreturn");
 	frames[1].symbol = function('s');
 	feed(BRANCH_NONE, at(0, 0), at('f', 0x20), BRANCH_TRACE_ON); /* where f was interrupted */
 	call('f', 0x30, 'g');

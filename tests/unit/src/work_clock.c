@@ -49,12 +49,13 @@ static void feed(const struct slice_event *event, uint64_t insns)
 			&(struct slice_detail){ .insns = insns, .cycles = 3 * insns });
 }
 
-static void begin(uint64_t insns, const char *name, enum symbol_kind kind, uint16_t flags)
+static void begin(uint64_t insns, const char *name, enum symbol_special special, uint16_t flags)
 {
 	struct symbol *made = arena_alloc(&arena, sizeof(*made));
 
-	*made = (struct symbol){ .kind = (uint8_t)kind };
-	made->name = made->linkage = name_intern_text(&names, name);
+	*made = symbol_special(&names, name, special);
+	if (!special)
+		made->kind = SYMBOL_FUNCTION;
 	feed(&(struct slice_event){ .symbol = made, .kind = SLICE_BEGIN, .flags = flags }, insns);
 }
 
@@ -68,14 +69,14 @@ static void run(void)
 	work_clock_init(&counted, &slices.sink, &options);
 	front = work_clock_front(&counted, &counted.sink); /* in order already */
 	track = work_clock_track(&counted, NULL);
-	begin(0, "main", SYMBOL_FUNCTION, 0);
-	begin(100, "f", SYMBOL_FUNCTION, SLICE_ESTIMATED_TIME);
-	begin(200, "[untraced]", SYMBOL_SPECIAL, 0);
+	begin(0, "main", SPECIAL_OTHER, 0);
+	begin(100, "f", SPECIAL_OTHER, SLICE_ESTIMATED_TIME);
+	begin(200, "[untraced]", SPECIAL_UNTRACED, 0);
 	end(200);
-	begin(250, "g", SYMBOL_FUNCTION, 0);
+	begin(250, "g", SPECIAL_OTHER, 0);
 	end(300);
 	end(400);
-	begin(400, "[syscall: read]", SYMBOL_SPECIAL, 0);
+	begin(400, "[syscall: read]", SPECIAL_SYSCALL, 0);
 	end(400);
 	slice_sink_flush(front, track);
 	end(400);
