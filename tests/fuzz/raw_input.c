@@ -63,9 +63,7 @@ static void make_folder(void)
 
 static void read_recording(const struct options *options)
 {
-	struct dso_store_options find = {
-		.find.symfs = options->symfs,
-	};
+	struct dso_store_options find = { .find.symfs = options->symfs };
 	struct perf_file file;
 	struct auxtrace auxtrace = { 0 };
 	struct name_table table;

@@ -133,8 +133,7 @@ static struct byte_view find_nothing(void *context, const struct mapped_file *ma
 static void open_kernel(const struct kernel_files_options *wanted)
 {
 	struct kernel_files_options options = *wanted;
-	struct dso_store_options store_options = { .find.symfs = modules,
-						   .find.build_id_cache = build_id_cache };
+	struct dso_store_options store_options = { .find.symfs = build_id_cache ?: modules };
 	char path[PERF_DATA_PATH];
 
 	perf_data_write_temporary(&data, path);
