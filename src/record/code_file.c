@@ -5,14 +5,17 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/openat2.h>
 #include <sys/procfs.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/io/output_path.h"
 #include "base/message.h"
 #include "symbols/files/core_file.h"
 #include "symbols/files/dso_find.h"
+#include "symbols/names/jit_dump.h"
 
 /* More headers need another form of core (PN_XNUM). */
 #define HEADERS_MOST (PN_XNUM - 1)
@@ -129,6 +132,99 @@ static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory,
 			add_page(writer, pid, begin, access[1] == 'w' || access[3] == 's', bytes);
 }
 
+/*
+ * Open a file of a process, in its mount namespace; links do not lead out of it.  Returns -1 also
+ * if the file is of a user who is neither root nor the process's: anybody may write to /tmp.
+ */
+static int open_names(pid_t pid, const char *path, struct stat *status)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct stat process;
+	char name[64];
+	int root, fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	root = open(name, O_PATH | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	close(root);
+	*strrchr(name, '/') = 0;
+	if (fd < 0 ||
+	    (fstat(fd, status) == 0 && S_ISREG(status->st_mode) &&
+	     (!status->st_uid || (stat(name, &process) == 0 && process.st_uid == status->st_uid))))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * Keep a perf map or a jitdump of a process, instead of an older file at the path.  A jitdump that
+ * a fork inherited stays that of the first process.
+ */
+static void add_names(struct code_file_writer *writer, pid_t pid, const char *path)
+{
+	struct code_names *names = NULL;
+	struct stat status;
+	int fd = open_names(pid, path, &status);
+
+	writer->lacks_names |= fd < 0 && (errno == EMFILE || errno == ENFILE);
+	for (size_t i = 0; fd >= 0 && i < writer->name_count; i++) {
+		struct code_names *other = &writer->names[i];
+
+		if (other->identity.device == status.st_dev &&
+		    other->identity.inode == status.st_ino) {
+			close(fd);
+			return;
+		}
+		if (other->pid == pid && strcmp(other->path, path) == 0)
+			names = other;
+	}
+	if (fd < 0)
+		return;
+	if (!names) {
+		names = ARRAY_ADD(writer->names, writer->name_count, writer->name_room);
+		names->path = alloc_text("%s", path);
+	} else {
+		close(names->fd);
+	}
+	names->pid = pid;
+	names->fd = fd;
+	names->identity = (struct file_identity){ status.st_dev, status.st_ino };
+}
+
+/* perf-PID.map has the pid of the process's own namespace, the last NSpid. */
+static void add_map(struct code_file_writer *writer, pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && getline(&line, &room, file) > 0) {
+		if (!starts_with(line, "NSpid:"))
+			continue;
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", atoi(strrchr(line, '\t') + 1));
+		add_names(writer, pid, path);
+		break;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* Add the jitdump of a line of /proc/PID/maps. */
+static void add_dump(struct code_file_writer *writer, pid_t pid, char *line)
+{
+	char *path = strchr(line, '/');
+
+	line[strcspn(line, "\n")] = 0;
+	if (path && jit_dump_is_path(path))
+		add_names(writer, pid, path);
+}
+
 void code_file_add(struct code_file_writer *writer, pid_t pid)
 {
 	char path[64], *line = NULL;
@@ -143,8 +239,11 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 	flags.fd = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = memory < 0 ? NULL : fopen(path, "re");
-	while (maps && getline(&line, &room, maps) > 0)
+	while (maps && getline(&line, &room, maps) > 0) {
 		add_mapping(writer, pid, memory, &flags, line);
+		add_dump(writer, pid, line);
+	}
+	add_map(writer, pid);
 	free(line);
 	if (maps)
 		fclose(maps);
@@ -222,6 +321,11 @@ static void put_recording(struct core_output *core, char *path)
 	*suffix = CORE_FILE_SUFFIX[0];
 }
 
+static void put_process(struct core_output *core, pid_t pid)
+{
+	put_note(core, NT_PRPSINFO, "CORE", &(prpsinfo_t){ .pr_pid = pid }, sizeof(prpsinfo_t));
+}
+
 /* Put a page; `before` is the page before in the order of the file, or NULL. */
 static void put_page(struct core_output *core, const struct code_page *page,
 		     const struct code_page *before)
@@ -229,8 +333,7 @@ static void put_page(struct core_output *core, const struct code_page *page,
 	bool same_process = before && before->pid == page->pid;
 
 	if (!same_process)
-		put_note(core, NT_PRPSINFO, "CORE", &(prpsinfo_t){ .pr_pid = page->pid },
-			 sizeof(prpsinfo_t));
+		put_process(core, page->pid);
 	if (!same_process || before->address + CODE_PAGE_SIZE != page->address ||
 	    before->changed != page->changed || before->saved != page->saved ||
 	    page->address % SEGMENT_MOST == 0)
@@ -245,6 +348,23 @@ static void put_page(struct core_output *core, const struct code_page *page,
 	core->headers[core->count - 1].p_filesz += CODE_PAGE_SIZE;
 	core->headers[core->count - 1].p_memsz += CODE_PAGE_SIZE;
 	put(core, page->bytes, CODE_PAGE_SIZE);
+}
+
+static void put_names(struct core_output *core, const struct code_names *names)
+{
+	char padded[PATH_MAX + sizeof(Elf64_Word)] = "", bytes[0x10000];
+	uint64_t begin;
+	ssize_t got;
+
+	snprintf(padded, PATH_MAX, "%s", names->path);
+	put_process(core, names->pid);
+	put_note(core, CORE_FILE_PATH, CORE_FILE_NOTE, padded, (strlen(padded) + 4) & ~(size_t)3);
+	begin = core->end;
+	while ((got = pread(names->fd, bytes, sizeof(bytes), (off_t)(core->end - begin))) > 0)
+		put(core, bytes, (size_t)got);
+	*ARRAY_ADD(core->headers, core->count, core->room) = (Elf64_Phdr){
+		.p_type = CORE_FILE_COPY, .p_offset = begin, .p_filesz = core->end - begin
+	};
 }
 
 static void put_headers(struct core_output *core)
@@ -276,6 +396,9 @@ static size_t write_pages(struct code_file_writer *writer, FILE *file)
 	SORT(writer->pages, writer->count, compare_pages);
 	put(&core, &(Elf64_Ehdr){ 0 }, sizeof(Elf64_Ehdr));
 	put_recording(&core, writer->path);
+	for (i = 0; i < writer->name_count && core.count + 4 <= HEADERS_MOST; i++)
+		put_names(&core, &writer->names[i]);
+	writer->lacks_names |= i < writer->name_count;
 	for (i = 0; i < writer->count && core.count + 2 <= HEADERS_MOST; i++)
 		put_page(&core, &writer->pages[i], i ? &writer->pages[i - 1] : NULL);
 	put_headers(&core);
@@ -285,21 +408,28 @@ static size_t write_pages(struct code_file_writer *writer, FILE *file)
 void code_file_end(struct code_file_writer *writer)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-	int fd = writer->count ? open(writer->path, flags, 0600) : -1;
+	bool any = writer->count || writer->name_count;
+	int fd = any ? open(writer->path, flags, 0600) : -1;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	size_t written = file ? write_pages(writer, file) : 0;
 
-	if (writer->count && (!file || ferror(file) | fclose(file))) {
+	if (any && (!file || ferror(file) | fclose(file))) {
 		message_begin_warning(stderr);
 		fprintf(stderr, "cannot write %s: %m; generated code will be missing\n",
 			writer->path);
 		if (fd >= 0)
 			unlink(writer->path);
-	} else if (written < writer->count || writer->count == PAGES_MOST) {
+	} else if (written < writer->count || writer->count == PAGES_MOST || writer->lacks_names) {
 		message_begin_warning(stderr);
-		fprintf(stderr, "%s has only %zu pages of the generated code\n", writer->path,
-			written);
+		fprintf(stderr,
+			"%s has only %zu pages of the generated code, and %zu names' files\n",
+			writer->path, written, writer->name_count);
 	}
+	for (size_t i = 0; i < writer->name_count; i++) {
+		close(writer->names[i].fd);
+		free(writer->names[i].path);
+	}
+	free(writer->names);
 	pair_table_release(&writer->index);
 	free(writer->pages);
 	free(writer->path);

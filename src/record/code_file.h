@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/tables/pair_table.h"
+#include "symbols/files/elf_file.h"
 
 #define CODE_PAGE_SIZE 4096
 
@@ -24,6 +25,15 @@ struct code_file_writer {
 	} * pages; /* owned */
 	size_t count, room;
 	struct pair_table index; /* of the pages' processes and addresses */
+	/* A perf map or a jitdump; open, as it may be removed before the end. */
+	struct code_names {
+		pid_t pid;
+		char *path; /* owned: in the process's mount namespace */
+		struct file_identity identity;
+		int fd;
+	} * names; /* owned */
+	size_t name_count, name_room;
+	bool lacks_names; /* descriptors were used up */
 };
 
 /*
@@ -39,7 +49,9 @@ void code_file_begin(struct code_file_writer *writer, const char *recording);
 /*
  * Add the executable memory of a process that maps no file, or a deleted one, and its private
  * copies of other files' pages, which were written to. Newer bytes of a page replace older
- * ones; pages that were unmapped since are kept. The caller needs ptrace access to the process
+ * ones; pages that were unmapped since are kept. Also the newest perf map of its pid inside of its
+ * pid namespace (NSpid of proc(5)), and the jitdumps that it maps, found in its mount namespace,
+ * if they are root's or of the process's user. The caller needs ptrace access to the process
  * (ptrace(2), "Ptrace access mode checking"); unreadable memory is skipped.
  */
 void code_file_add(struct code_file_writer *writer, pid_t pid);

@@ -106,8 +106,8 @@ static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 #define BYTES_PER_MAPPING 64
 
 struct saved_code {
-	struct core_segment *segments; /* owned; sorted by pid and address */
-	struct core_segment *dumped;   /* owned; code of dumps, sorted likewise, without bytes */
+	const struct core_segment *segments; /* borrowed; sorted by pid and address */
+	struct core_segment *dumped; /* owned; code of dumps, sorted likewise, without bytes */
 	size_t dumped_count;
 	/* When each was mapped last, also in part (ns), and how often. */
 	struct segment_use {
@@ -302,39 +302,48 @@ static void for_each_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 	}
 }
 
+/* Let the store have the core. Returns false if there is none, or it is another recording's. */
+static bool open_core(const struct perf_file *file, struct dso_store *store, struct diag *diag)
+{
+	const struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
+	struct core_file core;
+
+	if (!dso->elf.bytes)
+		return false;
+	core_file_read(dso->elf.bytes, dso->elf.size, &core);
+	if (!core.recording || store->options.core_given || file->folder ||
+	    core.recording == file->mappings[0].size) {
+		dso_store_use_core(store, &core);
+		return true;
+	}
+	diag_warn(diag, "core-stale",
+		  "%s is ignored: it belongs to a recording of %" PRIu64
+		  " bytes, but this one has %zu; remove it, or if perf inject changed the "
+		  "recording, give it with --core",
+		  dso->file, core.recording, file->mappings[0].size);
+	core_file_release(&core);
+	return false;
+}
+
 static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 		      struct dso_store *store, const struct tsc_clock *clock, struct diag *diag)
 {
-	struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
-	struct saved_code saved = { 0 };
-	uint64_t recorded;
+	const struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
+	struct saved_code saved = { .segments = store->core.segments,
+				    .count = store->core.count,
+				    .clock = clock,
+				    .bytes = dso->elf.bytes,
+				    .left = (file->size + dso->elf.size) / BYTES_PER_MAPPING };
 
-	if (!dso->elf.bytes)
-		return;
-	saved.segments = core_file_read(dso->elf.bytes, dso->elf.size, &saved.count, &recorded);
-	if (recorded && !store->options.core_given && !file->folder &&
-	    recorded != file->mappings[0].size) {
-		diag_warn(diag, "core-stale",
-			  "%s is ignored: it belongs to a recording of %" PRIu64
-			  " bytes, but this one has %zu; remove it, or if perf inject changed the "
-			  "recording, give it with --core",
-			  dso->file, recorded, file->mappings[0].size);
-		free(saved.segments);
-		return;
-	}
-	saved.left = (file->size + dso->elf.size) / BYTES_PER_MAPPING;
 	list_dumped(&saved, dumps);
 	saved.uses = alloc_zeroed(saved.count, sizeof(*saved.uses));
-	saved.clock = clock;
-	saved.bytes = dso->elf.bytes;
 	for_each_mapped(dumps, &saved, file, NULL);
 	for_each_mapped(dumps, &saved, file, store);
-	if (!saved.used && !saved.fits)
+	if (!saved.used && !saved.fits && !store->core.copy_count)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
 			  dso->file);
 	dumps->saved = saved.used;
-	free(saved.segments);
 	free(saved.dumped);
 	free(saved.uses);
 }
@@ -345,6 +354,7 @@ COMPARE_BY_TWO(compare_code, struct perf_mmap, time, file_offset)
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag)
 {
+	bool has_core = open_core(file, store, diag);
 	struct perf_mmap mmap;
 	uint64_t position = 0;
 
@@ -356,7 +366,7 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 
 		if (!jit_dump_is_path(mmap.path))
 			continue;
-		dso = dso_store_borrow(store, mmap.path, NULL, 0);
+		dso = dso_store_borrow_dump(store, mmap.pid, mmap.path);
 		if (dso->state == DSO_MISSING)
 			diag_warn(diag, "jitdump-missing",
 				  "%s is missing, and with it code generated at run time",
@@ -364,7 +374,8 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 		if (dso->state == DSO_FOUND && is_new(dumps, dso))
 			read_dump(dumps, dso, &mmap, clock);
 	}
-	read_core(dumps, file, store, clock, diag);
+	if (has_core)
+		read_core(dumps, file, store, clock, diag);
 	SORT(dumps->code, dumps->count, compare_code);
 }
 

@@ -57,6 +57,7 @@ void dso_store_close(struct dso_store *store)
 		elf_file_close(&dso->debug);
 		elf_file_close(&dso->elf);
 	}
+	core_file_release(&store->core);
 	HASH_CLEAR(by_file, store->files);
 	HASH_CLEAR(hh, store->dsos);
 	demangler_release(&store->demangler);
@@ -252,6 +253,60 @@ int dso_compare(const struct dso *a, const struct dso *b)
 		       ?: COMPARE(a->hh.keylen, b->hh.keylen);
 }
 
+/* ---- Copies of files of processes ---------------------------------------- */
+
+void dso_store_use_core(struct dso_store *store, const struct core_file *core)
+{
+	store->core = *core;
+}
+
+/*
+ * Returns the copy of a process's file, or of its perf map for path NULL, of any process for pid 0;
+ * NULL: there is none.
+ */
+static const struct core_copy *find_copy(const struct dso_store *store, int32_t pid,
+					 const char *path)
+{
+	for (size_t i = 0; i < store->core.copy_count; i++) {
+		const struct core_copy *copy = &store->core.copies[i];
+
+		if ((!pid || copy->pid == pid) &&
+		    (path ? strcmp(copy->path, path) == 0 : ends_with(copy->path, ".map")))
+			return copy;
+	}
+	return NULL;
+}
+
+/* Returns the bytes of a copy, and one more, owned by the caller. */
+static uint8_t *copy_bytes(const struct core_copy *copy)
+{
+	uint8_t *bytes = alloc_zeroed(copy->bytes.size + 1, 1);
+
+	memcpy(bytes, copy->bytes.bytes, copy->bytes.size);
+	return bytes;
+}
+
+struct dso *dso_store_borrow_dump(struct dso_store *store, int32_t pid, const char *path)
+{
+	const struct core_copy *copy = find_copy(store, pid, path) ?: find_copy(store, 0, path);
+	struct dso *dso;
+	char *key;
+	bool new;
+
+	if (!copy)
+		return dso_store_borrow(store, path, NULL, 0);
+	key = alloc_text("/proc/%d/root%s", copy->pid, path);
+	HOLD_LOCK(&store->lock);
+	dso = borrow_dso(store, key, strlen(key) + 1, &new);
+	free(key);
+	if (!new)
+		return dso;
+	dso->elf = (struct elf_file){ .bytes = copy_bytes(copy), .size = copy->bytes.size };
+	dso->file = store->options.core;
+	dso->state = DSO_FOUND;
+	return dso;
+}
+
 /* ---- Names without files of code: the keys have no NUL, unlike files' keys. ---- */
 
 const struct name *dso_store_changed(const struct dso_store *store, uint64_t *count)
@@ -280,6 +335,7 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 	const char *symfs = options->find.symfs;
 	char key[sizeof(DSO_CHANGED) + BENEATH_PATH] = DSO_CHANGED;
 	char *path = key + sizeof(DSO_CHANGED) - 1;
+	const struct core_copy *copy = options->perf_map_dir ? NULL : find_copy(store, pid, NULL);
 	struct stat status;
 	struct dso *dso;
 	bool new;
@@ -291,7 +347,11 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 				       : "",
 		 options->perf_map_dir ? "" : "/tmp", pid);
 	dso = borrow_dso(store, changed ? key : path, strlen(changed ? key : path), &new);
-	if (new && (!symfs || path_in_root_resolve(symfs, path)) && stat(path, &status) == 0) {
+	if (new &&copy) {
+		name_ranges_parse_perf(&dso->map, (char *)copy_bytes(copy), copy->bytes.size);
+		dso_set_named(dso);
+	} else if (new && (!symfs || path_in_root_resolve(symfs, path)) &&
+		   stat(path, &status) == 0) {
 		dso->elf.identity = (struct file_identity){ status.st_dev, status.st_ino };
 		join_known_file(dso);
 		if (!dso->known && name_ranges_read_perf(&dso->map, path))

@@ -24,6 +24,7 @@
 #include "base/tables/direct_cache.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/dso/line_cache.h"
+#include "symbols/files/core_file.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"
@@ -155,6 +156,19 @@ void dso_store_close(struct dso_store *store);
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);
+
+/*
+ * Take over what is in options.core, and use its copies of processes' files: a perf map unless the
+ * options name a directory, and a jitdump instead of the file at its path. Call it before any is
+ * looked up.
+ */
+void dso_store_use_core(struct dso_store *store, const struct core_file *core);
+
+/*
+ * Returns the jitdump that a process maps at a path: its copy, whose path is "/proc/PID/root/PATH";
+ * that of another process, whose child it is; or the file. Never NULL.
+ */
+struct dso *dso_store_borrow_dump(struct dso_store *store, int32_t pid, const char *path);
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */
 const char *dso_keep_text(struct dso_store *store, const char *text);
@@ -376,6 +390,7 @@ struct dso_store {
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
 	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
 	const struct symbol *first_changed; /* lowest address; may be NULL */
+	struct core_file core;              /* of dso_store_use_core() */
 	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Protects the store and all dsos; held during each lookup.  Decoder threads look up

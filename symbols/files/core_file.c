@@ -5,16 +5,14 @@
 #include <elf.h>
 #include <sys/procfs.h>
 
-#include "base/cursor.h"
-
 static struct cursor cursor_at(const uint8_t *bytes, size_t size, uint64_t begin, uint64_t length)
 {
 	begin = MIN(begin, size);
 	return cursor_over(bytes + begin, length < size - begin ? length : size - begin);
 }
 
-/* Get the process and the recording's size from notes, if present. */
-static void read_notes(struct cursor notes, int32_t *pid, uint64_t *recording)
+/* Get the process, the recording's size and the path of a copy from notes, if present. */
+static void read_notes(struct cursor notes, struct core_file *core, struct core_copy *next)
 {
 	while (cursor_left(&notes)) {
 		uint32_t name_size = cursor_u32(&notes), size = cursor_u32(&notes);
@@ -26,53 +24,71 @@ static void read_notes(struct cursor notes, int32_t *pid, uint64_t *recording)
 			return;
 		if (type == NT_PRPSINFO && name_size == sizeof("CORE") &&
 		    memcmp(name, "CORE", name_size) == 0 && size >= sizeof(prpsinfo_t))
-			memcpy(pid, info + offsetof(prpsinfo_t, pr_pid), sizeof(*pid));
-		if (name_size == sizeof(CORE_FILE_NOTE) && size == sizeof(*recording) &&
-		    memcmp(name, CORE_FILE_NOTE, name_size) == 0)
-			memcpy(recording, info, sizeof(*recording));
+			memcpy(&next->pid, info + offsetof(prpsinfo_t, pr_pid), sizeof(next->pid));
+		if (name_size != sizeof(CORE_FILE_NOTE) ||
+		    memcmp(name, CORE_FILE_NOTE, name_size) != 0)
+			continue;
+		if (type == CORE_FILE_PATH && memchr(info, 0, size))
+			next->path = (const char *)info;
+		else if (size == sizeof(core->recording))
+			memcpy(&core->recording, info, sizeof(core->recording));
 	}
 }
 
 COMPARE_BY_TWO(compare_segments, struct core_segment, pid, begin)
 
-struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
-				    uint64_t *recording)
+static void add_segment(struct core_file *core, const Elf64_Phdr *segment, int32_t pid, size_t size)
 {
-	struct core_segment *segments = NULL;
-	struct cursor headers;
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
-	size_t room = 0;
-	int32_t pid = 0;
+	if (!(segment->p_flags & PF_X) || !size || segment->p_vaddr > UINT64_MAX - size)
+		return;
+	*ARRAY_ADD(core->segments, core->count, core->room) =
+		(struct core_segment){ .pid = pid,
+				       .changed = segment->p_flags & CORE_FILE_CHANGED,
+				       .saved = segment->p_paddr,
+				       .begin = segment->p_vaddr,
+				       .end = segment->p_vaddr + size,
+				       .file_offset = segment->p_offset };
+}
 
-	*count = 0;
-	*recording = 0;
+void core_file_read(const uint8_t *bytes, size_t size, struct core_file *core)
+{
+	struct core_copy next = { 0 };
+	struct cursor headers;
+	Elf64_Phdr segment;
+	Elf64_Ehdr header;
+	size_t left = size; /* for copies: those of a hostile file overlap */
+
+	*core = (struct core_file){ 0 };
 	if (size < sizeof(header))
-		return NULL;
+		return;
 	memcpy(&header, bytes, sizeof(header));
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_CORE ||
 	    header.e_phentsize != sizeof(segment))
-		return NULL;
+		return;
 	headers = cursor_at(bytes, size, header.e_phoff, header.e_phnum * sizeof(segment));
 	while (cursor_left(&headers) >= sizeof(segment)) {
 		struct cursor content;
 
 		memcpy(&segment, cursor_take(&headers, sizeof(segment)), sizeof(segment));
 		content = cursor_at(bytes, size, segment.p_offset, segment.p_filesz);
-		if (segment.p_type == PT_NOTE)
-			read_notes(content, &pid, recording);
-		if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) ||
-		    !cursor_left(&content) || segment.p_vaddr > UINT64_MAX - cursor_left(&content))
-			continue;
-		*ARRAY_ADD(segments, *count, room) =
-			(struct core_segment){ .pid = pid,
-					       .changed = segment.p_flags & CORE_FILE_CHANGED,
-					       .saved = segment.p_paddr,
-					       .begin = segment.p_vaddr,
-					       .end = segment.p_vaddr + cursor_left(&content),
-					       .file_offset = segment.p_offset };
+		next.bytes = (struct byte_view){ content.at, cursor_left(&content) };
+		if (segment.p_type == PT_NOTE) {
+			read_notes(content, core, &next);
+		} else if (segment.p_type == PT_LOAD) {
+			add_segment(core, &segment, next.pid, next.bytes.size);
+		} else if (segment.p_type == CORE_FILE_COPY && next.path &&
+			   next.bytes.size <= left) {
+			left -= next.bytes.size;
+			*ARRAY_ADD(core->copies, core->copy_count, core->copy_room) = next;
+		}
 	}
-	SORT(segments, *count, compare_segments);
-	return segments;
+	SORT(core->segments, core->count, compare_segments);
+}
+
+void core_file_release(struct core_file *core)
+{
+	free(core->segments);
+	free(core->copies);
+	*core = (struct core_file){ 0 };
 }

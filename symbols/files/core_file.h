@@ -8,13 +8,20 @@
  */
 #pragma once
 
-#include "base/common.h"
+#include "base/cursor.h"
 
 /* Suffix that `ptrace2ftf record` appends to the path of the recording. */
 #define CORE_FILE_SUFFIX ".code"
 
 /* Name of the note with the size of the recording, 64 bits. */
 #define CORE_FILE_NOTE "ptrace2ftf"
+
+/*
+ * Type of the note, of the same name, with the path of a process's file, a perf map or a jitdump;
+ * and type of the next segment, which has the file's bytes.
+ */
+#define CORE_FILE_PATH 2
+#define CORE_FILE_COPY (PT_LOOS + 0x70)
 
 /* Segment flag (PF_MASKOS): the code replaced other code, or was replaced. */
 #define CORE_FILE_CHANGED (UINT32_C(1) << 20)
@@ -28,10 +35,20 @@ struct core_segment {
 	uint64_t file_offset; /* the file has all bytes */
 };
 
-/*
- * Returns the segments of an ELF core of a 64-bit process, sorted by pid and address, owned by the
- * caller (free()), and their number in *count; NULL and 0 if the file is not a core or has no code.
- *  *recording gets the size of its recording, bytes; 0: unknown.
- */
-struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
-				    uint64_t *recording);
+struct core_file {
+	struct core_segment *segments; /* owned; sorted by pid and address */
+	size_t count, room;
+	/* The files of processes. */
+	struct core_copy {
+		int32_t pid;
+		const char *path;       /* borrowed, as the next: as the process sees it */
+		struct byte_view bytes; /* of all together at most as many as the core's */
+	} * copies;                     /* owned */
+	size_t copy_count, copy_room;
+	uint64_t recording; /* size, bytes; 0: unknown */
+};
+
+/* Read an ELF core of 64-bit processes; *core is zeroed if the file is none. */
+void core_file_read(const uint8_t *bytes, size_t size, struct core_file *core);
+
+void core_file_release(struct core_file *core);

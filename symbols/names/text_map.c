@@ -273,13 +273,18 @@ static void read_lines(struct name_ranges *names, char *line, size_t size,
 bool name_ranges_read_perf(struct name_ranges *names, const char *path)
 {
 	size_t size;
+	char *text = read_file(path, false, &size);
 
-	*names = (struct name_ranges){ .text = read_file(path, false, &size) };
-	if (!names->text)
-		return false;
-	read_lines(names, names->text, size, add_perf_line);
+	if (text)
+		name_ranges_parse_perf(names, text, size);
+	return text;
+}
+
+void name_ranges_parse_perf(struct name_ranges *names, char *text, size_t size)
+{
+	*names = (struct name_ranges){ .text = text };
+	read_lines(names, text, size, add_perf_line);
 	name_ranges_finish(names, 0);
-	return true;
 }
 
 bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path)

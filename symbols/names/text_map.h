@@ -72,6 +72,9 @@ void name_ranges_release(struct name_ranges *names);
  */
 bool name_ranges_read_perf(struct name_ranges *names, const char *path);
 
+/* The same for the text of such a file, which `names` owns then; a byte may be written after it. */
+void name_ranges_parse_perf(struct name_ranges *names, char *text, size_t size);
+
 /*
  * Read a list of kernel symbols, "ADDRESS TYPE NAME" and perhaps a module's name in brackets
  * (kernel/kallsyms.c); only code counts.  Each symbol reaches to the next.  Returns false if it is

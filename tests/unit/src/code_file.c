@@ -4,11 +4,14 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,18 +84,18 @@ static unsigned count_code(const uint8_t *bytes, size_t size, pid_t pid, bool ch
 			   const uint8_t expected[sizeof(code)])
 {
 	const uint64_t at = (uintptr_t)made + 0x1000;
-	struct core_segment *segments;
+	struct core_file core;
 	unsigned found = 0;
-	uint64_t recorded;
-	size_t count;
 
-	segments = core_file_read(bytes, size, &count, &recorded);
-	for (size_t i = 0; i < count; i++)
-		found += segments[i].pid == pid && segments[i].begin <= at &&
-			 segments[i].end >= at + sizeof(code) && segments[i].changed == changed &&
-			 memcmp(bytes + segments[i].file_offset + (at - segments[i].begin),
-				expected, sizeof(code)) == 0;
-	free(segments);
+	core_file_read(bytes, size, &core);
+	for (size_t i = 0; i < core.count; i++)
+		found +=
+			core.segments[i].pid == pid && core.segments[i].begin <= at &&
+			core.segments[i].end >= at + sizeof(code) &&
+			core.segments[i].changed == changed &&
+			memcmp(bytes + core.segments[i].file_offset + (at - core.segments[i].begin),
+			       expected, sizeof(code)) == 0;
+	core_file_release(&core);
 	return found;
 }
 
@@ -176,10 +179,9 @@ static pid_t start_family(int gate[2])
 START_TEST(code_of_children_and_theirs_is_saved)
 {
 	struct code_file_writer writer = begin();
-	struct core_segment *segments;
+	struct core_file core;
 	unsigned others = 0;
-	uint64_t recorded;
-	size_t size, count;
+	size_t size;
 	uint8_t *bytes;
 	char byte;
 	int gate[2];
@@ -190,15 +192,16 @@ START_TEST(code_of_children_and_theirs_is_saved)
 	code_file_add_children(&writer, getpid());
 	bytes = finish(&writer, &size);
 	ck_assert_ptr_nonnull(bytes);
-	segments = core_file_read(bytes, size, &count, &recorded);
-	for (size_t i = 0; i < count; i++)
-		others += segments[i].begin <= (uintptr_t)made + 0x1000 &&
-			  segments[i].end > (uintptr_t)made + 0x1000 && segments[i].pid != getpid();
-	for (size_t i = 0; i < count; i++)
-		kill(segments[i].pid, SIGKILL);
+	core_file_read(bytes, size, &core);
+	for (size_t i = 0; i < core.count; i++)
+		others += core.segments[i].begin <= (uintptr_t)made + 0x1000 &&
+			  core.segments[i].end > (uintptr_t)made + 0x1000 &&
+			  core.segments[i].pid != getpid();
+	for (size_t i = 0; i < core.count; i++)
+		kill(core.segments[i].pid, SIGKILL);
 	ck_assert_uint_eq(others, 2);
 	ck_assert_uint_eq(count_made(bytes, size, getpid()), 0);
-	free(segments);
+	core_file_release(&core);
 	free(bytes);
 	close(gate[0]);
 	close(gate[1]);
@@ -216,19 +219,17 @@ static uint64_t ticks(void)
 static unsigned count_pages(const uint8_t *bytes, size_t size, const uint8_t *begin, size_t length)
 {
 	const uint64_t first = (uintptr_t)begin, last = first + length;
-	struct core_segment *segments;
+	struct core_file core;
 	unsigned pages = 0;
-	uint64_t recorded;
-	size_t count;
 
-	segments = core_file_read(bytes, size, &count, &recorded);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t from = segments[i].begin, to = segments[i].end;
+	core_file_read(bytes, size, &core);
+	for (size_t i = 0; i < core.count; i++) {
+		uint64_t from = core.segments[i].begin, to = core.segments[i].end;
 
 		for (; from < to; from += CODE_PAGE_SIZE)
-			pages += from >= first && from < last && segments[i].saved == TICKS;
+			pages += from >= first && from < last && core.segments[i].saved == TICKS;
 	}
-	free(segments);
+	core_file_release(&core);
 	return pages;
 }
 
@@ -266,6 +267,205 @@ START_TEST(pages_of_a_file_are_saved_that_were_changed_in_memory)
 }
 END_TEST
 
+static void expect_inside(const uint8_t *bytes, size_t size)
+{
+	const struct core_copy *copy;
+	struct core_file core;
+	size_t copied = 0;
+
+	core_file_read(bytes, size, &core);
+	for (copy = core.copies; copy < core.copies + core.copy_count; copy++) {
+		const uint8_t *name = (const uint8_t *)copy->path;
+
+		ck_assert(name >= bytes && memchr(name, 0, (size_t)(bytes + size - name)));
+		ck_assert(copy->bytes.bytes >= bytes);
+		ck_assert_uint_le(copy->bytes.size, (size_t)(bytes + size - copy->bytes.bytes));
+		copied += copy->bytes.size;
+	}
+	ck_assert_uint_le(copied, size);
+
+	for (size_t i = 0; i < core.count; i++) {
+		ck_assert_uint_lt(core.segments[i].begin, core.segments[i].end);
+		ck_assert_uint_le(core.segments[i].file_offset, size);
+		ck_assert_uint_le(core.segments[i].end - core.segments[i].begin,
+				  size - core.segments[i].file_offset);
+	}
+	core_file_release(&core);
+}
+
+/* ---- Perf maps and jitdumps ---------------------------------------------- */
+
+#define MAP_TEXT "10000 10 in_the_container\n"
+
+/* Put a file into the folder that is a container's /tmp; owned by the user, or -1. */
+static void put(const char *name, const char *text, uid_t user)
+{
+	char full[100];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s/root/tmp/%s", folder, name);
+	file = fopen(full, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+	ck_assert_int_eq(user == (uid_t)-1 ? 0 : chown(full, user, user), 0);
+}
+
+/* A process of a container, whose pid is 1 there; it forks a child with its jitdump mapped. */
+static void be_contained(int ready)
+{
+	char root[80];
+	int fd;
+
+	snprintf(root, sizeof(root), "%s/root/tmp", folder);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount(root, "/tmp", NULL, MS_BIND, NULL) < 0)
+		_exit(2);
+	fd = open("/tmp/jit-1.dump", O_RDONLY);
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		_exit(3);
+	if (fork() > 0 && write(ready, "", 1) != 1)
+		_exit(4);
+	pause();
+	_exit(0);
+}
+
+/* Returns the process that waits for the container's first one; 0: it cannot be made. */
+static pid_t start_container(pid_t *first)
+{
+	char text[16] = "", byte;
+	int ready[2];
+	pid_t outer;
+	FILE *children;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	outer = fork();
+	if (outer == 0) {
+		close(ready[0]);
+		if (unshare((geteuid() ? CLONE_NEWUSER : 0) | CLONE_NEWPID | CLONE_NEWNS) < 0)
+			_exit(1);
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			be_contained(ready[1]);
+		}
+		close(ready[1]);
+		pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) {
+		kill(outer, SIGKILL);
+		waitpid(outer, NULL, 0);
+		outer = 0;
+	}
+	close(ready[0]);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", outer, outer);
+	children = fopen(path, "r");
+	ck_assert(!outer || (children && fgets(text, sizeof(text), children)));
+	if (children)
+		fclose(children);
+	*first = atoi(text);
+	snprintf(path, sizeof(path), "%s/data.code", folder);
+	return outer;
+}
+
+static unsigned count_copies(const struct core_file *core, pid_t pid, const char *name,
+			     const char *text)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < core->copy_count; i++) {
+		const struct core_copy *copy = &core->copies[i];
+
+		found += copy->pid == pid && strcmp(copy->path, name) == 0 &&
+			 copy->bytes.size == strlen(text) &&
+			 memcmp(copy->bytes.bytes, text, strlen(text)) == 0;
+	}
+	return found;
+}
+
+/* Copies that overlap are no more than the file has; a path without an end is none. */
+static void damage_copies(uint8_t *bytes, size_t size)
+{
+	uint8_t *end = memmem(bytes, size, "jit-1.dump", sizeof("jit-1.dump"));
+	struct core_file before, after;
+	Elf64_Phdr *headers;
+	Elf64_Ehdr header;
+
+	core_file_read(bytes, size, &before);
+	memcpy(&header, bytes, sizeof(header));
+	headers = malloc(header.e_phnum * sizeof(*headers));
+	memcpy(headers, bytes + header.e_phoff, header.e_phnum * sizeof(*headers));
+	for (int i = 0; i < header.e_phnum; i++)
+		if (headers[i].p_type == CORE_FILE_COPY) {
+			headers[i].p_offset = (Elf64_Off)i;
+			headers[i].p_filesz = size - (size_t)i;
+		}
+	memcpy(bytes + header.e_phoff, headers, header.e_phnum * sizeof(*headers));
+	free(headers);
+	expect_inside(bytes, size);
+	core_file_read(bytes, size, &after);
+	ck_assert_uint_eq(after.copy_count, 1);
+	core_file_release(&after);
+	memset(end + strlen("jit-1.dump"), 'x', 4 - (strlen("/tmp/jit-1.dump") & 3));
+	core_file_read(bytes, size, &after);
+	ck_assert_uint_eq(after.copy_count, before.copy_count > 1);
+	core_file_release(&after);
+	core_file_release(&before);
+}
+
+enum map_kind { MAP_OWN, MAP_OF_ANOTHER, MAP_LINK_OUT, MAP_REPLACED, MAP_KINDS };
+
+/* A link of the container leads to a file in it, not to one outside of the same name. */
+START_TEST(names_have_the_pid_and_the_files_of_the_container)
+{
+	struct code_file_writer writer = begin();
+	char name[100], target[100];
+	struct core_file core;
+	pid_t outer, first;
+	uint8_t *bytes;
+	size_t size;
+
+	if (_i == MAP_OF_ANOTHER && geteuid())
+		return;
+	snprintf(name, sizeof(name), "mkdir -p %s/root/tmp", folder);
+	ck_assert_int_eq(system(name), 0);
+	put("jit-1.dump", "a dump", (uid_t)-1);
+	put("perf-1.map", _i == MAP_REPLACED ? "10000 10 older\n" : MAP_TEXT,
+	    _i == MAP_OF_ANOTHER ? 12345 : (uid_t)-1);
+	snprintf(name, sizeof(name), "%s/root/tmp/perf-1.map", folder);
+	if (_i == MAP_LINK_OUT) {
+		snprintf(target, sizeof(target), "%s/outside", folder);
+		ck_assert_int_eq(rename(name, target) | symlink(target, name), 0);
+	}
+	outer = start_container(&first);
+	if (outer) {
+		code_file_add_children(&writer, outer);
+		if (_i == MAP_REPLACED) {
+			unlink(name);
+			put("perf-1.map", MAP_TEXT, (uid_t)-1);
+			code_file_add_children(&writer, outer);
+		}
+		kill(outer, SIGKILL);
+		kill(first, SIGKILL);
+		waitpid(outer, NULL, 0);
+	}
+	snprintf(name, sizeof(name), "rm -rf %s/root %s/outside", folder, folder);
+	ck_assert_int_eq(system(name), 0);
+	bytes = finish(&writer, &size);
+	if (!outer)
+		return;
+	ck_assert_ptr_nonnull(bytes);
+	core_file_read(bytes, size, &core);
+	ck_assert_uint_eq(count_copies(&core, first, "/tmp/perf-1.map", MAP_TEXT),
+			  _i == MAP_OWN || _i == MAP_REPLACED);
+	ck_assert_uint_eq(count_copies(&core, first, "/tmp/jit-1.dump", "a dump"), 1);
+	ck_assert_uint_eq(core.copy_count, _i == MAP_OWN || _i == MAP_REPLACED ? 2 : 1);
+	core_file_release(&core);
+	damage_copies(bytes, size);
+	free(bytes);
+}
+END_TEST
+
 START_TEST(without_made_code_there_is_no_file)
 {
 	const pid_t nobody = 0;
@@ -279,9 +479,9 @@ START_TEST(the_file_has_the_size_of_its_recording)
 {
 	const pid_t pid = getpid();
 	char recording[80];
-	uint64_t recorded;
+	struct core_file core;
 	uint8_t *bytes;
-	size_t size, count;
+	size_t size;
 	FILE *file;
 
 	snprintf(recording, sizeof(recording), "%s/data", folder);
@@ -290,28 +490,14 @@ START_TEST(the_file_has_the_size_of_its_recording)
 	fclose(file);
 	bytes = save(&pid, 1, &size);
 	ck_assert_ptr_nonnull(bytes);
-	free(core_file_read(bytes, size, &count, &recorded));
-	ck_assert_uint_eq(recorded, strlen("a recording"));
+	core_file_read(bytes, size, &core);
+	ck_assert_uint_eq(core.recording, strlen("a recording"));
+	core_file_release(&core);
 	ck_assert_uint_eq(count_made(bytes, size, pid), 1);
 	free(bytes);
 	unlink(recording);
 }
 END_TEST
-
-static void expect_inside(const uint8_t *bytes, size_t size)
-{
-	uint64_t recorded;
-	size_t count;
-	struct core_segment *segments = core_file_read(bytes, size, &count, &recorded);
-
-	for (size_t i = 0; i < count; i++) {
-		ck_assert_uint_lt(segments[i].begin, segments[i].end);
-		ck_assert_uint_le(segments[i].file_offset, size);
-		ck_assert_uint_le(segments[i].end - segments[i].begin,
-				  size - segments[i].file_offset);
-	}
-	free(segments);
-}
 
 START_TEST(segments_of_damaged_cores_are_in_the_file)
 {
@@ -352,6 +538,7 @@ int main(void)
 	tcase_add_test(all, the_file_has_the_size_of_its_recording);
 	tcase_add_test(all, without_made_code_there_is_no_file);
 	tcase_add_loop_test(all, pages_of_a_file_are_saved_that_were_changed_in_memory, 0, 2);
+	tcase_add_loop_test(all, names_have_the_pid_and_the_files_of_the_container, 0, MAP_KINDS);
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -3,11 +3,14 @@
  * Code that a JIT compiler overwrites and moves is decoded by its bytes at the time: the whole
  * program on an artificial recording and jitdump.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "src/record/code_file.h"
+#include "symbols/files/core_file.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
@@ -142,6 +145,22 @@ static void write_recording(const char *path, const char *dump_path)
 	pt_packets_release(&packets);
 }
 
+/* Move the dump into the file that `ptrace2ftf record` writes, as the file of a process. */
+static void keep_dump(const char *perf_path, const char *dump_path, int32_t pid)
+{
+	struct code_file_writer writer;
+	struct code_names *names;
+
+	code_file_begin(&writer, perf_path);
+	names = ARRAY_ADD(writer.names, writer.name_count, writer.name_room);
+	names->pid = pid;
+	names->path = alloc_text("%s", dump_path);
+	names->fd = open(dump_path, O_RDONLY);
+	ck_assert_int_ge(names->fd, 0);
+	code_file_end(&writer);
+	unlink(dump_path);
+}
+
 /* Returns the number of lines that have all of `from`, followed by `to`. */
 static unsigned count_branches(const char *branches, const char *from, const char *to)
 {
@@ -157,22 +176,36 @@ static unsigned count_branches(const char *branches, const char *from, const cha
 	return count;
 }
 
+/* Where the dump is: at its path; kept as this process's, or as its parent's; another is there. */
+enum dump_place { AT_ITS_PATH, KEPT, KEPT_OF_PARENT, KEPT_AND_REPLACED, PLACES };
+
 static const char *const engines[] = { "fast", "libipt" };
 
 START_TEST(code_that_was_overwritten_or_moved_decodes_by_time)
 {
 	char dump_path[100], perf_path[100], command[5000], branches[10000];
 	const char *build = getenv("top_builddir");
-	FILE *program;
+	enum dump_place where = _i / 2 < (int)(sizeof(clocks) / sizeof(*clocks))
+					? AT_ITS_PATH
+					: _i / 2 - (int)(sizeof(clocks) / sizeof(*clocks)) + 1;
+	FILE *program, *file;
 	size_t size;
 
 	strcpy(place, "/tmp/jit_dumps.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(place));
-	clock_used = &clocks[_i / 2];
+	clock_used = &clocks[where ? 3 : _i / 2];
 	snprintf(dump_path, sizeof(dump_path), "%s/jit-%d.dump", place, SAMPLE_PID);
 	snprintf(perf_path, sizeof(perf_path), "%s/perf.data", place);
 	write_dump(dump_path);
 	write_recording(perf_path, dump_path);
+	if (where)
+		keep_dump(perf_path, dump_path, SAMPLE_PID - (where == KEPT_OF_PARENT));
+	if (where == KEPT_AND_REPLACED) {
+		put_header();
+		file = fopen(dump_path, "w");
+		ck_assert_uint_eq(fwrite(dump, 1, dump_size, file), dump_size);
+		fclose(file);
+	}
 	snprintf(command, sizeof(command), "%s/ptrace2ftf -q --engine=%s --format=branches %s 2>&1",
 		 build, engines[_i % 2], perf_path);
 	program = popen(command, "r");
@@ -190,7 +223,9 @@ START_TEST(code_that_was_overwritten_or_moved_decodes_by_time)
 		"%s", branches);
 	unlink(dump_path);
 	unlink(perf_path);
-	rmdir(place);
+	strcat(perf_path, CORE_FILE_SUFFIX);
+	unlink(perf_path);
+	ck_assert_int_eq(rmdir(place), 0);
 }
 END_TEST
 
@@ -267,7 +302,7 @@ int main(void)
 	TCase *all = tcase_create("jit_dumps");
 
 	tcase_add_loop_test(all, code_that_was_overwritten_or_moved_decodes_by_time, 0,
-			    2 * sizeof(clocks) / sizeof(*clocks));
+			    2 * (sizeof(clocks) / sizeof(*clocks) + PLACES - 1));
 	tcase_add_test(all, without_a_common_clock_the_last_code_is_there_from_the_mapping_on);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

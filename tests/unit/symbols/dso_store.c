@@ -115,6 +115,39 @@ START_TEST(a_map_of_names_under_many_names_is_loaded_once)
 }
 END_TEST
 
+/* The copy of a process's map has its pid; a folder that the user names has priority. */
+START_TEST(a_copy_of_a_map_names_the_code_of_its_process)
+{
+	static const char text[] = "1000 10 copied";
+	struct core_file core = { .copy_count = 1 };
+	uint64_t offset;
+	struct dso *dso;
+	FILE *file;
+
+	make_place();
+	file = fopen(in_place("perf-5.map"), "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("1000 10 given\n", file);
+	fclose(file);
+	core.copies = alloc_zeroed(1, sizeof(*core.copies));
+	*core.copies = (struct core_copy){ 5,
+					   "/tmp/perf-1.map",
+					   { (const uint8_t *)text, sizeof(text) - 1 } };
+	open_store((struct dso_store_options){ .perf_map_dir = _i ? place : NULL });
+	dso_store_use_core(store, &core);
+	dso = dso_store_borrow_jit(store, 5, false);
+	ck_assert_str_eq(dso_borrow_symbol(dso, 0x100f, &offset)->name->text,
+			 _i ? "given" : "copied");
+	dso = dso_store_borrow_jit(store, 5, true);
+	ck_assert_str_eq(dso_borrow_symbol(dso, 0x100f, &offset)->name->text,
+			 _i ? "given" : "copied");
+	dso = dso_store_borrow_jit(store, 2000000001, false);
+	ck_assert_int_eq(dso_borrow_symbol(dso, 0x100f, &offset)->kind, SYMBOL_FILE);
+	close_store();
+	remove_place();
+}
+END_TEST
+
 START_TEST(a_file_under_many_names_is_loaded_once)
 {
 	char link_path[128], hard_path[128], dots[8400];
@@ -675,6 +708,7 @@ int main(void)
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 3);
 	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
+	tcase_add_loop_test(all, a_copy_of_a_map_names_the_code_of_its_process, 0, 2);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
 	tcase_add_test(
 		all,
