@@ -175,6 +175,17 @@ static bool is_same(const struct shared_memory *a, const struct shared_memory *b
 			b->mapping.begin - b->mapping.file_offset);
 }
 
+/* Use up one of the shared code that a limit allows; returns false and warns if none is left. */
+static bool take_one(struct process_table *table, uint64_t *left)
+{
+	if (*left)
+		return (*left)--;
+	diag_warn(table->diag, "too-much-shared-code",
+		  "processes share memory of compilers so often that not all of them can have its "
+		  "code: calls in it may be missing");
+	return false;
+}
+
 /* Map code of shared memory in a process that has the memory as `memory`. */
 static void map_shared(struct process_table *table, struct live_process *process, uint64_t time,
 		       const struct shared_code *code, const struct shared_memory *memory)
@@ -185,13 +196,11 @@ static void map_shared(struct process_table *table, struct live_process *process
 
 	moved.begin += move;
 	moved.end += move;
-	table->visits_left--;
 	if (is_same(code->memory, memory) && moved.begin >= memory->mapping.begin &&
-	    moved.begin < moved.end && moved.end <= memory->mapping.end && table->copies_left &&
-	    !space_builder_has_others(process->last->builder, &moved)) {
-		table->copies_left--;
+	    moved.begin < moved.end && moved.end <= memory->mapping.end &&
+	    !space_builder_has_others(process->last->builder, &moved) &&
+	    take_one(table, &table->copies_left))
 		process_table_map(table, process->process.pid, time, &moved);
-	}
 }
 
 void process_table_share(struct process_table *table, int32_t pid, uint64_t time,
@@ -201,15 +210,15 @@ void process_table_share(struct process_table *table, int32_t pid, uint64_t time
 	struct shared_memory *added;
 
 	/* A change of the protection is a record, too. */
-	for (const struct shared_memory *old = process->memory; old && table->visits_left;
-	     old = old->next, table->visits_left--)
+	for (const struct shared_memory *old = process->memory;
+	     old && take_one(table, &table->visits_left); old = old->next)
 		if (is_same(old, memory) && old->mapping.begin == memory->mapping.begin &&
 		    old->mapping.end == memory->mapping.end)
 			return;
 	added = arena_copy(table->arena, memory, sizeof(*memory));
 	added->next = process->memory;
 	process->memory = added;
-	for (size_t i = 0; i < table->shared_count && table->visits_left; i++)
+	for (size_t i = 0; i < table->shared_count && take_one(table, &table->visits_left); i++)
 		map_shared(table, process, time, &table->shared[i], added);
 }
 
@@ -227,8 +236,8 @@ void process_table_map_code(struct process_table *table, int32_t pid, uint64_t t
 		return;
 	*ARRAY_ADD(table->shared, table->shared_count, table->shared_room) = shared;
 	for (struct live_process *other = table->by_pid; other; other = other->hh.next)
-		for (const struct shared_memory *at = other->memory; at && table->visits_left;
-		     at = at->next)
+		for (const struct shared_memory *at = other->memory;
+		     at && take_one(table, &table->visits_left); at = at->next)
 			map_shared(table, other, time, &shared, at);
 }
 

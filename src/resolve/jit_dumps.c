@@ -117,6 +117,7 @@ struct saved_code {
 	const struct tsc_clock *clock; /* of core_segment.saved */
 	size_t count;
 	size_t left;          /* mappings still allowed */
+	bool cut;             /* there were more */
 	bool used, fits;      /* memory without a file is in it, or pages of files are */
 	const uint8_t *bytes; /* of the core */
 };
@@ -151,7 +152,10 @@ static size_t first_of(const struct core_segment *ranges, size_t count, int32_t 
 
 static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct perf_mmap piece)
 {
-	if (piece.begin >= piece.end || !saved->left)
+	if (piece.begin >= piece.end)
+		return;
+	saved->cut |= !saved->left;
+	if (saved->cut)
 		return;
 	saved->left--;
 	*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = piece;
@@ -342,6 +346,10 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	if (!saved.used && !saved.fits && !store->core.copy_count)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
+			  dso->file);
+	if (saved.cut || store->core.cut)
+		diag_warn(diag, "core-too-large",
+			  "%s has more code, or files, than its size allows; some are left out",
 			  dso->file);
 	dumps->saved = saved.used;
 	free(saved.dumped);

@@ -203,9 +203,13 @@ static struct dso *open_member(struct dso *dso, const struct zip_entry *entry)
 	bool new;
 
 	/* Entries of a hostile archive overlap. */
-	if (size < SELFMAG || memcmp(content, ELFMAG, SELFMAG) != 0 ||
-	    size > dso->elf.size - dso->member_bytes)
+	if (size < SELFMAG || memcmp(content, ELFMAG, SELFMAG) != 0)
 		return NULL;
+	if (size > dso->elf.size - dso->member_bytes) {
+		diag_warn(dso->store->diag, "symbols-damaged",
+			  "%s: its files overlap; some have no names", dso->path);
+		return NULL;
+	}
 	dso->member_bytes += size;
 	path = alloc_text("%s!/%.*s", dso->path, (int)entry->name_size, entry->name);
 	member = borrow_dso(dso->store, path, strlen(path) + 1, &new);

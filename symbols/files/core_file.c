@@ -77,8 +77,11 @@ void core_file_read(const uint8_t *bytes, size_t size, struct core_file *core)
 			read_notes(content, core, &next);
 		} else if (segment.p_type == PT_LOAD) {
 			add_segment(core, &segment, next.pid, next.bytes.size);
-		} else if (segment.p_type == CORE_FILE_COPY && next.path &&
-			   next.bytes.size <= left) {
+		} else if (segment.p_type != CORE_FILE_COPY || !next.path) {
+			continue;
+		} else if (next.bytes.size > left) {
+			core->cut = true;
+		} else {
 			left -= next.bytes.size;
 			*ARRAY_ADD(core->copies, core->copy_count, core->copy_room) = next;
 		}

@@ -17,7 +17,10 @@
 static struct perf_data data;
 static struct perf_file file;
 static struct timeline *timeline;
-static struct perf_mmap code[8]; /* of compilers */
+/* Processes and pieces of code; their product is above the limit of visits. */
+#define SHARED_PIECES 8200
+
+static struct perf_mmap code[SHARED_PIECES]; /* of compilers */
 static size_t code_count;
 static struct diag diag;
 static struct error err;
@@ -295,6 +298,35 @@ START_TEST(code_in_shared_memory_is_in_all_processes_that_have_it)
 	assert_code(process_of(7), 0, 0x51010, NULL);
 	assert_code(process_of(10), 0, 0x11010, NULL);
 	ck_assert_uint_eq(process_of(5)->epoch_count, 2); /* code replaced code once */
+}
+END_TEST
+
+/* One process writes code to memory that others have, or (_i 0) to other memory of the same name.
+ */
+START_TEST(limits_of_shared_code_are_told)
+{
+	static const char path[] = "/memfd:jit (deleted)";
+	const int32_t processes = _i == 0 ? SHARED_PIECES : 450;
+	const int pieces = _i == 2 ? 2 : processes;
+	const struct diag_line *warning;
+	bool told = false;
+
+	at(100, 5);
+	for (int32_t pid = 1; pid <= processes; pid++)
+		share(pid, path, 0x10000, _i && pid > 1 ? 77 : 77 + (uint64_t)(pid > 1));
+	if (_i)
+		share(1, path, 0x10000, 77);
+	for (int i = 0; i < pieces; i++) {
+		write_code(300, 1, 0x10000 + (uint64_t)i * 0x10 % 0x3000, (uint64_t)i * 0x10);
+		code[i].end = code[i].begin + 0x10;
+	}
+	at(500, 5);
+	perf_data_add_comm(&data, 0, 1, 1, "p");
+	open_built();
+	assert_code(process_of(1), 0, 0x10010, "/jit+0x10");
+	for (warning = diag.first; warning; warning = warning->next)
+		told |= strcmp(warning->kind, "too-much-shared-code") == 0;
+	ck_assert_int_eq(told, _i < 2);
 }
 END_TEST
 
@@ -1261,6 +1293,7 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, a_file_of_hugetlbfs_over_a_files_code_is_its_copy, 0, 2);
 	tcase_add_test(tcase, another_file_over_code_is_no_copy);
 	tcase_add_test(tcase, code_in_shared_memory_is_in_all_processes_that_have_it);
+	tcase_add_loop_test(tcase, limits_of_shared_code_are_told, 0, 3);
 	tcase_add_test(tcase, code_in_private_memory_stays_in_its_process);
 	tcase_add_test(tcase, a_record_cannot_have_the_path_of_changed_pages);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);

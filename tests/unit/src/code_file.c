@@ -405,6 +405,7 @@ static void damage_copies(uint8_t *bytes, size_t size)
 	expect_inside(bytes, size);
 	core_file_read(bytes, size, &after);
 	ck_assert_uint_eq(after.copy_count, 1);
+	ck_assert_int_eq(after.cut, before.copy_count > 1);
 	core_file_release(&after);
 	memset(end + strlen("jit-1.dump"), 'x', 4 - (strlen("/tmp/jit-1.dump") & 3));
 	core_file_read(bytes, size, &after);

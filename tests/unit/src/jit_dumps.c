@@ -3,6 +3,7 @@
  * Code that a JIT compiler overwrites and moves is decoded by its bytes at the time: the whole
  * program on an artificial recording and jitdump.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +297,62 @@ START_TEST(without_a_common_clock_the_last_code_is_there_from_the_mapping_on)
 }
 END_TEST
 
+#define PIECES 100
+
+/* Each mapping has all pieces of the core: the square of both. */
+START_TEST(a_core_of_too_many_pieces_is_told)
+{
+	const Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+						 ELFDATA2LSB, EV_CURRENT },
+				    .e_type = ET_CORE,
+				    .e_phoff = sizeof(header),
+				    .e_phentsize = sizeof(Elf64_Phdr),
+				    .e_phnum = PIECES };
+	char perf_path[100], core_path[110], command[5000], messages[5000];
+	struct perf_data_mmap map = { .pid = 0, /* that of a core without notes */
+				      .address = HERE,
+				      .length = PIECES * 0x1000,
+				      .path = "//anon",
+				      .prot = 5 };
+	static struct pt_packets packets;
+	struct perf_data data;
+	FILE *file;
+
+	strcpy(place, "/tmp/jit_dumps.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(perf_path, sizeof(perf_path), "%s/perf.data", place);
+	snprintf(core_path, sizeof(core_path), "%s" CORE_FILE_SUFFIX, perf_path);
+	file = fopen(core_path, "w");
+	ck_assert_ptr_nonnull(file);
+	fwrite(&header, sizeof(header), 1, file);
+	for (unsigned i = 0; i < PIECES; i++)
+		fwrite(&(Elf64_Phdr){ .p_type = PT_LOAD,
+				      .p_flags = PF_X,
+				      .p_vaddr = HERE + i * 0x1000,
+				      .p_filesz = 0x1000 },
+		       sizeof(Elf64_Phdr), 1, file);
+	fclose(file);
+	pt_packets_init(&packets);
+	trace_run(&packets, SAMPLE_START, HERE, NULL);
+	sample_begin(&data);
+	for (int i = 0; i < (_i ? PIECES : 1); i++)
+		perf_data_add_mmap2(&data, 0, &map);
+	sample_add_trace(&data, &packets);
+	perf_data_write(&data, perf_path);
+	perf_data_release(&data);
+	pt_packets_release(&packets);
+	snprintf(command, sizeof(command), "%s/ptrace2ftf --core=%s -f none --json=- %s 2>&1",
+		 getenv("top_builddir"), core_path, perf_path);
+	file = popen(command, "r");
+	messages[fread(messages, 1, sizeof(messages) - 1, file)] = 0;
+	pclose(file);
+	unlink(core_path);
+	unlink(perf_path);
+	rmdir(place);
+	ck_assert_msg(_i == !!strstr(messages, "core-too-large"), "%s", messages);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("jit_dumps");
@@ -304,6 +361,7 @@ int main(void)
 	tcase_add_loop_test(all, code_that_was_overwritten_or_moved_decodes_by_time, 0,
 			    2 * (sizeof(clocks) / sizeof(*clocks) + PLACES - 1));
 	tcase_add_test(all, without_a_common_clock_the_last_code_is_there_from_the_mapping_on);
+	tcase_add_loop_test(all, a_core_of_too_many_pieces_is_told, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

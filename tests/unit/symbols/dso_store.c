@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,71 @@ START_TEST(a_map_of_names_under_many_names_is_loaded_once)
 	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2, false), dso);
 	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2, false), dso);
 	ck_assert_ptr_ne(dso_store_borrow_jit(store, 3, false), dso);
+	close_store();
+	remove_place();
+}
+END_TEST
+
+static void put_number(FILE *file, uint32_t value, size_t size)
+{
+	fwrite(&value, size, 1, file);
+}
+
+/* PKWARE's APPNOTE.TXT, 4.3.7: a stored file called "b". */
+static void put_zip_file(FILE *file, uint32_t size)
+{
+	put_number(file, 0x04034b50, 4);
+	for (int i = 0; i < 7; i++)
+		put_number(file, 0, 2);
+	put_number(file, size, 4);
+	put_number(file, size, 4);
+	put_number(file, 1, 4);
+	fputs("b" ELFMAG, file);
+}
+
+/* 4.3.12 */
+static void put_zip_entry(FILE *file, uint32_t size, uint32_t at)
+{
+	put_number(file, 0x02014b50, 4);
+	for (int i = 0; i < 8; i++)
+		put_number(file, 0, 2);
+	put_number(file, size, 4);
+	put_number(file, size, 4);
+	put_number(file, 1, 2);
+	for (int i = 0; i < 6; i++)
+		put_number(file, 0, 2);
+	put_number(file, at, 4);
+	fputs("b", file);
+}
+
+/* The inner file is a part of the outer one; both have the magic of ELF. */
+START_TEST(files_of_an_archive_that_overlap_are_told)
+{
+	const uint32_t header = 31, inner = 2000, outer = SELFMAG + header + inner;
+	uint64_t offset;
+	struct dso *dso;
+	FILE *file;
+
+	make_place();
+	file = fopen(in_place("base.apk"), "w");
+	ck_assert_ptr_nonnull(file);
+	put_zip_file(file, outer);
+	put_zip_file(file, inner);
+	fprintf(file, "%*s", (int)(inner - SELFMAG), "");
+	put_zip_entry(file, inner, header + SELFMAG);
+	put_zip_entry(file, outer, 0);
+	put_number(file, 0x06054b50, 4);
+	for (int i = 0; i < 6; i++)
+		put_number(file, 0, 2);
+	put_number(file, header + outer, 4);
+	put_number(file, 0, 2);
+	fclose(file);
+	open_store((struct dso_store_options){ 0 });
+	dso = dso_store_borrow(store, in_place("base.apk"), NULL, 0);
+	dso_borrow_symbol(dso, header + SELFMAG + header + 10, &offset);
+	ck_assert_ptr_null(diag.first);
+	dso_borrow_symbol(dso, header + 1, &offset);
+	ck_assert_str_eq(diag.first->kind, "symbols-damaged");
 	close_store();
 	remove_place();
 }
@@ -708,6 +774,7 @@ int main(void)
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 3);
 	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
+	tcase_add_test(all, files_of_an_archive_that_overlap_are_told);
 	tcase_add_loop_test(all, a_copy_of_a_map_names_the_code_of_its_process, 0, 2);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
 	tcase_add_test(
