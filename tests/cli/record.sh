@@ -87,7 +87,8 @@ PATH=$work/bin:$PATH
 
 records() {
 	rm -f perf.data* fails status
-	on pmu -- "$program" record -o x.ftf -- ./prog
+	# ptsim changes the code, and gives the process another number.
+	on pmu -- "$program" record --no-code -o x.ftf -- ./prog
 	[ $status -eq 0 ] || { echo "status $status"; cat messages; return 1; }
 	"$top_builddir/ftfdump" --check x.ftf >/dev/null && [ -e perf.data ] &&
 		grep -q '^ptrace2ftf: perf record -o perf.data -m,64M -e intel_pt/cyc=1/u -- ./prog$' messages &&

@@ -127,7 +127,8 @@ few_faults() {
 	run 60 none "$work/none"
 	one=
 	echo "# loops 600: $alone page faults with one thread, $faults with two"
-	[ $status -eq 0 ] && [ "$alone" -gt 100 ] && [ "$faults" -le $((alone * 13 / 10)) ]
+	# The mapping is larger than the program: a warning.
+	[ $status -eq 2 ] && [ "$alone" -gt 100 ] && [ "$faults" -le $((alone * 13 / 10)) ]
 }
 name="a second thread takes few page faults"
 if [ $slow -gt 1 ]; then
