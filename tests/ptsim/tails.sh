@@ -43,26 +43,52 @@ tap_check "functions: the same calls" same functions 's/^ *([0-9]+) .* ([a-z]+)$
 tap_check "chrome: the same calls" same chrome \
 	's/^.*"name":"([^"]*)".*/\1/; s/chains_called/chains/g; /displayTimeUnit/d'
 
+# "caller callee calls" of each pair of functions: callgrind writes a name once, with its number.
 callgrind() {
 	for name in chains chains_called; do
-		convert $name callgrind && awk '/^fn=/ { sub(/^fn=/, ""); fn = $0 } /^cfn=/ { sub(/^cfn=/, ""); callee = $0 }
-			/^fn=|^cfn=|^\([0-9]*\)/ { } /^calls=/ { split($1, n, "="); getline; print fn, callee, n[2], $1 }' \
-			"$work/$name.callgrind" | sed -E 's/\([0-9]+\) ?//g' >"$work/$name.filtered" || return 1
+		convert $name callgrind && awk -F '[= ()]+' '/^c?fn=/ { if (NF > 2 && $3 != "") names[$2] = $3 }
+			/^fn=/ { fn = names[$2] } /^cfn=/ { callee = names[$2] } /^calls=/ { calls[fn " " callee] += $2 }
+			END { for (pair in calls) print pair, calls[pair] }' "$work/$name.callgrind" | sort >"$work/$name.filtered" || return 1
 	done
-	[ -s "$work/chains.filtered" ] && awk '{ n += $(NF - 1) } END { print n }' "$work/chains.filtered" >"$work/a" &&
-		awk '{ n += $(NF - 1) } END { print n }' "$work/chains_called.filtered" | diff - "$work/a"
+	grep -q "inner innermost" "$work/chains.filtered" && diff "$work/chains_called.filtered" "$work/chains.filtered"
 }
-tap_check "callgrind: as many calls" callgrind
+tap_check "callgrind: the same callers, callees and calls" callgrind
+
+pprof() {
+	for name in chains chains_called; do
+		convert $name pprof && "$go" tool pprof -sample_index=calls -traces "$work/$name.pprof" 2>"$work/messages" |
+			awk '/^ *-+\+/ { if (path != "" && n) calls[path] += n; path = ""; n = 0; next }
+				/^ *thread:/ { next } /^ +[0-9]+ +[a-z]+/ { n = $1; path = $2; next } path != "" && /^ +[a-z]/ { path = path "<" $1 }
+				END { if (n) calls[path] += n; for (path in calls) print path, calls[path] }' | sort >"$work/$name.filtered" || return 1
+	done
+	grep -q "innermost<inner<" "$work/chains.filtered" && diff "$work/chains_called.filtered" "$work/chains.filtered"
+}
+if go=$(command -v go) && "$program" -q --format=pprof -o "$work/try.pprof" "$work/chains.data" 2>/dev/null; then
+	tap_check "pprof: the same stacks and calls" pprof
+else
+	tap_skip "pprof: the same stacks and calls" "no go, or no libprotobuf-c"
+fi
 
 # A jump has CALL_RETURN_NON_CALL and CALL_RETURN_NO_RETURN (perf's tools/perf/util/thread-stack.c).
 flags() {
 	convert chains sqlite 2>"$work/messages" || { cat "$work/messages"; return 1; }
 	[ "$(sqlite3 "$work/chains.sqlite" "SELECT count(*) FROM calls_view WHERE flags = 'jump'")" -eq 60 ]
 }
+parents() {
+	for name in chains chains_called; do
+		convert $name sqlite && sqlite3 "$work/$name.sqlite" "SELECT own.name, caller.name, count(*)
+			FROM calls JOIN call_paths path ON path.id = calls.call_path_id JOIN symbols own ON own.id = path.symbol_id
+			JOIN call_paths around ON around.id = path.parent_id JOIN symbols caller ON caller.id = around.symbol_id
+			GROUP BY own.name, caller.name" >"$work/$name.filtered" || return 1
+	done
+	grep -q "^innermost|inner|" "$work/chains.filtered" && diff "$work/chains_called.filtered" "$work/chains.filtered"
+}
 if command -v sqlite3 >/dev/null && ! grep -q 'this build is without libsqlite3' "$program"; then
 	tap_check "sqlite: perf's flag of tail calls" flags
+	tap_check "sqlite: the same callers, callees and calls" parents
 else
 	tap_skip "sqlite: perf's flag of tail calls" "no sqlite3"
+	tap_skip "sqlite: the same callers, callees and calls" "no sqlite3"
 fi
 
 # "target file:line" of each jump that was executed to one of the functions.
