@@ -39,10 +39,7 @@ bool function_table_same(const struct symbol *a, const struct symbol *b);
 /* Returns 1 + the number of a symbol's function; 0: not in the table. */
 uint32_t function_table_look(const struct function_table *table, const struct symbol *symbol);
 
-/*
- * Returns 1 + the number of a symbol's function if the symbol is the function's first one, or was
- * found last by its name; otherwise 0.
- */
+/* Returns 1 + the number of the function with this first, or last found, symbol; otherwise 0. */
 static inline uint32_t function_table_known(const struct function_table *table,
 					    const struct symbol *symbol)
 {
