@@ -234,7 +234,6 @@ static void *open_stretches(const struct segment_follower *base)
 	all->machine.base.has_base_time = true;
 	all->machine.base.open_most = SIZE_MAX;
 	all->machine.nests = machine->nests;
-	all->machine.flows = machine->flows;
 	all->stack.base.machine = &all->machine.base;
 	all->stack.group.owner = &all->stack.base;
 	all->stack.group.sorted = true;

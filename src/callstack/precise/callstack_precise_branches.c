@@ -607,7 +607,6 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 							     bool details)
 {
 	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
-	struct slice_detail *detail;
 
 	event->symbol = frame->symbol;
 	if (kind == SLICE_BEGIN)
@@ -616,18 +615,8 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 	event->kind = (uint8_t)kind;
 	event->order = SLICE_ORDER_PLAIN;
 	stack->group.calls += kind == SLICE_BEGIN;
-	if (!details)
-		return;
-	if (kind == SLICE_BEGIN && frame->called_insns != stack->insns) { /* a stub's */
-		precise_set_detail(stack, frame);
-		return;
-	}
-	detail = &stack->group.details[stack->group.count - 1];
-	detail->insns = stack->insns;
-	detail->cycles = stack->group.costed.cycles;
-	detail->branch = stack->base.machine->branch;
-	detail->caller = kind == SLICE_BEGIN ? frame->caller : NULL;
-	detail->caller_offset = kind == SLICE_BEGIN ? frame->caller_offset : 0;
+	if (details)
+		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
 }
 
 /* Set the limits of the frames that plain branches may begin and end. Returns the innermost one. */
@@ -700,9 +689,9 @@ static __attribute__((noinline)) struct frame *return_from_chain(struct precise_
 }
 
 /*
- * Returns the frame that a plain jump enters: the innermost one, a stub with its target next; one
- * that its physical frame left; or a new one, which needs `called_insns`. NULL: the jump is not
- * plain, and nothing is changed.
+ * Returns the frame that a plain jump enters: the innermost one, a stub; one that its physical
+ * frame left; or a new one, which needs `called_insns`. NULL, with nothing changed: it is not
+ * plain.
  */
 static __attribute__((noinline)) struct frame *jump_plain(const struct precise_stack *stack,
 							  struct frame *frame,
@@ -720,17 +709,6 @@ static __attribute__((noinline)) struct frame *jump_plain(const struct precise_s
 		return NULL;
 	frame_call_on(frame, locations, locations->to.symbol, locations->to_stub);
 	return frame + 1;
-}
-
-/* Pop to a frame that the physical frame left, which continues. */
-static __attribute__((noinline)) void go_back_plain(struct precise_stack *stack, int64_t time,
-						    struct frame *last, struct frame *left,
-						    uint64_t ip)
-{
-	for (const struct frame *frame = last; frame > left; frame--)
-		if (!frame->hidden)
-			emit_plain(stack, time, frame, SLICE_END, stack->group.details);
-	frame_go_back(left, last, ip);
 }
 
 /*
@@ -784,9 +762,9 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 			return false;
 		begin_plain(stack, event, time);
 		*top_frame = entered;
-		if (entered < frame) {
-			go_back_plain(stack, time, frame, entered, locations->to.ip);
-			return true;
+		if (__builtin_expect(entered < frame, false)) {
+			stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
+			return precise_go_back(stack, time, &locations->to);
 		}
 		if (entered > frame)
 			entered->called_insns = stack->insns;

@@ -317,8 +317,7 @@ static inline struct frame *precise_find_left(struct frame *frame, const struct 
 					      struct frame **outermost)
 {
 	while (frame->tail) {
-		frame--;
-		if (frame->symbol == function || frame->symbol->function == function)
+		if ((--frame)->symbol == function || frame->symbol->function == function)
 			return frame;
 	}
 	*outermost = frame;
