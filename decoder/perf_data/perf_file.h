@@ -141,3 +141,6 @@ int perf_input_map(const char *path, struct byte_view *bytes, struct error *err)
  * before it. Returns 0; -1 with err filled if nothing is left.
  */
 int perf_input_unpack(struct byte_view *bytes, struct diag *diag, struct error *err);
+
+/* Unpack up to `size` first bytes of gzip or Zstandard. Returns their number; 0 for other bytes. */
+size_t perf_input_peek(struct byte_view packed, uint8_t *begin, size_t size);

@@ -168,14 +168,32 @@ static bool begins_with(struct byte_view bytes, const char *start, size_t size)
 	return bytes.size >= size && memcmp(bytes.bytes, start, size) == 0;
 }
 
+/* Returns whether bytes are packed, and by what. */
+static bool find_packer(struct record_unpacker *unpacker, struct byte_view packed)
+{
+	unpacker->is_gzip = begins_with(packed, "\x1f\x8b\x08", 3);
+	return unpacker->is_gzip || begins_with(packed, "\x28\xb5\x2f\xfd", 4);
+}
+
+size_t perf_input_peek(struct byte_view packed, uint8_t *begin, size_t size)
+{
+	struct record_unpacker unpacker = { 0 };
+	ZSTD_inBuffer in = { packed.bytes, packed.size, 0 };
+	ZSTD_outBuffer out = { begin, size, 0 };
+
+	if (find_packer(&unpacker, packed) && open_unpacker(&unpacker, NULL) == 0)
+		(unpacker.is_gzip ? unpack_gzip : unpack_zstd)(&unpacker, &in, &out);
+	close_unpacker(&unpacker);
+	return out.pos;
+}
+
 int perf_input_unpack(struct byte_view *bytes, struct diag *diag, struct error *err)
 {
 	struct record_unpacker unpacker = { .room = INPUT_UNPACK_START };
 	struct byte_view packed = *bytes;
 	struct error damage = { 0 };
 
-	unpacker.is_gzip = begins_with(packed, "\x1f\x8b\x08", 3);
-	if (!unpacker.is_gzip && !begins_with(packed, "\x28\xb5\x2f\xfd", 4))
+	if (!find_packer(&unpacker, packed))
 		return 0;
 	*bytes = (struct byte_view){ 0 };
 	if (open_unpacker(&unpacker, &damage) == 0 &&

@@ -144,6 +144,7 @@ bool input_paths_is_bundle(const char *path)
 
 const char *input_paths_core(const struct options *options, char path[PATH_MAX])
 {
+	static const char *const packed[] = { "", ".gz", ".zst" };
 	const char *input = options->input;
 	size_t length = input ? strlen(input) : 0;
 
@@ -151,7 +152,14 @@ const char *input_paths_core(const struct options *options, char path[PATH_MAX])
 		return options->core;
 	while (length > 1 && input[length - 1] == '/')
 		length--;
-	if (snprintf(path, PATH_MAX, "%.*s%s", (int)length, input, CORE_FILE_SUFFIX) >= PATH_MAX)
-		return NULL;
-	return access(path, R_OK) == 0 ? path : NULL;
+	for (size_t i = 0; i < COUNT_OF(packed); i++) {
+		size_t left = length - MIN(length, strlen(packed[i]));
+
+		if (left && strncmp(input + left, packed[i], length - left) == 0 &&
+		    snprintf(path, PATH_MAX, "%.*s%s", (int)left, input, CORE_FILE_SUFFIX) <
+			    PATH_MAX &&
+		    access(path, R_OK) == 0)
+			return path;
+	}
+	return NULL;
 }

@@ -37,5 +37,8 @@ int input_paths_check(const struct options *options, struct error *err);
 /* Returns whether an input is trace.json: LLDB's description of the traces beside it. */
 bool input_paths_is_bundle(const char *path);
 
-/* Returns the ELF core with generated code: --core's, or `path` beside the input; NULL: none. */
+/*
+ * Returns the ELF core with generated code: --core's, or `path` beside the input, also without its
+ * .gz or .zst; NULL: none.
+ */
 const char *input_paths_core(const struct options *options, char path[PATH_MAX]);

@@ -4,9 +4,12 @@
 
 #include <fcntl.h>
 #include <regex.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "decoder/perf_data/perf_file.h"
 
 #define RANDOM_BYTES 16
 #define NAME_MOST    100
@@ -161,6 +164,19 @@ bool trace_kind_is_trace(const uint8_t *begin, size_t size)
 	return begins_with(begin, size, "{\"") || begins_with(begin, size, "[{\"");
 }
 
+/* Returns whether a file is a recording that is packed, as a trace may be. */
+static bool is_packed_recording(const char *path)
+{
+	struct byte_view bytes = { 0 };
+	char begin[sizeof(uint64_t)] = "";
+
+	if (perf_input_map(path, &bytes, NULL) < 0)
+		return false;
+	perf_input_peek(bytes, (uint8_t *)begin, sizeof(begin));
+	munmap((void *)bytes.bytes, bytes.size);
+	return memcmp(begin, "PERFILE2", sizeof(begin)) == 0;
+}
+
 int trace_kind_open(const char *path, bool *page)
 {
 	/* src/html/page.html */
@@ -176,7 +192,8 @@ int trace_kind_open(const char *path, bool *page)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	size = fd >= 0 ? pread(fd, begin, sizeof(begin), 0) : -1;
 	*page = size == sizeof(begin) && memcmp(begin, own_page, sizeof(own_page) - 1) == 0;
-	if (*page || (size > 0 && trace_kind_is_trace(begin, (size_t)size)))
+	if (*page ||
+	    (size > 0 && trace_kind_is_trace(begin, (size_t)size) && !is_packed_recording(path)))
 		return fd;
 	if (fd >= 0)
 		close(fd);

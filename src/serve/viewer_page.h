@@ -50,8 +50,10 @@ char *viewer_page_address(const char *page, const char *path, uint64_t begin, ui
  */
 bool trace_kind_is_trace(const uint8_t *begin, size_t size);
 
-/* Open a trace of these kinds, or a page of --format=html (`page`).  Returns an owned descriptor;
- * -1: neither. */
+/*
+ * Open a trace of these kinds, or a page of --format=html (`page`).  Returns an owned descriptor;
+ * -1: neither, or a recording that is packed.
+ */
 int trace_kind_open(const char *path, bool *page);
 
 /*

@@ -88,6 +88,11 @@ recording() {
 }
 # seeds.md: -serve shows the trace in a browser
 tap_check "a recording is converted and served, and nothing is left of it" recording
+packed_recording() {
+	gzip -c $data >packed.data.gz
+	show open $symfs packed.data.gz && fetched wanted.ftf
+}
+tap_check "so is a packed recording" packed_recording
 piped() {
 	: >address
 	"$program" open $symfs - <$data >address 2>messages &

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/options/input_paths.h"
 #include "symbols/files/core_file.h"
 #include "tests/support/unit.h"
 
@@ -467,6 +468,34 @@ START_TEST(names_have_the_pid_and_the_files_of_the_container)
 }
 END_TEST
 
+/* The first of these files that exists. */
+START_TEST(the_code_of_a_packed_recording_is_beside_it_or_has_its_name_before)
+{
+	static const char *const inputs[] = { "a.data.gz", "a.data.zst", "a.data", "a.dat" };
+	static const char *const found[][4] = { { "a.data.code", "a.data.code", "a.data.code" },
+						{ "a.data.gz.code", "a.data.code",
+						  "a.data.code" } };
+	char input[100], core[PATH_MAX], name[100];
+	struct options options = { .input = input };
+
+	snprintf(name, sizeof(name), "touch %s/a.data.code%s%s%s", folder, _i ? " " : "",
+		 _i ? folder : "", _i ? "/a.data.gz.code" : "");
+	ck_assert_int_eq(system(name), 0);
+	for (size_t i = 0; i < COUNT_OF(inputs); i++) {
+		const char *path_found;
+
+		snprintf(input, sizeof(input), "%s/%s", folder, inputs[i]);
+		path_found = input_paths_core(&options, core);
+		if (found[_i][i])
+			ck_assert_str_eq(base_name(path_found), found[_i][i]);
+		else
+			ck_assert_ptr_null(path_found);
+	}
+	snprintf(name, sizeof(name), "rm %s/a.*", folder);
+	ck_assert_int_eq(system(name), 0);
+}
+END_TEST
+
 START_TEST(without_made_code_there_is_no_file)
 {
 	const pid_t nobody = 0;
@@ -537,6 +566,8 @@ int main(void)
 	tcase_add_loop_test(all, code_is_the_newest_and_says_if_it_replaced_other_code, 0, 5);
 	tcase_add_test(all, code_of_children_and_theirs_is_saved);
 	tcase_add_test(all, the_file_has_the_size_of_its_recording);
+	tcase_add_loop_test(all, the_code_of_a_packed_recording_is_beside_it_or_has_its_name_before,
+			    0, 2);
 	tcase_add_test(all, without_made_code_there_is_no_file);
 	tcase_add_loop_test(all, pages_of_a_file_are_saved_that_were_changed_in_memory, 0, 2);
 	tcase_add_loop_test(all, names_have_the_pid_and_the_files_of_the_container, 0, MAP_KINDS);

@@ -2,6 +2,9 @@
 /* The page's address, the words of BROWSER's commands, and recognition of traces. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "src/serve/viewer_page.h"
 #include "tests/support/unit.h"
@@ -178,11 +181,66 @@ START_TEST(traces_are_known_by_their_first_bytes)
 }
 END_TEST
 
+/* Pack bytes as gzip or Zstandard does. The first block of the latter has 128 KiB. */
+static size_t pack(bool gzip, const uint8_t *bytes, size_t size, uint8_t *packed, size_t room)
+{
+	z_stream stream = { .next_in = (uint8_t *)bytes,
+			    .avail_in = (unsigned)size,
+			    .next_out = packed,
+			    .avail_out = (unsigned)room };
+
+	if (!gzip)
+		return ZSTD_compress(packed, room, bytes, size, 1);
+	deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+	deflate(&stream, Z_FINISH);
+	size = stream.total_out;
+	deflateEnd(&stream);
+	return size;
+}
+
+/* A recording, which is converted; traces and damaged files, which are not. */
+START_TEST(a_packed_recording_is_no_trace)
+{
+	static const struct {
+		const char *begin;
+		size_t size, left; /* bytes that are left of the packed ones; 0: all */
+		bool recording;
+	} files[] = {
+		{ "PERFILE2", 8, 0, true },
+		{ "PERFILE2", 8, 200000, true },
+		{ "\x10\x00\x04\x46\x78\x54\x16\x00", 8, 0, false },
+		{ "PERFILE3", 8, 0, false },
+		{ "PERFILE2", 8, 4, false },
+	};
+	static uint8_t bytes[300000], packed[400000];
+	char path[] = "/tmp/ptrace2ftf-XXXXXX";
+	int file = mkstemp(path), opened;
+	size_t size;
+	bool page;
+
+	srand(1);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)rand();
+	memcpy(bytes, files[_i / 2].begin, files[_i / 2].size);
+	size = pack(_i % 2, bytes, sizeof(bytes), packed, sizeof(packed));
+	if (files[_i / 2].left)
+		size = files[_i / 2].left;
+	ck_assert_int_eq(write(file, packed, size), (ssize_t)size);
+	close(file);
+	opened = trace_kind_open(path, &page);
+	unlink(path);
+	ck_assert_int_eq(opened < 0, files[_i / 2].recording);
+	if (opened >= 0)
+		close(opened);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("serve");
 	TCase *all = tcase_create("serve");
 
+	tcase_add_loop_test(all, a_packed_recording_is_no_trace, 0, 10);
 	tcase_add_test(all, origins_are_as_browsers_send_them);
 	tcase_add_test(all, other_addresses_are_refused);
 	tcase_add_test(all, addresses_are_those_that_perfetto_documents);
