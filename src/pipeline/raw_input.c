@@ -72,16 +72,11 @@ static void add_mmap(struct raw_input *raw, int32_t pid, const struct dso *dso,
 		     const struct raw_map *map)
 {
 	bool kernel = map->begin >= KERNEL_BEGIN;
-	uint64_t words[] = { two_ids(pid, pid),
-			     map->begin,
-			     map->end - map->begin,
-			     map->offset,
-			     dso->build_id_size,
-			     0,
-			     0,
-			     PROT_READ | PROT_EXEC };
+	uint64_t words[8] = { two_ids(pid, pid), map->begin, map->end - map->begin, map->offset };
 	unsigned misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 
+	words[4] = dso->build_id_size;
+	words[7] = PROT_READ | PROT_EXEC;
 	raw->kernel |= kernel;
 	misc |= dso->build_id_size ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0;
 	memcpy((uint8_t *)&words[4] + sizeof(uint32_t), dso->build_id, BUILD_ID_MAX);
@@ -404,17 +399,10 @@ static int write_stream(struct raw_input *raw, struct error *err)
 		status = error_set(err, ERROR_FORMAT, "has no trace data");
 	if (status == 0) {
 		/* The words of auxtrace.c. The rates of MTC and CYC are unknown. */
-		const uint64_t info[18] = { 1,
-					    PMU_TYPE,
-					    raw->time_shift,
-					    raw->time_mult,
-					    raw->time_zero,
-					    1,
-					    CONFIG_TSC,
-					    0,
-					    0,
-					    0,
-					    raw->cpus };
+		const uint64_t info[18] = {
+			1, PMU_TYPE,   raw->time_shift, raw->time_mult, raw->time_zero,
+			1, CONFIG_TSC, [10] = raw->cpus
+		};
 
 		add_record(raw, (struct perf_event_header){ PERF_USER_AUXTRACE_INFO, 0, 0 }, info,
 			   sizeof(info), "");

@@ -61,8 +61,6 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 struct jit_dumps {
 	struct perf_mmap *code; /* owned; sorted by time; paths borrowed from the store */
 	size_t count, room;
-	const struct dso **files; /* owned; the dumps */
-	size_t file_count, file_room;
 	bool monotonic; /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
 	bool saved;     /* a core has code of the recording */
 };

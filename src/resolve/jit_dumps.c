@@ -90,16 +90,6 @@ static bool next_mmap(const struct perf_file *file, uint64_t *position, struct p
 	return false;
 }
 
-/* A dump may be mapped more than once; it belongs to the process that mapped it first. */
-static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
-{
-	for (size_t i = 0; i < dumps->file_count; i++)
-		if (dumps->files[i] == dso)
-			return false;
-	*ARRAY_ADD(dumps->files, dumps->file_count, dumps->file_room) = dso;
-	return true;
-}
-
 /* ---- A core -------------------------------------------------------------- */
 
 /* Limit of mappings of a core's code: one per this many bytes of recording and core. */
@@ -379,8 +369,10 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 			diag_warn(diag, "jitdump-missing",
 				  "%s is missing, and with it code generated at run time",
 				  mmap.path);
-		if (dso->state == DSO_FOUND && is_new(dumps, dso))
+		/* It may be mapped more than once, and belongs to who mapped it first. */
+		if (dso->state == DSO_FOUND && !dso->dump_read)
 			read_dump(dumps, dso, &mmap, clock);
+		dso->dump_read = true;
 	}
 	if (has_core)
 		read_core(dumps, file, store, clock, diag);
@@ -390,6 +382,5 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 void jit_dumps_release(struct jit_dumps *dumps)
 {
 	free(dumps->code);
-	free(dumps->files);
 	*dumps = (struct jit_dumps){ 0 };
 }

@@ -61,6 +61,7 @@ struct dso {
 	bool lines_asked;                                             /* a line was looked up */
 	unsigned languages;     /* that its names show: bits of enum demangle_language */
 	bool used;              /* a name was asked for */
+	bool dump_read;         /* for jit_dumps_read() */
 	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
 	struct elf_file mini;   /* with a .symtab that both lack, or closed */
 	struct elf_file shared; /* with the common part of the debug information, or closed */
