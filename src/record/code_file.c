@@ -49,6 +49,7 @@ void code_file_begin(struct code_file_writer *writer, const char *recording)
 	*writer = (struct code_file_writer){
 		.path = alloc_text("%.*s%s", (int)output_path_length(recording), recording,
 				   CORE_FILE_SUFFIX),
+		.names_most = UINT64_C(1) << 30,
 	};
 }
 
@@ -350,21 +351,25 @@ static void put_page(struct core_output *core, const struct code_page *page,
 	put(core, page->bytes, CODE_PAGE_SIZE);
 }
 
-static void put_names(struct core_output *core, const struct code_names *names)
+/* Returns false if a file has more than `most` bytes, or cannot be read. */
+static bool put_names(struct core_output *core, const struct code_names *names, uint64_t most)
 {
 	char padded[PATH_MAX + sizeof(Elf64_Word)] = "", bytes[0x10000];
 	uint64_t begin;
-	ssize_t got;
+	ssize_t got = 1;
 
 	snprintf(padded, PATH_MAX, "%s", names->path);
 	put_process(core, names->pid);
 	put_note(core, CORE_FILE_PATH, CORE_FILE_NOTE, padded, (strlen(padded) + 4) & ~(size_t)3);
 	begin = core->end;
-	while ((got = pread(names->fd, bytes, sizeof(bytes), (off_t)(core->end - begin))) > 0)
-		put(core, bytes, (size_t)got);
+	for (uint64_t at = 0; got > 0 && at < most; at += (uint64_t)got) {
+		got = pread(names->fd, bytes, MIN(sizeof(bytes), most - at), (off_t)at);
+		put(core, bytes, (size_t)MAX(got, 0));
+	}
 	*ARRAY_ADD(core->headers, core->count, core->room) = (Elf64_Phdr){
 		.p_type = CORE_FILE_COPY, .p_offset = begin, .p_filesz = core->end - begin
 	};
+	return got == 0;
 }
 
 static void put_headers(struct core_output *core)
@@ -397,7 +402,7 @@ static size_t write_pages(struct code_file_writer *writer, FILE *file)
 	put(&core, &(Elf64_Ehdr){ 0 }, sizeof(Elf64_Ehdr));
 	put_recording(&core, writer->path);
 	for (i = 0; i < writer->name_count && core.count + 4 <= HEADERS_MOST; i++)
-		put_names(&core, &writer->names[i]);
+		writer->lacks_names |= !put_names(&core, &writer->names[i], writer->names_most);
 	writer->lacks_names |= i < writer->name_count;
 	for (i = 0; i < writer->count && core.count + 2 <= HEADERS_MOST; i++)
 		put_page(&core, &writer->pages[i], i ? &writer->pages[i - 1] : NULL);
@@ -422,8 +427,8 @@ void code_file_end(struct code_file_writer *writer)
 	} else if (written < writer->count || writer->count == PAGES_MOST || writer->lacks_names) {
 		message_begin_warning(stderr);
 		fprintf(stderr,
-			"%s has only %zu pages of the generated code, and %zu names' files\n",
-			writer->path, written, writer->name_count);
+			"%s has only %zu pages of the generated code, or parts of its names\n",
+			writer->path, written);
 	}
 	for (size_t i = 0; i < writer->name_count; i++) {
 		close(writer->names[i].fd);

@@ -33,7 +33,9 @@ struct code_file_writer {
 		int fd;
 	} * names; /* owned */
 	size_t name_count, name_room;
-	bool lacks_names; /* descriptors were used up */
+	uint64_t names_most; /* bytes of each that are copied, as its process may write without end
+			      */
+	bool lacks_names;    /* descriptors or a limit were used up */
 };
 
 /*
