@@ -333,7 +333,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	saved.uses = alloc_zeroed(saved.count, sizeof(*saved.uses));
 	for_each_mapped(dumps, &saved, file, NULL);
 	for_each_mapped(dumps, &saved, file, store);
-	if (!saved.used && !saved.fits && !store->core.copy_count)
+	if (!saved.used && !saved.fits && store->core.recording != file->mappings[0].size)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
 			  dso->file);

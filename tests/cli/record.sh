@@ -125,7 +125,7 @@ saves() { # ARGUMENTS...
 	[ -e perf.data.code ] && od -An -v -tx1 perf.data.code | tr -d ' \n' | grep -q 8d4702c3
 }
 of_a_program() {
-	saves -- "$top_builddir/tests/programs/jit" && [ $status -eq 2 ] &&
+	saves -- "$top_builddir/tests/programs/jit" && [ $status -eq 0 ] && [ ! -s messages ] &&
 		! saves --no-code -- "$top_builddir/tests/programs/jit" && [ ! -e perf.data.code ] &&
 		! saves -- ./prog && [ ! -e perf.data.code ]
 }

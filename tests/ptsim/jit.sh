@@ -130,11 +130,15 @@ with_a_file_in_an_archive() {
 with_saved_code() {
 	"$ptsim" record --code -o "$work/perf.data" -- "$programs/jit" >/dev/null 2>"$work/truth" || return 1
 	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
+	# The program's perf map is in the file, unless the user names another folder. Its last names win.
 	"$program" -q --format=slices "$work/perf.data" >"$work/beside" || return 1
+	[ "$(grep -c ' jit_second' "$work/beside")" -eq 100 ] || return 1
+	maps=--perf-map-dir=$work
+	"$program" -q $maps --format=slices "$work/perf.data" >"$work/beside" || return 1
 	mv "$work/perf.data.code" "$work/core"
 	"$program" -q --format=slices "$work/perf.data" >"$work/without"
 	[ $? -eq 2 ] || return 1
-	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
+	"$program" $maps --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
 	grep -q "$branches branches" "$work/messages" && grep -q "as it was last saved; 1 function may.*, the first is \[anon\]+0x" "$work/messages" && cmp "$work/beside" "$work/named" &&
 		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
 	# After half of the calls, the program rewrites the code and makes it executable again.
@@ -143,7 +147,7 @@ with_saved_code() {
 	[ "$(grep '\[anon\]' "$work/named" | sed 's/.* code_changed=true.*/changed/; s/.*\[anon.*/saved/' | uniq -c | tr -s ' \n' ' ')" = ' 50 changed 50 saved ' ] || return 1
 	# As if memory that is writable and executable had changed: the flag of its segment.
 	LC_ALL=C sed 's/\x01\x00\x00\x00\x05\x00\x00\x00/\x01\x00\x00\x00\x05\x00\x10\x00/g' "$work/core" >"$work/flagged"
-	"$program" -q --core="$work/flagged" --format=slices "$work/perf.data" |
+	"$program" -q $maps --core="$work/flagged" --format=slices "$work/perf.data" |
 		grep '\[anon\]' | grep -c ' code_changed=true' | grep -qx 100 || return 1
 	# As gcore writes it, without the size of a recording.
 	LC_ALL=C sed 's/ptrace2ftf/ptrace2ftX/' "$work/core" >"$work/plain"
