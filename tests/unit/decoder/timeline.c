@@ -303,13 +303,13 @@ END_TEST
 
 /* One process writes code to memory that others have, or (_i 0) to other memory of the same name.
  */
-START_TEST(limits_of_shared_code_are_told)
+START_TEST(limits_of_shared_code_have_a_warning)
 {
 	static const char path[] = "/memfd:jit (deleted)";
 	const int32_t processes = _i == 0 ? SHARED_PIECES : 450;
 	const int pieces = _i == 2 ? 2 : processes;
 	const struct diag_line *warning;
-	bool told = false;
+	bool warned = false;
 
 	at(100, 5);
 	for (int32_t pid = 1; pid <= processes; pid++)
@@ -325,8 +325,8 @@ START_TEST(limits_of_shared_code_are_told)
 	open_built();
 	assert_code(process_of(1), 0, 0x10010, "/jit+0x10");
 	for (warning = diag.first; warning; warning = warning->next)
-		told |= strcmp(warning->kind, "too-much-shared-code") == 0;
-	ck_assert_int_eq(told, _i < 2);
+		warned |= strcmp(warning->kind, "too-much-shared-code") == 0;
+	ck_assert_int_eq(warned, _i < 2);
 }
 END_TEST
 
@@ -1293,7 +1293,7 @@ static TCase *address_spaces(void)
 	tcase_add_loop_test(tcase, a_file_of_hugetlbfs_over_a_files_code_is_its_copy, 0, 2);
 	tcase_add_test(tcase, another_file_over_code_is_no_copy);
 	tcase_add_test(tcase, code_in_shared_memory_is_in_all_processes_that_have_it);
-	tcase_add_loop_test(tcase, limits_of_shared_code_are_told, 0, 3);
+	tcase_add_loop_test(tcase, limits_of_shared_code_have_a_warning, 0, 3);
 	tcase_add_test(tcase, code_in_private_memory_stays_in_its_process);
 	tcase_add_test(tcase, a_record_cannot_have_the_path_of_changed_pages);
 	tcase_add_test(tcase, memory_beside_code_is_no_copy);

@@ -300,7 +300,7 @@ END_TEST
 #define PIECES 100
 
 /* Each mapping has all pieces of the core: the square of both. */
-START_TEST(a_core_of_too_many_pieces_is_told)
+START_TEST(a_core_of_too_many_pieces_has_a_warning)
 {
 	const Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 						 ELFDATA2LSB, EV_CURRENT },
@@ -361,7 +361,7 @@ int main(void)
 	tcase_add_loop_test(all, code_that_was_overwritten_or_moved_decodes_by_time, 0,
 			    2 * (sizeof(clocks) / sizeof(*clocks) + PLACES - 1));
 	tcase_add_test(all, without_a_common_clock_the_last_code_is_there_from_the_mapping_on);
-	tcase_add_loop_test(all, a_core_of_too_many_pieces_is_told, 0, 2);
+	tcase_add_loop_test(all, a_core_of_too_many_pieces_has_a_warning, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -149,7 +149,7 @@ static void put_zip_entry(FILE *file, uint32_t size, uint32_t at)
 }
 
 /* The inner file is a part of the outer one; both have the magic of ELF. */
-START_TEST(files_of_an_archive_that_overlap_are_told)
+START_TEST(files_of_an_archive_that_overlap_have_a_warning)
 {
 	const uint32_t header = 31, inner = 2000, outer = SELFMAG + header + inner;
 	uint64_t offset;
@@ -774,7 +774,7 @@ int main(void)
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 3);
 	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
-	tcase_add_test(all, files_of_an_archive_that_overlap_are_told);
+	tcase_add_test(all, files_of_an_archive_that_overlap_have_a_warning);
 	tcase_add_loop_test(all, a_copy_of_a_map_names_the_code_of_its_process, 0, 2);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
 	tcase_add_test(
