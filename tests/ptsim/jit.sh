@@ -128,7 +128,7 @@ with_a_file_in_an_archive() {
 # All branches of the program are found with the file beside the recording, or a file that is named;
 # another process's file is not used.
 with_saved_code() {
-	"$ptsim" record --code -o "$work/perf.data" -- "$programs/jit" >/dev/null 2>"$work/truth" || return 1
+	"$ptsim" record --code --quantum=500 -o "$work/perf.data" -- "$programs/jit" >/dev/null 2>"$work/truth" || return 1
 	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
 	# The program's perf map is in the file, unless the user names another folder. Its last names win.
 	"$program" -q --format=slices "$work/perf.data" >"$work/beside" || return 1
