@@ -475,6 +475,15 @@ START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 }
 END_TEST
 
+/* Some 1,400 events of the last segment are in two chunks. */
+START_TEST(segments_of_many_events_are_whole)
+{
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
+	compare(11000 + 100 * (uint64_t)_i, 2);
+	finish();
+}
+END_TEST
+
 /* A gap emitted before a PSB matters only if the PSB's header gives an IP. */
 START_TEST(segments_after_an_overflow_are_not_decoded_twice)
 {
@@ -534,6 +543,7 @@ int main(void)
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_after_overflows, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_find_the_same_traced_threads_as_one, 0, SEEDS);
 	tcase_add_loop_test(tests, segments_of_a_sound_trace_are_not_decoded_twice, 0, 10);
+	tcase_add_loop_test(tests, segments_of_many_events_are_whole, 0, 10);
 	tcase_add_loop_test(tests, segments_after_an_overflow_are_not_decoded_twice, 0, 10);
 	tcase_add_test(tests, a_wrong_guess_is_decoded_again);
 	tcase_add_loop_test(tests, a_stream_may_be_left_in_the_middle, 0, 4);

@@ -94,6 +94,22 @@ START_TEST(other_files_than_text_are_not_read)
 }
 END_TEST
 
+/* Shared memory is a folder of regular files below /dev. */
+START_TEST(files_of_the_kernel_are_not_read)
+{
+	char path[] = "/dev/shm/source_file.XXXXXX.c";
+	int fd = mkstemps(path, 2);
+
+	if (fd < 0)
+		return;
+	ck_assert_int_eq(write(fd, "text\n", 5), 5);
+	close(fd);
+	source_file_read(&source, path);
+	unlink(path);
+	ck_assert_uint_eq(source.count, 0);
+}
+END_TEST
+
 /* Large files are holes: they are text neither, so their sizes are compared. */
 START_TEST(size_has_limits)
 {
@@ -119,6 +135,7 @@ int main(void)
 	tcase_add_test(all, lines_have_their_numbers);
 	tcase_add_test(all, only_names_of_sources_are_read);
 	tcase_add_test(all, other_files_than_text_are_not_read);
+	tcase_add_test(all, files_of_the_kernel_are_not_read);
 	tcase_add_test(all, size_has_limits);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
