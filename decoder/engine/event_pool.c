@@ -10,8 +10,8 @@
 #define SLAB ((size_t)32)
 
 struct event_pool {
-	pthread_mutex_t lock;       /* of all fields */
-	struct event_chunk *unused; /* in `slabs`; the last one given back is the first */
+	pthread_mutex_t lock;       /* protects all fields */
+	struct event_chunk *unused; /* list, in `slabs`: the chunk given back last is its head */
 	struct event_chunk **slabs; /* owned: arrays of SLAB chunks */
 	size_t count, room;         /* slabs */
 	size_t fresh;               /* chunks of the last slab that were never used */

@@ -15,8 +15,9 @@
 #define EVENT_CHUNK 1023
 
 struct event_chunk {
-	struct event_chunk *next; /* of the same segment, or of the unused ones; NULL: the last */
-	size_t count;             /* events */
+	struct event_chunk
+		*next; /* next chunk of the segment, or next unused one; NULL: the last */
+	size_t count;  /* events */
 	_Alignas(64) struct branch_event events[EVENT_CHUNK];
 };
 

@@ -96,7 +96,7 @@ struct pt_stream_input {
 	size_t others;
 	/* Threads that decode segments of long streams; may be NULL. */
 	struct workers *workers;
-	struct event_pool *pool; /* of the segments' events; not NULL if `workers` is not */
+	struct event_pool *pool; /* memory for the segments' events; needed with `workers` */
 	const struct segment_follower *follower; /* follower of their segments; may be NULL */
 };
 

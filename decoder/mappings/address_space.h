@@ -19,7 +19,7 @@ struct mapped_file {
 	uint32_t index;        /* dense, for arrays of the consumer */
 	uint64_t begin, end; /* offsets in the file between which code was mapped; 0, 0: unknown */
 	uint64_t inode;      /* 0: unknown */
-	uint32_t major;      /* of its device */
+	uint32_t major;      /* device number */
 	bool several;        /* files of other inodes had this path, too */
 };
 

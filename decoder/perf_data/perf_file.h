@@ -137,7 +137,7 @@ int perf_input_map(const char *path, struct byte_view *bytes, struct error *err)
 
 /*
  * If the bytes of a mapped file are gzip or Zstandard, unpack them into an unnamed file, and
- * replace the mapping by the result, owned by the caller. Warns about damage, and keeps what is
+ * replace the mapping by the result, owned by the caller. Warns about damage, and keeps the bytes
  * before it. Returns 0; -1 with err filled if nothing is left.
  */
 int perf_input_unpack(struct byte_view *bytes, struct diag *diag, struct error *err);

@@ -19,7 +19,7 @@
 
 #define CHUNK ((size_t)128 * 1024)
 
-#define GZIP_ONLY (15 + 16) /* of inflateInit2(): the largest window, with gzip's header */
+#define GZIP_ONLY (15 + 16) /* windowBits of inflateInit2(): the largest window, gzip header */
 
 struct record_unpacker {
 	ZSTD_DStream *zstd; /* owned */
@@ -44,7 +44,7 @@ static struct byte_view payload_of(const struct perf_record *record)
 	return (struct byte_view){ c.at, size };
 }
 
-/* Unpack up to a chunk. Returns NULL, or what is wrong. */
+/* Unpack one output buffer. Returns NULL, or the text of an error. */
 static const char *unpack_zstd(struct record_unpacker *unpacker, ZSTD_inBuffer *in,
 			       ZSTD_outBuffer *out)
 {

@@ -28,7 +28,7 @@ struct live_process {
 		bool leader_ended;             /* before that */
 		struct live_epoch *before;
 	} * last;                           /* never NULL */
-	const struct shared_memory *memory; /* in the arena; the newest mapping first */
+	const struct shared_memory *memory; /* list in the arena, newest mapping first */
 	UT_hash_handle hh;
 };
 

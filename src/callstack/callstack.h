@@ -243,7 +243,7 @@ struct gap_facts {
 	const char *cause; /* with a remedy; NULL: no damage, which is not counted as a gap */
 };
 
-/* Returns what is known of a gap's reason; a constant, never NULL. */
+/* Returns the facts of a gap's reason; a constant, never NULL. */
 const struct gap_facts *gap_reason_facts(enum gap_reason reason);
 
 /* Returns the number of gaps that are damage. */

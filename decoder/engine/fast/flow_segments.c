@@ -29,7 +29,7 @@ struct pt_segments {
 		/* Results: */
 		bool usable, ended;
 		struct flow_checkpoint before, after;
-		struct event_chunk *chunks, *last; /* of the pool; NULL: none */
+		struct event_chunk *chunks, *last; /* list, borrowed from the pool; NULL: empty */
 		size_t chunk_count;
 		struct pt_stream_stats stats;
 		struct code_count_list counts; /* owned */

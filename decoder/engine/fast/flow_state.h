@@ -159,7 +159,7 @@ struct pt_flow {
 
 	bool probed;    /* the address space of `views` has probes that are calls */
 	bool may_probe; /* see flow_look_for_probe() */
-	/* FUP_PROBE: what is pending after the call, and the called page. */
+	/* FUP_PROBE: the packet that is pending after the call, and the page that is called. */
 	struct flow_probe {
 		enum pending pending;
 		uint64_t target, page;

@@ -689,9 +689,9 @@ static __attribute__((noinline)) struct frame *return_from_chain(struct precise_
 }
 
 /*
- * Returns the frame that a plain jump enters: the innermost one, a stub; one that its physical
- * frame left; or a new one, which needs `called_insns`. NULL, with nothing changed: it is not
- * plain.
+ * Returns the frame that a plain jump enters: the innermost one if it is a stub, a function that
+ * its physical frame contains, or a new one, whose `called_insns` the caller sets. Returns NULL,
+ * with nothing changed, if the jump is not plain.
  */
 static __attribute__((noinline)) struct frame *jump_plain(const struct precise_stack *stack,
 							  struct frame *frame,

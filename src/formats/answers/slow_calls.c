@@ -212,7 +212,7 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 		extend(calls, &function->lost, calls->sums, call.count);
 }
 
-/* Count a call among those of a function, with all nested calls or without those that are apart. */
+/* Count a call of a function. `whole`: its nested calls are part of it, also those kept apart. */
 CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function *function,
 				 struct call_end end, bool whole)
 {
@@ -239,8 +239,8 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 }
 
 /*
- * A nested call has ended: add its costs to the log, and to those that are apart from the call
- * around it.  A long log is summed up, so that a deep recursion takes as long as a wide one.
+ * Log the costs of a nested call that ended, and keep them apart from the call around it. A long
+ * log is summed up, so that a deep recursion takes as long as a wide one.
  */
 static void end_nested(struct slow_calls *calls, const struct call_end *end)
 {
