@@ -328,6 +328,11 @@ void pt_output_enable(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
 	struct pt_packet mode = { .type = ppt_mode };
 
+	if (out->options.early_psb) {
+		pt_output_boundary(out, tsc, ip);
+		/* perf takes the header's ip as the last one, libipt does not; all read a whole ip. */
+		out->whole_ip = true;
+	}
 	mode.payload.mode.leaf = pt_mol_exec;
 	mode.payload.mode.bits.exec.csl = !out->bits32;
 	mode.payload.mode.bits.exec.csd = out->bits32;

@@ -19,6 +19,7 @@ enum pt_tnt_size { PT_TNT_SHORT = 6, PT_TNT_LONG = 47 };
 struct pt_output_options {
 	bool tsc, mtc, cyc; /* timing packets */
 	bool ret_compression;
+	bool early_psb; /* erratum BDM70: a PSB+ before TIP.PGE has the FUP and MODE.Exec of code */
 	unsigned mtc_period;    /* of 2^n crystal clock ticks */
 	unsigned cyc_threshold; /* a CYC has at least 2^(n - 1) cycles; 0: any number */
 	/* The core clock changes about every this many TSC ticks; 0: never. */

@@ -40,6 +40,7 @@ enum option_key {
 	OPTION_CLOCK_CHANGES,
 	OPTION_PSB,
 	OPTION_LONG_TNT,
+	OPTION_EARLY_PSB,
 	OPTION_INODES,
 	OPTION_MAP_PAGES,
 	OPTION_CODE,
@@ -128,6 +129,9 @@ static const struct argp_option option_list[] = {
 	  .arg = "BYTES",
 	  .doc = "a PSB about every so many bytes (4096)" },
 	{ .name = "long-tnt", .key = OPTION_LONG_TNT, .doc = "TNT packets of up to 47 bits" },
+	{ .name = "early-psb",
+	  .key = OPTION_EARLY_PSB,
+	  .doc = "a PSB+ that is due before TIP.PGE says that code runs (erratum BDM70)" },
 	{ .name = "overflows",
 	  .key = OPTION_OVERFLOW,
 	  .arg = "N",
@@ -298,6 +302,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_LONG_TNT:
 		options->side.pt.tnt = PT_TNT_LONG;
+		return 0;
+	case OPTION_EARLY_PSB:
+		options->side.pt.early_psb = true;
 		return 0;
 	case OPTION_SINGLE_STEP:
 		options->single_step = true;
