@@ -12,7 +12,7 @@ check_PROGRAMS += $(RECORDED)
 STATIC = \
 	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/chains \
 	tests/programs/static/chains_called tests/programs/static/coroutines tests/programs/static/emulated tests/programs/static/except \
-	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
+	tests/programs/static/exclusive tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
 	tests/programs/static/hidden tests/programs/static/memory tests/programs/static/planted \
@@ -97,6 +97,9 @@ tests_programs_static_cancel_LDFLAGS = -XCClinker -static-pie -pthread
 tests_programs_static_coroutines_SOURCES = tests/programs/coroutines.c
 tests_programs_static_coroutines_CFLAGS = $(tests_programs_coroutines_CFLAGS)
 tests_programs_static_coroutines_LDFLAGS = -all-static
+tests_programs_static_exclusive_SOURCES = tests/programs/exclusive.c
+tests_programs_static_exclusive_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_exclusive_LDFLAGS = -all-static -pthread
 tests_programs_static_execs_SOURCES = tests/programs/execs.c
 tests_programs_static_execs_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_execs_LDFLAGS = -all-static

@@ -193,11 +193,15 @@ static int8_t condition_of(const ZydisDecodedInstruction *insn)
 	return insn->opcode & 15;
 }
 
-/* A transaction may commit at full speed; a stepped one never does. */
+/*
+ * A transaction may commit at full speed; a stepped one never does.  Threads synchronize by locked
+ * instructions, before which CPUs wait for each other.
+ */
 static bool is_straight(const ZydisDecodedInstruction *insn)
 {
-	return !(insn->attributes &
-		 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) &&
+	return !(insn->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+				     ZYDIS_ATTRIB_HAS_REPNE | ZYDIS_ATTRIB_HAS_LOCK)) &&
+	       insn->mnemonic != ZYDIS_MNEMONIC_XCHG &&
 	       insn->mnemonic != ZYDIS_MNEMONIC_XBEGIN && insn->mnemonic != ZYDIS_MNEMONIC_XABORT;
 }
 

@@ -308,6 +308,7 @@ static void stop_task(struct machine *machine, struct cpu *cpu)
 	buffer->reported = buffer->out.size;
 	true_thread_leave_cpu(&task->truth);
 	task->tsc = cpu->tsc;
+	task->at_boundary = false;
 	if (task->state == TASK_RUNNING)
 		task->state = TASK_READY;
 }
@@ -329,6 +330,7 @@ static void start_task(struct machine *machine, struct cpu *cpu, struct task *ta
 	struct clock_point now;
 
 	task->state = TASK_RUNNING;
+	cpu->quantum = machine->options->quantum;
 	task->last_cpu = cpu->number;
 	task->buffer = buffer_for(machine, cpu, task);
 	now = machine_now(machine, task);
@@ -459,9 +461,8 @@ void machine_leave(struct machine *machine, struct task *task)
 	true_thread_leave(&task->truth, side_band_time(now.tsc), name_call(task));
 	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
 	ticks = sleep_ticks(task);
-	if (ticks && machine->cpus[task->last_cpu].task == task)
-		pt_output_sleep(&task->buffer->out, machine->cpus[task->last_cpu].tsc, ticks);
-	spend(machine, task, ticks);
+	if (ticks)
+		task->sleeps_until = machine_now(machine, task).tsc + ticks;
 }
 
 void machine_interrupt(struct machine *machine, struct task *task)

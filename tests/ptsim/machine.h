@@ -57,10 +57,12 @@ struct task {
 	pid_t tid;
 	int32_t id; /* of the thread, as recorded */
 	enum task_state state;
-	uint64_t tsc; /* when it last stopped running */
+	uint64_t tsc; /* when it last stopped running, or can run again */
+	uint64_t sleeps_until; /* TSC: end of the sleep of its system call; 0: not a sleep */
 	int last_cpu;
 	struct user_regs_struct registers;
 	bool moved;              /* the thread does not have these registers yet */
+	bool at_boundary;        /* machine_boundary() was called for its next instruction */
 	struct code_insn insn;   /* at registers.rip, executed by the step under way */
 	bool in_user;            /* user code runs, according to the trace */
 	bool handler, sigreturn; /* how user code is entered next */
@@ -85,6 +87,7 @@ static inline unsigned task_word(const struct task *task)
 struct cpu {
 	int number;
 	uint64_t tsc;
+	unsigned quantum;      /* instructions left for its task */
 	struct task *task;     /* NULL: idle */
 	struct buffer *buffer; /* borrowed; NULL with per_thread */
 };
@@ -103,6 +106,7 @@ struct machine {
 	unsigned buffer_count;
 	int32_t last_id;
 	uint64_t random;
+	uint64_t latest; /* TSC at the end of the last system call: when threads wake that it woke */
 	uint64_t instructions, oddities;
 };
 

@@ -2,6 +2,7 @@
 #include "tests/ptsim/recorder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -385,6 +386,48 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 	return true;
 }
 
+/* ---- Clocks -------------------------------------------------------------- */
+
+static struct task *next_ready(struct machine *machine)
+{
+	struct task *best = NULL;
+
+	for (struct task *task = machine->tasks; task; task = task->next) {
+		if (task->state == TASK_READY && (!best || task->tsc < best->tsc))
+			best = task;
+	}
+	return best;
+}
+
+/* Returns the TSC at which a CPU can run a task next; UINT64_MAX: all tasks wait. */
+static uint64_t next_time(struct machine *machine, const struct cpu *cpu)
+{
+	const struct task *ready;
+
+	if (cpu->task)
+		return cpu->tsc;
+	ready = next_ready(machine);
+	return ready ? MAX(cpu->tsc, ready->tsc) : UINT64_MAX;
+}
+
+/* Returns whether a task sleeps that must wake before `tsc`: its thread has yet to end its sleep. */
+static bool oversleeps(const struct machine *machine, uint64_t tsc)
+{
+	for (const struct task *task = machine->tasks; task; task = task->next)
+		if (task->state == TASK_WAITING && task->sleeps_until && task->sleeps_until <= tsc)
+			return true;
+	return false;
+}
+
+/* Returns whether no task can run before a CPU's time. */
+static bool is_first(struct machine *machine, const struct cpu *cpu)
+{
+	for (int i = 0; i < machine->options->side.cpus; i++)
+		if (next_time(machine, &machine->cpus[i]) < cpu->tsc)
+			return false;
+	return !oversleeps(machine, cpu->tsc);
+}
+
 /* ---- One instruction ----------------------------------------------------- */
 
 #define CPUID 0xa20f /* its code */
@@ -475,7 +518,13 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 		return become_leader(machine, task);
 	if (task->signal)
 		return deliver(machine, task);
-	machine_boundary(machine, task);
+	if (!task->at_boundary)
+		machine_boundary(machine, task);
+	task->at_boundary = !is_first(machine, &machine->cpus[task->last_cpu]);
+	if (task->at_boundary) { /* after an interrupt */
+		*count = 0;
+		return true;
+	}
 	task->insn = block_insn(task, task->registers.rip);
 	if ((long)task->registers.orig_rax < 0 && !machine->options->single_step) {
 		*count = block_run(machine, task, limit, &stop);
@@ -490,6 +539,10 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 	if (machine->options->code && ends_process(task))
 		code_file_add(&machine->code, task->process->pid);
 	step_thread(machine, task);
+	if (task->sleeps_until) {
+		task->state = TASK_WAITING;
+		return false;
+	}
 	runs = finish_step(machine, task, false);
 	/* More than one, if traps were lost; a system call does not count. */
 	if (machine->instructions > before)
@@ -499,27 +552,22 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 
 /* ---- Scheduling -------------------------------------------------------------- */
 
-static struct task *next_ready(struct machine *machine)
-{
-	struct task *best = NULL;
+/*
+ * Limit of instructions that a CPU runs at once while others run, so that the order of execution is
+ * the order of the clocks: by so many instructions where memory alone connects threads, exactly at
+ * system calls and locked instructions.
+ */
+#define STRIDE 32
 
-	for (struct task *task = machine->tasks; task; task = task->next) {
-		if (task->state == TASK_READY && (!best || task->tsc < best->tsc))
-			best = task;
-	}
-	return best;
-}
-
-/* A waiting task becomes ready now. */
+/* A waiting task becomes ready: at the end of its sleep, or by the last system call. */
 static void wake(struct machine *machine, struct task *task)
 {
-	uint64_t latest = task->tsc;
+	uint64_t time = machine->latest;
 
-	for (int i = 0; i < machine->options->side.cpus; i++) {
-		if (machine->cpus[i].task && machine->cpus[i].tsc > latest)
-			latest = machine->cpus[i].tsc;
-	}
-	task->tsc = latest;
+	if (task->sleeps_until && !task->signal)
+		time = task->sleeps_until;
+	task->sleeps_until = 0;
+	task->tsc = MAX(task->tsc, time);
 	task->state = TASK_READY;
 }
 
@@ -554,15 +602,16 @@ static unsigned look_at_waiting(struct machine *machine)
 	return alive;
 }
 
+/* Returns the CPU that runs next; NULL: all tasks wait. */
 static struct cpu *next_cpu(struct machine *machine)
 {
-	bool ready = next_ready(machine) != NULL;
 	struct cpu *best = NULL;
 
 	for (int i = 0; i < machine->options->side.cpus; i++) {
 		struct cpu *cpu = &machine->cpus[i];
+		uint64_t at = next_time(machine, cpu);
 
-		if ((cpu->task || ready) && (!best || cpu->tsc < best->tsc))
+		if (at != UINT64_MAX && (!best || at < next_time(machine, best)))
 			best = cpu;
 	}
 	return best;
@@ -582,19 +631,31 @@ static unsigned allowed(const struct machine *machine, unsigned count)
 	return machine->options->instructions && rest < count ? (unsigned)rest : count;
 }
 
-/* Run the CPU's task until its quantum ends, it waits, or it ends. */
-static void run_quantum(struct machine *machine, struct cpu *cpu)
+/*
+ * Run the CPU's task while the CPU's clock is the earliest, up to a system call, the end of its
+ * quantum, or its own end.
+ */
+static void run_task(struct machine *machine, struct cpu *cpu)
 {
-	unsigned rest = machine->options->quantum, count;
-	struct task *task = cpu->task;
+	struct task *task = cpu->task, *ready;
+	unsigned most = machine->options->side.cpus > 1 ? STRIDE : UINT_MAX, count;
+	bool left = false;
 
-	for (; rest && !enough(machine); rest -= count) {
-		if (!step(machine, task, allowed(machine, rest), &count)) {
+	while (cpu->quantum && !left && !enough(machine) && is_first(machine, cpu)) {
+		if (!step(machine, task, allowed(machine, MIN(cpu->quantum, most)), &count)) {
+			machine->latest = cpu->tsc;
 			machine_switch(machine, cpu, NULL);
 			return;
 		}
+		cpu->quantum -= count;
+		left = count && left_user(task);
 	}
-	if (next_ready(machine)) {
+	machine->latest = cpu->tsc;
+	if (cpu->quantum)
+		return;
+	cpu->quantum = machine->options->quantum;
+	ready = next_ready(machine);
+	if (ready && ready->tsc <= cpu->tsc) {
 		machine_interrupt(machine, task);
 		machine_switch(machine, cpu, NULL);
 	}
@@ -607,13 +668,13 @@ static void run_all(struct machine *machine)
 	while (look_at_waiting(machine) && !enough(machine)) {
 		struct cpu *cpu = next_cpu(machine);
 
-		if (!cpu) {
+		if (!cpu || oversleeps(machine, next_time(machine, cpu))) {
 			nanosleep(&moment, NULL);
 			continue;
 		}
 		if (!cpu->task)
 			machine_switch(machine, cpu, next_ready(machine));
-		run_quantum(machine, cpu);
+		run_task(machine, cpu);
 		if (machine->options->code && cpu->task)
 			code_file_add(&machine->code, cpu->task->process->pid);
 	}
