@@ -4,10 +4,10 @@ EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md 
 
 # The picture in README.md, made anew: the slow call of `make demo`, by Chromium.
 picture: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/causes$(EXEEXT)
-	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- \
+	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc --wakings -o demo.data -- \
 		tests/programs/static/causes$(EXEEXT) lock 7
-	./ptrace2ftf$(EXEEXT) -q --time=20.001234,20.001258 demo.data -o picture.html
-	chromium --headless --no-sandbox --window-size=1200,400 \
+	./ptrace2ftf$(EXEEXT) -q --time=20.00124,20.001342 demo.data -o picture.html
+	chromium --headless --no-sandbox --window-size=1200,428 \
 		--screenshot='$(abs_srcdir)/doc/screenshot.png' 'file://$(abs_builddir)/picture.html'
 	rm -f demo.data picture.html
 .PHONY: picture

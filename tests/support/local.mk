@@ -29,7 +29,7 @@ tests_support_make_trace_SOURCES = tests/support/make_trace.c
 tests_support_make_trace_LDADD = libftf.la
 
 demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/causes$(EXEEXT)
-	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- \
+	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc --wakings -o demo.data -- \
 		tests/programs/static/causes$(EXEEXT) lock 7
 	./ptrace2ftf$(EXEEXT) demo.data -o demo.ftf
 	./ptrace2ftf$(EXEEXT) why -q --symbol=request demo.data
