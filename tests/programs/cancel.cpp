@@ -50,11 +50,14 @@ QUIET static void unlock(void *)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Without anything to undo: an exception may come from any instruction. */
+/*
+ * Without anything to undo: an exception may come from any instruction.  Each round has a branch
+ * that the trace shows, so rounds can be counted.
+ */
 QUIET static void loop()
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	for (volatile int i = 0;; i = i + 1)
+	for (volatile unsigned i = 1; i; i = i + 1)
 		;
 }
 
