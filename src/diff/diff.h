@@ -34,6 +34,7 @@ struct diff_row {
 	const char *label;    /* what is printed: function_labels.h */
 	const char *file;     /* the last part of its path */
 	const char *identity; /* function_identity() */
+	const char *linkage;
 	const char *signature;
 	const char *source;   /* path of the source file */
 	uint64_t start;       /* address, in its file */

@@ -23,6 +23,7 @@ static void add_function(struct diff_rows *rows, enum diff_side side, const json
 		.name = json_value_text(function, "name"),
 		.file = base_name(path),
 		.identity = json_value_text(function, "identity"),
+		.linkage = json_value_text(function, "linkage"),
 		.signature = json_value_text(function, "signature"),
 		.source = json_value_text(function, "source"),
 		.start = (uint64_t)json_value_number(function, "start"),
@@ -154,6 +155,7 @@ static void merge_renamed(struct diff_rows *rows, bool by_linkage)
 static struct function_facts facts_of(struct diff_rows *rows, const struct diff_row *row)
 {
 	const char *source = row->source;
+	char *linkage = *row->linkage ? (char *)row->linkage : NULL;
 	char *place = alloc_text("%s+0x%" PRIx64, row->file, row->start);
 	const struct name *kept = name_intern_text(&rows->labels, place);
 
@@ -163,6 +165,8 @@ static struct function_facts facts_of(struct diff_rows *rows, const struct diff_
 		.texts = { [FACT_SIGNATURE] = *row->signature ? (char *)row->signature : NULL,
 			   [FACT_SOURCE] = *source ? (char *)base_name(source) : NULL,
 			   [FACT_LIBRARY] = *row->file ? (char *)row->file : NULL,
+			   [FACT_LINKAGE] = linkage,
+			   [FACT_BARE] = linkage,
 			   [FACT_SOURCE_PATH] = *source ? (char *)source : NULL,
 			   [FACT_PLACE] = (char *)kept->text },
 	};

@@ -236,6 +236,7 @@ static json_t *all_functions(const struct slice_totals *tally)
 
 		name_forms_set(&forms, symbol->linkage->text);
 		json_object_set_new(object, "identity", json_text_or_null(identity));
+		json_object_set_new(object, "linkage", json_name(symbol->linkage));
 		json_object_set_new(object, "signature", json_text_or_null(forms.parameters));
 		json_object_set_new(object, "source",
 				    json_text_or_null(source ? source->text : NULL));

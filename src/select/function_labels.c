@@ -21,7 +21,8 @@ static void distinguish_by(struct function_facts *facts, size_t count, enum func
 	size_t found = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (facts[i].texts[fact] && strcmp(facts[i].texts[fact], facts[i].name) != 0)
+		if (facts[i].texts[fact] &&
+		    (fact == FACT_BARE || strcmp(facts[i].texts[fact], facts[i].name) != 0))
 			texts[found++] = (struct fact_text){ facts[i].texts[fact], i };
 	SORT(texts, found, compare_texts);
 	for (size_t i = 0; i < found; i++)
@@ -45,7 +46,8 @@ char *function_facts_label(const struct function_facts *facts)
 {
 	const char *text = facts->distinct < FACTS ? facts->texts[facts->distinct] : NULL;
 
-	if (!text || facts->distinct == FACT_SIGNATURE || facts->distinct == FACT_LINKAGE)
+	if (!text || facts->distinct == FACT_SIGNATURE || facts->distinct == FACT_LINKAGE ||
+	    facts->distinct == FACT_BARE)
 		return alloc_text("%s", text ? text : facts->name);
 	return alloc_text("%s (%s)", facts->name, text);
 }
@@ -100,6 +102,7 @@ static void find_facts(struct function_facts *facts, const struct symbol *symbol
 	if (forms->parameters)
 		facts->texts[FACT_SIGNATURE] = alloc_text("%s", forms->parameters);
 	facts->texts[FACT_LINKAGE] = copy_name(symbol->linkage);
+	facts->texts[FACT_BARE] = copy_name(symbol->linkage);
 	if (source) {
 		facts->texts[FACT_SOURCE] = alloc_text("%s", base_name(source->text));
 		facts->texts[FACT_SOURCE_PATH] = copy_name(source);

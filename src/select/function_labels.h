@@ -2,7 +2,9 @@
 /*
  * Labels of functions: what an output prints for each. A function that has its name alone in an
  * output is printed by its name; others by the first of these facts that no other function of the
- * name shares: the signature, "NAME (FILE.c)", "NAME (LIBRARY)", the linkage name, and more.
+ * name shares: the signature, "NAME (FILE.c)", "NAME (LIBRARY)", the linkage name, and more. The
+ * name alone is such a fact of the function whose linkage name it is, beside clones
+ * ("NAME.part.0").
  *
  * A pattern that chooses a function (function_pattern_match()) is made of the same facts.
  */
@@ -18,6 +20,7 @@ enum function_fact {
 	FACT_SOURCE_PATH,
 	FACT_LIBRARY_PATH,
 	FACT_VERSION, /* build id */
+	FACT_BARE,    /* linkage name, also if it is the name */
 	FACT_PLACE,   /* address in the file; of inlined functions the line */
 	FACTS         /* none: the name alone */
 };

@@ -97,8 +97,9 @@ static void add_with(enum diff_side side, int insns, const char *signature, cons
 
 	add(side, "f", side ? "/b/new" : "/a/old", insns, insns, 1);
 	json_object_update_new(json_array_get(all, json_array_size(all) - 1),
-			       json_pack("{s:s, s:s?, s:s?, s:i}", "identity", identity, "source",
-					 source, "signature", signature, "start", insns));
+			       json_pack("{s:s, s:s#, s:s?, s:s?, s:i}", "identity", identity,
+					 "linkage", identity, (int)strcspn(identity, "@#"),
+					 "source", source, "signature", signature, "start", insns));
 }
 
 /* Overloads; static functions of two files; of one file. */
@@ -122,6 +123,19 @@ START_TEST(functions_of_one_name_have_a_row_each)
 	ck_assert_str_eq(rows.rows[0].label, "f(double)");
 	ck_assert_str_eq(rows.rows[2].label, "f (new+0x37)");
 	ck_assert_str_eq(rows.rows[4].label, "f (x.c)");
+}
+END_TEST
+
+START_TEST(a_clone_has_its_linkage_name)
+{
+	for (int side = 0; side < SIDES; side++) {
+		add_with((enum diff_side)side, 10, NULL, NULL, "f");
+		add_with((enum diff_side)side, 20, NULL, NULL, "f.part.0");
+	}
+	make(ORDER_NAME);
+	expect_rows("f new 10 10; f new 20 20; ");
+	ck_assert_str_eq(rows.rows[0].label, "f");
+	ck_assert_str_eq(rows.rows[1].label, "f.part.0");
 }
 END_TEST
 
@@ -516,6 +530,7 @@ int main(void)
 	tcase_add_test(all, a_report_is_markdown);
 	tcase_add_test(all, functions_of_one_name_and_file_are_a_row);
 	tcase_add_test(all, functions_of_one_name_have_a_row_each);
+	tcase_add_test(all, a_clone_has_its_linkage_name);
 	tcase_add_test(all, functions_that_nothing_distinguishes_are_not_matched);
 	tcase_add_loop_test(all, the_largest_difference_is_first, 0, ORDER_NAME + 1);
 	tcase_add_test(all, rows_are_equal_if_calls_and_instructions_are);

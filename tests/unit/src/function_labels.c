@@ -28,6 +28,7 @@ static struct function_facts *add(const char *linkage, const char *source, const
 
 	*added = (struct function_facts){ .name = "f", .linkage = linkage };
 	added->texts[FACT_LINKAGE] = copy(linkage);
+	added->texts[FACT_BARE] = copy(linkage);
 	added->texts[FACT_SOURCE_PATH] = copy(source);
 	added->texts[FACT_SOURCE] = copy(source ? base_name(source) : NULL);
 	added->texts[FACT_LIBRARY_PATH] = copy(library);
@@ -75,16 +76,30 @@ START_TEST(functions_of_one_name_have_the_first_fact_that_distinguishes_them)
 	add("f", NULL, "/lib/ld.so");
 	add("f", "/x/malloc.c", "/lib/libc.so");
 	expect("f (ld.so) = ld.so:f; f (malloc.c) = f@malloc.c");
-	/* Clones of one source; files of one name; two versions of a library. */
-	add("f", "/x/a.c", "/bin/p");
-	add("f.part.0", "/x/a.c", "/bin/p");
-	expect("f = f; f.part.0 = f.part.0");
+	/* Files of one name; two versions of a library. */
 	add("f", "/x/a.c", "/bin/p");
 	add("f", "/y/a.c", "/bin/p");
 	expect("f (/x/a.c) = f@/x/a.c; f (/y/a.c) = f@/y/a.c");
 	add("f", NULL, "/1/l.so");
 	add("f", NULL, "/2/l.so");
 	expect("f (/1/l.so) = /1/l.so:f; f (/2/l.so) = /2/l.so:f");
+}
+END_TEST
+
+/* The original has its name alone: the address is known, but says less, and a path chooses it. */
+START_TEST(clones_have_their_linkage_names)
+{
+	add("f", "/x/a.c", "/bin/p")->texts[FACT_PLACE] = copy("p+0x10");
+	add("f.part.0", "/x/a.c", "/bin/p")->texts[FACT_PLACE] = copy("p+0x20");
+	expect("f = f; f.part.0 = f.part.0");
+	add("f", "/x/a.c", "/bin/p")->texts[FACT_PLACE] = copy("p+0x10");
+	add("f.part.0", "/y/a.c", "/bin/p")->texts[FACT_PLACE] = copy("p+0x20");
+	expect("f (/x/a.c) = f@/x/a.c; f.part.0 = f.part.0");
+	/* One clone of two originals. */
+	add("f", NULL, "/bin/p")->texts[FACT_PLACE] = copy("p+0x10");
+	add("f", NULL, "/bin/p")->texts[FACT_PLACE] = copy("p+0x20");
+	add("f.part.0", NULL, "/bin/p")->texts[FACT_PLACE] = copy("p+0x30");
+	expect("f (p+0x10) = f; f (p+0x20) = f; f.part.0 = f.part.0");
 }
 END_TEST
 
@@ -198,6 +213,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, NULL);
 	tcase_add_test(all, a_function_alone_has_its_name);
 	tcase_add_test(all, functions_of_one_name_have_the_first_fact_that_distinguishes_them);
+	tcase_add_test(all, clones_have_their_linkage_names);
 	tcase_add_test(all, functions_at_two_places_have_their_addresses);
 	tcase_add_test(all, an_identity_is_the_same_in_each_recording);
 	tcase_add_test(all, a_pattern_can_name_the_source_and_the_library);
