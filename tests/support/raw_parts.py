@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Take a recording of perf apart, into what other tools have of a trace: raw_parts.py RECORDING DIR
+Take a recording of perf apart, into what other tools have of a trace: raw_parts.py RECORDING DIR [VDSO]
 
 DIR gets the AUX data of each buffer (raw.CPU.TID; -1: a buffer per thread, or per CPU), the options
 of ptrace2ftf for it (maps, cpu; a word a line), LLDB's trace.json with paths of files below symfs/,
-and the context switches of each CPU (switches.CPU). The layouts are those of linux/perf_event.h and
+and the context switches of each CPU (switches.CPU). VDSO is the path of a copy of the vDSO, which they
+have as any other file. The layouts are those of linux/perf_event.h and
 of perf's util/event.h, util/auxtrace.h and util/intel-pt.h; LLDB's schema is in
 lldb/source/Plugins/Trace/intel-pt/TraceIntelPTBundleLoader.cpp.
 """
@@ -15,7 +16,7 @@ import struct
 import sys
 
 PROT_EXEC = 4
-recording, folder = sys.argv[1:3]
+recording, folder, vdso = (sys.argv[1:] + ['[vdso]'])[:3]
 data = open(recording, 'rb').read()
 attrs_at, attrs_size, begin, size = struct.unpack_from('<4Q', data, 24)
 sample_type, = struct.unpack_from('<Q', data, attrs_at + 24)
@@ -47,7 +48,8 @@ while at < begin + size:
     elif kind == 10 and struct.unpack_from('<I', record, 56)[0] & PROT_EXEC:  # MMAP2
         pid, _, address, length, offset = struct.unpack_from('<iiQQQ', record)
         build_id = record[36:36 + record[32]].hex() if misc & 1 << 14 else None
-        maps.append((pid, address, length, offset, text(record, 64), build_id))
+        path = text(record, 64)
+        maps.append((pid, address, length, offset, vdso if path == '[vdso]' else path, build_id))
     elif kind == 3:  # COMM
         names[struct.unpack_from('<ii', record)] = text(record, 8)
     elif kind == 15:  # SWITCH_CPU_WIDE
