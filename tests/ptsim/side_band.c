@@ -311,8 +311,9 @@ void side_band_mapped(struct side_band *side, const struct clock_point *now,
 		perf_data_add_build_id(&side->data, PERF_RECORD_MISC_USER, map->path, id->id,
 				       id->size);
 	id->listed = true;
+	/* Only files: mlock(2) does not split the vDSO, and perf reads its mappings from 0. */
 	do {
-		if (side->options.map_pages && record.length > MAP_PAGE)
+		if (side->options.map_pages && map->path[0] == '/' && record.length > MAP_PAGE)
 			record.length = MAP_PAGE;
 		stamp(side, now, EVENT_TASKS);
 		perf_data_add_mmap2(&side->data, PERF_RECORD_MISC_USER, &record);
