@@ -15,11 +15,13 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 "$program" -q recursion -o recursion.callgrind
 
-# "own FUNCTION INSNS", "call CALLER CALLEE CALLS INSNS" of the file.
+# "own FUNCTION INSNS", "call CALLER CALLEE CALLS INSNS" of the file. The truth has one name for a
+# function and its clones (f.part.0).
 cat >read.awk <<'END'
 function name(text) {
 	match(text, /\([0-9]+\)/); id = substr(text, RSTART, RLENGTH)
 	if (text ~ /\) /) names[id] = substr(text, RSTART + RLENGTH + 1)
+	if (names[id] !~ /^\[/) sub(/\..*/, "", names[id])
 	return names[id]
 }
 /^fn=/ { caller = name($0) }

@@ -12,8 +12,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 "$ptsim" record --cyc --cpus=2 --seed=3 -o threads -- "$programs/threads" >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
-"$program" -q --format=slices --args=full threads >slices
-"$program" -q threads -o calls.db 2>messages || tap_skip_all "$(cat messages)"
+# Linkage names: a database distinguishes clones (f.part.0), and slices do not.
+"$program" -q --demangle=none --format=slices --args=full threads >slices
+"$program" -q --demangle=none threads -o calls.db 2>messages || tap_skip_all "$(cat messages)"
 
 query() {
 	sqlite3 -separator ' ' calls.db "$1"
@@ -119,7 +120,7 @@ sample_costs() {
 }
 tap_check "branches have the instructions and cycles of their thread" sample_costs
 packed() {
-	"$program" -q threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db || return 1
+	"$program" -q --demangle=none threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db || return 1
 	"$program" -q --max-output=1MB threads -o x.db 2>messages
 	[ $? -eq 64 ] && grep -q 'cannot cut a database; leave out --max-output' messages
 }
