@@ -45,7 +45,7 @@ for tool in dpkg-buildpackage dh lintian; do
 done
 
 packages() {
-	(cd "$work/ptrace2ftf" && PATH="$work/bin:$PATH" DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -us -uc -b) \
+	(cd "$work/ptrace2ftf" && PATH="$work/bin:$PATH" DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -Pnocheck -us -uc -b) \
 		>"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
 	for name in ptrace2ftf libftf1 libftf-dev; do
 		dpkg-deb -c "$work/${name}"_*.deb | awk -v p=$name '!/\/$/ { print p, $6 }'
