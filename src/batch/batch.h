@@ -177,7 +177,8 @@ bool why_many_wanted(const struct options *options);
 
 /*
  * Find the causes that several recordings share, each recording in its own process, and print them,
- * as JSON if options->json_answer.  Returns the worst exit status, as batch_run().
+ * as JSON if options->json_answer.  Returns the worst exit status, as batch_run(); EXIT_WITH_GAPS
+ * if one can be read and another cannot, whatever --no-warn says.
  */
 int why_many_run(const struct options *options, batch_convert_fn *convert);
 

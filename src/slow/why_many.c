@@ -257,7 +257,7 @@ static int read_recordings(struct why_many *many, batch_convert_fn *convert)
 	stopped = batch_loop_run(&loop);
 	/* In the order of the inputs, whichever ended first. */
 	for (size_t i = 0; i < count; i++)
-		if (many->ends[i] &&
+		if (!many->ends[i] ||
 		    !why_merged_add(&many->merged, many->ends[i], options->inputs[i]))
 			many->merged.failed++;
 	batch_plan_release(&plan);
@@ -343,15 +343,16 @@ int why_many_run(const struct options *options, batch_convert_fn *convert)
 		status = read_recordings(&many, convert);
 	else if (merge_lines(&many, &err) < 0)
 		status = EXIT_FAILED;
-	else if (many.merged.failed)
-		status = EXIT_WITH_GAPS;
 	why_merged_sort(&many.merged);
-	if (status < 128 && err.kind == ERROR_NONE && (options->merge || many.merged.recordings) &&
-	    print_many(&many, &err) < 0)
-		status = EXIT_FAILED;
+	if (status < 128 && err.kind == ERROR_NONE && (options->merge || many.merged.recordings)) {
+		if (many.merged.failed) /* the answer is of the others */
+			status = EXIT_WITH_GAPS;
+		if (print_many(&many, &err) < 0)
+			status = EXIT_FAILED;
+	}
 	output_obey_closed_pipe(&err);
 	message_error(&err);
-	if (status == EXIT_WITH_GAPS && options->no_warn)
+	if (status == EXIT_WITH_GAPS && options->no_warn && !many.merged.failed)
 		status = EXIT_WHOLE;
 	for (int i = 0; many.ends && i < options->input_count; i++)
 		json_decref(many.ends[i]);
