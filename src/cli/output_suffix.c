@@ -2,7 +2,9 @@
 /* Choose the format by the name of the output. */
 #include "src/cli/command_line.h"
 
+#include <ctype.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cursor.h"
@@ -116,6 +118,27 @@ static void refuse_foreign(struct text_view name)
 	}
 }
 
+/* A suffix begins with a letter: trace.1 has none.  A pipe or device may have any name. */
+static void refuse_unknown(const char *path, struct text_view name)
+{
+	const char *dot = name.length ? memrchr(name.at, '.', name.length) : NULL;
+	size_t length = dot ? (size_t)(name.at + name.length - dot) : 0, used = 0;
+	char known[1024];
+	struct stat status;
+
+	if (!dot || dot == name.at || !isalpha((unsigned char)dot[1]) ||
+	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+		return;
+	for (int i = 0; output_formats[i]; i++)
+		if (output_formats[i]->default_output != DEFAULT_NONE)
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s.%s",
+						 i ? ", " : "",
+						 output_format_suffix(output_formats[i]));
+	usage_error("cannot choose a format for '%.*s': %.*s does not name one; choose it with -f, "
+		    "as in `-f functions`, or a name in %s",
+		    (int)name.length, name.at, (int)length, dot, known);
+}
+
 /* As for cp, the last of several names may be meant as the output. */
 static void refuse_output_as_input(const struct options *options)
 {
@@ -160,8 +183,8 @@ static bool is_choice(const struct output_format *format)
 
 void output_suffix_choose(struct options *options)
 {
-	struct text_view name =
-		read_name(options->output ? options->output : options->output_pattern);
+	const char *path = options->output ? options->output : options->output_pattern;
+	struct text_view name = read_name(path);
 	const struct output_format *named = find_named(name);
 
 	refuse_foreign(name);
@@ -169,11 +192,8 @@ void output_suffix_choose(struct options *options)
 		refuse_output_as_input(options);
 	if (choose_json(options, name))
 		named = NULL;
-	if (!options->format && options->command != COMMAND_DIFF && has_suffix(name, "txt"))
-		usage_error(
-			"cannot write text to '%.*s' without a format; choose it with -f, as in "
-			"`-f functions`",
-			(int)name.length, name.at);
+	if (!options->format && !named && options->command != COMMAND_DIFF)
+		refuse_unknown(path, name);
 	/* The table of a command, which --format does not choose. */
 	if (named &&
 	    (options->format ? !is_choice(options->format) &&

@@ -167,7 +167,13 @@ suffixes() {
 		is_wrong "cannot write 'x.fdata' as .fdata: .*; choose a name in .bolt" -o x.fdata a &&
 		is_wrong "cannot write 'x.ftf.xz' as .xz: unknown compression; choose .gz or .zst" -o x.ftf.xz a &&
 		is_wrong "cannot write '{base}.perfetto-trace' as .*; choose a name in .ftf" \
-			--output-pattern='{base}.perfetto-trace' a
+			--output-pattern='{base}.perfetto-trace' a &&
+		is_wrong "cannot choose a format for '{base}.csv': .csv does not name one; choose" --output-pattern='{base}.csv' a || return 1
+	# Each is that of a format which does not exist, of several, or mistyped.
+	for suffix in csv csv.gz tsv jsonl parquet txt ftff a1; do
+		is_wrong "cannot choose a format for 'x.${suffix%.gz}': .${suffix%.gz} does not name one; choose it with -f, .* or a name in .ftf, .*, .html$" \
+			-o d/x.$suffix a && is_wrong "${suffix%.gz}" record -o x.$suffix -- true || return 1
+	done
 }
 tap_check "an output's suffix that means something else is wrong usage" suffixes
 commands() {

@@ -33,9 +33,16 @@ by_suffix() { # FORMAT NAME
 suffixes() {
 	by_suffix html x.html && by_suffix folded x.folded.gz && by_suffix slices x.slices &&
 		by_suffix chrome x.json && by_suffix speedscope x.speedscope.json && by_suffix speedscope x.speedscope && by_suffix ftf x.fxt &&
-		by_suffix ftf x.bin && by_suffix ftf html
+		by_suffix ftf x.1 && by_suffix ftf html && by_suffix ftf .bin && by_suffix ftf x.gz
 }
 tap_check "without --format the output's suffix chooses it" suffixes
+# Any name can be that of a pipe, and with --format of a file.
+any_name() {
+	mkfifo "$work/x.pipe" && { cat "$work/x.pipe" >"$work/piped" & } && "$program" -q $options "$sample" -o "$work/x.pipe" &&
+		wait && cmp "$converted" "$work/piped" && by_suffix functions x.functions &&
+		"$program" -q $options -f functions "$sample" -o "$work/x.csv" && cmp "$work/x.functions" "$work/x.csv"
+}
+tap_check "any name is one of a pipe, or of a format that --format chooses" any_name
 json_of_two() {
 	"$program" -q $options -f speedscope "$sample" -o "$work/x.json" && grep -q speedscope.app "$work/x.json"
 }
