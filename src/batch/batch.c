@@ -9,6 +9,7 @@
 #include "base/io/output_path.h"
 #include "base/utf8.h"
 #include "src/options/input_paths.h"
+#include "src/sandbox/sandbox.h"
 
 #define LINE_VERSION 1
 
@@ -63,7 +64,7 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 static int batch_line_write(const json_t *line, const char *path, struct error *err)
 {
 	char *text = ALLOC_CHECKED(
-		json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6)));
+		json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)));
 	int fd = strcmp(path, "-") == 0
 			 ? dup(STDOUT_FILENO)
 			 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -236,6 +237,9 @@ int batch_answer_write(const struct options *options, const json_t *summary, con
 {
 	const char *path = options->output ? options->output : "-";
 
+	/* Without a keeper, a file that is not whole would stay if this process is killed. */
+	if (options->sandbox != SANDBOX_OFF)
+		keeper_start(options);
 	if (options->json &&
 	    write_answer(options->json, options->max_output, summary, NULL, NULL, err) < 0)
 		return -1;

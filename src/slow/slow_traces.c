@@ -13,6 +13,7 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/options/input_paths.h"
+#include "src/sandbox/sandbox.h"
 
 struct slow_run {
 	const struct options *options; /* borrowed */
@@ -282,6 +283,8 @@ static int run_passes(struct slow_run *run, struct error *err)
 	stopped = run->plan.count ? batch_loop_run(&loop) : 0;
 	if (stopped)
 		return 128 + stopped;
+	if (run->options->sandbox != SANDBOX_OFF)
+		keeper_start(&run->index);
 	if (write_index(run->traces, run->plan.count, run->tsv, true, err) < 0 ||
 	    write_index(run->traces, run->plan.count, run->jsonl, false, err) < 0)
 		return EXIT_FAILED;

@@ -70,6 +70,29 @@ else
 	tap_skip "objdump may start no process" "no seccomp"
 fi
 
+# A program in the place of objdump waits for ever, while the output has its temporary name.
+soon() { # COMMAND...
+	for _ in $(seq 200); do
+		"$@" && return
+		sleep 0.05
+	done
+	return 1
+}
+is_begun() { ls killed.*.tmp >/dev/null 2>&1; }
+is_over() { ! is_begun; }
+killed() {
+	mkdir -p slow && mkfifo never && printf '#!/bin/sh\nread -r line <%s\n' "$work/never" >slow/objdump && chmod +x slow/objdump
+	echo before >killed
+	PATH=$work/slow:$PATH "$program" annotate -q fibonacci -o killed &
+	soon is_begun && kill -KILL $! || return 1
+	wait $!
+	: <>never # objdump reads the end of its file
+	soon is_over && [ "$(cat killed)" = before ]
+}
+if [ "$P2F_SANITIZED" != yes ]; then
+	tap_check "killed, it leaves the old output and no temporary file" killed
+fi
+
 # A program in the place of objdump gives its first instruction its process's number, and a long name.
 once_for_a_file() {
 	mkdir -p once && cat >once/objdump <<-'END'
