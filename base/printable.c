@@ -4,14 +4,6 @@
 
 #include "base/utf8.h"
 
-#define DELETE 0x7f
-
-/* Returns whether the character is harmless to a terminal: not a C1 control. */
-static bool is_printable(uint8_t first, uint8_t second)
-{
-	return utf8_is_second(first, second) && (first != 0xc2 || second >= 0xa0);
-}
-
 static size_t drop_held(struct printable *state, char *out)
 {
 	size_t count = state->count;
@@ -28,18 +20,22 @@ size_t printable_pass(struct printable *state, const char *bytes, size_t size, c
 	for (size_t i = 0; i < size; i++) {
 		uint8_t byte = (uint8_t)bytes[i];
 
-		if (state->count == 1 ? !is_printable(state->held[0], byte)
+		if (state->count == 1 ? !utf8_is_second(state->held[0], byte)
 				      : state->count && (byte & 0xc0) != 0x80)
 			used += drop_held(state, out + used);
 		if (!state->count && utf8_length(byte) < 2) {
 			bool control =
-				(byte < ' ' && byte != '\n' && byte != '\t') || byte >= DELETE;
+				(byte < ' ' && byte != '\n' && byte != '\t') || byte >= 0x7f;
 
 			out[used++] = control ? '?' : (char)byte;
 			continue;
 		}
 		state->held[state->count++] = byte;
-		if (state->count == utf8_length(state->held[0])) {
+		if (state->count < utf8_length(state->held[0]))
+			continue;
+		if (utf8_control((const char *)state->held, state->count)) {
+			used += drop_held(state, out + used);
+		} else {
 			memcpy(out + used, state->held, state->count);
 			used += state->count;
 			state->count = 0;
@@ -50,13 +46,16 @@ size_t printable_pass(struct printable *state, const char *bytes, size_t size, c
 
 void escaped_text_print(const char *text, size_t length, FILE *out)
 {
-	for (const char *end = text + length; text < end; text++) {
-		unsigned char c = (unsigned char)*text;
+	size_t escaped = 0; /* bytes */
 
-		if (c < 0x20 || c == DELETE || c == '\\')
-			fprintf(out, "\\x%02x", c);
+	for (const char *end = text + length; text < end; text++) {
+		if (!escaped)
+			escaped = *text == '\\' ? 1 : utf8_control(text, (size_t)(end - text));
+		if (escaped)
+			fprintf(out, "\\x%02x", (unsigned char)*text);
 		else
-			putc_unlocked(c, out);
+			putc_unlocked(*text, out);
+		escaped -= escaped > 0;
 	}
 }
 

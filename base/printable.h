@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes text from files safe for a terminal: names in a recording may hold any bytes, and a
- * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI).
+ * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI), or shows other
+ * characters in their order.  The controls are those of utf8_control().
  */
 #pragma once
 
@@ -20,7 +21,7 @@ struct printable {
  */
 size_t printable_pass(struct printable *state, const char *bytes, size_t size, char *out);
 
-/* Print a text with control characters and backslashes as \xNN, so that it cannot end a line. */
+/* Print a text with the bytes of controls and backslashes as \xNN, so that it cannot end a line. */
 void escaped_text_print(const char *text, size_t length, FILE *out);
 
 /* Print one line's text, newlines and tabs as '?', too. */

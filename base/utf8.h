@@ -39,6 +39,28 @@ static inline size_t utf8_character(const char *text, size_t left)
 }
 
 /*
+ * Returns the length of the character if it controls the text around it instead of being shown; 0:
+ * it does not, or is not UTF-8.  C0, DEL and C1 (ECMA-48), U+2028 and U+2029, which end lines, and
+ * Bidi_Control (Unicode's PropList.txt), which changes the order of other characters.
+ */
+static inline size_t utf8_control(const char *text, size_t left)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	size_t length = utf8_character(text, left);
+	bool controls = bytes[0] < ' ' || bytes[0] == 0x7f;
+
+	if (length == 2)
+		controls = (bytes[0] == 0xc2 && bytes[1] < 0xa0) ||
+			   (bytes[0] == 0xd8 && bytes[1] == 0x9c);
+	else if (length == 3 && bytes[0] == 0xe2 && bytes[1] == 0x80)
+		controls = bytes[2] == 0x8e || bytes[2] == 0x8f ||
+			   (bytes[2] >= 0xa8 && bytes[2] <= 0xae);
+	else if (length == 3 && bytes[0] == 0xe2 && bytes[1] == 0x81)
+		controls = bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
+	return controls ? length : 0;
+}
+
+/*
  * Returns the length of the longest prefix of at most `most` (at least 4) bytes that ends between
  * two characters; `most` itself if the text is not UTF-8 there.
  */

@@ -24,8 +24,7 @@ static bool is_plain(const char *text, size_t length)
 
 	for (const char *end = text + length; text < end; text += size) {
 		size = utf8_character(text, (size_t)(end - text));
-		if (!size || (unsigned char)*text < 0x20 || *text == 0x7f || *text == '\\' ||
-		    *text == '"')
+		if (!size || utf8_control(text, size) || *text == '\\' || *text == '"')
 			return false;
 	}
 	return true;

@@ -63,8 +63,9 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
  */
 static int batch_line_write(const json_t *line, const char *path, struct error *err)
 {
-	char *text = ALLOC_CHECKED(
-		json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)));
+	char *text =
+		ALLOC_CHECKED(json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER |
+						       JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII));
 	int fd = strcmp(path, "-") == 0
 			 ? dup(STDOUT_FILENO)
 			 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -223,7 +224,7 @@ static int write_answer(const char *path, uint64_t most, const json_t *json, bat
 	if (!out)
 		return -1;
 	if (json) {
-		json_dumpf(json, out, JSON_INDENT(1));
+		json_dumpf(json, out, JSON_INDENT(1) | JSON_ENSURE_ASCII);
 		putc('\n', out);
 	} else {
 		print(context, out);

@@ -206,8 +206,7 @@ static void print_message(const char *line, const char *input)
 		return;
 	}
 	message_begin_error(stderr);
-	for (; *input; input++)
-		putc((unsigned char)*input < 0x20 || *input == 0x7f ? '?' : *input, stderr);
+	printable_print(input, stderr);
 	fprintf(stderr, ": %s", text);
 }
 

@@ -17,14 +17,14 @@
 /* Print text so that HTML and Markdown (of GitHub and GitLab) leave it unchanged. */
 static void print_plain(const char *text, FILE *out)
 {
-	char *valid = valid_text(text, strlen(text));
+	char *valid = valid_text(text, strlen(text), true);
 
 	for (const char *at = valid; *at; at++) {
 		bool letter = strchr("./-:, ", *at) ||
 			      ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
 			      (*at >= '0' && *at <= '9') || *at & 0x80;
 
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
+		if (*at == '\n' || *at == '\t')
 			fputs("\xef\xbf\xbd", out);
 		else
 			fprintf(out, "%s%c", letter ? "" : "\\", *at);

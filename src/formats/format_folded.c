@@ -10,6 +10,7 @@
  * '?'.
  */
 
+#include "base/utf8.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/select/function_labels.h"
@@ -64,10 +65,9 @@ static void open_folded(struct format_output *output, const struct format_reques
 
 static void print_folded_name(const struct name *name, FILE *out)
 {
-	for (uint32_t i = 0; i < name->length; i++) {
-		unsigned char c = (unsigned char)name->text[i];
-
-		putc_unlocked(c < 0x20 || c == 0x7f || c == ';' ? '?' : c, out);
+	for (size_t i = 0, control; i < name->length; i += control ? control : 1) {
+		control = name->plain ? 0 : utf8_control(name->text + i, name->length - i);
+		putc_unlocked(control || name->text[i] == ';' ? '?' : name->text[i], out);
 	}
 }
 

@@ -96,7 +96,7 @@ static void print_frame(const struct symbol *symbol, const struct function_label
 	if (line.line)
 		json_object_set_new(frame, "line", json_integer(line.line));
 	putc('\n', out);
-	json_dumpf(frame, out, JSON_COMPACT);
+	json_dumpf(frame, out, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(frame);
 }
 

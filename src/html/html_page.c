@@ -2,6 +2,7 @@
 /* Print the parts of the page, and data into it. */
 #include "src/html/html_page.h"
 
+#include "base/utf8.h"
 #include "src/formats/text/any_text.h"
 
 /* Placeholder lines are "@NAME@". */
@@ -17,13 +18,11 @@ void html_text_print(const char *text, size_t length, FILE *out)
 	static const char *const entities[UCHAR_MAX + 1] = {
 		['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"
 	};
-	char *valid = valid_text(text, length);
+	char *valid = valid_text(text, length, true);
 
 	for (const unsigned char *at = (unsigned char *)valid; *at; at++)
 		if (entities[*at])
 			fputs(entities[*at], out);
-		else if ((*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f)
-			fputs("\xef\xbf\xbd", out);
 		else
 			putc(*at, out);
 	free(valid);
@@ -32,9 +31,10 @@ void html_text_print(const char *text, size_t length, FILE *out)
 /* json_dump_callback_t. */
 static int print_json_bytes(const char *bytes, size_t size, void *out)
 {
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] == '<')
-			fputs("\\u003c", out);
+	for (size_t i = 0, control; i < size; i += control ? control : 1) {
+		control = utf8_control(bytes + i, size - i);
+		if (control || bytes[i] == '<')
+			fputs(control ? "\xef\xbf\xbd" : "\\u003c", out);
 		else
 			putc(bytes[i], out);
 	}

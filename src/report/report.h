@@ -90,7 +90,7 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 json_t *report_json(const struct report *report);
 
 /* Flags of jansson for the report and the answers. */
-#define REPORT_JSON_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(9))
+#define REPORT_JSON_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII)
 
 /* Write JSON and a newline; releases the JSON. The output stores errors. */
 void report_write_json(json_t *json, struct output *output);

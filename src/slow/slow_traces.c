@@ -96,7 +96,7 @@ static int write_index(const struct slow_trace *traces, size_t count, const char
 			print_value(json_object_get(line, keys[i]), out);
 		}
 		if (!table)
-			json_dumpf(line, out, JSON_COMPACT);
+			json_dumpf(line, out, JSON_COMPACT | JSON_ENSURE_ASCII);
 		putc('\n', out);
 		json_decref(line);
 	}

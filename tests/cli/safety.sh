@@ -53,6 +53,33 @@ one_line_each() { # FORMAT: a newline in a name would forge a line
 for format in slices branches calls; do
 	tap_check "--format=$format: names have no newlines in files" one_line_each $format
 done
+# U+202E, U+2066 and U+061C change the order of a line's text, U+2028 ends a line for some programs; C1 has U+009B. FTF
+# has names as they are, so that is where the test sees that they are these; a viewer draws each alone.
+steering=$(printf '\342\200\256\|\342\201\246\|\330\234\|\342\200\250\|\302\233')
+steers() { # FILE
+	LC_ALL=C grep -q "$steering" "$1"
+}
+quiet_everywhere() { # NAME OF FOUR BYTES, AS IN printf
+	mkdir -p "$work/bidi"
+	LC_ALL=C sed "s/leaf/$(printf "$1")/; s/work/$(printf "$1")/" "$work/sample/sample" >"$work/bidi/sample"
+	"$program" -q --symfs="$work/bidi" "$sample" -o "$work/bidi/x.ftf" && steers "$work/bidi/x.ftf" || return 1
+	for format in branches calls slices tree functions folded histogram chrome speedscope callgrind html; do
+		"$program" -q --symfs="$work/bidi" --format=$format "$sample" -o "$work/bidi/shown" || return 1
+		! steers "$work/bidi/shown" || { echo "$format: $1"; return 1; }
+	done
+	for command in "diff --report=markdown --a-symfs=$work/sample --b-symfs=$work/bidi $sample" diff "diff --json" why "why --json" "list --json"; do
+		"$program" $command -q --symfs="$work/bidi" "$sample" >"$work/bidi/shown" 2>&1
+		! steers "$work/bidi/shown" || { echo "$command: $1"; return 1; }
+	done
+	"$program" --symfs="$work/bidi" "$sample" -o "$work/bidi/x.ftf" --json="$work/bidi/json" 2>"$work/bidi/shown" &&
+		! steers "$work/bidi/json" && ! steers "$work/bidi/shown" && ! "$top_builddir/ftfdump" "$work/bidi/x.ftf" | steers -
+}
+quiet_order() {
+	for name in '\342\200\256X' 'X\342\201\246' '\330\234ab' 'a\342\200\250' '\302\233ab'; do
+		quiet_everywhere "$name" || return 1
+	done
+}
+tap_check "names change no order of text and end no line, in all that people read" quiet_order
 quiet_messages() {
 	with '/sample' '/\033[7mXY' "$work/evil.data"
 	mkdir "$work/empty"

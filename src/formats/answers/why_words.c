@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* List reasons to doubt an answer, and commands that show more. */
 #include "src/formats/answers/why.h"
+
+#include "base/utf8.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 
@@ -104,13 +106,15 @@ void why_word_print(const char *text, bool is_name, FILE *out)
 		return;
 	}
 	putc('\'', out);
-	for (; *text; text++) {
+	for (size_t controls = 0; *text; text++, controls -= controls > 0) {
+		if (!controls) /* the NUL ends a character that is cut */
+			controls = utf8_control(text, sizeof("\U0010ffff") - 1);
 		if (is_name && strchr("*?[\\", *text))
 			putc('\\', out);
 		if (*text == '\'')
 			fputs("'\\''", out);
 		else
-			putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+			putc(controls ? '?' : *text, out);
 	}
 	putc('\'', out);
 }

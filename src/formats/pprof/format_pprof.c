@@ -360,7 +360,7 @@ static void write_texts(struct pprof_output *pprof)
 {
 	for (size_t i = 0; i < pprof->texts.count; i++) {
 		const struct name *name = pair_table_pointer(&pprof->texts, i);
-		char *text = valid_text(name->text, name->length);
+		char *text = valid_text(name->text, name->length, false);
 
 		WRITE_ONE(pprof, string_table, text);
 		free(text);

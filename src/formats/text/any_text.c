@@ -8,18 +8,22 @@ void json_text_print(const char *text, size_t length, FILE *out)
 {
 	json_t *value = json_any_text(text, length);
 
-	json_dumpf(value, out, JSON_ENCODE_ANY);
+	json_dumpf(value, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 	json_decref(value);
 }
 
-char *valid_text(const char *text, size_t length)
+char *valid_text(const char *text, size_t length, bool shown)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	char *valid = alloc_zeroed(length + 1, sizeof(replacement)), *end = valid;
 
 	for (size_t i = 0, size; i < length; i += size ? size : 1) {
+		bool lost;
+
 		size = text[i] ? utf8_character(text + i, length - i) : 0;
-		end = size ? mempcpy(end, text + i, size) : stpcpy(end, replacement);
+		lost = !size || (shown && text[i] != '\n' && text[i] != '\t' &&
+				 utf8_control(text + i, size));
+		end = lost ? stpcpy(end, replacement) : mempcpy(end, text + i, size);
 	}
 	*end = 0;
 	return valid;
@@ -32,7 +36,7 @@ json_t *json_any_text(const char *text, size_t length)
 
 	if (value)
 		return value;
-	valid = valid_text(text, length);
+	valid = valid_text(text, length, false);
 	value = json_string(valid);
 	free(valid);
 	return value;

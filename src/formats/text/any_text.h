@@ -28,9 +28,9 @@ json_t *json_text_or_null(const char *text);
 
 /*
  * Returns a NUL-terminated copy, owned by the caller: each byte of invalid UTF-8, and each NUL,
- * becomes U+FFFD.
+ * becomes U+FFFD; if it is `shown`, also each utf8_control() but '\n' and '\t'.
  */
-char *valid_text(const char *text, size_t length);
+char *valid_text(const char *text, size_t length, bool shown);
 
 /* ---- Values of the program's own objects ------------------------- */
 

@@ -166,12 +166,31 @@ START_TEST(utf8_characters_differ_from_damage)
 }
 END_TEST
 
+/* Unicode: Cc, Zl, Zp, and Bidi_Control of PropList.txt. */
+START_TEST(controls_are_those_of_unicode)
+{
+	for (uint32_t c = 1; c < 0x10000; c++) {
+		bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e ||
+			       c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+			       (c >= 0x2066 && c <= 0x2069);
+		char text[5] = { (char)c };
+
+		if (c >= 0x800) /* surrogates are not characters */
+			snprintf(text, sizeof(text), "%c%c%c", 0xe0 | c >> 12,
+				 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+		else if (c >= 0x80)
+			snprintf(text, sizeof(text), "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+		ck_assert_uint_eq(utf8_control(text, 4), control ? strlen(text) : 0);
+	}
+}
+END_TEST
+
 /* Wherever the text is divided. */
 START_TEST(text_for_a_terminal_has_no_controls)
 {
 	static const char text[] = "a\tb\n\033[31m\x7f\xc2\x9b\xc3\xa9\xe2\x82\xac\xe2\x82x"
-				   "\xf0\x9f\x98\x80\xff\xe0\x80";
-	static const char shown[] = "a\tb\n?[31m???\xc3\xa9\xe2\x82\xac??x\xf0\x9f\x98\x80???";
+				   "\xf0\x9f\x98\x80\xe2\x80\xae\xff\xe0\x80";
+	static const char shown[] = "a\tb\n?[31m???\xc3\xa9\xe2\x82\xac??x\xf0\x9f\x98\x80??????";
 
 	for (size_t piece = 1; piece <= sizeof(text); piece++) {
 		struct printable state = { 0 };
@@ -203,6 +222,7 @@ int main(void)
 	tcase_add_test(all, a_read_past_the_end_gives_zeros_and_is_remembered);
 	tcase_add_test(all, warnings_are_one_line_a_kind_and_safe_for_a_terminal);
 	tcase_add_test(all, utf8_characters_differ_from_damage);
+	tcase_add_test(all, controls_are_those_of_unicode);
 	tcase_add_test(all, text_for_a_terminal_has_no_controls);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
