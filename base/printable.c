@@ -24,8 +24,7 @@ size_t printable_pass(struct printable *state, const char *bytes, size_t size, c
 				      : state->count && (byte & 0xc0) != 0x80)
 			used += drop_held(state, out + used);
 		if (!state->count && utf8_length(byte) < 2) {
-			bool control =
-				(byte < ' ' && byte != '\n' && byte != '\t') || byte >= 0x7f;
+			bool control = (byte < ' ' && byte != '\n' && byte != '\t') || byte >= 0x7f;
 
 			out[used++] = control ? '?' : (char)byte;
 			continue;

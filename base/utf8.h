@@ -45,19 +45,16 @@ static inline size_t utf8_character(const char *text, size_t left)
  */
 static inline size_t utf8_control(const char *text, size_t left)
 {
-	const uint8_t *bytes = (const uint8_t *)text;
 	size_t length = utf8_character(text, left);
-	bool controls = bytes[0] < ' ' || bytes[0] == 0x7f;
+	uint32_t c = 0; /* its bytes */
 
-	if (length == 2)
-		controls = (bytes[0] == 0xc2 && bytes[1] < 0xa0) ||
-			   (bytes[0] == 0xd8 && bytes[1] == 0x9c);
-	else if (length == 3 && bytes[0] == 0xe2 && bytes[1] == 0x80)
-		controls = bytes[2] == 0x8e || bytes[2] == 0x8f ||
-			   (bytes[2] >= 0xa8 && bytes[2] <= 0xae);
-	else if (length == 3 && bytes[0] == 0xe2 && bytes[1] == 0x81)
-		controls = bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
-	return controls ? length : 0;
+	for (size_t i = 0; i < length; i++)
+		c = c << 8 | (uint8_t)text[i];
+	return c < ' ' || c == 0x7f || (c >= 0xc280 && c <= 0xc29f) || c == 0xd89c ||
+			       c == 0xe2808e || (c >= 0xe280a8 && c <= 0xe280ae) || c == 0xe2808f ||
+			       (c >= 0xe281a6 && c <= 0xe281a9)
+		       ? length
+		       : 0;
 }
 
 /*

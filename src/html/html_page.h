@@ -24,16 +24,10 @@ const char *const *html_page_print(const char *const *line, const char *title, F
  */
 void html_why_begin(FILE *out);
 
-/*
- * Print text of any bytes as HTML, also for use in quotes. It is valid_text() as
- * shown.
- */
+/* Print text of any bytes as HTML, also for use in quotes: valid_text(), as shown. */
 void html_text_print(const char *text, size_t length, FILE *out);
 
-/*
- * Print JSON without '<', which could end a script, and with U+FFFD for each utf8_control() that
- * JSON does not escape; releases `value`.
- */
+/* Print JSON without '<', which could end a script, and utf8_control(); releases `value`. */
 void html_json_print(json_t *value, FILE *out);
 
 /* Numbers as a JSON string: LEB128 (DWARF 5, 7.6), unsigned, in base64 (RFC 4648, 4). */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # bench.sh SOURCE: the first section of tests/bench/README.md, as a page on stdout. PARTS chooses among
-# instructions, which a busy machine does not change, and times, which need an idle one.
+# instructions and costs, which a busy machine does not change, and times, which need an idle one.
 # Run by `make bench`.
 set -eu
 source=$1
@@ -16,7 +16,7 @@ version() { # PROGRAM: prints a comma, and the last word of the first line
 echo "$(date +'%B %-d, %Y'), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) CPUs," \
 	"load $(cut -d' ' -f1 /proc/loadavg): $(./ptrace2ftf --version | sed -n 1p)$(version "${PTXED:-ptxed}")$(
 	version perf | sed 's/,/, perf/')."
-for part in ${PARTS:-instructions times}; do
+for part in ${PARTS:-instructions costs times}; do
 	"$source/tests/bench/$part.sh" "$source"
 done
 if [ -s "$LEFT_OUT" ]; then

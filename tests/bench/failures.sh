@@ -22,9 +22,9 @@ ends() { # PART COMMANDS REASON
 	cat messages
 	! grep '^| .*, [0-9]* KiB' page && grep -q "$3" messages
 }
-for part in times instructions; do
-	if [ $part = instructions ] && ! command -v valgrind >/dev/null; then
-		tap_skip "no row of $part is made from a failed conversion" "no valgrind"
+for part in times instructions costs; do
+	if [ $part != times ] && ! { command -v valgrind && command -v strace; } >/dev/null; then
+		tap_skip "no row of $part is made from a failed conversion" "no valgrind or no strace"
 		continue
 	fi
 	tap_check "no row of $part is made from a failed conversion" ends $part \

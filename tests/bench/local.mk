@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 TESTS += tests/bench/failures.sh
-dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/failures.sh tests/bench/instructions.sh tests/bench/profile.sh \
+dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/costs.sh tests/bench/failures.sh tests/bench/instructions.sh tests/bench/profile.sh \
 	tests/bench/time_errors.sh tests/bench/times.sh
 EXTRA_DIST += tests/bench/README.md tests/bench/measure.sh tests/bench/perf_parts.py tests/bench/simulate.py
 
@@ -30,7 +30,7 @@ tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 # A page for tests/bench/README.md.
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
 		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/bench/four-threads$(EXEEXT) \
-		tests/ptsim/ptsim$(EXEEXT) tests/programs/static/tail$(EXEEXT) tests/programs/static/indirect$(EXEEXT) \
+		tests/ptsim/ptsim$(EXEEXT) tests/programs/static/recursion$(EXEEXT) tests/programs/static/tail$(EXEEXT) tests/programs/static/indirect$(EXEEXT) \
 		tests/scale/make-scale$(EXEEXT) tests/support/make-sample$(EXEEXT)
 	@$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench

@@ -21,6 +21,7 @@ cli_tests = \
 	tests/cli/open.sh \
 	tests/cli/annotate.sh tests/cli/lcov.sh \
 	tests/cli/open_browser.sh \
+	tests/cli/costs.sh \
 	tests/cli/option_costs.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \

@@ -255,7 +255,7 @@ in_common() (
 		[ $? = 2 ] && grep -q 'none: cannot open' messages && grep -q '1 recordings, .*; 1 more could not be read' all || return 1
 	done
 	cp all before
-	"$top/ptrace2ftf" why none no:1.data -o all 2>messages
+	"$top/ptrace2ftf" why --symbol=request none no:1.data -o all 2>messages
 	[ $? = 1 ] && cmp all before
 )
 top=$(cd "$top_builddir" && pwd)

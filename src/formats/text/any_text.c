@@ -17,9 +17,7 @@ char *valid_text(const char *text, size_t length, bool shown)
 	static const char replacement[] = "\xef\xbf\xbd";
 	char *valid = alloc_zeroed(length + 1, sizeof(replacement)), *end = valid;
 
-	for (size_t i = 0, size; i < length; i += size ? size : 1) {
-		bool lost;
-
+	for (size_t i = 0, size, lost; i < length; i += size ? size : 1) {
 		size = text[i] ? utf8_character(text + i, length - i) : 0;
 		lost = !size || (shown && text[i] != '\n' && text[i] != '\t' &&
 				 utf8_control(text + i, size));
