@@ -158,7 +158,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
-	src/slices/work_clock.c src/slices/work_clock.h \
 	src/slices/track.h
 
 # The pages as lines of C.

@@ -8,6 +8,7 @@
 #include "src/cli/commands.h"
 #include "src/diff/diff.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/digits.h"
 #include "src/serve/viewer_page.h"
 
 static bool is_stdout(const char *path)
@@ -57,13 +58,15 @@ static void choose_clock(struct options *options)
 
 	if (!options->clock)
 		return;
+	digits_count_work(options->clock == CLOCK_INSNS ? "insns" : "cycles");
 	if (from->base > TIME_FROM_START || to->base > TIME_FROM_FIRST)
 		usage_error(
 			"--clock counts from each thread's begin; expected --time=+FROM,+COUNT");
-	options->clock_from = from->ns;
-	options->clock_to = to->base == TIME_OPEN         ? UINT64_MAX
-			    : to->base == TIME_FROM_FIRST ? from->ns + to->ns
-							  : to->ns;
+	options->select.work =
+		(struct work_range){ from->base || to->base, options->clock == CLOCK_CYCLES,
+				     from->ns, UINT64_MAX };
+	if (to->base)
+		options->select.work.to = to->ns + (to->base == TIME_FROM_FIRST ? from->ns : 0);
 	from->base = to->base = TIME_OPEN;
 }
 
@@ -90,6 +93,7 @@ static void refuse_selection(const struct options *options)
 		slices.symbols.count = slices.dsos.count = 0;
 	if (options->format->within)
 		slices.within.function = NULL;
+	slices.work.chosen = false; /* branches have it, too */
 	refuse_first((const struct conflict[]){
 		{ options->format->slices != SLICES_SORTED && selection_of_slices(&slices),
 		  "--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "

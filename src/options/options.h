@@ -39,8 +39,8 @@ struct output_format;
 /* Arguments of slices: "file:line"; none; address and source apart; also the call and costs. */
 enum option_args { OPTION_ARGS_LOC = 0, OPTION_ARGS_NONE, OPTION_ARGS_LINE, OPTION_ARGS_FULL };
 
-/* The axis of slices: perf's clock, or the work of their thread (src/slices/work_clock.h). */
-enum slice_clock { CLOCK_TIME = 0, CLOCK_INSNS, CLOCK_CYCLES };
+/* The axis of all that a thread did: perf's clock, or the thread's work since its first event. */
+enum thread_clock { CLOCK_TIME = 0, CLOCK_INSNS, CLOCK_CYCLES };
 
 /* How call stacks are built: callstack_precise.c, callstack_magic_trace.c. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
@@ -119,8 +119,7 @@ struct options {
 	char *beside;       /* owned: the default `output`; NULL: no output */
 	const struct output_format *format;
 	enum option_args args;
-	enum slice_clock clock;
-	uint64_t clock_from, clock_to; /* instructions or cycles to show, by --time */
+	enum thread_clock clock;
 	bool flows;          /* show tail calls as arrows; they replace, whatever `tail_calls` is */
 	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */

@@ -32,7 +32,7 @@ bool selection_of_slices(const struct selection *selection)
 {
 	return selection->symbols.count || selection->dsos.count || selection->hidden.count ||
 	       selection->roots.count || selection->start || selection->within.function ||
-	       selection->depth || selection->min_duration;
+	       selection->depth || selection->min_duration || selection->work.chosen;
 }
 
 /* ---- Lists --------------------------------------------------------------- */

@@ -68,6 +68,10 @@ struct selection {
 		double percent;
 		uint32_t hit; /* from 1, by time */
 	} from, to;
+	struct work_range {
+		bool chosen, cycles;
+		uint64_t from, to; /* instructions or cycles, inclusive */
+	} work; /* of --time with --clock: a part of each thread's axis; `from` and `to` are open */
 	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
 	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
 	struct pattern_list roots;         /* calls outside of these are left out */
@@ -96,6 +100,13 @@ bool selection_of_events(const struct selection *selection);
 
 /* Returns whether the selection excludes slices. */
 bool selection_of_slices(const struct selection *selection);
+
+/* Returns whether the selection has a position on the axis of --clock. */
+static inline bool selection_has_work(const struct selection *selection, uint64_t work)
+{
+	return !selection->work.chosen ||
+	       (work >= selection->work.from && work <= selection->work.to);
+}
 
 /* Add "1,2,5-7". Returns false if the text is not a list of numbers. */
 bool number_list_add(struct number_list *list, const char *text);

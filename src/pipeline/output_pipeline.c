@@ -117,15 +117,59 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 		slice_within_init(&pipeline->within, filter, machine->names);
 		sink = &pipeline->within.sink;
 	}
-	if (pipeline->options->clock) {
-		work_clock_init(&pipeline->clock, sink, pipeline->options);
-		sink = put_in_front(pipeline, &pipeline->clock.sink, &pipeline->clock.next);
-	}
 	slice_sorter_init(sorter, sink, diag);
 	sorter->depth = depth;
 	pipeline->head = put_in_front(pipeline, &sorter->sink, &sorter->next);
-	if (pipeline->options->clock)
-		pipeline->head = work_clock_front(&pipeline->clock, pipeline->head);
+}
+
+/* ---- --clock ------------------------------------------------------------- */
+
+/*
+ * Replace times by the thread's instructions or cycles. Interrupts and other threads on the CPU
+ * depend on the machine, so they are left out. Without a filter, drop what --time does not choose.
+ */
+static void count_work(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct output_pipeline *pipeline = sink->context;
+	bool insns = pipeline->options->clock == CLOCK_INSNS, filtered = is_sorted(pipeline);
+	struct slice_batch counted = { .details = batch->details };
+
+	ARRAY_GROW(pipeline->events, pipeline->event_room, batch->count);
+	counted.events = pipeline->events;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_detail *detail = slice_batch_detail(batch, &batch->events[i]);
+		struct slice_event *event = &pipeline->events[counted.count];
+
+		*event = batch->events[i];
+		event->detail = detail ? (uint32_t)(1 + detail - batch->details) : 0;
+		if (detail)
+			event->time = insns ? detail->insns : detail->cycles;
+		if (insns && event->kind == SLICE_BEGIN)
+			event->flags &= (uint16_t)~SLICE_ESTIMATED_TIME;
+		if (!symbol_is_stop(event->symbol) &&
+		    (filtered || selection_has_work(&pipeline->selection, event->time)))
+			counted.count++;
+	}
+	if (counted.count)
+		pipeline->next->events(pipeline->next, track, &counted);
+}
+
+static void flush_counted(const struct slice_sink *sink, void *track)
+{
+	const struct output_pipeline *pipeline = sink->context;
+
+	slice_sink_flush(pipeline->next, track);
+}
+
+static void connect_clock(struct output_pipeline *pipeline)
+{
+	pipeline->next = pipeline->head;
+	pipeline->clock = (struct slice_sink){ .events = count_work,
+					       .flush = flush_counted,
+					       .context = pipeline,
+					       .details = true,
+					       .immediate = pipeline->next->immediate };
+	pipeline->head = &pipeline->clock;
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
@@ -140,8 +184,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 		pipeline->format = options->format->split;
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
-	if (options->select.within.function && options->format->within &&
-	    options->stacks == STACKS_PRECISE && !options->inlined)
+	if ((options->select.within.function || options->select.work.chosen) &&
+	    options->format->within && options->stacks == STACKS_PRECISE && !options->inlined)
 		pipeline->format = options->format->within;
 	pipeline->selection = options->select;
 	/* A format that chooses calls itself also needs the slices around and inside them. */
@@ -158,6 +202,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
 	connect(pipeline, facts->by_insns && !options->clock, machine);
+	if (options->clock)
+		connect_clock(pipeline);
 	with_sink.sink = pipeline->head;
 	/* An arrow leads from the end of one slice to the begin of the next. */
 	with_sink.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
@@ -208,8 +254,6 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 		slice_within_add_track(&pipeline->within, &added->track, track);
 		track = &added->track;
 	}
-	if (pipeline->options->clock && is_sorted(pipeline))
-		track = work_clock_track(&pipeline->clock, track);
 	if (is_sorted(pipeline))
 		track = slice_sorter_track(&pipeline->sorter, track);
 	return track;
@@ -383,7 +427,8 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 	callstack_machine_close(pipeline->machine);
 	pipeline->machine = NULL;
 	slice_sorter_release(&pipeline->sorter);
-	work_clock_release(&pipeline->clock);
+	free(pipeline->events);
+	pipeline->events = NULL;
 	slice_totals_release(&pipeline->totals);
 	slice_within_release(&pipeline->within);
 	slice_filter_release(&pipeline->filter);

@@ -2,13 +2,16 @@
 /*
  * The stages from the call-stack machine to the file:
  *
- *   machine -> [slice_queue] -> [work_clock] -> slice_sorter -> [work_clock] -> [slice_filter] ->
- * [slice_totals] -> [slice_queue] -> [slice_limit] -> format -> output
+ *   machine -> [slice_queue] -> [clock] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
+ *   [slice_queue] -> [slice_limit] -> format -> output
  *
  * The queues exist while workers write: one thread sorts and sums up, and with more than two
  * threads, another one encodes. The filter exists if the user selects slices, the totals unless -q,
  * and the limit of the output's size unless the format is lines of text. A SLICES_AS_FOUND format
- * directly follows the machine.
+ * directly follows the machine or the clock.
+ *
+ * With --clock, the clock replaces the times of slices by the work of their thread, so that all
+ * stages after it order and measure work.
  */
 #pragma once
 
@@ -18,23 +21,25 @@
 #include "src/select/slice_filter.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
-#include "src/slices/work_clock.h"
 
 struct pipeline_track;
 
 struct output_pipeline {
 	const struct options *options;      /* borrowed */
 	const struct output_format *format; /* from the options, or its variant for several files */
-	struct selection selection;     /* for the filter; lists are borrowed from the options */
-	struct output output;           /* unless the format opens its own */
-	FILE *text;                     /* owned: writes into `output`; NULL: not text */
-	struct format_output *end;      /* owned; NULL: nothing is written */
-	struct slice_limit limit;       /* before `end`, unless the format is lines of text */
-	struct slice_totals totals;     /* before the limit, unless -q */
-	struct slice_filter filter;     /* before the totals, if slices are selected */
-	struct slice_within within;     /* before the filter, with --within */
-	struct work_clock clock;        /* before `filter` or `within`, with --clock */
-	struct slice_sorter sorter;     /* before `clock`, `filter` or `within` */
+	struct selection selection;    /* for the filter; lists are borrowed from the options */
+	struct output output;          /* unless the format opens its own */
+	FILE *text;                    /* owned: writes into `output`; NULL: not text */
+	struct format_output *end;     /* owned; NULL: nothing is written */
+	struct slice_limit limit;      /* before `end`, unless the format is lines of text */
+	struct slice_totals totals;    /* before the limit, unless -q */
+	struct slice_filter filter;    /* before the totals, if slices are selected */
+	struct slice_within within;    /* before the filter, with --within */
+	struct slice_sorter sorter;    /* before `filter` or `within` */
+	struct slice_sink clock;       /* before `next`, with --clock */
+	const struct slice_sink *next; /* borrowed: after `clock` */
+	struct slice_event *events;    /* owned: of a batch, with other times */
+	size_t event_room;
 	const struct slice_sink *head;  /* the machine's sink; NULL: no slices */
 	const struct slice_sink **tail; /* the last stage's pointer to the limit or format */
 	struct slice_queue *queue;      /* owned: before `head`, while workers sort; or NULL */

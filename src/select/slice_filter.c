@@ -31,18 +31,19 @@ struct filter_track {
 		bool plain;   /* begin_plain() passed it, and its end passes unchanged */
 	} * frames;           /* owned: open slices, outermost first */
 	size_t count, room;
-	size_t resolved;         /* no frame below this index is pending */
-	size_t levels;           /* pending and shown frames */
-	size_t context;          /* of these, context */
-	size_t keep;             /* frames with `keep` */
-	size_t roots;            /* frames with `root` */
-	size_t slow;             /* frames with `slow` */
-	const uint64_t *calls;   /* borrowed: the next durations of calls of --within */
-	uint64_t longer;         /* ns: longer calls are slow */
-	bool between;            /* START was called, but not STOP since */
-	bool visible;            /* in a shown part */
-	struct slice_detail now; /* of the last begin or end */
-	uint16_t end_flags;      /* of the current end */
+	size_t resolved;       /* no frame below this index is pending */
+	size_t levels;         /* pending and shown frames */
+	size_t context;        /* of these, context */
+	size_t keep;           /* frames with `keep` */
+	size_t roots;          /* frames with `root` */
+	size_t slow;           /* frames with `slow` */
+	const uint64_t *calls; /* borrowed: the next durations of calls of --within */
+	uint64_t longer;       /* ns: longer calls are slow */
+	bool between;          /* START was called, but not STOP since */
+	bool visible;          /* in a shown part */
+	enum { BEFORE_WORK, IN_WORK, AFTER_WORK } work; /* of selection->work */
+	struct slice_detail now;                        /* of the last begin or end */
+	uint16_t end_flags;                             /* of the current end */
 };
 
 /* ---- Passing on ---------------------------------------------------------- */
@@ -193,7 +194,8 @@ static inline bool is_chosen(const struct filter_track *track, size_t keep, size
 	const struct selection *selection = track->filter->choice.selection;
 
 	return (!selection->start || track->between) && (!selection->within.function || slow) &&
-	       (keep || (!selection->symbols.count && !selection->dsos.count));
+	       (keep || (!selection->symbols.count && !selection->dsos.count)) &&
+	       track->work == IN_WORK;
 }
 
 /* Show the open slices, which are the part's callers, as context. */
@@ -238,6 +240,41 @@ static inline void update(struct filter_track *track, uint64_t time)
 		show_part(track, time);
 	else if (!visible && track->visible)
 		hide_part(track, time);
+}
+
+/*
+ * Enter or leave the chosen work, between the last event and the next one (NULL: without counts).
+ * Of cycles and instructions, the other count is estimated.
+ */
+static void pass_bound(struct filter_track *track, const struct slice_detail *next, uint64_t bound,
+		       bool enters)
+{
+	bool cycles = track->filter->choice.selection->work.cycles;
+	uint64_t *now = cycles ? &track->now.cycles : &track->now.insns;
+	uint64_t *other = cycles ? &track->now.insns : &track->now.cycles;
+	uint64_t until = next ? (cycles ? next->cycles : next->insns) - *now : 0;
+
+	if (until)
+		*other += (uint64_t)((double)((cycles ? next->insns : next->cycles) - *other) *
+				     (double)(bound - *now) / (double)until);
+	*now = bound;
+	settle(track, bound, false);
+	track->work = enters ? IN_WORK : AFTER_WORK;
+	track->end_flags = SLICE_CUT;
+	update(track, bound);
+	track->end_flags = 0;
+}
+
+/* `detail`: of the event, or NULL. */
+static void choose_work(struct filter_track *track, const struct slice_event *event,
+			const struct slice_detail *detail)
+{
+	const struct work_range *work = &track->filter->choice.selection->work;
+
+	if (track->work == BEFORE_WORK && event->time + (event->kind == SLICE_BEGIN) > work->from)
+		pass_bound(track, detail, work->from, true);
+	if (track->work == IN_WORK && event->time > work->to)
+		pass_bound(track, detail, work->to, false);
 }
 
 /* ---- The sink ------------------------------------------------------------ */
@@ -381,7 +418,8 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 	const struct selection *selection = filter->choice.selection;
 	const struct slice_detail *detail;
 	struct filter_track *track = track_;
-	bool can_pass = !sink->details && !selection->depth && !selection->min_duration;
+	bool can_pass = !sink->details && !selection->depth && !selection->min_duration &&
+			!selection->work.chosen;
 
 	for (; event < end; event++) {
 		for (plain = event; can_pass && event < end; event++)
@@ -398,6 +436,8 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 				return;
 		}
 		detail = slice_batch_detail(batch, event);
+		if (selection->work.chosen)
+			choose_work(track, event, detail);
 		if (detail)
 			track->now = *detail;
 		else
@@ -446,6 +486,7 @@ struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_
 
 	track->filter = filter;
 	track->next_track = next_track;
+	track->work = filter->choice.selection->work.from ? BEFORE_WORK : IN_WORK;
 	track->visible = is_chosen(track, 0, 0);
 	track->next = filter->tracks;
 	filter->tracks = track;

@@ -186,13 +186,6 @@ tests_unit_src_slice_filter_test_SOURCES = \
 tests_unit_src_slice_filter_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_filter_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/work_clock.test
-TESTS += tests/unit/src/work_clock.test
-tests_unit_src_work_clock_test_SOURCES = tests/unit/src/work_clock.c \
-	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
-tests_unit_src_work_clock_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_work_clock_test_LDADD = $(UNIT_LIBS)
-
 check_PROGRAMS += tests/unit/src/durations.test
 TESTS += tests/unit/src/durations.test
 tests_unit_src_durations_test_SOURCES = tests/unit/src/durations.c

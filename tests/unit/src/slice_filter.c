@@ -596,6 +596,50 @@ START_TEST(within_counts_calls_outside_of_a_root)
 }
 END_TEST
 
+/* An end at the begin of the chosen work is not in it; a begin at its end is. */
+START_TEST(what_is_open_at_a_bound_of_the_chosen_work_is_cut)
+{
+	static const struct {
+		uint64_t from, to;
+		const char *text;
+	} ranges[] = {
+		{ 15, 29,
+		  "B 15 main inferred\nB 15 serve inferred\nB 15 parse inferred\nE 20 parse\n"
+		  "B 21 serve\nE 29 serve\nE 29 serve\nE 29 main\n" },
+		{ 40, 45,
+		  "B 40 main inferred\nB 40 serve inferred\nB 40 serve inferred\nE 45 serve\n"
+		  "E 45 serve\nE 45 main\n" },
+		{ 0, 1, "B 0 main\nB 1 init\nE 1 init\nE 1 main\n" },
+		{ 60, 70, "B 60 main inferred\nB 70 done\nE 70 done\nE 70 main\n" },
+		{ 71, UINT64_MAX, "B 71 main inferred\nE 100 main\n" },
+		{ 101, 200, "" },
+	};
+
+	selection.work = (struct work_range){ true, false, ranges[_i].from, ranges[_i].to };
+	start();
+	feed_all();
+	ck_assert_str_eq(slice_log_take(&slices), ranges[_i].text);
+}
+END_TEST
+
+START_TEST(chosen_work_has_the_counts_of_its_bounds)
+{
+	const struct symbol f = { .name = name_intern_text(&names, "f"), .linkage = f.name };
+
+	slices.sink.details = true;
+	slices.before = expect_detail;
+	selection.work = (struct work_range){ true, false, 3, 5 };
+	start();
+	for (uint64_t time = 1; time < 10; time += 8)
+		slice_sink_emit(&filter.sink, track,
+				&(struct slice_event){ .time = time,
+						       .symbol = &f,
+						       .kind = time < 2 ? SLICE_BEGIN : SLICE_END },
+				&(struct slice_detail){ .insns = time });
+	ck_assert_str_eq(slice_log_take(&slices), "B 3 f inferred\nE 5 f\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("span_filter");
@@ -632,6 +676,8 @@ int main(void)
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
 	tcase_add_loop_test(all, within_shows_what_runs_in_calls_slower_than_a_bound, 0, 3);
 	tcase_add_test(all, within_counts_calls_outside_of_a_root);
+	tcase_add_loop_test(all, what_is_open_at_a_bound_of_the_chosen_work_is_cut, 0, 6);
+	tcase_add_test(all, chosen_work_has_the_counts_of_its_bounds);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
