@@ -227,7 +227,8 @@ static void print_insn(struct annotation *annotation, const json_t *insn, const 
 	if (has_cycles)
 		fprintf(out, " %11" PRIu64, number_of(insn, "cycles"));
 	else
-		fprintf(out, " %11s", short_time(time, (int64_t)number_of(insn, "ns")));
+		fprintf(out, " %11s",
+			short_time(time, (int64_t)number_of(insn, digits_work_unit() ?: "ns")));
 	if (json_object_get(insn, "taken"))
 		fprintf(out, " %11" PRIu64 " %11" PRIu64, number_of(insn, "taken"),
 			number_of(insn, "not_taken"));
@@ -252,10 +253,13 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 		calls == 1 ? "" : "s", number_of(function, "instructions"));
 	if (cycles)
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
-	fprintf(annotation->out, "%s, of ", short_time(time, (int64_t)number_of(function, "ns")));
+	if (!digits_work_unit())
+		fprintf(annotation->out, "%s, ",
+			short_time(time, (int64_t)number_of(function, "ns")));
+	fputs("of ", annotation->out);
 	printable_print(*binary ? binary : "code without a file", annotation->out);
 	fprintf(annotation->out, "\n%12s %6s %11s %11s %11s  %8s\n", "executions", "share",
-		cycles ? "cycles" : "time", "taken", "not taken", "address");
+		cycles ? "cycles" : digits_work_unit() ?: "time", "taken", "not taken", "address");
 	for (size_t i = 0; i < json_array_size(code); i++)
 		all += number_of(json_array_get(code, i), "executions");
 	for (size_t i = 0; i < json_array_size(code); i++) {

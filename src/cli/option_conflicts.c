@@ -156,43 +156,19 @@ static void refuse_formats(const struct options *options)
 		{ false, NULL } });
 }
 
-/* Formats that name their unit, or have none, as FTF. */
-static bool shows_clock(const struct output_format *format)
-{
-	const struct output_format *const formats[] = {
-		&format_ftf,        &format_slices, &format_tree,    &format_functions,
-		&format_folded,     &format_none,   &format_chrome,  &format_histogram,
-		&format_speedscope, &format_why,    &format_slowest,
-	};
-
-	for (size_t i = 0; i < COUNT_OF(formats); i++)
-		if (format == formats[i])
-			return true;
-	return false;
-}
-
 static void refuse_clock(const struct options *options)
 {
 	if (!options->clock)
 		return;
 	refuse_first((const struct conflict[]){
-		{ !shows_clock(options->format),
-		  "--clock needs --format=ftf, slices, tree, functions, histogram, folded, chrome, "
-		  "speedscope or none, or `ptrace2ftf why`: other formats have times" },
-		{ options->overlay_count,
-		  "cannot combine --clock and overlays: their times have no instructions; leave "
-		  "one out" },
+		{ options->format->overlays == OVERLAYS_ONLY || options->overlay_count,
+		  "cannot combine --clock and events or overlays: they have times only; leave one out" },
 		{ options->counters,
 		  "cannot combine --clock and --counters: CPUs have no such clock; leave one out" },
 		{ options->input_kind != INPUT_PERF_DATA || options->stacks != STACKS_PRECISE,
 		  "--clock needs a perf.data file and --stacks=precise, which count instructions" },
 		{ options->clock == CLOCK_CYCLES && options->engine == PT_ENGINE_LIBIPT,
 		  "--clock=cycles needs --engine=fast: libipt counts no cycles" },
-		{ options->html,
-		  "cannot combine --clock and --html: the page shows times; leave one out" },
-		{ options_trace_slow(options),
-		  "cannot combine --clock and traces of slow calls, which are chosen by time; "
-		  "leave out -o DIR/" },
 		{ false, NULL } });
 }
 

@@ -155,8 +155,8 @@ const struct option_spec option_specs[] = {
 	  .choices = CHOICES({ "none", OPTION_ARGS_NONE }, { "loc", OPTION_ARGS_LOC },
 			     { "line", OPTION_ARGS_LINE }, { "full", OPTION_ARGS_FULL }) },
 	{ "clock", 0, "UNIT", GROUP_EXPERT, OPTION_CHOICE, FIELD(clock),
-	  NOT(LIST) | NOT(DIFF) | NOT(ANNOTATE),
-	  .help = "Axis of slices and durations: time (default), or insns or cycles: the instructions or "
+	  NOT(LIST),
+	  .help = "Time axis: time (default), or insns or cycles: the instructions or "
 	  "core cycles of the thread since its first one, to compare runs; one is shown as 1 ns",
 	  .choices = CHOICES({ "time", CLOCK_TIME }, { "insns", CLOCK_INSNS },
 			     { "cycles", CLOCK_CYCLES }) },

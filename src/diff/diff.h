@@ -26,7 +26,7 @@ enum diff_metric {
 };
 
 /* In JSON, both of the reports and of the difference. */
-extern const char *const diff_metric_keys[METRICS];
+extern const char *diff_metric_keys[METRICS];
 
 /* Texts are borrowed from the reports and the rows, and "" if unknown. */
 struct diff_row {

@@ -132,6 +132,12 @@ int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 	bool gaps = false;
 	int status = EXIT_WHOLE;
 
+	if (sides->clock) {
+		bool insns = sides->clock == CLOCK_INSNS;
+
+		diff_metric_keys[METRIC_SELF] = insns ? "self_insns" : "self_cycles";
+		diff_metric_keys[METRIC_TOTAL] = insns ? "total_insns" : "total_cycles";
+	}
 	file_roles_read(&sides[SIDE_B]);
 	if (file_roles_check(sides, &err) < 0)
 		status = EXIT_FAILED;

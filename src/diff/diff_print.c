@@ -114,9 +114,13 @@ static void print_heading(enum diff_metric insns, bool markdown, FILE *out)
 			"| :-- | --: | --: | --: | --: | --: | --: |\n",
 			own ? "own instructions" : "instructions with callees");
 	else
-		fprintf(out, "\n%14s %14s %9s %9s %10s %10s %10s %10s\n",
+		fprintf(out, "\n%14s %14s %9s %9s %10s %10s %8s A %10s\n",
 			own ? "instructions A" : "with callees A", "B", "change", "per call",
-			"calls A", "B", own ? "self A" : "total A", "B");
+			"calls A", "B",
+			digits_work_unit() ? digits_work_unit()
+			: own              ? "self"
+					   : "total",
+			"B");
 }
 
 /* Equal changes: the innermost caller first. */

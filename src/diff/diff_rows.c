@@ -5,7 +5,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/select/function_labels.h"
 
-const char *const diff_metric_keys[METRICS] = {
+const char *diff_metric_keys[METRICS] = {
 	[METRIC_CALLS] = "calls",
 	[METRIC_SELF] = "self_ns",
 	[METRIC_INSNS] = "self_insns",

@@ -50,16 +50,20 @@ char *format_location(struct line *line, char *at, const struct location *locati
 static void print_gap(FILE *out, const struct branch_event *event)
 {
 	const struct thread *thread = event->thread;
+	char time[SHORT_TIME_SIZE];
 
 	fprintf(out,
-		" instruction trace error type 1 time " SECONDS_FORMAT
-		" cpu %d pid %d tid %d ip %s%" PRIx64 " code %u: %s\n",
-		SECONDS_OF(event->time), event->cpu, thread ? thread->pid : -1,
+		" instruction trace error type 1 time %s cpu %d pid %d tid %d ip %s%" PRIx64
+		" code %u: %s\n",
+		moment_text(time, event->time), event->cpu, thread ? thread->pid : -1,
 		thread ? thread->tid : -1, event->from ? "0x" : "", event->from, event->gap,
 		gap_reason_facts((enum gap_reason)event->gap)->text);
 }
 
-/* Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ".  Returns the end. */
+/*
+ * Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ", or with --clock
+ * "%15u" for the time. Returns the end.
+ */
 static char *put_head(char *at, const struct branch_event *event, uint64_t ip)
 {
 	const struct thread *thread = event->thread;
@@ -68,9 +72,13 @@ static char *put_head(char *at, const struct branch_event *event, uint64_t ip)
 	*at++ = '/';
 	at = digits_left(at, digits_signed(at, thread ? thread->tid : -1), 5);
 	*at++ = ' ';
-	at = digits_right(at, digits_decimal(at, event->time / NS_PER_S), 5);
-	*at++ = '.';
-	at = digits_fixed(at, event->time % NS_PER_S, 9);
+	if (digits_work_unit()) {
+		at = digits_right(at, digits_decimal(at, event->time), 15);
+	} else {
+		at = digits_right(at, digits_decimal(at, event->time / NS_PER_S), 5);
+		*at++ = '.';
+		at = digits_fixed(at, event->time % NS_PER_S, 9);
+	}
 	at = put_flags(stpcpy(at, ":   "), event);
 	at = digits_hex_right(stpcpy(at, "  "), ip);
 	*at++ = ' ';

@@ -13,6 +13,7 @@
 #include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "src/options/options.h"
 
 struct callgrind_output {
@@ -238,7 +239,9 @@ static void print_costs(const struct callgrind_output *callgrind, const struct c
 		fprintf(out, " %" PRIu64, costs->insns);
 	if (callgrind->stacks.sum.cycles)
 		fprintf(out, " %" PRIu64, costs->cycles);
-	fprintf(out, " %" PRIu64 "\n", costs->ns);
+	if (!digits_work_unit())
+		fprintf(out, " %" PRIu64, costs->ns);
+	putc('\n', out);
 }
 
 static void print_header(const struct callgrind_output *callgrind)
@@ -250,9 +253,9 @@ static void print_header(const struct callgrind_output *callgrind)
 		"# callgrind format\n# " COST_STACKS_NOTE
 		"\nversion: 1\ncreator: ptrace2ftf\npositions:%s line\n"
 		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
-		"event: ns : Time in ns\nevents:%s%s ns\nsummary:",
+		"event: ns : Time in ns\nevents:%s%s%s\nsummary:",
 		callgrind->by_insn ? " instr" : "", sum->insns ? " Ir" : "",
-		sum->cycles ? " Cycles" : "");
+		sum->cycles ? " Cycles" : "", digits_work_unit() ? "" : " ns");
 	print_costs(callgrind, sum);
 }
 

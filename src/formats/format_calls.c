@@ -28,16 +28,14 @@ static void print_instant(struct line *line, char *at, const char *text)
 
 static void print_call_event(const struct format_output *calls, const struct slice_event *event)
 {
+	/* With --clock, times count from the thread's first event. */
+	uint64_t base = calls->machine && !digits_work_unit() ? calls->machine->base_time : 0;
 	struct line line;
 	char *at;
 
 	line.out = calls->text;
 	at = stpcpy(line.text, "-> ");
-	at = digits_right(
-		at,
-		digits_time(at, (int64_t)(event->time -
-					  (calls->machine ? calls->machine->base_time : 0))),
-		8);
+	at = digits_right(at, digits_time(at, (int64_t)(event->time - base)), 8);
 	if (event->kind == SLICE_INSTANT) {
 		print_instant(&line, at, event->text);
 		return;

@@ -161,14 +161,15 @@ static void print_row(const struct functions_output *functions, const struct fun
 static void print_functions(struct format_output *output)
 {
 	struct functions_output *functions = (struct functions_output *)output;
+	const char *unit = amount_unit(output->sink.details);
 	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
 
 	add_up(functions);
 	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
-	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s%s\n", "calls", "total", "self",
-		"share", "min", "median", "p99", "max", "function",
-		output->sink.details ? "  (all in instructions)" : "");
+	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s", "calls", "total", "self",
+		"share", "min", "median", "p99", "max", "function");
+	fprintf(out, *unit ? "  (all in%s)\n" : "\n", unit);
 	for (size_t i = 1; i <= shown_rows(functions); i++)
 		print_row(functions, &functions->rows[i]);
 	if (count)

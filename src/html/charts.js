@@ -5,8 +5,8 @@
  *
  * A chart has lanes, a lane has a row for each depth, and a row has boxes in order.  A box is an
  * index into the arrays of its lane: `begin`, `end`, `self`, `text`, `depth`.  Calls have a lane
- * for each thread, for each track of events, and for each counter, in ns; stacks are one lane, in ns
- * or instructions.  A counter has no rows: its `values` are from one of `times` to the next.
+ * for each thread, for each track of events, and for each counter, in `data.axis`; stacks are one
+ * lane, in `data.unit`: ns, insns or cycles.  A counter has no rows: its `values` are from one of `times` to the next.
  */
 "use strict";
 
@@ -18,19 +18,30 @@ const texts = data.texts;
 
 /* ---- Text ---------------------------------------------------------------- */
 
-const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+const grouped = (value) => value.toLocaleString("en");
+const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+const nouns = { ns: "", insns: " instructions", cycles: " cycles" };
 
 function time(ns) {
+	if (data.axis !== "ns")
+		return grouped(ns);
 	const [size, unit] = [[60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "us"]]
 		.find(([least]) => Math.abs(ns) >= least) || [1, "ns"];
 
 	return `${+(ns / size).toFixed(3)}${unit}`;
 }
 
-const amount = (value) => data.by_insns ? value.toLocaleString("en") : time(value);
+/* At the axis, where there is little room. */
+const label = (value, unit) => unit === "ns" ? time(value) :
+	`${value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 6 })} ${unit}`;
+
+const amount = (value) => data.unit === "ns" ? time(value) : grouped(value);
 
 /* The origin and a time from it may have more digits than a number holds. */
 function clock(ns) {
+	if (data.axis !== "ns")
+		return grouped(Number(data.origin) + ns) + nouns[data.axis];
 	const digits = String(BigInt(data.origin) + BigInt(ns)).padStart(10, "0");
 
 	return `${digits.slice(0, -9)}.${digits.slice(-9)} s`;
@@ -111,7 +122,7 @@ function describeSlice(lane, i) {
 	const lines = [texts[lane.text[i]]], folded = lane.folded.get(i), places = [];
 	const insns = lane.insns[i], cycles = lane.cycles[i];
 
-	lines.push(`${time(lane.end[i] - lane.begin[i])}, self ${time(lane.self[i])}, ` +
+	lines.push(`${time(lane.end[i] - lane.begin[i])}${nouns[data.axis]}, self ${time(lane.self[i])}, ` +
 		   `from ${time(lane.begin[i])}, at ${clock(lane.begin[i])}`);
 	if (bits & COSTS)
 		lines.push(plural(insns, "instruction") + (cycles ?
@@ -160,7 +171,8 @@ function makeCalls() {
 	for (const lane of lanes)
 		lane.open = lane.values ? data.counters.length <= OPEN_LANES : lane.end.length >= least;
 	return { lanes, total, begin: ends.length ? Math.min(...ends) : 0,
-		 end: ends.length ? Math.max(...ends) : total, format: time, describe: describeSlice };
+		 end: ends.length ? Math.max(...ends) : total, format: (at) => label(at, data.axis),
+		 describe: describeSlice };
 }
 
 /* The larger stack of a caller is left of the smaller one: a box for each, outer ones first. */
@@ -185,10 +197,11 @@ function makeStacks() {
 		[lane.begin[box], lane.end[box], lane.self[box]] = [begin, begin + weight, begin + weight - at];
 		[lane.text[box], lane.depth[box]] = [text, depth - 1];
 	}
-	return { lanes: [makeRows(lane)], total: total || 1, begin: 0, end: total || 1, format: amount, describe: (_, box) => {
+	return { lanes: [makeRows(lane)], total: total || 1, begin: 0, end: total || 1, format: (at) => label(at, data.unit),
+		 describe: (_, box) => {
 		const [, text, weight, calls] = stacks[order[box]];
 
-		return `${texts[text]}\n${amount(weight)}${data.by_insns ? " instructions" : ""}, ` +
+		return `${texts[text]}\n${amount(weight)}${nouns[data.unit]}, ` +
 			`self ${amount(lane.self[box])}, ${(100 * weight / total).toFixed(2)}% of all, ` +
 			(lane.depth[box] ? plural(calls, "call") : "a thread");
 	} };

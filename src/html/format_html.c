@@ -438,12 +438,13 @@ static size_t measure(struct html_output *html, uint64_t *end)
 static void print_summary(const struct html_output *html, size_t threads, uint64_t end)
 {
 	const char *line = html->table;
-	char took[SHORT_TIME_SIZE];
+	char took[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE];
+	const char *unit = digits_work_unit();
 	FILE *out = html->output.text;
 
-	short_time(took, (int64_t)(end - html->origin));
-	fprintf(out, "<p>%s from " SECONDS_FORMAT " s, threads: %zu, slices: %" PRIu64 "; ", took,
-		SECONDS_OF(html->origin), threads, html->slices);
+	fprintf(out, "<p>%s %s from %s%s, threads: %zu, slices: %" PRIu64 "; ",
+		short_time(took, (int64_t)(end - html->origin)), unit ?: "",
+		moment_text(begin, html->origin), unit ? "" : " s", threads, html->slices);
 	if (threads)
 		time_note_print(html->output.machine, out);
 	fputs("</p>\n<noscript><pre>", out);
@@ -456,11 +457,13 @@ static void print_summary(const struct html_output *html, size_t threads, uint64
 static void print_data(struct html_output *html, uint64_t end)
 {
 	FILE *out = html->output.text;
+	const char *axis = digits_work_unit() ?: "ns";
 	json_t *functions = format_functions.answer(html->functions);
 
 	/* A time of perf's clock may exceed JavaScript's numbers. */
-	fprintf(out, "{\"by_insns\":%s,\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
-		html->by_insns ? "true" : "false", html->origin, end - html->origin);
+	fprintf(out,
+		"{\"axis\":\"%s\",\"unit\":\"%s\",\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
+		axis, html->by_insns ? "insns" : axis, html->origin, end - html->origin);
 	print_page_tracks(html, "threads", 0, html->call_tracks);
 	print_page_tracks(html, "events", html->call_tracks, html->store.track_count);
 	page_events_print_counters(&html->events, html->origin, html->file, out);

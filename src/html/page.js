@@ -351,7 +351,7 @@ function step(sign) {
 
 /* ---- The table ----------------------------------------------------------- */
 
-const unit = data.by_insns ? "_insns" : "_ns";
+const unit = `_${data.unit}`;
 const columns = ["calls", "total", "self", "share", "min", "median", "p99", "max", "function"];
 const allSelf = data.functions.reduce((sum, row) => sum + row[`self${unit}`], 0) || 1;
 let sorted = "self";
@@ -387,7 +387,7 @@ function showTable() {
 		return ((x > y) - (x < y)) * (sorted === "function" ? 1 : -1);
 	});
 	head.children[columns.indexOf(sorted)].className = "chosen";
-	head.lastChild.textContent += data.by_insns ? " (all in instructions)" : "";
+	head.lastChild.textContent += data.unit === "ns" ? "" : ` (all in${nouns[data.unit]})`;
 	head.onclick = (event) => {
 		sorted = columns[event.target.cellIndex];
 		showTable();

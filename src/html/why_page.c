@@ -104,7 +104,7 @@ static void print_verdict(const struct why_output *why, FILE *out)
 		answer->slow > answer->compared + answer->outer || answer->slow_cut ? "at least "
 										    : "",
 		extra_text(text, answer->calls->by_insns, extra),
-		answer->calls->by_insns ? " instructions" : "");
+		amount_unit(answer->calls->by_insns));
 	print_cause_in("b", answer, 0, out);
 	fputs("</p>\n", out);
 }
@@ -126,7 +126,7 @@ static void print_ranks(const struct why_output *why, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];
 
-	fputs("<h2>Functions by the time of their slow calls</h2>\n", out);
+	fputs("<h2>Functions by their slow calls</h2>\n", out);
 	print_command(why, "ptrace2ftf why", NULL, out);
 	fputs("<table>\n<tr><th>beyond the median</th><th>calls</th><th>slow</th><th>function</th>"
 	      "</tr>\n",
@@ -355,6 +355,8 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 	struct box *boxes = alloc_zeroed(rows, sizeof(*boxes));
 	struct icicle icicle = { .why = why, .answer = answer, .cluster = cluster, .boxes = boxes };
 	bool by_insns = answer->calls->by_insns;
+	const char *unit = digits_work_unit() ? amount_unit(by_insns) : "";
+	char begin[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < call->count; i++)
 		boxes[answer->row_of[call->costs[i].path]].slow +=
@@ -376,9 +378,9 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 		      "ptrace2ftf --slowest=1 --symbol=", slow_symbol(answer, answer->function),
 		      out);
 	fprintf(out,
-		"<p>It began at " SECONDS_FORMAT " s in thread %" PRId32
+		"<p>It began at %s%s in thread %" PRId32
 		". Callees are below their callers; the extra is red.%s</p>\n",
-		SECONDS_OF(call->begin), call->track->tid,
+		moment_text(begin, call->begin), *unit ? unit : " s", call->track->tid,
 		icicle.wait ? " The wait leads to the other thread." : "");
 	print_icicle(&icicle, false, out);
 	print_icicle(&icicle, true, out);

@@ -12,7 +12,6 @@
 #include "src/callstack/call_stretch.h"
 #include "src/costs/executed_code.h"
 #include "src/events/event_output.h"
-#include "src/formats/text/digits.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 #include "src/report/progress.h"
@@ -38,6 +37,7 @@ struct conversion {
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
 	struct trace_facts facts;           /* for the formats' requests */
 	struct thread_output {
+		uint64_t work;            /* with --clock: instructions or cycles so far */
 		uint32_t track;           /* 1 + the index of its track; 0: no track */
 		bool has_branches;        /* or gaps */
 	} * threads;                      /* owned; by thread index; last: unknown threads */
@@ -269,17 +269,32 @@ static void note_files(struct conversion *c, const struct branch_event *events, 
 	}
 }
 
-static void report_branch(struct conversion *c, const struct branch_event *event)
+/* Count the work of an event's thread for --clock. Returns it. */
+static uint64_t count_work(struct conversion *c, const struct branch_event *event)
+{
+	const struct thread *thread = event->thread;
+	uint64_t *work = &c->threads[thread ? thread->index : c->thread_count].work;
+
+	if (c->options->clock)
+		*work += c->options->clock == CLOCK_INSNS ? event->insns : event->cycles;
+	return *work;
+}
+
+/* `work`: its time with --clock. */
+static void report_branch(struct conversion *c, const struct branch_event *event, uint64_t work)
 {
 	struct resolver *resolver = &c->recording.resolver;
 	const struct location_pair *locations;
+	struct branch_event counted = *event;
 	const struct location *to;
 
 	resolver_advance(resolver, event->time);
 	locations = resolver_find_event(resolver, event);
 	to = &locations->to;
-	if (c->pipeline.format->branch)
-		c->pipeline.format->branch(c->pipeline.end, event, &locations->from, to);
+	if (c->options->clock)
+		counted.time = work;
+	if (c->pipeline.format->branch && selection_has_work(&c->options->select, counted.time))
+		c->pipeline.format->branch(c->pipeline.end, &counted, &locations->from, to);
 	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
 		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
 				    event->time, to->symbol->name);
@@ -316,8 +331,10 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	else if (c->code && c->code->branches)
 		executed_code_count(c->code, events, fed);
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
+		uint64_t work = count_work(c, &events[i]);
+
 		if (!branch_is_passage(&events[i]))
-			report_branch(c, &events[i]);
+			report_branch(c, &events[i], work);
 		else if (c->pipeline.format->counts)
 			c->pipeline.format->counts(c->pipeline.end, &events[i]);
 	}
@@ -339,6 +356,7 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 		return;
 	if (c->pipeline.machine && event->gap && c->options->stacks == STACKS_PRECISE)
 		thread_stacks_count(&c->stacks, event);
+	count_work(c, event);
 	if (c->pipeline.format->counts)
 		c->pipeline.format->counts(c->pipeline.end, event);
 	if (c->counters.length)
@@ -641,9 +659,6 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 				 "%s: cannot use --clock=cycles: the recording has no CYC packets; "
 				 "record with cyc=1, or use --clock=insns",
 				 c->options->input);
-	digits_count_work(c->options->clock == CLOCK_INSNS    ? "insns"
-			  : c->options->clock == CLOCK_CYCLES ? "cycles"
-							      : NULL);
 	c->thread_count = recording->timeline->threads.count;
 	c->threads = alloc_zeroed(c->thread_count + 1, sizeof(*c->threads));
 	if (c->options->overlay_count)
@@ -671,8 +686,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count ||
 				    (c->code && c->code->log));
-	c->has_counts =
-		c->options->counters || (c->pipeline.machine && c->pipeline.machine->sink->details);
+	c->has_counts = c->options->counters || c->options->clock ||
+			(c->pipeline.machine && c->pipeline.machine->sink->details);
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;

@@ -24,14 +24,15 @@ static void print_function(const struct top_function *function,
 			   FILE *out)
 {
 	const struct slowest_call *call = &function->slowest;
-	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], thread[16] = "?";
+	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE];
+	char thread[16] = "?";
 
 	if (call->track->tid > 0)
 		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
-	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ",
-		amount_text(self, by_insns, function->self),
+	fprintf(out, "  %10s %5.1f%% %14s %20s %8s  ", amount_text(self, by_insns, function->self),
 		100 * (double)function->self / (double)all,
-		amount_text(slowest, by_insns, call->rank), SECONDS_OF(call->begin), thread);
+		amount_text(slowest, by_insns, call->rank), moment_text(begin, call->begin),
+		thread);
 	printable_print(function_label(labels, function->symbol)->text, out);
 	putc('\n', out);
 }
@@ -95,6 +96,7 @@ char *top_functions_make(const struct slice_totals *totals)
 	const struct function_table *table = &totals->functions;
 	struct top_function *functions = alloc_zeroed(table->count + 1, sizeof(*functions));
 	bool by_insns = totals->by_insns;
+	const char *unit = amount_unit(by_insns);
 	struct function_labels labels = { 0 };
 	uint64_t all = 0;
 	size_t count = 0;
@@ -120,13 +122,13 @@ char *top_functions_make(const struct slice_totals *totals)
 	function_labels_make(&labels, table, totals->names);
 	SORT(functions, count, compare_functions);
 	out = OPEN_TEXT(text);
-	fprintf(out, "  %10s %6s %14s %20s %8s  function%s%s\n", "self", "share",
-		by_insns ? "longest call" : "slowest call", "at", "thread",
-		by_insns             ? "  (self and longest call in instructions)"
-		: totals->estimated  ? "  (times are estimates)"
-		: digits_work_unit() ? "  in "
-				     : "",
-		digits_work_unit() ?: "");
+	fprintf(out, "  %10s %6s %14s %20s %8s  function", "self", "share",
+		*unit ? "longest call" : "slowest call", "at", "thread");
+	fprintf(out,
+		*unit               ? "  (self and longest call in%s)\n"
+		: totals->estimated ? "  (times are estimates)\n"
+				    : "\n",
+		unit);
 	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++)
 		print_function(&functions[i], &labels, all, by_insns, out);
 	if (totals->with_tails)

@@ -114,12 +114,12 @@ static const char *thread_name(const struct chosen_call *call)
 static void print_call(size_t rank, const struct chosen_call *call, int width,
 		       const struct name *label, FILE *out)
 {
-	char duration[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
+	char duration[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
 
-	fprintf(out, "%4zu %1s%9s %5" PRIu64 ".%09" PRIu64 " %10" PRIu64 " %9s  ", rank,
+	fprintf(out, "%4zu %1s%9s %15s %10" PRIu64 " %9s  ", rank,
 		call->begin_seen && call->end_seen ? "" : ">",
-		short_time(duration, (int64_t)call->duration), SECONDS_OF(call->begin), call->insns,
-		short_time(untraced, (int64_t)call->untraced));
+		short_time(duration, (int64_t)call->duration), moment_text(begin, call->begin),
+		call->insns, short_time(untraced, (int64_t)call->untraced));
 	escaped_text_print(thread_name(call), strlen(thread_name(call)), out);
 	fprintf(out, "/%-*" PRId32 "  ", width - (int)strlen(thread_name(call)) - 1,
 		call->track->tid);

@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
@@ -29,9 +30,21 @@ struct slow_run {
 		int status;         /* enum exit_status of the conversion; -1: not started */
 		char *error;        /* owned: reason of a failure; may be NULL */
 		struct options own; /* of the conversion; lists are borrowed */
-	} * traces;                 /* owned; slowest first */
-	struct batch_plan plan;     /* of the conversions; paths are the traces' */
+		struct number_range thread; /* with --clock: the only one shown */
+	} * traces;                         /* owned; slowest first */
+	struct batch_plan plan;             /* of the conversions; paths are the traces' */
 };
+
+/* Returns the key of an answer: with --clock, its unit is at the end. Valid until the next call. */
+static const char *key_of(const char *key)
+{
+	static char named[32];
+
+	if (!digits_work_unit() || !ends_with(key, "_ns"))
+		return key;
+	snprintf(named, sizeof(named), "%.*s%s", (int)strlen(key) - 2, key, digits_work_unit());
+	return named;
+}
 
 /* ---- The index: index.tsv and index.jsonl -------------------------------- */
 
@@ -49,8 +62,8 @@ static json_t *line_json(const struct slow_trace *trace, size_t rank)
 		 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRId64 "&dur=%" PRId64
 		 "&pid=%" PRId64 "&tid=%" PRId64,
 		 trace->view_from, trace->view_to,
-		 (int64_t)json_value_number(trace->call, "begin_ns"),
-		 (int64_t)json_value_number(trace->call, "duration_ns"),
+		 (int64_t)json_value_number(trace->call, key_of("begin_ns")),
+		 (int64_t)json_value_number(trace->call, key_of("duration_ns")),
 		 (int64_t)json_value_number(trace->call, "pid"),
 		 (int64_t)json_value_number(trace->call, "tid"));
 	json_object_update(line, (json_t *)trace->call);
@@ -86,14 +99,14 @@ static int write_index(const struct slow_trace *traces, size_t count, const char
 	if (!out)
 		return -1;
 	for (size_t i = 0; i < COUNT_OF(keys) && table; i++)
-		fprintf(out, "%s%s", i ? "\t" : "", keys[i]);
+		fprintf(out, "%s%s", i ? "\t" : "", key_of(keys[i]));
 	fputs(table ? "\n" : "", out);
 	for (size_t n = 0; n < count; n++) {
 		json_t *line = line_json(&traces[n], n + 1);
 
 		for (size_t i = 0; i < COUNT_OF(keys) && table; i++) {
 			fputs(i ? "\t" : "", out);
-			print_value(json_object_get(line, keys[i]), out);
+			print_value(json_object_get(line, key_of(keys[i])), out);
 		}
 		if (!table)
 			json_dumpf(line, out, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -153,7 +166,7 @@ static int find_calls(struct slow_run *run, struct error *err)
 
 /* ---- Their traces -------------------------------------------------------- */
 
-/* Show everything in the call's time, whatever selected the call. */
+/* Show everything in the call's time, whatever selected the call; in its work, only its thread. */
 static void choose_time(struct options *own, uint64_t from, uint64_t to)
 {
 	struct selection *select = &own->select;
@@ -163,6 +176,10 @@ static void choose_time(struct options *own, uint64_t from, uint64_t to)
 	select->pids = select->tids = select->cpus = all;
 	select->comms = select->symbols = select->dsos = select->roots = any;
 	select->start = select->stop = NULL;
+	if (own->clock) {
+		select->work = (struct work_range){ true, own->clock == CLOCK_CYCLES, from, to };
+		return;
+	}
 	select->from = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = from };
 	select->to = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = to };
 }
@@ -180,15 +197,19 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 	uint64_t begin, end;
 
 	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
-	begin = (uint64_t)json_value_number(trace->call, "begin_ns");
-	end = plus(begin, (uint64_t)json_value_number(trace->call, "duration_ns"));
+	begin = (uint64_t)json_value_number(trace->call, key_of("begin_ns"));
+	end = plus(begin, (uint64_t)json_value_number(trace->call, key_of("duration_ns")));
 	trace->view_from = begin - MIN(begin, context);
 	trace->view_to = plus(end, context);
-	context = MAX(context, least);
+	context = run->options->clock ? context : MAX(context, least);
 	trace->status = -1;
 	trace->path = call_path(run, index + 1);
 	*own = *run->options;
 	choose_time(own, begin - MIN(begin, context), plus(end, context));
+	trace->thread.first = (int32_t)json_value_number(trace->call, "tid");
+	trace->thread.last = trace->thread.first;
+	if (own->clock)
+		own->select.tids = (struct number_list){ .ranges = &trace->thread, .count = 1 };
 	own->format = &format_ftf;
 	own->output = trace->path;
 	own->json = NULL;

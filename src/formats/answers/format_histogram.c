@@ -145,13 +145,11 @@ static void print_function(const struct format_output *output,
 			   const struct function_calls *function)
 {
 	const struct durations *all = &function->durations;
+	const char *unit = amount_unit(output->machine->by_insns);
 	FILE *out = output->text;
 
 	name_print(function->name, out);
-	fputs(output->machine->by_insns                   ? "  (in instructions)\n"
-	      : output->machine->times == TIMES_OF_CYCLES ? "  (in cycles)\n"
-							  : "\n",
-	      out);
+	fprintf(out, *unit ? "  (in%s)\n" : "\n", unit);
 	print_buckets(output, function);
 	fprintf(out, "calls %" PRIu64, all->count);
 	print_amount(output, "total", function->total);

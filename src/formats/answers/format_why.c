@@ -79,19 +79,22 @@ static double mean(uint64_t sum, uint64_t calls)
 	return calls ? (double)sum / (double)calls : 0;
 }
 
-/* Print the cause of a cluster in words, with its share of `of`. */
+/* Print the cause of a cluster in words, with its share; `whole`: also of what. */
 static void print_cause(const struct slow_answer *answer, const struct slow_cluster *cluster,
-			const char *of, FILE *out)
+			bool whole, FILE *out)
 {
 	const struct symbol *leaf = slow_symbol(answer, cluster->leaf);
+	const char *unit = amount_unit(answer->calls->by_insns);
 	bool own = cluster->cause == answer->function;
 
 	if (own)
 		fputs("own code of ", out);
 	print_name(slow_name(answer, cluster->cause), out);
 	print_source(slow_symbol(answer, cluster->cause), out);
-	fprintf(out, ", %.0f %%%s",
-		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra), of);
+	fprintf(out, ", %.0f %%",
+		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra));
+	if (whole)
+		fprintf(out, " of the%s%s", answer->others ? " extra" : "", *unit ? unit : " time");
 	if (cluster->leaf == cluster->cause)
 		return;
 	fprintf(out, ", %.0f %% in ", percent(cluster->leaf_extra, cluster->extra));
@@ -99,13 +102,6 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 		fprintf(out, "%s()", leaf->linkage->text);
 	else
 		print_name(slow_name(answer, cluster->leaf), out);
-}
-
-static const char *of_what(const struct slow_answer *answer)
-{
-	if (!answer->others)
-		return answer->calls->by_insns ? " of the instructions" : " of the time";
-	return answer->calls->by_insns ? " of the extra instructions" : " of the extra time";
 }
 
 /* Print the differences in calls of the cause. */
@@ -136,7 +132,7 @@ char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
-	print_cause(answer, cluster, of_what(answer), out);
+	print_cause(answer, cluster, true, out);
 	print_difference(answer, cluster, out);
 	alloc_close_text(out, &text);
 	return text;
@@ -187,12 +183,12 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 	char text[SHORT_TIME_SIZE];
 
 	fprintf(out, "%zu. ", number + 1);
-	print_cause(answer, cluster, of_what(answer), out);
+	print_cause(answer, cluster, true, out);
 	fprintf(out, "\n   %zu call%s%s, %s%s more%s%s", cluster->count, one ? "" : "s",
 		one && cluster->calls[0]->begin == answer->of->first_begin ? " (the first one)"
 									   : "",
 		cluster->cut ? ">" : "", extra_text(text, answer->calls->by_insns, cluster->more),
-		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
+		amount_unit(answer->calls->by_insns), one ? "" : " each");
 	print_difference(answer, cluster, out);
 	putc('\n', out);
 	print_text_lines("   ", cause_words(answer, cluster), out);
@@ -219,6 +215,7 @@ static size_t shown_clusters(const struct slow_answer *answer)
 static void print_counts(const struct slow_answer *answer, FILE *out)
 {
 	bool by_insns = answer->calls->by_insns;
+	const char *unit = amount_unit(by_insns);
 	enum slow_nesting nesting = slow_answer_nesting(answer);
 	char text[SHORT_TIME_SIZE];
 
@@ -231,8 +228,8 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 		fputs("calls", out);
 	fprintf(out, " longer than %s%s", amount_text(text, by_insns, answer->bound),
 		nesting == NESTING_APART ? " without nested ones" : "");
-	fprintf(out, "; median %s%s\n", amount_text(text, by_insns, answer->median),
-		by_insns ? " (instructions)" : "");
+	fprintf(out, "; median %s", amount_text(text, by_insns, answer->median));
+	fprintf(out, *unit ? " (%s)\n" : "\n", unit + 1);
 }
 
 static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
@@ -281,7 +278,7 @@ static void print_ranking(const struct why_output *why, FILE *out)
 		fprintf(out, "%10s  ", extra_text(text, answer->calls->by_insns, answer->excess));
 		print_name(slow_name(answer, answer->function), out);
 		fputs(": ", out);
-		print_cause(answer, &answer->clusters[0], "", out);
+		print_cause(answer, &answer->clusters[0], false, out);
 		putc('\n', out);
 	}
 	putc('\n', out);

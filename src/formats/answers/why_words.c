@@ -189,8 +189,6 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 	for (int i = 0; i < options->input_count; i++)
 		if (strcmp(options->inputs[i], "-") == 0)
 			clusters = 0; /* can be read only once */
-	if (options->clock)
-		clusters = 0; /* these commands choose times */
 	if (clusters) {
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
 		why_word_print(

@@ -27,6 +27,7 @@ struct pprof_output {
 	struct format_output output; /* first */
 	struct cost_stacks stacks;
 	struct output *file; /* borrowed */
+	const char *unit;    /* the type to show; NULL: time, which --clock leaves out */
 	uint64_t wall_base;  /* of struct trace_facts */
 	uint8_t *bytes;      /* owned: a message */
 	size_t room;
@@ -81,7 +82,7 @@ static void write_header(struct pprof_output *pprof)
 	} types[VALUES] = { { "calls", "count", true },
 			    { "instructions", "count", pprof->stacks.sum.insns },
 			    { "cycles", "count", pprof->stacks.sum.cycles },
-			    { "time", "nanoseconds", true } };
+			    { "time", "nanoseconds", !pprof->unit } };
 	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	uint64_t first, last;
@@ -101,8 +102,8 @@ static void write_header(struct pprof_output *pprof)
 	comment = text_index(pprof, COST_STACKS_NOTE);
 	message.comment = &comment;
 	message.n_comment = 1;
-	message.default_sample_type = text_index(pprof, "time");
-	if (call_tree_times(&pprof->stacks.tree, &first, &last)) {
+	message.default_sample_type = text_index(pprof, pprof->unit ?: "time");
+	if (!pprof->unit && call_tree_times(&pprof->stacks.tree, &first, &last)) {
 		message.duration_nanos = (int64_t)(last - first);
 		if (pprof->wall_base != WALL_BASE_UNKNOWN)
 			message.time_nanos = (int64_t)(pprof->wall_base + first);
@@ -127,7 +128,8 @@ static void write_sample(struct pprof_output *pprof, sample_message *sample, uin
 		values[sample->n_value++] = (int64_t)costs->insns;
 	if (pprof->stacks.sum.cycles)
 		values[sample->n_value++] = (int64_t)costs->cycles;
-	values[sample->n_value++] = (int64_t)costs->ns;
+	if (!pprof->unit)
+		values[sample->n_value++] = (int64_t)costs->ns;
 	WRITE_ONE(pprof, sample, sample);
 }
 
@@ -374,6 +376,9 @@ static void open_pprof(struct format_output *output, const struct format_request
 	cost_stacks_init(&pprof->stacks, request->names, options_max_stack(request->options),
 			 request->options->inlined);
 	pprof->file = request->output;
+	pprof->unit = request->options->clock == CLOCK_INSNS    ? "instructions"
+		      : request->options->clock == CLOCK_CYCLES ? "cycles"
+								: NULL;
 	pprof->wall_base = request->facts.wall_base;
 	output->slices = &pprof->stacks.tree.slices;
 	output->sink = pprof->stacks.sink;

@@ -3,7 +3,8 @@
  * --format=sqlite: a database of all calls, with the tables of perf's export-to-sqlite.py "branches
  * calls", for exported-sql-viewer.py and the user's queries.
  *
- * In each table, id 0 is for unknown items; call path 1 is the root. Times are ns of perf's clock.
+ * In each table, id 0 is for unknown items; call path 1 is the root. Times have the unit in the
+ * table `clock`, which perf lacks: ns of perf's clock, or --clock.
  * `samples` contains all branches with --args=full; otherwise it is empty. The database is built in
  * memory, because the sandbox opens no file for it.
  */
@@ -16,6 +17,7 @@
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/slice_list.h"
+#include "src/formats/text/digits.h"
 #include "src/resolve/location.h"
 #include "src/select/function_labels.h"
 #include "src/slices/track.h"
@@ -367,11 +369,16 @@ static void open_sqlite(struct format_output *output, const struct format_reques
 	const int flags =
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
 
+	char *clock = alloc_text("CREATE TABLE clock (unit); INSERT INTO clock VALUES ('%s')",
+				 digits_work_unit() ?: "ns");
+
 	slice_list_open(output, request);
 	library.config(SQLITE_CONFIG_MEMDB_MAXSIZE, INT64_MAX);
 	library.config(SQLITE_CONFIG_MEMSTATUS, 0);
 	check(sqlite, library.open_v2("file:calls?vfs=memdb", &sqlite->database, flags, NULL));
 	check(sqlite, library.exec(sqlite->database, tables, NULL, NULL, NULL));
+	check(sqlite, library.exec(sqlite->database, clock, NULL, NULL, NULL));
+	free(clock);
 	if (sqlite->list.level == OPTION_ARGS_FULL)
 		check(sqlite, library.exec(sqlite->database, branch_tables, NULL, NULL, NULL));
 	for (int i = 0; i < ROWS && sqlite->status == SQLITE_OK; i++)

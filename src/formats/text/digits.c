@@ -180,6 +180,15 @@ char *digits_time(char *at, int64_t ns)
 	return stpcpy(end, unit->name);
 }
 
+const char *moment_text(char text[SHORT_TIME_SIZE], uint64_t time)
+{
+	if (work_unit)
+		*digits_decimal(text, time) = 0;
+	else
+		snprintf(text, SHORT_TIME_SIZE, SECONDS_FORMAT, SECONDS_OF(time));
+	return text;
+}
+
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
 {
 	digits_time(text, ns);

@@ -43,7 +43,7 @@ char *digits_left(char *at, char *end, ptrdiff_t width);
 /* Write `ns` as "19ns", "1.639us", "2us", "1.5m", and a NUL.  Returns the end. */
 char *digits_time(char *at, int64_t ns);
 
-/* From now on, durations are printed as numbers, of this unit (--clock). NULL: of ns. */
+/* From now on, times are printed as numbers of this unit (--clock). NULL, the default: as ns. */
 void digits_count_work(const char *unit);
 
 /* Returns the unit. */
@@ -51,6 +51,9 @@ const char *digits_work_unit(void);
 
 /* The same into `text`.  Returns it. */
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
+
+/* Write a position on the time axis: in seconds with nine decimals, or as such a number. */
+const char *moment_text(char text[SHORT_TIME_SIZE], uint64_t time);
 
 /* ---- Lines ---------------------------------------------------------------- */
 

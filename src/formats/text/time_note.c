@@ -35,11 +35,20 @@ const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra)
 	return amount_text(text, by_insns, extra < 0x1p63 ? (uint64_t)extra : INT64_MAX);
 }
 
+const char *amount_unit(bool by_insns)
+{
+	const char *unit = digits_work_unit();
+
+	if (!by_insns && !unit)
+		return "";
+	return by_insns || *unit == 'i' ? " instructions" : " cycles";
+}
+
 void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount)
 {
 	char key[24];
 
-	snprintf(key, sizeof(key), "%s_%s", name, by_insns ? "insns" : "ns");
+	snprintf(key, sizeof(key), "%s_%s", name, by_insns ? "insns" : digits_work_unit() ?: "ns");
 	json_object_set_new(object, key, json_integer(json_value_of(amount)));
 }
 

@@ -13,7 +13,10 @@ const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amou
 /* The same for a number, rounded and limited to [0, INT64_MAX]. */
 const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra);
 
-/* Set "NAME_ns" or, if `by_insns`, "NAME_insns". */
+/* Returns " instructions" or " cycles", by `by_insns` and --clock; "": amounts are times. */
+const char *amount_unit(bool by_insns);
+
+/* Set "NAME_ns", "NAME_UNIT" with --clock or, if `by_insns`, "NAME_insns". */
 void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount);
 
 /* Print a line. */
