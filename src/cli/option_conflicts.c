@@ -404,8 +404,6 @@ void option_conflicts_refuse(const struct options *options)
 		{ options->inlined && options->engine == PT_ENGINE_LIBIPT,
 		  "--inline needs --engine=fast: libipt's does not show where code without a branch "
 		  "enters an inlined call" },
-		{ options->format == &format_sqlite && options->max_output,
-		  "cannot cut a database; leave out --max-output" },
 		{ options->json_answer && options->max_output,
 		  "--max-output would cut the JSON; leave it out" },
 		{ options->join && (options->no_join || batch),

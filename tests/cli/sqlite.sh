@@ -119,10 +119,36 @@ sample_costs() {
 			"$(sqlite3 uncounted.db 'SELECT sum(insn_count), 0 FROM calls WHERE id > 0 AND parent_id NOT IN (SELECT id FROM calls WHERE id > 0)')" ]
 }
 tap_check "branches have the instructions and cycles of their thread" sample_costs
-packed() {
-	"$program" -q --demangle=none threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db || return 1
-	"$program" -q --max-output=1MB threads -o x.db 2>messages
-	[ $? -eq 64 ] && grep -q 'cannot cut a database; leave out --max-output' messages
+# To a pipe and to standard output the same bytes; a database is built in a file that is not one of these.
+elsewhere() {
+	"$program" -q --demangle=none threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db &&
+		"$program" -q --demangle=none -f sqlite threads -o - | cmp - calls.db && "$program" -q --demangle=none -f sqlite threads -o - >file && cmp file calls.db
 }
-tap_check "compressed, and never cut" packed
+tap_check "the same compressed, through a pipe and to standard output" elsewhere
+# What is there is a part of the whole; ids of branches that are left out are 0. The smallest database has 57 kB.
+limited() { # OPTIONS...: of whole.db, 400 kB and more
+	"$program" -q "$@" threads -o whole.db || return 1
+	for size in 100 200 300; do
+		"$program" --max-output=${size}kB "$@" threads -o part.db 2>messages
+		[ $? -eq 2 ] && grep -q 'warning: the output has reached its limit: the rest is left out' messages &&
+			[ "$(stat -c %s part.db)" -le $((size * 1000 + 65536)) ] && [ "$(stat -c %s part.db)" -ge $((size * 800)) ] &&
+			[ "$(sqlite3 part.db "PRAGMA integrity_check; ATTACH 'whole.db' AS whole; SELECT count(*) > 100 FROM calls;
+			SELECT count(*) FROM (SELECT * FROM samples EXCEPT SELECT * FROM whole.samples);
+			SELECT count(*) FROM calls c LEFT JOIN whole.calls w ON w.id = c.id AND w.call_time = c.call_time AND w.return_time = c.return_time
+				AND w.parent_id = c.parent_id AND w.thread_id = c.thread_id AND w.flags = c.flags WHERE w.id IS NULL
+				OR c.call_id NOT IN (w.call_id, 0) OR c.return_id NOT IN (w.return_id, 0) OR c.branch_count NOT IN (w.branch_count, 0);
+			SELECT count(*) FROM calls WHERE call_id NOT IN (SELECT id FROM samples) AND call_id OR return_id NOT IN (SELECT id FROM samples) AND return_id" |
+				tr '\n' ' ')" = "ok 1 0 0 0 " ] || return 1
+	done
+}
+tap_check "--max-output: calls up to the limit" limited
+full_limited() {
+	limited --args=full && [ "$(sqlite3 part.db 'SELECT count(*) > 100 FROM samples')" -eq 1 ]
+}
+tap_check "with --args=full as many bytes of branches as of calls" full_limited
+no_space() {
+	(ulimit -f 200; "$program" -q threads -o large.db 2>messages)
+	[ $? -eq 1 ] && grep -q 'cannot make the database: File too large' messages && [ ! -e large.db ]
+}
+tap_check "a file that cannot grow has its reason" no_space
 tap_done

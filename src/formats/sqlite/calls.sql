@@ -2,7 +2,8 @@
 -- The tables of perf's export-to-sqlite.py, with their rows of unknown items. Columns that the
 -- viewer compares with texts have a type, others do not convert texts.
 -- A database stores these texts: the build joins the lines without a newline.
-PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; BEGIN;
+PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+PRAGMA temp_store = FILE; BEGIN;
 CREATE TABLE selected_events (id INTEGER PRIMARY KEY, name);
 CREATE TABLE machines (id INTEGER PRIMARY KEY, pid INTEGER, root_dir);
 CREATE TABLE threads (id INTEGER PRIMARY KEY, machine_id, process_id, pid INTEGER,

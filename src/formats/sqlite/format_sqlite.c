@@ -5,14 +5,19 @@
  *
  * In each table, id 0 is for unknown items; call path 1 is the root. Times have the unit in the
  * table `clock`, which perf lacks: ns of perf's clock, or --clock.
- * `samples` contains all branches with --args=full; otherwise it is empty. The database is built in
- * memory, because the sandbox opens no file for it.
+ * `samples` contains all branches with --args=full; otherwise it is empty.
+ *
+ * The database is built in the output's temporary file, or in an unnamed file if the output is a
+ * pipe or compressed. Rows come in the order of their ids, so SQLite needs few pages in memory; it
+ * sorts indexes in unnamed files.
  */
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
-#include "base/io/output.h"
+#include "base/io/temp_file.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
@@ -31,6 +36,7 @@
 	X(bind_int64)                                                                              \
 	X(bind_text)                                                                               \
 	X(close)                                                                                   \
+	X(column_int64)                                                                            \
 	X(config)                                                                                  \
 	X(errstr)                                                                                  \
 	X(exec)                                                                                    \
@@ -38,8 +44,8 @@
 	X(open_v2)                                                                                 \
 	X(prepare_v2)                                                                              \
 	X(reset)                                                                                   \
-	X(serialize)                                                                               \
-	X(step)
+	X(step)                                                                                    \
+	X(vfs_find)
 
 #define FIELD(name) __typeof__(sqlite3_##name) *name;
 
@@ -68,6 +74,8 @@ static int load_sqlite(struct error *err)
 
 #define ROOT_PATH 1
 
+#define SAMPLES_IN_MEMORY ((size_t)8 << 20) /* bytes */
+
 /* Statements, which the build makes of the files *.sql. */
 static const char tables[] = {
 #include "src/formats/sqlite/calls.inc"
@@ -81,7 +89,7 @@ static const char ending[] = {
 #include "src/formats/sqlite/ending.inc"
 };
 
-/* Kinds of rows, in the order of `inserts`. */
+/* Kinds of rows, and a query, in the order of `statements`. */
 enum row {
 	ROW_THREAD,
 	ROW_COMM,
@@ -91,10 +99,11 @@ enum row {
 	ROW_CALL,
 	ROW_SAMPLE,
 	ROW_LABEL,
+	BYTES,
 	ROWS
 };
 
-static const char *const inserts[ROWS] = {
+static const char *const statements[ROWS] = {
 	"INSERT INTO threads VALUES (?, 1, ?, ?, ?)",
 	"INSERT INTO comms (id, c_thread_id, comm, c_time, exec_flag, has_calls)"
 	" VALUES (?, ?, ?, 0, 0, 1)",
@@ -102,14 +111,18 @@ static const char *const inserts[ROWS] = {
 	"INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?)",
 	"INSERT INTO call_paths VALUES (?, ?, ?, 0)",
 	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"INSERT INTO samples VALUES (?1, 1, 1, ?2, ?3, (SELECT dso_id FROM symbols WHERE id = ?4), ?4,"
-	" ?5, ?6, ?7, ?8, (SELECT dso_id FROM symbols WHERE id = ?9), ?9, ?10, ?11, ?12, ?13, 0, ?14,"
-	" ?15, ?16)",
+	"INSERT INTO samples VALUES (?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)",
 	"UPDATE symbols SET name = ?2 WHERE id = ?1",
+	"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+};
+
+struct sample {
+	uint32_t thread, number; /* among the thread's, from 1 */
 };
 
 struct sqlite_output {
-	struct slice_list list; /* first */
+	struct slice_list list;  /* first */
+	struct temp_file copied; /* owned: the database of an output that is no temporary file */
 	sqlite3 *database;
 	sqlite3_stmt *rows[ROWS];
 	int status;                      /* SQLite's first failure, or SQLITE_OK */
@@ -122,12 +135,11 @@ struct sqlite_output {
 		uint32_t path;
 	} * open; /* owned: by depth, the slices around the next one */
 	size_t room;
-	const void *last;      /* track or thread of `thread` and `comm`, or NULL */
-	uint32_t thread, comm; /* ids */
-	struct sample {
-		uint32_t thread, number; /* among the thread's, from 1 */
-	} * samples;                     /* owned: by id - 1 */
-	size_t sample_count, sample_room;
+	const void *last;         /* track or thread of `thread` and `comm`, or NULL */
+	uint32_t thread, comm;    /* ids */
+	struct big_array samples; /* owned: struct sample, by id - 1 */
+	size_t sample_count;
+	bool full; /* the other branches are left out, to leave room for calls */
 	struct thread_samples {
 		size_t last;            /* the id; 0: no sample */
 		uint64_t insns, cycles; /* for the next sample */
@@ -135,11 +147,63 @@ struct sqlite_output {
 	size_t thread_room;
 };
 
+/* For SQLite's open(), which has no context. */
+static struct {
+	int fd;
+	struct error *err;
+} storage; /* borrowed */
+
+/* No system has this file, nor journals beside it. */
+#define DATABASE "/proc/ptrace2ftf.db"
+
+/* The sandbox opens no file: files are open already, or the keeper opens them. */
+static int open_storage(const char *path, int flags, int mode)
+{
+	struct temp_file file;
+
+	if (!(flags & O_CREAT))
+		return open(path, flags, mode);
+	if (strcmp(path, DATABASE) == 0)
+		return dup(storage.fd);
+	return temp_file_open(&file, storage.err) < 0 ? -1 : file.fd;
+}
+
+/* Files have their permissions already. */
+static int keep_mode(int fd, mode_t mode)
+{
+	(void)fd;
+	(void)mode;
+	return 0;
+}
+
+/* Open the database in a VFS without locks whose files are ours. Returns SQLite's status. */
+static int open_database(struct sqlite_output *sqlite)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	bool direct = output_is_readable(sqlite->list.file);
+	sqlite3_vfs *vfs;
+
+	storage.err = &sqlite->list.output.err;
+	if (!direct && temp_file_open(&sqlite->copied, storage.err) < 0)
+		return SQLITE_CANTOPEN;
+	storage.fd = direct ? sqlite->list.file->fd : sqlite->copied.fd;
+	library.config(SQLITE_CONFIG_MEMSTATUS, 0);
+	vfs = library.vfs_find("unix-none");
+	if (!vfs || vfs->iVersion < 3 ||
+	    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_storage) != SQLITE_OK ||
+	    vfs->xSetSystemCall(vfs, "fchmod", (sqlite3_syscall_ptr)keep_mode) != SQLITE_OK)
+		return SQLITE_CANTOPEN;
+	return library.open_v2(DATABASE, &sqlite->database, flags, vfs->zName);
+}
+
 /* Keep the first failure. */
 static void check(struct sqlite_output *sqlite, int status)
 {
-	if (sqlite->status == SQLITE_OK && status != SQLITE_DONE)
-		sqlite->status = status;
+	if (sqlite->status != SQLITE_OK || status == SQLITE_DONE)
+		return;
+	sqlite->status = status;
+	if (status == SQLITE_IOERR)
+		error_set_system(&sqlite->list.output.err, errno, "cannot make the database");
 }
 
 /* Bind a text to a column (from 1). The text must live until the row is added. */
@@ -159,6 +223,27 @@ static void add_numbers(struct sqlite_output *sqlite, enum row row, const uint64
 	for (int i = 0; i < count; i++)
 		check(sqlite, library.bind_int64(statement, i + 1, (sqlite3_int64)numbers[i]));
 	check(sqlite, library.step(statement));
+	check(sqlite, library.reset(statement));
+}
+
+/* Bytes of a call in the indexes, which are made at the end: at most, up to 2^31 calls. */
+#define INDEX_BYTES 28
+
+/*
+ * Every few rows, count the bytes up to now for the limit, and release the memory of samples that
+ * are in a file.
+ */
+static void count_bytes(struct sqlite_output *sqlite, uint64_t rows, uint64_t calls)
+{
+	sqlite3_stmt *statement = sqlite->rows[BYTES];
+
+	if (rows % 4096 == 0)
+		big_array_rest(&sqlite->samples, 0, sqlite->sample_count, sizeof(struct sample));
+	if (rows % 64)
+		return;
+	if (library.step(statement) == SQLITE_ROW)
+		sqlite->list.file->elsewhere =
+			(uint64_t)library.column_int64(statement, 0) + calls * INDEX_BYTES;
 	check(sqlite, library.reset(statement));
 }
 
@@ -235,16 +320,21 @@ static uint32_t symbol_id(struct sqlite_output *sqlite, const struct symbol *sym
 	return id;
 }
 
+static struct sample *sample_at(const struct sqlite_output *sqlite, uint64_t id)
+{
+	return (struct sample *)sqlite->samples.items + id - 1;
+}
+
 /* Returns the id of a sample if it belongs to the current thread, else 0. */
 static uint64_t own_sample(const struct sqlite_output *sqlite, uint64_t id)
 {
-	return id && sqlite->samples[id - 1].thread == sqlite->thread ? id : 0;
+	return id && sample_at(sqlite, id)->thread == sqlite->thread ? id : 0;
 }
 
 /* Returns the number of the current thread's samples up to this one. */
 static uint64_t samples_up_to(const struct sqlite_output *sqlite, uint64_t id)
 {
-	return id ? sqlite->samples[id - 1].number : 0;
+	return id ? sample_at(sqlite, id)->number : 0;
 }
 
 /*
@@ -259,7 +349,7 @@ static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice
 	bool no_call = slice->flags & SLICE_INFERRED_START, no_return = slice->cut;
 	uint64_t count = 0;
 
-	if (no_return && !to && sqlite->thread < sqlite->thread_room)
+	if (no_return && !to && !sqlite->full && sqlite->thread < sqlite->thread_room)
 		to = sqlite->of_threads[sqlite->thread].last;
 	if (to && (from || no_call))
 		count = samples_up_to(sqlite, to) - samples_up_to(sqlite, from);
@@ -293,6 +383,7 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	if (sqlite->paths.count > known)
 		ADD_ROW(sqlite, ROW_PATH, own->path, around.path, symbol);
 	add_call_row(sqlite, slice, own, &around);
+	count_bytes(sqlite, number, number);
 }
 
 /* Returns the type of a branch without IN_TX (1024): also the flags of perf's samples. */
@@ -308,6 +399,17 @@ static uint32_t branch_type(const struct branch_event *event)
 
 	return types[event->kind] | (async ? 32 : 0) | (event->flags & BRANCH_TRACE_ON ? 256 : 0) |
 	       (event->flags & BRANCH_TRACE_OFF ? 512 : 0);
+}
+
+/* Note a sample of the current thread after sample `last`. Returns its id. */
+static uint64_t note_sample(struct sqlite_output *sqlite, uint64_t last)
+{
+	uint64_t id = ++sqlite->sample_count;
+	uint32_t number = (uint32_t)samples_up_to(sqlite, last) + 1;
+
+	big_array_grow(&sqlite->samples, id, sizeof(struct sample), SAMPLES_IN_MEMORY);
+	*sample_at(sqlite, id) = (struct sample){ sqlite->thread, number };
+	return id;
 }
 
 /* Add the counts of an event for the next sample of its thread, which is the current one then. */
@@ -344,61 +446,66 @@ static void add_sample(struct format_output *output, const struct branch_event *
 	if (sqlite->status != SQLITE_OK)
 		return;
 	own = count_event(sqlite, event);
-	output->machine->branch = own->last;
-	if (event->kind >= BRANCH_GAP)
+	output->machine->branch = sqlite->full ? 0 : own->last;
+	if (event->kind >= BRANCH_GAP || sqlite->full)
 		return;
-	*ARRAY_ADD(sqlite->samples, sqlite->sample_count, sqlite->sample_room) =
-		(struct sample){ sqlite->thread, (uint32_t)samples_up_to(sqlite, own->last) + 1 };
-	output->machine->branch = own->last = sqlite->sample_count;
+	own->last = note_sample(sqlite, own->last);
+	output->machine->branch = own->last;
 	type = branch_type(event);
 	/* As perf, which has instructions where it has cycles: of the same time. */
 	complete = own->cycles || !output->machine->has_cycles;
 	ADD_ROW(sqlite, ROW_SAMPLE, sqlite->sample_count, sqlite->thread, sqlite->comm,
+		dso_id(sqlite, from->symbol ? from->symbol->dso : NULL),
 		symbol_id(sqlite, from->symbol), from->offset, from->ip, event->time,
-		(uint64_t)event->cpu, symbol_id(sqlite, to->symbol), to->offset, to->ip, type,
-		in_tx, complete ? own->insns : 0, own->cycles, type | (in_tx ? 1024 : 0));
+		(uint64_t)event->cpu, dso_id(sqlite, to->symbol ? to->symbol->dso : NULL),
+		symbol_id(sqlite, to->symbol), to->offset, to->ip, type, in_tx,
+		complete ? own->insns : 0, own->cycles, type | (in_tx ? 1024 : 0));
 	if (complete)
 		own->insns = own->cycles = 0;
 	own->cycles += event->cycles; /* up to after it */
+	count_bytes(sqlite, sqlite->sample_count, 0);
+	sqlite->full = output_room(sqlite->list.file) < sqlite->list.file->limit / 2;
 }
 
 static void open_sqlite(struct format_output *output, const struct format_request *request)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
-	/* One thread at a time uses the database. */
-	const int flags =
-		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-
 	char *clock = alloc_text("CREATE TABLE clock (unit); INSERT INTO clock VALUES ('%s')",
 				 digits_work_unit() ?: "ns");
 
 	slice_list_open(output, request);
-	library.config(SQLITE_CONFIG_MEMDB_MAXSIZE, INT64_MAX);
-	library.config(SQLITE_CONFIG_MEMSTATUS, 0);
-	check(sqlite, library.open_v2("file:calls?vfs=memdb", &sqlite->database, flags, NULL));
+	check(sqlite, open_database(sqlite));
 	check(sqlite, library.exec(sqlite->database, tables, NULL, NULL, NULL));
 	check(sqlite, library.exec(sqlite->database, clock, NULL, NULL, NULL));
 	free(clock);
 	if (sqlite->list.level == OPTION_ARGS_FULL)
 		check(sqlite, library.exec(sqlite->database, branch_tables, NULL, NULL, NULL));
 	for (int i = 0; i < ROWS && sqlite->status == SQLITE_OK; i++)
-		check(sqlite,
-		      library.prepare_v2(sqlite->database, inserts[i], -1, &sqlite->rows[i], NULL));
+		check(sqlite, library.prepare_v2(sqlite->database, statements[i], -1,
+						 &sqlite->rows[i], NULL));
 	sqlite->list.level = OPTION_ARGS_FULL;
 	output->sink.details = true;
 }
 
-/* Write the database, which is contiguous in memory. */
+/* Copy the database, unless it is in the output already. */
 static void write_database(struct sqlite_output *sqlite)
 {
-	sqlite3_int64 size = 0;
-	const void *bytes =
-		library.serialize(sqlite->database, "main", &size, SQLITE_SERIALIZE_NOCOPY);
+	struct output *output = sqlite->list.file;
+	static uint8_t chunk[1 << 16];
+	ssize_t count = 0;
 
-	if (bytes)
-		output_write(sqlite->list.file, bytes, (size_t)size);
-	else
-		check(sqlite, SQLITE_NOMEM);
+	output->elsewhere = 0;
+	if (!sqlite->copied.open) {
+		output->written = (uint64_t)lseek(output->fd, 0, SEEK_END);
+		return;
+	}
+	lseek(sqlite->copied.fd, 0, SEEK_SET);
+	do {
+		output_write(output, chunk, (size_t)count);
+		count = read(sqlite->copied.fd, chunk, sizeof(chunk));
+	} while (count > 0);
+	if (count < 0)
+		error_set_system(&sqlite->list.output.err, errno, "cannot read the database");
 }
 
 /* Rename the symbols that share a name. */
@@ -426,6 +533,7 @@ static void finish_sqlite(struct format_output *output)
 	sqlite->last = NULL;
 	if (sqlite->status == SQLITE_OK)
 		slice_list_print(&sqlite->list, add_call);
+	sqlite->list.file->cut |= sqlite->full;
 	if (sqlite->status == SQLITE_OK)
 		add_threads(sqlite);
 	if (sqlite->status == SQLITE_OK)
@@ -452,7 +560,8 @@ static void release_sqlite(struct format_output *output)
 	pair_table_release(&sqlite->threads);
 	pair_table_release(&sqlite->comms);
 	free(sqlite->open);
-	free(sqlite->samples);
+	big_array_release(&sqlite->samples);
+	temp_file_close(&sqlite->copied);
 	free(sqlite->of_threads);
 	slice_list_release(output);
 }

@@ -174,7 +174,6 @@ START_TEST(options_that_exclude_each_other_are_wrong_usage)
 		{ "--ui=http://a a", "open --ui=http://a a" },
 		{ "open -o - a", "open -o x.ftf a" },
 		{ "record -p 3,a", "record -p 3,4" },
-		{ "--format=sqlite --max-output=2M a", "--format=chrome --max-output=2M a" },
 		{ "--join -o x/ a b", "--join -o x.ftf a b" },
 		{ "-", "- -o x.ftf" },
 		{ "--memtrace=x --format=memtrace -o y a", "--memtrace=x --format=memtrace -o y" },
