@@ -39,6 +39,11 @@
  */
 #define SYMBOL_NAMES_FACTOR 2
 
+/* ---- Mapped files (symbols/dso/dso_store.c) ------------------------------ */
+
+/* Files that are missing or have less than some KiB, and processes without a perf map. */
+#define DSO_SMALL_MOST 4096
+
 /* ---- Go's table of lines (symbols/tables/go_table.c) --------------------- */
 
 /* Bytes of a file's table that are read for lines: some hundred per line. */

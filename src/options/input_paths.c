@@ -10,9 +10,8 @@
 #include "decoder/perf_data/perf_file.h"
 #include "symbols/files/core_file.h"
 
-/* Bytes of trace.json: a module takes some 200. JSON's values take up to 50 times as much memory.
- */
-#define BUNDLE_MOST ((size_t)1 << 20)
+/* Bytes of trace.json: a module takes some 200, in memory each of JSON's values up to 80 a byte. */
+#define BUNDLE_MOST ((size_t)768 << 10)
 
 /* ---- Roles --------------------------------------------------------------- */
 

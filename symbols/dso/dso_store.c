@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "base/budget.h"
 #include "symbols/files/zip_file.h"
 
 const char *dso_keep_text(struct dso_store *store, const char *text)
@@ -133,7 +134,8 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	*new = !dso;
 	if (dso)
 		return dso;
-	dso = arena_alloc(&store->arena, sizeof(*dso));
+	dso = store->spare ?: arena_alloc(&store->arena, sizeof(*dso));
+	store->spare = NULL;
 	dso->store = store;
 	key = arena_text(&store->arena, key, key_size);
 	dso->changed = starts_with(key, DSO_CHANGED);
@@ -141,6 +143,36 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	dso->state = DSO_NOT_A_FILE;
 	init_file_symbol(dso);
 	HASH_ADD_KEYPTR(hh, store->dsos, key, key_size, dso);
+	return dso;
+}
+
+/*
+ * Returns a new dso for `size` bytes of files. Beyond DSO_SMALL_MOST of them with less than they
+ * take themselves, returns the dso that represents the others.
+ */
+static struct dso *settle(struct dso *dso, uint64_t size)
+{
+	struct dso_store *store = dso->store;
+	const bool file = dso->state != DSO_NOT_A_FILE;
+	const char *key = file ? DSO_CHANGED "[other files]" : DSO_CHANGED "[other memory]";
+	bool new;
+
+	if (size >= sizeof(*dso) || dso->known || store->small_count++ < DSO_SMALL_MOST)
+		return dso->known ? dso->known : dso;
+	diag_warn(
+		store->diag, "too-many-files",
+		"%s: of files and processes without code and names, only %d have a name of their own",
+		dso->path, DSO_SMALL_MOST);
+	key += dso->changed ? 0 : sizeof(DSO_CHANGED) - 1;
+	HASH_DELETE(hh, store->dsos, dso);
+	elf_file_close(&dso->elf);
+	name_ranges_release(&dso->map);
+	free(dso->symbol_cache);
+	*dso = (struct dso){ 0 };
+	store->spare = dso;
+	dso = borrow_dso(store, key, strlen(key), &new);
+	if (new &&file)
+		dso->state = DSO_MISSING;
 	return dso;
 }
 
@@ -186,6 +218,8 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 		join_known_file(dso);
 	}
 	free(key);
+	if (new)
+		return settle(dso, dso->elf.bytes ? sizeof(*dso) : 0);
 	return dso->known ? dso->known : dso;
 }
 
@@ -221,7 +255,7 @@ static struct dso *open_member(struct dso *dso, const struct zip_entry *entry)
 	if (elf_file_open_bytes(&member->elf, bytes, size, NULL) == 0)
 		member->state = DSO_FOUND;
 	member->file = dso->file;
-	return member;
+	return settle(member, size);
 }
 
 struct dso *dso_find_member(struct dso *dso, uint64_t *file_offset)
@@ -308,7 +342,7 @@ struct dso *dso_store_borrow_dump(struct dso_store *store, int32_t pid, const ch
 	dso->elf = (struct elf_file){ .bytes = copy_bytes(copy), .size = copy->bytes.size };
 	dso->file = store->options.core;
 	dso->state = DSO_FOUND;
-	return dso;
+	return settle(dso, copy->bytes.size);
 }
 
 /* ---- Names without files of code: the keys have no NUL, unlike files' keys. ---- */
@@ -361,6 +395,8 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 		if (!dso->known && name_ranges_read_perf(&dso->map, path))
 			dso_set_named(dso);
 	}
+	if (new)
+		return settle(dso, copy ? copy->bytes.size : dso->named ? sizeof(*dso) : 0);
 	return dso->known ? dso->known : dso;
 }
 

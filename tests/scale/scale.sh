@@ -72,7 +72,7 @@ much() { # KIND COUNT-LONG COUNT-SHORT
 much threads 100000 20000
 much mappings 1000000 100000
 much remappings 1000000 50000
-much dsos 10000 2000
+much dsos 100000 20000
 much families 64000 2000
 much circles 300000 20000
 much execs 1000000 20000
@@ -91,6 +91,21 @@ much late 10000 1000
 tap_check "records at times beyond 2^63 ns are left out and counted" ends_in_time
 much nothing 0 0
 much aux 17179869184 67108864
+
+# A trace.json near the limit of its size.
+bundle() { # ITEMS: more members of a process
+	head -c 80 /dev/zero >"$work/zeros"
+	printf '{"type": "intel-pt", "processes": [{"pid": 1, "threads": [{"tid": 1, "iptTrace": "zeros"}], %s]}]}\n' \
+		"$1" >"$work/input"
+	run 60 none "$work/none"
+	size=$(stat -c %s "$work/input")
+	echo "# trace.json of $size bytes: $memory KiB of memory"
+	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
+	within_memory "$size"
+}
+tap_check "trace.json with modules without files" bundle \
+	"\"modules\": [$(seq -s, -f '{"systemPath": "/%g", "loadAddress": 1}' 18000)"
+tap_check "trace.json with empty values" bundle "\"more\": [0$(yes ',{}' | head -n 250000 | tr -d '\n')"
 
 # In each process, 184 bytes of trace open 280,000 calls; all processes are open at once.
 no_calls_without_end() {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
@@ -711,6 +712,39 @@ START_TEST(what_is_no_file_is_not_looked_for_and_has_a_name_in_brackets)
 }
 END_TEST
 
+START_TEST(most_of_many_missing_files_have_one_name)
+{
+	struct dso *others, *memory;
+	char path[32];
+
+	make_place();
+	open_store((struct dso_store_options){ .perf_map_dir = place });
+	for (int i = 0; i < DSO_SMALL_MOST; i++) {
+		snprintf(path, sizeof(path), "/nowhere/%d", i);
+		ck_assert_str_eq(dso_store_borrow(store, path, NULL, 0)->path, path);
+	}
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	others = dso_store_borrow(store, "/nowhere/else", NULL, 0);
+	ck_assert_str_eq(others->short_name->text, "[other files]");
+	ck_assert_int_eq(others->state, DSO_MISSING);
+	ck_assert_ptr_eq(dso_store_borrow(store, "/nowhere/again", NULL, 0), others);
+	ck_assert_str_eq(diag.first->kind, "too-many-files");
+	ck_assert_uint_eq(diag.first->count, 2);
+	/* Those before, and files that are found, are themselves. */
+	ck_assert_str_eq(dso_store_borrow(store, "/nowhere/7", NULL, 0)->path, "/nowhere/7");
+	ck_assert_str_eq(dso_store_borrow(store, sample, NULL, 0)->path, sample);
+	/* Memory is not a missing file, and changed code is known as such. */
+	memory = dso_store_borrow_jit(store, 1, false);
+	ck_assert_int_eq(memory->state, DSO_NOT_A_FILE);
+	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2, false), memory);
+	ck_assert_ptr_eq(dso_store_borrow(store, "//anon", NULL, 0), memory);
+	ck_assert(!memory->changed);
+	ck_assert(dso_store_borrow_jit(store, 2, true)->changed);
+	close_store();
+	remove_place();
+}
+END_TEST
+
 START_TEST(what_is_not_elf_is_unreadable_and_said_once)
 {
 	uint64_t offset;
@@ -796,6 +830,7 @@ int main(void)
 	tcase_add_test(all, the_running_kernels_vdso_is_our_own);
 	tcase_add_test(all, a_vdso_of_64_bits_is_not_that_of_a_32_bit_process);
 	tcase_add_test(all, what_is_no_file_is_not_looked_for_and_has_a_name_in_brackets);
+	tcase_add_test(all, most_of_many_missing_files_have_one_name);
 	tcase_add_test(all, what_is_not_elf_is_unreadable_and_said_once);
 	tcase_add_test(all, a_file_that_is_not_elf_is_code_without_names);
 	suite_add_tcase(suite, all);
