@@ -39,9 +39,7 @@
  */
 #define SYMBOL_NAMES_FACTOR 2
 
-/* ---- Mapped files (symbols/dso/dso_store.c) ------------------------------ */
-
-/* Files that are missing or have less than some KiB, and processes without a perf map. */
+/* Missing or small files, and processes without a perf map, with their own name (dso_store.c). */
 #define DSO_SMALL_MOST 4096
 
 /* ---- Go's table of lines (symbols/tables/go_table.c) --------------------- */

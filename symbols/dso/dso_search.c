@@ -87,7 +87,7 @@ static bool use_file(struct dso *dso, struct elf_file *elf, const char *path, bo
 
 /*
  * Use the bytes of a file that is not ELF, like a .dll, or the image of a Lisp system: its mapped
- * parts are code.  The dso stays without a table of names, as memory, which JIT compilers name.
+ * parts are code.  The dso stays memory, which JIT compilers name, or exports of a .dll.
  */
 static bool use_bytes(struct dso *dso, const char *path)
 {
@@ -107,8 +107,7 @@ static bool use_bytes(struct dso *dso, const char *path)
 	return true;
 }
 
-/* Use the file at a path if it is the recorded one; `needs_build_id`: only an equal one proves it.
- */
+/* Use the file at a path if it is the recorded one; `needs_build_id`: an equal one shows it. */
 static bool try_file(struct dso *dso, const char *path, bool needs_build_id)
 {
 	struct error err = { 0 };

@@ -146,23 +146,17 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	return dso;
 }
 
-/*
- * Returns a new dso for `size` bytes of files. Beyond DSO_SMALL_MOST of them with less than they
- * take themselves, returns the dso that represents the others.
- */
+/* Returns a new dso for `size` bytes of files, or the one that represents most smaller ones. */
 static struct dso *settle(struct dso *dso, uint64_t size)
 {
 	struct dso_store *store = dso->store;
-	const bool file = dso->state != DSO_NOT_A_FILE;
+	bool file = dso->state != DSO_NOT_A_FILE, new;
 	const char *key = file ? DSO_CHANGED "[other files]" : DSO_CHANGED "[other memory]";
-	bool new;
 
-	if (size >= sizeof(*dso) || dso->known || store->small_count++ < DSO_SMALL_MOST)
+	if (size >= sizeof(*dso) || dso->known || store->small++ < DSO_SMALL_MOST)
 		return dso->known ? dso->known : dso;
-	diag_warn(
-		store->diag, "too-many-files",
-		"%s: of files and processes without code and names, only %d have a name of their own",
-		dso->path, DSO_SMALL_MOST);
+	diag_warn(store->diag, "too-many-files", "%s: only %d missing files have their own name",
+		  dso->path, DSO_SMALL_MOST);
 	key += dso->changed ? 0 : sizeof(DSO_CHANGED) - 1;
 	HASH_DELETE(hh, store->dsos, dso);
 	elf_file_close(&dso->elf);
@@ -171,8 +165,7 @@ static struct dso *settle(struct dso *dso, uint64_t size)
 	*dso = (struct dso){ 0 };
 	store->spare = dso;
 	dso = borrow_dso(store, key, strlen(key), &new);
-	if (new &&file)
-		dso->state = DSO_MISSING;
+	dso->state = file ? DSO_MISSING : DSO_NOT_A_FILE;
 	return dso;
 }
 
@@ -218,15 +211,12 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 		join_known_file(dso);
 	}
 	free(key);
-	if (new)
-		return settle(dso, dso->elf.bytes ? sizeof(*dso) : 0);
-	return dso->known ? dso->known : dso;
+	return settle(dso, !new || dso->elf.bytes ? SIZE_MAX : 0);
 }
 
 /* ---- Files in archives --------------------------------------------------- */
 
-/* Open a file of an archive under the path that Android's tools print: "base.apk!/lib/libfoo.so".
- */
+/* Open a file of an archive under the path of Android's tools: "base.apk!/lib/libfoo.so". */
 static struct dso *open_member(struct dso *dso, const struct zip_entry *entry)
 {
 	const uint8_t *content = dso->elf.bytes + entry->begin;
@@ -376,6 +366,7 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 	const struct core_copy *copy = options->perf_map_dir ? NULL : find_copy(store, pid, NULL);
 	struct stat status;
 	struct dso *dso;
+	size_t small;
 	bool new;
 	HOLD_LOCK(&store->lock);
 
@@ -395,9 +386,8 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 		if (!dso->known && name_ranges_read_perf(&dso->map, path))
 			dso_set_named(dso);
 	}
-	if (new)
-		return settle(dso, copy ? copy->bytes.size : dso->named ? sizeof(*dso) : 0);
-	return dso->known ? dso->known : dso;
+	small = copy ? copy->bytes.size : 0;
+	return settle(dso, new && !dso->elf.identity.inode ? small : SIZE_MAX);
 }
 
 static bool read_kallsyms(struct dso *dso)

@@ -11,9 +11,6 @@
  * A stripped file has the symbols and lines of its debug file, if it is found
  * (symbols/files/debug_file.h).
  *
- * A dso takes some KiB. Of dsos with fewer bytes, DSO_SMALL_MOST have their own name; two dsos,
- * "[other files]" and "[other memory]", represent all others ("too-many-files").
- *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for existing files that are not used,
  * "symbols-damaged", "lines-damaged", and "split-dwarf-missing" for units whose other part (.dwo,
  * .dwp) is not found.  The caller reports missing files.
@@ -388,10 +385,10 @@ struct dso_store {
 	struct byte_view kernel_id; /* of the recorded kernel, borrowed */
 	char *kallsyms;             /* borrowed: of dso_store_offer_kallsyms(), or NULL */
 	struct arena arena;
-	struct dso *dsos;   /* hash; its members are in the arena */
-	struct dso *files;  /* hash of found files, one dso for each file */
-	struct dso *spare;  /* zeroed, for the next dso; may be NULL */
-	size_t small_count; /* dsos that take more than their files */
+	struct dso *dsos;  /* hash; its members are in the arena */
+	struct dso *files; /* hash of found files, one dso for each file */
+	struct dso *spare; /* zeroed, for the next dso; may be NULL */
+	size_t small;      /* number of dsos that take more than their files */
 	struct demangler demangler;
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
 	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
