@@ -24,6 +24,7 @@ libsymbols_a_SOURCES = \
 	symbols/names/demangle_plain.c \
 	symbols/names/demangle_short.c \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
+	symbols/names/pe_names.c \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \

@@ -87,8 +87,8 @@ static bool is_special(const struct mapped_file *file)
 static bool is_one_function(const struct dso *dso, const struct mapped_file *file,
 			    const struct symbol *symbol)
 {
-	/* The handlers that a function installed depend on its path through its own code. */
-	if (dso_borrow_traps(dso))
+	/* Handlers depend on the path through a function; JIT compilers may name its parts. */
+	if (dso_borrow_traps(dso) || dso->state == DSO_NOT_A_FILE)
 		return false;
 	if (symbol->kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
 		return dso->state == DSO_FOUND && !is_special(file);

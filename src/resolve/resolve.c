@@ -185,21 +185,23 @@ static struct location find_mapped(const struct resolver *resolver,
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
 	struct location location = { .ip = ip }, named = { .ip = ip };
-	struct dso *namer;
+	struct dso *namer = NULL;
+	bool found;
 
 	if (mapping)
 		location.symbol = dso_borrow_symbol(resolver->dsos[mapping->file->index],
 						    ip - mapping->begin + mapping->file_offset,
 						    &location.offset);
-	if (location.symbol && location.symbol->kind != SYMBOL_FILE)
-		return location;
-	namer = borrow_namer(resolver, space, mapping ? mapping->file : NULL, ip);
+	found = location.symbol && location.symbol->kind != SYMBOL_FILE;
+	/* JIT compilers know more of a file that is not ELF. */
+	if (!found || !ip_is_kernel(ip))
+		namer = borrow_namer(resolver, space, mapping ? mapping->file : NULL, ip);
 	if (namer)
 		named.symbol = dso_borrow_symbol(namer, ip, &named.offset);
 	if (named.symbol && named.symbol->kind != SYMBOL_FILE)
 		return named;
 	named.symbol =
-		mapping && !ip_is_kernel(ip)
+		mapping && !found && !ip_is_kernel(ip)
 			? dso_borrow_page(resolver->dsos[mapping->file->index], ip, &named.offset)
 			: NULL;
 	return named.symbol ? named : location;
@@ -348,7 +350,8 @@ static bool find_ahead(const struct resolver *resolver, const struct address_spa
 	location->symbol = dso_find_symbol(resolver->dsos[mapping->file->index],
 					   location->ip - mapping->begin + mapping->file_offset,
 					   &location->offset);
-	return symbol_is_function(location->symbol) && may_cache(resolver, location);
+	return symbol_is_function(location->symbol) && may_cache(resolver, location) &&
+	       resolver->dsos[mapping->file->index]->state == DSO_FOUND;
 }
 
 const struct location_pair *resolver_find_ahead(const struct resolver *resolver,

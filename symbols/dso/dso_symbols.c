@@ -173,7 +173,7 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 	const struct named_range *range;
 	struct symbol *symbol;
 
-	if (index == RANGE_NONE)
+	if (index == RANGE_NONE || !dso->map.ranges[index].length)
 		return &dso->file_symbol.symbol;
 	if (dso->symbol_cache[index])
 		return &dso->symbol_cache[index]->symbol;
@@ -296,7 +296,7 @@ static void add_dump_lines(struct dso *dso, struct jit_code code)
 	}
 }
 
-/* Load the names of a jitdump's own bytes. */
+/* Load the names of the bytes of a jitdump, or of a file for Windows. */
 static void load_dump(struct dso *dso)
 {
 	struct jit_dump dump;
@@ -304,7 +304,7 @@ static void load_dump(struct dso *dso)
 
 	dso->symbols_loaded = true;
 	if (!jit_dump_init(&dump, dso->elf.bytes, dso->elf.size))
-		return;
+		name_ranges_read_pe(&dso->map, dso->elf.bytes, dso->elf.size);
 	while (jit_dump_next(&dump, &code)) {
 		struct named_range range = { code.offset, code.offset + code.size, code.name,
 					     (uint32_t)strlen(code.name) };
@@ -316,8 +316,9 @@ static void load_dump(struct dso *dso)
 	}
 	SORT(dso->dump_lines, dso->dump_line_count, compare_dump_lines);
 	jit_dump_release(&dump);
-	name_ranges_finish(&dso->map, 0);
-	dso_set_named(dso);
+	name_ranges_finish(&dso->map, UINT64_MAX);
+	if (dso->map.count)
+		dso_set_named(dso);
 }
 
 /* Fill dso->hit; returns false if no code is at the offset. */

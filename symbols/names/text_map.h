@@ -63,6 +63,9 @@ void name_ranges_finish(struct name_ranges *names, uint64_t open_limit);
 
 void name_ranges_release(struct name_ranges *names);
 
+/* Add the functions of a PE file by file offset, also nameless ones. `bytes` is borrowed. */
+void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t size);
+
 /*
  * Read a perf-PID.map: a line per piece of code, "START SIZE NAME" with numbers in hexadecimal,
  * with or without "0x", and names that may have blanks (perf's

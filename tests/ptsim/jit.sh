@@ -105,6 +105,23 @@ le() { # SIZE VALUE: little-endian bytes
 	done
 }
 
+# A .dll exports a function ("PE Format"), whose name in a perf map has priority.
+with_exports() {
+	head -c 4096 /dev/zero >"$work/export.dll"
+	for part in '0 2 23117' '60 4 128' '128 4 17744' '134 2 1' '148 2 240' '152 2 523' '260 4 16' '264 4 6144' '268 4 256' \
+		'404 4 4096' '408 4 3072' '412 4 1024' '428 4 1610612768' \
+		'3096 4 1' '3100 4 6208' '3104 4 6224' '3108 4 6240' '3136 4 4112' '3152 4 6256' '3184 4 1802661751' '1040 4 3271640973'; do
+		le ${part#* } | dd of="$work/export.dll" bs=1 seek="${part%% *}" conv=notrunc 2>/dev/null
+	done
+	"$ptsim" record -o "$work/export.data" -- "$programs/mapped" "$work/export.dll" 0 1040 >"$work/output" 2>"$work/truth" || return 1
+	"$program" --format=slices "$work/export.data" >"$work/slices" 2>"$work/messages" || { cat "$work/messages"; return 1; }
+	[ "$(awk '$5 == "work"' "$work/slices" | wc -l)" -eq 20 ] || return 1
+	page=$(sed -n 's/ .*//p' "$work/output")
+	printf '%x 4 compiled\n' $(($page + 1040)) >"$work/perf-$(sed 's|/.*||;q' "$work/slices").map"
+	"$program" -q --perf-map-dir="$work" --format=slices "$work/export.data" >"$work/slices" &&
+		[ "$(awk '$5 == "compiled"' "$work/slices" | wc -l)" -eq 20 ] && ! grep ' work ' "$work/slices"
+}
+
 # A program inside of an archive, stored at a multiple of the page size (PKWARE's APPNOTE.TXT).
 with_a_file_in_an_archive() {
 	size=$(wc -c <"$programs/patched") name=lib/inside.so
@@ -187,6 +204,7 @@ tap_check "a jitdump gives code and names" with_jitdump
 tap_check "a jitdump and saved code are used together" with_jitdump_and_saved_code
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code in a file that is not ELF is decoded, and named by a perf-PID.map" with_a_file_that_is_not_elf
+tap_check "a .dll has the names of its exports, unless a map has others" with_exports
 tap_check "a file in an archive has its names and lines" with_a_file_in_an_archive
 tap_check "a program's changes of its own code are saved, and decoded from then on" with_changed_code
 tap_check "code that was saved at the end is decoded" with_saved_code

@@ -269,6 +269,54 @@ START_TEST(a_jitdump_has_code_written_and_moved)
 }
 END_TEST
 
+static void put_line(uint64_t address, uint32_t line, const char *file)
+{
+	put(address, 8);
+	put(line, 4);
+	put(0, 4); /* discriminator */
+	memcpy(dump_bytes + dump_size, file, strlen(file) + 1);
+	dump_size += strlen(file) + 1;
+}
+
+/* "\377": the file of the row before (debug_entry_file() in tools/perf/util/jitdump.h). */
+START_TEST(lines_are_those_of_the_code_that_follows_them)
+{
+	static const struct {
+		uint64_t ip;
+		uint32_t line;
+		const char *file;
+	} rows[] = { { 0x1000, 7, "a.js" }, { 0x1002, 9, "a.js" }, { 0x1003, 1, "b.js" } };
+	struct jit_dump dump;
+	struct jit_code code;
+	uint64_t ip;
+	uint32_t line;
+	size_t load;
+
+	build_dump();
+	load = 40;
+	memmove(dump_bytes + 500, dump_bytes + load, 16 + 40 + 9);
+	dump_size = load;
+	put_record(2, 16 + 16 + 3 * 16 + 5 + 2 + 5, 90);
+	put(_i ? 0x3000 : 0x1000, 8);
+	put(3, 8);
+	put_line(0x1000, 7, "a.js");
+	put_line(0x1002, 9, "\377");
+	put_line(0x1003, 1, "b.js");
+	memmove(dump_bytes + dump_size, dump_bytes + 500, 16 + 40 + 9);
+	dump_size += 16 + 40 + 9;
+	ck_assert(jit_dump_init(&dump, dump_bytes, dump_size));
+	ck_assert(jit_dump_next(&dump, &code));
+	for (size_t i = 0; i < 3 && _i == 0; i++) {
+		ck_assert(jit_dump_next_line(&code, &ip, &line));
+		ck_assert_uint_eq(ip, rows[i].ip);
+		ck_assert_uint_eq(line, rows[i].line);
+		ck_assert_str_eq(code.file, rows[i].file);
+	}
+	ck_assert(!jit_dump_next_line(&code, &ip, &line));
+	jit_dump_release(&dump);
+}
+END_TEST
+
 /* Copies of exact size, so that a sanitizer sees an overrun. */
 START_TEST(a_damaged_jitdump_is_harmless)
 {
@@ -289,6 +337,157 @@ START_TEST(a_damaged_jitdump_is_harmless)
 		}
 		free(bytes);
 	}
+}
+END_TEST
+
+/* ---- PE ------------------------------------------------------------------ */
+
+#define PE_SIZE  0xa00
+#define PE       0x80  /* offset of the header */
+#define SECTIONS 0x188 /* of a header of 240 bytes */
+
+static uint8_t pe_bytes[PE_SIZE];
+
+static void pe_put(size_t at, uint64_t value, size_t size)
+{
+	memcpy(pe_bytes + at, &value, size);
+}
+
+static void pe_section(int index, uint32_t rva, uint32_t size, uint32_t offset, uint32_t flags)
+{
+	const uint32_t words[] = { 0, 0, size, rva, size, offset, 0, 0, 0, flags };
+
+	memcpy(pe_bytes + SECTIONS + (size_t)index * sizeof(words), words, sizeof(words));
+}
+
+/* Bytes of .rdata, which is at 0x600 in the file and 0x2000 in memory. */
+static void pe_words(uint32_t at, const uint32_t *words, size_t count)
+{
+	memcpy(pe_bytes + 0x600 + at, words, count * sizeof(*words));
+}
+
+/*
+ * Functions from 0x1000, in the file from 0x400: [0, 0x10) named, [0x10, 0x20) nameless, a leaf
+ * from 0x20 that has no unwind information, [0x30, 0x50) in two parts, [0x60, 0x70) named twice.
+ * Names of another library's function and of data are no functions.
+ */
+static void build_pe(bool wide)
+{
+	static const uint32_t unwind[] = { 0x1000, 0x1010, 0x2100, 0x1010, 0x1020,
+					   0x2100, 0x1030, 0x1040, 0x2100, 0x1040,
+					   0x1050, 0x2104, 0x1060, 0x1070, 0x2100 };
+	static const uint32_t exports[] = { 0, 0, 0, 0, 1, 7, 7, 0x2240, 0x2260, 0x2280 };
+	static const uint32_t functions[] = { 0x1000, 0x1020, 0x1030, 0x1060, 0x22e0, 0x2300 };
+	static const uint32_t texts[] = { 0x22a0, 0x22a6, 0x22ab, 0x22b1, 0x22b7, 0x22bc, 0x22c2 };
+	static const uint16_t ordinals[] = { 0, 1, 2, 3, 3, 4, 5 };
+	const size_t tables = PE + (wide ? 136 : 120);
+
+	memset(pe_bytes, 0, sizeof(pe_bytes));
+	memcpy(pe_bytes, "MZ", 2);
+	pe_put(0x3c, PE, 4);
+	pe_put(PE, 0x4550, 4);
+	pe_put(PE + 4, wide ? 0x8664 : 0x14c, 2);
+	pe_put(PE + 6, 2, 2);
+	pe_put(PE + 20, 240, 2);
+	pe_put(PE + 24, wide ? 0x20b : 0x10b, 2);
+	pe_put(tables - 4, 16, 4);
+	pe_put(tables, 0x2200, 4);
+	pe_put(tables + 4, 0x100, 4);
+	pe_put(tables + 24, 0x2000, 4);
+	pe_put(tables + 28, sizeof(unwind), 4);
+	pe_section(0, 0x1000, 0x200, 0x400, 0x60000020);
+	pe_section(1, 0x2000, 0x400, 0x600, 0x40000040);
+	pe_words(0, unwind, COUNT_OF(unwind));
+	pe_put(0x700, 1, 1);          /* version 1, no flags */
+	pe_put(0x704, 1 | 4 << 3, 1); /* UNW_FLAG_CHAININFO */
+	pe_words(0x200, exports, COUNT_OF(exports));
+	pe_words(0x240, functions, COUNT_OF(functions));
+	pe_words(0x260, texts, COUNT_OF(texts));
+	memcpy(pe_bytes + 0x880, ordinals, sizeof(ordinals));
+	memcpy(pe_bytes + 0x8a0, "first\0leaf\0parts\0alias\0last\0other\0data", 39);
+}
+
+START_TEST(functions_of_a_pe_file_end_where_others_are_known)
+{
+	static const struct {
+		uint64_t begin, end;
+		const char *name;
+	} expected[] = { { 0x400, 0x410, "first" }, { 0x410, 0x420, "" }, { 0x420, 0x430, "leaf" },
+			 { 0x430, 0x450, "parts" }, { 0x450, 0x460, "" }, { 0x460, 0x470, "last" },
+			 { 0x470, 0x480, "" } };
+	struct name_ranges ranges = { 0 };
+
+	build_pe(_i);
+	name_ranges_read_pe(&ranges, pe_bytes, sizeof(pe_bytes));
+	name_ranges_finish(&ranges, UINT64_MAX);
+	for (size_t i = 0; i < COUNT_OF(expected); i++) {
+		expect(&ranges, expected[i].begin, expected[i].name);
+		expect(&ranges, expected[i].end - 1, expected[i].name);
+	}
+	expect(&ranges, 0x3ff, NULL);
+	name_ranges_release(&ranges);
+}
+END_TEST
+
+static void read_harmless(const uint8_t *from, size_t size)
+{
+	uint8_t *bytes = malloc(size + !size);
+	struct name_ranges ranges = { 0 };
+	size_t length = 0;
+
+	memcpy(bytes, from, size);
+	name_ranges_read_pe(&ranges, bytes, size);
+	for (size_t i = 0; i < ranges.count; i++) {
+		const struct named_range *range = &ranges.ranges[i];
+
+		ck_assert_uint_lt(range->begin, size);
+		length += range->length;
+		ck_assert((const uint8_t *)range->name >= bytes &&
+			  (const uint8_t *)range->name + range->length <= bytes + size);
+	}
+	/* BUDGETS.md: a name takes 96 bytes. */
+	ck_assert_uint_le(96 * ranges.count + length, 4 * size);
+	name_ranges_release(&ranges);
+	free(bytes);
+}
+
+/* All prefixes; each byte with other values, and random ones in the headers and tables. */
+START_TEST(a_damaged_pe_file_is_harmless)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	unsigned random = 1;
+
+	build_pe(true);
+	for (size_t size = 0; size <= PE_SIZE; size++)
+		read_harmless(pe_bytes, size);
+	for (size_t i = 0; i < PE_SIZE * sizeof(values); i++) {
+		uint8_t *byte = &pe_bytes[i / sizeof(values)], saved = *byte;
+
+		*byte = values[i % sizeof(values)];
+		read_harmless(pe_bytes, PE_SIZE);
+		*byte = saved;
+	}
+	for (int i = 0; i < 20000; i++) {
+		build_pe(i % 2);
+		for (int n = 0; n < 4; n++) {
+			random = random * 1103515245 + 12345;
+			pe_bytes[random / 65536 % PE_SIZE] = (uint8_t)(random / 256);
+		}
+		read_harmless(pe_bytes, PE_SIZE);
+	}
+}
+END_TEST
+
+/* Tables that count more than the file has room for, of names that are one long text. */
+START_TEST(names_of_a_pe_file_take_memory_in_proportion)
+{
+	build_pe(true);
+	memset(pe_bytes + 0x8a0, 'x', PE_SIZE - 0x8a0);
+	pe_put(0x818, UINT32_MAX, 4);
+	pe_put(PE + 136 + 28, UINT32_MAX, 4);
+	for (size_t at = 0x860; at < 0x8a0; at += 4)
+		pe_put(at, 0x22a0, 4);
+	read_harmless(pe_bytes, PE_SIZE);
 }
 END_TEST
 
@@ -317,7 +516,11 @@ int main(void)
 	tcase_add_test(all, old_system_calls_have_the_names_of_i386);
 	tcase_add_test(all, the_vsyscall_page_has_three_functions);
 	tcase_add_test(all, a_jitdump_has_code_written_and_moved);
+	tcase_add_loop_test(all, lines_are_those_of_the_code_that_follows_them, 0, 2);
 	tcase_add_test(all, a_damaged_jitdump_is_harmless);
+	tcase_add_loop_test(all, functions_of_a_pe_file_end_where_others_are_known, 0, 2);
+	tcase_add_test(all, a_damaged_pe_file_is_harmless);
+	tcase_add_test(all, names_of_a_pe_file_take_memory_in_proportion);
 	tcase_add_test(all, only_jit_pid_dump_is_the_name_of_a_jitdump);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
