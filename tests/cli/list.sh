@@ -91,6 +91,7 @@ flagged() { # FLAGS WORDS
 }
 tap_check "a full buffer has its reason" flagged 1 "1 times truncated: the buffer was full"
 tap_check "a pause for a virtual machine, too" flagged 4 "1 times partial: did a KVM guest run?"
+tap_check "two of them have both" flagged 5 "1 times truncated: the buffer was full, 1 times partial: did a KVM guest run?"
 tap_check "a collision, too" flagged 8 "1 collisions with other samples"
 
 # The trace itself is not read: zeros in its place change nothing.

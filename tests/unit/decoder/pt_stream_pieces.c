@@ -72,6 +72,28 @@ START_TEST(packets_before_a_whole_address_are_skipped_and_counted)
 }
 END_TEST
 
+/* Region by region: the first one without a PSB, or all. */
+START_TEST(regions_without_a_psb_go_on_at_a_psb_and_at_each_other)
+{
+	size_t from, size;
+
+	begin(PT_ENGINE_FAST);
+	from = sample_without_psb();
+	size = pt_packets_size(&run.packets) - from;
+	if (_i)
+		pt_packets_raw(&run.packets, run.packets.bytes + from, size);
+	else
+		sample_trace(&run.packets);
+	add_piece(0, from, pt_packets_size(&run.packets) - from);
+	finish();
+	ck_assert_uint_eq(run.stats.unsynced, 1);
+	ck_assert_uint_eq(run.count, 44);
+	ck_assert_uint_eq(run.events[22].to, SAMPLE_MAIN);
+	expect(43, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /* A snapshot begins anywhere, also in a packet; so do bytes that are no packets. */
 START_TEST(bytes_that_may_be_no_packets_are_skipped_up_to_a_psb)
 {
@@ -352,6 +374,7 @@ int main(void)
 
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, without_a_psb_a_whole_address_begins, 0, 2);
+	tcase_add_loop_test(all, regions_without_a_psb_go_on_at_a_psb_and_at_each_other, 0, 2);
 	tcase_add_loop_test(all, packets_before_a_whole_address_are_skipped_and_counted, 0, 3);
 	tcase_add_loop_test(all, bytes_that_may_be_no_packets_are_skipped_up_to_a_psb, 0, 4);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
