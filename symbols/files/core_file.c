@@ -56,7 +56,7 @@ void core_file_read(const uint8_t *bytes, size_t size, struct core_file *core)
 	struct cursor headers;
 	Elf64_Phdr segment;
 	Elf64_Ehdr header;
-	size_t left = size; /* for copies: those of a hostile file overlap */
+	size_t left = size, notes_left = size; /* those of a hostile file overlap */
 
 	*core = (struct core_file){ 0 };
 	if (size < sizeof(header))
@@ -74,6 +74,11 @@ void core_file_read(const uint8_t *bytes, size_t size, struct core_file *core)
 		content = cursor_at(bytes, size, segment.p_offset, segment.p_filesz);
 		next.bytes = (struct byte_view){ content.at, cursor_left(&content) };
 		if (segment.p_type == PT_NOTE) {
+			if (next.bytes.size > notes_left) {
+				core->cut = true; /* the process of the next segments is unknown */
+				break;
+			}
+			notes_left -= next.bytes.size;
 			read_notes(content, core, &next);
 		} else if (segment.p_type == PT_LOAD) {
 			add_segment(core, &segment, next.pid, next.bytes.size);

@@ -46,7 +46,7 @@ struct core_file {
 	} * copies;                     /* owned */
 	size_t copy_count, copy_room;
 	uint64_t recording; /* size, bytes; 0: unknown */
-	bool cut;           /* there were more copies */
+	bool cut;           /* there were more copies; or more notes: the rest is left out */
 };
 
 /* Read an ELF core of 64-bit processes; *core is zeroed if the file is none. */

@@ -36,21 +36,19 @@ static void add_code(struct elf_file *file, size_t *room, struct code_range rang
 	*ARRAY_ADD(file->code, file->code_count, *room) = range;
 }
 
-static void read_segments(struct elf_file *file, size_t *room)
+/* Returns the bytes of notes. */
+static uint64_t read_segments(struct elf_file *file, size_t *room)
 {
-	size_t count;
+	uint64_t notes = 0;
+	GElf_Phdr phdr;
 
-	if (elf_getphdrnum(file->elf, &count) != 0)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr phdr;
-
-		if (!gelf_getphdr(file->elf, (int)i, &phdr))
-			break;
+	for (int i = 0; gelf_getphdr(file->elf, i, &phdr); i++) {
 		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
 			add_code(file, room,
 				 (struct code_range){ phdr.p_offset, phdr.p_filesz, phdr.p_vaddr });
+		notes += phdr.p_type == PT_NOTE ? MIN(phdr.p_filesz, file->size) : 0;
 	}
+	return notes;
 }
 
 /*
@@ -71,11 +69,23 @@ static void read_code_sections(struct elf_file *file, size_t *room)
 	}
 }
 
-static void read_build_id(struct elf_file *file)
+/*
+ * libdw reads the notes of each section or, without sections, of each segment.  Together they are
+ * longer than the file only if they overlap, which makes their number the square of its size.
+ */
+static void read_build_id(struct elf_file *file, uint64_t segments)
 {
+	struct elf_section section = { 0 };
+	uint64_t sections = 0;
 	const void *id;
-	ssize_t size = dwelf_elf_gnu_build_id(file->elf, &id);
+	ssize_t size;
 
+	while (elf_section_next(file->elf, &section))
+		if (section.header.sh_type == SHT_NOTE)
+			sections += MIN(section.header.sh_size, file->size);
+	if (MAX(sections, segments) > file->size)
+		return;
+	size = dwelf_elf_gnu_build_id(file->elf, &id);
 	if (size <= 0 || size > ELF_BUILD_ID_MAX)
 		return;
 	memcpy(file->build_id, id, (size_t)size);
@@ -85,6 +95,7 @@ static void read_build_id(struct elf_file *file)
 static int parse(struct elf_file *file, struct error *err)
 {
 	size_t room = 0, segments = 0;
+	uint64_t notes;
 
 	elf_version(EV_CURRENT);
 	file->elf = ALLOC_CHECKED(elf_memory((char *)file->bytes, file->size));
@@ -92,10 +103,10 @@ static int parse(struct elf_file *file, struct error *err)
 		elf_file_close(file);
 		return error_set(err, ERROR_FORMAT, "not an ELF file");
 	}
-	read_segments(file, &room);
+	notes = read_segments(file, &room);
 	if (elf_getphdrnum(file->elf, &segments) == 0 && segments == 0)
 		read_code_sections(file, &room);
-	read_build_id(file);
+	read_build_id(file, notes);
 	gelf_getehdr(file->elf, &file->header);
 	return 0;
 }
@@ -226,12 +237,9 @@ struct elf_part elf_file_section(const struct elf_file *file, const char *name)
 struct elf_part elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr)
 {
 	struct elf_part part = { .vaddr = vaddr };
-	size_t count;
 	GElf_Phdr phdr;
 
-	if (elf_getphdrnum(file->elf, &count) != 0)
-		return part;
-	for (size_t i = 0; i < count && gelf_getphdr(file->elf, (int)i, &phdr); i++) {
+	for (int i = 0; gelf_getphdr(file->elf, i, &phdr); i++) {
 		uint64_t skip = vaddr - phdr.p_vaddr, size = phdr.p_filesz;
 
 		if (phdr.p_type != PT_LOAD || skip >= size ||

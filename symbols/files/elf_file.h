@@ -35,7 +35,7 @@ struct elf_file {
 	size_t code_count;
 	GElf_Ehdr header; /* zeroed if it is unreadable */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
-	size_t build_id_size; /* bytes; 0 if absent */
+	size_t build_id_size; /* bytes; 0 if absent, or if notes overlap */
 };
 
 /*

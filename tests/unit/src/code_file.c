@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/procfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -567,6 +568,48 @@ START_TEST(segments_of_damaged_cores_are_in_the_file)
 }
 END_TEST
 
+/* Each process has the same notes of 264 bytes; the file of two processes has 552, of three 664. */
+START_TEST(notes_that_overlap_are_read_up_to_the_files_size)
+{
+	struct {
+		Elf64_Ehdr header;
+		struct {
+			Elf64_Phdr notes, code;
+		} processes[3];
+		Elf64_Nhdr empty[9], info;
+		char name[8];
+		prpsinfo_t process;
+	} file = { .header = { .e_ident = ELFMAG "\2\1\1",
+			       .e_type = ET_CORE,
+			       .e_phoff = sizeof(file.header),
+			       .e_phentsize = sizeof(Elf64_Phdr),
+			       .e_phnum = (Elf64_Half)(2 * _i) },
+		   .info = { 5, sizeof(file.process), NT_PRPSINFO },
+		   .name = "CORE",
+		   .process.pr_pid = 77 };
+	const size_t notes = sizeof(file) - offsetof(__typeof__(file), empty);
+	const size_t left_out = (3 - (size_t)_i) * sizeof(file.processes[0]);
+	struct core_file core;
+
+	for (int i = 0; i < _i; i++) {
+		file.processes[i].notes = (Elf64_Phdr){
+			.p_type = PT_NOTE,
+			.p_offset = offsetof(__typeof__(file), empty) - left_out,
+			.p_filesz = notes,
+		};
+		file.processes[i].code =
+			(Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 9 };
+	}
+	memmove((char *)file.empty - left_out, file.empty, notes);
+	core_file_read((const uint8_t *)&file, sizeof(file) - left_out, &core);
+	ck_assert_int_eq(core.cut, _i > 2);
+	ck_assert_uint_eq(core.count, 2);
+	ck_assert_int_eq(core.segments[0].pid, 77);
+	ck_assert_int_eq(core.segments[1].pid, 77);
+	core_file_release(&core);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("code_file");
@@ -583,6 +626,7 @@ int main(void)
 	tcase_add_loop_test(all, pages_of_a_file_are_saved_that_were_changed_in_memory, 0, 8);
 	tcase_add_loop_test(all, names_have_the_pid_and_the_files_of_the_container, 0, MAP_KINDS);
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
+	tcase_add_loop_test(all, notes_that_overlap_are_read_up_to_the_files_size, 2, 4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -498,6 +498,45 @@ START_TEST(names_that_are_ends_of_one_long_name_take_time_by_the_files_size)
 }
 END_TEST
 
+/* Up to three headers have the same notes, in segments or sections; libdw reads them for each. */
+START_TEST(notes_that_overlap_have_no_build_id)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[3];
+		Elf64_Shdr sections[4];
+		Elf64_Nhdr empty[100], info;
+		char name[4], id[20];
+	} *file = calloc(1, sizeof(*file));
+	const uint64_t begin = offsetof(__typeof__(*file), empty), size = sizeof(*file) - begin;
+	bool in_sections = _i % 2, overlap = _i / 2;
+	struct elf_file elf;
+
+	memcpy(file->header.e_ident, ELFMAG "\2\1\1", 7);
+	file->header.e_type = ET_DYN;
+	file->header.e_version = EV_CURRENT;
+	file->header.e_phoff = offsetof(__typeof__(*file), segments);
+	file->header.e_phentsize = sizeof(Elf64_Phdr);
+	file->header.e_phnum = in_sections ? 0 : 3;
+	file->header.e_shoff = in_sections ? offsetof(__typeof__(*file), sections) : 0;
+	file->header.e_shentsize = sizeof(Elf64_Shdr);
+	file->header.e_shnum = in_sections ? 4 : 0;
+	for (int i = overlap ? 0 : 2; i < 3; i++) {
+		file->segments[i] = (Elf64_Phdr){
+			.p_type = PT_NOTE, .p_offset = begin, .p_filesz = size, .p_align = 4
+		};
+		file->sections[i + 1] = (Elf64_Shdr){
+			.sh_type = SHT_NOTE, .sh_offset = begin, .sh_size = size, .sh_addralign = 4
+		};
+	}
+	file->info = (Elf64_Nhdr){ 4, sizeof(file->id), NT_GNU_BUILD_ID };
+	memcpy(file->name, "GNU", 4);
+	ck_assert_int_eq(elf_file_open_bytes(&elf, (uint8_t *)file, sizeof(*file), NULL), 0);
+	ck_assert_uint_eq(elf.build_id_size, overlap ? 0 : sizeof(file->id));
+	elf_file_close(&elf);
+}
+END_TEST
+
 /*
  * 20,000 units that share a table of 16,384 abbreviations and each use the last one: 400 kB, from
  * which libdw would make 20 GB.
@@ -551,6 +590,7 @@ int main(void)
 	tcase_add_test(all, units_that_are_shared_are_as_many_as_memory_is_left_for);
 	tcase_add_test(all, packed_sections_count_together);
 	tcase_add_test(all, a_line_table_takes_memory_by_its_rows_and_names);
+	tcase_add_loop_test(all, notes_that_overlap_have_no_build_id, 0, 4);
 	tcase_add_test(all, names_that_are_ends_of_one_long_name_take_time_by_the_files_size);
 	tcase_add_test(all, units_that_share_a_long_table_of_abbreviations_are_refused);
 	suite_add_tcase(suite, all);
