@@ -21,40 +21,58 @@ static const char *text_or(const json_t *object, const char *key, const char *ot
 	return text ? text : other;
 }
 
+static bool is_same(const struct merged_cause *a, const struct merged_cause *b)
+{
+	return strcmp(a->identities[0], b->identities[0]) == 0 &&
+	       strcmp(a->identities[1], b->identities[1]) == 0 && strcmp(a->unit, b->unit) == 0;
+}
+
 static struct merged_cause *find_cause(struct why_merged *merged, const json_t *function,
 				       const json_t *cluster, const char *unit)
 {
-	struct merged_cause *end = merged->causes + merged->count;
 	struct merged_cause cause = { .names = { json_value_text(function, "function"),
 						 json_value_text(cluster, "cause") },
 				      .unit = unit };
+	struct id_probe probe;
+	uint32_t hash, id;
 
 	cause.symbol = text_or(function, "symbol", cause.names[0]);
 	cause.identities[0] = text_or(function, "identity", cause.names[0]);
 	cause.identities[1] = text_or(cluster, "cause_identity", cause.names[1]);
-	for (struct merged_cause *at = merged->causes; at < end; at++)
-		if (strcmp(at->identities[0], cause.identities[0]) == 0 &&
-		    strcmp(at->identities[1], cause.identities[1]) == 0 &&
-		    strcmp(at->unit, unit) == 0)
-			return at;
-	end = ARRAY_ADD(merged->causes, merged->count, merged->room);
-	*end = cause;
-	return end;
+	hash = hash_bytes(cause.identities[0], strlen(cause.identities[0])) +
+	       31 * hash_bytes(cause.identities[1], strlen(cause.identities[1]));
+	probe = id_index_probe(hash);
+	while ((id = id_index_next(&merged->index, &probe)) &&
+	       !is_same(&merged->causes[id - 1], &cause))
+		;
+	if (!id) {
+		*ARRAY_ADD(merged->causes, merged->count, merged->room) = cause;
+		id = (uint32_t)merged->count;
+		id_index_add(&merged->index, hash, id);
+	}
+	return &merged->causes[id - 1];
 }
+
+COMPARE_WITHIN(compare_names, struct merged_cause, int,
+	       strcmp(a->names[*context], b->names[*context])
+		       ?: strcmp(a->identities[*context], b->identities[*context]))
 
 /* Show functions of one name by their identities. */
 static void show_identities(struct why_merged *merged)
 {
-	struct merged_cause *end = merged->causes + merged->count;
+	struct merged_cause *end = merged->causes + merged->count, *next;
 
-	for (struct merged_cause *a = merged->causes; a < end; a++)
-		for (struct merged_cause *b = merged->causes; b < end; b++)
-			for (int i = 0; i < 2; i++)
-				a->alike[i] |= strcmp(a->names[i], b->names[i]) == 0 &&
-					       strcmp(a->identities[i], b->identities[i]) != 0;
-	for (struct merged_cause *a = merged->causes; a < end; a++)
-		for (int i = 0; i < 2; i++)
-			a->names[i] = a->alike[i] ? a->identities[i] : a->names[i];
+	for (int i = 0; i < 2; i++) {
+		SORT_WITHIN(merged->causes, merged->count, compare_names, &i);
+		for (struct merged_cause *at = merged->causes; at < end; at = next) {
+			const char *name = at->names[i], *first = at->identities[i];
+
+			for (next = at; next < end && strcmp(next->names[i], name) == 0; next++)
+				;
+			for (; at < next && strcmp(first, next[-1].identities[i]) != 0; at++)
+				at->names[i] = at->identities[i];
+		}
+	}
 }
 
 /* Returns false if a number cannot be one. */
@@ -204,6 +222,7 @@ void why_merged_release(struct why_merged *merged)
 {
 	json_decref(merged->answers);
 	free(merged->causes);
+	id_index_release(&merged->index);
 	*merged = (struct why_merged){ 0 };
 }
 

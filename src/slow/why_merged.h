@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "base/common.h"
+#include "base/tables/id_index.h"
 
 /* Zeroed memory has no answers. */
 struct why_merged {
@@ -14,7 +14,6 @@ struct why_merged {
 	struct merged_cause {
 		const char *names[2], *unit; /* names of the function and the cause */
 		const char *identities[2];   /* of both, in any recording */
-		bool alike[2];               /* another one has the name */
 		const char *symbol;          /* chooses the function, with --symbol */
 		size_t recordings, last;     /* last: 1 + number of the last recording */
 		uint64_t calls, cut;         /* cut: of these, their extra is a lower bound */
@@ -24,6 +23,7 @@ struct why_merged {
 		uint64_t worst_begin; /* ns: of the slowest call there */
 	} * causes;                   /* owned */
 	size_t count, room;
+	struct id_index index; /* of the causes by their identities, until they are sorted */
 };
 
 /*
@@ -33,7 +33,7 @@ struct why_merged {
  */
 bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input);
 
-/* Sort by unit, then the causes with the most extra first. */
+/* After the last answer: sort by unit, then the causes with the most extra first. */
 void why_merged_sort(struct why_merged *merged);
 
 /* Print a struct why_merged as text: for batch_answer_write(). */

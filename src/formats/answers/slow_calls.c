@@ -54,8 +54,30 @@ static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbo
 	return function;
 }
 
+/*
+ * Set the paths of the functions on the way to a path.  Callers have lower numbers than their
+ * callees, and threads mostly find new paths near the last one.
+ */
+static void go_to_path(struct slow_calls *calls, uint32_t to)
+{
+	uint32_t from = calls->last;
+
+	calls->last = to;
+	while (from != to) {
+		uint32_t *lower = from > to ? &from : &to, node = *lower;
+		uint32_t *path = &calls->functions[calls->paths[node].function].path;
+
+		if (lower == &to)
+			*path = node;
+		else if (*path == node)
+			*path = NODE_NONE;
+		*lower = calls->tree.nodes[node].caller;
+	}
+}
+
 /* Add a node of the tree; a function that is already open continues its own path. */
-static void add_path(struct slow_calls *calls, uint32_t node, const struct symbol *symbol)
+static __attribute__((noinline)) void add_path(struct slow_calls *calls, uint32_t node,
+					       const struct symbol *symbol)
 {
 	uint32_t function = function_of(calls, symbol), open = calls->tree.nodes[node].caller;
 
@@ -69,9 +91,8 @@ static void add_path(struct slow_calls *calls, uint32_t node, const struct symbo
 		calls->paths[node].stop = true;
 		return;
 	}
-	while (open && calls->paths[open].function != function)
-		open = calls->tree.nodes[open].caller;
-	calls->paths[node].fold = open ? open : node;
+	go_to_path(calls, open);
+	calls->paths[node].fold = calls->functions[function].path ?: node;
 }
 
 /* Add costs to a list, which has room; the costs may overlap its end.  Returns its count. */

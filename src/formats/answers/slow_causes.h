@@ -100,6 +100,7 @@ enum code_owner {
 struct slow_function {
 	const struct symbol *symbol; /* borrowed: its first one */
 	enum code_owner owner;
+	uint32_t path;              /* its path on the way to slow_calls.last; 0: none */
 	bool kept;                  /* its calls are counted */
 	bool recursive;             /* a call of it was in another one */
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
@@ -141,6 +142,7 @@ struct slow_calls {
 		bool stop; /* fold is NODE_NONE */
 	} * paths;         /* owned; by node of the tree */
 	size_t path_room;
+	uint32_t last;               /* caller of the last new path */
 	struct function_table table; /* of the functions, by index */
 	struct function_labels labels;
 	uint32_t *seen; /* owned; by path: a guess of its index in the list being summed up */

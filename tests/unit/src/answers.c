@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/io/output.h"
 #include "base/utf8.h"
@@ -505,6 +506,47 @@ START_TEST(a_long_call_is_summed_up)
 	expect_kept("f", "400010: f=1/170010/0 b=10000/10000/0 a=10000/20000/0 f2=1/170000/0 "
 			 "b=10000/10000/0 a=10000/20000/0; ");
 	slow_calls_release(&slow_calls);
+}
+END_TEST
+
+#define LEVELS 20000
+
+/* CPU time of a call of a leaf in each of many functions, each inside of the one before or not. */
+static clock_t time_of_paths(bool nested)
+{
+	struct symbol *functions = calloc(LEVELS + 1, sizeof(*functions));
+	clock_t start;
+	char name[20];
+
+	follow_slow(2);
+	for (int i = 0; i <= LEVELS; i++) {
+		snprintf(name, sizeof(name), "g%d", i);
+		functions[i] = (struct symbol){ .name = name_intern_text(&names, name),
+						.kind = SYMBOL_FUNCTION };
+	}
+	start = clock();
+	for (unsigned i = 0; i < LEVELS; i++) {
+		feed_begin(sink, &main_thread, 5 * i, &functions[i], 0, 0);
+		feed_begin(sink, &main_thread, 5 * i + 1, &functions[LEVELS], 0, 0);
+		feed_end(sink, &main_thread, 5 * i + 2);
+		if (!nested)
+			feed_end(sink, &main_thread, 5 * i + 3);
+	}
+	for (unsigned i = 0; i < LEVELS && nested; i++)
+		feed_end(sink, &main_thread, 5 * LEVELS + i);
+	ck_assert_uint_eq(slow_calls.tree.count, 1 + 2 * LEVELS);
+	start = clock() - start;
+	slow_calls_release(&slow_calls);
+	free(functions);
+	return start;
+}
+
+/* Looking for a function in all callers takes many times as long. */
+START_TEST(new_paths_take_time_by_their_number_not_by_their_depth)
+{
+	clock_t flat = time_of_paths(false), nested = time_of_paths(true);
+
+	ck_assert_int_lt(nested, 3 * flat);
 }
 END_TEST
 
@@ -1695,6 +1737,7 @@ int main(void)
 	tcase_add_test(all, where_times_are_unknown_the_most_instructions_are_slowest);
 	tcase_add_loop_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions, 0, 3);
 	tcase_add_test(all, a_long_call_is_summed_up);
+	tcase_add_test(all, new_paths_take_time_by_their_number_not_by_their_depth);
 	tcase_add_test(all, a_call_in_a_stop_has_its_callees);
 	tcase_add_test(all, stops_are_no_part_of_calls);
 	tcase_add_test(all, contexts_and_stubs_are_no_calls);

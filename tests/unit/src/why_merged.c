@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/support/unit.h"
 
@@ -159,6 +160,31 @@ START_TEST(an_amount_may_be_any_number)
 }
 END_TEST
 
+static clock_t time_of_causes(int count)
+{
+	char line[200];
+	clock_t start;
+
+	why_merged_release(&merged);
+	start = clock();
+	for (int i = 0; i < count; i++) {
+		snprintf(line, sizeof(line), ANSWER("ns", "{'cause':'g%d','calls':1}"), i);
+		ck_assert(add(line, "input"));
+	}
+	why_merged_sort(&merged);
+	ck_assert_uint_eq(merged.count, count);
+	return clock() - start;
+}
+
+/* Ten times as many take 80 times as long if each is compared with all others. */
+START_TEST(causes_take_time_by_their_number)
+{
+	clock_t few = time_of_causes(1000), many = time_of_causes(10000);
+
+	ck_assert_int_lt(many, 30 * few);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("why_merged");
@@ -166,6 +192,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_test(tests, causes_add_up_over_recordings);
+	tcase_add_test(tests, causes_take_time_by_their_number);
 	tcase_add_test(tests, causes_are_functions_not_names);
 	tcase_add_test(tests, calls_that_were_cut_are_marked);
 	tcase_add_test(tests, units_and_recordings_are_not_mixed);
