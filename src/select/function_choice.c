@@ -44,8 +44,10 @@ static uint8_t decide(struct function_choice *choice, const struct symbol *symbo
 	name_forms_set(&choice->forms, text);
 	for (size_t i = 0; i < COUNT_OF(verdicts); i++)
 		for (size_t j = 0; j < lists[i].count; j++, matched++)
-			if (function_pattern_match(lists[i].patterns[j], &choice->forms,
-						   source ? source->text : NULL, library)) {
+			if (choice->by_symbol
+				    ? function_pattern_match(lists[i].patterns[j], &choice->forms,
+							     source ? source->text : NULL, library)
+				    : name_forms_match(&choice->forms, lists[i].patterns[j])) {
 				verdict |= verdicts[i];
 				*matched = true;
 			}

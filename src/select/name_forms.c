@@ -60,22 +60,6 @@ static void free_forms(struct name_forms *forms)
 	forms->plain = forms->arguments = forms->parameters = NULL;
 }
 
-void name_forms_set(struct name_forms *forms, const char *name)
-{
-	struct demangler *demangler = &forms->demangler;
-	const char *full;
-
-	free_forms(forms);
-	forms->whole = name;
-	forms->dotted = starts_with(name, "caml") || starts_with(name, "_D");
-	forms->plain = copy_text(demangler_demangle(demangler, name, DEMANGLE_SHORT));
-	if (!forms->plain)
-		return;
-	forms->arguments = copy_text(demangler_demangle(demangler, name, DEMANGLE_PERF));
-	full = demangler_demangle(demangler, name, DEMANGLE_FULL);
-	forms->parameters = copy_text(full ? skip_returned_type(full) : NULL);
-}
-
 /* Returns the next component outside of all brackets, or NULL. */
 static const char *next_component(const struct name_forms *forms, const char *text)
 {
@@ -94,8 +78,34 @@ static const char *next_component(const struct name_forms *forms, const char *te
 	return NULL;
 }
 
+void name_forms_set(struct name_forms *forms, const char *name)
+{
+	struct demangler *demangler = &forms->demangler;
+	const char *full, *text;
+
+	free_forms(forms);
+	forms->whole = name;
+	forms->dotted = starts_with(name, "caml") || starts_with(name, "_D");
+	forms->plain = copy_text(demangler_demangle(demangler, name, DEMANGLE_SHORT));
+	text = forms->plain ? forms->plain : name;
+	forms->mangled = !starts_with(name, text);
+	forms->end_count = 0;
+	for (bool whole = strlen(text) > COMPONENTS_WITHIN; text;
+	     text = whole ? NULL : next_component(forms, text))
+		*ARRAY_ADD(forms->ends, forms->end_count, forms->end_room) = text;
+	if (!forms->plain)
+		return;
+	forms->arguments = copy_text(demangler_demangle(demangler, name, DEMANGLE_PERF));
+	full = demangler_demangle(demangler, name, DEMANGLE_FULL);
+	forms->parameters = copy_text(full ? skip_returned_type(full) : NULL);
+}
+
 static bool matches_text(const char *pattern, const char *text)
 {
+	/* Most of many patterns are names that begin otherwise. */
+	if (*pattern != *text && *pattern != '*' && *pattern != '?' && *pattern != '[' &&
+	    *pattern != '\\')
+		return false;
 	return strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
 }
 
@@ -113,17 +123,19 @@ static bool matches_components(const struct name_forms *forms, const char *patte
 
 bool name_forms_match(const struct name_forms *forms, const char *pattern)
 {
-	const char *whole = forms->whole, *plain = forms->plain;
 	/* "*text*" must not match an argument's type in a mangled name. */
-	bool hidden = plain && strncmp(whole, plain, strlen(plain)) != 0 &&
-		      strncmp(whole, pattern, 2) != 0;
+	bool hidden = forms->mangled && strncmp(forms->whole, pattern, 2) != 0;
 
-	if (!hidden && matches_text(pattern, whole))
+	if (!hidden && matches_text(pattern, forms->whole))
 		return true;
 	/* An unmangled name has its own components. */
-	return matches_components(forms, pattern, plain ? plain : whole) ||
-	       (strchr(pattern, '<') && matches_components(forms, pattern, forms->arguments)) ||
-	       (strchr(pattern, '(') && matches_components(forms, pattern, forms->parameters));
+	for (size_t i = 0; i < forms->end_count; i++)
+		if (matches_text(pattern, forms->ends[i]))
+			return true;
+	return (forms->arguments && strchr(pattern, '<') &&
+		matches_components(forms, pattern, forms->arguments)) ||
+	       (forms->parameters && strchr(pattern, '(') &&
+		matches_components(forms, pattern, forms->parameters));
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -182,6 +194,9 @@ bool function_pattern_match(const char *pattern, const struct name_forms *forms,
 void name_forms_release(struct name_forms *forms)
 {
 	free_forms(forms);
+	free(forms->ends);
+	forms->ends = NULL;
+	forms->end_room = 0;
 	demangler_release(&forms->demangler);
 }
 
@@ -213,9 +228,11 @@ static unsigned distance_of(const struct nearest_names *nearest, const char *tex
 {
 	const char *last = last_component_of(text);
 	size_t length = strcspn(last, "<(@");
-	unsigned edits = spelling_distance(nearest->word, nearest->length, last, length);
-	unsigned limit = (unsigned)(nearest->length + 2) / 3;
+	unsigned limit = (unsigned)(nearest->length + 2) / 3, edits = UINT_MAX;
 
+	/* Each byte by which the lengths differ is an edit. */
+	if (length <= nearest->length + limit && nearest->length <= length + limit)
+		edits = spelling_distance(nearest->word, nearest->length, last, length);
 	if (edits <= limit)
 		return edits;
 	/* A substring is farther than any accepted number of edits; shorter names are nearer. */

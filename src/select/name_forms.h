@@ -18,6 +18,10 @@ struct name_forms {
 	char *arguments;   /* owned: with template arguments only */
 	char *parameters;  /* owned: with both, without the return type */
 	bool dotted;       /* '.' separates components (OCaml, D), else "::" */
+	bool mangled;      /* `whole` does not begin with `plain` */
+	/* Borrowed from `plain` or, without it, `whole`: it and its ends from each component. */
+	const char **ends;
+	size_t end_count, end_room;
 };
 
 /* Set the name, mangled or not, borrowed until the next call. A zeroed struct is ready to use. */

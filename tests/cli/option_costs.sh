@@ -43,6 +43,9 @@ held() { # OPTION HUNDREDTHS [HUNDREDTHS-WITHOUT-NAMES, with LONG=1: where the n
 }
 held --inline 180 115
 held --args=full 200
+# shellcheck disable=SC2046 # a word for each pattern
+tap_check "1,000 names of --symbol cost 1000 hundredths at most" \
+	costs_at_most 1000 named "$plain_named" --symbol='*' $(seq -f --symbol=name%g 1000)
 if [ -n "$LONG" ]; then
 	held --counters=100us 150
 	decoding=$(cost --format=none named)
