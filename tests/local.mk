@@ -40,6 +40,7 @@ include tests/bench/local.mk
 include tests/cli/local.mk
 include tests/distributions/local.mk
 include tests/consumers/local.mk
+include tests/mutants/local.mk
 include tests/lint/local.mk
 
 # The unit programs, and what they read: none of the programs that scripts record.
