@@ -42,6 +42,12 @@ tests_unit_decoder_pt_stream_code_test_SOURCES = tests/unit/decoder/pt_stream_co
 tests_unit_decoder_pt_stream_code_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_stream_code_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/random_programs.test
+TESTS += tests/unit/decoder/random_programs.test
+tests_unit_decoder_random_programs_test_SOURCES = tests/unit/decoder/random_programs.c $(stream_run)
+tests_unit_decoder_random_programs_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_random_programs_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/schedule.test
 TESTS += tests/unit/decoder/schedule.test
 tests_unit_decoder_schedule_test_SOURCES = tests/unit/decoder/schedule.c

@@ -261,9 +261,10 @@ START_TEST(code_that_was_followed_before_is_not_followed_again)
 	events_before = marked = chained = 0;
 	begin_with_cycles();
 	run.before_event = mark_runs;
+	run.counts = _i & 2;
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		if (_i)
+		if (_i & 1)
 			add_cycles(5);
 		pt_packets_tnt(&run.packets, i % 5 ? "tt" : "tttt");
 	}
@@ -719,7 +720,7 @@ int main(void)
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 4);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 4);
-	tcase_add_loop_test(all, code_that_was_followed_before_is_not_followed_again, 0, 2);
+	tcase_add_loop_test(all, code_that_was_followed_before_is_not_followed_again, 0, 4);
 	tcase_add_test(all, jumps_of_each_run_of_a_packet_count);
 	tcase_add_test(all, padding_follows_no_code);
 	tcase_add_test(all, bits_that_were_followed_before_return_to_their_own_callers);

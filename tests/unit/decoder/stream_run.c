@@ -43,6 +43,17 @@ static bool find_work(void *context, const struct mapped_file *file, uint64_t of
 	return offset >= *begin_offset && offset < *end_offset;
 }
 
+/* Pieces of equal size. */
+static bool find_piece(void *context, const struct mapped_file *file, uint64_t offset,
+		       uint64_t *begin_offset, uint64_t *end_offset)
+{
+	(void)context;
+	(void)file;
+	*begin_offset = offset - offset % run.piece_size;
+	*end_offset = *begin_offset + run.piece_size;
+	return true;
+}
+
 static struct pt_stream_input stream_input(const void *input, size_t index)
 {
 	(void)index;
@@ -127,7 +138,8 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel, NULL };
+	struct code_source source = { find_code, find_work,  NULL,
+				      NULL,      run.kernel, run.piece_size ? find_piece : NULL };
 	struct code_counter counter = { add_counts };
 	struct pt_stream_input input = {
 		.info = &auxtrace->info,
@@ -140,6 +152,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.skip_local_jumps = run.skip,
 		.cycles = run.cycles,
 		.counter = run.counts ? &counter : NULL,
+		.pieces = run.piece_size,
 		.switch_ip = run.switch_ip,
 		.begin = run.begin,
 		.end = run.end,

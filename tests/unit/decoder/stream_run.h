@@ -14,7 +14,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
-#define EVENTS_MAX 128
+#define EVENTS_MAX 4096
 
 /* Offset in a file: the usual offsets fit in 32 bits. */
 #define FAR (UINT64_C(1) << 32)
@@ -27,6 +27,7 @@ struct stream_run {
 	uint8_t *program_bytes;
 	size_t program_size;
 	size_t work_size;   /* 0: the sample's */
+	size_t piece_size;  /* bytes of code with equal inlined calls; 0: unknown */
 	uint8_t *far_bytes; /* instead: a file with the program at FAR; NULL: none */
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
 	int32_t tids[EVENTS_MAX];
