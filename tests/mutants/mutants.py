@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 SOURCE, MAKE, COMPILE, JOBS = sys.argv[1:5]
@@ -294,6 +295,7 @@ def unit_programs(tops):
 class Run:
     def __init__(self, programs):
         self.programs, self.originals, self.has, self.kills = programs, {}, {}, {}
+        self.lock = threading.Lock()
 
     def compile(self, path, text, folder):
         """The object's bytes, or None."""
@@ -323,9 +325,10 @@ class Run:
     def test(self, mutant, folder):
         changed = f"{folder}/{os.path.basename(mutant.path)[:-1]}o"
         mine = self.programs_of(mutant.path, changed)
-        for p in mine:
-            if p.cpu is None:
-                p.learn()
+        with self.lock:
+            for p in mine:
+                if p.cpu is None:
+                    p.learn()
         mine.sort(key=lambda p: p.cpu / (1 + 20 * self.kills.get((mutant.path, p.name), 0)))
         for p in mine:
             p.build(changed, f"{folder}/unit.test")

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets that begin, interrupt and end the flow, and its branches (SDM volume 3, "Intel Processor
+ * Trace", packets; errata as intel-pt.h quotes them). The code is the sample's:
+ *
+ *	M: call W; call W; syscall    W: call L; jne W; ret    L: ret    C: vmlaunch
+ *	kernel: K: call S; sysret     S: ret                   F: nop; iret
+ */
+#include "tests/unit/decoder/stream_run.h"
+
+#define BROADWELL   "GenuineIntel,6,61,4"
+#define SKYLAKE     "GenuineIntel,6,94,3"
+#define APOLLO_LAKE "GenuineIntel,6,92,9"
+
+static const struct place {
+	char name;
+	uint64_t ip;
+} places[] = {
+	{ 'M', SAMPLE_MAIN }, { 'W', SAMPLE_WORK }, { 'L', SAMPLE_LEAF },  { 'C', SAMPLE_CIRCLE },
+	{ 'K', KERNEL },      { 'S', KERNEL_SYS },  { 'F', KERNEL_FAULT },
+};
+
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+/*
+ * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
+ * MODE.TSXs. Events: kind:from>to, or on:place, off:place, gap's reason:place. ! not caused by the
+ * code, g a guest runs, ~ in a transaction.
+ */
+static const struct row {
+	const char *cpu; /* NULL: without errata */
+	bool kernel;     /* is traced, too */
+	const char *packets, *events;
+} rows[] = {
+	/* Interrupts: where the FUP is, up to the TIP's target. */
+	{ NULL, true, "psb pge:W fup:W tip:F tip:W tnt:tn pgd",
+	  "on:W interrupt!:W>F iret:F+1>W call:W>L return:L>W+5 return:W+7>0" },
+	{ NULL, true, "psb pge:W tnt:t fup:W+5 tip:F tip:W+5 tnt:n fup:W+7 pgd",
+	  "on:W call:W>L return:L>W+5 interrupt!:W+5>F iret:F+1>W+5 off!:W+7" },
+	{ NULL, true, "psb pge:F fup:F+1 tip:F tip:F+1 tip:W fup:W pgd",
+	  "on:F interrupt!:F+1>F iret:F+1>F+1 iret:F+1>W off!:W" },
+	{ NULL, false, "psb pge:W fup:W pgd pge:W tnt:tn pgd",
+	  "on:W off!:W on:W call:W>L return:L>W+5 return:W+7>0" },
+	/* The TIP after a FUP is missing. */
+	{ NULL, false, "psb pge:W fup:W fup:L pgd", "on:W mismatch:W on:L off!:L" },
+	{ NULL, false, "psb pge:W fup:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
+	/* The code does not lead to the FUP. */
+	{ NULL, false, "psb pge:W fup:W+1 pgd", "on:W call:W>L mismatch:L on:W+1 off!:W+1" },
+	{ NULL, false, "psb pge:W fup:M pgd", "on:W call:W>L mismatch:L on:M off!:M" },
+	/* Packets of traced code while tracing is off. */
+	{ NULL, false, "psb tip:W pge:L pgd", "mismatch on:L return:L>0" },
+	{ NULL, false, "psb tnt:t pge:L pgd", "mismatch on:L return:L>0" },
+	{ NULL, false, "psb pgd pge:L pgd", "mismatch on:L return:L>0" },
+	{ NULL, false, "psb pge:L pgd pgd pge:L pgd", "on:L return:L>0 mismatch on:L return:L>0" },
+	{ NULL, false, "psb fup:W pge:L pgd", "on:L return:L>0" },
+	/* Tracing begins while it is on; a target without an address. */
+	{ NULL, false, "psb pge:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
+	{ BROADWELL, false, "psb pge:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
+	{ NULL, false, "psb pge:L tip pge:L pgd", "on:L mismatch:L on:L return:L>0" },
+	{ NULL, false, "psb pge:L pge pge:L pgd", "on:L mismatch:L on:L return:L>0" },
+	/* A header in the middle: where the code arrives, and calls before it are forgotten. */
+	{ NULL, false, "psb pge:M psb:W tnt:tn tip:M+5 pgd",
+	  "on:M call:M>W call:W>L return:L>W+5 return:W+7>M+5 call:M+5>W call:W>L return:L>0" },
+	{ NULL, false, "psb pge:M psb:W tnt:tnt pge:L pgd",
+	  "on:M call:M>W call:W>L return:L>W+5 mismatch:W+7 on:L return:L>0" },
+	{ NULL, false, "psb pge:W tnt:t psb:W+7 pgd",
+	  "on:W call:W>L return:L>W+5 mismatch:W+5 on:W+7 return:W+7>0" },
+	{ NULL, false, "psb pge:W psb pge:L pgd", "on:W mismatch:W on:L return:L>0" },
+	/* BDM70: an address in a header says nothing before TIP.PGE, unless a packet confirms it.
+	 */
+	{ BROADWELL, false, "psb:W pge:L pgd", "on:L return:L>0" },
+	{ NULL, false, "psb:W pge:L pgd", "mismatch:W on:L return:L>0" },
+	{ BROADWELL, false, "psb:W tnt:tn pgd", "call:W>L return:L>W+5 return:W+7>0" },
+	{ BROADWELL, false, "psb:L tip:W+7 pgd", "return:L>W+7 return:W+7>0" },
+	{ BROADWELL, false, "psb:L fup:L pgd", "off!:L" },
+	{ BROADWELL, false, "psb:L pgd", "return:L>0" },
+	{ BROADWELL, false, "psb:W ovf pge:L pgd", "overflow on:L return:L>0" },
+	/* Overflows end with a FUP, if tracing is on, or a TIP.PGE. */
+	{ NULL, false, "psb pge:W ovf fup:L pgd", "on:W overflow on:L return:L>0" },
+	{ NULL, false, "psb pge:W ovf pge:L pgd", "on:W overflow on:L return:L>0" },
+	{ NULL, false, "psb pge:W ovf pgd pge:L pgd", "on:W overflow on:L return:L>0" },
+	{ NULL, false, "psb pge:W fup:W ovf fup:L pgd", "on:W overflow on:L return:L>0" },
+	{ NULL, false, "psb pge:W ovf tnt:t pge:L pgd", "on:W overflow mismatch on:L return:L>0" },
+	{ SKYLAKE, false, "psb pge:W ovf tnt:t pge:L pgd", "on:W overflow on:L return:L>0" },
+	{ SKYLAKE, false, "psb pge:W ovf tip:L pgd", "on:W overflow on:L return:L>0" },
+	{ APOLLO_LAKE, false, "psb pge:W ovf fup:M pge:L pgd", "on:W overflow on:L return:L>0" },
+	{ NULL, false, "psb pge:W ovf fup:M pge:L pgd",
+	  "on:W overflow on:M mismatch:M on:L return:L>0" },
+	{ APOLLO_LAKE, false, "psb pge:W ovf fup:L tip:W+7 pgd",
+	  "on:W overflow on:L return:L>W+7 return:W+7>0" },
+	/* A guest's packets are not of this code. */
+	{ NULL, true, "psb pge:C guest tip:W tnt:t fup:L tip:M host tip:L pgd",
+	  "on:C softintg:C>0 on:L return:L>0" },
+	{ NULL, true, "psb pge:W fup:W guest tip:M tnt:t host tip:L pgd",
+	  "on:W off!g:W on:L return:L>0" },
+	{ NULL, true, "psb guest pge:W tnt:t pgd host pge:L pgd", "off!g off! on:L return:L>0" },
+	{ NULL, true, "psb guest pge:W tnt:t tip:M pgd pge:W host tip:L pgd",
+	  "off!g off! off!g on:L return:L>0" },
+	{ NULL, true, "psb pge:W guest psb:L host tip:L pgd", "on:W off!g:W on:L return:L>0" },
+	{ NULL, true, "psb guest pge:W psb host pge:L pgd", "off!g off! on:L return:L>0" },
+	{ NULL, true, "psb pge:C guest tip:W ovf fup:W host tip:L pgd",
+	  "on:C softintg:C>0 overflow off!g on:L return:L>0" },
+	{ NULL, true, "psb guest pge:W begin abort host pge:L pgd", "off!g on:L return:L>0" },
+	/* Without the kernel, a program in the guest is the one that was recorded. */
+	{ NULL, false, "psb guest pge:W tnt:tn pgd", "on:W call:W>L return:L>W+5 return:W+7>0" },
+	/* Transactions begin and end at their FUP; an abort has the address of a TIP. */
+	{ NULL, false, "psb pge:W begin fup:W tnt:tn commit fup:W+7 pgd",
+	  "on:W call~:W>L return~:L>W+5 return:W+7>0" },
+	{ NULL, false, "psb pge:W begin fup:W tnt:t abort fup:W+5 tip:L pgd",
+	  "on:W call~:W>L return~:L>W+5 abort!:W+5>L return:L>0" },
+	{ NULL, false, "psb pge:W begin fup:W tnt:t ovf fup:L pgd",
+	  "on:W call~:W>L return~:L>W+5 overflow~ on:L return:L>0" },
+};
+
+#define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
+
+/* ---- Packets ------------------------------------------------------------- */
+
+static uint64_t ip_of(const char *text)
+{
+	for (size_t i = 0; *text && i < PLACES; i++)
+		if (places[i].name == *text)
+			return places[i].ip + strtoul(text + 1, NULL, 10);
+	ck_assert_msg(!*text, "%s", text);
+	return 0;
+}
+
+static void add_tsx(bool begin, bool abort)
+{
+	struct pt_packet packet = { .type = ppt_mode, .payload.mode.leaf = pt_mol_tsx };
+
+	packet.payload.mode.bits.tsx.intx = begin;
+	packet.payload.mode.bits.tsx.abrt = abort;
+	pt_packets_add(&run.packets, &packet);
+}
+
+static void add_paging(bool guest)
+{
+	const struct pt_packet packet = { .type = ppt_pip,
+					  .payload.pip = { .cr3 = 0x1000, .nr = guest } };
+
+	pt_packets_add(&run.packets, &packet);
+}
+
+static void add_packet(const char *name, const char *argument)
+{
+	static const struct {
+		const char *name;
+		void (*add)(struct pt_packets *packets, uint64_t ip);
+	} with_ip[] = {
+		{ "tip", pt_packets_tip },
+		{ "pge", pt_packets_pge },
+		{ "pgd", pt_packets_pgd },
+		{ "fup", pt_packets_fup },
+	};
+
+	for (size_t i = 0; i < 4; i++)
+		if (strcmp(name, with_ip[i].name) == 0)
+			with_ip[i].add(&run.packets, ip_of(argument));
+	if (strcmp(name, "psb") == 0)
+		pt_packets_psb(&run.packets, SAMPLE_START, ip_of(argument));
+	else if (strcmp(name, "tnt") == 0)
+		pt_packets_tnt(&run.packets, argument);
+	else if (strcmp(name, "ovf") == 0)
+		pt_packets_ovf(&run.packets);
+	else if (strcmp(name, "host") == 0 || strcmp(name, "guest") == 0)
+		add_paging(*name == 'g');
+	else if (*name == 'b' || *name == 'c' || *name == 'a')
+		add_tsx(*name == 'b', *name == 'a');
+}
+
+static void add_packets(const char *text)
+{
+	char copy[256], *rest;
+
+	strcpy(copy, text);
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		char *argument = strchr(word, ':');
+
+		if (argument)
+			*argument++ = '\0';
+		add_packet(word, argument ? argument : "");
+	}
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void put_place(FILE *out, const char *before, uint64_t ip)
+{
+	size_t i = 0;
+
+	while (i < PLACES && ip - places[i].ip >= 16)
+		i++;
+	fputs(before, out);
+	if (i == PLACES)
+		fprintf(out, "%" PRIx64, ip);
+	else if (ip == places[i].ip)
+		fprintf(out, "%c", places[i].name);
+	else
+		fprintf(out, "%c+%u", places[i].name, (unsigned)(ip - places[i].ip));
+}
+
+static void put_event(FILE *out, const struct branch_event *event)
+{
+	static const char *const kinds[] = { "none", "call",      "return", "jump",
+					     "cond", "syscall",   "sysret", "softint",
+					     "iret", "interrupt", "abort" };
+	static const char *const gaps[GAP_REASONS] = {
+		[GAP_NO_CODE] = "missing", [GAP_MISMATCH] = "mismatch", [GAP_OVERFLOW] = "overflow"
+	};
+	bool only_ends = event->kind == BRANCH_NONE && event->flags & BRANCH_ASYNC;
+
+	if (event->kind == BRANCH_GAP)
+		fputs(gaps[event->gap] ? gaps[event->gap] : "gap", out);
+	else
+		fputs(event->flags & BRANCH_TRACE_ON ? "on"
+		      : only_ends                    ? "off"
+						     : kinds[event->kind],
+		      out);
+	fprintf(out, "%s%s%s", event->flags & BRANCH_ASYNC ? "!" : "",
+		event->flags & BRANCH_GUEST ? "g" : "", event->flags & BRANCH_IN_TX ? "~" : "");
+	if (event->flags & BRANCH_TRACE_ON)
+		put_place(out, ":", event->to);
+	else if (event->from)
+		put_place(out, ":", event->from);
+	if (event->kind != BRANCH_GAP && !only_ends && !(event->flags & BRANCH_TRACE_ON))
+		put_place(out, ">", event->to);
+}
+
+static char *events_as_text(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < run.count; i++) {
+		fputs(i ? " " : "", out);
+		put_event(out, &run.events[i]);
+	}
+	fclose(out);
+	return text;
+}
+
+START_TEST(packets_give_their_events)
+{
+	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
+	char path[PERF_DATA_PATH] = "";
+	char *events;
+
+	begin(PT_ENGINE_FAST);
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vmlaunch,
+	       sizeof(vmlaunch));
+	if (rows[_i].cpu)
+		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, rows[_i].cpu);
+	else
+		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, "GenuineIntel,6,13,8");
+	if (rows[_i].kernel)
+		add_kernel(path);
+	add_packets(rows[_i].packets);
+	finish();
+	if (rows[_i].kernel)
+		unlink(path);
+	events = events_as_text();
+	ck_assert_str_eq(events, rows[_i].events);
+	free(events);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("packet_table");
+	TCase *all = tcase_create("packet_table");
+
+	tcase_add_loop_test(all, packets_give_their_events, 0, ROWS);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
