@@ -19,6 +19,7 @@
 
 #define BASE   UINT64_C(1000000)
 #define FORKED (BASE + 2000) /* threads 7, of another process, and 4, by 5 */
+#define BEFORE (BASE + 1900) /* thread 3, of another process, by 5 */
 #define EXEC   (BASE + 3000) /* of 5 and 6 */
 #define EVENTS 1000
 
@@ -66,6 +67,8 @@ static void open_recording(void)
 	perf_data_add_comm(&data, 0, 5, 5, "prog");
 	perf_data_add_comm(&data, 0, 5, 6, "prog");
 	map_code(&data, 0x1000);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = BEFORE, .pid = 3, .tid = 3 });
+	perf_data_add_fork(&data, 3, 3, 5);
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = FORKED, .pid = 7, .tid = 7 });
 	perf_data_add_fork(&data, 7, 7, 5);
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = FORKED, .pid = 5, .tid = 4 });
@@ -380,6 +383,14 @@ static void enter(uint64_t time, uint64_t to, int32_t tid)
 		tid);
 }
 
+static void branch(uint64_t time, enum branch_kind kind, uint64_t from, uint64_t to, int32_t tid)
+{
+	feed_event(
+		(struct branch_event){
+			.time = time, .kind = (uint8_t)kind, .from = from, .to = to },
+		tid);
+}
+
 /* The fork is at FORKED, but the last timing packet came long before it. */
 START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
 {
@@ -413,6 +424,36 @@ START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
 }
 END_TEST
 
+/*
+ * g forks for f, and then for h; both times are those of a timing packet before, and both children
+ * begin at one address, in any order, or the first never does.
+ */
+START_TEST(children_of_one_address_begin_in_the_calls_in_the_order_of_their_forks)
+{
+	static const int32_t orders[][2] = { { 3, 7 }, { 7, 3 }, { 7, 0 } };
+	const uint64_t late = BEFORE - 100;
+	const char *log;
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x2000); /* m calls f, which calls g, which forks */
+	feed_call(BASE, 0x2010, 0x3000);
+	leave(late, 0x3020);
+	enter(late, 0x3022, 5);
+	branch(late, BRANCH_RETURN, 0x3030, 0x2015, 5);
+	branch(late, BRANCH_RETURN, 0x2030, 0x1015, 5);
+	feed_call(late, 0x1020, 0x4000); /* m calls h, which calls g */
+	feed_call(late, 0x4010, 0x3000);
+	leave(late, 0x3020);
+	for (int i = 0; i < 2 && orders[_i][i]; i++)
+		enter(FORKED + 10 + (uint64_t)i, 0x3022, orders[_i][i]);
+	log = close_stacks();
+	ck_assert_ptr_nonnull(strstr(log, "7 B 2000 h inferred"));
+	ck_assert_ptr_null(strstr(log, "7 B 2000 f inferred"));
+	ck_assert_int_eq(strstr(log, "3 B 1900 f inferred") != NULL, _i < 2);
+	ck_assert_ptr_null(strstr(log, "3 B 1900 h inferred"));
+}
+END_TEST
+
 /* Selecting the child alone does not change its stack and hides its parent. */
 START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 {
@@ -434,14 +475,6 @@ START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 	ck_assert_ptr_null(strstr(log, "5 "));
 }
 END_TEST
-
-static void branch(uint64_t time, enum branch_kind kind, uint64_t from, uint64_t to, int32_t tid)
-{
-	feed_event(
-		(struct branch_event){
-			.time = time, .kind = (uint8_t)kind, .from = from, .to = to },
-		tid);
-}
 
 /*
  * If the kernel is traced, the child's trace begins after its first context switch, in
@@ -639,6 +672,8 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
 	tcase_add_test(all, a_child_begins_with_the_stack_of_a_parent_that_is_not_shown);
+	tcase_add_loop_test(
+		all, children_of_one_address_begin_in_the_calls_in_the_order_of_their_forks, 0, 3);
 	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
 			    3);
 	tcase_add_loop_test(
