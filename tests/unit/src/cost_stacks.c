@@ -169,6 +169,75 @@ START_TEST(instructions_without_an_address_are_where_the_function_begins)
 }
 END_TEST
 
+/* ---- Inlined calls ----------------------------------------------------------- */
+
+/* Debug information of one file: at 0x110 to 0x11f f calls a, and at 0x118 a calls b there. */
+static struct symbol a, b;
+static const struct inlined_call call_of_a = { &a, NULL, { 0 } };
+static const struct inlined_call call_of_b = { &b, &call_of_a, { 0 } };
+static struct symbol a = { .inlined = &call_of_a }, b = { .inlined = &call_of_b };
+
+const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr);
+struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset);
+struct source_line __wrap_dso_symbol_line(const struct symbol *symbol);
+
+const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr)
+{
+	ck_assert_ptr_eq(dso, file);
+	return vaddr / 16 != 0x11 ? NULL : vaddr < 0x118 ? &call_of_a : &call_of_b;
+}
+
+struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	return (struct source_line){ .line = (uint32_t)(symbol->start + offset) };
+}
+
+struct source_line __wrap_dso_symbol_line(const struct symbol *symbol)
+{
+	return (struct source_line){ .line = symbol == &f ? 1 : symbol == &a ? 2 : 3 };
+}
+
+/* The frames of an instruction in slices of a function, innermost first: "b 280, a 3, f 2". */
+static void expect_sources(const struct symbol *function, uint32_t site, const char *expected)
+{
+	struct cost_source sources[COST_SOURCES];
+	uint32_t number = function_table_find(&stacks.functions, function);
+	size_t count = cost_sources(&stacks, number, site, sources);
+	char text[100] = "";
+
+	for (size_t i = 0; i < count; i++)
+		sprintf(text + strlen(text), "%s%s %u", i ? ", " : "",
+			sources[i].symbol->name->text, sources[i].at.line);
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(an_instruction_has_the_inlined_calls_up_to_its_function)
+{
+	uint32_t plain, in_a, in_b, of_g;
+
+	a.name = a.linkage = name_intern_text(&names, "a");
+	b.name = b.linkage = name_intern_text(&names, "b");
+	f.dso = g.dso = a.dso = b.dso = file;
+	f.start = 0x100;
+	g.start = 0x200;
+	plain = cost_site(&stacks, &f, 0x5);
+	in_a = cost_site(&stacks, &f, 0x10);
+	in_b = cost_site(&stacks, &f, 0x18);
+	of_g = cost_site(&stacks, &g, 0x7);
+	expect_sources(&f, plain, "f 261");
+	expect_sources(&f, in_a, "a 272, f 2");
+	expect_sources(&f, in_b, "b 280, a 3, f 2");
+	/* Inlined calls that are slices have their own code only. */
+	expect_sources(&a, in_a, "a 272");
+	expect_sources(&a, in_b, "b 280, a 3");
+	expect_sources(&b, in_b, "b 280");
+	/* Code of another function, or unknown: the function's own line. */
+	expect_sources(&f, of_g, "f 1");
+	expect_sources(&f, 0, "f 1");
+	expect_sources(&a, plain, "a 0");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cost_stacks");
@@ -184,6 +253,7 @@ int main(void)
 	tcase_add_test(all, a_stack_has_the_site_of_its_call);
 	tcase_add_test(all, a_stack_has_its_callers);
 	tcase_add_test(all, instructions_without_an_address_are_where_the_function_begins);
+	tcase_add_test(all, an_instruction_has_the_inlined_calls_up_to_its_function);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -280,6 +280,7 @@ check_PROGRAMS += tests/unit/src/cost_stacks.test
 TESTS += tests/unit/src/cost_stacks.test
 tests_unit_src_cost_stacks_test_SOURCES = tests/unit/src/cost_stacks.c
 tests_unit_src_cost_stacks_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_cost_stacks_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_inlined_at,--wrap=dso_line,--wrap=dso_symbol_line
 tests_unit_src_cost_stacks_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/executed_code.test
@@ -359,6 +360,7 @@ check_PROGRAMS += tests/unit/src/slow_code.test
 TESTS += tests/unit/src/slow_code.test
 tests_unit_src_slow_code_test_SOURCES = tests/unit/src/slow_code.c
 tests_unit_src_slow_code_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slow_code_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=executed_insn_at,--wrap=dso_line,--wrap=dso_inlined_at
 tests_unit_src_slow_code_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/diff.test
@@ -400,3 +402,12 @@ TESTS += tests/unit/src/raw_input.test
 tests_unit_src_raw_input_test_SOURCES = tests/unit/src/raw_input.c
 tests_unit_src_raw_input_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_raw_input_test_LDADD = $(UNIT_LIBS)
+
+# It reads databases by the library.
+if HAVE_SQLITE
+check_PROGRAMS += tests/unit/src/sqlite.test
+TESTS += tests/unit/src/sqlite.test
+endif
+tests_unit_src_sqlite_test_SOURCES = tests/unit/src/sqlite.c
+tests_unit_src_sqlite_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_sqlite_test_LDADD = $(UNIT_LIBS) -lsqlite3

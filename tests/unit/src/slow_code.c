@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "decoder/code/insn.h"
 #include "decoder/timeline/timeline_types.h"
 #include "tests/support/unit.h"
 
@@ -352,6 +353,79 @@ START_TEST(an_outer_loop_comes_before_an_inner_one)
 }
 END_TEST
 
+/* ---- Lines --------------------------------------------------------------- */
+
+/* Each instruction has two bytes, each line eight. */
+struct insn __wrap_executed_insn_at(const struct dso *dso, uint64_t vaddr);
+struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset);
+const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr);
+
+struct insn __wrap_executed_insn_at(const struct dso *dso, uint64_t vaddr)
+{
+	ck_assert_ptr_nonnull(dso);
+	return (struct insn){ .length = vaddr % 2 ? 0 : 2 };
+}
+
+struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	ck_assert_ptr_nonnull(symbol->dso);
+	return (struct source_line){ .file = name_intern_text(&names, "/src/prog.c"),
+				     .line = 1 + (uint32_t)offset / 8 };
+}
+
+const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr)
+{
+	(void)dso;
+	(void)vaddr;
+	return NULL;
+}
+
+/* Of two slow calls and four usual ones. */
+static const struct {
+	struct {
+		const char *begin; /* of straight code, up to `last` */
+		unsigned last;
+		double slow, usual; /* ns of all calls */
+		uint64_t insns, usual_insns;
+	} parts[3];
+	const char *expected;
+} line_cases[] = {
+	{ { { "f", 6, 2000, 0, 40, 0 } }, "most of its own extra time: prog.c:1 in f\n" },
+	{ { { "f", 14, 2000, 0, 40, 0 } }, "most of its own extra time: prog.c:1 in f, :2\n" },
+	/* The second line has three of four instructions, which are most of the time: no more is
+	   named. */
+	{ { { "f+6", 12, 2000, 0, 40, 0 } }, "most of its own extra time: prog.c:2 in f\n" },
+	{ { { "f", 6, 2000, 0, 10, 20 } },
+	  "same instructions, more time, likely memory: prog.c:1 in f\n" },
+	/* As much time as usual, in each call. */
+	{ { { "f", 6, 2000, 4000, 40, 0 } }, "" },
+	{ { { "f", 6, 2400, 800, 40, 0 } }, "most of its own extra time: prog.c:1 in f\n" },
+	{ { { "f", 6, 900, 0, 40, 0 }, { "f+16", 22, 1100, 0, 40, 0 } },
+	  "most of its own extra time: prog.c:3 in f, :1\n" },
+};
+
+START_TEST(extra_time_is_divided_among_lines)
+{
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { 0 };
+
+	symbols[0].dso = (struct dso *)&names; /* is not read */
+	for (int i = 0; i < 3 && line_cases[_i].parts[i].begin; i++) {
+		const struct location from = place(line_cases[_i].parts[i].begin);
+		const struct code_key key = { from.symbol, from.offset,
+					      line_cases[_i].parts[i].last, CODE_STRAIGHT };
+		struct code_part *slow = code_counts_part(&cluster.code, &key);
+		struct code_part *usual = code_counts_part(&answer.code, &key);
+
+		slow->ns = line_cases[_i].parts[i].slow;
+		slow->insns = line_cases[_i].parts[i].insns;
+		usual->ns = line_cases[_i].parts[i].usual;
+		usual->insns = line_cases[_i].parts[i].usual_insns;
+	}
+	expect_words(&answer, &cluster, line_cases[_i].expected);
+}
+END_TEST
+
 /* ---- The other thread ---------------------------------------------------- */
 
 /* Every system call is a futex() here; its name is looked up in code elsewhere. */
@@ -596,6 +670,7 @@ int main(void)
 	tcase_add_loop_test(all, an_instruction_that_stops_often_is_named, 4, 6);
 	tcase_add_loop_test(all, an_instruction_that_stops_often_in_one_call_is_named, 1, 3);
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
+	tcase_add_loop_test(all, extra_time_is_divided_among_lines, 0, 7);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
 	tcase_add_test(all, a_thread_of_another_process_is_not_named);

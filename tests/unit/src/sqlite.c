@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of --format=sqlite, read by SQLite, of slices and branches made by hand. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/io/output.h"
+#include "decoder/timeline/timeline_types.h"
+#include "src/callstack/callstack.h"
+#include "src/formats/output_format.h"
+#include "src/options/options.h"
+#include "src/resolve/location.h"
+#include "src/slices/track.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
+
+static struct name_table names;
+static struct symbol f, g;
+static struct track tracks[3];
+static struct callstack_machine machine;
+static struct output file;
+static struct format_output *output;
+static const struct output_format *format;
+static char directory[32], path[64];
+
+static void setup(void)
+{
+	name_table_init(&names);
+	f = (struct symbol){ .start = 0x1000, .size = 16 };
+	g = (struct symbol){ .start = 0x2000, .size = 32 };
+	f.name = f.linkage = name_intern_text(&names, "f");
+	g.name = g.linkage = name_intern_text(&names, "g");
+	tracks[0] = (struct track){ .pid = 1, .tid = 1, .index = 0, .thread_name = "main" };
+	tracks[1] = (struct track){ .pid = 1, .tid = 2, .index = 1, .thread_name = "worker" };
+	tracks[2] = (struct track){ .pid = 3, .tid = 4, .index = 2 };
+	machine = (struct callstack_machine){ .times = TIMES_MEASURED };
+	strcpy(directory, "/tmp/ptrace2ftf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	sprintf(path, "%s/calls.db", directory);
+}
+
+static void teardown(void)
+{
+	for (int i = 0; i < 3; i++)
+		free(tracks[i].open);
+	unlink(path);
+	rmdir(directory);
+	name_table_release(&names);
+}
+
+static void open_database(enum option_args args)
+{
+	static struct options options;
+	const struct format_request request = { .options = &options,
+						.output = &file,
+						.names = &names };
+	struct error err = { 0 };
+
+	options = (struct options){ .input = "a.data", .args = args };
+	format = args == OPTION_ARGS_FULL ? format_sqlite.full : &format_sqlite;
+	ck_assert_msg(format->load(&err) == 0, "%s", err.text);
+	ck_assert_int_eq(output_open(&file, path, &err), 0);
+	output = output_format_open(format, &request);
+	output->machine = &machine;
+}
+
+static void close_database(void)
+{
+	struct error err = { 0 };
+
+	format->finish(output);
+	ck_assert_msg(output->err.kind == ERROR_NONE, "%s", output->err.text);
+	output_format_close(format, output);
+	ck_assert_int_eq(output_close(&file, &err), 0);
+}
+
+static void begin(int track, uint64_t time, const struct symbol *symbol, uint16_t flags)
+{
+	feed_begin(&output->sink, &tracks[track], time, symbol, symbol->start, flags);
+}
+
+static void end(int track, uint64_t time, const struct symbol *symbol)
+{
+	slice_sink_emit(&output->sink, &tracks[track],
+			&(struct slice_event){ .time = time, .symbol = symbol, .kind = SLICE_END },
+			NULL);
+}
+
+/* The rows of a query: columns with commas, rows with lines. */
+static void expect_rows(const char *query, const char *expected)
+{
+	char text[2000] = "";
+	sqlite3 *database;
+	sqlite3_stmt *rows;
+
+	ck_assert_int_eq(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_msg(sqlite3_prepare_v2(database, query, -1, &rows, NULL) == SQLITE_OK, "%s",
+		      sqlite3_errmsg(database));
+	while (sqlite3_step(rows) == SQLITE_ROW)
+		for (int i = 0; i < sqlite3_column_count(rows); i++) {
+			const char *value = (const char *)sqlite3_column_text(rows, i);
+
+			sprintf(text + strlen(text), "%s%s", value ? value : "-",
+				i + 1 < sqlite3_column_count(rows) ? "," : "\n");
+		}
+	sqlite3_finalize(rows);
+	sqlite3_close(database);
+	ck_assert_str_eq(text, expected);
+}
+
+/* Threads 1 and 2 of a process, and 4 of another, whose main thread has no calls; in turns. */
+static void feed_calls(void)
+{
+	begin(0, 100, &f, 0);
+	begin(1, 110, &g, 0);
+	begin(0, 120, &g, SLICE_TAIL_CALLED);
+	begin(2, 130, &f, SLICE_INFERRED_START);
+	end(0, 140, &g);
+	begin(1, 150, &f, 0);
+	end(1, 160, &f);
+	end(0, 170, &f);
+	end(1, 180, &g);
+	end(2, 190, &f);
+}
+
+START_TEST(a_call_has_its_thread_and_the_call_around_it)
+{
+	open_database(OPTION_ARGS_LOC);
+	feed_calls();
+	close_database();
+	expect_rows("SELECT tid, command, symbol, call_time, return_time, flags FROM calls_view"
+		    " WHERE id > 0 ORDER BY tid, call_time",
+		    "1,main,f,100,170,\n"
+		    "1,main,g,120,140,jump\n"
+		    "2,worker,g,110,180,\n"
+		    "2,worker,f,150,160,\n"
+		    "4,unknown,f,130,190,no call\n");
+	/* The caller's thread is the call's. */
+	expect_rows(
+		"SELECT t.tid, s.name, u.tid, z.name FROM calls c JOIN calls d ON c.parent_id = d.id"
+		" JOIN threads t ON t.id = c.thread_id JOIN threads u ON u.id = d.thread_id"
+		" JOIN call_paths p ON p.id = c.call_path_id JOIN symbols s ON s.id = p.symbol_id"
+		" JOIN call_paths q ON q.id = d.call_path_id JOIN symbols z ON z.id = q.symbol_id"
+		" WHERE d.id > 0 ORDER BY t.tid",
+		"1,g,1,f\n2,f,2,g\n");
+	expect_rows(
+		"SELECT t.pid, t.tid, m.tid FROM threads t JOIN threads m ON m.id = t.process_id"
+		" WHERE t.id > 0 ORDER BY t.tid",
+		"1,1,1\n1,2,1\n3,3,3\n3,4,3\n");
+	expect_rows("SELECT comm, t.tid FROM comms JOIN threads t ON t.id = c_thread_id"
+		    " WHERE comms.id > 0 ORDER BY comm, t.tid",
+		    "main,1\nunknown,3\nworker,1\n");
+	expect_rows("SELECT name, sym_start, sym_end FROM symbols WHERE id > 0 ORDER BY name",
+		    "f,4096,4112\ng,8192,8224\n");
+	/* From the root: f, f > g, g, g > f. */
+	expect_rows("SELECT count(*) FROM call_paths WHERE id > 1", "4\n");
+	expect_rows("SELECT s.name, r.name FROM call_paths p JOIN symbols s ON s.id = p.symbol_id"
+		    " JOIN call_paths q ON q.id = p.parent_id JOIN symbols r ON r.id = q.symbol_id"
+		    " WHERE p.id > 1 ORDER BY p.parent_id, s.name",
+		    "f,unknown\ng,unknown\ng,f\nf,g\n");
+}
+END_TEST
+
+/* ---- Branches ------------------------------------------------------------ */
+
+static const struct thread_name shown = { .text = "prog" };
+static const struct thread threads[] = {
+	{ .pid = 1, .tid = 1, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .pid = 1, .tid = 2, .index = 1 },
+};
+
+static void branch(int thread, uint64_t time, enum branch_kind kind, unsigned flags, uint32_t insns,
+		   uint32_t cycles)
+{
+	const struct branch_event event = {
+		.time = time,
+		.kind = (uint8_t)kind,
+		.flags = (uint8_t)flags,
+		.from = f.start + 5,
+		.to = g.start,
+		.thread = thread < 0 ? NULL : &threads[thread],
+		.insns = insns,
+		.cycles = cycles,
+		.cpu = thread,
+	};
+	const struct location from = { event.from, &f, 5 }, to = { event.to, &g, 0 };
+
+	format->branch(output, &event, &from, &to);
+}
+
+/* perf's branch types: tools/perf/util/event.h, PERF_IP_FLAG_*. */
+START_TEST(a_branch_has_its_thread_type_and_instructions_since_the_one_before)
+{
+	open_database(OPTION_ARGS_FULL);
+	branch(0, 100, BRANCH_NONE, BRANCH_TRACE_ON, 0, 0);
+	branch(0, 110, BRANCH_CALL, 0, 10, 0);
+	branch(1, 115, BRANCH_RETURN, 0, 3, 0);
+	branch(0, 120, BRANCH_GAP, 0, 7, 0);
+	branch(0, 130, BRANCH_COND, BRANCH_IN_TX, 5, 0);
+	branch(-1, 140, BRANCH_JUMP, 0, 2, 0);
+	branch(1, 150, BRANCH_NONE, BRANCH_TRACE_OFF | BRANCH_ASYNC, 4, 0);
+	branch(0, 160, BRANCH_SYSCALL, BRANCH_TRACE_OFF, 1, 0);
+	branch(1, 170, BRANCH_INTERRUPT, BRANCH_ASYNC, 1, 0);
+	close_database();
+	expect_rows(
+		"SELECT time, tid, s.name, sym_offset, z.name, to_ip, branch_type, in_tx, insn_count,"
+		" x.cpu, flags FROM samples x JOIN threads t ON t.id = x.thread_id"
+		" JOIN symbols s ON s.id = symbol_id JOIN symbols z ON z.id = to_symbol_id"
+		" WHERE x.id > 0 ORDER BY time",
+		"100,1,f,5,g,8192,257,0,0,0,257\n"
+		"110,1,f,5,g,8192,3,0,10,0,3\n"
+		"115,2,f,5,g,8192,5,0,3,1,5\n"
+		"130,1,f,5,g,8192,9,1,12,0,1033\n"
+		"140,-1,f,5,g,8192,1,0,2,-1,1\n"
+		"150,2,f,5,g,8192,545,0,4,1,545\n"
+		"160,1,f,5,g,8192,531,0,1,0,531\n"
+		"170,2,f,5,g,8192,99,0,1,1,99\n");
+	expect_rows("SELECT t.tid, m.comm FROM samples x JOIN threads t ON t.id = x.thread_id"
+		    " JOIN comms m ON m.id = x.comm_id WHERE x.id > 0 AND time < 120 ORDER BY time",
+		    "1,prog\n1,prog\n2,unknown\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sqlite");
+	TCase *all = tcase_create("sqlite");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, a_call_has_its_thread_and_the_call_around_it);
+	tcase_add_test(all, a_branch_has_its_thread_type_and_instructions_since_the_one_before);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
