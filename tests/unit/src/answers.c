@@ -1357,6 +1357,68 @@ START_TEST(the_answer_says_the_cause_in_words)
 }
 END_TEST
 
+/* The number of slow calls by each of five causes; 100 ns more each. */
+static const struct {
+	int slow[5];
+	const char *first, *last, *rest; /* lines; NULL: there is no such line */
+} other_causes[] = {
+	{ { 3, 2, 1, 0, 0 }, "\n1. a, 100 %", "\n3. c, 100 %", NULL },
+	{ { 5, 4, 3, 2, 0 },
+	  "\n1. a, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 2 calls slow\n" },
+	{ { 5, 4, 3, 1, 0 },
+	  "\n1. a, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 1 call slow\n" },
+	{ { 5, 4, 3, 2, 1 },
+	  "\n1. a, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 3 calls slow\n" },
+	{ { 1, 2, 3, 4, 5 },
+	  "\n1. e, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 3 calls slow\n" },
+	/* The second has a twentieth of all, or less. */
+	{ { 19, 1, 0, 0, 0 }, "\n1. a, 100 %", "\n2. b, 100 %", NULL },
+	{ { 20, 1, 0, 0, 0 },
+	  "\n1. a, 100 %",
+	  "   rest\nother causes",
+	  "\nother causes made 1 call slow\n" },
+};
+
+START_TEST(causes_of_few_slow_calls_are_counted)
+{
+	static const char *const callees[] = { "a", "b", "c", "d", "e" };
+	int left[5], cause = 0;
+
+	memcpy(left, other_causes[_i].slow, sizeof(left));
+	open_format(&format_why);
+	for (int i = 0; i < 400; i++) {
+		bool slow = i % 8 == 7 && cause < 5;
+
+		enter("f");
+		now += 5;
+		for (int n = 0; n < 5; n++)
+			spend(callees[n], slow && n == cause ? 110 : 10);
+		leave();
+		if (slow && --left[cause] == 0)
+			cause++;
+		while (cause < 5 && !left[cause])
+			cause++;
+	}
+	finish_format(&format_why);
+	expect(other_causes[_i].first);
+	expect(other_causes[_i].last);
+	if (other_causes[_i].rest)
+		expect(other_causes[_i].rest);
+	else
+		ck_assert_ptr_null(strstr(text, "other causes"));
+	ck_assert_ptr_null(strstr(text, "\n4. "));
+	close_format(&format_why);
+}
+END_TEST
+
 /* A name may have any bytes, and is cut between two characters. */
 START_TEST(names_of_any_bytes_are_in_text_and_json)
 {
@@ -1765,6 +1827,7 @@ int main(void)
 	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
 	tcase_add_loop_test(all, a_long_stop_is_named, 0, 5);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
+	tcase_add_loop_test(all, causes_of_few_slow_calls_are_counted, 0, COUNT_OF(other_causes));
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
 	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
