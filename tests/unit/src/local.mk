@@ -411,3 +411,9 @@ endif
 tests_unit_src_sqlite_test_SOURCES = tests/unit/src/sqlite.c
 tests_unit_src_sqlite_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_sqlite_test_LDADD = $(UNIT_LIBS) -lsqlite3
+
+check_PROGRAMS += tests/unit/src/html.test
+TESTS += tests/unit/src/html.test
+tests_unit_src_html_test_SOURCES = tests/unit/src/html.c tests/unit/src/slice_feed.h
+tests_unit_src_html_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_html_test_LDADD = $(UNIT_LIBS)
