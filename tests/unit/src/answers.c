@@ -397,6 +397,32 @@ START_TEST(the_table_marks_calls_that_were_cut)
 }
 END_TEST
 
+/* Returns where a word begins in a line that begins with some text. */
+static int column_of(const char *line, const char *word)
+{
+	const char *begin = strstr(text, line), *found = begin ? strstr(begin, word) : NULL;
+
+	ck_assert_msg(found != NULL, "%s in %s of:\n%s", word, line, text);
+	return (int)(found - begin);
+}
+
+/* The longest name is that of the first call, or of the second. */
+START_TEST(functions_are_below_each_other_whatever_the_names_of_threads)
+{
+	int function;
+
+	(_i ? &main_thread : &other_thread)->thread_name = "a name of some length";
+	seek_slow((struct slow_choice){ .most = 2 });
+	call("f", 1000, 40);
+	call_of_other("f", 2000, 30);
+	finish_format(&format_slowest);
+	function = column_of("rank ", "function");
+	ck_assert_int_eq(column_of("   1 ", "f\n"), function);
+	ck_assert_int_eq(column_of("   2 ", "f\n"), function);
+	close_format(&format_slowest);
+}
+END_TEST
+
 /* ---- Why ----------------------------------------------------------------- */
 
 static struct slow_calls slow_calls;
@@ -1796,6 +1822,8 @@ int main(void)
 	tcase_add_test(all, a_call_of_the_bound_is_not_listed);
 	tcase_add_test(all, slower_than_a_percentile_is_strict);
 	tcase_add_test(all, the_table_marks_calls_that_were_cut);
+	tcase_add_loop_test(all, functions_are_below_each_other_whatever_the_names_of_threads, 0,
+			    2);
 	tcase_add_test(all, where_times_are_unknown_the_most_instructions_are_slowest);
 	tcase_add_loop_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions, 0, 3);
 	tcase_add_test(all, a_long_call_is_summed_up);

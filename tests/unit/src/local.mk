@@ -417,3 +417,9 @@ TESTS += tests/unit/src/html.test
 tests_unit_src_html_test_SOURCES = tests/unit/src/html.c tests/unit/src/slice_feed.h
 tests_unit_src_html_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_html_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/slow_runs.test
+TESTS += tests/unit/src/slow_runs.test
+tests_unit_src_slow_runs_test_SOURCES = tests/unit/src/slow_runs.c
+tests_unit_src_slow_runs_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slow_runs_test_LDADD = $(UNIT_LIBS)
