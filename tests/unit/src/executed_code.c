@@ -2,7 +2,10 @@
 /* Counts of code add up by address and by the way that it was left. */
 #include "src/costs/executed_code.h"
 
+#include "decoder/code/code_image.h"
 #include "decoder/known_branches.h"
+#include "decoder/timeline/timeline_types.h"
+#include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
@@ -13,6 +16,9 @@
 /* Only its address, as a file's, is compared. */
 static char file;
 static struct executed_code code;
+static const uint8_t *program; /* at VADDR; NULL: returns, wherever */
+
+#define PROGRAM_SIZE 0x40
 
 const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left);
 
@@ -21,9 +27,8 @@ const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, siz
 	static const uint8_t ret = 0xc3;
 
 	(void)dso;
-	(void)vaddr;
-	*left = 1;
-	return &ret;
+	*left = program ? VADDR + PROGRAM_SIZE - vaddr : 1;
+	return program ? program + (vaddr - VADDR) : &ret;
 }
 
 static const struct dso *dso(void)
@@ -165,6 +170,162 @@ START_TEST(instructions_are_in_the_order_of_files_names_not_of_memory)
 }
 END_TEST
 
+/* ---- Instructions -------------------------------------------------------- */
+
+static const uint8_t bytes[PROGRAM_SIZE] = {
+	[0x00] = 0x90, 0x90,                   /* nop; nop */
+	0x75,          0x06,                   /* jne 0x0a */
+	0x90,                                  /* nop */
+	0xe8,          0x16, 0x00, 0x00, 0x00, /* call 0x20 */
+	0xc3,                                  /* ret */
+	[0x20] = 0x90, 0xc3,                   /* nop; ret */
+	[0x30] = 0xeb, 0xce,                   /* jmp 0x00 */
+};
+
+static char listed[400];
+
+/* "ADDRESS:EXECUTIONS", and "+TAKEN" of a conditional jump. */
+static void list_insn(void *context, const struct executed_insn *insn)
+{
+	(void)context;
+	ck_assert_ptr_eq(insn->dso, dso());
+	sprintf(listed + strlen(listed), "%x:%d", (unsigned)(insn->vaddr - VADDR),
+		(int)insn->count);
+	if (insn->taken)
+		sprintf(listed + strlen(listed), "+%d", (int)insn->taken);
+	strcat(listed, " ");
+}
+
+static void ran(uint64_t begin, uint64_t last, enum branch_kind kind, uint64_t executions,
+		uint64_t taken, bool stopped)
+{
+	executed_code_add(&code, dso(), VADDR + begin,
+			  &(struct code_count){ .begin = IP + begin,
+						.last = IP + last,
+						.count = executions,
+						.taken = taken,
+						.kind = (uint8_t)kind,
+						.stopped = stopped });
+}
+
+START_TEST(an_instruction_has_the_executions_of_all_code_that_reaches_it)
+{
+	program = bytes;
+	listed[0] = '\0';
+	ran(0x0, 0x2, BRANCH_COND, 10, 3, false);
+	ran(0x1, 0x2, BRANCH_COND, 5, 1, false);
+	ran(0x0, 0x2, BRANCH_COND, 1, 0, false);
+	ran(0x0, 0x1, BRANCH_NONE, 2, 0, true); /* an interrupt before the second */
+	ran(0x4, 0x5, BRANCH_CALL, 7, 7, false);
+	ran(0x2, 0xa, BRANCH_RETURN, 100, 0, false); /* no code returns through a call */
+	ran(0xa, 0xa, BRANCH_RETURN, 4, 0, false);
+	executed_code_list(&code, list_insn, NULL);
+	ck_assert_str_eq(listed, "0:13 1:16 2:116+4 4:107 5:107 a:4 ");
+	program = NULL;
+}
+END_TEST
+
+/* ---- The code inside some calls -------------------------------------------- */
+
+static const struct thread threads[] = { { .pid = 1, .tid = 1 }, { .pid = 1, .tid = 2 } };
+static struct track tracks[] = { { .pid = 1, .tid = 1 }, { .pid = 1, .tid = 2 } };
+
+/* Two threads, in turns; the second only calls and returns. Branches have numbers from 1. */
+static const struct {
+	int thread;
+	enum branch_kind kind;
+	uint64_t from, to;
+} logged[] = {
+	{ 0, BRANCH_JUMP, 0x30, 0x00 },   { 0, BRANCH_COND, 0x02, 0x0a },
+	{ 1, BRANCH_CALL, 0x05, 0x20 },   { 0, BRANCH_RETURN, 0x0a, 0x04 },
+	{ 0, BRANCH_CALL, 0x05, 0x20 },   { 1, BRANCH_RETURN, 0x21, 0x0a },
+	{ 0, BRANCH_RETURN, 0x21, 0x0a }, { 0, BRANCH_RETURN, 0x0a, 0x00 },
+};
+
+/* Calls from a branch up to another; what ran in them, and jumps and calls there. */
+static const struct {
+	struct {
+		int thread;
+		uint64_t begin, end;
+		bool cut, nested; /* there is another call within it */
+	} calls[2];
+	const char *code, *edges;
+} within[] = {
+	{ { { 0, 5, 7, false, false } }, "20:1 21:1 ", "call 5>20 1; " },
+	{ { { 0, 5, 7, false, true } }, "20:1 21:1 ", "call 5>20 1; " },
+	{ { { 0, 1, 8, false, false } },
+	  "0:1 1:1 2:1+1 4:1 5:1 a:2 20:1 21:1 ",
+	  "jump 30>0 1; jump 2>a 1; call 5>20 1; " },
+	/* The branch that leaves a call is not its own, but one before a gap is. */
+	{ { { 0, 1, 2, false, false } }, "0:1 1:1 2:1+1 ", "jump 30>0 1; " },
+	{ { { 0, 1, 2, true, false } }, "0:1 1:1 2:1+1 ", "jump 30>0 1; jump 2>a 1; " },
+	{ { { 1, 3, 6, false, false } }, "20:1 21:1 ", "call 5>20 1; " },
+	{ { { 0, 5, 7, false, false }, { 1, 3, 6, false, false } }, "20:2 21:2 ", "call 5>20 2; " },
+	{ { { 0, 1, 2, false, false }, { 0, 5, 7, false, false } },
+	  "0:1 1:1 2:1+1 20:1 21:1 ",
+	  "jump 30>0 1; call 5>20 1; " },
+	{ { { 0, 0, 0, false, false } }, "", "" },
+};
+
+static void edge(const struct slice_sink *sink, int thread, uint8_t kind, unsigned flags,
+		 uint64_t branch)
+{
+	slice_sink_emit(sink, &tracks[thread],
+			&(struct slice_event){ .kind = kind, .flags = (uint16_t)flags },
+			&(struct slice_detail){ .branch = branch });
+}
+
+static void log_call(const struct slice_sink *sink, int thread, uint64_t begin, uint64_t end,
+		     bool cut, bool nested)
+{
+	edge(sink, thread, SLICE_BEGIN, 0, begin);
+	if (nested)
+		edge(sink, thread, SLICE_BEGIN, 0, begin + 1);
+	if (nested)
+		edge(sink, thread, SLICE_END, 0, end - 1);
+	edge(sink, thread, SLICE_END, cut ? SLICE_CUT : 0, end);
+}
+
+START_TEST(code_counts_in_the_calls_that_are_known_at_the_end)
+{
+	static const struct code_source no_source;
+	struct slice_sink sink = { 0 };
+	char edges[200] = "";
+
+	program = bytes;
+	listed[0] = '\0';
+	code.source = &no_source;
+	code.mapped = (struct mapped_code){
+		.dso = dso(), .begin = IP, .size = 0x100, .distance = VADDR - IP
+	};
+	executed_code_log_calls(&code, &sink);
+	for (uint64_t i = 0; i < COUNT_OF(logged); i++)
+		ck_assert_uint_eq(executed_code_log(&code,
+						    &(struct branch_event){
+							    .kind = (uint8_t)logged[i].kind,
+							    .from = IP + logged[i].from,
+							    .to = IP + logged[i].to,
+							    .thread = &threads[logged[i].thread] }),
+				  i + 1);
+	for (int i = 0; i < 2 && within[_i].calls[i].end; i++)
+		log_call(&sink, within[_i].calls[i].thread, within[_i].calls[i].begin,
+			 within[_i].calls[i].end, within[_i].calls[i].cut,
+			 within[_i].calls[i].nested);
+	executed_code_finish(&code);
+	executed_code_list(&code, list_insn, NULL);
+	ck_assert_str_eq(listed, within[_i].code);
+	for (size_t i = 0; i < code.count; i++)
+		if (!stretch_is_code(&code.stretches[i]))
+			sprintf(edges + strlen(edges), "%s %x>%x %d; ",
+				code.stretches[i].kind == STRETCH_CALL ? "call" : "jump",
+				(unsigned)(code.stretches[i].begin - VADDR),
+				(unsigned)(code.stretches[i].last - VADDR),
+				(int)code.stretches[i].count);
+	ck_assert_str_eq(edges, within[_i].edges);
+	program = NULL;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("executed_code");
@@ -176,6 +337,9 @@ int main(void)
 	tcase_add_test(tests, a_call_is_no_jump);
 	tcase_add_test(tests, branches_between_functions_are_counted_by_their_kinds);
 	tcase_add_test(tests, instructions_are_in_the_order_of_files_names_not_of_memory);
+	tcase_add_test(tests, an_instruction_has_the_executions_of_all_code_that_reaches_it);
+	tcase_add_loop_test(tests, code_counts_in_the_calls_that_are_known_at_the_end, 0,
+			    COUNT_OF(within));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
