@@ -22,7 +22,7 @@
 
 struct conversion {
 	const struct options *options; /* borrowed */
-	struct diag *diag;             /* borrowed */
+	struct diag *diag;             /* borrowed; NULL in the second pass */
 	struct report *report;         /* borrowed */
 	struct summary *summary;       /* borrowed: the report's */
 	struct perf_recording recording;
@@ -39,6 +39,7 @@ struct conversion {
 	struct thread_output {
 		uint64_t work;            /* with --clock: instructions or cycles so far */
 		uint32_t track;           /* 1 + the index of its track; 0: no track */
+		void *slices;             /* borrowed: the track, for the machine */
 		bool has_branches;        /* or gaps */
 	} * threads;                      /* owned; by thread index; last: unknown threads */
 	size_t thread_count;              /* without unknown threads */
@@ -49,6 +50,8 @@ struct conversion {
 	struct known_branches *branches; /* owned */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	bool has_counts;                 /* branches can have a BRANCH_COUNTS among them */
+	uint64_t taken;                  /* events of the streams; in the second pass, those left */
+	bool again, interrupted;         /* the second pass; of an interrupted first one */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
 	struct progress progress;
 };
@@ -150,12 +153,10 @@ static int verify_engines(struct conversion *c, struct error *err)
 
 /* ---- Call stacks --------------------------------------------------------- */
 
-static void *add_track(void *context, const struct thread *thread)
+static void *make_track(struct conversion *c, const struct thread *thread)
 {
-	struct conversion *c = context;
 	const struct thread *main_thread;
 
-	c->threads[thread ? thread->index : c->thread_count].track = c->pipeline.track_count + 1;
 	if (!thread)
 		return output_pipeline_add_track(&c->pipeline, -1, -1, NULL, "unknown");
 	if (thread->tid == 0)
@@ -163,6 +164,18 @@ static void *add_track(void *context, const struct thread *thread)
 	main_thread = timeline_borrow_thread(c->recording.timeline, thread->pid, thread->begin);
 	return output_pipeline_add_track(&c->pipeline, thread->pid, thread->tid,
 					 thread_last_name(main_thread), thread_last_name(thread));
+}
+
+static void *add_track(void *context, const struct thread *thread)
+{
+	struct conversion *c = context;
+	struct thread_output *output = &c->threads[thread ? thread->index : c->thread_count];
+
+	if (!output->track) {
+		output->track = c->pipeline.track_count + 1;
+		output->slices = make_track(c, thread);
+	}
+	return output->slices;
 }
 
 /* magic-trace's times start at the earliest hit or event, and hits precede. */
@@ -185,6 +198,14 @@ static uint64_t write_hits(void *context, uint64_t time)
 	time = hits.begin;
 	hit_output_release(&hits);
 	return time;
+}
+
+/* Returns whether the trace can be decoded again with the same result, and no effects of its own.
+ */
+static bool repeats(const struct conversion *c)
+{
+	return !c->options->like && !c->options->clock && !c->reports_branches &&
+	       !(c->code && c->code->log) && !resolver_changes(&c->recording.resolver);
 }
 
 static void open_stacks(struct conversion *c)
@@ -320,7 +341,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	bool is_gap = events->kind == BRANCH_GAP;
 	size_t fed = 1;
 
-	if (is_gap)
+	if (is_gap && !c->again)
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
 	/* Without stacks, take all branches of the thread. */
 	while (!c->pipeline.machine && !is_gap && fed < count && events[fed].kind < BRANCH_GAP &&
@@ -417,6 +438,13 @@ static void show_progress(struct conversion *c)
 	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
+/* If the first pass was interrupted, the second one ends where it did. */
+static bool is_stopped(const struct conversion *c)
+{
+	return output_pipeline_stopped(&c->pipeline) ||
+	       (c->interrupted ? !c->taken : interrupt_asked());
+}
+
 /* The ordered stage, run by one worker at a time. */
 static bool take_branches(void *context)
 {
@@ -424,10 +452,13 @@ static bool take_branches(void *context)
 	const struct branch_event *events;
 	size_t count, taken;
 
-	while (!output_pipeline_stopped(&c->pipeline) && !interrupt_asked()) {
+	while (!is_stopped(c)) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
+		if (c->interrupted)
+			count = MIN(count, c->taken);
+		c->taken += c->again ? 0 - count : count;
 		taken = count;
 		if (c->mode_filter.active)
 			count = mode_filter_apply(&c->mode_filter, &events, count);
@@ -438,15 +469,20 @@ static bool take_branches(void *context)
 	return false;
 }
 
+static void run_streams(struct conversion *c)
+{
+	if (c->workers)
+		workers_run(c->workers, take_branches, c);
+	else
+		take_branches(c);
+}
+
 static void decode(struct conversion *c)
 {
 	report_phase(c->report, "decode");
 	interrupt_allow(c->options->quiet);
 	progress_init(&c->progress, c->options->quiet);
-	if (c->workers)
-		workers_run(c->workers, take_branches, c);
-	else
-		take_branches(c);
+	run_streams(c);
 	progress_end(&c->progress);
 	c->summary->interrupted = interrupt_asked();
 }
@@ -502,6 +538,46 @@ static void sum_up_trace(struct conversion *c)
 		c->pipeline.end->gaps = gaps;
 }
 
+/*
+ * Decode all again for the sorter's second pass (slice_sorter.h). The first pass has warned,
+ * counted code and jumps, and queued events.
+ */
+static int decode_again(struct conversion *c, struct error *err)
+{
+	const struct event_filter filter = c->recording.filter;
+	const struct conversion first = *c;
+	uint64_t branches = c->summary->branches;
+	int status;
+
+	c->again = true;
+	c->interrupted = interrupt_asked();
+	c->diag = NULL;
+	c->code = NULL;
+	c->counters.length = 0;
+	c->events.input.writer = NULL;
+	pt_streams_close(&c->streams);
+	thread_stacks_release(&c->stacks);
+	output_pipeline_again(&c->pipeline);
+	call_follower_init(&c->follower, c->pipeline.machine, &c->recording.resolver);
+	open_stacks(c);
+	c->streams = (struct pt_streams){ .input = stream_input,
+					  .context = c,
+					  .count = c->recording.auxtrace.stream_count,
+					  .in_bursts = first.streams.in_bursts };
+	status = pt_streams_open(&c->streams, err);
+	if (status == 0)
+		run_streams(c);
+	thread_stacks_finish(&c->stacks);
+	memcpy(c->recording.filter.gaps, filter.gaps, sizeof(filter.gaps));
+	c->summary->branches = branches;
+	c->summary->interrupted = interrupt_asked();
+	c->diag = c->pipeline.machine->diag = first.diag;
+	c->code = first.code;
+	c->counters.length = first.counters.length;
+	c->events.input.writer = first.events.input.writer;
+	return status;
+}
+
 static int write_rest(struct conversion *c, struct error *err)
 {
 	report_phase(c->report, "write");
@@ -509,6 +585,8 @@ static int write_rest(struct conversion *c, struct error *err)
 	if (c->pipeline.format->input_end)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
+	if (output_pipeline_looks(&c->pipeline) && decode_again(c, err) < 0)
+		return -1;
 	output_pipeline_join_writer(&c->pipeline);
 	/* Without events, times count from 0. */
 	if (c->options->like && !c->pipeline.machine->has_base_time)
@@ -688,6 +766,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 				    (c->code && c->code->log));
 	c->has_counts = c->options->counters || c->options->clock ||
 			(c->pipeline.machine && c->pipeline.machine->sink->details);
+	c->pipeline.sorter.twice =
+		c->pipeline.sorter.next && !c->pipeline.sorter.next->late && repeats(c);
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;

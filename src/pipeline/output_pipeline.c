@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/io/output_path.h"
-#include "src/callstack/callstack.h"
 #include "src/costs/executed_code.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
@@ -172,11 +171,36 @@ static void connect_clock(struct output_pipeline *pipeline)
 	pipeline->head = &pipeline->clock;
 }
 
+static void open_machine(struct output_pipeline *pipeline)
+{
+	pipeline->machine = pipeline->options->stacks == STACKS_MAGIC_TRACE
+				    ? callstack_magic_trace_open(&pipeline->stacks)
+				    : callstack_precise_open(&pipeline->stacks);
+	pipeline->machine->like_upstream = pipeline->options->like == LIKE_MAGIC_TRACE;
+	pipeline->end->machine = pipeline->machine;
+	if (pipeline->queue)
+		pipeline->machine->sink = slice_queue_sink(pipeline->queue);
+}
+
+bool output_pipeline_looks(const struct output_pipeline *pipeline)
+{
+	if (pipeline->queue)
+		slice_queue_wait(pipeline->queue);
+	return pipeline->sorter.looks;
+}
+
+void output_pipeline_again(struct output_pipeline *pipeline)
+{
+	callstack_machine_close(pipeline->machine);
+	slice_sorter_again(&pipeline->sorter);
+	pipeline->stacks.diag = NULL;
+	open_machine(pipeline);
+}
+
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
 			 const struct callstack_options *machine, const struct trace_facts *facts,
 			 struct error *err)
 {
-	struct callstack_options with_sink = *machine;
 	struct selection *selection = &pipeline->selection;
 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
@@ -204,15 +228,12 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	connect(pipeline, facts->by_insns && !options->clock, machine);
 	if (options->clock)
 		connect_clock(pipeline);
-	with_sink.sink = pipeline->head;
+	pipeline->stacks = *machine;
+	pipeline->stacks.sink = pipeline->head;
 	/* An arrow leads from the end of one slice to the begin of the next. */
-	with_sink.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
-	with_sink.flows = options->flows;
-	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
-				    ? callstack_magic_trace_open(&with_sink)
-				    : callstack_precise_open(&with_sink);
-	pipeline->machine->like_upstream = options->like == LIKE_MAGIC_TRACE;
-	pipeline->end->machine = pipeline->machine;
+	pipeline->stacks.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
+	pipeline->stacks.flows = options->flows;
+	open_machine(pipeline);
 	return 0;
 }
 

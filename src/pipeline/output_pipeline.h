@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/io/output.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/report/summary.h"
 #include "src/select/slice_filter.h"
@@ -48,6 +49,7 @@ struct output_pipeline {
 	/* Called after the last slice has reached the format, before it finishes; may be NULL. */
 	void (*slices_end)(void *context);
 	void *context;                     /* of slices_end() */
+	struct callstack_options stacks;   /* of `machine` */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;
@@ -73,6 +75,14 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
  * sort, encode and write the slices. Call before the first slice. The output stays the same.
  */
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers);
+
+/*
+ * Call after the machine's last slice: returns whether it must get all its events again
+ * (slice_sorter.h). output_pipeline_again() opens another machine, which does not warn; its stacks
+ * must be closed.
+ */
+bool output_pipeline_looks(const struct output_pipeline *pipeline);
+void output_pipeline_again(struct output_pipeline *pipeline);
 
 /* Call after the machine's last slice: waits for the workers. `end->writer` may be used then. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline);

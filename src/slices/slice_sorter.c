@@ -32,6 +32,22 @@ struct sorter_track {
 	size_t deepest;         /* maximum number of slices around each other, with orphans */
 	uint64_t depth;         /* open slices, including omitted ones */
 	uint64_t last_time;     /* ns; of the last event emitted */
+	/* With `twice`: */
+	uint64_t emitted;       /* events; in the second pass, those still to leave out */
+	uint64_t segment;       /* number of flushes */
+	uint64_t reached;       /* ns: latest time of the segment's events */
+	uint64_t bound;         /* ns: events before it come too late for the segment's parts */
+	size_t kept;            /* records of the last part */
+	struct big_array found; /* owned: struct found_event */
+	size_t found_count, found_next;
+	size_t expected; /* events added from `found` that the segment will have again */
+};
+
+/* An event that came too late for the parts of its segment. */
+struct found_event {
+	struct slice_event event; /* `detail`: whether it has one */
+	struct slice_detail detail;
+	uint64_t segment, number; /* `number`: in the order of arrival */
 };
 
 static inline struct slice_event *records_of(const struct sorter_track *track)
@@ -54,13 +70,16 @@ static void leave_step(const struct sorter_track *track, size_t begin, size_t en
 /* Maximum bytes in memory of records to merge. */
 #define MERGE_MOST ((size_t)4 << 20)
 
-static void emit_events(const struct sorter_track *track, const struct slice_event *events,
-			size_t count)
+static void emit_events(struct sorter_track *track, const struct slice_event *events, size_t count)
 {
 	const struct slice_sink *next = track->sorter->next;
-	const struct slice_batch batch = { events, count, track->details.items, false };
+	size_t left_out = track->sorter->again ? MIN(count, track->emitted) : 0;
+	const struct slice_batch batch = { events + left_out, count - left_out,
+					   track->details.items, false };
 
-	next->events(next, track->next_track, &batch);
+	track->emitted += track->sorter->again ? 0 - left_out : count;
+	if (batch.count)
+		next->events(next, track->next_track, &batch);
 }
 
 /* Emit the end of a slice whose begin comes late. A slice around `limit` others is omitted. */
@@ -440,7 +459,9 @@ static void end_parts(struct sorter_track *track)
 
 static void flush_track(struct sorter_track *track)
 {
-	if (track->parted) {
+	if (track->sorter->looks) {
+		; /* the second pass emits the slices */
+	} else if (track->parted) {
 		emit_part(track);
 		if (track->depth || count_open(track) > 0)
 			return;
@@ -452,13 +473,17 @@ static void flush_track(struct sorter_track *track)
 	track->plain_from = 0;
 	track->waits = true;
 	arena_release(&track->texts);
-	track->count = track->run_count = track->detail_count = track->full = 0;
+	track->count = track->run_count = track->detail_count = track->full = track->kept = 0;
 }
 
-static void sorter_flush(const struct slice_sink *sink, void *track)
+static void sorter_flush(const struct slice_sink *sink, void *track_)
 {
+	struct sorter_track *track = track_;
+
 	(void)sink;
 	flush_track(track);
+	track->segment++;
+	track->bound = track->reached = track->expected = 0;
 }
 
 static void sorter_since(const struct slice_sink *sink, void *track_, uint64_t time)
@@ -499,6 +524,116 @@ static uint32_t keep_detail(struct sorter_track *track, const struct slice_detai
 	return (uint32_t)track->detail_count;
 }
 
+/* Add a record; there is room for it. */
+static void add_record(struct sorter_track *track, const struct slice_event *event,
+		       const struct slice_detail *detail)
+{
+	struct slice_event *record = records_of(track) + track->count;
+
+	*record = *event;
+	if (!track->count || record[-1].time > record->time ||
+	    (record[-1].time == record->time && record[-1].order > record->order))
+		*ARRAY_ADD(track->runs, track->run_count, track->run_room) = track->count;
+	if (record->order != SLICE_ORDER_PLAIN && record->time >= track->plain_from)
+		track->plain_from = record->time + 1;
+	record->detail = detail ? keep_detail(track, detail) : 0;
+	if (record->kind == SLICE_INSTANT)
+		record->text = arena_text(&track->texts, record->text, strlen(record->text));
+	track->latest = record->time;
+	track->count++;
+}
+
+/* ---- Two passes ------------------------------------------------------------ */
+
+static struct found_event found_event(const struct slice_event *event,
+				      const struct slice_detail *detail)
+{
+	struct found_event found = { .event = *event };
+
+	found.event.detail = detail != NULL;
+	if (detail)
+		found.detail = *detail;
+	return found;
+}
+
+static void add_again(struct sorter_track *track, const struct found_event *found)
+{
+	add_record(track, &found->event, found->event.detail ? &found->detail : NULL);
+}
+
+/* Keep an event for the second pass; in it, drop the event. Returns false if it was not kept. */
+static bool take_late(struct sorter_track *track, const struct slice_event *event,
+		      const struct slice_detail *detail)
+{
+	struct found_event found = found_event(event, detail);
+
+	if (!track->sorter->looks)
+		return track->expected && track->expected--;
+	found.segment = track->segment;
+	found.number = track->found_count;
+	if (event->kind == SLICE_INSTANT)
+		found.event.text =
+			arena_text(&track->sorter->texts, event->text, strlen(event->text));
+	grow_array(track, &track->found, track->found_count + 1, sizeof(found));
+	((struct found_event *)track->found.items)[track->found_count++] = found;
+	return true;
+}
+
+/* In the second pass, add the segment's events before `bound` that will come too late. */
+static void add_found(struct sorter_track *track)
+{
+	const struct found_event *found = track->found.items;
+	uint64_t segment = track->segment;
+
+	for (found += track->found_next;
+	     track->found_next < track->found_count && found->segment == segment &&
+	     found->event.time < track->bound;
+	     track->found_next++, track->expected++, found++) {
+		grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
+		add_again(track, found);
+	}
+}
+
+/* Emit the records before `bound`, and keep the others. */
+static void emit_before_bound(struct sorter_track *track)
+{
+	size_t end = LOWER_BOUND(i, track->count, records_of(track)[i].time < track->bound);
+	const struct slice_batch batch = { .details = track->details.items };
+	const struct slice_event *events = records_of(track) + end;
+	size_t kept = track->count - end;
+	struct found_event *rest = alloc_zeroed(kept, sizeof(*rest));
+	struct arena texts = track->texts;
+
+	for (size_t i = 0; i < kept; i++)
+		rest[i] = found_event(&events[i], slice_batch_detail(&batch, &events[i]));
+	track->count = end;
+	pass_sorted(track, 0);
+	track->count = track->run_count = track->detail_count = track->plain_from = 0;
+	track->texts = (struct arena){ 0 };
+	for (size_t i = 0; i < kept; i++)
+		add_again(track, &rest[i]);
+	arena_release(&texts);
+	free(rest);
+	track->kept = track->count;
+}
+
+/*
+ * A part of a segment is complete. In the first pass, this ends the emission of all slices: from
+ * now on, only note the events that come too late.
+ */
+static void end_part(struct sorter_track *track)
+{
+	track->sorter->looks = !track->sorter->again;
+	track->bound = track->latest = track->reached;
+	if (track->sorter->looks) {
+		track->count = 0;
+		return;
+	}
+	add_found(track);
+	merge_runs(track);
+	emit_before_bound(track);
+}
+
 static void make_record_room(struct sorter_track *track)
 {
 	size_t step, part = SIZE_MAX;
@@ -507,6 +642,10 @@ static void make_record_room(struct sorter_track *track)
 		if (track->count - track->held >= track->sorter->part)
 			emit_part(track);
 		part = track->held + track->sorter->part;
+	} else if (track->sorter->twice) {
+		if (track->count - track->kept >= track->sorter->part)
+			end_part(track);
+		part = track->kept + track->sorter->part;
 	}
 	if (track->count >= track->sorter->limit) {
 		flush_track(track);
@@ -537,21 +676,18 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 		      const struct slice_event *event)
 {
 	const struct slice_detail *detail = slice_batch_detail(batch, event);
-	struct slice_event *record;
+	struct slice_event sorted = as_sorted(track, event);
 
 	if (track->count >= track->full)
 		make_record_room(track);
-	record = records_of(track) + track->count;
-	*record = as_sorted(track, event);
-	if (!track->count || record[-1].time > record->time ||
-	    (record[-1].time == record->time && record[-1].order > record->order))
-		*ARRAY_ADD(track->runs, track->run_count, track->run_room) = track->count;
-	if (record->order != SLICE_ORDER_PLAIN && record->time >= track->plain_from)
-		track->plain_from = record->time + 1;
-	record->detail = detail ? keep_detail(track, detail) : 0;
-	if (record->kind == SLICE_INSTANT)
-		record->text = arena_text(&track->texts, record->text, strlen(record->text));
-	track->latest = record->time;
+	if (sorted.time < track->bound && take_late(track, &sorted, detail))
+		return;
+	track->reached = MAX(track->reached, sorted.time);
+	if (!track->sorter->looks) {
+		add_record(track, &sorted, detail);
+		return;
+	}
+	track->latest = sorted.time;
 	track->count++;
 }
 
@@ -606,12 +742,15 @@ static size_t add_plain(struct sorter_track *track, const struct slice_batch *ba
 		return emitted;
 	}
 	count = MIN(count, track->full - track->count);
-	if (batch->details)
+	if (track->sorter->looks)
+		; /* the second pass emits the slices */
+	else if (batch->details)
 		keep_details(track, batch, events, count);
 	else
 		memcpy(records_of(track) + track->count, events, count * sizeof(*events));
 	track->count += count;
 	track->latest = events[count - 1].time;
+	track->reached = MAX(track->reached, track->latest);
 	return count;
 }
 
@@ -660,10 +799,12 @@ void slice_sorter_release(struct slice_sorter *sorter)
 		sorter->first = track->next;
 		big_array_release(&track->records);
 		big_array_release(&track->details);
+		big_array_release(&track->found);
 		free(track->runs);
 		arena_release(&track->texts);
 		free(track);
 	}
+	arena_release(&sorter->texts);
 	sorter->last = &sorter->first;
 	big_array_release(&sorter->spare);
 }
@@ -678,6 +819,33 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 	*sorter->last = track;
 	sorter->last = &track->next;
 	return track;
+}
+
+COMPARE_BY_THREE(compare_found, struct found_event, segment, event.time, number)
+
+void slice_sorter_again(struct slice_sorter *sorter)
+{
+	for (struct sorter_track *track = sorter->first; track; track = track->next) {
+		arena_release(&track->texts);
+		*track = (struct sorter_track){
+			.sorter = sorter,
+			.next_track = track->next_track,
+			.next = track->next,
+			.records = track->records,
+			.runs = track->runs,
+			.run_room = track->run_room,
+			.details = track->details,
+			.waits = true,
+			.emitted = track->emitted,
+			.found = track->found,
+			.found_count = track->found_count,
+		};
+		SORT((struct found_event *)track->found.items, track->found_count, compare_found);
+	}
+	sorter->looks = false;
+	sorter->again = true;
+	sorter->unmatched_ends = sorter->backward = sorter->late = sorter->too_deep = 0;
+	sorter->split = 0;
 }
 
 static void warn(const struct slice_sorter *sorter)

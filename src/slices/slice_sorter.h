@@ -20,6 +20,11 @@
  * must follow them. Then an eighth of `depth` is left to slices found late, and if these are more,
  * the outermost ones are omitted.
  *
+ * Two passes: with `twice`, the machine can emit all slices again, so segments need not be stored.
+ * When a segment has more than `part` events, the first pass stops to emit, and only keeps the
+ * events that come too late for a part. The second pass has these from the beginning of each
+ * segment, emits long segments in parts, in order, and leaves out what the first pass emitted.
+ *
  * Sorting is a stable merge of natural runs: O(n) for slices in order, O(n log n) in the worst
  * case. Segments reuse memory; a long segment is in a temporary file (base/io/big_array.h).
  */
@@ -50,6 +55,10 @@ struct slice_sorter {
 	size_t limit;                       /* may be set after init; at least 2 */
 	size_t part;                        /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more for some outputs */
+	bool twice;   /* may be set after init: slice_sorter_again() will follow if `looks` */
+	bool looks;   /* the first pass has stopped to emit */
+	bool again;   /* the second pass */
+	struct arena texts; /* owned: of instants that come too late */
 	/* Counts of changes: */
 	uint64_t unmatched_ends; /* without a begin: dropped, or already emitted for a late slice */
 	uint64_t backward; /* begins and ends earlier than the previous one, moved to its time */
@@ -70,6 +79,9 @@ void slice_sorter_release(struct slice_sorter *sorter);
  * of the next sink.
  */
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track);
+
+/* Begin the second pass, in which each track gets the same events as in the first one. */
+void slice_sorter_again(struct slice_sorter *sorter);
 
 /*
  * Emit the remaining slices of all tracks, in the order of opening, and close open slices at their

@@ -688,11 +688,10 @@ static void feed_wild(unsigned seed, bool at_once)
 {
 	uint64_t time = 1000;
 
-	sorter.depth = 10;
-	sorter.limit = seed % 3 ? 300 : seed % 5 ? SLICE_SORTER_LIMIT : 15;
-	if (seed % 2)
-		take_late();
-	sorter.part = 20;
+	/* A segment without parts. */
+	begin(time - 9, "short");
+	end(time - 7);
+	slice_sink_flush(&sorter.sink, track);
 	for (int i = 0; i < 800; i++) {
 		struct slice_event edges[40];
 		size_t count = 1 + (size_t)rand_r(&seed) % 40;
@@ -730,7 +729,34 @@ static void feed_wild(unsigned seed, bool at_once)
 		if (i == 780)
 			time = INT64_MAX - 10;
 	}
+}
+
+static void feed_all(unsigned seed, bool at_once)
+{
+	sorter.depth = 10;
+	sorter.limit = seed % 3 ? 300 : seed % 5 ? SLICE_SORTER_LIMIT : 15;
+	if (seed % 2)
+		take_late();
+	sorter.part = 20;
+	feed_wild(seed, at_once);
 	slice_sorter_finish(&sorter);
+}
+
+static void open_again(void)
+{
+	slice_sorter_release(&sorter);
+	slice_sorter_init(&sorter, &slices.sink, &diag);
+	track = slice_sorter_track(&sorter, NULL);
+}
+
+static void assert_like(const struct slice_sorter *before, const char *expected)
+{
+	ck_assert(!strcmp(slice_log_take(&slices), expected)); /* too long for a message */
+	ck_assert_uint_eq(sorter.unmatched_ends, before->unmatched_ends);
+	ck_assert_uint_eq(sorter.backward, before->backward);
+	ck_assert_uint_eq(sorter.late, before->late);
+	ck_assert_uint_eq(sorter.too_deep, before->too_deep);
+	ck_assert_uint_eq(sorter.split, before->split);
 }
 
 START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
@@ -738,20 +764,41 @@ START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
 	struct slice_sorter before;
 	char *expected;
 
-	feed_wild((unsigned)_i, false);
+	feed_all((unsigned)_i, false);
 	expected = strdup(slice_log_take(&slices));
 	before = sorter;
-	slice_sorter_release(&sorter);
-	slice_sorter_init(&sorter, &slices.sink, &diag);
-	track = slice_sorter_track(&sorter, NULL);
-	feed_wild((unsigned)_i, true);
-	ck_assert_str_eq(slice_log_take(&slices), expected);
-	ck_assert_uint_eq(sorter.unmatched_ends, before.unmatched_ends);
-	ck_assert_uint_eq(sorter.backward, before.backward);
-	ck_assert_uint_eq(sorter.late, before.late);
-	ck_assert_uint_eq(sorter.too_deep, before.too_deep);
-	ck_assert_uint_eq(sorter.split, before.split);
+	open_again();
+	feed_all((unsigned)_i, true);
+	assert_like(&before, expected);
 	ck_assert(before.too_deep + before.unmatched_ends > 0);
+	free(expected);
+}
+END_TEST
+
+START_TEST(two_passes_in_parts_have_the_outcome_of_whole_segments)
+{
+	struct slice_sorter before;
+	size_t first_pass;
+	char *expected;
+
+	sorter.depth = 10;
+	feed_wild((unsigned)_i, true);
+	slice_sorter_finish(&sorter);
+	expected = strdup(slice_log_take(&slices));
+	before = sorter;
+	open_again();
+	sorter.depth = 10;
+	sorter.part = 20;
+	sorter.twice = true;
+	feed_wild((unsigned)_i, true);
+	ck_assert(sorter.looks);
+	first_pass = slices.length;
+	ck_assert_uint_lt(first_pass, strlen(expected) / 2);
+	slice_sorter_again(&sorter);
+	feed_wild((unsigned)_i, true);
+	ck_assert_uint_gt(slices.length, first_pass); /* emitted before the end */
+	slice_sorter_finish(&sorter);
+	assert_like(&before, expected);
 	free(expected);
 }
 END_TEST
@@ -792,6 +839,7 @@ int main(void)
 	tcase_add_test(all, a_segment_beyond_the_limit_is_passed_on_in_parts);
 	tcase_add_test(all, sorting_is_stable_for_any_runs);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 20);
+	tcase_add_loop_test(all, two_passes_in_parts_have_the_outcome_of_whole_segments, 0, 20);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
