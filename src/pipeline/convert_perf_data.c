@@ -50,7 +50,7 @@ struct conversion {
 	struct known_branches *branches; /* owned */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	bool has_counts;                 /* branches can have a BRANCH_COUNTS among them */
-	uint64_t taken;                  /* events of the streams; in the second pass, those left */
+	uint64_t first_branches;         /* those of the first pass */
 	bool again, interrupted;         /* the second pass; of an interrupted first one */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
 	struct progress progress;
@@ -438,13 +438,6 @@ static void show_progress(struct conversion *c)
 	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
-/* If the first pass was interrupted, the second one ends where it did. */
-static bool is_stopped(const struct conversion *c)
-{
-	return output_pipeline_stopped(&c->pipeline) ||
-	       (c->interrupted ? !c->taken : interrupt_asked());
-}
-
 /* The ordered stage, run by one worker at a time. */
 static bool take_branches(void *context)
 {
@@ -452,13 +445,12 @@ static bool take_branches(void *context)
 	const struct branch_event *events;
 	size_t count, taken;
 
-	while (!is_stopped(c)) {
+	while (!output_pipeline_stopped(&c->pipeline) &&
+	       (!interrupt_asked() ||
+		(c->interrupted && c->summary->branches < c->first_branches))) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
-		if (c->interrupted)
-			count = MIN(count, c->taken);
-		c->taken += c->again ? 0 - count : count;
 		taken = count;
 		if (c->mode_filter.active)
 			count = mode_filter_apply(&c->mode_filter, &events, count);
@@ -546,11 +538,13 @@ static int decode_again(struct conversion *c, struct error *err)
 {
 	const struct event_filter filter = c->recording.filter;
 	const struct conversion first = *c;
-	uint64_t branches = c->summary->branches;
 	int status;
 
 	c->again = true;
+	/* If the first pass was interrupted, end where it did. */
 	c->interrupted = interrupt_asked();
+	c->first_branches = c->summary->branches;
+	c->summary->branches = 0;
 	c->diag = NULL;
 	c->code = NULL;
 	c->counters.length = 0;
@@ -569,7 +563,7 @@ static int decode_again(struct conversion *c, struct error *err)
 		run_streams(c);
 	thread_stacks_finish(&c->stacks);
 	memcpy(c->recording.filter.gaps, filter.gaps, sizeof(filter.gaps));
-	c->summary->branches = branches;
+	c->summary->branches = c->first_branches;
 	c->summary->interrupted = interrupt_asked();
 	c->diag = c->pipeline.machine->diag = first.diag;
 	c->code = first.code;
