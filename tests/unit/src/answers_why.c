@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Which calls are slow, and the answer in words. */
+#include "tests/unit/src/answers.h"
+
+/* "BOUND SLOW" of f's calls: of 100, some take 10 ns, `more` of them `longer`. */
+START_TEST(slow_calls_are_longer_than_usual)
+{
+	static const struct {
+		int more;
+		uint64_t longer;
+		struct slow_choice choice;
+		uint64_t bound, slow;
+		uint64_t resolution;
+	} cases[] = {
+		{ 1, 30, { 0 }, 20, 1, 0 },
+		{ 3, 21, { 0 }, 20, 3, 0 },
+		/* None is twice as long. */
+		{ 3, 15, { 0 }, 14, 3, 0 },
+		/* Nor does the 99th percentile differ. */
+		{ 1, 15, { 0 }, 15, 0, 0 },
+		/* The 95th percentile is slow. */
+		{ 20, 100, { 0 }, 20, 20, 0 },
+		/* This is usual. */
+		{ 40, 100, { 0 }, 99, 40, 0 },
+		{ 9, 30, { .has_bound = true, .longer = 29 }, 29, 9, 0 },
+		{ 9, 30, { .has_bound = true, .longer = 30 }, 30, 0, 0 },
+		{ 9, 30, { .has_bound = true, .percentile = 500000 }, 10, 9, 0 },
+		/* Times are not exact enough. */
+		{ 3, 30, { 0 }, 35, 0, 25 },
+		{ 3, 41, { 0 }, 35, 3, 25 },
+	};
+
+	options.slow = cases[_i].choice;
+	follow_slow(100);
+	slow_calls.resolution = cases[_i].resolution;
+	for (int i = 0; i < 100; i++)
+		spend("f", i % 2 && i / 2 < cases[_i].more ? cases[_i].longer : 10);
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].bound, cases[_i].bound);
+	ck_assert_uint_eq(answers[0].slow, cases[_i].slow);
+	release_slow(1);
+}
+END_TEST
+
+/* `count` calls of f > g > lib, of which one is slow in the innermost, and 100 of h. */
+static size_t rank(int count, uint64_t in_f, uint64_t in_g, uint64_t in_lib, bool by_user)
+{
+	static const char *patterns[] = { "*" };
+
+	options.select.symbols = (struct pattern_list){ patterns, 1, 1 };
+	follow_slow(100);
+	for (int i = 0; i < count; i++) {
+		enter("f");
+		now += 10 + (i == 5) * in_f;
+		enter("g");
+		now += 10 + (i == 5) * in_g;
+		spend("lib", 10 + (i == 5) * in_lib);
+		leave();
+		leave();
+	}
+	for (int i = 0; i < 100; i++)
+		spend("h", i == 5 ? 100 : 10);
+	return slow_answers_rank(answers, 3, &slow_calls, by_user, &options.slow);
+}
+
+START_TEST(functions_are_ranked_by_the_excess_of_slow_calls)
+{
+	static const struct {
+		int calls;
+		uint64_t f, g, lib;
+		bool by_user;
+		const char *expected;
+	} cases[] = {
+		{ 100, 0, 0, 1000, false, "g h " }, /* lib is not ours, f a wrapper */
+		{ 100, 0, 1000, 0, false, "g h " },       { 100, 1000, 0, 0, false, "f h " },
+		{ 100, 80, 0, 0, false, "h f " },         /* 90 more in h */
+		{ 100, 1000, 500, 0, false, "f g h " },   /* g has a third of it */
+		{ 49, 0, 0, 1000, false, "h " },          /* too few calls */
+		{ 49, 400, 200, 1000, true, "f g lib " }, /* but not if chosen */
+	};
+	char found[100] = "";
+	size_t count =
+		rank(cases[_i].calls, cases[_i].f, cases[_i].g, cases[_i].lib, cases[_i].by_user);
+
+	for (size_t i = 0; i < count; i++)
+		sprintf(found + strlen(found), "%s ",
+			slow_calls.functions[answers[i].function].symbol->name->text);
+	ck_assert_str_eq(found, cases[_i].expected);
+	release_slow(count);
+}
+END_TEST
+
+/* f calls g, which is slow once by 1000 ns; the code of f is slow once by a part of that. */
+START_TEST(a_wrapper_has_little_excess_of_its_own)
+{
+	static const char *patterns[] = { "*" };
+	size_t expected = _i * 100 < 430 ? 1 : 2; /* 1000 of 1430 is 70 % */
+
+	options.select.symbols = (struct pattern_list){ patterns, 1, 1 };
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10 + (uint64_t)(i == 60 ? _i * 100 : 0);
+		spend("g", 10 + (i == 5) * 1000);
+		leave();
+	}
+	ck_assert_uint_eq(slow_answers_rank(answers, 3, &slow_calls, false, &options.slow),
+			  expected);
+	ck_assert_uint_eq(answers[0].function, slow_function(expected == 1 ? "g" : "f"));
+	release_slow(expected);
+}
+END_TEST
+
+/* Calls of f, of which a tenth is slow, and of g, of which one is slow by less; both have a bound
+ * of 20 ns. */
+START_TEST(a_function_with_many_slow_calls_has_a_rank)
+{
+	options.select.symbols.count = 0;
+	if (_i)
+		options.slow = (struct slow_choice){ .has_bound = true, .longer = 500 };
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		spend("f", i % 10 == 5 ? 1000 : 10);
+		spend("g", i == 50 ? 400 : 10);
+	}
+	/* With a bound, functions without calls above it have none. */
+	ck_assert_uint_eq(slow_answers_rank(answers, 3, &slow_calls, false, &options.slow),
+			  _i ? 1 : 2);
+	ck_assert_uint_eq(answers[0].function, slow_function("f"));
+	ck_assert_double_eq_tol(answers[0].excess, 9900, 100); /* by buckets */
+	release_slow(_i ? 1 : 2);
+}
+END_TEST
+
+/* Amounts are instructions; here one of them takes 2 ns. */
+START_TEST(without_times_slow_calls_have_more_instructions)
+{
+	machine.by_insns = true;
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		begin("f", now, now / 2);
+		now += i == 50 ? 200 : 20;
+		end(now, now / 2);
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].median, 10);
+	expect_cluster(0, "1 f > f 90: 0 f 90, rest 0");
+	release_slow(1);
+}
+END_TEST
+
+/* Without --symbol 128 calls are kept. */
+START_TEST(slow_calls_that_are_not_compared_are_counted)
+{
+	options.select.symbols.count = 0;
+	open_format(&format_why);
+	for (int i = 0; i < 4000; i++)
+		spend("f", i < 150 ? 1000 : 10);
+	finish_format(&format_why);
+	ck_assert_ptr_nonnull(strstr(text, "f: 150 of 4000 calls longer than 20ns;"));
+	ck_assert_ptr_nonnull(strstr(
+		text, "\n22 more slow calls count as usual: the slowest 128 are compared\n"));
+	close_format(&format_why);
+}
+END_TEST
+
+/* f is stopped 100 times for 10 ns, and once longer than its slowest call and four usual stops. */
+START_TEST(a_long_stop_is_named)
+{
+	static const struct {
+		uint64_t stop;
+		bool chosen, named;
+	} cases[] = {
+		{ 5000, false, true }, { 5000, true, true },
+		{ 401, false, false }, { 401, true, false }, /* 401 ns is the slowest call */
+		{ 402, true, true },
+	};
+	const char *command = cases[_i].stop == 5000  ? "\nnext: ptrace2ftf why --slow=2.5us"
+			      : cases[_i].stop == 402 ? "\nnext: ptrace2ftf why --slow=201ns"
+						      : "why --slow";
+	json_t *answer, *stopped;
+
+	options.select.symbols.count = cases[_i].chosen;
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		begin("f", now, 0);
+		call("[untraced]", now + 2, i == 70 ? cases[_i].stop : 10);
+		now += 10 + (i == 70 ? cases[_i].stop : 10) + (i == 50) * 391;
+		end(now, 0);
+	}
+	finish_format(&format_why);
+	ck_assert_int_eq(strstr(text, command) != NULL, cases[_i].named);
+	ck_assert_int_eq(strstr(text, "a call of f was stopped for 5us:") != NULL, _i < 2);
+	answer = format_why.answer(output);
+	stopped = json_object_get(answer, "long_stop");
+	ck_assert_int_eq(json_is_object(stopped), cases[_i].named);
+	ck_assert_int_eq((int)json_integer_value(json_object_get(stopped, "ns")),
+			 cases[_i].named ? (int)cases[_i].stop : 0);
+	json_decref(answer);
+	close_format(&format_why);
+}
+END_TEST
+
+/* The sum and the words; the names' own lines are not known. */
+START_TEST(the_answer_says_the_cause_in_words)
+{
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 5;
+		for (int n = i == 50 ? 12 : 1; n; n--)
+			spend("a", 10);
+		leave();
+	}
+	finish_format(&format_why);
+	expect("f: 1 of 100 calls longer than 30ns; median 15ns\n"
+	       "1. a, 100 % of the extra time\n"
+	       "   1 call, 110ns more; 12 calls of it, usually 1.0\n"
+	       "   100.0%      110ns  f > a\n"
+	       "     0.0%             rest\n"
+	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n"
+	       "next: ptrace2ftf annotate a\n");
+	close_format(&format_why);
+}
+END_TEST
+
+/* The number of slow calls by each of five causes; 100 ns more each. */
+static const struct {
+	int slow[5];
+	const char *first, *last, *rest; /* lines; NULL: there is no such line */
+} other_causes[] = {
+	{ { 3, 2, 1, 0, 0 }, "\n1. a, 100 %", "\n3. c, 100 %", NULL },
+	{ { 5, 4, 3, 2, 0 },
+	  "\n1. a, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 2 calls slow\n" },
+	{ { 5, 4, 3, 1, 0 },
+	  "\n1. a, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 1 call slow\n" },
+	{ { 5, 4, 3, 2, 1 },
+	  "\n1. a, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 3 calls slow\n" },
+	{ { 1, 2, 3, 4, 5 },
+	  "\n1. e, 100 %",
+	  "\n3. c, 100 %",
+	  "\nother causes made 3 calls slow\n" },
+	/* The second has a twentieth of all, or less. */
+	{ { 19, 1, 0, 0, 0 }, "\n1. a, 100 %", "\n2. b, 100 %", NULL },
+	{ { 20, 1, 0, 0, 0 },
+	  "\n1. a, 100 %",
+	  "   rest\nother causes",
+	  "\nother causes made 1 call slow\n" },
+};
+
+START_TEST(causes_of_few_slow_calls_are_counted)
+{
+	static const char *const callees[] = { "a", "b", "c", "d", "e" };
+	int left[5], cause = 0;
+
+	memcpy(left, other_causes[_i].slow, sizeof(left));
+	open_format(&format_why);
+	for (int i = 0; i < 400; i++) {
+		bool slow = i % 8 == 7 && cause < 5;
+
+		enter("f");
+		now += 5;
+		for (int n = 0; n < 5; n++)
+			spend(callees[n], slow && n == cause ? 110 : 10);
+		leave();
+		if (slow && --left[cause] == 0)
+			cause++;
+		while (cause < 5 && !left[cause])
+			cause++;
+	}
+	finish_format(&format_why);
+	expect(other_causes[_i].first);
+	expect(other_causes[_i].last);
+	if (other_causes[_i].rest)
+		expect(other_causes[_i].rest);
+	else
+		ck_assert_ptr_null(strstr(text, "other causes"));
+	ck_assert_ptr_null(strstr(text, "\n4. "));
+	close_format(&format_why);
+}
+END_TEST
+
+/* A name may have any bytes, and is cut between two characters. */
+START_TEST(names_of_any_bytes_are_in_text_and_json)
+{
+	static const char *const callees[] = {
+		"b\xff",
+		"a\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+	};
+	json_t *json, *cluster;
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend(callees[_i], i == 50 ? 500 : 10);
+		leave();
+	}
+	finish_format(&format_why);
+	for (size_t i = 0, length; _i && i < size; i += length)
+		ck_assert_uint_gt(length = utf8_character(text + i, size - i), 0);
+	json = format_why.answer(output);
+	cluster = json_array_get(
+		json_object_get(json_array_get(json_object_get(json, "functions"), 0), "clusters"),
+		0);
+	ck_assert_str_eq(json_string_value(json_object_get(cluster, "cause")),
+			 _i ? callees[1] : "b\xef\xbf\xbd");
+	ck_assert_int_eq(json_string_value(json_object_get(cluster, "words"))[0], *callees[_i]);
+	json_decref(json);
+	close_format(&format_why);
+}
+END_TEST
+
+static void expect_once(const char *line)
+{
+	const char *first = strstr(text, line);
+
+	ck_assert_msg(first && !strstr(first + 1, line), "once %s:\n%s", line, text);
+}
+
+/* A gap in a call of f, two beside; calls that are cut; f calls f2.  Times are estimates. */
+START_TEST(each_doubt_is_said_once)
+{
+	/* The last one is no damage. */
+	const uint64_t gaps[GAP_REASONS] = {
+		[GAP_MISMATCH] = 2, [GAP_OVERFLOW] = 1, [GAP_NOT_RECORDED] = 5
+	};
+
+	machine.times = TIMES_ESTIMATED;
+	machine.doubts.opaque_frames = 4;
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 5;
+		spend("f2", i == 50 ? 200 : 10);
+		if (i == 50)
+			spend("[lost: mismatch]", 1);
+		leave();
+	}
+	begin("f", now, 0);
+	cut(now + 10);
+	call("[lost: overflow]", now + 10, 5);
+	call("[lost: mismatch]", now + 15, 5);
+	begin_with("f2", now + 20, SLICE_INFERRED_START);
+	end(now + 30, 0);
+	output->gaps = gaps;
+	finish_format(&format_why);
+	expect_once("times are estimates");
+	expect_once("calls left out, whose begin or return was not traced: 2\n");
+	expect_once("gaps in the trace: 3; in these calls: 1\n");
+	expect_once("calls of code without bytes, whose callees may be missing: 4\n");
+	expect_once("f2 is called in f: their extra amounts overlap\n");
+	close_format(&format_why);
+}
+END_TEST
+
+/* Slices have any names: a stop outside of a system call, one inside, and a gap. */
+START_TEST(rewording_a_slice_breaks_no_answer)
+{
+	const uint64_t gaps[GAP_REASONS] = { [GAP_MISMATCH] = 1 };
+
+	reworded = _i;
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 5;
+		spend("[untraced]", 2);
+		enter("g");
+		enter("[syscall: read]");
+		spend("[untraced: off CPU]", i == 50 ? 1000 : 5);
+		leave();
+		leave();
+		if (i == 50)
+			spend("[lost: mismatch]", 1);
+		leave();
+	}
+	output->gaps = gaps;
+	finish_format(&format_why);
+	expect_once("f: 1 of 100 calls longer than");
+	expect_once("100 % of the extra time, 100 % in read()");
+	expect_once("100 calls were stopped, 2ns at most");
+	expect_once("; in these calls: 1\n");
+	close_format(&format_why);
+}
+END_TEST
+
+/* Two overloads with one printed name, each with calls of its own; one of the second is slow. */
+static const struct output_format *const of_functions[] = { &format_why, &format_histogram,
+							    &format_functions };
+
+START_TEST(functions_of_one_name_have_an_answer_each)
+{
+	static const char *const expected[][2] = {
+		{ "f(int): 0 of 60 calls longer than", "f(double): 1 of 50 calls longer than" },
+		{ "f(int)\n", "f(double)\n" },
+		{ "  f(int)\n", "  f(double)\n" },
+	};
+	struct symbol overloads[2] = { *symbol_of("f"), *symbol_of("f") };
+
+	overloads[0].linkage = name_intern_text(&names, "_Z1fi");
+	overloads[1].linkage = name_intern_text(&names, "_Z1fd");
+	open_format(of_functions[_i]);
+	for (uint64_t i = 0; i < 110; i++) {
+		const struct symbol *symbol = &overloads[i >= 60];
+		uint64_t time = 10000 * i;
+
+		edge(&main_thread,
+		     (struct slice_event){ .time = time, .symbol = symbol, .kind = SLICE_BEGIN },
+		     0);
+		edge(&main_thread,
+		     (struct slice_event){ .time = time + (i == 100 ? 5000 : 10),
+					   .kind = SLICE_END },
+		     0);
+	}
+	finish_format(of_functions[_i]);
+	expect_once(expected[_i][0]);
+	expect_once(expected[_i][1]);
+	close_format(of_functions[_i]);
+}
+END_TEST
+
+void add_why_tests(TCase *all)
+{
+	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
+	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
+	tcase_add_loop_test(all, a_function_with_many_slow_calls_has_a_rank, 0, 2);
+	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
+	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
+	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
+	tcase_add_loop_test(all, a_long_stop_is_named, 0, 5);
+	tcase_add_test(all, the_answer_says_the_cause_in_words);
+	tcase_add_loop_test(all, causes_of_few_slow_calls_are_counted, 0, COUNT_OF(other_causes));
+	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
+	tcase_add_test(all, each_doubt_is_said_once);
+	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
+	tcase_add_loop_test(all, rewording_a_slice_breaks_no_answer, 0, 2);
+}
