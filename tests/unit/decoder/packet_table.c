@@ -6,6 +6,7 @@
  *	M: call W; call W; syscall    W: call L; jne W; ret    L: ret    C: vmlaunch
  *	kernel: K: call S; sysret     S: ret                   F: nop; iret
  */
+#include "decoder/cpu_event.h"
 #include "tests/unit/decoder/stream_run.h"
 
 #define BROADWELL   "GenuineIntel,6,61,4"
@@ -267,12 +268,97 @@ START_TEST(packets_give_their_events)
 }
 END_TEST
 
+/* ---- Emulated PTWRITE -------------------------------------------------------- */
+
+#define WRITE (SAMPLE_CODE + 18) /* after a jump over the sign */
+
+/* perf-intel-pt(1), "EMULATED PTWRITE": 64 conditional jumps, from the highest bit. */
+static void write_emulated(void)
+{
+	static const char begin_code[] = "\xeb\x10\x0f\x0bperf,ptwrite  ";
+	uint8_t *code;
+
+	run.program_size = TINY_ELF_CODE_OFFSET + 0x1000;
+	run.program_bytes = realloc(run.program_bytes, run.program_size);
+	ck_assert_ptr_nonnull(run.program_bytes);
+	code = run.program_bytes + TINY_ELF_CODE_OFFSET;
+	memset(code, 0xc3, 0x1000);
+	memcpy(code, begin_code, 18);
+	for (int i = 0; i < 64; i++)
+		memcpy(code + 18 + 2 * i, "\x75\x00", 2);
+}
+
+/* Bits [first, last) of a value, from the highest. */
+static void add_bits(uint64_t value, int first, int last)
+{
+	for (int i = first; i < last; i++)
+		pt_packets_tnt(&run.packets, value >> (63 - i) & 1 ? "t" : "n");
+}
+
+#define HALF (WRITE + 2 * 32) /* before bit 32 */
+
+static const struct {
+	const char *amid; /* after 32 bits: an interrupt, which returns there or not */
+	int written, broken;
+} writes[] = {
+	{ "", 1, 0 },
+	{ "fup pgd pge", 1, 0 },
+	{ "fup pgd pge fup pgd pge", 1, 0 },
+	{ "fup pgd pge:L", 0, 1 }, /* it does not return up to the end */
+	{ "pge:L", 0, 1 },
+	{ "ovf fup:L", 0, 1 },
+	{ "fup pgd ovf fup:L", 0, 1 },
+};
+
+START_TEST(a_value_is_written_by_conditional_jumps)
+{
+	const uint64_t value = UINT64_C(0x8123456789abcdee);
+	bool ends = writes[_i].written;
+	char amid[40], *rest;
+	int found = 0;
+
+	begin(PT_ENGINE_FAST);
+	run.cpu_events = true;
+	write_emulated();
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_CODE);
+	add_bits(value, 0, 32);
+	strcpy(amid, writes[_i].amid);
+	for (char *word = strtok_r(amid, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (word[3] == ':')
+			word[3] = '\0', add_packet(word, word + 4);
+		else if (strcmp(word, "pgd") == 0)
+			pt_packets_pgd(&run.packets, 0);
+		else if (strcmp(word, "ovf") == 0)
+			pt_packets_ovf(&run.packets);
+		else
+			(*word == 'f' ? pt_packets_fup : pt_packets_pge)(&run.packets, HALF);
+	}
+	if (ends)
+		add_bits(value, 32, 64);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	for (size_t i = 0; i < run.count; i++) {
+		const struct branch_event *event = &run.events[i];
+
+		if (event->kind != BRANCH_CPU_EVENT || event->gap != CPU_EVENT_PTWRITE)
+			continue;
+		ck_assert_uint_eq(event->from, WRITE);
+		ck_assert_uint_eq(event->to, value);
+		found++;
+	}
+	ck_assert_int_eq(found, writes[_i].written);
+	ck_assert_uint_eq(run.stats.writes_broken, (uint64_t)writes[_i].broken);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("packet_table");
 	TCase *all = tcase_create("packet_table");
 
 	tcase_add_loop_test(all, packets_give_their_events, 0, ROWS);
+	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, COUNT_OF(writes));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -151,6 +151,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.engine = run.engine,
 		.skip_local_jumps = run.skip,
 		.cycles = run.cycles,
+		.cpu_events = run.cpu_events,
 		.counter = run.counts ? &counter : NULL,
 		.pieces = run.piece_size,
 		.switch_ip = run.switch_ip,

@@ -40,6 +40,7 @@ struct stream_run {
 	enum pt_engine engine;
 	bool skip;   /* leave out local jumps */
 	bool cycles; /* emit cycles */
+	bool cpu_events;
 	bool counts; /* count executions of code: */
 	struct code_count code[EVENTS_MAX];
 	size_t code_count;
