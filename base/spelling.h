@@ -9,9 +9,9 @@
 
 struct nearest {
 	const char *word;  /* borrowed: the misspelt word */
-	size_t length;     /* of the word */
+	size_t length;     /* bytes of the word */
 	const char *best;  /* borrowed: the nearest known word so far; NULL if no word is near */
-	unsigned distance; /* of `best` */
+	unsigned distance; /* edits from the word to `best` */
 };
 
 /* Start a search for the first `length` characters of `word`, which is borrowed. */

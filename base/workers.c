@@ -25,7 +25,7 @@ struct workers {
 	struct worker_job *offered;       /* low-priority jobs, the newest first */
 	unsigned sleeping, waiting;       /* threads: for work, for the end of a job */
 	workers_stage *stage;             /* NULL: workers_run() is not running */
-	void *context;                    /* of the stage; borrowed */
+	void *context;                    /* the stage's context; borrowed */
 	struct worker *stage_runner;      /* NULL: the stage may run; without a stage the caller */
 	struct worker_job *awaited;       /* job that the stage needs next; may be NULL */
 	bool closing;

@@ -84,7 +84,7 @@ struct branch_event {
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
 	const struct address_space
-		*space; /* of `from` and `to`, borrowed from the timeline; NULL: unknown */
+		*space; /* space of both ends, borrowed from the timeline; NULL: unknown */
 	uint32_t insns; /* instructions retired since the stream's previous event */
 	/* Near branches, BRANCH_COUNTS: core cycles of traced code since the last event with
 	 * cycles, up to after this one; 0: no CYC */

@@ -38,7 +38,7 @@ struct location_pair {
 	 * after the frame's call pops it; a jump to another function's entry replaces it.
 	 */
 	uint8_t plain;
-	/* Of a known branch: */
+	/* Details of a known branch: */
 	uint8_t naming; /* enum known_naming: atomic */
 	bool reached;   /* looked up by the reader; private to the reader */
 };

@@ -38,7 +38,7 @@ struct memtrace_location {
 struct memtrace_names {
 	struct memtrace_name {
 		const char *name;                 /* NULL: an empty slot */
-		struct memtrace_names *functions; /* of a file; borrowed from an arena */
+		struct memtrace_names *functions; /* functions of a file; borrowed from an arena */
 	} names[MEMTRACE_LIST_LENGTH];            /* latest first */
 };
 
@@ -113,7 +113,7 @@ struct memtrace_event {
 	uint8_t source;         /* enum memtrace_source */
 	bool unknown_backtrace; /* damage before the event affects it */
 	uint16_t domain;        /* for all kinds */
-	uint64_t words;         /* of the block, without its header */
+	uint64_t words;         /* the block's words, without its header */
 	uint64_t samples;       /* number of hits */
 	uint64_t common;        /* entries shared with the domain's previous backtrace, as coded */
 	const uint64_t *backtrace; /* codes, outermost caller first; borrowed until the next call */
@@ -133,7 +133,7 @@ struct memtrace {
 	uint64_t next_object;
 	uint64_t last_object; /* next_object after the packet, from its header */
 	uint64_t allocations, unknown_backtraces; /* read so far: all, and without a backtrace */
-	struct memtrace_domain *domain;           /* of the packet */
+	struct memtrace_domain *domain;           /* the packet's domain */
 	struct memtrace_domain *domains;          /* hash by number */
 	size_t domain_limit, backtrace_limit;
 	uint16_t version;

@@ -23,7 +23,7 @@ struct domain {
 	} events;                    /* with room for its header */
 	uint64_t begin, end;         /* us since 1970 */
 	uint64_t first, next;        /* numbers of the packet's first and next allocation */
-	unsigned turn;               /* of the slot that the packet verifies */
+	unsigned turn;               /* turn of the slot that the packet verifies */
 	unsigned slot, prediction;   /* which the packet verifies, as at its begin */
 	uint64_t code;               /* the same */
 	struct memtrace_codec codec; /* with the previous backtrace */

@@ -100,7 +100,7 @@ const char *runtime_counter_unit(unsigned counter)
 #define NAME_SIZE        128
 #define NAME_COUNT       8192
 #define ALLOC_BUCKETS    20
-#define DEPTH_MAX        64 /* of phases, to find the innermost open one */
+#define DEPTH_MAX        64 /* limit of nested phases, to find the innermost open one */
 
 /* By the five bits of a message's type; the program's own events have the highest bit. */
 static const struct {

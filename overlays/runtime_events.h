@@ -145,7 +145,7 @@ struct runtime_custom {
 	struct runtime_field {
 		const char *name, *word; /* word NULL: a number */
 		bool is_real;
-		uint64_t bits; /* of an int64_t or, if `is_real`, of a double */
+		uint64_t bits; /* bits of an int64_t or, if `is_real`, of a double */
 	} fields[2];
 };
 

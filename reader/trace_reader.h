@@ -22,7 +22,7 @@ struct trace_input {
 	size_t packed_used, packed_at;
 	struct z_stream_s *gzip;  /* owned; NULL: not gzip */
 	struct ZSTD_DCtx_s *zstd; /* owned; NULL: not zstd */
-	bool inside;              /* of a gzip member or zstd frame that has not ended */
+	bool inside;              /* a gzip member or zstd frame has not ended */
 	uint8_t *bytes;           /* owned: bytes of the trace */
 	size_t used, at;
 	bool ended; /* nothing comes after `used` */
@@ -122,17 +122,17 @@ struct trace_record {
 	uint64_t offset; /* bytes from the start of the (unpacked) trace */
 	size_t words;
 	enum trace_kind kind;
-	unsigned type;   /* of an event, blob, kernel object, provider event */
+	unsigned type;   /* type of an event, blob, kernel object or provider event */
 	uint64_t number; /* reference of a string or thread; provider; CPU; ticks a second */
-	uint64_t base_ticks, base_time; /* of an initialization: the tick at base_time, in ns since
+	uint64_t base_ticks, base_time; /* an initialization: the tick at base_time, in ns since
 					   1970; both 0 if unknown */
-	struct trace_ids thread;        /* of an event or log; the outgoing thread of a switch */
+	struct trace_ids thread;        /* an event's or log's; the outgoing one of a switch */
 	struct trace_ids other;         /* the incoming thread */
-	unsigned state;                 /* of the outgoing thread */
+	unsigned state;                 /* state of the outgoing thread */
 	unsigned out_priority, in_priority;
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
 	struct text_view category, name; /* name: also a string's, log's or provider's text */
-	struct text_view bytes;          /* of a blob */
+	struct text_view bytes;          /* a blob's bytes */
 	size_t arg_count;
 	char problem[160]; /* or "" */
 	char refusal[160]; /* why Perfetto drops it, or cannot show it; or "" */
@@ -146,7 +146,7 @@ struct trace_record {
 
 struct trace_reader {
 	struct trace_input input;
-	uint64_t offset;                                  /* of the next record */
+	uint64_t offset;                                  /* offset of the next record */
 	struct trace_provider *providers;                 /* owned; hash by id */
 	struct trace_provider *current;                   /* borrowed; NULL if unknown */
 	uint64_t held;                                    /* bytes of strings in all tables */

@@ -12,11 +12,11 @@
 
 struct slice_thread {
 	struct trace_ids ids;
-	uint64_t last_time; /* of begins and ends */
+	uint64_t last_time; /* time of the last begin or end */
 	uint64_t newest;    /* the latest of all */
 	/* A slice that is open at the time of the last event. */
 	struct nested_slice {
-		size_t index;  /* of struct read_slice */
+		size_t index;  /* index of a struct read_slice */
 		bool complete; /* else it has begun, and waits for its end event */
 		uint64_t end; /* ticks; of a begun slice, the end of the enclosing complete event */
 	} * open;             /* owned: innermost last */
@@ -41,9 +41,8 @@ struct read_slice {
 	struct trace_ids ids;
 	uint64_t begin, end;
 	size_t depth;
-	size_t order,
-		end_order; /* of its events in the trace; a complete event's `end_order` is 0 */
-	char *text;        /* owned: name and args, escaped */
+	size_t order, end_order; /* order of its events; a complete event's `end_order` is 0 */
+	char *text;              /* owned: name and args, escaped */
 };
 
 /* Returns `begin` (NULL: the record's name) and the record's arguments; the caller frees it. */

@@ -31,7 +31,7 @@ extern "C" {
 
 /* ---- The format's numbers ------------------------------------------------ */
 
-#define FTF_ARGS_MAX          15    /* of one record: 4 bits */
+#define FTF_ARGS_MAX          15    /* arguments of one record: 4 bits */
 #define FTF_RECORD_WORDS_MAX  4095  /* 12 bits */
 #define FTF_STRING_MAX        31999 /* bytes of a string, as in Jane Street's tracing */
 #define FTF_STRING_REFERENCES 32767 /* 15 bits; 0 is the empty string */
@@ -356,7 +356,7 @@ void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint
 #define FTF_TEMPLATE_WORDS 12
 struct ftf_template {
 	uint64_t words[FTF_TEMPLATE_WORDS];
-	uint32_t count; /* of words; 0: empty */
+	uint32_t count; /* words; 0: empty */
 };
 
 /*
@@ -425,7 +425,7 @@ void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint
 struct ftf_switch {
 	uint64_t time; /* ticks */
 	uint16_t cpu;
-	enum ftf_thread_state state; /* of the outgoing thread */
+	enum ftf_thread_state state; /* state of the outgoing thread */
 	/* Perfetto knows their processes from ftf_thread_name(). */
 	uint64_t out_tid, in_tid;
 	/* The arguments outgoing_weight and incoming_weight, left out if 0. */
@@ -482,9 +482,9 @@ void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf
 struct ftf_low {
 	uint64_t *at;     /* where the next word goes */
 	uint64_t *full;   /* from here on the buffer is flushed before the next record */
-	uint64_t *start;  /* of the record being filled */
-	uint64_t *end;    /* of the record being filled; may be NULL */
-	uint64_t shape;   /* of the arguments still to come */
+	uint64_t *start;  /* start of the record being filled */
+	uint64_t *end;    /* end of the record being filled; may be NULL */
+	uint64_t shape;   /* shape of the arguments still to come */
 	uint64_t *buffer; /* owned */
 	uint64_t written; /* bytes that the destination got */
 	struct ftf_destination to;
@@ -575,8 +575,8 @@ struct ftf_low_event {
 	enum ftf_event_type type;
 	uint8_t thread;          /* reference; 0: two words of ids follow the time */
 	uint16_t category, name; /* references, or FTF_INLINE() */
-	uint64_t shape;          /* of the arguments */
-	size_t text_words;       /* of inline strings in the arguments */
+	uint64_t shape;          /* shape of the arguments */
+	size_t text_words;       /* words of inline strings in the arguments */
 };
 
 /* Returns whether events of the type end in an extra word: an id, or the end of a slice. */

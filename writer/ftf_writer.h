@@ -35,7 +35,7 @@ struct ftf_slots {
 		uint16_t reference; /* or 0 */
 		uint8_t misses;     /* times it was inline, and HAD_REFERENCE */
 	} * keys;                   /* owned; by key */
-	size_t room;                /* of `keys` */
+	size_t room;                /* allocated `keys` */
 	uint64_t redefined;         /* keys that lost their reference and got another */
 };
 
@@ -61,7 +61,7 @@ struct ftf_provider {
 
 struct ftf_writer {
 	struct ftf_low low;
-	struct output output; /* of ftf_open() */
+	struct output output; /* the output of ftf_open() */
 	bool has_output, inlined;
 	struct ftf_writer_text {
 		const char *text;    /* borrowed from the caller if it is not `copy` */

@@ -117,7 +117,7 @@ static int create(const char *name)
 
 struct cached_file {
 	char name[sizeof(temporary)];
-	int64_t seconds; /* of its last change */
+	int64_t seconds; /* time of its last change */
 	uint64_t size;
 };
 

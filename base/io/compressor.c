@@ -14,7 +14,7 @@
 
 struct compressor {
 	compressor_write_fn *write;
-	void *context; /* of `write`; borrowed */
+	void *context; /* the context of `write`; borrowed */
 	enum compression compression;
 	z_stream gzip;
 	ZSTD_CCtx *zstd; /* owned */

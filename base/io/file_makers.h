@@ -11,7 +11,7 @@ enum file_operation {
 	FILE_MOVE,            /* from `path` to `other` */
 	FILE_REMOVE,
 	FILE_MARK, /* set the extended attribute FILE_MARK_NAME to `other` */
-	/* Of cache_file_make(): */
+	/* Requests of cache_file_make(): */
 	FILE_CACHE,      /* open a new file with the name `path`; one at a time */
 	FILE_CACHE_KEEP, /* give it this name */
 	FILE_CACHE_DROP, /* remove it */

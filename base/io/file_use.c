@@ -37,7 +37,7 @@ struct written_key {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct read_file *read_files; /* by id */
 static struct written_key *written;  /* by text */
-static struct error shortage;        /* of file_use_shortage() */
+static struct error shortage;        /* the error of file_use_shortage() */
 
 /* ---- Files that are read ------------------------------------------------- */
 

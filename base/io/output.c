@@ -34,7 +34,7 @@ struct waiting {
 
 static bool held;
 static struct waiting *waiting;      /* a signal handler may read it at any time */
-static struct waiting *last_waiting; /* of the list, unless that is empty */
+static struct waiting *last_waiting; /* the list's last entry; undefined if the list is empty */
 
 void output_track_unfinished(void)
 {

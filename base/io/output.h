@@ -40,7 +40,7 @@ struct output {
 	uint64_t written;               /* bytes handed on, before compression */
 	uint64_t file_bytes;            /* handed to the system; also by a worker */
 	uint64_t elsewhere;             /* bytes that wait in other files: they count, too */
-	uint64_t limit;                 /* of output_limit(); 0: unlimited */
+	uint64_t limit;                 /* limit set by output_limit(); 0: unlimited */
 	size_t line_rest;               /* bytes of a line after the limit */
 	bool lines;                     /* the limit cuts text */
 	bool cut;                       /* something was left out at the limit */

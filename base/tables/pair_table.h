@@ -11,7 +11,7 @@
 struct pair_table {
 	uint64_t *keys; /* owned; by number */
 	size_t count, room;
-	struct id_index index; /* of the numbers + 1 */
+	struct id_index index; /* the numbers + 1, by hash of the pair */
 };
 
 /* Returns the number of a pair: if it is new, table->count before the call. */

@@ -29,7 +29,7 @@ struct aux_piece {
 	size_t before, after; /* minimum bytes of the mapping around them */
 	uint64_t aux_offset;  /* position in the AUX buffer's byte count */
 	uint64_t reference;   /* a TSC near the data; its top byte completes 7-byte TSC packets */
-	uint64_t file_offset; /* of the data */
+	uint64_t file_offset; /* offset of the data in the file */
 	bool apart;           /* does not continue the previous piece: data is missing */
 	bool resumes;         /* apart because the buffer was full; begins with a packet */
 	uint64_t resume_time; /* ns: lower bound of the time at which tracing resumed; 0: unknown */
@@ -48,7 +48,7 @@ struct aux_stream {
 	 * The end of an AUX record's bytes. Bytes before it were written before the record's time.
 	 */
 	const struct aux_cut {
-		int64_t owner; /* of the buffer: owner_of_cpu(), owner_of_thread() */
+		int64_t owner; /* the buffer's owner: owner_of_cpu(), owner_of_thread() */
 		uint64_t at;   /* in the byte count of AUX records */
 		uint64_t time; /* ns: of the AUX record */
 		bool whole;    /* the buffer was not full: no loss */
@@ -57,7 +57,7 @@ struct aux_stream {
 	uint64_t size;        /* bytes of all pieces */
 	uint64_t repeated;    /* not in `size`: bytes that other snapshots contain, and padding */
 	uint64_t missing;     /* bytes that the CPU wrote and the file lacks */
-	uint64_t end_missing; /* of these, after the last piece: the file is truncated */
+	uint64_t end_missing; /* missing bytes after the last piece: the file is truncated */
 	bool again;           /* an earlier stream has the same CPU or thread: not a file of perf */
 	bool copies;          /* has snapshots or samples, not a full trace */
 };
@@ -161,7 +161,7 @@ void aux_window_move(struct aux_window *window, size_t used);
 struct aux_cuts {
 	const struct aux_stream *aux; /* borrowed */
 	uint64_t distance;            /* minimum bytes between two cuts */
-	struct aux_position position; /* of the cut; `at` is AUX_CUTS_NONE at the end */
+	struct aux_position position; /* position of the cut; `at` is AUX_CUTS_NONE at the end */
 	uint64_t given; /* bytes of its piece that were scanned and dropped from memory */
 };
 

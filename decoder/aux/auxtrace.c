@@ -4,7 +4,7 @@
 
 #include "decoder/perf_data/perf_file.h"
 
-#define MAX_SHIFT         63 /* of 64-bit words */
+#define MAX_SHIFT         63 /* largest shift of a 64-bit word */
 #define MTC_FREQ_BITS     4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"): log2 of the MTC period */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 

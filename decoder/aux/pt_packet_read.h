@@ -101,7 +101,7 @@ size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes
 /* State between BBP and BEP: the blocks of a PEBS record. */
 struct pebs_block {
 	unsigned bip_size; /* bytes of a BIP's value; 0: not between BBP and BEP */
-	uint8_t type;      /* of the block */
+	uint8_t type;      /* type of the block */
 	bool fresh;        /* no item of the record was read */
 };
 

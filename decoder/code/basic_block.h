@@ -118,7 +118,7 @@ enum block_exit {
 struct basic_blocks {
 	struct arena arena; /* owns the blocks */
 	struct code_regions regions;
-	struct run_memo runs;        /* of these blocks; forgotten with them */
+	struct run_memo runs;        /* runs of these blocks; forgotten with them */
 	struct block_counts *counts; /* owned; NULL: do not count */
 	struct basic_block **chunks; /* owned array of chunks in the arena; by CFG node */
 	struct cfg_node *nodes;      /* owned; the first is unused */

@@ -25,7 +25,7 @@ struct code_source {
 
 /* Bytes of code at an address; NULL and an empty range without code. */
 struct code_view {
-	const uint8_t *bytes;          /* of `begin` */
+	const uint8_t *bytes;          /* the code from `begin` */
 	uint64_t begin, end;           /* ip range [begin, end) */
 	const struct mapping *mapping; /* borrowed; NULL: unknown (kernel code only) */
 	bool seam;                     /* a copy of one instruction in several mappings */

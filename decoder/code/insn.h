@@ -54,10 +54,10 @@ struct insn_fields {
 	uint8_t opcode_reg, reg; /* registers in the opcode, and in ModRM */
 	uint8_t base;            /* the register ModRM.rm, or the base of an address */
 	bool memory;             /* ModRM.rm is an address */
-	bool on_stack;           /* of memory at a constant offset from RSP */
-	int32_t displacement;    /* of an address of 32 or 64 bits; 0: absent */
+	bool on_stack;           /* memory at a constant offset from RSP */
+	int32_t displacement;    /* displacement of 32 or 64 bits in an address; 0: absent */
 	uint8_t immediate_size;  /* bytes */
-	int32_t immediate;       /* of 1, 2 or 4 bytes */
+	int32_t immediate;       /* immediate of 1, 2 or 4 bytes */
 };
 
 /* Base of an address relative to the instruction pointer; also the number of registers. */

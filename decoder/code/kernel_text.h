@@ -26,7 +26,7 @@ struct kernel_code {
 	/* A range of kernel addresses and its bytes in a file. */
 	const struct kernel_segment {
 		uint64_t begin, end;  /* ip range [begin, end) */
-		uint64_t file_offset; /* of `begin` in the file, which contains the whole range */
+		uint64_t file_offset; /* offset of `begin` in the file, which has the whole range */
 	} * segments;                 /* sorted by begin, not overlapping */
 	size_t count;
 	const struct kernel_segment *runtime_segments; /* also sorted; offsets in runtime_bytes */

@@ -57,18 +57,18 @@ struct run_branch {
 
 struct run {
 	uint64_t id;      /* 0: empty */
-	uint64_t target;  /* of its TIP; or its return address, if another run has the bits alone */
+	uint64_t target;  /* its TIP's, or its return address if another run has the bits alone */
 	uint64_t begin;   /* address of the code's region */
 	uint64_t steps;   /* packed_counts.h */
-	uint64_t bytes;   /* of the last packet that had only this run, shifted to the top */
+	uint64_t bytes;   /* the last packet that had only this run, shifted to the top */
 	uint32_t to;      /* CFG node; 0: unknown */
 	uint32_t first;   /* index of its first branch */
 	uint32_t rest;    /* instructions after its last branch */
 	uint16_t next[2]; /* for the owner: indexes of runs that may follow */
 	uint32_t returns; /* by index, returns by a bit from calls before the run */
-	uint8_t count;    /* of branches */
+	uint8_t count;    /* branches */
 	uint8_t jumps;    /* as in `steps` */
-	uint8_t shift;    /* of `bytes` */
+	uint8_t shift;    /* shift of `bytes` */
 	bool moves;       /* it ends in another mapping */
 };
 
@@ -79,7 +79,7 @@ static inline bool run_is_to_tip(const struct run *run)
 }
 
 struct run_memo {
-	struct direct_cache table;   /* of struct run */
+	struct direct_cache table;   /* entries are struct run */
 	struct run_branch *branches; /* owned */
 	size_t branch_count, branch_room;
 	bool ends; /* for the owner: after a run's branches there is one for its first bit's end */

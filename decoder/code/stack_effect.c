@@ -42,7 +42,7 @@ struct sp_state {
 	unsigned holds;   /* bit set of registers with a copy of RSP */
 	unsigned returns; /* registers with the return address */
 	unsigned loads;   /* registers loaded from memory outside the stack */
-	unsigned chains;  /* of these, registers whose address was also loaded */
+	unsigned chains;  /* registers of these whose address was also loaded */
 	bool found;       /* the address of RSP's value was loaded */
 	int64_t depth;    /* bytes pushed */
 	int64_t put;      /* last word written by straight-line code, or NO_WORD */

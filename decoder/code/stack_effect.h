@@ -36,7 +36,7 @@ enum stack_effect {
 /* A branch, and its effect. */
 struct stack_branch_effect {
 	enum stack_effect effect;
-	uint8_t kind;       /* of the instruction: enum branch_kind */
+	uint8_t kind;       /* the instruction's enum branch_kind */
 	uint64_t return_at; /* STACK_RETURN_CALLS and STACK_JUMP_CALLS: offset in the function */
 };
 

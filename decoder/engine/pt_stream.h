@@ -86,7 +86,7 @@ struct pt_stream_input {
 	uint64_t begin, end;
 	/* Returns, in any thread, whether to count a thread's (NULL: unknown) code at `ip`. */
 	bool (*selects)(const void *context, const struct thread *thread, uint64_t ip);
-	const void *context; /* of selects() */
+	const void *context; /* the context of selects() */
 	/*
 	 * Distance of the PSBs at which streams are cut, in bytes (flow_checkpoint.h); 0: best for
 	 * one stream. Cuts can move times within a timing packet. Fast engine only.
@@ -101,9 +101,9 @@ struct pt_stream_input {
 };
 
 struct pt_stream_stats {
-	/* Of AUX data.  At the end of the stream total = decoded + skipped + lost. */
+	/* Bytes of AUX data. At the end of the stream total = decoded + skipped + lost. */
 	uint64_t bytes_total;
-	uint64_t bytes_decoded;     /* of valid packets */
+	uint64_t bytes_decoded;     /* bytes of valid packets */
 	uint64_t bytes_skipped;     /* before the first PSB of consecutive pieces */
 	uint64_t unsynced;          /* streams that begin at a TIP.PGE without a PSB */
 	uint64_t bytes_lost;        /* from an error to the point at which decoding resumed */

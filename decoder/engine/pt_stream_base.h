@@ -32,7 +32,7 @@ struct stream_state {
 	bool period_begins;    /* and cycles of the current input.period were not emitted yet */
 	uint64_t jump_count;   /* jumps omitted since the last BRANCH_COUNTS */
 	size_t next_loss;      /* index in the stream's losses */
-	uint8_t event_flags;   /* of later branches: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
+	uint8_t event_flags;   /* flags of later branches: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
 	bool tx_shown;         /* the begin of a transaction was emitted, but not its end */
 	bool any_event;        /* an event was emitted since the stream's beginning */
 	struct schedule schedule;
@@ -57,7 +57,7 @@ struct pt_stream {
 	/* Events `head` to `tail`, both 0 when a step begins; `own`, or borrowed. */
 	struct branch_event *queue;
 	unsigned head, tail;
-	unsigned room; /* of the queue; a step continues while QUEUE_ROOM is free */
+	unsigned room; /* the queue's size; a step continues while QUEUE_ROOM is free */
 	struct branch_event own[QUEUE_OWN];
 	struct pt_stream_stats stats;
 };

@@ -19,7 +19,7 @@ struct bpf_function {
 	uint32_t programs;   /* read so far */
 	uint32_t next;       /* function of the program */
 	uint32_t code_used;  /* bytes of its code, by its functions so far */
-	const uint8_t *data; /* of the program; NULL before the first program */
+	const uint8_t *data; /* the program's data; NULL before the first program */
 	uint32_t data_size;
 	struct bpf_arrays {
 		uint64_t code, addresses, lengths; /* offsets in `data` */

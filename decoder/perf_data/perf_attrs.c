@@ -2,7 +2,7 @@
 /* Collects the events of a recording and finds them by the ids of their counters. */
 #include "decoder/perf_data/perf_file.h"
 
-#define AUX_ACTION_OFFSET 116 /* of perf_event_attr.aux_action */
+#define AUX_ACTION_OFFSET 116 /* offset of perf_event_attr.aux_action */
 #define EVENT_UPDATE_NAME 2   /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
 
 /* Entries are sorted by id, and equal ids by attribute. */

@@ -3,7 +3,7 @@
 #include "decoder/perf_data/perf_file.h"
 
 #define FEATURE_BITS          256
-#define FEATURE_BITMAP_OFFSET 72     /* of struct perf_file_header */
+#define FEATURE_BITMAP_OFFSET 72     /* offset in struct perf_file_header */
 #define RECORD_HEADER         8      /* bytes of struct perf_event_header */
 #define BUILD_ID_FIXED        36     /* header, pid, 24 bytes of id */
 #define BUILD_ID_SIZE_GIVEN   0x8000 /* PERF_RECORD_MISC_BUILD_ID_SIZE */

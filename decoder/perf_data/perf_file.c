@@ -238,7 +238,7 @@ void perf_file_open_stream(struct perf_file *file, const char *path, struct byte
  * recording.
  */
 
-/* Of struct perf_record_auxtrace_info: time_shift, time_mult and time_zero (util/intel-pt.h). */
+/* struct perf_record_auxtrace_info: time_shift, time_mult and time_zero (util/intel-pt.h). */
 #define CLOCK_OFFSET 16
 #define CLOCK_SIZE   24
 

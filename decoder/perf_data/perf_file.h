@@ -114,7 +114,7 @@ int perf_features_next_build_id(const struct perf_file *file, struct perf_build_
 
 /* The files of one input. */
 struct perf_input {
-	const char *folder; /* of the arena; NULL: not a directory */
+	const char *folder; /* folder in the arena; NULL: not a directory */
 	const char **paths; /* owned array, texts of the arena; the file with the header is first */
 	size_t count, room;
 };

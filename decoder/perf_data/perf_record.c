@@ -6,7 +6,7 @@
 
 /* The last known record type of the kernel; some linux/perf_event.h lack it. */
 #define KERNEL_RECORD_LAST 22   /* PERF_RECORD_CALLCHAIN_DEFERRED */
-#define FILE_IDENTITY_SIZE 24   /* of MMAP2: device and inode, or build id */
+#define FILE_IDENTITY_SIZE 24   /* bytes of MMAP2's device and inode, or build id */
 #define KERNEL_PID         (-1) /* HOST_KERNEL_ID of tools/perf/util/machine.h */
 
 static int32_t take_id(struct cursor *c)

@@ -82,11 +82,11 @@ struct perf_record {
 		uint64_t time; /* ns; 0: unknown */
 		uint64_t id;
 	} id;
-	uint64_t offset; /* of the record in its file, or in the unpacked data */
+	uint64_t offset; /* offset of the record in its file, or in the unpacked data */
 };
 
 struct perf_file {
-	const char *path; /* of the first input, borrowed */
+	const char *path; /* path of the first input, borrowed */
 	/* An input of a recording in several files (perf_file_append()). */
 	struct perf_origin {
 		const char *path;       /* borrowed */
@@ -102,7 +102,7 @@ struct perf_file {
 	size_t mapping_count, mapping_room;
 	/* A range of a mapped file with successive records. */
 	struct perf_part {
-		const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
+		const uint8_t *bytes; /* the whole file; a mapping of perf_file.mappings */
 		uint64_t begin, end;  /* range of the records in the file */
 		uint64_t base;        /* position of the first record (perf_file_next()) */
 		uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
@@ -119,18 +119,18 @@ struct perf_file {
 	} * attrs;                /* owned */
 	size_t attr_count, attr_room;
 	struct perf_attr_id *by_id; /* owned, sorted: the attribute of each id */
-	size_t id_count;            /* of all attributes */
+	size_t id_count;            /* ids of all attributes */
 	/* Feature sections as plain values; absent values are NULL or 0. */
 	struct perf_features {
 		struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
 		const char *hostname, *os_release, *version, *cpu_description, *cpuid;
 		const char *command_line;     /* words joined by blanks */
-		const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
+		const char *performance_cpus; /* CPUs by HYBRID_TOPOLOGY: a list as "0-7,16" */
 		uint32_t cpus_available;
 		uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
 		bool has_clock_data;
 		uint64_t clock_wall_ns, clock_ns; /* the same instant in both clocks */
-	} features;                               /* of the first input */
+	} features;                               /* features of the first input */
 	struct byte_view *build_ids; /* owned: all inputs' BUILD_ID sections and records */
 	size_t build_id_count, build_id_room;
 	bool unfinished; /* perf was killed: the data extends to the end of the file */
@@ -157,7 +157,7 @@ struct perf_mmap {
 	bool executable;
 	bool writable;        /* MMAP2 only */
 	bool kernel;          /* kernel code, visible to all processes */
-	bool guest;           /* of a virtual machine */
+	bool guest;           /* code of a virtual machine */
 	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */
 	uint64_t file_offset; /* offset in the file that is mapped at `begin` */
 	const char *path;
@@ -233,7 +233,7 @@ bool perf_record_is_known(uint32_t type);
  */
 
 struct perf_sample {
-	const struct perf_attr *attr;     /* of the event; borrowed */
+	const struct perf_attr *attr;     /* the event's attribute; borrowed */
 	int32_t pid, tid, cpu;            /* -1: not in the sample */
 	uint64_t time;                    /* ns; 0: not in the sample */
 	uint64_t ip, address, id, period; /* 0: not in the sample */

@@ -6,12 +6,12 @@
 #include "decoder/engine/pt_stream_base.h"
 
 struct branch_merge_entry {
-	uint64_t time;                   /* of the first event of the burst that contains `next` */
+	uint64_t time; /* time of the first event of the burst that contains `next` */
 	const struct branch_event *next; /* `count` events, borrowed from the stream */
 	size_t count;
 	struct pt_stream *stream;    /* borrowed */
 	size_t rank;                 /* index among the streams, for equal times */
-	const struct thread *thread; /* of the burst; borrowed */
+	const struct thread *thread; /* the burst's thread; borrowed */
 	uint64_t burst_end;          /* ns: only events before it continue the burst */
 };
 

@@ -73,7 +73,8 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 /* Zeroed memory is empty. */
 struct pt_streams {
 	/* The caller of pt_streams_open() sets these: */
-	struct pt_stream_input (*input)(const void *context, size_t index); /* of stream `index` */
+	struct pt_stream_input (*input)(const void *context,
+					size_t index); /* input of stream `index` */
 	const void *context;
 	size_t count;
 	bool in_bursts; /* merge in bursts (branch_merge.c), unless streams are in groups */
@@ -81,7 +82,7 @@ struct pt_streams {
 	struct pt_stream **open; /* owned: all streams, or a stream for each group */
 	size_t open_count;
 	struct event_pool *pool;   /* owned; NULL: no stream has segments */
-	struct branch_merge merge; /* of `open` */
+	struct branch_merge merge; /* merges `open` */
 	/* For groups only: */
 	struct big_array stats;  /* owned; of each stream of the source */
 	struct big_array events; /* owned; of one group after the other */

@@ -110,7 +110,7 @@ struct comparison {
 	bool filtered;          /* recorded with an address filter */
 	uint64_t overflow_time; /* ns: of the last overflow, by libipt */
 	uint64_t period;        /* ns: greatest difference of times */
-	/* Of the last branches, those with the time `held` of libipt: */
+	/* The last branches, those with libipt's time `held`: */
 	uint64_t held;
 	uint64_t held_apart;      /* branches whose times differ by more than `period` */
 	uint64_t held_most_apart; /* ns: greatest difference */

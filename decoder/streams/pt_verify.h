@@ -42,8 +42,8 @@ struct pt_verdict {
 	uint64_t apart;      /* branches whose times differ by more than an MTC period */
 	uint64_t most_apart; /* ns: greatest difference of times */
 	/* The first difference, preferably a two-sided one: */
-	uint64_t file_offset;                        /* of the segment's PSB */
-	uint64_t index;                              /* of the event in the segment */
+	uint64_t file_offset;                        /* offset of the segment's PSB */
+	uint64_t index;                              /* the event's index in the segment */
 	char fast[VERIFY_TEXT], libipt[VERIFY_TEXT]; /* such as "call 401000 => 401020" */
 };
 

@@ -16,10 +16,10 @@
 
 struct schedule {
 	const struct timeline *timeline;   /* borrowed */
-	const struct cpu_switch *switches; /* of this CPU; borrowed */
+	const struct cpu_switch *switches; /* switches of this CPU; borrowed */
 	size_t count, next;                /* `next`: first switch not yet in effect */
 	const struct thread *thread;       /* runs now; NULL: unknown */
-	const struct address_space *space; /* of the thread; NULL: unknown */
+	const struct address_space *space; /* the thread's; NULL: unknown */
 	size_t epoch;                      /* index of `space` in the process's epochs */
 	bool settled;                      /* the stream has no times */
 	uint64_t begin, end;               /* ns: the thread's current run, [begin, end] */
@@ -29,7 +29,7 @@ struct schedule {
 	/* The position at which a thread's user code stopped on this CPU, and will continue. */
 	struct schedule_stop {
 		const struct thread *thread;       /* borrowed */
-		const struct address_space *space; /* of the code that stopped; borrowed */
+		const struct address_space *space; /* the stopped code's; borrowed */
 		uint64_t ip;                       /* 0: unknown */
 	} stops[SCHEDULE_STOPS];
 	/* Since a start in the middle, a bit per stop: it was set; it was read before. */

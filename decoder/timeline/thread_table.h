@@ -13,7 +13,7 @@
 /* A mapping of memory that processes share: what one of them writes, all have. */
 struct shared_memory {
 	struct mapping mapping;
-	uint64_t device, inode; /* of the memory; 0: unknown */
+	uint64_t device, inode; /* the memory's device and inode; 0: unknown */
 	const struct shared_memory *next;
 };
 

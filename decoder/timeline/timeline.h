@@ -25,7 +25,7 @@ struct timeline {
 	struct cpu_switch *switches;    /* owned; by CPU, then time; while building: by time */
 	size_t switch_count, switch_room;
 	struct trace_pauses pauses;
-	struct hits hits;    /* of breakpoints and probes, in order of time */
+	struct hits hits;    /* breakpoints and probes, in order of time */
 	struct loss *losses; /* owned; sorted by owner, then time */
 	size_t loss_count, loss_room;
 	uint64_t losses_reported;      /* AUX records of losses, each with a warning */
@@ -36,7 +36,7 @@ struct timeline {
 	struct sched_points points;    /* the scheduler's tracepoints of the recording */
 	struct thread_waking *wakings; /* owned; by thread, then time */
 	size_t waking_count, waking_room;
-	int32_t highest_id;       /* of `points`: a woken thread can lack records */
+	int32_t highest_id;       /* the highest in `points`: a woken thread can lack records */
 	uint64_t unknown_records; /* skipped: of unknown types */
 	/* If there are no switch records, switches come from the next best source: */
 	bool tracepoint_switches; /* sched_switch tracepoints */

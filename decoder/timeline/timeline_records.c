@@ -103,7 +103,7 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 		space_builder_add(&tl->processes.kernel, &mapping);
 		return 0;
 	}
-	note_file((struct mapped_file *)mapping.file, &mmap); /* of the arena */
+	note_file((struct mapped_file *)mapping.file, &mmap); /* the arena's copy */
 	/* Its plain mapping would hide the code of compilers. */
 	if (tl->writer_count && is_shared(&mmap)) {
 		const struct shared_memory memory = { mapping,

@@ -10,8 +10,8 @@ struct thread {
 	const struct process *process;
 	const struct thread *parent; /* forked this thread; NULL: not seen */
 	const struct thread_name {
-		uint64_t time;    /* of the name's start; 0 for the first */
-		const char *text; /* of PERF_RECORD_COMM; any bytes */
+		uint64_t time;    /* start of the name; 0 for the first */
+		const char *text; /* text of PERF_RECORD_COMM; any bytes */
 	} * names;                /* in time order; may be empty */
 	size_t name_count;
 	/* FORK and EXIT. If not seen: 0, or a reused tid's first record; and UINT64_MAX. */
@@ -46,7 +46,7 @@ struct cpu_switch {
 	bool preempted; /* the previous thread was still runnable (MISC_SWITCH_OUT_PREEMPT) */
 	bool dead;      /* the previous thread has ended (tracepoint sched_switch only) */
 	bool exec;      /* an exec gave this thread's tid to the previous thread */
-	uint64_t order; /* of the record, for sorting */
+	uint64_t order; /* the record's order, for sorting */
 };
 
 /* A thread became runnable. */
@@ -71,6 +71,6 @@ struct loss {
 	int64_t owner; /* owner_of_cpu(), or owner_of_thread() in a copy */
 	uint64_t time;
 	uint64_t flags;                /* PERF_AUX_FLAG_TRUNCATED, _PARTIAL, _COLLISION etc. */
-	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's byte count */
-	uint64_t order;                /* of the record, for sorting */
+	uint64_t aux_offset, aux_size; /* the AUX record's range, in the AUX buffer's byte count */
+	uint64_t order;                /* the record's order, for sorting */
 };

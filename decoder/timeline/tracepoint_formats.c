@@ -150,7 +150,7 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 	}
 
 static const struct {
-	const char *name; /* of the event in its format */
+	const char *name; /* the event's name in its format */
 	const char *fields[SCHED_MEMBERS];
 } kinds[SCHED_KINDS] = {
 	[SCHED_SWITCH] = { "sched_switch",

@@ -84,7 +84,7 @@ enum sched_member {
 	SCHED_MEMBERS
 };
 
-/* Of the context (enum trace_flag_type of linux/trace_events.h). */
+/* Flags of the context (enum trace_flag_type of linux/trace_events.h). */
 #define SCHED_IN_HARDIRQ 0x08
 #define SCHED_IN_SOFTIRQ 0x10
 
@@ -106,8 +106,9 @@ struct sched_point {
 	bool dead;      /* SCHED_SWITCH: the previous thread has ended */
 	uint64_t flags; /* SCHED_IN_*, and others */
 	bool has_priority;
-	int32_t priority; /* of `tid`: below 100 for real-time threads, up to 139 for others */
-	const char *name; /* of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not recorded */
+	int32_t priority; /* that of `tid`: below 100 for real-time threads, up to 139 for others */
+	const char
+		*name; /* name of `tid`: SCHED_NAME_SIZE bytes of the sample; NULL: not recorded */
 };
 
 /* Find the formats of the scheduler's events in the file. */

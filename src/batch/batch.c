@@ -51,7 +51,7 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 			 end->status, "signal", end->signal ? json_integer(end->signal) : NULL,
 			 "seconds", end->seconds, "cpu_seconds",
 			 seconds_of(usage->ru_utime) + seconds_of(usage->ru_stime), "peak_bytes",
-			 (json_int_t)usage->ru_maxrss * 1024 /* of KiB: getrusage(2) */);
+			 (json_int_t)usage->ru_maxrss * 1024 /* KiB: getrusage(2) */);
 	if (end->report)
 		json_object_update(line, end->report);
 	return line;

@@ -78,7 +78,7 @@ typedef enum exit_status batch_convert_fn(const struct options *options, json_t 
 struct batch_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
-	unsigned threads;   /* of each process, without --threads; 0: the default of one process */
+	unsigned threads;   /* each process's, without --threads; 0: the default of one process */
 	bool keep_messages; /* until the process ends */
 	bool stamped;       /* outputs get stamps */
 };

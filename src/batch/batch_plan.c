@@ -125,7 +125,7 @@ static void name_in_directory(struct batch_plan *plan, const char *directory, co
 /* A {word} of a pattern and its value for one input. */
 struct pattern_word {
 	const char *name, *value; /* borrowed */
-	size_t length;            /* of the value */
+	size_t length;            /* bytes of the value */
 };
 
 enum { WORD_DIR, WORD_NAME, WORD_BASE, WORD_NUMBER, PATTERN_WORDS };

@@ -20,12 +20,12 @@ struct slice_cause;
 
 /* Additional facts about an event.  Most branches have none. */
 struct branch_notes {
-	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
+	const char *message; /* a gap's, borrowed for the call; NULL: perf's text for the reason */
 	/* NULL, or show only this instant. After a BRANCH_TX_ABORT's mark, its branch follows. */
 	const struct symbol *mark;
 	uint64_t mark_value;      /* shown with the mark if its symbol is a SYMBOL_MARK */
 	const struct trap *traps; /* OCaml handlers installed and removed on the way to `from` */
-	const struct slice_cause *cause; /* of an interrupt; borrowed for the machine's life */
+	const struct slice_cause *cause; /* an interrupt's cause; borrowed for the machine's life */
 	uint32_t trap_count;
 	uint16_t vector;    /* 1 + the interrupt's vector; 0: unknown */
 	bool enters_trap;   /* `to` is an OCaml exception handler */
@@ -39,7 +39,7 @@ struct branch_notes {
 struct resolved_branch {
 	const struct branch_event *event;
 	const struct location_pair
-		*locations; /* of a gap: `from.ip` is where it begins, 0: unknown */
+		*locations; /* a gap's locations: `from.ip` is where it begins, 0: unknown */
 };
 
 struct call_stretch;
@@ -101,7 +101,7 @@ struct callstack_machine {
 	struct stack_doubts {
 		uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 		int64_t first_uncertain;   /* mapped: start of the first of them, approximately */
-		uint64_t opaque_frames;    /* of code without bytes */
+		uint64_t opaque_frames;    /* frames of code without bytes */
 		uint64_t opaque_ip;        /* address of the first of them */
 	} doubts;
 	/*
@@ -146,7 +146,7 @@ struct callstack {
 };
 
 struct callstack_options {
-	enum trace_mode mode;          /* of the trace; used by magic-trace's machine only */
+	enum trace_mode mode;          /* the trace's mode; used by magic-trace's machine only */
 	const struct slice_sink *sink; /* borrowed; must outlive the machine */
 	struct name_table *names;      /* borrowed; the table of the symbols' names */
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */

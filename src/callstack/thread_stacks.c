@@ -10,10 +10,10 @@
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
 	struct branch_event early;         /* instructions and cycles before the first branch */
-	const struct address_space *space; /* of the last branch */
+	const struct address_space *space; /* address space of the last branch */
 	uint64_t last_ip;                  /* target of the last branch; 0: not traced */
 	uint64_t off_time; /* ns: when the trace stopped; 0: it runs, or pauses are not shown */
-	struct slice_cause cause;      /* of the next interrupt */
+	struct slice_cause cause;      /* cause of the next interrupt */
 	uint16_t vector;               /* 1 + its vector; 0: unknown */
 	uint64_t last_clone;           /* ns: time of its last thread creation; 0: never */
 	struct fork_pauses *creations; /* owned: until last_clone, without stacks; may be NULL */

@@ -48,7 +48,7 @@ struct thread_stacks {
 	bool show_pauses;            /* show where tracing was paused; precise machine only */
 	struct thread_state *states; /* owned; by thread index; the last is for unknown threads */
 	size_t count;                /* threads of the timeline */
-	struct thread_state *last;   /* of the thread whose slices came last; or NULL */
+	struct thread_state *last;   /* the thread whose slices came last; or NULL */
 	const struct thread *
 		*forks; /* owned: first threads of forked processes, by parent and time */
 	size_t fork_count;

@@ -59,11 +59,11 @@ struct timestamp_group {
 	size_t room, detail_room;
 	/* While `count` is below this, an event can be added, and none must be emitted first. */
 	size_t full;
-	/* Of CYC packets; events from `uncosted` on, after `costed`, have no cycles yet. */
+	/* Cycles of CYC packets; events from `uncosted` up, after `costed`, have no cycles yet. */
 	struct slice_cost costed, before; /* the last known cycles, and the ones before */
 	size_t uncosted;
-	size_t calls;       /* of the group: events that take time */
-	size_t past_calls;  /* of the last group with distributed time; 0: none */
+	size_t calls;       /* the group's events that take time */
+	size_t past_calls;  /* the same of the last group with distributed time; 0: no such group */
 	int64_t past_time;  /* ns: time of past_calls */
 	int64_t time;       /* mapped: the group's */
 	uint64_t perf_time; /* the same, of perf's clock */
@@ -77,10 +77,10 @@ struct timestamp_group {
 	bool switched;     /* another stack began in the segment: see timestamp_group_switch() */
 	size_t watched;    /* 1 + the watched event's index in the group; 0: its time is known */
 	size_t floor;      /* the first event, within the group, of the watched event's segment */
-	size_t unresolved; /* of `outer`: later ones may begin with a watched event */
+	size_t unresolved; /* index in `outer`: later ones may begin with a watched event */
 	struct slice_event around; /* if `watched` is 0: time, order, flags of an enclosing slice */
 	struct deferred_events outer;   /* found late, innermost first */
-	size_t outer_done;              /* of `outer`: already emitted */
+	size_t outer_done;              /* events of `outer` that were already emitted */
 	struct deferred_events initial; /* calls at mapped time 0, emitted after `outer` */
 	int64_t since;                  /* mapped: earliest start of a call that is found late */
 	bool settles;    /* nothing will be found late: see timestamp_group_settle() */
@@ -282,7 +282,7 @@ struct group_stretch {
 	size_t head;   /* events of the first group, whose time is not distributed yet */
 	size_t middle; /* further events, with their final times */
 	size_t tail;   /* events of the last group, not distributed either; 0: it is the first */
-	size_t past_calls; /* of the last middle group that had calls; 0: none */
+	size_t past_calls; /* calls of the last middle group that had any; 0: no such group */
 	int64_t past_time; /* ns: time of past_calls */
 };
 

@@ -64,8 +64,8 @@ struct option_spec {
 	const struct option_choice {
 		const char *word;
 		int value;
-	} * choices;            /* of OPTION_CHOICE */
-	unsigned least, most;   /* of OPTION_NUMBER */
+	} * choices;            /* choices of OPTION_CHOICE */
+	unsigned least, most;   /* limits of OPTION_NUMBER */
 	const char *if_omitted; /* default of an optional argument; NULL: required */
 	unsigned only;          /* bit set of commands that take it; 0: the commands of its group */
 };

@@ -8,7 +8,7 @@ struct cost_call {
 	uint32_t caller, stack;         /* indexes; `stack` is the call's, or 0 */
 	const struct symbol *symbol;    /* callee */
 	const struct symbol *container; /* contains the call; NULL: unknown */
-	uint64_t offset;                /* of the call in `container` */
+	uint64_t offset;                /* offset of the call in `container` */
 };
 
 /* log2 of the slots in the cache of calls. */

@@ -26,11 +26,11 @@ struct cost_stacks {
 	struct call_tree tree; /* first; of paths, whose keys are indexes in `frames` */
 	struct slice_sink sink;
 	struct executed_code code;
-	struct pair_table frames;        /* of (function, call site; 0: unknown) */
+	struct pair_table frames;        /* frames by (function, call site; 0: unknown) */
 	struct function_table functions; /* by number */
 	struct function_labels labels;   /* made by cost_label() */
-	struct pair_table symbols;       /* of a symbol's pointer */
-	struct pair_table sites;         /* of (number in `symbols`, offset): the site minus 1 */
+	struct pair_table symbols;       /* symbols by their pointer */
+	struct pair_table sites;         /* sites minus 1 by (number in `symbols`, offset) */
 	struct direct_cache calls;       /* owned: of struct cost_call */
 	struct symbol truncated;
 	bool inlined; /* inlined calls are slices */

@@ -211,10 +211,10 @@ void executed_code_finish(struct executed_code *code)
 struct code_log {
 	struct code_count *pieces; /* owned; code from a branch to the next, and that branch */
 	size_t piece_count, piece_room;
-	struct id_index index;    /* of the pieces' numbers + 1 */
+	struct id_index index;    /* the pieces' numbers + 1, by hash */
 	struct big_array entries; /* owned: of struct log_entry, by number - 1 */
 	size_t count;
-	struct pair_table threads; /* of (pid, tid) */
+	struct pair_table threads; /* threads by (pid, tid) */
 	struct log_thread {
 		struct branch_event last; /* zeroed: none */
 		uint64_t begin; /* number of the branch that began the outermost open call */
@@ -461,7 +461,7 @@ struct insn_scan {
 	/* Stretches that reach the next instructions, which can overlap. */
 	struct running {
 		const struct code_stretch *stretch;
-		uint64_t vaddr; /* of the next instruction */
+		uint64_t vaddr; /* address of the next instruction */
 	} * running;            /* owned */
 	size_t running_count, running_room;
 };

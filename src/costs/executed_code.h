@@ -30,7 +30,7 @@ struct code_stretch {
 	const struct dso *dso; /* borrowed */
 	uint64_t begin, last;  /* ELF virtual addresses of instructions */
 	uint64_t count;
-	uint64_t taken; /* of these, by a conditional jump to its target */
+	uint64_t taken; /* executions in which a conditional jump went to its target */
 	enum stretch_kind kind;
 	enum branch_kind branch; /* the instruction at `last`, or the branch itself */
 };
@@ -60,7 +60,7 @@ struct executed_code {
 	size_t known_room;
 	struct code_stretch *stretches; /* owned */
 	size_t count, room;
-	struct id_index index; /* of the stretches' numbers + 1 */
+	struct id_index index; /* the stretches' numbers + 1, by hash */
 	/* Code of a file around the last address, or the address alone. */
 	struct mapped_code {
 		const struct address_space *space; /* borrowed, as the next */
@@ -102,7 +102,7 @@ struct executed_insn {
 	const struct dso *dso; /* borrowed */
 	uint64_t vaddr;        /* ELF virtual address */
 	uint64_t count;        /* executions */
-	uint64_t taken;        /* of these, by a conditional jump to its target */
+	uint64_t taken;        /* executions in which a conditional jump went to its target */
 	uint8_t length;        /* bytes */
 	uint8_t kind;          /* enum branch_kind */
 };

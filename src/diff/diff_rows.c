@@ -225,7 +225,7 @@ struct pairing {
 	struct diff_rows *rows; /* borrowed; by name */
 	struct neighbours {
 		uint64_t callers, callees; /* sums of hashes */
-		unsigned known;            /* of these: with a row of both sides */
+		unsigned known;            /* those with a row of both sides */
 	} * neighbours;                    /* owned; by row */
 	size_t *into;          /* owned; by row: itself, or the row that it was merged into */
 	struct pair_key *keys; /* owned */

@@ -20,7 +20,7 @@ enum state {
 	STATE_GUEST,
 	STATE_MWAIT,
 	STATE_SLEEP,
-	STATE_TRANSACTION, /* of a thread; the others are of a CPU */
+	STATE_TRANSACTION, /* state of a thread; the others are of a CPU */
 	STATES
 };
 

@@ -44,21 +44,21 @@ struct event_owner {
 struct cpu_track {
 	int32_t cpu;
 	struct ftf_thread track;
-	struct ftf_name frequency; /* of its counter */
-	uint64_t ratio;            /* of the last CBR packet; 0 at first */
+	struct ftf_name frequency; /* name of its counter */
+	uint64_t ratio;            /* ratio of the last CBR packet; 0 at first */
 	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
 	bool sleeps;         /* its slice is open */
 	bool waits;          /* an MWAIT asked for a sleep that has not begun */
-	uint64_t hints;      /* of the MWAIT */
-	uint32_t extensions; /* of the MWAIT */
+	uint64_t hints;      /* hints of the MWAIT */
+	uint32_t extensions; /* extensions of the MWAIT */
 	bool in_guest;       /* its slice is open */
-	uint64_t vmcs;       /* of the last VMCS packet; 0 at first */
+	uint64_t vmcs;       /* VMCS of the last VMCS packet; 0 at first */
 	/* From EVD packets, by their type, for the next event: */
 	struct evd_value {
 		bool known;
 		uint64_t value;
 	} data[EVD_TYPES], exit[EVD_TYPES];
-	int exit_vector; /* of the exit that ends the guest's slice, as `exit`; -1 if absent */
+	int exit_vector; /* vector of the exit that ends the guest's slice; -1 if absent */
 	UT_hash_handle hh;
 };
 

@@ -2,7 +2,7 @@
 /* Write the samples that are in the trace. */
 #include "src/events/event_output.h"
 
-#define VALUES 32 /* of a block: ids have 5 bits */
+#define VALUES 32 /* values of a block: ids have 5 bits */
 
 /* The blocks with a known meaning, and their types in BBP packets. */
 enum block {

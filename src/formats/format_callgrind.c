@@ -19,11 +19,12 @@
 struct callgrind_output {
 	struct format_output output; /* first */
 	struct cost_stacks stacks;
-	const struct output *file;   /* borrowed */
-	struct pair_table sources;   /* of (id of the file's name + 1, line); 0: unknown */
-	struct pair_table positions; /* of (index in `sources`, site, by instruction; 0: unknown) */
-	struct pair_table places;    /* of (caller, site), with: */
-	uint32_t *place_positions;   /* owned; by place: 1 + its index in `positions`, or 0 */
+	const struct output *file; /* borrowed */
+	struct pair_table sources; /* sources by (id of the file's name + 1, line); 0: unknown */
+	struct pair_table
+		positions; /* key: (source index, call site, 1 if per instruction); 0: unknown */
+	struct pair_table places;  /* edges by (caller, site), with: */
+	uint32_t *place_positions; /* owned; by place: 1 + its index in `positions`, or 0 */
 	size_t place_room;
 	struct pair_table names[3]; /* by kind, of (0, id of name): the id in the file minus 1 */
 	/* The calls of a function from one line. */
@@ -34,7 +35,7 @@ struct callgrind_output {
 		uint32_t open; /* number of times in the current stack */
 		uint64_t calls;
 		struct call_costs costs; /* inclusive */
-		struct call_edge *next;  /* of the same caller, or NULL */
+		struct call_edge *next;  /* next edge of the same caller, or NULL */
 		UT_hash_handle hh;
 	} * edges;                  /* owned: hash */
 	struct call_edge **callers; /* owned; by function: its first edge, or NULL */

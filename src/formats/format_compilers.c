@@ -27,10 +27,10 @@ struct profile_output {
 	bool several, any;                 /* --dso matches several files; any chosen code ran */
 	const struct code_stretch **edges; /* owned: of branches */
 	size_t edge_count, edge_room;
-	/* Of --format=llvm-profile: */
+	/* Fields for --format=llvm-profile: */
 	struct profile_row *rows; /* owned */
 	size_t row_count, row_room;
-	struct pair_table swept; /* of pointers of symbols with rows */
+	struct pair_table swept; /* symbols with rows, by pointer */
 };
 
 static void open_profile(struct format_output *output, const struct format_request *request)

@@ -17,12 +17,12 @@
 
 struct folded_output {
 	struct format_output output; /* first */
-	struct call_tree tree;       /* of paths, whose keys are numbers of functions */
+	struct call_tree tree;       /* tree of paths, whose keys are numbers of functions */
 	struct function_table functions;
 	struct function_labels labels;
 	struct symbol truncated;
 	const struct output *file; /* borrowed */
-	uint64_t unit;             /* of weights, in ns or instructions */
+	uint64_t unit;             /* unit of weights, in ns or instructions */
 };
 
 static struct folded_output *folded_of(struct call_tree *tree)

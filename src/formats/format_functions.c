@@ -19,7 +19,7 @@
 
 struct functions_output {
 	struct format_output output; /* first */
-	struct call_tree tree;       /* of functions: node N is row N, and function N - 1 */
+	struct call_tree tree;       /* tree of functions: node N is row N, and function N - 1 */
 	struct function_table functions;
 	struct name_table *names; /* borrowed */
 	enum function_order order;

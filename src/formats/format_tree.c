@@ -20,11 +20,11 @@
 
 struct tree_output {
 	struct slice_list list;           /* first */
-	struct track *track;              /* of the last slice, or NULL */
+	struct track *track;              /* track of the last slice, or NULL */
 	const struct listed_slice **open; /* owned: the last slice and its callers */
 	size_t count, room;
 	bool pending;             /* the last slice is not printed yet */
-	struct slice_sink listed; /* of the list */
+	struct slice_sink listed; /* the list's sink */
 	struct function_table functions;
 	struct function_labels labels;
 };

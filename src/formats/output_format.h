@@ -76,7 +76,7 @@ struct trace_facts {
 /* Parameters of open(), all borrowed until release. */
 struct format_request {
 	const struct options *options;
-	const char *path; /* of the output */
+	const char *path; /* path of the output */
 	struct output *output;
 	FILE *text; /* into `output`; NULL for a format of DEFAULT_FILE or DEFAULT_NONE */
 	struct name_table *names;
@@ -97,9 +97,9 @@ struct format_output {
 	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
 	uint32_t ids_taken;                /* by other users of `writer` before the first slice */
 	uint64_t other_slices;             /* written to `writer` by others; set before finish() */
-	uint64_t records;                  /* of events, before --fit folds any; set by finish() */
-	uint64_t truncated;                /* slices deeper than --max-stack; set by finish() */
-	const struct fold_counts *fold;    /* borrowed: slices folded by --fit; may be NULL */
+	uint64_t records;   /* records of events, before --fit folds any; set by finish() */
+	uint64_t truncated; /* slices deeper than --max-stack; set by finish() */
+	const struct fold_counts *fold; /* borrowed: slices folded by --fit; may be NULL */
 	char *const *parts; /* borrowed: paths of an output in several files, when finished */
 	size_t part_count;
 	struct error err; /* the first failure */
@@ -107,7 +107,7 @@ struct format_output {
 
 struct output_format {
 	const char *name;   /* the word of --format */
-	const char *suffix; /* of outputs' names; NULL: the name */
+	const char *suffix; /* suffix of outputs' names; NULL: the name */
 	enum default_output default_output;
 	enum format_slices slices;
 	enum format_overlays overlays;
@@ -131,7 +131,7 @@ struct output_format {
 	 * filled. NULL: no library.
 	 */
 	int (*load)(struct error *err);
-	size_t size; /* of its own struct; 0: writes nothing */
+	size_t size; /* size of its own struct; 0: writes nothing */
 	/* Begin an output, zeroed except for `text`. The output or text keeps write errors. */
 	void (*open)(struct format_output *output, const struct format_request *request);
 	/* Receive a branch and its resolved addresses, in order of time. NULL: not shown. */

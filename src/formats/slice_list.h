@@ -20,7 +20,7 @@ struct listed_slice {
 	uint64_t begin, end, ip;     /* ns, ns, address entered */
 	const struct symbol *symbol; /* borrowed; NULL: an instant */
 	const struct name
-		*text; /* of an instant; of a slice, its caller "file:line", NULL: unknown */
+		*text; /* text of an instant; a slice's caller "file:line", NULL: unknown */
 	struct slice_cost cost;
 	uint64_t folded, folded_time; /* see struct slice_detail */
 	uint64_t branches[2];         /* `branch` at begin and end */
@@ -52,7 +52,7 @@ struct slice_list {
 		bool ended;    /* the last was an end */
 	} * tracks;            /* owned; by index of the track */
 	size_t track_count, track_room;
-	uint64_t accesses; /* of slices */
+	uint64_t accesses; /* accesses to slices */
 	struct call_sites sites;
 	struct slice_files files;
 };

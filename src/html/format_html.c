@@ -47,7 +47,7 @@ struct html_output {
 	bool by_insns, costs;
 	struct slice_store store;
 	struct slice_sink kept; /* into `store` */
-	uint64_t slices;        /* of calls */
+	uint64_t slices;        /* slices of calls */
 	size_t call_tracks;     /* tracks of the store before those of `events` */
 	struct page_events events;
 	/* Owned: --format=folded and functions, whose text is `table`. */
@@ -56,15 +56,15 @@ struct html_output {
 	char *table;
 	size_t table_size;
 
-	struct pair_table texts;       /* of names: numbers on the page; of these, those that are */
+	struct pair_table texts;       /* names: numbers on the page; of these, those that are */
 	struct pair_table other, lost; /* slices without a function, and lost trace */
-	struct pair_table symbols;     /* of symbols */
+	struct pair_table symbols;     /* numbers of symbols */
 
 	bool ranked;            /* there are too many slices */
 	bool prints;            /* printing slices; otherwise ranking them */
-	struct fit_ranks roots; /* of outermost slices, of all threads */
+	struct fit_ranks roots; /* ranks of outermost slices, of all threads */
 	struct html_thread {
-		struct fit_ranks ranks; /* of slices inside others */
+		struct fit_ranks ranks; /* ranks of slices inside others */
 		uint64_t shown, marks;
 	} * threads;                /* owned; by index of the track */
 	struct html_thread *thread; /* the thread of the events */
@@ -72,7 +72,7 @@ struct html_output {
 		const struct symbol *symbol;
 		uint64_t begin;
 		uint64_t folded, folded_time; /* slices in it that are not shown */
-		unsigned flags;               /* of its begin */
+		unsigned flags;               /* flags of its begin */
 	} * frames;                           /* owned; its open slices, innermost last */
 	size_t depth, room;
 	uint64_t origin, last; /* ns: origin of times; last printed time */
@@ -277,7 +277,7 @@ static void end_slice(struct html_output *html, struct track *track,
 		frame->folded_time += detail->folded_time;
 	}
 	if (event->symbol && event->symbol->kind == SYMBOL_MARK)
-		frame->symbol = event->symbol; /* of an event: with all its arguments */
+		frame->symbol = event->symbol; /* an event: with all its arguments */
 	print_slice(html, frame, event, cost);
 }
 

@@ -31,7 +31,7 @@ struct page_counter {
 	} key;
 	const char *process;  /* borrowed: its name; NULL: unknown */
 	uint64_t first, last; /* ns: of its values */
-	FILE *stream;         /* of `points`: JSON with a comma at its end */
+	FILE *stream;         /* stream into `points`: JSON with a comma at its end */
 	char *points;         /* owned, as is `stream` */
 	size_t size;
 	UT_hash_handle hh;

@@ -71,8 +71,8 @@ struct options {
 	const char *input; /* the first one; "-": stdin; NULL: overlays only */
 	char **inputs;     /* borrowed */
 	int input_count;
-	bool join, no_join; /* of several inputs: all are one recording, or each is one */
-	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* of a difference */
+	bool join, no_join; /* several inputs: all are one recording, or each is one */
+	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* style of a difference */
 	const char *html; /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
 	bool merge;       /* inputs are lines of JSON of `ptrace2ftf why` */
 	bool apart;       /* each input is one recording */
@@ -80,7 +80,7 @@ struct options {
 	enum input_kind input_kind;
 	struct pattern_list raws; /* --raw: also the inputs */
 	struct pattern_list maps; /* raw_map_read() */
-	char processor[32]; /* of --raw, as perf's CPUID: "GenuineIntel,6,94,3"; "": unknown */
+	char processor[32]; /* that of --raw, as perf's CPUID: "GenuineIntel,6,94,3"; "": unknown */
 	enum trace_mode mode;
 	enum pt_engine engine;
 	struct selection select;
@@ -109,8 +109,8 @@ struct options {
 	const char *kcore, *vmlinux; /* the kernel's code; NULL: search for it */
 	const char *kallsyms;        /* NULL: search for it */
 	const char *debug_dir;       /* searched before the system's */
-	const char *perf_map_dir;    /* of perf-PID.map; NULL: /tmp */
-	const char *strip_prefix;    /* of source paths */
+	const char *perf_map_dir;    /* folder of perf-PID.map; NULL: /tmp */
+	const char *strip_prefix;    /* prefix of source paths */
 	bool debuginfod;             /* ask servers for files */
 	bool force_dso;              /* accept files with another build id */
 	bool no_cache;               /* see options_caches() */

@@ -25,7 +25,7 @@ enum time_base {
 	TIME_OPEN = 0,   /* unbounded */
 	TIME_ABSOLUTE,   /* `ns` of perf's clock */
 	TIME_FROM_START, /* `ns` after the start of the trace */
-	TIME_FROM_FIRST, /* of the second bound: `ns` after the first */
+	TIME_FROM_FIRST, /* the second bound: `ns` after the first */
 	TIME_FROM_END,   /* `ns` before the end of the trace */
 	TIME_PERCENT,    /* `percent` of the trace's time */
 	TIME_BEFORE_HIT, /* `ns` before hit number `hit` of the chosen threads
@@ -52,7 +52,7 @@ enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 /* --slowest, --slow, --context: the slow calls of the functions of --symbol. */
 struct slow_choice {
 	bool listed;         /* --slowest was given, or --slow without a format */
-	unsigned most;       /* of --slowest; 0: not given */
+	unsigned most;       /* number of --slowest; 0: not given */
 	bool has_bound;      /* --slow was given: */
 	uint64_t longer;     /* ns: lower limit of their durations, or */
 	uint32_t percentile; /* lower limit as a percentile in millionths; 0: use `longer` */
@@ -71,9 +71,9 @@ struct selection {
 	struct work_range {
 		bool chosen, cycles;
 		uint64_t from, to; /* instructions or cycles, inclusive */
-	} work; /* of --time with --clock: a part of each thread's axis; `from` and `to` are open */
-	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
-	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
+	} work; /* --time with --clock: a part of each thread's axis; `from` and `to` are open */
+	struct pattern_list symbols, dsos; /* calls that are shown, with their callees */
+	struct pattern_list hidden;        /* slices that are left out; their callees stay */
 	struct pattern_list roots;         /* calls outside of these are left out */
 	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
 	char *between;            /* owned: both patterns, if selection_between() set them */

@@ -8,7 +8,7 @@ struct overlay_points {
 	/* A fork or exit (ns, perf's clock) or an event (ns, the overlay's). */
 	struct overlay_point {
 		uint64_t time;
-		uint32_t id; /* of the thread, or of the ring */
+		uint32_t id; /* id of the thread, or of the ring */
 	} * list;            /* owned */
 	size_t count, room;
 };

@@ -30,7 +30,7 @@ struct memtrace_trace {
 	struct memtrace *memtrace;
 	int32_t pid;
 	bool lives;        /* an async slice for each block's life */
-	uint64_t first_id; /* of arrows */
+	uint64_t first_id; /* first id of arrows */
 	struct domain_track {
 		uint16_t domain;
 		uint32_t tid;

@@ -31,7 +31,7 @@ struct ring_trace {
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
-	const char *cause;           /* of the next minor collection; NULL: unknown */
+	const char *cause;           /* cause of the next minor collection; NULL: unknown */
 	int64_t promoted, allocated; /* bytes of the current minor collection; -1: unknown */
 	/* A span that the program marked by name. */
 	struct overlay_slice {
@@ -43,7 +43,7 @@ struct ring_trace {
 	size_t slice_count, slice_room;
 	size_t *open; /* owned: indices of slices without an end, in order */
 	size_t open_count, open_room;
-	struct event_record record; /* of start_record() */
+	struct event_record record; /* record of start_record() */
 };
 
 /* ---- Names and tracks ---------------------------------------------------- */

@@ -20,8 +20,8 @@ struct overlay_input {
 	enum overlay_kind kind;
 	char *path;      /* owned */
 	int32_t pid;     /* -1: unknown */
-	int ocaml_minor; /* of ocaml=5.N; -1: not said */
-	bool lives;      /* of memtrace: show each block's life as an async slice */
+	int ocaml_minor; /* N of ocaml=5.N; -1: not given */
+	bool lives;      /* memtrace: show each block's life as an async slice */
 	/* The thread that writes a ring: from tid.RING=N, or found by matching clocks. */
 	struct overlay_tid {
 		uint32_t ring;
@@ -30,9 +30,9 @@ struct overlay_input {
 	size_t tid_count, tid_room;
 	uint8_t *bytes; /* owned mapping */
 	size_t size;
-	uint64_t last_time;           /* of memtrace: of its last event, ns since 1970 */
-	struct runtime_events events; /* of runtime events */
-	struct memtrace memtrace;     /* of memtrace; at its first event */
+	uint64_t last_time;           /* memtrace: time of its last event, ns since 1970 */
+	struct runtime_events events; /* runtime events */
+	struct memtrace memtrace;     /* memtrace; at its first event */
 };
 
 /*
@@ -119,7 +119,7 @@ struct overlays {
 	/* While they are written: */
 	struct ftf_writer *writer;
 	struct output *output;
-	uint64_t next_id; /* of arrows and async slices; from 1 */
+	uint64_t next_id; /* id of the next arrow or async slice; from 1 */
 	uint64_t slices;  /* written up to now */
 };
 

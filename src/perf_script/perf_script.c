@@ -45,7 +45,7 @@ struct script {
 	const struct perf_script_options *options;
 	struct perf_script_counts *counts;
 	struct script_thread *by_id;    /* hash, in the order of appearance */
-	struct script_thread *previous; /* of the previous line: mostly the same */
+	struct script_thread *previous; /* thread of the previous line: mostly the same */
 	/* A function of the text, or a file of code without names. */
 	struct text_symbol {
 		struct symbol symbol;
@@ -55,7 +55,7 @@ struct script {
 	const struct symbol *ptwrite; /* how a PTWRITE is shown */
 	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
 	struct demangler demangler;
-	uint64_t time;           /* of the line before */
+	uint64_t time;           /* time of the line before */
 	uint8_t ids;             /* enum perf_line_ids, of the previous branch */
 	uint64_t no_ip, no_addr; /* branches without the field; no_addr may include samples */
 	unsigned strange;        /* consecutive lines that are not known */

@@ -20,7 +20,7 @@ struct perf_script_options {
 	struct arena *arena;          /* borrowed; gets the symbols: it must outlive the slices */
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
 	enum trace_mode mode;         /* user or kernel: show this code only */
-	enum demangle_style demangle; /* of names that are mangled in the text */
+	enum demangle_style demangle; /* how to demangle names that perf printed mangled */
 	bool name_addresses; /* code without names is one function per address, not per file */
 	/* Borrowed: the first argument of these functions, each of which may be NULL. */
 	void *context;
@@ -65,8 +65,8 @@ struct perf_script_counts {
 	unsigned lacks;                 /* enum perf_script_lacks; while lines are read, so far */
 	uint64_t first_time, last_time; /* ns: of the lines fed; 0 if nothing was fed */
 	uint64_t gaps[GAP_REASONS];     /* errors, by enum gap_reason */
-	uint64_t hits;                  /* of breakpoints and probes */
-	uint64_t samples;               /* of other or unnamed events: not shown */
+	uint64_t hits;                  /* breakpoints and probes */
+	uint64_t samples;               /* samples of other or unnamed events: not shown */
 };
 
 /*

@@ -491,7 +491,7 @@ static bool begins_event(struct text_view text, size_t width)
 static void take_untimed_header(struct perf_line *line, struct text_view *text)
 {
 	struct text_view rest = *text;
-	const char *end = rest.at; /* of the previous word */
+	const char *end = rest.at; /* end of the previous word */
 
 	for (skip_blanks(&rest); rest.length;) {
 		struct text_view start = rest, here = rest, token = take_token(&rest);

@@ -110,12 +110,12 @@ enum perf_line_kind {
 	PERF_LINE_BLANK,       /* says nothing: empty, a comment, a source line, a sample's stack */
 	PERF_LINE_BRANCH,
 	PERF_LINE_ERROR,    /* a decode error */
-	PERF_LINE_HIT,      /* of a breakpoint, or of a probe (kprobe, uprobe) */
+	PERF_LINE_HIT,      /* a breakpoint, or a probe (kprobe, uprobe) */
 	PERF_LINE_CBR,      /* the CPU's frequency */
-	PERF_LINE_SAMPLE,   /* of another event */
+	PERF_LINE_SAMPLE,   /* a sample of another event */
 	PERF_LINE_NAMELESS, /* a sample of any event: the field event is not printed */
 	PERF_LINE_PTWRITE,
-	PERF_LINE_CALL_TREE, /* of --call-trace, --call-ret-trace */
+	PERF_LINE_CALL_TREE, /* a line of --call-trace, --call-ret-trace */
 	PERF_LINE_NO_IP,     /* a branch without the field ip */
 	PERF_LINE_NO_ADDR,   /* a branch without the field addr, or a sample without event */
 	PERF_LINE_IGNORED,   /* known but unused: psb, power states */
@@ -145,17 +145,17 @@ struct perf_line {
 	uint8_t ids;                    /* enum perf_line_ids */
 	int32_t pid, tid;               /* -1: unknown */
 	uint64_t time;                  /* ns; digits after the ninth are dropped */
-	struct perf_line_location from; /* of an ERROR: only `ip`, 0 if unknown; of a HIT: where */
+	struct perf_line_location from; /* ERROR: only `ip`, 0 if unknown; HIT: where */
 	struct perf_line_location to;
-	size_t indent; /* of a CALL_TREE, columns: four for each call; `from` is the function */
+	size_t indent; /* CALL_TREE: columns, four for each call; `from` is the function */
 	/*
 	 * For a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; the event's fields as printed,
 	 * "(4010) argc=1", or empty; the data's address, 0 if it is not printed.
 	 */
 	struct text_view event, arguments;
 	uint64_t addr;
-	uint8_t gap;              /* of an ERROR: enum gap_reason, perf's number */
-	struct text_view message; /* of an ERROR */
+	uint8_t gap;              /* ERROR: enum gap_reason, perf's number */
+	struct text_view message; /* ERROR: its text */
 };
 
 /*
@@ -181,8 +181,8 @@ struct inferred_calls {
 	struct inferred_call {
 		uint64_t site; /* address of the call; 0: an entry into the kernel */
 		const struct symbol
-			*symbol; /* of the call; in a tree the function itself; may be NULL */
-		size_t level;    /* of a tree: its indent */
+			*symbol; /* the call's symbol; in a tree the function itself; may be NULL */
+		size_t level;    /* tree: its indent */
 	} * calls;               /* owned; the innermost last */
 	size_t count, room;
 };

@@ -30,7 +30,7 @@ struct conversion {
 	uint64_t segment;        /* bytes of trace */
 	struct pt_streams streams;
 	struct thread_stacks stacks;
-	struct arena stack_events; /* of `stacks` */
+	struct arena stack_events; /* events of `stacks` */
 	struct output_pipeline pipeline;
 	struct event_output events;
 	struct overlays overlays;
@@ -43,7 +43,7 @@ struct conversion {
 		bool has_branches;        /* or gaps */
 	} * threads;                      /* owned; by thread index; last: unknown threads */
 	size_t thread_count;              /* without unknown threads */
-	const struct thread *last_thread; /* of the last event; NULL: unknown, or none */
+	const struct thread *last_thread; /* thread of the last event; NULL: unknown, or no event */
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct executed_code *code;      /* borrowed, of the output; NULL: not counted */
@@ -52,7 +52,7 @@ struct conversion {
 	bool has_counts;                 /* branches can have a BRANCH_COUNTS among them */
 	uint64_t first_branches;         /* those of the first pass */
 	bool again, interrupted;         /* the second pass; of an interrupted first one */
-	struct call_follower follower;   /* of the jobs, if follows_ahead() */
+	struct call_follower follower;   /* follower of the jobs, if follows_ahead() */
 	struct progress progress;
 };
 

@@ -131,7 +131,7 @@ char *debug_hint_make(const struct mapped_file *const files[], const unsigned pe
 /* ---- Time without names -------------------------------------------------- */
 
 struct nameless_time {
-	struct pair_table dsos; /* of pointers */
+	struct pair_table dsos; /* files by a dso's pointer */
 	uint64_t *ns;           /* owned: in code without names, by number in `dsos` */
 	size_t room;
 	uint64_t total; /* ns: in all code of files */

@@ -170,15 +170,15 @@ struct sideband_list {
 	const struct perf_recording *recording; /* borrowed */
 	struct listed_thread {
 		uint64_t first, last; /* ns: range of its records; first > last: unknown */
-		double bytes;         /* of trace */
+		double bytes;         /* bytes of trace */
 		bool selected;
 	} * threads; /* owned; by index */
 	size_t thread_count;
 	uint64_t begin, end; /* ns: range of all known times; begin > end: unknown */
-	uint64_t bytes;      /* of trace */
+	uint64_t bytes;      /* bytes of trace */
 	size_t others;       /* threads that ran on the CPUs without a trace */
 	double unknown;      /* bytes without a known thread */
-	/* Of the current CPU; the switch at `at` precedes the next bytes. */
+	/* State of the current CPU; the switch at `at` precedes the next bytes. */
 	const struct cpu_switch *switches;
 	size_t switch_count, at;
 };

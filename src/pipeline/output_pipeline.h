@@ -48,8 +48,8 @@ struct output_pipeline {
 	struct write_behind *behind; /* owned: after `output`, while workers write; may be NULL */
 	/* Called after the last slice has reached the format, before it finishes; may be NULL. */
 	void (*slices_end)(void *context);
-	void *context;                     /* of slices_end() */
-	struct callstack_options stacks;   /* of `machine` */
+	void *context;                     /* context of slices_end() */
+	struct callstack_options stacks;   /* options of `machine` */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;

@@ -29,7 +29,7 @@ struct raw_input {
 	struct diag *diag;
 	bool json;                  /* the input is trace.json */
 	char *folder;               /* owned: absolute; relative paths begin there */
-	struct temp_file stream;    /* of perf: trace data, then `records` */
+	struct temp_file stream;    /* a stream of perf: trace data, then `records` */
 	FILE *records;              /* the other records */
 	struct file_identity *seen; /* owned: of trace data and context switches */
 	size_t seen_count, seen_room;

@@ -14,7 +14,7 @@
 
 struct second_look {
 	struct perf_recording *recording; /* borrowed */
-	struct pt_stream_input input;     /* of each stream */
+	struct pt_stream_input input;     /* input of each stream */
 	struct aux_stream *views;         /* in the recording's arena: of the window's streams */
 	size_t count;
 };

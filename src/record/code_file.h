@@ -24,7 +24,7 @@ struct code_file_writer {
 		uint8_t bytes[CODE_PAGE_SIZE];
 	} * pages; /* owned */
 	size_t count, room;
-	struct pair_table index; /* of the pages' processes and addresses */
+	struct pair_table index; /* pages by process and address */
 	/* A perf map or a jitdump; open, as it may be removed before the end. */
 	struct code_names {
 		pid_t pid;

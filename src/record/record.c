@@ -34,7 +34,7 @@ struct perf_run {
 	struct code_file_writer *code; /* saves the code that the program generates */
 	const char *attach;            /* options.attach: save their code, too */
 	uint64_t next_save;            /* ns of CLOCK_MONOTONIC */
-	struct call_watch *calls;      /* of --snapshot-at */
+	struct call_watch *calls;      /* calls of --snapshot-at */
 	bool of_program, started;      /* `calls` are in perf's program; they are watched already */
 };
 

@@ -12,22 +12,22 @@ struct slice_totals;
 struct summary {
 	uint64_t branches, threads, slices;
 	uint64_t first_time, last_time; /* ns: of the events; 0 without events */
-	struct pt_stream_stats trace;   /* of all streams; `gaps`: also of perf script's text */
-	uint64_t losses_reported;       /* of GAP_LOST: other warnings have their causes */
-	uint64_t bytes_unsynced;    /* skipped before the first PSB, unless a copy begins there */
-	uint64_t bytes_left_out;    /* outside of the selection; not in the total */
-	struct stack_doubts doubts; /* first_uncertain: in perf's time */
-	uint64_t slices_left_out;   /* outside of --from */
-	uint64_t trace_records;     /* event records in the output, if that is a trace */
-	uint64_t trace_bytes;       /* of the output, before compression */
-	struct fold_counts fold;    /* by --fit; not in `slices` */
-	uint64_t slices_truncated;  /* with stacks cut by --max-stack */
-	uint64_t hits;              /* of breakpoints and probes */
-	uint64_t samples_left_out;  /* of other events in perf script's text, which are not shown */
-	unsigned text_lacks;        /* enum perf_script_lacks, of perf script's text */
+	struct pt_stream_stats trace; /* bytes of all streams; `gaps`: also of perf script's text */
+	uint64_t losses_reported;     /* losses of GAP_LOST: other warnings have their causes */
+	uint64_t bytes_unsynced;      /* skipped before the first PSB, unless a copy begins there */
+	uint64_t bytes_left_out;      /* outside of the selection; not in the total */
+	struct stack_doubts doubts;   /* first_uncertain: in perf's time */
+	uint64_t slices_left_out;     /* outside of --from */
+	uint64_t trace_records;       /* event records in the output, if that is a trace */
+	uint64_t trace_bytes;         /* bytes of the output, before compression */
+	struct fold_counts fold;      /* by --fit; not in `slices` */
+	uint64_t slices_truncated;    /* with stacks cut by --max-stack */
+	uint64_t hits;                /* breakpoints and probes */
+	uint64_t samples_left_out;    /* other events in perf script's text, which are not shown */
+	unsigned text_lacks;          /* enum perf_script_lacks, of perf script's text */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes do not add up */
-	struct pt_verdict verdict; /* of --verify; segments 0: not run */
+	struct pt_verdict verdict; /* verdict of --verify; segments 0: not run */
 	bool output_cut;           /* at its limit, without the rest of the input */
 	bool interrupted;          /* by SIGINT, without the rest of the input */
 	char **outputs;            /* owned, as are the strings: paths */
@@ -39,7 +39,7 @@ struct summary {
 	bool saved_code;     /* some code is the last state of a process: --core */
 	uint64_t changed_functions;       /* in saved code: perhaps other code before */
 	const struct name *first_changed; /* borrowed: of the lowest address; or NULL */
-	bool times_estimated; /* of calls between timing packets; slices are not marked */
+	bool times_estimated; /* those of calls between timing packets; slices are not marked */
 	char *debug_hint;     /* owned: the unnamed code that took time; NULL: no hint */
 };
 

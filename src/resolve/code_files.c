@@ -263,7 +263,7 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 /* ---- The file that ran --------------------------------------------------- */
 
 #define PAGE         4096
-#define ID_BYTES_MIN 8 /* of a hash; lld's default */
+#define ID_BYTES_MIN 8 /* bytes of a hash; lld's default */
 
 /*
  * Returns whether the mapped offsets are those of the file's code. More is mapped by ld.so

@@ -101,7 +101,7 @@ void jit_dumps_release(struct jit_dumps *dumps);
 struct kernel_modules {
 	struct kernel_module {
 		uint64_t begin, end;  /* ip range [begin, end) */
-		const uint8_t *bytes; /* of the arena */
+		const uint8_t *bytes; /* bytes in the arena */
 	} * modules;                  /* owned; sorted by begin, not overlapping */
 	size_t count, room;
 	/* A function of the kernel and its address. */

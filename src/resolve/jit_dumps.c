@@ -104,12 +104,12 @@ struct saved_code {
 		uint64_t mapped;
 		unsigned count;
 	} * uses;                      /* owned */
-	const struct tsc_clock *clock; /* of core_segment.saved */
+	const struct tsc_clock *clock; /* clock of core_segment.saved */
 	size_t count;
 	size_t left;          /* mappings still allowed */
 	bool cut;             /* there were more */
 	bool used, fits;      /* memory without a file is in it, or pages of files are */
-	const uint8_t *bytes; /* of the core */
+	const uint8_t *bytes; /* bytes of the core */
 };
 
 COMPARE_BY_TWO(compare_ranges, struct core_segment, pid, begin)

@@ -121,7 +121,7 @@ static uint64_t section_address(const struct module_load *load, size_t index)
 
 /* An address that the kernel writes into the code. */
 struct reference {
-	uint64_t offset; /* of the field in the module's bytes */
+	uint64_t offset; /* offset of the field in the module's bytes */
 	uint64_t target; /* with the addend */
 	size_t size;
 	bool relative;

@@ -72,8 +72,9 @@ bool location_is_of_uprobes(const struct location *location)
 
 	if (!symbol || symbol_is_function(symbol))
 		return false;
-	return symbol->dso ? strcmp(symbol->dso->path, LOCATION_UPROBES) == 0
-			   : starts_with(symbol->name->text, LOCATION_UPROBES); /* of a text */
+	return symbol->dso
+		       ? strcmp(symbol->dso->path, LOCATION_UPROBES) == 0
+		       : starts_with(symbol->name->text, LOCATION_UPROBES); /* compares a text */
 }
 
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const struct location *entry)

@@ -43,7 +43,7 @@ struct keeper {
 	bool split;       /* the first of them is written in parts */
 	bool caches;      /* files of the cache may be made */
 	size_t next_part;
-	int pid; /* of the conversion */
+	int pid; /* the conversion's process */
 	/* A file that the keeper made; a trace may have 100,000 parts. */
 	struct made {
 		char *temporary; /* owned */

@@ -22,7 +22,7 @@ struct event_filter {
 	size_t thread_count;
 	bool active;                /* the selection excludes something */
 	uint64_t gaps[GAP_REASONS]; /* unwanted gaps, by enum gap_reason */
-	uint64_t bytes_left_out;    /* of trace not decoded */
+	uint64_t bytes_left_out;    /* bytes of trace not decoded */
 };
 
 /*

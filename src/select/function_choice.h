@@ -26,7 +26,7 @@ enum verdict {
 /* Zeroed except for `selection`, it is ready to use. */
 struct function_choice {
 	const struct selection *selection; /* borrowed */
-	struct name_forms forms;           /* of the current name */
+	struct name_forms forms;           /* forms of the current name */
 	bool *matched;                     /* owned; by number of the pattern; NULL: no name yet */
 	struct name_verdict {
 		const struct name *name; /* borrowed; NULL: new id */
@@ -35,10 +35,10 @@ struct function_choice {
 	size_t name_room;
 	/* A pattern has a file: verdicts are those of symbols. */
 	bool by_symbol;
-	struct pair_table symbols; /* of pointers */
+	struct pair_table symbols; /* symbols by pointer */
 	uint8_t *verdicts;         /* owned; by number in `symbols` */
 	size_t verdict_room;
-	struct pair_table files; /* of pointers of dsos */
+	struct pair_table files; /* files by a dso's pointer */
 	uint8_t *kept;           /* owned; by number in `files`; 0: unknown */
 	size_t kept_room;
 };

@@ -15,7 +15,7 @@
 enum function_fact {
 	FACT_SIGNATURE = 0, /* with parameters and template arguments */
 	FACT_SOURCE,        /* base name of the source file */
-	FACT_LIBRARY,       /* of the file of code */
+	FACT_LIBRARY,       /* the library of the file of code */
 	FACT_LINKAGE,       /* name in the symbol table */
 	FACT_SOURCE_PATH,
 	FACT_LIBRARY_PATH,

@@ -19,7 +19,7 @@ struct filter_track {
 		uint64_t ip;
 		uint64_t begin; /* ns, as displayed */
 		uint64_t folded, folded_time;
-		struct slice_detail detail; /* of the begin */
+		struct slice_detail detail; /* details of the begin */
 		uint8_t state;              /* enum frame_state */
 		uint16_t flags;             /* enum slice_flags */
 		bool keep;                  /* selected by --symbol and --dso */
@@ -33,7 +33,7 @@ struct filter_track {
 	size_t count, room;
 	size_t resolved;       /* no frame below this index is pending */
 	size_t levels;         /* pending and shown frames */
-	size_t context;        /* of these, context */
+	size_t context;        /* open slices that are context */
 	size_t keep;           /* frames with `keep` */
 	size_t roots;          /* frames with `root` */
 	size_t slow;           /* frames with `slow` */
@@ -41,9 +41,9 @@ struct filter_track {
 	uint64_t longer;       /* ns: longer calls are slow */
 	bool between;          /* START was called, but not STOP since */
 	bool visible;          /* in a shown part */
-	enum { BEFORE_WORK, IN_WORK, AFTER_WORK } work; /* of selection->work */
-	struct slice_detail now;                        /* of the last begin or end */
-	uint16_t end_flags;                             /* of the current end */
+	enum { BEFORE_WORK, IN_WORK, AFTER_WORK } work; /* place in selection->work */
+	struct slice_detail now;                        /* details of the last begin or end */
+	uint16_t end_flags;                             /* flags of the current end */
 };
 
 /* ---- Passing on ---------------------------------------------------------- */
@@ -215,7 +215,7 @@ static void show_part(struct filter_track *track, uint64_t time)
 		slow += frame->slow;
 		frame->context = true;
 		frame->flags |= SLICE_INFERRED_START;
-		/* Of --between, the part of a chosen call that runs after START is shown. */
+		/* The part of a chosen call of --between that runs after START is shown. */
 		if (!is_chosen(track, keep, slow))
 			frame->flags |= SLICE_CONTEXT;
 		frame->detail.insns = track->now.insns;

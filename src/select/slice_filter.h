@@ -73,7 +73,7 @@ struct slice_within {
 	struct slice_filter *filter; /* borrowed: receives the slices */
 	struct slice_sink stored;    /* writes to `store` */
 	struct slice_store store;
-	struct durations durations;  /* of all the functions' calls */
+	struct durations durations;  /* durations of all the functions' calls */
 	struct within_track *tracks; /* owned; by index of the track */
 	size_t track_room;
 };

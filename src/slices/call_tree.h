@@ -87,15 +87,15 @@ struct slowest_call {
 /* 64 bytes: a cache line. */
 struct call_node {
 	uint64_t calls;        /* begun calls, without those with SLICE_CONTEXT */
-	struct call_costs own; /* of ended calls, without callees */
+	struct call_costs own; /* costs of ended calls, without callees */
 	union {
-		struct {                         /* of a path */
+		struct {                         /* a path: */
 			uint32_t caller;         /* number of a node; NODE_NONE: a thread's root */
 			uint32_t key;            /* distinguishes the callees of a caller */
 			const struct name *name; /* borrowed; NULL: unnamed */
 			uint32_t last_callee, last_key; /* the last callee */
 		};
-		struct slowest_call slowest; /* of a function; set by the reader */
+		struct slowest_call slowest; /* a function's slowest call; set by the reader */
 	};
 };
 
@@ -115,13 +115,13 @@ struct call_thread {
 	const struct track *track; /* borrowed; NULL: no slice yet */
 	struct open_call *open;    /* owned; [0] is the thread */
 	struct open_call *top;     /* the innermost one */
-	struct open_call *end;     /* of the array */
+	struct open_call *end;     /* end of the array */
 	size_t room, deepest;
 	struct call_costs now; /* counters at the last event; they never decrease */
 	uint32_t cut;          /* path of calls deeper than max_stack, if any */
 	/* For the reader: begun slices, observed calls, and ns outside traced code. */
 	uint64_t slices, calls, untraced;
-	/* Of a part with late slices: the time of their begin, and ns of callees before others. */
+	/* A part with late slices: the time of their begin, and ns of callees before others. */
 	uint64_t since, passed;
 };
 
@@ -133,14 +133,14 @@ struct call_tree {
 	 * after call_tree_add_up().
 	 */
 	struct call_total {
-		struct call_costs costs;        /* of ended calls, with callees */
+		struct call_costs costs;        /* costs of ended calls, with callees */
 		uint32_t last_track, last_pair; /* 1 + a track's index; call_tree_pair() */
 	} * totals;
 	size_t total_room;
-	struct pair_table paths;     /* of (caller, key): number of the node less 1 */
+	struct pair_table paths;     /* number of the node less 1, by (caller, key) */
 	struct call_thread *threads; /* owned; by index of the track */
 	size_t thread_room;
-	struct pair_table pairs; /* of (index of the track, node) */
+	struct pair_table pairs; /* pairs of (index of the track, node) */
 	uint32_t *open_counts;   /* owned; by pair: open calls of a function */
 	size_t open_room;
 	uint64_t slices;          /* begun */

@@ -15,14 +15,14 @@
 /* Arguments and their texts, in the order of the list. */
 #define SLICE_ARGS(ARG)                                                                            \
 	ARG(LOC, "loc")                          /* "file:line": LINE and FILE in one */           \
-	ARG(ADDRESS, "address")                  /* of the entered code; 0: none */                \
-	ARG(VALUE, "value")                      /* of a mark, instead of the address */           \
+	ARG(ADDRESS, "address")                  /* address of the entered code; 0: unknown */     \
+	ARG(VALUE, "value")                      /* value of a mark, instead of the address */     \
 	ARG(LINE, "line")                        /* 1-based */                                     \
 	ARG(COLUMN, "col")                       /* 1-based */                                     \
 	ARG(SYMBOL, "symbol")                    /* linkage name: slice_args_add_begin() */        \
-	ARG(FILE, "file")                        /* of the source */                               \
+	ARG(FILE, "file")                        /* file of the source */                          \
 	ARG(INLINED, "inlined")                  /* the call was inlined */                        \
-	ARG(VECTOR, "vector")                    /* of an interrupt */                             \
+	ARG(VECTOR, "vector")                    /* vector of an interrupt */                      \
 	ARG(EVENT, "page_fault_address")         /* values of struct slice_cause, */               \
 	ARG(QUALIFICATION, "exit_qualification") /* by enum cpu_event_evd */                       \
 	ARG(REASON, "exit_reason")                                                                 \

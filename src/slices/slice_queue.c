@@ -28,14 +28,14 @@ struct slice_queue {
 		struct queue_span {
 			void *track;
 			size_t count;        /* 0: no batch */
-			bool since;          /* of since(), not of flush() */
-			uint64_t time;       /* of since() */
-			bool details, plain; /* of the batch */
+			bool since;          /* the block is for since(), not for flush() */
+			uint64_t time;       /* time for since() */
+			bool details, plain; /* flags of the batch */
 		} spans[EVENTS];
 		size_t event_count, span_count;
 		struct slice_detail *details; /* owned */
 		size_t detail_count, detail_room;
-		struct arena texts; /* of instants */
+		struct arena texts; /* texts of instants */
 	} * blocks;                 /* owned: BLOCKS */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

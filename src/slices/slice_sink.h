@@ -17,20 +17,20 @@ enum slice_flags {
 	SLICE_CONTEXT = 2,        /* a caller of the chosen functions; its call is not counted */
 	/* Calls may be missing between it and its children, or these are on another stack. */
 	SLICE_UNCERTAIN_LEVEL = 8,
-	SLICE_CUT = 16,            /* of an end: no return was seen; the trace ends or is missing */
+	SLICE_CUT = 16,            /* an end: no return was seen; the trace ends or is missing */
 	SLICE_ESTIMATED_TIME = 32, /* shares the time between two timestamps with a gap or, if
 				      details are used, with other calls */
 	SLICE_CONTINUED = 64,      /* began in an earlier part of the trace (--split) */
 	/* With --flows and --tail-calls=replace, of an end: a tail call; its target begins next */
 	SLICE_TAIL_CALL = 1,
-	SLICE_TAIL_CALLED = 16,  /* of a begin: by a tail call, inside of the one that jumped */
+	SLICE_TAIL_CALLED = 16,  /* a begin: by a tail call, inside of the call that jumped */
 	SLICE_HAS_CAUSE = 4,     /* `ip` points to a struct slice_cause; 0: not stored */
 	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception; its vector is in bits 8 to 15 */
 };
 
 /* The processor's description of the event that a slice shows (EVD packets). */
 struct slice_cause {
-	uint64_t ip;        /* of the code that the slice entered; 0: unknown */
+	uint64_t ip;        /* the code that the slice entered; 0: unknown */
 	uint64_t values[3]; /* by enum cpu_event_evd */
 	uint8_t known;      /* bit mask of known values */
 };
@@ -43,14 +43,14 @@ static inline unsigned slice_vector(unsigned flags)
 
 /* Optional data of a begin or an end. */
 struct slice_detail {
-	uint64_t insns, cycles; /* of the thread so far; cycles are 0 without CYC packets */
+	uint64_t insns, cycles; /* the thread's so far; cycles are 0 without CYC packets */
 	uint64_t branch; /* number of the branch that begins or ends it, from 1; 0: unknown */
 	union {
-		struct {                             /* of a begin: */
+		struct {                             /* a begin: */
 			const struct symbol *caller; /* contains the call; NULL: unknown */
 			uint64_t caller_offset;      /* bytes from the caller's start */
 		};
-		struct {                      /* of an end: */
+		struct {                      /* an end: */
 			uint64_t folded;      /* omitted shorter slices inside */
 			uint64_t folded_time; /* their total ns */
 		};
@@ -75,10 +75,10 @@ enum slice_order {
 struct slice_event {
 	uint64_t time; /* ns, perf's clock */
 	union {
-		const struct symbol *symbol; /* of a begin; of an end a hint, or NULL */
-		const char *text;            /* of an instant; borrowed for the call */
+		const struct symbol *symbol; /* the function; in an end only a hint, or NULL */
+		const char *text;            /* text of an instant; borrowed for the call */
 	};
-	uint64_t ip;     /* of a begin: address of the entered code, or see slice_flags; 0: none */
+	uint64_t ip;     /* begin: address of the entered code, or see slice_flags; 0: unknown */
 	uint32_t detail; /* 1 + index in the batch's details; 0: none. Unused in plain batches */
 	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT, SLICE_TAIL_CALL */
 	uint8_t kind;    /* enum slice_event_kind */
@@ -110,7 +110,7 @@ struct slice_sink {
 	 * UINT64_MAX, and before the first call: at any time. NULL: not needed.
 	 */
 	void (*since)(const struct slice_sink *sink, void *track, uint64_t time);
-	void *context;  /* of the implementation; borrowed */
+	void *context;  /* the implementation's context; borrowed */
 	bool details;   /* the sink uses insns, cycles and callers: emit them */
 	bool folded;    /* the sink uses `folded` and `folded_time` of ends */
 	bool immediate; /* events must be emitted as soon as they are known */

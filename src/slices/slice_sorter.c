@@ -15,7 +15,7 @@ struct sorter_track {
 	size_t *runs;    /* owned: starts of runs of records sorted by time and order */
 	size_t run_count, run_room;
 	uint64_t plain_from;      /* at and after this time, all are SLICE_ORDER_PLAIN */
-	struct arena texts;       /* of the segment's instants */
+	struct arena texts;       /* texts of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
 	uint64_t since; /* see struct slice_sink */
@@ -26,9 +26,9 @@ struct sorter_track {
 	 */
 	bool parted, ends;
 	uint64_t hold;
-	size_t held, held_open; /* of these, slices still open after `hold` */
+	size_t held, held_open; /* held slices, and slices still open after `hold` */
 	size_t orphans;         /* ends of held or late slices so far, including omitted ones */
-	size_t left_out;        /* of these, the outermost ones, which are too deep */
+	size_t left_out;        /* outermost slices left out, which are too deep */
 	size_t deepest;         /* maximum number of slices around each other, with orphans */
 	uint64_t depth;         /* open slices, including omitted ones */
 	uint64_t last_time;     /* ns; of the last event emitted */

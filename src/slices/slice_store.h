@@ -18,7 +18,7 @@ struct track;
 struct slice_store {
 	struct name_table *names; /* borrowed: owns the texts of instants */
 	struct big_array records; /* owned */
-	uint64_t count;           /* of records */
+	uint64_t count;           /* records */
 	/* A track's counts, known without a read of the file. */
 	struct store_track {
 		struct track *track; /* borrowed; NULL: no events */

@@ -29,7 +29,7 @@ struct slice_totals {
 	struct function_table functions; /* by number */
 	struct name_table *names;        /* borrowed: for labels; set by the caller */
 	bool with_edges;                 /* count `edges`: */
-	struct pair_table edges;         /* of (node of the caller, node of the callee) */
+	struct pair_table edges;         /* edges by (node of the caller, node of the callee) */
 	/*
 	 * Times are known: find tails. A node's `slowest.rank` is the bound that a call must exceed
 	 * to be the slowest, or to count in the tail.
@@ -47,7 +47,7 @@ struct slice_totals {
 		bool given_up;
 		uint64_t bound;
 		uint64_t since;      /* calls of the function before the bound was last doubled */
-		uint64_t count, sum; /* of calls longer than the bound, since then */
+		uint64_t count, sum; /* calls longer than the bound since then, and their time */
 		const struct track *track; /* borrowed: of the last call added */
 		uint64_t end;              /* ns: of that call */
 	} * *tails;                        /* owned; by node; NULL: no call yet */

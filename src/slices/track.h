@@ -10,7 +10,7 @@
  */
 struct slice_cost {
 	uint64_t insns;  /* instructions retired */
-	uint64_t cycles; /* of the core; 0: not in the trace */
+	uint64_t cycles; /* cycles of the core; 0: not in the trace */
 };
 
 struct track {

@@ -22,7 +22,7 @@ struct slowest_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
 	struct slow_choice choice;
-	struct durations durations; /* of all calls */
+	struct durations durations; /* durations of all calls */
 	uint64_t longer;            /* calls above choice.longer */
 	uint64_t longest_cut;       /* ns: of calls whose duration is a lower bound */
 	/* Owned. A heap with the fastest call on top; sorted, slowest first, after finish(). */

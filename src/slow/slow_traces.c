@@ -29,10 +29,10 @@ struct slow_run {
 		char *path;                  /* owned */
 		int status;         /* enum exit_status of the conversion; -1: not started */
 		char *error;        /* owned: reason of a failure; may be NULL */
-		struct options own; /* of the conversion; lists are borrowed */
+		struct options own; /* options of the conversion; lists are borrowed */
 		struct number_range thread; /* with --clock: the only one shown */
 	} * traces;                         /* owned; slowest first */
-	struct batch_plan plan;             /* of the conversions; paths are the traces' */
+	struct batch_plan plan;             /* plan of the conversions; paths are the traces' */
 };
 
 /* Returns the key of an answer: with --clock, its unit is at the end. Valid until the next call. */

@@ -13,17 +13,17 @@ struct why_merged {
 	/* A cause of slow calls of a function; text is borrowed from the answers. */
 	struct merged_cause {
 		const char *names[2], *unit; /* names of the function and the cause */
-		const char *identities[2];   /* of both, in any recording */
+		const char *identities[2];   /* identities of both, in any recording */
 		const char *symbol;          /* chooses the function, with --symbol */
 		size_t recordings, last;     /* last: 1 + number of the last recording */
 		uint64_t calls, cut;         /* cut: of these, their extra is a lower bound */
-		double extra;                /* of all these calls, in the unit */
-		double worst_extra;          /* of a call, as the mean of its recording's calls */
+		double extra;                /* extra of all these calls, in the unit */
+		double worst_extra; /* extra of a call, as the mean of its recording's calls */
 		const char *worst_input;
 		uint64_t worst_begin; /* ns: of the slowest call there */
 	} * causes;                   /* owned */
 	size_t count, room;
-	struct id_index index; /* of the causes by their identities, until they are sorted */
+	struct id_index index; /* causes by their identities, until they are sorted */
 };
 
 /*

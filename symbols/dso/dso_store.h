@@ -65,11 +65,11 @@ struct dso {
 	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
 	struct elf_file mini;   /* with a .symtab that both lack, or closed */
 	struct elf_file shared; /* with the common part of the debug information, or closed */
-	const char *debug_path; /* of the arena */
+	const char *debug_path; /* path in the arena */
 	const struct elf_file *with_lines; /* borrowed: `elf` or `debug`; NULL: neither has them */
 	struct symbol_table table;
 	struct trap_table traps;
-	struct name_ranges map;              /* of a JIT compiler or the kernel */
+	struct name_ranges map;              /* names of a JIT compiler or the kernel */
 	bool named;                          /* the names are those of `map` */
 	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `map` */
 	/* Lines of a jitdump's code, by file offset, with the offset at which the code begins. */
@@ -85,7 +85,7 @@ struct dso {
 		struct dso *dso;     /* borrowed; NULL: not an ELF file */
 	} * members;                 /* owned */
 	size_t member_count, member_room;
-	uint64_t member_bytes; /* of all */
+	uint64_t member_bytes; /* bytes of all members */
 	struct line_cache cache;
 	struct line_table lines;
 	struct inline_table inlined;
@@ -97,7 +97,7 @@ struct dso {
 		UT_hash_handle hh;
 	} * landing;               /* owned: hash of landing pads */
 	size_t landing_work;       /* call sites read so far, and bytes of `landing` */
-	struct code_starts starts; /* of functions without a symbol */
+	struct code_starts starts; /* functions without a symbol */
 	/* The symbol of an entry that ran, in the arena. */
 	struct unnamed_symbol {
 		struct cached_symbol cached;
@@ -106,7 +106,7 @@ struct dso {
 	/* The range of file offsets of the last answer: lookups cluster. */
 	struct last_hit {
 		uint64_t begin, end;         /* bytes from the start of the file */
-		uint64_t vaddr;              /* of `begin` */
+		uint64_t vaddr;              /* address of `begin` */
 		const struct symbol *symbol; /* borrowed */
 	} hit;
 	struct dso
@@ -207,8 +207,8 @@ void dso_store_offer_kallsyms(struct dso_store *store, char *text);
 
 enum dso_names {
 	DSO_NAMES_NONE = 0,
-	DSO_NAMES_EXPORTED, /* of .dynsym and linkage stubs only: the file is stripped */
-	DSO_NAMES_ALL,      /* of .symtab, the debug file's if need be; or of a JIT compiler */
+	DSO_NAMES_EXPORTED, /* names of .dynsym and linkage stubs only: the file is stripped */
+	DSO_NAMES_ALL, /* names of .symtab, the debug file's if need be; or of a JIT compiler */
 };
 
 /* The findings for a dso up to now, for reports. */
@@ -359,7 +359,7 @@ bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code
 struct source_frame {
 	const struct name *function; /* as in the symbol table or the debug information */
 	uint32_t line;               /* less that of the function's name, modulo 2^32 */
-	uint32_t discriminator;      /* of DWARF's line table, or the inlined call */
+	uint32_t discriminator;      /* discriminator of DWARF's line table, or the inlined call */
 };
 
 #define SOURCE_FRAMES 64
@@ -382,7 +382,7 @@ struct dso_store {
 	struct diag *diag;                /* borrowed */
 	struct workers *workers;          /* borrowed; NULL: see dso_store_use_workers() */
 	enum running_kernel running;
-	struct byte_view kernel_id; /* of the recorded kernel, borrowed */
+	struct byte_view kernel_id; /* build id of the recorded kernel, borrowed */
 	char *kallsyms;             /* borrowed: of dso_store_offer_kallsyms(), or NULL */
 	struct arena arena;
 	struct dso *dsos;  /* hash; its members are in the arena */
@@ -393,7 +393,7 @@ struct dso_store {
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
 	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
 	const struct symbol *first_changed; /* lowest address; may be NULL */
-	struct core_file core;              /* of dso_store_use_core() */
+	struct core_file core;              /* the core of dso_store_use_core() */
 	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Protects the store and all dsos; held during each lookup.  Decoder threads look up

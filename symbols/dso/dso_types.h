@@ -14,7 +14,7 @@
 
 /* How code without a symbol is shown. */
 enum unnamed_style {
-	UNNAMED_DEFAULT = 0, /* of the store: functions; of options: as the output needs it */
+	UNNAMED_DEFAULT = 0, /* the store: functions; options: as the output needs it */
 	UNNAMED_FUNCTIONS,   /* each function by its file and address */
 	UNNAMED_FILES,       /* one symbol for each file */
 };
@@ -25,11 +25,12 @@ struct dso_store_options {
 	const char *core; /* ELF core with code of memory without files; may be NULL */
 	bool core_given;  /* the user chose `core`, which may have another recording's size */
 	const char *strip_prefix; /* directory to leave out of source paths; may be NULL */
-	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
+	const char *
+		perf_map_dir; /* folder of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
 	bool force;           /* use the file at the recorded path even if its build id differs */
 	bool cache;           /* use the lines that earlier runs found (line_cache.h) */
-	enum demangle_style demangle; /* of symbols' names */
+	enum demangle_style demangle; /* how to demangle symbols' names */
 	enum unnamed_style unnamed;
 };
 

@@ -24,7 +24,7 @@
 /* The file: a header, answers in the order of their keys, texts that end in NUL. */
 struct stored_header {
 	char magic[8];
-	uint64_t checksum; /* of all bytes that follow */
+	uint64_t checksum; /* checksum of all bytes that follow */
 	struct line_cache_source source;
 	uint64_t count, text_size;
 };

@@ -15,8 +15,8 @@
 /* Questions about an address of code, whose answer is a line or that there is none. */
 enum line_query {
 	LINE_OF_CODE, /* line_table_find() */
-	LINE_OF_CALL, /* of the outermost inlined call there */
-	LINE_OF_NAME, /* of the name of the function there */
+	LINE_OF_CALL, /* line of the outermost inlined call there */
+	LINE_OF_NAME, /* line of the name of the function there */
 	LINE_QUERIES,
 };
 
@@ -31,7 +31,7 @@ struct line_cache {
 		uint8_t build_id[ELF_BUILD_ID_MAX];
 		char versions[64];
 	} source;
-	char name[CACHE_FILE_NAME + 1]; /* of the file; "": off */
+	char name[CACHE_FILE_NAME + 1]; /* name of the file; "": off */
 	bool frozen;                    /* the file is left as it is */
 	uint8_t *bytes;                 /* owned: the file, which is sound; NULL: none */
 	size_t count;                   /* answers in it */
@@ -41,7 +41,7 @@ struct line_cache {
 		uint32_t offset;
 		UT_hash_handle hh;
 	} * texts;        /* owned: hash */
-	size_t text_size; /* of all, each with a NUL */
+	size_t text_size; /* bytes of all texts, each with a NUL */
 	/* An answer that the file lacks. */
 	struct line_answer {
 		struct stored_answer {
@@ -56,7 +56,7 @@ struct line_cache {
 		UT_hash_handle hh; /* by the address and the query */
 	} * added;                 /* owned: hash */
 	/* The file of the last added answer: most have the same one. */
-	const char *last_directory, *last_file; /* of debug information, borrowed */
+	const char *last_directory, *last_file; /* names in debug information, borrowed */
 	const struct stored_text *last;
 };
 

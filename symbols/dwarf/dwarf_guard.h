@@ -18,7 +18,7 @@ struct dwarf_guard {
 	size_t own_left;        /* bytes of memory, in addition to the pool's */
 	size_t *pool;           /* borrowed; may be NULL */
 	bool refused;           /* something was not allowed */
-	size_t line_bytes_left; /* of line programs that may be counted */
+	size_t line_bytes_left; /* bytes of line programs that may still be counted */
 	/* A line program that was counted. */
 	struct counted_lines {
 		Dwarf_Off program;

@@ -19,7 +19,7 @@ enum debug_section {
 	DEBUG_STR,
 	DEBUG_STR_OFFSETS,
 	DEBUG_RNGLISTS,
-	DEBUG_CU_INDEX, /* of a package; the image lacks it */
+	DEBUG_CU_INDEX, /* index of a package; the image lacks it */
 	DEBUG_OF_SPLIT, /* the following are only in programs */
 	DEBUG_ADDR = DEBUG_OF_SPLIT,
 	DEBUG_RANGES, /* until DWARF 4 */
@@ -42,10 +42,10 @@ struct debug_sections {
 	struct byte_view views[DEBUG_SECTIONS]; /* borrowed from the file or a job */
 	struct section_job {
 		struct worker_job job;   /* first */
-		struct byte_view packed; /* of the file, borrowed */
+		struct byte_view packed; /* the file's bytes, borrowed */
 		uint32_t type;           /* ELFCOMPRESS_... */
 		uint8_t *bytes;          /* owned; NULL: the file has the section unpacked */
-		size_t size;             /* of `bytes`; 0: damaged */
+		size_t size;             /* size of `bytes`; 0: damaged */
 		bool mapped;             /* `packed` is of a mapped file */
 	} jobs[DEBUG_SECTIONS];
 	struct workers *workers; /* borrowed; NULL: debug_sections_read() unpacks */

@@ -15,17 +15,17 @@ struct inline_reader {
 	struct inline_table *table;
 	struct line_table *lines;
 	struct inline_unit {
-		Dwarf_Off offset;   /* of the unit's entry in .debug_info */
+		Dwarf_Off offset;   /* offset of the unit's entry in .debug_info */
 		Dwarf_Die skeleton; /* the unit's entry */
-		Dwarf_Die die; /* of the entry above the functions: the split unit's own if there is
+		Dwarf_Die die; /* the entry above the functions: the split unit's own if there is
 				  one */
 		struct split_unit split;           /* closed: the program has all of the unit */
-		struct error problem;              /* of the unit, or ERROR_NONE */
+		struct error problem;              /* problem of the unit, or ERROR_NONE */
 		bool c;                            /* its language */
 		bool reported;                     /* the problem was returned */
 		struct inline_function *functions; /* owned */
 		size_t count, room;
-		struct inline_ranges ranges; /* of functions */
+		struct inline_ranges ranges; /* ranges of functions */
 		UT_hash_handle hh;
 	} * unit;
 	struct inline_function *function; /* NULL: functions are listed, else its calls */

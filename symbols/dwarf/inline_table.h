@@ -32,7 +32,7 @@ struct line_table {
 	/* A range of addresses and the unit that it was compiled from. */
 	struct unit_range {
 		uint64_t begin, end; /* ELF virtual addresses */
-		Dwarf_Off unit;      /* of the unit's entry in .debug_info */
+		Dwarf_Off unit;      /* offset of the unit's entry in .debug_info */
 	} * ranges;                  /* owned; sorted by begin */
 	size_t count, room;
 	struct dwarf_guard guard;
@@ -119,7 +119,7 @@ struct inline_function {
 		} * ranges; /* owned */
 		size_t count, room;
 		struct range_map map; /* the owner that was added last wins */
-	} ranges;                     /* of calls */
+	} ranges;                     /* ranges of calls */
 	bool read;
 };
 

@@ -46,7 +46,7 @@ struct dwp_header {
 	uint16_t version;
 	uint32_t columns;
 	uint32_t units;
-	uint32_t slots; /* of the hash table, a power of two */
+	uint32_t slots; /* slots of the hash table, a power of two */
 };
 
 static uint64_t number_at(const struct dwp_header *header, uint64_t offset, size_t size)

@@ -30,7 +30,7 @@ int dwp_index_cut(struct byte_view sections[DEBUG_SECTIONS], uint64_t id);
 struct split_files {
 	struct debug_request request;
 	size_t *pool;           /* borrowed; the run's */
-	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
+	const char *debug_path; /* path of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
 	/*
 	 * A file of split units.  It is opened once, and all its units share one budget.
@@ -39,7 +39,7 @@ struct split_files {
 		struct elf_file file;
 		struct debug_sections sections;
 		struct dwarf_guard guard;
-		size_t bytes_left; /* of its units that may be opened: they do not overlap */
+		size_t bytes_left; /* bytes of its units that may be opened: they do not overlap */
 		UT_hash_handle hh; /* by file.identity */
 	} package,                 /* may be closed */
 		*dwos;             /* owned: hash */

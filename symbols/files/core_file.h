@@ -42,7 +42,7 @@ struct core_file {
 	struct core_copy {
 		int32_t pid;
 		const char *path;       /* borrowed, as the next: as the process sees it */
-		struct byte_view bytes; /* of all together at most as many as the core's */
+		struct byte_view bytes; /* bytes; all together have at most as many as the core */
 	} * copies;                     /* owned */
 	size_t copy_count, copy_room;
 	uint64_t recording; /* size, bytes; 0: unknown */

@@ -80,9 +80,9 @@ struct debug_search {
 	debug_file_accept *accept; /* NULL: the build id or the checksum decides */
 	void *context;
 	bool has_crc;
-	GElf_Word crc; /* of .gnu_debuglink */
+	GElf_Word crc; /* checksum in .gnu_debuglink */
 	struct elf_file *found;
-	char path[BENEATH_PATH]; /* of the last file that was tried */
+	char path[BENEATH_PATH]; /* path of the last file that was tried */
 };
 
 static void begin_search(struct debug_search *search, const struct debug_request *request,

@@ -83,7 +83,7 @@ const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Sh
 struct elf_part {
 	const uint8_t *bytes; /* borrowed; NULL: absent, and the size is 0 */
 	size_t size;
-	uint64_t vaddr; /* of the first byte */
+	uint64_t vaddr; /* address of the first byte */
 };
 
 /* Returns the first section of a name; absent if it is compressed. */

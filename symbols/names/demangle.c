@@ -328,7 +328,7 @@ static bool demangle_ocaml(struct demangler *demangler, const char *linkage, boo
 struct suffix {
 	const char *word;
 	bool numbered; /* a number must follow */
-	bool part;     /* of a part of a function, else of a clone or an alias */
+	bool part;     /* names a part of a function, else a clone or an alias */
 };
 
 /* GCC: clone_function_name(), lto.c, symtab_node::noninterposable_alias(); LLVM: FunctionImport. */

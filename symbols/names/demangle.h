@@ -54,7 +54,7 @@ struct demangler {
 	size_t length; /* bytes used of text, without its NUL */
 	char *plain;   /* owned: the last name without its suffixes */
 	size_t plain_room;
-	unsigned languages; /* of the file that has the names: bits of enum demangle_language */
+	unsigned languages; /* bits of enum demangle_language, for the file that has the names */
 	bool costly;        /* the last name exceeds a limit, so it stays mangled */
 	uint64_t spent;     /* ns of CPU time, in excess of usual names */
 	/* The name that libiberty demangles: */

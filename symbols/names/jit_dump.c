@@ -14,7 +14,7 @@ enum record_type { RECORD_LOAD = 0, RECORD_MOVE = 1, RECORD_LINES = 2 };
 
 /* Code that may move. */
 struct jit_load {
-	uint64_t index; /* of the code, unique in the file */
+	uint64_t index; /* index of the code, unique in the file */
 	struct jit_code code;
 	UT_hash_handle hh;
 };

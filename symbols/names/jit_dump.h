@@ -14,7 +14,7 @@ struct jit_dump {
 	uint64_t made;          /* when the compiler began the file, by the records' clock */
 	bool tsc_times;         /* flag: the times are TSC ticks, else ns; may be wrong */
 	struct jit_load *loads; /* owned; hash by code index, for code that moves */
-	struct cursor lines;    /* of the code that is written next, at lines_of */
+	struct cursor lines;    /* lines of the code that is written next, at lines_of */
 	uint64_t lines_of;
 };
 
@@ -27,7 +27,7 @@ struct jit_code {
 	const char *name;    /* NUL-terminated, borrowed from the file */
 	bool moved;          /* the same code was elsewhere before */
 	struct cursor lines; /* for jit_dump_next_line() */
-	const char *file;    /* of the line read last; NULL: none */
+	const char *file;    /* file of the line read last; NULL: no line */
 };
 
 /* Returns whether a path is that of a jitdump: "jit-PID.dump" in any directory. */

@@ -3,7 +3,7 @@
 #include "base/cursor.h"
 #include "symbols/names/text_map.h"
 
-#define SECTIONS_MOST 96 /* of Windows' loader */
+#define SECTIONS_MOST 96 /* limit of Windows' loader */
 #define SECTION_SIZE  40
 #define NAME_COST     96 /* bytes of memory */
 

@@ -49,7 +49,7 @@ struct unwind_table {
 	struct unwind_rules {
 		enum unwind_kind kind;
 		Dwarf_Off offset; /* in the section */
-		uint8_t encoding; /* of addresses: DW_EH_PE_* */
+		uint8_t encoding; /* encoding of addresses: DW_EH_PE_* */
 		uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: missing */
 		bool augmented;   /* augmentation data precede the instructions */
 		bool of_signals;  /* their code is where signal handlers return to */
@@ -60,7 +60,7 @@ struct unwind_table {
 /* A range of code by its entry: [begin, end), virtual addresses. */
 struct unwind_range {
 	uint64_t begin, end;
-	uint64_t lsda; /* of the function's landing pads, or 0 */
+	uint64_t lsda; /* the function's landing pads, or 0 */
 	size_t index;  /* in table->starts */
 	/*
 	 * The stack already has a frame where the range begins: the code is a part of a function
@@ -116,7 +116,7 @@ enum code_start_kind {
 	CODE_NO_START = 0, /* no function is known there */
 	CODE_BY_ENTRY,     /* a function with an unwind entry */
 	CODE_BY_HINT,      /* a function; it ends where the next entry or hint begins */
-	CODE_PART,         /* of the function that has the code at `source` */
+	CODE_PART,         /* part of the function that has the code at `source` */
 };
 
 struct code_start {

@@ -26,17 +26,17 @@ struct part_search {
 	/* A part while its function is looked for. */
 	struct part_candidate {
 		const char *name;
-		size_t length;     /* of the function's name, at the start of `name` */
+		size_t length;     /* bytes of the function's name, at the start of `name` */
 		uint64_t part;     /* address */
 		uint64_t function; /* address of the best function yet; `part`: unknown */
-		uint32_t hash;     /* of the function's name */
+		uint32_t hash;     /* hash of the function's name */
 		uint32_t source;   /* index of its source file */
-		uint32_t order;    /* of the best function */
-		uint8_t rank;      /* of the best: enum rank */
+		uint32_t order;    /* order of the best function */
+		uint8_t rank;      /* rank of the best: enum rank */
 	} * candidates;            /* owned; sorted by hash */
 	size_t count, room;
 	size_t looks_left;
-	bool starts[START_KEYS]; /* of the candidates */
+	bool starts[START_KEYS]; /* first characters of the candidates */
 };
 
 static bool *find_start(struct part_search *search, const char *name, size_t length)
@@ -88,7 +88,7 @@ static void offer_function(const struct part_search *search, struct part_candida
 {
 	enum rank rank = rank_of(search, candidate, entry);
 
-	/* Of equals, the first in the file. */
+	/* The first of equals in the file. */
 	if (rank > candidate->rank ||
 	    (rank == candidate->rank && rank > RANK_LOCAL && entry->order < candidate->order)) {
 		candidate->rank = (uint8_t)rank;
@@ -169,7 +169,7 @@ static bool is_inside(const struct symbol_table *table, const struct symbol_entr
 {
 	const char *name = symbol_table_name(table, function);
 	const char *longer = symbol_table_name(table, label);
-	size_t length; /* of `name`, which is read only up to the label's length */
+	size_t length; /* bytes of `name`, which is read only up to the label's length */
 
 	if (function->section != label->section || function->sized)
 		return false;

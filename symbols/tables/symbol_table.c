@@ -14,7 +14,7 @@ struct loader {
 		bool has_labels;     /* its untyped symbols count, as for perf: text or data */
 	} * sections;                /* owned; by index, the debug file's after the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
-	size_t room, source_room;                          /* of the table's arrays */
+	size_t room, source_room;                          /* room of the table's arrays */
 	struct symbol_entry *added; /* owned; linkage stubs, then Go's functions */
 	size_t added_count, added_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; may be NULL */
@@ -367,7 +367,7 @@ static void drop_labels(struct loader *loader)
 	struct symbol_table *table = loader->table;
 	struct symbol_entry *all = table->entries;
 	size_t kept = 0, first = 0; /* first: of the entries at one address */
-	size_t around = 0;          /* of the kept ones, the one that ends last */
+	size_t around = 0;          /* the kept one that ends last */
 
 	for (size_t i = 0; i < table->count; i++) {
 		if (!symbol_table_shows(table, i))

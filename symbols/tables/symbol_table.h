@@ -24,9 +24,9 @@
 #define SYMBOL_ENTRY_NONE RANGE_NONE
 
 enum symbol_strings {
-	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, or else the debug file's */
-	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
-	SYMBOL_STRINGS_GO,         /* of .gopclntab (go_table.h) */
+	SYMBOL_STRINGS_SYMTAB = 0, /* strings of .symtab, or else the debug file's */
+	SYMBOL_STRINGS_DYNSYM,     /* strings of .dynsym */
+	SYMBOL_STRINGS_GO,         /* strings of .gopclntab (go_table.h) */
 	SYMBOL_STRINGS_COUNT,
 };
 
@@ -50,7 +50,8 @@ struct symbol_table {
 	size_t count, shown;         /* entries; addresses where they begin */
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count;
-	struct range_map ranges; /* of the entries; empty until symbol_table_find() needs it */
+	struct range_map
+		ranges; /* ranges of the entries; empty until symbol_table_find() needs it */
 	/* Code at `part` is a part of the function at `function`; entries begin at both. */
 	struct symbol_part {
 		uint64_t part, function;
@@ -58,11 +59,11 @@ struct symbol_table {
 	size_t part_count;
 	bool parts_found;
 	struct string_section {
-		uint32_t section; /* of the symbol table; 0: absent; UINT32_MAX: the debug file's */
+		uint32_t section; /* the symbol table's; 0: absent; UINT32_MAX: the debug file's */
 		const char *text; /* borrowed from the file; may be NULL */
 		size_t size;      /* bytes */
 	} strings[SYMBOL_STRINGS_COUNT];
-	struct go_table go; /* of a program in Go; else empty */
+	struct go_table go; /* table of a program in Go; else empty */
 };
 
 /*
@@ -131,7 +132,7 @@ uint32_t symbol_table_find(struct symbol_table *table, uint64_t vaddr, uint64_t 
 
 /* A relocation: the function whose address the dynamic linker writes into a pointer. */
 struct plt_slot {
-	uint64_t vaddr;        /* of the pointer */
+	uint64_t vaddr;        /* address of the pointer */
 	uint64_t addend;       /* virtual address of the resolver, if symbol is 0 */
 	uint32_t symbol_table; /* section index */
 	uint32_t symbol;       /* 0: an indirect function's resolver chooses */

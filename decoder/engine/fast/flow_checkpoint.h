@@ -18,7 +18,7 @@
 
 struct flow_checkpoint {
 	uint64_t cut;                 /* offset of the PSB; 0: the stream's beginning */
-	struct aux_position position; /* of the next packet */
+	struct aux_position position; /* the next packet's position */
 	struct aux_cuts cuts;         /* the next cut */
 	bool synced;
 	struct stream_state stream;

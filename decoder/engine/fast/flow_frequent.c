@@ -178,7 +178,7 @@ static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, 
 struct look_ahead {
 	struct packet_clock clock;
 	size_t at, end;
-	uint64_t aux_begin; /* of the window, in AUX records' byte count */
+	uint64_t aux_begin; /* the window's begin in AUX records' byte count */
 	size_t cut;         /* index of the next AUX record's end */
 };
 

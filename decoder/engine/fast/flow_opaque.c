@@ -24,8 +24,8 @@ struct return_trial {
 	uint64_t ip;
 	unsigned at;                       /* the next bit */
 	uint64_t calls[RETURN_STACK_SIZE]; /* return addresses of its calls */
-	unsigned depth;                    /* of `calls` */
-	unsigned popped;                   /* of the flow's return stack */
+	unsigned depth;                    /* calls in `calls` */
+	unsigned popped;                   /* entries popped from the flow's return stack */
 	unsigned returns;                  /* returns by taken bits */
 };
 

@@ -8,7 +8,7 @@
 struct run_recorder {
 	struct run run;
 	struct run_branch branches[RUN_BRANCHES + 1];
-	struct run_branch end; /* of the first bit or the TIP */
+	struct run_branch end; /* end of the first bit or the TIP */
 	unsigned bits, jumps;  /* left, and not emitted, before the run */
 	uint64_t begin;        /* the stream's instructions before the run */
 	uint64_t insns;        /* the same after the last branch */

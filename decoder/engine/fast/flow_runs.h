@@ -12,11 +12,11 @@
 
 /* The branches and counts of runs, until end_runs(). */
 struct runs_followed {
-	uint64_t times[2]; /* of a packet's branches, and of those before its first bit */
+	uint64_t times[2]; /* times of a packet's branches, and of those before its first bit */
 	uint64_t begin;    /* address of the current code's region */
 	uint64_t all;      /* instructions up to the last branch, without those counted already */
 	uint32_t insns;    /* instructions since the last branch */
-	struct branch_event *tail; /* of the queue */
+	struct branch_event *tail; /* the queue's tail */
 	unsigned jumps;            /* not counted yet */
 };
 

@@ -57,7 +57,7 @@ struct flow_state {
 	struct emulated_ptwrite {
 		const struct thread *thread; /* the writer; borrowed */
 		uint64_t value;              /* bits so far, first bit highest */
-		uint64_t ip;                 /* of the writing function */
+		uint64_t ip;                 /* address of the writing function */
 		unsigned left;               /* remaining bits */
 	} ptwrite;
 	struct packet_clock clock;
@@ -75,7 +75,7 @@ struct flow_state {
 /* A packet with the target of code without bytes. */
 enum opaque_exit {
 	OPAQUE_TIP,
-	OPAQUE_PGD, /* of a system call */
+	OPAQUE_PGD, /* a system call */
 	OPAQUE_FUP,
 	OPAQUE_PGE,
 };
@@ -90,9 +90,9 @@ struct opaque_code {
 	} pointed, /* the last indirect branch, by this pointer, possibly to known code */
 		calls[1 << OPAQUE_CALLS_BITS]; /* to such code, or by it (`back` 0); since a PSB */
 	bool bits[OPAQUE_BITS];                /* since the code began */
-	unsigned count;                        /* of `bits` */
-	unsigned left;    /* of these, last bits, which belong to its callers */
-	unsigned budget;  /* blocks left to follow up to the next PSB */
+	unsigned count;                        /* bits in `bits` */
+	unsigned left;                         /* the last bits, which belong to its callers */
+	unsigned budget;                       /* blocks left to follow up to the next PSB */
 	bool returned;    /* the first bit is a return of known code, possibly to it */
 	bool jumps;       /* it recently jumped to known code, rather than called it */
 	bool jumped;      /* and the known code returned */
@@ -120,11 +120,11 @@ struct pt_flow {
 	bool paused;                /* at a cut, because of stops_at_cuts */
 	struct basic_blocks blocks;
 	struct code_view view;                   /* at ip; bytes NULL: not looked up yet */
-	uint32_t region;                         /* of `view` (struct code_regions) */
+	uint32_t region;                         /* the region of `view` (struct code_regions) */
 	struct code_view views[VIEW_CACHE_SIZE]; /* recently used */
-	uint32_t regions[VIEW_CACHE_SIZE];       /* of `views` */
+	uint32_t regions[VIEW_CACHE_SIZE];       /* the regions of `views` */
 	unsigned next_view;                      /* index of the view to replace */
-	const struct address_space *space;       /* of `views` */
+	const struct address_space *space;       /* the address space of `views` */
 	struct flow_state state;
 	bool looks_ahead; /* CYC packets without MTCs: flow_look_ahead() */
 	struct address_filter filter;
@@ -136,7 +136,7 @@ struct pt_flow {
 	struct cpu_event_data
 		pending_fup[PENDING_FUPS_MAX]; /* the next FUP is their ip, not an interrupt's */
 	unsigned pending_fup_count;
-	struct cpu_event_data cfe; /* of the interrupt whose FUP is next, if has_cfe */
+	struct cpu_event_data cfe; /* the interrupt whose FUP is next, if has_cfe */
 	bool has_cfe;
 	struct emulated_ptwrite interrupted_ptwrite; /* continues */
 	uint64_t interrupted_ptwrite_ip;             /* at this ip */
@@ -179,7 +179,7 @@ struct pt_flow {
 	 * branches. */
 	struct timestamp known;
 
-	uint64_t offset;  /* of the last packet */
+	uint64_t offset;  /* offset of the last packet */
 	uint64_t counted; /* bytes before this offset are in the statistics */
 };
 

@@ -29,7 +29,7 @@
 struct pt_rewrite {
 	/* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: unchanged. */
 	struct pt_rewrite_note {
-		uint64_t offset; /* of the packet, in the rewritten trace */
+		uint64_t offset; /* the packet's offset in the rewritten trace */
 		struct cpu_event_data note;
 		bool of_interrupt; /* a CFE: the FUP after it has its address */
 		bool bound;        /* has its own FUP */
@@ -38,7 +38,7 @@ struct pt_rewrite {
 		bool guest;
 	} * notes;                /* owned; in the order of packets */
 	size_t count, room, next; /* `next`: for the reader; begins at 0 */
-	uint64_t last_ip;         /* of the CPU, at the end of the bytes */
+	uint64_t last_ip;         /* the CPU's last IP at the end of the bytes */
 	uint8_t exec_mode;        /* payload of its last MODE.Exec; 0 if absent */
 	bool has_guests;          /* use NR bits (stream_is_of_guest()); set by the owner */
 };
@@ -72,22 +72,22 @@ void pt_rewrite_release(struct pt_rewrite *rewrite);
 struct pt_blocks {
 	struct pt_stream stream;
 	uint8_t *bytes;    /* owned: consecutive pieces, padded; possibly after PT_REWRITE_HEADER */
-	uint64_t size;     /* of `bytes` */
+	uint64_t size;     /* bytes in `bytes` */
 	size_t next_piece; /* the first piece after `bytes` */
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
 	uint64_t psb_end;                 /* offset after the last PSB; 0 at first */
 	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
 	bool ticks;                       /* libipt 2.1: tick events have the times of branches */
-	int status;                       /* of the last libipt call */
+	int status;                       /* status of the last libipt call */
 	bool synced;
 	bool fresh;   /* synchronized, and nothing decoded since */
 	bool idle;    /* tracing is off up to the next PSB */
 	bool damaged; /* a gap was emitted, and no trace since */
 	bool tx_aborted;
 	struct pt_image *image;            /* owned: the current code, by a callback */
-	const struct address_space *space; /* of `view` */
-	struct code_view view;             /* of the last code that was read */
+	const struct address_space *space; /* the address space of `view` */
+	struct code_view view;             /* the code that was read last */
 	struct pending_branch {
 		uint64_t begin, from; /* the first and the last instruction of the block */
 		struct insn insn;     /* kind BRANCH_NONE: nothing is pending */
@@ -97,7 +97,7 @@ struct pt_blocks {
 		uint64_t to;     /* before an event: target decided by a packet; or 0 */
 	} pending;
 	struct pt_rewrite rewrite;
-	struct cpu_event_data cfe; /* of the next interrupt, if has_cfe */
+	struct cpu_event_data cfe; /* the next interrupt's event, if has_cfe */
 	bool has_cfe;
 	bool off;               /* tracing is off */
 	bool guest;             /* a guest runs, starting at the next ip */

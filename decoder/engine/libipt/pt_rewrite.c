@@ -7,11 +7,11 @@
 /* Opcodes (SDM volume 3, packet definitions). */
 #define EXTENDED       0x02
 #define EXSTOP         0x62
-#define HAS_IP         0x80 /* of EXSTOP's and PTW's second byte */
+#define HAS_IP         0x80 /* flag in the second byte of EXSTOP and PTW */
 #define TIP_PGD        0x01 /* the ip suppressed */
 #define TIP_PGE        0x11
 #define FUP            0x1d
-#define IP_OPCODE_MASK 0x1f /* of TIP, FUP etc.; IPBytes is above */
+#define IP_OPCODE_MASK 0x1f /* the opcode of TIP, FUP etc.; IPBytes is above */
 #define UNKNOWN        0xff /* not a second byte of any packet */
 #define TSC            0x19
 #define TSC_BYTES      7u
@@ -28,8 +28,8 @@ struct rewriter {
 	struct pt_packet_decoder *packets;
 	struct pebs_block pebs;
 	size_t first_bound;  /* the first note that still needs a FUP */
-	uint64_t last_ip;    /* of the CPU */
-	uint64_t kept_ip;    /* of libipt, which reads the kept packets only */
+	uint64_t last_ip;    /* the CPU's last IP */
+	uint64_t kept_ip;    /* libipt's last IP: it reads the kept packets only */
 	uint64_t header_fup; /* 1 + offset of the header's FUP; 0 if absent */
 	uint64_t header_fup_size;
 	bool in_header, guest, next_guest;

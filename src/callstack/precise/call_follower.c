@@ -23,7 +23,7 @@ struct stretches {
 	struct precise_stack stack;
 	struct slice_sink sink; /* adds to `slices` */
 	struct call_stretch *stretches;
-	struct slice_event *slices; /* of all stretches, in order, as are the frames */
+	struct slice_event *slices; /* slices of all stretches, in order, as are the frames */
 	struct frame *frames;
 	size_t count, room, slice_count, slice_room, frame_count, frame_room;
 };

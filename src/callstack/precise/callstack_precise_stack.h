@@ -84,11 +84,11 @@ struct precise_stack {
 	int32_t off_cpu;    /* the CPU then; -1: unknown */
 	size_t root_number; /* the root's number among the deferred calls; 0: not inferred */
 	const struct symbol *gap; /* name of the gap's slice; NULL: no gap */
-	uint16_t end_flags;       /* of slice ends: SLICE_CUT while the trace ends or is missing */
-	bool watched;             /* group.since is the begin watched by timestamp_group_watch() */
+	uint16_t end_flags; /* flags of slice ends: SLICE_CUT while the trace ends or is missing */
+	bool watched;       /* group.since is the begin watched by timestamp_group_watch() */
 	bool begun_by_jump; /* a jump to an entry: the stack's function can return to any stack */
 	bool astray;        /* code without bytes or an unknown caller runs */
-	const struct symbol *jumped_from; /* of the frame that the innermost opaque frame
+	const struct symbol *jumped_from; /* symbol of the frame that the innermost opaque frame
 					   * replaced */
 	/* Entries of functions to which code without bytes recently jumped, by hash. */
 	uint64_t jumped_to[1 << JUMPED_TO_BITS];

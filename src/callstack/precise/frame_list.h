@@ -21,8 +21,8 @@ enum frame_kind {
 	FRAME_CALLED,   /* call is in the trace */
 	FRAME_INFERRED, /* call is not in the trace */
 	FRAME_PAUSE,    /* not traced: [syscall], [untraced] */
-	FRAME_HANDLER,  /* of a signal */
-	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
+	FRAME_HANDLER,  /* a signal's handler */
+	FRAME_ENTRY,    /* the kernel's code for a system call or an interrupt */
 	FRAME_INLINED,  /* an inlined call, above the frame of its physical function */
 	FRAME_ENTERED,  /* called by code without bytes, or reached from it */
 };
@@ -54,7 +54,7 @@ struct frame {
 	uint64_t entry_ip;
 	uint64_t called_insns; /* the thread's instructions at its begin */
 	uint32_t traps;        /* OCaml exception handlers that it has installed */
-	uint16_t slice_flags;  /* of its slice, with an interrupt's vector */
+	uint16_t slice_flags;  /* flags of its slice, with an interrupt's vector */
 	uint8_t kind;          /* enum frame_kind */
 	uint8_t return_slack;  /* CALLED: return_ip can be up to this number of bytes too low */
 	bool returned : 1;     /* PAUSE: the filter stopped the trace at a return */
@@ -96,7 +96,7 @@ struct frame_list {
 		uint32_t last; /* 1 + its innermost indexed frame; 0: no frame */
 	} * keys;              /* owned; by id - 1 */
 	size_t key_count, key_room;
-	struct id_index ids;           /* of the keys */
+	struct id_index ids;           /* ids of the keys */
 	uint32_t (*below)[FRAME_KEYS]; /* owned; by frame: 1 + the next one below with the key */
 	size_t below_room;
 };

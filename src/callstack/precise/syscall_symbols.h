@@ -30,9 +30,9 @@ void special_symbols_release(struct special_symbol **list);
 struct syscall_chain {
 	struct syscall_call {
 		const struct symbol *function; /* contains the instruction */
-		uint64_t offset; /* of the instruction, bytes from the function's start */
+		uint64_t offset; /* the instruction's offset, bytes from the function's start */
 	} calls[SYSCALL_CHAIN_MOST];
-	unsigned count; /* of calls whose frames ran only their function's code */
+	unsigned count; /* calls whose frames ran only their function's code */
 };
 
 /* Borrows all arguments until release. */

@@ -29,7 +29,7 @@ struct chosen_calls {
 	struct call_tree tree;  /* first; of functions */
 	struct slice_sink sink; /* its tracks are struct track */
 	chosen_call_ended *ended;
-	void *context; /* of it */
+	void *context; /* its context */
 	struct function_choice choice;
 	struct function_table functions;
 	struct function_labels labels;

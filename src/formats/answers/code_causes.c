@@ -198,7 +198,7 @@ void slow_look_release(struct slow_look *look)
 struct code_loop {
 	const struct symbol *symbol; /* NULL: none */
 	uint64_t head, last;         /* its first instruction, and last jump back */
-	double rounds[2];            /* of a slow call, of a usual one */
+	double rounds[2];            /* rounds in a slow call, and in a usual one */
 	double extra;                /* ns of a call */
 };
 

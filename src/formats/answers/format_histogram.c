@@ -21,8 +21,8 @@
 
 struct function_calls {
 	const struct name *name; /* borrowed; set at the end */
-	uint32_t number;         /* of the function */
-	uint64_t total;          /* of outermost calls: ns, or instructions, as in `durations` */
+	uint32_t number;         /* number of the function */
+	uint64_t total;          /* outermost calls: ns, or instructions, as in `durations` */
 	uint64_t cut;            /* calls that took longer than their counted time */
 	struct durations durations;
 	struct bucket {

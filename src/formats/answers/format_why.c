@@ -346,7 +346,7 @@ static const struct slow_function *find_long_stop(const struct why_output *why)
 		if (function->durations.count >= TAIL_CALLS_LEAST &&
 		    function->longest > function->durations.max &&
 		    (!longest || function->longest >= longest->longest))
-			longest = function; /* of equal ones, the callee */
+			longest = function; /* the callee, if equal */
 	}
 	if (!longest || (why->count && (double)longest->longest <= why->answers[0].excess) ||
 	    (double)longest->longest * (double)calls->stops <= 4 * (double)calls->stopped)

@@ -106,14 +106,14 @@ struct slow_function {
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
 	struct durations bounds;    /* the same of calls that were cut: lower bounds */
 	uint64_t first_begin;       /* ns: of its first call */
-	uint64_t stopped_calls;     /* of these: calls that were stopped, */
+	uint64_t stopped_calls;     /* calls that were stopped, */
 	uint64_t longest;           /* ns: of the longest stop */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: unset */
 		uint64_t begin;            /* ns */
 	} usual[USUAL_CALLS];
 	struct cost_list lost; /* costs of calls that are neither in `slow` nor usual */
-	/* Of a recursive function: */
+	/* A recursive function: */
 	uint64_t nested;   /* calls in another call of it */
 	uint64_t absorbed; /* with a bound: of these, parts of the call around */
 	uint64_t outer[2]; /* with a bound: slow by nested slow calls only; [1]: that were cut */
@@ -129,8 +129,8 @@ struct slow_calls {
 	struct function_choice choice;
 	const struct dso *program; /* borrowed: the recorded program; NULL: unknown */
 	bool by_insns, with_stops; /* in amounts */
-	uint64_t bound; /* of --slow=TIME: nested calls above it count on their own; 0: all do */
-	uint64_t resolution;             /* of amounts; to be set before they are compared */
+	uint64_t bound;      /* --slow=TIME: nested calls above it count on their own; 0: all do */
+	uint64_t resolution; /* resolution of amounts; to be set before they are compared */
 	uint64_t stops, stopped;         /* that are not part of amounts, and their ns */
 	size_t most;                     /* kept calls of a function, at most */
 	struct slow_function *functions; /* owned */
@@ -143,7 +143,7 @@ struct slow_calls {
 	} * paths;         /* owned; by node of the tree */
 	size_t path_room;
 	uint32_t last;               /* caller of the last new path */
-	struct function_table table; /* of the functions, by index */
+	struct function_table table; /* the functions, by index */
 	struct function_labels labels;
 	uint32_t *seen; /* owned; by path: a guess of its index in the list being summed up */
 	size_t seen_room;
@@ -187,7 +187,7 @@ struct code_part {
 	uint64_t count;
 	double insns, ns; /* own */
 	double all;       /* ns with the callees that `last` called */
-	uint32_t stamp;   /* of the last time that was added to `all` */
+	uint32_t stamp;   /* stamp of the last time that was added to `all` */
 	UT_hash_handle hh;
 };
 
@@ -212,7 +212,7 @@ struct code_trail {
 	uint64_t begin, end;     /* ns */
 	uint64_t stopped;        /* ns */
 	uint64_t waited;         /* ns: in system calls; */
-	uint64_t wait, wait_end; /* of the longest one, and when it returned */
+	uint64_t wait, wait_end; /* the longest wait, and when it returned */
 	struct code_counts now;  /* owned */
 	/* Private: */
 	struct trail_node {
@@ -261,10 +261,10 @@ struct thread_log {
 		uint64_t time;                  /* ns */
 		const struct thread *thread;    /* borrowed; not NULL */
 		const struct symbol *from, *to; /* borrowed; NULL: not traced */
-		uint64_t offset;                /* of the branch, bytes from the start of `from` */
-		int32_t cpu;                    /* -1: unknown */
-		uint8_t kind;                   /* enum branch_kind */
-	} * events;                             /* owned */
+		uint64_t offset; /* offset of the branch, bytes from the start of `from` */
+		int32_t cpu;     /* -1: unknown */
+		uint8_t kind;    /* enum branch_kind */
+	} * events;              /* owned */
 	size_t count, room;
 };
 
@@ -275,7 +275,7 @@ struct thread_log {
 #define WAIT_PATH 3
 
 struct thread_wait {
-	struct off_cpu off;           /* of the call; `end` 0: not recorded */
+	struct off_cpu off;           /* the call's time off the CPU; `end` 0: not recorded */
 	const struct thread *other;   /* borrowed; woke the thread; NULL: not found */
 	const struct thread *instead; /* borrowed: had its CPU for a third of the time; or NULL */
 	bool held;                    /* `other` held a lock all the time, and then unlocked it */
@@ -323,20 +323,20 @@ struct cause_line {
 };
 
 struct slow_cluster {
-	uint32_t cause;                 /* function to name */
-	uint32_t leaf;                  /* the innermost one with half of the extra */
-	double more;                    /* than usual, of a call */
-	double extra;                   /* of the code that took more; of it, with callees: */
-	double cause_extra, leaf_extra; /* of all calls of these */
-	double own_extra;               /* of the cause without callees */
-	struct path_cost own[2];        /* of the cause, in all slow calls, and in all others */
+	uint32_t cause; /* function to name */
+	uint32_t leaf;  /* the innermost one with half of the extra */
+	double more;    /* than usual, of a call */
+	double extra;   /* extra time of the code that took more; a part of it, with callees: */
+	double cause_extra, leaf_extra; /* extra time in all calls of these */
+	double own_extra;               /* extra time of the cause without callees */
+	struct path_cost own[2]; /* costs of the cause, in all slow calls, and in all others */
 	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
 	size_t count, room;
 	bool cut; /* their amounts are lower bounds */
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
-	struct code_counts code; /* of calls that were decoded again */
-	struct thread_wait wait; /* of the slowest of them */
+	struct code_counts code; /* code of calls that were decoded again */
+	struct thread_wait wait; /* the slowest one's wait */
 	double rest;             /* the rest of the extra after the lines that are leaves */
 };
 
@@ -347,10 +347,10 @@ struct slow_answer {
 	uint64_t median;
 	uint64_t bound;              /* slow calls are longer */
 	uint64_t slow;               /* calls: */
-	uint64_t compared, slow_cut; /* of these: in clusters, and cut */
+	uint64_t compared, slow_cut; /* slow calls that are in clusters, and that are cut */
 	uint64_t all;                /* calls, with those that were cut and are slow */
 	uint64_t cut;    /* calls left out: without a seen begin or end, and not known to be slow */
-	uint64_t outer;  /* of the slow ones: by nested slow calls only, not compared */
+	uint64_t outer;  /* slow calls that are slow by nested slow calls only, not compared */
 	uint64_t others; /* calls outside of clusters: the usual ones, and slow ones not kept */
 	double excess;   /* over the median, of calls longer than twice the 95th percentile */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
@@ -359,7 +359,7 @@ struct slow_answer {
 	} * info;                                 /* owned; by row; [0] is unused */
 	size_t info_room;
 	uint32_t *row_of;              /* owned; by path; 0: not in calls of the function */
-	struct code_counts code;       /* of usual calls that were decoded again */
+	struct code_counts code;       /* code of usual calls that were decoded again */
 	struct slow_cluster *clusters; /* owned: the one with the most extra first */
 	size_t count, room;
 };
@@ -397,8 +397,8 @@ static inline const struct name *slow_name(const struct slow_answer *answer, uin
 /* The extra of a row, or of a function, in some slow calls, per call. */
 struct row_extra {
 	double own, all;
-	double calls; /* of a row */
-	uint32_t row; /* of a function: the row with the most of it */
+	double calls; /* calls of a row */
+	uint32_t row; /* the row with the most of a function */
 };
 
 /* Fill the lines of a cluster, whose extra is known, and the rest. */
@@ -433,8 +433,9 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 struct slow_look {
 	struct slow_answer *answers; /* borrowed */
 	size_t count;
-	size_t answer, step;          /* the next window's */
-	size_t windows, left_out;     /* of these: the trace or the log was too long */
+	size_t answer, step; /* the next window's */
+	size_t windows,
+		left_out; /* windows, and those left out: the trace or the log was too long */
 	struct slow_cluster *cluster; /* borrowed; of the window's call, */
 	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
 	uint64_t bound;               /* ns: longer calls are not usual */

@@ -22,7 +22,7 @@ struct fit_ranks {
 	struct fit_bucket *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS each; NULL: empty */
 	uint64_t count;                             /* slices */
 	uint32_t least;                             /* the lowest rank that stays */
-	uint32_t number; /* of the thread: order of threads with equal counts */
+	uint32_t number; /* the thread's number: order of threads with equal counts */
 };
 
 /* Count a slice with `depth` slices around it.  Returns its rank. */

@@ -18,17 +18,17 @@
 #define RANK_OPEN UINT32_MAX
 
 struct fit_run {
-	struct fit_ranks roots; /* of outermost slices, of all threads */
+	struct fit_ranks roots; /* ranks of outermost slices, of all threads */
 	uint64_t marks;
 	struct ftf_scan scan;
 	struct big_array ranks; /* uint32_t of each remaining slice */
-	size_t count;           /* of ranks; when finishing, of ranks read */
+	size_t count;           /* ranks; when finishing, ranks read */
 	size_t next;            /* choose again at this `count` */
 	bool finishes;          /* remaining records go to the output */
 	struct fit_bytes left;
-	uint32_t provider;          /* of the last remaining record */
+	uint32_t provider;          /* provider of the last remaining record */
 	struct scan_thread *thread; /* borrowed: of the last event, and of all open whole slices */
-	size_t whole;               /* of them */
+	size_t whole;               /* whole ones */
 };
 
 /* ---- Ranks --------------------------------------------------------------- */

@@ -30,14 +30,14 @@ struct scan_thread {
 		uint64_t number; /* among the tracks with these */
 	} ids;
 	struct scan_thread *current; /* borrowed; in track 0: the one that events now belong to */
-	struct fit_ranks ranks;      /* of inner slices */
+	struct fit_ranks ranks;      /* ranks of inner slices */
 	/* An open slice. */
 	struct fit_frame {
-		size_t index;          /* of its rank */
+		size_t index;          /* index of its rank */
 		uint64_t begin, until; /* ticks; `until`: of a whole slice */
 		uint64_t at, end;      /* range of its begin in the remaining records */
 		uint64_t folded[2];
-		uint32_t provider; /* of the previous record; of a whole slice, its own */
+		uint32_t provider; /* provider of the previous record; of a whole slice, its own */
 		bool stays;
 		bool whole; /* one record */
 	} * frames;         /* owned; innermost last */

@@ -18,7 +18,7 @@ struct side_track {
 	const struct name *name; /* NULL: not named */
 	uint32_t index;
 	size_t part;              /* the last part that names it */
-	struct ftf_thread thread; /* of that part's writer */
+	struct ftf_thread thread; /* thread of that part's writer */
 	uint64_t *open;           /* owned: offsets of begins, innermost last */
 	size_t depth, room;
 	UT_hash_handle hh;

@@ -19,7 +19,7 @@ struct ftf_side {
 	struct ftf_writer *writer; /* owned; for all writers of events, until ftf_side_read() */
 	struct name_table *names;  /* borrowed */
 	struct big_array spool;    /* owned: the bytes written */
-	size_t size;               /* of `spool` */
+	size_t size;               /* bytes in `spool` */
 	struct trace_reader reader;
 	struct trace_record record; /* the last record read */
 	/* Owned: struct side_event, in order of time. */
@@ -31,9 +31,9 @@ struct ftf_side {
 	/* Owned: hashes of named processes and threads. */
 	struct side_id {
 		uint64_t id;
-		const struct name *name; /* of a process; NULL: empty */
+		const struct name *name; /* name of a process; NULL: empty */
 		size_t part;             /* the last part that names the process */
-		uint32_t track;          /* of the last named thread with the id */
+		uint32_t track;          /* track of the last named thread with the id */
 		UT_hash_handle hh;
 	} * processes, *threads;
 	/* The open part and its position: */

@@ -24,8 +24,8 @@ struct slice_template {
 	uint64_t caller_offset;
 	unsigned flags; /* enum slice_flags */
 	/* Waiting records refer to the slot, so its next template stays in `made` meanwhile. */
-	uint32_t made;               /* of a slot: 1 + index of the last such template; 0: none */
-	struct slice_template *slot; /* of such a template */
+	uint32_t made;               /* 1 + index of the slot's last template; 0: empty */
+	struct slice_template *slot; /* the template's slot */
 };
 
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,

@@ -19,11 +19,11 @@ struct trace_facts;
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	uint64_t slices;           /* begun so far */
-	uint64_t records;          /* of events; set when closed */
+	uint64_t records;          /* records of events; set when closed */
 	uint64_t others;           /* begun by other users of `writer`; set before closing */
 	struct ftf_fit fit;
 	uint32_t unknown;       /* id for processes and threads without an id */
-	enum option_args level; /* of the arguments */
+	enum option_args level; /* which arguments are written */
 	struct call_sites sites;
 	struct slice_files files;
 	struct ftf_name *known; /* owned; the writer's name by id of the program's; 0: not yet */

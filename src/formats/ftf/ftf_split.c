@@ -19,9 +19,9 @@ struct ftf_split {
 	struct slice_store store;
 	struct ftf_side side;        /* the records that are not slices of calls */
 	struct slice_sink sink;      /* receives the stored slices */
-	struct slice_sink part_sink; /* of `ftf` */
+	struct slice_sink part_sink; /* the sink of `ftf` */
 	struct output part;          /* the open part */
-	struct ftf_sink ftf;         /* of `part` */
+	struct ftf_sink ftf;         /* the trace in `part` */
 	bool open;                   /* a part is open */
 	char **parts;                /* owned: paths, in order */
 	size_t part_count, part_room;
@@ -33,18 +33,18 @@ struct ftf_split {
 			struct slice_detail detail;
 		} * frames; /* owned; innermost last */
 		size_t count, room;
-		struct slice_detail now; /* of the last begin or end */
+		struct slice_detail now; /* details of the last begin or end */
 	} * tracks;                      /* owned; by index of the track */
 	size_t track_room;
 	uint64_t first_time;   /* ns: of the first slice, the origin of time units */
 	bool has_first;        /* first_time is set */
 	uint64_t part_begin;   /* ns: begin of the open part */
 	uint64_t last_time;    /* ns: of the last record */
-	uint64_t part_slices;  /* of the open part, without continued ones */
-	uint64_t part_events;  /* of the open part, without ends */
-	uint64_t slices;       /* of all parts, each counted once */
+	uint64_t part_slices;  /* slices that began in the open part */
+	uint64_t part_events;  /* events of the open part, without ends */
+	uint64_t slices;       /* slices of all parts, each counted once */
 	uint64_t limit;        /* bytes, of all parts together */
-	uint64_t bytes_before; /* of the finished parts */
+	uint64_t bytes_before; /* bytes of the finished parts */
 };
 
 /* ---- Parts --------------------------------------------------------------- */

@@ -10,7 +10,7 @@ struct covered_row {
 	uint64_t vaddr;
 	struct covered_line *line; /* NULL: code without a line */
 	uint32_t dso;              /* index */
-	uint32_t order;            /* of addition */
+	uint32_t order;            /* order of addition */
 	uint32_t stop;             /* index of the next row of another line or dso */
 };
 

@@ -50,8 +50,8 @@ struct covered_lines {
 	} * functions;
 	struct covered_row *rows; /* owned; statements by dso and address */
 	size_t row_count, row_room;
-	struct pair_table dso_ids;  /* of a dso's pointer */
-	struct pair_table unit_ids; /* of (dso, number of unit) */
+	struct pair_table dso_ids;  /* files by a dso's pointer */
+	struct pair_table unit_ids; /* units by (dso, number of unit) */
 	uint32_t dso;               /* index, of the rows being added */
 	struct name_table *names;   /* borrowed */
 	/* The last row's file, and its path without "." and "..". */

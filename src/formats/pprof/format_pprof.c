@@ -28,15 +28,16 @@ struct pprof_output {
 	struct cost_stacks stacks;
 	struct output *file; /* borrowed */
 	const char *unit;    /* the type to show; NULL: time, which --clock leaves out */
-	uint64_t wall_base;  /* of struct trace_facts */
+	uint64_t wall_base;  /* wall_base of struct trace_facts */
 	uint8_t *bytes;      /* owned: a message */
 	size_t room;
-	struct pair_table texts;          /* of a name's pointer: index in string_table */
-	struct pair_table locations;      /* of (function, site): the location's id minus 1 */
-	struct pair_table function_files; /* of (function, file's text): the function's id - 1 */
-	struct pair_table files;          /* of a dso: the mapping's id minus 1 */
-	uint64_t *location_ids;           /* owned: of a stack; room for all stacks */
-	bool *joined;                     /* owned: by instruction: it shares the previous sample */
+	struct pair_table texts;     /* index in string_table, by a name's pointer */
+	struct pair_table locations; /* the location's id minus 1, by (function, site) */
+	struct pair_table
+		function_files;  /* the function's id minus 1, by (function, file's text) */
+	struct pair_table files; /* the mapping's id minus 1, by dso */
+	uint64_t *location_ids;  /* owned: of a stack; room for all stacks */
+	bool *joined;            /* owned: by instruction: it shares the previous sample */
 	uint32_t *starts; /* owned: by id of a function minus 1: its lowest line; 0: unknown */
 	size_t start_room;
 	const struct dso *program; /* borrowed: the first mapping; NULL: unknown */
