@@ -202,6 +202,18 @@ static inline void callstack_machine_close(struct callstack_machine *machine)
 		machine->ops->machine_close(machine);
 }
 
+/*
+ * Prepare the machine for the same events again, while all stacks are closed. Symbols stay, as
+ * slices have them; it does not warn again.
+ */
+static inline void callstack_machine_again(struct callstack_machine *machine)
+{
+	machine->diag = NULL;
+	machine->branch = 0;
+	machine->has_base_time = machine->lacks_levels = false;
+	machine->doubts = (struct stack_doubts){ 0 };
+}
+
 /* ---- Stacks of the precise machine ----------------------------------------- */
 
 /* Feed a stretch (call_stretch.h) if it fits the stack. Returns whether it does. */

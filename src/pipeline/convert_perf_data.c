@@ -204,8 +204,9 @@ static uint64_t write_hits(void *context, uint64_t time)
  */
 static bool repeats(const struct conversion *c)
 {
-	return !c->options->like && !c->options->clock && !c->reports_branches &&
-	       !(c->code && c->code->log) && !resolver_changes(&c->recording.resolver);
+	return !c->options->like && c->options->stacks == STACKS_PRECISE && !c->options->clock &&
+	       !c->reports_branches && !(c->code && c->code->log) &&
+	       !resolver_changes(&c->recording.resolver);
 }
 
 static void open_stacks(struct conversion *c)

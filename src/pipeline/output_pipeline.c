@@ -171,17 +171,6 @@ static void connect_clock(struct output_pipeline *pipeline)
 	pipeline->head = &pipeline->clock;
 }
 
-static void open_machine(struct output_pipeline *pipeline)
-{
-	pipeline->machine = pipeline->options->stacks == STACKS_MAGIC_TRACE
-				    ? callstack_magic_trace_open(&pipeline->stacks)
-				    : callstack_precise_open(&pipeline->stacks);
-	pipeline->machine->like_upstream = pipeline->options->like == LIKE_MAGIC_TRACE;
-	pipeline->end->machine = pipeline->machine;
-	if (pipeline->queue)
-		pipeline->machine->sink = slice_queue_sink(pipeline->queue);
-}
-
 bool output_pipeline_looks(const struct output_pipeline *pipeline)
 {
 	if (pipeline->queue)
@@ -191,16 +180,15 @@ bool output_pipeline_looks(const struct output_pipeline *pipeline)
 
 void output_pipeline_again(struct output_pipeline *pipeline)
 {
-	callstack_machine_close(pipeline->machine);
 	slice_sorter_again(&pipeline->sorter);
-	pipeline->stacks.diag = NULL;
-	open_machine(pipeline);
+	callstack_machine_again(pipeline->machine);
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
 			 const struct callstack_options *machine, const struct trace_facts *facts,
 			 struct error *err)
 {
+	struct callstack_options with_sink = *machine;
 	struct selection *selection = &pipeline->selection;
 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
@@ -228,12 +216,15 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	connect(pipeline, facts->by_insns && !options->clock, machine);
 	if (options->clock)
 		connect_clock(pipeline);
-	pipeline->stacks = *machine;
-	pipeline->stacks.sink = pipeline->head;
+	with_sink.sink = pipeline->head;
 	/* An arrow leads from the end of one slice to the begin of the next. */
-	pipeline->stacks.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
-	pipeline->stacks.flows = options->flows;
-	open_machine(pipeline);
+	with_sink.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
+	with_sink.flows = options->flows;
+	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
+				    ? callstack_magic_trace_open(&with_sink)
+				    : callstack_precise_open(&with_sink);
+	pipeline->machine->like_upstream = options->like == LIKE_MAGIC_TRACE;
+	pipeline->end->machine = pipeline->machine;
 	return 0;
 }
 

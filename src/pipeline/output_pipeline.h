@@ -49,7 +49,6 @@ struct output_pipeline {
 	/* Called after the last slice has reached the format, before it finishes; may be NULL. */
 	void (*slices_end)(void *context);
 	void *context;                     /* context of slices_end() */
-	struct callstack_options stacks;   /* options of `machine` */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;
@@ -78,8 +77,8 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 
 /*
  * Call after the machine's last slice: returns whether it must get all its events again
- * (slice_sorter.h). output_pipeline_again() opens another machine, which does not warn; its stacks
- * must be closed.
+ * (slice_sorter.h). output_pipeline_again() prepares the machine, whose stacks must be closed; it
+ * does not warn then.
  */
 bool output_pipeline_looks(const struct output_pipeline *pipeline);
 void output_pipeline_again(struct output_pipeline *pipeline);
