@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions in files for Windows, by exports and unwind information ("PE Format"). */
+/*
+ * Names of functions in files for Windows, by exports, symbols and unwind
+ * information ("PE Format").
+ */
 #include "base/cursor.h"
 #include "symbols/names/text_map.h"
 
 #define SECTIONS_MOST 96 /* limit of Windows' loader */
 #define SECTION_SIZE  40
 #define NAME_COST     96 /* bytes of memory */
+#define SYMBOL_SIZE   18
 
 struct image {
 	struct cursor file, sections;
@@ -46,6 +50,37 @@ static void add_begin(struct image *image, uint32_t rva, struct cursor name)
 		name_ranges_add(image->names, &range);
 }
 
+/*
+ * Add the functions (IMAGE_SYM_DTYPE_FUNCTION) of the symbol table, which libraries by mingw have
+ * unless they are stripped.
+ */
+static void add_symbols(struct image *image, uint32_t at, uint32_t count)
+{
+	struct cursor table = image->file, strings;
+	const uint8_t *symbol;
+
+	cursor_take(&table, MIN(at, cursor_left(&table)));
+	strings = table;
+	cursor_take(&strings, MIN((uint64_t)count * SYMBOL_SIZE, cursor_left(&table)));
+	while (at && image->left && table.at < strings.at &&
+	       (symbol = cursor_take(&table, SYMBOL_SIZE))) {
+		struct cursor name = cursor_over(symbol, 8), fields = cursor_over(symbol, 14);
+		bool is_long = cursor_u32(&fields) == 0;
+		uint32_t offset = cursor_u32(&fields), rva = cursor_u32(&fields), section[4];
+		size_t before = (uint16_t)(cursor_u16(&fields) - 1) * (size_t)SECTION_SIZE;
+
+		if (is_long) {
+			name = strings;
+			cursor_take(&name, MIN(offset, cursor_left(&name)));
+		}
+		if ((symbol[14] & 0xf0) == 0x20 && before < cursor_left(&image->sections)) {
+			memcpy(section, image->sections.at + before, sizeof(section));
+			add_begin(image, section[3] + rva, name);
+		}
+		cursor_take(&table, MIN((size_t)symbol[17] * SYMBOL_SIZE, cursor_left(&table)));
+	}
+}
+
 void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t size)
 {
 	struct image image = { cursor_over(bytes, size), { 0 }, names, 4 * size };
@@ -54,6 +89,7 @@ void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t
 	uint32_t tables = pe + (number(&image, pe + 24, 2) == 0x20b ? 136 : 120); /* PE32+ */
 	uint32_t exports = number(&image, tables, 4), exports_size = number(&image, tables + 4, 4);
 	uint32_t unwind = number(&image, tables + 24, 4), left = number(&image, tables + 28, 4);
+	uint32_t symbols = number(&image, pe + 12, 4), symbol_count = number(&image, pe + 16, 4);
 
 	if (number(&image, 0, 2) != 0x5a4d || number(&image, pe, 4) != 0x4550 ||
 	    number(&image, tables - 4, 4) < 4)
@@ -71,6 +107,7 @@ void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t
 		last = number(&image, unwind + 4, 4);
 	}
 	add_begin(&image, last, nameless);
+	add_symbols(&image, symbols, symbol_count);
 	count = number(&image, exports + 24, 4);
 	for (uint32_t i = 0; i < count && image.left; i++) {
 		uint32_t at = number(&image, number(&image, exports + 36, 4) + 2 * i, 2);

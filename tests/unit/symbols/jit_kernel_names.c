@@ -366,10 +366,22 @@ static void pe_words(uint32_t at, const uint32_t *words, size_t count)
 	memcpy(pe_bytes + 0x600 + at, words, count * sizeof(*words));
 }
 
+static void pe_symbol(size_t index, const char name[8], uint32_t value, uint16_t section,
+		      uint8_t type)
+{
+	size_t at = 0x900 + index * 18;
+
+	memcpy(pe_bytes + at, name, 8);
+	pe_put(at + 8, value, 4);
+	pe_put(at + 12, section, 2);
+	pe_put(at + 14, type, 1);
+}
+
 /*
  * Functions from 0x1000, in the file from 0x400: [0, 0x10) named, [0x10, 0x20) nameless, a leaf
  * from 0x20 that has no unwind information, [0x30, 0x50) in two parts, [0x60, 0x70) named twice.
- * Names of another library's function and of data are no functions.
+ * Names of another library's function and of data are no functions. The symbol table, at 0x900,
+ * names an exported function otherwise, and two that are not exported.
  */
 static void build_pe(bool wide)
 {
@@ -405,6 +417,17 @@ static void build_pe(bool wide)
 	pe_words(0x260, texts, COUNT_OF(texts));
 	memcpy(pe_bytes + 0x880, ordinals, sizeof(ordinals));
 	memcpy(pe_bytes + 0x8a0, "first\0leaf\0parts\0alias\0last\0other\0data", 39);
+	pe_put(PE + 12, 0x900, 4);
+	pe_put(PE + 16, 7, 4);
+	pe_symbol(0, "internal", 0, 1, 0x20);
+	pe_symbol(1, "eight_it", 0x10, 1, 0x20);
+	pe_symbol(2, "data\0\0\0", 0x20, 1, 0);
+	pe_symbol(3, "import\0", 0x28, 0, 0x20);
+	pe_symbol(4, "\0\0\0\0\4\0\0", 0x50, 1, 0x20);
+	pe_put(0x900 + 4 * 18 + 17, 1, 1);
+	pe_symbol(5, "auxiliar", 0x38, 1, 0x20);
+	pe_symbol(6, "absolute", 0x38, UINT16_MAX, 0x20);
+	memcpy(pe_bytes + 0x900 + 7 * 18 + 4, "a_longer_name", 14);
 }
 
 START_TEST(functions_of_a_pe_file_end_where_others_are_known)
@@ -412,8 +435,12 @@ START_TEST(functions_of_a_pe_file_end_where_others_are_known)
 	static const struct {
 		uint64_t begin, end;
 		const char *name;
-	} expected[] = { { 0x400, 0x410, "first" }, { 0x410, 0x420, "" }, { 0x420, 0x430, "leaf" },
-			 { 0x430, 0x450, "parts" }, { 0x450, 0x460, "" }, { 0x460, 0x470, "last" },
+	} expected[] = { { 0x400, 0x410, "first" },
+			 { 0x410, 0x420, "eight_it" },
+			 { 0x420, 0x430, "leaf" },
+			 { 0x430, 0x450, "parts" },
+			 { 0x450, 0x460, "a_longer_name" },
+			 { 0x460, 0x470, "last" },
 			 { 0x470, 0x480, "" } };
 	struct name_ranges ranges = { 0 };
 
