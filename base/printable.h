@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes text from files safe for a terminal: names in a recording may hold any bytes, and a
- * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI), or shows other
- * characters in their order.  The controls are those of utf8_control().
+ * terminal obeys some of them (ECMA-48: C0, DEL, C1, and sequences after ESC or CSI), or shows
+ * other characters in their order.  The controls are those of utf8_control().
  */
 #pragma once
 

@@ -442,8 +442,8 @@ static void print_summary(const struct html_output *html, size_t threads, uint64
 	const char *unit = digits_work_unit();
 	FILE *out = html->output.text;
 
-	fprintf(out, "<p>%s %s from %s%s, threads: %zu, slices: %" PRIu64 "; ",
-		short_time(took, (int64_t)(end - html->origin)), unit ?: "",
+	fprintf(out, "<p>%s%s%s from %s%s, threads: %zu, slices: %" PRIu64 "; ",
+		short_time(took, (int64_t)(end - html->origin)), unit ? " " : "", unit ?: "",
 		moment_text(begin, html->origin), unit ? "" : " s", threads, html->slices);
 	if (threads)
 		time_note_print(html->output.machine, out);

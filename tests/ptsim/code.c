@@ -201,8 +201,8 @@ static bool is_straight(const ZydisDecodedInstruction *insn)
 {
 	return !(insn->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 				     ZYDIS_ATTRIB_HAS_REPNE | ZYDIS_ATTRIB_HAS_LOCK)) &&
-	       insn->mnemonic != ZYDIS_MNEMONIC_XCHG &&
-	       insn->mnemonic != ZYDIS_MNEMONIC_XBEGIN && insn->mnemonic != ZYDIS_MNEMONIC_XABORT;
+	       insn->mnemonic != ZYDIS_MNEMONIC_XCHG && insn->mnemonic != ZYDIS_MNEMONIC_XBEGIN &&
+	       insn->mnemonic != ZYDIS_MNEMONIC_XABORT;
 }
 
 static struct code_insn decode(const struct code *code, uint64_t ip)

@@ -47,7 +47,8 @@ struct code_insn {
 	uint8_t length;          /* bytes; 0: none */
 	uint8_t flow;            /* enum flow */
 	bool by_carry;    /* jc to the next instruction: only the flag shows whether it is taken */
-	bool straight;    /* the next instruction follows, unless there is a fault; not with rep or lock */
+	bool straight;    /* the next instruction follows, unless there is a fault; not with rep or
+			     lock */
 	int8_t condition; /* of a FLOW_COND: the low 4 bits of jcc's opcode; -1: another one */
 	bool sets_sp;     /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
 	long word;        /* the code from here on, if `has_word` */

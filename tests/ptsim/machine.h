@@ -57,7 +57,7 @@ struct task {
 	pid_t tid;
 	int32_t id; /* of the thread, as recorded */
 	enum task_state state;
-	uint64_t tsc; /* when it last stopped running, or can run again */
+	uint64_t tsc;          /* when it last stopped running, or can run again */
 	uint64_t sleeps_until; /* TSC: end of the sleep of its system call; 0: not a sleep */
 	int last_cpu;
 	struct user_regs_struct registers;
@@ -106,7 +106,8 @@ struct machine {
 	unsigned buffer_count;
 	int32_t last_id;
 	uint64_t random;
-	uint64_t latest; /* TSC at the end of the last system call: when threads wake that it woke */
+	uint64_t
+		latest; /* TSC at the end of the last system call: when threads wake that it woke */
 	uint64_t instructions, oddities;
 };
 

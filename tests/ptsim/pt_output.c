@@ -330,7 +330,8 @@ void pt_output_enable(struct pt_output *out, uint64_t tsc, uint64_t ip)
 
 	if (out->options.early_psb) {
 		pt_output_boundary(out, tsc, ip);
-		/* perf takes the header's ip as the last one, libipt does not; all read a whole ip. */
+		/* perf takes the header's ip as the last one, libipt does not; all read a whole ip.
+		 */
 		out->whole_ip = true;
 	}
 	mode.payload.mode.leaf = pt_mol_exec;

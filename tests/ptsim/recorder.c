@@ -410,7 +410,8 @@ static uint64_t next_time(struct machine *machine, const struct cpu *cpu)
 	return ready ? MAX(cpu->tsc, ready->tsc) : UINT64_MAX;
 }
 
-/* Returns whether a task sleeps that must wake before `tsc`: its thread has yet to end its sleep. */
+/* Returns whether a task sleeps that must wake before `tsc`: its thread has yet to end its sleep.
+ */
 static bool oversleeps(const struct machine *machine, uint64_t tsc)
 {
 	for (const struct task *task = machine->tasks; task; task = task->next)

@@ -2,9 +2,9 @@
 /*
  * Runs a program on simulated CPUs with Intel PT and records it.
  *
- * Each CPU has a clock; only the CPU with the earliest one runs, so that effects follow their causes
- * in the recording, too.  A thread that sleeps leaves its CPU, and returns after that time of the
- * clocks.  Programs run for real; the clocks are synthetic.
+ * Each CPU has a clock; only the CPU with the earliest one runs, so that effects follow their
+ * causes in the recording, too.  A thread that sleeps leaves its CPU, and returns after that time
+ * of the clocks.  Programs run for real; the clocks are synthetic.
  */
 #pragma once
 

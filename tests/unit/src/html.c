@@ -70,7 +70,7 @@ static void close_page(void)
 	ck_assert_int_eq(output->err.kind, ERROR_NONE);
 	output_format_close(&format_html, output);
 	fflush(out);
-	begin = strstr(page, "{\"by_insns\":");
+	begin = strstr(page, "{\"axis\":");
 	ck_assert_ptr_nonnull(begin);
 	data = json_loads(begin, JSON_DISABLE_EOF_CHECK, NULL);
 	ck_assert_ptr_nonnull(data);

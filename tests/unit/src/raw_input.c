@@ -465,8 +465,8 @@ START_TEST(a_description_is_known_by_its_content)
 		bool is;
 	} texts[] = { { "{\"type\":\"intel-pt\"}", 0, true },
 		      { "\n\t {\"a\":[],\"type\": \"intel-pt\"}", 0, true },
-		      { "{\"type\":\"intel-pt\"}", (1 << 20) - 20, true },
-		      { "{\"type\":\"intel-pt\"}", 1 << 20, false },
+		      { "{\"type\":\"intel-pt\"}", (768 << 10) - 20, true },
+		      { "{\"type\":\"intel-pt\"}", 768 << 10, false },
 		      { "{\"type\":\"intel\"}", 0, false },
 		      { "[\"intel-pt\"]", 0, false },
 		      { "PERFILE2 \"intel-pt\"", 0, false } };
