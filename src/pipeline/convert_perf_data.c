@@ -563,8 +563,9 @@ static int decode_again(struct conversion *c, struct error *err)
 	if (status == 0)
 		run_streams(c);
 	thread_stacks_finish(&c->stacks);
+	c->pipeline.sorter.cut = status < 0 || output_pipeline_stopped(&c->pipeline) ||
+				 (interrupt_asked() && !c->interrupted);
 	memcpy(c->recording.filter.gaps, filter.gaps, sizeof(filter.gaps));
-	c->summary->branches = c->first_branches;
 	c->summary->interrupted = interrupt_asked();
 	c->diag = c->pipeline.machine->diag = first.diag;
 	c->code = first.code;

@@ -482,6 +482,7 @@ static void sorter_flush(const struct slice_sink *sink, void *track_)
 
 	(void)sink;
 	flush_track(track);
+	track->sorter->unrepeated += track->expected;
 	track->segment++;
 	track->bound = track->reached = track->expected = 0;
 }
@@ -873,6 +874,11 @@ static void warn(const struct slice_sorter *sorter)
 			  "%" PRIu64 " segments were too long to sort at once: callers found late "
 			  "may begin too late",
 			  sorter->split);
+	if (sorter->unrepeated && !sorter->cut)
+		diag_warn(sorter->diag, "passes-differ",
+			  "%" PRIu64
+			  " begins and ends differ between two passes of decoding; report this",
+			  sorter->unrepeated);
 }
 
 void slice_sorter_finish(struct slice_sorter *sorter)
@@ -885,6 +891,9 @@ void slice_sorter_finish(struct slice_sorter *sorter)
 								   .flags = SLICE_CUT });
 		if (track->parted)
 			flush_track(track);
+		if (sorter->again)
+			sorter->unrepeated += track->expected + track->emitted +
+					      (track->found_count - track->found_next);
 	}
 	warn(sorter);
 }

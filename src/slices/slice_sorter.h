@@ -58,7 +58,9 @@ struct slice_sorter {
 	bool twice;   /* may be set after init: slice_sorter_again() will follow if `looks` */
 	bool looks;   /* the first pass has stopped to emit */
 	bool again;   /* the second pass */
-	struct arena texts; /* owned: of instants that come too late */
+	bool cut;     /* may be set before the finish: the second pass did not get all events */
+	struct arena texts;  /* owned: texts of instants that come too late */
+	uint64_t unrepeated; /* events of the first pass that the second one lacked */
 	/* Counts of changes: */
 	uint64_t unmatched_ends; /* without a begin: dropped, or already emitted for a late slice */
 	uint64_t backward; /* begins and ends earlier than the previous one, moved to its time */

@@ -798,8 +798,39 @@ START_TEST(two_passes_in_parts_have_the_outcome_of_whole_segments)
 	feed_wild((unsigned)_i, true);
 	ck_assert_uint_gt(slices.length, first_pass); /* emitted before the end */
 	slice_sorter_finish(&sorter);
+	ck_assert_uint_eq(sorter.unrepeated, 0);
 	assert_like(&before, expected);
 	free(expected);
+}
+END_TEST
+
+/* The second pass lacks a caller that was found late; only if it was not cut, this is strange. */
+START_TEST(a_second_pass_that_differs_is_a_warning)
+{
+	bool warned = false;
+
+	sorter.part = 2;
+	sorter.twice = true;
+	for (int pass = 0; pass < 2; pass++) {
+		begin(1, "first");
+		end(2);
+		slice_sink_flush(&sorter.sink, track);
+		for (uint64_t i = 0; i < 4; i++) {
+			begin(10 + 2 * i, "f");
+			end(11 + 2 * i);
+		}
+		if (!pass) {
+			deferred(10, "late");
+			slice_sink_flush(&sorter.sink, track);
+			slice_sorter_again(&sorter);
+		}
+	}
+	sorter.cut = _i;
+	slice_sorter_finish(&sorter);
+	ck_assert_uint_gt(sorter.unrepeated, 0);
+	for (const struct diag_line *at = diag.first; at; at = at->next)
+		warned |= strcmp(at->kind, "passes-differ") == 0;
+	ck_assert_int_eq(warned, !sorter.cut);
 }
 END_TEST
 
@@ -840,6 +871,7 @@ int main(void)
 	tcase_add_test(all, sorting_is_stable_for_any_runs);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 20);
 	tcase_add_loop_test(all, two_passes_in_parts_have_the_outcome_of_whole_segments, 0, 20);
+	tcase_add_loop_test(all, a_second_pass_that_differs_is_a_warning, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
