@@ -20,7 +20,7 @@ struct summary {
 	uint64_t slices_left_out;     /* outside of --from */
 	uint64_t trace_records;       /* event records in the output, if that is a trace */
 	uint64_t trace_bytes;         /* bytes of the output, before compression */
-	struct fold_counts fold;      /* by --fit; not in `slices` */
+	struct fold_counts fold;      /* slices folded by --fit; not in `slices` */
 	uint64_t slices_truncated;    /* with stacks cut by --max-stack */
 	uint64_t hits;                /* breakpoints and probes */
 	uint64_t samples_left_out;    /* other events in perf script's text, which are not shown */

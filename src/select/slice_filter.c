@@ -40,7 +40,7 @@ struct filter_track {
 	const uint64_t *calls; /* borrowed: the next durations of calls of --within */
 	uint64_t longer;       /* ns: longer calls are slow */
 	bool between;          /* START was called, but not STOP since */
-	bool visible;          /* in a shown part */
+	bool visible;          /* the thread is in a shown part */
 	enum { BEFORE_WORK, IN_WORK, AFTER_WORK } work; /* place in selection->work */
 	struct slice_detail now;                        /* details of the last begin or end */
 	uint16_t end_flags;                             /* flags of the current end */

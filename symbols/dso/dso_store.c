@@ -146,7 +146,10 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	return dso;
 }
 
-/* Returns a new dso for `size` bytes of files, or the one that represents most smaller ones. */
+/*
+ * Returns the new dso; if its files have few bytes (`size`) and many such dsos exist, the dso that
+ * represents all of these.
+ */
 static struct dso *settle(struct dso *dso, uint64_t size)
 {
 	struct dso_store *store = dso->store;

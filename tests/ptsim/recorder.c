@@ -554,9 +554,9 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 /* ---- Scheduling -------------------------------------------------------------- */
 
 /*
- * Limit of instructions that a CPU runs at once while others run, so that the order of execution is
- * the order of the clocks: by so many instructions where memory alone connects threads, exactly at
- * system calls and locked instructions.
+ * Limit of instructions that a CPU runs before the other CPUs run again. System calls and locked
+ * instructions are executed in the exact order of the clocks; plain stores of one thread can be
+ * seen by another one up to this many instructions early.
  */
 #define STRIDE 32
 

@@ -102,7 +102,7 @@ static const struct row {
 	{ NULL, true, "psb pge:C guest tip:W ovf fup:W host tip:L pgd",
 	  "on:C softintg:C>0 overflow off!g on:L return:L>0" },
 	{ NULL, true, "psb guest pge:W begin abort host pge:L pgd", "off!g on:L return:L>0" },
-	/* Without the kernel, a program in the guest is the one that was recorded. */
+	/* If only user code is traced, the recorded program runs in the guest. */
 	{ NULL, false, "psb guest pge:W tnt:tn pgd", "on:W call:W>L return:L>W+5 return:W+7>0" },
 	/* Transactions begin and end at their FUP; an abort has the address of a TIP. */
 	{ NULL, false, "psb pge:W begin fup:W tnt:tn commit fup:W+7 pgd",

@@ -127,7 +127,8 @@ START_TEST(a_function_with_many_slow_calls_has_a_rank)
 	ck_assert_uint_eq(slow_answers_rank(answers, 3, &slow_calls, false, &options.slow),
 			  _i ? 1 : 2);
 	ck_assert_uint_eq(answers[0].function, slow_function("f"));
-	ck_assert_double_eq_tol(answers[0].excess, 9900, 100); /* by buckets */
+	ck_assert_double_eq_tol(answers[0].excess, 9900,
+				100); /* the tolerance is a bucket's width */
 	release_slow(_i ? 1 : 2);
 }
 END_TEST

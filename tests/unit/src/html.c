@@ -127,7 +127,7 @@ static size_t decode(const char *base64, uint64_t *numbers)
 	return count;
 }
 
-/* A line for each slice: depth, begin, end, name; and what is special about it. */
+/* A line for each slice: depth, begin, end and name, then its costs and marks. */
 static void expect_slices(size_t thread, const char *expected)
 {
 	static const char *const words[] = { [2] = " inferred",

@@ -383,7 +383,7 @@ const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr
 /* Of two slow calls and four usual ones. */
 static const struct {
 	struct {
-		const char *begin; /* of straight code, up to `last` */
+		const char *begin; /* start of straight code, which ends at `last` */
 		unsigned last;
 		double slow, usual; /* ns of all calls */
 		uint64_t insns, usual_insns;

@@ -12,7 +12,7 @@
 static char directory[40], path[80], text[4000];
 static char *inputs[3];
 static struct options options;
-static const char *answer; /* of the search for slow calls; with apostrophes as quotes */
+static const char *answer; /* answer of the search for slow calls; with apostrophes as quotes */
 
 static const char *in_directory(const char *name)
 {
@@ -217,7 +217,8 @@ END_TEST
 #define FAILED_RUN "{'input':'x','status':1,'error':'no such file'}"
 
 static const struct {
-	const char *lines[2]; /* of two files; NULL: the second does not exist, or is not given */
+	const char *lines[2]; /* content of two files; NULL: the second does not exist, or is not
+				 given */
 	int files;
 	bool no_warn;
 	int status;

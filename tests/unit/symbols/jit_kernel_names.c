@@ -344,7 +344,7 @@ END_TEST
 
 #define PE_SIZE  0xa00
 #define PE       0x80  /* offset of the header */
-#define SECTIONS 0x188 /* of a header of 240 bytes */
+#define SECTIONS 0x188 /* offset of the sections, after a header of 240 bytes */
 
 static uint8_t pe_bytes[PE_SIZE];
 
