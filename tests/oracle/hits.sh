@@ -3,18 +3,15 @@
 # Hits of breakpoints that the kernel recorded here, against perf script's print of them.
 # Hits beside a trace, and those of probes, are made by hand in tests/unit/src/hits.c.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/breakpoints.sh"
 program=$top_builddir/ptrace2ftf
-traced=$top_builddir/tests/programs/static/recursion
 for tool in perf nm; do
 	command -v $tool >/dev/null || tap_skip_all "no $tool"
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-address=$(nm "$traced" | sed -n 's/^0*\([0-9a-f]*\) [tT] fibonacci$/\1/p')
-[ -n "$address" ] || tap_skip_all "no function fibonacci in $traced"
-perf record -q -e "mem:0x$address:x:u" --user-regs=si,di -o "$work/perf.data" "$traced" >/dev/null 2>&1 &&
-	perf script -i "$work/perf.data" --ns -F pid,tid,time,event,ip,sym,symoff >"$work/text" 2>/dev/null &&
-	grep -q fibonacci "$work/text" || tap_skip_all "no breakpoints here"
+recording=$work/perf.data text=$work/text
+record_hits perf || tap_skip_all "no breakpoints here"
 
 # "PID/TID TIME_NS EVENT 0xIP FUNCTION+0xOFFSET"
 by_perf() {

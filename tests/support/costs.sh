@@ -27,7 +27,7 @@ costs_command() { # RECORDING OPTIONS...
 	recording=$1
 	shift
 	words="-q --no-warn -j1 $recording"
-	case $1 in
+	case ${1-} in
 	diff) set -- "$@" $words "$recording" -o out ;;
 	why) set -- "$@" $words -o out ;;
 	-f | --slowest*) set -- $words "$@" -o out ;;

@@ -13,7 +13,7 @@ libsupport_a_SOURCES = \
 	tests/support/tracing_data.c tests/support/tracing_data.h \
 	tests/support/unit.c tests/support/unit.h
 libsupport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-EXTRA_DIST += tests/README.md tests/support/costs.sh tests/support/tap.sh tests/support/raw_parts.py tests/support/rendered.sh tests/support/root_tree.sh tests/support/stack_rules.sh
+EXTRA_DIST += tests/README.md tests/support/breakpoints.sh tests/support/costs.sh tests/support/tap.sh tests/support/raw_parts.py tests/support/rendered.sh tests/support/root_tree.sh tests/support/stack_rules.sh
 dist_noinst_SCRIPTS += tests/support/limited.sh tests/support/pack_dwo.sh
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LIBS = libsupport.a libftfread.a $(PTRACE2FTF_LIBS) $(CHECK_LIBS)
