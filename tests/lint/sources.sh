@@ -68,9 +68,18 @@ has_distinct_names() {
 names_paths_that_exist() {
 	grep -ohE '\b(base|decoder|symbols|writer|reader|overlays|src|tests|man|doc|build-aux|completions|debian)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' \
 		README.md CONTRIBUTING.md SECURITY.md doc/*.md | grep -vE 'NAME|\.log$' | sort -u | while read -r path; do
-		[ -e "$path" ] || [ -e "${top_builddir:-.}/$path" ] || echo "$path"
+		# A program that is not built yet is in a makefile.
+		[ -e "$path" ] || [ -e "${top_builddir:-.}/$path" ] || grep -rqwF --include=local.mk "$path" . || echo "$path"
 	done | grep . && return 1
 	return 0
+}
+
+# Each other file takes a lock by its owner's name.
+names_locks_that_exist() {
+	product '*.c' | xargs grep -lE '(PTHREAD_MUTEX_INITIALIZER|pthread_mutex_init\()' | sort >"$work/made"
+	sed -n '/^| lock | protects/,/^$/s/^| `\([^`]*\)` .*/\1/p' doc/ARCHITECTURE.md | sort >"$work/listed"
+	[ -s "$work/made" ] && diff "$work/listed" "$work/made" &&
+		! grep -oE 'the lock of `[^`]*`' doc/ARCHITECTURE.md | cut -d'`' -f2 | grep -vxFf "$work/listed"
 }
 
 # Else it is missing in the tarball.
@@ -103,4 +112,5 @@ tap_check "no file includes what base/common.h has" lists_no_common_header
 tap_check "no function name is that of four functions" has_distinct_names
 tap_check "tests include check.h by tests/support/unit.h" includes_check_once
 tap_check "the documents name paths that exist" names_paths_that_exist
+tap_check "ARCHITECTURE.md has the files that take locks" names_locks_that_exist
 tap_done
