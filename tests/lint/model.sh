@@ -28,6 +28,25 @@ features_are_the_programs() {
 }
 tap_check "the manual's features are those that the program names" features_are_the_programs
 
+# Each kind of CPU event: its packet is in the manual (and so has a test), both engines make it (or the
+# decoder that they share), and it is shown.
+kinds_are_complete() {
+	grep -oE '^\s(/\* [A-Z]+,|CPU_EVENT_[A-Z_]*,( */\* [A-Z.]+:| */\* [A-Z]+,)?)' "$top/decoder/cpu_event.h" | tr -d '/*:,' |
+		awk '$1 !~ /^CPU/ { packet = $1; next } { print $1, $2 ? $2 : packet; packet = "" }' |
+		grep -vE 'CPU_EVENT_(NONE|KINDS|TX_[A-Z]+) ' >"$work/kinds"
+	[ "$(wc -l <"$work/kinds")" -ge 13 ] || { cat "$work/kinds"; return 1; }
+	bad=0
+	while read -r kind packet; do
+		grep -qx "$packet" "$work/named" || { echo "$kind: packet '$packet' is not in the manual"; bad=1; }
+		for folder in src/events decoder/engine/fast decoder/engine/libipt; do
+			grep -qw "$kind" "$top/$folder"/*.c || { [ "${folder#decoder}" != "$folder" ] &&
+				grep -qw "$kind" "$top"/decoder/aux/*.c; } || { echo "$kind: not in $folder"; bad=1; }
+		done
+	done <"$work/kinds"
+	return $bad
+}
+tap_check "every kind of CPU event has a packet in the manual, both engines and a picture" kinds_are_complete
+
 # A unit test that is not added to its suite does not run.
 tests_are_there() { # <LINES
 	bad=0

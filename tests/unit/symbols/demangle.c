@@ -157,6 +157,80 @@ START_TEST(other_names_stay_as_they_are)
 }
 END_TEST
 
+/*
+ * C's names that look like those of a language: the prefix of another, its separators, its
+ * suffixes. No demangler may touch them in a file where nothing else shows the language.
+ */
+START_TEST(names_of_c_stay_in_every_style)
+{
+	static const char *const plain[] = { "camlist_add",
+					     "caml_alloc_shr",
+					     "camlback",
+					     "camellia_init",
+					     "_Dynamic",
+					     "_D",
+					     "_D2go",
+					     "_DYNAMIC",
+					     "_Rb_insert",
+					     "_Rescan",
+					     "_RNG_seed",
+					     "_Zlib_init",
+					     "_ZTable",
+					     "_Z_init",
+					     "Z3fooi",
+					     "ZSTD_compress",
+					     "zmalloc_z",
+					     "size_info",
+					     "get_entry",
+					     "go_fast",
+					     "is_slow",
+					     "set_static_info",
+					     "ada_main",
+					     "system__init",
+					     "geo__area",
+					     "__init__",
+					     "a__b__c",
+					     "__MOD_x",
+					     "__mod_MOD",
+					     "x_MOD_y",
+					     "__x86.get_pc_thunk.bx",
+					     "__do_sys_read",
+					     "__pfx_main",
+					     "_GLOBAL_OFFSET_TABLE_",
+					     "_IO_new_file_xsputn",
+					     "__GI___libc_read",
+					     "P$1",
+					     "a$b",
+					     "T.123",
+					     "type..eq",
+					     "lj_BC_ADD",
+					     "_PyEval_EvalFrameDefault",
+					     "__kmalloc_node",
+					     "_nl_C_LC_CTYPE",
+					     "_$_",
+					     "U_$_x",
+					     "Main_fib_info",
+					     "R_init_x",
+					     "_OBJC_CLASS_$_X",
+					     "std_vector",
+					     "operator_new",
+					     "foo_isra_0",
+					     "foo.c",
+					     "cold",
+					     "part.0" };
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		ck_assert_uint_eq(demangle_languages(plain[i]), 0);
+		for (enum demangle_style style = DEMANGLE_SHORT; style <= DEMANGLE_PERF; style++) {
+			const char *text = demangler_demangle(&demangler, plain[i], style);
+
+			ck_assert_msg(!text, "%s became %s", plain[i], text);
+		}
+	}
+	demangler_release(&demangler);
+}
+END_TEST
+
 /* Each template argument is a pair of the one before it: 300 bytes expand to 2^40 names. */
 START_TEST(a_name_that_would_fill_all_memory_is_left_alone)
 {
@@ -405,6 +479,7 @@ int main(void)
 	tcase_add_test(all, clones_parts_and_versions_have_their_functions_name);
 	tcase_add_test(all, a_part_is_one_of_the_function_named_before_it);
 	tcase_add_test(all, other_names_stay_as_they_are);
+	tcase_add_test(all, names_of_c_stay_in_every_style);
 	tcase_add_test(all, a_name_that_would_fill_all_memory_is_left_alone);
 	tcase_add_test(all, a_long_d_name_needs_little_stack);
 	tcase_add_test(all, a_d_name_that_would_fill_all_memory_is_left_alone);
