@@ -176,12 +176,20 @@ static clock_t time_of_causes(int count)
 	return clock() - start;
 }
 
-/* Ten times as many take 80 times as long if each is compared with all others. */
+/*
+ * Ten times as many take 80 times as long if each is compared with all others. Other processes can
+ * slow down one of the two runs, but not always the same.
+ */
 START_TEST(causes_take_time_by_their_number)
 {
-	clock_t few = time_of_causes(1000), many = time_of_causes(10000);
+	bool linear = false;
 
-	ck_assert_int_lt(many, 30 * few);
+	for (int try = 0; try < 8 && !linear; try++) {
+		clock_t few = time_of_causes(1000), many = time_of_causes(10000);
+
+		linear = many < 30 * few;
+	}
+	ck_assert(linear);
 }
 END_TEST
 
