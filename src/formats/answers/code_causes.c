@@ -27,8 +27,8 @@
 
 /* ---- What to look at ----------------------------------------------------- */
 
-/* Keep the counts of the call that has ended. */
-static void keep_code(struct slow_look *look)
+/* Keep the counts of a call that has returned, or of the slow call if the window cuts it. */
+static void keep_code(struct slow_look *look, bool returned)
 {
 	const struct code_trail *trail = &look->trail;
 	struct slow_answer *answer = &look->answers[look->answer];
@@ -41,7 +41,8 @@ static void keep_code(struct slow_look *look)
 		if ((double)trail->waited >= LOOP_SHARE * look->cluster->extra)
 			look->wait_end = trail->wait_end;
 		look->call = NULL;
-	} else if (ns - trail->stopped <= look->bound && answer->code.calls < USUAL_LOOKS) {
+	} else if (returned && ns - trail->stopped <= look->bound &&
+		   answer->code.calls < USUAL_LOOKS) {
 		code_counts_add(&answer->code, &trail->now);
 	}
 }
@@ -71,8 +72,9 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 	usual = &answer->of->usual[step - SLOW_LOOKS * LOOK_CLUSTERS];
 	if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
 		return false;
-	*window =
-		(struct look_window){ usual->begin, usual->begin, usual->track->tid, false, false };
+	*window = (struct look_window){ .begin = usual->begin,
+					.end = usual->begin + usual->duration,
+					.tid = usual->track->tid };
 	return true;
 }
 
@@ -96,7 +98,7 @@ static void find_waker(struct slow_look *look)
 static void end_window(struct slow_look *look)
 {
 	if (code_trail_end(&look->trail))
-		keep_code(look);
+		keep_code(look, false);
 	if (look->log.count)
 		find_waker(look);
 }
@@ -105,7 +107,7 @@ void slow_look_see(struct slow_look *look, const struct branch_event *event,
 		   const struct location_pair *places)
 {
 	if (code_trail_follow(&look->trail, event, places))
-		keep_code(look);
+		keep_code(look, true);
 	if (look->call_waits)
 		thread_log_add(&look->log, event, places);
 }

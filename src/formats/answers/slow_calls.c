@@ -247,7 +247,7 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 	if (!cut) {
 		if (!(count & (count - 1)))
 			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
-				(struct usual_call){ end.track, end.begin };
+				(struct usual_call){ end.track, end.begin, end.duration };
 		function->stopped_calls += stopped > 0;
 		function->longest = MAX(stopped, function->longest);
 		function->first_begin = MIN(end.begin, function->first_begin);

@@ -110,7 +110,7 @@ struct slow_function {
 	uint64_t longest;           /* ns: of the longest stop */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: unset */
-		uint64_t begin;            /* ns */
+		uint64_t begin, duration;  /* ns */
 	} usual[USUAL_CALLS];
 	struct cost_list lost; /* costs of calls that are neither in `slow` nor usual */
 	/* A recursive function: */

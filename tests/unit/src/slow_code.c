@@ -309,6 +309,64 @@ START_TEST(the_loop_with_the_most_extra_time_is_named)
 }
 END_TEST
 
+/* ---- Windows ------------------------------------------------------------- */
+
+static void look_at(struct slow_look *look, uint64_t time, enum branch_kind kind, const char *from,
+		    const char *to)
+{
+	const struct location_pair places = { .from = place(from), .to = place(to) };
+	const struct branch_event event = {
+		.time = time,
+		.kind = (uint8_t)kind,
+		.from = places.from.ip,
+		.to = places.to.ip,
+		.from_length = 5,
+		.insns = 1,
+		.thread = runs,
+	};
+
+	slow_look_see(look, &event, &places);
+}
+
+/*
+ * After the window of the slow call comes that of a usual one, up to its end. A call that the
+ * window cuts is no usual one: it has fewer rounds.
+ */
+START_TEST(a_usual_call_counts_if_it_returns_in_its_window)
+{
+	const struct track track = { .tid = 1 };
+	struct slow_function function = { .symbol = symbol_of("f"),
+					  .kept = true,
+					  .usual = { { &track, 20000, 3000 } } };
+	const struct slow_calls calls = { .functions = &function, .function_count = 1 };
+	const struct slow_call slow = { .begin = 90000, .duration = 500, .track = &track };
+	const struct slow_call *clustered = &slow;
+	struct slow_cluster cluster = { .calls = &clustered, .count = 1, .extra = 100 };
+	struct slow_answer answer = {
+		.calls = &calls, .of = &function, .bound = 4000, .clusters = &cluster, .count = 1
+	};
+	struct slow_look look = { .answers = &answer, .count = 1 };
+	struct look_window window = { 0 };
+
+	ck_assert(slow_look_next(&look, &window));
+	look_at(&look, 90000, BRANCH_CALL, "main+10", "f");
+	look_at(&look, 90400, BRANCH_COND, "f+40", "f+20");
+	ck_assert(slow_look_next(&look, &window));
+	ck_assert_uint_eq(window.begin, 20000 - LOOK_SLACK);
+	ck_assert_uint_eq(window.end, 23000 + LOOK_SLACK);
+	look_at(&look, 20000, BRANCH_CALL, "main+10", "f");
+	look_at(&look, 23000, BRANCH_RETURN, "f+44", "main+15");
+	look_at(&look, 23500, BRANCH_CALL, "main+10", "f");
+	look_at(&look, 23900, BRANCH_COND, "f+40", "f+20");
+	ck_assert(!slow_look_next(&look, &window));
+	ck_assert_uint_eq(cluster.code.calls, 1);
+	ck_assert_uint_eq(answer.code.calls, 1);
+	slow_look_release(&look);
+	code_counts_release(&answer.code);
+	code_counts_release(&cluster.code);
+}
+END_TEST
+
 /* With --slow: interrupts come at any instruction, faults at one. */
 START_TEST(an_instruction_that_stops_often_is_named)
 {
@@ -667,6 +725,7 @@ int main(void)
 	tcase_add_test(all, a_call_ends_without_a_return);
 	tcase_add_test(all, tail_calls_are_followed);
 	tcase_add_loop_test(all, the_loop_with_the_most_extra_time_is_named, 0, 5);
+	tcase_add_test(all, a_usual_call_counts_if_it_returns_in_its_window);
 	tcase_add_loop_test(all, an_instruction_that_stops_often_is_named, 4, 6);
 	tcase_add_loop_test(all, an_instruction_that_stops_often_in_one_call_is_named, 1, 3);
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
