@@ -239,11 +239,16 @@ static double time_within(const struct code_counts *counts, const struct code_pa
 	return per_call(all, counts);
 }
 
-/* Find the loop that has more rounds than usual, and the most extra time by that. */
+/*
+ * Find the loop that has more rounds than usual: in a file the one with the most extra time by
+ * that, which is an outer one. If the file is NULL, find the one with the most extra rounds in any
+ * file: callers of libraries know their input better than their code.
+ */
 static struct code_loop find_loop(const struct code_counts *slow, const struct code_counts *usual,
-				  const struct dso *dso, double least)
+				  const struct dso *dso, bool anywhere, double least)
 {
 	struct code_loop found = { .extra = least };
+	double rounds = 0;
 
 	for (const struct code_part *head = slow->parts; head; head = head->hh.next) {
 		struct code_loop loop = { .symbol = head->key.symbol,
@@ -251,15 +256,18 @@ static struct code_loop find_loop(const struct code_counts *slow, const struct c
 					  .last = head->key.last };
 		uint64_t latch = 0;
 
-		if (head->key.kind != CODE_BACK || head->key.symbol->dso != dso)
+		if (head->key.kind != CODE_BACK || (!anywhere && head->key.symbol->dso != dso))
 			continue;
 		loop.rounds[0] = count_rounds(slow, head, &latch);
 		loop.rounds[1] = count_rounds(usual, head, &latch);
 		if (latch != head->key.last || loop.rounds[0] < 1.5 * loop.rounds[1] + 2)
 			continue; /* another of its jumps is the last one */
 		loop.extra = time_within(slow, head, latch) - time_within(usual, head, latch);
-		if (loop.extra > found.extra)
-			found = loop;
+		if (!anywhere ? loop.extra <= found.extra
+			      : loop.extra < least || loop.rounds[0] - loop.rounds[1] <= rounds)
+			continue;
+		found = loop;
+		rounds = loop.rounds[0] - loop.rounds[1];
 	}
 	return found;
 }
@@ -346,11 +354,24 @@ static void print_place(const struct name *file, uint32_t line, const struct nam
 	name_print(function, out);
 }
 
+/* Code without a line: FUNCTION+0x12, or FILE+0x1234 if the function has no name. */
+static void print_address(const struct symbol *symbol, uint64_t offset, FILE *out)
+{
+	bool unnamed = symbol->kind == SYMBOL_UNNAMED;
+
+	name_print(unnamed ? symbol->dso->short_name : symbol->name, out);
+	fprintf(out, "+0x%" PRIx64, unnamed ? symbol->start + offset : offset);
+}
+
 static void print_code(const struct symbol *symbol, uint64_t offset, FILE *out)
 {
 	struct source_line source =
 		symbol->dso ? dso_line(symbol, offset) : (struct source_line){ 0 };
 
+	if (symbol->dso && (!source.file || !source.line)) {
+		print_address(symbol, offset, out);
+		return;
+	}
 	print_place(source.file, source.line,
 		    symbol->dso ? inlined_at(symbol, offset) : symbol->name, out);
 }
@@ -359,12 +380,14 @@ static bool loop_words(const struct slow_answer *answer, const struct slow_clust
 		       FILE *out)
 {
 	const struct dso *dso = slow_symbol(answer, answer->function)->dso;
-	struct code_loop loop =
-		find_loop(&cluster->code, &answer->code, dso, LOOP_SHARE * cluster->extra);
-	double usual = loop.rounds[1];
+	double least = LOOP_SHARE * cluster->extra, usual;
+	struct code_loop loop = find_loop(&cluster->code, &answer->code, dso, false, least);
 
 	if (!loop.symbol)
+		loop = find_loop(&cluster->code, &answer->code, dso, true, least);
+	if (!loop.symbol)
 		return false;
+	usual = loop.rounds[1];
 	fprintf(out, "went round %.0f times, usually %.*f: ", loop.rounds[0],
 		usual > 0 && usual < 9.95, usual);
 	/* If the loop begins in an inlined callee, its own line is that of the jump. */
@@ -590,6 +613,19 @@ static void cut_words(const struct slow_answer *answer, const struct slow_cluste
 	}
 }
 
+static void callee_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			 FILE *out)
+{
+	double usual = cluster->callee.usual;
+
+	if (!cluster->callee.slow)
+		return;
+	fputs("called ", out);
+	name_print(slow_name(answer, cluster->callee.function), out);
+	fprintf(out, " %.0f times, usually %.*f\n", cluster->callee.slow, usual > 0 && usual < 9.95,
+		usual);
+}
+
 char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	char *text;
@@ -597,6 +633,7 @@ char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster
 
 	cut_words(answer, cluster, out);
 	first_words(answer, cluster, out);
+	callee_words(answer, cluster, out);
 	if (cluster->code.calls && answer->code.calls) {
 		line_words(answer, cluster, loop_words(answer, cluster, out), out);
 		stop_words(answer, cluster, out);

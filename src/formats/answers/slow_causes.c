@@ -15,6 +15,10 @@
 /* Least share of the excess of outermost calls for which each call is compared on its own. */
 #define LEVELS_SHARE 0.25
 
+/* Minimum share, and extra calls, of a callee that is named because it is called more often. */
+#define CALLEE_SHARE 0.05
+#define CALLEE_CALLS 8
+
 /* Functions with the largest excess whose answers are compared. */
 #define CANDIDATES 24
 
@@ -139,9 +143,14 @@ static void subtract(struct slow_answer *answer, const struct path_cost *costs, 
 	}
 }
 
+static double mean_calls(uint64_t sum, uint64_t calls)
+{
+	return calls ? (double)sum / (double)calls : 0;
+}
+
 static double usual(const struct slow_answer *answer, uint64_t sum)
 {
-	return answer->others ? (double)sum / (double)answer->others : 0;
+	return mean_calls(sum, answer->others);
 }
 
 /*
@@ -324,6 +333,47 @@ static void add_own_costs(const struct slow_answer *answer, struct slow_cluster 
 		}
 }
 
+/*
+ * Find the callee whose number of calls grew most: in the slow calls, and in each call of the
+ * cause, which can itself be called more often.
+ */
+static void find_callee(const struct slow_answer *answer, const struct cause_scratch *scratch,
+			struct slow_cluster *cluster)
+{
+	double slow = mean_calls(cluster->own[0].calls, cluster->count);
+	double usual_calls = mean_calls(cluster->own[1].calls, answer->others);
+	double most = CALLEE_CALLS;
+
+	if (!cluster->own[1].calls)
+		return;
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		scratch->sums[answer->info[i].function] = (struct row_extra){ .row = 0 };
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		struct row_extra *sum = &scratch->sums[answer->info[i].function];
+
+		sum->calls += scratch->extras[i].calls;
+		sum->own += usual(answer, answer->rows.nodes[i].calls);
+		sum->all += scratch->extras[i].all;
+	}
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		uint32_t function = answer->info[i].function;
+		const struct symbol *symbol = slow_symbol(answer, function);
+		const struct row_extra *sum = &scratch->sums[function];
+		double calls = sum->calls + sum->own;
+
+		if (function == cluster->cause || function == answer->function ||
+		    symbol->kind >= SYMBOL_SPECIAL || symbol->kind == SYMBOL_PLT ||
+		    sum->calls <= most || calls < 2 * sum->own ||
+		    calls * usual_calls < 2 * sum->own * slow ||
+		    sum->all < CALLEE_SHARE * cluster->extra)
+			continue;
+		most = sum->calls;
+		cluster->callee.function = function;
+		cluster->callee.slow = calls;
+		cluster->callee.usual = sum->own;
+	}
+}
+
 COMPARE_WITH(compare_clusters, struct slow_cluster,
 	     COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
 		     ?: COMPARE(a->cause, b->cause)
@@ -365,6 +415,7 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		find_cause(answer, &scratch, cluster);
 		cluster->cause = cause;
 		add_own_costs(answer, cluster);
+		find_callee(answer, &scratch, cluster);
 		cause_lines_make(answer, scratch.extras, cluster);
 	}
 	SORT(answer->clusters, answer->count, compare_clusters);

@@ -330,6 +330,11 @@ struct slow_cluster {
 	double cause_extra, leaf_extra; /* extra time in all calls of these */
 	double own_extra;               /* extra time of the cause without callees */
 	struct path_cost own[2]; /* costs of the cause, in all slow calls, and in all others */
+	/* The callee of the cause that is called more often than usual. */
+	struct {
+		uint32_t function;
+		double slow, usual; /* calls of it in a slow call, and in a usual one; 0: none is */
+	} callee;
 	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
 	size_t count, room;
 	bool cut; /* their amounts are lower bounds */

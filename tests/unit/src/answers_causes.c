@@ -261,6 +261,39 @@ START_TEST(a_tree_has_the_extra_of_callees)
 }
 END_TEST
 
+/* A callee is named if its number of calls grew, in a call of the cause, by eight or more. */
+START_TEST(a_callee_that_is_called_more_often_is_named)
+{
+	static const struct {
+		int causes, callees,
+			usual; /* calls: of lib1 in the slow call, of lib2 in each lib1 */
+		double slow;
+	} cases[] = { { 1, 20, 1, 20 }, { 1, 20, 9, 20 }, { 1, 20, 11, 0 },
+		      { 1, 8, 1, 0 },   { 20, 1, 1, 0 },  { 20, 3, 1, 60 } };
+
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		bool slow = i == 10;
+
+		enter("f");
+		for (int j = 0; j < (slow ? cases[_i].causes : 1); j++) {
+			enter("lib1");
+			for (int k = 0; k < (slow ? cases[_i].callees : cases[_i].usual); k++)
+				spend("lib2", 5 + 50 * slow);
+			leave();
+		}
+		leave();
+	}
+	make_answer("f");
+	ck_assert_double_eq_tol(answers[0].clusters[0].callee.slow, cases[_i].slow, 1e-6);
+	if (cases[_i].slow) {
+		ck_assert_uint_eq(answers[0].clusters[0].callee.function, slow_function("lib2"));
+		ck_assert_double_eq_tol(answers[0].clusters[0].callee.usual, cases[_i].usual, 1e-6);
+	}
+	release_slow(1);
+}
+END_TEST
+
 /* Code that was faster in the slow call takes no share from what was slower. */
 START_TEST(shares_are_of_code_that_took_more)
 {
@@ -668,6 +701,7 @@ void add_cause_tests(TCase *all)
 	tcase_add_test(all, contexts_and_stubs_are_no_calls);
 	tcase_add_loop_test(all, of_equal_calls_the_first_is_kept, 0, 2);
 	tcase_add_loop_test(all, a_tree_has_the_extra_of_callees, 0, 6);
+	tcase_add_loop_test(all, a_callee_that_is_called_more_often_is_named, 0, 6);
 	tcase_add_test(all, shares_are_of_code_that_took_more);
 	tcase_add_test(all, a_recursion_of_a_caller_is_part_of_the_call);
 	tcase_add_test(all, slow_calls_are_clustered_by_cause);

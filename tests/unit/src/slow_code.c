@@ -26,6 +26,7 @@ static uint64_t begun, ended, stopped;
 static struct thread_log logged;
 static struct thread_wait wait;
 static const struct thread_waking *waking; /* NULL: not recorded */
+static bool lineless;                      /* no code has a line */
 
 static void keep(void)
 {
@@ -411,6 +412,36 @@ START_TEST(an_outer_loop_comes_before_an_inner_one)
 }
 END_TEST
 
+/*
+ * In the file of f an outer loop comes first. Without one, the loop of another file that goes round
+ * most often is named, by address if it has no line.
+ */
+START_TEST(a_loop_of_a_library_is_named_by_address)
+{
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { 0 };
+	const char *expected = "went round 500 times, usually 0: lib+0x14\n";
+	struct symbol *lib = (struct symbol *)symbol_of("lib"),
+		      *f = (struct symbol *)symbol_of("f");
+
+	lib->dso = (struct dso *)&names; /* is not read */
+	add_part(&cluster.code, "lib+20", 30, true, 1000, 0);
+	add_part(&cluster.code, "lib+10", 40, true, 100, 0);
+	add_part(&cluster.code, "lib+20", 30, false, 1000, 2000);
+	add_part(&cluster.code, "lib+31", 40, false, 100, 200);
+	add_part(&answer.code, "lib+10", 40, true, 8, 0);
+	if (_i) {
+		f->dso = (struct dso *)&symbols; /* is not read */
+		add_part(&cluster.code, "f+10", 40, true, 100, 0);
+		add_part(&cluster.code, "f+10", 40, false, 100, 2000);
+		expected = "went round 50 times, usually 0: f+0xa\n";
+	}
+	lineless = true;
+	expect_words(&answer, &cluster, expected);
+	lineless = false;
+}
+END_TEST
+
 /* ---- Lines --------------------------------------------------------------- */
 
 /* Each instruction has two bytes, each line eight. */
@@ -427,6 +458,8 @@ struct insn __wrap_executed_insn_at(const struct dso *dso, uint64_t vaddr)
 struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset)
 {
 	ck_assert_ptr_nonnull(symbol->dso);
+	if (lineless)
+		return (struct source_line){ 0 };
 	return (struct source_line){ .file = name_intern_text(&names, "/src/prog.c"),
 				     .line = 1 + (uint32_t)offset / 8 };
 }
@@ -729,6 +762,7 @@ int main(void)
 	tcase_add_loop_test(all, an_instruction_that_stops_often_is_named, 4, 6);
 	tcase_add_loop_test(all, an_instruction_that_stops_often_in_one_call_is_named, 1, 3);
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
+	tcase_add_loop_test(all, a_loop_of_a_library_is_named_by_address, 0, 2);
 	tcase_add_loop_test(all, extra_time_is_divided_among_lines, 0, 7);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
