@@ -58,7 +58,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/other_thread.c \
 	src/formats/answers/slow_calls.c \
 	src/formats/answers/slow_code.c \
-	src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \
+	src/formats/answers/call_shape.c src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_annotate.c \
 	src/formats/format_callgrind.c \

@@ -36,6 +36,23 @@ uint64_t durations_quantile(const struct durations *durations, uint32_t milliont
 	return 0;
 }
 
+void durations_percentiles(const struct durations *durations, uint64_t values[101])
+{
+	uint64_t seen = 0;
+	unsigned next = 0;
+
+	memset(values, 0, 101 * sizeof(*values));
+	for (uint32_t i = 0; i < DURATION_BUCKETS && next <= 100; i++) {
+		if (!durations->blocks[i / STEPS]) {
+			i |= STEPS - 1;
+			continue;
+		}
+		seen += durations->blocks[i / STEPS][i % STEPS];
+		while (seen && next <= 100 && 100 * seen >= next * durations->count)
+			values[next++] = MAX(log_class_begin(i, DURATION_BITS), durations->min);
+	}
+}
+
 uint64_t durations_longer(const struct durations *durations, uint64_t ns)
 {
 	uint64_t longer = 0;

@@ -49,6 +49,10 @@ static inline uint64_t durations_percentile(const struct durations *durations, u
 	return durations_quantile(durations, percent * 10000);
 }
 
+/* Fill values[N] with the Nth percentile, and values[0] with the least duration; 0: no durations.
+ */
+void durations_percentiles(const struct durations *durations, uint64_t values[101]);
+
 /* Returns the number of durations in buckets above the bucket of `ns`. */
 uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 

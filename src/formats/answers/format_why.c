@@ -69,9 +69,10 @@ static void print_source(const struct symbol *symbol, FILE *out)
 	fprintf(out, ":%" PRIu32 ")", at.line);
 }
 
-static double percent(double part, double whole)
+static double percent(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		      double extra)
 {
-	return whole > 0 ? round(1000 * part / whole) / 10 + 0.0 : 0; /* never -0 */
+	return round(1000 * slow_share(answer, cluster, extra)) / 10 + 0.0; /* never -0 */
 }
 
 static double mean(uint64_t sum, uint64_t calls)
@@ -92,12 +93,12 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	print_name(slow_name(answer, cluster->cause), out);
 	print_source(slow_symbol(answer, cluster->cause), out);
 	fprintf(out, ", %.0f %%",
-		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra));
+		percent(answer, cluster, own ? cluster->own_extra : cluster->cause_extra));
 	if (whole)
 		fprintf(out, " of the%s%s", answer->others ? " extra" : "", *unit ? unit : " time");
 	if (cluster->leaf == cluster->cause)
 		return;
-	fprintf(out, ", %.0f %% in ", percent(cluster->leaf_extra, cluster->extra));
+	fprintf(out, ", %.0f %% in ", percent(answer, cluster, cluster->leaf_extra));
 	if (symbol_is_syscall(leaf) && leaf->linkage != leaf->name)
 		fprintf(out, "%s()", leaf->linkage->text);
 	else
@@ -166,7 +167,7 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	int indent = line->depth < 16 ? 2 * (int)line->depth : 32;
 	char text[SHORT_TIME_SIZE];
 
-	fprintf(out, "%8.1f%% %10s  %*s", percent(line->extra, cluster->extra),
+	fprintf(out, "%8.1f%% %10s  %*s", percent(answer, cluster, line->extra),
 		extra_text(text, answer->calls->by_insns, line->extra), indent, "");
 	if (line->remainder)
 		fputs("own code and other callees", out);
@@ -194,19 +195,16 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 	print_text_lines("   ", cause_words(answer, cluster), out);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		print_line(answer, cluster, &cluster->lines[i], out);
-	fprintf(out, "%8.1f%% %10s  rest\n", percent(cluster->rest, cluster->extra), "");
+	fprintf(out, "%8.1f%% %10s  rest\n", percent(answer, cluster, cluster->rest), "");
 }
 
 /* Returns the number of clusters that are shown: all with a part that counts. */
 static size_t shown_clusters(const struct slow_answer *answer)
 {
-	double all = 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < answer->count; i++)
-		all += answer->clusters[i].extra * (double)answer->clusters[i].count;
 	while (count < answer->count && count < CLUSTERS_MOST &&
-	       answer->clusters[count].extra * (double)answer->clusters[count].count >= all / 20)
+	       slow_share(answer, &answer->clusters[count], answer->clusters[count].extra) >= 0.05)
 		count++;
 	return count;
 }
@@ -232,6 +230,57 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	fprintf(out, *unit ? " (%s)\n" : "\n", unit + 1);
 }
 
+char *why_verdict_text(const struct slow_answer *answer)
+{
+	const struct call_split *split = &answer->split;
+	bool by_insns = answer->calls->by_insns;
+	char text[SHORT_TIME_SIZE];
+	char *verdict;
+	FILE *out = OPEN_TEXT(verdict);
+
+	if (split->shape == SHAPE_KINDS) {
+		fprintf(out, "two kinds of calls: %" PRIu64 " of about %s, ", answer->slow,
+			amount_text(text, by_insns, split->high));
+		fprintf(out, "%" PRIu64 " of about %s", answer->all - answer->slow,
+			amount_text(text, by_insns, split->base));
+	} else if (split->shape == SHAPE_TREND) {
+		fputs("the calls become slower: medians of the quarters", out);
+		for (size_t i = 0; i < 4; i++)
+			fprintf(out, "%s %s", i ? "," : "",
+				amount_text(text, by_insns, (uint64_t)split->quarters[i]));
+	} else if (answer->period) {
+		fprintf(out, "every %" PRIu64 "th call is slow", answer->period);
+	} else if (answer->even) {
+		fputs("no call is much slower than the others", out);
+	} else if (answer->count == 1 && answer->clusters[0].first) {
+		fputs("only the first call is slow", out);
+	}
+	alloc_close_text(out, &verdict);
+	return verdict;
+}
+
+/* Print where the time of usual calls is, if that is the question that remains. */
+static void print_usual(const struct slow_answer *answer, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	if (!answer->usual.line_count)
+		return;
+	fprintf(out, "a usual call takes %s%s:\n",
+		extra_text(text, answer->calls->by_insns, answer->usual.extra),
+		amount_unit(answer->calls->by_insns));
+	for (size_t i = 0; i < answer->usual.line_count; i++)
+		print_line(answer, &answer->usual, &answer->usual.lines[i], out);
+}
+
+static void print_verdict(const struct slow_answer *answer, FILE *out)
+{
+	char *verdict = why_verdict_text(answer);
+
+	fprintf(out, *verdict ? "%s\n" : "", verdict);
+	free(verdict);
+}
+
 static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	const struct slow_function *function = answer->of;
@@ -239,6 +288,8 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	char text[SHORT_TIME_SIZE];
 
 	print_counts(answer, out);
+	print_verdict(answer, out);
+	print_usual(answer, out);
 	for (size_t i = 0; i < shown; i++)
 		print_cluster(answer, i, out);
 	for (size_t i = shown; i < answer->count; i++)
@@ -252,9 +303,11 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			answer->outer, answer->outer == 1 ? " has" : "s have");
 	if (answer->slow > answer->compared + answer->outer)
 		fprintf(out,
-			"%" PRIu64 " more slow calls count as usual: the slowest %" PRIu64
-			" are compared\n",
-			answer->slow - answer->compared - answer->outer, answer->compared);
+			"%" PRIu64 " more slow calls %s: the slowest %" PRIu64 " are compared\n",
+			answer->slow - answer->compared - answer->outer,
+			answer->split.shape == SHAPE_TAIL ? "count as usual"
+							  : "are taken to be alike",
+			answer->compared);
 	if (function->stopped_calls)
 		fprintf(out,
 			"%" PRIu64
@@ -327,8 +380,8 @@ static void print_bindings(const struct why_output *why, FILE *out)
 	    (!why->count || (double)ns >= why->answers[0].excess / 20))
 		fprintf(out,
 			"lazy binding of library functions took %s in %" PRIu64
-			" calls; link with -z now\n\n",
-			short_time(text, (int64_t)ns), count);
+			" call%s; link with -z now\n",
+			short_time(text, (int64_t)ns), count, count == 1 ? "" : "s");
 }
 
 /*
@@ -389,12 +442,12 @@ static void print_why(struct format_output *output)
 			TAIL_CALLS_LEAST,
 			why->options->slow.has_bound ? "a shorter --slow"
 						     : "a function with --symbol");
-	print_bindings(why, out);
 	print_stop(why, out);
 	for (size_t i = 0; i < why->count; i++) {
 		print_answer(why, &why->answers[i], out);
 		putc('\n', out);
 	}
+	print_bindings(why, out);
 	if (why->count)
 		print_text_lines("", why_doubts_text(why), out);
 }
@@ -430,7 +483,7 @@ static json_t *line_json(const struct slow_answer *answer, const struct slow_clu
 		json_array_insert_new(path, 0, name_json(answer, answer->info[at].function));
 	return json_pack("{so si sb sb sf sf}", "path", path, "depth", (int)line->depth, "leaf",
 			 (int)line->leaf, "remainder", (int)line->remainder, "extra", line->extra,
-			 "share", line->extra / cluster->extra);
+			 "share", slow_share(answer, cluster, line->extra));
 }
 
 /* Returns lines of text, which it releases, as an array. */
@@ -478,23 +531,47 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 			   "duration_ns", json_value_of(slowest->duration), "tid",
 			   (json_int_t)slowest->track->tid, "begin_seen", (int)slowest->begin_seen,
 			   "end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest),
-			   "lines", lines, "rest_share",
-			   cluster->extra > 0 ? cluster->rest / cluster->extra : 0, "details",
-			   lines_json(cause_words(answer, cluster)));
+			   "lines", lines, "rest_share", slow_share(answer, cluster, cluster->rest),
+			   "details", lines_json(cause_words(answer, cluster)));
 	free(text);
 	return object;
+}
+
+static json_t *verdict_json(const struct slow_answer *answer)
+{
+	static const char *const shapes[] = { "tail", "two kinds", "trend" };
+	const struct call_split *split = &answer->split;
+	bool first = answer->count == 1 && answer->clusters[0].first;
+	json_t *quarters = json_array(), *verdict;
+	char *words = why_verdict_text(answer);
+
+	for (size_t i = 0; i < 4 && split->shape == SHAPE_TREND; i++)
+		json_array_append_new(quarters, json_real(split->quarters[i]));
+	verdict = json_pack("{ss so sI sI sI so}", "kind",
+			    split->shape   ? shapes[split->shape]
+			    : answer->even ? "even"
+			    : first        ? "first"
+					   : shapes[0],
+			    "words", json_text_or_null(words), "period",
+			    json_value_of(answer->period), "base", json_value_of(split->base),
+			    "high", json_value_of(split->high), "quarters", quarters);
+	free(words);
+	return verdict;
 }
 
 static json_t *answer_json(const struct why_output *why, struct slow_answer *answer)
 {
 	static const char *const nestings[] = { "none", "apart", "whole", "slow" };
 	const struct slow_function *function = answer->of;
-	json_t *clusters = json_array();
+	json_t *clusters = json_array(), *usual = json_array();
 
+	for (size_t i = 0; i < answer->usual.line_count; i++)
+		json_array_append_new(usual,
+				      line_json(answer, &answer->usual, &answer->usual.lines[i]));
 	for (size_t i = 0; i < answer->count; i++)
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
 	return json_pack(
-		"{so so so sI sI sI sI sI ss sI sI sI sI sI sf so so}", "function",
+		"{so so so sI sI sI sI sI ss sI sI sI sI sI sf so so so so}", "function",
 		name_json(answer, answer->function), "symbol",
 		json_name(function_pattern(&why->calls.labels,
 					   answer->calls->functions[answer->function].symbol)),
@@ -507,7 +584,8 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 		json_value_of(function->stopped_calls), "longest_stop_ns",
 		json_value_of(function->longest), "median", json_value_of(answer->median), "bound",
 		json_value_of(answer->bound), "excess", answer->excess, "clusters", clusters,
-		"next", lines_json(why_commands(why, answer, shown_clusters(answer))));
+		"next", lines_json(why_commands(why, answer, shown_clusters(answer))), "verdict",
+		verdict_json(answer), "usual", usual);
 }
 
 json_t *why_answer(const struct format_output *output)

@@ -211,10 +211,12 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 						   struct slow_function *function,
 						   struct call_end end, uint64_t amount, bool whole)
 {
+	uint64_t number = function->durations.count + function->bounds.count - 1;
 	struct slow_call call = { .amount = amount,
 				  .begin = end.begin,
 				  .duration = end.duration,
 				  .stopped = end.stopped,
+				  .number = number,
 				  .track = end.track,
 				  .begin_seen = end.begin_seen,
 				  .end_seen = end.end_seen,
@@ -245,6 +247,7 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 	durations_add(cut ? &function->bounds : &function->durations,
 		      calls->bound ? end.amount : amount);
 	if (!cut) {
+		call_series_add(&function->series, count - 1, calls->bound ? end.amount : amount);
 		if (!(count & (count - 1)))
 			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
 				(struct usual_call){ end.track, end.begin, end.duration };

@@ -3,6 +3,7 @@
 #include "src/formats/answers/slow_causes.h"
 
 #include "src/slices/slice_args.h"
+#include "symbols/dso/dso_store.h"
 
 /* Share of the extra that a cause has, and the minimum share if no function has it. */
 #define CAUSE_SHARE 0.5
@@ -47,23 +48,14 @@ static enum code_owner owner_of(const struct slow_answer *answer, uint32_t funct
 
 /* ---- The bound ----------------------------------------------------------- */
 
-/* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
-static uint64_t tail_bound(const struct durations *all)
-{
-	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 95);
-	uint64_t bound = 2 * durations_percentile(all, 75);
-
-	return high <= 2 * bound || bound > 4 * median ? 2 * high : bound;
-}
-
-/* Returns the sum of the excesses over the median of the calls in the tail. */
+/* Returns the sum of the excesses of slow calls over usual ones. */
 static double find_excess(const struct slow_calls *calls, const struct slow_function *of)
 {
-	uint64_t median = durations_percentile(&of->durations, 50);
-	uint64_t bound = MAX(tail_bound(&of->durations), median + calls->resolution);
+	struct call_split split;
 
-	return durations_excess(&of->durations, bound, median) +
-	       durations_excess(&of->bounds, bound, median);
+	call_split_find(calls, of, &split);
+	return durations_excess(&of->durations, split.bound, split.base) +
+	       durations_excess(&of->bounds, split.bound, split.base);
 }
 
 /*
@@ -81,19 +73,19 @@ static const struct slow_function *choose_calls(const struct slow_calls *calls, 
 	return of->whole;
 }
 
-/* A slow call differs from the median by more than the times' resolution. */
-static uint64_t find_bound(const struct slow_calls *calls, const struct durations *all,
+/* If no call of a tail is slow, the slowest hundredth is. */
+static uint64_t find_bound(const struct slow_calls *calls, const struct slow_answer *answer,
 			   const struct slow_choice *choice)
 {
-	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 99);
-	uint64_t bound = tail_bound(all);
+	const struct durations *all = &answer->of->durations;
+	uint64_t bound = answer->split.bound, high = durations_percentile(all, 99);
 
 	if (choice->has_bound)
 		return choice->percentile ? durations_quantile(all, choice->percentile)
 					  : choice->longer;
-	if (!durations_longer(all, bound))
-		bound = high > median ? high - 1 : all->max;
-	return MAX(bound, median + calls->resolution);
+	if (answer->split.shape != SHAPE_TAIL || durations_longer(all, bound))
+		return bound;
+	return MAX(high > answer->median ? high - 1 : all->max, answer->median + calls->resolution);
 }
 
 /* ---- Rows ---------------------------------------------------------------- */
@@ -375,7 +367,8 @@ static void find_callee(const struct slow_answer *answer, const struct cause_scr
 }
 
 COMPARE_WITH(compare_clusters, struct slow_cluster,
-	     COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
+	     COMPARE(a->first, b->first)
+		     ?: COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
 		     ?: COMPARE(a->cause, b->cause)
 		     ?: COMPARE(a->cut, b->cut))
 
@@ -414,9 +407,12 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		cluster->more = find_extras(answer, cluster->calls, cluster->count, scratch.extras);
 		find_cause(answer, &scratch, cluster);
 		cluster->cause = cause;
+		cluster->first =
+			cluster->count == 1 && cluster->calls[0]->begin == answer->of->first_begin;
 		add_own_costs(answer, cluster);
 		find_callee(answer, &scratch, cluster);
 		cause_lines_make(answer, scratch.extras, cluster);
+		answer->extra += cluster->extra * (double)cluster->count;
 	}
 	SORT(answer->clusters, answer->count, compare_clusters);
 	free(scratch.extras);
@@ -449,6 +445,46 @@ static void count_calls(struct slow_answer *answer, size_t count, size_t cut)
 	answer->others = of->durations.count - (count - cut) - of->outer[0] - of->absorbed;
 }
 
+/*
+ * Subtract the costs of slow calls that are not kept from the costs of usual calls: they are of one
+ * kind, so the mean of the kept ones estimates them.
+ */
+static void subtract_lost(struct slow_answer *answer, const struct slow_call *const *slow,
+			  size_t count)
+{
+	uint64_t lost =
+		answer->slow - answer->slow_cut - MIN(answer->slow - answer->slow_cut, count);
+
+	if (answer->split.shape == SHAPE_TAIL || !lost || lost >= answer->others)
+		return;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < slow[i]->count; j++) {
+			const struct path_cost *cost = &slow[i]->costs[j];
+			struct call_node *row = &answer->rows.nodes[answer->row_of[cost->path]];
+
+			row->calls -= MIN(row->calls, cost->calls * lost / count);
+			row->own.ns -= MIN(row->own.ns, cost->own.ns * lost / count);
+			row->own.insns -= MIN(row->own.insns, cost->own.insns * lost / count);
+		}
+	answer->others -= lost;
+}
+
+/* Make the lines of a usual call. */
+static void describe_usual(struct slow_answer *answer)
+{
+	size_t rows = answer->rows.count;
+	struct row_extra *extras = alloc_zeroed(rows, sizeof(*extras));
+
+	for (size_t i = rows - 1; i > 0; i--) {
+		extras[i].own = usual(answer, amount_of(answer->calls, &answer->rows.nodes[i].own));
+		extras[i].all += extras[i].own;
+		extras[answer->info[i].parent].all += extras[i].all;
+	}
+	answer->usual.extra = rows > 1 ? extras[1].all : 0;
+	cause_lines_make(answer, extras, &answer->usual);
+	free(extras);
+}
+
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
 		      const struct slow_choice *choice)
 {
@@ -460,7 +496,9 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	*answer = (struct slow_answer){ .calls = calls, .function = function, .of = of };
 	answer->row_of = alloc_zeroed(calls->tree.count, sizeof(*answer->row_of));
 	answer->median = durations_percentile(&of->durations, 50);
-	answer->bound = find_bound(calls, &of->durations, choice);
+	if (!choice->has_bound)
+		call_split_find(calls, of, &answer->split);
+	answer->bound = find_bound(calls, answer, choice);
 	answer->excess = find_excess(calls, of);
 	call_tree_init(&answer->rows, NULL, UINT64_MAX);
 	add_rows(answer);
@@ -487,8 +525,15 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		}
 	SORT(slow, count, compare_calls);
 	count_calls(answer, count, cut);
+	subtract_lost(answer, slow, count);
+	answer->even = !choice->has_bound && !answer->split.shape && !answer->slow_cut &&
+		       of->durations.max <= 2 * answer->median;
+	if (!answer->even && count == answer->slow)
+		answer->period = slow_calls_period(slow, count);
 	if (answer->others || choice->has_bound)
 		make_clusters(answer, slow, count);
+	if (answer->even)
+		describe_usual(answer);
 	free(slow);
 }
 
@@ -508,8 +553,29 @@ void slow_answer_release(struct slow_answer *answer)
 
 /* ---- Ranking ------------------------------------------------------------- */
 
+/*
+ * Returns the class of an answer: functions of which the first call alone is slow come after causes
+ * that recur, and last the loader's, which run before main() or for a first call.
+ */
+static unsigned find_class(const struct slow_calls *calls, const struct slow_function *of)
+{
+	const struct dso *dso = of->symbol->dso;
+	struct call_split split;
+
+	if (dso && dso != calls->program && starts_with(dso->short_name->text, "ld-"))
+		return 2;
+	call_split_find(calls, of, &split);
+	if (durations_longer(&of->durations, split.bound) != 1)
+		return 0;
+	for (size_t i = 0; i < of->slow_count; i++)
+		if (!of->slow[i].number && of->slow[i].amount > split.bound)
+			return 1;
+	return 0;
+}
+
 COMPARE_WITH(compare_answers, struct slow_answer,
-	     COMPARE(b->excess, a->excess) ?: COMPARE(a->function, b->function))
+	     COMPARE(a->class, b->class) ?: COMPARE(b->excess, a->excess) ?:
+	     COMPARE(a->function, b->function))
 
 /*
  * Returns the depth of a function in the first cluster of an answer, if its calls have a share of
@@ -569,6 +635,7 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 		const struct slow_function *of = choose_calls(calls, i, choice);
 
 		found[count].function = i;
+		found[count].class = find_class(calls, of);
 		found[count].excess = find_excess(calls, of);
 		count +=
 			chosen ? of->durations.count || (of->bounds.count && choice->has_bound)

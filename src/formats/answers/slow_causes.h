@@ -66,6 +66,7 @@ struct cost_list {
 struct slow_call {
 	uint64_t amount;
 	uint64_t begin, duration, stopped; /* ns */
+	uint64_t number;                   /* calls of the function that ended before it */
 	const struct track *track;         /* borrowed */
 	struct path_cost *costs;           /* owned: of each path in the call, unordered */
 	size_t count;
@@ -97,6 +98,16 @@ enum code_owner {
 	OWNER_SOURCE,  /* and has source lines */
 };
 
+/* Limit of the samples of a series. */
+#define SERIES_MOST 64
+
+/* Amounts of calls in the order of their ends: each, or every 2nd, 4th ... if there are many. */
+struct call_series {
+	float amounts[SERIES_MOST];
+	size_t count;
+	uint64_t stride; /* 0: no call was added */
+};
+
 struct slow_function {
 	const struct symbol *symbol; /* borrowed: its first one */
 	enum code_owner owner;
@@ -104,10 +115,11 @@ struct slow_function {
 	bool kept;                  /* its calls are counted */
 	bool recursive;             /* a call of it was in another one */
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
-	struct durations bounds;    /* the same of calls that were cut: lower bounds */
-	uint64_t first_begin;       /* ns: of its first call */
-	uint64_t stopped_calls;     /* calls that were stopped, */
-	uint64_t longest;           /* ns: of the longest stop */
+	struct call_series series;
+	struct durations bounds; /* the same of calls that were cut: lower bounds */
+	uint64_t first_begin;    /* ns: of its first call */
+	uint64_t stopped_calls;  /* calls that were stopped, */
+	uint64_t longest;        /* ns: of the longest stop */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: unset */
 		uint64_t begin, duration;  /* ns */
@@ -161,6 +173,35 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct trace_facts *facts, size_t most);
 
 void slow_calls_release(struct slow_calls *calls);
+
+/* ---- Shape --------------------------------------------------------------- */
+
+/* Add the amount of a call, after `number` others. */
+void call_series_add(struct call_series *series, uint64_t number, uint64_t amount);
+
+enum call_shape {
+	SHAPE_TAIL = 0, /* few calls are slow, or no call is */
+	SHAPE_KINDS,    /* there are two kinds of calls: the slow ones are the slower kind */
+	SHAPE_TREND,    /* calls become slower: the slow ones are the slowest quarter */
+};
+
+/* How the durations of a function divide into slow calls and usual ones. */
+struct call_split {
+	enum call_shape shape;
+	uint64_t bound;     /* slow calls are longer */
+	uint64_t base;      /* amount of a usual call */
+	uint64_t high;      /* two kinds: median of the slower one */
+	double quarters[4]; /* a trend: medians of the quarters of the calls */
+};
+
+void call_split_find(const struct slow_calls *calls, const struct slow_function *of,
+		     struct call_split *split);
+
+/* Minimum number of slow calls with a period. */
+#define PERIOD_LEAST 4
+
+/* Returns N if every Nth call is slow; 0: they have no period. */
+uint64_t slow_calls_period(const struct slow_call *const *slow, size_t count);
 
 /* ---- Code ---------------------------------------------------------------- */
 
@@ -337,7 +378,8 @@ struct slow_cluster {
 	} callee;
 	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
 	size_t count, room;
-	bool cut; /* their amounts are lower bounds */
+	bool cut;   /* their amounts are lower bounds */
+	bool first; /* it is the first call of the function only */
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
 	struct code_counts code; /* code of calls that were decoded again */
@@ -349,15 +391,23 @@ struct slow_answer {
 	const struct slow_calls *calls; /* borrowed */
 	uint32_t function;
 	const struct slow_function *of; /* borrowed: its calls, or outermost calls */
+	struct call_split split;
 	uint64_t median;
 	uint64_t bound;              /* slow calls are longer */
+	uint64_t period;             /* every Nth call is slow; 0: they have no period */
 	uint64_t slow;               /* calls: */
 	uint64_t compared, slow_cut; /* slow calls that are in clusters, and that are cut */
 	uint64_t all;                /* calls, with those that were cut and are slow */
-	uint64_t cut;    /* calls left out: without a seen begin or end, and not known to be slow */
-	uint64_t outer;  /* slow calls that are slow by nested slow calls only, not compared */
-	uint64_t others; /* calls outside of clusters: the usual ones, and slow ones not kept */
-	double excess;   /* over the median, of calls longer than twice the 95th percentile */
+	uint64_t cut;   /* calls left out: without a seen begin or end, and not known to be slow */
+	uint64_t outer; /* slow calls that are slow by nested slow calls only, not compared */
+	/*
+	 * Calls outside of clusters: the usual ones and, of a tail, slow ones that are not kept. Of
+	 * another shape, slow ones that are not kept are subtracted by estimate.
+	 */
+	uint64_t others;
+	double excess;         /* of slow calls over usual ones */
+	double extra;          /* of all clusters */
+	unsigned class;        /* for the ranking: a lower one comes first */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
 	struct cause_row {
 		uint32_t parent, function, depth; /* parent 0: none */
@@ -366,6 +416,8 @@ struct slow_answer {
 	uint32_t *row_of;              /* owned; by path; 0: not in calls of the function */
 	struct code_counts code;       /* code of usual calls that were decoded again */
 	struct slow_cluster *clusters; /* owned: the one with the most extra first */
+	bool even;                     /* no call is much slower than the others: */
+	struct slow_cluster usual;     /* lines of a usual call */
 	size_t count, room;
 };
 
@@ -391,6 +443,16 @@ static inline enum slow_nesting slow_answer_nesting(const struct slow_answer *an
 static inline const struct symbol *slow_symbol(const struct slow_answer *answer, uint32_t function)
 {
 	return answer->calls->functions[function].symbol;
+}
+
+/* Returns the share of an extra of a cluster's call in the extra of all slow calls. */
+static inline double slow_share(const struct slow_answer *answer,
+				const struct slow_cluster *cluster, double extra)
+{
+	double calls = cluster == &answer->usual ? 1 : (double)cluster->count;
+	double whole = cluster == &answer->usual ? cluster->extra : answer->extra;
+
+	return whole > 0 ? extra * calls / whole : 0;
 }
 
 /* Returns what to print for a function of the answer. */

@@ -19,7 +19,7 @@
 extern struct name_table names;
 extern struct symbol symbols[16];
 extern size_t symbol_count;
-extern struct dso *const library; /* is not read */
+extern struct dso *const library; /* has a short name only */
 extern struct track main_thread, other_thread;
 extern struct callstack_machine machine;
 extern struct options options;

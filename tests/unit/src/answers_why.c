@@ -20,8 +20,8 @@ START_TEST(slow_calls_are_longer_than_usual)
 		{ 1, 15, { 0 }, 15, 0, 0 },
 		/* The 95th percentile is slow. */
 		{ 20, 100, { 0 }, 20, 20, 0 },
-		/* This is usual. */
-		{ 40, 100, { 0 }, 99, 40, 0 },
+		/* There are two kinds of calls. */
+		{ 40, 100, { 0 }, 55, 40, 0 },
 		{ 9, 30, { .has_bound = true, .longer = 29 }, 29, 9, 0 },
 		{ 9, 30, { .has_bound = true, .longer = 30 }, 30, 0, 0 },
 		{ 9, 30, { .has_bound = true, .percentile = 500000 }, 10, 9, 0 },
@@ -38,6 +38,103 @@ START_TEST(slow_calls_are_longer_than_usual)
 	make_answer("f");
 	ck_assert_uint_eq(answers[0].bound, cases[_i].bound);
 	ck_assert_uint_eq(answers[0].slow, cases[_i].slow);
+	release_slow(1);
+}
+END_TEST
+
+static uint64_t alternates(int i)
+{
+	return i % 2 ? 500 : 10;
+}
+
+static uint64_t grows(int i)
+{
+	return 100 + 5 * (uint64_t)i;
+}
+
+/* The first half is as fast as ever, and so is the second. */
+static uint64_t steps(int i)
+{
+	return i < 100 ? 100 : 120;
+}
+
+static uint64_t every_20th(int i)
+{
+	return i % 20 == 7 ? 1000 : 100;
+}
+
+static uint64_t at_first(int i)
+{
+	return i ? 100 : 1000;
+}
+
+static uint64_t varies(int i)
+{
+	return 100 + (uint64_t)(i * 37 % 200) / 2;
+}
+
+static uint64_t now_and_then(int i)
+{
+	return i == 11 || i == 60 || i == 61 || i == 140 || i == 190 ? 1000 : 100;
+}
+
+/* A hundredth of the calls takes ten times as long as two kinds, and most of the time. */
+static uint64_t tail_of_kinds(int i)
+{
+	return i == 50 || i == 117 ? 90000 : alternates(i);
+}
+
+START_TEST(the_distribution_of_calls_has_a_verdict)
+{
+	static const struct {
+		uint64_t (*amount)(int i);
+		const char *verdict, *kind;
+	} cases[] = {
+		{ alternates, "two kinds of calls: 100 of about 500ns, 100 of about 10ns\n",
+		  "two kinds" },
+		/* Each fourth call is a sample: the 24th, 72nd, 124th and 172nd are the medians. */
+		{ grows,
+		  "the calls become slower: medians of the quarters 220ns, 460ns, 720ns, 960ns\n",
+		  "trend" },
+		{ steps, "no call is much slower than the others\na usual call takes", "even" },
+		{ every_20th, "every 20th call is slow\n1. own code of f", "tail" },
+		{ at_first, "only the first call is slow\n1. own code of f", "first" },
+		{ varies, "no call is much slower than the others\na usual call takes", "even" },
+		{ now_and_then,
+		  "f: 5 of 200 calls longer than 200ns; median 100ns\n1. own code of f", "tail" },
+		{ tail_of_kinds, "1. own code of f, 100 % of the extra time\n   2 calls", "tail" },
+	};
+	json_t *json, *verdict;
+
+	open_format(&format_why);
+	for (int i = 0; i < 200; i++)
+		spend("f", cases[_i].amount(i));
+	finish_format(&format_why);
+	expect(cases[_i].verdict);
+	json = format_why.answer(output);
+	verdict = json_object_get(json_array_get(json_object_get(json, "functions"), 0), "verdict");
+	ck_assert_str_eq(json_string_value(json_object_get(verdict, "kind")), cases[_i].kind);
+	json_decref(json);
+	close_format(&format_why);
+}
+END_TEST
+
+/* Of two kinds, all slow calls are taken to be as the kept ones: usual calls do not call a. */
+START_TEST(slow_calls_of_a_kind_are_no_usual_calls)
+{
+	follow_slow(10);
+	for (int i = 0; i < 200; i++) {
+		enter("f");
+		now += 10;
+		if (i % 2)
+			spend("a", 500);
+		leave();
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].slow, 100);
+	ck_assert_uint_eq(answers[0].compared, 10);
+	ck_assert_uint_eq(answers[0].others, 100);
+	expect_cluster(0, "10 a > a 500: 0 f-a 500, rest 0");
 	release_slow(1);
 }
 END_TEST
@@ -230,27 +327,15 @@ static const struct {
 	int slow[5];
 	const char *first, *last, *rest; /* lines; NULL: there is no such line */
 } other_causes[] = {
-	{ { 3, 2, 1, 0, 0 }, "\n1. a, 100 %", "\n3. c, 100 %", NULL },
-	{ { 5, 4, 3, 2, 0 },
-	  "\n1. a, 100 %",
-	  "\n3. c, 100 %",
-	  "\nother causes made 2 calls slow\n" },
-	{ { 5, 4, 3, 1, 0 },
-	  "\n1. a, 100 %",
-	  "\n3. c, 100 %",
-	  "\nother causes made 1 call slow\n" },
-	{ { 5, 4, 3, 2, 1 },
-	  "\n1. a, 100 %",
-	  "\n3. c, 100 %",
-	  "\nother causes made 3 calls slow\n" },
-	{ { 1, 2, 3, 4, 5 },
-	  "\n1. e, 100 %",
-	  "\n3. c, 100 %",
-	  "\nother causes made 3 calls slow\n" },
+	{ { 3, 2, 1, 0, 0 }, "\n1. a, 50 %", "\n3. c, 17 %", NULL },
+	{ { 5, 4, 3, 2, 0 }, "\n1. a, 36 %", "\n3. c, 21 %", "\nother causes made 2 calls slow\n" },
+	{ { 5, 4, 3, 1, 0 }, "\n1. a, 38 %", "\n3. c, 23 %", "\nother causes made 1 call slow\n" },
+	{ { 5, 4, 3, 2, 1 }, "\n1. a, 33 %", "\n3. c, 20 %", "\nother causes made 3 calls slow\n" },
+	{ { 1, 2, 3, 4, 5 }, "\n1. e, 33 %", "\n3. c, 20 %", "\nother causes made 3 calls slow\n" },
 	/* The second has a twentieth of all, or less. */
-	{ { 19, 1, 0, 0, 0 }, "\n1. a, 100 %", "\n2. b, 100 %", NULL },
+	{ { 19, 1, 0, 0, 0 }, "\n1. a, 95 %", "\n2. b, 5 %", NULL },
 	{ { 20, 1, 0, 0, 0 },
-	  "\n1. a, 100 %",
+	  "\n1. a, 95 %",
 	  "   rest\nother causes",
 	  "\nother causes made 1 call slow\n" },
 };
@@ -430,6 +515,8 @@ END_TEST
 void add_why_tests(TCase *all)
 {
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
+	tcase_add_loop_test(all, the_distribution_of_calls_has_a_verdict, 0, 8);
+	tcase_add_test(all, slow_calls_of_a_kind_are_no_usual_calls);
 	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
 	tcase_add_loop_test(all, a_function_with_many_slow_calls_has_a_rank, 0, 2);
 	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);

@@ -177,8 +177,8 @@ static clock_t time_of_causes(int count)
 }
 
 /*
- * Eight times as many take 60 times as long if each is compared with all others. Other processes can
- * slow down one of the two runs, but not always the same. Both exceed the processor's caches.
+ * Eight times as many take 60 times as long if each is compared with all others. Other processes
+ * can slow down one of the two runs, but not always the same. Both exceed the processor's caches.
  */
 START_TEST(causes_take_time_by_their_number)
 {
