@@ -146,6 +146,7 @@ static bool find_off_cpu(struct slow_look *look)
 
 	if (wait->off.end)
 		return false;
+	wait->call = symbol_is_syscall(leaf) ? leaf : NULL;
 	if (look->timeline &&
 	    timeline_off_cpu(look->timeline, call->track->tid, call->begin,
 			     call->begin + call->duration, &off) &&

@@ -47,10 +47,41 @@ struct syscall_chain thread_log_chain(const struct thread_log *log,
 	return chain;
 }
 
-static bool wakes(const struct thread_log *log, const struct thread_event *event,
-		  struct syscall_symbols *syscalls)
+/* Returns whether a name begins with one of the words of a list. */
+static bool begins_with(const char *name, const char *words)
 {
-	static const char *const calls[] = { "futex", "write", "send" };
+	for (size_t length; *words; words += length + (words[length] == ' ')) {
+		length = strcspn(words, " ");
+		if (strncmp(name, words, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the system calls by which another thread can end a wait, as a list; "": nobody ends it,
+ * such as a sleep, or another process does. NULL is an unknown call.
+ */
+static const char *wakers_of(const struct symbol *waits)
+{
+	static const char *const pairs[][2] = {
+		{ "futex", "futex" },
+		{ "read recv poll ppoll select pselect epoll_ accept",
+		  "write send close shutdown connect" },
+		{ "write send connect", "read recv close shutdown accept" },
+	};
+
+	if (!waits || waits->linkage == waits->name)
+		return "futex write send";
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
+		if (begins_with(waits->linkage->text, pairs[i][0]))
+			return pairs[i][1];
+	return "";
+}
+
+static bool wakes(const struct thread_log *log, const struct thread_event *event,
+		  const char *wakers, struct syscall_symbols *syscalls)
+{
 	struct syscall_chain chain;
 	const struct symbol *found;
 
@@ -58,12 +89,7 @@ static bool wakes(const struct thread_log *log, const struct thread_event *event
 		return false;
 	chain = thread_log_chain(log, event);
 	found = syscall_symbols_find(syscalls, &chain, false);
-	if (!found)
-		return false;
-	for (size_t i = 0; i < COUNT_OF(calls); i++)
-		if (starts_with(found->linkage->text, calls[i]))
-			return true;
-	return false;
+	return found && begins_with(found->linkage->text, wakers);
 }
 
 /* Returns the thread, other than two, with the most time on a CPU, if that is a third. */
@@ -258,7 +284,7 @@ void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 				     event->kind == BRANCH_SYSCALL
 			   : event->thread->tid != tid && event->thread->pid == pid &&
 				     event->time > begin && event->time <= end &&
-				     wakes(log, event, syscalls))
+				     wakes(log, event, wakers_of(wait->call), syscalls))
 			last = event;
 	if (!last)
 		return;

@@ -292,8 +292,8 @@ void code_trail_release(struct code_trail *trail);
 
 /*
  * If the recording has no waking, a system call of another thread of the process ended a wait if it
- * is the last system call that can wake others (futex, write, send) before the wait ended.  This is
- * likely, not proven.
+ * is the last system call before the wait ended that can end a wait in such a call: a futex call
+ * for a futex call, a write for a read.  This is likely, not proven.
  */
 
 /* Calls, returns and pauses of all threads, in the order of time. */
@@ -317,6 +317,7 @@ struct thread_log {
 
 struct thread_wait {
 	struct off_cpu off;           /* the call's time off the CPU; `end` 0: not recorded */
+	const struct symbol *call;    /* borrowed: the system call that waits; NULL: unknown */
 	const struct thread *other;   /* borrowed; woke the thread; NULL: not found */
 	const struct thread *instead; /* borrowed: had its CPU for a third of the time; or NULL */
 	bool held;                    /* `other` held a lock all the time, and then unlocked it */

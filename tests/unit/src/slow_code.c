@@ -27,6 +27,7 @@ static struct thread_log logged;
 static struct thread_wait wait;
 static const struct thread_waking *waking; /* NULL: not recorded */
 static bool lineless;                      /* no code has a line */
+static const struct symbol *waits;         /* the system call that waits; NULL: unknown */
 
 static void keep(void)
 {
@@ -526,7 +527,7 @@ static bool find_wait(uint64_t begin, uint64_t end)
 	struct syscall_symbols syscalls;
 
 	futex.linkage = name_intern_text(&names, "futex");
-	wait = (struct thread_wait){ .off.waking = waking };
+	wait = (struct thread_wait){ .off.waking = waking, .call = waits };
 	syscall_symbols_init(&syscalls, &names, &futex);
 	thread_wait_find(&wait, &logged, 1, begin, end, NULL, &syscalls);
 	syscall_symbols_release(&syscalls);
@@ -574,6 +575,25 @@ START_TEST(the_thread_that_woke_a_waiting_one_is_found)
 	ck_assert_ptr_eq(wait.other, &threads[1]);
 	expect_path("dump", "snprintf");
 	ck_assert_int_eq(wait.held, !_i);
+}
+END_TEST
+
+/* The other thread made a futex call: it ends no sleep, and no wait for data or a file's lock. */
+START_TEST(a_wait_is_ended_by_a_call_that_can_end_it)
+{
+	static const struct {
+		const char *waits;
+		bool ended;
+	} cases[] = { { "futex", true },  { "clock_nanosleep", false }, { "read", false },
+		      { "flock", false }, { "epoll_wait", false },      { NULL, true } };
+	struct symbol call = symbol_special(&names, "[syscall: x]", SPECIAL_SYSCALL);
+
+	if (cases[_i].waits)
+		call.linkage = name_intern_text(&names, cases[_i].waits);
+	waits = &call;
+	log_holder(false);
+	ck_assert_int_eq(find_wait(100, 200), cases[_i].ended);
+	waits = NULL;
 }
 END_TEST
 
@@ -765,6 +785,7 @@ int main(void)
 	tcase_add_loop_test(all, a_loop_of_a_library_is_named_by_address, 0, 2);
 	tcase_add_loop_test(all, extra_time_is_divided_among_lines, 0, 7);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
+	tcase_add_loop_test(all, a_wait_is_ended_by_a_call_that_can_end_it, 0, 6);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
 	tcase_add_test(all, a_thread_of_another_process_is_not_named);
 	tcase_add_loop_test(all, the_thread_that_ran_most_on_its_cpu_is_named, 33, 35);
