@@ -48,17 +48,12 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	flow_flush_pending(flow);
 	/* A flow that begins here cannot know the number of remaining bits. */
 	emulated_ptwrite_drop_interrupted(flow);
-	/* Nor can it know whether tracing was off, if an erratum makes the header's ip doubtful. */
-	if (flow->erratum_resume_ip && !flow->state.on)
-		flow_begin_tracing(flow, flow->erratum_resume_ip, false);
-	flow->erratum_resume_ip = 0;
 	flow->pebs.bip_size = 0;
 	flow->mode_end = 0;
 	flow->return_count = 0;
 	flow->cached_block = 0;
 	/* A flow that begins here cannot know whether tracing began at this PSB or earlier. */
 	flow->state.emitted = false;
-	flow->target = flow->state.ip; /* the header's */
 	flow->known = stream->state.now;
 	flow_count_bytes(flow, next);
 	flow->offset = next;
@@ -89,7 +84,6 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 /* Reset the state that ends at a cut. */
 static void forget_pending(struct pt_flow *flow)
 {
-	flow->erratum_resume_ip = 0; /* trust the ip at a cut */
 	flow->pending_fup_count = 0;
 	flow->has_cfe = false;
 	flow->interrupted_ptwrite.left = 0;
@@ -114,7 +108,6 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->state = checkpoint->flow;
 	flow->state.gap_guessed = flow->state.gap_mattered = false;
 	flow->next_guest = flow->state.guest;
-	flow->target = flow->state.ip;
 	flow->known = stream->state.now;
 	flow->passed = checkpoint->position;
 	flow->passed.at = checkpoint->cut;

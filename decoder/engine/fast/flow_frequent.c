@@ -31,6 +31,8 @@ static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, con
 		flow_on_tip_pgd(flow, &packet);
 		break;
 	case OPCODE_FUP:
+		if (flow->state.overflowed)
+			return 0; /* APL12: the window can move */
 		flow_on_fup(flow, &packet);
 		break;
 	default:
@@ -187,14 +189,10 @@ static void begin_look_ahead(struct look_ahead *ahead, struct pt_flow *flow)
 	const struct aux_stream *aux = flow->stream.input.aux;
 	uint64_t at;
 
-	if (flow->window.size - flow->at < AUX_WINDOW_AHEAD)
-		flow_window_refill(flow);
+	ahead->end = flow_window_look_ahead(flow);
 	ahead->clock = flow->state.clock;
 	packet_clock_bound(&ahead->clock, 0);
 	ahead->at = flow->at;
-	ahead->end = flow->at + AUX_WINDOW_AHEAD;
-	if (ahead->end > flow->window.size)
-		ahead->end = flow->window.size;
 	ahead->aux_begin = aux_window_aux_end(&flow->window) - flow->window.size;
 	at = ahead->aux_begin + ahead->at;
 	ahead->cut = LOWER_BOUND(i, aux->cut_count, aux->cuts[i].at <= at);

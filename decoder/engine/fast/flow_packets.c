@@ -9,7 +9,7 @@
 /*
  * Errata that change the meaning of packets, by CPU (pt_packet_read.c; intel-pt.h quotes Intel):
  *
- *   BDM70   a PSB+ before a TIP.PGE may have a FUP     its ip is doubtful: on_psbend()
+ *   BDM70   a PSB+ before a TIP.PGE may have a FUP     tracing is still off: on_psbend()
  *   APL12   so may an OVF                              the same: flow_on_fup()
  *   BDM64   an abort may follow a branch never taken   do not follow the code: flow_on_fup()
  *   SKD007  an OVF may cut a CYC                       read_cycles()
@@ -22,10 +22,6 @@
  */
 /* clang-format on */
 
-/* A FUP's opcode; the address's compression is in the higher bits (SDM volume 3, "FUP Packet"). */
-#define OPCODE_FUP     0x1d
-#define IP_OPCODE_MASK 0x1f
-
 /* Returns whether the packet has an ip; 0 if not. */
 static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uint64_t *ip)
 {
@@ -36,15 +32,28 @@ static bool read_ip(struct pt_flow *flow, const struct pt_packet_ip *packet, uin
 	return true;
 }
 
-/* A packet confirms an ip that an erratum made doubtful, if any. Returns whether tracing is on. */
-static bool accept_erratum_ip(struct pt_flow *flow)
+/*
+ * Returns whether a TIP.PGE is the next packet of traced code, perhaps after a PSB+: by an erratum,
+ * the ip before it may be wrong. libipt looks ahead, too.
+ */
+static bool tracing_begins_next(struct pt_flow *flow)
 {
-	uint64_t ip = flow->erratum_resume_ip;
+	size_t end = flow_window_look_ahead(flow), at = flow->at;
+	struct pt_packet packet;
+	unsigned bip_size = 0;
+	bool in_header = false;
 
-	flow->erratum_resume_ip = 0;
-	if (ip && !flow->state.on)
-		flow_begin_tracing(flow, ip, false);
-	return flow->state.on;
+	while (at < end && pt_packet_read(flow->packets, &flow->config, &at, &bip_size, &packet)) {
+		if (packet.type == ppt_psb || packet.type == ppt_psbend)
+			in_header = packet.type == ppt_psb;
+		else if (packet.type == ppt_tip_pge)
+			return true;
+		else if (packet.type == ppt_tnt_8 || packet.type == ppt_tnt_64 ||
+			 packet.type == ppt_tip || packet.type == ppt_tip_pgd ||
+			 packet.type == ppt_ovf || (packet.type == ppt_fup && !in_header))
+			return false;
+	}
+	return false;
 }
 
 /* A packet of running code at an unknown ip. Returns whether it is only part of an overflow. */
@@ -62,7 +71,7 @@ static bool fail_without_ip(struct pt_flow *flow)
 
 static __attribute__((noinline)) void take_tnt(struct pt_flow *flow, uint64_t bits)
 {
-	if (!flow->state.on && !accept_erratum_ip(flow)) {
+	if (!flow->state.on) {
 		if (!flow->state.guest)
 			fail_without_ip(flow);
 		return;
@@ -158,7 +167,6 @@ static void stay_in_guest(struct pt_flow *flow)
 	flow_set_found(flow);
 	emulated_ptwrite_drop(flow);
 	stream_lose_tx(&flow->stream);
-	flow->erratum_resume_ip = 0;
 	flow->state.on = flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted =
 		false;
 }
@@ -223,7 +231,7 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 			flow_resync_at(flow, ip);
 		return;
 	}
-	if (!flow->state.on && !accept_erratum_ip(flow)) {
+	if (!flow->state.on) {
 		if (fail_without_ip(flow) && has_ip)
 			flow_resync_at(flow, ip);
 		return;
@@ -242,12 +250,6 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		note_leaving(flow);
 }
 
-/* Returns whether tracing may have been off, because only a PSB's doubtful header shows it on. */
-static bool may_be_off(const struct pt_flow *flow)
-{
-	return flow->config.errata.bdm70 && !flow->state.emitted && flow->state.ip == flow->target;
-}
-
 void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	uint64_t ip;
@@ -259,8 +261,7 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted = false;
-	flow->erratum_resume_ip = 0;
-	if (!has_ip || (flow->state.on && !flow->state.lost && !may_be_off(flow)))
+	if (!has_ip || (flow->state.on && !flow->state.lost))
 		flow_fail(flow, GAP_MISMATCH, flow->state.on ? flow->state.ip : 0);
 	if (has_ip) {
 		flow_leave_opaque(flow, OPAQUE_PGE, ip);
@@ -293,7 +294,7 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	pause_guest(flow);
 	flow->state.guest = flow->next_guest;
 	flow->state.overflowed = false;
-	if (!flow->state.lost && !accept_erratum_ip(flow) && !passed_over)
+	if (!flow->state.lost && !flow->state.on && !passed_over)
 		fail_without_begin(flow);
 	if (flow->state.lost || !flow->state.on) {
 		flow->state.on = false;
@@ -346,9 +347,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->state.overflowed) {
 		flow->state.overflowed = false;
-		if (flow->config.errata.apl12)
-			flow->erratum_resume_ip = ip;
-		else
+		if (!flow->config.errata.apl12 || !tracing_begins_next(flow))
 			flow_begin_tracing(flow, ip, true);
 		return;
 	}
@@ -360,7 +359,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		flow->opaque.interrupted = kind == FUP_INTERRUPT;
 		flow_resync_at(flow, ip);
 	}
-	if (flow->state.lost || !accept_erratum_ip(flow)) {
+	if (flow->state.lost || !flow->state.on) {
 		flow_emit_pending(flow, ip);
 		return;
 	}
@@ -391,7 +390,6 @@ static void on_overflow(struct pt_flow *flow)
 	flow_set_after_gap(flow);
 	flow->pebs.bip_size = 0; /* its BEP can be dropped */
 	flow->state.overflowed = true;
-	flow->erratum_resume_ip = 0;
 }
 
 static void on_psb(struct pt_flow *flow)
@@ -407,14 +405,13 @@ static void on_psb(struct pt_flow *flow)
 	flow->state.last_ip = 0;
 	flow_flush_pending(flow);
 	flow->state.overflowed = false;
-	flow->erratum_resume_ip = 0;
 	flow->pebs.bip_size = 0;
 	/* The code up to the header's ip runs later. */
 	stream_settle_cycles(&flow->stream, flow->state.ip);
 	flow_checkpoint_approach(flow);
 }
 
-/* Tracing is on at a PSB if, and only if, its header has an ip. */
+/* Tracing is on at a PSB if, and only if, its header has an ip, except for BDM70. */
 static void on_psbend(struct pt_flow *flow)
 {
 	if (!flow->in_header) {
@@ -424,6 +421,9 @@ static void on_psbend(struct pt_flow *flow)
 		return;
 	}
 	flow->in_header = false;
+	if (flow->header_has_ip && flow->config.errata.bdm70 &&
+	    (!flow->state.on || flow->state.lost) && tracing_begins_next(flow))
+		flow->header_has_ip = false;
 	flow_flush_pending(flow);
 	flow->state.guest = flow->next_guest;
 	if (flow->state.guest && (flow->header_has_ip || flow->state.on)) {
@@ -438,23 +438,12 @@ static void on_psbend(struct pt_flow *flow)
 		flow->state.on = false;
 	} else if (flow->state.lost) {
 		flow_resync_at(flow, flow->target);
-	} else if (!flow->state.on && flow->config.errata.bdm70) {
-		flow->erratum_resume_ip = flow->target;
 	} else if (!flow->state.on) {
 		flow_begin_tracing(flow, flow->target, false);
 	} else {
 		flow->fup_kind = FUP_PSB;
 		flow->pending = PENDING_FUP;
 	}
-}
-
-/* Returns whether a MODE.TSX has a FUP, as in traced code. If unknown, the next packet decides. */
-static bool transaction_has_fup(const struct pt_flow *flow)
-{
-	if (flow->state.on || !flow->erratum_resume_ip)
-		return flow->state.on;
-	return flow->at < flow->window.size &&
-	       (flow->window.bytes[flow->at] & IP_OPCODE_MASK) == OPCODE_FUP;
 }
 
 static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx *packet)
@@ -466,7 +455,7 @@ static void on_transaction(struct pt_flow *flow, const struct pt_packet_mode_tsx
 	/* Ignore a guest's transactions. */
 	if (flow->state.guest)
 		return;
-	if (flow->in_header || !transaction_has_fup(flow))
+	if (flow->in_header || !flow->state.on) /* else a FUP follows */
 		stream_update_tx(&flow->stream, packet->intx,
 				 flow->in_header ? CPU_EVENT_TX_LOST : event.kind);
 	else

@@ -138,8 +138,7 @@ static inline size_t flow_read_cycles(const struct pt_flow *flow, const uint8_t 
 /* Count a CYC's cycles for the next branch. */
 static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 {
-	if (flow->stream.input.cycles && (flow->state.on || flow->erratum_resume_ip) &&
-	    !flow->state.lost)
+	if (flow->stream.input.cycles && flow->state.on && !flow->state.lost)
 		stream_count_cycles(&flow->stream, cycles, flow->state.ip);
 }
 

@@ -19,12 +19,8 @@ static uint64_t next_user_ip(struct pt_flow *flow)
 	uint64_t last = flow->state.last_ip;
 	struct pt_packet packet;
 	unsigned bip_size = 0;
-	size_t at, end;
+	size_t end = flow_window_look_ahead(flow), at = flow->at;
 
-	if (flow->window.size - flow->at < AUX_WINDOW_AHEAD)
-		flow_window_refill(flow);
-	at = flow->at;
-	end = MIN(at + AUX_WINDOW_AHEAD, flow->window.size);
 	while (at < end && pt_packet_read(flow->packets, &flow->config, &at, &bip_size, &packet)) {
 		if (packet.type == ppt_psb)
 			last = 0;

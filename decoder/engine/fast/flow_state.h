@@ -129,9 +129,7 @@ struct pt_flow {
 	bool looks_ahead; /* CYC packets without MTCs: flow_look_ahead() */
 	struct address_filter filter;
 	bool next_guest; /* state.guest at the next ip */
-	uint64_t
-		erratum_resume_ip; /* ip at which tracing is doubtful because of an erratum; or 0 */
-	bool in_header;            /* between PSB and PSBEND */
+	bool in_header;  /* between PSB and PSBEND */
 	bool header_has_ip;
 	struct cpu_event_data
 		pending_fup[PENDING_FUPS_MAX]; /* the next FUP is their ip, not an interrupt's */
@@ -260,5 +258,9 @@ void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow);
 /* Read packets at another position of the stream. */
 void flow_window_seek(struct pt_flow *flow, const struct aux_position *position);
 
-/* Fill the window from flow->offset, where the current packet begins.  Its bytes move. */
-void flow_window_refill(struct pt_flow *flow);
+/*
+ * Fill the window from flow->offset, where the current packet begins, so that packets up to
+ * AUX_WINDOW_AHEAD bytes after flow->at can be read. Its bytes may move. Returns the end of these
+ * bytes in the window.
+ */
+size_t flow_window_look_ahead(struct pt_flow *flow);

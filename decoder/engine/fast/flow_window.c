@@ -27,14 +27,15 @@ void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow)
 	flow_window_open(flow, in_flow);
 }
 
-void flow_window_refill(struct pt_flow *flow)
+size_t flow_window_look_ahead(struct pt_flow *flow)
 {
 	size_t used = flow->offset - flow->window.base, beyond = flow->at - used;
 
-	if (aux_window_at_end(&flow->window))
-		return;
-	flow_window_move(flow, used, true);
-	flow->at = beyond;
+	if (flow->window.size - flow->at < AUX_WINDOW_AHEAD && !aux_window_at_end(&flow->window)) {
+		flow_window_move(flow, used, true);
+		flow->at = beyond;
+	}
+	return MIN(flow->at + AUX_WINDOW_AHEAD, flow->window.size);
 }
 
 void flow_window_seek(struct pt_flow *flow, const struct aux_position *position)

@@ -53,7 +53,6 @@ static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 	/* A PSB's header shows whether tracing is on. */
 	flow->state.lost = piece->resumes && !begins_with_psb(piece);
 	flow->state.on = flow->in_header = flow->state.overflowed = false;
-	flow->erratum_resume_ip = 0;
 	flow_set_after_gap(flow);
 	flow_window_open(flow, piece->resumes);
 	flow->run_begin = flow->window.base;
@@ -209,7 +208,6 @@ static void read_by_libipt(struct pt_flow *flow)
 		flow->pebs.bip_size = 0;
 		flow->in_header = flow->state.overflowed = flow->state.on = false;
 		flow->state.guest_on = false;
-		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
 	}
 }

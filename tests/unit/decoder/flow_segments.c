@@ -173,7 +173,8 @@ static void trouble(uint64_t ip)
 		return;
 	default: /* an interrupt */
 		pt_packets_fup(&run.packets, ip);
-		pt_packets_pgd(&run.packets, 0);
+		if (!run.dice.bdm70 || draw(4)) /* else the end of tracing is lost */
+			pt_packets_pgd(&run.packets, 0);
 		if (run.dice.bdm70 && draw(2))
 			pt_packets_psb(&run.packets, run.time, ip);
 		else

@@ -23,6 +23,9 @@ static const struct place {
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
+/* The code of work, and before it of no function: nop; jne itself; W: jne W-3; ret */
+#define LOOP 2
+
 /*
  * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
  * MODE.TSXs. Events: kind:from>to, or on:place, off:place, gap's reason:place. ! not caused by the
@@ -30,7 +33,7 @@ static const struct place {
  */
 static const struct row {
 	const char *cpu; /* NULL: without errata */
-	bool kernel;     /* is traced, too */
+	int code;        /* true: the kernel is traced, too; or LOOP */
 	const char *packets, *events;
 } rows[] = {
 	/* Interrupts: where the FUP is, up to the TIP's target. */
@@ -76,6 +79,17 @@ static const struct row {
 	{ BROADWELL, false, "psb:L fup:L pgd", "off!:L" },
 	{ BROADWELL, false, "psb:L pgd", "return:L>0" },
 	{ BROADWELL, false, "psb:W ovf pge:L pgd", "overflow on:L return:L>0" },
+	{ BROADWELL, false, "psb:W psb pge:L pgd", "on:L return:L>0" },
+	{ BROADWELL, false, "psb:W psb:M pge:L pgd", "on:L return:L>0" },
+	{ BROADWELL, false, "psb:W psb pge:L tip:W tnt:tn pgd",
+	  "on:L return:L>W call:W>L return:L>W+5 return:W+7>0" },
+	/* Tracing was on, so its end is lost. */
+	{ BROADWELL, false, "psb pge:W psb:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
+	{ BROADWELL, false, "psb pge:L tip:M psb:W pge:L pgd",
+	  "on:L return:L>M call:M>W mismatch:W on:L return:L>0" },
+	{ BROADWELL, LOOP, "psb pge:L tip:W tnt:tn pge:L pgd",
+	  "on:L return:L>W cond:W>40101d mismatch:W on:L return:L>0" },
+	{ BROADWELL, LOOP, "psb:W tnt:tn pge:L pgd", "cond:W>40101d mismatch:W on:L return:L>0" },
 	/* Overflows end with a FUP, if tracing is on, or a TIP.PGE. */
 	{ NULL, false, "psb pge:W ovf fup:L pgd", "on:W overflow on:L return:L>0" },
 	{ NULL, false, "psb pge:W ovf pge:L pgd", "on:W overflow on:L return:L>0" },
@@ -245,21 +259,26 @@ static char *events_as_text(void)
 START_TEST(packets_give_their_events)
 {
 	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
+	static const uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
 	char path[PERF_DATA_PATH] = "";
 	char *events;
 
 	begin(PT_ENGINE_FAST);
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vmlaunch,
 	       sizeof(vmlaunch));
+	if (rows[_i].code == LOOP)
+		memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - 3 - SAMPLE_CODE),
+		       jumps, sizeof(jumps));
+	run.skip = rows[_i].code == LOOP;
 	if (rows[_i].cpu)
 		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, rows[_i].cpu);
 	else
 		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, "GenuineIntel,6,13,8");
-	if (rows[_i].kernel)
+	if (rows[_i].code == true)
 		add_kernel(path);
 	add_packets(rows[_i].packets);
 	finish();
-	if (rows[_i].kernel)
+	if (rows[_i].code == true)
 		unlink(path);
 	events = events_as_text();
 	ck_assert_str_eq(events, rows[_i].events);
