@@ -122,24 +122,56 @@ with_exports() {
 		[ "$(awk '$5 == "compiled"' "$work/slices" | wc -l)" -eq 20 ] && ! grep ' work ' "$work/slices"
 }
 
-# A program inside of an archive, stored at a multiple of the page size (PKWARE's APPNOTE.TXT).
-with_a_file_in_an_archive() {
-	size=$(wc -c <"$programs/patched") name=lib/inside.so
-	hook=$(nm "$programs/patched" | sed -n 's/ T hook$//p')
-	# Of a program of patched.c's size, addresses of code are offsets in the file.
-	hook=$(printf '%d' "0x$hook") page=$((hook / 4096 * 4096))
+# Append a stored file, whose content begins at an offset, to an archive (PKWARE's APPNOTE.TXT).
+add_to_archive() { # NAME FILE OFFSET
+	size=$(wc -c <"$2") begin=$(wc -c <"$work/base.apk")
+	fill=$(($3 - begin - 30 - ${#1}))
 	{
-		le 4 $((0x04034b50)) && le 14 0 && le 4 "$size" && le 4 "$size" && le 2 ${#name} && le 2 $((4096 - 30 - ${#name}))
-		printf %s $name && head -c $((4096 - 30 - ${#name})) /dev/zero
-		cat "$programs/patched"
-		le 4 $((0x02014b50)) && le 16 0 && le 4 "$size" && le 4 "$size" && le 2 ${#name} && le 16 0 && printf %s $name
-		le 4 $((0x06054b50)) && le 8 0 && le 4 $((46 + ${#name})) && le 4 $((4096 + size)) && le 2 0
-	} >"$work/base.apk"
-	"$ptsim" record -o "$work/apk.data" -- "$programs/mapped" "$work/base.apk" $((4096 + page)) $((hook - page)) >/dev/null 2>"$work/truth" || return 1
+		le 4 $((0x04034b50)) && le 14 0 && le 4 "$size" && le 4 "$size" && le 2 ${#1} && le 2 $fill
+		printf %s "$1" && head -c $fill /dev/zero && cat "$2"
+	} >>"$work/base.apk"
+	{
+		le 4 $((0x02014b50)) && le 16 0 && le 4 "$size" && le 4 "$size" && le 2 ${#1} && le 12 0 && le 4 "$begin" && printf %s "$1"
+	} >>"$work/directory"
+}
+
+# Append a file whose sizes are in the extra field (4.5.3), as those of more than 4 GiB are.
+add_zip64_file() {
+	begin=$(wc -c <"$work/base.apk")
+	{
+		le 4 $((0x04034b50)) && le 14 0 && le 8 -1 && le 2 4 && le 2 20 && printf huge
+		le 2 1 && le 2 16 && le 8 4 && le 8 4 && printf data
+	} >>"$work/base.apk"
+	{
+		le 4 $((0x02014b50)) && le 16 0 && le 8 -1 && le 2 4 && le 2 20 && le 10 0 && le 4 "$begin" && printf huge
+		le 2 1 && le 2 16 && le 8 4 && le 8 4
+	} >>"$work/directory"
+}
+
+# Map a page in the middle of a file in the archive. Of programs this small, addresses of code are offsets in the file.
+calls_in_archive() { # FILE FUNCTION OFFSET
+	at=$(nm "$1" | sed -n "s/ [Tt] $2\$//p")
+	at=$(printf '%d' "0x$at") page=$((at / 4096 * 4096))
+	"$ptsim" record -o "$work/apk.data" -- "$programs/mapped" "$work/base.apk" $(($3 + page)) $((at - page)) >/dev/null 2>"$work/truth" || return 1
 	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
 	"$program" --format=slices "$work/apk.data" >"$work/slices" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
-	grep -q "$branches branches" "$work/messages" && [ "$(grep -c ' hook loc=.*patched.c:' "$work/slices")" -eq 20 ]
+	grep -q "$branches branches" "$work/messages" && [ "$(grep -c " $2 loc=.*patched.c:" "$work/slices")" -eq 20 ]
+}
+
+# Libraries are at multiples of the size of a page: of 4 KiB, or of 16 KiB since Android 15.
+with_files_in_an_archive() {
+	: >"$work/base.apk" && : >"$work/directory"
+	objcopy --redefine-sym hook=second_hook "$programs/patched" "$work/second" || return 1
+	add_to_archive lib/first.so "$programs/patched" 4096
+	add_zip64_file
+	second=$((($(wc -c <"$work/base.apk") / 16384 + 2) * 16384))
+	add_to_archive lib/second.so "$work/second" $second
+	{
+		cat "$work/directory" && le 4 $((0x06054b50)) && le 8 0 && le 4 "$(wc -c <"$work/directory")"
+		le 4 "$(wc -c <"$work/base.apk")" && le 2 0
+	} >"$work/end" && cat "$work/end" >>"$work/base.apk"
+	calls_in_archive "$programs/patched" hook 4096 && calls_in_archive "$work/second" second_hook $second
 }
 
 # All branches of the program are found with the file beside the recording, or a file that is named;
@@ -205,7 +237,7 @@ tap_check "a jitdump and saved code are used together" with_jitdump_and_saved_co
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code in a file that is not ELF is decoded, and named by a perf-PID.map" with_a_file_that_is_not_elf
 tap_check "a .dll has the names of its exports, unless a map has others" with_exports
-tap_check "a file in an archive has its names and lines" with_a_file_in_an_archive
+tap_check "each file in an archive has its names and lines" with_files_in_an_archive
 tap_check "a program's changes of its own code are saved, and decoded from then on" with_changed_code
 tap_check "code that was saved at the end is decoded" with_saved_code
 tap_check "saved code is decoded across the ends of its segments" across_segments
