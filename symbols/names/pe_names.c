@@ -17,6 +17,12 @@ struct image {
 	uint64_t left; /* bytes of memory for names: four times the file */
 };
 
+/* Charge an entry of a table, also one without a name: a hostile table is endless. */
+static void charge(struct image *image, size_t length)
+{
+	image->left -= MIN(image->left, length + NAME_COST);
+}
+
 /* Returns the bytes from an address to its section's end. Before all sections is the header. */
 static struct cursor at_rva(const struct image *image, uint32_t rva)
 {
@@ -44,7 +50,7 @@ static void add_begin(struct image *image, uint32_t rva, struct cursor name)
 	size_t length = strnlen((const char *)name.at, MIN(cursor_left(&name), image->left));
 	struct named_range range = { .name = (const char *)name.at, .length = (uint32_t)length };
 
-	image->left -= MIN(image->left, length + NAME_COST);
+	charge(image, length);
 	range.begin = range.end = (uint64_t)(code.at - image->file.at);
 	if (image->left && cursor_left(&code))
 		name_ranges_add(image->names, &range);
@@ -104,6 +110,7 @@ void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t
 			add_begin(&image, last, nameless);
 			add_begin(&image, begin, nameless);
 		}
+		charge(&image, 0);
 		last = number(&image, unwind + 4, 4);
 	}
 	add_begin(&image, last, nameless);
@@ -116,6 +123,7 @@ void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t
 		at = number(&image, number(&image, exports + 32, 4) + 4 * i, 4);
 		if (rva - exports >= exports_size) /* else the name of another library's */
 			add_begin(&image, rva, at_rva(&image, at));
+		charge(&image, 0);
 	}
 	names->count = image.left ? names->count : 0;
 }

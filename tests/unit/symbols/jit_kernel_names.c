@@ -518,6 +518,19 @@ START_TEST(names_of_a_pe_file_take_memory_in_proportion)
 }
 END_TEST
 
+/* Exports without end, which repeat the first one, or are all of other libraries. */
+START_TEST(names_of_a_pe_file_take_time_in_proportion)
+{
+	const clock_t begin = clock();
+
+	build_pe(true);
+	pe_put(PE + 136 + 4, _i ? UINT32_MAX : 0x100, 4);
+	pe_put(0x818, UINT32_MAX, 4);
+	read_harmless(pe_bytes, PE_SIZE);
+	ck_assert_int_lt(clock() - begin, 10 * CLOCKS_PER_SEC);
+}
+END_TEST
+
 START_TEST(only_jit_pid_dump_is_the_name_of_a_jitdump)
 {
 	ck_assert(jit_dump_is_path("/tmp/jit-123.dump"));
@@ -548,6 +561,7 @@ int main(void)
 	tcase_add_loop_test(all, functions_of_a_pe_file_end_where_others_are_known, 0, 2);
 	tcase_add_test(all, a_damaged_pe_file_is_harmless);
 	tcase_add_test(all, names_of_a_pe_file_take_memory_in_proportion);
+	tcase_add_loop_test(all, names_of_a_pe_file_take_time_in_proportion, 0, 2);
 	tcase_add_test(all, only_jit_pid_dump_is_the_name_of_a_jitdump);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
