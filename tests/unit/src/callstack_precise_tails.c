@@ -3,6 +3,7 @@
  * Tail calls: man ptrace2ftf.7, "WHAT A CALL IS". A call lasts until control returns to its caller,
  * so a function that another jumps to is inside of the other.
  */
+#include "symbols/dso/dso_store.h"
 #include "tests/unit/src/callstack_precise.h"
 
 static void replace_by_tail_calls(void)
@@ -303,6 +304,69 @@ START_TEST(a_far_return_that_no_far_call_precedes_is_a_jump)
 }
 END_TEST
 
+/* SDM volume 2, "JMP": far jumps through memory (FF /5) and, in 32-bit code, direct ones (EA). */
+static const uint8_t far_code[0x100] = {
+	[0x30] = 0xff, 0x6c, 0x24, 0x10, /* ljmp *0x10(%rsp) */
+	[0x50] = 0xff, 0x5c, 0x24, 0x10, /* lcall *0x10(%rsp) */
+	[0x70] = 0xea, 0,    0,    0,    0, 0x33, 0,
+};
+
+/* A function's code. */
+static struct dso *have_far_code(char letter)
+{
+	struct dso *dso = alloc_zeroed(1, sizeof(*dso));
+	struct symbol *symbol = function(letter);
+
+	*symbol = (struct symbol){ .name = symbol->name,
+				   .linkage = symbol->linkage,
+				   .dso = dso,
+				   .start = (uint64_t)letter * 0x1000,
+				   .size = sizeof(far_code) };
+	dso->elf.code = alloc_zeroed(1, sizeof(*dso->elf.code));
+	*dso->elf.code = (struct code_range){ 0, sizeof(far_code), symbol->start };
+	dso->elf.code_count = 1;
+	dso->elf.header.e_machine = EM_X86_64;
+	dso->elf.bytes = (uint8_t *)(uintptr_t)far_code;
+	return dso;
+}
+
+static void release_far_code(struct dso *dso)
+{
+	free(dso->elf.code);
+	free(dso);
+}
+
+/* WoW64 of Wine and Windows: 64-bit code calls 32-bit code, which jumps back into the function. */
+START_TEST(a_far_jump_pushes_no_frame)
+{
+	struct dso *f = have_far_code('f'), *g = have_far_code('g');
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_SOFTINT, at('f', 0x30), at('g', 0), 0);
+	call('g', 0x10, 'h');
+	ret('h', 'g', 0x15);
+	feed(BRANCH_SOFTINT, at('g', 0x70), at('f', 0x40), 0);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 g tail\nB 20 h\nE 30 h\nE 40 g\nE 50 f\nE 50 m\n"
+	       "B 0 m inferred deferred\nS\n");
+	release_far_code(f);
+	release_far_code(g);
+}
+END_TEST
+
+START_TEST(a_far_call_returns)
+{
+	struct dso *f = have_far_code('f');
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_SOFTINT, at('f', 0x50), at('g', 0), 0);
+	feed(BRANCH_IRET, at('g', 0x30), at('f', 0x54), 0);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 g\nE 20 g\nE 30 f\nE 30 m\nB 0 m inferred deferred\nS\n");
+	release_far_code(f);
+}
+END_TEST
+
 /*
  * Physical frames are those of the machine that replaces functions: feed both the same random
  * branches to entries, and returns of open calls.
@@ -382,5 +446,7 @@ void add_tail_tests(TCase *tests)
 	tcase_add_test(tests, an_abort_restores_a_chain);
 	tcase_add_test(tests, code_without_bytes_jumps_back_within_its_chain);
 	tcase_add_test(tests, a_far_return_that_no_far_call_precedes_is_a_jump);
+	tcase_add_test(tests, a_far_jump_pushes_no_frame);
+	tcase_add_test(tests, a_far_call_returns);
 	tcase_add_loop_test(tests, physical_frames_do_not_depend_on_how_tail_calls_are_shown, 0, 3);
 }

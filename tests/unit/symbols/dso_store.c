@@ -11,6 +11,7 @@
 
 #include "base/budget.h"
 #include "symbols/dso/dso_store.h"
+#include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"
 
 /* The build id that the makefile gives to the sample. */
@@ -122,8 +123,8 @@ static void put_number(FILE *file, uint32_t value, size_t size)
 	fwrite(&value, size, 1, file);
 }
 
-/* PKWARE's APPNOTE.TXT, 4.3.7: a stored file called "b". */
-static void put_zip_file(FILE *file, uint32_t size)
+/* PKWARE's APPNOTE.TXT, 4.3.7: the header of a stored file whose name is a letter. */
+static void put_zip_file(FILE *file, char name, uint32_t size)
 {
 	put_number(file, 0x04034b50, 4);
 	for (int i = 0; i < 7; i++)
@@ -131,11 +132,11 @@ static void put_zip_file(FILE *file, uint32_t size)
 	put_number(file, size, 4);
 	put_number(file, size, 4);
 	put_number(file, 1, 4);
-	fputs("b" ELFMAG, file);
+	fputc(name, file);
 }
 
 /* 4.3.12 */
-static void put_zip_entry(FILE *file, uint32_t size, uint32_t at)
+static void put_zip_entry(FILE *file, char name, uint32_t size, uint32_t at)
 {
 	put_number(file, 0x02014b50, 4);
 	for (int i = 0; i < 8; i++)
@@ -146,8 +147,65 @@ static void put_zip_entry(FILE *file, uint32_t size, uint32_t at)
 	for (int i = 0; i < 6; i++)
 		put_number(file, 0, 2);
 	put_number(file, at, 4);
-	fputs("b", file);
+	fputc(name, file);
 }
+
+/* 4.3.16 */
+static void put_zip_end(FILE *file, uint32_t directory)
+{
+	put_number(file, 0x06054b50, 4);
+	for (int i = 0; i < 6; i++)
+		put_number(file, 0, 2);
+	put_number(file, directory, 4);
+	put_number(file, 0, 2);
+}
+
+/* Lookups go to and fro between two libraries, as calls between them do. */
+START_TEST(each_file_of_an_archive_has_its_names)
+{
+	static const uint8_t code[16];
+	static const struct tiny_symbol functions[] = {
+		{ "first", 0x1000, 16, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+		{ "second", 0x1000, 16, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
+	};
+	const uint32_t header = 31;
+	uint32_t begins[2], sizes[2];
+	uint64_t offset;
+	struct dso *dso;
+	FILE *file;
+
+	make_place();
+	file = fopen(in_place("base.apk"), "w");
+	ck_assert_ptr_nonnull(file);
+	for (int i = 0; i < 2; i++) {
+		struct tiny_elf elf = { 0x1000, code, sizeof(code), &functions[i], 1, 0, 0 };
+		size_t length;
+		uint8_t *bytes = tiny_elf_bytes(&elf, &length);
+
+		sizes[i] = (uint32_t)length;
+		begins[i] = (uint32_t)ftell(file) + header;
+		put_zip_file(file, "ab"[i], sizes[i]);
+		fwrite(bytes, length, 1, file);
+		free(bytes);
+	}
+	for (int i = 0; i < 2; i++)
+		put_zip_entry(file, "ab"[i], sizes[i], begins[i] - header);
+	put_zip_end(file, begins[1] + sizes[1]);
+	fclose(file);
+	open_store((struct dso_store_options){ 0 });
+	dso = dso_store_borrow(store, in_place("base.apk"), NULL, 0);
+	for (int i = 0; i < 4; i++) {
+		uint64_t inside = begins[i % 2] + TINY_ELF_CODE_OFFSET + 15;
+
+		ck_assert_str_eq(dso_borrow_symbol(dso, inside, &offset)->name->text,
+				 functions[i % 2].name);
+		ck_assert_uint_eq(offset, 15);
+		ck_assert_int_eq(dso_borrow_symbol(dso, begins[1] - 1, &offset)->kind, SYMBOL_FILE);
+	}
+	close_store();
+	remove_place();
+}
+END_TEST
 
 /* The inner file is a part of the outer one; both have the magic of ELF. */
 START_TEST(files_of_an_archive_that_overlap_have_a_warning)
@@ -160,16 +218,14 @@ START_TEST(files_of_an_archive_that_overlap_have_a_warning)
 	make_place();
 	file = fopen(in_place("base.apk"), "w");
 	ck_assert_ptr_nonnull(file);
-	put_zip_file(file, outer);
-	put_zip_file(file, inner);
+	put_zip_file(file, 'b', outer);
+	fputs(ELFMAG, file);
+	put_zip_file(file, 'b', inner);
+	fputs(ELFMAG, file);
 	fprintf(file, "%*s", (int)(inner - SELFMAG), "");
-	put_zip_entry(file, inner, header + SELFMAG);
-	put_zip_entry(file, outer, 0);
-	put_number(file, 0x06054b50, 4);
-	for (int i = 0; i < 6; i++)
-		put_number(file, 0, 2);
-	put_number(file, header + outer, 4);
-	put_number(file, 0, 2);
+	put_zip_entry(file, 'b', inner, header + SELFMAG);
+	put_zip_entry(file, 'b', outer, 0);
+	put_zip_end(file, header + outer);
 	fclose(file);
 	open_store((struct dso_store_options){ 0 });
 	dso = dso_store_borrow(store, in_place("base.apk"), NULL, 0);
@@ -808,6 +864,7 @@ int main(void)
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 3);
 	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
+	tcase_add_test(all, each_file_of_an_archive_has_its_names);
 	tcase_add_test(all, files_of_an_archive_that_overlap_have_a_warning);
 	tcase_add_loop_test(all, a_copy_of_a_map_names_the_code_of_its_process, 0, 2);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
