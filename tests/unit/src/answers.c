@@ -239,6 +239,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	add_call_tests(all);
 	add_cause_tests(all);
+	add_page_tests(all);
 	add_why_tests(all);
 	add_format_tests(all);
 	suite_add_tcase(suite, all);

@@ -83,5 +83,6 @@ extern uint64_t now;
 /* Add the tests of a file. */
 void add_call_tests(TCase *all);
 void add_cause_tests(TCase *all);
+void add_page_tests(TCase *all);
 void add_why_tests(TCase *all);
 void add_format_tests(TCase *all);

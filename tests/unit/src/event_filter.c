@@ -2,7 +2,12 @@
 /* Events of the chosen time, as a stream emits them. */
 #include "src/select/event_filter.h"
 
+#include <intel-pt.h>
+#include <linux/hw_breakpoint.h>
+#include <unistd.h>
+
 #include "decoder/timeline/timeline.h"
+#include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
 /* Counts are emitted after the event before, and have its time, as later events may be older. */
@@ -143,6 +148,153 @@ START_TEST(threads_and_streams_are_chosen_with_what_their_calls_need)
 }
 END_TEST
 
+/* ---- --time ---------------------------------------------------------------- */
+
+#define ALWAYS UINT64_MAX
+
+/* A recording of 1000 ns, with hits of a breakpoint after 100, 300 and 500 ns; the second one is of
+ * another process. Times are ns since its begin; the range is of both ends. */
+static const struct range {
+	const char *time;
+	bool other; /* only the other process is chosen */
+	uint64_t begin, end;
+	const char *error; /* or NULL */
+} ranges[] = {
+	{ "@hit,", false, 100, ALWAYS, NULL },
+	{ "@hit:2,", false, 300, ALWAYS, NULL },
+	{ "@hit:3,@hit:3", false, 500, 500, NULL },
+	{ "-50ns@hit:2,+50ns@hit:2", false, 250, 350, NULL },
+	{ "@hit,", true, 300, ALWAYS, NULL },
+	{ "@hit:2,", true, 0, 0, "there is no hit 2: the chosen threads have 1" },
+	{ "@hit:4,", false, 0, 0, "there is no hit 4: the chosen threads have 3" },
+	{ "+200ns,+300ns", false, 200, 500, NULL },
+	{ "25%,75%", false, 250, 750, NULL },
+	{ "-100ns,", false, 900, ALWAYS, NULL },
+	{ "50%,50%", false, 500, 500, NULL },
+	{ "50%,49%", false, 0, 0, "the range ends before it begins" },
+	/* The trace has its first and last moment. */
+	{ "0.001001,", false, 1000, ALWAYS, NULL },
+	{ "0.001001001,", false, 0, 0,
+	  "nothing was recorded in the range; the trace is from 0.001000000 to 0.001001000 s" },
+	{ "0,0.001", false, (uint64_t)-SAMPLE_START, 0, NULL },
+	{ "0,0.000999999", false, 0, 0, "nothing was recorded in the range" },
+};
+
+#define BREAKPOINT 3000 /* id */
+
+static void add_hit(struct perf_data *data, uint64_t time, int32_t pid)
+{
+	const uint64_t words[] = { BREAKPOINT, SAMPLE_WORK, (uint64_t)pid << 32 | (uint32_t)pid,
+				   SAMPLE_START + time };
+
+	perf_data_add_user_record(data, PERF_RECORD_SAMPLE, words, sizeof(words));
+}
+
+static void write_recording(char path[PERF_DATA_PATH], bool hits, bool times)
+{
+	struct perf_data_event breakpoint = {
+		.attr = { .type = PERF_TYPE_BREAKPOINT,
+			  .bp_type = HW_BREAKPOINT_X,
+			  .bp_addr = SAMPLE_WORK,
+			  .bp_len = 8,
+			  .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+					 PERF_SAMPLE_TIME,
+			  .sample_id_all = 1 },
+		.name = "mem:0x401020:x",
+		.first_id = BREAKPOINT,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+	struct pt_packets packets;
+	struct perf_data data;
+
+	sample_begin(&data);
+	perf_data_add_event(&data, &breakpoint);
+	perf_data_add_fork(&data, SAMPLE_PID + 1, SAMPLE_PID + 1, SAMPLE_PID);
+	for (uint64_t i = 0; hits && i < 3; i++)
+		add_hit(&data, 100 + 200 * i, SAMPLE_PID + (i == 1));
+	pt_packets_init(&packets);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_tsc(&packets, SAMPLE_START + 1000);
+	if (!times) {
+		pt_packets_release(&packets);
+		pt_packets_init(&packets);
+		pt_packets_add(&packets, &(struct pt_packet){ .type = ppt_psb });
+		pt_packets_add(&packets, &(struct pt_packet){ .type = ppt_psbend });
+	}
+	sample_add_trace(&data, &packets);
+	perf_data_write_temporary(&data, path);
+	perf_data_release(&data);
+	pt_packets_release(&packets);
+}
+
+/* Choose events of such a recording. Returns the status. */
+static int choose_time(struct options *options, bool hits, bool times, uint64_t *begin,
+		       uint64_t *end, struct error *err)
+{
+	char path[PERF_DATA_PATH];
+	struct event_filter filter;
+	struct auxtrace auxtrace;
+	struct timeline *timeline;
+	struct perf_file file;
+	struct diag diag;
+	int status;
+
+	diag_init(&diag);
+	write_recording(path, hits, times);
+	ck_assert_int_eq(perf_file_open(&file, path, &diag, NULL), 0);
+	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
+	timeline = timeline_open(&file, NULL, 0, &diag);
+	status = event_filter_init(&filter, options, &auxtrace, timeline, &diag, err);
+	*begin = filter.begin;
+	*end = filter.end;
+	event_filter_release(&filter);
+	timeline_close(timeline);
+	auxtrace_release(&auxtrace);
+	perf_file_close(&file);
+	unlink(path);
+	diag_release(&diag);
+	return status;
+}
+
+START_TEST(a_range_of_time_is_of_the_trace_and_of_hits)
+{
+	const struct range *range = &ranges[_i];
+	struct options options = { .command = COMMAND_CONVERT };
+	struct error err = { 0 };
+	uint64_t begin, end;
+	char pid[20];
+	int status;
+
+	ck_assert(selection_time(&options.select, range->time));
+	snprintf(pid, sizeof(pid), "%d", SAMPLE_PID + 1);
+	if (range->other)
+		ck_assert(number_list_add(&options.select.pids, pid));
+	status = choose_time(&options, true, true, &begin, &end, &err);
+	ck_assert_msg(status == (range->error ? -1 : 0), "%s", err.text);
+	if (range->error) {
+		ck_assert_msg(strstr(err.text, range->error) != NULL, "%s", err.text);
+	} else {
+		ck_assert_uint_eq(begin, SAMPLE_START + range->begin);
+		ck_assert_uint_eq(end, range->end == ALWAYS ? ALWAYS : SAMPLE_START + range->end);
+	}
+	selection_release(&options.select);
+}
+END_TEST
+
+START_TEST(times_without_hits_or_packets_are_refused)
+{
+	struct options options = { .command = COMMAND_CONVERT };
+	struct error err = { 0 };
+	uint64_t begin, end;
+
+	ck_assert(selection_time(&options.select, _i ? "@hit," : "10%,"));
+	ck_assert_int_eq(choose_time(&options, !_i, _i, &begin, &end, &err), -1);
+	ck_assert_msg(strstr(err.text, _i ? "the recording has no hit" : "no TSC packets") != NULL,
+		      "%s", err.text);
+	selection_release(&options.select);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("event_filter");
@@ -151,6 +303,8 @@ int main(void)
 	tcase_add_test(all, counts_are_of_the_time_up_to_which_they_count);
 	tcase_add_loop_test(all, threads_and_streams_are_chosen_with_what_their_calls_need, 0,
 			    2 * CHOICES);
+	tcase_add_loop_test(all, a_range_of_time_is_of_the_trace_and_of_hits, 0, COUNT_OF(ranges));
+	tcase_add_loop_test(all, times_without_hits_or_packets_are_refused, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

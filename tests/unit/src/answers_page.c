@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page of `ptrace2ftf why --html`: its words, bars and boxes.  A chart is 960 pixels wide, a
+ * histogram 120 high; a box is 18 high, with its border (src/html/why_page.c).
+ */
+#include "tests/unit/src/answers.h"
+
+/* f takes 30 ns, a third of it each in a and b. Once a takes 500 ns more, and twice b 200 ns. */
+static void run_for_page(void)
+{
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10;
+		spend("a", i == 50 ? 510 : 10);
+		spend("b", i == 70 || i == 71 ? 210 : 10);
+		leave();
+	}
+	finish_format(&format_why_page);
+}
+
+START_TEST(a_page_has_the_verdict_and_the_causes)
+{
+	open_format(&format_why_page);
+	run_for_page();
+	expect("\n<p class=\"verdict\">3 of 100 calls of <b>f</b> took 900ns more than usual, "
+	       "together, mainly because of <b>a, 100 % of the extra time; ");
+	expect("</td><td>100</td><td>3</td><td>f</td></tr>\n");
+	expect("<span class=\"key c0\"></span></td><td>1</td><td>500ns</td><td><b>a, ");
+	expect("<span class=\"key c1\"></span></td><td>2</td><td>200ns</td><td><b>b, ");
+	expect("\n<li>ptrace2ftf annotate a</li>\n");
+	close_format(&format_why_page);
+}
+END_TEST
+
+/*
+ * Classes of a quarter of an octave from 28 to 640 ns: 18, of 53.3 pixels, a tenth of them space.
+ * Heights are 120 log(1 + calls) / log(1 + 100). The bound, 60 ns, is in the fifth class.
+ */
+START_TEST(a_pages_histogram_has_all_calls_in_the_colours_of_causes)
+{
+	open_format(&format_why_page);
+	run_for_page();
+	expect("<title>calls from 28ns to below 32ns: 97</title>\n"
+	       "<rect class=\"usual\" x=\"0.0\" y=\"0.8\" width=\"48.0\" height=\"119.2\"/>\n</g>\n"
+	       "<g><title>calls from 224ns to below 256ns: 2</title>\n"
+	       "<rect class=\"c1\" x=\"640.0\" y=\"91.4\" width=\"48.0\" height=\"28.6\"/>\n</g>\n"
+	       "<g><title>calls from 512ns to below 640ns: 1</title>\n"
+	       "<rect class=\"c0\" x=\"906.7\" y=\"102.0\" width=\"48.0\" height=\"18.0\"/>\n");
+	expect("<line class=\"bound\" x1=\"266.7\" x2=\"266.7\" y1=\"0\" y2=\"120\"/>");
+	expect(">30ns</text>\n");
+	expect(">530ns</text>\n");
+	expect("take longer than 60ns.</p>");
+	close_format(&format_why_page);
+}
+END_TEST
+
+/* One of 100 calls in a class is slow: its part of the bar is at the top. */
+START_TEST(a_bar_is_divided_among_slow_and_usual_calls)
+{
+	options.slow = (struct slow_choice){ .has_bound = true, .longer = 30 };
+	open_format(&format_why_page);
+	for (int i = 0; i < 100; i++)
+		spend("f", i == 50 ? 31 : 30);
+	finish_format(&format_why_page);
+	expect(": 100</title>\n"
+	       "<rect class=\"c0\" x=\"0.0\" y=\"0.0\" width=\"864.0\" height=\"1.2\"/>\n"
+	       "<rect class=\"usual\" x=\"0.0\" y=\"1.2\" width=\"864.0\" height=\"118.8\"/>\n");
+	close_format(&format_why_page);
+}
+END_TEST
+
+/* 960 pixels are 530 ns. Narrow boxes have no name. The extra is red, from the right end on. */
+START_TEST(a_page_has_the_slowest_call_beside_a_usual_one)
+{
+	open_format(&format_why_page);
+	run_for_page();
+	expect("<p>The slowest call: 530ns</p>\n"
+	       "<svg class=\"icicle\" viewBox=\"0 0 960 36\" width=\"960\"");
+	expect("<g><title>f: 530ns, usually 30ns</title>"
+	       "<rect class=\"usual\" x=\"0.0\" y=\"0\" width=\"960.0\" height=\"17\"/>"
+	       "<rect class=\"extra\" x=\"54.3\" y=\"0\" width=\"905.7\" height=\"17\"/>"
+	       "<text x=\"2.0\" y=\"13\">f</text></g>\n"
+	       "<g><title>a: 510ns, usually 10ns</title>"
+	       "<rect class=\"usual\" x=\"0.0\" y=\"18\" width=\"923.8\" height=\"17\"/>"
+	       "<rect class=\"extra\" x=\"18.1\" y=\"18\" width=\"905.7\" height=\"17\"/>"
+	       "<text x=\"2.0\" y=\"31\">a</text></g>\n"
+	       "<g><title>b: 10ns, usually 10ns</title>"
+	       "<rect class=\"usual\" x=\"923.8\" y=\"18\" width=\"18.1\" height=\"17\"/></g>\n"
+	       "</svg>\n<p>A usual call, on the same scale: 30ns</p>\n");
+	expect("<g><title>b: 10ns, usually 10ns</title>"
+	       "<rect class=\"usual\" x=\"18.1\" y=\"18\" width=\"18.1\" height=\"17\"/></g>\n");
+	close_format(&format_why_page);
+}
+END_TEST
+
+/* A call that the end of the trace cuts takes at least as long. */
+START_TEST(a_page_says_that_a_cut_call_is_longer)
+{
+	open_format(&format_why_page);
+	for (int i = 0; i < 100; i++)
+		spend("f", 30);
+	enter("f");
+	now += 530;
+	cut(now);
+	finish_format(&format_why_page);
+	expect("1 of 101 calls of <b>f</b> took at least 500ns more than usual");
+	expect("</td><td>1</td><td>&gt;500ns</td>");
+	close_format(&format_why_page);
+}
+END_TEST
+
+START_TEST(a_page_without_slow_calls_has_the_histogram)
+{
+	open_format(&format_why_page);
+	for (int i = 0; i < 100; i++)
+		spend("f<1>", 30);
+	finish_format(&format_why_page);
+	expect("<p class=\"verdict\">No slow calls were found.</p>\n");
+	ck_assert_ptr_null(strstr(text, "<h3>The slowest call"));
+	ck_assert_ptr_null(strstr(text, "<1>"));
+	close_format(&format_why_page);
+}
+END_TEST
+
+void add_page_tests(TCase *all)
+{
+	tcase_add_test(all, a_page_has_the_verdict_and_the_causes);
+	tcase_add_test(all, a_pages_histogram_has_all_calls_in_the_colours_of_causes);
+	tcase_add_test(all, a_bar_is_divided_among_slow_and_usual_calls);
+	tcase_add_test(all, a_page_has_the_slowest_call_beside_a_usual_one);
+	tcase_add_test(all, a_page_says_that_a_cut_call_is_longer);
+	tcase_add_test(all, a_page_without_slow_calls_has_the_histogram);
+}
