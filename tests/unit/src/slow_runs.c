@@ -7,6 +7,7 @@
 
 #include "src/batch/batch.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/digits.h"
 #include "tests/support/unit.h"
 
 static char directory[40], path[80], text[4000];
@@ -186,6 +187,88 @@ START_TEST(the_time_that_is_decoded_is_at_least_that_of_the_branches)
 }
 END_TEST
 
+/* --clock: the axis is the work of the call's thread, so that only this thread is shown. */
+static enum exit_status convert_work(const struct options *own, json_t *report)
+{
+	const struct selection *select = &own->select;
+	FILE *out;
+
+	if (strcmp(own->format->name, "slowest") == 0)
+		return convert_call(own, report);
+	out = fopen(own->output, "w");
+	fprintf(out, "%s %" PRIu64 "-%" PRIu64 " %d-%d %d\n",
+		select->work.cycles ? "cycles" : "insns", select->work.from, select->work.to,
+		(int)select->tids.ranges[0].first, (int)select->tids.ranges[0].last,
+		(int)select->tids.count);
+	fclose(out);
+	return EXIT_WHOLE;
+}
+
+START_TEST(a_slow_call_has_the_work_of_its_thread)
+{
+	static const char *const units[] = { "insns", "cycles" };
+	char output[60], expected[400];
+
+	sprintf(output, "%s/slow/", directory);
+	options.output = output;
+	options.slow.context = 50;
+	options.clock = _i ? CLOCK_CYCLES : CLOCK_INSNS;
+	digits_count_work(units[_i]);
+	answer = _i ? "{'list':[{'function':'f','tid':8,'begin_cycles':900,'duration_cycles':70}]}"
+		    : "{'list':[{'function':'f','tid':8,'begin_insns':900,'duration_insns':70}]}";
+	ck_assert_int_eq(slow_traces_run(&options, convert_work), EXIT_WHOLE);
+	sprintf(expected, "%s 850-1020 8-8 1\n", units[_i]);
+	expect_file("slow/call-001.ftf", expected);
+	sprintf(expected,
+		"rank\tfile\tfunction\tprocess\tthread\tpid\ttid\tbegin_%s\tduration_%s\tinsns\t"
+		"untraced_%s\tbegin_seen\tend_seen\tstatus\tquery\n"
+		"1\tcall-001.ftf\tf\t\t\t\t8\t900\t70\t\t\t\t\t0\t"
+		"visStart=850&visEnd=1020&ts=900&dur=70&pid=0&tid=8\n",
+		units[_i], units[_i], units[_i]);
+	expect_file("slow/index.tsv", expected);
+}
+END_TEST
+
+/* The first trace cannot be written, and the second has gaps. */
+static enum exit_status convert_in_vain(const struct options *own, json_t *report)
+{
+	if (!strstr(own->output ? own->output : "", "001"))
+		return convert_call(own, report);
+	json_object_set_new(report, "error", json_string("the disk is full"));
+	return EXIT_FAILED;
+}
+
+START_TEST(failed_traces_are_in_the_index_and_counted)
+{
+	char output[60], expected[300];
+
+	sprintf(output, "%s/slow/", directory);
+	options.output = output;
+	options.slow.context = 10;
+	options.quiet = false;
+	answer = "{'resolution_ns':100,'list':[" CALL(90000, 700) "," CALL(2000, 600) "," CALL(
+		5000, 500) "]}";
+	ck_assert_int_eq(mkdir(in_directory("slow"), 0700), 0);
+	write_file("slow/call-004.ftf", "");
+	ck_assert_ptr_nonnull(freopen(in_directory("messages"), "w", stderr));
+	ck_assert_int_eq(slow_traces_run(&options, convert_in_vain), EXIT_FAILED);
+	fflush(stderr);
+	sprintf(expected,
+		"ptrace2ftf: 3 slow calls: a trace of each, listed in %s/slow/index.tsv; "
+		"1 with gaps or warnings; 1 failed\n",
+		directory);
+	ck_assert_msg(strstr(read_file("messages"), expected) != NULL, "%s", text);
+	sprintf(expected,
+		"%s/slow/call-004.ftf and later calls are from an earlier run; remove them\n",
+		directory);
+	ck_assert_msg(strstr(text, expected) != NULL, "%s", text);
+	ck_assert_ptr_nonnull(strstr(read_file("slow/index.jsonl"),
+				     "\"status\":1,\"error\":\"the disk is full\""));
+	ck_assert(!exists("slow/call-001.ftf"));
+	expect_file("slow/call-003.ftf", "1 3900-6600 0\n");
+}
+END_TEST
+
 START_TEST(without_slow_calls_there_is_an_empty_index)
 {
 	ck_assert_int_eq(trace_calls(10, "{'resolution_ns':100,'list':[]}"), EXIT_WHOLE);
@@ -319,6 +402,8 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, each_slow_call_has_a_trace_of_its_time_and_a_line);
 	tcase_add_loop_test(all, the_time_that_is_decoded_is_at_least_that_of_the_branches, 0, 3);
+	tcase_add_loop_test(all, a_slow_call_has_the_work_of_its_thread, 0, 2);
+	tcase_add_test(all, failed_traces_are_in_the_index_and_counted);
 	tcase_add_test(all, without_slow_calls_there_is_an_empty_index);
 	tcase_add_test(all, no_trace_replaces_the_recording);
 	tcase_add_loop_test(all, lines_of_answers_are_merged, 0, COUNT_OF(merges));
