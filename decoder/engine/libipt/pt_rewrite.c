@@ -337,6 +337,7 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 		rewriter->pebs.bip_size = 0; /* its BEP may be dropped */
 		rewriter->in_header = rewriter->guest_on = false;
 		rewriter->overflowed = true;
+		rewriter->kept_ip = 0; /* libipt forgets it */
 		keep_packet(rewriter);
 		if (rewriter->guest && !rewriter->next_guest)
 			end_guest(rewriter);

@@ -25,6 +25,8 @@ static const struct place {
 
 /* The code of work, and before it of no function: nop; jne itself; W: jne W-3; ret */
 #define LOOP 2
+/* libipt does not follow these packets; nor does it resume after damage, before the next PSB. */
+#define FAST 4
 
 /*
  * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
@@ -33,7 +35,7 @@ static const struct place {
  */
 static const struct row {
 	const char *cpu; /* NULL: without errata */
-	int code;        /* true: the kernel is traced, too; or LOOP */
+	int code;        /* true: the kernel is traced, too; LOOP; FAST */
 	const char *packets, *events;
 } rows[] = {
 	/* Interrupts: where the FUP is, up to the TIP's target. */
@@ -56,7 +58,7 @@ static const struct row {
 	{ NULL, false, "psb tnt:t pge:L pgd", "mismatch on:L return:L>0" },
 	{ NULL, false, "psb pgd pge:L pgd", "mismatch on:L return:L>0" },
 	{ NULL, false, "psb pge:L pgd pgd pge:L pgd", "on:L return:L>0 mismatch on:L return:L>0" },
-	{ NULL, false, "psb fup:W pge:L pgd", "on:L return:L>0" },
+	{ NULL, FAST, "psb fup:W pge:L pgd", "on:L return:L>0" },
 	/* Tracing begins while it is on; a target without an address. */
 	{ NULL, false, "psb pge:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
 	{ BROADWELL, false, "psb pge:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
@@ -79,9 +81,9 @@ static const struct row {
 	{ BROADWELL, false, "psb:L fup:L pgd", "off!:L" },
 	{ BROADWELL, false, "psb:L pgd", "return:L>0" },
 	{ BROADWELL, false, "psb:W ovf pge:L pgd", "overflow on:L return:L>0" },
-	{ BROADWELL, false, "psb:W psb pge:L pgd", "on:L return:L>0" },
-	{ BROADWELL, false, "psb:W psb:M pge:L pgd", "on:L return:L>0" },
-	{ BROADWELL, false, "psb:W psb pge:L tip:W tnt:tn pgd",
+	{ BROADWELL, FAST, "psb:W psb pge:L pgd", "on:L return:L>0" },
+	{ BROADWELL, FAST, "psb:W psb:M pge:L pgd", "on:L return:L>0" },
+	{ BROADWELL, FAST, "psb:W psb pge:L tip:W tnt:tn pgd",
 	  "on:L return:L>W call:W>L return:L>W+5 return:W+7>0" },
 	/* Tracing was on, so its end is lost. */
 	{ BROADWELL, false, "psb pge:W psb:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
@@ -93,10 +95,10 @@ static const struct row {
 	/* Overflows end with a FUP, if tracing is on, or a TIP.PGE. */
 	{ NULL, false, "psb pge:W ovf fup:L pgd", "on:W overflow on:L return:L>0" },
 	{ NULL, false, "psb pge:W ovf pge:L pgd", "on:W overflow on:L return:L>0" },
-	{ NULL, false, "psb pge:W ovf pgd pge:L pgd", "on:W overflow on:L return:L>0" },
+	{ NULL, FAST, "psb pge:W ovf pgd pge:L pgd", "on:W overflow on:L return:L>0" },
 	{ NULL, false, "psb pge:W fup:W ovf fup:L pgd", "on:W overflow on:L return:L>0" },
 	{ NULL, false, "psb pge:W ovf tnt:t pge:L pgd", "on:W overflow mismatch on:L return:L>0" },
-	{ SKYLAKE, false, "psb pge:W ovf tnt:t pge:L pgd", "on:W overflow on:L return:L>0" },
+	{ SKYLAKE, FAST, "psb pge:W ovf tnt:t pge:L pgd", "on:W overflow on:L return:L>0" },
 	{ SKYLAKE, false, "psb pge:W ovf tip:L pgd", "on:W overflow on:L return:L>0" },
 	{ APOLLO_LAKE, false, "psb pge:W ovf fup:M pge:L pgd", "on:W overflow on:L return:L>0" },
 	{ NULL, false, "psb pge:W ovf fup:M pge:L pgd",
@@ -106,12 +108,13 @@ static const struct row {
 	/* A guest's packets are not of this code. */
 	{ NULL, true, "psb pge:C guest tip:W tnt:t fup:L tip:M host tip:L pgd",
 	  "on:C softintg:C>0 on:L return:L>0" },
-	{ NULL, true, "psb pge:W fup:W guest tip:M tnt:t host tip:L pgd",
+	{ NULL, true | FAST, "psb pge:W fup:W guest tip:M tnt:t host tip:L pgd",
 	  "on:W off!g:W on:L return:L>0" },
 	{ NULL, true, "psb guest pge:W tnt:t pgd host pge:L pgd", "off!g off! on:L return:L>0" },
 	{ NULL, true, "psb guest pge:W tnt:t tip:M pgd pge:W host tip:L pgd",
 	  "off!g off! off!g on:L return:L>0" },
-	{ NULL, true, "psb pge:W guest psb:L host tip:L pgd", "on:W off!g:W on:L return:L>0" },
+	{ NULL, true | FAST, "psb pge:W guest psb:L host tip:L pgd",
+	  "on:W off!g:W on:L return:L>0" },
 	{ NULL, true, "psb guest pge:W psb host pge:L pgd", "off!g off! on:L return:L>0" },
 	{ NULL, true, "psb pge:C guest tip:W ovf fup:W host tip:L pgd",
 	  "on:C softintg:C>0 overflow off!g on:L return:L>0" },
@@ -260,28 +263,32 @@ START_TEST(packets_give_their_events)
 {
 	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
 	static const uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
+	const struct row *row = &rows[_i % ROWS];
+	enum pt_engine engine = _i < ROWS ? PT_ENGINE_FAST : PT_ENGINE_LIBIPT;
 	char path[PERF_DATA_PATH] = "";
 	char *events;
 
-	begin(PT_ENGINE_FAST);
+	if (engine == PT_ENGINE_LIBIPT && (row->code & FAST || strstr(row->events, "mismatch")))
+		return;
+	begin(engine);
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vmlaunch,
 	       sizeof(vmlaunch));
-	if (rows[_i].code == LOOP)
+	if (row->code & LOOP)
 		memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - 3 - SAMPLE_CODE),
 		       jumps, sizeof(jumps));
-	run.skip = rows[_i].code == LOOP;
-	if (rows[_i].cpu)
-		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, rows[_i].cpu);
+	run.skip = row->code & LOOP;
+	if (row->cpu)
+		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, row->cpu);
 	else
 		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, "GenuineIntel,6,13,8");
-	if (rows[_i].code == true)
+	if (row->code & true)
 		add_kernel(path);
-	add_packets(rows[_i].packets);
+	add_packets(row->packets);
 	finish();
-	if (rows[_i].code == true)
+	if (row->code & true)
 		unlink(path);
 	events = events_as_text();
-	ck_assert_str_eq(events, rows[_i].events);
+	ck_assert_str_eq(events, row->events);
 	free(events);
 	expect_all_bytes_counted();
 }
@@ -376,7 +383,7 @@ int main(void)
 	Suite *suite = suite_create("packet_table");
 	TCase *all = tcase_create("packet_table");
 
-	tcase_add_loop_test(all, packets_give_their_events, 0, ROWS);
+	tcase_add_loop_test(all, packets_give_their_events, 0, 2 * ROWS);
 	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, COUNT_OF(writes));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
