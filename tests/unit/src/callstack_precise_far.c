@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pauses, signals, the kernel, exec, fork and transactions. */
+#include "decoder/timeline/timeline.h"
 #include "tests/support/precise_depth.h"
 #include "tests/unit/src/callstack_precise.h"
 
@@ -11,6 +12,48 @@ START_TEST(a_pause_is_on_top_until_execution_resumes)
 	ret('f', 'm', 0x15);
 	expect("B 0 f\nB 10 [syscall]\nE 20 [syscall]\nE 30 f\nE 30 m\nB 0 m inferred deferred\n"
 	       "S\n");
+}
+END_TEST
+
+/* An interrupt stops the trace at 10 ns, on CPU 1; it resumes at 20 ns. */
+static const struct resumption {
+	uint64_t run; /* ns: when the thread's run began on that CPU, by perf's switches */
+	int32_t cpu;
+	bool off;
+} resumptions[] = {
+	{ 5, 1, false }, { 10, 1, false }, { 11, 1, true },
+	{ 20, 1, true }, { 21, 1, false }, /* after it has resumed */
+	{ 5, 2, true },  { 5, -1, false }, /* buffers of threads do not name the CPU */
+};
+
+START_TEST(a_pause_is_off_the_cpu_if_the_thread_left_it)
+{
+	const struct resumption *resumption = &resumptions[_i];
+	const char *pause = resumption->off ? "[untraced: off CPU]" : "[untraced]";
+	const struct thread thread = { .tid = 5 };
+	struct cpu_switch switches = { BASE + resumption->run, &thread, .cpu = 1 };
+	const struct timeline timeline = { .switches = &switches, .switch_count = 1 };
+	struct stack_branch off = { .event = { .time = BASE + 10,
+					       .kind = BRANCH_NONE,
+					       .flags = BRANCH_TRACE_OFF | BRANCH_ASYNC,
+					       .thread = &thread,
+					       .cpu = 1 },
+				    .from = at('f', 0x20) };
+	struct stack_branch on = { .event = { .time = BASE + 20,
+					      .kind = BRANCH_NONE,
+					      .flags = BRANCH_TRACE_ON,
+					      .thread = &thread,
+					      .cpu = resumption->cpu },
+				   .to = at('f', 0x20) };
+	char expected[200];
+
+	((struct precise *)machine)->timeline = &timeline;
+	call('m', 0x10, 'f');
+	feed_branch(&off);
+	feed_branch(&on);
+	sprintf(expected, "B 0 f\nB 10 %s\nE 20 %s\nE 20 f\nE 20 m\nB 0 m inferred deferred\nS\n",
+		pause, pause);
+	expect(expected);
 }
 END_TEST
 
@@ -273,6 +316,8 @@ END_TEST
 void add_far_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
+	tcase_add_loop_test(tests, a_pause_is_off_the_cpu_if_the_thread_left_it, 0,
+			    COUNT_OF(resumptions));
 	tcase_add_test(tests, an_old_system_call_is_a_pause_like_syscall);
 	tcase_add_test(tests, a_software_interrupt_to_a_stub_is_no_jump);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
