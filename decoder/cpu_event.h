@@ -45,7 +45,7 @@ enum cpu_event_kind {
 /* Returns the C-state of MWAIT's encoding (SDM volume 2, "MWAIT"): 0 is C1, 15 is C0. */
 #define MWAIT_STATE(encoding) ((unsigned)(((encoding) + 1) & 15))
 
-/* CPU_EVENT_PWRE's value: the layout of PWRE's payload. */
+/* CPU_EVENT_PWRE's value: thread C-states and the cause. */
 #define PWRE_STATE(value)     MWAIT_STATE(value) /* resolved thread C-state */
 #define PWRE_SUB_STATE(value) ((unsigned)((value) >> 4 & 15))
 #define PWRE_BY_HARDWARE      0x100 /* not requested by software */

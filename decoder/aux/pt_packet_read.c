@@ -43,6 +43,9 @@ int pt_packet_by_libipt(struct pt_packet_decoder *decoder, const struct pt_confi
 		packet->size = 1;
 		next = *at + 1;
 	}
+	/* libipt 2.0 reads HW from bit 3; it is bit 7 (struct perf_synth_intel_pwre of perf). */
+	if (packet->type == ppt_pwre)
+		packet->payload.pwre.hw = bytes[2] >> 7;
 	*at = next;
 	return status;
 }

@@ -326,6 +326,10 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 	case ppt_ptw:
 		on_event_packet(rewriter, packet->payload.ptw.ip);
 		break;
+	case ppt_pwre: /* HW, as in pt_packet_by_libipt() */
+		rewriter->bytes[rewriter->at + 2] |= rewriter->bytes[rewriter->at + 2] >> 4;
+		keep_packet(rewriter);
+		break;
 	case ppt_mwait: /* libipt 2.0 assigns the next FUP to it, even an interrupt's */
 		replace_by_exstop(rewriter,
 				  (struct pt_rewrite_note){

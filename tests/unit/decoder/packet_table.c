@@ -294,6 +294,99 @@ START_TEST(packets_give_their_events)
 }
 END_TEST
 
+/* ---- Events of the processor ------------------------------------------------- */
+
+/*
+ * Bytes of a packet, after TIP.PGE to W, and the packets after it (SDM volume 3, packet
+ * definitions). libipt waits for the instruction of a PTW or VMCS packet without an ip.
+ */
+static const struct event_row {
+	const char *bytes;
+	size_t size;
+	const char *next;
+	struct cpu_event_data event;
+	uint64_t ip; /* of the event */
+	bool by_insn;
+} event_rows[] = {
+	/* CBR */
+	{ "\x02\x03\x21\0", 4, "", { CPU_EVENT_CBR, 0, 33 }, 0, false },
+	/* PTW of four and eight bytes; the ip is that of a FUP */
+	{ "\x02\x12\x04\x03\x02\x01", 6, "", { CPU_EVENT_PTWRITE, 0, 0x1020304 }, 0, true },
+	{ "\x02\xb2\x08\x07\x06\x05\x04\x03\x02\x01",
+	  10,
+	  "fup:W",
+	  { CPU_EVENT_PTWRITE, 0, 0x102030405060708 },
+	  SAMPLE_WORK,
+	  false },
+	{ "\x02\x92\x04\x03\x02\x01",
+	  6,
+	  "fup:W",
+	  { CPU_EVENT_PTWRITE, 0, 0x1020304 },
+	  SAMPLE_WORK,
+	  false },
+	/* An overflow comes before the FUP. */
+	{ "\x02\x92\x04\x03\x02\x01",
+	  6,
+	  "ovf fup:W",
+	  { CPU_EVENT_PTWRITE, 0, 0x1020304 },
+	  0,
+	  true },
+	/* EXSTOP */
+	{ "\x02\x62", 2, "", { CPU_EVENT_EXSTOP, 0, 0 }, 0, false },
+	{ "\x02\xe2", 2, "fup:W", { CPU_EVENT_EXSTOP, 0, 0 }, SAMPLE_WORK, false },
+	/* MWAIT: the hints are bits 7:0, the extensions bits 33:32 */
+	{ "\x02\xc2\x21\0\0\0\x01\0\0\0", 10, "", { CPU_EVENT_MWAIT, 1, 0x21 }, 0, false },
+	/* PWRE: by hardware, bit 7; sub C-state, bits 11:8; C-state, bits 15:12 */
+	{ "\x02\x22\x80\x61", 4, "", { CPU_EVENT_PWRE, 0, PWRE_BY_HARDWARE | 0x16 }, 0, false },
+	{ "\x02\x22\0\x20", 4, "", { CPU_EVENT_PWRE, 0, 2 }, 0, false },
+	/*
+	 * PWRX: deepest core C-state, bits 3:0; last, bits 7:4; wake by an interrupt, a store or
+	 * the hardware, bits 8, 10 and 11
+	 */
+	{ "\x02\xa2\x63\x01\0\0\0", 7, "", { CPU_EVENT_PWRX, 0, PWRX_INTERRUPT | 0x36 }, 0, false },
+	{ "\x02\xa2\x36\x04\0\0\0", 7, "", { CPU_EVENT_PWRX, 0, PWRX_STORE | 0x63 }, 0, false },
+	{ "\x02\xa2\x36\x08\0\0\0",
+	  7,
+	  "",
+	  { CPU_EVENT_PWRX, 0, PWRX_AUTONOMOUS | 0x63 },
+	  0,
+	  false },
+	/* VMCS: bits 51:12 of the base */
+	{ "\x02\xc8\x45\x23\x01\0\0", 7, "", { CPU_EVENT_VMCS, 0, 0x12345000 }, 0, true },
+};
+
+START_TEST(packets_give_events_of_the_processor)
+{
+	const struct event_row *row = &event_rows[_i / 2];
+	struct cpu_event event = { 0 };
+	int found = 0;
+
+	if (_i % 2 && row->by_insn)
+		return;
+	begin(_i % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	run.cpu_events = true;
+	add_packets("psb pge:W");
+	pt_packets_raw(&run.packets, row->bytes, row->size);
+	add_packets(row->next);
+	add_packets("tnt:tn pgd");
+	finish();
+	for (size_t i = 0; i < run.count; i++) {
+		if (run.events[i].kind != BRANCH_CPU_EVENT)
+			continue;
+		/* The header has a CBR. */
+		if (run.events[i].gap == CPU_EVENT_CBR && run.events[i].to != row->event.value)
+			continue;
+		event = cpu_event_of(&run.events[i]);
+		found++;
+	}
+	ck_assert_int_eq(found, 1);
+	ck_assert_int_eq(event.kind, row->event.kind);
+	ck_assert_uint_eq(event.value, row->event.value);
+	ck_assert_uint_eq(event.extra, row->event.extra);
+	ck_assert_uint_eq(event.ip, row->ip);
+}
+END_TEST
+
 /* ---- Emulated PTWRITE -------------------------------------------------------- */
 
 #define WRITE (SAMPLE_CODE + 18) /* after a jump over the sign */
@@ -384,6 +477,7 @@ int main(void)
 	TCase *all = tcase_create("packet_table");
 
 	tcase_add_loop_test(all, packets_give_their_events, 0, 2 * ROWS);
+	tcase_add_loop_test(all, packets_give_events_of_the_processor, 0, 2 * COUNT_OF(event_rows));
 	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, COUNT_OF(writes));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
