@@ -215,6 +215,39 @@ START_TEST(where_times_are_unknown_the_most_instructions_are_slowest)
 }
 END_TEST
 
+/* Calls of 1 to 100 ns. */
+START_TEST(the_table_has_percentiles_and_the_number_of_slower_calls)
+{
+	static const struct {
+		struct slow_choice choice;
+		const char *said;
+	} cases[] = {
+		{ { .most = 1 }, "longest 100ns\ntimes" },
+		{ { .most = 1, .has_bound = true, .longer = 90 },
+		  "longest 100ns\n10 took longer than 90ns; these are the slowest: --slowest=N shows "
+		  "more\n" },
+		{ { .most = 10, .has_bound = true, .longer = 90 },
+		  "longest 100ns\n10 took longer than 90ns\ntimes" },
+		{ { .has_bound = true, .percentile = 990000 },
+		  "longest 100ns\n1 took longer than 99ns\ntimes" },
+	};
+	json_t *answer;
+
+	seek_slow(cases[_i].choice);
+	for (uint64_t i = 1; i <= 100; i++)
+		call("f", 1000 * i, i);
+	finish_format(&format_slowest);
+	expect("\n100 calls: median 50ns, p99 99ns, longest 100ns\n");
+	expect(cases[_i].said);
+	answer = format_slowest.answer(output);
+	ck_assert_int_eq(json_integer_value(json_object_get(answer, "median_ns")), 50);
+	ck_assert_int_eq(json_integer_value(json_object_get(answer, "p99_ns")), 99);
+	ck_assert_int_eq(json_integer_value(json_object_get(answer, "longest_ns")), 100);
+	json_decref(answer);
+	close_format(&format_slowest);
+}
+END_TEST
+
 /* A call without a seen return is marked. */
 START_TEST(the_table_marks_calls_that_were_cut)
 {
@@ -270,6 +303,7 @@ void add_call_tests(TCase *all)
 	tcase_add_test(all, slower_than_a_time_is_strict);
 	tcase_add_test(all, a_call_of_the_bound_is_not_listed);
 	tcase_add_test(all, slower_than_a_percentile_is_strict);
+	tcase_add_loop_test(all, the_table_has_percentiles_and_the_number_of_slower_calls, 0, 4);
 	tcase_add_test(all, the_table_marks_calls_that_were_cut);
 	tcase_add_loop_test(all, functions_are_below_each_other_whatever_the_names_of_threads, 0,
 			    2);

@@ -228,6 +228,21 @@ START_TEST(an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry)
 END_TEST
 
 /* As with intel_pt//k: each entry begins a stack, which an exit ends with all open calls. */
+/* Trace of the kernel's code, and of user code up to its system call, ends at an IRET. */
+START_TEST(an_exit_of_the_kernel_ends_all_its_entries)
+{
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at('k', 0), 0);
+	for (int i = 0; i < 100 * _i; i++)
+		call('k', 0x10, 'k');
+	feed(BRANCH_INTERRUPT, at('k', 0x18), at('i', 0), BRANCH_ASYNC);
+	for (int i = 0; i < 100 * _i; i++)
+		call('i', 0x10, 'i');
+	feed(BRANCH_IRET, at('i', 0x40), at(0, 0), BRANCH_TRACE_OFF);
+	expect_depth(1); /* f */
+}
+END_TEST
+
 START_TEST(entries_into_the_kernel_alone_are_stacks_of_their_own)
 {
 	feed(BRANCH_NONE, at(0, 0), at('k', 0), BRANCH_TRACE_ON);
@@ -330,6 +345,7 @@ void add_far_tests(TCase *tests)
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry);
+	tcase_add_loop_test(tests, an_exit_of_the_kernel_ends_all_its_entries, 0, 2);
 	tcase_add_test(tests, entries_into_the_kernel_alone_are_stacks_of_their_own);
 	tcase_add_loop_test(tests, a_software_interrupt_returns_after_its_instruction, 1, 3);
 	tcase_add_test(tests, an_abort_brings_back_the_stack_of_the_transactions_begin);

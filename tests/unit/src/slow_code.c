@@ -608,6 +608,66 @@ START_TEST(the_main_callee_of_the_other_thread_is_named)
 }
 END_TEST
 
+/* The wait begins with the thread's own system call at 100 ns; at its end, 200 ns, it runs. */
+START_TEST(a_wake_is_within_the_wait)
+{
+	static const struct {
+		uint64_t time;
+		bool wakes;
+	} cases[] = { { 99, false }, { 100, false }, { 101, true }, { 200, true }, { 201, false } };
+
+	if (cases[_i].time < 100)
+		thread_at(2, cases[_i].time, BRANCH_SYSCALL, "dump+4", "");
+	thread_at(1, 100, BRANCH_SYSCALL, "f+4", "");
+	if (cases[_i].time >= 100)
+		thread_at(2, cases[_i].time, BRANCH_SYSCALL, "dump+4", "");
+	ck_assert_int_eq(find_wait(100, 200), cases[_i].wakes);
+}
+END_TEST
+
+/* Branches of thread 2, before its system call: "CALLER>CALLEE", "CALLER-TARGET" of a jump. */
+static const struct {
+	const char *branches, *path;
+} paths[] = {
+	{ "a>b", "a > b" },
+	/* The innermost three */
+	{ "a>b b>c c>d d>e", "c > d > e" },
+	{ "a>b b-c", "a > c" },
+	/* libx and liby are of another file: where the program left its own code */
+	{ "a>libx libx>liby", "a > libx" },
+	{ "libx>a a>b", "a > b" },
+	{ "libx>a a>liby", "a > liby" },
+	/* plt is a stub. */
+	{ "a>plt plt-b", "a > b" },
+	{ "a>plt plt>libx", "a > libx" },
+};
+
+START_TEST(the_path_has_the_calls_of_the_program)
+{
+	static char library;
+	char copy[60], *rest, path[60] = "";
+	const char *inner = "a";
+
+	strcpy(copy, paths[_i].branches);
+	((struct symbol *)symbol_of("libx"))->dso = (struct dso *)&library;
+	((struct symbol *)symbol_of("liby"))->dso = (struct dso *)&library;
+	((struct symbol *)symbol_of("plt"))->kind = SYMBOL_PLT;
+	thread_at(1, 100, BRANCH_SYSCALL, "f+4", "");
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		char *end = word + strcspn(word, ">-");
+		enum branch_kind kind = *end == '>' ? BRANCH_CALL : BRANCH_JUMP;
+
+		*end = '\0';
+		thread_at(2, 101, kind, word, inner = end + 1);
+	}
+	thread_at(2, 200, BRANCH_SYSCALL, inner, "");
+	ck_assert(find_wait(100, 200));
+	for (size_t i = 0; i < wait.path_count; i++)
+		sprintf(path + strlen(path), "%s%s", i ? " > " : "", wait.path[i]->name->text);
+	ck_assert_str_eq(path, paths[_i].path);
+}
+END_TEST
+
 START_TEST(a_thread_of_another_process_is_not_named)
 {
 	log_holder(false);
@@ -787,6 +847,8 @@ int main(void)
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, a_wait_is_ended_by_a_call_that_can_end_it, 0, 6);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
+	tcase_add_loop_test(all, a_wake_is_within_the_wait, 0, 5);
+	tcase_add_loop_test(all, the_path_has_the_calls_of_the_program, 0, COUNT_OF(paths));
 	tcase_add_test(all, a_thread_of_another_process_is_not_named);
 	tcase_add_loop_test(all, the_thread_that_ran_most_on_its_cpu_is_named, 33, 35);
 	tcase_add_loop_test(all, a_waking_says_who_woke, 0, 6);
