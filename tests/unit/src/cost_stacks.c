@@ -175,6 +175,10 @@ END_TEST
 static struct symbol a, b;
 static const struct inlined_call call_of_a = { &a, NULL, { 0 } };
 static const struct inlined_call call_of_b = { &b, &call_of_a, { 0 } };
+/* At 0x120 f calls deep0, which calls deep1, and so on. */
+#define DEEP 40
+static struct symbol deep[DEEP];
+static struct inlined_call deep_calls[DEEP];
 static struct symbol a = { .inlined = &call_of_a }, b = { .inlined = &call_of_b };
 
 const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr);
@@ -184,6 +188,8 @@ struct source_line __wrap_dso_symbol_line(const struct symbol *symbol);
 const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr)
 {
 	ck_assert_ptr_eq(dso, file);
+	if (vaddr == 0x120)
+		return &deep_calls[DEEP - 1];
 	return vaddr / 16 != 0x11 ? NULL : vaddr < 0x118 ? &call_of_a : &call_of_b;
 }
 
@@ -238,6 +244,107 @@ START_TEST(an_instruction_has_the_inlined_calls_up_to_its_function)
 }
 END_TEST
 
+/* The innermost calls are left out. */
+START_TEST(an_instruction_has_32_sources_at_most)
+{
+	struct cost_source sources[COST_SOURCES];
+	uint32_t site;
+
+	f.dso = file;
+	f.start = 0x100;
+	for (int i = 0; i < DEEP; i++) {
+		char text[20];
+
+		sprintf(text, "deep%d", i);
+		deep[i] = (struct symbol){ .name = name_intern_text(&names, text), .dso = file };
+		deep[i].linkage = deep[i].name;
+		deep[i].inlined = &deep_calls[i];
+		deep_calls[i] =
+			(struct inlined_call){ &deep[i], i ? &deep_calls[i - 1] : NULL, { 0 } };
+	}
+	site = cost_site(&stacks, &f, 0x20);
+	ck_assert_uint_eq(
+		cost_sources(&stacks, function_table_find(&stacks.functions, &f), site, sources),
+		COST_SOURCES);
+	for (int i = 0; i < COST_SOURCES - 1; i++)
+		ck_assert_ptr_eq(sources[i].symbol, &deep[COST_SOURCES - 2 - i]);
+	ck_assert_ptr_eq(sources[COST_SOURCES - 1].symbol, &f);
+}
+END_TEST
+
+/* ---- Instructions ------------------------------------------------------------ */
+
+/* f is at 0x100, g at 0x200 with a part at 0x300, and at 0x400 another function. */
+static struct symbol part = { .function = &g }, another;
+
+const struct symbol *__wrap_dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
+const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left);
+
+const struct symbol *__wrap_dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
+{
+	const struct symbol *const found[] = { &f, &g, &part, &another };
+
+	ck_assert_ptr_eq(dso, file);
+	return found[vaddr / 0x100 - 1];
+}
+
+const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left)
+{
+	static const uint8_t ret = 0xc3;
+
+	ck_assert_ptr_eq(dso, file);
+	(void)vaddr;
+	*left = 1;
+	return &ret;
+}
+
+static void ran(uint64_t vaddr, uint64_t count)
+{
+	executed_code_add(
+		&stacks.code, file, vaddr,
+		&(struct code_count){
+			.begin = vaddr, .last = vaddr, .count = count, .kind = BRANCH_RETURN });
+}
+
+/* f executes 20 instructions, of which 6 are of a, which is inlined at 0x110; then g 7. */
+START_TEST(instructions_are_of_the_function_whose_slices_have_them)
+{
+	char text[200] = "";
+
+	cost_stacks_release(&stacks);
+	cost_stacks_init(&stacks, &names, UINT64_MAX, _i);
+	a.name = a.linkage = name_intern_text(&names, "a");
+	part.name = part.linkage = name_intern_text(&names, "g.cold");
+	another.name = another.linkage = name_intern_text(&names, "another");
+	f.dso = g.dso = a.dso = part.dso = another.dso = file;
+	f.start = 0x100;
+	g.start = 0x200;
+	edge(&f, 0, 0);
+	if (_i) {
+		edge(&a, 10, 10);
+		edge(NULL, 16, 16);
+	}
+	edge(NULL, 20, 20);
+	edge(&g, 20, 20);
+	edge(NULL, 27, 27);
+	ran(0x110, 4);
+	ran(0x210, 3);
+	ran(0x300, 2);
+	ran(0x400, 9);
+	cost_stacks_finish(&stacks);
+	for (size_t i = 0; i < stacks.instruction_count; i++) {
+		const struct cost_insn *insn = &stacks.instructions[i];
+
+		sprintf(text + strlen(text), "%s %x:%d ",
+			stacks.functions.functions[insn->function].symbol->name->text,
+			(unsigned)insn->insn.vaddr, (int)insn->insn.count);
+	}
+	/* What is not counted is where the function begins. */
+	ck_assert_str_eq(text, _i ? "f 100:14 a 0:2 a 110:4 g 200:2 g 210:3 g 300:2 "
+				  : "f 100:16 f 110:4 g 200:2 g 210:3 g 300:2 ");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cost_stacks");
@@ -254,6 +361,8 @@ int main(void)
 	tcase_add_test(all, a_stack_has_its_callers);
 	tcase_add_test(all, instructions_without_an_address_are_where_the_function_begins);
 	tcase_add_test(all, an_instruction_has_the_inlined_calls_up_to_its_function);
+	tcase_add_test(all, an_instruction_has_32_sources_at_most);
+	tcase_add_loop_test(all, instructions_are_of_the_function_whose_slices_have_them, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -5,6 +5,7 @@
 #include "decoder/code/code_image.h"
 #include "decoder/known_branches.h"
 #include "decoder/timeline/timeline_types.h"
+#include "src/resolve/resolve.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
@@ -182,6 +183,15 @@ static const uint8_t bytes[PROGRAM_SIZE] = {
 	[0x30] = 0xeb, 0xce,                   /* jmp 0x00 */
 };
 
+/* Of `bytes`, by address. */
+static const struct {
+	uint8_t length, kind;
+} decoded[PROGRAM_SIZE] = {
+	[0x00] = { 1, BRANCH_NONE }, [0x01] = { 1, BRANCH_NONE },   [0x02] = { 2, BRANCH_COND },
+	[0x04] = { 1, BRANCH_NONE }, [0x05] = { 5, BRANCH_CALL },   [0x0a] = { 1, BRANCH_RETURN },
+	[0x20] = { 1, BRANCH_NONE }, [0x21] = { 1, BRANCH_RETURN }, [0x30] = { 2, BRANCH_JUMP },
+};
+
 static char listed[400];
 
 /* "ADDRESS:EXECUTIONS", and "+TAKEN" of a conditional jump. */
@@ -189,6 +199,8 @@ static void list_insn(void *context, const struct executed_insn *insn)
 {
 	(void)context;
 	ck_assert_ptr_eq(insn->dso, dso());
+	ck_assert_uint_eq(insn->length, decoded[insn->vaddr - VADDR].length);
+	ck_assert_uint_eq(insn->kind, decoded[insn->vaddr - VADDR].kind);
 	sprintf(listed + strlen(listed), "%x:%d", (unsigned)(insn->vaddr - VADDR),
 		(int)insn->count);
 	if (insn->taken)
@@ -326,6 +338,67 @@ START_TEST(code_counts_in_the_calls_that_are_known_at_the_end)
 }
 END_TEST
 
+/* ---- Where code is in its file ---------------------------------------------- */
+
+/*
+ * Two files. In the first one, code is at offsets 0x1000 to 0x17ff and 0x2000 to 0x27ff, at
+ * different distances from its addresses. A jump from `begin` leads to `to`.
+ */
+static const struct {
+	uint64_t begin, to; /* from IP */
+	int file;
+	uint64_t vaddr, jump; /* 0: to another file */
+} places[] = {
+	{ 0x1010, 0x1020, 0, 0x401010, 0x401020 },
+	/* The second range is at another distance. */
+	{ 0x2010, 0x2400, 0, 0x501010, 0x501400 },
+	{ 0x1010, 0x2400, 0, 0x401010, 0 },
+	/* A mapping in the middle, and one of the other file */
+	{ 0x10010, 0x10020, 0, 0x401410, 0x401420 },
+	{ 0x20010, 0x20000, 1, 0x110, 0x100 },
+	{ 0x1010, 0x20000, 0, 0x401010, 0 },
+};
+
+START_TEST(code_is_counted_where_it_is_in_its_file)
+{
+	struct code_range ranges[] = { { 0x1000, 0x800, 0x401000 }, { 0x2000, 0x800, 0x501000 } };
+	struct code_range other = { 0, 0x1000, 0x100 };
+	struct dso dsos[2] = { { .elf = { .code = ranges, .code_count = 2 } },
+			       { .elf = { .code = &other, .code_count = 1 } } };
+	struct dso *by_file[] = { &dsos[0], &dsos[1] };
+	const struct mapped_file files[] = { { .index = 0 }, { .index = 1 } };
+	const struct mapping mappings[] = {
+		{ IP, IP + 0x3000, 0, &files[0] },
+		{ IP + 0x10000, IP + 0x10400, 0x1400, &files[0] },
+		{ IP + 0x20000, IP + 0x21000, 0, &files[1] },
+	};
+	const struct address_space space = { .mappings = mappings, .count = COUNT_OF(mappings) };
+	struct resolver resolver = { .dsos = by_file };
+	const struct code_count counted = {
+		.space = &space,
+		.begin = IP + places[_i].begin,
+		.last = IP + places[_i].begin + 2,
+		.to = IP + places[_i].to,
+		.count = 3,
+		.taken = 2,
+		.kind = BRANCH_COND,
+	};
+
+	code.resolver = &resolver;
+	code.counter.add(&code.counter, &counted, 1);
+	ck_assert_uint_eq(code.count, places[_i].jump ? 2 : 1);
+	for (size_t i = 0; i < code.count; i++) {
+		const struct code_stretch *stretch = &code.stretches[i];
+		bool jump = stretch->kind == STRETCH_JUMP;
+
+		ck_assert_ptr_eq(stretch->dso, &dsos[places[_i].file]);
+		ck_assert_uint_eq(stretch->begin, places[_i].vaddr + 2 * jump);
+		ck_assert_uint_eq(stretch->last, jump ? places[_i].jump : places[_i].vaddr + 2);
+		ck_assert_uint_eq(stretch->count, jump ? 2 : 3);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("executed_code");
@@ -340,6 +413,7 @@ int main(void)
 	tcase_add_test(tests, an_instruction_has_the_executions_of_all_code_that_reaches_it);
 	tcase_add_loop_test(tests, code_counts_in_the_calls_that_are_known_at_the_end, 0,
 			    COUNT_OF(within));
+	tcase_add_loop_test(tests, code_is_counted_where_it_is_in_its_file, 0, COUNT_OF(places));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

@@ -280,7 +280,8 @@ check_PROGRAMS += tests/unit/src/cost_stacks.test
 TESTS += tests/unit/src/cost_stacks.test
 tests_unit_src_cost_stacks_test_SOURCES = tests/unit/src/cost_stacks.c
 tests_unit_src_cost_stacks_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_cost_stacks_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_inlined_at,--wrap=dso_line,--wrap=dso_symbol_line
+tests_unit_src_cost_stacks_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_inlined_at,--wrap=dso_line,--wrap=dso_symbol_line \
+	-Wl,--wrap=dso_borrow_symbol_at,--wrap=dso_borrow_code
 tests_unit_src_cost_stacks_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/executed_code.test
