@@ -322,6 +322,55 @@ START_TEST(the_answer_says_the_cause_in_words)
 }
 END_TEST
 
+/* f calls a as often as usual, 10 ns each; once more often, the last time for longer. */
+static const struct {
+	int usual, slow;
+	uint64_t last;
+	const char *said;
+} differences[] = {
+	{ 0, 1, 500, "1 call of it, usually 0\n" },
+	{ 1, 12, 10, "12 calls of it, usually 1.0\n" },
+	{ 9, 40, 10, "40 calls of it, usually 9.0\n" },
+	{ 10, 40, 10, "40 calls of it, usually 10\n" },
+	/* A fifth more, or one more, is no difference; then it is that of instructions. */
+	{ 20, 24, 500, "24 calls of it, usually 20\n" },
+	{ 20, 23, 500, "720 instructions, usually 200\n" },
+	{ 1, 1, 500, "500 instructions, usually 10\n" },
+};
+
+START_TEST(a_cause_is_more_calls_or_more_instructions)
+{
+	char line[100];
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		int calls = i == 50 ? differences[_i].slow : differences[_i].usual;
+
+		enter("f");
+		now += 5;
+		for (int n = 1; n <= calls; n++)
+			spend("a", i == 50 && n == calls ? differences[_i].last : 10);
+		leave();
+	}
+	finish_format(&format_why);
+	sprintf(line, " more; %s", differences[_i].said);
+	expect(line);
+	close_format(&format_why);
+}
+END_TEST
+
+/* Half of the calls takes 10 ns, or one call less. */
+START_TEST(half_of_the_calls_takes_up_to_the_median)
+{
+	follow_slow(100);
+	for (int i = 0; i < 100; i++)
+		spend("f", i == 99 ? 100 : i < 50 - _i ? 10 : 20);
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].median, _i ? 20 : 10);
+	release_slow(1);
+}
+END_TEST
+
 /* The number of slow calls by each of five causes; 100 ns more each. */
 static const struct {
 	int slow[5];
@@ -524,6 +573,9 @@ void add_why_tests(TCase *all)
 	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
 	tcase_add_loop_test(all, a_long_stop_is_named, 0, 5);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
+	tcase_add_loop_test(all, a_cause_is_more_calls_or_more_instructions, 0,
+			    COUNT_OF(differences));
+	tcase_add_loop_test(all, half_of_the_calls_takes_up_to_the_median, 0, 2);
 	tcase_add_loop_test(all, causes_of_few_slow_calls_are_counted, 0, COUNT_OF(other_causes));
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
