@@ -452,6 +452,7 @@ START_TEST(functions_of_a_pe_file_end_where_others_are_known)
 		expect(&ranges, expected[i].end - 1, expected[i].name);
 	}
 	expect(&ranges, 0x3ff, NULL);
+	expect(&ranges, 0x8e0, ""); /* the name of another library's function */
 	name_ranges_release(&ranges);
 }
 END_TEST
