@@ -160,6 +160,67 @@ START_TEST(nothing_returns_from_an_unwinder)
 }
 END_TEST
 
+/* ---- OCaml's exceptions ------------------------------------------------------- */
+
+/*
+ * A branch before which the code installed (i) and removed (r) handlers, or (!) of a raise, which
+ * enters a handler.
+ */
+static void with_handlers(enum branch_kind kind, struct location from, struct location to,
+			  const char *handlers)
+{
+	struct trap traps[8] = { { .kind = 0 } };
+	struct stack_branch branch = {
+		.event = { .time = now, .kind = (uint8_t)kind, .from_length = call_length },
+		.from = from,
+		.to = to,
+		.notes = { .traps = traps, .enters_trap = *handlers == '!' },
+		.has_notes = true,
+	};
+
+	for (; *handlers == 'i' || *handlers == 'r'; handlers++)
+		traps[branch.notes.trap_count++].kind =
+			*handlers == 'i' ? TRAP_INSTALLED : TRAP_REMOVED;
+	/* No more than are counted. */
+	traps[branch.notes.trap_count].kind = TRAP_INSTALLED;
+	feed_branch(&branch);
+	now += 10;
+}
+
+/* f calls itself, and then h; the handlers of both when they call; the depths after raises. */
+static const struct {
+	const char *outer, *inner;
+	size_t depths[3]; /* 0: no more */
+} raises[] = {
+	{ "i", "", { 1 } },
+	{ "i", "i", { 2, 1 } },
+	{ "", "i", { 2 } },
+	{ "i", "ir", { 1 } },
+	{ "ii", "", { 1, 1 } },
+	{ "i", "iir", { 2, 1 } },
+	{ "i", "ii", { 2, 2, 1 } },
+	{ "iri", "irir", { 1 } },
+	/* The removal of a handler from before the trace */
+	{ "ri", "r", { 1 } },
+};
+
+START_TEST(a_raise_goes_to_the_innermost_handler_and_uses_it_up)
+{
+	enum branch_kind kind = _i % 2 ? BRANCH_RETURN : BRANCH_JUMP;
+	const size_t *depths = raises[_i / 2].depths;
+
+	call('m', 0x10, 'f');
+	with_handlers(BRANCH_CALL, at('f', 0x10), at('f', 0), raises[_i / 2].outer);
+	with_handlers(BRANCH_CALL, at('f', 0x10), at('h', 0), raises[_i / 2].inner);
+	with_handlers(kind, at('h', 0x10), at('f', 0x60), "!");
+	expect_depth(depths[0]);
+	for (int i = 1; i < 3 && depths[i]; i++) {
+		with_handlers(kind, at('f', 0x70), at('f', 0x60), "!");
+		expect_depth(depths[i]);
+	}
+}
+END_TEST
+
 void add_exception_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
@@ -174,4 +235,6 @@ void add_exception_tests(TCase *tests)
 		       a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer);
 	tcase_add_test(tests, a_throw_to_an_entry_that_no_caller_waits_for_marks_it);
 	tcase_add_test(tests, a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it);
+	tcase_add_loop_test(tests, a_raise_goes_to_the_innermost_handler_and_uses_it_up, 0,
+			    2 * COUNT_OF(raises));
 }
