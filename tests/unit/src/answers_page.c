@@ -3,6 +3,9 @@
  * The page of `ptrace2ftf why --html`: its words, bars and boxes.  A chart is 960 pixels wide, a
  * histogram 120 high; a box is 18 high, with its border (src/html/why_page.c).
  */
+#include <unistd.h>
+
+#include "symbols/dso/dso_store.h"
 #include "tests/unit/src/answers.h"
 
 /* f takes 30 ns, a third of it each in a and b. Once a takes 500 ns more, and twice b 200 ns. */
@@ -122,6 +125,60 @@ START_TEST(a_page_without_slow_calls_has_the_histogram)
 }
 END_TEST
 
+/* ---- Source ----------------------------------------------------------------- */
+
+static const struct name *source; /* of a, which begins at line 25; NULL: unknown */
+
+struct source_line __wrap_dso_symbol_line(const struct symbol *symbol);
+
+struct source_line __wrap_dso_symbol_line(const struct symbol *symbol)
+{
+	return (struct source_line){ .file = strcmp(symbol->name->text, "a") == 0 ? source : NULL,
+				     .line = 25 };
+}
+
+/* Three lines before that of the cause, and 16 after it, as far as the file goes. */
+START_TEST(a_page_has_the_source_of_the_cause)
+{
+	char path[] = "/tmp/answers-XXXXXX.c", line[80];
+	FILE *out = fdopen(mkstemps(path, 2), "w");
+	int last = _i ? 30 : 60;
+
+	for (int i = 1; i <= last; i++)
+		fprintf(out, "<%d>\n", i);
+	fclose(out);
+	source = name_intern_text(&names, path);
+	((struct symbol *)symbol_of("f"))->dso = library;
+	((struct symbol *)symbol_of("a"))->dso = library;
+	((struct symbol *)symbol_of("b"))->dso = library;
+	open_format(&format_why_page);
+	run_for_page();
+	unlink(path);
+	source = NULL;
+	expect("<h3>Source of a</h3>\n");
+	expect("<pre class=\"source\">               22  &lt;22&gt;\n               23  &lt;23&gt;\n");
+	expect("\n<mark>               25  &lt;25&gt;</mark>\n               26  &lt;26&gt;\n");
+	sprintf(line, "\n               %d  &lt;%d&gt;\n</pre>\n", last > 41 ? 41 : last,
+		last > 41 ? 41 : last);
+	expect(line);
+	close_format(&format_why_page);
+}
+END_TEST
+
+/* A file of --symfs is another machine's, and so is one that is not there. */
+START_TEST(a_page_without_the_file_has_no_source)
+{
+	source = name_intern_text(&names, _i ? "/nonexistent/a.c" : __FILE__);
+	options.symfs = _i ? NULL : "/";
+	((struct symbol *)symbol_of("a"))->dso = library;
+	open_format(&format_why_page);
+	run_for_page();
+	source = NULL;
+	ck_assert_ptr_null(strstr(text, "<h3>Source of"));
+	close_format(&format_why_page);
+}
+END_TEST
+
 void add_page_tests(TCase *all)
 {
 	tcase_add_test(all, a_page_has_the_verdict_and_the_causes);
@@ -130,4 +187,6 @@ void add_page_tests(TCase *all)
 	tcase_add_test(all, a_page_has_the_slowest_call_beside_a_usual_one);
 	tcase_add_test(all, a_page_says_that_a_cut_call_is_longer);
 	tcase_add_test(all, a_page_without_slow_calls_has_the_histogram);
+	tcase_add_loop_test(all, a_page_has_the_source_of_the_cause, 0, 2);
+	tcase_add_loop_test(all, a_page_without_the_file_has_no_source, 0, 2);
 }

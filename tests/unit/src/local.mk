@@ -358,6 +358,7 @@ tests_unit_src_answers_test_SOURCES = tests/unit/src/answers.c tests/unit/src/an
 	tests/unit/src/answers_page.c tests/unit/src/answers_why.c tests/unit/src/answers_formats.c \
 	tests/unit/src/slice_feed.h
 tests_unit_src_answers_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_answers_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_symbol_line
 tests_unit_src_answers_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/slow_code.test
