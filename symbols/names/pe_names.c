@@ -17,7 +17,7 @@ struct image {
 	uint64_t left; /* bytes of memory for names: four times the file */
 };
 
-/* Charge an entry of a table, also one without a name: a hostile table is endless. */
+/* Charge an entry of a table, also one that gives no name: a hostile table is endless. */
 static void charge(struct image *image, size_t length)
 {
 	image->left -= MIN(image->left, length + NAME_COST);
@@ -109,8 +109,9 @@ void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t
 		if (begin != last || !(number(&image, info, 1) >> 3 & 4)) { /* UNW_FLAG_CHAININFO */
 			add_begin(&image, last, nameless);
 			add_begin(&image, begin, nameless);
+		} else {
+			charge(&image, 0);
 		}
-		charge(&image, 0);
 		last = number(&image, unwind + 4, 4);
 	}
 	add_begin(&image, last, nameless);
@@ -123,7 +124,8 @@ void name_ranges_read_pe(struct name_ranges *names, const uint8_t *bytes, size_t
 		at = number(&image, number(&image, exports + 32, 4) + 4 * i, 4);
 		if (rva - exports >= exports_size) /* else the name of another library's */
 			add_begin(&image, rva, at_rva(&image, at));
-		charge(&image, 0);
+		else
+			charge(&image, 0);
 	}
 	names->count = image.left ? names->count : 0;
 }
