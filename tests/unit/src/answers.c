@@ -13,6 +13,7 @@ struct callstack_machine machine;
 struct options options;
 const struct slice_sink *sink;
 bool reworded;
+const struct dso *recorded;
 
 void setup(void)
 {
@@ -21,6 +22,7 @@ void setup(void)
 	name_table_init(&names);
 	symbol_count = 0;
 	reworded = false;
+	recorded = NULL;
 	main_thread = (struct track){ .tid = 7, .index = 0, .thread_name = "main" };
 	other_thread = (struct track){ .tid = 8, .index = 1, .thread_name = "other" };
 	machine = (struct callstack_machine){ .times = TIMES_MEASURED };
@@ -123,7 +125,7 @@ void open_format(const struct output_format *format)
 		.output = &file,
 		.text = open_memstream(&text, &size),
 		.names = &names,
-		.facts.by_insns = machine.by_insns,
+		.facts = { .by_insns = machine.by_insns, .program = recorded },
 	};
 
 	output = output_format_open(format, &request);

@@ -24,7 +24,8 @@ extern struct track main_thread, other_thread;
 extern struct callstack_machine machine;
 extern struct options options;
 extern const struct slice_sink *sink;
-extern bool reworded; /* special symbols have other names than those in these tests */
+extern const struct dso *recorded; /* the program; NULL: unknown */
+extern bool reworded;              /* special symbols have other names than those in these tests */
 
 void setup(void);
 void teardown(void);

@@ -27,6 +27,43 @@ START_TEST(a_histogram_counts_by_quarters_of_octaves)
 }
 END_TEST
 
+START_TEST(a_histogram_has_its_numbers_in_json)
+{
+	static const struct {
+		const char *key;
+		int value;
+	} numbers[] = { { "calls", 3 },   { "cut", 1 },      { "total_ns", 144 },
+			{ "min_ns", 20 }, { "max_ns", 100 }, { "median_ns", 24 } };
+	const json_t *function, *bucket;
+	json_t *answer;
+
+	open_format(&format_histogram);
+	call("f", 1010000, 20);
+	call("f", 1030000, 24);
+	begin("f", 1040000, 0);
+	cut(1040100);
+	finish_format(&format_histogram);
+	answer = format_histogram.answer(output);
+	ck_assert_str_eq(json_string_value(json_object_get(answer, "format")), "histogram");
+	function = json_array_get(json_object_get(answer, "functions"), 0);
+	ck_assert_str_eq(json_string_value(json_object_get(function, "function")), "f");
+	for (size_t i = 0; i < COUNT_OF(numbers); i++)
+		ck_assert_msg(json_integer_value(json_object_get(function, numbers[i].key)) ==
+				      numbers[i].value,
+			      "%s: %s", numbers[i].key, json_dumps(function, 0));
+	ck_assert_uint_eq(json_array_size(json_object_get(function, "buckets")), 3);
+	bucket = json_array_get(json_object_get(function, "buckets"), 2);
+	ck_assert_int_eq(json_integer_value(json_object_get(bucket, "calls")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(bucket, "cut")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(bucket, "from_ns")), 96);
+	ck_assert_int_eq(json_integer_value(json_object_get(bucket, "example_begin_ns")), 1040000);
+	ck_assert_int_eq(json_integer_value(json_object_get(bucket, "example_duration_ns")), 100);
+	ck_assert_int_eq(json_integer_value(json_object_get(bucket, "example_tid")), 7);
+	json_decref(answer);
+	close_format(&format_histogram);
+}
+END_TEST
+
 /* f > f: both calls count, but the total has the time once. */
 START_TEST(a_histogram_has_nested_calls)
 {
@@ -224,6 +261,7 @@ END_TEST
 void add_format_tests(TCase *all)
 {
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
+	tcase_add_test(all, a_histogram_has_its_numbers_in_json);
 	tcase_add_test(all, a_histogram_has_nested_calls);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
 	tcase_add_loop_test(all, functions_are_ordered_and_have_shares, 0, ORDER_NAME + 1);

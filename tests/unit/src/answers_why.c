@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which calls are slow, and the answer in words. */
+#include "symbols/dso/dso_store.h"
 #include "tests/unit/src/answers.h"
 
 /* "BOUND SLOW" of f's calls: of 100, some take 10 ns, `more` of them `longer`. */
@@ -322,6 +323,40 @@ START_TEST(the_answer_says_the_cause_in_words)
 }
 END_TEST
 
+/* ld.so binds a library's function at its first call: without -z now, a call of f each. */
+START_TEST(lazy_binding_is_named_unless_slow_calls_cost_much_more)
+{
+	static const struct {
+		uint64_t binding, slow;
+		bool named;
+	} cases[] = { { 100, 0, true },
+		      { 0, 0, false },
+		      { 100, 1900, true },
+		      { 100, 2200, false },
+		      { 2000, 2200, true } };
+	struct dso program = { .short_name = name_intern_text(&names, "program") };
+	struct dso loader = { .short_name = name_intern_text(&names, "ld-linux-x86-64.so.2") };
+	char line[100];
+
+	((struct symbol *)symbol_of("main"))->dso = &program;
+	((struct symbol *)symbol_of("_dl_runtime_resolve_xsavec"))->dso = &loader;
+	recorded = &program;
+	open_format(&format_why);
+	enter("main");
+	for (int i = 0; i < 100; i++)
+		spend("f", i == 50 ? 1000 + cases[_i].slow : 1000);
+	for (int i = 0; i < 2 && cases[_i].binding; i++)
+		spend("_dl_runtime_resolve_xsavec", cases[_i].binding / 2);
+	leave();
+	finish_format(&format_why);
+	sprintf(line, "lazy binding of library functions took %s in 2 calls; link with -z now\n",
+		cases[_i].binding == 100 ? "100ns" : "2us");
+	ck_assert_int_eq(strstr(text, line) != NULL, cases[_i].named);
+	ck_assert_int_eq(strstr(text, "lazy binding") != NULL, cases[_i].named);
+	close_format(&format_why);
+}
+END_TEST
+
 /* f calls a as often as usual, 10 ns each; once more often, the last time for longer. */
 static const struct {
 	int usual, slow;
@@ -573,6 +608,7 @@ void add_why_tests(TCase *all)
 	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
 	tcase_add_loop_test(all, a_long_stop_is_named, 0, 5);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
+	tcase_add_loop_test(all, lazy_binding_is_named_unless_slow_calls_cost_much_more, 0, 5);
 	tcase_add_loop_test(all, a_cause_is_more_calls_or_more_instructions, 0,
 			    COUNT_OF(differences));
 	tcase_add_loop_test(all, half_of_the_calls_takes_up_to_the_median, 0, 2);
