@@ -44,6 +44,7 @@ static bool move_to_file(struct big_array *array, size_t used, size_t bytes)
 		temp_file_close(&file);
 		return false;
 	}
+	temp_files_take(bytes);
 	move_items(items, array->items, used);
 	free(array->items);
 	array->items = items;
@@ -61,9 +62,17 @@ static bool grow_file(struct big_array *array, size_t bytes)
 	items = mremap(array->items, array->mapped, bytes, MREMAP_MAYMOVE);
 	if (items == MAP_FAILED)
 		return false;
+	temp_files_take(bytes - array->mapped);
 	array->items = items;
 	array->mapped = bytes;
 	return true;
+}
+
+static void close_file(struct big_array *array)
+{
+	munmap(array->items, array->mapped);
+	close(array->fd);
+	temp_files_give(array->mapped);
 }
 
 static void move_to_memory(struct big_array *array, size_t used, size_t bytes)
@@ -71,26 +80,40 @@ static void move_to_memory(struct big_array *array, size_t used, size_t bytes)
 	void *items = alloc_zeroed(1, bytes);
 
 	memcpy(items, array->items, used);
-	munmap(array->items, array->mapped);
-	close(array->fd);
+	close_file(array);
 	array->items = items;
 	array->mapped = 0;
 	array->fd = -1;
 }
 
+/* Growth in bytes when the budget is spent: for the rest of what was read. */
+#define GROWTH_LEAST ((size_t)64 << 10)
+
+/* Returns the bytes of a file of `wanted` bytes, at least `need`, within the budget if possible. */
+static size_t limit_file(const struct big_array *array, size_t need, size_t wanted)
+{
+	size_t most = array->mapped + MAX(temp_files_room(), GROWTH_LEAST);
+
+	return MAX(need, MIN(wanted, most));
+}
+
 void big_array_grow(struct big_array *array, size_t need, size_t size, size_t most)
 {
 	size_t used = array->room * size, room = array->room ? 2 * array->room : 64;
+	bool in_file;
 
 	if (need <= array->room)
 		return;
 	room = MAX(room, need);
+	in_file = array->mapped || (room * size > most && !array->stays);
+	if (in_file)
+		room = limit_file(array, need * size, room * size) / size;
 	if (array->mapped) {
 		array->stays = !grow_file(array, room * size);
 		if (array->stays)
 			move_to_memory(array, used, room * size);
 		array->room = room;
-	} else if (room * size > most && !array->stays) {
+	} else if (in_file) {
 		array->stays = !move_to_file(array, used, room * size);
 		if (!array->stays)
 			array->room = room;
@@ -107,11 +130,9 @@ void big_array_rest(const struct big_array *array, size_t begin, size_t end, siz
 
 void big_array_release(struct big_array *array)
 {
-	if (array->mapped) {
-		munmap(array->items, array->mapped);
-		close(array->fd);
-	} else {
+	if (array->mapped)
+		close_file(array);
+	else
 		free(array->items);
-	}
 	*array = (struct big_array){ .fd = -1 };
 }

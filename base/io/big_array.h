@@ -5,7 +5,8 @@
  *
  * In the file, the array costs disk space and page cache, which the system can reclaim, and memory
  * of the process only while it is accessed.  If the file cannot be made, or the disk is full, the
- * array stays in memory.
+ * array stays in memory.  All files count for the budget of temp_file.h, near which they grow in
+ * small steps.
  */
 #pragma once
 

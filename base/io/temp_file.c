@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/io/file_makers.h"
@@ -18,6 +19,78 @@ const char *temp_file_folder(void)
 		return folder;
 	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
+
+/* ---- The budget ---------------------------------------------------------- */
+
+static struct {
+	uint64_t most, used;
+	bool chosen;      /* most is not the default */
+	bool spent, full; /* for input; for all */
+} budget;
+
+void temp_files_limit(uint64_t most)
+{
+	budget.chosen = most != 0;
+	__atomic_store_n(&budget.most, most, __ATOMIC_RELAXED);
+}
+
+uint64_t temp_files_most(void)
+{
+	uint64_t most = __atomic_load_n(&budget.most, __ATOMIC_RELAXED), quarter;
+	struct statvfs space;
+
+	if (most)
+		return most;
+	most = TEMP_FILES_DEFAULT;
+	if (statvfs(temp_file_folder(), &space) == 0) {
+		quarter = (uint64_t)space.f_bavail * space.f_frsize / 4;
+		most = quarter ? MIN(most, quarter) : most;
+	}
+	__atomic_store_n(&budget.most, most, __ATOMIC_RELAXED);
+	return most;
+}
+
+bool temp_files_full(void)
+{
+	return __atomic_load_n(&budget.full, __ATOMIC_RELAXED);
+}
+
+uint64_t temp_files_room(void)
+{
+	uint64_t used = __atomic_load_n(&budget.used, __ATOMIC_RELAXED), most = temp_files_most();
+
+	return used < most && !temp_files_full() ? most - used : 0;
+}
+
+void temp_files_take(uint64_t bytes)
+{
+	uint64_t used = __atomic_add_fetch(&budget.used, bytes, __ATOMIC_RELAXED);
+
+	if (used <= temp_files_most())
+		return;
+	__atomic_store_n(&budget.full, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&budget.spent, true, __ATOMIC_RELAXED);
+}
+
+void temp_files_give(uint64_t bytes)
+{
+	__atomic_sub_fetch(&budget.used, bytes, __ATOMIC_RELAXED);
+}
+
+void temp_files_keep_rest(unsigned parts)
+{
+	uint64_t used = __atomic_load_n(&budget.used, __ATOMIC_RELAXED);
+
+	if (used && used > temp_files_most() / parts)
+		__atomic_store_n(&budget.spent, true, __ATOMIC_RELAXED);
+}
+
+bool temp_files_spent(void)
+{
+	return __atomic_load_n(&budget.spent, __ATOMIC_RELAXED);
+}
+
+/* ---- Files --------------------------------------------------------------- */
 
 int temp_file_open(struct temp_file *file, struct error *err)
 {
@@ -35,6 +108,13 @@ int temp_file_write(struct temp_file *file, const void *bytes, size_t size, stru
 	const uint8_t *at = bytes;
 
 	assert(file->open);
+	if (budget.chosen && size > temp_files_room())
+		return error_set(err, ERROR_LIMIT,
+				 "cannot keep a copy in %s: its temporary files may have %" PRIu64
+				 " bytes; give --max-temp=SIZE, or unpack it beforehand",
+				 temp_file_folder(), temp_files_most());
+	if (budget.chosen)
+		temp_files_take(size);
 	while (size) {
 		ssize_t written = write(file->fd, at, size);
 

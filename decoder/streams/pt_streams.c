@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include "base/io/interrupt.h"
+#include "base/io/temp_file.h"
 #include "decoder/engine/event_pool.h"
 #include "decoder/engine/pt_stream_base.h"
 
@@ -111,7 +112,8 @@ static size_t store_events(struct pt_streams *streams, size_t count)
 	const struct branch_event *events;
 	size_t next;
 
-	while (!interrupt_asked() && (next = branch_merge_next(&streams->merge, &events)) > 0) {
+	while (!interrupt_asked() && !temp_files_spent() &&
+	       (next = branch_merge_next(&streams->merge, &events)) > 0) {
 		big_array_grow(&streams->events, count + next, sizeof(*events), GROUPS_MEMORY);
 		memcpy((struct branch_event *)streams->events.items + count, events,
 		       next * sizeof(*events));

@@ -206,6 +206,9 @@ const struct option_spec option_specs[] = {
 	{ "max-output", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_output), 0,
 	  .help = "End the output at SIZE bytes (500MB), with all slices that began before (default: a "
 	  "quarter of the free space, at most 64 GiB)" },
+	{ "max-temp", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_temp), SETTING,
+	  .help = "End the input when temporary files in TMPDIR, by default /var/tmp, have SIZE bytes "
+	  "(default: a quarter of the free space, at most 64 GiB)" },
 	{ "runtime-events", 0, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", GROUP_OCAML, OPTION_RUNTIME_EVENTS, 0,
 	  COMMON,
 	  .help = "Show garbage collections of OCaml 5; and the program's own events, of its PID.events; may be repeated, and needs no INPUT" },

@@ -2,6 +2,7 @@
 /* The list of all output formats, and formats without their own file. */
 #include "src/formats/output_format.h"
 
+#include "base/io/temp_file.h"
 #include "config.h"
 #include "src/slices/track.h"
 
@@ -150,7 +151,7 @@ static void emit_end(const struct slice_limit *limit, struct track *track,
 {
 	struct slice_event end = *event;
 
-	limit->output->cut = true;
+	limit->output->cut |= output_full(limit->output);
 	end.time = MIN(track->limit_time, event->time);
 	if (event->kind == SLICE_LATE)
 		slice_sink_emit(limit->next, track, event, NULL);
@@ -172,7 +173,7 @@ static void limit_events(const struct slice_sink *sink, void *context,
 	struct slice_batch part = *batch;
 
 	for (size_t at = 0; at < batch->count; at += part.count) {
-		uint64_t room = output_room(limit->output);
+		uint64_t room = limit->stores && temp_files_full() ? 0 : output_room(limit->output);
 
 		part.events = batch->events + at;
 		part.count = 1;

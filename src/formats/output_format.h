@@ -230,6 +230,7 @@ struct slice_limit {
 	struct slice_sink sink;        /* its tracks are struct track */
 	const struct slice_sink *next; /* borrowed: writes to the output */
 	struct output *output;         /* borrowed; marked as cut when a slice is omitted */
+	bool stores; /* may be set after init: also ends when temporary files reach theirs */
 };
 
 /* Initialize a limit before `next`. It must not move: it contains pointers to itself. */

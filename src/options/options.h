@@ -123,6 +123,7 @@ struct options {
 	bool flows;          /* show tail calls as arrows; they replace, whatever `tail_calls` is */
 	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
+	uint64_t max_temp;   /* bytes of temporary files; 0: TEMP_FILES_DEFAULT */
 	bool open;           /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
 	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */

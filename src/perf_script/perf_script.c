@@ -3,6 +3,7 @@
 #include "src/perf_script/perf_script.h"
 
 #include "base/io/interrupt.h"
+#include "base/io/temp_file.h"
 #include "base/tables/hash.h"
 #include "src/select/mode_filter.h"
 #include "symbols/dso/dso_store.h"
@@ -522,7 +523,7 @@ static int read_lines(struct script *script, FILE *in, struct error *err)
 
 	/* The last line before an interruption may have been cut. */
 	while (script->strange < STRANGE_MOST && length <= LINE_LIMIT &&
-	       read_line(in, text, &length) && !interrupt_asked()) {
+	       read_line(in, text, &length) && !interrupt_asked() && !temp_files_spent()) {
 		script->counts->lines++;
 		if (length < LINE_MAX_BYTES)
 			feed_line(script, text, length);

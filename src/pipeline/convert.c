@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io/temp_file.h"
 #include "src/pipeline/output_pipeline.h"
 
 static int write_overlays_alone(struct output_pipeline *pipeline, struct overlays *overlays,
@@ -148,6 +149,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 {
 	enum format_overlays shown = options->format->overlays;
 
+	temp_files_limit(options->max_temp);
 	if (options->overlay_count && options->input && shown != OVERLAYS_ONLY &&
 	    (shown == OVERLAYS_NONE || options->input_kind != INPUT_PERF_DATA))
 		diag_warn(
@@ -156,12 +158,15 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (convert_input(options, report, diag, err) < 0 || file_use_shortage(err) < 0)
 		return EXIT_FAILED;
 	/* The stamp would mark the output as complete, and the next run would keep it. */
-	if (report->summary.output_cut && options->stamp && !options->max_output) {
+	if (options->stamp && ((report->summary.output_cut && !options->max_output) ||
+			       (report->summary.temp_cut && !options->max_temp))) {
 		error_set(
 			err, ERROR_SYSTEM,
-			"%s: deleted, because it exceeds a quarter of the free space or 64 GiB; make room "
-			"or give --max-output=SIZE",
-			options->output);
+			"%s: deleted, because %s a quarter of the free space or 64 GiB; make room "
+			"or give %s=SIZE",
+			options->output,
+			report->summary.temp_cut ? "its temporary files exceed" : "it exceeds",
+			report->summary.temp_cut ? "--max-temp" : "--max-output");
 		return EXIT_FAILED;
 	}
 	summary_warn(&report->summary, diag);

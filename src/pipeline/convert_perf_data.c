@@ -8,6 +8,7 @@
 #include "src/pipeline/convert.h"
 
 #include "base/io/interrupt.h"
+#include "base/io/temp_file.h"
 #include "decoder/streams/pt_streams.h"
 #include "src/callstack/call_stretch.h"
 #include "src/costs/executed_code.h"
@@ -439,6 +440,11 @@ static void show_progress(struct conversion *c)
 	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
+static bool input_ends(void)
+{
+	return interrupt_asked() || temp_files_spent();
+}
+
 /* The ordered stage, run by one worker at a time. */
 static bool take_branches(void *context)
 {
@@ -447,8 +453,7 @@ static bool take_branches(void *context)
 	size_t count, taken;
 
 	while (!output_pipeline_stopped(&c->pipeline) &&
-	       (!interrupt_asked() ||
-		(c->interrupted && c->summary->branches < c->first_branches))) {
+	       (!input_ends() || (c->interrupted && c->summary->branches < c->first_branches))) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
@@ -543,7 +548,7 @@ static int decode_again(struct conversion *c, struct error *err)
 
 	c->again = true;
 	/* If the first pass was interrupted, end where it did. */
-	c->interrupted = interrupt_asked();
+	c->interrupted = input_ends();
 	c->first_branches = c->summary->branches;
 	c->summary->branches = 0;
 	c->diag = NULL;
@@ -564,7 +569,7 @@ static int decode_again(struct conversion *c, struct error *err)
 		run_streams(c);
 	thread_stacks_finish(&c->stacks);
 	c->pipeline.sorter.cut = status < 0 || output_pipeline_stopped(&c->pipeline) ||
-				 (interrupt_asked() && !c->interrupted);
+				 (input_ends() && !c->interrupted);
 	memcpy(c->recording.filter.gaps, filter.gaps, sizeof(filter.gaps));
 	c->summary->interrupted = interrupt_asked();
 	c->diag = c->pipeline.machine->diag = first.diag;

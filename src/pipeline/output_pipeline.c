@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/io/output_path.h"
+#include "base/io/temp_file.h"
 #include "src/costs/executed_code.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
@@ -90,6 +91,7 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 
 	if (pipeline->output.limit && !pipeline->output.lines) {
 		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
+		pipeline->limit.stores = true;
 		/* The part decoded after the limit depends on threads, and so would the summary. */
 		if (pipeline->options->max_output)
 			pipeline->limit.sink.late = false;
@@ -363,6 +365,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 
 	summary->slices += output_pipeline_slices(pipeline);
 	summary->output_cut |= pipeline->output.cut;
+	summary->temp_cut = temp_files_spent();
 	summary->slices_left_out += pipeline->filter.counts.outside;
 	summary->top_functions = top_functions_make(&pipeline->totals);
 	if (end) {

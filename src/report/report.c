@@ -544,7 +544,7 @@ json_t *report_json(const struct report *report)
 		{ "program", json_string(PACKAGE_STRING) },
 		{ "status", json_integer(report->status) },
 		{ "error", json_text_or_null(failed ? report->err->text : NULL) },
-		{ "output_cut", json_boolean(summary->output_cut) },
+		{ "output_cut", json_boolean(summary->output_cut || summary->temp_cut) },
 		{ "interrupted", json_boolean(summary->interrupted) },
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },

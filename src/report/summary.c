@@ -163,6 +163,12 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 	if (summary->interrupted)
 		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
 			  progress);
+	else if (summary->temp_cut)
+		diag_warn(
+			diag, "temp-full",
+			"cannot keep more in temporary files: the rest is left out%s; choose a part "
+			"with --time, give --max-temp=SIZE, or set TMPDIR to a larger folder",
+			progress);
 	else if (summary->output_cut)
 		diag_warn(diag, "output-full",
 			  "the output has reached its limit: the rest is left out%s; choose a part "

@@ -29,6 +29,7 @@ struct summary {
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes do not add up */
 	struct pt_verdict verdict; /* verdict of --verify; segments 0: not run */
 	bool output_cut;           /* at its limit, without the rest of the input */
+	bool temp_cut;             /* the same: temporary files reached their limit */
 	bool interrupted;          /* by SIGINT, without the rest of the input */
 	char **outputs;            /* owned, as are the strings: paths */
 	size_t output_count, output_room;

@@ -4,6 +4,8 @@
  */
 #include "src/slices/slice_sorter.h"
 
+#include "base/io/temp_file.h"
+
 struct sorter_track {
 	struct slice_sorter *sorter;
 	void *next_track;
@@ -503,6 +505,12 @@ static void sorter_since(const struct slice_sink *sink, void *track_, uint64_t t
 #define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
 
+/*
+ * Part of the budget of temporary files for stored slices. Another third of it may be needed to
+ * merge them, and the rest for the output, which may store them again.
+ */
+#define REST_PARTS 3
+
 /* Make room for `need` items of `size` bytes in one of the track's arrays. */
 static void grow_array(struct sorter_track *track, struct big_array *array, size_t need,
 		       size_t size)
@@ -516,6 +524,8 @@ static void grow_array(struct sorter_track *track, struct big_array *array, size
 		most = MEMORY_MOST - *memory;
 	big_array_grow(array, need, size, most);
 	*memory += array->mapped ? 0 : array->room * size;
+	if ((!track->sorter->twice || track->sorter->looks) && !track->sorter->next->late)
+		temp_files_keep_rest(REST_PARTS);
 }
 
 static uint32_t keep_detail(struct sorter_track *track, const struct slice_detail *detail)

@@ -136,9 +136,111 @@ if unshare -m $own_user true 2>/dev/null; then
 else
 	tap_skip "by default a quarter of the free space" "no namespaces"
 fi
-wrong() {
-	"$program" --max-output="$1" threads 2>messages
-	[ $? -eq 64 ] && grep -q "invalid --max-output '$1'; expected a size like" messages
+wrong() { # OPTION SIZE
+	"$program" "$1=$2" threads 2>messages
+	[ $? -eq 64 ] && grep -q "invalid $1 '$2'; expected a size like" messages
 }
-tap_check "a size needs a unit" wrong 5
+tap_check "a size needs a unit" wrong --max-output 5
+tap_check "a size of temporary files, too" wrong --max-temp 5
+
+# ---- Temporary files -------------------------------------------------------------
+# 140,000 calls in the 500 kB of one recording: 21 to 50 MB of temporary files.
+"$ptsim" record --per-thread --repeat=500000 -o large -- "$recursion" >/dev/null 2>&1
+temp_full() { # SIZE OUTPUT OPTIONS...: status 2, one warning, no other file
+	size=$1
+	output=$2
+	shift 2
+	rm -rf out && mkdir out || return 1
+	"$program" --max-temp="$size" -o "out/$output" "$@" 2>messages
+	[ $? -eq 2 ] && [ "$(grep -c 'warning: cannot keep more in temporary files: the rest is left out, after [0-9.]*% of the trace; .* --max-temp=SIZE' messages)" -eq 1 ] &&
+		! grep -q 'output has reached' messages && [ "$(ls -A out)" = "$output" ] || { cat messages; ls -A out; return 1; }
+}
+# The slices of the part are the first ones of the whole, except for ends at the cut.
+keeps() { # FORMAT OPTIONS...
+	format=$1
+	shift
+	"$program" -q -f "$format" "$@" large -o whole && temp_full 8MB part -f "$format" "$@" large &&
+		[ "$(stat -c %s out/part)" -gt 100000 ] && [ $((10 * $(stat -c %s out/part))) -lt $((9 * $(stat -c %s whole))) ]
+}
+text_keeps() { # OPTIONS...
+	keeps slices --args=none "$@" && awk '{ print $1, $2, $3, $5 }' whole | sort >wanted &&
+		awk '{ print $1, $2, $3, $5 }' out/part | sort | comm -23 - wanted >odd && [ ! -s odd ]
+}
+tap_check "temporary files have a limit: slices up to it are written" text_keeps
+tap_check "with --clock, too" text_keeps --clock=insns
+tap_check "with --within, too" text_keeps '--within=main>1ns'
+json_keeps() {
+	keeps "$@" && jq -e . out/part >/dev/null
+}
+if command -v jq >/dev/null; then
+	tap_check "JSON for Chrome is whole" json_keeps chrome
+	tap_check "JSON for speedscope, too" json_keeps speedscope
+fi
+tap_check "a page and a database keep calls" eval 'keeps html && keeps html --clock=insns && keeps sqlite'
+split_keeps() {
+	"$program" -q --split=10M large -o whole.ftf
+	temp_full 4MB part.ftf --split=10M large >/dev/null
+	[ "$(ls -A out)" = part.000.ftf ] && grep -q 'cannot keep more in temporary files' messages && "$ftfdump" --check out/part.000.ftf &&
+		[ "$(slices_of out/part.000.ftf | wc -l)" -gt 10000 ] &&
+		[ $((10 * $(stat -c %s out/part.000.ftf))) -lt $((9 * $(stat -c %s whole.000.ftf))) ]
+}
+tap_check "a part of --split, too" split_keeps
+# Text of perf script, whose slices wait for the end of the thread.
+text_of_perf() {
+	awk 'BEGIN {
+		for (i = 0; i < 300000; i++)
+			printf "a 7/7 %d.%09d: %s %x %s+0x1 (/a) => %x %s+0x%x (/a)\n", 1 + i / 1e6, i % 1e6 * 1000,
+				i % 2 ? "return" : "call", i % 2 ? 0x2001 : 0x1001, i % 2 ? "g" : "f", i % 2 ? 0x1002 : 0x2000, i % 2 ? "f" : "g", i % 2 ? 2 : 0
+	}' >text
+	temp_full 8MB part -f slices --input=perf-script ./text >/dev/null
+	[ "$(ls -A out)" = part ] && grep -q 'cannot keep more in temporary files: the rest is left out;' messages &&
+		[ "$(wc -l <out/part)" -gt 10000 ] && [ "$(wc -l <out/part)" -lt 150000 ]
+}
+tap_check "the text of perf script, too" text_of_perf
+temp_described() {
+	temp_full 8MB part -f slices --json=part.json large && grep -q '"output_cut": true' part.json &&
+		grep -q '"temp-full"' part.json
+}
+tap_check "--json says so" temp_described
+# By what the kernel is asked for: the largest size of each file.
+few_bytes() { # OPTIONS...
+	strace -f -e trace=fallocate -o calls "$program" -q --max-temp=8MB "$@" large -o part 2>/dev/null
+	bytes=$(sed -n 's/.*fallocate(\([0-9]*\), 0, 0, \([0-9]*\).*/\1 \2/p' calls |
+		awk '$2 > size[$1] { size[$1] = $2 } END { for (file in size) sum += size[file]; print sum + 0 }')
+	[ "$bytes" -gt 4000000 ] && [ "$bytes" -le 8500000 ] || { echo "$*: $bytes bytes"; return 1; }
+}
+few_bytes_of_all() {
+	for format in slices html sqlite chrome speedscope; do
+		few_bytes -f $format && few_bytes -f $format --clock=insns || return 1
+	done
+	few_bytes -f bolt '--within=main>0ns'
+}
+if command -v strace >/dev/null && [ "$P2F_SANITIZED" != yes ]; then
+	tap_check "they have no more bytes than that, and the rest of a step" few_bytes_of_all
+else
+	tap_skip "they have no more bytes than that" "no strace, or sanitizers"
+fi
+# 16 MiB are free, a quarter of which is 4 MiB.
+default_temp() {
+	mkdir -p tmp
+	unshare -m $own_user sh -c 'mount -t tmpfs -o size=16m none tmp || exit 77
+		export TMPDIR="$PWD/tmp"
+		"$1" -f slices large -o part 2>messages
+		[ $? -eq 2 ] && grep -q "cannot keep more in temporary files" messages || exit 1
+		rm -rf out && mkdir out && "$1" -f slices large --output-pattern=out/{base} 2>messages
+		[ $? -eq 1 ] && grep -q "its temporary files exceed a quarter of the free space .* give --max-temp=SIZE" messages && [ -z "$(ls -A out)" ]' \
+		sh "$program"
+}
+if unshare -m $own_user true 2>/dev/null; then
+	tap_check "by default a quarter of the free space; a batch keeps no part of an output, again" default_temp
+else
+	tap_skip "by default a quarter of the free space, again" "no namespaces"
+fi
+# A copy of a pipe's bytes cannot be cut.
+copied() {
+	cat large | "$program" --max-temp=100kB -o copied.ftf - 2>messages
+	[ $? -eq 1 ] && grep -q 'cannot keep a copy in .*: its temporary files may have 100000 bytes; give --max-temp=SIZE' messages &&
+		[ ! -e copied.ftf ] && cat large | "$program" -q --no-warn --max-temp=600kB -o copied.ftf -
+}
+tap_check "a recording from a pipe that does not fit is refused" copied
 tap_done

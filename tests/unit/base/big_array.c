@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/io/big_array.h"
+#include "base/io/temp_file.h"
 #include "tests/support/unit.h"
 
 enum { MOST = 1 << 20, COUNT = 1 << 20 };
@@ -108,6 +109,40 @@ START_TEST(when_the_file_cannot_grow_it_comes_back_into_memory)
 }
 END_TEST
 
+START_TEST(near_the_budget_it_grows_in_small_steps)
+{
+	size_t first = 3 * MOST / sizeof(uint64_t);
+
+	temp_files_limit(6 * MOST);
+	fill(first);
+	ck_assert(!temp_files_full());
+	ck_assert_uint_le(array.mapped, 6 * MOST);
+	fill(8 * MOST / sizeof(uint64_t));
+	ck_assert(temp_files_full());
+	ck_assert(temp_files_spent());
+	ck_assert_uint_lt(array.mapped, 8 * MOST + 65536);
+	ck_assert_filled(8 * MOST / sizeof(uint64_t));
+	big_array_release(&array);
+	/* The end of the input cannot be undone. */
+	ck_assert(temp_files_full());
+	ck_assert_uint_eq(temp_files_room(), 0);
+}
+END_TEST
+
+START_TEST(a_share_of_the_budget_is_kept)
+{
+	temp_files_limit(12 * MOST);
+	fill(3 * MOST / sizeof(uint64_t));
+	temp_files_keep_rest(2);
+	ck_assert(!temp_files_spent());
+	temp_files_keep_rest(4);
+	ck_assert(temp_files_spent());
+	ck_assert(!temp_files_full());
+	big_array_release(&array);
+	ck_assert_uint_eq(temp_files_room(), 12 * MOST);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("big_array");
@@ -118,6 +153,8 @@ int main(void)
 	tcase_add_test(all, what_rests_takes_no_memory_and_comes_back);
 	tcase_add_test(all, without_a_place_for_files_it_stays_in_memory);
 	tcase_add_test(all, when_the_file_cannot_grow_it_comes_back_into_memory);
+	tcase_add_test(all, near_the_budget_it_grows_in_small_steps);
+	tcase_add_test(all, a_share_of_the_budget_is_kept);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
