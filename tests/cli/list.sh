@@ -120,6 +120,14 @@ else
 	tap_skip "no byte of the trace matters" "no python3"
 fi
 
+# 160 bytes for a byte of trace.
+estimates_temp() {
+	bytes=$(jq .answer.temp_bytes even.list)
+	[ "$bytes" -eq $(($(jq .answer.trace_bytes even.list) * 160)) ] &&
+		grep -q "^temporary files: usually at most $(awk "BEGIN { printf \"%.1f\", $bytes / 1048576 }") MiB (see --max-temp)\$" even.text
+}
+tap_check "the bytes of temporary files are estimated" estimates_temp
+
 piped() {
 	"$program" list - <cpus 2>/dev/null | sed '1s/^-:/cpus:/' | diff cpus.text -
 }
