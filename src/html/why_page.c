@@ -351,6 +351,7 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 {
 	const struct slow_cluster *cluster = slowest_of(answer);
 	const struct slow_call *call = cluster->calls[0];
+	struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
 	size_t rows = answer->rows.count;
 	struct box *boxes = alloc_zeroed(rows, sizeof(*boxes));
 	struct icicle icicle = { .why = why, .answer = answer, .cluster = cluster, .boxes = boxes };
@@ -358,9 +359,9 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 	const char *unit = digits_work_unit() ? amount_unit(by_insns) : "";
 	char begin[SHORT_TIME_SIZE];
 
-	for (size_t i = 0; i < call->count; i++)
-		boxes[answer->row_of[call->costs[i].path]].slow +=
-			(double)(by_insns ? call->costs[i].own.insns : call->costs[i].own.ns);
+	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));)
+		boxes[answer->row_of[cost->path]].slow +=
+			(double)(by_insns ? cost->own.insns : cost->own.ns);
 	for (size_t i = rows - 1; i > 0; i--) {
 		const struct call_costs *own = &answer->rows.nodes[i].own;
 

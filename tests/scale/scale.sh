@@ -174,6 +174,32 @@ few_calls() { # NAME FUNCTION
 few_calls "many small pieces take few system calls" few_calls_for_pieces
 few_calls "reports of processes take few system calls" few_calls_for_reports
 
+# Each call of a stack is kept with the costs of all calls in it: apart, these took 12 times as many
+# page faults for a stack four times as deep, and 15 GiB with 60 such stacks.
+kept_in_proportion() {
+	for depth in 1000 4000; do
+		awk -v n=$depth 'BEGIN {
+			for (round = 0; round < 2; round++) {
+				for (i = 0; i < n; i++)
+					printf "a 7/7 1.%09d: call %x f%d+0x1 (/a) => %x f%d+0x0 (/a)\n", t++, 4097 + i * 16, i, 4112 + i * 16, i + 1
+				for (i = n; i > 0; i--)
+					printf "a 7/7 1.%09d: return %x f%d+0x8 (/a) => %x f%d+0x6 (/a)\n", t++, 4104 + i * 16, i, 4086 + i * 16, i - 1
+			}
+		}' >"$work/stacks"
+		before=$faults
+		limited 60 "$top_builddir/tests/bench/cpu-time" "$work/usage" "$program" why -q --json \
+			--input=perf-script "$work/stacks" >"$work/why" || return 1
+		read -r cpu _ memory faults <"$work/usage"
+		echo "# why of stacks $depth deep: $cpu s of CPU, $memory KiB of memory, $faults page faults" | tee -a "$work/figures"
+	done
+	[ -s "$work/why" ] && [ "$before" -gt 500 ] && [ "$faults" -le $((5 * before)) ]
+}
+if [ $slow -gt 1 ]; then
+	tap_skip "why takes memory in proportion to the depth of stacks" "sanitizers have memory of their own"
+else
+	tap_check "why takes memory in proportion to the depth of stacks" kept_in_proportion
+fi
+
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
 # would take 64 bytes or more, 34 MiB, beside 15 MiB that an .ftf takes.  One thread: the queues of

@@ -10,11 +10,16 @@
 #define LIST_LEAST 64
 /* Entries of a nested call that are not summed up. */
 #define NESTED_LEAST 8
+/* Entries of a kept call that are a block for the calls around it. */
+#define BLOCK_LEAST 16
 
 /* The calls that ended in the open calls of a thread. */
 struct slow_log {
 	struct path_cost *costs; /* owned */
 	size_t count, room, limit;
+	size_t *blocks; /* owned: indexes of the entries that are blocks, ascending */
+	size_t block_count, block_room;
+	bool has_own; /* the last entry is a block with the costs of the call that ends */
 	struct log_mark {
 		size_t begin;      /* entries when the open call began */
 		uint64_t stopped;  /* the thread's stopped time when the open call began */
@@ -95,7 +100,74 @@ static __attribute__((noinline)) void add_path(struct slow_calls *calls, uint32_
 	calls->paths[node].fold = calls->functions[function].path ?: node;
 }
 
-/* Add costs to a list, which has room; the costs may overlap its end.  Returns its count. */
+/* ---- Costs --------------------------------------------------------------- */
+
+const struct path_cost *cost_cursor_next(struct cost_cursor *cursor)
+{
+	for (;;) {
+		const struct path_cost *cost = cursor->levels[cursor->depth].at;
+		const struct path_cost *end = cursor->levels[cursor->depth].end;
+
+		if (cost == end && cursor->depth-- == 0) {
+			cursor->depth = 0;
+			return NULL;
+		}
+		if (cost == end)
+			continue;
+		cursor->levels[cursor->depth].at++;
+		if (cost->path != NODE_NONE)
+			return cost;
+		cursor->depth += cost + 1 < end;
+		cursor->levels[cursor->depth].at = cost->block->costs;
+		cursor->levels[cursor->depth].end = cost->block->costs + cost->block->count;
+	}
+}
+
+/* Drop an owner of a block. The last block inside is the largest: the others nest seldom. */
+static void drop_block(struct cost_block *block)
+{
+	while (block && --block->refs == 0) {
+		struct cost_block *last = NULL;
+
+		for (size_t i = 0; i < block->count; i++) {
+			if (block->costs[i].path != NODE_NONE)
+				continue;
+			if (last)
+				drop_block(last);
+			last = block->costs[i].block;
+		}
+		free(block);
+		block = last;
+	}
+}
+
+static void drop_costs(const struct path_cost *costs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (costs[i].path == NODE_NONE)
+			drop_block(costs[i].block);
+}
+
+/* Copy costs, and become an owner of their blocks. */
+static void copy_costs(struct path_cost *to, const struct path_cost *costs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		to[i] = costs[i];
+		if (costs[i].path == NODE_NONE)
+			costs[i].block->refs++;
+	}
+}
+
+/* Cut a log to `count` entries. */
+static void cut_log(struct slow_log *log, size_t count)
+{
+	while (log->block_count && log->blocks[log->block_count - 1] >= count)
+		drop_block(log->costs[log->blocks[--log->block_count]].block);
+	log->count = count;
+}
+
+/* Add costs without blocks to a list, which has room; the costs may overlap its end.  Returns its
+ * count. */
 static size_t add_costs(struct slow_calls *calls, struct path_cost *to, size_t count,
 			const struct path_cost *from, size_t from_count)
 {
@@ -113,21 +185,91 @@ static size_t add_costs(struct slow_calls *calls, struct path_cost *to, size_t c
 	return count;
 }
 
+/* Returns the number of costs with those of all blocks. */
+static size_t count_all(const struct path_cost *costs, size_t count)
+{
+	size_t all = count;
+
+	for (size_t i = 0; i < count; i++)
+		all += costs[i].path == NODE_NONE ? costs[i].block->all - 1 : 0;
+	return all;
+}
+
+/* Add costs with those of all blocks to a list, which has room.  Returns its count. */
+static size_t add_all(struct slow_calls *calls, struct path_cost *to, size_t count,
+		      const struct path_cost *costs, size_t cost_count)
+{
+	const struct path_cost *end = costs + cost_count, *plain = costs;
+
+	for (const struct path_cost *cost = costs; cost < end;) {
+		const struct cost_block *block = cost->block;
+
+		if (cost++->path != NODE_NONE)
+			continue;
+		count = add_costs(calls, to, count, plain, (size_t)(cost - 1 - plain));
+		plain = cost;
+		if (cost < end) {
+			count = add_all(calls, to, count, block->costs, block->count);
+		} else {
+			plain = cost = block->costs;
+			end = cost + block->count;
+		}
+	}
+	return add_costs(calls, to, count, plain, (size_t)(end - plain));
+}
+
+/*
+ * Move the entries of a log from `begin` on, if blocks are in them, so that their costs have room
+ * there.  Returns the entries; drop_moved() must follow.
+ */
+static const struct path_cost *move_blocks(struct slow_calls *calls, struct slow_log *log,
+					   size_t begin)
+{
+	size_t count = log->count - begin;
+
+	calls->moved = 0;
+	if (!log->block_count || log->blocks[log->block_count - 1] < begin)
+		return log->costs + begin;
+	ARRAY_GROW(calls->merged, calls->merged_room, count);
+	copy_costs(calls->merged, log->costs + begin, count);
+	cut_log(log, begin);
+	ARRAY_GROW(log->costs, log->room, begin + count_all(calls->merged, count));
+	calls->moved = count;
+	return calls->merged;
+}
+
+static void drop_moved(struct slow_calls *calls)
+{
+	drop_costs(calls->merged, calls->moved);
+}
+
 /* Sum up the entries between the beginnings of `depth` open calls. */
 static void shorten(struct slow_calls *calls, struct slow_log *log, size_t depth)
 {
-	size_t from = 0, count = 0;
+	size_t from = 0, count = 0, all = log->count;
+	const struct path_cost *costs = move_blocks(calls, log, 0);
 
 	for (size_t i = 1; i <= depth + 1; i++) {
-		size_t end = i <= depth ? log->marks[i].begin : log->count;
+		size_t end = i <= depth ? log->marks[i].begin : all;
 
-		count += add_costs(calls, log->costs + count, 0, log->costs + from, end - from);
+		count += add_all(calls, log->costs + count, 0, costs + from, end - from);
 		if (i <= depth)
 			log->marks[i].begin = count;
 		from = end;
 	}
+	drop_moved(calls);
 	log->count = count;
 	log->limit = 2 * count > LOG_LEAST ? 2 * count : LOG_LEAST;
+}
+
+/* Sum up the entries from `begin` on. */
+static void sum_up_log(struct slow_calls *calls, struct slow_log *log, size_t begin)
+{
+	size_t count = log->count - begin;
+	const struct path_cost *costs = move_blocks(calls, log, begin);
+
+	log->count = begin + add_all(calls, log->costs + begin, 0, costs, count);
+	drop_moved(calls);
 }
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -152,18 +294,41 @@ struct call_end {
 	bool begin_seen, end_seen;
 };
 
+/* Swap the largest block with the last one. */
+static void order_blocks(struct path_cost *blocks, size_t count)
+{
+	for (size_t i = 0; i + 1 < count; i++) {
+		const struct path_cost last = blocks[count - 1];
+
+		if (blocks[i].block->all <= last.block->all)
+			continue;
+		blocks[count - 1] = blocks[i];
+		blocks[i] = last;
+	}
+}
+
 /*
  * Fill calls->sums with the costs of the paths in a call, with all nested calls or without those
- * that are apart.  Returns their number.
+ * that are apart; then blocks.  Returns their number.
  */
 static size_t sum_up(struct slow_calls *calls, const struct call_end *end, bool whole)
 {
-	const struct slow_log *log = end->log;
-	size_t begin = end->mark->begin, count, at = (size_t)(end->mark - log->marks);
+	struct slow_log *log = end->log;
+	size_t at = (size_t)(end->mark - log->marks), begin = end->mark->begin;
+	size_t count = 0, blocks, first;
 
+	if (!whole)
+		sum_up_log(calls, log, begin);
 	ARRAY_GROW(calls->sums, calls->sum_room, log->count - begin + 1);
-	count = add_costs(calls, calls->sums, 0, log->costs + begin, log->count - begin);
+	blocks = first = LOWER_BOUND(i, log->block_count, log->blocks[i] < begin);
+	for (size_t from = begin, to; from <= log->count; from = to + 1) {
+		to = blocks < log->block_count ? log->blocks[blocks++] : log->count;
+		count = add_costs(calls, calls->sums, count, log->costs + from, to - from);
+	}
 	count = add_costs(calls, calls->sums, count, &end->own, 1);
+	for (size_t i = first; i < log->block_count; i++)
+		calls->sums[count++] = log->costs[log->blocks[i]];
+	order_blocks(calls->sums + count - (log->block_count - first), log->block_count - first);
 	for (size_t i = 0; !whole && i < log->apart[at].count; i++) {
 		const struct path_cost *cost = &log->apart[at].costs[i];
 
@@ -177,12 +342,57 @@ static size_t sum_up(struct slow_calls *calls, const struct call_end *end, bool 
 static void extend(struct slow_calls *calls, struct cost_list *list, const struct path_cost *costs,
 		   size_t count)
 {
+	struct path_cost *all;
+	size_t room;
+
 	ARRAY_GROW(list->costs, list->room, list->count + count);
-	list->count = add_costs(calls, list->costs, list->count, costs, count);
+	copy_costs(list->costs + list->count, costs, count);
+	list->count += count;
 	if (list->count <= MAX(list->limit, (size_t)LIST_LEAST))
 		return;
-	list->count = add_costs(calls, list->costs, 0, list->costs, list->count);
-	list->limit = 2 * list->count;
+	room = count_all(list->costs, list->count);
+	all = alloc_bytes(room * sizeof(*all));
+	count = add_all(calls, all, 0, list->costs, list->count);
+	drop_costs(list->costs, list->count);
+	free(list->costs);
+	*list = (struct cost_list){ all, count, room, 2 * count };
+}
+
+/* Returns a block of costs whose blocks are the last ones; it has one owner, the caller. */
+static struct cost_block *make_block(struct slow_calls *calls, const struct path_cost *costs,
+				     size_t count)
+{
+	const struct path_cost *last = &costs[count - 1];
+	struct cost_block *block, made = { .refs = 1, .count = count, .paths = BLOCK_LEAST };
+
+	made.all = count_all(costs, count);
+	if (last->path == NODE_NONE)
+		made.paths = last->block->paths;
+	if (made.all > 2 * made.paths) {
+		ARRAY_GROW(calls->merged, calls->merged_room, made.all);
+		made.count = add_all(calls, calls->merged, 0, costs, count);
+		made.all = made.count;
+		made.paths = MAX(made.count, (size_t)BLOCK_LEAST);
+		costs = calls->merged;
+	}
+	block = alloc_bytes(sizeof(*block) + made.count * sizeof(*costs));
+	*block = made;
+	copy_costs(block->costs, costs, made.count);
+	return block;
+}
+
+/* The calls around a call, which also may be kept, share its costs: calls->sums. */
+static size_t share_costs(struct slow_calls *calls, const struct call_end *end, size_t count)
+{
+	struct slow_log *log = end->log;
+	struct cost_block *block = make_block(calls, calls->sums, count);
+
+	cut_log(log, end->mark->begin);
+	*ARRAY_ADD(log->blocks, log->block_count, log->block_room) = log->count;
+	log->costs[log->count++] = (struct path_cost){ .path = NODE_NONE, .block = block };
+	log->has_own = true;
+	calls->sums[0] = log->costs[log->count - 1];
+	return 1;
 }
 
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
@@ -192,13 +402,14 @@ static void keep_call(struct slow_calls *calls, struct slow_function *function,
 
 	ARRAY_GROW(function->slow, function->slow_room, function->slow_count + 1);
 	slow = function->slow;
-	call.costs = memcpy(alloc_bytes(call.count * sizeof(*call.costs)), calls->sums,
-			    call.count * sizeof(*call.costs));
+	call.costs = alloc_bytes(call.count * sizeof(*call.costs));
+	copy_costs(call.costs, calls->sums, call.count);
 	if (function->slow_count < calls->most) {
 		calls_push(calls, slow, function->slow_count++, &call);
 	} else {
 		if (slow_call_is_cut(slow))
 			extend(calls, &function->lost, slow->costs, slow->count);
+		drop_costs(slow->costs, slow->count);
 		free(slow->costs);
 		*slow = call;
 		calls_sift_down(calls, slow, function->slow_count, 0);
@@ -229,6 +440,9 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 	if (!kept && !outer && !slow_call_is_cut(&call))
 		return;
 	call.count = sum_up(calls, &end, whole);
+	if (end.log->kept && !function->recursive &&
+	    end.log->count - end.mark->begin >= BLOCK_LEAST)
+		call.count = share_costs(calls, &end, call.count);
 	if (kept)
 		keep_call(calls, function, call);
 	else
@@ -276,9 +490,8 @@ static void end_nested(struct slow_calls *calls, const struct call_end *end)
 
 	function->nested++;
 	*ARRAY_ADD(log->costs, log->count, log->room) = end->own;
-	if (log->count - begin > NESTED_LEAST)
-		log->count = begin + add_costs(calls, log->costs + begin, 0, log->costs + begin,
-					       log->count - begin);
+	if (log->count - begin > NESTED_LEAST || log->block_count)
+		sum_up_log(calls, log, begin);
 	if (calls->bound && end->amount <= calls->bound) {
 		function->absorbed += end->begin_seen && end->end_seen;
 		return;
@@ -317,14 +530,17 @@ static void add_whole(struct slow_function *function)
 
 	durations_copy(&whole->durations, &function->durations);
 	durations_copy(&whole->bounds, &function->bounds);
-	whole->lost.costs =
-		copy_array(whole->lost.costs, whole->lost.count, sizeof(*whole->lost.costs));
+	whole->lost.costs = alloc_bytes((whole->lost.count + 1) * sizeof(*whole->lost.costs));
+	copy_costs(whole->lost.costs, function->lost.costs, whole->lost.count);
 	whole->lost.room = whole->lost.count + 1;
 	whole->slow = copy_array(whole->slow, whole->slow_count, sizeof(*whole->slow));
 	whole->slow_room = whole->slow_count + 1;
-	for (size_t i = 0; i < whole->slow_count; i++)
-		whole->slow[i].costs = copy_array(whole->slow[i].costs, whole->slow[i].count,
-						  sizeof(*whole->slow[i].costs));
+	for (size_t i = 0; i < whole->slow_count; i++) {
+		struct slow_call *call = &whole->slow[i];
+
+		call->costs = alloc_bytes(call->count * sizeof(*call->costs));
+		copy_costs(call->costs, function->slow[i].costs, call->count);
+	}
 	function->whole = whole;
 }
 
@@ -403,7 +619,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		log->stopped += end->all.ns;
 		calls->stopped += end->all.ns;
 		calls->stops++;
-		log->count = mark->begin; /* not part of the enclosing call */
+		cut_log(log, mark->begin); /* not part of the enclosing call */
 	}
 	if (end->cut && !log->cut_at && own.path != NODE_NONE &&
 	    !symbol_is_stop(calls->functions[calls->paths[own.path].function].symbol))
@@ -435,11 +651,13 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		}
 	}
 	if (!log->kept) {
-		log->count = 0;
+		cut_log(log, 0);
 		return;
 	}
-	if (end->call->node == NODE_NONE)
+	if (log->has_own || end->call->node == NODE_NONE) {
+		log->has_own = false;
 		return;
+	}
 	if (log->count > log->marks[depth].begin && log->costs[log->count - 1].path == own.path) {
 		log->costs[log->count - 1].calls++;
 		call_tree_add(&log->costs[log->count - 1].own, &own.own, true);
@@ -475,9 +693,12 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 
 static void release_function(struct slow_function *function)
 {
-	for (size_t i = 0; i < function->slow_count; i++)
+	for (size_t i = 0; i < function->slow_count; i++) {
+		drop_costs(function->slow[i].costs, function->slow[i].count);
 		free(function->slow[i].costs);
+	}
 	free(function->slow);
+	drop_costs(function->lost.costs, function->lost.count);
 	free(function->lost.costs);
 	durations_release(&function->durations);
 	durations_release(&function->bounds);
@@ -489,6 +710,8 @@ void slow_calls_release(struct slow_calls *calls)
 		for (size_t j = 0; j < calls->logs[i].apart_room; j++)
 			free(calls->logs[i].apart[j].costs);
 		free(calls->logs[i].apart);
+		cut_log(&calls->logs[i], 0);
+		free(calls->logs[i].blocks);
 		free(calls->logs[i].costs);
 		free(calls->logs[i].marks);
 		free(calls->logs[i].open);
@@ -507,6 +730,7 @@ void slow_calls_release(struct slow_calls *calls)
 	function_labels_release(&calls->labels);
 	free(calls->seen);
 	free(calls->sums);
+	free(calls->merged);
 	free(calls->logs);
 	*calls = (struct slow_calls){ 0 };
 }

@@ -125,13 +125,15 @@ static void add_rows(struct slow_answer *answer)
 
 static void subtract(struct slow_answer *answer, const struct path_cost *costs, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct call_node *row = &answer->rows.nodes[answer->row_of[costs[i].path]];
+	struct cost_cursor cursor = cost_cursor_begin(costs, count);
 
-		row->calls -= costs[i].calls;
-		row->own.ns -= costs[i].own.ns;
-		row->own.insns -= costs[i].own.insns;
-		row->own.cycles -= costs[i].own.cycles;
+	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+		struct call_node *row = &answer->rows.nodes[answer->row_of[cost->path]];
+
+		row->calls -= cost->calls;
+		row->own.ns -= cost->own.ns;
+		row->own.insns -= cost->own.insns;
+		row->own.cycles -= cost->own.cycles;
 	}
 }
 
@@ -156,14 +158,16 @@ static double find_extras(const struct slow_answer *answer, const struct slow_ca
 	double more = 0;
 
 	memset(extras, 0, rows * sizeof(*extras));
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < slow[i]->count; j++) {
-			const struct path_cost *cost = &slow[i]->costs[j];
+	for (size_t i = 0; i < count; i++) {
+		struct cost_cursor cursor = cost_cursor_begin(slow[i]->costs, slow[i]->count);
+
+		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
 			struct row_extra *row = &extras[answer->row_of[cost->path]];
 
 			row->own += (double)amount_of(answer->calls, &cost->own) / (double)count;
 			row->calls += (double)cost->calls / (double)count;
 		}
+	}
 	for (size_t i = 1; i < rows; i++) {
 		const struct call_node *row = &answer->rows.nodes[i];
 
@@ -309,15 +313,17 @@ static void find_cause(const struct slow_answer *answer, const struct cause_scra
 /* Sum up the own costs of the cause. */
 static void add_own_costs(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->count; i++)
-		for (size_t j = 0; j < cluster->calls[i]->count; j++) {
-			const struct path_cost *cost = &cluster->calls[i]->costs[j];
+	for (size_t i = 0; i < cluster->count; i++) {
+		const struct slow_call *call = cluster->calls[i];
+		struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
 
+		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
 			if (answer->calls->paths[cost->path].function != cluster->cause)
 				continue;
 			cluster->own[0].calls += cost->calls;
 			call_tree_add(&cluster->own[0].own, &cost->own, true);
 		}
+	}
 	for (uint32_t i = 1; i < answer->rows.count; i++)
 		if (answer->info[i].function == cluster->cause) {
 			cluster->own[1].calls += (uint32_t)answer->rows.nodes[i].calls;
@@ -517,12 +523,15 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	 * Callees that call a caller of the function continue the caller's path, which is outside
 	 * of its rows: show them below the function.  Their usual costs are not known.
 	 */
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < slow[i]->count; j++) {
-			uint32_t path = slow[i]->costs[j].path, *row = &answer->row_of[path];
+	for (size_t i = 0; i < count; i++) {
+		struct cost_cursor cursor = cost_cursor_begin(slow[i]->costs, slow[i]->count);
 
-			*row = *row ? *row : add_row(answer, 1, calls->paths[path].function);
+		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+			uint32_t *row = &answer->row_of[cost->path];
+
+			*row = *row ? *row : add_row(answer, 1, calls->paths[cost->path].function);
 		}
+	}
 	SORT(slow, count, compare_calls);
 	count_calls(answer, count, cut);
 	subtract_lost(answer, slow, count);

@@ -45,9 +45,49 @@
  */
 
 struct path_cost {
-	uint32_t path, calls;
-	struct call_costs own; /* without callees */
+	uint32_t path, calls; /* path NODE_NONE: a block */
+	union {
+		struct call_costs own; /* without callees */
+		struct cost_block *block;
+	};
 };
+
+/*
+ * The costs of a kept call, which the kept calls around it share: else these would take the square
+ * of the stack's depth. A path may be there several times, but the costs of all blocks inside are
+ * at most about twice as many as the paths. The largest block inside is the last cost.
+ */
+struct cost_block {
+	size_t refs;  /* owners */
+	size_t count; /* of `costs` */
+	size_t all;   /* costs with those of all blocks inside */
+	size_t paths; /* at most all paths; of the largest block, when it was last summed up */
+	struct path_cost costs[];
+};
+
+/* Maximum levels of blocks: one that is not the last cost has at most half of all. */
+#define COST_LEVELS 64
+
+/* A position in costs, with those of all blocks. */
+struct cost_cursor {
+	struct {
+		const struct path_cost *at, *end;
+	} levels[COST_LEVELS];
+	size_t depth; /* index of the innermost level */
+};
+
+static inline struct cost_cursor cost_cursor_begin(const struct path_cost *costs, size_t count)
+{
+	struct cost_cursor cursor;
+
+	cursor.levels[0].at = costs;
+	cursor.levels[0].end = costs + count;
+	cursor.depth = 0;
+	return cursor;
+}
+
+/* Returns the next cost, which is no block; NULL at the end. */
+const struct path_cost *cost_cursor_next(struct cost_cursor *cursor);
 
 static inline void path_cost_subtract(struct path_cost *from, const struct path_cost *cost)
 {
@@ -57,7 +97,7 @@ static inline void path_cost_subtract(struct path_cost *from, const struct path_
 	from->own.cycles -= cost->own.cycles;
 }
 
-/* A path may be there several times. */
+/* A path may be there several times, and blocks. */
 struct cost_list {
 	struct path_cost *costs; /* owned */
 	size_t count, room, limit;
@@ -68,7 +108,7 @@ struct slow_call {
 	uint64_t begin, duration, stopped; /* ns */
 	uint64_t number;                   /* calls of the function that ended before it */
 	const struct track *track;         /* borrowed */
-	struct path_cost *costs;           /* owned: of each path in the call, unordered */
+	struct path_cost *costs;           /* owned: of each path in the call, or blocks */
 	size_t count;
 	bool begin_seen, end_seen; /* else the amount is a lower bound */
 	uint32_t at; /* path: where it was when the trace ended or was missing; or 0 */
@@ -161,6 +201,8 @@ struct slow_calls {
 	size_t seen_room;
 	struct path_cost *sums; /* owned: of the call that ends */
 	size_t sum_room;
+	struct path_cost *merged; /* owned: of a block or log that is being summed up */
+	size_t merged_room, moved;
 	struct slow_log *logs; /* owned; by index of the track */
 	size_t log_room;
 };

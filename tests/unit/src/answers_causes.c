@@ -4,6 +4,19 @@
 
 #include <time.h>
 
+static struct path_cost cost_in(const struct slow_call *call, uint32_t path)
+{
+	struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
+	struct path_cost sum = { .path = path };
+
+	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));)
+		if (cost->path == path) {
+			sum.calls += cost->calls;
+			call_tree_add(&sum.own, &cost->own, true);
+		}
+	return sum;
+}
+
 /* "AMOUNT: PATH=CALLS/NS/INSNS" of the kept calls of a function, slowest first. */
 static void expect_kept(const char *name, const char *expected)
 {
@@ -22,14 +35,14 @@ static void expect_kept(const char *name, const char *expected)
 			break;
 		below = next->amount;
 		sprintf(found + strlen(found), "%d:", (int)next->amount);
-		for (uint32_t path = 1; path < slow_calls.tree.count; path++)
-			for (size_t i = 0; i < next->count; i++)
-				if (next->costs[i].path == path)
-					sprintf(found + strlen(found), " %s=%d/%d/%d",
-						slow_calls.tree.nodes[path].name->text,
-						(int)next->costs[i].calls,
-						(int)next->costs[i].own.ns,
-						(int)next->costs[i].own.insns);
+		for (uint32_t path = 1; path < slow_calls.tree.count; path++) {
+			struct path_cost sum = cost_in(next, path);
+
+			if (sum.calls)
+				sprintf(found + strlen(found), " %s=%d/%d/%d",
+					slow_calls.tree.nodes[path].name->text, (int)sum.calls,
+					(int)sum.own.ns, (int)sum.own.insns);
+		}
 		strcat(found, "; ");
 	}
 	ck_assert_str_eq(found, expected);
@@ -92,6 +105,62 @@ START_TEST(a_long_call_is_summed_up)
 	expect_kept("f2", "200000: f2=1/170000/0 b=10000/10000/0 a=10000/20000/0; ");
 	expect_kept("f", "400010: f=1/170010/0 b=10000/10000/0 a=10000/20000/0 f2=1/170000/0 "
 			 "b=10000/10000/0 a=10000/20000/0; ");
+	slow_calls_release(&slow_calls);
+}
+END_TEST
+
+#define DEPTH 300
+
+/*
+ * 300 functions, each called by the one before: 40 times, and then each also calls others. A kept
+ * call has its own costs and those of its callees, which calls around it share.
+ */
+START_TEST(calls_inside_of_each_other_have_their_costs)
+{
+	struct symbol functions[DEPTH];
+	uint64_t time = 0;
+	char name[20];
+
+	options.select.symbols.count = 0;
+	follow_slow(2);
+	for (int i = 0; i < DEPTH; i++) {
+		snprintf(name, sizeof(name), "h%d", i);
+		functions[i] = (struct symbol){ .name = name_intern_text(&names, name),
+						.kind = SYMBOL_FUNCTION };
+	}
+	for (unsigned round = 1; round <= 40; round++) {
+		for (unsigned i = 0; i < DEPTH; i++) {
+			feed_begin(sink, &main_thread, time, &functions[i], 0, 0);
+			for (unsigned j = 0; j < i % 40 && round > 20; j++)
+				call(j % 2 ? "a" : "b", time, round);
+			time += 2 * round + (round > 20 ? round * (i % 40) : 0);
+		}
+		for (unsigned i = 0; i < DEPTH; i++)
+			feed_end(sink, &main_thread, time += round);
+	}
+	for (unsigned i = 0; i < DEPTH; i++) {
+		const struct slow_function *function;
+		const struct slow_call *call;
+
+		snprintf(name, sizeof(name), "h%u", i);
+		function = &slow_calls.functions[slow_function(name)];
+		ck_assert_uint_eq(function->slow_count, 2);
+		call = &function->slow[function->slow[1].amount > function->slow[0].amount];
+		for (uint32_t path = 1; path < slow_calls.tree.count; path++) {
+			struct path_cost cost = cost_in(call, path);
+			const char *of = slow_calls.tree.nodes[path].name->text;
+			unsigned caller, at = slow_calls.tree.nodes[path].caller;
+
+			if (*of == 'h')
+				ck_assert_uint_eq(cost.calls, (unsigned)atoi(of + 1) >= i);
+			if (*of == 'h')
+				continue;
+			caller = (unsigned)atoi(slow_calls.tree.nodes[at].name->text + 1);
+			ck_assert_uint_eq(cost.calls,
+					  caller < i ? 0 : (caller % 40 + (*of == 'b')) / 2);
+			ck_assert_uint_eq(cost.own.ns, cost.calls * 40);
+		}
+	}
 	slow_calls_release(&slow_calls);
 }
 END_TEST
@@ -695,6 +764,7 @@ void add_cause_tests(TCase *all)
 {
 	tcase_add_loop_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions, 0, 3);
 	tcase_add_test(all, a_long_call_is_summed_up);
+	tcase_add_test(all, calls_inside_of_each_other_have_their_costs);
 	tcase_add_test(all, new_paths_take_time_by_their_number_not_by_their_depth);
 	tcase_add_test(all, a_call_in_a_stop_has_its_callees);
 	tcase_add_test(all, stops_are_no_part_of_calls);
