@@ -463,15 +463,17 @@ static void subtract_lost(struct slow_answer *answer, const struct slow_call *co
 
 	if (answer->split.shape == SHAPE_TAIL || !lost || lost >= answer->others)
 		return;
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < slow[i]->count; j++) {
-			const struct path_cost *cost = &slow[i]->costs[j];
+	for (size_t i = 0; i < count; i++) {
+		struct cost_cursor cursor = cost_cursor_begin(slow[i]->costs, slow[i]->count);
+
+		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
 			struct call_node *row = &answer->rows.nodes[answer->row_of[cost->path]];
 
 			row->calls -= MIN(row->calls, cost->calls * lost / count);
 			row->own.ns -= MIN(row->own.ns, cost->own.ns * lost / count);
 			row->own.insns -= MIN(row->own.insns, cost->own.insns * lost / count);
 		}
+	}
 	answer->others -= lost;
 }
 

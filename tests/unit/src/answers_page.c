@@ -26,7 +26,7 @@ START_TEST(a_page_has_the_verdict_and_the_causes)
 	open_format(&format_why_page);
 	run_for_page();
 	expect("\n<p class=\"verdict\">3 of 100 calls of <b>f</b> took 900ns more than usual, "
-	       "together, mainly because of <b>a, 100 % of the extra time; ");
+	       "together, mainly because of <b>a, 56 % of the extra time; ");
 	expect("</td><td>100</td><td>3</td><td>f</td></tr>\n");
 	expect("<span class=\"key c0\"></span></td><td>1</td><td>500ns</td><td><b>a, ");
 	expect("<span class=\"key c1\"></span></td><td>2</td><td>200ns</td><td><b>b, ");
