@@ -45,6 +45,12 @@ static void open_shared(struct dso *dso, const struct elf_file *file)
 		debug_file_open_shared(&request, path, name, c.at, cursor_left(&c), &dso->shared);
 }
 
+static void open_cache(struct dso *dso, struct line_cache *cache, const char *contents)
+{
+	if (dso->with_lines && dso->store->options.cache && !cache->name[0])
+		line_cache_open(cache, &dso->elf, dso->with_lines, &dso->shared, contents);
+}
+
 /* Find the files with debug information, and its cache. */
 static void find_lines(struct dso *dso)
 {
@@ -61,8 +67,7 @@ static void find_lines(struct dso *dso)
 		return;
 	dso->with_lines = file;
 	open_shared(dso, file);
-	if (dso->store->options.cache)
-		line_cache_open(&dso->cache, &dso->elf, file, &dso->shared);
+	open_cache(dso, &dso->cache, "lines");
 }
 
 void dso_begin_lines(struct dso *dso)
@@ -72,15 +77,21 @@ void dso_begin_lines(struct dso *dso)
 		line_table_begin(&dso->lines, dso->with_lines, dso->store->workers);
 }
 
-/* Read the debug information at the first lookup. */
+static void ask_lines(struct dso *dso)
+{
+	dso->lines_asked = true;
+	find_lines(dso);
+}
+
+/* Read the debug information at the first lookup that the cache cannot answer. */
 static void load_lines(struct dso *dso)
 {
 	struct error err = { 0 };
 
 	if (dso->lines_loaded)
 		return;
-	dso->lines_loaded = dso->lines_asked = true;
-	find_lines(dso);
+	dso->lines_loaded = true;
+	ask_lines(dso);
 	if (dso->with_lines &&
 	    line_table_open(&dso->lines, dso->with_lines, &dso->store->pool, &err) != 0)
 		warn_of_damage(dso, err.text);
@@ -148,16 +159,16 @@ static int answer(struct dso *dso, enum line_query query, uint64_t vaddr, struct
 		[LINE_OF_CALL] = look_up_call,
 		[LINE_OF_NAME] = look_up_name,
 	};
+	uint64_t found;
 	int status;
 
-	dso->lines_asked = true;
-	find_lines(dso);
-	status = line_cache_find(&dso->cache, query, vaddr, row);
-	if (status >= 0)
-		return status;
+	ask_lines(dso);
+	if (line_cache_find(&dso->cache, query, vaddr, row, &found))
+		return found != 0;
+	*row = (struct line_row){ 0 };
 	status = look_up[query](dso, vaddr, row);
 	if (status >= 0)
-		line_cache_add(&dso->cache, query, vaddr, status == 1 ? row : NULL);
+		line_cache_add(&dso->cache, query, vaddr, row, (uint64_t)status);
 	return status;
 }
 
@@ -252,60 +263,125 @@ struct source_line dso_name_line(const struct symbol *symbol)
 
 /* ---- Statements ---------------------------------------------------------- */
 
+static uint64_t find_unit(struct dso *dso, uint64_t vaddr)
+{
+	uint64_t begin, end, unit;
+
+	ask_lines(dso);
+	open_cache(dso, &dso->statements, "statements");
+	if (line_cache_find_range(&dso->statements, UNIT_AT, vaddr, &begin, &end, &unit))
+		return unit;
+	load_lines(dso);
+	unit = line_table_unit_at(&dso->lines, vaddr, &begin, &end);
+	line_cache_add_range(&dso->statements, UNIT_AT, begin, end, unit);
+	return unit;
+}
+
 uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr)
 {
-	Dwarf_Die unit;
 	HOLD_LOCK(&dso->store->lock);
+	return find_unit(dso, vaddr);
+}
 
-	load_lines(dso);
-	return line_table_unit(&dso->lines, vaddr, &unit) ? dwarf_dieoffset(&unit) : 0;
+/* A call of dso_list_statements(). */
+struct statement_list {
+	struct dso *dso;
+	void (*add)(void *context, const struct statement *statement);
+	void *context;
+	struct line_row last; /* row with the file of `at` */
+	struct source_line at;
+};
+
+static void add_statement(struct statement_list *list, uint64_t vaddr, const struct line_row *row)
+{
+	struct statement statement = { .vaddr = vaddr };
+
+	/* Most rows have the same file as the previous row. */
+	if (row->line && (row->file != list->last.file || row->directory != list->last.directory))
+		list->at.file = name_source(list->dso, row);
+	if (row->line) {
+		list->last = *row;
+		statement.at = (struct source_line){ list->at.file, row->line, row->column };
+	}
+	list->add(list->context, &statement);
+}
+
+/* List the statements that the cache has.  Returns false if it lacks any. */
+static bool list_cached(struct statement_list *list, uint64_t unit)
+{
+	const struct line_cache *cache = &list->dso->statements;
+	uint64_t key = UNIT_KEY(unit), count, vaddr;
+	struct line_row row;
+
+	/* They are written in order, so the last one is there only if all are. */
+	if (!line_cache_find(cache, UNIT_STATEMENT, key, &row, &count) ||
+	    !line_cache_find(cache, UNIT_STATEMENT, key + count, &row, &vaddr))
+		return false;
+	for (uint64_t i = 1;
+	     i <= count && line_cache_find(cache, UNIT_STATEMENT, key + i, &row, &vaddr); i++)
+		add_statement(list, vaddr, &row);
+	return true;
+}
+
+/* List the statements of a unit by debug information, and add them to the cache. */
+static void list_rows(struct statement_list *list, Dwarf_Die *unit)
+{
+	struct dso *dso = list->dso;
+	struct line_cache *cache = &dso->statements;
+	uint64_t key = UNIT_KEY(dwarf_dieoffset(unit)), number = 0, vaddr;
+	struct line_row row = { 0 };
+	struct error err = { 0 };
+	Dwarf_Lines *lines;
+	size_t count = 0;
+
+	if (line_table_rows(&dso->lines, unit, &lines, &count, &err) < 0)
+		warn_of_damage(dso, err.text);
+	for (size_t i = 0; i < count; i++) {
+		if (!line_table_statement(unit, lines, i, &vaddr, &row))
+			continue;
+		add_statement(list, vaddr, &row);
+		line_cache_add(cache, UNIT_STATEMENT, key + ++number, &row, vaddr);
+	}
+	line_cache_add(cache, UNIT_STATEMENT, key, &(struct line_row){ 0 }, number);
 }
 
 void dso_list_statements(struct dso *dso, uint64_t vaddr,
 			 void (*add)(void *context, const struct statement *statement),
 			 void *context)
 {
-	const struct name *file = NULL;
-	struct line_row row, last = { 0 }; /* `last`: of `file` */
-	struct error err = { 0 };
-	Dwarf_Lines *lines;
-	size_t count = 0;
+	struct statement_list list = { .dso = dso, .add = add, .context = context };
 	Dwarf_Die unit;
 	HOLD_LOCK(&dso->store->lock);
 
-	if (line_table_unit(&dso->lines, vaddr, &unit) &&
-	    line_table_rows(&dso->lines, &unit, &lines, &count, &err) < 0)
-		warn_of_damage(dso, err.text);
-	for (size_t i = 0; i < count; i++) {
-		struct statement statement = { 0 };
-
-		if (!line_table_statement(&unit, lines, i, &statement.vaddr, &row))
-			continue;
-		/* Most rows have the same file as the previous row. */
-		if (row.line && (row.file != last.file || row.directory != last.directory))
-			file = name_source(dso, &row);
-		if (row.line) {
-			last = row;
-			statement.at = (struct source_line){ file, row.line, row.column };
-		}
-		add(context, &statement);
-	}
+	if (list_cached(&list, find_unit(dso, vaddr)))
+		return;
+	load_lines(dso);
+	if (line_table_unit(&dso->lines, vaddr, &unit))
+		list_rows(&list, &unit);
 }
 
 /* ---- Inlined calls ------------------------------------------------------- */
 
-static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,
-						struct inlined_call *inlined)
+/* Limit of nested calls: inline_table.c reads no more, and a file may have a ring of them. */
+#define NESTED_MOST 200
+
+static const struct inlined_call *made_call(const struct dso *dso, uint64_t id)
+{
+	struct made_call *made;
+
+	HASH_FIND(hh, dso->calls, &id, sizeof(id), made);
+	return made ? made->call : NULL;
+}
+
+/* Make a call inside of another one, or of NULL. */
+static const struct inlined_call *make_call(struct dso *dso, const struct inline_call *call,
+					    const struct inlined_call *parent)
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
-	const char *linkage = call->name;
-	const char *shown;
-
-	/* Names may be suffixes of one long string. */
-	if (!linkage ||
-	    !dwarf_guard_allows_memory(&dso->lines.guard, strnlen(linkage, NAME_LENGTH_MAX)))
-		linkage = "[unknown]";
-	shown = dso_demangle(dso, linkage);
+	struct inlined_call *inlined = arena_alloc(&dso->store->arena, sizeof(*inlined));
+	struct made_call *made = arena_alloc(&dso->store->arena, sizeof(*made));
+	const char *linkage = call->name ?: "[unknown]";
+	const char *shown = dso_demangle(dso, linkage);
 
 	cached->symbol.linkage = name_intern_text(dso->store->names, linkage);
 	cached->symbol.name =
@@ -314,61 +390,110 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 	cached->symbol.dso = dso;
 	cached->line = make_line(dso, &call->at);
 	cached->has_line = true;
-	inlined->declared = make_line(dso, &call->declared);
-	return &cached->symbol;
+	*inlined =
+		(struct inlined_call){ &cached->symbol, parent, make_line(dso, &call->declared) };
+	made->id = call->id;
+	made->call = inlined;
+	HASH_ADD(hh, dso->calls, id, sizeof(made->id), made);
+	return inlined;
 }
 
-/* Returns the call, with the enclosing calls as its parents; each is created at first use. */
-static const struct inlined_call *make_call(struct dso *dso, struct inline_function *function,
+/* Returns a call with those around it; NULL: the cache lacks one. */
+static const struct inlined_call *find_cached_call(struct dso *dso, uint64_t id, unsigned depth)
+{
+	const struct inlined_call *made = made_call(dso, id), *parent = NULL;
+	struct inline_call call = { .id = id };
+	struct line_row name;
+	uint64_t outer, unused;
+
+	if (made)
+		return made;
+	if (depth == NESTED_MOST ||
+	    !line_cache_find(&dso->cache, INLINED_CALL, id, &call.at, &outer) ||
+	    !line_cache_find(&dso->cache, INLINED_NAME, id, &name, &unused) ||
+	    !line_cache_find(&dso->cache, INLINED_DECLARED, id, &call.declared, &unused))
+		return NULL;
+	if (outer && !(parent = find_cached_call(dso, outer, depth + 1)))
+		return NULL;
+	call.name = name.file;
+	return make_call(dso, &call, parent);
+}
+
+static uint64_t id_of(const struct inline_function *function, uint32_t index)
+{
+	return index == RANGE_NONE ? 0 : function->calls[index].id;
+}
+
+/* Returns a call with those around it; RANGE_NONE: NULL. */
+static const struct inlined_call *find_call(struct dso *dso, const struct inline_function *function,
 					    uint32_t index)
 {
-	struct inlined_call *inner = NULL, *first = NULL;
+	struct inline_call call;
+	const struct inlined_call *made = made_call(dso, id_of(function, index));
 
-	for (; index != RANGE_NONE; index = function->calls[index].parent) {
-		struct inline_call *call = &function->calls[index];
-		struct inlined_call *made = call->data;
+	if (index == RANGE_NONE || made)
+		return made;
+	call = function->calls[index];
+	/* Names may be suffixes of one long string. */
+	if (call.name &&
+	    !dwarf_guard_allows_memory(&dso->lines.guard, strnlen(call.name, NAME_LENGTH_MAX)))
+		call.name = NULL;
+	line_cache_add(&dso->cache, INLINED_CALL, call.id, &call.at, id_of(function, call.parent));
+	line_cache_add(&dso->cache, INLINED_NAME, call.id, &(struct line_row){ .file = call.name },
+		       0);
+	line_cache_add(&dso->cache, INLINED_DECLARED, call.id, &call.declared, 0);
+	return make_call(dso, &call, find_call(dso, function, call.parent));
+}
 
-		if (!made) {
-			made = arena_alloc(&dso->store->arena, sizeof(*made));
-			made->symbol = make_inlined_symbol(dso, call, made);
-			call->data = made;
-		}
-		/* Other threads read a parent that is set, without the lock. */
-		if (inner && !inner->parent)
-			inner->parent = made;
-		first = first ? first : made;
-		inner = made;
+/* Find the function at an address as inline_table_find() does, with a warning of a problem. */
+static bool find_hit(struct dso *dso, uint64_t vaddr, struct inline_hit *hit)
+{
+	struct error err = { 0 };
+	int status;
+
+	load_lines(dso);
+	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, hit, &err);
+	if (status < 0) {
+		diag_warn(dso->store->diag,
+			  err.kind == ERROR_SYSTEM ? "split-dwarf-missing" : "lines-damaged",
+			  "%s: %s", dso->path, err.text);
+		status = inline_table_find(&dso->inlined, &dso->lines, vaddr, hit, NULL);
 	}
-	return first;
+	return status > 0;
+}
+
+/* Find the innermost call at an address; the range of `code` is one of addresses. */
+static bool find_inlined(struct dso *dso, uint64_t vaddr, struct inlined_code *code)
+{
+	struct line_cache *cache = &dso->cache;
+	struct inline_hit hit;
+	uint64_t id;
+
+	ask_lines(dso);
+	if (line_cache_find_range(cache, INLINED_AT, vaddr, &code->begin, &code->end, &id)) {
+		code->innermost = find_cached_call(dso, id, 0);
+		if (!id || id == NO_FUNCTION || code->innermost)
+			return id != NO_FUNCTION;
+	}
+	if (!find_hit(dso, vaddr, &hit)) {
+		line_cache_add_range(cache, INLINED_AT, vaddr, vaddr + 1, NO_FUNCTION);
+		return false;
+	}
+	id = id_of(hit.function, hit.call);
+	*code = (struct inlined_code){ hit.begin, hit.end, find_call(dso, hit.function, hit.call) };
+	line_cache_add_range(cache, INLINED_AT, hit.begin, hit.end, id);
+	return true;
 }
 
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code)
 {
 	const struct code_range *range = elf_file_code_at(&dso->elf, file_offset);
-	struct error err = { 0 };
-	struct inline_hit hit;
-	uint64_t vaddr;
-	int status;
 	HOLD_LOCK(&dso->store->lock);
 
-	if (!range)
+	if (!range || !find_inlined(dso, file_offset - range->offset + range->vaddr, code))
 		return false;
-	load_lines(dso);
-	vaddr = file_offset - range->offset + range->vaddr;
-	status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, &err);
-	if (status < 0) {
-		diag_warn(dso->store->diag,
-			  err.kind == ERROR_SYSTEM ? "split-dwarf-missing" : "lines-damaged",
-			  "%s: %s", dso->path, err.text);
-		status = inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL);
-	}
-	if (status <= 0)
-		return false;
-	hit.begin = MAX(hit.begin, range->vaddr);
-	hit.end = MIN(hit.end, range->vaddr + range->size);
-	code->begin = hit.begin - range->vaddr + range->offset;
-	code->end = hit.end - range->vaddr + range->offset;
-	code->innermost = make_call(dso, hit.function, hit.call);
+	code->begin = MAX(code->begin, range->vaddr) - range->vaddr + range->offset;
+	code->end = MIN(code->end, range->vaddr + range->size) - range->vaddr + range->offset;
 	return true;
 }
 
@@ -419,11 +544,11 @@ size_t dso_store_save_lines(struct dso_store *store, struct error *err)
 	HOLD_LOCK(&store->lock);
 
 	for (struct dso *dso = store->dsos; dso; dso = dso->hh.next) {
-		size_t count = HASH_COUNT(dso->cache.added);
+		size_t count = dso->cache.added_count + dso->statements.added_count;
 
 		if (dso->cache.frozen || dso->lines.guard.refused || dso->inlined.unsure)
 			continue;
-		if (line_cache_save(&dso->cache) < 0)
+		if (line_cache_save(&dso->cache) < 0 || line_cache_save(&dso->statements) < 0)
 			error_set_system(err, errno, "cannot write the cache of lines");
 		else
 			saved += count;

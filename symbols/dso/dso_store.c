@@ -41,6 +41,8 @@ void dso_store_close(struct dso_store *store)
 		return;
 	for (dso = store->dsos; dso; dso = dso->hh.next) {
 		line_cache_close(&dso->cache);
+		line_cache_close(&dso->statements);
+		HASH_CLEAR(hh, dso->calls);
 		inline_table_release(&dso->inlined);
 		split_files_close(&dso->split_files);
 		line_table_close(&dso->lines);

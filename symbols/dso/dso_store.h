@@ -85,10 +85,17 @@ struct dso {
 		struct dso *dso;     /* borrowed; NULL: not an ELF file */
 	} * members;                 /* owned */
 	size_t member_count, member_room;
-	uint64_t member_bytes; /* bytes of all members */
-	struct line_cache cache;
+	uint64_t member_bytes;        /* bytes of all members */
+	struct line_cache cache;      /* lines and inlined calls */
+	struct line_cache statements; /* units and their statements */
 	struct line_table lines;
 	struct inline_table inlined;
+	/* An inlined call, whether the debug information or the cache has it, in the arena. */
+	struct made_call {
+		uint64_t id; /* of struct inline_call */
+		const struct inlined_call *call;
+		UT_hash_handle hh;
+	} * calls;
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	bool starts_loaded;

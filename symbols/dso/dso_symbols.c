@@ -376,7 +376,8 @@ struct dso_info dso_info(const struct dso *dso)
 		.names = names_of(dso),
 		.symbols = dso->named ? dso->map.count : dso->table.shown,
 		.lines = dso->lines.own.image.dwarf ||
-			 (dso->lines_asked && (dso->cache.count || dso->table.go.count)),
+			 (dso->lines_asked &&
+			  (dso->cache.count || dso->statements.count || dso->table.go.count)),
 		.debug_file = dso->lines_asked || !symbol_table_is_complete(&dso->elf)
 				      ? dso->debug_path
 				      : NULL,

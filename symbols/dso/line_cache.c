@@ -11,15 +11,19 @@
 #include "config.h"
 
 /* Increase the digit if the format or the meaning of an answer changes. */
-#define MAGIC "p2fline1"
+#define MAGIC "p2fline2"
 
 /* A file that changes twice in a clock's tick has one time of change; FAT's tick is the longest. */
 #define TICK_NS UINT64_C(2000000000)
 
-/* New answers of a run, each of some 150 bytes; a program has two for each function that runs. */
-#define ADDED_MOST 100000
+/*
+ * Limits of a file, less than what base/io/cache_files.c takes. A program has two answers for each
+ * function that runs, one or two for each instruction if costs are counted by instruction.
+ */
+#define ANSWERS_MOST 160000
+#define TEXTS_MOST   ((size_t)3 << 20) /* bytes, without the last text */
 
-#define NO_FILE UINT32_MAX
+#define NO_TEXT UINT32_MAX
 
 /* The file: a header, answers in the order of their keys, texts that end in NUL. */
 struct stored_header {
@@ -29,10 +33,7 @@ struct stored_header {
 	uint64_t count, text_size;
 };
 
-/* Bytes of an answer's address and query. */
-#define KEY_SIZE offsetof(struct stored_answer, found)
-
-COMPARE_BY_TWO(compare_answers, struct stored_answer, vaddr, query)
+COMPARE_BY_TWO(compare_answers, struct stored_answer, query, key)
 
 static uint64_t sum_of(const uint8_t *bytes, size_t size)
 {
@@ -48,7 +49,7 @@ static const struct stored_answer *answers_of(const struct line_cache *cache)
 
 static const char *text_of(const struct line_cache *cache, uint32_t offset)
 {
-	return offset == NO_FILE ? NULL : (const char *)(answers_of(cache) + cache->count) + offset;
+	return offset == NO_TEXT ? NULL : (const char *)(answers_of(cache) + cache->count) + offset;
 }
 
 /* Check all that answers rely on: afterwards they are read without checks. */
@@ -68,7 +69,7 @@ static bool is_sound(const struct line_cache *cache, const uint8_t *bytes, size_
 	    (header->text_size && bytes[size - 1]))
 		return false;
 	for (size_t i = 0; i < header->count; i++)
-		if (answers[i].file != NO_FILE && answers[i].file >= header->text_size)
+		if (answers[i].text != NO_TEXT && answers[i].text >= header->text_size)
 			return false;
 	return true;
 }
@@ -88,7 +89,8 @@ static void read_file(struct line_cache *cache)
 }
 
 void line_cache_open(struct line_cache *cache, const struct elf_file *program,
-		     const struct elf_file *debug, const struct elf_file *shared)
+		     const struct elf_file *debug, const struct elf_file *shared,
+		     const char *contents)
 {
 	const struct elf_file *files[] = { program, debug, shared };
 	struct timespec clock;
@@ -112,151 +114,214 @@ void line_cache_open(struct line_cache *cache, const struct elf_file *program,
 	memcpy(cache->source.build_id, program->build_id, program->build_id_size);
 	snprintf(cache->source.versions, sizeof(cache->source.versions), "%s, libdw %s",
 		 PACKAGE_VERSION, dwfl_version(NULL));
+	name_table_init(&cache->texts);
+	snprintf(cache->source.contents, sizeof(cache->source.contents), "%s", contents);
 	hash = XXH3_128bits(&cache->source, sizeof(cache->source));
 	snprintf(cache->name, sizeof(cache->name), "%016" PRIx64 "%016" PRIx64, hash.high64,
 		 hash.low64);
 	read_file(cache);
 }
 
+/* Returns the number of answers in the file before a key. */
+static size_t count_before(const struct line_cache *cache, const struct stored_answer *key)
+{
+	const struct stored_answer *answers = answers_of(cache);
+
+	return LOWER_BOUND(i, cache->count, compare_answers(&answers[i], key) < 0);
+}
+
 /* Returns the answer in the file, or NULL. */
 static const struct stored_answer *find_stored(const struct line_cache *cache,
 					       const struct stored_answer *key)
 {
-	const struct stored_answer *answers = answers_of(cache);
-	size_t at = LOWER_BOUND(i, cache->count, compare_answers(&answers[i], key) < 0);
+	size_t at = count_before(cache, key);
+	const struct stored_answer *answer = &answers_of(cache)[at];
 
-	return at < cache->count && compare_answers(&answers[at], key) == 0 ? &answers[at] : NULL;
+	return at < cache->count && compare_answers(answer, key) == 0 ? answer : NULL;
 }
 
-int line_cache_find(const struct line_cache *cache, enum line_query query, uint64_t vaddr,
-		    struct line_row *row)
+static uint32_t hash_of(const struct stored_answer *key)
 {
-	struct stored_answer key = { .vaddr = vaddr, .query = query };
-	const struct stored_answer *answer = cache->count ? find_stored(cache, &key) : NULL;
-	const struct line_answer *added = NULL;
+	return hash_u64(key->key * LINE_QUERIES + key->query);
+}
+
+/* Returns the added answer, or NULL. */
+static const struct stored_answer *find_added(const struct line_cache *cache,
+					      const struct stored_answer *key)
+{
+	struct id_probe probe = id_index_probe(hash_of(key));
+	uint32_t id;
+
+	while ((id = id_index_next(&cache->index, &probe)))
+		if (compare_answers(&cache->added[id - 1], key) == 0)
+			return &cache->added[id - 1];
+	return NULL;
+}
+
+bool line_cache_find(const struct line_cache *cache, enum line_query query, uint64_t key,
+		     struct line_row *row, uint64_t *value)
+{
+	const struct stored_answer wanted = { .key = key, .query = query };
+	const struct stored_answer *stored = cache->count ? find_stored(cache, &wanted) : NULL;
+	const struct stored_answer *answer = stored ?: find_added(cache, &wanted);
+	const char *text = NULL;
 
 	if (!answer)
-		HASH_FIND(hh, cache->added, &key, KEY_SIZE, added);
-	if (!answer && !added)
-		return -1;
-	answer = added ? &added->stored : answer;
-	*row = (struct line_row){ NULL, added ? added->file : text_of(cache, answer->file),
-				  answer->line, answer->column, 0 };
-	return answer->found != 0;
+		return false;
+	if (answer->text != NO_TEXT)
+		text = stored ? text_of(cache, stored->text)
+			      : cache->texts.names[answer->text]->text;
+	*row = (struct line_row){ NULL, text, answer->line, answer->column, 0 };
+	*value = answer->value;
+	return true;
 }
 
-/* Returns the kept text that is equal; takes `text`, which is owned by the caller. */
-static const struct stored_text *keep_text(struct line_cache *cache, char *text)
+bool line_cache_find_range(const struct line_cache *cache, enum line_query query, uint64_t vaddr,
+			   uint64_t *begin, uint64_t *end, uint64_t *value)
 {
-	size_t length = strlen(text);
-	struct stored_text *stored;
+	struct stored_answer wanted = { .key = vaddr + 1, .query = query };
+	const struct stored_answer *answer;
+	size_t next = cache->count && wanted.key ? count_before(cache, &wanted) : 0;
 
-	HASH_FIND(hh, cache->texts, text, length, stored);
-	if (stored) {
-		free(text);
-		return stored;
-	}
-	stored = alloc_zeroed(1, sizeof(*stored));
-	stored->text = text;
-	stored->offset = (uint32_t)cache->text_size;
-	HASH_ADD_KEYPTR(hh, cache->texts, text, length, stored);
-	cache->text_size += length + 1;
-	return stored;
+	if (!next)
+		return false;
+	answer = &answers_of(cache)[next - 1];
+	if (answer->query != query || vaddr - answer->key >= answer->line ||
+	    answer->key + answer->line <= vaddr)
+		return false;
+	*begin = answer->key;
+	*end = answer->key + answer->line;
+	*value = answer->value;
+	return true;
 }
 
-static const struct stored_text *keep_file(struct line_cache *cache, const struct line_row *row)
+static uint32_t keep_text(struct line_cache *cache, const char *text)
+{
+	size_t count = cache->texts.count;
+	const struct name *name = name_intern_text(&cache->texts, text);
+
+	if (cache->texts.count > count)
+		cache->text_size += name->length + 1u;
+	return name->id;
+}
+
+/* Returns the id of a file's name with its directory. */
+static uint32_t keep_file(struct line_cache *cache, const struct line_row *row)
 {
 	const char *directory = row->directory;
+	char *path;
 
-	if (!row->file)
-		return NULL;
-	if (row->file != cache->last_file || directory != cache->last_directory)
-		cache->last = keep_text(cache, alloc_text("%s%s%s", directory ? directory : "",
-							  directory ? "/" : "", row->file));
+	if (row->file == cache->last_file && directory == cache->last_directory)
+		return cache->last;
+	path = directory ? alloc_text("%s/%s", directory, row->file) : NULL;
+	cache->last = keep_text(cache, path ?: row->file);
 	cache->last_file = row->file;
 	cache->last_directory = directory;
+	free(path);
 	return cache->last;
 }
 
-/* Add an answer with the name of its file, or NULL, unless it is there. */
-static void add(struct line_cache *cache, const struct stored_answer *answer,
-		const struct stored_text *file)
+static bool is_full(const struct line_cache *cache, size_t count)
 {
-	struct line_answer *added;
-
-	HASH_FIND(hh, cache->added, answer, KEY_SIZE, added);
-	if (added)
-		return;
-	added = alloc_zeroed(1, sizeof(*added));
-	added->stored = *answer;
-	added->stored.file = file ? file->offset : NO_FILE;
-	added->file = file ? file->text : NULL;
-	HASH_ADD(hh, cache->added, stored, KEY_SIZE, added);
+	return count >= ANSWERS_MOST || cache->text_size >= TEXTS_MOST;
 }
 
-void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t vaddr,
-		    const struct line_row *row)
+/* Texts that name_intern() would cut are not kept. */
+static bool is_long(const struct line_row *row)
 {
-	struct stored_answer answer = { .vaddr = vaddr, .query = query, .found = row != NULL };
+	return (row->directory ? strlen(row->directory) + 1 : 0) + strlen(row->file) >
+	       NAME_LENGTH_MAX;
+}
 
-	if (!cache->name[0] || HASH_COUNT(cache->added) >= ADDED_MOST)
+void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t key,
+		    const struct line_row *row, uint64_t value)
+{
+	struct stored_answer answer = { key, query, NO_TEXT, value, row->line, row->column };
+
+	if (!cache->name[0] || is_full(cache, cache->added_count) || (row->file && is_long(row)) ||
+	    find_added(cache, &answer))
 		return;
-	if (row) {
-		answer.line = row->line;
-		answer.column = row->column;
-	}
-	add(cache, &answer, row ? keep_file(cache, row) : NULL);
+	if (row->file)
+		answer.text = keep_file(cache, row);
+	*ARRAY_ADD(cache->added, cache->added_count, cache->added_room) = answer;
+	id_index_add(&cache->index, hash_of(&answer), (uint32_t)cache->added_count);
+}
+
+void line_cache_add_range(struct line_cache *cache, enum line_query query, uint64_t begin,
+			  uint64_t end, uint64_t value)
+{
+	const struct line_row size = { .line = (uint32_t)MIN(end - begin, UINT32_MAX) };
+
+	line_cache_add(cache, query, begin, &size, value);
 }
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* Add the answers of the file: other processes may have written it meanwhile. */
-static void add_stored(struct line_cache *cache)
+/*
+ * Write the answers, whose texts are ids, behind a header into `bytes`, which are zeroed.  Sort the
+ * answers.
+ */
+static void write_bytes(const struct line_cache *cache, struct stored_answer *answers, size_t count,
+			uint8_t *bytes, size_t size)
 {
-	read_file(cache);
-	for (size_t i = 0; i < cache->count; i++) {
-		const struct stored_answer *stored = &answers_of(cache)[i];
-		const char *text = text_of(cache, stored->file);
+	struct stored_header *header = (struct stored_header *)bytes;
+	uint32_t *offsets = alloc_zeroed(cache->texts.count + 1, sizeof(*offsets));
+	char *texts = (char *)bytes + sizeof(*header) + count * sizeof(*answers);
 
-		add(cache, stored, text ? keep_text(cache, alloc_text("%s", text)) : NULL);
+	for (size_t i = 0; i < cache->texts.count; i++) {
+		strcpy(texts + offsets[i], cache->texts.names[i]->text);
+		offsets[i + 1] = offsets[i] + cache->texts.names[i]->length + 1;
 	}
-}
-
-int line_cache_save(struct line_cache *cache)
-{
-	struct stored_header *header;
-	struct stored_answer *answers;
-	size_t size, count = 0;
-	int status;
-
-	if (!cache->added || cache->frozen)
-		return 0;
-	add_stored(cache);
-	size = sizeof(*header) + HASH_COUNT(cache->added) * sizeof(*answers) + cache->text_size;
-	header = alloc_zeroed(1, size);
-	answers = (struct stored_answer *)(header + 1);
-	for (const struct line_answer *a = cache->added; a; a = a->hh.next)
-		answers[count++] = a->stored;
+	for (size_t i = 0; i < count; i++)
+		if (answers[i].text != NO_TEXT)
+			answers[i].text = offsets[answers[i].text];
+	free(offsets);
 	SORT(answers, count, compare_answers);
-	for (const struct stored_text *stored = cache->texts; stored; stored = stored->hh.next)
-		strcpy((char *)(answers + count) + stored->offset, stored->text);
+	memcpy(header + 1, answers, count * sizeof(*answers));
 	memcpy(header->magic, MAGIC, sizeof(header->magic));
 	header->source = cache->source;
 	header->count = count;
 	header->text_size = cache->text_size;
-	header->checksum = sum_of((const uint8_t *)header, size);
-	status = cache_file_write(cache->name, header, size);
-	free(header);
+	header->checksum = sum_of(bytes, size);
+}
+
+int line_cache_save(struct line_cache *cache)
+{
+	size_t count = cache->added_count, size;
+	struct stored_answer *answers;
+	uint8_t *bytes;
+	int status;
+
+	if (!count || cache->frozen)
+		return 0;
+	/* Other processes may have written it meanwhile. */
+	read_file(cache);
+	answers = alloc_zeroed(count + cache->count, sizeof(*answers));
+	memcpy(answers, cache->added, count * sizeof(*answers));
+	for (size_t i = 0; i < cache->count && !is_full(cache, count); i++) {
+		struct stored_answer answer = answers_of(cache)[i];
+		const struct line_row row = { .file = text_of(cache, answer.text) };
+
+		if (find_added(cache, &answer))
+			continue;
+		if (row.file)
+			answer.text = keep_file(cache, &row);
+		answers[count++] = answer;
+	}
+	size = sizeof(struct stored_header) + count * sizeof(*answers) + cache->text_size;
+	bytes = alloc_zeroed(1, size);
+	write_bytes(cache, answers, count, bytes, size);
+	status = cache_file_write(cache->name, bytes, size);
+	free(answers);
+	free(bytes);
 	return status;
 }
 
 void line_cache_close(struct line_cache *cache)
 {
-	struct line_answer *answer;
-	struct stored_text *stored;
-
-	HASH_FREE_ALL(cache->added, answer);
-	HASH_FREE_ALL(cache->texts, stored, free(stored->text));
+	free(cache->added);
 	free(cache->bytes);
+	id_index_release(&cache->index);
+	name_table_release(&cache->texts);
 	*cache = (struct line_cache){ 0 };
 }

@@ -7,6 +7,9 @@
 /* Blocks and inlined calls nest; compilers stay far below this. */
 #define DEPTH_MAX 200
 
+/* Number of the first inlined call of split units, above all offsets in a file. */
+#define SPLIT_CALLS (UINT64_C(1) << 63)
+
 /* DW_AT_GNU_discriminator of LLVM's Dwarf.def, which elfutils 0.188 lacks. */
 #define AT_GNU_DISCRIMINATOR 0x2136
 
@@ -140,6 +143,9 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 	line_table_file(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_decl_file),
 			&call.declared);
 	call.declared.line = number_of(die, DW_AT_decl_line);
+	/* Split files have entries with equal offsets. */
+	call.id = reader->unit->split.image.dwarf ? SPLIT_CALLS + reader->table->split_calls++
+						  : dwarf_dieoffset(die);
 	*ARRAY_ADD(function->calls, function->count, function->room) = call;
 	return add_ranges(reader, die, &function->ranges, (uint32_t)function->count - 1);
 }

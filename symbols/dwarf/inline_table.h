@@ -94,6 +94,13 @@ bool line_table_statement(Dwarf_Die *unit, Dwarf_Lines *lines, size_t index, uin
 /* Returns true and fills *unit if a unit of the table covers an address. */
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
 
+/*
+ * Returns the number of the unit that covers an address, for dwarf_offdie(); 0 if there is none.
+ * Fills the range [*begin, *end) around the address that has the same one.
+ */
+Dwarf_Off line_table_unit_at(const struct line_table *table, uint64_t vaddr, uint64_t *begin,
+			     uint64_t *end);
+
 /* Fill row->file and row->directory by the number of a file in a unit's line table; NULL: unknown.
  */
 void line_table_file(struct line_table *table, Dwarf_Die *unit, uint32_t file,
@@ -108,8 +115,10 @@ struct inline_function {
 		struct line_row at; /* the call's source location; parts may be unknown */
 		struct line_row declared; /* the function's name; parts may be unknown */
 		uint32_t parent; /* index of the enclosing call; RANGE_NONE: the function */
-		void *data;      /* the caller's own; NULL at first */
-	} * calls;               /* owned; each after its parent, so that the innermost wins */
+		/* Not 0, unique in the table. Without split units, it does not depend on the order
+		 * of the searches. */
+		uint64_t id;
+	} * calls; /* owned; each after its parent, so that the innermost wins */
 	size_t count, room;
 	/* Ranges of addresses, each with the index of a function or an inlined call. */
 	struct inline_ranges {
@@ -129,6 +138,7 @@ struct inline_table {
 	struct split_files *split_files; /* borrowed; NULL: no split units */
 	size_t entries_left;             /* entries of debug information that may still be read */
 	bool counts_entries;             /* entries_left is set */
+	uint64_t split_calls;            /* number of inlined calls of split units */
 	bool unsure; /* a unit was damaged, or had or lacked a split part: see split_unit.h */
 };
 

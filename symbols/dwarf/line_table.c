@@ -152,17 +152,31 @@ void line_table_close(struct line_table *table)
 	*table = (struct line_table){ 0 };
 }
 
+Dwarf_Off line_table_unit_at(const struct line_table *table, uint64_t vaddr, uint64_t *begin,
+			     uint64_t *end)
+{
+	size_t next = LOWER_BOUND(i, table->count, table->ranges[i].begin <= vaddr);
+
+	*begin = next ? table->ranges[next - 1].begin : 0;
+	*end = next < table->count ? table->ranges[next].begin : UINT64_MAX;
+	for (size_t i = 0; i < OVERLAP_MAX && i < next; i++) {
+		const struct unit_range *range = &table->ranges[next - 1 - i];
+
+		if (vaddr < range->end) {
+			*end = MIN(*end, range->end);
+			return range->unit;
+		}
+		*begin = MAX(*begin, range->end);
+	}
+	return 0;
+}
+
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
 {
-	size_t last = LOWER_BOUND(i, table->count, table->ranges[i].begin <= vaddr);
+	uint64_t begin, end;
+	Dwarf_Off offset = line_table_unit_at(table, vaddr, &begin, &end);
 
-	for (size_t i = 0; i < OVERLAP_MAX && i < last; i++) {
-		const struct unit_range *range = &table->ranges[last - 1 - i];
-
-		if (vaddr < range->end)
-			return dwarf_offdie(table->own.image.dwarf, range->unit, unit);
-	}
-	return false;
+	return offset && dwarf_offdie(table->own.image.dwarf, offset, unit);
 }
 
 static Dwarf_Addr row_address(Dwarf_Lines *lines, size_t index)

@@ -3,11 +3,13 @@
 # Source lines kept for later runs: the output is the same with and without them.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
+cpu_time=$top_builddir/tests/bench/cpu-time
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$top_builddir/tests/unit/symbols/sample" "$work/sample"
 "$top_builddir/tests/ptsim/ptsim" record -o "$work/data" --per-thread -- "$work/sample" >/dev/null 2>&1 ||
 	tap_skip_all "ptsim cannot record here"
+"$top_builddir/tests/ptsim/ptsim" record --cyc --seed=3 -o "$work/inlined" -- "$top_builddir/tests/programs/inlined" >/dev/null 2>&1
 cache=$work/cache/ptrace2ftf
 # Files that changed less than two seconds ago are not cached.
 sleep 2.1
@@ -43,6 +45,50 @@ reports() {
 		files_of off | grep -q '"lines": true' && [ "$(files_of off)" = "$(files_of warm)" ]
 }
 tap_check "the report of files is the same, too" reports
+# OPTIONS...: of an output that counts code, or asks for inlined calls.
+all_formats() {
+	for format in pprof callgrind lcov annotate "why --symbol=work"; do
+		case $format in
+		annotate) set -- annotate work ;;
+		why*) set -- $format ;;
+		*) set -- -f $format ;;
+		esac
+		XDG_CACHE_HOME=$work/more "$program" "$@" -q --no-warn --no-cache "$work/inlined" -o "$work/off.out" || return 1
+		for run in cold warm; do
+			XDG_CACHE_HOME=$work/more "$program" "$@" -q --no-warn "$work/inlined" -o "$work/$run.out" &&
+				cmp "$work/off.out" "$work/$run.out" || { echo "$format $run"; return 1; }
+		done
+	done
+	[ "$(find "$work/more" -type f | wc -l)" -ge 2 ]
+}
+tap_check "profiles, coverage, causes and annotated code are the same, too" all_formats
+# Damaged files are no answers. The second file has statements.
+damaged_formats() {
+	for file in "$work/more/ptrace2ftf"/*; do
+		printf x | dd of="$file" bs=1 seek=330 conv=notrunc 2>/dev/null
+	done
+	all_formats
+}
+tap_check "with damaged files of all contents as well" damaged_formats
+# Reads of debug information are page faults.
+faults() { # OPTIONS...: page faults of a second run
+	XDG_CACHE_HOME=$work/more "$cpu_time" "$work/usage" "$program" -q -j1 --no-warn "$@" "$work/self" -o "$work/self.out" &&
+		cut -d ' ' -f 4 "$work/usage"
+}
+second_runs() {
+	"$top_builddir/tests/ptsim/ptsim" record -o "$work/self" --per-thread -- "$program" --version >/dev/null 2>&1 &&
+		faults -f ftf >/dev/null && ftf=$(faults -f ftf) || return 1
+	for format in pprof callgrind lcov; do
+		faults -f $format >/dev/null && warm=$(faults -f $format) && cold=$(faults -f $format --no-cache) || return 1
+		echo "$format: $cold page faults without the cache, $warm with it, .ftf $ftf"
+		[ $((cold - ftf)) -gt $((3 * (warm - ftf))) ] || return 1
+	done
+}
+if [ "$P2F_SANITIZED" = yes ] || ! readelf -S "$program" | grep -q '\.debug_info'; then
+	tap_skip "second runs do not read debug information" "sanitizers, or no debug information"
+else
+	tap_check "second runs do not read debug information" second_runs
+fi
 damaged() {
 	for file in "$cache"/*; do
 		printf x | dd of="$file" bs=1 seek=300 conv=notrunc 2>/dev/null

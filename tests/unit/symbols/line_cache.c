@@ -53,7 +53,7 @@ static struct line_cache opened(void)
 {
 	struct line_cache cache = { 0 };
 
-	line_cache_open(&cache, &program, &debug, &shared);
+	line_cache_open(&cache, &program, &debug, &shared, "lines");
 	snprintf(path, sizeof(path), "%s/%s", folder, cache.name);
 	return cache;
 }
@@ -62,11 +62,13 @@ static struct line_cache opened(void)
 static void save(void)
 {
 	struct line_cache cache = opened();
-	struct line_row full = { "/src", "a.c", 7, 3, 0 }, bare = { .line = 9 };
+	struct line_row full = { "/src", "a.c", 7, 3, 0 }, bare = { .line = 9 }, none = { 0 };
 
-	line_cache_add(&cache, LINE_OF_CODE, 0x1000, &full);
-	line_cache_add(&cache, LINE_OF_CALL, 0x1000, NULL);
-	line_cache_add(&cache, LINE_OF_NAME, 0xffffffff81000000, &bare);
+	line_cache_add(&cache, LINE_OF_CODE, 0x1000, &full, 1);
+	line_cache_add(&cache, LINE_OF_CALL, 0x1000, &none, 0);
+	line_cache_add(&cache, LINE_OF_NAME, 0xffffffff81000000, &bare, 1);
+	line_cache_add_range(&cache, INLINED_AT, 0x1000, 0x1010, 5);
+	line_cache_add_range(&cache, INLINED_AT, 0x1010, 0x1018, 6);
 	ck_assert_int_eq(line_cache_save(&cache), 0);
 	line_cache_close(&cache);
 }
@@ -75,23 +77,35 @@ static void save(void)
 static int answers(void)
 {
 	struct line_cache cache = opened();
+	uint64_t value, begin, end;
 	struct line_row row;
 	int known = 0;
 
-	if (line_cache_find(&cache, LINE_OF_CODE, 0x1000, &row) >= 0) {
+	if (line_cache_find(&cache, LINE_OF_CODE, 0x1000, &row, &value)) {
 		known++;
+		ck_assert_uint_eq(value, 1);
 		ck_assert_str_eq(row.file, "/src/a.c");
 		ck_assert_ptr_null(row.directory);
 		ck_assert_uint_eq(row.line, 7);
 		ck_assert_uint_eq(row.column, 3);
 	}
-	known += line_cache_find(&cache, LINE_OF_CALL, 0x1000, &row) == 0;
-	if (line_cache_find(&cache, LINE_OF_NAME, 0xffffffff81000000, &row) >= 0) {
+	known += line_cache_find(&cache, LINE_OF_CALL, 0x1000, &row, &value) && !value;
+	if (line_cache_find(&cache, LINE_OF_NAME, 0xffffffff81000000, &row, &value)) {
 		known++;
 		ck_assert_ptr_null(row.file);
 		ck_assert_uint_eq(row.line, 9);
 	}
-	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 0x1001, &row), -1);
+	for (uint64_t at = 0xff0; at < 0x1020; at++)
+		if (line_cache_find_range(&cache, INLINED_AT, at, &begin, &end, &value)) {
+			known += at == 0x1000 || at == 0x1017;
+			ck_assert_uint_eq(begin, at < 0x1010 ? 0x1000 : 0x1010);
+			ck_assert_uint_eq(end, at < 0x1010 ? 0x1010 : 0x1018);
+			ck_assert_uint_eq(value, at < 0x1010 ? 5 : 6);
+			ck_assert(at >= begin && at < end);
+		}
+	ck_assert(!line_cache_find_range(&cache, INLINED_AT, UINT64_MAX, &begin, &end, &value));
+	ck_assert(!line_cache_find_range(&cache, UNIT_AT, 0x1000, &begin, &end, &value));
+	ck_assert(!line_cache_find(&cache, LINE_OF_CODE, 0x1001, &row, &value));
 	line_cache_close(&cache);
 	return known;
 }
@@ -120,7 +134,7 @@ START_TEST(answers_come_back)
 
 	ck_assert_int_eq(answers(), 0);
 	save();
-	ck_assert_int_eq(answers(), 3);
+	ck_assert_int_eq(answers(), 5);
 	ck_assert_int_eq(stat(path, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 0777, 0600);
 	ck_assert_int_eq(stat(folder, &status), 0);
@@ -146,7 +160,7 @@ START_TEST(a_flipped_bit_or_a_missing_byte_makes_the_file_useless)
 		ck_assert_int_eq(answers(), 0);
 	}
 	write_file(bytes, size);
-	ck_assert_int_eq(answers(), 3);
+	ck_assert_int_eq(answers(), 5);
 }
 END_TEST
 
@@ -173,13 +187,18 @@ START_TEST(numbers_beyond_the_file_make_it_useless)
 		write_file(bytes, size);
 		struct line_cache cache = opened();
 		struct line_row row = { 0 };
+		uint64_t value, begin, end;
 
-		for (int query = 0; query < LINE_QUERIES; query++)
-			if (line_cache_find(&cache, (enum line_query)query, 0x1000, &row) == 1 &&
+		for (int query = 0; query < LINE_QUERIES; query++) {
+			if (line_cache_find(&cache, (enum line_query)query, 0x1000, &row, &value) &&
 			    row.file)
 				ck_assert_uint_lt(strlen(row.file), size);
+			if (line_cache_find_range(&cache, (enum line_query)query, 0x1008, &begin,
+						  &end, &value))
+				ck_assert(begin <= 0x1008 && end > 0x1008);
+		}
 		/* Of the counts, the first answer's text, and the last text's end. */
-		if (at < HEADER || at == HEADER + 16 || at + 4 > size)
+		if (at < HEADER || at == HEADER + 12 || at + 4 > size)
 			ck_assert_uint_eq(cache.count, 0);
 		line_cache_close(&cache);
 	}
@@ -206,7 +225,7 @@ START_TEST(another_file_has_other_answers)
 	program.build_id[19]++;
 	ck_assert_int_eq(answers(), 0);
 	program.build_id[19]--;
-	ck_assert_int_eq(answers(), 3);
+	ck_assert_int_eq(answers(), 5);
 }
 END_TEST
 
@@ -252,17 +271,19 @@ START_TEST(answers_of_two_processes_are_joined)
 {
 	struct line_cache one = opened(), other = opened();
 	struct line_row row = { .file = "b.c", .line = 1 };
+	uint64_t value;
 
-	line_cache_add(&one, LINE_OF_CODE, 0x2000, &row);
-	line_cache_add(&other, LINE_OF_CODE, 0x3000, &row);
+	line_cache_add(&one, LINE_OF_CODE, 0x2000, &row, 1);
+	line_cache_add(&other, LINE_OF_CODE, 0x3000, &row, 1);
 	ck_assert_int_eq(line_cache_save(&one), 0);
 	ck_assert_int_eq(line_cache_save(&other), 0);
 	line_cache_close(&one);
 	line_cache_close(&other);
 	one = opened();
-	ck_assert_int_eq(line_cache_find(&one, LINE_OF_CODE, 0x2000, &row), 1);
+	ck_assert(line_cache_find(&one, LINE_OF_CODE, 0x2000, &row, &value));
 	ck_assert_str_eq(row.file, "b.c");
-	ck_assert_int_eq(line_cache_find(&one, LINE_OF_CODE, 0x3000, &row), 1);
+	ck_assert(line_cache_find(&one, LINE_OF_CODE, 0x3000, &row, &value));
+	ck_assert_str_eq(row.file, "b.c");
 	line_cache_close(&one);
 }
 END_TEST
@@ -272,29 +293,85 @@ START_TEST(files_of_one_name_have_their_directories)
 {
 	struct line_cache cache = opened();
 	struct line_row row = { .directory = "/one", .file = "a.c", .line = 1 };
+	uint64_t value;
 
-	line_cache_add(&cache, LINE_OF_CODE, 0x1000, &row);
+	line_cache_add(&cache, LINE_OF_CODE, 0x1000, &row, 1);
 	row.directory = "/two";
-	line_cache_add(&cache, LINE_OF_CODE, 0x2000, &row);
-	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 0x1000, &row), 1);
+	line_cache_add(&cache, LINE_OF_CODE, 0x2000, &row, 1);
+	ck_assert(line_cache_find(&cache, LINE_OF_CODE, 0x1000, &row, &value));
 	ck_assert_str_eq(row.file, "/one/a.c");
-	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 0x2000, &row), 1);
+	ck_assert(line_cache_find(&cache, LINE_OF_CODE, 0x2000, &row, &value));
 	ck_assert_str_eq(row.file, "/two/a.c");
 	line_cache_close(&cache);
 }
 END_TEST
 
-/* The memory of a run and the size of a file have limits. */
-START_TEST(the_answers_of_a_run_have_a_limit)
+/* The memory of a run and the size of a file have limits; the latest answers stay. */
+START_TEST(the_answers_have_a_limit)
 {
 	struct line_cache cache = opened();
-	struct line_row row;
+	struct line_row row = { .file = "a.c" }, found;
+	uint64_t value;
 
-	for (uint64_t i = 0; i < 200000; i++)
-		line_cache_add(&cache, LINE_OF_CODE, i, NULL);
-	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 50000, &row), 0);
-	ck_assert_int_eq(line_cache_find(&cache, LINE_OF_CODE, 199999, &row), -1);
+	for (uint64_t i = 0; i < 300000; i++)
+		line_cache_add(&cache, LINE_OF_CODE, i, &row, 1);
+	ck_assert(line_cache_find(&cache, LINE_OF_CODE, 50000, &found, &value));
+	ck_assert(!line_cache_find(&cache, LINE_OF_CODE, 299999, &found, &value));
+	ck_assert_int_eq(line_cache_save(&cache), 0);
 	line_cache_close(&cache);
+	cache = opened();
+	for (uint64_t i = 1000000; i < 1150000; i++)
+		line_cache_add(&cache, LINE_OF_CODE, i, &row, 1);
+	ck_assert_int_eq(line_cache_save(&cache), 0);
+	line_cache_close(&cache);
+	cache = opened();
+	ck_assert(line_cache_find(&cache, LINE_OF_CODE, 5000, &found, &value));
+	ck_assert(line_cache_find(&cache, LINE_OF_CODE, 1149999, &found, &value));
+	line_cache_close(&cache);
+}
+END_TEST
+
+START_TEST(the_texts_have_a_limit)
+{
+	struct line_cache cache = opened();
+	char text[NAME_LENGTH_MAX + 2];
+	struct line_row row = { .file = text }, found;
+	uint64_t value;
+
+	memset(text, 'x', sizeof(text));
+	text[NAME_LENGTH_MAX + 1] = 0;
+	line_cache_add(&cache, LINE_OF_CODE, 0, &row, 1);
+	ck_assert(!line_cache_find(&cache, LINE_OF_CODE, 0, &found, &value));
+	for (uint64_t i = 0; i < 1000; i++) {
+		char *other = alloc_text("%" PRIu64 "/%.30000s", i, text);
+
+		row.file = other;
+		line_cache_add(&cache, LINE_OF_CODE, i, &row, 1);
+		cache.last_file = NULL;
+		free(other);
+	}
+	ck_assert(line_cache_find(&cache, LINE_OF_CODE, 50, &found, &value));
+	ck_assert_uint_eq(strlen(found.file), 30003);
+	ck_assert(!line_cache_find(&cache, LINE_OF_CODE, 999, &found, &value));
+	ck_assert_int_eq(line_cache_save(&cache), 0);
+	line_cache_close(&cache);
+}
+END_TEST
+
+/* Conversions that list no statements do not read them. */
+START_TEST(other_contents_are_in_another_file)
+{
+	struct line_cache cache = { 0 };
+	struct line_row row;
+	uint64_t value;
+
+	save();
+	line_cache_open(&cache, &program, &debug, &shared, "statements");
+	ck_assert(!line_cache_find(&cache, LINE_OF_CODE, 0x1000, &row, &value));
+	line_cache_add(&cache, UNIT_STATEMENT, 1, &(struct line_row){ .line = 3 }, 0x1000);
+	ck_assert_int_eq(line_cache_save(&cache), 0);
+	line_cache_close(&cache);
+	ck_assert_int_eq(answers(), 5);
 }
 END_TEST
 
@@ -310,7 +387,7 @@ START_TEST(what_others_may_write_is_not_read)
 	ck_assert_int_eq(answers(), 0);
 	ck_assert_int_eq(cache_file_write("0123456789abcdef0123456789abcdef", "x", 1), -1);
 	chmod(folder, 0700);
-	ck_assert_int_eq(answers(), 3);
+	ck_assert_int_eq(answers(), 5);
 	snprintf(moved, sizeof(moved), "%s/moved", home);
 	ck_assert_int_eq(rename(path, moved), 0);
 	ck_assert_int_eq(symlink(moved, path), 0);
@@ -351,7 +428,7 @@ START_TEST(the_oldest_files_go_first)
 	save();
 	ck_assert_int_eq(access(old, F_OK), -1);
 	ck_assert_int_eq(access(younger, F_OK), 0);
-	ck_assert_int_eq(answers(), 3);
+	ck_assert_int_eq(answers(), 5);
 }
 END_TEST
 
@@ -375,7 +452,9 @@ int main(void)
 		a_file_that_changed_just_now_is_not_cached,
 		answers_of_two_processes_are_joined,
 		files_of_one_name_have_their_directories,
-		the_answers_of_a_run_have_a_limit,
+		the_answers_have_a_limit,
+		the_texts_have_a_limit,
+		other_contents_are_in_another_file,
 		what_others_may_write_is_not_read,
 		nothing_is_made_in_the_folder_of_another_user,
 		the_oldest_files_go_first,

@@ -45,6 +45,12 @@ tests_unit_symbols_line_cache_test_SOURCES = tests/unit/symbols/line_cache.c
 tests_unit_symbols_line_cache_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_symbols_line_cache_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/symbols/dso_lines.test
+TESTS += tests/unit/symbols/dso_lines.test
+tests_unit_symbols_dso_lines_test_SOURCES = tests/unit/symbols/dso_lines.c
+tests_unit_symbols_dso_lines_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_dso_lines_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/symbols/name-addresses
 tests_unit_symbols_name_addresses_SOURCES = tests/unit/symbols/name_addresses.c
 tests_unit_symbols_name_addresses_LDADD = $(PTRACE2FTF_LIBS)
