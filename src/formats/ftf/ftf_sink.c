@@ -305,7 +305,7 @@ static inline struct slice_template *slot_of(const struct direct_cache *template
 					     const struct slice_detail *detail)
 {
 	struct slice_template *slots = templates->slots;
-	uint64_t key = (uintptr_t)begin->symbol + begin->ip;
+	uint64_t key = (uintptr_t)begin->symbol * 2 + begin->ip;
 
 	if (detail)
 		key ^= ((uintptr_t)detail->caller + detail->caller_offset) << 16;
