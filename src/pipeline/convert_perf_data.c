@@ -279,14 +279,28 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
 }
 
+/* Note that code of the file at an address ran. Look up its function, but make no symbol. */
+static void note_file(const struct conversion *c, const struct address_space *space, uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+	uint64_t begin, end;
+	struct dso *dso;
+
+	if (!ip || !mapping || kernel_names_may_have(&c->recording.resolver.kernel, ip))
+		return;
+	dso = c->recording.resolver.dsos[mapping->file->index];
+	dso_use(dso);
+	dso_find_range(dso, ip - mapping->begin + mapping->file_offset, &begin, &end);
+}
+
 /* Note the files of events if nothing needs names: once for each known branch. */
 static void note_files(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	for (const struct branch_event *event = events; event < events + count; event++) {
 		if (event->known && event->known->locations.reached)
 			continue;
-		resolver_find(&c->recording.resolver, event->space, event->from);
-		resolver_find(&c->recording.resolver, event->space, event->to);
+		note_file(c, event->space, event->from);
+		note_file(c, event->space, event->to);
 		if (event->known)
 			event->known->locations.reached = true;
 	}

@@ -83,17 +83,16 @@ static bool is_special(const struct mapped_file *file)
 	return file->path[0] == '[' || kernel_modules_is_module(file->path);
 }
 
-/* Returns whether code with this symbol is one function for call stacks. */
+/* Returns whether code with a symbol of this kind is one function for call stacks. */
 static bool is_one_function(const struct dso *dso, const struct mapped_file *file,
-			    const struct symbol *symbol)
+			    enum symbol_kind kind)
 {
 	/* Handlers depend on the path through a function; JIT compilers may name its parts. */
 	if (dso_borrow_traps(dso) || dso->state == DSO_NOT_A_FILE)
 		return false;
-	if (symbol->kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
+	if (kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
 		return dso->state == DSO_FOUND && !is_special(file);
-	return symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_UNNAMED ||
-	       symbol->kind == SYMBOL_PART;
+	return kind == SYMBOL_FUNCTION || kind == SYMBOL_UNNAMED;
 }
 
 static bool find_function(void *context, const struct mapped_file *mapped, uint64_t offset,
@@ -101,10 +100,10 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 {
 	struct code_files *files = context;
 	struct dso *dso = files->resolver->dsos[mapped->index];
-	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
+	enum symbol_kind kind = dso_find_range(dso, offset, begin, end);
 
-	/* The symbol's file is loaded now, and other threads no longer change it. */
-	return *begin < *end && is_one_function(dso, mapped, symbol);
+	/* The symbols are loaded now, and other threads no longer change their tables. */
+	return *begin < *end && is_one_function(dso, mapped, kind);
 }
 
 static bool find_piece(void *context, const struct mapped_file *mapped, uint64_t offset,

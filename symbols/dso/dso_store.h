@@ -114,7 +114,9 @@ struct dso {
 	struct last_hit {
 		uint64_t begin, end;         /* bytes from the start of the file */
 		uint64_t vaddr;              /* address of `begin` */
-		const struct symbol *symbol; /* borrowed */
+		uint32_t entry;              /* of the table or of `map`; or SYMBOL_ENTRY_NONE */
+		struct code_start start;     /* without an entry; may be CODE_NO_START */
+		const struct symbol *symbol; /* borrowed; NULL: not made yet */
 	} hit;
 	struct dso
 		*known; /* borrowed: the first dso of the same file, used instead; NULL: this one */
@@ -284,11 +286,12 @@ bool dso_names_stub(const char *name, size_t length);
 const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t *offset);
 
 /*
- * Find the symbol as dso_borrow_symbol() does, and the file offsets [*begin, *end) around
- * the byte that it covers without interruption; empty where the file has no code.
+ * Find the file offsets [*begin, *end) around a byte that one symbol covers without interruption;
+ * empty where the file has no code.  Makes no symbol.  Returns its kind, SYMBOL_UNNAMED also for a
+ * SYMBOL_PART.
  */
-const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
-				      uint64_t *end);
+enum symbol_kind dso_find_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
+				uint64_t *end);
 
 /*
  * Returns the addresses of a dso's handlers of OCaml exceptions; NULL if the file does not list

@@ -115,12 +115,10 @@ bool dso_names_stub(const char *name, size_t length)
 	};
 	size_t end = strlen(plt);
 
-	for (size_t i = 0; i < COUNT_OF(thunks); i++) {
-		size_t size = strlen(thunks[i]);
-
-		if (length >= size && memcmp(name, thunks[i], size) == 0)
+	for (size_t i = 0; length && i < COUNT_OF(thunks); i++)
+		if (name[0] == thunks[i][0] && length >= strlen(thunks[i]) &&
+		    memcmp(name, thunks[i], strlen(thunks[i])) == 0)
 			return true;
-	}
 	return length >= end && (memcmp(name + length - end, plt, end) == 0 ||
 				 (length == end && memcmp(name, plt_header, end) == 0));
 }
@@ -138,6 +136,30 @@ static struct symbol *add_symbol(struct dso *dso, uint32_t index, uint64_t begin
 	return &cached->symbol;
 }
 
+/* Returns the linkage name of an entry of the table; the table's header has none there. */
+static const char *linkage_of(const struct dso *dso, uint32_t index)
+{
+	return symbol_table_name(&dso->table, &dso->table.entries[index]) ?: plt_header;
+}
+
+/* Returns the kind of a symbol (enum symbol_kind) of the table or of `map`. */
+static uint8_t kind_of(const struct dso *dso, uint32_t index)
+{
+	const struct named_range *range = dso->named ? &dso->map.ranges[index] : NULL;
+	struct symbol_entry *entry;
+	const char *linkage;
+
+	if (range)
+		return dso_names_stub(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
+	entry = &dso->table.entries[index];
+	if (!entry->looked_at) {
+		linkage = linkage_of(dso, index);
+		entry->thunk = dso_names_stub(linkage, strlen(linkage));
+		entry->looked_at = true;
+	}
+	return entry->thunk ? SYMBOL_PLT : entry->kind;
+}
+
 static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 {
 	const struct symbol_entry *entry;
@@ -151,14 +173,12 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	entry = &dso->table.entries[index];
 	/* Cached before its function is looked up: two entries may be parts of each other. */
 	symbol = add_symbol(dso, index, entry->begin, entry->end);
-	linkage = symbol_table_name(&dso->table, entry);
-	stub = entry->kind == SYMBOL_PLT && linkage;
-	if (!linkage)
-		linkage = plt_header;
+	linkage = linkage_of(dso, index);
+	stub = entry->kind == SYMBOL_PLT && linkage != plt_header;
 	symbol->linkage = make_name(dso, linkage, stub);
 	shown = dso_demangle(dso, linkage);
 	symbol->name = shown ? make_name(dso, shown, stub) : symbol->linkage;
-	symbol->kind = dso_names_stub(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
+	symbol->kind = kind_of(dso, index);
 	symbol->binding = entry->binding;
 	symbol->has_traps = dso_borrow_traps(dso) != NULL;
 	function = symbol_table_function(&dso->table, index);
@@ -173,8 +193,6 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 	const struct named_range *range;
 	struct symbol *symbol;
 
-	if (index == RANGE_NONE || !dso->map.ranges[index].length)
-		return &dso->file_symbol.symbol;
 	if (dso->symbol_cache[index])
 		return &dso->symbol_cache[index]->symbol;
 	range = &dso->map.ranges[index];
@@ -182,33 +200,50 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 	symbol->name = name_intern(dso->store->names, range->name, range->length);
 	symbol->linkage = symbol->name;
 	symbol->binding = SYMBOL_GLOBAL;
-	symbol->kind = dso_names_stub(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
+	symbol->kind = kind_of(dso, index);
 	dso->symbol_cache[index]->has_line = !dso->dump_lines;
 	return symbol;
 }
 
+/* Returns the symbol of the last hit, made at first use. */
+static const struct symbol *symbol_of_hit(struct dso *dso)
+{
+	struct last_hit hit;
+
+	if (dso->hit.symbol)
+		return dso->hit.symbol;
+	/* The function of a part is another hit. */
+	hit = dso->hit;
+	hit.symbol = &dso->file_symbol.symbol;
+	if (hit.entry != SYMBOL_ENTRY_NONE)
+		hit.symbol = (dso->named ? symbol_of_range : symbol_of_entry)(dso, hit.entry);
+	else if (hit.start.kind != CODE_NO_START)
+		hit.symbol = dso_symbol_of_start(dso, &hit.start);
+	dso->hit = hit;
+	return hit.symbol;
+}
+
 /*
- * Find the function without a symbol around an address, in the range [*begin, *end) that no
- * symbol covers, and cut the range to it.
+ * Find the function without a symbol around an address, in the range of the hit, which no symbol
+ * covers, and cut the range to it.
  */
-static const struct symbol *find_uncovered(struct dso *dso, uint64_t vaddr, uint64_t *begin,
-					   uint64_t *end)
+static void find_uncovered(struct dso *dso, uint64_t vaddr, struct last_hit *hit)
 {
 	struct code_starts *starts = dso_load_starts(dso);
 	struct code_start start;
 	bool cut;
 
+	hit->entry = SYMBOL_ENTRY_NONE;
 	if (!starts)
-		return &dso->file_symbol.symbol;
+		return;
 	start = code_starts_find(starts, vaddr);
 	/* A symbol is in between. */
-	cut = start.begin < *begin;
+	cut = start.begin < hit->begin;
 	if (!cut)
-		*begin = start.begin;
-	*end = MIN(*end, start.end);
-	if (start.kind == CODE_NO_START || (start.kind == CODE_BY_HINT && cut))
-		return &dso->file_symbol.symbol;
-	return dso_symbol_of_start(dso, &start);
+		hit->begin = start.begin;
+	hit->end = MIN(hit->end, start.end);
+	if (start.kind != CODE_BY_HINT || !cut)
+		hit->start = start;
 }
 
 /* Returns whether a symbol without size in [*begin, *end) reaches an address. */
@@ -228,19 +263,16 @@ static bool reaches(struct dso *dso, uint64_t vaddr, uint64_t *begin, uint64_t *
 /* Set dso->hit to the range of one symbol around an address of code. */
 static void find_hit(struct dso *dso, const struct code_range *code, uint64_t vaddr)
 {
-	struct last_hit hit;
-	uint32_t entry;
+	struct last_hit hit = { .start.kind = CODE_NO_START };
 
 	if (!dso->symbols_loaded)
 		load_symbols(dso);
-	entry = symbol_table_find(&dso->table, vaddr, &hit.begin, &hit.end);
+	hit.entry = symbol_table_find(&dso->table, vaddr, &hit.begin, &hit.end);
 	hit.begin = MAX(hit.begin, code->vaddr);
 	hit.end = MIN(hit.end, code->vaddr + code->size);
-	if (entry != SYMBOL_ENTRY_NONE &&
-	    (dso->table.entries[entry].sized || reaches(dso, vaddr, &hit.begin, &hit.end)))
-		hit.symbol = symbol_of_entry(dso, entry);
-	else
-		hit.symbol = find_uncovered(dso, vaddr, &hit.begin, &hit.end);
+	if (hit.entry == SYMBOL_ENTRY_NONE ||
+	    (!dso->table.entries[hit.entry].sized && !reaches(dso, vaddr, &hit.begin, &hit.end)))
+		find_uncovered(dso, vaddr, &hit);
 	hit.vaddr = hit.begin;
 	hit.begin += code->offset - code->vaddr;
 	hit.end += code->offset - code->vaddr;
@@ -253,12 +285,12 @@ const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr)
 	const struct code_range *code;
 
 	if (vaddr - hit->vaddr < hit->end - hit->begin)
-		return hit->symbol;
+		return symbol_of_hit(dso);
 	code = elf_file_code_at_vaddr(&dso->elf, vaddr);
 	if (!code)
 		return &dso->file_symbol.symbol;
 	find_hit(dso, code, vaddr);
-	return hit->symbol;
+	return symbol_of_hit(dso);
 }
 
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
@@ -268,13 +300,14 @@ const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
 	return dso_symbol_at(dso, vaddr);
 }
 
-static struct last_hit find_named(struct dso *dso, uint64_t address)
+static struct last_hit find_named(const struct dso *dso, uint64_t address)
 {
-	struct last_hit hit;
-	uint32_t range = range_map_find(&dso->map.map, address, &hit.begin, &hit.end);
+	struct last_hit hit = { .start.kind = CODE_NO_START };
 
+	hit.entry = range_map_find(&dso->map.map, address, &hit.begin, &hit.end);
+	if (hit.entry != SYMBOL_ENTRY_NONE && !dso->map.ranges[hit.entry].length)
+		hit.entry = SYMBOL_ENTRY_NONE;
 	hit.vaddr = hit.begin;
-	hit.symbol = symbol_of_range(dso, range);
 	return hit;
 }
 
@@ -338,19 +371,31 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 	return true;
 }
 
-static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+/*
+ * Find the range around a byte, as the hit of a dso: of *dso, or of a file in it, which *dso and
+ * *file_offset become. Returns false if no code is there.
+ */
+static inline bool find_range(struct dso **dso, uint64_t *file_offset)
 {
-	struct dso *member = dso->elf.elf ? NULL : dso_find_member(dso, &file_offset);
 	const struct last_hit *hit;
 
-	dso = member ? member : dso;
-	hit = &dso->hit;
+	if (!(*dso)->elf.elf)
+		*dso = dso_find_member(*dso, file_offset) ?: *dso;
+	hit = &(*dso)->hit;
+	return *file_offset - hit->begin < hit->end - hit->begin || look_up(*dso, *file_offset);
+}
+
+static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
+{
+	const struct symbol *symbol;
+
 	*offset = 0;
-	if (file_offset - hit->begin >= hit->end - hit->begin && !look_up(dso, file_offset))
+	if (!find_range(&dso, &file_offset))
 		return &dso->file_symbol.symbol;
-	if (hit->symbol != &dso->file_symbol.symbol)
-		*offset = file_offset - hit->begin + hit->vaddr - hit->symbol->start;
-	return hit->symbol;
+	symbol = symbol_of_hit(dso);
+	if (symbol != &dso->file_symbol.symbol)
+		*offset = file_offset - dso->hit.begin + dso->hit.vaddr - symbol->start;
+	return symbol;
 }
 
 static enum dso_names names_of(const struct dso *dso)
@@ -408,24 +453,24 @@ void dso_use(struct dso *dso)
 	dso->used = true;
 }
 
-const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
-				      uint64_t *end)
+enum symbol_kind dso_find_range(struct dso *dso, uint64_t file_offset, uint64_t *begin,
+				uint64_t *end)
 {
+	uint64_t inside = file_offset;
 	const struct last_hit *hit;
-	const struct symbol *symbol;
-	uint64_t offset, inside = file_offset;
-	struct dso *member;
 	HOLD_LOCK(&dso->store->lock);
 
-	symbol = find_symbol(dso, file_offset, &offset);
-	member = dso->elf.elf ? NULL : dso_find_member(dso, &inside);
-	hit = member ? &member->hit : &dso->hit;
 	*begin = *end = file_offset;
+	if (!find_range(&dso, &inside))
+		return SYMBOL_FILE;
+	hit = &dso->hit;
 	if (inside >= hit->begin && inside < hit->end) {
 		*begin = hit->begin + (file_offset - inside);
 		*end = hit->end + (file_offset - inside);
 	}
-	return symbol;
+	if (hit->entry == SYMBOL_ENTRY_NONE)
+		return hit->start.kind == CODE_NO_START ? SYMBOL_FILE : SYMBOL_UNNAMED;
+	return hit->symbol ? hit->symbol->kind : kind_of(dso, hit->entry);
 }
 
 const struct trap_table *dso_borrow_traps(const struct dso *dso)

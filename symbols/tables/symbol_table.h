@@ -46,6 +46,8 @@ struct symbol_table {
 					function */
 		bool hidden : 1;     /* other files cannot refer to it: local, or hidden by its
 					visibility */
+		bool looked_at : 1;  /* `thunk` is valid; both are the dso's (dso_symbols.c) */
+		bool thunk : 1;      /* shown as a SYMBOL_PLT, whatever its kind */
 	} * entries;                 /* owned; sorted by begin; see symbol_table_shows() */
 	size_t count, shown;         /* entries; addresses where they begin */
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */

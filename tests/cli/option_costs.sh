@@ -46,6 +46,18 @@ held --args=full 200
 # shellcheck disable=SC2046 # a word for each pattern
 tap_check "1,000 names of --symbol cost 1000 hundredths at most" \
 	costs_at_most 1000 named "$plain_named" --symbol='*' $(seq -f --symbol=name%g 1000)
+# Code is looked up by its range, names only for what is shown.
+demangled() { # FORMAT: prints the instructions of demangling
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=demangler_demangle \
+		"$program" -q --no-warn -j1 --sandbox=off --format="$1" cxx -o out.ftf 2>&1 | sed -n 's/.*Collected *: *//p'
+}
+demangles_nothing() {
+	"$ptsim" record --cyc --per-thread -o cxx -- "$programs/except" >/dev/null 2>&1
+	shown=$(demangled ftf) none=$(demangled none)
+	echo ".ftf: $shown instructions of demangling, none: $none"
+	[ "${shown:-0}" -gt 0 ] && [ "$none" = 0 ]
+}
+tap_check "--format=none demangles no name" demangles_nothing
 if [ -n "$LONG" ]; then
 	held --counters=100us 150
 	decoding=$(cost --format=none named)

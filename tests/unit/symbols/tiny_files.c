@@ -177,11 +177,38 @@ static void expect_range(struct dso *dso, uint64_t address, uint64_t begin, uint
 	uint64_t found_begin, found_end, offset;
 	uint64_t place = address - CODE + TINY_ELF_CODE_OFFSET;
 
-	ck_assert_ptr_eq(dso_borrow_range(dso, place, &found_begin, &found_end),
-			 dso_borrow_symbol(dso, place, &offset));
+	ck_assert_uint_eq(dso_find_range(dso, place, &found_begin, &found_end),
+			  dso_borrow_symbol(dso, place, &offset)->kind);
 	ck_assert_uint_eq(found_begin - TINY_ELF_CODE_OFFSET + CODE, begin);
 	ck_assert_uint_eq(found_end - TINY_ELF_CODE_OFFSET + CODE, end);
 }
+
+START_TEST(a_range_has_a_kind_and_makes_no_symbol)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "_ZN3one3twoEv", CODE + 0x10, 0x10, GLOBAL_FUNCTION },
+		{ "__x86_indirect_thunk_rax", CODE + 0x20, 0x10, GLOBAL_FUNCTION },
+	};
+	struct dso *dso = open_tiny(symbols, 2);
+	size_t count = names.count;
+	uint64_t begin, end;
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(dso_find_range(dso, TINY_ELF_CODE_OFFSET + 0x18, &begin, &end),
+				  SYMBOL_FUNCTION);
+		ck_assert_uint_eq(begin, TINY_ELF_CODE_OFFSET + 0x10);
+		ck_assert_uint_eq(end, TINY_ELF_CODE_OFFSET + 0x20);
+		ck_assert_uint_eq(dso_find_range(dso, TINY_ELF_CODE_OFFSET + 0x28, &begin, &end),
+				  SYMBOL_PLT);
+		ck_assert_uint_eq(dso_find_range(dso, 0, &begin, &end), SYMBOL_FILE);
+		ck_assert_uint_eq(begin, end);
+		ck_assert_uint_eq(names.count, count);
+	}
+	expect(dso, CODE + 0x18, "one::two", 8);
+	ck_assert_uint_gt(names.count, count);
+	close_tiny();
+}
+END_TEST
 
 /* This distinguishes a jump within a function from one into another. */
 START_TEST(a_range_ends_where_a_symbol_does_or_another_begins)
@@ -584,6 +611,7 @@ int main(void)
 	tcase_add_test(all, a_label_of_the_assemblers_is_no_function);
 	tcase_add_test(all, of_symbols_at_one_address_perfs_choice_wins);
 	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
+	tcase_add_test(all, a_range_has_a_kind_and_makes_no_symbol);
 	tcase_add_test(all, a_range_ends_where_a_symbol_does_or_another_begins);
 	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
 	tcase_add_test(all,
