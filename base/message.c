@@ -44,6 +44,5 @@ void message_error(const struct error *err)
 	if (err->kind == ERROR_NONE)
 		return;
 	message_begin_error(stderr);
-	printable_print(err->text, stderr);
-	putc('\n', stderr);
+	printable_printf(stderr, "%s\n", err->text);
 }

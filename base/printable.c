@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces controls and damaged UTF-8 by question marks. */
+/* Replaces controls and damaged UTF-8 in printed text. */
 #include "base/printable.h"
+
+#include <stdarg.h>
 
 #include "base/utf8.h"
 
@@ -58,15 +60,58 @@ void escaped_text_print(const char *text, size_t length, FILE *out)
 	}
 }
 
-void printable_print(const char *text, FILE *out)
+void printable_print(const char *text, size_t length, FILE *out)
 {
 	struct printable state = { 0 };
 	char part[8];
 
-	for (; *text; text++) {
+	for (const char *end = text + length; text < end; text++) {
 		char c = *text == '\n' || *text == '\t' ? '\r' : *text;
 
 		fwrite(part, 1, printable_pass(&state, &c, 1, part), out);
 	}
 	fwrite(part, 1, drop_held(&state, part), out);
+}
+
+/* Print a text by a conversion without asterisks. */
+static void print_text(const char *spec, const char *text, text_print_fn *print, FILE *out)
+{
+	const char *dot = strchr(spec, '.');
+	size_t length = strlen(text), most = dot ? strtoul(dot + 1, NULL, 10) : SIZE_MAX;
+	size_t kept = length > most ? utf8_cut(text, length, most - 2) : length;
+	long width = strtol(spec + 1, NULL, 10), used = (long)kept;
+
+	fprintf(out, "%*s", (int)MAX(width - used, 0), "");
+	print(text, kept, out);
+	fprintf(out, "%s%*s", kept < length ? ".." : "", (int)MIN(width + used, 0), "");
+}
+
+void text_printf(FILE *out, text_print_fn *print, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	for (; *format; format++) {
+		char spec[48] = "%", *end = spec + 1;
+
+		if (*format != '%') {
+			putc_unlocked(*format, out);
+			continue;
+		}
+		for (; strchr("-+.*0123456789zlt", *++format); end += strlen(end))
+			snprintf(end, 16, *format == '*' ? "%d" : "%c",
+				 *format == '*' ? va_arg(args, int) : *format);
+		*end = *format;
+		if (*format == '%')
+			putc_unlocked('%', out);
+		else if (*format == 's')
+			print_text(spec, va_arg(args, const char *) ?: "", print, out);
+		else if (*format == 'f')
+			fprintf(out, spec, va_arg(args, double));
+		else if (strpbrk(spec, "zlt"))
+			fprintf(out, spec, va_arg(args, uint64_t));
+		else
+			fprintf(out, spec, va_arg(args, int));
+	}
+	va_end(args);
 }

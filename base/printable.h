@@ -21,8 +21,21 @@ struct printable {
  */
 size_t printable_pass(struct printable *state, const char *bytes, size_t size, char *out);
 
+/* Prints a text of `length` bytes. */
+typedef void text_print_fn(const char *text, size_t length, FILE *out);
+
 /* Print a text with the bytes of controls and backslashes as \xNN, so that it cannot end a line. */
-void escaped_text_print(const char *text, size_t length, FILE *out);
+text_print_fn escaped_text_print;
 
 /* Print one line's text, newlines and tabs as '?', too. */
-void printable_print(const char *text, FILE *out);
+text_print_fn printable_print;
+
+/*
+ * printf() of integers, doubles, and texts, which `print` prints.  NULL is "".  The precision of a
+ * text is its maximum length in bytes; ".." ends a longer one.
+ */
+void text_printf(FILE *out, text_print_fn *print, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define printable_printf(out, ...) text_printf(out, printable_print, __VA_ARGS__)
+#define escaped_printf(out, ...)   text_printf(out, escaped_text_print, __VA_ARGS__)

@@ -59,7 +59,7 @@ static void print_source_line(struct annotation *annotation, const char *path, u
 	text = ALLOC_CHECKED(strndup(line, length));
 	for (char *tab = text; (tab = strchr(tab, '\t'));)
 		*tab = ' ';
-	printable_print(text, annotation->out);
+	printable_printf(annotation->out, "%s", text);
 	free(text);
 }
 
@@ -207,9 +207,8 @@ static void print_line(struct annotation *annotation, const json_t *insn)
 	const char *file = json_value_text(insn, "file");
 	uint64_t line = number_of(insn, "line");
 
-	fputs("\n                                                          ", annotation->out);
-	printable_print(*file ? base_name(file) : "???", annotation->out);
-	fprintf(annotation->out, ":%" PRIu64 ": ", line);
+	printable_printf(annotation->out, "\n%58s%s:%" PRIu64 ": ", "",
+			 *file ? base_name(file) : "???", line);
 	print_source_line(annotation, file, line);
 	putc('\n', annotation->out);
 }
@@ -234,10 +233,8 @@ static void print_insn(struct annotation *annotation, const json_t *insn, const 
 			number_of(insn, "not_taken"));
 	else
 		fprintf(out, " %11s %11s", "", "");
-	fprintf(out, "  %8" PRIx64 "  ", address);
 	known = find_insn(annotation, binary, address);
-	printable_print(known && known->text ? known->text : "", out);
-	putc('\n', out);
+	printable_printf(out, "  %8" PRIx64 "  %s\n", address, known ? known->text : NULL);
 }
 
 static void print_annotated(struct annotation *annotation, const json_t *function)
@@ -248,18 +245,18 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	const char *binary = json_value_text(function, "binary");
 	char time[SHORT_TIME_SIZE];
 
-	printable_print(json_value_text(function, "function"), annotation->out);
-	fprintf(annotation->out, ": %" PRIu64 " call%s, %" PRIu64 " instructions, ", calls,
-		calls == 1 ? "" : "s", number_of(function, "instructions"));
+	printable_printf(annotation->out, "%s: %" PRIu64 " call%s, %" PRIu64 " instructions, ",
+			 json_value_text(function, "function"), calls, calls == 1 ? "" : "s",
+			 number_of(function, "instructions"));
 	if (cycles)
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
 	if (!digits_work_unit())
 		fprintf(annotation->out, "%s, ",
 			short_time(time, (int64_t)number_of(function, "ns")));
-	fputs("of ", annotation->out);
-	printable_print(*binary ? binary : "code without a file", annotation->out);
-	fprintf(annotation->out, "\n%12s %6s %11s %11s %11s  %8s\n", "executions", "share",
-		cycles ? "cycles" : digits_work_unit() ?: "time", "taken", "not taken", "address");
+	printable_printf(annotation->out, "of %s\n%12s %6s %11s %11s %11s  %8s\n",
+			 *binary ? binary : "code without a file", "executions", "share",
+			 cycles ? "cycles" : digits_work_unit() ?: "time", "taken", "not taken",
+			 "address");
 	for (size_t i = 0; i < json_array_size(code); i++)
 		all += number_of(json_array_get(code, i), "executions");
 	for (size_t i = 0; i < json_array_size(code); i++) {

@@ -206,8 +206,8 @@ static void print_message(const char *line, const char *input)
 		return;
 	}
 	message_begin_error(stderr);
-	printable_print(input, stderr);
-	fprintf(stderr, ": %s", text);
+	printable_printf(stderr, "%s: ", input);
+	fputs(text, stderr);
 }
 
 /* Print and close the messages.  `last` gets the last line, owned by the caller. */

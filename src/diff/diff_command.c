@@ -29,14 +29,10 @@ static void print_warnings(const char *name, const json_t *report)
 	const json_t *warnings = json_object_get(report, "warnings");
 
 	for (size_t i = 0; i < json_array_size(warnings); i++) {
-		const char *text =
-			json_string_value(json_object_get(json_array_get(warnings, i), "text"));
-
 		message_begin_warning(stderr);
-		printable_print(name, stderr);
-		fputs(": ", stderr);
-		printable_print(text ? text : "", stderr);
-		putc('\n', stderr);
+		printable_printf(
+			stderr, "%s: %s\n", name,
+			json_string_value(json_object_get(json_array_get(warnings, i), "text")));
 	}
 }
 

@@ -88,11 +88,9 @@ static void exceed(struct diff_limit *limit, const char *function, uint64_t a, u
 		   const char *why)
 {
 	limit->holds = true;
-	fputs("ptrace2ftf: --fail-if=", limit->out);
-	printable_print(limit->text, limit->out);
-	fputs(": ", limit->out);
-	printable_print(function ? function : "all functions", limit->out);
-	fprintf(limit->out, ": %" PRIu64 " -> %" PRIu64 " (%s)\n", a, b, why);
+	printable_printf(limit->out,
+			 "ptrace2ftf: --fail-if=%s: %s: %" PRIu64 " -> %" PRIu64 " (%s)\n",
+			 limit->text, function ?: "all functions", a, b, why);
 	json_array_append_new(limit->exceeded,
 			      json_pack("{s:o, s:s?, s:I, s:I}", "condition",
 					json_text_or_null(limit->text), "function", function, "a",

@@ -15,9 +15,9 @@
 /* ---- Text and Markdown --------------------------------------------------- */
 
 /* Print text so that HTML and Markdown (of GitHub and GitLab) leave it unchanged. */
-static void print_plain(const char *text, FILE *out)
+static void print_plain(const char *text, size_t length, FILE *out)
 {
-	char *valid = valid_text(text, strlen(text), true);
+	char *valid = valid_text(text, length, true);
 
 	for (const char *at = valid; *at; at++) {
 		bool letter = strchr("./-:, ", *at) ||
@@ -30,12 +30,6 @@ static void print_plain(const char *text, FILE *out)
 			fprintf(out, "%s%c", letter ? "" : "\\", *at);
 	}
 	free(valid);
-}
-
-static void print_name_after(const char *before, const char *text, bool markdown, FILE *out)
-{
-	fputs(before, out);
-	(markdown ? print_plain : printable_print)(text, out);
 }
 
 /* Write the change from A to B in percent, in words if one is 0. */
@@ -85,20 +79,17 @@ static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric
 static void print_row(const struct diff_row *row, enum diff_metric insns, bool markdown, FILE *out)
 {
 	const uint64_t *a = row->values[SIDE_A], *b = row->values[SIDE_B];
+	text_print_fn *print = markdown ? print_plain : printable_print;
 	char per_call[CHANGE_SIZE];
 
 	write_per_call(per_call, row, insns);
 	if (!markdown)
 		print_numbers(a, b, insns, per_call, false, out);
-	print_name_after(markdown ? "| " : "", row->label, markdown, out);
-	if (!markdown && *row->file) {
-		print_name_after(" (", row->file, false, out);
-		putc(')', out);
-	}
-	if (row->was) {
-		print_name_after(", likely was ", row->was, markdown, out);
-		fprintf(out, ", by its %s", row->was_by);
-	}
+	text_printf(out, print, markdown ? "| %s" : "%s", row->label);
+	if (!markdown && *row->file)
+		text_printf(out, print, " (%s)", row->file);
+	if (row->was)
+		text_printf(out, print, ", likely was %s, by its %s", row->was, row->was_by);
 	if (markdown)
 		print_numbers(a, b, insns, per_call, true, out);
 	putc('\n', out);
@@ -160,9 +151,8 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 	if (markdown)
 		fprintf(out, "**Instructions: %" PRIu64 " -> %" PRIu64 " (%s)**\n\n",
 			a[METRIC_INSNS], b[METRIC_INSNS], change);
-	print_name_after("A: ", names[SIDE_A], markdown, out);
-	print_name_after(markdown ? ", B: " : "\nB: ", names[SIDE_B], markdown, out);
-	putc('\n', out);
+	text_printf(out, markdown ? print_plain : printable_print,
+		    markdown ? "A: %s, B: %s\n" : "A: %s\nB: %s\n", names[SIDE_A], names[SIDE_B]);
 	if (insns == METRIC_INSNS)
 		print_callers(rows, markdown, out);
 	print_heading(insns, markdown, out);

@@ -52,8 +52,8 @@ static void print_hit(const struct shown_hit *hit, FILE *out)
 	char *at;
 
 	line.out = out;
-	fprintf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " ", hit->pid, hit->tid, hit->time);
-	printable_print(hit->event, out);
+	printable_printf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " %s", hit->pid, hit->tid,
+			 hit->time, hit->event);
 	at = digits_hex(stpcpy(line.text, " 0x"), hit->ip);
 	*at++ = ' ';
 	line_end(&line, format_location(&line, at, &hit->location));

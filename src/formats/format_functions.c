@@ -153,9 +153,7 @@ static void print_row(const struct functions_output *functions, const struct fun
 	print_cell(functions, durations_percentile(&row->calls, 50));
 	print_cell(functions, durations_percentile(&row->calls, 99));
 	print_cell(functions, row->calls.max);
-	fputs("  ", out);
-	name_print(row->name, out);
-	putc('\n', out);
+	escaped_printf(out, "  %s\n", row->name->text);
 }
 
 static void print_functions(struct format_output *output)

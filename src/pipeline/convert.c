@@ -182,9 +182,7 @@ static bool say_apart(const struct options *options, const char *reason)
 {
 	if (options->quiet || options->command == COMMAND_LIST)
 		return false;
-	fputs("ptrace2ftf: each recording gets its own output: ", stderr);
-	printable_print(reason, stderr);
-	putc('\n', stderr);
+	printable_printf(stderr, "ptrace2ftf: each recording gets its own output: %s\n", reason);
 	return false;
 }
 

@@ -57,8 +57,7 @@ static void print_head(const json_t *list, const char *input, FILE *out)
 	const char *kind = json_value_text(list, "kind"), *mode = json_value_text(list, "mode");
 	const char *command = json_value_text(list, "command_line");
 
-	printable_print(input, out);
-	fputs(": ", out);
+	printable_printf(out, "%s: ", input);
 	print_bytes(get_count(list, "trace_bytes"), 0, out);
 	fprintf(out, " of %s of %s code", strcmp(kind, "full") ? kind : "trace",
 		strcmp(mode, "both") ? mode : "user and kernel");
@@ -67,11 +66,13 @@ static void print_head(const json_t *list, const char *input, FILE *out)
 			   get_count(list, "end_ns") - get_count(list, "begin_ns"), out);
 	if (is_known(list, "resolution_ns"))
 		print_span(", with timing packets, to ", get_count(list, "resolution_ns"), out);
-	fputs(*command ? "\nrecorded by: " : "", out);
-	printable_print(command, out);
-	fputs("\ntemporary files: usually at most ", out);
+	printable_printf(out, *command ? "
+recorded by: %s" : "%s", command);
+	fputs("
+temporary files: usually at most ", out);
 	print_bytes(get_count(list, "temp_bytes"), 0, out);
-	fputs(" (see --max-temp)\n", out);
+	fputs(" (see --max-temp)
+", out);
 }
 
 static void print_share(uint64_t bytes, uint64_t all, FILE *out)
@@ -95,10 +96,9 @@ static void print_threads(const json_t *list, FILE *out)
 		print_moment(thread, "last_ns", out);
 		putc(' ', out);
 		names = json_object_get(thread, "names");
-		for (j = 0; j < json_array_size(names); j++) {
-			fputs(j ? ", " : " ", out);
-			printable_print(json_string_value(json_array_get(names, j)), out);
-		}
+		for (j = 0; j < json_array_size(names); j++)
+			printable_printf(out, "%s %s", j ? "," : "",
+					 json_string_value(json_array_get(names, j)));
 		fprintf(out, " %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT "\n",
 			json_value_number(thread, "pid"), json_value_number(thread, "tid"));
 	}
@@ -153,16 +153,13 @@ static void print_files(const json_t *list, FILE *out)
 	json_array_foreach(json_object_get(list, "files"), i, file)
 	{
 		const char *state = json_value_text(file, "state");
+		const char *refused = json_value_text(file, "refused");
 		bool code = json_is_true(json_object_get(file, "code"));
 
-		fprintf(out, "%-11s %-9s ", strcmp(state, "not-a-file") ? state : "no file",
-			code ? json_value_text(file, "names") : "-");
-		printable_print(json_value_text(file, "path"), out);
-		if (*json_value_text(file, "refused")) {
-			fputs(": ", out);
-			printable_print(json_value_text(file, "refused"), out);
-		}
-		putc('\n', out);
+		printable_printf(out, "%-11s %-9s %s%s%s\n",
+				 strcmp(state, "not-a-file") ? state : "no file",
+				 code ? json_value_text(file, "names") : "-",
+				 json_value_text(file, "path"), *refused ? ": " : "", refused);
 	}
 }
 

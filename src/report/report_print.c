@@ -11,8 +11,7 @@ static void print_text(const json_t *object, const char *key, const char *before
 
 	if (!*text)
 		return;
-	fputs(before, out);
-	printable_print(text, out);
+	printable_printf(out, "%s%s", before, text);
 }
 
 static void print_phases(const json_t *parts, FILE *out)
@@ -59,9 +58,8 @@ static void print_file(const json_t *file, bool all, FILE *out)
 
 	if (!used && !all)
 		return;
-	fputs("file ", out);
-	printable_print(json_value_text(file, "path"), out);
-	fprintf(out, ": %s", json_value_text(file, "state"));
+	printable_printf(out, "file %s: %s", json_value_text(file, "path"),
+			 json_value_text(file, "state"));
 	if (strcmp(json_value_text(file, "file"), json_value_text(file, "path")) != 0)
 		print_text(file, "file", " as ", out);
 	if (used)
@@ -87,10 +85,7 @@ static void print_threads(const json_t *parts, FILE *out)
 		fprintf(out, "thread %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT ":",
 			json_value_number(thread, "pid"), json_value_number(thread, "tid"));
 		json_array_foreach(json_object_get(thread, "names"), at, name)
-		{
-			putc(' ', out);
-			printable_print(json_string_value(name), out);
-		}
+			printable_printf(out, " %s", json_string_value(name));
 		putc('\n', out);
 	}
 }

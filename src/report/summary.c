@@ -320,10 +320,8 @@ static void print_doubts(const struct summary *summary, FILE *out)
 		"  code generated at run time is decoded as it was last saved; %" PRIu64
 		" function%s may have been other code before: code_changed",
 		summary->changed_functions, summary->changed_functions == 1 ? "" : "s");
-	if (summary->first_changed) {
-		fputs(", the first is ", out);
-		printable_print(summary->first_changed->text, out);
-	}
+	if (summary->first_changed)
+		printable_printf(out, ", the first is %s", summary->first_changed->text);
 	putc('\n', out);
 }
 
@@ -361,9 +359,9 @@ static void print_nameless(const struct summary *summary, FILE *out)
 
 	if (!summary->nameless)
 		return;
-	fprintf(out, "  no names in %u of %u files (--symfs, --debug-dir, --debuginfod): ",
-		summary->nameless_files, summary->files);
-	printable_print(summary->nameless, out);
+	printable_printf(out,
+			 "  no names in %u of %u files (--symfs, --debug-dir, --debuginfod): %s",
+			 summary->nameless_files, summary->files, summary->nameless);
 	if (summary->nameless_files > NAMELESS_LISTED)
 		fprintf(out, " and %u more", more);
 	putc('\n', out);
@@ -388,10 +386,8 @@ static void print_text_lacks(const struct summary *summary, FILE *out)
 void summary_print(const struct summary *summary, bool is_trace, bool of_several, FILE *out)
 {
 	print_counts(summary, out);
-	if (of_several && summary->output_count == 1) {
-		fputs(", in ", out);
-		printable_print(summary->outputs[0], out);
-	}
+	if (of_several && summary->output_count == 1)
+		printable_printf(out, ", in %s", summary->outputs[0]);
 	putc('\n', out);
 	if (!summary->branches && !summary->slices)
 		fprintf(out, "  nothing was decoded%s\n",
@@ -417,18 +413,15 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 	if (of_several)
 		return;
 	print_nameless(summary, out);
-	if (summary->debug_hint) {
-		fputs("  ", out);
-		printable_print(summary->debug_hint, out);
-		putc('\n', out);
-	}
+	if (summary->debug_hint)
+		printable_printf(out, "  %s\n", summary->debug_hint);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (summary->output_count && strcmp(summary->outputs[0], "-") != 0) {
 		bool opens = is_trace && summary->slices;
 
-		fprintf(out, "; %s%s", opens ? "open " : "wrote ",
-			opens && summary->output_count > 1 ? "each of " : "");
-		printable_print(summary->outputs[0], out);
+		printable_printf(out, "; %s %s%s", opens ? "open" : "wrote",
+				 opens && summary->output_count > 1 ? "each of " : "",
+				 summary->outputs[0]);
 		if (summary->output_count > 1)
 			fprintf(out, " and %zu more", summary->output_count - 1);
 		if (opens)

@@ -29,12 +29,12 @@ static void print_function(const struct top_function *function,
 
 	if (call->track->tid > 0)
 		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
-	fprintf(out, "  %10s %5.1f%% %14s %20s %8s  ", amount_text(self, by_insns, function->self),
-		100 * (double)function->self / (double)all,
-		amount_text(slowest, by_insns, call->rank), moment_text(begin, call->begin),
-		thread);
-	printable_print(function_label(labels, function->symbol)->text, out);
-	putc('\n', out);
+	printable_printf(out, "  %10s %5.1f%% %14s %20s %8s  %s\n",
+			 amount_text(self, by_insns, function->self),
+			 100 * (double)function->self / (double)all,
+			 amount_text(slowest, by_insns, call->rank),
+			 moment_text(begin, call->begin), thread,
+			 function_label(labels, function->symbol)->text);
 }
 
 /* ---- The tail ------------------------------------------------------------ */
@@ -85,10 +85,11 @@ static void print_tail(const struct slice_totals *totals, const struct function_
 				found = i;
 	if (!found || slice_totals_excess(totals, found) * TAIL_PARTS < all)
 		return;
-	fputs("  some calls of ", out);
-	printable_print(function_label(labels, totals->functions.functions[found - 1].symbol)->text,
-			out);
-	fputs(" take much longer than usual; `ptrace2ftf why` shows which, and the cause\n", out);
+	printable_printf(
+		out,
+		"  some calls of %s take much longer than usual; `ptrace2ftf why` shows which, and "
+		"the cause\n",
+		function_label(labels, totals->functions.functions[found - 1].symbol)->text);
 }
 
 char *top_functions_make(const struct slice_totals *totals)

@@ -116,15 +116,12 @@ static void print_call(size_t rank, const struct chosen_call *call, int width,
 {
 	char duration[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
 
-	fprintf(out, "%4zu %1s%9s %15s %10" PRIu64 " %9s  ", rank,
-		call->begin_seen && call->end_seen ? "" : ">",
-		short_time(duration, (int64_t)call->duration), moment_text(begin, call->begin),
-		call->insns, short_time(untraced, (int64_t)call->untraced));
-	escaped_text_print(thread_name(call), strlen(thread_name(call)), out);
-	fprintf(out, "/%-*" PRId32 "  ", width - (int)strlen(thread_name(call)) - 1,
-		call->track->tid);
-	name_print(label, out);
-	putc('\n', out);
+	escaped_printf(out, "%4zu %1s%9s %15s %10" PRIu64 " %9s  %s/%-*" PRId32 "  %s\n", rank,
+		       call->begin_seen && call->end_seen ? "" : ">",
+		       short_time(duration, (int64_t)call->duration),
+		       moment_text(begin, call->begin), call->insns,
+		       short_time(untraced, (int64_t)call->untraced), thread_name(call),
+		       width - (int)strlen(thread_name(call)) - 1, call->track->tid, label->text);
 }
 
 /* Returns the calls that were cut. */

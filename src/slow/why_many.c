@@ -154,14 +154,9 @@ static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 {
 	bool own = strcmp(cause->identities[0], cause->identities[1]) == 0;
 	const char *of = own ? "own code" : cause->names[1];
-	const char *input = cause->worst_input ? cause->worst_input : "?";
 
-	escaped_text_print(cause->names[0], strlen(cause->names[0]), out);
-	fputs(": ", out);
-	escaped_text_print(of, strlen(of), out);
-	fprintf(out, "; worst at " SECONDS_FORMAT " in ", SECONDS_OF(cause->worst_begin));
-	escaped_text_print(input, strlen(input), out);
-	putc('\n', out);
+	escaped_printf(out, "%s: %s; worst at " SECONDS_FORMAT " in %s\n", cause->names[0], of,
+		       SECONDS_OF(cause->worst_begin), cause->worst_input ?: "?");
 }
 
 void why_merged_print(void *context, FILE *out)

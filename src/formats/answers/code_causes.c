@@ -346,12 +346,8 @@ size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *
 static void print_place(const struct name *file, uint32_t line, const struct name *function,
 			FILE *out)
 {
-	const char *base = file ? base_name(file->text) : "";
-
-	if (file && line) {
-		escaped_text_print(base, strlen(base), out);
-		fprintf(out, ":%" PRIu32 " in ", line);
-	}
+	if (file && line)
+		escaped_printf(out, "%s:%" PRIu32 " in ", base_name(file->text), line);
 	name_print(function, out);
 }
 
@@ -479,11 +475,7 @@ static void stop_words(const struct slow_answer *answer, const struct slow_clust
 
 static void print_thread(const struct thread *thread, FILE *out)
 {
-	const char *name = thread_last_name(thread);
-
-	if (name)
-		escaped_text_print(name, strlen(name), out);
-	fprintf(out, "/%" PRId32, thread->tid);
+	escaped_printf(out, "%s/%" PRId32, thread_last_name(thread) ?: "", thread->tid);
 }
 
 static void off_cpu_words(const struct thread_wait *wait, FILE *out)
@@ -522,10 +514,9 @@ static void wait_words(const struct slow_answer *answer, const struct slow_clust
 	fputs(wait->held && !proved ? "a lock of " : "", out);
 	print_thread(wait->other, out);
 	fputs(wait->held && proved ? ", likely for a lock" : "", out);
-	for (size_t i = 0; i < wait->path_count; i++) {
-		fputs(i ? " > " : ": ", out);
-		name_print(function_label(&answer->calls->labels, wait->path[i]), out);
-	}
+	for (size_t i = 0; i < wait->path_count; i++)
+		escaped_printf(out, "%s%s", i ? " > " : ": ",
+			       function_label(&answer->calls->labels, wait->path[i])->text);
 	if (wait->instead) {
 		fputs("; on its CPU ran ", out);
 		print_thread(wait->instead, out);
@@ -548,9 +539,8 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 			calls += tree->nodes[i].calls;
 	if (calls != 1 || slow_symbol(answer, cluster->cause)->kind == SYMBOL_SPECIAL)
 		return;
-	fputs("likely initialisation at the first use: the only call of ", out);
-	name_print(slow_name(answer, cluster->cause), out);
-	putc('\n', out);
+	escaped_printf(out, "likely initialisation at the first use: the only call of %s\n",
+		       slow_name(answer, cluster->cause)->text);
 }
 
 bool slow_call_place(const struct slow_answer *answer, const struct slow_call *call,
@@ -575,20 +565,11 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 /* Print where a call was, and the line of the function there, or of its caller. */
 static void print_call_place(const struct call_place *place, FILE *out)
 {
-	struct source_line at = slice_source_line(place->own);
-	const char *file = at.file ? base_name(at.file->text) : NULL;
-
-	fputs(place->open ? "still open, in " : "cut by a gap of the trace, in ", out);
-	name_print(place->function->name, out);
-	if (place->own != place->function) {
-		fputs(" called by ", out);
-		name_print(place->own->name, out);
-	}
-	if (!file || !at.line)
-		return;
-	fputs(place->own->inlined ? " (inlined at " : " (", out);
-	escaped_text_print(file, strlen(file), out);
-	fprintf(out, ":%" PRIu32 ")", at.line);
+	escaped_printf(out, "%s, in %s", place->open ? "still open" : "cut by a gap of the trace",
+		       place->function->name->text);
+	if (place->own != place->function)
+		escaped_printf(out, " called by %s", place->own->name->text);
+	symbol_line_print(place->own, out);
 }
 
 /* A line for each slow call that was cut: where it was. */

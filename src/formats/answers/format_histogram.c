@@ -148,8 +148,7 @@ static void print_function(const struct format_output *output,
 	const char *unit = amount_unit(output->machine->by_insns);
 	FILE *out = output->text;
 
-	name_print(function->name, out);
-	fprintf(out, *unit ? "  (in%s)\n" : "\n", unit);
+	escaped_printf(out, *unit ? "%s  (in%s)\n" : "%s\n", function->name->text, unit);
 	print_buckets(output, function);
 	fprintf(out, "calls %" PRIu64, all->count);
 	print_amount(output, "total", function->total);

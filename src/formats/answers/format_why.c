@@ -5,7 +5,6 @@
  */
 #include <math.h>
 
-#include "base/utf8.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
@@ -19,9 +18,9 @@
 #define ANSWERS_MOST  3
 #define CLUSTERS_MOST 3
 
-/* Columns of a line, and of a name in a sentence. */
-#define COLUMNS      80
-#define NAME_COLUMNS 36
+/* Columns of a line, and a name in a sentence. */
+#define COLUMNS    80
+#define SHORT_NAME "%.36s"
 
 void why_open(struct format_output *output, const struct format_request *request)
 {
@@ -37,17 +36,6 @@ void why_open(struct format_output *output, const struct format_request *request
 
 /* ---- Sentences ----------------------------------------------------------- */
 
-/* Print a name within a sentence, cut to NAME_COLUMNS. */
-static void print_name(const struct name *name, FILE *out)
-{
-	bool fits = name->length <= NAME_COLUMNS;
-
-	escaped_text_print(
-		name->text,
-		fits ? name->length : utf8_cut(name->text, name->length, NAME_COLUMNS - 2), out);
-	fputs(fits ? "" : "..", out);
-}
-
 /* Print lines of text, and release the text. */
 static void print_text_lines(const char *prefix, char *lines, FILE *out)
 {
@@ -56,17 +44,13 @@ static void print_text_lines(const char *prefix, char *lines, FILE *out)
 	free(lines);
 }
 
-/* Print the file and line of a function in the source; of an inlined call, those of the call. */
-static void print_source(const struct symbol *symbol, FILE *out)
+void symbol_line_print(const struct symbol *symbol, FILE *out)
 {
 	struct source_line at = slice_source_line(symbol);
-	const char *file = at.file ? base_name(at.file->text) : NULL;
 
-	if (!file || !at.line)
-		return;
-	fputs(symbol->inlined ? " (inlined at " : " (", out);
-	escaped_text_print(file, strlen(file), out);
-	fprintf(out, ":%" PRIu32 ")", at.line);
+	if (at.file && at.line)
+		escaped_printf(out, " (%s%s:%" PRIu32 ")", symbol->inlined ? "inlined at " : "",
+			       base_name(at.file->text), at.line);
 }
 
 static double percent(const struct slow_answer *answer, const struct slow_cluster *cluster,
@@ -88,10 +72,9 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	const char *unit = amount_unit(answer->calls->by_insns);
 	bool own = cluster->cause == answer->function;
 
-	if (own)
-		fputs("own code of ", out);
-	print_name(slow_name(answer, cluster->cause), out);
-	print_source(slow_symbol(answer, cluster->cause), out);
+	escaped_printf(out, "%s" SHORT_NAME, own ? "own code of " : "",
+		       slow_name(answer, cluster->cause)->text);
+	symbol_line_print(slow_symbol(answer, cluster->cause), out);
 	fprintf(out, ", %.0f %%",
 		percent(answer, cluster, own ? cluster->own_extra : cluster->cause_extra));
 	if (whole)
@@ -102,7 +85,7 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	if (symbol_is_syscall(leaf) && leaf->linkage != leaf->name)
 		fprintf(out, "%s()", leaf->linkage->text);
 	else
-		print_name(slow_name(answer, cluster->leaf), out);
+		escaped_printf(out, SHORT_NAME, slow_name(answer, cluster->leaf)->text);
 }
 
 /* Print the differences in calls of the cause. */
@@ -153,11 +136,10 @@ static void print_path(const struct slow_answer *answer, const struct cause_line
 	columns -= (int)name_of(answer, row)->length + 3;
 	if (row != line->first && (columns >= 0 || row == line->last)) {
 		print_path(answer, line, answer->info[row].parent, columns, out);
-		fputs(" > ", out);
-		print_name(name_of(answer, row), out);
+		escaped_printf(out, " > " SHORT_NAME, name_of(answer, row)->text);
 	} else {
-		print_name(name_of(answer, line->first), out);
-		fputs(row == line->first ? "" : " > ...", out);
+		escaped_printf(out, SHORT_NAME "%s", name_of(answer, line->first)->text,
+			       row == line->first ? "" : " > ...");
 	}
 }
 
@@ -217,8 +199,8 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	enum slow_nesting nesting = slow_answer_nesting(answer);
 	char text[SHORT_TIME_SIZE];
 
-	print_name(slow_name(answer, answer->function), out);
-	fprintf(out, ": %" PRIu64 " of %" PRIu64 " ", answer->slow, answer->all);
+	escaped_printf(out, SHORT_NAME ": %" PRIu64 " of %" PRIu64 " ",
+		       slow_name(answer, answer->function)->text, answer->slow, answer->all);
 	if (nesting == NESTING_WHOLE)
 		fprintf(out, "outermost calls (%" PRIu64 " are nested in them)",
 			answer->calls->functions[answer->function].nested);
@@ -328,9 +310,9 @@ static void print_ranking(const struct why_output *why, FILE *out)
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
 
-		fprintf(out, "%10s  ", extra_text(text, answer->calls->by_insns, answer->excess));
-		print_name(slow_name(answer, answer->function), out);
-		fputs(": ", out);
+		escaped_printf(out, "%10s  " SHORT_NAME ": ",
+			       extra_text(text, answer->calls->by_insns, answer->excess),
+			       slow_name(answer, answer->function)->text);
 		print_cause(answer, &answer->clusters[0], false, out);
 		putc('\n', out);
 	}
@@ -414,10 +396,11 @@ static void print_stop(const struct why_output *why, FILE *out)
 
 	if (!longest)
 		return;
-	fputs("a call of ", out);
-	print_name(function_label(&why->calls.labels, longest->symbol), out);
-	fprintf(out, " was stopped for %s: by interrupts, page faults or threads\n",
-		short_time(text, (int64_t)longest->longest));
+	escaped_printf(out,
+		       "a call of " SHORT_NAME
+		       " was stopped for %s: by interrupts, page faults or threads\n",
+		       function_label(&why->calls.labels, longest->symbol)->text,
+		       short_time(text, (int64_t)longest->longest));
 	fprintf(out, "next: ptrace2ftf why --slow=%s",
 		short_time(text, (int64_t)(longest->longest / 2)));
 	why_command_print(why, "", NULL, out);

@@ -591,6 +591,9 @@ struct call_place {
 bool slow_call_place(const struct slow_answer *answer, const struct slow_call *call,
 		     struct call_place *place);
 
+/* Print " (FILE:LINE)", of a function in the source, or of an inlined call; "" if unknown. */
+void symbol_line_print(const struct symbol *symbol, FILE *out);
+
 /*
  * Returns sentences about the code of a cluster, a line each, owned by the caller; that of another
  * thread is the last.

@@ -68,12 +68,10 @@ char *why_doubts_text(const struct why_output *why)
 		fprintf(out,
 			"calls of code without bytes, whose callees may be missing: %" PRIu64 "\n",
 			doubts.opaque);
-	if (doubts.inner) {
-		name_print(slow_name(doubts.inner, doubts.inner->function), out);
-		fputs(" is called in ", out);
-		name_print(slow_name(doubts.outer, doubts.outer->function), out);
-		fputs(": their extra amounts overlap\n", out);
-	}
+	if (doubts.inner)
+		escaped_printf(out, "%s is called in %s: their extra amounts overlap\n",
+			       slow_name(doubts.inner, doubts.inner->function)->text,
+			       slow_name(doubts.outer, doubts.outer->function)->text);
 	alloc_close_text(out, &text);
 	return text;
 }

@@ -210,6 +210,28 @@ START_TEST(text_for_a_terminal_has_no_controls)
 }
 END_TEST
 
+/* Only texts of arguments are replaced; numbers are printf()'s. */
+START_TEST(texts_of_a_format_are_safe_and_have_columns)
+{
+	const char *volatile none = NULL;
+	char *text, *same;
+	FILE *out = OPEN_TEXT(text);
+
+	printable_printf(out, "a\n%s|%5s|%-5s|%.4s|%.*s|%%", "b\n\033", "c", "d", "efghi", 5,
+			 "\xe2\x82\xac\xe2\x82\xac");
+	escaped_printf(out, "%s%s", "\n\\", none);
+	printable_printf(out, "|%-4d|%08" PRIx64 "|%*zu|%.*f|%c|%+5.1f|%td", -1, UINT64_MAX - 15, 7,
+			 (size_t)42, 2, 1.5, 'x', 3.14159, (ptrdiff_t)-1);
+	alloc_close_text(out, &text);
+	same = alloc_text("|%-4d|%08" PRIx64 "|%*zu|%.*f|%c|%+5.1f|%td", -1, UINT64_MAX - 15, 7,
+			  (size_t)42, 2, 1.5, 'x', 3.14159, (ptrdiff_t)-1);
+	ck_assert(starts_with(text, "a\nb??|    c|d    |ef..|\xe2\x82\xac..|%\\x0a\\x5c"));
+	ck_assert(ends_with(text, same));
+	free(text);
+	free(same);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("base");
@@ -224,6 +246,7 @@ int main(void)
 	tcase_add_test(all, utf8_characters_differ_from_damage);
 	tcase_add_test(all, controls_are_those_of_unicode);
 	tcase_add_test(all, text_for_a_terminal_has_no_controls);
+	tcase_add_test(all, texts_of_a_format_are_safe_and_have_columns);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
