@@ -25,7 +25,9 @@ const char *const *html_page_print(const char *const *line, const char *title, F
 void html_why_begin(FILE *out);
 
 /* Print text of any bytes as HTML, also for use in quotes: valid_text(), as shown. */
-void html_text_print(const char *text, size_t length, FILE *out);
+text_print_fn html_text_print;
+
+#define html_printf(out, ...) text_printf(out, html_text_print, __VA_ARGS__)
 
 /* Print JSON without '<', which could end a script, and utf8_control(); releases `value`. */
 void html_json_print(json_t *value, FILE *out);

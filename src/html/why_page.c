@@ -5,7 +5,6 @@
  */
 #include <math.h>
 
-#include "base/utf8.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/source_file.h"
 #include "src/formats/text/time_note.h"
@@ -21,8 +20,8 @@
 #define LETTER      7
 
 #define DEPTH_MOST 32
-/* Bytes of a name, which may have any length. */
-#define NAME_MOST 200
+/* A name, which may have any length. */
+#define NAME "%.200s"
 /* Classes of durations in an octave: 2^BAR_BITS. */
 #define BAR_BITS 2
 /* Clusters with separate colours. */
@@ -37,26 +36,17 @@ static size_t color_of(size_t cluster)
 	return MIN(cluster, (size_t)COLORS - 1);
 }
 
-static void print_symbol(const struct slow_answer *answer, const struct symbol *symbol, size_t most,
-			 FILE *out)
+static const char *label(const struct slow_answer *answer, const struct symbol *symbol)
 {
-	const struct name *name = function_label(&answer->calls->labels, symbol);
-	size_t length = name->length <= most ? name->length
-					     : utf8_cut(name->text, name->length, MAX(most, 4));
-
-	html_text_print(name->text, length, out);
-	fputs(length < name->length ? ".." : "", out);
+	return function_label(&answer->calls->labels, symbol)->text;
 }
 
-/* Print an element with a cluster's cause in words. */
-static void print_cause_in(const char *element, const struct slow_answer *answer, size_t number,
-			   FILE *out)
+/* Print a cluster's cause in words. */
+static void print_cause(const struct slow_answer *answer, size_t number, FILE *out)
 {
 	char *text = why_cause_text(answer, &answer->clusters[number]);
 
-	fprintf(out, "<%s>", element);
-	html_text_print(text, strlen(text), out);
-	fprintf(out, "</%s>", element);
+	html_printf(out, "<b>%s</b>", text);
 	free(text);
 }
 
@@ -69,9 +59,8 @@ static void print_command(const struct why_output *why, const char *command,
 
 	why_command_print(why, command, function, words);
 	alloc_close_text(words, &text);
-	fputs("<p><code>", out);
-	html_text_print(text, strlen(text) - 1, out);
-	fputs("</code></p>\n", out);
+	text[strlen(text) - 1] = '\0';
+	html_printf(out, "<p><code>%s</code></p>\n", text);
 	free(text);
 }
 
@@ -98,14 +87,16 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	}
 	for (size_t i = 0; i < answer->count; i++)
 		extra += answer->clusters[i].more * (double)answer->clusters[i].count;
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow, answer->all);
-	print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
-	fprintf(out, "</b> took %s%s%s more than usual, together, mainly because of ",
-		answer->slow > answer->compared + answer->outer || answer->slow_cut ? "at least "
-										    : "",
-		extra_text(text, answer->calls->by_insns, extra),
-		amount_unit(answer->calls->by_insns));
-	print_cause_in("b", answer, 0, out);
+	html_printf(out,
+		    "%" PRIu64 " of %" PRIu64 " calls of <b>" NAME
+		    "</b> took %s%s%s more than usual, together, mainly because of ",
+		    answer->slow, answer->all, slow_name(answer, answer->function)->text,
+		    answer->slow > answer->compared + answer->outer || answer->slow_cut
+			    ? "at least "
+			    : "",
+		    extra_text(text, answer->calls->by_insns, extra),
+		    amount_unit(answer->calls->by_insns));
+	print_cause(answer, 0, out);
 	fputs("</p>\n", out);
 }
 
@@ -134,11 +125,11 @@ static void print_ranks(const struct why_output *why, FILE *out)
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
 
-		fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
-			extra_text(text, answer->calls->by_insns, answer->excess), answer->all,
-			answer->slow);
-		print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
-		fputs("</td></tr>\n", out);
+		html_printf(out,
+			    "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>" NAME
+			    "</td></tr>\n",
+			    extra_text(text, answer->calls->by_insns, answer->excess), answer->all,
+			    answer->slow, slow_name(answer, answer->function)->text);
 	}
 	fputs("</table>\n", out);
 }
@@ -250,12 +241,11 @@ static void print_clusters(const struct why_output *why, struct slow_answer *ans
 	fputs("<table>\n<tr><th></th><th>calls</th><th>extra each</th><th>cause</th></tr>\n", out);
 	for (size_t i = 0; i < answer->count; i++) {
 		fprintf(out,
-			"<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s%s</td>",
+			"<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s%s</td><td>",
 			color_of(i), answer->clusters[i].count,
 			answer->clusters[i].cut ? "&gt;" : "",
 			extra_text(text, answer->calls->by_insns, answer->clusters[i].more));
-		fputs("<td>", out);
-		print_cause_in("b", answer, i, out);
+		print_cause(answer, i, out);
 		print_details(why, answer, &answer->clusters[i], out);
 		fputs("</td></tr>\n", out);
 	}
@@ -284,28 +274,27 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 	double x = box->at * icicle->scale, width = amount * icicle->scale;
 	double red = typical ? 0 : (box->slow - box->usual) * icicle->scale;
 	unsigned y = answer->info[row].depth * CALL_HEIGHT;
+	const char *name = slow_name(answer, answer->info[row].function)->text;
 	char text[SHORT_TIME_SIZE], usual[SHORT_TIME_SIZE];
 
 	if (width < LEAST_WIDTH || answer->info[row].depth > DEPTH_MOST)
 		return;
 	if (row == icicle->wait && !typical)
 		print_wait_begin(icicle->why, answer, icicle->cluster, out);
-	fputs("<g><title>", out);
-	print_symbol(answer, slow_symbol(answer, answer->info[row].function), NAME_MOST, out);
-	fprintf(out, ": %s, usually %s</title>", extra_text(text, answer->calls->by_insns, amount),
-		extra_text(usual, answer->calls->by_insns, box->usual));
-	fprintf(out, "<rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>", x,
-		y, width, CALL_HEIGHT - 1);
+	html_printf(
+		out,
+		"<g><title>" NAME
+		": %s, usually %s</title><rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
+		name, extra_text(text, answer->calls->by_insns, amount),
+		extra_text(usual, answer->calls->by_insns, box->usual), x, y, width,
+		CALL_HEIGHT - 1);
 	if (red >= LEAST_WIDTH)
 		fprintf(out,
 			"<rect class=\"extra\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
 			x + width - red, y, red, CALL_HEIGHT - 1);
-	if (width >= 4 * LETTER) {
-		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 2, y + CALL_HEIGHT - 5);
-		print_symbol(answer, slow_symbol(answer, answer->info[row].function),
-			     (size_t)(width / LETTER) - 2, out);
-		fputs("</text>", out);
-	}
+	if (width >= 4 * LETTER)
+		html_printf(out, "<text x=\"%.1f\" y=\"%u\">%.*s</text>", x + 2,
+			    y + CALL_HEIGHT - 5, MAX((int)(width / LETTER), 6), name);
 	fputs(row == icicle->wait && !typical ? "</g></a>\n" : "</g>\n", out);
 }
 
@@ -446,9 +435,8 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 	for (size_t i = 0; i < found; i++)
 		if (lines[i].file == at.file)
 			lines[count++] = lines[i];
-	fputs(cause->inlined ? "<h3>Source of the call of " : "<h3>Source of ", out);
-	print_symbol(answer, cause, NAME_MOST, out);
-	fputs("</h3>\n", out);
+	html_printf(out, "<h3>Source of %s" NAME "</h3>\n", cause->inlined ? "the call of " : "",
+		    label(answer, cause));
 	if (why_symbol_of_code(answer, answer->clusters[0].cause))
 		print_command(why, "ptrace2ftf annotate ",
 			      why_symbol_of_code(answer, answer->clusters[0].cause), out);
@@ -476,24 +464,18 @@ static void print_other_thread(const struct why_output *why, struct slow_answer 
 	words = cause_words(answer, cluster);
 	words[strlen(words) - 1] = '\0';
 	last = strrchr(words, '\n');
-	last = last ? last + 1 : words;
-	fprintf(out, "<h3 id=\"wait-%td-%zu\">", answer - why->answers, number);
-	html_text_print(last, strlen(last), out);
+	html_printf(out, "<h3 id=\"wait-%td-%zu\">%s</h3>\n", answer - why->answers, number,
+		    last ? last + 1 : words);
 	free(words);
-	fputs("</h3>\n", out);
 	print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
 		      slow_symbol(answer, answer->function), out);
 	fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n", out);
 	for (size_t i = 0; i < cluster->wait.path_count; i++) {
 		struct source_line at = slice_source_line(cluster->wait.path[i]);
 
-		fputs("<li>", out);
-		print_symbol(answer, cluster->wait.path[i], NAME_MOST, out);
-		if (at.file && at.line) {
-			fputs(", ", out);
-			html_text_print(at.file->text, at.file->length, out);
-			fprintf(out, ":%" PRIu32, at.line);
-		}
+		html_printf(out, "<li>" NAME, label(answer, cluster->wait.path[i]));
+		if (at.file && at.line)
+			html_printf(out, ", %s:%" PRIu32, at.file->text, at.line);
 		fputs("</li>\n", out);
 	}
 	fputs("</ol>\n", out);
@@ -503,9 +485,7 @@ static void print_other_thread(const struct why_output *why, struct slow_answer 
 
 static void print_section(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
-	fputs("<h2>", out);
-	print_symbol(answer, slow_symbol(answer, answer->function), NAME_MOST, out);
-	fputs("</h2>\n", out);
+	html_printf(out, "<h2>" NAME "</h2>\n", slow_name(answer, answer->function)->text);
 	if (!answer->all)
 		return;
 	if (answer->count)
@@ -525,11 +505,8 @@ static void print_page(const struct why_output *why, const char *text, size_t si
 	const char *input = why->options->input ? why->options->input : "ptrace2ftf";
 
 	html_why_begin(out);
-	fputs("<title>", out);
-	html_text_print(input, strlen(input), out);
-	fputs("</title>\n</head>\n<body>\n<h1>Slow calls in ", out);
-	html_text_print(input, strlen(input), out);
-	fputs("</h1>\n", out);
+	html_printf(out, "<title>%s</title>\n</head>\n<body>\n<h1>Slow calls in %s</h1>\n", input,
+		    input);
 	print_verdict(why, out);
 	print_lines("How far to trust this", why_doubts_text(why), out);
 	print_ranks(why, out);
