@@ -218,7 +218,6 @@ static void print_insn(struct annotation *annotation, const json_t *insn, const 
 {
 	const struct insn_text *known;
 	uint64_t executions = number_of(insn, "executions"), address = number_of(insn, "address");
-	char time[SHORT_TIME_SIZE];
 	FILE *out = annotation->out;
 
 	fprintf(out, "%12" PRIu64 " %5.1f%%", executions,
@@ -226,8 +225,7 @@ static void print_insn(struct annotation *annotation, const json_t *insn, const 
 	if (has_cycles)
 		fprintf(out, " %11" PRIu64, number_of(insn, "cycles"));
 	else
-		fprintf(out, " %11s",
-			short_time(time, (int64_t)number_of(insn, digits_work_unit() ?: "ns")));
+		fprintf(out, " %11s", short_time(number_of(insn, digits_work_unit() ?: "ns")).text);
 	if (json_object_get(insn, "taken"))
 		fprintf(out, " %11" PRIu64 " %11" PRIu64, number_of(insn, "taken"),
 			number_of(insn, "not_taken"));
@@ -243,7 +241,6 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	uint64_t all = 0, cycles = number_of(function, "cycles");
 	uint64_t calls = number_of(function, "calls");
 	const char *binary = json_value_text(function, "binary");
-	char time[SHORT_TIME_SIZE];
 
 	printable_printf(annotation->out, "%s: %" PRIu64 " call%s, %" PRIu64 " instructions, ",
 			 json_value_text(function, "function"), calls, calls == 1 ? "" : "s",
@@ -251,8 +248,7 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	if (cycles)
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
 	if (!digits_work_unit())
-		fprintf(annotation->out, "%s, ",
-			short_time(time, (int64_t)number_of(function, "ns")));
+		fprintf(annotation->out, "%s, ", short_time(number_of(function, "ns")).text);
 	printable_printf(annotation->out, "of %s\n%12s %6s %11s %11s %11s  %8s\n",
 			 *binary ? binary : "code without a file", "executions", "share",
 			 cycles ? "cycles" : digits_work_unit() ?: "time", "taken", "not taken",

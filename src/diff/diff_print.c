@@ -63,7 +63,7 @@ static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric
 			  const char *per_call, bool markdown, FILE *out)
 {
 	enum diff_metric time = insns == METRIC_INSNS ? METRIC_SELF : METRIC_TOTAL;
-	char change[CHANGE_SIZE], before[SHORT_TIME_SIZE], after[SHORT_TIME_SIZE];
+	char change[CHANGE_SIZE];
 
 	write_change(change, (double)a[insns], (double)b[insns]);
 	fprintf(out,
@@ -71,8 +71,7 @@ static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric
 			 : "%14" PRIu64 " %14" PRIu64 " %9s %9s %10" PRIu64 " %10" PRIu64,
 		a[insns], b[insns], change, per_call, a[METRIC_CALLS], b[METRIC_CALLS]);
 	if (!markdown)
-		fprintf(out, " %10s %10s  ", short_time(before, (int64_t)a[time]),
-			short_time(after, (int64_t)b[time]));
+		fprintf(out, " %10s %10s  ", short_time(a[time]).text, short_time(b[time]).text);
 }
 
 /* Markdown has the name first, and neither file nor times. */

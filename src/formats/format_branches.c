@@ -50,12 +50,11 @@ char *format_location(struct line *line, char *at, const struct location *locati
 static void print_gap(FILE *out, const struct branch_event *event)
 {
 	const struct thread *thread = event->thread;
-	char time[SHORT_TIME_SIZE];
 
 	fprintf(out,
 		" instruction trace error type 1 time %s cpu %d pid %d tid %d ip %s%" PRIx64
 		" code %u: %s\n",
-		moment_text(time, event->time), event->cpu, thread ? thread->pid : -1,
+		moment_text(event->time).text, event->cpu, thread ? thread->pid : -1,
 		thread ? thread->tid : -1, event->from ? "0x" : "", event->from, event->gap,
 		gap_reason_facts((enum gap_reason)event->gap)->text);
 }

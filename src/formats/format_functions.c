@@ -134,10 +134,8 @@ static void add_up(struct functions_output *functions)
 
 static void print_cell(const struct functions_output *functions, uint64_t value)
 {
-	char text[SHORT_TIME_SIZE];
-
 	fprintf(functions->output.text, " %10s",
-		amount_text(text, functions->output.sink.details, value));
+		amount_text(functions->output.sink.details, value).text);
 }
 
 static void print_row(const struct functions_output *functions, const struct function_row *row)

@@ -438,13 +438,12 @@ static size_t measure(struct html_output *html, uint64_t *end)
 static void print_summary(const struct html_output *html, size_t threads, uint64_t end)
 {
 	const char *line = html->table;
-	char took[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE];
 	const char *unit = digits_work_unit();
 	FILE *out = html->output.text;
 
 	fprintf(out, "<p>%s%s%s from %s%s, threads: %zu, slices: %" PRIu64 "; ",
-		short_time(took, (int64_t)(end - html->origin)), unit ? " " : "", unit ?: "",
-		moment_text(begin, html->origin), unit ? "" : " s", threads, html->slices);
+		short_time(end - html->origin).text, unit ? " " : "", unit ?: "",
+		moment_text(html->origin).text, unit ? "" : " s", threads, html->slices);
 	if (threads)
 		time_note_print(html->output.machine, out);
 	fputs("</p>\n<noscript><pre>", out);

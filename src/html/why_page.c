@@ -77,7 +77,6 @@ static void print_wait_begin(const struct why_output *why, const struct slow_ans
 static void print_verdict(const struct why_output *why, FILE *out)
 {
 	const struct slow_answer *answer = why->answers;
-	char text[SHORT_TIME_SIZE];
 	double extra = 0;
 
 	fputs("<p class=\"verdict\">", out);
@@ -94,7 +93,7 @@ static void print_verdict(const struct why_output *why, FILE *out)
 		    answer->slow > answer->compared + answer->outer || answer->slow_cut
 			    ? "at least "
 			    : "",
-		    extra_text(text, answer->calls->by_insns, extra),
+		    extra_text(answer->calls->by_insns, extra).text,
 		    amount_unit(answer->calls->by_insns));
 	print_cause(answer, 0, out);
 	fputs("</p>\n", out);
@@ -115,8 +114,6 @@ static void print_lines(const char *heading, char *lines, FILE *out)
 
 static void print_ranks(const struct why_output *why, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
-
 	fputs("<h2>Functions by their slow calls</h2>\n", out);
 	print_command(why, "ptrace2ftf why", NULL, out);
 	fputs("<table>\n<tr><th>beyond the median</th><th>calls</th><th>slow</th><th>function</th>"
@@ -128,7 +125,7 @@ static void print_ranks(const struct why_output *why, FILE *out)
 		html_printf(out,
 			    "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>" NAME
 			    "</td></tr>\n",
-			    extra_text(text, answer->calls->by_insns, answer->excess), answer->all,
+			    extra_text(answer->calls->by_insns, answer->excess).text, answer->all,
 			    answer->slow, slow_name(answer, answer->function)->text);
 	}
 	fputs("</table>\n", out);
@@ -153,14 +150,13 @@ static void print_class(const struct slow_answer *answer, const struct durations
 	uint64_t begin = log_class_begin(class, BAR_BITS);
 	uint64_t above = begin ? durations_longer(all, begin - 1) : all->count, slow = 0, count;
 	double to, from;
-	char text[SHORT_TIME_SIZE], end[SHORT_TIME_SIZE];
 
 	count = above - durations_longer(all, log_class_begin(class + 1, BAR_BITS) - 1);
 	if (!count)
 		return;
 	fprintf(out, "<g><title>calls from %s to below %s: %" PRIu64 "</title>\n",
-		amount_text(text, answer->calls->by_insns, begin),
-		amount_text(end, answer->calls->by_insns, log_class_begin(class + 1, BAR_BITS)),
+		amount_text(answer->calls->by_insns, begin).text,
+		amount_text(answer->calls->by_insns, log_class_begin(class + 1, BAR_BITS)).text,
 		count);
 	to = BAR_HEIGHT * log1p((double)count) / log1p((double)all->count);
 	from = to;
@@ -183,7 +179,6 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 	struct durations all;
 	uint32_t first, last;
 	double width, bound;
-	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
 
 	fputs("<h3>How long calls take</h3>\n", out);
 	durations_copy(&all, &answer->of->durations);
@@ -210,9 +205,9 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 		"text-anchor=\"end\">%s</text>\n</svg>\n<p>Each octave has four bars, and heights "
 		"are logarithmic. Calls to the right of the line take longer than %s.</p>\n",
 		bound, bound, BAR_HEIGHT, BAR_HEIGHT + 14,
-		amount_text(from, answer->calls->by_insns, all.min), CHART_WIDTH, BAR_HEIGHT + 14,
-		amount_text(to, answer->calls->by_insns, all.max),
-		extra_text(text, answer->calls->by_insns, (double)answer->bound));
+		amount_text(answer->calls->by_insns, all.min).text, CHART_WIDTH, BAR_HEIGHT + 14,
+		amount_text(answer->calls->by_insns, all.max).text,
+		extra_text(answer->calls->by_insns, (double)answer->bound).text);
 	durations_release(&all);
 }
 
@@ -236,15 +231,13 @@ static void print_details(const struct why_output *why, struct slow_answer *answ
 
 static void print_clusters(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
-
 	fputs("<table>\n<tr><th></th><th>calls</th><th>extra each</th><th>cause</th></tr>\n", out);
 	for (size_t i = 0; i < answer->count; i++) {
 		fprintf(out,
 			"<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s%s</td><td>",
 			color_of(i), answer->clusters[i].count,
 			answer->clusters[i].cut ? "&gt;" : "",
-			extra_text(text, answer->calls->by_insns, answer->clusters[i].more));
+			extra_text(answer->calls->by_insns, answer->clusters[i].more).text);
 		print_cause(answer, i, out);
 		print_details(why, answer, &answer->clusters[i], out);
 		fputs("</td></tr>\n", out);
@@ -275,7 +268,6 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 	double red = typical ? 0 : (box->slow - box->usual) * icicle->scale;
 	unsigned y = answer->info[row].depth * CALL_HEIGHT;
 	const char *name = slow_name(answer, answer->info[row].function)->text;
-	char text[SHORT_TIME_SIZE], usual[SHORT_TIME_SIZE];
 
 	if (width < LEAST_WIDTH || answer->info[row].depth > DEPTH_MOST)
 		return;
@@ -285,9 +277,8 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 		out,
 		"<g><title>" NAME
 		": %s, usually %s</title><rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
-		name, extra_text(text, answer->calls->by_insns, amount),
-		extra_text(usual, answer->calls->by_insns, box->usual), x, y, width,
-		CALL_HEIGHT - 1);
+		name, extra_text(answer->calls->by_insns, amount).text,
+		extra_text(answer->calls->by_insns, box->usual).text, x, y, width, CALL_HEIGHT - 1);
 	if (red >= LEAST_WIDTH)
 		fprintf(out,
 			"<rect class=\"extra\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
@@ -304,7 +295,6 @@ static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
 	const struct slow_answer *answer = icicle->answer;
 	struct box *boxes = icicle->boxes;
 	unsigned depth = 0;
-	char text[SHORT_TIME_SIZE];
 
 	for (uint32_t i = 1; i < answer->rows.count; i++)
 		if ((typical ? boxes[i].usual : boxes[i].slow) * icicle->scale >= LEAST_WIDTH)
@@ -313,7 +303,7 @@ static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
 		"<p>%s: %s</p>\n<svg class=\"icicle\" viewBox=\"0 0 %d %u\" width=\"%d\" "
 		"role=\"img\" aria-label=\"calls\">\n",
 		typical ? "A usual call, on the same scale" : "The slowest call",
-		extra_text(text, answer->calls->by_insns, typical ? boxes[1].usual : boxes[1].slow),
+		extra_text(answer->calls->by_insns, typical ? boxes[1].usual : boxes[1].slow).text,
 		CHART_WIDTH, (MIN(depth, (unsigned)DEPTH_MOST) + 1) * CALL_HEIGHT, CHART_WIDTH);
 	for (uint32_t i = 1; i < answer->rows.count; i++) {
 		struct box *parent = &boxes[answer->info[i].parent];
@@ -346,7 +336,6 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 	struct icicle icicle = { .why = why, .answer = answer, .cluster = cluster, .boxes = boxes };
 	bool by_insns = answer->calls->by_insns;
 	const char *unit = digits_work_unit() ? amount_unit(by_insns) : "";
-	char begin[SHORT_TIME_SIZE];
 
 	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));)
 		boxes[answer->row_of[cost->path]].slow +=
@@ -370,7 +359,7 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 	fprintf(out,
 		"<p>It began at %s%s in thread %" PRId32
 		". Callees are below their callers; the extra is red.%s</p>\n",
-		moment_text(begin, call->begin), *unit ? unit : " s", call->track->tid,
+		moment_text(call->begin).text, *unit ? unit : " s", call->track->tid,
 		icicle.wait ? " The wait leads to the other thread." : "");
 	print_icicle(&icicle, false, out);
 	print_icicle(&icicle, true, out);
@@ -396,7 +385,6 @@ static bool shows_line(const struct source_line *at, uint32_t number, const stru
 static void print_source(const struct source_file *source, const struct source_line *at,
 			 const struct code_line *lines, size_t count, FILE *out)
 {
-	char cost[SHORT_TIME_SIZE];
 	uint32_t shown = 0;
 
 	for (uint32_t number = 1; number <= source->count; number++) {
@@ -409,7 +397,7 @@ static void print_source(const struct source_file *source, const struct source_l
 		fputs(shown && shown + 1 < number ? "...\n" : "", out);
 		shown = number;
 		fputs(number == at->line ? "<mark>" : "", out);
-		fprintf(out, "%10s %6" PRIu32 "  ", extra > 0 ? extra_text(cost, false, extra) : "",
+		fprintf(out, "%10s %6" PRIu32 "  ", extra > 0 ? extra_text(false, extra).text : "",
 			number);
 		html_text_print(line, length, out);
 		fputs(number == at->line ? "</mark>\n" : "\n", out);

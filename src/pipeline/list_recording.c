@@ -47,9 +47,7 @@ static void print_moment(const json_t *object, const char *key, FILE *out)
 
 static void print_span(const char *before, uint64_t ns, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
-
-	fprintf(out, "%s%s", before, short_time(text, (int64_t)ns));
+	fprintf(out, "%s%s", before, short_time(ns).text);
 }
 
 static void print_head(const json_t *list, const char *input, FILE *out)

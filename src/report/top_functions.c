@@ -24,17 +24,15 @@ static void print_function(const struct top_function *function,
 			   FILE *out)
 {
 	const struct slowest_call *call = &function->slowest;
-	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE];
 	char thread[16] = "?";
 
 	if (call->track->tid > 0)
 		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
 	printable_printf(out, "  %10s %5.1f%% %14s %20s %8s  %s\n",
-			 amount_text(self, by_insns, function->self),
+			 amount_text(by_insns, function->self).text,
 			 100 * (double)function->self / (double)all,
-			 amount_text(slowest, by_insns, call->rank),
-			 moment_text(begin, call->begin), thread,
-			 function_label(labels, function->symbol)->text);
+			 amount_text(by_insns, call->rank).text, moment_text(call->begin).text,
+			 thread, function_label(labels, function->symbol)->text);
 }
 
 /* ---- The tail ------------------------------------------------------------ */

@@ -114,13 +114,10 @@ static const char *thread_name(const struct chosen_call *call)
 static void print_call(size_t rank, const struct chosen_call *call, int width,
 		       const struct name *label, FILE *out)
 {
-	char duration[SHORT_TIME_SIZE], begin[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
-
 	escaped_printf(out, "%4zu %1s%9s %15s %10" PRIu64 " %9s  %s/%-*" PRId32 "  %s\n", rank,
 		       call->begin_seen && call->end_seen ? "" : ">",
-		       short_time(duration, (int64_t)call->duration),
-		       moment_text(begin, call->begin), call->insns,
-		       short_time(untraced, (int64_t)call->untraced), thread_name(call),
+		       short_time(call->duration).text, moment_text(call->begin).text, call->insns,
+		       short_time(call->untraced).text, thread_name(call),
 		       width - (int)strlen(thread_name(call)) - 1, call->track->tid, label->text);
 }
 
@@ -149,16 +146,14 @@ static size_t print_table(struct slowest_output *calls, FILE *out)
 static void print_totals(const struct slowest_output *calls, FILE *out)
 {
 	const struct durations *all = &calls->durations;
-	char median[SHORT_TIME_SIZE], p99[SHORT_TIME_SIZE], most[SHORT_TIME_SIZE];
 
 	fprintf(out, "\n%" PRIu64 " calls: median %s, p99 %s, longest %s%s\n", all->count,
-		short_time(median, (int64_t)durations_percentile(all, 50)),
-		short_time(p99, (int64_t)durations_percentile(all, 99)),
-		calls->longest_cut == all->max && all->max ? ">" : "",
-		short_time(most, (int64_t)all->max));
+		short_time(durations_percentile(all, 50)).text,
+		short_time(durations_percentile(all, 99)).text,
+		calls->longest_cut == all->max && all->max ? ">" : "", short_time(all->max).text);
 	if (calls->choice.has_bound)
 		fprintf(out, "%" PRIu64 " took longer than %s%s\n", calls->slower,
-			short_time(most, (int64_t)calls->bound),
+			short_time(calls->bound).text,
 			calls->slower > calls->count
 				? "; these are the slowest: --slowest=N shows more"
 				: "");

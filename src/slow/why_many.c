@@ -168,12 +168,11 @@ void why_merged_print(void *context, FILE *out)
 	for (size_t i = 0; i < merged->count; i++) {
 		const struct merged_cause *cause = &merged->causes[i];
 		bool by_insns = strcmp(cause->unit, "ns") != 0;
-		char extra[SHORT_TIME_SIZE], worst[SHORT_TIME_SIZE];
 
 		fprintf(out, "%10zu %7" PRIu64 " %s%*s %10s  ", cause->recordings, cause->calls,
 			cause->cut ? ">" : "", cause->cut ? 9 : 10,
-			extra_text(extra, by_insns, cause->extra),
-			extra_text(worst, by_insns, cause->worst_extra));
+			extra_text(by_insns, cause->extra).text,
+			extra_text(by_insns, cause->worst_extra).text);
 		print_merged_cause(cause, out);
 	}
 	fprintf(out, "\n%zu recordings, %zu of them without slow calls", merged->recordings,

@@ -481,9 +481,8 @@ static void print_thread(const struct thread *thread, FILE *out)
 static void off_cpu_words(const struct thread_wait *wait, FILE *out)
 {
 	const struct off_cpu *off = &wait->off;
-	char text[SHORT_TIME_SIZE];
 
-	fprintf(out, "off CPU %s%s", short_time(text, (int64_t)(off->end - off->begin)),
+	fprintf(out, "off CPU %s%s", short_time(off->end - off->begin).text,
 		off->preempted ? ", preempted" : "");
 	if (off->waking && wait->other) {
 		fputs("; woken by ", out);
@@ -577,7 +576,6 @@ static void cut_words(const struct slow_answer *answer, const struct slow_cluste
 		      FILE *out)
 {
 	size_t most = cluster->cut ? MIN(cluster->count, (size_t)CUTS_MOST) : 0;
-	char text[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < most; i++) {
 		const struct slow_call *call = cluster->calls[i];
@@ -585,7 +583,7 @@ static void cut_words(const struct slow_answer *answer, const struct slow_cluste
 
 		if (cluster->count > 1)
 			fprintf(out, ">%s in thread %" PRId32 ": ",
-				amount_text(text, answer->calls->by_insns, call->amount),
+				amount_text(answer->calls->by_insns, call->amount).text,
 				call->track->tid);
 		fputs(call->begin_seen ? "" : "its begin was not traced", out);
 		fputs(call->begin_seen || call->end_seen ? "" : "; ", out);

@@ -106,14 +106,14 @@ static void print_bucket(const struct format_output *output, const struct functi
 	const struct bucket *bucket = &function->buckets[number];
 	uint64_t begin = bucket->begin - MIN(bucket->begin, margin);
 	uint64_t end = bucket->begin + bucket->duration + margin;
-	char from[SHORT_TIME_SIZE], bar[BAR_MOST + 1] = "";
+	char bar[BAR_MOST + 1] = "";
 
 	memset(bar, '#', (bucket->count * BAR_MOST + most - 1) / most);
 	fprintf(output->text,
 		"%s%*s %10" PRIu64 " %5.1f%% %-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT
 		" --tid=%" PRId32 "\n",
 		bucket->cut ? ">" : "", bucket->cut ? 9 : 10,
-		amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS)),
+		amount_text(output->machine->by_insns, log_class_begin(number, BUCKET_BITS)).text,
 		bucket->count, 100 * (double)bucket->count / (double)function->durations.count,
 		BAR_MOST, bar, SECONDS_OF(begin), SECONDS_OF(end), bucket->example->tid);
 }
@@ -135,10 +135,7 @@ static void print_buckets(const struct format_output *output, const struct funct
 
 static void print_amount(const struct format_output *output, const char *name, uint64_t amount)
 {
-	char text[SHORT_TIME_SIZE];
-
-	fprintf(output->text, ", %s %s", name,
-		amount_text(text, output->machine->by_insns, amount));
+	fprintf(output->text, ", %s %s", name, amount_text(output->machine->by_insns, amount).text);
 }
 
 static void print_function(const struct format_output *output,

@@ -147,10 +147,9 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 		       const struct cause_line *line, FILE *out)
 {
 	int indent = line->depth < 16 ? 2 * (int)line->depth : 32;
-	char text[SHORT_TIME_SIZE];
 
 	fprintf(out, "%8.1f%% %10s  %*s", percent(answer, cluster, line->extra),
-		extra_text(text, answer->calls->by_insns, line->extra), indent, "");
+		extra_text(answer->calls->by_insns, line->extra).text, indent, "");
 	if (line->remainder)
 		fputs("own code and other callees", out);
 	else
@@ -163,14 +162,13 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
 	bool one = cluster->count == 1;
-	char text[SHORT_TIME_SIZE];
 
 	fprintf(out, "%zu. ", number + 1);
 	print_cause(answer, cluster, true, out);
 	fprintf(out, "\n   %zu call%s%s, %s%s more%s%s", cluster->count, one ? "" : "s",
 		one && cluster->calls[0]->begin == answer->of->first_begin ? " (the first one)"
 									   : "",
-		cluster->cut ? ">" : "", extra_text(text, answer->calls->by_insns, cluster->more),
+		cluster->cut ? ">" : "", extra_text(answer->calls->by_insns, cluster->more).text,
 		amount_unit(answer->calls->by_insns), one ? "" : " each");
 	print_difference(answer, cluster, out);
 	putc('\n', out);
@@ -197,7 +195,6 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	bool by_insns = answer->calls->by_insns;
 	const char *unit = amount_unit(by_insns);
 	enum slow_nesting nesting = slow_answer_nesting(answer);
-	char text[SHORT_TIME_SIZE];
 
 	escaped_printf(out, SHORT_NAME ": %" PRIu64 " of %" PRIu64 " ",
 		       slow_name(answer, answer->function)->text, answer->slow, answer->all);
@@ -206,9 +203,9 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 			answer->calls->functions[answer->function].nested);
 	else
 		fputs("calls", out);
-	fprintf(out, " longer than %s%s", amount_text(text, by_insns, answer->bound),
+	fprintf(out, " longer than %s%s", amount_text(by_insns, answer->bound).text,
 		nesting == NESTING_APART ? " without nested ones" : "");
-	fprintf(out, "; median %s", amount_text(text, by_insns, answer->median));
+	fprintf(out, "; median %s", amount_text(by_insns, answer->median).text);
 	fprintf(out, *unit ? " (%s)\n" : "\n", unit + 1);
 }
 
@@ -216,20 +213,19 @@ char *why_verdict_text(const struct slow_answer *answer)
 {
 	const struct call_split *split = &answer->split;
 	bool by_insns = answer->calls->by_insns;
-	char text[SHORT_TIME_SIZE];
 	char *verdict;
 	FILE *out = OPEN_TEXT(verdict);
 
 	if (split->shape == SHAPE_KINDS) {
 		fprintf(out, "two kinds of calls: %" PRIu64 " of about %s, ", answer->slow,
-			amount_text(text, by_insns, split->high));
+			amount_text(by_insns, split->high).text);
 		fprintf(out, "%" PRIu64 " of about %s", answer->all - answer->slow,
-			amount_text(text, by_insns, split->base));
+			amount_text(by_insns, split->base).text);
 	} else if (split->shape == SHAPE_TREND) {
 		fputs("the calls become slower: medians of the quarters", out);
 		for (size_t i = 0; i < 4; i++)
 			fprintf(out, "%s %s", i ? "," : "",
-				amount_text(text, by_insns, (uint64_t)split->quarters[i]));
+				amount_text(by_insns, (uint64_t)split->quarters[i]).text);
 	} else if (answer->period) {
 		fprintf(out, "every %" PRIu64 "th call is slow", answer->period);
 	} else if (answer->even) {
@@ -244,12 +240,11 @@ char *why_verdict_text(const struct slow_answer *answer)
 /* Print where the time of usual calls is, if that is the question that remains. */
 static void print_usual(const struct slow_answer *answer, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
 
 	if (!answer->usual.line_count)
 		return;
 	fprintf(out, "a usual call takes %s%s:\n",
-		extra_text(text, answer->calls->by_insns, answer->usual.extra),
+		extra_text(answer->calls->by_insns, answer->usual.extra).text,
 		amount_unit(answer->calls->by_insns));
 	for (size_t i = 0; i < answer->usual.line_count; i++)
 		print_line(answer, &answer->usual, &answer->usual.lines[i], out);
@@ -267,7 +262,6 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 {
 	const struct slow_function *function = answer->of;
 	size_t shown = shown_clusters(answer), rest = 0;
-	char text[SHORT_TIME_SIZE];
 
 	print_counts(answer, out);
 	print_verdict(answer, out);
@@ -295,7 +289,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			"%" PRIu64
 			" call%s stopped, %s at most: by interrupts, page faults or threads\n",
 			function->stopped_calls, function->stopped_calls == 1 ? " was" : "s were",
-			short_time(text, (int64_t)function->longest));
+			short_time(function->longest).text);
 	print_text_lines("next: ", why_commands(why, answer, shown), out);
 }
 
@@ -304,14 +298,12 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 /* Without chosen functions: a line for each answer. */
 static void print_ranking(const struct why_output *why, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
-
 	fputs("slow calls take this much more than usual:\n", out);
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
 
 		escaped_printf(out, "%10s  " SHORT_NAME ": ",
-			       extra_text(text, answer->calls->by_insns, answer->excess),
+			       extra_text(answer->calls->by_insns, answer->excess).text,
 			       slow_name(answer, answer->function)->text);
 		print_cause(answer, &answer->clusters[0], false, out);
 		putc('\n', out);
@@ -355,7 +347,6 @@ void why_see(struct format_output *output, const struct branch_event *event,
 /* Print the cost of the first calls of library functions, unless slow calls cost much more. */
 static void print_bindings(const struct why_output *why, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
 	uint64_t ns, count = slow_calls_bindings(&why->calls, &ns);
 
 	if (count && !why->calls.by_insns &&
@@ -363,7 +354,7 @@ static void print_bindings(const struct why_output *why, FILE *out)
 		fprintf(out,
 			"lazy binding of library functions took %s in %" PRIu64
 			" call%s; link with -z now\n",
-			short_time(text, (int64_t)ns), count, count == 1 ? "" : "s");
+			short_time(ns).text, count, count == 1 ? "" : "s");
 }
 
 /*
@@ -392,7 +383,6 @@ static const struct slow_function *find_long_stop(const struct why_output *why)
 static void print_stop(const struct why_output *why, FILE *out)
 {
 	const struct slow_function *longest = find_long_stop(why);
-	char text[SHORT_TIME_SIZE];
 
 	if (!longest)
 		return;
@@ -400,9 +390,8 @@ static void print_stop(const struct why_output *why, FILE *out)
 		       "a call of " SHORT_NAME
 		       " was stopped for %s: by interrupts, page faults or threads\n",
 		       function_label(&why->calls.labels, longest->symbol)->text,
-		       short_time(text, (int64_t)longest->longest));
-	fprintf(out, "next: ptrace2ftf why --slow=%s",
-		short_time(text, (int64_t)(longest->longest / 2)));
+		       short_time(longest->longest).text);
+	fprintf(out, "next: ptrace2ftf why --slow=%s", short_time(longest->longest / 2).text);
 	why_command_print(why, "", NULL, out);
 	putc('\n', out);
 }

@@ -180,19 +180,23 @@ char *digits_time(char *at, int64_t ns)
 	return stpcpy(end, unit->name);
 }
 
-const char *moment_text(char text[SHORT_TIME_SIZE], uint64_t time)
+struct short_text moment_text(uint64_t time)
 {
+	struct short_text moment;
+
 	if (work_unit)
-		*digits_decimal(text, time) = 0;
+		*digits_decimal(moment.text, time) = 0;
 	else
-		snprintf(text, SHORT_TIME_SIZE, SECONDS_FORMAT, SECONDS_OF(time));
-	return text;
+		snprintf(moment.text, SHORT_TIME_SIZE, SECONDS_FORMAT, SECONDS_OF(time));
+	return moment;
 }
 
-const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
+struct short_text short_time(uint64_t ns)
 {
-	digits_time(text, ns);
-	return text;
+	struct short_text time;
+
+	digits_time(time.text, (int64_t)ns);
+	return time;
 }
 
 /* ---- Lines --------------------------------------------------------------- */

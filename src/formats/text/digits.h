@@ -49,11 +49,16 @@ void digits_count_work(const char *unit);
 /* Returns the unit. */
 const char *digits_work_unit(void);
 
-/* The same into `text`.  Returns it. */
-const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
+/* An argument of printf(): short_time(ns).text. */
+struct short_text {
+	char text[SHORT_TIME_SIZE];
+};
 
-/* Write a position on the time axis: in seconds with nine decimals, or as such a number. */
-const char *moment_text(char text[SHORT_TIME_SIZE], uint64_t time);
+/* Returns the same; numbers above INT64_MAX are negative. */
+struct short_text short_time(uint64_t ns);
+
+/* Returns a position on the time axis: in seconds with nine decimals, or as such a number. */
+struct short_text moment_text(uint64_t time);
 
 /* ---- Lines ---------------------------------------------------------------- */
 

@@ -21,18 +21,20 @@ static const struct {
 			      "times are core cycles of the thread since its first one\n" },
 };
 
-const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount)
+struct short_text amount_text(bool by_insns, uint64_t amount)
 {
+	struct short_text number;
+
 	if (!by_insns)
-		return short_time(text, (int64_t)amount);
-	snprintf(text, SHORT_TIME_SIZE, "%" PRIu64, amount);
-	return text;
+		return short_time(amount);
+	*digits_decimal(number.text, amount) = 0;
+	return number;
 }
 
-const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra)
+struct short_text extra_text(bool by_insns, double extra)
 {
 	extra = extra > 0 ? extra + 0.5 : 0;
-	return amount_text(text, by_insns, extra < 0x1p63 ? (uint64_t)extra : INT64_MAX);
+	return amount_text(by_insns, extra < 0x1p63 ? (uint64_t)extra : INT64_MAX);
 }
 
 const char *amount_unit(bool by_insns)
@@ -54,13 +56,11 @@ void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount
 
 void time_note_print(const struct callstack_machine *machine, FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
-
 	fputs(notes[machine->times].text, out);
 	if (machine->times != TIMES_MEASURED)
 		return;
 	if (machine->resolution)
-		fprintf(out, ", to %s", short_time(text, (int64_t)machine->resolution));
+		fprintf(out, ", to %s", short_time(machine->resolution).text);
 	putc('\n', out);
 }
 

@@ -7,11 +7,11 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/text/digits.h"
 
-/* Write a time in ns or, if `by_insns`, a number of instructions.  Returns `text`. */
-const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);
+/* Returns a time in ns or, if `by_insns`, a number of instructions. */
+struct short_text amount_text(bool by_insns, uint64_t amount);
 
 /* The same for a number, rounded and limited to [0, INT64_MAX]. */
-const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra);
+struct short_text extra_text(bool by_insns, double extra);
 
 /* Returns " instructions" or " cycles", by `by_insns` and --clock; "": amounts are times. */
 const char *amount_unit(bool by_insns);

@@ -470,7 +470,7 @@ START_TEST(times_are_printed_with_three_digits_after_the_point)
 	char made[SHORT_TIME_SIZE];
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		short_time(made, times[i].ns);
+		digits_time(made, times[i].ns);
 		ck_assert_str_eq(made, times[i].text);
 	}
 }
