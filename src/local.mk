@@ -81,6 +81,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/text/digits.c src/formats/text/digits.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
+	src/formats/text/json_print.c src/formats/text/json_print.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \

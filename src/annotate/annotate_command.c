@@ -11,6 +11,7 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
+#include "src/formats/text/json_print.h"
 #include "src/formats/text/source_file.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
@@ -213,26 +214,18 @@ static void print_line(struct annotation *annotation, const json_t *insn)
 	putc('\n', annotation->out);
 }
 
-static void print_insn(struct annotation *annotation, const json_t *insn, const char *binary,
-		       uint64_t all, bool has_cycles)
-{
-	const struct insn_text *known;
-	uint64_t executions = number_of(insn, "executions"), address = number_of(insn, "address");
-	FILE *out = annotation->out;
+#define COLUMNS(cost)                                                                              \
+	"{executions:12} {share=executions:6p} " cost " {taken:11} {not taken=not_taken:11}  "
 
-	fprintf(out, "%12" PRIu64 " %5.1f%%", executions,
-		all ? 100 * (double)executions / (double)all : 0);
-	if (has_cycles)
-		fprintf(out, " %11" PRIu64, number_of(insn, "cycles"));
-	else
-		fprintf(out, " %11s", short_time(number_of(insn, digits_work_unit() ?: "ns")).text);
-	if (json_object_get(insn, "taken"))
-		fprintf(out, " %11" PRIu64 " %11" PRIu64, number_of(insn, "taken"),
-			number_of(insn, "not_taken"));
-	else
-		fprintf(out, " %11s %11s", "", "");
-	known = find_insn(annotation, binary, address);
-	printable_printf(out, "  %8" PRIx64 "  %s\n", address, known ? known->text : NULL);
+static void print_insn(struct annotation *annotation, const json_t *insn, const char *binary,
+		       uint64_t all, const char *columns)
+{
+	uint64_t address = number_of(insn, "address");
+	const struct insn_text *known = find_insn(annotation, binary, address);
+
+	json_print(annotation->out, insn, all, columns);
+	printable_printf(annotation->out, "%8" PRIx64 "  %s\n", address,
+			 known ? known->text : NULL);
 }
 
 static void print_annotated(struct annotation *annotation, const json_t *function)
@@ -241,6 +234,9 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	uint64_t all = 0, cycles = number_of(function, "cycles");
 	uint64_t calls = number_of(function, "calls");
 	const char *binary = json_value_text(function, "binary");
+	const char *columns = cycles               ? COLUMNS("{cycles:11}")
+			      : digits_work_unit() ? COLUMNS("{insns:11}")
+						   : COLUMNS("{time=ns:11a}");
 
 	printable_printf(annotation->out, "%s: %" PRIu64 " call%s, %" PRIu64 " instructions, ",
 			 json_value_text(function, "function"), calls, calls == 1 ? "" : "s",
@@ -249,10 +245,9 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
 	if (!digits_work_unit())
 		fprintf(annotation->out, "%s, ", short_time(number_of(function, "ns")).text);
-	printable_printf(annotation->out, "of %s\n%12s %6s %11s %11s %11s  %8s\n",
-			 *binary ? binary : "code without a file", "executions", "share",
-			 cycles ? "cycles" : digits_work_unit() ?: "time", "taken", "not taken",
-			 "address");
+	printable_printf(annotation->out, "of %s\n", *binary ? binary : "code without a file");
+	json_print(annotation->out, NULL, 0, columns);
+	fputs(" address\n", annotation->out);
 	for (size_t i = 0; i < json_array_size(code); i++)
 		all += number_of(json_array_get(code, i), "executions");
 	for (size_t i = 0; i < json_array_size(code); i++) {
@@ -261,7 +256,7 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 		if (!i || number_of(insn, "line") != number_of(last, "line") ||
 		    !json_equal(json_object_get(insn, "file"), json_object_get(last, "file")))
 			print_line(annotation, insn);
-		print_insn(annotation, insn, binary, all, cycles);
+		print_insn(annotation, insn, binary, all, columns);
 	}
 }
 

@@ -13,6 +13,7 @@
 
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/json_print.h"
 #include "src/formats/text/time_note.h"
 #include "src/select/function_labels.h"
 #include "src/slices/durations.h"
@@ -91,7 +92,7 @@ static void open_functions(struct format_output *output, const struct format_req
 	};
 }
 
-/* ---- The table ----------------------------------------------------------- */
+/* ---- The answer ---------------------------------------------------------- */
 
 /* Larger first, then by name. */
 static int compare_rows(const void *left, const void *right, void *order)
@@ -132,48 +133,6 @@ static void add_up(struct functions_output *functions)
 	function_labels_release(&labels);
 }
 
-static void print_cell(const struct functions_output *functions, uint64_t value)
-{
-	fprintf(functions->output.text, " %10s",
-		amount_text(functions->output.sink.details, value).text);
-}
-
-static void print_row(const struct functions_output *functions, const struct function_row *row)
-{
-	double all = (double)functions->all;
-	FILE *out = functions->output.text;
-
-	fprintf(out, "%10" PRIu64, row->calls.count);
-	print_cell(functions, row->total);
-	print_cell(functions, row->self);
-	fprintf(out, " %5.1f%%", all > 0 ? 100 * (double)row->self / all : 0);
-	print_cell(functions, row->calls.min);
-	print_cell(functions, durations_percentile(&row->calls, 50));
-	print_cell(functions, durations_percentile(&row->calls, 99));
-	print_cell(functions, row->calls.max);
-	escaped_printf(out, "  %s\n", row->name->text);
-}
-
-static void print_functions(struct format_output *output)
-{
-	struct functions_output *functions = (struct functions_output *)output;
-	const char *unit = amount_unit(output->sink.details);
-	size_t count = functions->tree.count - 1;
-	FILE *out = output->text;
-
-	add_up(functions);
-	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
-	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s", "calls", "total", "self",
-		"share", "min", "median", "p99", "max", "function");
-	fprintf(out, *unit ? "  (all in%s)\n" : "\n", unit);
-	for (size_t i = 1; i <= shown_rows(functions); i++)
-		print_row(functions, &functions->rows[i]);
-	if (count)
-		time_note_print(output->machine, out);
-}
-
-/* ---- The answer for --json ----------------------------------------------- */
-
 static json_t *row_json(const struct functions_output *functions, const struct function_row *row)
 {
 	const struct durations *calls = &row->calls;
@@ -188,6 +147,31 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 	amount_set(object, "p99", by_insns, durations_percentile(calls, 99));
 	amount_set(object, "max", by_insns, calls->max);
 	return object;
+}
+
+static const char columns[] = "{calls:10} {total:10a} {self:10a} {share=self:6p} {min:10a} "
+			      "{median:10a} {p99:10a} {max:10a}  ";
+
+static void print_functions(struct format_output *output)
+{
+	struct functions_output *functions = (struct functions_output *)output;
+	const char *unit = amount_unit(output->sink.details);
+	size_t count = functions->tree.count - 1;
+	FILE *out = output->text;
+
+	add_up(functions);
+	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
+	json_print(out, NULL, 0, columns);
+	fprintf(out, *unit ? "function  (all in%s)\n" : "function\n", unit);
+	for (size_t i = 1; i <= shown_rows(functions); i++) {
+		json_t *row = row_json(functions, &functions->rows[i]);
+
+		json_print(out, row, functions->all, columns);
+		escaped_printf(out, "%s\n", functions->rows[i].name->text);
+		json_decref(row);
+	}
+	if (count)
+		time_note_print(output->machine, out);
 }
 
 static json_t *answer_functions(const struct format_output *output)

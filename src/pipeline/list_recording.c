@@ -7,6 +7,7 @@
 
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
+#include "src/formats/text/json_print.h"
 #include "src/pipeline/recording.h"
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -21,124 +22,71 @@ static bool is_known(const json_t *object, const char *key)
 	return !json_is_null(json_object_get(object, key));
 }
 
-/* Print "1.5 MiB", right-aligned. */
-static void print_bytes(uint64_t bytes, int width, FILE *out)
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	for (; value >= 1024 && unit + 1 < COUNT_OF(units); unit++)
-		value /= 1024;
-	width -= 1 + (int)strlen(units[unit]);
-	fprintf(out, "%*.*f %s", MAX(width, 0), unit > 0, value, units[unit]);
-}
-
-/* Print a time in the form that --time takes. */
-static void print_moment(const json_t *object, const char *key, FILE *out)
-{
-	uint64_t ns = get_count(object, key);
-
-	if (is_known(object, key))
-		fprintf(out, " %8" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-	else
-		fprintf(out, " %18s", "?");
-}
-
-static void print_span(const char *before, uint64_t ns, FILE *out)
-{
-	fprintf(out, "%s%s", before, short_time(ns).text);
-}
-
 static void print_head(const json_t *list, const char *input, FILE *out)
 {
 	const char *kind = json_value_text(list, "kind"), *mode = json_value_text(list, "mode");
-	const char *command = json_value_text(list, "command_line");
 
 	printable_printf(out, "%s: ", input);
-	print_bytes(get_count(list, "trace_bytes"), 0, out);
+	json_print(out, list, 0, "{trace_bytes:b}");
 	fprintf(out, " of %s of %s code", strcmp(kind, "full") ? kind : "trace",
 		strcmp(mode, "both") ? mode : "user and kernel");
 	if (is_known(list, "begin_ns"))
-		print_span(", recorded in ",
-			   get_count(list, "end_ns") - get_count(list, "begin_ns"), out);
-	if (is_known(list, "resolution_ns"))
-		print_span(", with timing packets, to ", get_count(list, "resolution_ns"), out);
-	printable_printf(out, *command ? "
-recorded by: %s" : "%s", command);
-	fputs("
-temporary files: usually at most ", out);
-	print_bytes(get_count(list, "temp_bytes"), 0, out);
-	fputs(" (see --max-temp)
-", out);
-}
-
-static void print_share(uint64_t bytes, uint64_t all, FILE *out)
-{
-	print_bytes(bytes, 10, out);
-	fprintf(out, " %5.1f%%", all ? 100 * (double)bytes / (double)all : 0);
+		fprintf(out, ", recorded in %s",
+			short_time(get_count(list, "end_ns") - get_count(list, "begin_ns")).text);
+	json_print(out, list, 0,
+		   "{resolution_ns?}, with timing packets, to {resolution:a}"
+		   "{command_line?}\nrecorded by: {command_line}{?}\n"
+		   "temporary files: usually at most {temp_bytes:b} (see --max-temp)\n");
 }
 
 static void print_threads(const json_t *list, FILE *out)
 {
-	uint64_t all = get_count(list, "trace_bytes"), unknown = get_count(list, "unknown_bytes");
+	static const char columns[] = "\n{trace=trace_bytes:10b} {share=trace_bytes:6p} "
+				      "{first:18m} {last:18m} ";
+	uint64_t all = get_count(list, "trace_bytes");
 	const json_t *thread, *names;
 	size_t i, j;
 
-	fprintf(out, "\n%10s %6s %18s %18s  %s\n", "trace", "share", "first", "last",
-		"thread (names pid/tid)");
+	json_print(out, NULL, 0, columns);
+	fputs(" thread (names pid/tid)\n", out);
 	json_array_foreach(json_object_get(list, "threads"), i, thread)
 	{
-		print_share(get_count(thread, "trace_bytes"), all, out);
-		print_moment(thread, "first_ns", out);
-		print_moment(thread, "last_ns", out);
-		putc(' ', out);
+		json_print(out, thread, all, columns + 1);
 		names = json_object_get(thread, "names");
 		for (j = 0; j < json_array_size(names); j++)
 			printable_printf(out, "%s %s", j ? "," : "",
 					 json_string_value(json_array_get(names, j)));
-		fprintf(out, " %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT "\n",
-			json_value_number(thread, "pid"), json_value_number(thread, "tid"));
+		json_print(out, thread, 0, " {pid}/{tid}\n");
 	}
-	if (unknown) {
-		print_share(unknown, all, out);
-		fprintf(out, " %18s %18s  of no known thread\n", "?", "?");
-	}
-	if (get_count(list, "other_threads"))
-		fprintf(out, "%" PRIu64 " other threads ran on these CPUs, and were not recorded\n",
-			get_count(list, "other_threads"));
-}
-
-/* Print ", 3 WORDS", unless the count is 0. */
-static void print_count(const json_t *buffer, const char *key, const char *words, FILE *out)
-{
-	if (get_count(buffer, key))
-		fprintf(out, ", %" PRIu64 " %s", get_count(buffer, key), words);
+	json_print(out, list, all,
+		   "{unknown_bytes?}{unknown_bytes:10b} {unknown_bytes:6p}                  ?"
+		   "                  ?  of no known thread\n{other_threads?}"
+		   "{other_threads} other threads ran on these CPUs, and were not recorded\n");
 }
 
 static void print_buffers(const json_t *list, FILE *out)
 {
+	static const char columns[] = "\n{trace=trace_bytes:10b} {share=trace_bytes:6p}  ";
 	uint64_t all = get_count(list, "trace_bytes");
 	bool full = strcmp(json_value_text(list, "kind"), "full") == 0;
 	const json_t *buffer;
 	size_t i;
 
-	fprintf(out, "\n%10s %6s  %s\n", "trace", "share", "buffer, and what it lost");
+	json_print(out, NULL, 0, columns);
+	fputs("buffer, and what it lost\n", out);
 	json_array_foreach(json_object_get(list, "buffers"), i, buffer)
 	{
-		const char *key = is_known(buffer, "cpu") ? "cpu" : "tid";
-
-		print_share(get_count(buffer, "trace_bytes"), all, out);
-		fprintf(out, "  %s %" PRIu64, *key == 'c' ? "CPU" : "thread",
-			get_count(buffer, key));
+		json_print(out, buffer, all, columns + 1);
+		json_print(out, buffer, 0, is_known(buffer, "cpu") ? "CPU {cpu}" : "thread {tid}");
 		if (!full)
-			print_count(buffer, "gaps", "gaps: only the newest trace is copied", out);
-		print_count(buffer, "truncated", "times truncated: the buffer was full", out);
-		print_count(buffer, "partial", "times partial: did a KVM guest run?", out);
-		print_count(buffer, "collisions", "collisions with other samples", out);
-		print_count(buffer, "bytes_missing",
-			    "bytes missing: perf was too slow, or the file was cut", out);
-		putc('\n', out);
+			json_print(out, buffer, 0,
+				   "{gaps?}, {gaps} gaps: only the newest trace is copied");
+		json_print(out, buffer, 0,
+			   "{truncated?}, {truncated} times truncated: the buffer was full"
+			   "{partial?}, {partial} times partial: did a KVM guest run?"
+			   "{collisions?}, {collisions} collisions with other samples"
+			   "{bytes_missing?}, {bytes_missing} bytes missing: perf was too slow, or "
+			   "the file was cut{?}\n");
 	}
 }
 

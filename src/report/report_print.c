@@ -2,17 +2,8 @@
 /* Print the text of -v and -vv from the parts of the JSON. */
 
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/json_print.h"
 #include "src/report/report.h"
-
-/* Print `before` and a text, unless it is empty. */
-static void print_text(const json_t *object, const char *key, const char *before, FILE *out)
-{
-	const char *text = json_value_text(object, key);
-
-	if (!*text)
-		return;
-	printable_printf(out, "%s%s", before, text);
-}
 
 static void print_phases(const json_t *parts, FILE *out)
 {
@@ -28,27 +19,18 @@ static void print_phases(const json_t *parts, FILE *out)
 
 static void print_streams(const json_t *parts, FILE *out)
 {
-	static const char *const counts[][2] = {
-		{ "bytes_total", "bytes of trace, " },
-		{ "bytes_decoded", "decoded, " },
-		{ "bytes_skipped", "skipped, " },
-		{ "bytes_lost", "lost, " },
-		{ "bytes_missing", "missing, " },
-		{ "bytes_repeated", "recorded twice; " },
-		{ "events", "events\n" },
-	};
 	size_t index;
 	json_t *stream;
 
 	json_array_foreach(json_object_get(parts, "streams"), index, stream)
 	{
-		const char *key = json_is_null(json_object_get(stream, "cpu")) ? "tid" : "cpu";
-
-		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key,
-			json_value_number(stream, key));
-		for (size_t i = 0; i < COUNT_OF(counts); i++)
-			fprintf(out, "%" JSON_INTEGER_FORMAT " %s",
-				json_value_number(stream, counts[i][0]), counts[i][1]);
+		json_print(out, stream, 0,
+			   json_is_null(json_object_get(stream, "cpu")) ? "stream of tid {tid}: "
+									: "stream of cpu {cpu}: ");
+		json_print(out, stream, 0,
+			   "{bytes_total} bytes of trace, {bytes_decoded} decoded, {bytes_skipped} "
+			   "skipped, {bytes_lost} lost, {bytes_missing} missing, {bytes_repeated} "
+			   "recorded twice; {events} events\n");
 	}
 }
 
@@ -58,21 +40,13 @@ static void print_file(const json_t *file, bool all, FILE *out)
 
 	if (!used && !all)
 		return;
-	printable_printf(out, "file %s: %s", json_value_text(file, "path"),
-			 json_value_text(file, "state"));
+	json_print(out, file, 0, "file {path}: {state}");
 	if (strcmp(json_value_text(file, "file"), json_value_text(file, "path")) != 0)
-		print_text(file, "file", " as ", out);
-	if (used)
-		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")",
-			json_value_text(file, "names"), json_value_number(file, "symbols"));
-	else
-		fputs(", not used", out);
-	if (json_is_true(json_object_get(file, "lines")))
-		fputs(", lines", out);
-	print_text(file, "debug_file", ", debug file ", out);
-	print_text(file, "build_id", ", build id ", out);
-	print_text(file, "refused", ", refused: ", out);
-	putc('\n', out);
+		json_print(out, file, 0, "{file?} as {file}");
+	json_print(out, file, 0, used ? ", names: {names} ({symbols})" : ", not used");
+	json_print(out, file, 0,
+		   "{lines?}, lines{debug_file?}, debug file {debug_file}{build_id?}, build id "
+		   "{build_id}{refused?}, refused: {refused}{?}\n");
 }
 
 static void print_threads(const json_t *parts, FILE *out)
@@ -82,27 +56,10 @@ static void print_threads(const json_t *parts, FILE *out)
 
 	json_array_foreach(json_object_get(parts, "threads"), index, thread)
 	{
-		fprintf(out, "thread %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT ":",
-			json_value_number(thread, "pid"), json_value_number(thread, "tid"));
+		json_print(out, thread, 0, "thread {pid}/{tid}:");
 		json_array_foreach(json_object_get(thread, "names"), at, name)
 			printable_printf(out, " %s", json_string_value(name));
 		putc('\n', out);
-	}
-}
-
-static void print_recording(const json_t *recording, FILE *out)
-{
-	static const char *const keys[][2] = {
-		{ "command_line", "recorded by: " },
-		{ "hostname", "recorded on: " },
-		{ "os_release", "kernel: " },
-		{ "cpu", "cpu: " },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		print_text(recording, keys[i][0], keys[i][1], out);
-		if (*json_value_text(recording, keys[i][0]))
-			putc('\n', out);
 	}
 }
 
@@ -121,5 +78,8 @@ void report_print(const struct report *report, FILE *out)
 	if (report->options->verbose == 1)
 		return;
 	print_threads(parts, out);
-	print_recording(json_object_get(parts, "recording"), out);
+	json_print(
+		out, json_object_get(parts, "recording"), 0,
+		"{command_line?}recorded by: {command_line}\n{hostname?}recorded on: {hostname}\n"
+		"{os_release?}kernel: {os_release}\n{cpu?}cpu: {cpu}\n");
 }

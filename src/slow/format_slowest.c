@@ -12,7 +12,7 @@
 #include "src/formats/answers/chosen_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/digits.h"
+#include "src/formats/text/json_print.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
@@ -30,6 +30,7 @@ struct slowest_output {
 	size_t count, room;
 	/* After finish(): */
 	uint64_t bound;  /* ns: of --slow; 0: not given */
+	json_t *answer;  /* owned */
 	uint64_t slower; /* calls above it; for a percentile, accurate to 1/128 of a duration */
 };
 
@@ -111,83 +112,6 @@ static const char *thread_name(const struct chosen_call *call)
 	return call->track->thread_name ? call->track->thread_name : "";
 }
 
-static void print_call(size_t rank, const struct chosen_call *call, int width,
-		       const struct name *label, FILE *out)
-{
-	escaped_printf(out, "%4zu %1s%9s %15s %10" PRIu64 " %9s  %s/%-*" PRId32 "  %s\n", rank,
-		       call->begin_seen && call->end_seen ? "" : ">",
-		       short_time(call->duration).text, moment_text(call->begin).text, call->insns,
-		       short_time(call->untraced).text, thread_name(call),
-		       width - (int)strlen(thread_name(call)) - 1, call->track->tid, label->text);
-}
-
-/* Returns the calls that were cut. */
-static size_t print_table(struct slowest_output *calls, FILE *out)
-{
-	int width = (int)strlen("thread");
-	size_t cut = 0;
-
-	for (size_t i = 0; i < calls->count; i++) {
-		const struct chosen_call *call = &calls->calls[i];
-		int used = (int)strlen(thread_name(call)) +
-			   snprintf(NULL, 0, "/%" PRId32, call->track->tid);
-
-		width = MAX(used, width);
-		cut += !call->begin_seen || !call->end_seen;
-	}
-	fprintf(out, "%4s  %9s %15s %10s %9s  %-*s  %s\n", "rank", "time", "begin", "insns",
-		"untraced", width, "thread", "function");
-	for (size_t i = 0; i < calls->count; i++)
-		print_call(i + 1, &calls->calls[i], width,
-			   chosen_calls_label(&calls->chosen, calls->calls[i].function), out);
-	return cut;
-}
-
-static void print_totals(const struct slowest_output *calls, FILE *out)
-{
-	const struct durations *all = &calls->durations;
-
-	fprintf(out, "\n%" PRIu64 " calls: median %s, p99 %s, longest %s%s\n", all->count,
-		short_time(durations_percentile(all, 50)).text,
-		short_time(durations_percentile(all, 99)).text,
-		calls->longest_cut == all->max && all->max ? ">" : "", short_time(all->max).text);
-	if (calls->choice.has_bound)
-		fprintf(out, "%" PRIu64 " took longer than %s%s\n", calls->slower,
-			short_time(calls->bound).text,
-			calls->slower > calls->count
-				? "; these are the slowest: --slowest=N shows more"
-				: "");
-}
-
-static void print_slowest(struct format_output *output)
-{
-	struct slowest_output *calls = (struct slowest_output *)output;
-	bool by_insns = output->machine->by_insns;
-	const struct pattern_list *symbols = &calls->chosen.choice.selection->symbols;
-	FILE *out = output->text;
-	size_t cut;
-
-	SORT_WITHIN(calls->calls, calls->count, compare_slow, &by_insns);
-	apply_bound(calls);
-	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
-	if (!out)
-		return;
-	cut = print_table(calls, out);
-	if (!calls->durations.count)
-		return;
-	print_totals(calls, out);
-	if (cut)
-		fputs("> the start or the return was not traced: it took at least this long\n",
-		      out);
-	time_note_print(output->machine, out);
-	if (symbols->count && strcmp(symbols->patterns[0], "*") == 0)
-		fputs("callers take longer than their callees: choose functions by --symbol; "
-		      "`ptrace2ftf why` finds those with slow calls\n",
-		      out);
-}
-
-/* ---- The answer for --json ----------------------------------------------- */
-
 static json_t *call_json(const struct chosen_call *call)
 {
 	const struct symbol *symbol = call->symbol;
@@ -210,24 +134,102 @@ static json_t *of_bound(const struct slowest_output *calls, uint64_t value)
 	return calls->choice.has_bound ? json_integer(json_value_of(value)) : json_null();
 }
 
-static json_t *answer_slowest(const struct format_output *output)
+static void make_answer(struct slowest_output *calls)
 {
-	const struct slowest_output *calls = (const struct slowest_output *)output;
+	const struct callstack_machine *machine = calls->output.machine;
 	const struct durations *all = &calls->durations;
-	json_t *list = json_array(), *object;
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < calls->count; i++)
 		json_array_append_new(list, call_json(&calls->calls[i]));
-	object = json_pack("{ss ss sI sI sI sI so}", "format", "slowest", "ranked_by",
-			   output->machine->by_insns ? "instructions" : "time", "calls",
-			   json_value_of(all->count), "median_ns",
-			   json_value_of(durations_percentile(all, 50)), "p99_ns",
-			   json_value_of(durations_percentile(all, 99)), "longest_ns",
-			   json_value_of(all->max), "list", list);
-	time_note_add(object, output->machine);
-	json_object_set_new(object, "bound_ns", of_bound(calls, calls->bound));
-	json_object_set_new(object, "slower", of_bound(calls, calls->slower));
-	return object;
+	calls->answer = json_pack("{ss ss sI sI sI sI so}", "format", "slowest", "ranked_by",
+				  machine->by_insns ? "instructions" : "time", "calls",
+				  json_value_of(all->count), "median_ns",
+				  json_value_of(durations_percentile(all, 50)), "p99_ns",
+				  json_value_of(durations_percentile(all, 99)), "longest_ns",
+				  json_value_of(all->max), "list", list);
+	time_note_add(calls->answer, machine);
+	json_object_set_new(calls->answer, "bound_ns", of_bound(calls, calls->bound));
+	json_object_set_new(calls->answer, "slower", of_bound(calls, calls->slower));
+}
+
+/* Returns the calls that were cut. */
+static size_t print_table(struct slowest_output *calls, FILE *out)
+{
+	static const char columns[] = "{time=duration:>10a} {begin:15m} {insns:10} {untraced:9a}  ";
+	const json_t *list = json_object_get(calls->answer, "list");
+	int width = (int)strlen("thread");
+	size_t cut = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		const struct chosen_call *call = &calls->calls[i];
+		int used = (int)strlen(thread_name(call)) +
+			   snprintf(NULL, 0, "/%" PRId32, call->track->tid);
+
+		width = MAX(used, width);
+		cut += !call->begin_seen || !call->end_seen;
+	}
+	fputs("rank ", out);
+	json_print(out, NULL, 0, columns);
+	fprintf(out, "%-*s  function\n", width, "thread");
+	for (size_t i = 0; i < calls->count; i++) {
+		const struct chosen_call *call = &calls->calls[i];
+
+		fprintf(out, "%4zu ", i + 1);
+		json_print(out, json_array_get(list, i), 0, columns);
+		escaped_printf(out, "%s/%-*" PRId32 "  %s\n", thread_name(call),
+			       width - (int)strlen(thread_name(call)) - 1, call->track->tid,
+			       chosen_calls_label(&calls->chosen, call->function)->text);
+	}
+	return cut;
+}
+
+static void print_totals(const struct slowest_output *calls, FILE *out)
+{
+	uint64_t longest = calls->durations.max;
+
+	json_print(out, calls->answer, 0, "\n{calls} calls: median {median:a}, p99 {p99:a}, ");
+	fprintf(out, "longest %s%s\n", calls->longest_cut == longest && longest ? ">" : "",
+		short_time(longest).text);
+	if (!calls->choice.has_bound)
+		return;
+	json_print(out, calls->answer, 0, "{slower} took longer than {bound:a}");
+	fputs(calls->slower > calls->count ? "; these are the slowest: --slowest=N shows more\n"
+					   : "\n",
+	      out);
+}
+
+static void print_slowest(struct format_output *output)
+{
+	struct slowest_output *calls = (struct slowest_output *)output;
+	bool by_insns = output->machine->by_insns;
+	const struct pattern_list *symbols = &calls->chosen.choice.selection->symbols;
+	FILE *out = output->text;
+	size_t cut;
+
+	SORT_WITHIN(calls->calls, calls->count, compare_slow, &by_insns);
+	apply_bound(calls);
+	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
+	make_answer(calls);
+	if (!out)
+		return;
+	cut = print_table(calls, out);
+	if (!calls->durations.count)
+		return;
+	print_totals(calls, out);
+	if (cut)
+		fputs("> the start or the return was not traced: it took at least this long\n",
+		      out);
+	time_note_print(output->machine, out);
+	if (symbols->count && strcmp(symbols->patterns[0], "*") == 0)
+		fputs("callers take longer than their callees: choose functions by --symbol; "
+		      "`ptrace2ftf why` finds those with slow calls\n",
+		      out);
+}
+
+static json_t *answer_slowest(const struct format_output *output)
+{
+	return json_incref(((const struct slowest_output *)output)->answer);
 }
 
 static void release_slowest(struct format_output *output)
@@ -235,6 +237,7 @@ static void release_slowest(struct format_output *output)
 	struct slowest_output *calls = (struct slowest_output *)output;
 
 	free(calls->calls);
+	json_decref(calls->answer);
 	durations_release(&calls->durations);
 	chosen_calls_release(&calls->chosen);
 }

@@ -2,13 +2,16 @@
 /* `ptrace2ftf why` of several recordings, each in its own process, or of the lines of such runs. */
 #include "src/batch/batch.h"
 
+#include <float.h>
+
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/message.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/time_note.h"
+#include "src/formats/text/digits.h"
+#include "src/formats/text/json_print.h"
 #include "src/options/input_paths.h"
 #include "src/slow/why_merged.h"
 
@@ -90,6 +93,7 @@ static bool add_cluster(struct merged_cause *cause, const json_t *cluster, size_
 	cause->calls += (uint64_t)calls;
 	cause->cut += json_is_true(json_object_get(cluster, "cut")) ? (uint64_t)calls : 0;
 	cause->extra += extra * (double)calls;
+	cause->extra = MIN(MAX(cause->extra, -DBL_MAX), DBL_MAX); /* JSON has no infinity */
 	if (cause->worst_input && extra <= cause->worst_extra)
 		return true;
 	cause->worst_extra = extra;
@@ -149,6 +153,16 @@ void why_merged_sort(struct why_merged *merged)
 	SORT(merged->causes, merged->count, compare_causes);
 }
 
+static json_t *cause_json(const struct merged_cause *cause)
+{
+	return json_pack("{ss ss ss sI sI sI sf sf ss? sI}", "function", cause->names[0], "cause",
+			 cause->names[1], "unit", cause->unit, "recordings",
+			 json_value_of(cause->recordings), "calls", json_value_of(cause->calls),
+			 "cut", json_value_of(cause->cut), "extra", cause->extra, "worst_extra",
+			 cause->worst_extra, "worst_input", cause->worst_input, "worst_begin_ns",
+			 json_value_of(cause->worst_begin));
+}
+
 /* Print "FUNCTION: CAUSE; worst at TIME in INPUT". */
 static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 {
@@ -161,19 +175,18 @@ static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 
 void why_merged_print(void *context, FILE *out)
 {
+	static const char columns[] =
+		"{recordings:10} {calls:7} {extra:>10e} {worst=worst_extra:10e}  ";
 	const struct why_merged *merged = context;
 
-	fprintf(out, "%10s %7s %10s %10s  %s\n", "recordings", "calls", "extra", "worst",
-		"function: cause");
+	json_print(out, NULL, 0, columns);
+	fputs("function: cause\n", out);
 	for (size_t i = 0; i < merged->count; i++) {
-		const struct merged_cause *cause = &merged->causes[i];
-		bool by_insns = strcmp(cause->unit, "ns") != 0;
+		json_t *cause = cause_json(&merged->causes[i]);
 
-		fprintf(out, "%10zu %7" PRIu64 " %s%*s %10s  ", cause->recordings, cause->calls,
-			cause->cut ? ">" : "", cause->cut ? 9 : 10,
-			extra_text(by_insns, cause->extra).text,
-			extra_text(by_insns, cause->worst_extra).text);
-		print_merged_cause(cause, out);
+		json_print(out, cause, 0, columns);
+		print_merged_cause(&merged->causes[i], out);
+		json_decref(cause);
 	}
 	fprintf(out, "\n%zu recordings, %zu of them without slow calls", merged->recordings,
 		merged->without);
@@ -193,19 +206,8 @@ json_t *why_merged_json(const struct why_merged *merged)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < merged->count; i++) {
-		const struct merged_cause *cause = &merged->causes[i];
-
-		json_array_append_new(
-			list,
-			json_pack("{ss ss ss sI sI sI sf sf ss? sI}", "function", cause->names[0],
-				  "cause", cause->names[1], "unit", cause->unit, "recordings",
-				  json_value_of(cause->recordings), "calls",
-				  json_value_of(cause->calls), "cut", json_value_of(cause->cut),
-				  "extra", cause->extra, "worst_extra", cause->worst_extra,
-				  "worst_input", cause->worst_input, "worst_begin_ns",
-				  json_value_of(cause->worst_begin)));
-	}
+	for (size_t i = 0; i < merged->count; i++)
+		json_array_append_new(list, cause_json(&merged->causes[i]));
 	return json_pack("{ss sI sI sI so}", "format", "why-merged", "recordings",
 			 json_value_of(merged->recordings), "without_slow_calls",
 			 json_value_of(merged->without), "failed", json_value_of(merged->failed),

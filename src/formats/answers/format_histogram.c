@@ -10,6 +10,7 @@
 #include "src/formats/answers/chosen_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/json_print.h"
 #include "src/formats/text/time_note.h"
 #include "src/slices/durations.h"
 
@@ -39,6 +40,7 @@ struct histogram_output {
 	size_t count, room;
 	struct function_calls **by_number; /* owned; by number of the function, or NULL */
 	size_t number_room;
+	json_t *answer; /* owned: the functions, after finish() */
 };
 
 /* The order in which calls of several threads end depends on the decoder threads. */
@@ -88,79 +90,91 @@ static void open_histogram(struct format_output *output, const struct format_req
 	output->sink = histogram->chosen.sink;
 }
 
-/* ---- Text ---------------------------------------------------------------- */
+/* ---- The answer ---------------------------------------------------------- */
 
-/* The quantiles that are shown, in millionths. */
-static const struct {
-	const char *text;
-	uint32_t millionths;
-} quantiles[] = { { "median", 500000 }, { "p90", 900000 }, { "p99", 990000 }, { "p99.9", 999000 } };
+static json_t *bucket_json(const struct bucket *bucket, unsigned number, bool by_insns)
+{
+	json_t *object = json_pack("{sI sI sI sI si}", "calls", json_value_of(bucket->count), "cut",
+				   json_value_of(bucket->cut), "example_begin_ns",
+				   json_value_of(bucket->begin), "example_duration_ns",
+				   json_value_of(bucket->duration), "example_tid",
+				   (int)bucket->example->tid);
+
+	amount_set(object, "from", by_insns, log_class_begin(number, BUCKET_BITS));
+	return object;
+}
+
+static json_t *function_json(const struct function_calls *function, bool by_insns)
+{
+	/* In millionths. */
+	static const struct {
+		const char *text;
+		uint32_t millionths;
+	} quantiles[] = {
+		{ "median", 500000 }, { "p90", 900000 }, { "p99", 990000 }, { "p99.9", 999000 }
+	};
+	const struct durations *all = &function->durations;
+	json_t *buckets = json_array(), *object;
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		if (function->buckets[i].count)
+			json_array_append_new(buckets,
+					      bucket_json(&function->buckets[i], i, by_insns));
+	object = json_pack("{so sI sI so}", "function", json_name(function->name), "calls",
+			   json_value_of(all->count), "cut", json_value_of(function->cut),
+			   "buckets", buckets);
+	amount_set(object, "total", by_insns, function->total);
+	amount_set(object, "min", by_insns, all->min);
+	amount_set(object, "max", by_insns, all->max);
+	for (size_t i = 0; i < COUNT_OF(quantiles); i++)
+		amount_set(object, quantiles[i].text, by_insns,
+			   durations_quantile(all, quantiles[i].millionths));
+	return object;
+}
+
+static const char columns[] = "{from:>10a} {calls:10} {share=calls:6p} ";
 
 /* Print a bucket, with its example as options --time and --tid. */
-static void print_bucket(const struct format_output *output, const struct function_calls *function,
-			 unsigned number, uint64_t most)
+static void print_bucket(const struct format_output *output, const json_t *bucket, uint64_t calls,
+			 uint64_t most)
 {
 	uint64_t resolution = output->machine->resolution;
 	/* ns by which separate decoding of a part of the trace may shift its times. */
 	uint64_t margin = resolution ? resolution + 10000 : 10000000;
-	const struct bucket *bucket = &function->buckets[number];
-	uint64_t begin = bucket->begin - MIN(bucket->begin, margin);
-	uint64_t end = bucket->begin + bucket->duration + margin;
+	uint64_t begin = (uint64_t)json_value_number(bucket, "example_begin_ns");
+	uint64_t end = begin + (uint64_t)json_value_number(bucket, "example_duration_ns") + margin;
 	char bar[BAR_MOST + 1] = "";
 
-	memset(bar, '#', (bucket->count * BAR_MOST + most - 1) / most);
-	fprintf(output->text,
-		"%s%*s %10" PRIu64 " %5.1f%% %-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT
-		" --tid=%" PRId32 "\n",
-		bucket->cut ? ">" : "", bucket->cut ? 9 : 10,
-		amount_text(output->machine->by_insns, log_class_begin(number, BUCKET_BITS)).text,
-		bucket->count, 100 * (double)bucket->count / (double)function->durations.count,
-		BAR_MOST, bar, SECONDS_OF(begin), SECONDS_OF(end), bucket->example->tid);
-}
-
-static void print_buckets(const struct format_output *output, const struct function_calls *function)
-{
-	unsigned first = log_class(function->durations.min, BUCKET_BITS);
-	unsigned last = log_class(function->durations.max, BUCKET_BITS);
-	uint64_t most = 1;
-
-	for (unsigned i = first; i <= last; i++)
-		most = MAX(function->buckets[i].count, most);
-	fprintf(output->text, "%10s %10s %6s %-*s example\n", "from", "calls", "share", BAR_MOST,
-		"");
-	for (unsigned i = first; i <= last; i++)
-		if (function->buckets[i].count)
-			print_bucket(output, function, i, most);
-}
-
-static void print_amount(const struct format_output *output, const char *name, uint64_t amount)
-{
-	fprintf(output->text, ", %s %s", name, amount_text(output->machine->by_insns, amount).text);
+	begin -= MIN(begin, margin);
+	memset(bar, '#',
+	       ((uint64_t)json_value_number(bucket, "calls") * BAR_MOST + most - 1) / most);
+	json_print(output->text, bucket, calls, columns);
+	fprintf(output->text, "%-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT, BAR_MOST, bar,
+		SECONDS_OF(begin), SECONDS_OF(end));
+	json_print(output->text, bucket, 0, " --tid={example_tid}\n");
 }
 
 static void print_function(const struct format_output *output,
-			   const struct function_calls *function)
+			   const struct function_calls *function, const json_t *object)
 {
-	const struct durations *all = &function->durations;
 	const char *unit = amount_unit(output->machine->by_insns);
+	const json_t *buckets = json_object_get(object, "buckets"), *bucket;
+	json_int_t most = 1;
 	FILE *out = output->text;
+	size_t i;
 
+	json_array_foreach(buckets, i, bucket) most = MAX(json_value_number(bucket, "calls"), most);
 	escaped_printf(out, *unit ? "%s  (in%s)\n" : "%s\n", function->name->text, unit);
-	print_buckets(output, function);
-	fprintf(out, "calls %" PRIu64, all->count);
-	print_amount(output, "total", function->total);
-	print_amount(output, "min", all->min);
-	for (size_t i = 0; i < COUNT_OF(quantiles); i++)
-		print_amount(output, quantiles[i].text,
-			     durations_quantile(all, quantiles[i].millionths));
-	print_amount(output, "max", all->max);
-	putc('\n', out);
-	if (function->cut)
-		fprintf(out,
-			"%" PRIu64 " of them began before the trace, or end after it or where it "
-			"is missing: they took at least so long (>)\n",
-			function->cut);
-	putc('\n', out);
+	json_print(out, NULL, 0, columns);
+	fprintf(out, "%-*s example\n", BAR_MOST, "");
+	json_array_foreach(buckets, i, bucket)
+		print_bucket(output, bucket, function->durations.count, (uint64_t)most);
+	json_print(
+		out, object, 0,
+		"calls {calls}, total {total:a}, min {min:a}, median {median:a}, p90 {p90:a}, "
+		"p99 {p99:a}, p99.9 {p99.9:a}, max {max:a}\n{cut?}{cut} of them began before the "
+		"trace, or end after it or where it is missing: they took at least so long "
+		"(>)\n{?}\n");
 }
 
 COMPARE_WITH(compare_totals, struct function_calls *,
@@ -176,59 +190,22 @@ static void print_histogram(struct format_output *output)
 		histogram->functions[i]->name =
 			chosen_calls_label(&histogram->chosen, histogram->functions[i]->number);
 	SORT(histogram->functions, histogram->count, compare_totals);
-	for (size_t i = 0; i < histogram->count; i++)
-		print_function(output, histogram->functions[i]);
+	histogram->answer = json_array();
+	for (size_t i = 0; i < histogram->count; i++) {
+		json_t *object = function_json(histogram->functions[i], output->machine->by_insns);
+
+		print_function(output, histogram->functions[i], object);
+		json_array_append_new(histogram->answer, object);
+	}
 	if (histogram->count)
 		time_note_print(output->machine, output->text);
 }
 
-/* ---- The answer for --json ----------------------------------------------- */
-
-static json_t *buckets_json(const struct function_calls *function, bool by_insns)
-{
-	json_t *list = json_array(), *object;
-
-	for (unsigned i = 0; i < BUCKETS; i++) {
-		const struct bucket *bucket = &function->buckets[i];
-
-		if (!bucket->count)
-			continue;
-		object = json_pack("{sI sI sI sI si}", "calls", json_value_of(bucket->count), "cut",
-				   json_value_of(bucket->cut), "example_begin_ns",
-				   json_value_of(bucket->begin), "example_duration_ns",
-				   json_value_of(bucket->duration), "example_tid",
-				   (int)bucket->example->tid);
-		amount_set(object, "from", by_insns, log_class_begin(i, BUCKET_BITS));
-		json_array_append_new(list, object);
-	}
-	return list;
-}
-
-static json_t *function_json(const struct function_calls *function, bool by_insns)
-{
-	const struct durations *all = &function->durations;
-	json_t *object = json_pack("{so sI sI so}", "function", json_name(function->name), "calls",
-				   json_value_of(all->count), "cut", json_value_of(function->cut),
-				   "buckets", buckets_json(function, by_insns));
-
-	amount_set(object, "total", by_insns, function->total);
-	amount_set(object, "min", by_insns, all->min);
-	amount_set(object, "max", by_insns, all->max);
-	for (size_t i = 0; i < COUNT_OF(quantiles); i++)
-		amount_set(object, quantiles[i].text, by_insns,
-			   durations_quantile(all, quantiles[i].millionths));
-	return object;
-}
-
 static json_t *answer_histogram(const struct format_output *output)
 {
-	const struct histogram_output *histogram = (const struct histogram_output *)output;
-	json_t *list = json_array(), *answer;
+	json_t *answer = json_pack("{ss sO}", "format", "histogram", "functions",
+				   ((const struct histogram_output *)output)->answer);
 
-	for (size_t i = 0; i < histogram->count; i++)
-		json_array_append_new(list, function_json(histogram->functions[i],
-							  histogram->output.machine->by_insns));
-	answer = json_pack("{ss so}", "format", "histogram", "functions", list);
 	time_note_add(answer, output->machine);
 	return answer;
 }
@@ -243,6 +220,7 @@ static void release_histogram(struct format_output *output)
 	}
 	free(histogram->functions);
 	free(histogram->by_number);
+	json_decref(histogram->answer);
 	chosen_calls_release(&histogram->chosen);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/formats/text/digits.h"
+#include "src/formats/text/json_print.h"
 #include "tests/support/unit.h"
 
 typedef char *put_fn(struct line *line, char *at, const struct name *name);
@@ -171,6 +172,62 @@ START_TEST(every_pair_of_bytes_makes_valid_json)
 }
 END_TEST
 
+static void assert_form(json_t *object, const char *form, const char *expected)
+{
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	json_print(out, object, 8, form);
+	alloc_close_text(out, &text);
+	ck_assert_str_eq(text, expected);
+	free(text);
+	json_decref(object);
+}
+
+/* 1536 bytes are 1.5 * 2^10; 2 of 8 are 25 %. */
+START_TEST(a_form_has_the_fields_of_an_object)
+{
+	assert_form(json_pack("{sI ss sn}", "calls", (json_int_t)-2, "path", "a\nb", "none"),
+		    "x{calls:5}{path:-5}|{path}{none}{absent}}", "x   -2a?b  |a?b}");
+	assert_form(json_pack("{sI sI sI sn}", "a_ns", (json_int_t)1500, "b_insns",
+			      (json_int_t)1500, "c_cycles", (json_int_t)7, "d_ns"),
+		    "{a:8a}{b:8a}{c:a} {a:12m} {d:3m}", "   1.5us    15007  0.000001500   ?");
+	assert_form(json_pack("{sI sI}", "size", (json_int_t)1536, "calls", (json_int_t)2),
+		    "{size:9b}|{size:b}|{calls:6p}", "  1.5 KiB|1.5 KiB| 25.0%");
+	assert_form(json_pack("{sf ss}", "extra", 2.5, "unit", "ns"), "{extra:e}", "3ns");
+	assert_form(json_pack("{sf ss}", "extra", 2.5, "unit", "instructions"), "{extra:e}", "3");
+}
+END_TEST
+
+START_TEST(a_form_has_titles_and_marks_bounds)
+{
+	const char form[] = "{calls:6} {share=calls:6p} {time:>5a}";
+
+	assert_form(NULL, form, " calls  share  time");
+	assert_form(json_pack("{sI sI sI}", "calls", (json_int_t)8, "time_ns", (json_int_t)9, "cut",
+			      (json_int_t)0),
+		    form, "     8 100.0%   9ns");
+	assert_form(json_pack("{sI sI sI}", "calls", (json_int_t)8, "time_ns", (json_int_t)9, "cut",
+			      (json_int_t)1),
+		    form, "     8 100.0% > 9ns");
+	for (int i = 0; i < 4; i++)
+		assert_form(json_pack("{sI sb sb}", "time_ns", (json_int_t)9, "begin_seen", i & 1,
+				      "end_seen", i >> 1),
+			    "{time:>5a}", i == 3 ? "  9ns" : "> 9ns");
+}
+END_TEST
+
+START_TEST(parts_of_a_form_depend_on_fields)
+{
+	static const char form[] = "a{n?}, {n} b{t?}, {t}{yes?}, c{?}.";
+
+	assert_form(json_pack("{sI ss sb}", "n", (json_int_t)1, "t", "x", "yes", true), form,
+		    "a, 1 b, x, c.");
+	assert_form(json_pack("{sI ss sb}", "n", (json_int_t)0, "t", "", "yes", false), form, "a.");
+	assert_form(json_pack("{sn ss}", "n", "t", "x"), form, "a, x.");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("json_text");
@@ -182,6 +239,9 @@ int main(void)
 	tcase_add_test(all, each_byte_comes_back_wherever_it_is);
 	tcase_add_test(all, each_byte_is_escaped_wherever_it_is);
 	tcase_add_test(all, every_pair_of_bytes_makes_valid_json);
+	tcase_add_test(all, a_form_has_the_fields_of_an_object);
+	tcase_add_test(all, a_form_has_titles_and_marks_bounds);
+	tcase_add_test(all, parts_of_a_form_depend_on_fields);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -147,6 +147,8 @@ END_TEST
 
 START_TEST(an_amount_may_be_any_number)
 {
+	json_t *json;
+
 	ck_assert(add(ANSWER("ns", CLUSTER("g", 2, 1e308, 1)), "one"));
 	ck_assert(add(ANSWER("instructions", CLUSTER("g", 2, 1e308, 1)), "two"));
 	ck_assert(add(ANSWER("instructions", CLUSTER("h", 2, -1e308, 1)), "three"));
@@ -157,6 +159,9 @@ START_TEST(an_amount_may_be_any_number)
 		"         1       2          0          0  f: h; worst at 0.000000001 in three\n"
 		"\n3 recordings, 0 of them without slow calls\n"
 		"next: ptrace2ftf why --symbol=f one\n");
+	json = why_merged_json(&merged);
+	ck_assert_uint_eq(json_array_size(json_object_get(json, "causes")), 3);
+	json_decref(json);
 }
 END_TEST
 
