@@ -71,7 +71,9 @@ packages() {
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-why.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
+	ptrace2ftf ./usr/share/ptrace2ftf/diff.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/why-merged.schema.json
 	ptrace2ftf ./usr/share/zsh/vendor-completions/_ptrace2ftf
 	END
 }

@@ -162,6 +162,19 @@ are_valid() {
 	END
 }
 
+# Two recordings have other answers, with schemas of their own.
+is_by() { # SCHEMA STATUS COMMAND-LINE...
+	schema=$1 expected=$2
+	shift 2
+	run "$expected" "$@" --json && "$python" - "$top_srcdir/doc/$schema.schema.json" <<-'END'
+	import json, sys, jsonschema
+	schema, one = json.load(open(sys.argv[1])), json.load(open('stdout'))
+	jsonschema.Draft7Validator.check_schema(schema)
+	jsonschema.validate(one, schema)
+	assert one.get('functions') or one['causes']
+	END
+}
+
 # Functions added up from the slices' text, by name.
 cat >add.awk <<'END'
 {
@@ -223,6 +236,11 @@ else
 	tap_check "a summary in JSON of traces of slow calls" is_written 0 --symfs=. --slow=p50 --symbol='*' perf.data -o slow/
 	tap_check "a summary in JSON of a failure" is_written 1 nothing -o x.ftf
 	tap_check "the schema holds for all of them" are_valid
+	tap_check "the difference has a schema" is_by diff 0 diff -q --symfs=. perf.data perf.data
+	tap_check "it allows conditions and functions that one recording lacks" \
+		is_by diff 3 diff -q --symfs=. --fail-if=insns:+0 kernel.data perf.data
+	tap_check "causes of several recordings have a schema" \
+		is_by why-merged 0 why -q --symfs=. --slow=1ns --symbol='*' perf.data perf.data
 	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&
 		tap_check "functions add up to what the slices do, also with recursion" adds_up
 fi
