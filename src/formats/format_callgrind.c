@@ -163,12 +163,8 @@ static void print_name(struct callgrind_output *callgrind, const char *word, int
 	size_t count = callgrind->names[kind].count;
 	uint32_t id = pair_table_find(&callgrind->names[kind], 0, name->id);
 
-	fprintf(out, "%s=(%" PRIu32 ")", word, id + 1);
-	if (id == count) {
-		putc(' ', out);
-		name_print(name, out);
-	}
-	putc('\n', out);
+	escaped_printf(out, id == count ? "%s=(%" PRIu32 ") %s\n" : "%s=(%" PRIu32 ")\n", word,
+		       id + 1, name->text);
 }
 
 static void print_text(struct callgrind_output *callgrind, const char *word, int kind,

@@ -60,9 +60,8 @@ static void print_track_name(struct chrome_output *chrome, const struct track *t
 	if (!name)
 		return;
 	*put_event(chrome, text, track, 'M') = 0;
-	fprintf(out, "%s,\"name\":\"%s\",\"args\":{\"name\":", text, kind);
-	json_text_print(name, strlen(name), out);
-	fputs("}}", out);
+	fputs(text, out);
+	text_printf(out, json_text_print, ",\"name\":%s,\"args\":{\"name\":%s}}", kind, name);
 }
 
 static void print_chrome_slice(struct slice_list *list, struct track *track,

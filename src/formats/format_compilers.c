@@ -250,8 +250,7 @@ static void add_profile_row(struct profile_output *profile, const struct source_
 
 		if (ftell(path))
 			print_llvm_position(row.position, path);
-		name_print(name, path);
-		putc('\n', path);
+		escaped_printf(path, "%s\n", name->text);
 		row.position = (frames[left].line & 0xffff) << DISCRIMINATOR_BITS |
 			       prefix_decode(frames[left].discriminator);
 	}
@@ -351,9 +350,7 @@ static void print_positions(const struct profile_row *rows, size_t count, int de
 			for (calls = 0;
 			     row < end && row->position == position && row->callee == callee;)
 				calls += row++->count;
-			putc(' ', out);
-			name_print(callee, out);
-			fprintf(out, ":%" PRIu64, calls);
+			escaped_printf(out, " %s:%" PRIu64, callee->text, calls);
 		}
 		putc('\n', out);
 	}

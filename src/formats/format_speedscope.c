@@ -72,12 +72,11 @@ static void print_profile(struct speedscope_output *scope, size_t index)
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	char *title = alloc_text("%s %d/%d", name, track->pid, track->tid);
 
-	fputs("{\"type\":\"evented\",\"name\":", scope->output.text);
-	json_text_print(title, strlen(title), scope->output.text);
-	fprintf(scope->output.text,
-		",\"unit\":\"%s\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
-		digits_work_unit() ? "none" : "nanoseconds", stored->begin - scope->origin,
-		stored->end - scope->origin);
+	text_printf(scope->output.text, json_text_print,
+		    "{\"type\":\"evented\",\"name\":%s,\"unit\":%s,\"startValue\":%" PRIu64
+		    ",\"endValue\":%" PRIu64 ",\"events\":[",
+		    title, digits_work_unit() ? "none" : "nanoseconds",
+		    stored->begin - scope->origin, stored->end - scope->origin);
 	scope->any = false;
 	slice_limit_init(&limit, &sink, scope->file);
 	slice_store_replay_track(&scope->store, index, &limit.sink);
@@ -123,11 +122,10 @@ static void print_speedscope(struct format_output *output)
 	for (size_t i = 0; i < store->track_count; i++)
 		if (store->tracks[i].slices)
 			scope->origin = MIN(scope->origin, store->tracks[i].begin);
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-	      "\"exporter\":\"ptrace2ftf\",\"name\":",
-	      out);
-	json_text_print(scope->input, strlen(scope->input), out);
-	fputs(",\"profiles\":[", out);
+	text_printf(out, json_text_print,
+		    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+		    "\"exporter\":\"ptrace2ftf\",\"name\":%s,\"profiles\":[",
+		    scope->input);
 	for (size_t i = 0; i < store->track_count; i++) {
 		if (!store->tracks[i].slices)
 			continue;

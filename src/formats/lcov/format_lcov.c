@@ -63,16 +63,13 @@ static void print_functions(const struct covered_function *first, const struct c
 	size_t count = 0, hit = 0;
 
 	for (function = first; function && function->line->key.file == file;
-	     function = function->hh.next) {
-		fprintf(out, "FN:%" PRIu64 ",", function->line->key.line);
-		name_print(function->symbol->name, out);
-		putc('\n', out);
-	}
+	     function = function->hh.next)
+		escaped_printf(out, "FN:%" PRIu64 ",%s\n", function->line->key.line,
+			       function->symbol->name->text);
 	for (function = first; function && function->line->key.file == file;
 	     function = function->hh.next) {
-		fprintf(out, "FNDA:%" PRIu64 ",", function->count);
-		name_print(function->symbol->name, out);
-		putc('\n', out);
+		escaped_printf(out, "FNDA:%" PRIu64 ",%s\n", function->count,
+			       function->symbol->name->text);
 		count++;
 		hit += function->count > 0;
 	}
@@ -134,9 +131,7 @@ static void print_files(const struct lcov_output *lcov)
 		const struct covered_file *file = line->key.file;
 
 		if (file->ran && !(lcov->sources && file->missing)) {
-			fputs("TN:\nSF:", out);
-			name_print(file->name, out);
-			putc('\n', out);
+			escaped_printf(out, "TN:\nSF:%s\n", file->name->text);
 			print_functions(function, file, out);
 			print_jumps(jump, file, out);
 			print_lines(line, file, out);
