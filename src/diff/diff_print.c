@@ -9,9 +9,6 @@
 /* Limit of callers, whose instructions with callees changed most. */
 #define CALLERS_MOST 5
 
-/* Room for "-100.00%", "new", "gone". */
-#define CHANGE_SIZE 32
-
 /* ---- Text and Markdown --------------------------------------------------- */
 
 /* Print text so that HTML and Markdown (of GitHub and GitLab) leave it unchanged. */
@@ -32,44 +29,37 @@ static void print_plain(const char *text, size_t length, FILE *out)
 	free(valid);
 }
 
-/* Write the change from A to B in percent, in words if one is 0. */
-static void write_change(char text[CHANGE_SIZE], double a, double b)
+/* Returns the change from A to B in percent, in words if one is 0. */
+static struct short_text change_text(double a, double b)
 {
 	double change = 100 * (b - a) / a;
+	struct short_text text;
 
-	if (a == b)
-		strcpy(text, "=");
-	else if (a == 0)
-		strcpy(text, "new");
-	else if (b == 0)
-		strcpy(text, "gone");
+	if (a != b && a > 0 && b > 0)
+		snprintf(text.text, sizeof(text.text), "%+.*f%%", change > -1 && change < 1 ? 2 : 1,
+			 change);
 	else
-		snprintf(text, CHANGE_SIZE, "%+.*f%%", change > -1 && change < 1 ? 2 : 1, change);
+		strcpy(text.text, a == b ? "=" : b > 0 ? "new" : "gone");
+	return text;
 }
 
-/* Write the change of the instructions of a call; "" if there are no calls in A or B. */
-static void write_per_call(char text[CHANGE_SIZE], const struct diff_row *row,
-			   enum diff_metric insns)
-{
-	const uint64_t *a = row->values[SIDE_A], *b = row->values[SIDE_B];
-
-	*text = 0;
-	if (a[METRIC_CALLS] && b[METRIC_CALLS])
-		write_change(text, (double)a[insns] / (double)a[METRIC_CALLS],
-			     (double)b[insns] / (double)b[METRIC_CALLS]);
-}
-
+/* Print the columns of two sides; `per_call`: also the change of a call's instructions. */
 static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric insns,
-			  const char *per_call, bool markdown, FILE *out)
+			  bool per_call, bool markdown, FILE *out)
 {
 	enum diff_metric time = insns == METRIC_INSNS ? METRIC_SELF : METRIC_TOTAL;
-	char change[CHANGE_SIZE];
+	double calls[SIDES] = { (double)a[METRIC_CALLS], (double)b[METRIC_CALLS] };
 
-	write_change(change, (double)a[insns], (double)b[insns]);
 	fprintf(out,
 		markdown ? " | %" PRIu64 " | %" PRIu64 " | %s | %s | %" PRIu64 " | %" PRIu64 " |"
 			 : "%14" PRIu64 " %14" PRIu64 " %9s %9s %10" PRIu64 " %10" PRIu64,
-		a[insns], b[insns], change, per_call, a[METRIC_CALLS], b[METRIC_CALLS]);
+		a[insns], b[insns], change_text((double)a[insns], (double)b[insns]).text,
+		per_call && calls[SIDE_A] > 0 && calls[SIDE_B] > 0
+			? change_text((double)a[insns] / calls[SIDE_A],
+				      (double)b[insns] / calls[SIDE_B])
+				  .text
+			: "",
+		a[METRIC_CALLS], b[METRIC_CALLS]);
 	if (!markdown)
 		fprintf(out, " %10s %10s  ", short_time(a[time]).text, short_time(b[time]).text);
 }
@@ -79,18 +69,16 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, bool m
 {
 	const uint64_t *a = row->values[SIDE_A], *b = row->values[SIDE_B];
 	text_print_fn *print = markdown ? print_plain : printable_print;
-	char per_call[CHANGE_SIZE];
 
-	write_per_call(per_call, row, insns);
 	if (!markdown)
-		print_numbers(a, b, insns, per_call, false, out);
+		print_numbers(a, b, insns, true, false, out);
 	text_printf(out, print, markdown ? "| %s" : "%s", row->label);
 	if (!markdown && *row->file)
 		text_printf(out, print, " (%s)", row->file);
 	if (row->was)
 		text_printf(out, print, ", likely was %s, by its %s", row->was, row->was_by);
 	if (markdown)
-		print_numbers(a, b, insns, per_call, true, out);
+		print_numbers(a, b, insns, true, true, out);
 	putc('\n', out);
 }
 
@@ -144,19 +132,18 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 {
 	const uint64_t *a = rows->sums[SIDE_A], *b = rows->sums[SIDE_B];
 	size_t equal = 0, differ = 0, paired = 0, by_code = 0;
-	char change[CHANGE_SIZE];
 
-	write_change(change, (double)a[METRIC_INSNS], (double)b[METRIC_INSNS]);
 	if (markdown)
 		fprintf(out, "**Instructions: %" PRIu64 " -> %" PRIu64 " (%s)**\n\n",
-			a[METRIC_INSNS], b[METRIC_INSNS], change);
+			a[METRIC_INSNS], b[METRIC_INSNS],
+			change_text((double)a[METRIC_INSNS], (double)b[METRIC_INSNS]).text);
 	text_printf(out, markdown ? print_plain : printable_print,
 		    markdown ? "A: %s, B: %s\n" : "A: %s\nB: %s\n", names[SIDE_A], names[SIDE_B]);
 	if (insns == METRIC_INSNS)
 		print_callers(rows, markdown, out);
 	print_heading(insns, markdown, out);
 	if (!markdown) {
-		print_numbers(a, b, METRIC_INSNS, "", false, out);
+		print_numbers(a, b, METRIC_INSNS, false, false, out);
 		fputs("all functions\n", out);
 	}
 	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++) {
