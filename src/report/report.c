@@ -48,6 +48,11 @@ static json_t *make_object(const struct member *members)
 	return object;
 }
 
+/* Members with the keys of their fields. */
+#define COUNT(from, field) ((struct member){ #field, number((from)->field) })
+#define FLAG(from, field)  ((struct member){ #field, json_boolean((from)->field) })
+#define TEXT(from, field)  ((struct member){ #field, json_text_or_null((from)->field) })
+
 #define OBJECT(...) make_object((const struct member[]){ __VA_ARGS__, { NULL, NULL } })
 
 /* Append to the list `key` of the parts, which is created at first use. */
@@ -99,21 +104,17 @@ void report_recording(struct report *report, const struct perf_file *file)
 	if (!report->wanted)
 		return;
 	json_object_set_new(report->parts, "recording",
-			    OBJECT({ "hostname", json_text_or_null(features->hostname) },
-				   { "os_release", json_text_or_null(features->os_release) },
+			    OBJECT(TEXT(features, hostname), TEXT(features, os_release),
 				   { "perf_version", json_text_or_null(features->version) },
 				   { "cpu", json_text_or_null(features->cpu_description) },
-				   { "command_line", json_text_or_null(features->command_line) }));
+				   TEXT(features, command_line)));
 }
 
 static json_t *trace_bytes(const struct pt_stream_stats *bytes)
 {
-	return OBJECT({ "bytes_total", number(bytes->bytes_total) },
-		      { "bytes_decoded", number(bytes->bytes_decoded) },
-		      { "bytes_skipped", number(bytes->bytes_skipped) },
-		      { "bytes_lost", number(bytes->bytes_lost) },
-		      { "bytes_repeated", number(bytes->bytes_repeated) },
-		      { "bytes_missing", number(bytes->bytes_missing) });
+	return OBJECT(COUNT(bytes, bytes_total), COUNT(bytes, bytes_decoded),
+		      COUNT(bytes, bytes_skipped), COUNT(bytes, bytes_lost),
+		      COUNT(bytes, bytes_repeated), COUNT(bytes, bytes_missing));
 }
 
 void report_stream(struct report *report, const struct aux_stream *aux,
@@ -143,11 +144,9 @@ void report_thread(struct report *report, const struct thread *thread,
 		json_array_append_new(names, json_text_or_null(thread->names[i].text));
 	object = OBJECT({ "pid", json_integer(thread ? thread->pid : -1) },
 			{ "tid", json_integer(thread ? thread->tid : -1) }, { "names", names });
-	if (tally) {
-		json_object_set_new(object, "calls", number(tally->calls));
-		json_object_set_new(object, "slices", number(tally->slices));
-		json_object_set_new(object, "deepest", number(tally->deepest));
-	}
+	if (tally)
+		json_object_update_new(object, OBJECT(COUNT(tally, calls), COUNT(tally, slices),
+						      COUNT(tally, deepest)));
 	append_part(report, "threads", object);
 }
 
@@ -383,18 +382,14 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 		return;
 	build_id = dso_build_id(dso, &build_id_size);
 	elf_file_print_id(id, build_id, build_id_size);
-	append_part(
-		report, "files",
-		OBJECT({ "path", json_text_or_null(dso->path) },
-		       { "build_id", json_text_or_null(*id ? id : NULL) },
-		       { "used", json_boolean(found.used) },
-		       { "state", json_string(report_file_states[dso->state]) },
-		       { "file", json_text_or_null(dso->file) },
-		       { "code", json_boolean(dso->elf.bytes != NULL) },
-		       { "names", json_string(report_file_names[found.names]) },
-		       { "symbols", number(found.symbols) }, { "lines", json_boolean(found.lines) },
-		       { "debug_file", json_text_or_null(found.debug_file) },
-		       { "refused", json_text_or_null(found.refused) }, { "gaps", number(gaps) }));
+	append_part(report, "files",
+		    OBJECT(TEXT(dso, path), { "build_id", json_text_or_null(*id ? id : NULL) },
+			   FLAG(&found, used),
+			   { "state", json_string(report_file_states[dso->state]) },
+			   TEXT(dso, file), { "code", json_boolean(dso->elf.bytes != NULL) },
+			   { "names", json_string(report_file_names[found.names]) },
+			   COUNT(&found, symbols), FLAG(&found, lines), TEXT(&found, debug_file),
+			   TEXT(&found, refused), { "gaps", number(gaps) }));
 }
 
 void report_hits(struct report *report, const struct hit_output *hits)
@@ -426,14 +421,12 @@ void report_overlays(struct report *report, const struct overlays *overlays)
 				   { "executable_name", json_text_or_null(info->executable) },
 				   { "host_name", json_text_or_null(info->host) },
 				   { "ocaml_runtime_params", json_text_or_null(info->parameters) },
-				   { "context", json_text_or_null(info->context) },
-				   { "initial_domain", number(info->initial_domain) },
+				   TEXT(info, context), COUNT(info, initial_domain),
 				   { "start_time_us", number(info->start_time) },
 				   { "sample_rate",
 				     finite ? json_real(info->sample_rate) : json_null() },
-				   { "word_size", number(info->word_size) },
-				   { "allocations", number(trace->allocations) },
-				   { "unknown_backtraces", number(trace->unknown_backtraces) }));
+				   COUNT(info, word_size), COUNT(trace, allocations),
+				   COUNT(trace, unknown_backtraces)));
 	}
 }
 
@@ -545,22 +538,17 @@ json_t *report_json(const struct report *report)
 		{ "status", json_integer(report->status) },
 		{ "error", json_text_or_null(failed ? report->err->text : NULL) },
 		{ "output_cut", json_boolean(summary->output_cut || summary->temp_cut) },
-		{ "interrupted", json_boolean(summary->interrupted) },
-		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
-		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
-		{ "uncertain_levels", number(doubts->uncertain_levels) },
+		FLAG(summary, interrupted), { "inputs", input_list(report->options) },
+		{ "outputs", output_list(summary) }, COUNT(summary, branches),
+		COUNT(summary, slices), COUNT(doubts, uncertain_levels),
 		{ "first_uncertain_ns", number((uint64_t)doubts->first_uncertain) },
-		{ "saved_code", json_boolean(summary->saved_code) },
-		{ "changed_functions", number(summary->changed_functions) },
+		FLAG(summary, saved_code), COUNT(summary, changed_functions),
 		{ "first_changed", json_text_or_null(changed ? changed->text : NULL) },
-		{ "opaque_frames", number(doubts->opaque_frames) },
-		{ "first_opaque_address", number(doubts->opaque_ip) },
-		{ "slices_left_out", number(summary->slices_left_out) },
+		COUNT(doubts, opaque_frames), { "first_opaque_address", number(doubts->opaque_ip) },
+		COUNT(summary, slices_left_out),
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
-		{ "guest_runs", number(summary->trace.guests) },
-		{ "slices_truncated", number(summary->slices_truncated) },
-		{ "hits", number(summary->hits) },
-		{ "samples_left_out", number(summary->samples_left_out) },
+		{ "guest_runs", number(summary->trace.guests) }, COUNT(summary, slices_truncated),
+		COUNT(summary, hits), COUNT(summary, samples_left_out),
 		{ "text_lacks", text_lacks(summary) }, { "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },
