@@ -5,7 +5,6 @@
 #include <stdarg.h>
 
 #include "base/message.h"
-#include "base/printable.h"
 
 #define TEXT_MAX 2000
 

@@ -4,8 +4,6 @@
 
 #include <unistd.h>
 
-#include "base/printable.h"
-
 /* ECMA-48, SGR: bold, and red or magenta, as compilers and git have them. */
 #define RED     "\033[1;31m"
 #define MAGENTA "\033[1;35m"
@@ -43,6 +41,5 @@ void message_error(const struct error *err)
 {
 	if (err->kind == ERROR_NONE)
 		return;
-	message_begin_error(stderr);
-	printable_printf(stderr, "%s\n", err->text);
+	message_print_error("%s\n", err->text);
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/common.h"
+#include "base/printable.h"
 
 /*
  * AUTO: if the stream is a terminal, unless TERM is "dumb" or NO_COLOR is set and not empty
@@ -21,6 +21,12 @@ void message_begin_error(FILE *out);
 
 /* Print "ptrace2ftf: warning: ", which the rest of a warning's line follows. */
 void message_begin_warning(FILE *out);
+
+/* Print the line of an error or a warning on stderr, by printable_printf(). */
+#define message_print_error(...)                                                                   \
+	(message_begin_error(stderr), printable_printf(stderr, __VA_ARGS__))
+#define message_print_warning(...)                                                                 \
+	(message_begin_warning(stderr), printable_printf(stderr, __VA_ARGS__))
 
 /* Print an error, if there is one, as a line on stderr.  Bytes that a terminal may not get become
  * '?'. */

@@ -205,8 +205,7 @@ static void print_message(const char *line, const char *input)
 		fputs(line, stderr);
 		return;
 	}
-	message_begin_error(stderr);
-	printable_printf(stderr, "%s: ", input);
+	message_print_error("%s: ", input);
 	fputs(text, stderr);
 }
 

@@ -18,8 +18,7 @@ static char *find_config(void)
 
 static void fail(const char *path, const char *reason)
 {
-	message_begin_error(stderr);
-	fprintf(stderr, "cannot read '%s': %s\n", path, reason);
+	message_print_error("cannot read '%s': %s\n", path, reason);
 	exit(EXIT_FAILED);
 }
 

@@ -7,7 +7,6 @@
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/message.h"
-#include "base/printable.h"
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 
@@ -29,9 +28,8 @@ static void print_warnings(const char *name, const json_t *report)
 	const json_t *warnings = json_object_get(report, "warnings");
 
 	for (size_t i = 0; i < json_array_size(warnings); i++) {
-		message_begin_warning(stderr);
-		printable_printf(
-			stderr, "%s: %s\n", name,
+		message_print_warning(
+			"%s: %s\n", name,
 			json_string_value(json_object_get(json_array_get(warnings, i), "text")));
 	}
 }

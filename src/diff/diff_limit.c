@@ -3,7 +3,6 @@
 #include "src/diff/diff.h"
 
 #include "base/message.h"
-#include "base/printable.h"
 #include "src/formats/text/any_text.h"
 #include "src/select/name_forms.h"
 

@@ -419,14 +419,12 @@ void code_file_end(struct code_file_writer *writer)
 	size_t written = file ? write_pages(writer, file) : 0;
 
 	if (any && (!file || ferror(file) | fclose(file))) {
-		message_begin_warning(stderr);
-		fprintf(stderr, "cannot write %s: %m; generated code will be missing\n",
-			writer->path);
+		message_print_warning("cannot write %s: %s; generated code will be missing\n",
+				      writer->path, strerror(errno));
 		if (fd >= 0)
 			unlink(writer->path);
 	} else if (written < writer->count || writer->count == PAGES_MOST || writer->lacks_names) {
-		message_begin_warning(stderr);
-		fprintf(stderr,
+		message_print_warning(
 			"%s has only %zu pages of the generated code, or parts of its names\n",
 			writer->path, written);
 	}

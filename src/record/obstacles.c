@@ -109,9 +109,8 @@ static void print_missing_pt(void)
 			: "the kernel has no intel_pt: the processor has none (before Broadwell), or "
 			  "the firmware disabled it; record on another machine";
 
-	message_begin_error(stderr);
-	fprintf(stderr, "cannot record: %s, or in software with the source's tests/ptsim\n",
-		reason);
+	message_print_error("cannot record: %s, or in software with the source's tests/ptsim\n",
+			    reason);
 }
 
 static bool check_rights(const struct options *options)
@@ -122,14 +121,12 @@ static bool check_rights(const struct options *options)
 
 	if (is_privileged() || paranoid <= allowed)
 		return true;
-	message_begin_error(stderr);
-	fprintf(stderr,
-		"cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
-		"kernel.perf_event_paranoid=%d` as root, or record as root\n",
-		options->all_cpus ? " all CPUs"
-		: allowed < 2     ? " the kernel"
-				  : "",
-		paranoid, allowed);
+	message_print_error("cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
+			    "kernel.perf_event_paranoid=%d` as root, or record as root\n",
+			    options->all_cpus ? " all CPUs"
+			    : allowed < 2     ? " the kernel"
+					      : "",
+			    paranoid, allowed);
 	return false;
 }
 
@@ -139,10 +136,8 @@ bool recorder_check(const struct options *options)
 	char perf[PATH_MAX];
 
 	if (!path_search("perf", perf)) {
-		message_begin_error(stderr);
-		fputs("cannot record: perf is not in PATH; install it (Debian: "
-		      "linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)\n",
-		      stderr);
+		message_print_error("cannot record: perf is not in PATH; install it (Debian: "
+				    "linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)\n");
 		possible = false;
 	}
 	if (access(PMU, F_OK) < 0) {
@@ -151,18 +146,15 @@ bool recorder_check(const struct options *options)
 	}
 	possible &= check_rights(options);
 	if (options->start_at && !recorder_can("ip_filtering")) {
-		message_begin_error(stderr);
-		fputs("cannot record: this processor has no address filters for "
-		      "--start-at; leave it out, and choose a part with --symbol\n",
-		      stderr);
+		message_print_error("cannot record: this processor has no address filters for "
+				    "--start-at; leave it out, and choose a part with --symbol\n");
 		possible = false;
 	}
 	if (possible && !recorder_buffer(options) && !options->quiet) {
-		message_begin_warning(stderr);
-		fprintf(stderr,
-			"perf may lock only %" PRIu64 " KiB, so trace may be lost; run `sysctl "
-			"kernel.perf_event_mlock_kb=%" PRIu64 "` as root\n",
-			read_lockable() >> 10, wanted_buffer(options) >> 10);
+		message_print_warning("perf may lock only %" PRIu64
+				      " KiB, so trace may be lost; run `sysctl "
+				      "kernel.perf_event_mlock_kb=%" PRIu64 "` as root\n",
+				      read_lockable() >> 10, wanted_buffer(options) >> 10);
 	}
 	return possible;
 }

@@ -73,8 +73,7 @@ static void begin_intervals(void)
 
 static void say_unwatched(const struct error *err)
 {
-	message_begin_error(stderr);
-	fprintf(stderr,
+	message_print_error(
 		"cannot watch calls for --snapshot-at: %s; leave it out, and press Ctrl-C\n",
 		err->text);
 }
@@ -133,8 +132,7 @@ static int watch(struct perf_run *run)
 
 static void say_not_started(void)
 {
-	message_begin_error(stderr);
-	fprintf(stderr, "cannot start perf: %s\n", strerror(errno));
+	message_print_error("cannot start perf: %s\n", strerror(errno));
 }
 
 /* In the child: execute the command once the parent traces it and has closed the gate. */
@@ -182,9 +180,8 @@ static int end_calls(struct call_watch *calls, const struct options *options, in
 {
 	if (call_watch_end(calls))
 		return status_of(status, true);
-	message_begin_warning(stderr);
-	fprintf(stderr, "'%s' was not called; the snapshot was taken at the end\n",
-		options->snapshot_at);
+	message_print_warning("'%s' was not called; the snapshot was taken at the end\n",
+			      options->snapshot_at);
 	return status ? status : EXIT_WITH_GAPS;
 }
 
@@ -306,9 +303,8 @@ bool record_run(const struct options *options, int *status)
 			code_file_retire(options->input, before.st_ino);
 		return true;
 	}
-	message_begin_error(stderr);
-	fprintf(stderr, "cannot convert: perf did not write %s (exit status %d)\n", options->input,
-		*status);
+	message_print_error("cannot convert: perf did not write %s (exit status %d)\n",
+			    options->input, *status);
 	*status = *status ? *status : EXIT_FAILED;
 	return false;
 }

@@ -122,8 +122,8 @@ static void choose_page(struct trace_opening *opening)
 	if (!is_page(opening) && !browser_over_ssh() && opening->commands)
 		reason = page_reach(opening->origin);
 	if (reason && !options->quiet) {
-		message_begin_warning(stderr);
-		fprintf(stderr, "cannot reach %s: %s; %s\n", opening->origin, reason,
+		message_print_warning(
+			"cannot reach %s: %s; %s\n", opening->origin, reason,
 			own ? "showing the page of --format=html instead"
 			    : "the browser may have cached it; use --format=html for a page without "
 			      "a network");

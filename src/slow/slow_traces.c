@@ -270,8 +270,8 @@ static void print_result(const struct slow_run *run)
 	putc('\n', stderr);
 	/* Calls of an earlier run remain, and a pattern like "DIR/call-*.ftf" would mix both. */
 	if (access(next, F_OK) == 0) {
-		message_begin_warning(stderr);
-		fprintf(stderr, "%s and later calls are from an earlier run; remove them\n", next);
+		message_print_warning("%s and later calls are from an earlier run; remove them\n",
+				      next);
 	}
 	free(next);
 }

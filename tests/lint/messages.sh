@@ -15,8 +15,8 @@ import re, sys
 
 calls = re.compile(r'\b(diag_warn|error_set|error_set_system|error_set_at|error_prefix|usage_error|argp_error)\s*\(')
 # Text that a function prints itself, with or after the program's name.
-begins = re.compile(r'\bmessage_begin_(?:error|warning)\s*\(|"(?:ptrace2ftf|ftfdump): ')
-prints = re.compile(r'\b(?:fputs|fprintf)\s*\(')
+begins = re.compile(r'\bmessage_(?:begin|print)_(?:error|warning)\s*\(|"(?:ptrace2ftf|ftfdump): ')
+prints = re.compile(r'\b(?:fputs|fprintf|printable_printf|message_print_(?:error|warning))\s*\(')
 name = re.compile(r'^(?:ptrace2ftf|ftfdump): ')
 literal = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # A format macro of <inttypes.h> between two parts joins them, too.
@@ -25,7 +25,7 @@ def calls_of(source):
     yield from calls.finditer(source)
     for begin in begins.finditer(source):
         end = source.find('\n}\n', begin.end())
-        yield from prints.finditer(source, source.rfind('\n', 0, begin.start()), end)
+        yield from prints.finditer(source, source.rfind(';', 0, begin.start()), end)
 
 for path in sys.argv[1:]:
     source, seen = open(path).read(), set()
