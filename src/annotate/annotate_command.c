@@ -37,11 +37,6 @@ struct annotation {
 	struct source_file source;
 };
 
-static uint64_t number_of(const json_t *object, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
 /* ---- Source -------------------------------------------------------------- */
 
 /* Print a line of a source. With --symfs, reads no file outside it. */
@@ -171,8 +166,8 @@ static void add_insns(struct annotation *annotation, const json_t *function)
 
 		*ARRAY_ADD(annotation->insns, annotation->insn_count, annotation->insn_room) =
 			(struct insn_text){ .binary = binary,
-					    .address = number_of(insn, "address"),
-					    .length = number_of(insn, "length") };
+					    .address = json_value_count(insn, "address"),
+					    .length = json_value_count(insn, "length") };
 	}
 }
 
@@ -206,7 +201,7 @@ static void forget_insns(struct annotation *annotation)
 static void print_line(struct annotation *annotation, const json_t *insn)
 {
 	const char *file = json_value_text(insn, "file");
-	uint64_t line = number_of(insn, "line");
+	uint64_t line = json_value_count(insn, "line");
 
 	printable_printf(annotation->out, "\n%58s%s:%" PRIu64 ": ", "",
 			 *file ? base_name(file) : "???", line);
@@ -220,7 +215,7 @@ static void print_line(struct annotation *annotation, const json_t *insn)
 static void print_insn(struct annotation *annotation, const json_t *insn, const char *binary,
 		       uint64_t all, const char *columns)
 {
-	uint64_t address = number_of(insn, "address");
+	uint64_t address = json_value_count(insn, "address");
 	const struct insn_text *known = find_insn(annotation, binary, address);
 
 	json_print(annotation->out, insn, all, columns);
@@ -231,8 +226,8 @@ static void print_insn(struct annotation *annotation, const json_t *insn, const 
 static void print_annotated(struct annotation *annotation, const json_t *function)
 {
 	const json_t *code = json_object_get(function, "code");
-	uint64_t all = 0, cycles = number_of(function, "cycles");
-	uint64_t calls = number_of(function, "calls");
+	uint64_t all = 0, cycles = json_value_count(function, "cycles");
+	uint64_t calls = json_value_count(function, "calls");
 	const char *binary = json_value_text(function, "binary");
 	const char *columns = cycles               ? COLUMNS("{cycles:11}")
 			      : digits_work_unit() ? COLUMNS("{insns:11}")
@@ -240,20 +235,20 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 
 	printable_printf(annotation->out, "%s: %" PRIu64 " call%s, %" PRIu64 " instructions, ",
 			 json_value_text(function, "function"), calls, calls == 1 ? "" : "s",
-			 number_of(function, "instructions"));
+			 json_value_count(function, "instructions"));
 	if (cycles)
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
 	if (!digits_work_unit())
-		fprintf(annotation->out, "%s, ", short_time(number_of(function, "ns")).text);
+		fprintf(annotation->out, "%s, ", short_time(json_value_count(function, "ns")).text);
 	printable_printf(annotation->out, "of %s\n", *binary ? binary : "code without a file");
 	json_print(annotation->out, NULL, 0, columns);
 	fputs(" address\n", annotation->out);
 	for (size_t i = 0; i < json_array_size(code); i++)
-		all += number_of(json_array_get(code, i), "executions");
+		all += json_value_count(json_array_get(code, i), "executions");
 	for (size_t i = 0; i < json_array_size(code); i++) {
 		const json_t *insn = json_array_get(code, i), *last = json_array_get(code, i - 1);
 
-		if (!i || number_of(insn, "line") != number_of(last, "line") ||
+		if (!i || json_value_count(insn, "line") != json_value_count(last, "line") ||
 		    !json_equal(json_object_get(insn, "file"), json_object_get(last, "file")))
 			print_line(annotation, insn);
 		print_insn(annotation, insn, binary, all, columns);

@@ -203,14 +203,13 @@ static json_t *side_json(const char *name, const uint64_t sums[METRICS], const j
 json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 			const json_t *const reports[SIDES], json_t *exceeded)
 {
-	json_t *list = json_array(), *sides[SIDES];
+	json_t *sides[SIDES];
 
-	for (size_t i = 0; i < rows->count; i++)
-		json_array_append_new(list, row_json(&rows->rows[i]));
 	for (int side = 0; side < SIDES; side++)
 		sides[side] = side_json(names[side], rows->sums[side], reports[side]);
 	return json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", 1, "a", sides[SIDE_A], "b",
-			 sides[SIDE_B], "functions", list, "exceeded", exceeded);
+			 sides[SIDE_B], "functions",
+			 JSON_LIST(i, rows->count, row_json(&rows->rows[i])), "exceeded", exceeded);
 }
 
 /* ---- Stacks -------------------------------------------------------------- */

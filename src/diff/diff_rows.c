@@ -26,16 +26,15 @@ static void add_function(struct diff_rows *rows, enum diff_side side, const json
 		.linkage = json_value_text(function, "linkage"),
 		.signature = json_value_text(function, "signature"),
 		.source = json_value_text(function, "source"),
-		.start = (uint64_t)json_value_number(function, "start"),
+		.start = json_value_count(function, "start"),
 		.outside = json_is_false(json_object_get(function, "function")),
-		.code = (uint64_t)json_value_number(function, "code"),
+		.code = json_value_count(function, "code"),
 	};
 	row->label = row->name;
 	row->has[side] = true;
 	row->number[side] = number;
 	for (int metric = 0; metric < METRICS; metric++)
-		row->values[side][metric] =
-			(uint64_t)json_value_number(function, diff_metric_keys[metric]);
+		row->values[side][metric] = json_value_count(function, diff_metric_keys[metric]);
 }
 
 static void merge(struct diff_row *into, const struct diff_row *row)

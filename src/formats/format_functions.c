@@ -177,12 +177,12 @@ static void print_functions(struct format_output *output)
 static json_t *answer_functions(const struct format_output *output)
 {
 	const struct functions_output *functions = (const struct functions_output *)output;
-	json_t *list = json_array(), *answer;
+	json_t *answer;
 
-	for (size_t i = 1; i <= shown_rows(functions); i++)
-		json_array_append_new(list, row_json(functions, &functions->rows[i]));
-	answer = json_pack("{ss so sI}", "format", "functions", "functions", list, "function_count",
-			   (json_int_t)(functions->tree.count - 1));
+	answer = json_pack(
+		"{ss so sI}", "format", "functions", "functions",
+		JSON_LIST(i, shown_rows(functions), row_json(functions, &functions->rows[i + 1])),
+		"function_count", (json_int_t)(functions->tree.count - 1));
 	amount_set(answer, "self", output->sink.details, functions->all);
 	time_note_add(answer, output->machine);
 	return answer;

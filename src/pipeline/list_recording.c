@@ -12,11 +12,6 @@
 
 /* ---- Text ---------------------------------------------------------------- */
 
-static uint64_t get_count(const json_t *object, const char *key)
-{
-	return (uint64_t)json_value_number(object, key);
-}
-
 static bool is_known(const json_t *object, const char *key)
 {
 	return !json_is_null(json_object_get(object, key));
@@ -32,7 +27,9 @@ static void print_head(const json_t *list, const char *input, FILE *out)
 		strcmp(mode, "both") ? mode : "user and kernel");
 	if (is_known(list, "begin_ns"))
 		fprintf(out, ", recorded in %s",
-			short_time(get_count(list, "end_ns") - get_count(list, "begin_ns")).text);
+			short_time(json_value_count(list, "end_ns") -
+				   json_value_count(list, "begin_ns"))
+				.text);
 	json_print(out, list, 0,
 		   "{resolution_ns?}, with timing packets, to {resolution:a}"
 		   "{command_line?}\nrecorded by: {command_line}{?}\n"
@@ -43,7 +40,7 @@ static void print_threads(const json_t *list, FILE *out)
 {
 	static const char columns[] = "\n{trace=trace_bytes:10b} {share=trace_bytes:6p} "
 				      "{first:18m} {last:18m} ";
-	uint64_t all = get_count(list, "trace_bytes");
+	uint64_t all = json_value_count(list, "trace_bytes");
 	const json_t *thread, *names;
 	size_t i, j;
 
@@ -67,7 +64,7 @@ static void print_threads(const json_t *list, FILE *out)
 static void print_buffers(const json_t *list, FILE *out)
 {
 	static const char columns[] = "\n{trace=trace_bytes:10b} {share=trace_bytes:6p}  ";
-	uint64_t all = get_count(list, "trace_bytes");
+	uint64_t all = json_value_count(list, "trace_bytes");
 	bool full = strcmp(json_value_text(list, "kind"), "full") == 0;
 	const json_t *buffer;
 	size_t i;
@@ -383,12 +380,11 @@ static json_t *thread_json(const struct sideband_list *list, const struct thread
 {
 	const struct listed_thread *seen = &list->threads[thread->index];
 	bool known = seen->first <= seen->last;
-	json_t *names = json_array();
 
-	for (size_t i = 0; i < thread->name_count; i++)
-		json_array_append_new(names, json_text_or_null(thread->names[i].text));
 	return json_pack("{si si so so so sI}", "pid", (int)thread->pid, "tid", (int)thread->tid,
-			 "names", names, "first_ns", time_or_null(known, seen->first), "last_ns",
+			 "names",
+			 JSON_LIST(i, thread->name_count, json_text_or_null(thread->names[i].text)),
+			 "first_ns", time_or_null(known, seen->first), "last_ns",
 			 time_or_null(known, seen->last), "trace_bytes",
 			 json_value_of((uint64_t)(seen->bytes + 0.5)));
 }
@@ -476,7 +472,6 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 	const struct perf_features *features = &recording->file.features;
 	uint64_t resolution = recording_resolution(recording);
 	bool known = list->begin <= list->end;
-	json_t *buffers = json_array(), *files = json_array();
 	const struct file_table *table = &recording->timeline->files;
 	json_t *answer = json_pack(
 		"{ss so so so ss ss so sI sI sI}", "format", "list", "command_line",
@@ -490,12 +485,11 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 
 	json_object_set_new(answer, "threads", threads_json(list));
 	json_object_set_new(answer, "other_threads", json_integer((json_int_t)list->others));
-	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
-		json_array_append_new(buffers, buffer_json(list, &recording->auxtrace.streams[i]));
-	json_object_set_new(answer, "buffers", buffers);
-	for (size_t i = 0; i < table->count; i++)
-		json_array_append_new(files, file_json(list, table->files[i], report));
-	json_object_set_new(answer, "files", files);
+	json_object_set_new(answer, "buffers",
+			    JSON_LIST(i, recording->auxtrace.stream_count,
+				      buffer_json(list, &recording->auxtrace.streams[i])));
+	json_object_set_new(answer, "files",
+			    JSON_LIST(i, table->count, file_json(list, table->files[i], report)));
 	return answer;
 }
 

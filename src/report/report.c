@@ -125,25 +125,23 @@ void report_stream(struct report *report, const struct aux_stream *aux,
 	if (!report->wanted)
 		return;
 	stream = trace_bytes(stats);
-	json_object_set_new(stream, "cpu", id_or_null(aux->cpu));
-	json_object_set_new(stream, "tid", id_or_null(aux->tid));
-	json_object_set_new(stream, "events", number(stats->events));
-	json_object_set_new(stream, "instructions", number(stats->insns));
+	json_object_update_new(stream, OBJECT({ "cpu", id_or_null(aux->cpu) },
+					      { "tid", id_or_null(aux->tid) }, COUNT(stats, events),
+					      { "instructions", number(stats->insns) }));
 	append_part(report, "streams", stream);
 }
 
 void report_thread(struct report *report, const struct thread *thread,
 		   const struct call_thread *tally)
 {
-	json_t *object, *names;
+	json_t *object;
 
 	if (!report->wanted)
 		return;
-	names = json_array();
-	for (size_t i = 0; thread && i < thread->name_count; i++)
-		json_array_append_new(names, json_text_or_null(thread->names[i].text));
 	object = OBJECT({ "pid", json_integer(thread ? thread->pid : -1) },
-			{ "tid", json_integer(thread ? thread->tid : -1) }, { "names", names });
+			{ "tid", json_integer(thread ? thread->tid : -1) },
+			{ "names", JSON_LIST(i, thread ? thread->name_count : 0,
+					     json_text_or_null(thread->names[i].text)) });
 	if (tally)
 		json_object_update_new(object, OBJECT(COUNT(tally, calls), COUNT(tally, slices),
 						      COUNT(tally, deepest)));
@@ -234,18 +232,16 @@ static json_t *all_functions(const struct slice_totals *tally)
 		char *identity = function_identity(&labels, symbol);
 
 		name_forms_set(&forms, symbol->linkage->text);
-		json_object_set_new(object, "identity", json_text_or_null(identity));
-		json_object_set_new(object, "linkage", json_name(symbol->linkage));
-		json_object_set_new(object, "signature", json_text_or_null(forms.parameters));
-		json_object_set_new(object, "source",
-				    json_text_or_null(source ? source->text : NULL));
-		json_object_set_new(object, "start", number(symbol->start & INT64_MAX));
+		json_object_update_new(
+			object,
+			OBJECT({ "identity", json_text_or_null(identity) },
+			       { "linkage", json_name(symbol->linkage) },
+			       { "signature", json_text_or_null(forms.parameters) },
+			       { "source", json_text_or_null(source ? source->text : NULL) },
+			       { "start", number(symbol->start & INT64_MAX) },
+			       { "function", json_boolean(symbol->kind < SYMBOL_SPECIAL) },
+			       { "code", number(code_hash(symbol)) }, { "callees", json_array() }));
 		free(identity);
-
-		json_object_set_new(object, "function",
-				    json_boolean(symbol->kind < SYMBOL_SPECIAL));
-		json_object_set_new(object, "code", number(code_hash(symbol)));
-		json_object_set_new(object, "callees", json_array());
 		json_array_append_new(list, object);
 	}
 	for (size_t i = 0; i < tally->edges.count; i++) {
@@ -465,37 +461,14 @@ static json_t *input_list(const struct options *options)
 	return list;
 }
 
-static json_t *output_list(const struct summary *summary)
+/* Returns NULL if there are no gaps. */
+static json_t *gap_json(const struct summary *summary, enum gap_reason reason)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < summary->output_count; i++)
-		json_array_append_new(list, json_text_or_null(summary->outputs[i]));
-	return list;
-}
-
-static json_t *gap_list(const struct summary *summary)
-{
-	json_t *list = json_array();
-
-	for (enum gap_reason reason = 0; reason < GAP_REASONS; reason++)
-		if (summary->trace.gaps[reason])
-			json_array_append_new(
-				list,
-				OBJECT({ "reason", json_string(gap_reason_facts(reason)->word) },
-				       { "text", json_string(gap_reason_facts(reason)->text) },
-				       { "count", number(summary->trace.gaps[reason]) }));
-	return list;
-}
-
-static json_t *text_lacks(const struct summary *summary)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < PERF_SCRIPT_LACKS; i++)
-		if (summary->text_lacks >> i & 1)
-			json_array_append_new(list, json_string(perf_script_lacks[i].field));
-	return list;
+	return summary->trace.gaps[reason]
+		       ? OBJECT({ "reason", json_string(gap_reason_facts(reason)->word) },
+				{ "text", json_string(gap_reason_facts(reason)->text) },
+				{ "count", number(summary->trace.gaps[reason]) })
+		       : NULL;
 }
 
 static json_t *warning_list(const struct diag *diag)
@@ -539,8 +512,9 @@ json_t *report_json(const struct report *report)
 		{ "error", json_text_or_null(failed ? report->err->text : NULL) },
 		{ "output_cut", json_boolean(summary->output_cut || summary->temp_cut) },
 		FLAG(summary, interrupted), { "inputs", input_list(report->options) },
-		{ "outputs", output_list(summary) }, COUNT(summary, branches),
-		COUNT(summary, slices), COUNT(doubts, uncertain_levels),
+		{ "outputs",
+		  JSON_LIST(i, summary->output_count, json_text_or_null(summary->outputs[i])) },
+		COUNT(summary, branches), COUNT(summary, slices), COUNT(doubts, uncertain_levels),
 		{ "first_uncertain_ns", number((uint64_t)doubts->first_uncertain) },
 		FLAG(summary, saved_code), COUNT(summary, changed_functions),
 		{ "first_changed", json_text_or_null(changed ? changed->text : NULL) },
@@ -549,10 +523,14 @@ json_t *report_json(const struct report *report)
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
 		{ "guest_runs", number(summary->trace.guests) }, COUNT(summary, slices_truncated),
 		COUNT(summary, hits), COUNT(summary, samples_left_out),
-		{ "text_lacks", text_lacks(summary) }, { "thread_count", number(summary->threads) },
+		{ "text_lacks",
+		  JSON_LIST(i, PERF_SCRIPT_LACKS,
+			    summary->text_lacks >> i & 1 ? json_string(perf_script_lacks[i].field)
+							 : NULL) },
+		{ "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },
-		{ "gaps", gap_list(summary) },
+		{ "gaps", JSON_LIST(i, GAP_REASONS, gap_json(summary, (enum gap_reason)i)) },
 		{ "seconds", seconds(progress_now() - report->begin_ns) },
 		{ "peak_memory_bytes", number(summary_peak_memory()) },
 		{ "sandbox", OBJECT({ "files", json_boolean(sandbox->files) },

@@ -138,16 +138,13 @@ static void make_answer(struct slowest_output *calls)
 {
 	const struct callstack_machine *machine = calls->output.machine;
 	const struct durations *all = &calls->durations;
-	json_t *list = json_array();
 
-	for (size_t i = 0; i < calls->count; i++)
-		json_array_append_new(list, call_json(&calls->calls[i]));
-	calls->answer = json_pack("{ss ss sI sI sI sI so}", "format", "slowest", "ranked_by",
-				  machine->by_insns ? "instructions" : "time", "calls",
-				  json_value_of(all->count), "median_ns",
-				  json_value_of(durations_percentile(all, 50)), "p99_ns",
-				  json_value_of(durations_percentile(all, 99)), "longest_ns",
-				  json_value_of(all->max), "list", list);
+	calls->answer = json_pack(
+		"{ss ss sI sI sI sI so}", "format", "slowest", "ranked_by",
+		machine->by_insns ? "instructions" : "time", "calls", json_value_of(all->count),
+		"median_ns", json_value_of(durations_percentile(all, 50)), "p99_ns",
+		json_value_of(durations_percentile(all, 99)), "longest_ns", json_value_of(all->max),
+		"list", JSON_LIST(i, calls->count, call_json(&calls->calls[i])));
 	time_note_add(calls->answer, machine);
 	json_object_set_new(calls->answer, "bound_ns", of_bound(calls, calls->bound));
 	json_object_set_new(calls->answer, "slower", of_bound(calls, calls->slower));

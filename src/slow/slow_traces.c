@@ -197,8 +197,8 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 	uint64_t begin, end;
 
 	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
-	begin = (uint64_t)json_value_number(trace->call, key_of("begin_ns"));
-	end = plus(begin, (uint64_t)json_value_number(trace->call, key_of("duration_ns")));
+	begin = json_value_count(trace->call, key_of("begin_ns"));
+	end = plus(begin, json_value_count(trace->call, key_of("duration_ns")));
 	trace->view_from = begin - MIN(begin, context);
 	trace->view_to = plus(end, context);
 	context = run->options->clock ? context : MAX(context, least);
@@ -227,7 +227,7 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 static int plan_traces(struct slow_run *run, struct error *err)
 {
 	size_t count = json_array_size(json_object_get(run->answer, "list"));
-	uint64_t resolution = (uint64_t)json_value_number(run->answer, "resolution_ns");
+	uint64_t resolution = json_value_count(run->answer, "resolution_ns");
 	uint64_t least = resolution ? plus(resolution, LEAST_CONTEXT) : UNTIMED_CONTEXT;
 
 	run->traces = alloc_zeroed(count + 1, sizeof(*run->traces));

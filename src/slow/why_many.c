@@ -204,14 +204,10 @@ void why_merged_print(void *context, FILE *out)
 
 json_t *why_merged_json(const struct why_merged *merged)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < merged->count; i++)
-		json_array_append_new(list, cause_json(&merged->causes[i]));
 	return json_pack("{ss sI sI sI so}", "format", "why-merged", "recordings",
 			 json_value_of(merged->recordings), "without_slow_calls",
 			 json_value_of(merged->without), "failed", json_value_of(merged->failed),
-			 "causes", list);
+			 "causes", JSON_LIST(i, merged->count, cause_json(&merged->causes[i])));
 }
 
 void why_merged_release(struct why_merged *merged)

@@ -141,13 +141,12 @@ static void print_bucket(const struct format_output *output, const json_t *bucke
 	uint64_t resolution = output->machine->resolution;
 	/* ns by which separate decoding of a part of the trace may shift its times. */
 	uint64_t margin = resolution ? resolution + 10000 : 10000000;
-	uint64_t begin = (uint64_t)json_value_number(bucket, "example_begin_ns");
-	uint64_t end = begin + (uint64_t)json_value_number(bucket, "example_duration_ns") + margin;
+	uint64_t begin = json_value_count(bucket, "example_begin_ns");
+	uint64_t end = begin + json_value_count(bucket, "example_duration_ns") + margin;
 	char bar[BAR_MOST + 1] = "";
 
 	begin -= MIN(begin, margin);
-	memset(bar, '#',
-	       ((uint64_t)json_value_number(bucket, "calls") * BAR_MOST + most - 1) / most);
+	memset(bar, '#', (json_value_count(bucket, "calls") * BAR_MOST + most - 1) / most);
 	json_print(output->text, bucket, calls, columns);
 	fprintf(output->text, "%-*s --time=" SECONDS_FORMAT "," SECONDS_FORMAT, BAR_MOST, bar,
 		SECONDS_OF(begin), SECONDS_OF(end));

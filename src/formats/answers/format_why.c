@@ -489,22 +489,22 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
 	char *text = why_cause_text(answer, cluster);
 	const struct slow_call *slowest = cluster->calls[0];
-	json_t *lines = json_array(), *object;
+	json_t *object;
 
-	for (size_t i = 0; i < cluster->line_count; i++)
-		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
-	object = json_pack("{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so}", "cause",
-			   name_json(answer, cluster->cause), "cause_identity",
-			   identity_json(answer, cluster->cause), "file",
-			   at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
-			   "words", json_text_or_null(text), "in", name_json(answer, cluster->leaf),
-			   "calls", (json_int_t)cluster->count, "cut", (int)cluster->cut, "extra",
-			   cluster->more, "slowest", "begin_ns", json_value_of(slowest->begin),
-			   "duration_ns", json_value_of(slowest->duration), "tid",
-			   (json_int_t)slowest->track->tid, "begin_seen", (int)slowest->begin_seen,
-			   "end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest),
-			   "lines", lines, "rest_share", slow_share(answer, cluster, cluster->rest),
-			   "details", lines_json(cause_words(answer, cluster)));
+	object = json_pack(
+		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so}", "cause",
+		name_json(answer, cluster->cause), "cause_identity",
+		identity_json(answer, cluster->cause), "file",
+		at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line, "words",
+		json_text_or_null(text), "in", name_json(answer, cluster->leaf), "calls",
+		(json_int_t)cluster->count, "cut", (int)cluster->cut, "extra", cluster->more,
+		"slowest", "begin_ns", json_value_of(slowest->begin), "duration_ns",
+		json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid,
+		"begin_seen", (int)slowest->begin_seen, "end_seen", (int)slowest->end_seen, "at",
+		place_json(answer, slowest), "lines",
+		JSON_LIST(i, cluster->line_count, line_json(answer, cluster, &cluster->lines[i])),
+		"rest_share", slow_share(answer, cluster, cluster->rest), "details",
+		lines_json(cause_words(answer, cluster)));
 	free(text);
 	return object;
 }
@@ -514,19 +514,18 @@ static json_t *verdict_json(const struct slow_answer *answer)
 	static const char *const shapes[] = { "tail", "two kinds", "trend" };
 	const struct call_split *split = &answer->split;
 	bool first = answer->count == 1 && answer->clusters[0].first;
-	json_t *quarters = json_array(), *verdict;
+	json_t *verdict;
 	char *words = why_verdict_text(answer);
 
-	for (size_t i = 0; i < 4 && split->shape == SHAPE_TREND; i++)
-		json_array_append_new(quarters, json_real(split->quarters[i]));
-	verdict = json_pack("{ss so sI sI sI so}", "kind",
-			    split->shape   ? shapes[split->shape]
-			    : answer->even ? "even"
-			    : first        ? "first"
-					   : shapes[0],
-			    "words", json_text_or_null(words), "period",
-			    json_value_of(answer->period), "base", json_value_of(split->base),
-			    "high", json_value_of(split->high), "quarters", quarters);
+	verdict = json_pack(
+		"{ss so sI sI sI so}", "kind",
+		split->shape   ? shapes[split->shape]
+		: answer->even ? "even"
+		: first        ? "first"
+			       : shapes[0],
+		"words", json_text_or_null(words), "period", json_value_of(answer->period), "base",
+		json_value_of(split->base), "high", json_value_of(split->high), "quarters",
+		JSON_LIST(i, split->shape == SHAPE_TREND ? 4 : 0, json_real(split->quarters[i])));
 	free(words);
 	return verdict;
 }
@@ -535,13 +534,7 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 {
 	static const char *const nestings[] = { "none", "apart", "whole", "slow" };
 	const struct slow_function *function = answer->of;
-	json_t *clusters = json_array(), *usual = json_array();
 
-	for (size_t i = 0; i < answer->usual.line_count; i++)
-		json_array_append_new(usual,
-				      line_json(answer, &answer->usual, &answer->usual.lines[i]));
-	for (size_t i = 0; i < answer->count; i++)
-		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
 	return json_pack(
 		"{so so so sI sI sI sI sI ss sI sI sI sI sI sf so so so so}", "function",
 		name_json(answer, answer->function), "symbol",
@@ -555,22 +548,24 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 		json_value_of(answer->calls->functions[answer->function].nested), "stopped_calls",
 		json_value_of(function->stopped_calls), "longest_stop_ns",
 		json_value_of(function->longest), "median", json_value_of(answer->median), "bound",
-		json_value_of(answer->bound), "excess", answer->excess, "clusters", clusters,
-		"next", lines_json(why_commands(why, answer, shown_clusters(answer))), "verdict",
-		verdict_json(answer), "usual", usual);
+		json_value_of(answer->bound), "excess", answer->excess, "clusters",
+		JSON_LIST(i, answer->count, cluster_json(answer, &answer->clusters[i])), "next",
+		lines_json(why_commands(why, answer, shown_clusters(answer))), "verdict",
+		verdict_json(answer), "usual",
+		JSON_LIST(i, answer->usual.line_count,
+			  line_json(answer, &answer->usual, &answer->usual.lines[i])));
 }
 
 json_t *why_answer(const struct format_output *output)
 {
 	const struct why_output *why = (const struct why_output *)output;
 	const struct slow_function *stopped = find_long_stop(why);
-	json_t *list = json_array(), *answer;
+	json_t *answer;
 
-	for (size_t i = 0; i < why->count; i++)
-		json_array_append_new(list, answer_json(why, &why->answers[i]));
 	answer = json_pack(
 		"{ss ss so so}", "format", "why", "unit",
-		why->calls.by_insns ? "instructions" : "ns", "functions", list, "long_stop",
+		why->calls.by_insns ? "instructions" : "ns", "functions",
+		JSON_LIST(i, why->count, answer_json(why, &why->answers[i])), "long_stop",
 		stopped ? json_pack("{so sI}", "function",
 				    json_name(function_label(&why->calls.labels, stopped->symbol)),
 				    "ns", json_value_of(stopped->longest))

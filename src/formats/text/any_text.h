@@ -32,12 +32,26 @@ json_t *json_text_or_null(const char *text);
  */
 char *valid_text(const char *text, size_t length, bool shown);
 
+/* Returns an array of `value` for each i below the count; NULL is left out. */
+#define JSON_LIST(i, count, value)                                                                 \
+	({                                                                                         \
+		json_t *json_list_ = json_array();                                                 \
+		for (size_t i = 0; i < (count); i++)                                               \
+			json_array_append_new(json_list_, value);                                  \
+		json_list_;                                                                        \
+	})
+
 /* ---- Values of the program's own objects ------------------------- */
 
 /* Returns a number, or 0 if the key is absent. */
 static inline json_int_t json_value_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
+}
+
+static inline uint64_t json_value_count(const json_t *object, const char *key)
+{
+	return (uint64_t)json_value_number(object, key);
 }
 
 /* Returns a text, borrowed from the object; "" if the key is absent. */
