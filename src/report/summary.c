@@ -209,16 +209,18 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  summary->unknown_records);
 }
 
-/* Print "12 us", in the largest unit with a value of 1 or more. */
-static void print_duration(uint64_t ns, FILE *out)
+/* Returns "12 us", in the largest unit with a value of 1 or more. */
+static struct short_text duration_text(uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 	double value = (double)ns;
+	struct short_text text;
 	size_t unit = 0;
 
 	for (; value >= 1000 && unit < 3; unit++)
 		value /= 1000;
-	fprintf(out, "%.3g %s", value, units[unit]);
+	snprintf(text.text, sizeof(text.text), "%.3g %s", value, units[unit]);
+	return text;
 }
 
 static void print_counts(const struct summary *summary, FILE *out)
@@ -239,9 +241,9 @@ static void print_counts(const struct summary *summary, FILE *out)
 	fprintf(out, "ptrace2ftf: %" PRIu64 " branches", summary->branches);
 	if (summary->slices)
 		fprintf(out, ", %" PRIu64 " slices", summary->slices);
-	fprintf(out, " on %" PRIu64 " thread%s, ", summary->threads,
-		summary->threads == 1 ? "" : "s");
-	print_duration(summary->last_time - summary->first_time, out);
+	fprintf(out, " on %" PRIu64 " thread%s, %s", summary->threads,
+		summary->threads == 1 ? "" : "s",
+		duration_text(summary->last_time - summary->first_time).text);
 	if (trace->bytes_total)
 		fprintf(out, ", %" PRIu64 " bytes of trace", trace->bytes_total);
 	if (trace->bytes_decoded != trace->bytes_total || trace->bytes_skipped || trace->bytes_lost)
@@ -264,11 +266,8 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 	fprintf(out, "  of %" PRIu64 " slices", all);
 	if (summary->fold.folded) {
 		fprintf(out, ", %" PRIu64 " short ones", summary->fold.folded);
-		if (summary->fold.shortest != UINT64_MAX) {
-			fputs(", all below ", out);
-			print_duration(summary->fold.shortest, out);
-			putc(',', out);
-		}
+		if (summary->fold.shortest != UINT64_MAX)
+			fprintf(out, ", all below %s,", duration_text(summary->fold.shortest).text);
 		fputs(" were folded into the enclosing slices", out);
 	}
 	if (summary->fold.left_out)

@@ -473,10 +473,9 @@ static void stop_words(const struct slow_answer *answer, const struct slow_clust
 	}
 }
 
-static void print_thread(const struct thread *thread, FILE *out)
-{
-	escaped_printf(out, "%s/%" PRId32, thread_last_name(thread) ?: "", thread->tid);
-}
+/* Format and arguments of a thread. */
+#define THREAD_FORMAT      "%s/%" PRId32
+#define THREAD_OF(thread_) thread_last_name(thread_) ?: "", (thread_)->tid
 
 static void off_cpu_words(const struct thread_wait *wait, FILE *out)
 {
@@ -484,18 +483,14 @@ static void off_cpu_words(const struct thread_wait *wait, FILE *out)
 
 	fprintf(out, "off CPU %s%s", short_time(off->end - off->begin).text,
 		off->preempted ? ", preempted" : "");
-	if (off->waking && wait->other) {
-		fputs("; woken by ", out);
-		print_thread(wait->other, out);
-	} else if (off->waking && !off->waking->waker) {
+	if (off->waking && wait->other)
+		escaped_printf(out, "; woken by " THREAD_FORMAT, THREAD_OF(wait->other));
+	else if (off->waking && !off->waking->waker)
 		fputs("; woken by an interrupt", out);
-	}
-	if (off->instead) {
-		fprintf(out, "; CPU %" PRId32 " ran ", off->cpu);
-		print_thread(off->instead, out);
-		fprintf(out, " for %.0f %%",
-			100 * (double)off->instead_ns / (double)(off->end - off->begin));
-	}
+	if (off->instead)
+		escaped_printf(out, "; CPU %" PRId32 " ran " THREAD_FORMAT " for %.0f %%", off->cpu,
+			       THREAD_OF(off->instead),
+			       100 * (double)off->instead_ns / (double)(off->end - off->begin));
 	putc('\n', out);
 }
 
@@ -509,17 +504,14 @@ static void wait_words(const struct slow_answer *answer, const struct slow_clust
 		off_cpu_words(wait, out);
 	if (!wait->other || !wait->looked)
 		return;
-	fputs(proved ? "waited for " : "likely waited for ", out);
-	fputs(wait->held && !proved ? "a lock of " : "", out);
-	print_thread(wait->other, out);
-	fputs(wait->held && proved ? ", likely for a lock" : "", out);
+	escaped_printf(out, "%swaited for %s" THREAD_FORMAT "%s", proved ? "" : "likely ",
+		       wait->held && !proved ? "a lock of " : "", THREAD_OF(wait->other),
+		       wait->held && proved ? ", likely for a lock" : "");
 	for (size_t i = 0; i < wait->path_count; i++)
 		escaped_printf(out, "%s%s", i ? " > " : ": ",
 			       function_label(&answer->calls->labels, wait->path[i])->text);
-	if (wait->instead) {
-		fputs("; on its CPU ran ", out);
-		print_thread(wait->instead, out);
-	}
+	if (wait->instead)
+		escaped_printf(out, "; on its CPU ran " THREAD_FORMAT, THREAD_OF(wait->instead));
 	putc('\n', out);
 }
 

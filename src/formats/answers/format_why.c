@@ -203,9 +203,9 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 			answer->calls->functions[answer->function].nested);
 	else
 		fputs("calls", out);
-	fprintf(out, " longer than %s%s", amount_text(by_insns, answer->bound).text,
-		nesting == NESTING_APART ? " without nested ones" : "");
-	fprintf(out, "; median %s", amount_text(by_insns, answer->median).text);
+	fprintf(out, " longer than %s%s; median %s", amount_text(by_insns, answer->bound).text,
+		nesting == NESTING_APART ? " without nested ones" : "",
+		amount_text(by_insns, answer->median).text);
 	fprintf(out, *unit ? " (%s)\n" : "\n", unit + 1);
 }
 
