@@ -69,9 +69,7 @@ void diag_print(const struct diag *diag, FILE *out)
 {
 	for (const struct diag_line *line = diag->first; line; line = line->next) {
 		message_begin_warning(out);
-		printable_printf(out, "%s", line->text);
-		if (line->count > 1)
-			fprintf(out, " (%" PRIu64 " times)", line->count);
-		putc('\n', out);
+		printable_printf(out, line->count > 1 ? "%s (%" PRIu64 " times)\n" : "%s\n",
+				 line->text, line->count);
 	}
 }

@@ -354,16 +354,13 @@ static void print_verdict(const struct summary *summary, FILE *out)
 
 static void print_nameless(const struct summary *summary, FILE *out)
 {
-	unsigned more = summary->nameless_files - NAMELESS_LISTED;
-
 	if (!summary->nameless)
 		return;
 	printable_printf(out,
 			 "  no names in %u of %u files (--symfs, --debug-dir, --debuginfod): %s",
 			 summary->nameless_files, summary->files, summary->nameless);
-	if (summary->nameless_files > NAMELESS_LISTED)
-		fprintf(out, " and %u more", more);
-	putc('\n', out);
+	fprintf(out, summary->nameless_files > NAMELESS_LISTED ? " and %u more\n" : "\n",
+		summary->nameless_files - NAMELESS_LISTED);
 }
 
 /* "  the text lacks flags (kinds of branches are inferred), ...: print them with COMMAND" */

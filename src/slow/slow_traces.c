@@ -269,10 +269,9 @@ static void print_result(const struct slow_run *run)
 		fprintf(stderr, "; %zu failed", failed);
 	putc('\n', stderr);
 	/* Calls of an earlier run remain, and a pattern like "DIR/call-*.ftf" would mix both. */
-	if (access(next, F_OK) == 0) {
+	if (access(next, F_OK) == 0)
 		message_print_warning("%s and later calls are from an earlier run; remove them\n",
 				      next);
-	}
 	free(next);
 }
 

@@ -190,9 +190,7 @@ void why_merged_print(void *context, FILE *out)
 	}
 	fprintf(out, "\n%zu recordings, %zu of them without slow calls", merged->recordings,
 		merged->without);
-	if (merged->failed)
-		fprintf(out, "; %zu more could not be read", merged->failed);
-	putc('\n', out);
+	fprintf(out, merged->failed ? "; %zu more could not be read\n" : "\n", merged->failed);
 	if (!merged->count || !merged->causes[0].worst_input)
 		return;
 	fputs("next: ptrace2ftf why --symbol=", out);
