@@ -7,6 +7,8 @@
  * The slices by time are limited by --fit, chosen as in ftf_fit.h. Comments here describe the
  * page's data; src/html/page.js reads it.
  */
+#include "base/cursor.h"
+#include "base/io/big_array.h"
 #include "src/formats/ftf/fit_ranks.h"
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/output_format.h"
@@ -15,7 +17,6 @@
 #include "src/html/html_page.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/slice_args.h"
-#include "src/slices/slice_store.h"
 
 /* Default of --fit: a browser draws a page with this many slices within a frame. */
 #define FIT_DEFAULT_HTML 1000000
@@ -39,16 +40,49 @@ enum slice_bits {
 	DEPTH_BIT = 256,
 };
 
+/* Maximum bytes of a slice: eight numbers. */
+#define SLICE_BYTES ((size_t)8 * 10)
+
+/* Maximum characters of a slice on the page. */
+#define SLICE_TEXT 128
+
+/* Bytes of slices in memory; more are in a file. */
+#define MEMORY_MOST ((size_t)4 << 20)
+
+/* Blocks after which their memory is released, if they are in a file. */
+#define STEP 256
+
+/* A slice or mark that has ended. */
+struct html_slice {
+	uint64_t first, end; /* its kind and depth; ns */
+	uint64_t duration;   /* ns */
+	uint64_t number;     /* of its symbol or text */
+	struct slice_cost cost;
+	struct html_folds {
+		uint64_t folded, folded_time; /* slices in it that are not shown */
+	} inside;
+};
+
+/* Ended slices and marks of a thread, in the page's numbers; times count from its first event. */
+struct html_block {
+	uint32_t next; /* 1 + index of the thread's next block; 0: no more */
+	uint32_t used;
+	uint8_t bytes[4096 - 2 * sizeof(uint32_t)];
+};
+
 struct html_output {
 	struct format_output output; /* first */
 	const char *input;           /* borrowed */
 	struct output *file;         /* borrowed */
+	struct name_table *names;    /* borrowed */
 	uint64_t fit;                /* limit of slices; 0: no limit */
 	bool by_insns, costs;
-	struct slice_store store;
-	struct slice_sink kept; /* into `store` */
+	struct big_array blocks; /* owned: struct html_block */
+	uint32_t block_count;
+	struct slice_sink kept; /* into `blocks` */
+	uint64_t all;           /* slices and marks */
 	uint64_t slices;        /* slices of calls */
-	size_t call_tracks;     /* tracks of the store before those of `events` */
+	size_t call_tracks;     /* threads before those of `events` */
 	struct page_events events;
 	/* Owned: --format=folded and functions, whose text is `table`. */
 	struct format_output *folded, *functions;
@@ -59,35 +93,196 @@ struct html_output {
 	struct pair_table texts;       /* names: numbers on the page; of these, those that are */
 	struct pair_table other, lost; /* slices without a function, and lost trace */
 	struct pair_table symbols;     /* numbers of symbols */
+	struct {
+		const struct symbol *symbol;
+		uint32_t number;
+	} known[256]; /* a cache of `symbols` */
 
 	bool ranked;            /* there are too many slices */
-	bool prints;            /* printing slices; otherwise ranking them */
 	struct fit_ranks roots; /* ranks of outermost slices, of all threads */
 	struct html_thread {
-		struct fit_ranks ranks; /* ranks of slices inside others */
+		struct track *track;        /* borrowed; NULL: no events */
+		struct fit_ranks ranks;     /* ranks of slices inside others */
+		uint32_t first, last;       /* 1 + indexes of its blocks; 0: no block */
+		uint64_t begin, end, ended; /* ns: of all its events; of the last end or mark */
+		uint64_t begun;             /* slices and marks */
 		uint64_t shown, marks;
-	} * threads;                /* owned; by index of the track */
-	struct html_thread *thread; /* the thread of the events */
-	struct html_frame {
-		const struct symbol *symbol;
-		uint64_t begin;
-		uint64_t folded, folded_time; /* slices in it that are not shown */
-		unsigned flags;               /* flags of its begin */
-	} * frames;                           /* owned; its open slices, innermost last */
-	size_t depth, room;
+		struct html_frame {
+			const struct symbol *symbol;
+			uint64_t begin;
+			struct slice_cost cost; /* counters at its begin */
+			unsigned flags;         /* flags of its begin */
+		} * frames;                     /* owned; its open slices, innermost last */
+		size_t depth, room;
+	} * threads; /* owned; by index of the track */
+	size_t thread_count, thread_room;
+	struct html_folds *folds; /* owned; by depth: of the next slice to print */
+	size_t fold_room;
 	uint64_t origin, last; /* ns: origin of times; last printed time */
+	uint64_t room;         /* slices that fit into the output for sure */
 	struct html_numbers data;
 	struct fold_counts fold;
 };
 
 /* ---- In ------------------------------------------------------------------ */
 
+/* Returns the number of a text in "texts". */
+static uint32_t text_number(struct html_output *html, const struct name *name)
+{
+	return pair_table_find_pointer(&html->texts, name);
+}
+
+static uint32_t symbol_number(struct html_output *html, const struct symbol *symbol)
+{
+	size_t slot = ((uintptr_t)symbol >> 5) % (sizeof(html->known) / sizeof(html->known[0]));
+
+	if (html->known[slot].symbol != symbol) {
+		html->known[slot].symbol = symbol;
+		html->known[slot].number = pair_table_find_pointer(&html->symbols, symbol);
+	}
+	return html->known[slot].number;
+}
+
+static struct html_block *block_at(const struct html_output *html, uint32_t index)
+{
+	return (struct html_block *)html->blocks.items + index;
+}
+
+/* Returns the thread's last block, with room for a slice. */
+static struct html_block *block_with_room(struct html_output *html, struct html_thread *thread)
+{
+	struct html_block *block = thread->last ? block_at(html, thread->last - 1) : NULL;
+	uint32_t index = html->block_count;
+
+	if (block && block->used + SLICE_BYTES <= sizeof(block->bytes))
+		return block;
+	big_array_grow(&html->blocks, index + 1, sizeof(*block), MEMORY_MOST);
+	*(thread->last ? &block_at(html, thread->last - 1)->next : &thread->first) = index + 1;
+	thread->last = ++html->block_count;
+	if (index % STEP == 0)
+		big_array_rest(&html->blocks, 0, index, sizeof(*block));
+	block = block_at(html, index);
+	block->next = block->used = 0;
+	return block;
+}
+
+/*
+ * Write a slice, which is written at its end: its first number, ns since the `last` end or mark,
+ * its duration in ns, the number of its symbol, and the values that its first number announces. A
+ * mark has no duration, and the number of its text.
+ */
+static uint8_t *put_slice(uint8_t *at, const struct html_slice *slice, uint64_t last)
+{
+	at = html_number_put(at, slice->first);
+	at = html_number_put(at, slice->end - last);
+	if (!(slice->first & IS_MARK))
+		at = html_number_put(at, slice->duration);
+	at = html_number_put(at, slice->number);
+	if (slice->first & HAS_COSTS) {
+		at = html_number_put(at, slice->cost.insns);
+		at = html_number_put(at, slice->cost.cycles);
+	}
+	if (slice->first & HAS_FOLDED) {
+		at = html_number_put(at, slice->inside.folded);
+		at = html_number_put(at, slice->inside.folded_time);
+	}
+	return at;
+}
+
+static void keep_slice(struct html_output *html, struct html_thread *thread,
+		       const struct html_slice *slice)
+{
+	struct html_block *block = block_with_room(html, thread);
+	uint8_t *at = block->bytes + block->used;
+
+	block->used = (uint32_t)(put_slice(at, slice, thread->ended) - block->bytes);
+	thread->ended = slice->end;
+}
+
+static void keep_mark(struct html_output *html, struct html_thread *thread,
+		      const struct slice_event *event)
+{
+	const struct name *text = name_intern_text(html->names, event->text);
+
+	keep_slice(html, thread,
+		   &(struct html_slice){ .first = IS_MARK | thread->depth * DEPTH_BIT,
+					 .end = event->time,
+					 .number = text_number(html, text) });
+	thread->marks++;
+}
+
+static void end_slice(struct html_output *html, struct html_thread *thread,
+		      const struct slice_event *end, const struct slice_detail *detail)
+{
+	const struct html_frame *frame = &thread->frames[--thread->depth];
+	/* The end of an event has all its arguments. */
+	bool event = end->symbol && end->symbol->kind == SYMBOL_MARK;
+	unsigned flags = frame->flags;
+	struct html_slice slice = {
+		.first = thread->depth * DEPTH_BIT,
+		.end = end->time,
+		.duration = end->time - frame->begin,
+		.number = symbol_number(html, event ? end->symbol : frame->symbol),
+		.cost = slice_cost_between(frame->cost, detail),
+	};
+
+	if (detail)
+		slice.inside = (struct html_folds){ detail->folded, detail->folded_time };
+	slice.first |= slice.cost.insns ? HAS_COSTS : 0;
+	slice.first |= slice.inside.folded ? HAS_FOLDED : 0;
+	slice.first |= flags & SLICE_INFERRED_START ? IS_INFERRED : 0;
+	slice.first |= flags & SLICE_UNCERTAIN_LEVEL ? IS_UNCERTAIN : 0;
+	slice.first |= flags & SLICE_ESTIMATED_TIME ? IS_ESTIMATED : 0;
+	slice.first |= flags & SLICE_TAIL_CALLED ? IS_TAIL_CALL : 0;
+	slice.first |= end->flags & SLICE_CUT ? IS_CUT : 0;
+	keep_slice(html, thread, &slice);
+	thread->shown++;
+}
+
+static void begin_slice(struct html_thread *thread, const struct slice_event *event,
+			const struct slice_detail *detail)
+{
+	struct html_frame *frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
+
+	frame->symbol = event->symbol;
+	frame->begin = event->time;
+	frame->cost = detail ? (struct slice_cost){ detail->insns, detail->cycles }
+			     : (struct slice_cost){ 0 };
+	frame->flags = event->flags;
+}
+
+static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct html_output *html = sink->context;
+	size_t index = ((struct track *)track)->index;
+	struct html_thread *thread;
+
+	ARRAY_GROW_ZEROED(html->threads, html->thread_room, index + 1);
+	html->thread_count = MAX(html->thread_count, index + 1);
+	thread = &html->threads[index];
+	if (!thread->track)
+		thread->begin = thread->ended = batch->events->time;
+	thread->track = track;
+	thread->end = batch->events[batch->count - 1].time;
+	for (const struct slice_event *event = batch->events, *end = event + batch->count;
+	     event < end; event++) {
+		thread->begun += event->kind != SLICE_END;
+		html->all += event->kind != SLICE_END;
+		if (event->kind == SLICE_BEGIN)
+			begin_slice(thread, event, slice_batch_detail(batch, event));
+		else if (event->kind == SLICE_INSTANT)
+			keep_mark(html, thread, event);
+		else if (thread->depth)
+			end_slice(html, thread, event, slice_batch_detail(batch, event));
+	}
+}
+
 static void take_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	struct html_output *html = sink->context;
 
-	html->kept.events(&html->kept, track, batch);
-	html->slices = html->store.slices;
+	keep_events(&html->kept, track, batch);
+	html->slices = html->all;
 	html->folded->sink.events(&html->folded->sink, track, batch);
 	html->functions->sink.events(&html->functions->sink, track, batch);
 }
@@ -98,7 +293,7 @@ static void open_html(struct format_output *output, const struct format_request 
 	struct html_output *html = (struct html_output *)output;
 	struct format_request inner = *request;
 
-	html->store.names = request->names;
+	html->names = request->names;
 	html->input = options->input;
 	html->file = request->output;
 	html->fit = options->select.fit ? selection_fit_limit(&options->select) : FIT_DEFAULT_HTML;
@@ -108,25 +303,24 @@ static void open_html(struct format_output *output, const struct format_request 
 	inner.text = html->table_text;
 	html->folded = output_format_open(&format_folded, &inner);
 	html->functions = output_format_open(&format_functions, &inner);
-	html->kept = slice_store_sink(&html->store, html->costs, true);
+	html->kept = (struct slice_sink){
+		.events = keep_events,
+		.context = html,
+		.details = html->costs,
+		.folded = true,
+	};
 	ftf_side_init(&html->events.side, request->names, &request->facts);
 	html->events.args = options->args != OPTION_ARGS_NONE;
 	output->writer = html->events.side.writer;
 	output->slices = &html->slices;
 	output->sink = html->kept;
 	output->sink.events = take_events;
-	output->sink.context = html;
 }
 
 /* ---- Texts and functions ------------------------------------------------- */
 
-/* Returns the number of a text in "texts". */
-static uint32_t text_number(struct html_output *html, const struct name *name)
-{
-	return pair_table_find_pointer(&html->texts, name);
-}
-
-/* Returns the same for what the page prints for a symbol, whose kind sets the colour. */
+/* Returns the number in "texts" of what the page prints for a symbol, whose kind sets the colour.
+ */
 static uint32_t label_number(struct html_output *html, const struct symbol *symbol)
 {
 	uint32_t text = text_number(html, format_folded_label(html->folded, symbol));
@@ -189,139 +383,180 @@ static void print_texts(const struct html_output *html)
 
 /* ---- Slices in order of time --------------------------------------------- */
 
-static void print_end_time(struct html_output *html, uint64_t time)
+/* A position in a thread's slices. */
+struct html_cursor {
+	struct cursor bytes; /* the rest of a block */
+	uint32_t next;       /* 1 + index of the next block; 0: no more */
+	uint64_t time;       /* ns: end of the slice before */
+};
+
+/* Go to the next block. Returns false at the end. */
+static bool next_block(const struct html_output *html, struct html_cursor *cursor)
 {
-	html_numbers_print(&html->data, time - html->last);
-	html->last = time;
+	const struct html_block *block;
+
+	if (!cursor->next)
+		return false;
+	block = block_at(html, cursor->next - 1);
+	if (cursor->next % STEP == 0)
+		big_array_rest(&html->blocks, 0, html->block_count, sizeof(*block));
+	cursor->bytes = cursor_over(block->bytes, block->used);
+	cursor->next = block->next;
+	return true;
 }
 
-/* A mark: its first number, ns since the last end or mark, and its text. */
-static void print_mark(struct html_output *html, const struct slice_event *event)
+static struct html_cursor slices_of(const struct html_thread *thread)
 {
-	const struct name *text = name_intern_text(html->store.names, event->text);
-
-	html_numbers_print(&html->data, IS_MARK | html->depth * DEPTH_BIT);
-	print_end_time(html, event->time);
-	html_numbers_print(&html->data, text_number(html, text));
-	html->thread->marks++;
+	return (struct html_cursor){ .next = thread->first, .time = thread->begin };
 }
 
-/*
- * A slice, printed at its end: its first number, ns since the last end or mark, its duration in ns,
- * the number of its symbol, and the values that its first number announces.
- */
-static void print_slice(struct html_output *html, const struct html_frame *frame,
-			const struct slice_event *end, struct slice_cost cost)
+/* Take the next slice or mark. Returns false at the end. */
+static bool take_slice(const struct html_output *html, struct html_cursor *cursor,
+		       struct html_slice *slice)
 {
-	unsigned flags = frame->flags;
-	uint64_t first = html->depth * DEPTH_BIT;
+	struct cursor *bytes = &cursor->bytes;
 
-	first |= cost.insns ? HAS_COSTS : 0;
-	first |= frame->folded ? HAS_FOLDED : 0;
-	first |= flags & SLICE_INFERRED_START ? IS_INFERRED : 0;
-	first |= flags & SLICE_UNCERTAIN_LEVEL ? IS_UNCERTAIN : 0;
-	first |= flags & SLICE_ESTIMATED_TIME ? IS_ESTIMATED : 0;
-	first |= flags & SLICE_TAIL_CALLED ? IS_TAIL_CALL : 0;
-	first |= end->flags & SLICE_CUT ? IS_CUT : 0;
-	html_numbers_print(&html->data, first);
-	print_end_time(html, end->time);
-	html_numbers_print(&html->data, end->time - frame->begin);
-	html_numbers_print(&html->data, pair_table_find_pointer(&html->symbols, frame->symbol));
-	if (first & HAS_COSTS) {
-		html_numbers_print(&html->data, cost.insns);
-		html_numbers_print(&html->data, cost.cycles);
+	if (!cursor_left(bytes) && !next_block(html, cursor))
+		return false;
+	*slice = (struct html_slice){ .first = cursor_uleb128(bytes) };
+	slice->end = cursor->time += cursor_uleb128(bytes);
+	if (!(slice->first & IS_MARK))
+		slice->duration = cursor_uleb128(bytes);
+	slice->number = cursor_uleb128(bytes);
+	if (slice->first & HAS_COSTS) {
+		slice->cost.insns = cursor_uleb128(bytes);
+		slice->cost.cycles = cursor_uleb128(bytes);
 	}
-	if (first & HAS_FOLDED) {
-		html_numbers_print(&html->data, frame->folded);
-		html_numbers_print(&html->data, frame->folded_time);
+	if (slice->first & HAS_FOLDED) {
+		slice->inside.folded = cursor_uleb128(bytes);
+		slice->inside.folded_time = cursor_uleb128(bytes);
 	}
-	html->thread->shown++;
+	return true;
+}
+
+static void print_slice(struct html_output *html, const struct html_slice *slice)
+{
+	uint8_t bytes[SLICE_BYTES];
+
+	html_numbers_copy(&html->data, bytes,
+			  (size_t)(put_slice(bytes, slice, html->last) - bytes));
+	html->last = slice->end;
+}
+
+/* Rank a slice. Returns whether it stays. */
+static bool rank_slice(struct html_output *html, struct html_thread *thread,
+		       const struct html_slice *slice)
+{
+	uint64_t depth = slice->first / DEPTH_BIT;
+	struct fit_ranks *ranks = depth ? &thread->ranks : &html->roots;
+
+	return !html->ranked || fit_ranks_add(ranks, slice->duration, depth) >= ranks->least;
 }
 
 /* Leave a slice out: count it and its inner slices in the enclosing slice. */
-static void fold_slice(struct html_output *html, uint64_t duration, uint64_t inside)
+static void fold_slice(struct html_output *html, const struct html_slice *slice)
 {
-	if (!html->depth) {
+	uint64_t depth = slice->first / DEPTH_BIT;
+
+	if (!depth) {
 		html->fold.left_out++;
 		return;
 	}
 	html->fold.folded++;
-	html->frames[html->depth - 1].folded += 1 + inside;
-	html->frames[html->depth - 1].folded_time += duration;
+	html->folds[depth - 1].folded += 1 + slice->inside.folded;
+	html->folds[depth - 1].folded_time += slice->duration;
 }
 
-static void end_slice(struct html_output *html, struct track *track,
-		      const struct slice_event *event, const struct slice_detail *detail)
+/*
+ * Returns whether the output has room for the slice. At its limit, the slices that are open end at
+ * the last printed time, and later ones are left out.
+ */
+static bool fits_output(struct html_output *html, struct html_slice *slice)
 {
-	struct html_frame *frame;
-	struct slice_cost cost = { 0 };
-	struct fit_ranks *ranks;
-	uint64_t duration;
-	bool stays;
+	uint64_t begin = slice->end - slice->duration;
 
-	if (!html->depth)
-		return;
-	frame = &html->frames[--html->depth];
-	duration = event->time - frame->begin;
-	ranks = html->depth ? &html->thread->ranks : &html->roots;
-	stays = !html->ranked || fit_ranks_add(ranks, duration, html->depth) >= ranks->least;
-	if (!html->prints)
-		return;
-	cost = track_cost_end(track, detail);
-	if (!stays) {
-		fold_slice(html, duration, frame->folded + (detail ? detail->folded : 0));
-		return;
+	if (!html->room && !html->file->cut)
+		html->room = output_room(html->file) / SLICE_TEXT;
+	html->file->cut |= !html->room;
+	if (html->room) {
+		html->room--;
+		return true;
 	}
-	if (detail) {
-		frame->folded += detail->folded;
-		frame->folded_time += detail->folded_time;
-	}
-	if (event->symbol && event->symbol->kind == SYMBOL_MARK)
-		frame->symbol = event->symbol; /* an event: with all its arguments */
-	print_slice(html, frame, event, cost);
+	if (slice->first & IS_MARK || begin >= html->last)
+		return false;
+	slice->end = html->last;
+	slice->duration = slice->end - begin;
+	return true;
 }
 
-static void show_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+/* Print the slices and marks that stay and fit. */
+static void print_chosen(struct html_output *html, struct html_thread *thread)
 {
-	struct html_output *html = sink->context;
+	struct html_cursor cursor = slices_of(thread);
+	struct html_slice slice;
 
-	for (const struct slice_event *event = batch->events, *end = event + batch->count;
-	     event < end; event++) {
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
+	thread->shown = thread->marks = 0;
+	while (take_slice(html, &cursor, &slice)) {
+		uint64_t depth = slice.first / DEPTH_BIT;
+		bool mark = slice.first & IS_MARK;
+		struct html_folds *folds;
 
-		if (event->kind == SLICE_END) {
-			end_slice(html, track, event, detail);
-		} else if (event->kind == SLICE_BEGIN) {
-			*ARRAY_ADD(html->frames, html->depth, html->room) =
-				(struct html_frame){ event->symbol, event->time, 0, 0,
-						     event->flags };
-			if (html->prints)
-				track_cost_begin(track, detail);
-		} else if (html->prints) {
-			print_mark(html, event);
-		} else {
-			html->thread->marks++;
+		ARRAY_GROW_ZEROED(html->folds, html->fold_room, depth + 1);
+		folds = &html->folds[depth];
+		if (!mark) {
+			bool stays = rank_slice(html, thread, &slice);
+
+			slice.inside.folded += folds->folded;
+			slice.inside.folded_time += folds->folded_time;
+			*folds = (struct html_folds){ 0 };
+			slice.first |= slice.inside.folded ? HAS_FOLDED : 0;
+			if (!stays) {
+				fold_slice(html, &slice);
+				continue;
+			}
 		}
+		if (!fits_output(html, &slice))
+			continue;
+		print_slice(html, &slice);
+		thread->shown += !mark;
+		thread->marks += mark;
 	}
+}
+
+/* Copy all numbers, except for the first time. */
+static void copy_all(struct html_output *html, const struct html_thread *thread)
+{
+	struct html_cursor cursor = slices_of(thread);
+
+	if (!next_block(html, &cursor))
+		return;
+	html_numbers_print(&html->data, cursor_uleb128(&cursor.bytes));
+	html_numbers_print(&html->data,
+			   thread->begin - html->origin + cursor_uleb128(&cursor.bytes));
+	do
+		html_numbers_copy(&html->data, cursor.bytes.at, cursor_left(&cursor.bytes));
+	while (next_block(html, &cursor));
 }
 
 /* Choose the slices to show. */
 static void choose_slices(struct html_output *html)
 {
-	size_t count = html->store.track_count;
-	const struct slice_sink sink = { .events = show_events, .context = html };
+	size_t count = html->thread_count;
 	struct fit_ranks **ranks = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
 	uint64_t marks = 0;
 
 	html->ranked = true;
 	for (size_t i = 0; i < count; i++) {
-		html->thread = &html->threads[i];
-		html->thread->ranks.number = (uint32_t)i;
-		ranks[i] = &html->thread->ranks;
-		html->depth = 0;
-		slice_store_replay_track(&html->store, i, &sink);
-		marks += html->thread->marks;
-		html->thread->marks = 0;
+		struct html_thread *thread = &html->threads[i];
+		struct html_cursor cursor = slices_of(thread);
+		struct html_slice slice;
+
+		thread->ranks.number = (uint32_t)i;
+		ranks[i] = &thread->ranks;
+		while (take_slice(html, &cursor, &slice))
+			if (!(slice.first & IS_MARK))
+				rank_slice(html, thread, &slice);
+		marks += thread->marks;
 	}
 	html->fold.shortest = fit_ranks_choose_all(&html->roots, ranks, count, html->fit, marks);
 	ranks[count] = &html->roots;
@@ -334,26 +569,25 @@ static void choose_slices(struct html_output *html)
 	free(ranks);
 }
 
-static void print_html_thread(struct html_output *html, size_t index)
+static void print_html_thread(struct html_output *html, struct html_thread *thread)
 {
-	struct track *track = html->store.tracks[index].track;
-	const struct slice_sink sink = { .events = show_events, .context = html };
+	const struct track *track = thread->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	FILE *out = html->output.text;
-	struct slice_limit limit;
 
-	html->thread = &html->threads[index];
-	html->depth = 0;
 	html->last = html->origin;
 	fputs("{\"name\":", out);
 	html_json_print(json_any_text(name, strlen(name)), out);
 	fprintf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"data\":", track->pid, track->tid);
 	html_numbers_begin(&html->data, out);
-	slice_limit_init(&limit, &sink, html->file);
-	slice_store_replay_track(&html->store, index, &limit.sink);
+	if (html->ranked || html->file->cut ||
+	    output_room(html->file) / SLICE_TEXT < thread->shown + thread->marks)
+		print_chosen(html, thread);
+	else
+		copy_all(html, thread);
 	html_numbers_end(&html->data);
-	fprintf(out, ",\"slices\":%" PRIu64 ",\"marks\":%" PRIu64 "}", html->thread->shown,
-		html->thread->marks);
+	fprintf(out, ",\"slices\":%" PRIu64 ",\"marks\":%" PRIu64 "}", thread->shown,
+		thread->marks);
 }
 
 /* Print as `key` the tracks [begin, end) that have slices or marks. */
@@ -362,11 +596,10 @@ static void print_page_tracks(struct html_output *html, const char *key, size_t 
 	const char *between = "\n";
 
 	fprintf(html->output.text, ",\n\"%s\":[", key);
-	html->prints = true;
 	for (size_t i = begin; i < end; i++)
-		if (html->store.tracks[i].track) {
+		if (html->threads[i].track) {
 			fputs(between, html->output.text);
-			print_html_thread(html, i);
+			print_html_thread(html, &html->threads[i]);
 			between = ",\n";
 		}
 	putc(']', html->output.text);
@@ -421,14 +654,14 @@ static size_t measure(struct html_output *html, uint64_t *end)
 
 	html->origin = html->events.begin;
 	*end = html->events.end;
-	for (size_t i = 0; i < html->store.track_count; i++) {
-		const struct store_track *track = &html->store.tracks[i];
+	for (size_t i = 0; i < html->thread_count; i++) {
+		const struct html_thread *thread = &html->threads[i];
 
-		if (!track->track)
+		if (!thread->track)
 			continue;
-		count += track->slices && i < html->call_tracks;
-		html->origin = MIN(track->begin, html->origin);
-		*end = track->end > *end ? track->end : *end;
+		count += thread->begun && i < html->call_tracks;
+		html->origin = MIN(thread->begin, html->origin);
+		*end = thread->end > *end ? thread->end : *end;
 	}
 	html->origin = *end ? html->origin : 0;
 	return count;
@@ -464,7 +697,7 @@ static void print_data(struct html_output *html, uint64_t end)
 		"{\"axis\":\"%s\",\"unit\":\"%s\",\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
 		axis, html->by_insns ? "insns" : axis, html->origin, end - html->origin);
 	print_page_tracks(html, "threads", 0, html->call_tracks);
-	print_page_tracks(html, "events", html->call_tracks, html->store.track_count);
+	print_page_tracks(html, "events", html->call_tracks, html->thread_count);
 	page_events_print_counters(&html->events, html->origin, html->file, out);
 	fprintf(out, ",\n\"folded\":%" PRIu64 ",\"left_out\":%" PRIu64, html->fold.folded,
 		html->fold.left_out);
@@ -487,13 +720,12 @@ static void print_html(struct format_output *output)
 	html->folded->machine = html->functions->machine = output->machine;
 	format_functions.finish(html->functions);
 	fflush(html->table_text);
-	html->call_tracks = html->store.track_count;
+	html->call_tracks = html->thread_count;
 	if (page_events_read(&html->events, &html->kept, (uint32_t)html->call_tracks,
 			     &output->err) < 0)
 		return;
 	threads = measure(html, &end);
-	html->threads = alloc_zeroed(html->store.track_count + 1, sizeof(*html->threads));
-	if (html->fit && html->store.slices > html->fit)
+	if (html->fit && html->all > html->fit)
 		choose_slices(html);
 	line = html_page_print(NULL, title, output->text);
 	print_summary(html, threads, end);
@@ -512,17 +744,19 @@ static void release_html(struct format_output *output)
 	if (html->table_text)
 		alloc_close_text(html->table_text, &html->table);
 	free(html->table);
-	for (size_t i = 0; html->threads && i < html->store.track_count; i++)
+	for (size_t i = 0; i < html->thread_count; i++) {
 		fit_ranks_release(&html->threads[i].ranks);
+		free(html->threads[i].frames);
+	}
 	fit_ranks_release(&html->roots);
 	page_events_release(&html->events);
-	slice_store_release(&html->store);
+	big_array_release(&html->blocks);
 	pair_table_release(&html->texts);
 	pair_table_release(&html->other);
 	pair_table_release(&html->lost);
 	pair_table_release(&html->symbols);
 	free(html->threads);
-	free(html->frames);
+	free(html->folds);
 }
 
 const struct output_format format_html = {

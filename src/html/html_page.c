@@ -57,39 +57,62 @@ void html_numbers_begin(struct html_numbers *numbers, FILE *out)
 	putc('"', out);
 }
 
-/* Print the high six bits of `left` bits. */
-static void print_digit(struct html_numbers *numbers)
+static void print_digits(struct html_numbers *numbers)
+{
+	fwrite_unlocked(numbers->text, 1, numbers->used, numbers->out);
+	numbers->used = 0;
+}
+
+/* Add the digits of three bytes. */
+static void add_digits(struct html_numbers *numbers, uint32_t bits)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *at = numbers->text + numbers->used;
 
-	numbers->left -= 6;
-	putc_unlocked(digits[numbers->bits >> numbers->left & 63], numbers->out);
+	at[0] = digits[bits >> 18 & 63];
+	at[1] = digits[bits >> 12 & 63];
+	at[2] = digits[bits >> 6 & 63];
+	at[3] = digits[bits & 63];
+	numbers->used += 4;
+	if (numbers->used == sizeof(numbers->text))
+		print_digits(numbers);
+}
+
+void html_numbers_copy(struct html_numbers *numbers, const uint8_t *bytes, size_t count)
+{
+	const uint8_t *end = bytes + count;
+
+	while (bytes < end) {
+		for (; !numbers->left && end - bytes >= 3; bytes += 3)
+			add_digits(numbers, (uint32_t)(bytes[0] << 16 | bytes[1] << 8 | bytes[2]));
+		if (bytes == end)
+			break;
+		numbers->bits = numbers->bits << 8 | *bytes++;
+		if (++numbers->left == 3) {
+			add_digits(numbers, numbers->bits);
+			numbers->left = 0;
+		}
+	}
 }
 
 void html_numbers_print(struct html_numbers *numbers, uint64_t number)
 {
-	bool more;
+	uint8_t bytes[10];
 
-	do {
-		more = number > 0x7f;
-		numbers->bits = numbers->bits << 8 | (number & 0x7f) | (uint32_t)more << 7;
-		for (numbers->left += 8; numbers->left >= 6;)
-			print_digit(numbers);
-		number >>= 7;
-	} while (more);
+	html_numbers_copy(numbers, bytes, (size_t)(html_number_put(bytes, number) - bytes));
 }
 
 void html_numbers_end(struct html_numbers *numbers)
 {
-	unsigned padding = numbers->left ? 6 - numbers->left : 0;
+	unsigned missing = numbers->left ? 3 - numbers->left : 0;
 
-	if (padding) {
-		numbers->bits <<= padding;
-		numbers->left = 6;
-		print_digit(numbers);
-	}
-	fprintf(numbers->out, "%.*s\"", (int)padding / 2, "==");
+	print_digits(numbers);
+	if (missing)
+		add_digits(numbers, numbers->bits << 8 * missing);
+	numbers->used -= missing;
+	print_digits(numbers);
+	fprintf(numbers->out, "%.*s\"", (int)missing, "==");
 }
 
 /* ---- The page ------------------------------------------------------------ */

@@ -34,15 +34,29 @@ void html_json_print(json_t *value, FILE *out);
 
 /* Numbers as a JSON string: LEB128 (DWARF 5, 7.6), unsigned, in base64 (RFC 4648, 4). */
 struct html_numbers {
-	FILE *out; /* borrowed */
-	uint32_t bits;
-	unsigned left; /* low bits of `bits` that are not printed yet */
+	FILE *out;     /* borrowed */
+	uint32_t bits; /* the last bytes */
+	unsigned left; /* number of bytes in `bits` without digits */
+	unsigned used;
+	char text[1024]; /* digits to print */
 };
+
+/* Write LEB128 of up to ten bytes. Returns its end. */
+static inline uint8_t *html_number_put(uint8_t *at, uint64_t number)
+{
+	for (; number > 0x7f; number >>= 7)
+		*at++ = (uint8_t)(number | 0x80);
+	*at++ = (uint8_t)number;
+	return at;
+}
 
 /* Print the start of the string. */
 void html_numbers_begin(struct html_numbers *numbers, FILE *out);
 
 void html_numbers_print(struct html_numbers *numbers, uint64_t number);
+
+/* Print bytes of html_number_put(). */
+void html_numbers_copy(struct html_numbers *numbers, const uint8_t *bytes, size_t count);
 
 /* Print its end. */
 void html_numbers_end(struct html_numbers *numbers);

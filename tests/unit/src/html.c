@@ -236,6 +236,36 @@ START_TEST(what_does_not_fit_is_counted_in_the_slice_around_it)
 }
 END_TEST
 
+/* Threads that alternate, with more slices than a page of memory has bytes. */
+START_TEST(many_slices_of_two_threads_stay_apart)
+{
+	enum { SLICES = 5000 };
+	uint64_t *numbers = malloc((5 * SLICES + 1) * sizeof(*numbers));
+
+	open_page();
+	for (int i = 0; i < SLICES; i++)
+		for (int track = 0; track < 2; track++) {
+			begin(track, 1000 + 500 * (uint64_t)i + (uint64_t)track, track, 0, 0);
+			end(track, 1300 + 500 * (uint64_t)i, 0, 0);
+		}
+	close_page();
+	for (uint64_t track = 0; track < 2; track++) {
+		json_t *item = json_array_get(json_object_get(data, "threads"), track);
+		uint64_t now = 0;
+
+		ck_assert_uint_eq(decode(json_string_value(json_object_get(item, "data")), numbers),
+				  4 * SLICES);
+		for (uint64_t i = 0; i < SLICES; i++) {
+			now += numbers[4 * i + 1];
+			ck_assert_uint_eq(now, 300 + 500 * i);
+			ck_assert_uint_eq(numbers[4 * i + 2], 300 - track);
+			ck_assert_uint_eq(numbers[4 * i + 3], track);
+		}
+	}
+	free(numbers);
+}
+END_TEST
+
 /* A stack of less than a 20,000th of all is not drawn. */
 START_TEST(stacks_too_small_to_see_are_counted)
 {
@@ -262,6 +292,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_slice_has_its_times_name_and_costs);
 	tcase_add_test(all, what_does_not_fit_is_counted_in_the_slice_around_it);
+	tcase_add_test(all, many_slices_of_two_threads_stay_apart);
 	tcase_add_test(all, stacks_too_small_to_see_are_counted);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
