@@ -89,6 +89,8 @@ static void open_functions(struct format_output *output, const struct format_req
 		.events = count_events,
 		.context = &functions->tree,
 		.details = request->facts.by_insns,
+		.late = true,
+		.sums = true,
 	};
 }
 

@@ -17,7 +17,7 @@ void call_tree_release(struct call_tree *tree)
 		free(tree->threads[i].open);
 	pair_table_release(&tree->paths);
 	pair_table_release(&tree->pairs);
-	free(tree->open_counts);
+	free(tree->pair_states);
 	free(tree->threads);
 	free(tree->nodes);
 	free(tree->totals);
@@ -150,6 +150,7 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 	thread->top = thread->open;
 	thread->end = thread->open + thread->room;
 	thread->now.ns = batch->events[first].time;
+	thread->inherited = UINT64_MAX;
 	thread->open[0] = (struct open_call){ .begin = thread->now };
 	if (tree->names) {
 		const char *text = track->thread_name ? track->thread_name : "unknown";
@@ -158,6 +159,63 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 		thread->open[0].node = call_tree_child(tree, NODE_NONE, name->id, name);
 	}
 	return true;
+}
+
+void call_tree_part(struct call_tree *tree, struct call_thread *thread,
+		    const struct slice_event *event, bool recursion)
+{
+	/* The begins of late slices, which have ended. */
+	for (; thread->top > thread->open; thread->top--)
+		if (recursion && thread->top->node != NODE_NONE)
+			tree->pair_states[thread->top->pair].open--;
+	thread->open->own = (struct call_costs){ 0 };
+	thread->now.ns = MAX(event->time, thread->now.ns);
+	thread->since = event->time;
+	thread->passed = event->ip;
+	thread->since_now = thread->now;
+	thread->part = thread->part ? 0 : ++tree->parts;
+	thread->inherited = thread->part && event->flags ? event->time : UINT64_MAX;
+}
+
+/* A late outermost call encloses the part's others of its function, which are in the totals. */
+static void leave_out_part(struct call_tree *tree, const struct call_thread *thread)
+{
+	struct call_costs *total = &tree->totals[thread->top->node].costs;
+	struct call_pair *pair = &tree->pair_states[thread->top->pair];
+
+	if (thread->top->node == NODE_NONE || pair->open > 1 || pair->part != thread->part)
+		return;
+	total->ns -= pair->costs.ns;
+	total->insns -= pair->costs.insns;
+	total->cycles -= pair->costs.cycles;
+	pair->costs = (struct call_costs){ 0 };
+}
+
+void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
+			  const struct slice_event *end, const struct call_rules *rules)
+{
+	bool inside = thread->top != thread->open;
+	const struct slice_event begin = { .time = inside ? thread->since : end->ip,
+					   .symbol = end->symbol };
+	struct call_costs own = thread->top->own;
+
+	if (begin.time == thread->since) {
+		own.ns += thread->passed;
+		thread->passed = 0;
+	}
+	call_tree_begin(tree, thread, &begin, NULL, rules);
+	if (rules->sums == SUMS_ALL) {
+		tree->slices--;
+		tree->nodes[thread->top->node].calls--;
+	}
+	if (rules->sums == SUMS_ALL && rules->recursion)
+		leave_out_part(tree, thread);
+	if (rules->costs) {
+		thread->top->begin = thread->since_now;
+		thread->top->begin.ns = begin.time;
+	}
+	thread->top->own = own;
+	thread->top[-1].own = (struct call_costs){ 0 };
 }
 
 struct open_call *call_thread_grow(struct call_thread *thread)
@@ -193,6 +251,6 @@ uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node)
 		return found->last_pair;
 	found->last_track = track + 1;
 	found->last_pair = pair_table_find(&tree->pairs, track, node);
-	ARRAY_GROW_ZEROED(tree->open_counts, tree->open_room, (size_t)found->last_pair + 1);
+	ARRAY_GROW_ZEROED(tree->pair_states, tree->pair_room, (size_t)found->last_pair + 1);
 	return found->last_pair;
 }

@@ -121,8 +121,14 @@ struct call_thread {
 	uint32_t cut;          /* path of calls deeper than max_stack, if any */
 	/* For the reader: begun slices, observed calls, and ns outside traced code. */
 	uint64_t slices, calls, untraced;
-	/* A part with late slices: the time of their begin, and ns of callees before others. */
+	/*
+	 * A part with late slices: the time of their begin, ns of callees before others, the
+	 * counters at its begin, and its number.
+	 */
 	uint64_t since, passed;
+	struct call_costs since_now;
+	uint32_t part;      /* 0: no part */
+	uint64_t inherited; /* ns: `since` if late slices may be inside of others; or UINT64_MAX */
 };
 
 struct call_tree {
@@ -141,8 +147,13 @@ struct call_tree {
 	struct call_thread *threads; /* owned; by index of the track */
 	size_t thread_room;
 	struct pair_table pairs; /* pairs of (index of the track, node) */
-	uint32_t *open_counts;   /* owned; by pair: open calls of a function */
-	size_t open_room;
+	struct call_pair {
+		uint32_t open;           /* open calls of the function */
+		uint32_t part;           /* the thread's part of `costs` */
+		struct call_costs costs; /* costs of outermost calls in the part */
+	} * pair_states;                 /* owned; by pair */
+	size_t pair_room;
+	uint32_t parts;           /* with late slices, so far */
 	uint64_t slices;          /* begun */
 	struct name_table *names; /* borrowed; NULL: nodes are functions, not paths */
 	/*
@@ -233,6 +244,17 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 /* Returns the number of a (track, node) pair. */
 uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node);
 
+/* For call_tree_follow(): a part with late slices begins or ends; see struct slice_sink. */
+void call_tree_part(struct call_tree *tree, struct call_thread *thread,
+		    const struct slice_event *event, bool recursion);
+
+/*
+ * For call_tree_follow(): a slice ends whose begin comes late. Begin it around all slices since
+ * then; its begin counts it.
+ */
+void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
+			  const struct slice_event *end, const struct call_rules *rules);
+
 /* For call_tree_follow(): make room for thread->top, and return it. */
 struct open_call *call_thread_grow(struct call_thread *thread);
 
@@ -287,7 +309,7 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 	call->context = event->flags & SLICE_CONTEXT;
 	if (rules->recursion && node != NODE_NONE) {
 		call->pair = call_tree_pair(tree, thread->track->index, node);
-		tree->open_counts[call->pair]++;
+		tree->pair_states[call->pair].open++;
 		call->symbol = event->symbol;
 		call->untraced = thread->untraced;
 	}
@@ -299,30 +321,32 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		thread->deepest = call_thread_depth(thread);
 }
 
-/* A slice ends whose begin comes late: begin it around all slices since then. */
-CALL_TREE_INLINE void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
-					   const struct slice_event *end,
-					   const struct call_rules *rules)
+/* An outermost call ended in a part. */
+CALL_TREE_INLINE void call_tree_add_to_part(struct call_tree *tree,
+					    const struct call_thread *thread,
+					    const struct ended_call *end)
 {
-	const struct slice_event begin = { .time = end->ip, .symbol = end->symbol };
-	uint64_t callees = thread->open->own.ns;
+	struct call_pair *pair = &tree->pair_states[end->call->pair];
 
-	if (end->ip == thread->since) {
-		callees += thread->passed;
-		thread->passed = 0;
+	if (pair->part != thread->part) {
+		pair->part = thread->part;
+		pair->costs = (struct call_costs){ 0 };
 	}
-	call_tree_begin(tree, thread, &begin, NULL, rules);
-	thread->top->own.ns = callees;
-	thread->open->own.ns = 0;
+	call_tree_add(&pair->costs, &end->all, true);
 }
 
-/* A part with late slices begins or ends; see struct slice_sink. */
-CALL_TREE_INLINE void call_tree_part(struct call_thread *thread, const struct slice_event *event)
+/*
+ * Returns whether the slice that ends begins late: it is in no other one or, after a fork, in a
+ * slice of the parent's stack, which has the same begin.
+ */
+CALL_TREE_INLINE bool call_tree_is_late(struct call_tree *tree, struct call_thread *thread,
+					const struct slice_event *end,
+					const struct call_rules *rules)
 {
-	thread->top = thread->open;
-	thread->open->own.ns = 0;
-	thread->since = event->time;
-	thread->passed = event->ip;
+	if (thread->top == thread->open)
+		return end->order == SLICE_ORDER_DEFERRED && end->symbol;
+	return thread->top->begin.ns == thread->inherited && end->symbol &&
+	       rules->enter(tree, thread, end, NULL) != thread->top->node;
 }
 
 /* Count a call, which is no longer thread->top, up to the event of its end. */
@@ -343,7 +367,9 @@ CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread
 		end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
 	if (rules->recursion && call->node != NODE_NONE)
-		end.outermost = --tree->open_counts[call->pair] == 0;
+		end.outermost = --tree->pair_states[call->pair].open == 0;
+	if (rules->recursion && rules->sums == SUMS_ALL && thread->part && end.outermost)
+		call_tree_add_to_part(tree, thread, &end);
 	if (rules->sums == SUMS_OWN) {
 		node->own.ns += end.all.ns - call->own.ns;
 		thread->top->own.ns += end.all.ns;
@@ -382,14 +408,11 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 
 		if (event->kind >= SLICE_INSTANT) {
 			if (event->kind == SLICE_LATE)
-				call_tree_part(thread, event);
+				call_tree_part(tree, thread, event, rules->recursion);
 			continue;
 		}
-		if (rules->sums == SUMS_OWN && event->kind == SLICE_END &&
-		    thread->top == thread->open && event->order == SLICE_ORDER_DEFERRED &&
-		    event->symbol)
-			call_tree_begin_late(tree, thread, event, rules);
-		if (rules->sums == SUMS_ALL) {
+		/* At the end of a part, late begins have earlier times. */
+		if (rules->sums == SUMS_ALL && (event->time > thread->now.ns || !thread->part)) {
 			own->ns += event->time - thread->now.ns;
 			thread->now.ns = event->time;
 		}
@@ -399,6 +422,9 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 				call_tree_advance(&thread->now.cycles, &own->cycles,
 						  detail->cycles);
 		}
+		if (rules->sums != SUMS_NONE && event->kind == SLICE_END &&
+		    call_tree_is_late(tree, thread, event, rules))
+			call_tree_begin_late(tree, thread, event, rules);
 		if (event->kind == SLICE_BEGIN && rules->sums == SUMS_OWN && event + 1 < last &&
 		    event[1].kind == SLICE_END) {
 			/* The call has no callees, as most have none. */

@@ -285,6 +285,7 @@ struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct
 		.details = next->details,
 		.folded = next->folded,
 		.late = next->late,
+		.sums = next->sums,
 	};
 	return queue;
 }

@@ -124,6 +124,12 @@ struct slice_sink {
 	 * a time; these begins have SLICE_ORDER_DEFERRED. Another SLICE_LATE ends the part.
 	 */
 	bool late;
+	/*
+	 * With `late`: the sink sums up without an order. A late slice has the time of since(), and
+	 * details are exact; at the end of a part come only the begins of late slices, and slices
+	 * without length.
+	 */
+	bool sums;
 };
 
 /* Returns an event's detail, borrowed from the batch; may be NULL. */

@@ -380,7 +380,10 @@ static void merge_runs(struct sorter_track *track)
 
 static void emit_late(struct sorter_track *track, uint64_t passed)
 {
-	const struct slice_event event = { .time = track->since, .ip = passed, .kind = SLICE_LATE };
+	const struct slice_event event = { .time = track->since,
+					   .ip = passed,
+					   .flags = track->sorter->next->sums,
+					   .kind = SLICE_LATE };
 
 	emit_events(track, &event, 1);
 }
@@ -392,14 +395,15 @@ static void emit_late(struct sorter_track *track, uint64_t passed)
 static void begin_parts(struct sorter_track *track)
 {
 	const struct slice_event *records = records_of(track);
-	uint64_t hold = records->time, passed = 0;
+	bool sums = track->sorter->next->sums;
+	uint64_t hold = sums ? track->since : records->time, passed = 0;
 	size_t held = 0, open = 0;
 
 	track->parted = records[track->count - 1].time > hold;
 	track->waits = !track->parted;
 	if (track->waits)
 		return;
-	for (; records[held].time == hold; held++) {
+	for (; !sums && records[held].time == hold; held++) {
 		if (records[held].kind == SLICE_BEGIN)
 			open++;
 		else if (open)
@@ -414,18 +418,43 @@ static void begin_parts(struct sorter_track *track)
 	emit_late(track, passed);
 }
 
-/* Emit the segment's records, except for the first ones. */
+/* Drop the details of emitted records. */
+static void keep_held_details(struct sorter_track *track)
+{
+	struct slice_detail *details = track->details.items, *held;
+
+	if (!track->detail_count)
+		return;
+	held = alloc_zeroed(track->held + 1, sizeof(*held));
+	track->detail_count = 0;
+	for (size_t i = 0; i < track->held; i++) {
+		struct slice_event *record = records_of(track) + i;
+
+		if (!record->detail)
+			continue;
+		held[track->detail_count] = details[record->detail - 1];
+		record->detail = (uint32_t)++track->detail_count;
+	}
+	memcpy(details, held, track->detail_count * sizeof(*held));
+	free(held);
+}
+
+/* Emit the segment's records, except for the first ones, or late ones. */
 static void emit_part(struct sorter_track *track)
 {
+	bool holds = track->parted || !track->sorter->next->sums;
+
 	merge_runs(track);
 	if (!track->parted)
 		begin_parts(track);
 	if (!track->parted)
 		return;
-	while (track->held < track->count && records_of(track)[track->held].time <= track->hold)
+	while (holds && track->held < track->count &&
+	       records_of(track)[track->held].time <= track->hold)
 		track->held++;
 	pass_sorted(track, track->held);
 	track->count = track->held;
+	keep_held_details(track);
 	track->runs[0] = 0;
 	track->run_count = 1;
 }
@@ -542,8 +571,9 @@ static void add_record(struct sorter_track *track, const struct slice_event *eve
 	struct slice_event *record = records_of(track) + track->count;
 
 	*record = *event;
-	if (!track->count || record[-1].time > record->time ||
-	    (record[-1].time == record->time && record[-1].order > record->order))
+	if (!track->run_count || (track->count && (record[-1].time > record->time ||
+						   (record[-1].time == record->time &&
+						    record[-1].order > record->order))))
 		*ARRAY_ADD(track->runs, track->run_count, track->run_room) = track->count;
 	if (record->order != SLICE_ORDER_PLAIN && record->time >= track->plain_from)
 		track->plain_from = record->time + 1;

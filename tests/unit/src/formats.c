@@ -11,6 +11,7 @@
 #include "src/formats/text/digits.h"
 #include "src/html/html_page.h"
 #include "src/options/options.h"
+#include "src/slices/slice_sorter.h"
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
@@ -27,6 +28,7 @@ static size_t size;
 static FILE *out;
 static const struct output_format *format; /* the open one */
 static struct format_output *output;
+static bool by_insns;
 static struct callstack_machine machine; /* its times are perf script's */
 
 static void setup(void)
@@ -59,7 +61,11 @@ static const struct slice_sink *open_format(const struct output_format *wanted,
 	const struct options options = { .input = "a.data", .args = args };
 	static struct output file; /* unlimited */
 	const struct format_request request = {
-		.options = &options, .output = &file, .text = out, .names = &names
+		.options = &options,
+		.output = &file,
+		.text = out,
+		.names = &names,
+		.facts.by_insns = by_insns,
 	};
 
 	format = wanted;
@@ -266,6 +272,92 @@ START_TEST(functions_count_the_outermost_call_of_each_thread)
 	       "         1       10ns       10ns   4.5%       10ns       10ns       10ns       10ns  a\\x1b\\x7f\n"
 	       "         1       10ns       10ns   4.5%       10ns       10ns       10ns       10ns  b\n"
 	       "times are those of perf script\n");
+}
+END_TEST
+
+/*
+ * A thread's slices as a machine finds them, at random: callers when they return, in up to two
+ * slices of the parent's stack.
+ */
+static void feed_late(const struct slice_sink *sink, void *track, unsigned seed)
+{
+	const struct symbol *open[64], *late[64];
+	struct slice_detail detail = { 0 };
+	struct slice_event event = { .time = 100 };
+	size_t depth = 0, found = 0, inherited = seed % 3;
+	bool ended = false;
+
+	for (size_t i = 0; i < 4; i++) {
+		const struct name *name = name_intern_text(&names, (const char[]){ "fghi"[i], 0 });
+
+		by_name[i].name = by_name[i].linkage = name;
+	}
+	slice_sink_since(sink, track, event.time);
+	while (event.time < 600 || depth) {
+		bool known = depth < inherited && !ended, begins = known;
+
+		seed = seed * 1103515245 + 12345;
+		begins |= depth < 8 && event.time < 600 && (seed >> 16 & 1);
+		if (!begins && !depth && (inherited || found == COUNT_OF(late)))
+			break;
+		event.kind = begins ? SLICE_BEGIN : SLICE_END;
+		event.symbol = &by_name[seed >> 20 & 3];
+		if (begins)
+			open[depth++] = event.symbol;
+		else if (depth > (event.time < 500 ? inherited : 0) || (depth && found > 8))
+			event.symbol = open[--depth];
+		else
+			late[found++] = event.symbol;
+		slice_sink_emit(sink, track, &event, &detail);
+		ended |= !begins;
+		event.time += known ? depth == inherited : seed >> 24 & 3;
+		detail.insns += known ? 0 : seed >> 26 & 7;
+	}
+	while (found) {
+		event = (struct slice_event){
+			.time = 100,
+			.symbol = late[--found],
+			.kind = SLICE_BEGIN,
+			.flags = SLICE_INFERRED_START,
+			.order = inherited ? (int8_t)(SLICE_ORDER_PLAIN + (int)inherited)
+					   : SLICE_ORDER_DEFERRED,
+		};
+		slice_sink_emit(sink, track, &event, &(struct slice_detail){ 0 });
+	}
+	slice_sink_flush(sink, track);
+}
+
+/* Sums are the same if callers come before or after the slices inside of them. */
+START_TEST(functions_take_callers_late)
+{
+	char *tables[2] = { 0 };
+
+	by_insns = _i % 2;
+	for (int late = 0; late < 2; late++) {
+		struct slice_sink sink = *open_format(&format_functions, OPTION_ARGS_NONE);
+		struct slice_sorter sorter;
+		struct sorter_track *both[2];
+
+		ck_assert(sink.late);
+		sink.late = sink.sums = late;
+		slice_sorter_init(&sorter, &sink, NULL);
+		sorter.depth = SIZE_MAX;
+		sorter.part = 10;
+		for (int i = 0; i < 2; i++)
+			both[i] = slice_sorter_track(&sorter, &tracks[i]);
+		for (unsigned i = 0; i < 2; i++)
+			feed_late(&sorter.sink, both[i], 2 * (unsigned)_i + i);
+		slice_sorter_finish(&sorter);
+		ck_assert_uint_eq(sorter.unmatched_ends, 0);
+		slice_sorter_release(&sorter);
+		finish_format();
+		tables[late] = strdup(text);
+		rewind(out);
+	}
+	by_insns = false;
+	ck_assert_str_eq(tables[0], tables[1]);
+	free(tables[0]);
+	free(tables[1]);
 }
 END_TEST
 
@@ -488,6 +580,7 @@ int main(void)
 	tcase_add_test(all, chrome_shows_whether_a_call_was_seen_and_inlined);
 	tcase_add_test(all, folded_stacks_have_their_own_time_only);
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
+	tcase_add_loop_test(all, functions_take_callers_late, 0, 60);
 	tcase_add_test(all, a_slice_precedes_those_in_it_and_open_ones_are_left_out);
 	tcase_add_test(all, slices_show_what_is_folded_in_each);
 	tcase_add_test(all, the_store_replays_what_each_thread_did);
