@@ -99,6 +99,7 @@ enum row {
 	ROW_CALL,
 	ROW_SAMPLE,
 	ROW_LABEL,
+	ROW_PAIR,
 	BYTES,
 	ROWS
 };
@@ -113,6 +114,7 @@ static const char *const statements[ROWS] = {
 	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	"INSERT INTO samples VALUES (?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)",
 	"UPDATE symbols SET name = ?2 WHERE id = ?1",
+	"INSERT INTO comm_threads (comm_id, thread_id) VALUES (?, ?)",
 	"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 };
 
@@ -130,6 +132,7 @@ struct sqlite_output {
 	struct pair_table dsos, paths;   /* the same; ids of paths are numbers + 2 */
 	struct pair_table threads;       /* the same, by pid and tid */
 	struct pair_table comms;         /* the same, by main thread's id and name */
+	struct pair_table pairs;         /* ids of comms and threads with calls or samples */
 	struct open_row {
 		uint64_t call;
 		uint32_t path;
@@ -349,6 +352,7 @@ static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice
 	bool no_call = slice->flags & SLICE_INFERRED_START, no_return = slice->cut;
 	uint64_t count = 0;
 
+	pair_table_find(&sqlite->pairs, sqlite->comm, sqlite->thread);
 	if (no_return && !to && !sqlite->full && sqlite->thread < sqlite->thread_room)
 		to = sqlite->of_threads[sqlite->thread].last;
 	if (to && (from || no_call))
@@ -449,6 +453,8 @@ static void add_sample(struct format_output *output, const struct branch_event *
 	output->machine->branch = sqlite->full ? 0 : own->last;
 	if (event->kind >= BRANCH_GAP || sqlite->full)
 		return;
+	if (sqlite->thread)
+		pair_table_find(&sqlite->pairs, sqlite->comm, sqlite->thread);
 	own->last = note_sample(sqlite, own->last);
 	output->machine->branch = own->last;
 	type = branch_type(event);
@@ -526,6 +532,18 @@ static void add_labels(struct sqlite_output *sqlite)
 	function_labels_release(&labels);
 }
 
+COMPARE_WITH(compare_keys, uint64_t, COMPARE(*a, *b))
+
+static void add_pairs(struct sqlite_output *sqlite)
+{
+	SORT(sqlite->pairs.keys, sqlite->pairs.count, compare_keys);
+	for (size_t i = 0; i < sqlite->pairs.count; i++) {
+		struct pair pair = pair_table_pair(&sqlite->pairs, i);
+
+		ADD_ROW(sqlite, ROW_PAIR, pair.first, pair.second);
+	}
+}
+
 static void finish_sqlite(struct format_output *output)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
@@ -538,6 +556,8 @@ static void finish_sqlite(struct format_output *output)
 		add_threads(sqlite);
 	if (sqlite->status == SQLITE_OK)
 		add_labels(sqlite);
+	if (sqlite->status == SQLITE_OK)
+		add_pairs(sqlite);
 	if (sqlite->status == SQLITE_OK)
 		check(sqlite, library.exec(sqlite->database, ending, NULL, NULL, NULL));
 	if (sqlite->status == SQLITE_OK)
@@ -559,6 +579,7 @@ static void release_sqlite(struct format_output *output)
 	pair_table_release(&sqlite->dsos);
 	pair_table_release(&sqlite->threads);
 	pair_table_release(&sqlite->comms);
+	pair_table_release(&sqlite->pairs);
 	free(sqlite->open);
 	big_array_release(&sqlite->samples);
 	temp_file_close(&sqlite->copied);
