@@ -22,10 +22,10 @@ limits() {
 		whole    330(200)    460   140         0    200  why
 		whole         325    155   105         0    120  why --symbol=depth
 		whole         605    360   225         0    110  diff
-		whole         125    125   100         0    105  -f functions
+		whole         125    110   100         0    105  -f functions
 		whole    200(150)    140   155         0    110  -f folded
-		whole         315    830   155      4585    145  -f html
-		whole   1235(400)   1120  4400      3700    190  -f sqlite
+		whole         245    240   155         0    135  -f html
+		whole   1145(400)    950  3450      3700    190  -f sqlite
 		whole          90    115   105         0    100  -f lcov
 		whole         150    125   105         0    110  --slowest=100
 		whole         125    120   110         0    120  --depth=3
@@ -35,10 +35,10 @@ limits() {
 		within   330(200)    430   140         0    185  why
 		within        325    190   105         0    120  why --symbol=depth
 		within        605    450   225         0    110  diff
-		within        125    145   100         0    110  -f functions
+		within        125    110   100         0    105  -f functions
 		within   200(150)    180   155         0    115  -f folded
-		within        315    980   155      4585    155  -f html
-		within  1235(400)   1300  4200      3700    205  -f sqlite
+		within        250    280   155         0    140  -f html
+		within  1160(400)   1050  3450      3700    195  -f sqlite
 		within         90    105   105         0    100  -f lcov
 		within        150    165   105         0    110  --slowest=100
 		within        125    145   110         0    120  --depth=3
