@@ -11,10 +11,11 @@ there valgrind "costs" && there strace "costs" || exit 0
 cpu_time=$PWD/tests/bench/cpu-time bench=$PWD symfs=
 program=$PWD/ptrace2ftf
 
-row() { # OPTIONS...: prints instructions, page faults, kB, seconds, system calls, temporary bytes
+# Print instructions, page faults, kB, seconds, system calls, temporary bytes; nothing if the output is empty.
+row() { # OPTIONS...
 	command=$(costs_command "$recording" "$@")
 	must $command
-	used=$(costs_usage $command)
+	used=$(costs_usage $command) || return 0
 	calls=$(costs_calls $command)
 	echo "$(costs_instructions $command) $used $calls"
 }
@@ -31,6 +32,10 @@ table() { # TITLE RECORDING FUNCTION [SYMFS]
 	{ echo; costs_rows; } | while read -r options; do
 		costs=$plain
 		[ -z "$options" ] || costs=$(row $options)
+		[ -n "$costs" ] || {
+			leave_out "$1: $options: the output is empty"
+			continue
+		}
 		echo "$costs $plain" | awk -v name="${options:-.ftf}" '{ printf "| %s | %.1f | %.2f | %d | %d | %d | %.1f |\n",
 			name, $1 / 1e6, $1 / $7, $2, $5, $6 / 1024, $3 / 1024 }'
 	done
