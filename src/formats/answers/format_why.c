@@ -196,8 +196,13 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	const char *unit = amount_unit(by_insns);
 	enum slow_nesting nesting = slow_answer_nesting(answer);
 
-	escaped_printf(out, SHORT_NAME ": %" PRIu64 " of %" PRIu64 " ",
-		       slow_name(answer, answer->function)->text, answer->slow, answer->all);
+	escaped_printf(out, SHORT_NAME ": ", slow_name(answer, answer->function)->text);
+	if (answer->all == 1 && !answer->slow) {
+		fprintf(out, "1 call, of %s%s; there is no other one to compare it with\n",
+			amount_text(by_insns, answer->median).text, unit);
+		return;
+	}
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " ", answer->slow, answer->all);
 	if (nesting == NESTING_WHOLE)
 		fprintf(out, "outermost calls (%" PRIu64 " are nested in them)",
 			answer->calls->functions[answer->function].nested);
@@ -227,8 +232,9 @@ char *why_verdict_text(const struct slow_answer *answer)
 			fprintf(out, "%s %s", i ? "," : "",
 				amount_text(by_insns, (uint64_t)split->quarters[i]).text);
 	} else if (answer->period) {
-		fprintf(out, "every %" PRIu64 "th call is slow", answer->period);
-	} else if (answer->even) {
+		fprintf(out, "one in %" PRIu64 " calls is slow, at equal distances",
+			answer->period);
+	} else if (answer->even && answer->all > 1) {
 		fputs("no call is much slower than the others", out);
 	} else if (answer->count == 1 && answer->clusters[0].first) {
 		fputs("only the first call is slow", out);
@@ -240,7 +246,6 @@ char *why_verdict_text(const struct slow_answer *answer)
 /* Print where the time of usual calls is, if that is the question that remains. */
 static void print_usual(const struct slow_answer *answer, FILE *out)
 {
-
 	if (!answer->usual.line_count)
 		return;
 	fprintf(out, "a usual call takes %s%s:\n",
