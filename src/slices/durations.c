@@ -19,6 +19,16 @@ void durations_add(struct durations *durations, uint64_t ns)
 	durations->count++;
 }
 
+void durations_replace(struct durations *durations, uint64_t ns, uint64_t by)
+{
+	size_t bucket = log_class(ns, DURATION_BITS);
+
+	durations_add(durations, by);
+	durations->blocks[bucket / STEPS][bucket % STEPS]--;
+	durations->count--;
+	durations->max = 0;
+}
+
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths)
 {
 	/* Round up. Cannot overflow for a count of real events. */

@@ -49,6 +49,9 @@ static inline uint64_t durations_percentile(const struct durations *durations, u
 	return durations_quantile(durations, percent * 10000);
 }
 
+/* Replace a duration that was added. `max` of the result is 0: unknown. */
+void durations_replace(struct durations *durations, uint64_t ns, uint64_t by);
+
 /* Fill values[N] with the Nth percentile, and values[0] with the least duration; 0: no durations.
  */
 void durations_percentiles(const struct durations *durations, uint64_t values[101]);

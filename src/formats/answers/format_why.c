@@ -158,6 +158,23 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	putc('\n', out);
 }
 
+/* Print what a mend of the first cause would gain, and what is slow then. */
+static void print_gain(const struct slow_answer *answer, FILE *out)
+{
+	const struct slow_cluster *clusters = answer->clusters;
+	bool by_insns = answer->calls->by_insns;
+	struct slow_gain gain = slow_answer_gain(answer, clusters);
+
+	if (!gain.of)
+		return;
+	fprintf(out, "   without it: %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
+		amount_text(by_insns, gain.then).text, amount_unit(by_insns));
+	if (answer->count > 1)
+		escaped_printf(out, "; next: " SHORT_NAME,
+			       slow_name(answer, clusters[1].cause)->text);
+	putc('\n', out);
+}
+
 static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
@@ -173,6 +190,8 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 	print_difference(answer, cluster, out);
 	putc('\n', out);
 	print_text_lines("   ", cause_words(answer, cluster), out);
+	if (!number)
+		print_gain(answer, out);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		print_line(answer, cluster, &cluster->lines[i], out);
 	fprintf(out, "%8.1f%% %10s  rest\n", percent(answer, cluster, cluster->rest), "");
@@ -489,6 +508,16 @@ static json_t *place_json(const struct slow_answer *answer, const struct slow_ca
 			 "open", (int)place.open);
 }
 
+static json_t *gain_json(const struct slow_answer *answer, const struct slow_cluster *cluster)
+{
+	struct slow_gain gain = slow_answer_gain(answer, cluster);
+
+	if (!gain.of)
+		return json_null();
+	return json_pack("{ss sI sI}", "of", gain.of, "now", json_value_of(gain.now), "then",
+			 json_value_of(gain.then));
+}
+
 static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
@@ -497,7 +526,7 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 	json_t *object;
 
 	object = json_pack(
-		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so}", "cause",
+		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so}", "cause",
 		name_json(answer, cluster->cause), "cause_identity",
 		identity_json(answer, cluster->cause), "file",
 		at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line, "words",
@@ -509,7 +538,7 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 		place_json(answer, slowest), "lines",
 		JSON_LIST(i, cluster->line_count, line_json(answer, cluster, &cluster->lines[i])),
 		"rest_share", slow_share(answer, cluster, cluster->rest), "details",
-		lines_json(cause_words(answer, cluster)));
+		lines_json(cause_words(answer, cluster)), "without", gain_json(answer, cluster));
 	free(text);
 	return object;
 }

@@ -548,6 +548,41 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	free(slow);
 }
 
+struct slow_gain slow_answer_gain(const struct slow_answer *answer,
+				  const struct slow_cluster *cluster)
+{
+	static const struct {
+		const char *name;
+		uint32_t millionths;
+	} quantiles[] = { { "p99", 990000 }, { "p99.9", 999000 }, { "longest", 1000000 } };
+	double share = cluster->extra > 0 ? cluster->cause_extra / cluster->extra : 0;
+	const struct durations *now = &answer->of->durations;
+	struct slow_gain gain = { 0 };
+	struct durations then;
+
+	/* Not all of its calls are known, or nested calls are in the amounts of those around. */
+	if (cluster->cut || answer->slow != answer->compared || answer->calls->bound)
+		return gain;
+	durations_copy(&then, now);
+	for (size_t i = 0; i < cluster->count; i++) {
+		uint64_t amount = cluster->calls[i]->amount;
+		uint64_t more = amount - MIN(amount, answer->split.base);
+
+		durations_replace(&then, amount, amount - (uint64_t)(share * (double)more));
+	}
+	for (size_t i = 0; i < COUNT_OF(quantiles) && !gain.of; i++) {
+		/* With few calls, a high percentile is the longest one. */
+		if (now->count * (1000000 - quantiles[i].millionths) < 1000000 && i < 2)
+			continue;
+		gain.now = i < 2 ? durations_quantile(now, quantiles[i].millionths) : now->max;
+		gain.then = durations_quantile(&then, quantiles[i].millionths);
+		if ((double)gain.then <= 0.9 * (double)gain.now)
+			gain.of = quantiles[i].name;
+	}
+	durations_release(&then);
+	return gain;
+}
+
 void slow_answer_release(struct slow_answer *answer)
 {
 	for (size_t i = 0; i < answer->count; i++) {

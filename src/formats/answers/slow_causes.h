@@ -498,6 +498,19 @@ static inline double slow_share(const struct slow_answer *answer,
 	return whole > 0 ? extra * calls / whole : 0;
 }
 
+/* What calls would take without a cause. */
+struct slow_gain {
+	const char *of; /* "p99", "p99.9" or "longest"; NULL: the cause does not show in these */
+	uint64_t now, then;
+};
+
+/*
+ * Estimate the gain if the cause of a cluster were mended: each call loses the share of its extra
+ * that the cause has. `of` is the first quantile that falls by a tenth or more.
+ */
+struct slow_gain slow_answer_gain(const struct slow_answer *answer,
+				  const struct slow_cluster *cluster);
+
 /* Returns what to print for a function of the answer. */
 static inline const struct name *slow_name(const struct slow_answer *answer, uint32_t function)
 {

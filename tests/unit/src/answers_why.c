@@ -316,6 +316,7 @@ START_TEST(the_answer_says_the_cause_in_words)
 	expect("f: 1 of 100 calls longer than 30ns; median 15ns\n"
 	       "1. a, 100 % of the extra time\n"
 	       "   1 call, 110ns more; 12 calls of it, usually 1.0\n"
+	       "   without it: longest 125ns -> 15ns\n"
 	       "   100.0%      110ns  f > a\n"
 	       "     0.0%             rest\n"
 	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n"
