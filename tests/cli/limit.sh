@@ -176,7 +176,7 @@ if command -v jq >/dev/null; then
 	tap_check "JSON for Chrome is whole" json_keeps chrome
 	tap_check "JSON for speedscope, too" json_keeps speedscope
 fi
-tap_check "a page and a database keep calls" eval 'keeps html && keeps html --clock=insns && keeps sqlite'
+tap_check "a database keeps calls" keeps sqlite
 split_keeps() {
 	"$program" -q --split=10M large -o whole.ftf
 	temp_full 4MB part.ftf --split=10M large >/dev/null
@@ -210,7 +210,7 @@ few_bytes() { # OPTIONS...
 	[ "$bytes" -gt 4000000 ] && [ "$bytes" -le 8500000 ] || { echo "$*: $bytes bytes"; return 1; }
 }
 few_bytes_of_all() {
-	for format in slices html sqlite chrome speedscope; do
+	for format in slices sqlite chrome speedscope; do
 		few_bytes -f $format && few_bytes -f $format --clock=insns || return 1
 	done
 	few_bytes -f bolt '--within=main>0ns'
