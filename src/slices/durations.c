@@ -68,8 +68,10 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns)
 	uint64_t longer = 0;
 
 	for (size_t i = log_class(ns, DURATION_BITS) + 1; i < DURATION_BUCKETS; i++)
-		longer +=
-			durations->blocks[i / STEPS] ? durations->blocks[i / STEPS][i % STEPS] : 0;
+		if (!durations->blocks[i / STEPS])
+			i |= STEPS - 1;
+		else
+			longer += durations->blocks[i / STEPS][i % STEPS];
 	return longer;
 }
 

@@ -13,20 +13,12 @@
 #define TREND_STEP  1.1
 #define TREND_LEAST 1.5
 
-void call_series_add(struct call_series *series, uint64_t number, uint64_t amount)
+void call_series_thin(struct call_series *series)
 {
-	if (series->stride && number % series->stride)
-		return;
-	if (series->count == SERIES_MOST) {
-		for (size_t i = 0; i < SERIES_MOST / 2; i++)
-			series->amounts[i] = series->amounts[2 * i];
-		series->count /= 2;
-		series->stride *= 2;
-		if (number % series->stride)
-			return;
-	}
-	series->stride = series->stride ?: 1;
-	series->amounts[series->count++] = (float)amount;
+	for (size_t i = 0; i < SERIES_MOST / 2; i++)
+		series->amounts[i] = series->amounts[2 * i];
+	series->count /= 2;
+	series->mask = 2 * series->mask + 1;
 }
 
 COMPARE_WITH(compare_amounts, float, COMPARE(*a, *b))

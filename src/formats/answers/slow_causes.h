@@ -143,9 +143,9 @@ enum code_owner {
 
 /* Amounts of calls in the order of their ends: each, or every 2nd, 4th ... if there are many. */
 struct call_series {
-	float amounts[SERIES_MOST];
+	uint64_t mask; /* calls with these bits in their number are left out */
 	size_t count;
-	uint64_t stride; /* 0: no call was added */
+	float amounts[SERIES_MOST];
 };
 
 struct slow_function {
@@ -218,8 +218,19 @@ void slow_calls_release(struct slow_calls *calls);
 
 /* ---- Shape --------------------------------------------------------------- */
 
+/* Leave out every other sample of a series that is full. */
+void call_series_thin(struct call_series *series);
+
 /* Add the amount of a call, after `number` others. */
-void call_series_add(struct call_series *series, uint64_t number, uint64_t amount);
+static inline void call_series_add(struct call_series *series, uint64_t number, uint64_t amount)
+{
+	if (number & series->mask)
+		return;
+	if (series->count == SERIES_MOST)
+		call_series_thin(series);
+	if (!(number & series->mask))
+		series->amounts[series->count++] = (float)amount;
+}
 
 enum call_shape {
 	SHAPE_TAIL = 0, /* few calls are slow, or no call is */
