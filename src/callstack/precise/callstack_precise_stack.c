@@ -89,7 +89,7 @@ void precise_tail_call(struct precise_stack *stack, int64_t time,
 		       const struct location_pair *locations)
 {
 	const struct symbol *to = symbol_of(stack, &locations->to);
-	struct frame *frame = top(stack), *outermost;
+	struct frame *frame = top(stack), *outermost = frame;
 
 	if (!machine_of(stack)->nests || !frame_calls_on(frame) ||
 	    precise_find_left(frame, symbol_function(to), &outermost) ||
