@@ -48,5 +48,4 @@ int trace_slices_finish(struct trace_slices *slices, struct error *err);
  */
 void trace_slices_print(struct trace_slices *slices, FILE *out);
 
-/* Idempotent, also on zeroed memory, which has no slices. */
 void trace_slices_release(struct trace_slices *slices);

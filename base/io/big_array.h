@@ -30,5 +30,4 @@ void big_array_grow(struct big_array *array, size_t need, size_t size, size_t mo
 /* Release the memory of items [begin, end), of `size` bytes, in a file; they keep their values. */
 void big_array_rest(const struct big_array *array, size_t begin, size_t end, size_t size);
 
-/* Release the memory and the file.  Idempotent, also on zeroed memory. */
 void big_array_release(struct big_array *array);

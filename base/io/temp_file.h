@@ -77,5 +77,5 @@ void temp_files_keep_rest(unsigned parts);
 /* Returns whether the budget is spent for input. */
 bool temp_files_spent(void);
 
-/* Close the file; mappings stay.  Idempotent, also on zeroed memory. */
+/* Close the file; mappings stay. */
 void temp_file_close(struct temp_file *file);

@@ -22,6 +22,7 @@
 
 #include "base/common.h"
 
+/* Zeroed memory is empty. */
 struct id_index {
 	uint64_t *cells;    /* owned; hash in the high 32 bits, id in the low; 0: empty */
 	size_t count, room; /* room: a power of two, or 0 */
@@ -33,7 +34,6 @@ struct id_probe {
 	size_t at; /* the next cell */
 };
 
-/* Release the memory.  Idempotent, also on zeroed memory, which is an empty index. */
 void id_index_release(struct id_index *index);
 
 /* Returns the number of cells that the index must grow to before the next id_index_put(), or 0. */

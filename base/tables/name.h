@@ -33,7 +33,6 @@ struct name_table {
 
 void name_table_init(struct name_table *table);
 
-/* Release all names.  Idempotent, also on zeroed memory. */
 void name_table_release(struct name_table *table);
 
 /*

@@ -71,7 +71,6 @@ struct auxtrace {
  */
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);
 
-/* Release all members.  Idempotent, also on zeroed memory. */
 void auxtrace_release(struct auxtrace *auxtrace);
 
 /*

@@ -62,7 +62,7 @@ uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes,
 /* Returns the region of a number, which must not be forgotten. */
 const struct code_region *code_regions_find(const struct code_regions *regions, uint32_t number);
 
-/* Forget all regions without reuse of their numbers. Idempotent, also on zeroed memory. */
+/* Forget all regions without reuse of their numbers. */
 void code_regions_forget(struct code_regions *regions);
 
 /* 25 MiB with tables; a large program executes about 100,000. */
@@ -140,7 +140,6 @@ void basic_blocks_init(struct basic_blocks *blocks, uint64_t size);
  */
 void basic_blocks_share(struct basic_blocks *blocks, size_t others, uint64_t size);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void basic_blocks_release(struct basic_blocks *blocks);
 
 /* Returns whether a block has this key. */

@@ -51,7 +51,6 @@ struct kernel_text {
 /* Start before the first patch, even if the file is later. Borrows `kernel`, which may be NULL. */
 void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel);
 
-/* Idempotent, also on zeroed memory. */
 void kernel_text_release(struct kernel_text *text);
 
 /* Apply patches up to `time` (ns, perf's clock), undo later ones.  Returns whether bytes changed.

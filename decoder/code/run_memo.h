@@ -88,7 +88,6 @@ struct run_memo {
 /* Allocate a table for a trace of `size` bytes. */
 void run_memo_init(struct run_memo *memo, uint64_t size);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void run_memo_release(struct run_memo *memo);
 
 /* Empty the table. */

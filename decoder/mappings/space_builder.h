@@ -21,7 +21,7 @@ struct space_builder {
 /* Add all mappings of another to an empty one. */
 void space_builder_copy(struct space_builder *builder, const struct space_builder *from);
 
-/* Release the set, not the arena's mappings.  Idempotent, also on zeroed memory. */
+/* Release the set, not the arena's mappings. */
 void space_builder_release(struct space_builder *builder);
 
 /* Returns whether a mapping of a file on a disk, or a part of it, is already there. */
@@ -71,7 +71,7 @@ struct file_table {
 /* Start without files, but with the build ids of the recording's BUILD_ID feature. */
 void file_table_init(struct file_table *table, struct arena *arena, const struct perf_file *file);
 
-/* Release the table, not the arena's files.  Idempotent, also on zeroed memory. */
+/* Release the table, not the arena's files. */
 void file_table_release(struct file_table *table);
 
 /*

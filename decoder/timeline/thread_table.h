@@ -35,7 +35,7 @@ struct process_table {
 void process_table_init(struct process_table *table, struct arena *arena, struct diag *diag,
 			uint64_t file_size);
 
-/* Release the table, not the arena's processes.  Idempotent, also on zeroed memory. */
+/* Release the table, not the arena's processes. */
 void process_table_release(struct process_table *table);
 
 /* Returns the process of a pid, created at first use; complete after process_table_finish(). */
@@ -78,7 +78,7 @@ struct thread_table {
 	struct live_tid *by_tid; /* hash: the latest thread of each tid */
 };
 
-/* Release the table, not the arena's threads.  Idempotent, also on zeroed memory. */
+/* Release the table, not the arena's threads. */
 void thread_table_release(struct thread_table *table);
 
 /* Returns the thread with a tid at `time` (ns), created if the process has no such thread. */

@@ -75,5 +75,4 @@ const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 /* Returns whether a kept call can have created a child, by the query's time, ip and resolution. */
 bool fork_pauses_have(const struct fork_pauses *pauses, const struct fork_query *query);
 
-/* Release the copies.  Idempotent, also on zeroed memory. */
 void fork_pauses_release(struct fork_pauses *pauses);

@@ -23,7 +23,6 @@ struct inline_flow {
 /* Show inlined calls of events with known branches in `branches`, borrowed until release. */
 void inline_flow_init(struct inline_flow *flow, const struct known_branches *branches);
 
-/* Idempotent, also on zeroed memory. */
 void inline_flow_release(struct inline_flow *flow);
 
 /*
@@ -92,5 +91,4 @@ void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *
 /* The trace has ended: finish all stacks. */
 void thread_stacks_finish(struct thread_stacks *stacks);
 
-/* Close all stacks.  Idempotent, also on zeroed memory. */
 void thread_stacks_release(struct thread_stacks *stacks);

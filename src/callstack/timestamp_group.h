@@ -88,7 +88,6 @@ struct timestamp_group {
 	int64_t settled; /* mapped: slices that begin earlier can no longer be emitted */
 };
 
-/* Release the arrays.  Idempotent, also on zeroed memory. */
 void timestamp_group_release(struct timestamp_group *group);
 
 /* Slow path of timestamp_group_next(). */

@@ -92,7 +92,6 @@ struct selection {
 	uint32_t top; /* limit of a table's rows; 0: no limit */
 };
 
-/* Release the lists.  Idempotent, also on zeroed memory. */
 void selection_release(struct selection *selection);
 
 /* Returns whether the selection excludes events, before slices are built. */

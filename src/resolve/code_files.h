@@ -19,7 +19,6 @@ struct code_files {
 /* `file_count`: the timeline's. */
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count);
 
-/* Idempotent, also on zeroed memory. */
 void code_files_release(struct code_files *files);
 
 /* Returns the decoder's source; valid as long as `files`. */

@@ -66,7 +66,6 @@ static void keep_symbol(void *symbol)
 	(void)symbol; /* it is an element of the array */
 }
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 static void kernel_names_release(struct kernel_names *kernel)
 {
 	tdestroy(kernel->tree, keep_symbol);

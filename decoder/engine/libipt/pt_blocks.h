@@ -66,7 +66,6 @@ void pt_rewrite_seek(struct pt_rewrite *rewrite, uint64_t offset);
 /* Returns the note of libipt's next EXSTOP event, or NULL. */
 const struct pt_rewrite_note *pt_rewrite_next(struct pt_rewrite *rewrite);
 
-/* Idempotent, also on zeroed memory. */
 void pt_rewrite_release(struct pt_rewrite *rewrite);
 
 struct pt_blocks {

@@ -51,5 +51,4 @@ uint64_t fit_ranks_shortest(const struct fit_ranks *ranks);
 uint64_t fit_ranks_choose_all(struct fit_ranks *roots, struct fit_ranks **threads, size_t count,
 			      uint64_t limit, uint64_t others);
 
-/* Idempotent. */
 void fit_ranks_release(struct fit_ranks *ranks);

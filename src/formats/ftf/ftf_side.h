@@ -82,5 +82,4 @@ void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t ti
 /* Write the state at the part's begin. */
 void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time);
 
-/* Idempotent, also on zeroed memory. */
 void ftf_side_release(struct ftf_side *side);

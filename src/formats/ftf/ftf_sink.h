@@ -76,7 +76,7 @@ struct ftf_name ftf_sink_name(struct ftf_sink *ftf, const struct name *name);
  */
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err);
 
-/* Release the memory, and abandon unclosed outputs.  Idempotent, also on zeroed memory. */
+/* Release the memory, and abandon unclosed outputs. */
 void ftf_sink_release(struct ftf_sink *ftf);
 
 /* Returns the sink, which borrows `ftf`; its tracks are struct track. */
