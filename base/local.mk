@@ -16,7 +16,7 @@ libbase_a_SOURCES = \
 	base/workers.c base/workers.h \
 	base/io/big_array.c base/io/big_array.h \
 	base/io/cache_files.c base/io/cache_files.h \
-	base/io/compressor.c base/io/compressor.h \
+	base/io/compressor.c \
 	base/io/file_use.c base/io/file_use.h \
 	base/io/interrupt.c base/io/interrupt.h \
 	base/io/file_makers.c base/io/file_makers.h \

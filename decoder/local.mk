@@ -18,7 +18,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/code_counts.h \
 	decoder/code/code_image.c decoder/code/code_image.h \
 	decoder/code/insn.c decoder/code/insn.h \
-	decoder/code/kernel_text.c decoder/code/kernel_text.h \
+	decoder/code/kernel_text.c \
 	decoder/code/packed_counts.h \
 	decoder/code/run_memo.c decoder/code/run_memo.h \
 	decoder/code/stack_effect.c decoder/code/stack_effect.h \

@@ -117,11 +117,11 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/hints.c \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
-	src/pipeline/raw_input.c src/pipeline/raw_input.h \
+	src/pipeline/raw_input.c \
 	src/pipeline/recording.c src/pipeline/recording.h \
 	src/pipeline/second_look.c \
 	src/record/call_watch.c \
-	src/record/code_file.c src/record/code_file.h \
+	src/record/code_file.c \
 	src/record/obstacles.c \
 	src/record/perf_command.c \
 	src/record/record.c src/record/record.h \

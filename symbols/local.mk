@@ -19,7 +19,7 @@ libsymbols_a_SOURCES = \
 	symbols/files/dso_find.c symbols/files/dso_find.h \
 	symbols/files/elf_file.c symbols/files/elf_file.h \
 	symbols/files/unpack.c symbols/files/unpack.h \
-	symbols/files/zip_file.c symbols/files/zip_file.h \
+	symbols/files/zip_file.c \
 	symbols/names/demangle.c symbols/names/demangle.h \
 	symbols/names/demangle_plain.c \
 	symbols/names/demangle_short.c \

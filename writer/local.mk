@@ -15,7 +15,7 @@ libftf_la_SOURCES = \
 	base/tables/id_index.c base/tables/id_index.h \
 	base/io/file_makers.c base/io/file_makers.h \
 	base/io/output.c base/io/output.h \
-	base/io/compressor.c base/io/compressor.h \
+	base/io/compressor.c \
 	base/printable.c base/printable.h \
 	base/utf8.h
 LIBFTF_PRIVATE_NAMES = \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip by zlib and zstd by libzstd, as one stream. */
-#include "base/io/compressor.h"
+#include "base/io/output.h"
 
 #include <zlib.h>
 #include <zstd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Follow the kernel's changes of its own code over time. */
-#include "decoder/code/kernel_text.h"
+#include "decoder/code/code_image.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Write a stream of perf from raw trace data and mappings. */
-#include "src/pipeline/raw_input.h"
+#include "src/pipeline/recording.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -4,7 +4,6 @@
 
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
-#include "src/pipeline/raw_input.h"
 #include "symbols/files/debug_file.h"
 
 /* With overlays and for hits, a recording without Intel PT is allowed. */

@@ -43,6 +43,24 @@ uint64_t recording_resolution(const struct perf_recording *recording);
 
 void recording_close(struct perf_recording *recording);
 
+/* ---- Raw traces ---------------------------------------------------------- */
+
+/*
+ * Raw trace data and mappings (--raw, --map), and LLDB's trace.json, as a recording of perf: they
+ * become the records that perf would have written, with mappings and threads that exist from the
+ * start. The paths in trace.json are as untrusted as a recording's.
+ */
+
+/*
+ * Open the input of --raw, or trace.json. The store finds the files of code. Returns 0; -1 with err
+ * filled. The caller calls perf_file_close() in both cases.
+ */
+int raw_input_open(struct perf_file *file, const struct options *options, struct dso_store *store,
+		   struct diag *diag, struct error *err);
+
+/* Set whether the trace has TSC packets, which no option says. Warns if their clock is unknown. */
+void raw_input_settle_clock(struct auxtrace *auxtrace, struct diag *diag);
+
 /* ---- Hints for the user -------------------------------------------------- */
 
 /* Warn that no recorded data matches. If threads are selected, list the recorded threads. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Save the code that processes generated, as an ELF core. */
-#include "src/record/code_file.h"
+#include "src/record/record.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/record/code_file.h"
 #include "src/report/progress.h"
 
 /* Returns whether a file's content is not that of `before`: perf replaces a file, or leaves it. */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/budget.h"
-#include "symbols/files/zip_file.h"
+#include "symbols/files/unpack.h"
 
 const char *dso_keep_text(struct dso_store *store, const char *text)
 {

@@ -24,3 +24,18 @@ uint8_t *unpack_bytes(struct byte_view packed, size_t limit, size_t *size);
  * (ELFCOMPRESS_...).  Returns whether they have exactly this size, and are not damaged.
  */
 bool unpack_whole(uint32_t type, struct byte_view packed, uint8_t *bytes, size_t size);
+
+/* ---- ZIP archives -------------------------------------------------------- */
+
+/*
+ * A file inside of a ZIP archive that programs map without unpacking it: a library in Android's
+ * .apk file. Source: PKWARE's APPNOTE.TXT; ZIP64 is not read. Nothing in the archive is trusted.
+ */
+struct zip_entry {
+	uint64_t begin, end; /* bytes from the start of the archive: its content */
+	const uint8_t *name; /* borrowed, not terminated */
+	size_t name_size;
+};
+
+/* Find the stored entry at an offset of the archive. Returns false if there is none. */
+bool zip_file_find(const uint8_t *bytes, size_t size, uint64_t offset, struct zip_entry *entry);

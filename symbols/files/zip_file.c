@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the directory of ZIP archives. */
-#include "symbols/files/zip_file.h"
+#include "symbols/files/unpack.h"
 
 #define END_SIGNATURE   UINT32_C(0x06054b50)
 #define ENTRY_SIGNATURE UINT32_C(0x02014b50)

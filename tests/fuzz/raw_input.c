@@ -3,7 +3,7 @@
  * Any bytes as LLDB's trace.json, beside a trace, context switches and the sample's program; if
  * they begin with '-', as a mapping of --map. The recording's history and buffers are read.
  */
-#include "src/pipeline/raw_input.h"
+#include "src/pipeline/recording.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "src/record/code_file.h"
+#include "src/record/record.h"
 #include "tests/ptsim/code.h"
 #include "tests/ptsim/recorder.h"
 #include "tests/ptsim/tracee.h"

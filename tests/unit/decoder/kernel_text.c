@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's bytes by address and time, from handmade ranges and patches. */
-#include "decoder/code/kernel_text.h"
+#include "decoder/code/code_image.h"
 #include "decoder/timeline/timeline.h"
 
 #include <stdio.h>

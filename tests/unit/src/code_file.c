@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cores of this process and a child, written and read; also damaged ones. */
-#include "src/record/code_file.h"
+#include "src/record/record.h"
 
 #include <elf.h>
 #include <fcntl.h>

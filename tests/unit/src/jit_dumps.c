@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/record/code_file.h"
+#include "src/record/record.h"
 #include "symbols/files/core_file.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"

@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "decoder/aux/auxtrace.h"
-#include "decoder/code/kernel_text.h"
+#include "decoder/code/code_image.h"
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"

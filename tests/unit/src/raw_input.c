@@ -3,7 +3,7 @@
  * Raw traces as recordings: the records that are made of options and of LLDB's trace.json. Expected
  * values are those of the files, and of the ELF and JSON texts written here.
  */
-#include "src/pipeline/raw_input.h"
+#include "src/pipeline/recording.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -12,7 +12,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "symbols/files/zip_file.h"
 #include "tests/support/unit.h"
 
 #define SIZE 300000u /* more than a block of zstd, 128 KiB */
