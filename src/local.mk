@@ -94,7 +94,7 @@ libptrace2ftf_a_SOURCES = \
 	src/html/html_page.c src/html/html_page.h \
 	src/html/page_events.c \
 	src/html/why_page.c \
-	src/options/input_paths.c src/options/input_paths.h \
+	src/options/option_paths.c \
 	src/options/options.c src/options/options.h \
 	src/options/selection.c src/options/selection.h \
 	src/overlays/overlay_calls.c \

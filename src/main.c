@@ -10,7 +10,6 @@
 #include "src/cli/command_line.h"
 #include "src/cli/commands.h"
 #include "src/diff/diff.h"
-#include "src/options/input_paths.h"
 #include "src/pipeline/convert.h"
 #include "src/record/record.h"
 

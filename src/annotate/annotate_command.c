@@ -13,7 +13,6 @@
 #include "src/formats/text/digits.h"
 #include "src/formats/text/json_print.h"
 #include "src/formats/text/source_file.h"
-#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
 /* Parts of a file's code that are farther apart (bytes) need two runs of objdump. */

@@ -8,7 +8,6 @@
 
 #include "base/io/output_path.h"
 #include "base/utf8.h"
-#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
 #define LINE_VERSION 1

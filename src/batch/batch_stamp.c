@@ -16,7 +16,6 @@
 #include "config.h"
 #include "reader/trace_reader.h"
 #include "src/formats/output_format.h"
-#include "src/options/input_paths.h"
 
 #define BLOCK ((size_t)1024 * 1024)
 #define START ((size_t)4096)

@@ -8,7 +8,6 @@
 #include "base/io/output.h"
 #include "base/message.h"
 #include "src/formats/output_format.h"
-#include "src/options/input_paths.h"
 
 struct diff {
 	const struct options *sides; /* borrowed */

@@ -3,7 +3,6 @@
 #include "src/pipeline/recording.h"
 
 #include "src/formats/output_format.h"
-#include "src/options/input_paths.h"
 #include "symbols/files/debug_file.h"
 
 /* With overlays and for hits, a recording without Intel PT is allowed. */

@@ -8,7 +8,6 @@
 #include "decoder/code/insn.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
-#include "src/options/input_paths.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
 #include "src/select/function_labels.h"

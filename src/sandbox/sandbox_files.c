@@ -12,7 +12,6 @@
 
 #include "base/io/output.h"
 #include "base/io/output_path.h"
-#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
 /* Missing in the headers of Debian 12 or Ubuntu 22.04; each with its version of Landlock. */

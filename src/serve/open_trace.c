@@ -8,7 +8,6 @@
 
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"
-#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 #include "src/serve/viewer_page.h"
 

@@ -13,7 +13,6 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
-#include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
 struct slow_run {

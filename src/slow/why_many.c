@@ -12,7 +12,6 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 #include "src/formats/text/json_print.h"
-#include "src/options/input_paths.h"
 #include "src/slow/why_merged.h"
 
 /* ---- Causes -------------------------------------------------------------- */

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/options/input_paths.h"
 #include "symbols/files/core_file.h"
 #include "tests/support/unit.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "decoder/timeline/timeline.h"
-#include "src/options/input_paths.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 

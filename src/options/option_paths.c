@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of options with paths to read, and the check of these paths. */
-#include "src/options/input_paths.h"
+#include "src/options/options.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
