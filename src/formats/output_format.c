@@ -50,38 +50,25 @@ const struct output_format format_list = {
 	.sideband = true,
 };
 
-/* Formats whose library the build lacks. */
-
+/* Define a format whose library the build lacks. */
+#define LACKING_FORMAT(format, its_suffix, library, packages)                                      \
+	static int refuse_##format(struct error *err)                                              \
+	{                                                                                          \
+		return error_set(err, ERROR_UNSUPPORTED,                                           \
+				 "cannot write --format=" #format                                  \
+				 ": this build is without " library                                \
+				 "; build it again with " packages);                               \
+	}                                                                                          \
+	const struct output_format format_##format = { .name = #format,                            \
+						       .suffix = its_suffix,                       \
+						       .default_output = DEFAULT_FILE,             \
+						       .slices = SLICES_SORTED,                    \
+						       .load = refuse_##format };
 #ifndef HAVE_PROTOBUF_C
-static int refuse_pprof(struct error *err)
-{
-	return error_set(
-		err, ERROR_UNSUPPORTED,
-		"cannot write --format=pprof: this build is without protobuf-c; build it again "
-		"with libprotobuf-c-dev and protobuf-c-compiler");
-}
-
-const struct output_format format_pprof = { .name = "pprof",
-					    .suffix = "pb.gz",
-					    .default_output = DEFAULT_FILE,
-					    .slices = SLICES_SORTED,
-					    .load = refuse_pprof };
+LACKING_FORMAT(pprof, "pb.gz", "protobuf-c", "libprotobuf-c-dev and protobuf-c-compiler")
 #endif
-
 #ifndef HAVE_SQLITE
-static int refuse_sqlite(struct error *err)
-{
-	return error_set(
-		err, ERROR_UNSUPPORTED,
-		"cannot write --format=sqlite: this build is without libsqlite3; build it again "
-		"with libsqlite3-dev");
-}
-
-const struct output_format format_sqlite = { .name = "sqlite",
-					     .suffix = "db",
-					     .default_output = DEFAULT_FILE,
-					     .slices = SLICES_SORTED,
-					     .load = refuse_sqlite };
+LACKING_FORMAT(sqlite, "db", "libsqlite3", "libsqlite3-dev")
 #endif
 
 #define OUTPUT_FORMAT_ADDRESS(name) &format_##name,
