@@ -144,16 +144,6 @@ bool space_builder_has(const struct space_builder *builder, const struct mapping
 	return old && same_content(old, mapping) && !space_builder_is_memory(mapping->file->path);
 }
 
-/*
- * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do. Aligned memory
- * over a file's code is a copy even without neighbours, because a copy of aligned code has no
- * neighbours.
- */
-static bool is_aligned(uint64_t begin, uint64_t end)
-{
-	return begin % HUGE_PAGE == 0 && end % HUGE_PAGE == 0;
-}
-
 /* Returns whether a path may be a file's of hugetlbfs, whose content nobody can read later. */
 static bool may_be_huge(const struct mapped_file *file)
 {
@@ -178,8 +168,12 @@ bool space_builder_is_copy(const struct space_builder *builder, const struct map
 {
 	const struct mapping *old;
 
+	/*
+	 * Aligned memory over a file's code is a copy even without neighbours, because a copy of
+	 * aligned code has no neighbours.
+	 */
 	if (!(space_builder_is_memory(mapping->file->path) || may_be_huge(mapping->file)) ||
-	    !is_aligned(mapping->begin, mapping->end))
+	    mapping->begin % HUGE_PAGE || mapping->end % HUGE_PAGE)
 		return false;
 	old = overlapping(builder, mapping);
 	return old && old->file != mapping->file && !space_builder_is_memory(old->file->path) &&

@@ -286,11 +286,6 @@ static int refuse_join(struct error *err, const struct perf_origin *next,
 		name_of(next), name_of(before), reason);
 }
 
-static bool differ(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) != 0;
-}
-
 /* Describe how the features of two files' machines differ. Returns false if they are equal. */
 static bool find_difference(char *reason, size_t room, const struct perf_features *a,
 			    const struct perf_features *b)
@@ -304,7 +299,8 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
 	size_t same = 0, cut;
 
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		if (!differ(texts[i].before, texts[i].next))
+		if (!texts[i].before || !texts[i].next ||
+		    strcmp(texts[i].before, texts[i].next) == 0)
 			continue;
 		/* Show the texts around the first difference. */
 		while (texts[i].next[same] && texts[i].next[same] == texts[i].before[same])

@@ -44,20 +44,6 @@ static const char *name_of_file(const struct perf_mmap *mmap)
 	return is_vdso32 ? "[vdso32]" : mmap->path;
 }
 
-/*
- * A program that overwrites code first makes it writable, by mprotect(2), of which the kernel
- * writes a record (mm/mprotect.c). If it is not executable meanwhile, there is no such record.
- */
-static void warn_of_writable_code(struct timeline *tl, const struct perf_mmap *mmap,
-				  const struct mapping *mapping)
-{
-	if (mmap->writable && process_table_has(&tl->processes, mmap->pid, mapping))
-		diag_warn(tl->diag, "code-writable",
-			  "%s: process %d made code of this file writable, so other code may have "
-			  "run: calls in it, and from it, may be wrong",
-			  mapping->file->path, mmap->pid);
-}
-
 /* Keep the offsets and the inode of a file's code. Later mprotect(2) can cover more than code. */
 static void note_file(struct mapped_file *file, const struct perf_mmap *mmap)
 {
@@ -113,7 +99,16 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 		process_table_share(&tl->processes, mmap.pid, record->id.time, &memory);
 		return 0;
 	}
-	warn_of_writable_code(tl, &mmap, &mapping);
+	/*
+	 * A program that overwrites code first makes it writable, by mprotect(2), of which the
+	 * kernel writes a record (mm/mprotect.c). If it is not executable meanwhile, there is no
+	 * such record.
+	 */
+	if (mmap.writable && process_table_has(&tl->processes, mmap.pid, &mapping))
+		diag_warn(tl->diag, "code-writable",
+			  "%s: process %d made code of this file writable, so other code may have "
+			  "run: calls in it, and from it, may be wrong",
+			  mapping.file->path, mmap.pid);
 	process_table_map(&tl->processes, mmap.pid, record->id.time, &mapping);
 	return 0;
 }

@@ -225,24 +225,16 @@ static int name_outputs(struct batch_plan *plan, const struct options *options, 
 	return 0;
 }
 
-/* All inputs are files of one recording. */
-static void plan_recording(struct batch_plan *plan, const struct options *options)
-{
-	struct batch_job *job = plan->jobs;
-
-	job->inputs = options->inputs;
-	job->input_count = options->input_count;
-	plan->count = 1;
-	if (options->output)
-		job->output = alloc_text("%s", options->output);
-}
-
 int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err)
 {
 	*plan = (struct batch_plan){ 0 };
 	plan->jobs = alloc_zeroed((size_t)options->input_count, sizeof(*plan->jobs));
 	if (!options_is_batch(options)) {
-		plan_recording(plan, options);
+		/* All inputs are files of one recording. */
+		plan->jobs->inputs = options->inputs;
+		plan->jobs->input_count = options->input_count;
+		plan->jobs->output = options->output ? alloc_text("%s", options->output) : NULL;
+		plan->count = 1;
 		return 0;
 	}
 	plan->count = (size_t)options->input_count;

@@ -25,19 +25,16 @@ struct folded_output {
 	uint64_t unit;             /* unit of weights, in ns or instructions */
 };
 
-static struct folded_output *folded_of(struct call_tree *tree)
-{
-	return (struct folded_output *)((char *)tree - offsetof(struct folded_output, tree));
-}
-
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 			    const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct function_table *functions = &folded_of(tree)->functions;
+	struct folded_output *folded =
+		(struct folded_output *)((char *)tree - offsetof(struct folded_output, tree));
 
 	(void)detail;
 	return call_tree_child(tree, call_tree_caller(tree, thread),
-			       function_table_find(functions, event->symbol), event->symbol->name);
+			       function_table_find(&folded->functions, event->symbol),
+			       event->symbol->name);
 }
 
 static const struct call_rules time_rules = { .enter = enter_stack },

@@ -72,12 +72,6 @@ static enum branch_kind leave_kernel(struct inferred_calls *calls)
 	return BRANCH_IRET;
 }
 
-/* A branch over an open recursive call is a jump or a return: returns come from further down. */
-static bool jumps_over_call(const struct branch_event *event, uint64_t site)
-{
-	return event->from < site;
-}
-
 static enum branch_kind near_kind(struct inferred_calls *calls, const struct branch_event *event,
 				  struct location_pair *locations, bool same, bool entry_known)
 {
@@ -88,7 +82,8 @@ static enum branch_kind near_kind(struct inferred_calls *calls, const struct bra
 	size_t at = find_return(calls, event->to,
 				within || (!to->offset && entry_known) ? 1 : SEARCH_MOST);
 
-	if (at != SIZE_MAX && !(within && jumps_over_call(event, calls->calls[at].site))) {
+	/* A branch over an open recursive call is a jump: returns come from further down. */
+	if (at != SIZE_MAX && (!within || event->from >= calls->calls[at].site)) {
 		calls->count = at;
 		return BRANCH_RETURN;
 	}

@@ -191,12 +191,6 @@ static bool is_file(const struct perf_line_location *parsed)
 	       name->at[name->length - 1] == ']';
 }
 
-/* Returns the offset of an address in a line without offsets; 0 only where the symbol begins. */
-static uint64_t offset_in(const struct text_symbol *symbol, uint64_t ip)
-{
-	return symbol->start_known && ip >= symbol->symbol.start ? ip - symbol->symbol.start : 1;
-}
-
 static struct location resolve(struct script *script, const struct perf_line_location *parsed)
 {
 	struct location location = { parsed->ip, NULL, parsed->offset };
@@ -209,7 +203,10 @@ static struct location resolve(struct script *script, const struct perf_line_loc
 		location.symbol = &symbol->symbol;
 		if (!parsed->has_offset) {
 			script->counts->lacks |= TEXT_LACKS_SYMOFF;
-			location.offset = offset_in(symbol, parsed->ip);
+			/* 0 only where the symbol begins. */
+			location.offset = symbol->start_known && parsed->ip >= symbol->symbol.start
+						  ? parsed->ip - symbol->symbol.start
+						  : 1;
 		} else if (!symbol->start_known) {
 			symbol->symbol.start = parsed->ip - parsed->offset;
 			symbol->start_known = true;

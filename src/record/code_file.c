@@ -216,19 +216,9 @@ static void add_map(struct code_file_writer *writer, pid_t pid)
 		fclose(file);
 }
 
-/* Add the jitdump of a line of /proc/PID/maps. */
-static void add_dump(struct code_file_writer *writer, pid_t pid, char *line)
-{
-	char *path = strchr(line, '/');
-
-	line[strcspn(line, "\n")] = 0;
-	if (path && jit_dump_is_path(path))
-		add_names(writer, pid, path);
-}
-
 void code_file_add(struct code_file_writer *writer, pid_t pid)
 {
-	char path[64], *line = NULL;
+	char path[64], *line = NULL, *mapped;
 	size_t room = 0;
 	FILE *maps;
 	struct page_flags flags = { .first = UINT64_MAX - COUNT_OF(flags.pages) };
@@ -242,7 +232,10 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 	maps = memory < 0 ? NULL : fopen(path, "re");
 	while (maps && getline(&line, &room, maps) > 0) {
 		add_mapping(writer, pid, memory, &flags, line);
-		add_dump(writer, pid, line);
+		line[strcspn(line, "\n")] = 0;
+		mapped = strchr(line, '/');
+		if (mapped && jit_dump_is_path(mapped))
+			add_names(writer, pid, mapped);
 	}
 	add_map(writer, pid);
 	free(line);

@@ -215,17 +215,6 @@ static bool is_made(const char *path)
 	       strcmp(path, "[stack]") == 0;
 }
 
-static void warn_of_made_code(uint64_t gaps, struct diag *diag)
-{
-	if (gaps)
-		diag_warn(
-			diag, "made-code",
-			"bytes of code generated at run time are missing; its compiler may write a "
-			"jitdump or a perf map while it is recorded: node --perf-prof "
-			"--interpreted-frames-native-stack --no-sparkplug, java "
-			"-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS");
-}
-
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag)
 {
@@ -255,7 +244,13 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 			  listed == 1 ? "%u binary not found; its calls are missing: %s"
 				      : "%u binaries not found; their calls are missing: %s",
 			  listed, text);
-	warn_of_made_code(made, diag);
+	if (made)
+		diag_warn(
+			diag, "made-code",
+			"bytes of code generated at run time are missing; its compiler may write a "
+			"jitdump or a perf map while it is recorded: node --perf-prof "
+			"--interpreted-frames-native-stack --no-sparkplug, java "
+			"-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS");
 	free(text);
 }
 

@@ -388,16 +388,6 @@ static bool has_build_id(const struct elf_file *elf, const struct mapped_file *r
 		memcmp(elf->build_id, recorded->build_id, elf->build_id_size) == 0);
 }
 
-/* Print the trampolines under the kernel's own kallsyms names. */
-static void print_trampolines(struct kernel_files *files, const struct address_space *kernel)
-{
-	for (size_t i = 0; i < kernel->count; i++) {
-		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
-			fprintf(files->modules.kallsyms, "%016" PRIx64 " t %s\n",
-				kernel->mappings[i].begin, TRAMPOLINE_PATH);
-	}
-}
-
 static bool try_vmlinux(struct kernel_files *files, const char *path,
 			const struct address_space *kernel, bool wanted, struct diag *diag)
 {
@@ -422,7 +412,11 @@ static bool try_vmlinux(struct kernel_files *files, const char *path,
 	if (find_symbol(&files->elf, SWITCH_NAME, &address))
 		files->switch_ip = address + distance;
 	set_segments(files, path, distance, kernel);
-	print_trampolines(files, kernel);
+	/* The trampolines have the kernel's own names in kallsyms. */
+	for (size_t i = 0; i < kernel->count; i++)
+		if (strcmp(kernel->mappings[i].file->path, TRAMPOLINE_PATH) == 0)
+			fprintf(files->modules.kallsyms, "%016" PRIx64 " t %s\n",
+				kernel->mappings[i].begin, TRAMPOLINE_PATH);
 	kernel_modules_add_kernel(&files->modules, &files->elf, distance);
 	return true;
 }

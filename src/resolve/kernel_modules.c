@@ -127,11 +127,6 @@ struct reference {
 	bool relative;
 };
 
-static bool is_fentry_call(const struct module_load *load, uint64_t offset, const char *name)
-{
-	return strcmp(name, "__fentry__") == 0 && offset && load->bytes[offset - 1] == 0xe8;
-}
-
 static void write_reference(struct module_load *load, const struct reference *reference)
 {
 	uint64_t ip = load->begin + reference->offset;
@@ -177,7 +172,8 @@ static void relocate_field(const struct kernel_modules *modules, struct module_l
 	if (!decode_type(GELF_R_TYPE(rela->r_info), &reference) || address < section ||
 	    reference.offset > load->size)
 		return;
-	if (symbol->st_shndx == SHN_UNDEF && is_fentry_call(load, reference.offset, name)) {
+	if (symbol->st_shndx == SHN_UNDEF && strcmp(name, "__fentry__") == 0 && reference.offset &&
+	    load->bytes[reference.offset - 1] == 0xe8 /* CALL */) {
 		if (load->size - reference.offset >= sizeof(nop5) - 1)
 			memcpy(load->bytes + reference.offset - 1, nop5, sizeof(nop5));
 		return;

@@ -137,26 +137,24 @@ bool function_choice_warn_names(const struct function_choice *choice, enum verdi
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* A pattern matches a path or its last component. */
-static bool keeps_path(const struct selection *selection, const char *path)
-{
-	return pattern_list_matches(&selection->dsos, path) ||
-	       pattern_list_matches(&selection->dsos, base_name(path));
-}
-
 bool function_choice_keeps_file(struct function_choice *choice, const struct dso *dso)
 {
 	enum { UNKNOWN, KEPT, LEFT_OUT };
+	const struct pattern_list *patterns = &choice->selection->dsos;
 	uint32_t file;
 
-	if (!choice->selection->dsos.count)
+	if (!patterns->count)
 		return true;
 	if (!dso)
 		return false;
 	file = pair_table_find_pointer(&choice->files, dso);
 	ARRAY_GROW_ZEROED(choice->kept, choice->kept_room, (size_t)file + 1);
 	if (choice->kept[file] == UNKNOWN)
-		choice->kept[file] = keeps_path(choice->selection, dso->path) ? KEPT : LEFT_OUT;
+		choice->kept[file] =
+			pattern_list_matches(patterns, dso->path) ||
+					pattern_list_matches(patterns, base_name(dso->path))
+				? KEPT
+				: LEFT_OUT;
 	return choice->kept[file] == KEPT;
 }
 

@@ -158,12 +158,6 @@ static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind
 	}
 }
 
-/* Returns whether all parts together have reached the limit of the output. */
-static bool is_over_limit(const struct ftf_split *split)
-{
-	return split->bytes_before + output_size(&split->part) >= split->limit;
-}
-
 /* Begin the next part. */
 static void cut_part(struct ftf_split *split, uint64_t time)
 {
@@ -188,7 +182,8 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 		split->first_time = split->part_begin = time;
 		split->has_first = true;
 	}
-	if (split->open && is_over_limit(split)) {
+	/* All parts together have reached the limit of the output. */
+	if (split->open && split->bytes_before + output_size(&split->part) >= split->limit) {
 		end_open(split, split->last_time);
 		end_part(split);
 		split->request.output->cut = true;
