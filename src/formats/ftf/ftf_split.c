@@ -41,7 +41,6 @@ struct ftf_split {
 	uint64_t part_begin;   /* ns: begin of the open part */
 	uint64_t last_time;    /* ns: of the last record */
 	uint64_t part_slices;  /* slices that began in the open part */
-	uint64_t part_events;  /* events of the open part, without ends */
 	uint64_t slices;       /* slices of all parts, each counted once */
 	uint64_t limit;        /* bytes, of all parts together */
 	uint64_t bytes_before; /* bytes of the finished parts */
@@ -68,7 +67,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
-	split->part_slices = split->part_events = 0;
+	split->part_slices = 0;
 	for (size_t i = 0; i < split->track_room; i++) {
 		if (split->tracks[i].track)
 			split->tracks[i].track->announced = false;
@@ -192,7 +191,6 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 	if (split->open && is_full(split, time, kind, &cut))
 		cut_part(split, cut);
 	split->part_slices += kind == SIDE_SLICE;
-	split->part_events += kind != SIDE_PLAIN;
 	split->last_time = time;
 }
 
