@@ -48,9 +48,9 @@ libdecoder_a_SOURCES = \
 	decoder/engine/libipt/pt_blocks.c decoder/engine/libipt/pt_blocks.h \
 	decoder/engine/libipt/pt_rewrite.c \
 	decoder/mappings/address_space.h \
-	decoder/mappings/bpf_programs.c decoder/mappings/bpf_programs.h \
 	decoder/mappings/file_table.c \
 	decoder/mappings/space_builder.c decoder/mappings/space_builder.h \
+	decoder/perf_data/bpf_programs.c \
 	decoder/perf_data/perf_attrs.c \
 	decoder/perf_data/perf_features.c \
 	decoder/perf_data/perf_file.c decoder/perf_data/perf_file.h \

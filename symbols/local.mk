@@ -28,7 +28,7 @@ libsymbols_a_SOURCES = \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
-	symbols/tables/go_table.c symbols/tables/go_table.h \
+	symbols/tables/go_table.c \
 	symbols/tables/plt_stubs.c \
 	symbols/tables/symbol_parts.c \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \

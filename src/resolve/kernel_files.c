@@ -6,9 +6,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "decoder/mappings/bpf_programs.h"
-#include "decoder/perf_data/perf_file.h"
-
 /* Limit of registrations compared for one address. */
 #define SAME_BEGIN_MAX 64
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the table of functions and lines that Go's linker writes for its runtime. */
-#include "symbols/tables/go_table.h"
+#include "symbols/tables/symbol_table.h"
 
 #include "base/budget.h"
 

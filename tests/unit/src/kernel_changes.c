@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
-#include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"
 #include "src/resolve/code_files.h"

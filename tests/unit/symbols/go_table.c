@@ -3,7 +3,6 @@
  * Tables as Go's linker writes them, byte by byte: cmd/link/internal/ld/pcln.go and
  * debug/gosym/pclntab.go.  The second of two functions has inlined code of another file.
  */
-#include "symbols/tables/go_table.h"
 
 #include <elf.h>
 #include <stdlib.h>

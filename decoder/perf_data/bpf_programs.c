@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the functions of BPF programs from the BPF_PROG_INFO feature. */
-#include "decoder/mappings/bpf_programs.h"
+#include "decoder/perf_data/perf_file.h"
 
 #include <linux/bpf.h>
 
