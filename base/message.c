@@ -19,10 +19,14 @@ void message_color(enum message_color when)
 static bool has_color(FILE *out)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+	int errnum = errno;
+	bool terminal;
 
 	if (color_when != MESSAGE_COLOR_AUTO)
 		return color_when == MESSAGE_COLOR_ALWAYS;
-	return (!none || !*none) && (!term || strcmp(term, "dumb") != 0) && isatty(fileno(out));
+	terminal = isatty(fileno(out));
+	errno = errnum; /* the rest of the line may say it */
+	return terminal && (!none || !*none) && (!term || strcmp(term, "dumb") != 0);
 }
 
 void message_begin_error(FILE *out)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/diag.h"
+#include "base/message.h"
 #include "base/printable.h"
 #include "base/tables/name.h"
 #include "base/utf8.h"
@@ -127,6 +128,22 @@ START_TEST(warnings_are_one_line_a_kind_and_safe_for_a_terminal)
 }
 END_TEST
 
+/* isatty() sets errno for a file, and the rest of a message may be strerror(errno). */
+START_TEST(the_begin_of_a_message_keeps_errno)
+{
+	FILE *file = tmpfile();
+
+	ck_assert_ptr_nonnull(file);
+	unsetenv("NO_COLOR");
+	setenv("TERM", "xterm", 1);
+	errno = ENOSPC;
+	message_begin_error(file);
+	message_begin_warning(file);
+	ck_assert_int_eq(errno, ENOSPC);
+	fclose(file);
+}
+END_TEST
+
 /* The first and last characters of each range of RFC 3629, and invalid ones next to them. */
 START_TEST(utf8_characters_differ_from_damage)
 {
@@ -243,6 +260,7 @@ int main(void)
 	tcase_add_test(all, an_arena_gives_aligned_zeroed_memory_of_any_size);
 	tcase_add_test(all, a_read_past_the_end_gives_zeros_and_is_remembered);
 	tcase_add_test(all, warnings_are_one_line_a_kind_and_safe_for_a_terminal);
+	tcase_add_test(all, the_begin_of_a_message_keeps_errno);
 	tcase_add_test(all, utf8_characters_differ_from_damage);
 	tcase_add_test(all, controls_are_those_of_unicode);
 	tcase_add_test(all, text_for_a_terminal_has_no_controls);
