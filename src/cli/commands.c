@@ -30,7 +30,7 @@ const struct command_spec command_specs[COMMANDS] = {
 		"The page fetches the trace from this host; nothing is uploaded.  Without --output "
 		"the trace is not kept.",
 		CONVERSION | GROUP(OCAML) | GROUP(GENERAL),
-		"ftf (default), html: a page that needs no network",
+		"format", "ftf (default), html: a page that needs no network",
 	},
 	[COMMAND_RECORD] = {
 		"record", "-- PROGRAM", "Record a program with perf, and convert it",
@@ -49,7 +49,7 @@ const struct command_spec command_specs[COMMANDS] = {
 		"An option with -a or -b at the end of its name is for A or B only.  "
 		"Exit status: as of a conversion; 3 if a condition of --fail-if is met.",
 		CONVERSION | GROUP(GENERAL),
-		"folded: stacks instead of the table",
+		"format", "folded: stacks instead of the table",
 	},
 	[COMMAND_ANNOTATE] = {
 		"annotate", "FUNCTION [INPUT]",
@@ -63,6 +63,7 @@ const struct command_spec command_specs[COMMANDS] = {
 		"take longer than twice the 95th percentile, or than --slow says.  Several recordings are "
 		"separate incidents: the causes that they share.",
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
+		"slow", "Explain calls longer than TIME, or p99; a percentile of all calls",
 	},
 	[COMMAND_CLOCK_SYNC] = {
 		"clock-sync", "", "Print this machine's clocks, for --clock-sync", "", 0,
@@ -138,8 +139,9 @@ static int argument_width(const struct option_spec *option, bool all)
 
 static void print_option(enum command command, const struct option_spec *option, bool all)
 {
-	const char *formats = command_specs[command].formats;
-	const char *help = option->type == OPTION_FORMAT && formats ? formats : option->help;
+	const struct command_spec *spec = &command_specs[command];
+	bool own = spec->own_option && strcmp(spec->own_option, option->name) == 0;
+	const char *help = own ? spec->own_help : option->help;
 	const char *end = all ? NULL : strstr(help, "; ");
 	size_t length = end ? (size_t)(end - help) : strlen(help);
 	char letter[] = { '-', option->letter, ',', 0 };

@@ -84,7 +84,8 @@ struct command_spec {
 	const char *summary;   /* line in the list of commands, and first line of --help */
 	const char *more;      /* last lines of --help */
 	unsigned groups;       /* bit set of option groups that it takes */
-	const char *formats;   /* help of --format, if not all formats are allowed */
+	/* An option whose help differs from the table's, and its help; or NULL. */
+	const char *own_option, *own_help;
 };
 
 /* By enum command. */

@@ -87,7 +87,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Leave out slices of these functions, but not those of their callees; may be repeated" },
 	{ "slow", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
 	  COMMON | NOT(LIST) | NOT(OPEN) | NOT(DIFF) | NOT(ANNOTATE),
-	  .help = "List calls of --symbol longer than TIME, or p99; a percentile of all calls; at most 100, or as many as --slowest says; of `ptrace2ftf why`: what is slow" },
+	  .help = "List calls of --symbol longer than TIME, or p99; a percentile of all calls; at most 100, or as many as --slowest says" },
 	{ "slowest", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(slow.most),
 	  COMMON | NO_ANSWERS | NOT(OPEN),
 	  .help = "List the N slowest calls of --symbol; slowest first; with -o DIR/ write a trace of each, and an index",

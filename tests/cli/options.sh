@@ -22,6 +22,13 @@ each_command() {
 }
 for command in open record list diff clock-sync help; do "$program" $command --help >"$work/help.$command"; done
 tap_check "each command is listed and has its own help" each_command
+why_explains() {
+	for all in '' =all; do
+		"$program" why --help$all | grep -q -- '--slow=TIME  *Explain calls longer than TIME, or p99' || return 1
+		"$program" --help$all | grep -q -- '--slow=TIME  *List calls of --symbol' || return 1
+	done
+}
+tap_check "the help of --slow is that of the command" why_explains
 # The kind of output is refused before a missing input.
 takes_listed_formats() {
 	for command in open record diff ''; do
