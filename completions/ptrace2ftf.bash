@@ -24,9 +24,13 @@ __ptrace2ftf_words() {
 
 _ptrace2ftf() {
 	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local option='' kind='' files=-f at
+	local option='' kind='' files=-f at commands="open record list diff annotate why clock-sync help"
 
 	COMPREPLY=()
+	if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD == 2)); then
+		mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
+		return
+	fi
 	# `record` has another command's line after "--".
 	if [[ ${COMP_WORDS[1]} == record ]]; then
 		files=-cf
@@ -63,6 +67,6 @@ _ptrace2ftf() {
 	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;
 	esac
 	# A command is the first word.
-	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open record list diff annotate why clock-sync help" -- "$word")
+	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$commands" -- "$word")
 	return 0
 } && complete -o filenames -F _ptrace2ftf ptrace2ftf

@@ -24,6 +24,14 @@ same() { # FILE COMMAND...
 	return 1
 }
 
+# In place of files.
+offers_commands() { # COMMAND...: completes after `help`
+	"$@" >got
+	[ "$(sort -u got | tr '\n' ' ')" = "annotate clock-sync diff help list open record why " ] && return 0
+	cat got
+	return 1
+}
+
 in_bash() { # WORDS...: the last one is completed
 	bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ptrace2ftf ptrace2ftf
 		printf "%s\n" "${COMPREPLY[@]}"' "$completions/ptrace2ftf.bash" ptrace2ftf "$@"
@@ -50,6 +58,7 @@ bash_programs() {
 if command -v bash >/dev/null; then
 	tap_check "bash completes the options of a command" bash_commands_options
 	tap_check "bash completes commands, as the first word" bash_commands
+	tap_check "bash completes the command of help" offers_commands in_bash help ''
 	tap_check "bash completes the program of record" bash_programs
 	tap_check "bash completes all options" same help bash_options
 	tap_check "bash completes the words of --format=" same formats in_bash --format =
@@ -107,6 +116,7 @@ else
 	tap_check "zsh completes all options" same help zsh_options
 	tap_check "zsh completes the words of --format=" same formats in_zsh 'ptrace2ftf --format='
 	tap_check "zsh completes the words of -f" same formats in_zsh 'ptrace2ftf -q -f '
+	tap_check "zsh completes the command of help" offers_commands in_zsh 'ptrace2ftf help '
 	tap_check "zsh completes commands, their options, directories, and the program of record" zsh_lines
 fi
 
@@ -129,6 +139,7 @@ if command -v fish >/dev/null; then
 			[ "$(in_fish 'ptrace2ftf --st' | grep ^--st | tr '\n' ' ')" = "--stacks --strip-prefix " ] &&
 			in_fish 'ptrace2ftf record -q -- gzi' | grep -qx gzip && in_fish 'ptrace2ftf why --sl' | grep -qx -- --slow && in_fish 'ptrace2ftf ope' | grep -qx open
 	}
+	tap_check "fish completes the command of help" offers_commands in_fish 'ptrace2ftf help '
 	tap_check "fish completes commands, their options, and the program of record" fish_lines
 else
 	tap_skip "fish completes all options" "no fish"
