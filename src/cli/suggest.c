@@ -52,6 +52,7 @@ static const struct {
 	{ "--slower", "--slow" },
 	{ "--slower-than", "--slow" },
 	{ "--start", "--time" },
+	{ "--thread", "--comm' (names), '--tid' (numbers) or '--threads" },
 	{ "--to", "--time" },
 	{ "-C", "--cpu" },
 	{ "-S", "--symbol" },

@@ -90,7 +90,10 @@ takes_arguments() {
 }
 tap_check "an option's argument is not taken for an option" takes_arguments
 # A later version may have another option with the same beginning.
-tap_check "the beginning of an option is not the option" suggests "'--thread'; did you mean '--threads'?$" --thread=4 a
+tap_check "the beginning of an option is not the option" suggests "'--thr'; did you mean '--threads'?$" --thr=4 a
+# Other tools choose a thread so.
+tap_check "--thread= has the options that choose threads, and that of decoding" \
+	suggests "'--thread'; did you mean '--comm' (names), '--tid' (numbers) or '--threads'?$" --thread=worker-3 a
 foreign() {
 	suggests '`ptrace2ftf list` takes no --depth; leave it out$' list --depth=3 a &&
 		suggests '^ptrace2ftf: --fail-if needs `ptrace2ftf diff`$' --fail-if=insns:+1 a &&
