@@ -100,8 +100,19 @@ uint8_t function_choice_decide(struct function_choice *choice, const struct symb
 
 /* ---- Patterns without a match --------------------------------------- */
 
-static void print_unmatched(const struct function_choice *choice, const char *pattern, FILE *out)
+/* Returns whether a pattern is several, as "malloc,free" or "malloc|free", and no name of C++. */
+static bool is_several(const char *pattern)
 {
+	const char *separator = strpbrk(pattern, ",|");
+
+	return separator && separator > pattern && separator[1] && !strpbrk(pattern, "(<[") &&
+	       !strstr(pattern, "operator");
+}
+
+static void print_unmatched(const struct function_choice *choice, enum verdict verdict,
+			    const char *pattern, FILE *out)
+{
+	bool repeatable = verdict == VERDICT_KEEP || verdict == VERDICT_ROOT;
 	struct nearest_names nearest;
 	char names[300];
 
@@ -112,6 +123,8 @@ static void print_unmatched(const struct function_choice *choice, const char *pa
 	nearest_names_print(&nearest, names, sizeof(names));
 	fprintf(out, "%sno function matching '%s' was called%s", ftell(out) > 0 ? "; " : "",
 		pattern, names);
+	if (repeatable && is_several(pattern))
+		fputs("; repeat the option for each of several patterns", out);
 }
 
 bool function_choice_warn_names(const struct function_choice *choice, enum verdict end,
@@ -127,7 +140,7 @@ bool function_choice_warn_names(const struct function_choice *choice, enum verdi
 	for (size_t i = 0; verdicts[i] != end; i++)
 		for (size_t j = 0; j < lists[i].count; j++)
 			if (!matched || !*matched++)
-				print_unmatched(choice, lists[i].patterns[j], out);
+				print_unmatched(choice, verdicts[i], lists[i].patterns[j], out);
 	alloc_close_text(out, &text);
 	if (size)
 		diag_warn(diag, "no-such-function", "%s", text);

@@ -62,6 +62,21 @@ nothing() {
 }
 # seeds.md: nothing found is an empty trace
 tap_check "a pattern that matches no call gives a warning with the nearest names" nothing
+one_pattern() {
+	for pattern in 'depth,fibonacci' 'depth|fibonacci'; do
+		for option in symbol from; do
+			"$program" --format=slices "--$option=$pattern" recursion 2>messages >ours
+			[ $? -eq 2 ] && grep -qF "no function matching '$pattern' was called; repeat the option for each of several patterns" messages ||
+				{ cat messages; return 1; }
+		done
+	done
+	# Names with arguments and operators have these characters, and an option of START,STOP has one of each.
+	for wrong in --symbol='f(int,int)' --symbol='g<a,b>' --symbol='operator||' --symbol='C::operator,' --symbol='a,' --between='main,a|b'; do
+		"$program" --format=slices "$wrong" recursion 2>messages >ours
+		! grep 'repeat the option' messages || return 1
+	done
+}
+tap_check "an option's pattern is one: several in it give a hint to repeat the option" one_pattern
 
 between() {
 	slices recursion --between=main,'*printf' && calls fibonacci 465 && calls depth 1633 && calls main 1 &&
