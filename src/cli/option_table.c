@@ -54,7 +54,7 @@ const struct option_spec option_specs[] = {
 	  "damage",
 	  .choices = CHOICES({ "fast", PT_ENGINE_FAST }, { "libipt", PT_ENGINE_LIBIPT }) },
 	{ "time", 0, "FROM,TO", GROUP_SELECTION, OPTION_TIME_RANGE, FIELD(select), COMMON,
-	  .help = "Decode this time range; each side is empty, seconds of perf's clock, +1.5ms after the start (as TO: after FROM), -2ms before the end, a percentage (10%,20%), or by a hit of a breakpoint or probe: -1ms@hit,+100us@hit, @hit:2 the second" },
+	  .help = "Decode this time range; each side is empty, seconds of perf's clock or, as in JSON, nanoseconds (20001600000ns), +1.5ms after the start (as TO: after FROM), -2ms before the end, a percentage (10%,20%), or by a hit of a breakpoint or probe: -1ms@hit,+100us@hit, @hit:2 the second" },
 	{ "pid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.pids), COMMON,
 	  .help = "Show these processes: 1,2,5-7; all lists may be repeated" },
 	{ "tid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.tids), COMMON,

@@ -147,7 +147,8 @@ bool selection_duration(const char *text, uint64_t *ns)
 }
 
 /*
- * Parse "SECONDS" or "SECONDS.FRACTION", perf's form of times, exactly: a double has only 53 bits.
+ * Parse "SECONDS" or "SECONDS.FRACTION", perf's form of times, also with "s", or the "NS" of JSON
+ * with "ns", exactly: a double has only 53 bits.
  */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
@@ -158,6 +159,9 @@ static bool read_seconds(const char *text, uint64_t *ns)
 		return false;
 	errno = 0;
 	seconds = strtoull(text, &end, 10);
+	*ns = seconds;
+	if (!errno && strcmp(end, "ns") == 0)
+		return seconds <= INT64_MAX;
 	if (errno || seconds > INT64_MAX / NS_PER_S)
 		return false;
 	if (*end == '.') {
@@ -167,7 +171,7 @@ static bool read_seconds(const char *text, uint64_t *ns)
 		}
 	}
 	*ns = seconds * NS_PER_S + fraction;
-	return !*end;
+	return !*end || strcmp(end, "s") == 0;
 }
 
 /* Parse "@hit" or "@hit:N", to the end of the text. */

@@ -124,9 +124,9 @@ bool pattern_list_matches(const struct pattern_list *list, const char *text);
 bool selection_duration(const char *text, uint64_t *ns);
 
 /*
- * Parse "FROM,TO". Each side is empty (open), SECONDS.FRACTION of perf's clock, +TIME, -TIME or N%;
- * or @hit, +TIME@hit, -TIME@hit, with ":N" at the end for hit N. As TO, +TIME counts from FROM.
- * Returns false for other texts.
+ * Parse "FROM,TO". Each side is empty (open), SECONDS.FRACTION or NSns of perf's clock, +TIME,
+ * -TIME or N%; or @hit, +TIME@hit, -TIME@hit, with ":N" at the end for hit N. As TO, +TIME counts
+ * from FROM. Returns false for other texts.
  */
 bool selection_time(struct selection *selection, const char *text);
 

@@ -47,6 +47,8 @@ for file in threads cpus; do
 	# seeds.md: --time chooses
 	tap_check "$file: --time=A,B is what happened then" branches $file \
 		"\$1 >= $middle && \$1 <= $middle + 9000" "--time=$(seconds $middle),$(seconds $((middle + 9000)))"
+	tap_check "$file: so it is with A in nanoseconds, as JSON has it, and B with s" branches $file \
+		"\$1 >= $middle && \$1 <= $middle + 9000" "--time=${middle}ns,$(seconds $((middle + 9000)))s"
 	tap_check "$file: --time=A, goes to the end" branches $file "\$1 >= $middle" "--time=$(seconds $middle),"
 	tap_check "$file: --time=,+B counts from the start" branches $file "\$1 <= $first + $quarter" \
 		"--time=,+${quarter}ns"

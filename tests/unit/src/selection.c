@@ -48,6 +48,24 @@ START_TEST(absolute_times_are_exact_to_the_nanosecond)
 }
 END_TEST
 
+START_TEST(absolute_times_may_have_a_unit)
+{
+	ck_assert(selection_time(&selection, "20.0016s,20.001600001s"));
+	ck_assert_int_eq(selection.from.base, TIME_ABSOLUTE);
+	ck_assert_uint_eq(selection.from.ns, 20001600000);
+	ck_assert_int_eq(selection.to.base, TIME_ABSOLUTE);
+	ck_assert_uint_eq(selection.to.ns, 20001600001);
+	/* 2^53 + 1 has no double. */
+	ck_assert(selection_time(&selection, "9007199254740993ns,9223372036854775806ns"));
+	ck_assert_int_eq(selection.from.base, TIME_ABSOLUTE);
+	ck_assert_uint_eq(selection.from.ns, 9007199254740993);
+	ck_assert_int_eq(selection.to.base, TIME_ABSOLUTE);
+	ck_assert_uint_eq(selection.to.ns, 9223372036854775806);
+	ck_assert(selection_time(&selection, "20001600000ns,+1ms"));
+	ck_assert_int_eq(selection.to.base, TIME_FROM_FIRST);
+}
+END_TEST
+
 START_TEST(times_may_count_from_the_start_or_the_end_or_be_percentages)
 {
 	ck_assert(selection_time(&selection, "+1.5ms,-20us"));
@@ -128,6 +146,13 @@ START_TEST(what_is_no_time_is_refused)
 					     "@hit:0,",
 					     "@hit:1x,",
 					     "@,",
+					     "1ms,",
+					     "1us,",
+					     "1.5ns,",
+					     "ns,",
+					     "1ss,",
+					     "1 s,",
+					     "9223372036854775808ns,",
 					     "50%@hit," };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -262,6 +287,7 @@ int main(void)
 	tcase_add_test(tests, a_list_of_numbers_holds_its_numbers_and_ranges);
 	tcase_add_test(tests, what_is_no_list_of_numbers_is_refused);
 	tcase_add_test(tests, absolute_times_are_exact_to_the_nanosecond);
+	tcase_add_test(tests, absolute_times_may_have_a_unit);
 	tcase_add_test(tests, times_may_count_from_the_start_or_the_end_or_be_percentages);
 	tcase_add_test(tests, a_second_time_with_a_plus_counts_from_the_first);
 	tcase_add_test(tests, times_may_be_those_of_a_hit);
