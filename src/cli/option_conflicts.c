@@ -83,6 +83,9 @@ static void refuse_first(const struct conflict *conflicts)
 			usage_error("%s", conflicts->message);
 }
 
+#define SLICE_OPTIONS                                                                              \
+	"--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "
+
 static void refuse_selection(const struct options *options)
 {
 	struct selection slices = options->select;
@@ -95,9 +98,12 @@ static void refuse_selection(const struct options *options)
 		slices.within.function = NULL;
 	slices.work.chosen = false; /* branches have it, too */
 	refuse_first((const struct conflict[]){
-		{ options->format->slices != SLICES_SORTED && selection_of_slices(&slices),
-		  "--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "
-		  "choose slices, which this --format does not show" },
+		{ options->format->slices == SLICES_NONE && selection_of_slices(&slices),
+		  SLICE_OPTIONS "choose slices, which this --format does not show" },
+		{ options->format->slices == SLICES_AS_FOUND && selection_of_slices(&slices),
+		  SLICE_OPTIONS
+		  "choose among sorted slices, and this --format shows all of them in the "
+		  "order found; leave them out, or choose --format=slices or tree" },
 		{ options->format->chooses_calls && !options_trace_slow(options) &&
 			  (slices.depth || slices.min_duration || slices.hidden.count),
 		  "--depth, --min-duration and --hide choose slices to show, and calls are "
@@ -311,7 +317,8 @@ static void choose_slow(struct options *options)
 	if (!wanted && has_option(options, "context"))
 		usage_error("--context needs --slowest or --slow");
 	if (!wanted && has_option(options, "slow") && options->command != COMMAND_WHY)
-		usage_error("--slow lists calls; leave out --format");
+		usage_error("--slow prints a table, or writes traces with -o DIR/; leave out "
+			    "--format");
 	if (!wanted)
 		return;
 	if (!options->select.symbols.count && !options->select.dsos.count)

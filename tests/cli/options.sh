@@ -166,6 +166,15 @@ excluded() {
 		is_wrong "cannot combine --fit and --flows: .*; choose one" --flows --fit=2M a
 }
 tap_check "options that exclude each other are wrong usage" excluded
+# -f calls shows slices, but no choice of them.
+slices_as_found() {
+	for option in --symbol=f --min-duration=1us --depth=2; do
+		is_wrong "choose among sorted slices, and this --format shows all of them in the order found; leave them out, or choose --format=slices or tree" -f calls $option a &&
+			is_wrong "choose slices, which this --format does not show" -f branches $option a || return 1
+	done
+	is_wrong "^ptrace2ftf: --slow prints a table, or writes traces with -o DIR/; leave out --format$" -f calls --slow=0 a
+}
+tap_check "choosing slices for a format of slices as found is an error that says so" slices_as_found
 suffixes() {
 	is_wrong "cannot write --format=html to 'x.ftf': the suffix is that of --format=ftf" -f html -o d/x.ftf.gz a &&
 		is_wrong "to 'x.HTML': the suffix is that of --format=html" -f ftf -o x.HTML a &&
