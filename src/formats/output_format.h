@@ -97,8 +97,9 @@ struct format_output {
 	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
 	uint32_t ids_taken;                /* by other users of `writer` before the first slice */
 	uint64_t other_slices;             /* written to `writer` by others; set before finish() */
-	uint64_t records;   /* records of events, before --fit folds any; set by finish() */
-	uint64_t truncated; /* slices deeper than --max-stack; set by finish() */
+	uint64_t records;          /* records of events, before --fit folds any; set by finish() */
+	uint64_t truncated;        /* slices deeper than --max-stack; set by finish() */
+	uint64_t sources_left_out; /* libraries' files of source, not here; set by finish() */
 	const struct fold_counts *fold; /* borrowed: slices folded by --fit; may be NULL */
 	char *const *parts; /* borrowed: paths of an output in several files, when finished */
 	size_t part_count;

@@ -372,6 +372,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 		summary->slices += end->other_slices;
 		summary->trace_records += end->records;
 		summary->slices_truncated += end->truncated;
+		summary->sources_left_out += end->sources_left_out;
 	}
 	if (end && end->fold)
 		subtract_folded(summary, end->fold);

@@ -521,7 +521,8 @@ json_t *report_json(const struct report *report)
 		COUNT(summary, slices_left_out),
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
 		{ "guest_runs", number(summary->trace.guests) }, COUNT(summary, slices_truncated),
-		COUNT(summary, hits), COUNT(summary, samples_left_out),
+		COUNT(summary, sources_left_out), COUNT(summary, hits),
+		COUNT(summary, samples_left_out),
 		{ "text_lacks",
 		  JSON_LIST(i, PERF_SCRIPT_LACKS,
 			    summary->text_lacks >> i & 1 ? json_string(perf_script_lacks[i].field)

@@ -399,6 +399,11 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 			" calls are deeper than --max-stack: their stacks are cut, and "
 			"have " TRUNCATED_NAME "; --max-stack=none keeps all\n",
 			summary->slices_truncated);
+	if (summary->sources_left_out)
+		fprintf(out,
+			"  source files of libraries that are not here, and are left out: %" PRIu64
+			"\n",
+			summary->sources_left_out);
 	print_gaps(summary, out);
 	print_doubts(summary, out);
 	print_verdict(summary, out);

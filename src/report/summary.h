@@ -22,6 +22,7 @@ struct summary {
 	uint64_t trace_bytes;         /* bytes of the output, before compression */
 	struct fold_counts fold;      /* slices folded by --fit; not in `slices` */
 	uint64_t slices_truncated;    /* with stacks cut by --max-stack */
+	uint64_t sources_left_out;    /* of libraries, by --format=lcov: not on this machine */
 	uint64_t hits;                /* breakpoints and probes */
 	uint64_t samples_left_out;    /* other events in perf script's text, which are not shown */
 	unsigned text_lacks;          /* enum perf_script_lacks, of perf script's text */

@@ -121,6 +121,26 @@ missing() {
 		rm two/two.c && "$program" -q two/data -o two.info && [ "$(grep -c ^SF two.info)" -eq 2 ]
 }
 tap_check "a file of source that is missing is left out, unless all are" missing
+# A library's sources are seldom here.
+library() (
+	mkdir -p library/sources && cd library &&
+		printf '%s\n' 'int thrice(int x)' '{' '	return 3 * x;' '}' >sources/thrice.c &&
+		printf '%s\n' 'int four(void)' '{' '	return 4;' '}' >sources/four.c &&
+		printf '%s\n' 'int thrice(int), four(void);' 'int main(void)' '{' '	return thrice(2) - four() - 2;' '}' >main.c &&
+		gcc -g -shared -fPIC -o libthrice.so sources/*.c && gcc -g -o plain main.c -L. -lthrice -Wl,-rpath,"$PWD" && "$ptsim" record -o data -- ./plain >/dev/null 2>&1 &&
+		mv sources/thrice.c . && "$program" --dso=plain --dso='libthrice*' data -o some.info 2>some.messages
+	# One of two is missing.
+	[ $? -eq 2 ] && grep -q 'thrice.c: the source is not here, so its lines are left out' some.messages && grep -q 'four.c$' some.info || { cat some.messages; return 1; }
+	rm -r sources
+	"$program" --dso=plain --dso='libthrice*' --json=report data -o none.info 2>messages &&
+		[ "$(grep -c 'not here' messages)" -eq 1 ] && grep -q '^  source files of libraries that are not here, and are left out: 2$' messages &&
+		[ "$(grep ^SF none.info)" = "SF:$PWD/main.c" ] && grep -q '"sources_left_out": *2,' report || { cat messages; return 1; }
+	# A library alone may have its sources elsewhere.
+	"$program" -q --dso='libthrice*' data -o library.info && [ "$(grep -c ^SF library.info)" -eq 2 ] || return 1
+	mv main.c elsewhere.c && mkdir sources && mv thrice.c sources && "$program" --dso=plain --dso='libthrice*' data -o library.info 2>messages
+	[ $? -eq 2 ] && grep -q 'main.c: the source is not here' messages
+)
+tap_check "libraries without sources are left out with one line and no warning; the program's own get one" library
 
 by_lcov() {
 	lcov --summary coverage.cc-O0/x.info >summary 2>&1

@@ -317,10 +317,31 @@ static void count_calls(struct covered_lines *lines, const struct code_stretch *
 		function->count -= stretch->count;
 }
 
+/* Find the executed files of source that are here, and those that ought to be. */
+static void look_for_files(struct covered_lines *lines)
+{
+	bool *expects = alloc_zeroed(lines->dso_ids.count + 1, sizeof(*expects)); /* by dso */
+	struct covered_file *file;
+
+	for (file = lines->files; file; file = file->hh.next)
+		file->missing = access(file->name->text, F_OK) < 0;
+	for (size_t i = 0; i < lines->dso_ids.count; i++)
+		expects[i] = pair_table_pointer(&lines->dso_ids, i) == lines->program;
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+
+		expects[row->dso] |=
+			row->line && row->line->key.file->ran && !row->line->key.file->missing;
+	}
+	for (size_t i = 0; i < lines->row_count; i++)
+		if (lines->rows[i].line)
+			lines->rows[i].line->key.file->expected |= expects[lines->rows[i].dso];
+	free(expects);
+}
+
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
 			struct function_choice *choice)
 {
-	struct covered_file *file;
 	uint64_t *through; /* by row */
 
 	for (size_t i = 0; i < code->count; i++) {
@@ -357,8 +378,7 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
 			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
-	for (file = lines->files; file; file = file->hh.next)
-		file->missing = access(file->name->text, F_OK) < 0;
+	look_for_files(lines);
 	free(through);
 }
 

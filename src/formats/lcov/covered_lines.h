@@ -20,6 +20,7 @@ struct covered_lines {
 		const struct name *name; /* borrowed */
 		bool ran;                /* a line was executed */
 		bool missing;            /* not on this machine */
+		bool expected; /* of the program, or of a library with a file that is here */
 		UT_hash_handle hh;
 	} * files;
 	struct covered_line {
@@ -54,6 +55,7 @@ struct covered_lines {
 	struct pair_table unit_ids; /* units by (dso, number of unit) */
 	uint32_t dso;               /* index, of the rows being added */
 	struct name_table *names;   /* borrowed */
+	const struct dso *program;  /* borrowed; NULL: unknown */
 	/* The last row's file, and its path without "." and "..". */
 	const struct name *file, *plain_file;
 };

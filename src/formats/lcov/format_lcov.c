@@ -28,6 +28,7 @@ static void open_lcov(struct format_output *output, const struct format_request 
 	lcov->diag = request->diag;
 	lcov->select = &request->options->select;
 	lcov->covered.names = request->names;
+	lcov->covered.program = request->facts.program;
 }
 
 /* ---- The order of the tracefile ------------------------------------------ */
@@ -150,12 +151,17 @@ static void look_for_sources(struct lcov_output *lcov)
 
 	for (file = lcov->covered.files; file; file = file->hh.next)
 		lcov->sources |= file->ran && !file->missing;
-	for (file = lcov->covered.files; file && lcov->sources; file = file->hh.next)
-		if (file->ran && file->missing)
+	for (file = lcov->covered.files; file && lcov->sources; file = file->hh.next) {
+		if (!file->ran || !file->missing)
+			continue;
+		if (file->expected)
 			diag_warn(lcov->diag, "sources-missing",
 				  "%s: the source is not here, so its lines are left out; install "
 				  "it, or choose files of code with --dso",
 				  file->name->text);
+		else
+			lcov->output.sources_left_out++;
+	}
 }
 
 static void find_lines(struct lcov_output *lcov)
