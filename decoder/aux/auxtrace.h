@@ -71,6 +71,16 @@ struct auxtrace {
  */
 int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);
 
+/* Returns the bytes of all streams. */
+static inline uint64_t auxtrace_bytes(const struct auxtrace *auxtrace)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		bytes += auxtrace->streams[i].size;
+	return bytes;
+}
+
 void auxtrace_release(struct auxtrace *auxtrace);
 
 /*

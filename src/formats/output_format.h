@@ -19,6 +19,7 @@ struct diag;
 struct dso;
 struct executed_code;
 struct fold_counts;
+struct ftf_fit;
 struct ftf_writer;
 struct line;
 struct location;
@@ -65,7 +66,8 @@ struct trace_facts {
 	 * higher ids are for tracks that are not threads.
 	 */
 	uint32_t free_id;
-	bool by_insns; /* struct callstack_machine */
+	uint64_t trace_bytes; /* of AUX data; 0: unknown */
+	bool by_insns;        /* struct callstack_machine */
 	/* The first mapped file of code, which is the recorded program; NULL: unknown. */
 	const struct dso *program;
 };
@@ -97,9 +99,12 @@ struct format_output {
 	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
 	uint32_t ids_taken;                /* by other users of `writer` before the first slice */
 	uint64_t other_slices;             /* written to `writer` by others; set before finish() */
-	uint64_t records;          /* records of events, before --fit folds any; set by finish() */
-	uint64_t truncated;        /* slices deeper than --max-stack; set by finish() */
+	uint64_t records;                  /* records of events; set by finish() */
+	uint64_t truncated;                /* slices deeper than --max-stack; set by finish() */
 	uint64_t sources_left_out; /* libraries' files of source, not here; set by finish() */
+	uint64_t most;       /* slices; with more, the output fails with ERROR_MORE_SLICES; 0: any
+			      * number */
+	struct ftf_fit *fit; /* borrowed: to be put before `sink`; NULL: not in use */
 	const struct fold_counts *fold; /* borrowed: slices folded by --fit; may be NULL */
 	char *const *parts; /* borrowed: paths of an output in several files, when finished */
 	size_t part_count;

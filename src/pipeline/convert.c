@@ -2,6 +2,7 @@
 /* Choose the conversion for the input. */
 #include "src/pipeline/convert.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,8 +109,8 @@ static int print_undecoded(const struct options *options, struct name_table *nam
 	return status;
 }
 
-static int convert_input(const struct options *options, struct report *report, struct diag *diag,
-			 struct error *err)
+static int convert_once(const struct options *options, struct report *report, struct diag *diag,
+			struct error *err)
 {
 	struct name_table names;
 	int status;
@@ -127,6 +128,36 @@ static int convert_input(const struct options *options, struct report *report, s
 		status = convert_perf_data(options, &names, report, diag, err);
 	name_table_release(&names);
 	return status;
+}
+
+/* Returns whether an input, of which a part may have been read, can be read from its begin. */
+static bool can_read_again(const struct options *options)
+{
+	struct stat info;
+
+	for (int i = 0; i < options->input_count; i++)
+		if (stat(options->inputs[i], &info) < 0 ||
+		    !(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)))
+			return false;
+	return true;
+}
+
+/* Convert, and again if there are more slices than --fit allows (ftf_fit.h). */
+static int convert_input(const struct options *options, struct report *report, struct diag *diag,
+			 struct error *err)
+{
+	struct options fitted = *options;
+	int status;
+
+	fitted.fits = !can_read_again(options);
+	status = convert_once(&fitted, report, diag, err);
+	if (status == 0 || err->kind != ERROR_MORE_SLICES)
+		return status;
+	*err = (struct error){ 0 };
+	diag_release(diag);
+	summary_release(&report->summary);
+	fitted.fits = true;
+	return convert_once(&fitted, report, diag, err);
 }
 
 static void print_summary(const struct options *options, const struct summary *summary)

@@ -53,6 +53,8 @@ struct conversion {
 	bool has_counts;                 /* branches can have a BRANCH_COUNTS among them */
 	uint64_t first_branches;         /* those of the first pass */
 	bool again, interrupted;         /* the second pass; of an interrupted first one */
+	uint64_t fit_check;              /* slices at the next call of expect_slices() */
+	bool too_many;                   /* slices for --fit are expected */
 	struct call_follower follower;   /* follower of the jobs, if follows_ahead() */
 	struct progress progress;
 };
@@ -441,22 +443,46 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 	}
 }
 
-static void show_progress(struct conversion *c)
+/* Returns the decoded bytes of trace. */
+static uint64_t count_done(const struct conversion *c, uint64_t *total)
 {
-	uint64_t done = 0, total = 0;
+	uint64_t done = 0;
 
+	*total = 0;
 	for (size_t i = 0; i < c->recording.auxtrace.stream_count; i++) {
 		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
 
 		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
-		total += stats->bytes_total;
+		*total += stats->bytes_total;
 	}
+	return done;
+}
+
+static void show_progress(struct conversion *c)
+{
+	uint64_t total, done = count_done(c, &total);
+
 	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
 static bool input_ends(void)
 {
 	return interrupt_asked() || temp_files_spent();
+}
+
+/*
+ * Part of the slices of --fit after which the number of all is estimated, again after twice as
+ * many: a program's start can have more slices than the rest.
+ */
+#define FIT_CHECK 4
+
+/* If the rest of the trace has as many slices, are these too many for --fit? */
+static void expect_slices(struct conversion *c, uint64_t slices)
+{
+	uint64_t total, done = count_done(c, &total);
+
+	c->fit_check *= 2;
+	c->too_many = (double)slices * (double)total > (double)c->pipeline.end->most * (double)done;
 }
 
 /* The ordered stage, run by one worker at a time. */
@@ -466,7 +492,7 @@ static bool take_branches(void *context)
 	const struct branch_event *events;
 	size_t count, taken;
 
-	while (!output_pipeline_stopped(&c->pipeline) &&
+	while (!output_pipeline_stopped(&c->pipeline) && !c->too_many &&
 	       (!input_ends() || (c->interrupted && c->summary->branches < c->first_branches))) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
@@ -475,6 +501,8 @@ static bool take_branches(void *context)
 		if (c->mode_filter.active)
 			count = mode_filter_apply(&c->mode_filter, &events, count);
 		feed_events(c, events, count);
+		if (output_pipeline_slices(&c->pipeline) > c->fit_check)
+			expect_slices(c, output_pipeline_slices(&c->pipeline));
 		if (progress_due(&c->progress, taken))
 			show_progress(c);
 	}
@@ -603,6 +631,8 @@ static int write_rest(struct conversion *c, struct error *err)
 	if (output_pipeline_looks(&c->pipeline) && decode_again(c, err) < 0)
 		return -1;
 	output_pipeline_join_writer(&c->pipeline);
+	if (c->too_many || c->pipeline.output.err.kind == ERROR_MORE_SLICES)
+		return error_set(err, ERROR_MORE_SLICES, "more slices than --fit allows");
 	/* Without events, times count from 0. */
 	if (c->options->like && !c->pipeline.machine->has_base_time)
 		write_hits(c, 0);
@@ -765,6 +795,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		.free_id = (uint32_t)MAX(timeline_highest_id(recording->timeline),
 					 overlays_highest_id(&c->overlays)) +
 			   1,
+		.trace_bytes = auxtrace_bytes(&recording->auxtrace),
 		.by_insns = c->options->clock
 				    ? c->options->clock == CLOCK_INSNS
 				    : c->options->stacks == STACKS_PRECISE &&
@@ -795,6 +826,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		return -1;
 	open_events(c, names);
 	c->counters.length = c->options->counters;
+	c->fit_check = c->pipeline.end && c->pipeline.end->most ? c->pipeline.end->most / FIT_CHECK
+								: UINT64_MAX;
 	return 0;
 }
 

@@ -12,15 +12,6 @@
 #define PARALLEL_MIN     ((uint64_t)1 << 20)
 #define PARALLEL_UNASKED ((uint64_t)4 << 20)
 
-static uint64_t count_bytes(const struct auxtrace *auxtrace)
-{
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < auxtrace->stream_count; i++)
-		size += auxtrace->streams[i].size;
-	return size;
-}
-
 /*
  * Minimum threads for following calls in jobs, which takes a quarter more CPU time. With fewer
  * threads, the ordered stage is not the bottleneck (tests/bench/README.md).
@@ -44,7 +35,7 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 	 * gets many. Below 4 KiB, two PSB periods of Linux, starting a segment costs more than it
 	 * saves.
 	 */
-	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
+	const uint64_t share = auxtrace_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
 	/* On few threads, less memory saves more than the starts of segments cost. */
 	const uint64_t few = (uint64_t)8 << 10;
 	uint64_t size = all / MAX(auxtrace->stream_count, 2);
@@ -79,7 +70,7 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 	uint64_t least = options->threads ? PARALLEL_MIN : PARALLEL_UNASKED;
 	struct workers *workers;
 
-	if (count == 1 || options->engine != PT_ENGINE_FAST || count_bytes(auxtrace) < least)
+	if (count == 1 || options->engine != PT_ENGINE_FAST || auxtrace_bytes(auxtrace) < least)
 		return NULL;
 	workers = workers_open(count);
 	if (!workers)

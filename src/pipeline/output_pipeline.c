@@ -7,6 +7,7 @@
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "src/costs/executed_code.h"
+#include "src/formats/ftf/ftf_fit.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
 
@@ -97,6 +98,8 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 			pipeline->limit.sink.late = false;
 		sink = &pipeline->limit.sink;
 	}
+	if (pipeline->end->fit)
+		sink = ftf_fit_before(pipeline->end->fit, sink);
 	if (!is_sorted(pipeline)) {
 		pipeline->head = sink;
 		return;
@@ -346,19 +349,6 @@ static void warn_of_old_parts(const struct output_pipeline *pipeline)
 	free(next);
 }
 
-/* Records of folded slices are not counted, so assume the average per slice. */
-static void subtract_folded(struct summary *summary, const struct fold_counts *fold)
-{
-	uint64_t removed = fold->folded + fold->left_out;
-	uint64_t left = summary->slices - removed;
-
-	summary->fold = *fold;
-	if (removed)
-		summary->trace_records = (uint64_t)((double)summary->trace_records * (double)left /
-						    (double)summary->slices);
-	summary->slices = left;
-}
-
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary)
 {
 	const struct format_output *end = pipeline->end;
@@ -374,8 +364,10 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 		summary->slices_truncated += end->truncated;
 		summary->sources_left_out += end->sources_left_out;
 	}
-	if (end && end->fold)
-		subtract_folded(summary, end->fold);
+	if (end && end->fold) {
+		summary->fold = *end->fold;
+		summary->slices -= end->fold->folded + end->fold->left_out;
+	}
 	summary->trace_bytes += pipeline->output.written;
 	if (pipeline->output.path)
 		summary_add_output(summary, pipeline->output.path);

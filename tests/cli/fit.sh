@@ -107,6 +107,27 @@ unchanged() {
 }
 tap_check "what fits is written as ever" unchanged
 
+# More slices than the default are written until too many are expected, or there are: then all begins anew.
+by_default() {
+	"$ptsim" record --per-thread --apart --cyc --interrupts=0 --repeat=32000000 -o many -- "$programs/recursion" >/dev/null 2>&1
+	"$program" --args=none many -o fit.ftf 2>messages
+	"$program" --args=none many --fit=4M -o one.ftf 2>asked
+	for file in messages asked; do
+		sed -i '/peak memory/d' $file
+	done
+	"$ftfdump" --check fit.ftf | grep ' 39[0-9]* slices' && grep -q 'of 4386410 slices' messages && cmp fit.ftf one.ftf && diff messages asked
+}
+tap_check "more slices than the default are folded as with the option" by_default
+# A pipe cannot be read again.
+once() {
+	for most in 100 4M; do
+		"$program" -q --no-warn --fit=$most -o one.ftf threads && cat threads | "$program" -q --no-warn --fit=$most -o two.ftf &&
+			cmp one.ftf two.ftf || return 1
+	done
+	cmp two.ftf threads.ftf
+}
+tap_check "a recording from a pipe gives the same" once
+
 # An overflow ends all slices, so as many slices are outermost.
 only_outermost() {
 	roots=$("$ftfdump" --slices long.ftf | awk '$2 == 0' | wc -l)

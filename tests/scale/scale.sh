@@ -240,6 +240,22 @@ case $formats in
 *) tap_skip "$name" "this build is without libsqlite3" ;;
 esac
 
+# --fit stores the slices that stay, at most twice as many as may: the store does not grow with the trace.
+stored_up_to_a_limit() {
+	. "$top_srcdir/tests/support/costs.sh"
+	one="-j1 --symfs=/ --fit=100000"
+	for bytes in 2000000 8000000 ${LONG:+32000000}; do
+		ptsim --apart --cyc --interrupts=0 --repeat=$bytes -- "$top_builddir/tests/programs/static/recursion" &&
+			run 60 ftf "$work/ftf" && [ -s "$work/ftf" ] || return 1
+		calls=$(costs_calls "$program" -q $one "$work/input" -o "$work/ftf")
+		temporary=${calls#* }
+		echo "# --fit of $bytes bytes: $memory KiB of memory, $temporary bytes of temporary files"
+		[ $bytes -gt 2000000 ] || { first=$temporary least=$memory; }
+		[ "$temporary" -gt 0 ] && [ "$temporary" -le "$first" ] || return 1
+		[ $slow -gt 1 ] || [ "$memory" -le $((least + 2 * 1024)) ] || return 1
+	done
+}
+
 # The trace begins inside of calls, which are found when they return, and begin before all others.
 begun_before() {
 	one="-j1 --symfs=/ --time=20%, --args=none --no-samples"
@@ -269,6 +285,14 @@ twice_instead_of_kept() {
 ptsim() { # [OPTIONS] -- PROGRAM
 	"$top_builddir/tests/ptsim/ptsim" record -o "$work/input" --per-thread "$@" >"$work/messages" 2>&1
 }
+name="--fit stores slices up to its limit"
+if ! ptsim -- true; then
+	tap_skip "$name" "programs cannot be traced here: $(cat "$work/messages")"
+elif ! strace -o /dev/null true 2>/dev/null; then
+	tap_skip "$name" "strace does not run here"
+else
+	tap_check "$name" stored_up_to_a_limit
+fi
 name="slices of calls that began before the trace are not kept in memory"
 if ptsim -- true; then
 	tap_check "$name" begun_before

@@ -19,6 +19,7 @@ costs_rows() {
 		--min-duration=1us
 		--within=$function>p99
 		--fit=1000
+		--fit=10000
 	END
 }
 

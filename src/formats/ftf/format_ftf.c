@@ -24,7 +24,9 @@ static void open_ftf(struct format_output *output, const struct format_request *
 					     ftf_text(made->ftf.writer, "ptrace2ftf"), stamp,
 					     strlen(stamp) });
 	output->sink = ftf_sink_slices(&made->ftf);
-	output->slices = &made->ftf.slices;
+	output->slices = made->ftf.fit.limit ? &made->ftf.fit.slices : &made->ftf.slices;
+	output->most = made->ftf.most < UINT64_MAX ? made->ftf.most : 0;
+	output->fit = made->ftf.fit.limit ? &made->ftf.fit : NULL;
 	output->writer = made->ftf.writer;
 	output->fold = &made->ftf.fit.counts;
 }
@@ -154,6 +156,9 @@ static void open_magic_trace(struct format_output *output, const struct format_r
 	if (request->options->input_kind == INPUT_PERF_DATA)
 		own.facts.free_id = 0;
 	open_ftf(output, &own);
+	/* Its records go through the writer. */
+	output->fit = NULL;
+	output->slices = &((struct ftf_output *)output)->ftf.slices;
 	output->sink = (struct slice_sink){ .events = write_records,
 					    .context = output,
 					    .immediate = true };

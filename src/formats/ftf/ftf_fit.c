@@ -1,54 +1,93 @@
 /* SPDX-License-Identifier: MIT */
-/* Rank the slices of a trace, and pass on the records of slices that stay. */
+/* Rank the slices of a trace, store those that stay, and pass them on. */
 #include "src/formats/ftf/ftf_fit.h"
 
-#include <sys/mman.h>
+#include <assert.h>
 
-#include "base/pages.h"
-#include "src/formats/ftf/ftf_scan.h"
+#include "base/tables/name.h"
+#include "src/slices/track.h"
+#include "writer/ftf_writer.h"
 
-/* Bytes of a trace in memory, and per reading step. */
-#define BYTES_MEMORY ((size_t)1 << 20)
-#define STEP         ((size_t)1 << 20)
+/* Bytes of the store in memory, and units between two releases of the file's pages. */
+#define STORE_MEMORY ((size_t)4 << 20)
+#define STEP         ((size_t)1 << 15)
 
-/* Bytes of ranks in memory. */
-#define RANK_MEMORY ((size_t)4 << 20)
+/* Slices by which the store grows at least, until ranks are chosen again. */
+#define STORE_LEAST ((uint64_t)1 << 14)
 
-/* Rank of a slice that has not ended, above all others. */
-#define RANK_OPEN UINT32_MAX
+/* Units passed on together, and the most of an event, with its track. */
+#define BATCH      4096
+#define UNITS_MOST 17
 
-struct fit_run {
-	struct fit_ranks roots; /* ranks of outermost slices, of all threads */
-	uint64_t marks;
-	struct ftf_scan scan;
-	struct big_array ranks; /* uint32_t of each remaining slice */
-	size_t count;           /* ranks; when finishing, ranks read */
-	size_t next;            /* choose again at this `count` */
-	bool finishes;          /* remaining records go to the output */
-	struct fit_bytes left;
-	uint32_t provider;          /* provider of the last remaining record */
-	struct scan_thread *thread; /* borrowed: of the last event, and of all open whole slices */
-	size_t whole;               /* whole ones */
+/* Inlined, so that the usual event has constant details. */
+#define HOT inline __attribute__((always_inline))
+
+/* Kinds of units, after enum slice_event_kind. */
+enum {
+	UNIT_TRACK = SLICE_LATE + 1, /* the track of the next units */
+	UNIT_WHOLE,                  /* an event that is a whole slice */
+	UNIT_FLOW,                   /* an end or a step of an arrow */
+	UNIT_OTHER,                  /* any other event but a begin or an end */
 };
 
-/* ---- Ranks --------------------------------------------------------------- */
+/*
+ * An event. `more` units with its details follow: a struct slice_detail; of the end of a late
+ * slice, which needs all fields, a struct slice_event; of a record of the writer a struct ftf_taken
+ * and its arguments.
+ */
+union fit_unit {
+	struct slice_event event;
+	struct {
+		uint64_t time;
+		union {
+			struct fit_track *track; /* UNIT_TRACK: borrowed */
+			uint64_t end;            /* UNIT_WHOLE */
+			uint64_t folded[2];      /* an end: number of slices, and their ns */
+		};
+		uint32_t more : 4;
+		uint32_t rank : 28; /* of a begin or a UNIT_WHOLE */
+	};
+};
 
-/* Returns the ranks for slices inside the open ones. */
-static struct fit_ranks *ranks_of(struct fit_run *run, struct scan_thread *thread)
+static_assert(sizeof(union fit_unit) == sizeof(struct slice_event), "events are passed in place");
+
+/* Rank of a slice that has not ended, and of a late one, above all others. */
+#define RANK_OPEN ((UINT32_C(1) << 28) - 1)
+
+#define DROPPED SIZE_MAX
+
+/* The open slices of a track, at a position in its events. */
+struct fit_stack {
+	struct fit_frame {
+		size_t at; /* index of the begin; DROPPED: it does not stay */
+		uint64_t begin;
+		uint64_t folded[2];
+	} * frames; /* owned; innermost last */
+	size_t depth, room;
+	enum { NO_PART, IN_PART, LATE_BEGINS } part; /* see `late` of struct slice_sink */
+	/* Slices of the part that were folded since the last late end, and their outermost ones. */
+	uint64_t folded[2], outermost;
+};
+
+struct fit_track {
+	struct track *track;    /* borrowed; NULL: of other events */
+	struct fit_ranks ranks; /* ranks of inner slices */
+	struct fit_stack live;  /* at the last event */
+	struct fit_stack scan;  /* at a unit of the store, which is being filtered */
+	size_t skipped;         /* open slices that began after the output's limit */
+};
+
+static union fit_unit *unit_at(const struct ftf_fit *fit, size_t at)
 {
-	return thread->depth || thread->in_part ? &thread->ranks : &run->roots;
+	return (union fit_unit *)fit->units.items + at;
 }
 
-static uint32_t rank_at(const struct fit_run *run, size_t index)
+static union fit_unit track_unit(struct fit_track *track)
 {
-	return ((const uint32_t *)run->ranks.items)[index];
-}
+	union fit_unit unit = { .event.kind = UNIT_TRACK };
 
-static void set_rank(struct fit_run *run, size_t index, uint32_t rank)
-{
-	if (index == run->ranks.room)
-		big_array_grow(&run->ranks, index + 1, sizeof(uint32_t), RANK_MEMORY);
-	((uint32_t *)run->ranks.items)[index] = rank;
+	unit.track = track;
+	return unit;
 }
 
 static uint64_t lasted(uint64_t begin, uint64_t end)
@@ -56,476 +95,657 @@ static uint64_t lasted(uint64_t begin, uint64_t end)
 	return end > begin ? end - begin : 0;
 }
 
-/* ---- Remaining records --------------------------------------------------- */
+/* ---- Open slices --------------------------------------------------------- */
 
-static inline void add_bytes(struct fit_bytes *to, const void *bytes, size_t size)
+/* Returns the ranks of slices inside the open ones. */
+static struct fit_ranks *ranks_of(struct ftf_fit *fit, struct fit_track *track,
+				  const struct fit_stack *stack)
 {
-	size_t step = to->size / STEP;
-
-	if (to->size + size > to->array.room)
-		big_array_grow(&to->array, to->size + size, 1, BYTES_MEMORY);
-	memcpy((uint8_t *)to->array.items + to->size, bytes, size);
-	to->size += size;
-	if (to->size / STEP != step)
-		big_array_rest(&to->array, step * STEP, to->size, 1);
+	return stack->depth || stack->part ? &track->ranks : &fit->roots;
 }
 
-/* Returns the buffer of remaining records; when finishing, used while a whole slice is open. */
-static struct fit_bytes *bytes_of(struct ftf_fit *fit)
+static inline struct fit_frame *push_slice(struct fit_stack *stack)
 {
-	return fit->run->finishes ? &fit->early : &fit->run->left;
+	return ARRAY_ADD(stack->frames, stack->depth, stack->room);
 }
 
-/* Pass on a record of at most SCAN_RECORD_MAX, after a section record if the provider changes. */
-static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
-{
-	struct fit_run *run = fit->run;
-	uint32_t provider = run->scan.provider;
-	uint64_t section = UINT64_C(1) << 4 | UINT64_C(2) << 16 | (uint64_t)provider << 20;
-
-	if (run->provider != provider) {
-		run->provider = provider;
-		pass_bytes(fit, &section, sizeof(section));
-	}
-	add_bytes(bytes_of(fit), bytes, size);
-}
-
-static void pass_record(struct ftf_fit *fit)
-{
-	/* A provider's first record also starts its section. */
-	if (fit->run->scan.kind == SCAN_PROVIDER)
-		fit->run->provider = fit->run->scan.provider;
-	pass_bytes(fit, fit->run->scan.record, fit->run->scan.record_size);
-}
-
-/* ---- The filter ---------------------------------------------------------- */
-
-/* A slice does not stay: the enclosing slice counts it and its `inside` slices. */
-static void fold_slice(struct ftf_fit *fit, struct scan_thread *thread, uint64_t duration,
+/* Leave a slice out: the enclosing slice counts it and its `inside` slices. */
+static void fold_slice(struct ftf_fit *fit, struct fit_stack *stack, uint64_t duration,
 		       uint64_t inside)
 {
-	uint64_t *around = thread->folded;
+	uint64_t *around = stack->depth ? stack->frames[stack->depth - 1].folded : stack->folded;
 
-	if (!thread->depth && !thread->in_part) {
+	if (!stack->depth && !stack->part) {
 		fit->counts.left_out++;
 		return;
 	}
 	fit->counts.folded++;
-	if (thread->depth)
-		around = thread->frames[thread->depth - 1].folded;
-	else
-		thread->outermost++;
+	stack->outermost += !stack->depth;
 	around[0] += 1 + inside;
 	around[1] += duration;
 }
 
-static void take_begin(struct ftf_fit *fit, struct scan_thread *thread)
+static void add_folded(uint64_t to[2], const uint64_t folded[2])
 {
-	struct fit_run *run = fit->run;
-	uint32_t least = ranks_of(run, thread)->least;
-	struct fit_frame *frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
+	to[0] += folded[0];
+	to[1] += folded[1];
+}
 
-	*frame = (struct fit_frame){ .index = run->count++,
-				     .begin = run->scan.time,
-				     .at = run->left.size,
-				     .provider = run->provider };
-	if (!run->finishes)
-		set_rank(run, frame->index, RANK_OPEN);
-	frame->stays = rank_at(run, frame->index) >= least;
-	if (frame->stays)
-		pass_record(fit);
-	frame->end = run->left.size;
+/* An end without a begin: a late slice counts the slices folded since the last late end. */
+static void end_late(struct fit_stack *stack, union fit_unit *end)
+{
+	add_folded(end->folded, stack->folded);
+	memset(stack->folded, 0, sizeof(stack->folded));
+	stack->outermost = 0;
+}
+
+/* A part with late slices begins or ends. Slices that no late one encloses are left out. */
+static void take_part(struct ftf_fit *fit, struct fit_stack *stack)
+{
+	fit->counts.folded -= stack->outermost;
+	fit->counts.left_out += stack->outermost;
+	memset(stack->folded, 0, sizeof(stack->folded));
+	stack->outermost = 0;
+	stack->part = stack->part ? NO_PART : IN_PART;
+}
+
+/* Returns whether a begin or an end follows the first begin of a late slice in its part. */
+static inline bool is_late(struct fit_stack *stack, const union fit_unit *unit)
+{
+	if (stack->part == IN_PART && unit->event.kind == SLICE_BEGIN &&
+	    unit->event.order == SLICE_ORDER_DEFERRED)
+		stack->part = LATE_BEGINS;
+	return stack->part == LATE_BEGINS;
+}
+
+/* ---- The store ----------------------------------------------------------- */
+
+static inline void add_unit(struct ftf_fit *fit, const union fit_unit *unit)
+{
+	if (fit->count == fit->units.room)
+		big_array_grow(&fit->units, fit->count + 1, sizeof(*unit), STORE_MEMORY);
+	*unit_at(fit, fit->count++) = *unit;
+	if (fit->count >= fit->rested + 2 * STEP) {
+		big_array_rest(&fit->units, fit->rested, fit->rested + STEP, sizeof(*unit));
+		fit->rested += STEP;
+	}
+}
+
+/* The next units are of this track. It replaces one without units. */
+static void add_track(struct ftf_fit *fit, struct fit_track *track)
+{
+	const union fit_unit unit = track_unit(track);
+
+	if (fit->count && fit->count == fit->named)
+		fit->count--;
+	add_unit(fit, &unit);
+	fit->track = track;
+	fit->named = fit->count;
+}
+
+/* ---- The filter ---------------------------------------------------------- */
+
+/* Filter the end of a slice. Returns whether it stays. */
+static HOT bool filter_end(struct ftf_fit *fit, struct fit_stack *stack, union fit_unit *end)
+{
+	const struct fit_frame *frame;
+
+	if (!stack->depth) {
+		end_late(stack, end);
+		return true;
+	}
+	frame = &stack->frames[--stack->depth];
+	add_folded(end->folded, frame->folded);
+	if (frame->at == DROPPED)
+		fold_slice(fit, stack, lasted(frame->begin, end->time), end->folded[0]);
+	return frame->at != DROPPED;
+}
+
+/* Filter a unit of a track, which would move to index `to`. Returns whether it stays. */
+static HOT bool filter_unit(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			    size_t to)
+{
+	struct fit_stack *stack = &track->scan;
+	bool stays = unit->rank >= ranks_of(fit, track, stack)->least;
+
+	switch ((int)unit->event.kind) {
+	case SLICE_BEGIN:
+		if (is_late(stack, unit))
+			return true;
+		*push_slice(stack) = (struct fit_frame){ stays ? to : DROPPED, unit->time, { 0 } };
+		return stays;
+	case SLICE_END:
+		return is_late(stack, unit) || filter_end(fit, stack, unit);
+	case SLICE_LATE:
+		take_part(fit, stack);
+		return true;
+	case UNIT_WHOLE:
+		if (!stays)
+			fold_slice(fit, stack, lasted(unit->time, unit->end), 0);
+		return stays;
+	case UNIT_FLOW: /* it binds to the innermost slice, and stays only with it */
+		return !stack->depth || stack->frames[stack->depth - 1].at != DROPPED;
+	default:
+		return true;
+	}
+}
+
+/* The store was filtered: move the open slices, and count what was folded in them. */
+static void end_scan(struct fit_track *track)
+{
+	struct fit_stack *live = &track->live, *scan = &track->scan;
+
+	for (size_t i = 0; i < live->depth; i++) {
+		live->frames[i].at = scan->frames[i].at;
+		add_folded(live->frames[i].folded, scan->frames[i].folded);
+	}
+	add_folded(live->folded, scan->folded);
+	live->outermost += scan->outermost;
+	*scan = (struct fit_stack){ .frames = scan->frames, .room = scan->room };
+}
+
+/* Filtered units: the store itself, or room for some, which are passed on. */
+struct fit_filtered {
+	union fit_unit *units;
+	size_t count, rested;
+	struct fit_track *track;  /* borrowed: of the last unit */
+	struct fit_track *passed; /* borrowed: of the last unit that was passed on */
+	bool passes;
+};
+
+static void pass_units(struct ftf_fit *fit, struct fit_filtered *from);
+
+/* Add a unit with its track and details. */
+static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit_filtered *to,
+						 struct fit_track *track,
+						 const union fit_unit *unit,
+						 const union fit_unit *original)
+{
+	if (to->passes && to->count + UNITS_MOST > BATCH)
+		pass_units(fit, to);
+	if (track != to->track)
+		to->units[to->count++] = track_unit(track);
+	to->track = track;
+	memmove(&to->units[to->count], original, (1 + (size_t)unit->more) * sizeof(*unit));
+	to->units[to->count] = *unit;
+	to->count += 1 + (size_t)unit->more;
+}
+
+static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track *track,
+			  const union fit_unit *unit, const union fit_unit *original)
+{
+	if (track != to->track || unit->more || (to->passes && to->count + UNITS_MOST > BATCH))
+		keep_units(fit, to, track, unit, original);
+	else
+		to->units[to->count++] = *unit;
+}
+
+/* Keep the units of the store that stay. */
+static void filter_units(struct ftf_fit *fit, struct fit_filtered *to)
+{
+	struct fit_track *track = NULL;
+
+	for (size_t at = 0, next, rested = 0; at < fit->count; at = next) {
+		union fit_unit unit = *unit_at(fit, at);
+
+		next = at + 1 + unit.more;
+		if (at >= rested + STEP) {
+			big_array_rest(&fit->units, rested, at, sizeof(unit));
+			rested = at;
+			if (!to->passes)
+				big_array_rest(&fit->units, to->rested, to->count, sizeof(unit));
+			to->rested = to->count;
+		}
+		if (unit.event.kind == UNIT_TRACK)
+			track = unit.track;
+		else if (filter_unit(fit, track, &unit, to->count + (track != to->track)))
+			keep_unit(fit, to, track, &unit, unit_at(fit, at));
+	}
+}
+
+/* Remove the slices whose ranks do not stay from the store. */
+static void filter(struct ftf_fit *fit)
+{
+	struct fit_filtered to = { .units = fit->units.items };
+
+	filter_units(fit, &to);
+	fit->count = fit->rested = fit->filtered = to.count;
+	fit->named = 0;
+	if (to.track != fit->track)
+		add_track(fit, fit->track);
+	for (size_t i = 0; i < fit->track_room; i++)
+		if (fit->tracks[i])
+			end_scan(fit->tracks[i]);
+}
+
+/* Choose the ranks that stay among the slices so far; `others` stay anyway. */
+static __attribute__((noinline)) void choose(struct ftf_fit *fit, uint64_t others)
+{
+	struct fit_ranks **ranks = alloc_zeroed(fit->track_room + 1, sizeof(*ranks));
+	size_t count = 0;
+
+	for (size_t i = 0; i < fit->track_room; i++)
+		if (fit->tracks[i])
+			ranks[count++] = &fit->tracks[i]->ranks;
+	/* The chosen ranks never decrease, so neither does the duration. */
+	fit->counts.shortest = fit_ranks_choose_all(&fit->roots, ranks, count, fit->limit, others);
+	free(ranks);
+}
+
+/* ---- In ------------------------------------------------------------------ */
+
+/* The bytes that follow an event in the store. */
+struct fit_details {
+	const void *bytes;
+	size_t size;
+};
+
+static __attribute__((noinline)) void add_details(struct ftf_fit *fit,
+						  const struct fit_details *details)
+{
+	union fit_unit part = { .time = 0 };
+
+	for (size_t at = 0; at < details->size; at += sizeof(part)) {
+		memcpy(&part, (const uint8_t *)details->bytes + at,
+		       MIN(details->size - at, sizeof(part)));
+		add_unit(fit, &part);
+	}
+}
+
+static HOT void store_event(struct ftf_fit *fit, union fit_unit *unit,
+			    const struct fit_details *details)
+{
+	unit->more = (uint32_t)((details->size + sizeof(*unit) - 1) / sizeof(*unit)) & 15;
+	add_unit(fit, unit);
+	if (details->size)
+		add_details(fit, details);
+}
+
+static inline void take_begin(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			      const struct fit_details *details)
+{
+	size_t at = fit->count;
+
+	unit->rank = RANK_OPEN;
+	store_event(fit, unit, details);
+	if (is_late(&track->live, unit))
+		fit->marks++;
+	else
+		*push_slice(&track->live) = (struct fit_frame){ at, unit->time, { 0 } };
+}
+
+/* Choose ranks again if the store has grown enough by slices that have ended. */
+static inline void count_stored(struct ftf_fit *fit)
+{
+	if (fit->left--)
+		return;
+	choose(fit, fit->marks);
+	if (fit->count / 2 >= fit->filtered)
+		filter(fit);
+	fit->left = MAX(fit->limit / 4, STORE_LEAST);
 }
 
 /*
- * Rank a slice that ends. If it does not stay, remove its begin, unless records follow; then the
- * slice stays until the end.
+ * Rank the innermost slice, which ends. If it does not stay, remove its begin, unless units follow;
+ * then the slice stays until the store is filtered.
  */
-static void rank_slice(struct fit_run *run, struct scan_thread *thread, struct fit_frame *frame,
-		       uint64_t duration)
+static HOT void end_ranked(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			   const struct fit_details *details)
 {
-	struct fit_ranks *ranks = ranks_of(run, thread);
-	uint32_t rank = fit_ranks_add(ranks, duration, thread->depth);
+	struct fit_stack *stack = &track->live;
+	const struct fit_frame *frame = &stack->frames[--stack->depth];
+	struct fit_ranks *ranks = ranks_of(fit, track, stack);
+	uint64_t duration = lasted(frame->begin, unit->time);
+	uint32_t rank = fit_ranks_add(ranks, duration, stack->depth);
+	union fit_unit *begin = unit_at(fit, frame->at);
 
-	set_rank(run, frame->index, rank);
-	if (rank >= ranks->least || frame->end != run->left.size)
+	add_folded(unit->folded, frame->folded);
+	if (rank < ranks->least && frame->at + 1 + begin->more == fit->count) {
+		fit->count = frame->at;
+		fold_slice(fit, stack, duration, unit->folded[0]);
 		return;
-	frame->stays = false;
-	run->left.size = frame->at;
-	run->provider = frame->provider;
-	run->count = frame->index;
+	}
+	begin->rank = rank & RANK_OPEN;
+	store_event(fit, unit, details);
+	count_stored(fit);
 }
 
-/* A part with late slices begins or ends. */
-static void take_part(struct ftf_fit *fit, struct scan_thread *thread)
+static inline void take_end(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			    const struct fit_details *details)
 {
-	if (!fit->run->finishes)
-		pass_record(fit);
-	/* Slices that no late one encloses. */
-	fit->counts.folded -= thread->outermost;
-	fit->counts.left_out += thread->outermost;
-	thread->in_part = !thread->in_part;
-	thread->part_begin = thread->in_part ? UINT64_MAX : 0;
-	memset(thread->folded, 0, sizeof(thread->folded));
-	thread->outermost = 0;
+	bool late = is_late(&track->live, unit);
+
+	if (!late && track->live.depth) {
+		end_ranked(fit, track, unit, details);
+		return;
+	}
+	if (!late)
+		end_late(&track->live, unit);
+	store_event(fit, unit, details);
 }
 
-/* Take the end of a late slice, which stays, with the number of slices folded since the last one.
- */
-static void take_late_end(struct ftf_fit *fit, struct scan_thread *thread)
+static void take_whole(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+		       const struct fit_details *details)
 {
-	const struct ftf_scan *scan = &fit->run->scan;
-	uint8_t copy[SCAN_RECORD_MAX];
-	size_t size = 0;
+	struct fit_stack *stack = &track->live;
+	struct fit_ranks *ranks = ranks_of(fit, track, stack);
+	uint64_t duration = lasted(unit->time, unit->end);
 
-	ftf_scan_folded(scan, thread->folded);
-	if (thread->folded[0] && fit->args)
-		size = ftf_scan_with_folded(scan, thread->folded, copy);
-	if (size)
-		pass_bytes(fit, copy, size);
+	unit->rank = fit_ranks_add(ranks, duration, stack->depth);
+	if (unit->rank < ranks->least) {
+		fold_slice(fit, stack, duration, 0);
+		return;
+	}
+	store_event(fit, unit, details);
+	count_stored(fit);
+}
+
+static inline void take_unit(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			     const struct fit_details *details)
+{
+	if (unit->event.kind == SLICE_BEGIN)
+		take_begin(fit, track, unit, details);
+	else if (unit->event.kind == SLICE_END)
+		take_end(fit, track, unit, details);
+	else if (unit->event.kind == UNIT_WHOLE)
+		take_whole(fit, track, unit, details);
 	else
-		pass_record(fit);
-	memset(thread->folded, 0, sizeof(thread->folded));
-	thread->outermost = 0;
+		store_event(fit, unit, details);
+	if (unit->event.kind == SLICE_LATE)
+		take_part(fit, &track->live);
 }
 
-static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
+/* Returns the track with an index, whose events follow. */
+static struct fit_track *track_at(struct ftf_fit *fit, size_t index, struct track *of)
 {
-	const struct ftf_scan *scan = &fit->run->scan;
-	uint8_t copy[SCAN_RECORD_MAX];
-	struct fit_frame *frame;
-	uint64_t duration, inside;
-	size_t size;
+	struct fit_track *track;
 
-	if (!thread->depth) {
-		take_late_end(fit, thread);
-		return;
+	ARRAY_GROW_ZEROED(fit->tracks, fit->track_room, index + 1);
+	track = fit->tracks[index];
+	if (!track) {
+		track = fit->tracks[index] = alloc_zeroed(1, sizeof(*track));
+		track->track = of;
+		track->ranks.number = (uint32_t)index;
 	}
-	frame = &thread->frames[--thread->depth];
-	duration = lasted(frame->begin, scan->time);
-	if (!fit->run->finishes)
-		rank_slice(fit->run, thread, frame, duration);
-	inside = frame->folded[0];
-	ftf_scan_folded(scan, frame->folded);
-	if (!frame->stays)
-		fold_slice(fit, thread, duration, frame->folded[0]);
-	else if (inside && fit->args && (size = ftf_scan_with_folded(scan, frame->folded, copy)))
-		pass_bytes(fit, copy, size);
-	else
-		pass_record(fit);
+	if (track != fit->track)
+		add_track(fit, track);
+	return track;
 }
 
-/* Take a slice of one record, which can contain the thread's next slices. */
-static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
+/* Take any event of a call's track. */
+static __attribute__((noinline)) void take_slice(struct ftf_fit *fit, struct fit_track *track,
+						 const struct slice_event *event,
+						 const struct slice_detail *detail)
 {
-	struct fit_run *run = fit->run;
-	struct fit_ranks *ranks = ranks_of(run, thread);
-	uint64_t duration = lasted(run->scan.time, run->scan.end), folded[2] = { 0 };
-	uint32_t rank = run->finishes ? rank_at(run, run->count)
-				      : fit_ranks_add(ranks, duration, thread->depth);
-	bool stays = rank >= ranks->least;
-	struct fit_frame *frame;
+	struct fit_details details = { detail, detail && fit->sink.details ? sizeof(*detail) : 0 };
+	union fit_unit unit = { .event = *event };
 
-	if (stays && !run->finishes)
-		set_rank(run, run->count, rank);
-	run->count += stays || run->finishes;
-	if (stays) {
-		pass_record(fit);
-	} else if (ftf_scan_is_leaf(&run->scan)) {
-		ftf_scan_folded(&run->scan, folded);
-		fold_slice(fit, thread, duration, folded[0]);
-		return;
+	fit->slices += event->kind == SLICE_BEGIN || event->kind == SLICE_INSTANT;
+	if (event->kind == SLICE_END) {
+		unit.folded[0] = detail ? detail->folded : 0;
+		unit.folded[1] = detail ? detail->folded_time : 0;
+		if (event->order == SLICE_ORDER_DEFERRED)
+			details = (struct fit_details){ event, sizeof(*event) };
+	} else if (event->kind == SLICE_INSTANT) {
+		fit->marks++;
+		unit.event.text = name_intern_text(fit->names, event->text)->text;
 	}
-	frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
-	*frame = (struct fit_frame){ .begin = run->scan.time,
-				     .until = run->scan.end,
-				     .end = bytes_of(fit)->size,
-				     .provider = run->scan.provider,
-				     .stays = stays,
-				     .whole = true };
-	ftf_scan_folded(&run->scan, frame->folded);
-	frame->at = frame->end - run->scan.record_size;
-	run->whole++;
+	take_unit(fit, track, &unit, &details);
 }
 
-/* Add the number of folded slices to the record of a whole slice. */
-static __attribute__((noinline)) void add_folded(struct ftf_fit *fit, const struct fit_frame *frame)
+/* The same for a begin, or an end of an open slice, if it is_plain(). */
+static HOT void take_plain(struct ftf_fit *fit, struct fit_track *track,
+			   const struct slice_event *event)
 {
-	struct fit_bytes *to = bytes_of(fit);
-	uint8_t copy[SCAN_RECORD_MAX], *record = (uint8_t *)to->array.items + frame->at;
-	size_t size, after = to->size - frame->end;
-	struct ftf_scan scan;
+	union fit_unit unit = { .event = *event };
 
-	scan = ftf_scan_at(&fit->run->scan, record, frame->provider);
-	size = ftf_scan_with_folded(&scan, frame->folded, copy);
-	if (!size)
-		return;
-	add_bytes(to, copy, size - scan.record_size);
-	record = (uint8_t *)to->array.items + frame->at;
-	memmove(record + size, record + scan.record_size, after);
-	memcpy(record, copy, size);
-}
-
-static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
-{
-	const struct fit_frame *frame = &thread->frames[--thread->depth];
-
-	fit->run->whole--;
-	if (!frame->stays)
-		fold_slice(fit, thread, lasted(frame->begin, frame->until), frame->folded[0]);
-	else if (frame->folded[0] && fit->args)
-		add_folded(fit, frame);
-}
-
-/* End the whole slices before the next event, of this thread and time; NULL: no event. */
-static inline __attribute__((always_inline)) void end_completes(struct ftf_fit *fit,
-								struct scan_thread *thread,
-								uint64_t time)
-{
-	struct fit_run *run = fit->run;
-	struct scan_thread *last = run->thread;
-
-	if (last != thread)
-		time = UINT64_MAX;
-	while (last && last->depth && last->frames[last->depth - 1].whole &&
-	       last->frames[last->depth - 1].until <= time)
-		end_complete(fit, last);
-	run->thread = thread;
-	if (run->finishes && !run->whole && (fit->early.size > STEP / 2 || !thread)) {
-		output_write(fit->output, fit->early.array.items, fit->early.size);
-		fit->early.size = 0;
+	if (event->kind == SLICE_BEGIN) {
+		*push_slice(&track->live) = (struct fit_frame){ fit->count, event->time, { 0 } };
+		fit->slices++;
+		unit.more = 0;
+		unit.rank = RANK_OPEN;
+		add_unit(fit, &unit);
+	} else {
+		unit.folded[0] = unit.folded[1] = 0;
+		end_ranked(fit, track, &unit, &(struct fit_details){ NULL, 0 });
 	}
 }
 
-/* An arrow binds to the innermost slice, and stays only with it. */
-static void take_flow(struct ftf_fit *fit, const struct scan_thread *thread)
+/* Returns whether take_plain() takes an event without details. */
+static inline bool is_plain(const struct fit_stack *stack, const struct slice_event *event)
 {
-	if (!thread->depth || thread->frames[thread->depth - 1].stays)
-		pass_record(fit);
-}
-
-static void choose_again(struct ftf_fit *fit);
-
-/* Returns whether a begin or end is of the late slices of a part, which stay. */
-static bool is_late(struct ftf_fit *fit)
-{
-	const struct ftf_scan *scan = &fit->run->scan;
-	struct scan_thread *thread = scan->thread;
-
-	if (scan->kind < SCAN_FLOW || scan->time >= thread->part_begin)
+	if (stack->part == LATE_BEGINS)
 		return false;
-	if (thread->part_begin == UINT64_MAX)
-		thread->part_begin = scan->time;
-	return scan->time < thread->part_begin;
+	return event->kind == SLICE_BEGIN ? event->order == SLICE_ORDER_PLAIN
+					  : event->kind == SLICE_END && stack->depth;
 }
 
-/* Take the scan's whole records. */
-static void take_records(struct ftf_fit *fit)
+/* Even tracks are of calls, odd ones of threads of the writer. */
+static void take_slices(const struct slice_sink *sink, void *context,
+			const struct slice_batch *batch)
 {
-	struct fit_run *run = fit->run;
+	const struct slice_event *event = batch->events, *end = event + batch->count;
+	struct ftf_fit *fit = sink->context;
+	struct track *of = context;
+	struct fit_track *track = track_at(fit, 2 * (size_t)of->index, of);
 
-	while (ftf_scan_next(&run->scan)) {
-		enum scan_kind kind = run->scan.kind;
+	for (; event < end; event++) {
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
-		bool late = is_late(fit);
-
-		if (kind >= SCAN_PART)
-			end_completes(fit, run->scan.thread,
-				      late || kind == SCAN_PART ? UINT64_MAX : run->scan.time);
-		if (late)
-			pass_record(fit);
-		else if (kind == SCAN_PART)
-			take_part(fit, run->scan.thread);
-		else if (kind == SCAN_BEGIN)
-			take_begin(fit, run->scan.thread);
-		else if (kind == SCAN_END)
-			take_end(fit, run->scan.thread);
-		else if (kind == SCAN_COMPLETE)
-			take_complete(fit, run->scan.thread);
-		else if (kind == SCAN_FLOW)
-			take_flow(fit, run->scan.thread);
-		else if (kind != SCAN_SECTION && !(kind == SCAN_TRACK && run->finishes))
-			pass_record(fit);
-		run->marks += kind == SCAN_INSTANT || (late && kind == SCAN_BEGIN);
-		if (run->count >= run->next && !run->finishes)
-			choose_again(fit);
+		if (!detail && is_plain(&track->live, event))
+			take_plain(fit, track, event);
+		else
+			take_slice(fit, track, event, detail);
 	}
 }
 
-/* Take a trace from its begin.  `mapped`: it is in a file. */
-static void take_trace(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size, bool mapped)
-{
-	struct ftf_scan *scan = &fit->run->scan;
+static const uint8_t unit_kinds[] = {
+	[FTF_INSTANT] = UNIT_OTHER,           [FTF_COUNTER] = UNIT_OTHER,
+	[FTF_DURATION_BEGIN] = SLICE_BEGIN,   [FTF_DURATION_END] = SLICE_END,
+	[FTF_DURATION_COMPLETE] = UNIT_WHOLE, [FTF_ASYNC_BEGIN] = UNIT_OTHER,
+	[FTF_ASYNC_INSTANT] = UNIT_OTHER,     [FTF_ASYNC_END] = UNIT_OTHER,
+	[FTF_FLOW_BEGIN] = UNIT_FLOW,         [FTF_FLOW_STEP] = UNIT_FLOW,
+	[FTF_FLOW_END] = UNIT_FLOW,
+};
 
-	scan->bytes = bytes;
-	scan->size = scan->at = 0;
-	while (scan->size < size) {
-		uint64_t begin = scan->size;
-
-		scan->size = size - begin < STEP ? size : begin + STEP;
-		take_records(fit);
-		if (begin && mapped)
-			pages_give_back(bytes + begin - STEP, STEP);
-	}
-}
-
-/* ---- The choice ---------------------------------------------------------- */
-
-/* Choose the ranks that stay among the slices so far; `others` stay anyway. */
-static void choose(struct ftf_fit *fit, uint64_t others)
-{
-	struct ftf_scan *scan = &fit->run->scan;
-	size_t count = 0;
-	struct fit_ranks **threads =
-		alloc_zeroed(HASH_COUNT(scan->threads) + 1, sizeof(struct fit_ranks *));
-
-	for (struct scan_thread *thread = scan->threads; thread; thread = thread->hh.next)
-		threads[count++] = &thread->ranks;
-	/* The chosen ranks never decrease, so neither does the duration. */
-	fit->counts.shortest =
-		fit_ranks_choose_all(&fit->run->roots, threads, count, fit->limit, others);
-	free(threads);
-}
-
-/* Choose again, after a quarter of the limit more slices have remained. */
-static void choose_again(struct ftf_fit *fit)
-{
-	choose(fit, fit->run->marks);
-	fit->run->next = fit->run->count + fit->limit / 4 + 1;
-}
-
-/* ---- Destinations of bytes ------------------------------------------------------ */
-
-/* The output keeps its own error, which names the file. */
-static int write_trace(void *context, const void *bytes, size_t size)
-{
-	output_write(context, bytes, size);
-	return 0;
-}
-
-static int write_early(void *context, const void *bytes, size_t size)
+/* Take a record of the writer. */
+static void take_record(void *context, const struct ftf_taken *taken)
 {
 	struct ftf_fit *fit = context;
+	bool is_event = taken->kind == FTF_TAKEN_EVENT;
+	bool has_args = is_event || taken->kind == FTF_TAKEN_OBJECT;
+	size_t count = has_args ? taken->event.arg_count : 0;
+	struct fit_track *track =
+		track_at(fit, is_event ? 2 * (size_t)taken->event.thread.id + 1 : 1, NULL);
+	union fit_unit unit = { .event.kind = is_event ? unit_kinds[taken->type] : UNIT_OTHER };
+	struct {
+		struct ftf_taken head;
+		struct ftf_arg args[FTF_ARGS_MAX];
+	} details = { .head = *taken };
 
-	add_bytes(&fit->early, bytes, size);
-	fit->output->elsewhere = fit->early.size;
-	return 0;
+	unit.time = is_event ? taken->event.time : 0;
+	if (count)
+		memcpy(details.args, taken->event.args, count * sizeof(*details.args));
+	if (unit.event.kind == UNIT_WHOLE)
+		unit.end = taken->tail;
+	fit->marks += is_event && taken->type == FTF_INSTANT;
+	take_unit(fit, track, &unit,
+		  &(struct fit_details){ &details,
+					 sizeof(details.head) + count * sizeof(*details.args) });
 }
 
-static int write_run(void *context, const void *bytes, size_t size)
-{
-	struct ftf_fit *fit = context;
-	struct ftf_scan *scan = &fit->run->scan;
+/* ---- Out ----------------------------------------------------------------- */
 
-	scan->bytes = bytes;
-	scan->size = size;
-	scan->at = 0;
-	take_records(fit);
-	fit->output->elsewhere = fit->run->left.size;
-	return 0;
+/* Returns whether an event of a call can be passed on in place. */
+static bool is_simple(const union fit_unit *unit)
+{
+	return unit->event.kind < UNIT_TRACK && !unit->more &&
+	       (unit->event.kind != SLICE_END || !unit->folded[0]);
 }
 
-/* ---- Life cycle ------------------------------------------------------ */
-
-/* Start to filter, with the records written so far. */
-static void begin_run(struct ftf_fit *fit)
+/* Pass on the first of the units, which are simple events of a track. Returns their number. */
+static size_t pass_simple(const struct ftf_fit *fit, const struct fit_track *track,
+			  const union fit_unit *units, size_t count)
 {
-	struct fit_bytes *early = &fit->early;
-	struct output *output = fit->output;
-	const uint8_t *bytes = output_is_readable(output) ? output_map(output) : NULL;
+	size_t passed = 1;
 
-	fit->next = UINT64_MAX;
-	fit->run = alloc_zeroed(1, sizeof(*fit->run));
-	fit->run->next = fit->limit + fit->limit / 4 + 1;
-	take_trace(fit, early->array.items, early->size, early->array.mapped);
-	big_array_release(&early->array);
-	early->size = 0;
-	if (bytes) {
-		take_trace(fit, bytes, output->written, true);
-		munmap((void *)(uintptr_t)bytes, output->written);
+	while (passed < count && is_simple(&units[passed]))
+		passed++;
+	fit->next->events(fit->next, track->track,
+			  &(struct slice_batch){ &units->event, passed, NULL, false });
+	return passed;
+}
+
+/* Pass on an event of a call with details, or an end that counts folded slices. */
+static void pass_slice(const struct ftf_fit *fit, const struct fit_track *track,
+		       const union fit_unit *unit)
+{
+	bool ends = unit->event.kind == SLICE_END, counts = ends && unit->folded[0];
+	struct slice_event event = unit->event;
+	struct slice_detail detail = { .insns = 0 };
+
+	if (unit->more && fit->next->details)
+		memcpy(&detail, unit + 1, sizeof(detail));
+	else if (unit->more)
+		memcpy(&event, unit + 1, sizeof(event));
+	else if (ends)
+		event.symbol = NULL;
+	if (counts) {
+		detail.folded = unit->folded[0];
+		detail.folded_time = unit->folded[1];
 	}
-	if (output_is_readable(output))
-		output_clear(output);
+	slice_sink_emit(fit->next, track->track, &event,
+			fit->next->details || (counts && fit->next->folded) ? &detail : NULL);
 }
 
-void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer)
+/* Returns whether a record of the writer is in the output, and not after its limit. */
+static bool is_written(const struct ftf_fit *fit, struct fit_track *track,
+		       const union fit_unit *unit)
 {
-	const struct ftf_destination to = { write_run, fit };
+	bool ends = unit->event.kind == SLICE_END;
 
-	ftf_flush(writer);
-	begin_run(fit);
-	ftf_set_destination(writer, &to);
+	if (ends && track->skipped)
+		track->skipped--;
+	else if (ends || !output_full(fit->output))
+		return true;
+	else
+		track->skipped += unit->event.kind == SLICE_BEGIN;
+	fit->output->cut = true;
+	return false;
 }
 
-/* All ranks are known: filter the remaining records into the output. */
-static void finish_run(struct ftf_fit *fit)
+/* Write a record of the writer; an end with the number of folded slices. */
+static void pass_record(const struct ftf_fit *fit, struct fit_track *track,
+			const union fit_unit *unit)
 {
-	struct fit_run *run = fit->run;
-	uint64_t open = 0;
+	struct ftf_arg args[FTF_ARGS_MAX];
+	struct ftf_taken taken;
 
-	end_completes(fit, NULL, 0);
-	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next) {
-		open += thread->depth;
-		thread->depth = thread->part_begin = 0;
-		thread->in_part = false;
-		thread->current = thread;
+	if (!is_written(fit, track, unit))
+		return;
+	memcpy(&taken, unit + 1, sizeof(taken));
+	if (taken.kind == FTF_TAKEN_EVENT || taken.kind == FTF_TAKEN_OBJECT) {
+		memcpy(args, (const uint8_t *)(unit + 1) + sizeof(taken),
+		       taken.event.arg_count * sizeof(*args));
+		taken.event.args = args;
 	}
-	choose(fit, run->marks + open);
-	ftf_scan_restart(&run->scan);
-	run->finishes = true;
-	run->count = run->provider = 0;
-	take_trace(fit, run->left.array.items, run->left.size, run->left.array.mapped);
-	end_completes(fit, NULL, 0);
+	if (unit->event.kind == SLICE_END && unit->folded[0] && fit->folded.id &&
+	    taken.event.arg_count + 2 <= FTF_ARGS_MAX) {
+		args[taken.event.arg_count++] =
+			ftf_arg_int64(fit->folded, (int64_t)unit->folded[0]);
+		args[taken.event.arg_count++] =
+			ftf_arg_int64(fit->folded_time, (int64_t)unit->folded[1]);
+	}
+	ftf_writer_put(fit->writer, &taken);
 }
 
-static void write_bytes(struct output *output, const struct fit_bytes *bytes)
+/* Pass on units, and remove them. Its track becomes that of the last one. */
+static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 {
-	for (size_t at = 0; at < bytes->size; at += STEP) {
-		size_t part = bytes->size - at < STEP ? bytes->size - at : STEP;
+	const union fit_unit *unit = from->units, *end = unit + from->count;
+	struct fit_track *track = from->passed;
 
-		output_write(output, (const uint8_t *)bytes->array.items + at, part);
-		big_array_rest(&bytes->array, at, at + part, 1);
+	while (unit < end) {
+		size_t units = 1 + (size_t)unit->more;
+
+		if (unit->event.kind == UNIT_TRACK)
+			track = unit->track;
+		else if (!track->track)
+			pass_record(fit, track, unit);
+		else if (is_simple(unit))
+			units = pass_simple(fit, track, unit, (size_t)(end - unit));
+		else
+			pass_slice(fit, track, unit);
+		unit += units;
 	}
+	from->passed = track;
+	from->count = 0;
+}
+
+/* Pass on the events of the store that stay. */
+static void pass_all(struct ftf_fit *fit)
+{
+	struct fit_filtered room = { .passes = true };
+
+	room.units = alloc_bytes(BATCH * sizeof(*room.units));
+	filter_units(fit, &room);
+	pass_units(fit, &room);
+	free(room.units);
+}
+
+/* ---- Life cycle ---------------------------------------------------------- */
+
+void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct ftf_writer *writer,
+		  struct output *output, struct name_table *names)
+{
+	*fit = (struct ftf_fit){
+		.limit = limit,
+		.writer = writer,
+		.output = output,
+		.names = names,
+		.left = limit + MAX(limit / 4, STORE_LEAST),
+		.filtered = limit < SIZE_MAX / 4 ? 2 * limit : SIZE_MAX / 2,
+	};
+	ftf_writer_divert(writer, take_record, fit);
+}
+
+const struct slice_sink *ftf_fit_before(struct ftf_fit *fit, const struct slice_sink *next)
+{
+	fit->next = next;
+	fit->sink = *next;
+	fit->sink.events = take_slices;
+	fit->sink.context = fit;
+	return &fit->sink;
 }
 
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
 {
-	if (!fit->run && fit->limit && slices > fit->limit)
-		begin_run(fit);
-	if (fit->run)
-		finish_run(fit);
-	else
-		write_bytes(fit->output, &fit->early);
-}
+	uint64_t open = 0;
 
-void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bool args)
-{
-	*fit = (struct ftf_fit){
-		.output = output,
-		.limit = limit,
-		.next = limit ? limit + 1 : UINT64_MAX,
-		.args = args,
-	};
-}
-
-struct ftf_destination ftf_fit_destination(struct ftf_fit *fit)
-{
-	if (!fit->limit || output_is_readable(fit->output))
-		return (struct ftf_destination){ write_trace, fit->output };
-	return (struct ftf_destination){ write_early, fit };
+	if (!fit->limit)
+		return;
+	for (size_t i = 0; i < fit->track_room; i++)
+		open += fit->tracks[i] ? fit->tracks[i]->live.depth : 0;
+	if (slices > fit->limit)
+		choose(fit, fit->marks + open);
+	ftf_writer_divert(fit->writer, NULL, NULL);
+	pass_all(fit);
 }
 
 void ftf_fit_release(struct ftf_fit *fit)
 {
-	struct fit_run *run = fit->run;
+	for (size_t i = 0; i < fit->track_room; i++) {
+		struct fit_track *track = fit->tracks[i];
 
-	big_array_release(&fit->early.array);
-	if (!run)
-		return;
-	fit_ranks_release(&run->roots);
-	ftf_scan_release(&run->scan);
-	big_array_release(&run->ranks);
-	big_array_release(&run->left.array);
-	free(run);
-	fit->run = NULL;
+		if (!track)
+			continue;
+		fit_ranks_release(&track->ranks);
+		free(track->live.frames);
+		free(track->scan.frames);
+		free(track);
+	}
+	free(fit->tracks);
+	fit_ranks_release(&fit->roots);
+	big_array_release(&fit->units);
+	*fit = (struct ftf_fit){ 0 };
 }

@@ -2,56 +2,66 @@
 /*
  * --fit: limit the slices of an FTF output to a number that Perfetto can open.
  *
- * Up to the limit, slices are written as usual. Then the trace, including the part already written,
- * passes once through a filter, in pieces of a fixed size. The filter ranks each slice
- * (fit_ranks.h), drops slices that exceed the limit, and stores the rest in an array
- * (base/io/big_array.h). Whenever the array has grown by a quarter of the limit, ranks are chosen
- * again. At the end all ranks are known, and the records of the chosen ranks become the output. The
- * choice depends only on the bytes of the trace. Standard output and compressed files cannot be
- * read again, so they are written only at the end.
+ * A store of events before the encoder. Each slice gets a rank at its end (fit_ranks.h), and is
+ * dropped if its rank does not stay. Whenever the store has grown by a quarter of the limit, ranks
+ * are chosen again, and the store is filtered in place. So its size depends on the limit, not on
+ * the trace. At the end the remaining events go to the encoder, in the order of arrival. The choice
+ * depends only on the events.
+ *
+ * The store costs some time, so a conversion begins without it, unless the trace is long or cannot
+ * be converted again. When there are too many slices, the conversion fails with
+ * ERROR_MORE_SLICES, and src/pipeline/convert.c repeats it with the store.
  *
  * The innermost remaining slice around a dropped slice counts it: `folded` and `folded_time` of its
- * end or its only record, as with --min-duration. Outermost slices stay, unless these alone exceed
- * the limit. All other records, and slices without an end, stay unchanged and in order.
+ * end, as with --min-duration. Outermost slices stay, unless these alone exceed the limit. All
+ * other events, and slices without an end, stay unchanged and in order. The store takes slices
+ * late (struct slice_sink): late slices stay, and the slices of such a part are inner ones.
  */
 #pragma once
 
 #include "base/io/big_array.h"
 #include "base/io/output.h"
+#include "src/formats/ftf/fit_ranks.h"
+#include "src/slices/slice_sink.h"
 #include "writer/ftf.h"
 
-struct fit_run;
+struct fit_track;
 
 struct ftf_fit {
-	struct output *output; /* borrowed; its error is the filter's */
-	uint64_t limit;        /* slices, marks included; 0: unlimited */
-	uint64_t next;         /* number of slices at which to call ftf_fit_now() */
-	bool args;             /* ends get arguments */
+	struct slice_sink sink;        /* for the slices of calls; its tracks are struct track */
+	const struct slice_sink *next; /* borrowed: gets the remaining slices of calls */
+	struct ftf_writer *writer;     /* borrowed: gets the other events */
+	struct output *output;         /* borrowed: other events end at its limit */
+	struct name_table *names;      /* borrowed: owns the texts of instants */
+	struct ftf_name folded, folded_time; /* names of arguments; id 0: not written */
+	uint64_t limit;                      /* slices, marks included; 0: the store is not used */
+	uint64_t slices;                     /* slices of calls so far, marks included */
 	/* Counts of slices that are not shown. */
 	struct fold_counts {
 		uint64_t folded;   /* slices counted by others */
 		uint64_t left_out; /* outermost slices, with their counts */
 		uint64_t shortest; /* ns: all other slices of at least this length are shown */
 	} counts;
-	/* Bytes of a trace, released while they are written and read. */
-	struct fit_bytes {
-		struct big_array array; /* owned */
-		size_t size;
-	} early; /* the trace up to `next`, if the output cannot be read again; then records to
-		  * write */
-	struct fit_run *run; /* owned; NULL: all slices fit so far */
+	struct big_array units;    /* owned: the store */
+	size_t count, rested;      /* units; those whose memory was released */
+	size_t filtered;           /* units that stayed when the store was last filtered */
+	struct fit_track *track;   /* borrowed: of the last event */
+	size_t named;              /* count of units, the last of which names it */
+	struct fit_track **tracks; /* owned, as are the tracks; NULL: no events */
+	size_t track_room;
+	struct fit_ranks roots; /* ranks of outermost slices, of all tracks */
+	uint64_t marks;         /* instants and late slices, which stay */
+	uint64_t left;          /* slices to add to the store until ranks are chosen again */
 };
 
-/* `limit`: slices; 0: unlimited. `args`: arguments count folded slices. */
-void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bool args);
+/* Use the store before `writer`, which passes its events to it until the finish. */
+void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct ftf_writer *writer,
+		  struct output *output, struct name_table *names);
 
-/* Returns the destination of a trace. */
-struct ftf_destination ftf_fit_destination(struct ftf_fit *fit);
+/* Put the store before a sink, borrowed.  Returns the store's. */
+const struct slice_sink *ftf_fit_before(struct ftf_fit *fit, const struct slice_sink *next);
 
-/* At least `next` slices have begun: filter the records written so far and later ones. */
-void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer);
-
-/* The writer closed the trace of `slices` slices: write the remaining ones to the output. */
+/* After the last event of `slices` slices: pass on the remaining events. */
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices);
 
 /* Idempotent, also on zeroed memory. */

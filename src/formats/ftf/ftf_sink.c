@@ -2,6 +2,7 @@
 /* Write slices as FTF records, usually from templates of earlier ones. */
 #include "src/formats/ftf/ftf_sink.h"
 
+#include "base/io/interrupt.h"
 #include "src/formats/output_format.h"
 
 #define TEMPLATE_BITS 14
@@ -28,10 +29,51 @@ struct slice_template {
 	struct slice_template *slot; /* the template's slot */
 };
 
+/* The output keeps its own error, which names the file. */
+static int write_trace(void *context, const void *bytes, size_t size)
+{
+	output_write(context, bytes, size);
+	return 0;
+}
+
+/*
+ * With so many bytes of trace for each slice of --fit, too many slices are likely, and if there are
+ * fewer, the store costs little compared with decoding.
+ */
+#define FIT_BYTES 64
+
+/* Returns whether to store slices: the output cannot be written again, or probably would be. */
+static bool fits_from_start(const struct options *options, const struct output *output,
+			    const struct trace_facts *facts, uint64_t limit)
+{
+	bool asked = options->select.fit && facts->trace_bytes;
+
+	return options->fits || !output->temporary || asked ||
+	       facts->trace_bytes / FIT_BYTES > limit;
+}
+
+static void init_fit(struct ftf_sink *ftf, uint64_t limit, struct name_table *names)
+{
+	ftf_fit_init(&ftf->fit, limit, ftf->writer, ftf->output, names);
+	if (ftf->level != OPTION_ARGS_NONE) {
+		ftf->fit.folded = ftf->keys[SLICE_ARG_FOLDED];
+		ftf->fit.folded_time = ftf->keys[SLICE_ARG_FOLDED_TIME];
+	}
+	ftf->most = UINT64_MAX;
+}
+
+/* Fail if there are more slices than --fit allows. What was decoded up to an interrupt stays. */
+static void check_slices(struct ftf_sink *ftf, uint64_t slices)
+{
+	if (slices > ftf->most && !interrupt_asked())
+		error_set(&ftf->output->err, ERROR_MORE_SLICES, "more slices than --fit allows");
+}
+
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, const struct trace_facts *facts)
 {
-	struct ftf_destination to;
+	uint64_t limit = options->flows ? 0 : selection_fit_limit(&options->select);
+	const struct ftf_destination to = { write_trace, output };
 	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
 		.clock = { .has_base = facts->wall_base != WALL_BASE_UNKNOWN,
@@ -39,13 +81,12 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		.first_new_id = (uint64_t)facts->free_id + 1,
 	};
 
-	*ftf = (struct ftf_sink){ .level = options->args,
+	/* Arrows bind to slices by nesting, which folding changes. */
+	*ftf = (struct ftf_sink){ .output = output,
+				  .most = limit ? limit : UINT64_MAX,
+				  .level = options->args,
 				  .unknown = facts->free_id,
 				  .sites = { .names = names } };
-	/* Arrows bind to slices by nesting, which folding changes. */
-	ftf_fit_init(&ftf->fit, output, options->flows ? 0 : selection_fit_limit(&options->select),
-		     options->args != OPTION_ARGS_NONE);
-	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ALLOC_CHECKED(ftf_open_destination(&to, &writer, NULL));
 	/* Each waiting begin may need a second record for its end. Zeros would touch all pages. */
 	ftf->waiting = ftf->next = alloc_bytes(2 * WAITING * sizeof(*ftf->waiting));
@@ -57,6 +98,8 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->is_true = ftf_text(ftf->writer, "true");
 	ftf->tail_call = ftf_text(ftf->writer, "tail call");
 	ftf->flows = options->flows;
+	if (limit && fits_from_start(options, output, facts, limit))
+		init_fit(ftf, limit, names);
 }
 
 static void write_waiting(struct ftf_sink *ftf);
@@ -67,9 +110,11 @@ int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 	struct ftf_error failure = { 0 };
 	int status;
 
+	ftf_fit_finish(&ftf->fit, MAX(ftf->slices, ftf->fit.slices) + ftf->others);
 	write_waiting(ftf);
 	for (size_t i = ftf->held_room; i-- > 0;)
 		write_held(ftf, i);
+	check_slices(ftf, ftf->slices + ftf->others);
 	ftf->records = ftf_events(ftf->writer);
 	status = ftf_close(ftf->writer, &failure);
 	ftf->writer = NULL;
@@ -77,7 +122,6 @@ int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 		alloc_fail(0);
 	if (status < 0)
 		return error_set(err, ERROR_LIMIT, "trace: %s", failure.text);
-	ftf_fit_finish(&ftf->fit, ftf->slices + ftf->others);
 	return 0;
 }
 
@@ -125,7 +169,7 @@ static void write_ids(struct ftf_sink *ftf, const struct track *track, size_t co
 {
 	const uint64_t ids[] = { id_of(ftf, track->pid), id_of(ftf, track->tid), track->twin };
 
-	if (ftf->fit.limit)
+	if (ftf->most < UINT64_MAX || ftf->fit.limit)
 		ftf_blob(ftf->writer, &(struct ftf_blob){ .type = FTF_BLOB_DATA,
 							  .bytes = ids,
 							  .size = count * sizeof(*ids) });
@@ -486,7 +530,7 @@ static void write_waiting(struct ftf_sink *ftf)
 	keep_templates(ftf);
 	ftf->next = ftf->waiting;
 	ftf->has_details = false;
-	ftf->most_waiting = output_room(ftf->fit.output) >> ROOM_SHIFT ? WAITING : 1;
+	ftf->most_waiting = output_room(ftf->output) >> ROOM_SHIFT ? WAITING : 1;
 }
 
 static inline void end_costs(struct slice_detail *begin, const struct slice_detail *end)
@@ -679,8 +723,8 @@ static void write_events(const struct slice_sink *sink, void *context,
 		for (size_t i = 0; i < batch->count; i++)
 			write_with_arrow(ftf, context, &batch->events[i],
 					 slice_batch_detail(batch, &batch->events[i]));
-	if (ftf->slices >= ftf->fit.next)
-		ftf_fit_now(&ftf->fit, ftf->writer);
+	if (ftf->slices > ftf->most)
+		check_slices(ftf, ftf->slices);
 }
 
 struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)

@@ -21,9 +21,11 @@ struct ftf_sink {
 	uint64_t slices;           /* begun so far */
 	uint64_t records;          /* records of events; set when closed */
 	uint64_t others;           /* begun by other users of `writer`; set before closing */
-	struct ftf_fit fit;
-	uint32_t unknown;       /* id for processes and threads without an id */
-	enum option_args level; /* which arguments are written */
+	struct output *output;     /* borrowed */
+	uint64_t most;             /* slices; more are an error: ERROR_MORE_SLICES */
+	struct ftf_fit fit;        /* in use if its limit is not 0 */
+	uint32_t unknown;          /* id for processes and threads without an id */
+	enum option_args level;    /* which arguments are written */
 	struct call_sites sites;
 	struct slice_files files;
 	struct ftf_name *known; /* owned; the writer's name by id of the program's; 0: not yet */

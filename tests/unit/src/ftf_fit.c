@@ -10,6 +10,7 @@
 
 #include "reader/trace_print.h"
 #include "reader/trace_reader.h"
+#include "src/slices/track.h"
 #include "tests/support/unit.h"
 #include "writer/ftf.h"
 
@@ -29,15 +30,22 @@ static struct ftf_writer *writer;
 static struct ftf_fit fit;
 static uint64_t slices; /* begun */
 
+static int write_trace(void *context, const void *bytes, size_t size)
+{
+	output_write(context, bytes, size);
+	return 0;
+}
+
 /* Begin a trace with a limit of slices. */
 static void open_trace(uint64_t limit)
 {
-	struct ftf_destination to;
+	const struct ftf_destination to = { write_trace, &output };
 
 	ck_assert_int_eq(output_open(&output, path, &output.err), 0);
-	ftf_fit_init(&fit, &output, limit, true);
-	to = ftf_fit_destination(&fit);
 	writer = ftf_open_destination(&to, &(struct ftf_options){ .provider = "test" }, NULL);
+	ftf_fit_init(&fit, limit, writer, &output, NULL);
+	fit.folded = ftf_text(writer, "folded");
+	fit.folded_time = ftf_text(writer, "folded_time");
 	slices = 0;
 }
 
@@ -45,8 +53,8 @@ static void close_trace(void)
 {
 	struct error err = { 0 };
 
-	ck_assert_int_eq(ftf_close(writer, NULL), 0);
 	ftf_fit_finish(&fit, slices);
+	ck_assert_int_eq(ftf_close(writer, NULL), 0);
 	ck_assert_int_eq(output_close(&output, &err), 0);
 }
 
@@ -73,13 +81,10 @@ static void begin(struct ftf_thread thread, uint64_t time, const char *name)
 static void end(struct ftf_thread thread, uint64_t time)
 {
 	ftf_end(writer, &(struct ftf_event){ .thread = thread, .time = time });
-	if (slices >= fit.next)
-		ftf_fit_now(&fit, writer);
 }
 
 struct found {
 	uint64_t slices, folded, folded_time, flows;
-	uint64_t in_whole; /* of `folded`: counted by slices of one record */
 };
 
 /* Add up an end's numbers. */
@@ -93,7 +98,6 @@ static void count_args(struct found *found, const struct trace_record *record)
 			continue;
 		}
 		found->folded += arg->word;
-		found->in_whole += record->type == EVENT_COMPLETE ? arg->word : 0;
 	}
 }
 
@@ -212,42 +216,132 @@ START_TEST(a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice)
 }
 END_TEST
 
-static void part(void)
-{
-	const uint64_t ids[] = { 1, 1 };
+/* ---- Slices of calls ----------------------------------------------------- */
 
-	ftf_blob(writer,
-		 &(struct ftf_blob){ .type = FTF_BLOB_DATA, .bytes = ids, .size = sizeof(ids) });
+static struct track track;
+static char shown[4096]; /* the events that the store passes on */
+
+static void show_events(const struct slice_sink *sink, void *of, const struct slice_batch *batch)
+{
+	ck_assert_ptr_eq(of, &track);
+	(void)sink;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		sprintf(shown + strlen(shown), "%s%c%" PRIu64, *shown ? " " : "",
+			"BEIL"[event->kind], event -> time);
+		if (event->kind == SLICE_END && event->order == SLICE_ORDER_DEFERRED)
+			sprintf(shown + strlen(shown), "@%" PRIu64, event->ip);
+		if (event->kind == SLICE_END && detail && detail->folded)
+			sprintf(shown + strlen(shown), "(%" PRIu64 ",%" PRIu64 ")", detail->folded,
+				detail->folded_time);
+	}
+}
+
+static const struct slice_sink shows = { .events = show_events, .folded = true, .late = true };
+static const struct slice_sink *calls;
+
+static void open_calls(uint64_t limit)
+{
+	open_trace(limit);
+	calls = ftf_fit_before(&fit, &shows);
+	*shown = 0;
+}
+
+static void take(enum slice_event_kind kind, uint64_t time)
+{
+	slice_sink_emit(calls, &track, &(struct slice_event){ .time = time, .kind = (uint8_t)kind },
+			NULL);
+	slices += kind == SLICE_BEGIN;
+}
+
+static void take_call(uint64_t from, uint64_t to)
+{
+	take(SLICE_BEGIN, from);
+	take(SLICE_END, to);
+}
+
+/* The end of a slice that began at `begin`, or the begin if `end` is 0. */
+static void take_late(uint64_t begin, uint64_t end)
+{
+	struct slice_event event = { .time = end ? end : begin, .order = SLICE_ORDER_DEFERRED };
+
+	event.kind = end ? SLICE_END : SLICE_BEGIN;
+	event.ip = end ? begin : 0;
+	slice_sink_emit(calls, &track, &event, NULL);
+	slices += !end;
 }
 
 START_TEST(slices_whose_begins_come_late_count_what_is_folded_in_them)
 {
-	struct ftf_thread thread;
-	struct found found;
-
-	open_trace(4);
-	thread = ftf_thread(writer, 1, 1);
-	part();
-	call(thread, 100, 110);
-	call(thread, 200, 211);
-	end(thread, 300);
+	open_calls(4);
+	take(SLICE_LATE, 0);
+	take_call(100, 110);
+	take_call(200, 211);
+	take_late(1, 300);
 	for (uint64_t time = 400; time <= 900; time += 100)
-		call(thread, time, time + 12);
-	end(thread, 1000);
-	begin(thread, 0, "0");
-	begin(thread, 1, "1");
-	call(thread, 1, 1);
-	part();
-	call(thread, 2000, 3000);
+		take_call(time, time + 12);
+	take_late(0, 1000);
+	take_call(1100, 1101);
+	take_late(0, 0);
+	take_late(1, 0);
+	take_late(1, 0);
+	take(SLICE_END, 1);
+	take(SLICE_LATE, 0);
+	take_call(2000, 3000);
 	close_trace();
-	found = read_trace();
-	/* The three late ones stay, and use half of the limit; so do the longest and one of 12 ns.
+	/*
+	 * The three late ones stay, and use half of the limit; so do the longest one and one of 12
+	 * ns. No late one encloses the one of 1 ns.
 	 */
-	ck_assert_uint_eq(found.slices, 5);
-	ck_assert_uint_eq(found.folded, 7);
-	ck_assert_uint_eq(found.folded_time, 10 + 11 + 5 * 12);
+	ck_assert_str_eq(shown, "L0 E300@1(2,21) B400 E412 E1000@0(5,60) B0 B1 B1 E1 L0 B2000 "
+				"E3000");
 	ck_assert_uint_eq(fit.counts.folded, 7);
+	ck_assert_uint_eq(fit.counts.left_out, 1);
+	ck_assert_uint_eq(fit.slices, slices);
+}
+END_TEST
+
+/* Choose ranks and filter the store after call _i. */
+START_TEST(late_parts_can_be_filtered_at_any_time)
+{
+	open_calls(4);
+	fit.filtered = 0;
+	take(SLICE_LATE, 0);
+	for (uint64_t i = 1; i <= 8; i++) {
+		if ((uint64_t)_i == i)
+			fit.left = 0;
+		take_call(100 * i, 100 * i + i);
+		if (i == 2)
+			take_late(1, 250);
+	}
+	take_late(0, 1000);
+	take_late(0, 0);
+	take_late(1, 0);
+	take(SLICE_LATE, 0);
+	close_trace();
+	ck_assert_str_eq(shown, "L0 E250@1(2,3) B700 E707 B800 E808 E1000@0(4,18) B0 B1 L0");
+	ck_assert_uint_eq(fit.counts.folded, 6);
 	ck_assert_uint_eq(fit.counts.left_out, 0);
+}
+END_TEST
+
+START_TEST(open_calls_count_what_is_folded_before_and_after_the_store_is_filtered)
+{
+	open_calls(3);
+	fit.filtered = 0;
+	fit.left = (uint64_t)_i;
+	take(SLICE_BEGIN, 0);
+	take(SLICE_BEGIN, 10);
+	for (uint64_t i = 1; i <= 9; i++)
+		take_call(100 * i, 100 * i + i);
+	take(SLICE_END, 1000);
+	take(SLICE_END, 2000);
+	take_call(3000, 3001);
+	close_trace();
+	ck_assert_str_eq(shown, "B0 B10 E1000(9,45) E2000 B3000 E3001");
+	ck_assert_uint_eq(fit.counts.folded, 9);
 }
 END_TEST
 
@@ -329,51 +423,6 @@ START_TEST(slices_without_an_end_count_for_the_limit)
 }
 END_TEST
 
-/* A call that is one record and counts a folded one, with two calls of 1 ns in it. */
-static void call_whole(struct ftf_thread thread, uint64_t from, uint64_t to)
-{
-	for (uint64_t at = from; at < from + 3; at++) {
-		struct ftf_arg counted = ftf_arg_word(ftf_text(writer, "folded"), FTF_UINT64, 1);
-		char name[32];
-
-		snprintf(name, sizeof(name), "%" PRIu64, at % ROUND_TIME);
-		ftf_complete(writer,
-			     &(struct ftf_event){ .thread = thread,
-						  .time = at,
-						  .name = ftf_text(writer, name),
-						  .args = &counted,
-						  .arg_count = at == from },
-			     at == from ? to : at + 1);
-		slices++;
-	}
-	if (slices >= fit.next)
-		ftf_fit_now(&fit, writer);
-}
-
-/* Several providers again, in each of two threads. */
-START_TEST(slices_of_one_record_count_the_folded_ones_in_them)
-{
-	struct ftf_thread threads[2];
-	struct found found;
-
-	open_trace(NAMES);
-	for (uint32_t i = 0; i < 2; i++) {
-		threads[i] = ftf_thread(writer, 1, i + 1);
-		begin(threads[i], 0, "0");
-	}
-	for (uint64_t i = 0; i < 2 * NAMES; i++)
-		call_whole(threads[i % 5 % 2], 1000 * (1 + i), 1000 * (1 + i) + 100 + i % 800);
-	for (uint32_t i = 0; i < 2; i++)
-		end(threads[i], UINT64_C(1) << 40);
-	close_trace();
-	found = read_trace();
-	ck_assert_uint_eq(found.folded, fit.counts.folded + UINT64_C(2) * NAMES);
-	ck_assert_uint_eq(found.slices + fit.counts.folded, slices);
-	ck_assert_uint_le(found.slices, NAMES);
-	ck_assert_uint_ge(found.slices, NAMES / 2);
-}
-END_TEST
-
 static void whole(struct ftf_thread thread, uint64_t from, uint64_t to)
 {
 	char name[32];
@@ -384,8 +433,6 @@ static void whole(struct ftf_thread thread, uint64_t from, uint64_t to)
 			     .thread = thread, .time = from, .name = ftf_text(writer, name) },
 		     to);
 	slices++;
-	if (slices >= fit.next)
-		ftf_fit_now(&fit, writer);
 }
 
 /* Of eight equal ones in a slice, four are allowed: every second one. */
@@ -405,7 +452,6 @@ START_TEST(slices_of_one_record_with_the_lowest_rank_that_stays_stay)
 	ck_assert_uint_eq(found.slices, 5);
 	ck_assert_uint_eq(found.folded, 4);
 	ck_assert_uint_eq(found.folded_time, 4 * 7);
-	ck_assert_uint_eq(found.in_whole, 0);
 }
 END_TEST
 
@@ -427,32 +473,6 @@ START_TEST(a_slice_that_ends_before_its_begin_is_the_shortest)
 	ck_assert_uint_eq(found.slices, 5);
 	ck_assert_uint_eq(found.folded, 4);
 	ck_assert_uint_eq(found.folded_time, 0);
-}
-END_TEST
-
-/* An event of another thread does not say when: the next slices are not taken for inner ones. */
-START_TEST(a_slice_of_one_record_ends_where_another_thread_is_next)
-{
-	struct ftf_thread threads[2];
-	struct found found;
-
-	open_trace(6);
-	for (uint32_t i = 0; i < 2; i++) {
-		threads[i] = ftf_thread(writer, 1, i + 1);
-		begin(threads[i], 0, "0");
-	}
-	for (uint64_t i = 1; i <= 2; i++) {
-		whole(threads[0], 10000 * i, 10000 * i + 9000);
-		call(threads[1], 10000 * i, 10000 * i + 5000);
-		call(threads[0], 10000 * i + 6000, 10000 * i + 6001);
-	}
-	for (uint32_t i = 0; i < 2; i++)
-		end(threads[i], 100000);
-	close_trace();
-	found = read_trace();
-	ck_assert_uint_eq(found.slices, 6);
-	ck_assert_uint_eq(found.folded, 2);
-	ck_assert_uint_eq(found.in_whole, 0);
 }
 END_TEST
 
@@ -480,13 +500,13 @@ START_TEST(arrows_go_with_their_slices)
 }
 END_TEST
 
-/* Write calls of many lengths, and start filtering after `at` slices. */
+/* Write calls of many lengths, and choose ranks at first after `at` slices. */
 static void write_from(uint64_t at)
 {
 	struct ftf_thread threads[3];
 
 	open_trace(500);
-	fit.next = at;
+	fit.left = at;
 	for (uint32_t i = 0; i < 3; i++)
 		threads[i] = ftf_thread(writer, 1, i + 1);
 	for (uint64_t i = 0; i < 20000; i++) {
@@ -502,10 +522,10 @@ static void write_from(uint64_t at)
 	close_trace();
 }
 
-START_TEST(the_bytes_do_not_depend_on_when_there_are_known_to_be_too_many)
+START_TEST(the_bytes_do_not_depend_on_when_ranks_are_chosen)
 {
 	static uint8_t bytes[2][1 << 20];
-	const uint64_t at[] = { 501, 1234, 59999, UINT64_MAX };
+	const uint64_t at[] = { 501, 1234, 30001, UINT64_MAX };
 
 	for (int i = 0; i < 4; i++) {
 		FILE *file;
@@ -532,16 +552,17 @@ int main(void)
 	tcase_add_test(all, a_long_slice_counts_all_that_is_folded_in_it);
 	tcase_add_test(all, a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice);
 	tcase_add_test(all, slices_whose_begins_come_late_count_what_is_folded_in_them);
+	tcase_add_loop_test(all, late_parts_can_be_filtered_at_any_time, 0, 9);
+	tcase_add_loop_test(
+		all, open_calls_count_what_is_folded_before_and_after_the_store_is_filtered, 0, 12);
 	tcase_add_test(all, outermost_slices_are_left_out_at_last);
 	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);
 	tcase_add_test(all, slices_without_an_end_count_for_the_limit);
-	tcase_add_test(all, slices_of_one_record_count_the_folded_ones_in_them);
 	tcase_add_test(all, slices_of_one_record_with_the_lowest_rank_that_stays_stay);
 	tcase_add_test(all, a_slice_that_ends_before_its_begin_is_the_shortest);
-	tcase_add_test(all, a_slice_of_one_record_ends_where_another_thread_is_next);
 	tcase_add_test(all, arrows_go_with_their_slices);
-	tcase_add_test(all, the_bytes_do_not_depend_on_when_there_are_known_to_be_too_many);
+	tcase_add_test(all, the_bytes_do_not_depend_on_when_ranks_are_chosen);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -19,6 +19,7 @@ static struct track track;
 static struct output output;
 static struct ftf_sink ftf;
 static struct slice_sink sink;
+static struct slice_sink own_sink; /* before which the store of --fit is put */
 
 static void setup(void)
 {
@@ -38,7 +39,8 @@ static void start_with(const struct options *options)
 	const struct trace_facts facts = { .wall_base = WALL_BASE_UNKNOWN, .free_id = 3 };
 
 	ftf_sink_init(&ftf, &output, &names, options, &facts);
-	sink = ftf_sink_slices(&ftf);
+	own_sink = ftf_sink_slices(&ftf);
+	sink = options->fits ? *ftf_fit_before(&ftf.fit, &own_sink) : own_sink;
 }
 
 static void start(enum option_args level)
@@ -338,7 +340,7 @@ START_TEST(fit_distinguishes_tracks_with_equal_ids)
 {
 	struct track other = { .pid = 1, .tid = 2, .index = 1 };
 
-	start_with(&(struct options){ .args = OPTION_ARGS_NONE, .select.fit = 4 });
+	start_with(&(struct options){ .args = OPTION_ARGS_NONE, .select.fit = 4, .fits = true });
 	begin(1, &outer);
 	feed_begin(&sink, &other, 100, &inner, 0x1000, 0);
 	for (uint64_t i = 0; i < 4; i++) {
