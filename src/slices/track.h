@@ -27,9 +27,8 @@ struct track {
 	/* Owned: counters at the begins of the current output's open slices, with --args=full. */
 	struct slice_cost *costs;
 	size_t cost_count, cost_room;
-	bool announced; /* the output has written the track's names */
-	/* FTF, if announced: the writer's id of the thread, and the number among its tracks. */
-	uint32_t writer_thread, twin;
+	bool announced;         /* the output has written the track's names */
+	uint32_t writer_thread; /* FTF, if announced: the writer's id of the thread */
 };
 
 /* Returns a slice's cost from the counters at its begin and the end's detail, which may be NULL. */

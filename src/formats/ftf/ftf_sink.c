@@ -132,7 +132,6 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	free(ftf->waiting);
 	free(ftf->details);
 	free(ftf->made);
-	free(ftf->twins);
 	free(ftf->held);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
@@ -164,27 +163,6 @@ static uint32_t id_of(const struct ftf_sink *ftf, int32_t id)
 	return id < 0 ? ftf->unknown : (uint32_t)id;
 }
 
-/* Write, for --fit, a blob with a thread's ids; it concerns the track of the next records. */
-static void write_ids(struct ftf_sink *ftf, const struct track *track, size_t count)
-{
-	const uint64_t ids[] = { id_of(ftf, track->pid), id_of(ftf, track->tid), track->twin };
-
-	if (ftf->most < UINT64_MAX || ftf->fit.limit)
-		ftf_blob(ftf->writer, &(struct ftf_blob){ .type = FTF_BLOB_DATA,
-							  .bytes = ids,
-							  .size = count * sizeof(*ids) });
-}
-
-/* Write, for --fit, the track of the next records if several have equal ids. */
-static void select_track(struct ftf_sink *ftf, const struct track *track)
-{
-	struct twin_tracks *twins = &ftf->twins[track->writer_thread];
-
-	if (twins->last && twins->last != track)
-		write_ids(ftf, track, 3);
-	twins->last = track;
-}
-
 /* Write a track's names before its first slice. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
@@ -194,22 +172,11 @@ static void announce(struct ftf_sink *ftf, struct track *track)
 		return;
 	track->writer_thread = ftf_thread(ftf->writer, pid, tid).id;
 	track->announced = true;
-	ftf->twins = alloc_grow_zeroed(ftf->twins, &ftf->twin_room,
-				       (size_t)track->writer_thread + 1, sizeof(*ftf->twins));
-	track->twin = ftf->twins[track->writer_thread].count++;
-	select_track(ftf, track);
 	if (track->process_name)
 		ftf_process_name(ftf->writer, pid, ftf_text(ftf->writer, track->process_name));
 	if (track->thread_name)
 		ftf_thread_name(ftf->writer, ftf_thread_of(track),
 				ftf_text(ftf->writer, track->thread_name));
-}
-
-/* Mark the begin or end of a part with late slices. */
-static void write_part(struct ftf_sink *ftf, struct track *track)
-{
-	announce(ftf, track);
-	write_ids(ftf, track, 2);
 }
 
 static struct ftf_arg ftf_arg_of(struct ftf_sink *ftf, const struct slice_arg *arg)
@@ -612,8 +579,6 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 	if (track != ftf->track) {
 		write_waiting(ftf);
 		ftf->track = track;
-		if (track->announced)
-			select_track(ftf, track);
 	}
 	while (event < limit) {
 		if (has_details && !ftf->has_details)
@@ -630,8 +595,8 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 			continue;
 		if (event->kind == SLICE_INSTANT) /* its text is borrowed for the call only */
 			write_instant(ftf, track, event);
-		else
-			write_part(ftf, track);
+		else /* a part with late slices, whose first record can be an end */
+			announce(ftf, track);
 		event++;
 	}
 }

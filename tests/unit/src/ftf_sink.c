@@ -355,6 +355,42 @@ START_TEST(fit_distinguishes_tracks_with_equal_ids)
 }
 END_TEST
 
+static void feed_late(uint64_t time, enum slice_event_kind kind)
+{
+	slice_sink_emit(&sink, &track,
+			&(struct slice_event){ .time = time,
+					       .symbol = &outer,
+					       .kind = (uint8_t)kind,
+					       .order = SLICE_ORDER_DEFERRED },
+			NULL);
+}
+
+START_TEST(an_end_whose_begin_comes_late_is_of_its_thread)
+{
+	struct error err = { 0 };
+	struct trace_reader reader;
+	struct trace_record record;
+	int events = 0;
+
+	start(OPTION_ARGS_NONE);
+	feed_late(0, SLICE_LATE);
+	feed_late(9, SLICE_END);
+	feed_late(1, SLICE_BEGIN);
+	feed_late(0, SLICE_LATE);
+	read_back(&reader);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		ck_assert_int_ne(record.kind, TRACE_BLOB);
+		if (record.kind != TRACE_EVENT)
+			continue;
+		ck_assert_uint_eq(record.thread.pid, (uint64_t)track.pid);
+		ck_assert_uint_eq(record.thread.tid, (uint64_t)track.tid);
+		events++;
+	}
+	ck_assert_int_eq(events, 2);
+	trace_reader_close(&reader);
+}
+END_TEST
+
 /* Too many words to be kept. */
 static void lengthen(struct slice_event *edge)
 {
@@ -452,6 +488,7 @@ int main(void)
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_test(all, slices_of_more_threads_than_references_keep_their_names);
 	tcase_add_test(all, fit_distinguishes_tracks_with_equal_ids);
+	tcase_add_test(all, an_end_whose_begin_comes_late_is_of_its_thread);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
