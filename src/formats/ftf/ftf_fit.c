@@ -15,8 +15,9 @@
 /* Slices by which the store grows at least, until ranks are chosen again. */
 #define STORE_LEAST ((uint64_t)1 << 14)
 
-/* Units passed on together, and the most of an event, with its track. */
+/* Units passed on together, those with details, and the most of an event, with its track. */
 #define BATCH      4096
+#define DETAILS    256
 #define UNITS_MOST 17
 
 /* Inlined, so that the usual event has constant details. */
@@ -576,40 +577,54 @@ static void take_record(void *context, const struct ftf_taken *taken)
 
 /* ---- Out ----------------------------------------------------------------- */
 
-/* Returns whether an event of a call can be passed on in place. */
+/* Returns whether pass_simple() passes on an event of a call. */
 static bool is_simple(const union fit_unit *unit)
 {
-	return unit->event.kind < UNIT_TRACK && !unit->more &&
-	       (unit->event.kind != SLICE_END || !unit->folded[0]);
+	return unit->event.kind < UNIT_TRACK && !unit->more;
 }
 
-/* Pass on the first of the units, which are simple events of a track. Returns their number. */
+/*
+ * Pass on the first of the units, which are simple events of a track. They become events, and
+ * details if an end counts folded slices. Returns their number.
+ */
 static size_t pass_simple(const struct ftf_fit *fit, const struct fit_track *track,
-			  const union fit_unit *units, size_t count)
+			  union fit_unit *units, size_t count)
 {
-	size_t passed = 1;
+	struct slice_detail details[DETAILS];
+	uint32_t counting = 0;
+	size_t passed = 0;
 
-	while (passed < count && is_simple(&units[passed]))
-		passed++;
+	while (passed < count && counting < DETAILS && is_simple(&units[passed])) {
+		union fit_unit *unit = &units[passed++];
+		uint64_t folded = unit->event.kind == SLICE_END ? unit->folded[0] : 0;
+
+		unit->event.detail = folded ? counting + 1 : 0;
+		if (folded)
+			details[counting++] =
+				(struct slice_detail){ .folded = folded,
+						       .folded_time = unit->folded[1] };
+		if (unit->event.kind == SLICE_END)
+			unit->folded[0] = unit->folded[1] = 0;
+	}
 	fit->next->events(fit->next, track->track,
-			  &(struct slice_batch){ &units->event, passed, NULL, false });
+			  &(struct slice_batch){ &units->event, passed,
+						 counting && fit->next->folded ? details : NULL,
+						 false });
 	return passed;
 }
 
-/* Pass on an event of a call with details, or an end that counts folded slices. */
+/* Pass on an event of a call with details. */
 static void pass_slice(const struct ftf_fit *fit, const struct fit_track *track,
 		       const union fit_unit *unit)
 {
-	bool ends = unit->event.kind == SLICE_END, counts = ends && unit->folded[0];
 	struct slice_event event = unit->event;
 	struct slice_detail detail = { .insns = 0 };
+	bool counts = event.kind == SLICE_END && unit->folded[0];
 
-	if (unit->more && fit->next->details)
+	if (fit->next->details)
 		memcpy(&detail, unit + 1, sizeof(detail));
-	else if (unit->more)
+	else
 		memcpy(&event, unit + 1, sizeof(event));
-	else if (ends)
-		event.symbol = NULL;
 	if (counts) {
 		detail.folded = unit->folded[0];
 		detail.folded_time = unit->folded[1];
@@ -662,7 +677,7 @@ static void pass_record(const struct ftf_fit *fit, struct fit_track *track,
 /* Pass on units, and remove them. Its track becomes that of the last one. */
 static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 {
-	const union fit_unit *unit = from->units, *end = unit + from->count;
+	union fit_unit *unit = from->units, *end = unit + from->count;
 	struct fit_track *track = from->passed;
 
 	while (unit < end) {

@@ -227,7 +227,7 @@ static inline struct own_values own_values_of(const struct ftf_sink *ftf,
 		track_cost_begin(ftf->track, detail);
 	else if (full)
 		own.cost = track_cost_end(ftf->track, detail);
-	if (!waiting->from && detail) {
+	if (detail && (!waiting->from || waiting->end)) {
 		own.folded = detail->folded;
 		own.folded_time = detail->folded_time;
 	}
@@ -421,8 +421,7 @@ static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waitin
  * A slice is one record instead of two if its end is among the next events of its track: fewer
  * bytes, and two thirds of the memory in Perfetto. Like a begin, the record precedes the records of
  * inner slices. Perfetto nests such records only by their times. So two kinds of slices have two
- * records: slices without length, and slices whose end equals an inner slice's begin. Slices with
- * folded ones also have two, because the end has their number.
+ * records: slices without length, and slices whose end equals an inner slice's begin.
  */
 
 /* Write a record without a template. */
@@ -500,13 +499,16 @@ static void write_waiting(struct ftf_sink *ftf)
 	ftf->most_waiting = output_room(ftf->output) >> ROOM_SHIFT ? WAITING : 1;
 }
 
-static inline void end_costs(struct slice_detail *begin, const struct slice_detail *end)
+/* Make a begin's details those of the whole slice. */
+static inline void end_detail(struct slice_detail *begin, const struct slice_detail *end)
 {
 	struct slice_cost cost =
 		slice_cost_between((struct slice_cost){ begin->insns, begin->cycles }, end);
 
 	begin->insns = cost.insns;
 	begin->cycles = cost.cycles;
+	begin->folded = end->folded;
+	begin->folded_time = end->folded_time;
 }
 
 /*
@@ -547,10 +549,10 @@ static inline __attribute__((always_inline)) const struct slice_event *add_waiti
 			struct ftf_templated *begin = open;
 
 			open = begin ? outer_of(begin) : NULL;
-			if (begin && event->time > last_begin && !(has_details && detail->folded)) {
+			if (begin && event->time > last_begin) {
 				begin->end = event->time;
 				if (has_details)
-					end_costs(&ftf->details[begin - ftf->waiting], detail);
+					end_detail(&ftf->details[begin - ftf->waiting], detail);
 				continue;
 			}
 			if (begin)

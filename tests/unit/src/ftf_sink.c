@@ -162,14 +162,19 @@ START_TEST(slices_without_length_stay_beside_each_other)
 }
 END_TEST
 
-START_TEST(what_is_known_at_the_end_needs_an_end)
+START_TEST(what_is_known_at_the_end_is_in_the_record_of_a_whole_slice)
 {
 	start(OPTION_ARGS_LINE);
 	begin(1, &outer);
+	begin(2, &inner);
+	feed_folded_end(&sink, &track, 5, 4, 1);
 	feed_folded_end(&sink, &track, 9, 3, 2);
 	begin(10, &outer);
+	begin(12, &inner);
+	feed_folded_end(&sink, &track, 12, 3, 2);
 	end(19);
-	expect("begin 1 outer 1\nend 9  2\ncomplete 10-19 outer 1\n");
+	expect("complete 1-9 outer 3\ncomplete 2-5 inner 3\ncomplete 10-19 outer 1\n"
+	       "begin 12 inner 1\nend 12  2\n");
 }
 END_TEST
 
@@ -203,7 +208,7 @@ START_TEST(each_slice_has_its_own_costs)
 	struct error err = { 0 };
 	struct trace_reader reader;
 	struct trace_record record;
-	uint64_t insns = 5, wanted[80], read = 0, costs = 0;
+	uint64_t insns = 5, wanted[80], read = 0, costs = 0, folded = 0;
 
 	start(OPTION_ARGS_FULL);
 	for (uint64_t i = 0; i < 40; i++) {
@@ -215,7 +220,7 @@ START_TEST(each_slice_has_its_own_costs)
 		wanted[2 * i + 1] = insns - before - 1;
 		end_at(100 * i + 50, insns, 0);
 		wanted[2 * i] = insns + 7 - before;
-		end_at(100 * i + 60, insns + 7, i % 7 == 6); /* then it has an end of its own */
+		end_at(100 * i + 60, insns + 7, i % 7 == 6);
 	}
 	read_back(&reader);
 	while (trace_reader_next(&reader, &record, &err) == 1) {
@@ -224,15 +229,17 @@ START_TEST(each_slice_has_its_own_costs)
 		ck_assert_str_eq(record.problem, "");
 		if (record.kind != TRACE_EVENT)
 			continue;
-		read += record.type != EVENT_END;
-		for (; arg < record.args + record.arg_count; arg++)
+		read++;
+		for (; arg < record.args + record.arg_count; arg++) {
 			if (arg->name.length == 5 && memcmp(arg->name.at, "insns", 5) == 0)
-				costs += arg->word ==
-					 wanted[record.type == EVENT_END ? read - 2 : read - 1];
+				costs += arg->word == wanted[read - 1];
+			folded += arg->name.length == 6 && memcmp(arg->name.at, "folded", 6) == 0;
+		}
 	}
 	trace_reader_close(&reader);
 	ck_assert_uint_eq(read, 80);
 	ck_assert_uint_eq(costs, 80);
+	ck_assert_uint_eq(folded, 5);
 }
 END_TEST
 
@@ -480,7 +487,7 @@ int main(void)
 	tcase_add_test(all, a_slice_with_another_at_its_end_has_two_records);
 	tcase_add_test(all, events_of_another_thread_separate_an_end_from_its_begin);
 	tcase_add_test(all, slices_without_length_stay_beside_each_other);
-	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
+	tcase_add_test(all, what_is_known_at_the_end_is_in_the_record_of_a_whole_slice);
 	tcase_add_test(all, costs_are_arguments_of_the_record_of_a_whole_slice);
 	tcase_add_test(all, each_slice_has_its_own_costs);
 	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
