@@ -86,6 +86,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/fit_ranks.c src/formats/ftf/fit_ranks.h \
+	src/formats/ftf/fit_store.c src/formats/ftf/fit_store.h \
 	src/formats/ftf/ftf_fit.c src/formats/ftf/ftf_fit.h \
 	src/formats/ftf/ftf_side.c src/formats/ftf/ftf_side.h \
 	src/formats/ftf/ftf_split.c \

@@ -31,8 +31,8 @@ limits() {
 		whole         125    120   110         0    120  --depth=3
 		whole    135(130)    125   120         0    125  --min-duration=1us
 		whole    180(130)    620   135      2295    145  --within=depth>p99
-		whole         120    165   105         0    130  --fit=1000
-		whole         130    180   105         0    135  --fit=10000
+		whole         120    155   105       100    130  --fit=1000
+		whole         130    160   165       165    135  --fit=10000
 		within   330(200)    430   140         0    185  why
 		within        325    190   105         0    120  why --symbol=depth
 		within        605    450   225         0    110  diff
@@ -45,8 +45,8 @@ limits() {
 		within        125    145   110         0    120  --depth=3
 		within   135(130)    150   120         0    125  --min-duration=1us
 		within   180(130)    700   135      2295    145  --within=depth>p99
-		within        120    155   105         0    125  --fit=1000
-		within        130    165   105         0    130  --fit=10000
+		within        120    155   105       100    125  --fit=1000
+		within        130    155   165       165    130  --fit=10000
 	END
 }
 

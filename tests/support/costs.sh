@@ -54,7 +54,8 @@ costs_calls() { # COMMAND...
 			if ($NF + 0 > size[file])
 				size[file] = $NF + 0
 		}
-		/^[0-9]+ +p?write(64|v)?\([0-9]+<[^>]*#[0-9]+>/ && $NF > 0 { size[file] += $NF }
+		/^[0-9]+ +writev?\([0-9]+<[^>]*#[0-9]+>/ && $NF > 0 { size[file] += $NF }
+		/^[0-9]+ +pwrite64\([0-9]+<[^>]*#[0-9]+>/ && $NF > 0 && $(NF - 2) + $NF > size[file] { size[file] = $(NF - 2) + $NF }
 		END {
 			for (file in size)
 				bytes += size[file]

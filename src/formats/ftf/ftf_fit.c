@@ -8,17 +8,14 @@
 #include "src/slices/track.h"
 #include "writer/ftf_writer.h"
 
-/* Bytes of the store in memory, and units between two releases of the file's pages. */
-#define STORE_MEMORY ((size_t)4 << 20)
-#define STEP         ((size_t)1 << 15)
-
 /* Slices by which the store grows at least, until ranks are chosen again. */
 #define STORE_LEAST ((uint64_t)1 << 14)
 
-/* Units passed on together, those with details, and the most of an event, with its track. */
-#define BATCH      4096
-#define DETAILS    256
-#define UNITS_MOST 17
+/* Units read or passed on together, those with details, and the most of an event, with its track.
+ */
+#define BATCH      ((size_t)2048)
+#define DETAILS    256u
+#define UNITS_MOST 17u
 
 /* Inlined, so that the usual event has constant details. */
 #define HOT inline __attribute__((always_inline))
@@ -31,36 +28,16 @@ enum {
 	UNIT_OTHER,                  /* any other event but a begin or an end */
 };
 
-/*
- * An event. `more` units with its details follow: a struct slice_detail; of the end of a late
- * slice, which needs all fields, a struct slice_event; of a record of the writer a struct ftf_taken
- * and its arguments.
- */
-union fit_unit {
-	struct slice_event event;
-	struct {
-		uint64_t time;
-		union {
-			struct fit_track *track; /* UNIT_TRACK: borrowed */
-			uint64_t end;            /* UNIT_WHOLE */
-			uint64_t folded[2];      /* an end: number of slices, and their ns */
-		};
-		uint32_t more : 4;
-		uint32_t rank : 28; /* of a begin or a UNIT_WHOLE */
-	};
-};
-
-static_assert(sizeof(union fit_unit) == sizeof(struct slice_event), "events are passed in place");
-
 /* Rank of a slice that has not ended, and of a late one, above all others. */
 #define RANK_OPEN ((UINT32_C(1) << 28) - 1)
 
-#define DROPPED SIZE_MAX
+#define DROPPED ((UINT64_C(1) << 60) - 1)
 
 /* The open slices of a track, at a position in its events. */
 struct fit_stack {
 	struct fit_frame {
-		size_t at; /* index of the begin; DROPPED: it does not stay */
+		uint64_t at : 60;  /* index of the begin; DROPPED: it does not stay */
+		uint64_t more : 4; /* see union fit_unit */
 		uint64_t begin;
 		uint64_t folded[2];
 	} * frames; /* owned; innermost last */
@@ -77,11 +54,6 @@ struct fit_track {
 	struct fit_stack scan;  /* at a unit of the store, which is being filtered */
 	size_t skipped;         /* open slices that began after the output's limit */
 };
-
-static union fit_unit *unit_at(const struct ftf_fit *fit, size_t at)
-{
-	return (union fit_unit *)fit->units.items + at;
-}
 
 static union fit_unit track_unit(struct fit_track *track)
 {
@@ -161,27 +133,16 @@ static inline bool is_late(struct fit_stack *stack, const union fit_unit *unit)
 
 /* ---- The store ----------------------------------------------------------- */
 
-static inline void add_unit(struct ftf_fit *fit, const union fit_unit *unit)
-{
-	if (fit->count == fit->units.room)
-		big_array_grow(&fit->units, fit->count + 1, sizeof(*unit), STORE_MEMORY);
-	*unit_at(fit, fit->count++) = *unit;
-	if (fit->count >= fit->rested + 2 * STEP) {
-		big_array_rest(&fit->units, fit->rested, fit->rested + STEP, sizeof(*unit));
-		fit->rested += STEP;
-	}
-}
-
 /* The next units are of this track. It replaces one without units. */
 static void add_track(struct ftf_fit *fit, struct fit_track *track)
 {
 	const union fit_unit unit = track_unit(track);
 
-	if (fit->count && fit->count == fit->named)
-		fit->count--;
-	add_unit(fit, &unit);
+	if (fit->store.count && fit_store_end(&fit->store) == fit->named)
+		fit->store.count--;
+	fit_store_add(&fit->store, &unit);
 	fit->track = track;
-	fit->named = fit->count;
+	fit->named = fit_store_end(&fit->store);
 }
 
 /* ---- The filter ---------------------------------------------------------- */
@@ -213,7 +174,8 @@ static HOT bool filter_unit(struct ftf_fit *fit, struct fit_track *track, union 
 	case SLICE_BEGIN:
 		if (is_late(stack, unit))
 			return true;
-		*push_slice(stack) = (struct fit_frame){ stays ? to : DROPPED, unit->time, { 0 } };
+		*push_slice(stack) =
+			(struct fit_frame){ stays ? to : DROPPED, unit->more, unit->time, { 0 } };
 		return stays;
 	case SLICE_END:
 		return is_late(stack, unit) || filter_end(fit, stack, unit);
@@ -245,10 +207,9 @@ static void end_scan(struct fit_track *track)
 	*scan = (struct fit_stack){ .frames = scan->frames, .room = scan->room };
 }
 
-/* Filtered units: the store itself, or room for some, which are passed on. */
+/* Filtered units: a new store, or room for BATCH units, which are passed on. */
 struct fit_filtered {
-	union fit_unit *units;
-	size_t count, rested;
+	struct fit_store store;
 	struct fit_track *track;  /* borrowed: of the last unit */
 	struct fit_track *passed; /* borrowed: of the last unit that was passed on */
 	bool passes;
@@ -256,61 +217,90 @@ struct fit_filtered {
 
 static void pass_units(struct ftf_fit *fit, struct fit_filtered *from);
 
+/* Returns whether units must be passed on before another event. */
+static inline bool is_full(const struct fit_filtered *to)
+{
+	return to->passes && to->store.count + UNITS_MOST > BATCH;
+}
+
 /* Add a unit with its track and details. */
 static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit_filtered *to,
 						 struct fit_track *track,
-						 const union fit_unit *unit,
-						 const union fit_unit *original)
+						 const union fit_unit *unit)
 {
-	if (to->passes && to->count + UNITS_MOST > BATCH)
+	const union fit_unit named = track_unit(track);
+
+	if (is_full(to))
 		pass_units(fit, to);
 	if (track != to->track)
-		to->units[to->count++] = track_unit(track);
+		fit_store_add(&to->store, &named);
 	to->track = track;
-	memmove(&to->units[to->count], original, (1 + (size_t)unit->more) * sizeof(*unit));
-	to->units[to->count] = *unit;
-	to->count += 1 + (size_t)unit->more;
+	for (size_t i = 0; i <= unit->more; i++)
+		fit_store_add(&to->store, &unit[i]);
 }
 
 static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track *track,
-			  const union fit_unit *unit, const union fit_unit *original)
+			  const union fit_unit *unit)
 {
-	if (track != to->track || unit->more || (to->passes && to->count + UNITS_MOST > BATCH))
-		keep_units(fit, to, track, unit, original);
+	if (track != to->track || unit->more || is_full(to))
+		keep_units(fit, to, track, unit);
 	else
-		to->units[to->count++] = *unit;
+		fit_store_add(&to->store, unit);
 }
 
-/* Keep the units of the store that stay. */
+/* Keep the units that stay of those of whole events. *track is that of the last one. */
+static size_t filter_batch(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track **of,
+			   union fit_unit *units, size_t count)
+{
+	struct fit_track *track = *of;
+	size_t at = 0;
+
+	while (at < count && at + units[at].more < count) {
+		union fit_unit *unit = &units[at];
+
+		at += 1 + (size_t)unit->more;
+		if (unit->event.kind == UNIT_TRACK)
+			track = unit->track;
+		else if (filter_unit(fit, track, unit,
+				     fit_store_end(&to->store) + (track != to->track)))
+			keep_unit(fit, to, track, unit);
+	}
+	*of = track;
+	return at;
+}
+
+/* Keep the units of the store that stay. If it cannot be read, the output fails. */
 static void filter_units(struct ftf_fit *fit, struct fit_filtered *to)
 {
+	union fit_unit *units = alloc_bytes(BATCH * sizeof(*units));
+	size_t end = fit_store_end(&fit->store);
 	struct fit_track *track = NULL;
 
-	for (size_t at = 0, next, rested = 0; at < fit->count; at = next) {
-		union fit_unit unit = *unit_at(fit, at);
-
-		next = at + 1 + unit.more;
-		if (at >= rested + STEP) {
-			big_array_rest(&fit->units, rested, at, sizeof(unit));
-			rested = at;
-			if (!to->passes)
-				big_array_rest(&fit->units, to->rested, to->count, sizeof(unit));
-			to->rested = to->count;
-		}
-		if (unit.event.kind == UNIT_TRACK)
-			track = unit.track;
-		else if (filter_unit(fit, track, &unit, to->count + (track != to->track)))
-			keep_unit(fit, to, track, &unit, unit_at(fit, at));
+	for (size_t at = 0, count; at < end && !fit->failed;) {
+		count = MIN(BATCH, end - at);
+		fit->failed = fit_store_read(&fit->store, at, units, count) < 0;
+		if (fit->failed)
+			error_set_system(&fit->output->err, errno,
+					 "%s: cannot read a temporary file", temp_file_folder());
+		else
+			at += filter_batch(fit, to, &track, units, count);
 	}
+	free(units);
 }
 
 /* Remove the slices whose ranks do not stay from the store. */
 static void filter(struct ftf_fit *fit)
 {
-	struct fit_filtered to = { .units = fit->units.items };
+	struct fit_filtered to = { .store = fit->spare };
 
+	to.store.stays = fit->store.stays;
 	filter_units(fit, &to);
-	fit->count = fit->rested = fit->filtered = to.count;
+	fit->spare = fit->failed ? to.store : fit->store;
+	fit->spare.count = fit->spare.filed = 0;
+	if (fit->failed)
+		return;
+	fit->store = to.store;
+	fit->filtered = fit_store_end(&fit->store);
 	fit->named = 0;
 	if (to.track != fit->track)
 		add_track(fit, fit->track);
@@ -349,7 +339,7 @@ static __attribute__((noinline)) void add_details(struct ftf_fit *fit,
 	for (size_t at = 0; at < details->size; at += sizeof(part)) {
 		memcpy(&part, (const uint8_t *)details->bytes + at,
 		       MIN(details->size - at, sizeof(part)));
-		add_unit(fit, &part);
+		fit_store_add(&fit->store, &part);
 	}
 }
 
@@ -357,7 +347,7 @@ static HOT void store_event(struct ftf_fit *fit, union fit_unit *unit,
 			    const struct fit_details *details)
 {
 	unit->more = (uint32_t)((details->size + sizeof(*unit) - 1) / sizeof(*unit)) & 15;
-	add_unit(fit, unit);
+	fit_store_add(&fit->store, unit);
 	if (details->size)
 		add_details(fit, details);
 }
@@ -365,14 +355,14 @@ static HOT void store_event(struct ftf_fit *fit, union fit_unit *unit,
 static inline void take_begin(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
 			      const struct fit_details *details)
 {
-	size_t at = fit->count;
+	size_t at = fit_store_end(&fit->store);
 
 	unit->rank = RANK_OPEN;
 	store_event(fit, unit, details);
 	if (is_late(&track->live, unit))
 		fit->marks++;
 	else
-		*push_slice(&track->live) = (struct fit_frame){ at, unit->time, { 0 } };
+		*push_slice(&track->live) = (struct fit_frame){ at, unit->more, unit->time, { 0 } };
 }
 
 /* Choose ranks again if the store has grown enough by slices that have ended. */
@@ -381,7 +371,7 @@ static inline void count_stored(struct ftf_fit *fit)
 	if (fit->left--)
 		return;
 	choose(fit, fit->marks);
-	if (fit->count / 2 >= fit->filtered)
+	if (fit_store_end(&fit->store) / 2 >= fit->filtered)
 		filter(fit);
 	fit->left = MAX(fit->limit / 4, STORE_LEAST);
 }
@@ -398,15 +388,17 @@ static HOT void end_ranked(struct ftf_fit *fit, struct fit_track *track, union f
 	struct fit_ranks *ranks = ranks_of(fit, track, stack);
 	uint64_t duration = lasted(frame->begin, unit->time);
 	uint32_t rank = fit_ranks_add(ranks, duration, stack->depth);
-	union fit_unit *begin = unit_at(fit, frame->at);
+	struct fit_store *store = &fit->store;
 
 	add_folded(unit->folded, frame->folded);
-	if (rank < ranks->least && frame->at + 1 + begin->more == fit->count) {
-		fit->count = frame->at;
+	if (rank < ranks->least && frame->at >= store->filed &&
+	    frame->at + 1 + frame->more == fit_store_end(store)) {
+		store->count = frame->at - store->filed;
 		fold_slice(fit, stack, duration, unit->folded[0]);
 		return;
 	}
-	begin->rank = rank & RANK_OPEN;
+	fit_store_set_rank(store, frame->at,
+			   &(union fit_unit){ .more = frame->more, .rank = rank & RANK_OPEN });
 	store_event(fit, unit, details);
 	count_stored(fit);
 }
@@ -501,11 +493,12 @@ static HOT void take_plain(struct ftf_fit *fit, struct fit_track *track,
 	union fit_unit unit = { .event = *event };
 
 	if (event->kind == SLICE_BEGIN) {
-		*push_slice(&track->live) = (struct fit_frame){ fit->count, event->time, { 0 } };
+		*push_slice(&track->live) =
+			(struct fit_frame){ fit_store_end(&fit->store), 0, event->time, { 0 } };
 		fit->slices++;
 		unit.more = 0;
 		unit.rank = RANK_OPEN;
-		add_unit(fit, &unit);
+		fit_store_add(&fit->store, &unit);
 	} else {
 		unit.folded[0] = unit.folded[1] = 0;
 		end_ranked(fit, track, &unit, &(struct fit_details){ NULL, 0 });
@@ -677,7 +670,7 @@ static void pass_record(const struct ftf_fit *fit, struct fit_track *track,
 /* Pass on units, and remove them. Its track becomes that of the last one. */
 static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 {
-	union fit_unit *unit = from->units, *end = unit + from->count;
+	union fit_unit *unit = from->store.recent, *end = unit + from->store.count;
 	struct fit_track *track = from->passed;
 
 	while (unit < end) {
@@ -694,18 +687,18 @@ static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 		unit += units;
 	}
 	from->passed = track;
-	from->count = 0;
+	from->store.count = 0;
 }
 
 /* Pass on the events of the store that stay. */
 static void pass_all(struct ftf_fit *fit)
 {
-	struct fit_filtered room = { .passes = true };
+	struct fit_filtered room = { .passes = true, .store.room = BATCH };
 
-	room.units = alloc_bytes(BATCH * sizeof(*room.units));
+	room.store.recent = alloc_bytes(BATCH * sizeof(*room.store.recent));
 	filter_units(fit, &room);
 	pass_units(fit, &room);
-	free(room.units);
+	free(room.store.recent);
 }
 
 /* ---- Life cycle ---------------------------------------------------------- */
@@ -720,6 +713,8 @@ void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct ftf_writer *writer
 		.names = names,
 		.left = limit + MAX(limit / 4, STORE_LEAST),
 		.filtered = limit < SIZE_MAX / 4 ? 2 * limit : SIZE_MAX / 2,
+		.store.file = &fit->file,
+		.spare.file = &fit->file,
 	};
 	ftf_writer_divert(writer, take_record, fit);
 }
@@ -761,6 +756,8 @@ void ftf_fit_release(struct ftf_fit *fit)
 	}
 	free(fit->tracks);
 	fit_ranks_release(&fit->roots);
-	big_array_release(&fit->units);
+	free(fit->store.recent);
+	free(fit->spare.recent);
+	temp_file_close(&fit->file);
 	*fit = (struct ftf_fit){ 0 };
 }

@@ -19,10 +19,9 @@
  */
 #pragma once
 
-#include "base/io/big_array.h"
 #include "base/io/output.h"
 #include "src/formats/ftf/fit_ranks.h"
-#include "src/slices/slice_sink.h"
+#include "src/formats/ftf/fit_store.h"
 #include "writer/ftf.h"
 
 struct fit_track;
@@ -42,12 +41,13 @@ struct ftf_fit {
 		uint64_t left_out; /* outermost slices, with their counts */
 		uint64_t shortest; /* ns: all other slices of at least this length are shown */
 	} counts;
-	struct big_array units;    /* owned: the store */
-	size_t count, rested;      /* units; those whose memory was released */
-	size_t filtered;           /* units that stayed when the store was last filtered */
-	struct fit_track *track;   /* borrowed: of the last event */
-	size_t named;              /* count of units, the last of which names it */
-	struct fit_track **tracks; /* owned, as are the tracks; NULL: no events */
+	struct temp_file file;         /* owned: the file of both stores */
+	struct fit_store store, spare; /* owned; `spare`: memory for the next filtered store */
+	bool failed;                   /* the store could not be read: take no more events */
+	size_t filtered;               /* units that stayed when the store was last filtered */
+	struct fit_track *track;       /* borrowed: of the last event */
+	size_t named;                  /* count of units, the last of which names it */
+	struct fit_track **tracks;     /* owned, as are the tracks; NULL: no events */
 	size_t track_room;
 	struct fit_ranks roots; /* ranks of outermost slices, of all tracks */
 	uint64_t marks;         /* instants and late slices, which stay */

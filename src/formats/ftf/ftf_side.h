@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/io/big_array.h"
 #include "base/tables/hash.h"
 #include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_sink.h"

@@ -2,10 +2,13 @@
 /* Traces with fewer slices than written, read back by the strict reader. */
 #include "src/formats/ftf/ftf_fit.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "reader/trace_print.h"
@@ -542,6 +545,92 @@ START_TEST(the_bytes_do_not_depend_on_when_ranks_are_chosen)
 }
 END_TEST
 
+/* ---- The store ----------------------------------------------------------- */
+
+#define UNITS 100000u
+
+/* Let files have at most so many bytes, as if the disk were full. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = MIN(bytes, limit.rlim_max);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Of the units [0, UNITS), every third one got a rank when it was the last but 20,000. */
+static void fill_store(struct fit_store *store)
+{
+	for (uint32_t i = 0; i < UNITS; i++) {
+		fit_store_add(store, &(union fit_unit){ .time = i });
+		if (i >= 20000 && i % 3 == 0)
+			fit_store_set_rank(store, i - 20000,
+					   &(union fit_unit){ .rank = i, .more = 2 });
+	}
+	ck_assert_uint_eq(fit_store_end(store), UNITS);
+}
+
+/* A file for all, for the first ones, for none. */
+START_TEST(units_are_read_as_they_were_added)
+{
+	static union fit_unit units[777];
+	struct temp_file file = { 0 };
+	struct fit_store store = { .file = &file };
+
+	if (_i == 1)
+		limit_files(1000001);
+	else if (_i == 2)
+		setenv("TMPDIR", "/nowhere", 1);
+	fill_store(&store);
+	ck_assert_int_eq(store.filed > 0, _i == 0);
+	ck_assert_int_eq(file.open, _i != 2);
+	for (uint32_t at = 0, count; at < UNITS; at += count) {
+		count = MIN(777, UNITS - at);
+		ck_assert_int_eq(fit_store_read(&store, at, units, count), 0);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t ranked = at + i + 20000;
+
+			if (ranked >= UNITS || ranked % 3)
+				ranked = 0;
+			ck_assert_uint_eq(units[i].time, at + i);
+			ck_assert_uint_eq(units[i].rank, ranked);
+			ck_assert_uint_eq(units[i].more, ranked ? 2 : 0);
+		}
+	}
+	free(store.recent);
+	temp_file_close(&file);
+	limit_files(RLIM_INFINITY);
+	unsetenv("TMPDIR");
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_read_is_an_error)
+{
+	int unreadable = open("/dev/null", O_WRONLY);
+	struct error err = { 0 };
+
+	open_calls(_i ? 20000 : 1000000);
+	take(SLICE_BEGIN, 0);
+	for (uint64_t i = 1; i <= 30000 || (_i && !fit.failed); i++) {
+		if (i == 30000)
+			ck_assert_int_eq(dup2(unreadable, fit.file.fd), fit.file.fd);
+		take(SLICE_BEGIN, 1000000 * i);
+		take(SLICE_BEGIN, 1000000 * i + 1);
+		take(SLICE_END, 1000000 * i + 2);
+		take(SLICE_END, 1000000 * i + 10 * i);
+	}
+	take(SLICE_END, UINT64_C(1) << 40);
+	ftf_fit_finish(&fit, slices);
+	ftf_abandon(writer);
+	ck_assert_int_eq(output_close(&output, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.text, "cannot read a temporary file"));
+	ck_assert_str_eq(shown, "");
+	close(unreadable);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_fit");
@@ -563,6 +652,8 @@ int main(void)
 	tcase_add_test(all, a_slice_that_ends_before_its_begin_is_the_shortest);
 	tcase_add_test(all, arrows_go_with_their_slices);
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_ranks_are_chosen);
+	tcase_add_loop_test(all, units_are_read_as_they_were_added, 0, 3);
+	tcase_add_loop_test(all, a_file_that_cannot_be_read_is_an_error, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
