@@ -46,6 +46,6 @@ include tests/lint/local.mk
 # The unit programs, and what they read: none of the programs that scripts record.
 check-unit:
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(filter tests/unit/%.test,$(TESTS))' \
-		check_PROGRAMS='$(filter tests/unit/% tests/support/%,$(check_PROGRAMS))' \
+		check_PROGRAMS='$(filter tests/unit/% tests/support/% tests/programs/inlined,$(check_PROGRAMS))' \
 		check_DATA='$(filter tests/unit/%,$(check_DATA))'
 .PHONY: check-unit

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cost of calls, by path and by function. */
 #include "src/slices/call_tree.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
 
@@ -340,14 +341,15 @@ END_TEST
 /* Two sites where f is inlined are one function; in another file, it is another one. */
 START_TEST(inlined_calls_of_one_name_and_file_are_one_function)
 {
-	static char files[2], calls[3]; /* are not read */
+	static const struct inlined_call calls[3];
+	static char files[2]; /* are not read */
 	struct function_table table = { 0 };
 	struct symbol sites[3];
 
 	for (size_t i = 0; i < 3; i++)
 		sites[i] = (struct symbol){ .name = f.name,
 					    .dso = (struct dso *)(void *)&files[i / 2],
-					    .inlined = (struct inlined_call *)(void *)&calls[i] };
+					    .inlined = &calls[i] };
 	ck_assert_uint_eq(function_table_find(&table, &f), 0);
 	ck_assert_uint_eq(function_table_find(&table, &sites[0]), 1);
 	ck_assert_uint_eq(function_table_find(&table, &sites[1]), 1);

@@ -7,6 +7,7 @@
 
 #include "decoder/code/insn.h"
 #include "decoder/timeline/timeline_types.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
 static struct name_table names;
@@ -644,13 +645,13 @@ static const struct {
 
 START_TEST(the_path_has_the_calls_of_the_program)
 {
-	static char library;
+	static struct dso library;
 	char copy[60], *rest, path[60] = "";
 	const char *inner = "a";
 
 	strcpy(copy, paths[_i].branches);
-	((struct symbol *)symbol_of("libx"))->dso = (struct dso *)&library;
-	((struct symbol *)symbol_of("liby"))->dso = (struct dso *)&library;
+	((struct symbol *)symbol_of("libx"))->dso = &library;
+	((struct symbol *)symbol_of("liby"))->dso = &library;
 	((struct symbol *)symbol_of("plt"))->kind = SYMBOL_PLT;
 	thread_at(1, 100, BRANCH_SYSCALL, "f+4", "");
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
