@@ -59,9 +59,9 @@
  *                      just after a call: pop to it, or begin another stack if the code kept
  *                      this one and the trace began later than the thread; to another setjmp
  *                      or just after any call of a parked stack: resume that stack; to a
- *                      setjmp whose frame has ended: begin another stack; into a function
- *                      deeper down: pop to it; into a function of the stack that was left
- *                      last: resume that stack; else begin another stack
+ *                      setjmp whose frame has ended, on this or a parked stack: begin another
+ *                      stack; into a function deeper down: pop to it; into a function of the
+ *                      stack that was left last: resume that stack; else begin another stack
  *   call after such a  of a function that never returns: leave the stack, begin another one
  *   load
  *   either, to a       pop to the innermost frame whose call has the landing pad, also if the

@@ -255,21 +255,29 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 
 void precise_remember_setjmp(struct precise_stack *stack)
 {
-	struct jump_point *point = &stack->jumps.points[stack->jumps.next++ % JUMP_POINTS];
+	struct jump_points *jumps = &stack->jumps;
 	const struct frame *frame = top(stack);
 	size_t depth = frame_list_around(&stack->now, stack->now.depth);
 	const struct frame *caller = depth ? &stack->now.frames[depth - 1] : NULL;
 
-	*point = (struct jump_point){ .return_ip = frame->return_ip,
-				      .return_slack = frame->return_slack };
+	struct jump_point point = { .return_ip = frame->return_ip,
+				    .return_slack = frame->return_slack };
+	const struct jump_point *last;
+
 	if (depth > 1 && caller->kind == FRAME_CALLED &&
 	    location_is_bare(frame->caller, frame->caller_offset)) {
-		point->bare = caller->symbol;
-		point->bare_return_ip = caller->return_ip;
+		point.bare = caller->symbol;
+		point.bare_return_ip = caller->return_ip;
 		depth = frame_list_around(&stack->now, depth);
 	}
-	point->function = depth ? stack->now.frames[depth - 1].symbol : NULL;
-	point->depth = depth;
+	point.function = depth ? stack->now.frames[depth - 1].symbol : NULL;
+	point.depth = depth;
+	/* A loop must not displace the others. */
+	last = &jumps->points[(jumps->next - 1) % JUMP_POINTS];
+	if (jumps->next && last->return_ip == point.return_ip && last->depth == depth &&
+	    last->function == point.function)
+		jumps->next--;
+	jumps->points[jumps->next++ % JUMP_POINTS] = point;
 }
 
 /* Returns whether the frame that called setjmp() seems to be active. */
@@ -310,13 +318,40 @@ size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_l
 	return point ? point->depth + 1 : 0;
 }
 
+/* Returns whether a setjmp() that returns to ip is known; `*alive`: its caller seems to be active.
+ */
+static bool knows_setjmp(const struct jump_points *jumps, const struct frame_list *list,
+			 uint64_t ip, bool *alive)
+{
+	for (unsigned i = 0; i < JUMP_POINTS && i < jumps->next; i++) {
+		const struct jump_point *point = &jumps->points[i];
+
+		*alive = is_alive(point, list);
+		if (point->return_ip && ip - point->return_ip <= point->return_slack)
+			return true;
+	}
+	return false;
+}
+
 bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip)
 {
-	for (unsigned i = 0; i < JUMP_POINTS && i < stack->jumps.next; i++) {
-		const struct jump_point *point = &stack->jumps.points[i];
+	size_t root = 0;
+	bool alive;
 
-		if (point->return_ip && ip - point->return_ip <= point->return_slack)
-			return !is_alive(point, &stack->now);
+	if (knows_setjmp(&stack->jumps, &stack->now, ip, &alive))
+		return !alive;
+	while (frame_is_left(&stack->now, root))
+		root++;
+	/* An unseen caller can have called it. */
+	if (precise_has_unseen_callers(stack) && !stack->candidates &&
+	    !(stack->now.frames[root].roles & FRAME_SWITCHED_TO))
+		return false;
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		const struct parked_stack *parked = &stack->parked[i];
+
+		if (parked->frames.depth &&
+		    knows_setjmp(&parked->jumps, &parked->frames, ip, &alive) && !alive)
+			return true;
 	}
 	return false;
 }

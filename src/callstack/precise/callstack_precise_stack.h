@@ -526,8 +526,9 @@ size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_l
 			   uint64_t ip, bool last);
 
 /*
- * Returns whether the caller of the setjmp() that returns to ip has ended. This happens if a signal
- * handler's stack becomes a separate stack (QEMU's coroutines).
+ * Returns whether the caller of the setjmp() that returns to ip, called on this or a parked stack,
+ * has ended. This happens if a signal handler's stack becomes a separate stack (QEMU's coroutines),
+ * or if setjmp() prepares a stack that its caller creates (State Threads).
  */
 bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip);
 

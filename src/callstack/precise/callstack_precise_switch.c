@@ -125,7 +125,7 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 		size_t at = parked->left == stack->switches
 				    ? frame_list_find_function(list, FRAME_BY_FUNCTION, to->symbol)
 				    : 0;
-		return at ? at + 1 : 0;
+		return at > 1 || (at && !(list->frames->roles & FRAME_SWITCHED_TO)) ? at + 1 : 0;
 	}
 	case RESUME_ANY_CALL:
 		break;
@@ -554,7 +554,8 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 	struct frame first = { .symbol = symbol_of(stack, to),
 			       .entry_ip = to->ip,
 			       .slice_flags = flags,
-			       .kind = FRAME_INFERRED };
+			       .kind = FRAME_INFERRED,
+			       .roles = FRAME_SWITCHED_TO };
 
 	precise_guess_candidate(stack);
 	park(stack, time, dropped);
@@ -567,6 +568,7 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 	}
 	precise_begin_stack(stack, time);
 	precise_infer_root(stack, to);
+	top(stack)->roles = FRAME_SWITCHED_TO;
 	if (flags)
 		precise_mark_level(stack);
 }

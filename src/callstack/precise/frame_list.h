@@ -36,6 +36,7 @@ enum frame_role {
 	FRAME_OF_FIBER = 8, /* base of a fiber: a copy, without slice, of the frame that entered
 			     * it */
 	FRAME_HANDLES = 16, /* replaced a frame that entered a stack, when that stack was left */
+	FRAME_SWITCHED_TO = 32, /* INFERRED: a switch began the stack in it, not the trace */
 };
 
 struct frame {

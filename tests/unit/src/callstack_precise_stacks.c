@@ -584,8 +584,74 @@ START_TEST(a_return_shows_whether_a_stack_was_left_for_its_own)
 }
 END_TEST
 
+/*
+ * State Threads: t calls setjmp() for a stack that it makes, and returns. A jump there begins a
+ * stack each time, though others of the kind began in t. 1: after many setjmps of a loop.
+ */
+START_TEST(a_setjmp_of_a_function_that_returned_begins_a_stack)
+{
+	call('m', 0x10, 't');
+	enter_by(BRANCH_CALL, 't', 'j', CALL_SETJMP);
+	ret('j', 't', 0x15);
+	ret('t', 'm', 0x15);
+	for (int i = 0; i < _i * JUMP_POINTS; i++) {
+		enter_by(BRANCH_CALL, 'm', 'j', CALL_SETJMP);
+		ret('j', 'm', 0x15);
+	}
+	go_by(BRANCH_JUMP, 'm', at('t', 0x15), SWITCHES_STACK);
+	call('t', 0x30, 'x');
+	call('x', 0x30, 'y');
+	go_by(BRANCH_JUMP, 'y', at('t', 0x15), SWITCHES_STACK);
+	expect_depth(0);
+	go_by(BRANCH_JUMP, 't', at('x', 0x35), SWITCHES_STACK); /* the first one comes back */
+	expect_depth(1);
+	ret('x', 't', 0x35);
+	expect_depth(0);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+}
+END_TEST
+
+/* The same with a setjmp() before the trace. */
+START_TEST(a_function_in_which_stacks_begin_identifies_no_stack)
+{
+	call('m', 0x10, 'l');
+	go_by(BRANCH_JUMP, 'l', at('t', 0x15), SWITCHES_STACK);
+	call('t', 0x30, 'x');
+	call('x', 0x30, 'y');
+	go_by(BRANCH_JUMP, 'y', at('m', 0x15), SWITCHES_STACK);
+	go_by(BRANCH_JUMP, 'm', at('t', 0x15), SWITCHES_STACK);
+	expect_depth(0);
+	go_by(BRANCH_JUMP, 't', at('x', 0x35), SWITCHES_STACK);
+	expect_depth(1);
+}
+END_TEST
+
+/* m called setjmp() on a stack that waits, and has returned; it may have done so on this one. */
+START_TEST(a_setjmp_that_ended_on_another_stack_hides_no_unseen_caller)
+{
+	call('t', 0x10, 'm');
+	enter_by(BRANCH_CALL, 'm', 'j', CALL_SETJMP);
+	ret('j', 'm', 0x15);
+	ret('m', 't', 0x15);
+	call('t', 0x20, 'x');
+	ret('x', 'y', 0x33); /* a stack that was there before the trace */
+	ret('y', 'm', 0x50);
+	call('m', 0x60, 'l');
+	go_by(BRANCH_JUMP, 'l', at('m', 0x15), SWITCHES_STACK);
+	call('m', 0x70, 'x');
+	ret('x', 'm', 0x75);
+	expect_depth(0);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 2);
+}
+END_TEST
+
 void add_stack_tests(TCase *tests)
 {
+	tcase_add_loop_test(tests, a_setjmp_of_a_function_that_returned_begins_a_stack, 0, 2);
+	tcase_add_test(tests, a_function_in_which_stacks_begin_identifies_no_stack);
+	tcase_add_test(tests, a_setjmp_that_ended_on_another_stack_hides_no_unseen_caller);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
 	tcase_add_test(tests,
 		       a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one);
