@@ -12,7 +12,7 @@ check_PROGRAMS += $(RECORDED)
 STATIC = \
 	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/chains \
 	tests/programs/static/chains_called tests/programs/static/coroutines tests/programs/static/emulated tests/programs/static/except \
-	tests/programs/static/exclusive tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
+	tests/programs/static/exclusive tests/programs/static/execs tests/programs/static/family tests/programs/static/fibers tests/programs/static/forks \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
 	tests/programs/static/hidden tests/programs/static/memory tests/programs/static/planted \
@@ -201,6 +201,9 @@ tests_programs_static_version_b_LDFLAGS = -all-static
 tests_programs_static_transfers_SOURCES = tests/programs/transfers.S
 tests_programs_static_transfers_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_transfers_LDFLAGS = -all-static
+tests_programs_static_fibers_SOURCES = tests/programs/fibers.cpp
+tests_programs_static_fibers_CXXFLAGS = -g -O2 -fPIE -fno-optimize-sibling-calls
+tests_programs_static_fibers_LDFLAGS = -XCClinker -static-pie
 tests_programs_static_unwinding_SOURCES = tests/programs/unwinding.cpp
 # A position-independent program does not sort its unwind entries: a tenth of the instructions.
 tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE

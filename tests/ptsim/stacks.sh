@@ -102,6 +102,12 @@ for name in $cyc_programs; do
 	# seeds.md: the compiler's notes .note.ocaml_eh say where handlers are (1.1)
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
+# A landing pad in catches() or deeper in descends() proves the stack, so these have no mark.
+between_stacks() {
+	same_stacks 700 --seed=3 -- "$programs/fibers" && grep -q ' catches ' "$work/slices" &&
+		! grep -E ' (catches|descends) .*uncertain_level' "$work/slices"
+}
+tap_check "fibers: exceptions between stacks, and stacks of setjmp()" between_stacks
 tap_check "unwinding: exceptions in recursive functions" same_stacks 700 --seed=3 -- "$programs/unwinding"
 # setjmp()'s frame is the wrapper's callee here, and its caller's by the stack pointer.
 guards='--only=^(main|work|guard.*|middle|leaf|throws|spawns)$'

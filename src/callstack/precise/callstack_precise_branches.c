@@ -65,7 +65,8 @@
  *   call after such a  of a function that never returns: leave the stack, begin another one
  *   load
  *   either, to a       pop to the innermost frame whose call has the landing pad, also if the
- *   landing pad        pad is just after a call
+ *   landing pad        pad is just after a call; out of a function that a jump began on another
+ *                      stack: find the stack by the pad
  *   either, to a       pop to the innermost frame that installed a handler, if it is of the
  *   handler of OCaml   handler's function
  *   the last three, if only the function matches: an inferred root is marked uncertain_level

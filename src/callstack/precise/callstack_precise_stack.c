@@ -216,22 +216,21 @@ static bool call_lands_at(const struct frame *called, const struct location *to)
 		       to->symbol->start + to->offset;
 }
 
-static size_t find_handler(struct precise_stack *stack, const struct location *to)
+size_t precise_find_landing(struct frame_list *list, size_t depth, const struct location *to)
 {
-	const struct frame_list *now = &stack->now;
-	const struct frame *called = NULL;
-	size_t least = now->depth > LANDING_FRAMES ? now->depth - LANDING_FRAMES : 0;
+	const struct frame *called = depth < list->depth ? &list->frames[depth] : NULL;
+	size_t least = depth > LANDING_FRAMES ? depth - LANDING_FRAMES : 0;
 
 	if (location_is_function_entry(to) ||
-	    !frame_list_find_function(&stack->now, FRAME_BY_FUNCTION, to->symbol))
+	    !frame_list_find_function(list, FRAME_BY_FUNCTION, to->symbol))
 		return 0;
-	for (size_t i = now->depth; i-- > least;) {
-		const struct frame *frame = &now->frames[i];
+	for (size_t i = depth; i-- > least;) {
+		const struct frame *frame = &list->frames[i];
 
 		/* The caller is the function that contains an inlined call. */
 		if (frame->kind == FRAME_INLINED)
 			continue;
-		if (called && !frame_is_left(now, i) && same_function(frame->symbol, to->symbol) &&
+		if (called && !frame_is_left(list, i) && same_function(frame->symbol, to->symbol) &&
 		    call_lands_at(called, to))
 			return i + 1;
 		called = frame;
@@ -241,13 +240,12 @@ static size_t find_handler(struct precise_stack *stack, const struct location *t
 
 size_t precise_find_handler(struct precise_stack *stack, const struct location *to)
 {
-	size_t at = find_handler(stack, to);
+	size_t at = precise_find_landing(&stack->now, stack->now.depth, to);
 
-	/* An exception leaves the frames that the candidates share. */
-	if (!at && stack->candidates && !location_is_function_entry(to) && precise_unwinds(stack)) {
-		precise_guess_candidate(stack);
-		at = find_handler(stack, to);
-	}
+	/* An exception leaves the frames that are known of the stack. */
+	if (!at && !location_is_function_entry(to) && precise_unwinds(stack) &&
+	    precise_land_on_parked(stack, to))
+		at = precise_find_landing(&stack->now, stack->now.depth, to);
 	return at;
 }
 

@@ -401,6 +401,7 @@ enum precise_resume {
 	RESUME_TOP_CALL,    /* its innermost call returns there */
 	RESUME_TOP_FIBER,   /* the same, for a stack that another one entered (OCaml's effects) */
 	RESUME_FIBER_FUNCTION, /* such a stack has a frame of the function at the address */
+	RESUME_LANDING,        /* an exception that passes through its calls lands there */
 	RESUME_TOP_FUNCTION,   /* the address is in the function of its innermost frame */
 	RESUME_ANY_SETJMP,     /* a setjmp() returns there */
 	RESUME_ANY_CALL,       /* a call returns there */
@@ -483,6 +484,14 @@ bool precise_change_fiber(struct precise_stack *stack, int64_t time, const struc
  */
 bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *to);
 
+/*
+ * An exception leaves the known frames of the stack for the landing pad `to`. Choose the candidate
+ * with a call that lands there, or, if a jump began the stack, the parked stack with one; of
+ * several, the one that was left last. Without one, choose as precise_guess_candidate(). Returns
+ * whether the stack has more frames now.
+ */
+bool precise_land_on_parked(struct precise_stack *stack, const struct location *to);
+
 /* Choose the candidate that was left first, if there are candidates. */
 void precise_guess_candidate(struct precise_stack *stack);
 
@@ -541,9 +550,15 @@ bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_
 /* ---- Exceptions ---------------------------------------------------------- */
 
 /*
- * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`
- * (symbols/tables/unwind_table.c); 0: not found in the innermost 4096 frames. If the frames that
- * all candidates share have no such call, and an unwinder runs, chooses a candidate first.
+ * Returns 1 + the index of the innermost of the first `depth` frames whose call has its landing pad
+ * at `to` (symbols/tables/unwind_table.c); 0: not found in the innermost 4096 frames. If frame
+ * `depth` exists, it is the innermost call.
+ */
+size_t precise_find_landing(struct frame_list *list, size_t depth, const struct location *to);
+
+/*
+ * The same in the current frames. If none of them has such a call, and an unwinder runs, another
+ * stack can be found below them (precise_land_on_parked()).
  */
 size_t precise_find_handler(struct precise_stack *stack, const struct location *to);
 

@@ -8,9 +8,12 @@
  * frames are added when a return leaves one candidate, or several with equal frames; their slices
  * enclose the slices in between (SLICE_ORDER_DEFERRED). If the stack is left earlier, the candidate
  * that was left first is assumed, and the slices that only this candidate has are marked
- * (SLICE_UNCERTAIN_LEVEL). From then on the parked frames of the other candidates are doubtful: one
- * of these stacks perhaps ran in its stead. A comparison with doubtful frames proves nothing, so
- * what a doubtful candidate has is marked, and so are all stacks that come back after a loss.
+ * (SLICE_UNCERTAIN_LEVEL). An exception's landing pad compares candidates as a return does; if
+ * several have it outside of their common frames, the one that was left last is assumed, because an
+ * inner coroutine's resume() throws what ended it. From then on the parked frames of the other
+ * candidates are doubtful: one of these stacks perhaps ran in its stead. A comparison with doubtful
+ * frames proves nothing, so what a doubtful candidate has is marked, and so are all stacks that
+ * come back after a loss.
  *
  * A function can enter a stack by a call, and that stack can return to the function's own stack
  * without ending (OCaml's effects). Such a fiber is parked alone, and resumes on top of the stack
@@ -36,16 +39,18 @@ void precise_forget_candidates(struct precise_stack *stack)
 		timestamp_group_settle(&stack->group, true);
 }
 
-/* Returns the candidate that was left first; there must be one. */
-static struct parked_stack *first_left(struct precise_stack *stack)
+/* Returns the candidate that was left first, or last; there must be one. */
+static struct parked_stack *find_left(struct precise_stack *stack, bool last)
 {
-	struct parked_stack *first = NULL;
+	struct parked_stack *found = NULL;
 
 	for (size_t i = 0; i < stack->parked_count; i++) {
-		if (stack->parked[i].candidate && (!first || stack->parked[i].left < first->left))
-			first = &stack->parked[i];
+		struct parked_stack *parked = &stack->parked[i];
+
+		if (parked->candidate && (!found || (parked->left < found->left) != last))
+			found = parked;
 	}
-	return first;
+	return found;
 }
 
 static bool same_frame(const struct frame *a, const struct frame *b)
@@ -60,7 +65,7 @@ static bool same_frame(const struct frame *a, const struct frame *b)
  */
 static size_t count_common(struct precise_stack *stack, bool *all)
 {
-	const struct parked_stack *first = first_left(stack);
+	const struct parked_stack *first = find_left(stack, false);
 	size_t most = first->kept - stack->known, common = most;
 
 	*all = true;
@@ -116,6 +121,8 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 			       : 0;
 	case RESUME_TOP_CALL:
 		return frame_returns_to(innermost, to->ip) ? list->depth : 0;
+	case RESUME_LANDING:
+		return precise_find_landing(list, list->depth - 1, to) ? list->depth : 0;
 	case RESUME_TOP_FUNCTION:
 		return symbol_is_function(to->symbol) &&
 				       same_function(innermost->symbol, to->symbol)
@@ -282,7 +289,7 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
  */
 static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t flags)
 {
-	struct parked_stack *first = first_left(stack);
+	struct parked_stack *first = find_left(stack, false);
 	bool all;
 	size_t common = count_common(stack, &all), count = !common || all ? first->kept : common;
 	struct frame *frames = first->frames.frames + first->kept - count;
@@ -303,7 +310,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 /* Add the frames that the candidates share. Returns false if they share no frame. */
 static bool reveal_common(struct precise_stack *stack)
 {
-	struct parked_stack *first = first_left(stack);
+	struct parked_stack *first = find_left(stack, false);
 	size_t around = first->kept - stack->known, common;
 	bool all;
 
@@ -320,19 +327,14 @@ static bool reveal_common(struct precise_stack *stack)
 	return true;
 }
 
-void precise_guess_candidate(struct precise_stack *stack)
+/* The outermost frame was called by a candidate's. Returns false if its call is known. */
+static bool set_call(struct precise_stack *stack, const struct parked_stack *parked)
 {
-	const struct frame *frame;
-	struct parked_stack *first;
+	const struct frame *frame = &parked->frames.frames[parked->kept - stack->known];
 	struct frame *root = stack->now.frames + stack->below;
 
-	if (!stack->candidates || stack->now.depth <= stack->below ||
-	    root->kind != FRAME_INFERRED) {
-		precise_forget_candidates(stack);
-		return;
-	}
-	first = first_left(stack);
-	frame = &first->frames.frames[first->kept - stack->known];
+	if (stack->now.depth <= stack->below || root->kind != FRAME_INFERRED)
+		return false;
 	precise_before_change(stack, stack->below);
 	root->caller = frame->caller;
 	root->caller_offset = frame->caller_offset;
@@ -342,9 +344,27 @@ void precise_guess_candidate(struct precise_stack *stack)
 		root->return_slack = frame->return_slack;
 		root->call_length = frame->call_length;
 	} while (root++ < top(stack) && root->tail);
+	return true;
+}
+
+/* Guess that a candidate is the stack. */
+static void guess(struct precise_stack *stack, struct parked_stack *parked)
+{
+	if (!set_call(stack, parked)) {
+		precise_forget_candidates(stack);
+		return;
+	}
 	for (size_t i = 0; i < stack->parked_count; i++)
 		stack->parked[i].doubtful |= stack->parked[i].candidate;
-	take(stack, first, SLICE_UNCERTAIN_LEVEL);
+	take(stack, parked, SLICE_UNCERTAIN_LEVEL);
+}
+
+void precise_guess_candidate(struct precise_stack *stack)
+{
+	if (stack->candidates)
+		guess(stack, find_left(stack, false));
+	else
+		precise_forget_candidates(stack);
 }
 
 /* A function entered by a jump returns after a parked stack's call (boost's ontop_fcontext()). */
@@ -369,27 +389,69 @@ static bool continues_at(const struct frame *frame, uint64_t ip)
 	       (frame->kind == FRAME_HANDLER && frame->resume_ip == ip);
 }
 
+/* Returns whether a parked stack is a candidate, and continues (`lands`: by an exception) at `to`.
+ */
+static bool continues_in(const struct precise_stack *stack, struct parked_stack *parked,
+			 const struct location *to, bool lands)
+{
+	size_t around = parked->kept - stack->known;
+
+	if (!parked->candidate)
+		return false;
+	return lands ? precise_find_landing(&parked->frames, around, to)
+		     : continues_at(&parked->frames.frames[around], to->ip);
+}
+
+/* Keep the candidates that fit. Returns false, with nothing changed, if no candidate does. */
+static bool keep_candidates(struct precise_stack *stack, const struct location *to, bool lands)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < stack->parked_count; i++)
+		count += continues_in(stack, &stack->parked[i], to, lands);
+	for (size_t i = 0; count && i < stack->parked_count; i++)
+		stack->parked[i].candidate = continues_in(stack, &stack->parked[i], to, lands);
+	stack->candidates = count ? count : stack->candidates;
+	return count;
+}
+
+bool precise_land_on_parked(struct precise_stack *stack, const struct location *to)
+{
+	struct parked_stack *last;
+
+	if (stack->candidates) {
+		if (!keep_candidates(stack, to, true)) {
+			precise_guess_candidate(stack);
+			return true;
+		}
+	} else if (!stack->begun_by_jump || stack->below ||
+		   !find_candidates(stack, to, RESUME_LANDING)) {
+		return false;
+	}
+	stack->begun_by_jump = false;
+	last = find_left(stack, true);
+	if (set_call(stack, last)) {
+		if (reveal_common(stack) &&
+		    (!stack->candidates || precise_find_landing(&stack->now, stack->now.depth, to)))
+			return true;
+		stack->now.frames[stack->below].kind = FRAME_INFERRED;
+	}
+	guess(stack, last);
+	return true;
+}
+
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to)
 {
 	if (!stack->candidates)
 		return return_to_parked(stack, time, to);
-	stack->candidates = 0;
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		struct parked_stack *parked = &stack->parked[i];
-
-		parked->candidate =
-			parked->candidate &&
-			continues_at(&parked->frames.frames[parked->kept - stack->known], to->ip);
-		stack->candidates += parked->candidate;
-	}
-	if (!stack->candidates) {
+	if (!keep_candidates(stack, to, false)) {
 		precise_forget_candidates(stack);
 		return false;
 	}
 	precise_pop(stack, time);
 	if (!reveal_common(stack) && stack->below)
-		take(stack, first_left(stack), SLICE_UNCERTAIN_LEVEL);
+		take(stack, find_left(stack, false), SLICE_UNCERTAIN_LEVEL);
 	else if (!stack->known && !stack->now.depth)
 		precise_infer_root(stack, to);
 	return true;
@@ -721,7 +783,7 @@ bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *
 		return false;
 	count = find_candidates(stack, to, RESUME_FIBER_FUNCTION);
 	if (count)
-		take(stack, first_left(stack), count > 1 ? SLICE_UNCERTAIN_LEVEL : 0);
+		take(stack, find_left(stack, false), count > 1 ? SLICE_UNCERTAIN_LEVEL : 0);
 	return count;
 }
 
