@@ -65,6 +65,8 @@ enum branch_flags {
 	BRANCH_INDIRECT = 32, /* call or jump through a register or memory; with TRACE_ON: code
 			       * without bytes had jumped to a function, which returned */
 	BRANCH_INT80 = 64,    /* with TRACE_OFF: "int $0x80", Linux's old system call */
+	BRANCH_DIRECT = 64,   /* with TRACE_ON: from code without bytes, which called `to`, or with
+			       * BRANCH_INDIRECT jumped to it; nothing returned in between */
 	BRANCH_GUEST = 128,   /* with TRACE_OFF: a guest runs, whose code is not followed */
 	BRANCH_NOT_NEAR = 255 - BRANCH_INDIRECT - BRANCH_TIME_ESTIMATED, /* mask */
 };

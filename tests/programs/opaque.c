@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that no file has, in four forms:
+ * Code that no file has, in five forms:
  *   opaque leaf      a matcher with a loop, as a regular expression's, from two callers
  *   opaque closure   it calls known code, and counts, as foreign function interfaces do
  *   opaque tail      it has a loop, and jumps to known code
  *   opaque nested    trampolines on the stack: nested functions of GCC
+ *   opaque evaluate  trampolines that an interpreter calls, as CPython's -X perf: these call it
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +32,10 @@ static const uint8_t call_known[] = { 0x48, 0xb8, 0,    0,    0,    0,    0,    
 static const uint8_t jump_to_known[] = { 0x48, 0xb8, 0,    0,    0,    0,    0,    0,    0,
 					 0,    0x89, 0xf9, 0xf6, 0xc1, 0x01, 0x74, 0x02, 0xff,
 					 0xc2, 0xd1, 0xe9, 0x75, 0xf5, 0xff, 0xe0 };
+
+/* sub $8, %rsp; call *%rsi; add $8, %rsp; ret */
+static const uint8_t trampoline[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd6,
+				      0x48, 0x83, 0xc4, 0x08, 0xc3 };
 
 static void generate(const uint8_t *code, size_t size, function *known)
 {
@@ -100,23 +105,46 @@ __attribute__((noinline)) int nest(int base)
 		calls++;
 		return weigh(x + base);
 	}
+	__attribute__((noinline)) int outer(int x)
+	{
+		return x & 1 ? apply(nested, x) : x + calls;
+	}
 
-	return apply(nested, base) + calls;
+	return apply(nested, base) + apply(outer, base) + outer(base);
+}
+
+int evaluate(int x);
+
+__attribute__((noinline)) int call(int x)
+{
+	return ((int (*)(int, function *))generated)(x - 1, evaluate) + weigh(x);
+}
+
+__attribute__((noinline)) int evaluate(int x)
+{
+	static function *const volatile operations[] = { weigh, call, helper, call };
+	int sum = 0;
+
+	for (int i = 0; i < 4 && i <= x; i++)
+		sum += operations[i](x - (i >> 1));
+	return sum;
 }
 
 int main(int argc, char **argv)
 {
 	const char *form = argc > 1 ? argv[1] : "leaf";
-	bool nested = !strcmp(form, "nested");
+	bool nested = !strcmp(form, "nested"), evaluates = !strcmp(form, "evaluate");
 	int sum = 0;
 
 	if (!strcmp(form, "closure"))
 		generate(call_known, sizeof(call_known), helper);
+	else if (!strcmp(form, "evaluate"))
+		generate(trampoline, sizeof(trampoline), NULL);
 	else if (!strcmp(form, "tail"))
 		generate(jump_to_known, sizeof(jump_to_known), helper);
 	else
 		generate(count_bits, sizeof(count_bits), NULL);
 	for (int i = 0; i < 20; i++)
-		sum += nested ? nest(i) : line(i * 7);
+		sum += nested ? nest(i) : evaluates ? evaluate(i % 6) : line(i * 7);
 	return sum == 1;
 }

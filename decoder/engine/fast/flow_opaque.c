@@ -297,6 +297,16 @@ bool flow_opaque_feed(struct pt_flow *flow)
 	return true;
 }
 
+/* Returns whether the code is a trampoline on a stack, as GNU C's nested functions have: it jumps.
+ */
+static bool is_on_stack(const struct pt_flow *flow)
+{
+	const struct mapping *mapping =
+		address_space_borrow_mapping(flow->stream.state.schedule.space, flow->opaque.ip);
+
+	return mapping && strcmp(mapping->file->path, "[stack]") == 0;
+}
+
 /* The code entered known code at ip, without a return that was found. */
 static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 {
@@ -307,6 +317,8 @@ static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 	if (exit == OPAQUE_TIP && flow->return_count && ip == flow->returns[flow->return_top].ip) {
 		drop_return(flow);
 	} else if (exit == OPAQUE_TIP && ip == begin) { /* it calls, or jumps */
+		if (flow->opaque.jumped)
+			return;
 		push_return(flow, 0, NULL);
 		flow->returns[flow->return_top].called = ip;
 	} else {
@@ -363,6 +375,9 @@ bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 	opaque->exit = exit;
 	opaque->to = ip;
 	opaque->interrupted = false;
+	opaque->direct =
+		exit == OPAQUE_TIP && !(opaque->active ? opaque->count : flow->compression);
+	opaque->jumped = opaque->direct && is_on_stack(flow);
 	if (!opaque->active)
 		return false;
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&

@@ -95,7 +95,8 @@ struct opaque_code {
 	unsigned budget;                       /* blocks left to follow up to the next PSB */
 	bool returned;    /* the first bit is a return of known code, possibly to it */
 	bool jumps;       /* it recently jumped to known code, rather than called it */
-	bool jumped;      /* and the known code returned */
+	bool jumped;      /* and the known code returned, or begins if `direct` */
+	bool direct;      /* it went to the known code without a bit, so nothing returned */
 	bool interrupted; /* by a FUP in the code */
 	bool guessed;     /* a return from such code since the last PSB is not proved */
 	bool active;      /* the code runs: the flow's return stack is its caller's */

@@ -671,8 +671,9 @@ void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet)
 	flow_apply_mode(flow);
 	if (by_packet || flow_is_after_gap(flow))
 		stream_push(stream, BRANCH_NONE, 0, ip)->flags |=
-			BRANCH_TRACE_ON | flow->opaque.jumped * BRANCH_INDIRECT;
-	flow->opaque.jumped = false;
+			BRANCH_TRACE_ON | flow->opaque.jumped * BRANCH_INDIRECT |
+			flow->opaque.direct * BRANCH_DIRECT;
+	flow->opaque.jumped = flow->opaque.direct = false;
 	flow->state.after_gap = flow->state.gap_guessed = false;
 	stream_show_tx(stream);
 }

@@ -199,7 +199,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		precise_leave_opaque(stack, time,
 				     event->flags & BRANCH_TRACE_ON ? &branch->locations->to
 								    : &branch->locations->from,
-				     event->flags & BRANCH_INDIRECT);
+				     event->flags);
 	precise_watch_room(stack);
 	precise_count(stack, event);
 	if (notes->exec) {

@@ -458,7 +458,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_replace(stack, time, to);
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);
-		precise_leave_opaque(stack, time, to, false);
+		precise_leave_opaque(stack, time, to, 0);
 	} else if (locations->call == RETURN_JUMPS && return_to_unseen(stack, time, to)) {
 		/* the code replaced its return address by that of its caller */
 	} else if (location_is_entry(to) || top(stack)->resolving ||

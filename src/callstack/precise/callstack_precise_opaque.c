@@ -13,6 +13,8 @@
  *   in user code, out of the kernel    end the innermost entry
  *   in code without a name             nothing
  *   in the function that jumped to it  a jump back: the function takes the frame
+ *   at an entry, straight out of code  a jump, if the code is on a stack; else push: a recursion
+ *   that was called
  *   in an active function              pop to it; anew if another function called the code, or at
  *                                      its entry: a loop does so more often than a recursion
  *   in the kernel, out of user code    push an entry
@@ -111,7 +113,7 @@ void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struc
 }
 
 void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to,
-			  bool jumped)
+			  unsigned flags)
 {
 	struct frame entered = { .symbol = symbol_of(stack, to),
 				 .known_ip = to->ip,
@@ -119,6 +121,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 				 .kind = FRAME_ENTERED,
 				 .slice_flags = SLICE_UNCERTAIN_LEVEL };
 	size_t at, around;
+	bool direct;
 
 	stack->astray = false;
 	if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
@@ -128,7 +131,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
 		if (stack->returned_from)
-			note_jump(stack, stack->returned_from, jumped);
+			note_jump(stack, stack->returned_from, flags & BRANCH_INDIRECT);
 		precise_pop_to(stack, time, at - 1);
 		return;
 	}
@@ -143,6 +146,12 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		precise_replace(stack, time, to);
 		return;
 	}
+	direct = flags & BRANCH_TRACE_ON && flags & BRANCH_DIRECT && top(stack)->opaque &&
+		 location_is_function_entry(to);
+	if (direct && flags & BRANCH_INDIRECT) {
+		precise_tail_call(stack, time, &(struct location_pair){ .to = *to });
+		return;
+	}
 	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol));
 	around = top(stack)->opaque ? frame_list_around(&stack->now, stack->now.depth)
 				    : stack->now.depth;
@@ -151,7 +160,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		return;
 	}
 	callstack_count_uncertain(stack->base.machine, time);
-	if (at) {
+	if (at && (!direct || top(stack)->jumped)) {
 		precise_pop_to(stack, time, at);
 		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
 		precise_replace(stack, time, to);

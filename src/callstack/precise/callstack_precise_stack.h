@@ -511,9 +511,9 @@ void precise_forget_stacks(struct precise_stack *stack);
 void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
 			  const struct symbol *mismatch);
 
-/* Leave code without bytes for `to`. `jumped`: it jumped to known code, which now returns. */
+/* Leave code without bytes for `to`, as the `flags` of the event say (enum branch_flags). */
 void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to,
-			  bool jumped);
+			  unsigned flags);
 
 /*
  * The innermost frame returns to just after the call that began frame `at` - 1, or elsewhere if

@@ -274,6 +274,23 @@ START_TEST(code_without_bytes_leads_to_another_call_of_an_active_function)
 }
 END_TEST
 
+/* CPython's trampolines call the interpreter (0), trampolines on the stack jump (1). */
+START_TEST(code_without_bytes_that_leads_straight_to_an_active_function_runs_it_again)
+{
+	enter_code_without_bytes();
+	feed(BRANCH_NONE, at(0, 0), at('f', 0),
+	     BRANCH_TRACE_ON | BRANCH_DIRECT | (unsigned)_i * BRANCH_INDIRECT);
+	expect_depth(_i ? 3 : 2); /* calls that were seen, and jumps */
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, _i ? 1 : 2);
+	if (_i)
+		ret('f', 'f', 0x25);
+	else
+		lose_code(at(0, 0), GAP_NO_CODE);
+	expect_depth(_i ? 1 : 2);
+}
+END_TEST
+
 START_TEST(a_kernel_without_bytes_goes_back_to_the_program)
 {
 	struct location kernel = nameless(UINT64_C(0xffffffff81000000));
@@ -332,6 +349,9 @@ void add_opaque_tests(TCase *tests)
 	tcase_add_test(tests, code_without_bytes_leads_into_an_active_function);
 	tcase_add_test(tests, code_without_bytes_jumps_back_to_the_function_that_jumped_to_it);
 	tcase_add_test(tests, code_without_bytes_leads_to_another_call_of_an_active_function);
+	tcase_add_loop_test(
+		tests, code_without_bytes_that_leads_straight_to_an_active_function_runs_it_again,
+		0, 2);
 	tcase_add_test(tests, a_kernel_without_bytes_goes_back_to_the_program);
 	tcase_add_test(tests, code_that_does_not_fit_the_trace_ends_no_other_slice);
 }
