@@ -250,7 +250,8 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 			"bytes of code generated at run time are missing; its compiler may write a "
 			"jitdump or a perf map while it is recorded: node --perf-prof "
 			"--interpreted-frames-native-stack --no-sparkplug, java "
-			"-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS");
+			"-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS, python3 -X "
+			"perf (ptrace2ftf record keeps the map)");
 	free(text);
 }
 

@@ -62,7 +62,7 @@ is_counted() {
 	compare leaf
 	"$program" --json="$work/json" -o "$work/trace" "$work/perf.data" 2>"$work/messages"
 	grep -q '^  [0-9]* calls of code without bytes, first at 0x7' "$work/messages" &&
-		grep -q 'node --perf-prof' "$work/messages" && ! grep -q '//anon' "$work/messages" &&
+		grep -q 'node --perf-prof.*python3 -X perf' "$work/messages" && ! grep -q '//anon' "$work/messages" &&
 		grep -Eq '"opaque_frames": ?[1-9]' "$work/json" || { cat "$work/messages"; return 1; }
 	# The first places are those of slices.
 	address=$(sed -n 's/.*without bytes, first at \(0x[0-9a-f]*\):.*/\1/p' "$work/messages")
