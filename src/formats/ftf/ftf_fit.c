@@ -218,7 +218,7 @@ struct fit_filtered {
 static void pass_units(struct ftf_fit *fit, struct fit_filtered *from);
 
 /* Returns whether units must be passed on before another event. */
-static inline bool is_full(const struct fit_filtered *to)
+static inline bool batch_is_full(const struct fit_filtered *to)
 {
 	return to->passes && to->store.count + UNITS_MOST > BATCH;
 }
@@ -230,7 +230,7 @@ static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit
 {
 	const union fit_unit named = track_unit(track);
 
-	if (is_full(to))
+	if (batch_is_full(to))
 		pass_units(fit, to);
 	if (track != to->track)
 		fit_store_add(&to->store, &named);
@@ -242,7 +242,7 @@ static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit
 static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track *track,
 			  const union fit_unit *unit)
 {
-	if (track != to->track || unit->more || is_full(to))
+	if (track != to->track || unit->more || batch_is_full(to))
 		keep_units(fit, to, track, unit);
 	else
 		fit_store_add(&to->store, unit);
