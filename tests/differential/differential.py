@@ -594,6 +594,8 @@ def check_fit(random_, recording):
     if text.failed() or fit.failed() or is_deep(recording):
         return
     slices, kept = read_slices(text.out()), read_slices(dump_slices(fit.out()))
+    if any(slice_.depth >= 512 for slice_ in slices):
+        return # an .ftf has no deeper ones
     marks = sum(bool(MARKS.match(s.name)) for s in slices)
     expect("slices that are not among all", {}, dict(core(kept) - core(slices)), text, fit)
     expect("kept and folded", len(slices) - marks, len(kept) + fit.json["slices_folded"], text, fit)
