@@ -114,7 +114,7 @@ tap_check "what fits is written as ever" unchanged
 
 # More slices than the default are written until too many are expected, or there are: then all begins anew.
 by_default() {
-	"$ptsim" record --per-thread --apart --cyc --interrupts=0 --repeat=32000000 -o many -- "$programs/recursion" >/dev/null 2>&1
+	"$ptsim" record --per-thread --apart --cyc --interrupts=0 --repeat=48000000 -o many -- "$programs/recursion" >/dev/null 2>&1
 	"$program" --args=none many -o fit.ftf 2>messages
 	"$program" --args=none many --fit=4M -o one.ftf 2>asked
 	for file in messages asked; do
