@@ -241,9 +241,8 @@ static double time_within(const struct code_counts *counts, const struct code_pa
 }
 
 /*
- * Find the loop that has more rounds than usual: in a file the one with the most extra time by
- * that, which is an outer one. If the file is NULL, find the one with the most extra rounds in any
- * file: callers of libraries know their input better than their code.
+ * Find the loop that has more rounds than usual: in `dso` the one with the most extra time by that,
+ * which is an outer one; with `anywhere`, in any file the one with the most extra rounds.
  */
 static struct code_loop find_loop(const struct code_counts *slow, const struct code_counts *usual,
 				  const struct dso *dso, bool anywhere, double least)

@@ -158,7 +158,7 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	putc('\n', out);
 }
 
-/* Print what a mend of the first cause would gain, and what is slow then. */
+/* Print the quantile that falls if the first cause is mended, and the next cause. */
 static void print_gain(const struct slow_answer *answer, FILE *out)
 {
 	const struct slow_cluster *clusters = answer->clusters;

@@ -504,7 +504,9 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	*answer = (struct slow_answer){ .calls = calls, .function = function, .of = of };
 	answer->row_of = alloc_zeroed(calls->tree.count, sizeof(*answer->row_of));
 	answer->median = durations_percentile(&of->durations, 50);
-	if (!choice->has_bound)
+	if (choice->has_bound)
+		answer->split.base = answer->median;
+	else
 		call_split_find(calls, of, &answer->split);
 	answer->bound = find_bound(calls, answer, choice);
 	answer->excess = find_excess(calls, of);

@@ -59,7 +59,7 @@ struct path_cost {
  */
 struct cost_block {
 	size_t refs;  /* owners */
-	size_t count; /* of `costs` */
+	size_t count; /* number of `costs` */
 	size_t all;   /* costs with those of all blocks inside */
 	size_t paths; /* at most all paths; of the largest block, when it was last summed up */
 	struct path_cost costs[];
@@ -459,8 +459,8 @@ struct slow_answer {
 	 * another shape, slow ones that are not kept are subtracted by estimate.
 	 */
 	uint64_t others;
-	double excess;         /* of slow calls over usual ones */
-	double extra;          /* of all clusters */
+	double excess;         /* Excess of slow calls over usual ones, all together */
+	double extra;          /* Extra time (or instructions) of all clusters */
 	unsigned class;        /* for the ranking: a lower one comes first */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
 	struct cause_row {

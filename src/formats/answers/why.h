@@ -39,8 +39,8 @@ void why_release(struct format_output *output);
 char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster);
 
 /*
- * Returns what is slow, by the distribution of all calls, in words, owned by the caller; empty:
- * some calls are.
+ * Returns the verdict on the distribution of all calls in words, owned by the caller; empty for a
+ * tail without a period.
  */
 char *why_verdict_text(const struct slow_answer *answer);
 

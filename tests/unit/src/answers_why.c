@@ -121,6 +121,26 @@ START_TEST(the_distribution_of_calls_has_a_verdict)
 }
 END_TEST
 
+/*
+ * A usual call takes 100 ns, a slow one 1000, of which a has 600 of the extra 900. Without a, it
+ * takes 400 ns; with --slow=p90, too.
+ */
+START_TEST(a_mend_makes_slow_calls_usual_ones)
+{
+	options.slow = (struct slow_choice){ .has_bound = _i, .percentile = _i ? 900000 : 0 };
+	open_format(&format_why);
+	for (int i = 0; i < 90; i++) {
+		enter("f");
+		now += i == 77 ? 350 : 50;
+		spend("a", i == 77 ? 650 : 50);
+		leave();
+	}
+	finish_format(&format_why);
+	expect("   without it: longest 1us -> 400ns\n");
+	close_format(&format_why);
+}
+END_TEST
+
 /* Of two kinds, all slow calls are taken to be as the kept ones: usual calls do not call a. */
 START_TEST(slow_calls_of_a_kind_are_no_usual_calls)
 {
@@ -602,6 +622,7 @@ void add_why_tests(TCase *all)
 {
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
 	tcase_add_loop_test(all, the_distribution_of_calls_has_a_verdict, 0, 8);
+	tcase_add_loop_test(all, a_mend_makes_slow_calls_usual_ones, 0, 2);
 	tcase_add_test(all, slow_calls_of_a_kind_are_no_usual_calls);
 	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
 	tcase_add_loop_test(all, a_function_with_many_slow_calls_has_a_rank, 0, 2);
