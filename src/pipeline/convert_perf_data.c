@@ -474,7 +474,7 @@ static bool input_ends(void)
  * Part of the slices of --fit after which the number of all is estimated, again after twice as
  * many: a program's start can have more slices than the rest.
  */
-#define FIT_CHECK 16
+#define FIT_CHECK 4
 
 /* If the rest of the trace has as many slices, are these too many for --fit? */
 static void expect_slices(struct conversion *c, uint64_t slices)
