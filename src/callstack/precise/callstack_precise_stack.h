@@ -486,9 +486,9 @@ bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *
 
 /*
  * An exception leaves the known frames of the stack for the landing pad `to`. Choose the candidate
- * with a call that lands there, or, if a jump began the stack, the parked stack with one; of
- * several, the one that was left last. Without one, choose as precise_guess_candidate(). Returns
- * whether the stack has more frames now.
+ * with a call that lands there; if a jump began the stack, the parked stack with such a call. If
+ * several match, choose the stack that was left last. If no candidate matches, guess as
+ * precise_guess_candidate() does. Returns whether the stack has more frames now.
  */
 bool precise_land_on_parked(struct precise_stack *stack, const struct location *to);
 

@@ -65,7 +65,7 @@ struct cost_block {
 	struct path_cost costs[];
 };
 
-/* Maximum levels of blocks: one that is not the last cost has at most half of all. */
+/* Maximum levels of blocks. A block that is not the last cost has at most half of all costs. */
 #define COST_LEVELS 64
 
 /* A position in costs, with those of all blocks. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rank the slices of a trace, store those that stay, and pass them on. */
+/* Rank the slices of a trace, store the slices that stay, and pass them on. */
 #include "src/formats/ftf/ftf_fit.h"
 
 #include <assert.h>
