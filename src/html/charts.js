@@ -32,9 +32,14 @@ function time(ns) {
 	return `${+(ns / size).toFixed(3)}${unit}`;
 }
 
-/* At the axis, where there is little room. */
-const label = (value, unit) => unit === "ns" ? time(value) :
-	`${value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 6 })} ${unit}`;
+/* A tick of the ruler: the digits are those of the distance of ticks. */
+function label(value, unit, step) {
+	if (unit !== "ns")
+		return `${value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 6 })} ${unit}`;
+	const [size, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"]].find(([least]) => value >= least) || [1, "ns"];
+
+	return `${(value / size).toFixed(Math.max(Math.ceil(Math.log10(size / step)), 0))}${name}`;
+}
 
 const amount = (value) => data.unit === "ns" ? time(value) : grouped(value);
 
@@ -171,7 +176,7 @@ function makeCalls() {
 	for (const lane of lanes)
 		lane.open = lane.values ? data.counters.length <= OPEN_LANES : lane.end.length >= least;
 	return { lanes, total, begin: ends.length ? Math.min(...ends) : 0,
-		 end: ends.length ? Math.max(...ends) : total, format: (at) => label(at, data.axis),
+		 end: ends.length ? Math.max(...ends) : total, format: (at, step) => label(at, data.axis, step),
 		 describe: describeSlice };
 }
 
@@ -197,7 +202,7 @@ function makeStacks() {
 		[lane.begin[box], lane.end[box], lane.self[box]] = [begin, begin + weight, begin + weight - at];
 		[lane.text[box], lane.depth[box]] = [text, depth - 1];
 	}
-	return { lanes: [makeRows(lane)], total: total || 1, begin: 0, end: total || 1, format: (at) => label(at, data.unit),
+	return { lanes: [makeRows(lane)], total: total || 1, begin: 0, end: total || 1, format: (at, step) => label(at, data.unit, step),
 		 describe: (_, box) => {
 		const [, text, weight, calls] = stacks[order[box]];
 

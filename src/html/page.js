@@ -19,6 +19,8 @@ for (const one of Object.values(charts))
 /* ---- Colours ------------------------------------------------------------- */
 
 let palette, match = null; /* by text: whether its name is searched; null: no search */
+let found = null, searched = ""; /* found boxes in the order of steps; null: not listed yet */
+let measured = null; /* the two ends of a measured time */
 
 /* Each function has one colour; other slices are grey, and lost trace is red. */
 const hues = Uint8Array.from(texts, (text) => {
@@ -163,10 +165,15 @@ function drawMarks(lane, y) {
 	}
 }
 
-/* Lines at 1, 2 or 5 times a power of ten, about a hundred pixels apart. */
+/*
+ * Lines at 1, 2 or 5 times a power of ten, about a hundred pixels apart. If the ticks are close to
+ * each other and far from 0, the left edge has an offset, and the ticks are counted from there.
+ */
 function drawAxis(height) {
 	const rough = 100 / scale(), power = 10 ** Math.floor(Math.log10(rough));
 	const step = Math.max([1, 2, 5, 10].find((factor) => factor * power >= rough) * power, 1);
+	const offset = Math.floor(chart.begin / step / 100) * step * 100;
+	const edge = offset ? chart.format(offset, step) : "", room = edge ? 10 + edge.length * palette.character : 0;
 
 	for (let at = Math.ceil(chart.begin / step) * step; at < chart.end; at += step) {
 		const x = (at - chart.begin) * scale();
@@ -174,8 +181,22 @@ function drawAxis(height) {
 		context.fillStyle = palette.line;
 		context.fillRect(x, AXIS - 6, 1, height);
 		context.fillStyle = palette.quiet;
-		context.fillText(chart.format(at), x + 3, AXIS - 8);
+		if (x >= room)
+			context.fillText((offset ? "+" : "") + chart.format(at - offset, step), x + 3, AXIS - 8);
 	}
+	context.fillStyle = palette.text;
+	context.fillText(edge, 3, AXIS - 8);
+}
+
+/* The measured time, from its begin to its end. */
+function drawMeasured(height) {
+	const [from, to] = measured, x = (from - chart.begin) * scale(), size = (to - from) * scale();
+
+	context.globalAlpha = 0.2;
+	context.fillStyle = palette.chosen;
+	context.fillRect(x, AXIS, size, height);
+	context.globalAlpha = 1;
+	context.fillText(chart === charts.stacks ? amount(to - from) : time(to - from), Math.max(x, 0) + 3, AXIS + 12);
 }
 
 function drawLane(lane, y, height) {
@@ -229,6 +250,9 @@ function draw() {
 	context.fillRect(0, 0, width, AXIS);
 	context.globalAlpha = 0.6;
 	drawAxis(height);
+	if (measured)
+		drawMeasured(height);
+	context.globalAlpha = 0.6;
 	context.fillStyle = palette.quiet;
 	if (room > height)
 		context.fillRect(width - 5, chart.top / room * height, 4, height * height / room);
@@ -290,9 +314,12 @@ function find(x, y) {
 	return found;
 }
 
+/* The address becomes a link to a chosen call. */
 function choose(lane, box) {
 	chart.chosen = { lane, box };
 	element("details").textContent = chart.describe(lane, box);
+	if (chart === charts.calls)
+		history.replaceState(null, "", `#calls=${chart.lanes.indexOf(lane)}.${box}`);
 	redraw();
 }
 
@@ -314,39 +341,81 @@ function reveal(lane, box) {
 
 /* ---- Search -------------------------------------------------------------- */
 
-function search() {
-	const query = element("query").value, [, pattern] = query.match(/^\/(.+)\/$/) || [];
-	let count = 0;
+/* Returns a test for names: "exactly this", a /pattern/, or a part in any case. */
+function namesOf(query) {
+	const [, exact] = query.match(/^"(.*)"$/) || [], [, pattern] = query.match(/^\/(.+)\/$/) || [];
 
+	if (exact !== undefined)
+		return (text) => text === exact;
 	try {
 		const expression = new RegExp(pattern || query.replace(/[^\w\s]/g, "\\$&"), pattern ? "" : "i");
 
-		match = query ? texts.map((text) => expression.test(text)) : null;
+		return (text) => expression.test(text);
 	} catch {
-		match = texts.map(() => false);
+		return () => false;
 	}
+}
+
+/* Returns the share of the time that is inside of found stacks, each counted once. */
+function foundShare({ text, begin, end }) {
+	let until = 0, sum = 0;
+
+	text.forEach((name, box) => {
+		if (!match[name] || begin[box] < until)
+			return;
+		sum += end[box] - begin[box];
+		until = end[box];
+	});
+	return sum / chart.total;
+}
+
+function tellFound(count, at) {
+	const share = match && chart === charts.stacks ? `, ${(100 * foundShare(chart.lanes[0])).toFixed(1)}% of all` : "";
+
+	element("found").textContent = match ? `${at ? `${grouped(at)} of ` : ""}${grouped(count)} found${share}` : "";
+}
+
+function search() {
+	const query = element("query").value, state = `${location.hash.split("=")[0]} ${query}`;
+	let count = 0;
+
+	if (state === searched)
+		return;
+	[searched, found, match] = [state, null, query ? texts.map(namesOf(query)) : null];
 	for (const lane of match ? chart.lanes : [])
 		for (const text of lane.text)
 			count += match[text] ? 1 : 0;
-	element("found").textContent = match ? `${count.toLocaleString("en")} found` : "";
+	tellFound(count, 0);
 	showTable();
 	redraw();
 }
 
-/* Reveal the next or previous box that is found, in order of time. */
-function step(sign) {
-	const order = (a, b) => sign * (a.lane.begin[a.box] - b.lane.begin[b.box] ||
-		chart.lanes.indexOf(a.lane) - chart.lanes.indexOf(b.lane) || a.lane.depth[a.box] - b.lane.depth[b.box]);
-	let best = null;
+/* The found boxes: those whose whole name was typed first, then in order of time. */
+function listFound() {
+	const list = [], query = element("query").value.toLowerCase();
+	const other = texts.map((text) => text.toLowerCase() === query ? 0 : 1);
 
-	for (const lane of match ? chart.lanes : [])
-		lane.text.forEach((text, box) => {
-			if (match[text] && (!chart.chosen || order({ lane, box }, chart.chosen) > 0) &&
-			    (!best || order({ lane, box }, best) < 0))
-				best = { lane, box };
-		});
-	if (best)
-		reveal(best.lane, best.box);
+	chart.lanes.forEach((lane, place) => lane.text.forEach((text, box) => {
+		if (match[text])
+			list.push({ lane, box, place });
+	}));
+	return list.sort((a, b) => other[a.lane.text[a.box]] - other[b.lane.text[b.box]] ||
+		a.lane.begin[a.box] - b.lane.begin[b.box] || a.place - b.place || a.lane.depth[a.box] - b.lane.depth[b.box]);
+}
+
+/* Reveal the next or previous box that is found. */
+function step(sign) {
+	if (!match)
+		return;
+	found = found || listFound();
+	const { lane, box } = chart.chosen || {}, count = found.length;
+	const last = found.findIndex((one) => one.lane === lane && one.box === box);
+	const at = last < 0 ? (sign < 0 ? count - 1 : 0) : (last + sign + count) % count;
+
+	if (!count)
+		return;
+	reveal(found[at].lane, found[at].box);
+	tellFound(count, at + 1);
 }
 
 /* ---- The table ----------------------------------------------------------- */
@@ -375,10 +444,24 @@ function addCells(parent, kind, list) {
 	return line;
 }
 
+function addButton(cell, act) {
+	const button = document.createElement("button");
+
+	button.append(...cell.childNodes);
+	button.onclick = act;
+	cell.append(button);
+}
+
+/* Returns the name in slices of a function: its label without what tells it from others of this name. */
+function nameOf(label) {
+	return texts.includes(label) ? label : texts.filter((text) => text && label.startsWith(text))
+		.reduce((a, b) => b.length > a.length ? b : a, "") || label;
+}
+
 function showTable() {
 	const table = document.createElement("table");
 	const names = match && new Set(texts.filter((_, i) => match[i]));
-	const rows = data.functions.filter((row) => !names || names.has(row.function));
+	const rows = data.functions.filter((row) => !names || names.has(nameOf(row.function)));
 	const head = addCells(table.createTHead(), "th", columns), body = table.createTBody();
 
 	rows.sort((a, b) => {
@@ -386,19 +469,23 @@ function showTable() {
 
 		return ((x > y) - (x < y)) * (sorted === "function" ? 1 : -1);
 	});
-	head.children[columns.indexOf(sorted)].className = "chosen";
 	head.lastChild.textContent += data.unit === "ns" ? "" : ` (all in${nouns[data.unit]})`;
-	head.onclick = (event) => {
-		sorted = columns[event.target.cellIndex];
-		showTable();
-	};
+	columns.forEach((name, i) => {
+		addButton(head.children[i], () => {
+			sorted = name;
+			showTable();
+			element("table").querySelectorAll("th button")[i].focus();
+		});
+		if (name === sorted)
+			head.children[i].ariaSort = name === "function" ? "ascending" : "descending";
+	});
 	for (const row of rows.slice(0, TABLE_ROWS))
-		addCells(body, "td", columns.map((name) => cellOf(row, name))).onclick = () => {
-			element("query").value = row.function;
+		addButton(addCells(body, "td", columns.map((name) => cellOf(row, name))).lastChild, () => {
+			element("query").value = `"${nameOf(row.function)}"`;
 			location.hash = "#calls";
-			search();
+			showTab();
 			step(1);
-		};
+		});
 	if (rows.length > TABLE_ROWS)
 		addCells(body, "td", [...Array(columns.length - 1), `${rows.length - TABLE_ROWS} more`]);
 	element("table").replaceChildren(table);
@@ -406,8 +493,17 @@ function showTable() {
 
 /* ---- Events -------------------------------------------------------------- */
 
+/* Choose the call of a link, LANE.BOX. */
+function follow(place) {
+	const [at, box] = place.split(".").map(Number), lane = chart.lanes[at];
+
+	if (box < lane?.end.length)
+		reveal(lane, box);
+}
+
 function showTab() {
-	const tab = ["#stacks", "#functions"].find((hash) => hash === location.hash) || "#calls";
+	const [hash, place] = location.hash.split("=");
+	const tab = ["#stacks", "#functions"].find((one) => one === hash) || "#calls";
 	const left_out = tab === "#stacks" ? data.stacks_left_out : data.folded + data.left_out;
 	const why = tab === "#stacks" ? "which are too small" : "the shortest, which those around them count (--fit)";
 
@@ -417,10 +513,13 @@ function showTab() {
 	element("table").hidden = !canvas.hidden;
 	chart = charts[tab.slice(1)] || charts.calls;
 	element("details").textContent = "Drag or A, D: move. Ctrl and wheel or W, S: zoom. " +
-		"Click: choose. Double click: zoom to it. Click a thread's name: fold it." +
+		"Shift and drag: measure. " +
+		"Click: choose (the address links to it). Double click: zoom to it. Click a thread's name: fold it." +
 		(left_out ? `\nNot shown: ${left_out.toLocaleString("en")}, ${why}.` : "");
 	if (chart.chosen)
 		choose(chart.chosen.lane, chart.chosen.box);
+	else if (place && chart === charts.calls)
+		follow(place);
 	search();
 }
 
@@ -441,14 +540,40 @@ function showTip(event) {
 }
 
 let drag = null, moved = false;
+const fingers = new Map(); /* pointers that touch the canvas, by id */
+
+const timeAt = (event) => chart.begin + event.offsetX / scale();
+const span = ([a, b]) => Math.hypot(a.offsetX - b.offsetX, a.offsetY - b.offsetY) || 1;
+const middle = ([a, b]) => (a.offsetX + b.offsetX) / 2;
+
+/* Two fingers move what is between them. */
+function pinch(event) {
+	const before = [...fingers.values()];
+
+	fingers.set(event.pointerId, event);
+	const after = [...fingers.values()];
+
+	zoom(span(before) / span(after), middle(after));
+	pan(middle(before) - middle(after));
+	[drag, moved] = [null, true];
+}
 
 canvas.onpointerdown = (event) => {
+	fingers.set(event.pointerId, event);
 	[drag, moved] = [event, false];
+	measured = event.shiftKey ? [timeAt(event), timeAt(event)] : null;
 	canvas.setPointerCapture(event.pointerId);
 };
 canvas.onpointermove = (event) => {
+	if (fingers.size === 2)
+		return pinch(event);
 	if (!drag)
 		return showTip(event);
+	if (measured) {
+		measured = [timeAt(drag), timeAt(event)].sort((a, b) => a - b);
+		moved = true;
+		return redraw();
+	}
 	const right = drag.clientX - event.clientX, down = drag.clientY - event.clientY;
 
 	moved = moved || Math.hypot(right, down) >= 4;
@@ -456,7 +581,12 @@ canvas.onpointermove = (event) => {
 		pan(right, down);
 	drag = moved ? event : drag;
 };
+canvas.onpointercancel = (event) => {
+	fingers.delete(event.pointerId);
+	drag = null;
+};
 canvas.onpointerup = (event) => {
+	fingers.delete(event.pointerId);
 	const { lane, box, head } = drag && !moved ? find(event.offsetX, event.offsetY) : {};
 
 	drag = null;

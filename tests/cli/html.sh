@@ -221,6 +221,45 @@ searched() {
 }
 "$program" -q --format=slices --args=none threads >threads.slices
 tap_check "a search counts, and steps in order of time" searched
+# Ticks that are nanoseconds apart differ; the label at the edge is where they count from.
+ruled() {
+	runs 'draw(); const drawn = []; context.fillText = (text) => drawn.push(text); show(58201, 58241); drawAxis(99); out.push(...drawn);
+		drawn.length = 0; show(0, 40); drawAxis(99); out.push(drawn[0]);' >ours
+	printf '%s\n' +205ns +210ns +215ns +220ns +225ns +230ns +235ns +240ns 58.000us 0ns | diff - ours
+}
+tap_check "the ruler's digits are those of its ticks" ruled
+# `fib` is in other names, too; a row of the table selects its function only.
+exact() {
+	awk '{ n[$5]++ } END { for (name in n) print n[name], name }' threads.slices | sort -n >names
+	runs 'const click = (name) => [...document.querySelectorAll("td button")].find((one) => one.textContent === name).click();
+		click("main"); out.push(element("found").textContent, texts[chart.chosen.lane.text[chart.chosen.box]]);
+		element("query").value = "main"; search(); out.push(element("found").textContent); chart.chosen = null;
+		step(1); out.push(texts[chart.chosen.lane.text[chart.chosen.box]]); step(1); out.push(element("found").textContent);' >ours
+	all=$(awk '/main/ { sum += $1 } END { print sum }' names)
+	[ "$all" -gt 1 ] && printf '%s\n' '1 of 1 found' main "$all found" main "2 of $all found" | diff - ours
+}
+tap_check "a row selects its function, and whole names are found first" exact
+# The share of a thread's whole stack, and of a function that calls itself, counted once.
+shared() {
+	runs 'element("query").value = "/^main$/"; search(); out.push(element("found").textContent);' threads.html '#stacks' >ours
+	awk '{ cost = $NF; sub(/ [0-9]+$/, ""); all += cost; if (";" $0 ";" ~ /;main;/) part += cost }
+		END { printf ", %.1f%% of all\n", 100 * part / all }' threads.folded >wanted
+	grep -qF "$(cat wanted)" ours || { cat ours wanted; return 1; }
+}
+"$program" -q -f folded threads >threads.folded
+tap_check "the flame graph has the share of what is found" shared
+# A link to a call, a measured time, and two fingers.
+handled() {
+	runs 'out.push(chart.chosen.box, location.hash); show(0, 1200 * 10); const at = (id, x, more) => ({ pointerId: id, offsetX: x, offsetY: 300, clientX: x, clientY: 300, ...more });
+		canvas.setPointerCapture = () => {}; const ends = [100, 250].map((x) => x / scale());
+		canvas.onpointerdown(at(1, 100, { shiftKey: true })); canvas.onpointermove(at(1, 250)); canvas.onpointerup(at(1, 250));
+		out.push(measured.every((end, i) => Math.abs(end - ends[i]) < 1e-6));
+		const before = chart.end - chart.begin;
+		canvas.onpointerdown(at(1, 100)); canvas.onpointerdown(at(2, 200)); canvas.onpointermove(at(2, 300));
+		out.push(((chart.end - chart.begin) / before).toFixed(3), measured);' threads.html '#calls=1.20' >ours
+	printf '20\n#calls=1.20\ntrue\n0.500\n\n' | diff - ours
+}
+tap_check "a link chooses a call, a time is measured, and two fingers zoom" handled
 # The clock is exact to 1 ns, also beyond the integers that JavaScript's numbers hold.
 tabled() {
 	runs 'data.origin = "18014398509481985"; out.push(clock(2)); const rows = [...document.querySelectorAll("tbody tr")];
