@@ -83,6 +83,14 @@ static const char *const expected[] = {
 	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
 };
 
+static void choose_values(const struct option_spec *spec, char *text, struct choice_list *list)
+{
+	char *next;
+
+	for (char *word = strtok_r(text, ",", &next); word; word = strtok_r(NULL, ",", &next))
+		choice_list_add(list, choose_value(spec, word));
+}
+
 static void parse_argument(struct options *options, const struct option_spec *spec, char *text)
 {
 	void *field = (char *)options + spec->field;
@@ -100,6 +108,9 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		break;
 	case OPTION_CHOICE:
 		*(int *)field = choose_value(spec, text);
+		break;
+	case OPTION_CHOICES:
+		choose_values(spec, text, field);
 		break;
 	case OPTION_FORMAT:
 		*(const struct output_format **)field = choose_format(spec, text);

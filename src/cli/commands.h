@@ -25,6 +25,7 @@ enum option_type {
 	OPTION_REPEATED,       /* int: incremented; no argument */
 	OPTION_TEXT,           /* const char *: borrowed from the command line */
 	OPTION_CHOICE,         /* an enum: the value of one of `choices` */
+	OPTION_CHOICES,        /* struct choice_list: values of several of them, "A,B" */
 	OPTION_FORMAT,         /* const struct output_format *: by name */
 	OPTION_NUMBER,         /* unsigned, from `least` to `most` */
 	OPTION_NUMBERS,        /* struct number_list: added to */

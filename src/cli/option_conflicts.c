@@ -133,6 +133,9 @@ static void refuse_formats(const struct options *options)
 	refuse_first((const struct conflict[]){
 		{ !table && (options->select.top || has_option(options, "sort")),
 		  "--top and --sort need --format=functions or `ptrace2ftf diff`" },
+		{ format != &format_functions &&
+			  (options->select.by.values[0] || options->select.columns.values[0]),
+		  "--by and --columns need --format=functions" },
 		{ split && !ftf, "--split needs --format=ftf" },
 		{ split && is_stdout(options->output),
 		  "--split writes several files; name them with -o FILE" },

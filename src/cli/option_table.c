@@ -147,7 +147,7 @@ const struct option_spec option_specs[] = {
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(output), NEUTRAL | COMMON,
 	  .help = "Write to FILE, or into DIR/; in the format of FILE's suffix (.html, .folded, .json) unless -f is given, compressed if it ends in .gz or .zst; - is standard output (default: INPUT.ftf; standard output for text). If FILE is a directory, each INPUT gets an output of its own in it, named after INPUT" },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format), COMMON | ONLY_DIFF,
-	  .help = "ftf (default), functions, histogram, folded, pprof, callgrind, lcov, bolt, llvm-profile, chrome, speedscope, sqlite, html, calls, slices, tree, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; tree: calls, indented, with times; events: a line per hit, and per event of the overlays; "
+	  .help = "ftf (default), functions, histogram, folded, pprof, callgrind, lcov, bolt, llvm-profile, chrome, speedscope, sqlite, html, calls, slices, csv, tree, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; csv: a row per slice, for pandas and DuckDB; -f functions -o FILE.csv is its table as CSV; tree: calls, indented, with times; events: a line per hit, and per event of the overlays; "
 	  "memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; chrome and speedscope: JSON for these viewers; sqlite: a database of all calls; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; bolt: for perf2bolt; llvm-profile: for clang; html: a page with calls, a flame graph and functions; none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  SETTING | COMMON | NO_ANSWERS,
@@ -165,6 +165,18 @@ const struct option_spec option_specs[] = {
 	{ "flows", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(flows), NO_ANSWERS,
 	  .help = "Show in an FTF each tail call as an arrow, from the function that is left to the one "
 	  "that is entered; as --tail-calls=replace" },
+	{ "columns", 0, "LIST", GROUP_OUTPUT, OPTION_CHOICES, FIELD(select.columns), NO_ANSWERS | NOT(OPEN),
+	  .help = "Columns of --format=functions: calls,total,self,share,min,median,p99,max (default), insns,cycles,ipc: instructions and cycles without callees",
+	  .choices = CHOICES({ "calls", COLUMN_CALLS }, { "total", COLUMN_TOTAL },
+			     { "self", COLUMN_SELF }, { "share", COLUMN_SHARE },
+			     { "min", COLUMN_MIN }, { "median", COLUMN_MEDIAN },
+			     { "p99", COLUMN_P99 }, { "max", COLUMN_MAX },
+			     { "insns", COLUMN_INSNS }, { "cycles", COLUMN_CYCLES },
+			     { "ipc", COLUMN_IPC }) },
+	{ "by", 0, "KEYS", GROUP_OUTPUT, OPTION_CHOICES, FIELD(select.by), NO_ANSWERS | NOT(OPEN),
+	  .help = "Rows of --format=functions: function (default), dso, thread, or several, as in thread,dso",
+	  .choices = CHOICES({ "function", ROWS_BY_FUNCTION }, { "dso", ROWS_BY_DSO },
+			     { "thread", ROWS_BY_THREAD }) },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order), ONLY_DIFF | NOT(OPEN),
 	  .help = "Sort a table by self, total, calls or name; that of --format=functions (default: self), or of `ptrace2ftf diff`",
 	  .choices = CHOICES({ "self", ORDER_SELF }, { "total", ORDER_TOTAL },

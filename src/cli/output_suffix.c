@@ -172,6 +172,14 @@ static bool choose_json(struct options *options, struct text_view name)
 	return has_suffix(name, "json");
 }
 
+/* Choose CSV for a table by the name. */
+static bool choose_csv(struct options *options, struct text_view name)
+{
+	options->csv_answer = options->format && options->format->rows && has_suffix(name, "csv") &&
+			      !options->json_answer;
+	return options->csv_answer;
+}
+
 /* Returns whether --format has a name for it. */
 static bool is_choice(const struct output_format *format)
 {
@@ -190,7 +198,7 @@ void output_suffix_choose(struct options *options)
 	refuse_foreign(name);
 	if (options->input_count > 1)
 		refuse_output_as_input(options);
-	if (choose_json(options, name))
+	if (choose_json(options, name) || choose_csv(options, name))
 		named = NULL;
 	if (!options->format && !named && options->command != COMMAND_DIFF)
 		refuse_unknown(path, name);

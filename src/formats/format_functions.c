@@ -4,6 +4,9 @@
  * inner slices (self), the share of all self time, and the shortest, median, 99th percentile and
  * longest call. Times have units for people; programs read the answer of --json.
  *
+ * --by makes a row of each thread's calls of a function, of all calls into a file of code, or of a
+ * whole thread. --columns chooses the columns; instructions and cycles are counted on demand.
+ *
  * The total of a recursive function counts only the outermost call, so no time counts twice in one
  * thread. Median and percentile are from a histogram:
  * exact below 256 ns, within 1/128 above (struct durations).
@@ -17,17 +20,27 @@
 #include "src/formats/text/time_note.h"
 #include "src/select/function_labels.h"
 #include "src/slices/durations.h"
+#include "symbols/dso/dso_store.h"
 
 struct functions_output {
 	struct format_output output; /* first */
-	struct call_tree tree;       /* tree of functions: node N is row N, and function N - 1 */
+	struct call_tree tree;       /* tree of functions: node N is row N */
 	struct function_table functions;
+	struct pair_table dsos; /* by pointer, if by_dso */
+	struct pair_table keys; /* (index of the track, function or file); row N is N - 1 here */
+	bool by_function, by_dso, by_thread; /* by_function alone: row N is function N - 1 */
+	struct choice_list columns;          /* enum function_column */
+	bool by_insns;                       /* in instructions, as times are unknown */
+	bool counts;                         /* instructions and cycles, beside times */
 	struct name_table *names; /* borrowed */
 	enum function_order order;
 	size_t top;   /* maximum rows shown; 0: all */
 	uint64_t all; /* sum of `self`; set at the end */
 	struct function_row {
+		const struct track *track;   /* borrowed: of the first call */
+		const struct symbol *symbol; /* borrowed: of the first call */
 		const struct name *name;
+		struct call_costs own;
 		uint64_t total, self; /* ns, or instructions, as are all below; set at the end */
 		struct durations calls;
 	} * rows; /* owned; [0] is unused; sorted at the end */
@@ -39,6 +52,19 @@ static struct functions_output *functions_of(struct call_tree *tree)
 	return (struct functions_output *)((char *)tree - offsetof(struct functions_output, tree));
 }
 
+/* Returns the number of a row that is not a function's. */
+static uint32_t find_row(struct functions_output *functions, const struct track *track,
+			 const struct symbol *symbol)
+{
+	uint32_t what = 0;
+
+	if (functions->by_function)
+		what = function_table_find(&functions->functions, symbol);
+	else if (functions->by_dso)
+		what = pair_table_find_pointer(&functions->dsos, symbol->dso);
+	return pair_table_find(&functions->keys, functions->by_thread ? track->index : 0, what);
+}
+
 static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
 				      const struct slice_event *event,
 				      const struct slice_detail *detail)
@@ -46,14 +72,17 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	struct functions_output *functions = functions_of(tree);
 	uint32_t node;
 
-	(void)thread;
 	(void)detail;
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
-	node = function_table_find(&functions->functions, event->symbol) + 1;
+	node = 1 + (functions->by_thread || !functions->by_function
+			    ? find_row(functions, thread->track, event->symbol)
+			    : function_table_find(&functions->functions, event->symbol));
 	if (node >= tree->count) {
 		call_tree_add_nodes(tree, node);
 		ARRAY_GROW_ZEROED(functions->rows, functions->row_room, (size_t)node + 1);
+		functions->rows[node].track = thread->track;
+		functions->rows[node].symbol = event->symbol;
 	}
 	return node;
 }
@@ -62,7 +91,7 @@ static inline void add_duration(struct call_tree *tree, struct call_thread *thre
 				const struct ended_call *end)
 {
 	struct functions_output *functions = functions_of(tree);
-	bool insns = functions->output.sink.details;
+	bool insns = functions->by_insns;
 
 	(void)thread;
 	if (end->call->node != NODE_NONE)
@@ -76,10 +105,25 @@ static const struct call_rules rules = {
 
 CALL_TREE_EVENTS(count_events, rules)
 
+static void choose_rows(struct functions_output *functions, const struct selection *select)
+{
+	functions->by_dso = choice_list_has(&select->by, ROWS_BY_DSO);
+	functions->by_thread = choice_list_has(&select->by, ROWS_BY_THREAD);
+	functions->by_function = !select->by.values[0] ||
+				 choice_list_has(&select->by, ROWS_BY_FUNCTION);
+	functions->columns = select->columns;
+	for (int i = COLUMN_CALLS; !select->columns.values[0] && i <= COLUMN_MAX; i++)
+		choice_list_add(&functions->columns, i);
+	for (int i = COLUMN_INSNS; i <= COLUMN_IPC; i++)
+		functions->counts |= choice_list_has(&functions->columns, i);
+}
+
 static void open_functions(struct format_output *output, const struct format_request *request)
 {
 	struct functions_output *functions = (struct functions_output *)output;
 
+	choose_rows(functions, &request->options->select);
+	functions->by_insns = request->facts.by_insns;
 	functions->order = request->options->select.order;
 	functions->top = request->options->select.top;
 	functions->names = request->names;
@@ -88,7 +132,7 @@ static void open_functions(struct format_output *output, const struct format_req
 	output->sink = (struct slice_sink){
 		.events = count_events,
 		.context = &functions->tree,
-		.details = request->facts.by_insns,
+		.details = functions->by_insns || functions->counts,
 		.late = true,
 		.sums = true,
 	};
@@ -116,9 +160,23 @@ static size_t shown_rows(const struct functions_output *functions)
 	return functions->top && functions->top < count ? functions->top : count;
 }
 
+/* Returns what the last column has. */
+static const struct name *row_name(const struct functions_output *functions,
+				   const struct function_row *row,
+				   const struct function_labels *labels)
+{
+	const struct symbol *symbol = row->symbol;
+
+	if (functions->by_function)
+		return function_label(labels, symbol);
+	if (!functions->by_dso)
+		return name_intern_text(functions->names, "");
+	return name_intern_text(functions->names, symbol->dso ? symbol->dso->path : "[no file]");
+}
+
 static void add_up(struct functions_output *functions)
 {
-	bool insns = functions->output.sink.details;
+	bool insns = functions->by_insns;
 	struct function_labels labels = { 0 };
 
 	function_labels_make(&labels, &functions->functions, functions->names);
@@ -126,8 +184,8 @@ static void add_up(struct functions_output *functions)
 		const struct call_costs *own = &functions->tree.nodes[i].own;
 		const struct call_costs *total = &functions->tree.totals[i].costs;
 
-		functions->rows[i].name =
-			function_label(&labels, functions->functions.functions[i - 1].symbol);
+		functions->rows[i].name = row_name(functions, &functions->rows[i], &labels);
+		functions->rows[i].own = *own;
 		functions->rows[i].self = insns ? own->insns : own->ns;
 		functions->rows[i].total = insns ? total->insns : total->ns;
 		functions->all += functions->rows[i].self;
@@ -135,12 +193,35 @@ static void add_up(struct functions_output *functions)
 	function_labels_release(&labels);
 }
 
+static void add_thread(json_t *object, const struct track *track)
+{
+	json_object_set_new(object, "thread", json_text_or_null(track->thread_name));
+	json_object_set_new(object, "pid", json_integer(track->pid));
+	json_object_set_new(object, "tid", json_integer(track->tid));
+}
+
+static void add_counts(json_t *object, const struct call_costs *own)
+{
+	amount_set(object, "self", true, own->insns);
+	json_object_set_new(object, "self_cycles", json_integer(json_value_of(own->cycles)));
+	json_object_set_new(object, "ipc",
+			    own->cycles ? json_real((double)own->insns / (double)own->cycles)
+					: json_null());
+}
+
 static json_t *row_json(const struct functions_output *functions, const struct function_row *row)
 {
 	const struct durations *calls = &row->calls;
-	bool by_insns = functions->output.sink.details;
-	json_t *object = json_pack("{so sI}", "function", json_name(row->name), "calls",
-				   (json_int_t)calls->count);
+	bool by_insns = functions->by_insns;
+	json_t *object = json_pack("{sI}", "calls", (json_int_t)calls->count);
+
+	if (functions->by_thread)
+		add_thread(object, row->track);
+	if (functions->by_function || functions->by_dso)
+		json_object_set_new(object, functions->by_function ? "function" : "dso",
+				    json_name(row->name));
+	if (functions->counts)
+		add_counts(object, &row->own);
 
 	amount_set(object, "total", by_insns, row->total);
 	amount_set(object, "self", by_insns, row->self);
@@ -151,24 +232,47 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 	return object;
 }
 
-static const char columns[] = "{calls:10} {total:10a} {self:10a} {share=self:6p} {min:10a} "
-			      "{median:10a} {p99:10a} {max:10a}  ";
+static const char *const columns[] = {
+	[COLUMN_CALLS] = "{calls:10}",
+	[COLUMN_TOTAL] = "{total:10a}",
+	[COLUMN_SELF] = "{self:10a}",
+	[COLUMN_SHARE] = "{share=self:6p}",
+	[COLUMN_MIN] = "{min:10a}",
+	[COLUMN_MEDIAN] = "{median:10a}",
+	[COLUMN_P99] = "{p99:10a}",
+	[COLUMN_MAX] = "{max:10a}",
+	[COLUMN_INSNS] = "{insns=self_insns:12}",
+	[COLUMN_CYCLES] = "{cycles=self_cycles:12}",
+	[COLUMN_IPC] = "{ipc:6r}",
+};
+
+/* Print the columns of a row, or their titles for NULL. */
+static void print_columns(const struct functions_output *functions, const json_t *row, FILE *out)
+{
+	for (const uint8_t *column = functions->columns.values; *column; column++) {
+		json_print(out, row, functions->all, columns[*column]);
+		fputs(column[1] ? " " : "  ", out);
+	}
+	if (functions->by_thread)
+		json_print(out, row, 0, row ? "{thread}/{tid}  " : "{thread}  ");
+}
 
 static void print_functions(struct format_output *output)
 {
 	struct functions_output *functions = (struct functions_output *)output;
-	const char *unit = amount_unit(output->sink.details);
+	const char *unit = amount_unit(functions->by_insns);
+	const char *title = functions->by_function ? "function" : functions->by_dso ? "dso" : "";
 	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
 
 	add_up(functions);
 	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
-	json_print(out, NULL, 0, columns);
-	fprintf(out, *unit ? "function  (all in%s)\n" : "function\n", unit);
+	print_columns(functions, NULL, out);
+	fprintf(out, *unit ? "%s  (all in%s)\n" : "%s\n", title, unit);
 	for (size_t i = 1; i <= shown_rows(functions); i++) {
 		json_t *row = row_json(functions, &functions->rows[i]);
 
-		json_print(out, row, functions->all, columns);
+		print_columns(functions, row, out);
 		escaped_printf(out, "%s\n", functions->rows[i].name->text);
 		json_decref(row);
 	}
@@ -185,7 +289,7 @@ static json_t *answer_functions(const struct format_output *output)
 		"{ss so sI}", "format", "functions", "functions",
 		JSON_LIST(i, shown_rows(functions), row_json(functions, &functions->rows[i + 1])),
 		"function_count", (json_int_t)(functions->tree.count - 1));
-	amount_set(answer, "self", output->sink.details, functions->all);
+	amount_set(answer, "self", functions->by_insns, functions->all);
 	time_note_add(answer, output->machine);
 	return answer;
 }
@@ -199,6 +303,8 @@ static void release_functions(struct format_output *output)
 	call_tree_release(&functions->tree);
 	free(functions->rows);
 	function_table_release(&functions->functions);
+	pair_table_release(&functions->dsos);
+	pair_table_release(&functions->keys);
 }
 
 const struct output_format format_functions = {
@@ -209,5 +315,6 @@ const struct output_format format_functions = {
 	.open = open_functions,
 	.finish = print_functions,
 	.answer = answer_functions,
+	.rows = "functions",
 	.release = release_functions,
 };

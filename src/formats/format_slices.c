@@ -4,9 +4,12 @@
  * `pid/tid depth begin_ns end_ns name key=value...`, in the order of slice_list.h.
  *
  * In names and values, control characters and backslashes become \xNN.
+ *
+ * `--format=csv`: the same slices as rows for pandas and DuckDB (RFC 4180), with names as recorded.
  */
 
 #include "src/formats/slice_list.h"
+#include "src/formats/text/json_print.h"
 
 static void print_slice(struct slice_list *list, struct track *track,
 			const struct listed_slice *slice, uint64_t number)
@@ -45,5 +48,52 @@ const struct output_format format_slices = {
 	.size = sizeof(struct slice_list),
 	.open = slice_list_open,
 	.finish = print_slices,
+	.release = slice_list_release,
+};
+
+/* ---- CSV ----------------------------------------------------------------- */
+
+static const char csv_columns[] = "pid,tid,depth,begin_ns,duration_ns,name,location,insns,cycles\n";
+
+static void print_csv_name(const struct name *name, FILE *out)
+{
+	if (name)
+		csv_text_print(name->text, name->length, out);
+	putc_unlocked(',', out);
+}
+
+static void print_csv_row(struct slice_list *list, struct track *track,
+			  const struct listed_slice *slice, uint64_t number)
+{
+	FILE *out = list->output.text;
+	const struct name *location = NULL;
+
+	(void)number;
+	if (slice->symbol && list->level != OPTION_ARGS_NONE)
+		location = call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION);
+	fprintf(out, "%" PRId32 ",%" PRId32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", track->pid,
+		track->tid, slice->depth, slice->begin, slice->end - slice->begin);
+	print_csv_name(listed_name(slice), out);
+	print_csv_name(location, out);
+	if (list->level == OPTION_ARGS_FULL)
+		fprintf(out, "%" PRIu64 ",%" PRIu64 "\n", slice->cost.insns, slice->cost.cycles);
+	else
+		fputs(",\n", out);
+}
+
+static void print_csv(struct format_output *output)
+{
+	fputs(csv_columns, output->text);
+	slice_list_print((struct slice_list *)output, print_csv_row);
+}
+
+const struct output_format format_csv = {
+	.name = "csv",
+	.lines = true,
+	.slices = SLICES_SORTED,
+	.cpu_events = true,
+	.size = sizeof(struct slice_list),
+	.open = slice_list_open,
+	.finish = print_csv,
 	.release = slice_list_release,
 };

@@ -165,6 +165,7 @@ struct output_format {
 	 * caller. NULL: no answer.
 	 */
 	json_t *(*answer)(const struct format_output *output);
+	const char *rows; /* the list of its answer that -o FILE.csv writes; NULL: no table */
 	/* Release the output's members, finished or not. NULL: owns nothing. */
 	void (*release)(struct format_output *output);
 };
@@ -175,6 +176,7 @@ struct output_format {
 	FORMAT(branches)                                                                           \
 	FORMAT(calls)                                                                              \
 	FORMAT(slices)                                                                             \
+	FORMAT(csv)                                                                                \
 	FORMAT(tree)                                                                               \
 	FORMAT(none)                                                                               \
 	FORMAT(events)                                                                             \

@@ -100,6 +100,17 @@ struct unit {
 	double factor;
 };
 
+void choice_list_add(struct choice_list *list, int value)
+{
+	if (!choice_list_has(list, value))
+		list->values[strlen((const char *)list->values)] = (uint8_t)value;
+}
+
+bool choice_list_has(const struct choice_list *list, int value)
+{
+	return memchr(list->values, value, sizeof(list->values));
+}
+
 static const struct unit time_units[] = { { "", 1 },     { "ns", 1 },  { "us", 1e3 },
 					  { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 } };
 

@@ -43,6 +43,35 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 /* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
+/* What a row of the table of functions stands for; all of several keys. */
+enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD };
+
+/* Columns of the table of functions; their forms are in format_functions.c. */
+enum function_column {
+	COLUMN_CALLS = 1,
+	COLUMN_TOTAL,
+	COLUMN_SELF,
+	COLUMN_SHARE,
+	COLUMN_MIN,
+	COLUMN_MEDIAN,
+	COLUMN_P99,
+	COLUMN_MAX,
+	COLUMN_INSNS,
+	COLUMN_CYCLES,
+	COLUMN_IPC,
+	FUNCTION_COLUMNS
+};
+
+/* Values of an option's choices, in their order, ended by 0. */
+struct choice_list {
+	uint8_t values[FUNCTION_COLUMNS];
+};
+
+/* Add a value that is not in the list. */
+void choice_list_add(struct choice_list *list, int value);
+
+bool choice_list_has(const struct choice_list *list, int value);
+
 /* Limit of listed calls without --slowest. */
 #define SLOW_MOST_DEFAULT 100
 
@@ -89,6 +118,7 @@ struct selection {
 	} split;
 	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
 	enum function_order order;
+	struct choice_list by, columns; /* enum row_key, enum function_column; empty: the default */
 	uint32_t top; /* limit of a table's rows; 0: no limit */
 };
 

@@ -8,6 +8,7 @@
 #include "base/io/temp_file.h"
 #include "src/costs/executed_code.h"
 #include "src/formats/ftf/ftf_fit.h"
+#include "src/formats/text/json_print.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
 
@@ -46,7 +47,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
 	/* Discards output: the cookie has no functions. */
-	pipeline->text = pipeline->options->json_answer
+	pipeline->text = pipeline->options->json_answer || pipeline->options->csv_answer
 				 ? fopencookie(NULL, "w", (cookie_io_functions_t){ NULL })
 				 : output_stream(&pipeline->output);
 	return pipeline->text ? 0 : error_set_system(err, errno, "cannot open a stream");
@@ -391,6 +392,18 @@ static void close_text(struct output_pipeline *pipeline)
 	pipeline->text = NULL;
 }
 
+/* Write the table of an answer as CSV. */
+static void write_rows(struct output_pipeline *pipeline)
+{
+	const struct output_format *format = pipeline->format;
+	json_t *answer = format->answer(pipeline->end);
+
+	pipeline->text = output_stream(&pipeline->output);
+	csv_rows_print(json_object_get(answer, format->rows), pipeline->text);
+	json_decref(answer);
+	close_text(pipeline);
+}
+
 int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 {
 	const struct output_format *format = pipeline->format;
@@ -413,6 +426,8 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 		return -1;
 	}
 	close_text(pipeline);
+	if (pipeline->options->csv_answer)
+		write_rows(pipeline);
 	if (pipeline->options->json_answer)
 		report_write_json(
 			report_name_unit(pipeline->options, format->answer(pipeline->end)),

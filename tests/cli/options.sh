@@ -187,9 +187,9 @@ suffixes() {
 		is_wrong "cannot write 'x.ftf.xz' as .xz: unknown compression; choose .gz or .zst" -o x.ftf.xz a &&
 		is_wrong "cannot write '{base}.perfetto-trace' as .*; choose a name in .ftf" \
 			--output-pattern='{base}.perfetto-trace' a &&
-		is_wrong "cannot choose a format for '{base}.csv': .csv does not name one; choose" --output-pattern='{base}.csv' a || return 1
+		is_wrong "cannot choose a format for '{base}.tsv': .tsv does not name one; choose" --output-pattern='{base}.tsv' a || return 1
 	# Each is that of a format which does not exist, of several, or mistyped.
-	for suffix in csv csv.gz tsv jsonl parquet txt ftff a1; do
+	for suffix in tsv tsv.gz jsonl parquet txt ftff a1; do
 		is_wrong "cannot choose a format for 'x.${suffix%.gz}': .${suffix%.gz} does not name one; choose it with -f, .* or a name in .ftf, .*, .html$" \
 			-o d/x.$suffix a && is_wrong "${suffix%.gz}" record -o x.$suffix -- true || return 1
 	done

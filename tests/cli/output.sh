@@ -40,7 +40,7 @@ tap_check "without --format the output's suffix chooses it" suffixes
 any_name() {
 	mkfifo "$work/x.pipe" && { cat "$work/x.pipe" >"$work/piped" & } && "$program" -q $options "$sample" -o "$work/x.pipe" &&
 		wait && cmp "$converted" "$work/piped" && by_suffix functions x.functions &&
-		"$program" -q $options -f functions "$sample" -o "$work/x.csv" && cmp "$work/x.functions" "$work/x.csv"
+		"$program" -q $options -f functions "$sample" -o "$work/x.txt" && cmp "$work/x.functions" "$work/x.txt"
 }
 tap_check "any name is one of a pipe, or of a format that --format chooses" any_name
 json_of_two() {

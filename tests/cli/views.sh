@@ -125,6 +125,27 @@ summed_up() { # NAME
 		END { for (f in self) if (f !~ /^\[/ && !shown[f] && self[f] > last) { print f " is missing"; wrong++ }
 			exit wrong || FNR != 6 }' $1.slices rows && ! { "$program" -q --format=slices -o summed $1 2>&1 | grep .; }
 }
+# Each slice's time without its callees, added up by thread.
+of_threads() {
+	awk '{ time = $4 - $3; self[$1] += time; calls[$1]++; at[$1, $2] = $1; if ($2) self[$1] -= time
+		} END { for (thread in self) print thread, calls[thread], self[thread] }' threads.slices | sort >wanted
+	"$program" -q --demangle=none -f functions --by=thread -o threads.csv threads
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ print $at["pid"] "/" $at["tid"], $at["calls"], $at["self_ns"] }' threads.csv | sort | diff wanted - && [ "$(wc -l <wanted)" -eq 5 ]
+}
+tap_check "--by=thread: calls and time of each thread, as CSV" of_threads
+rows_of_calls() {
+	"$program" -q --demangle=none --args=none -o calls.csv threads
+	python3 -c 'import csv
+for row in csv.DictReader(open("calls.csv")):
+    begin = int(row["begin_ns"])
+    print(row["pid"] + "/" + row["tid"], row["depth"], begin, begin + int(row["duration_ns"]), row["name"])' | diff threads.slices -
+}
+if command -v python3 >/dev/null; then
+	tap_check "csv: a row for each slice" rows_of_calls
+else
+	tap_skip "csv: a row for each slice" "no python3"
+fi
 tap_check "the summary has the five functions with most self time, and their slowest calls" summed_up recursion
 tap_check "so it has of several threads" summed_up threads
 

@@ -41,6 +41,11 @@ static struct short_text number_text(const json_t *object, const char *key, char
 	if (kind == 'e')
 		return extra_text(strcmp(json_value_text(object, "unit"), "ns") != 0,
 				  json_number_value(field));
+	if (kind == 'r') {
+		snprintf(text.text, sizeof(text.text), json_is_null(field) ? "-" : "%.2f",
+			 json_number_value(field));
+		return text;
+	}
 	if (kind == 'm')
 		return json_is_null(field) ? (struct short_text){ "?" } : moment_text(number);
 	snprintf(text.text, sizeof(text.text), "%.1f%%",
@@ -98,5 +103,57 @@ void json_print(FILE *out, const json_t *object, uint64_t whole, const char *for
 		else if (!skips)
 			print_field(out, object, whole, key, form + (*form == ':'));
 		form = strchr(form, '}');
+	}
+}
+
+/* ---- CSV ----------------------------------------------------------------- */
+
+void csv_text_print(const char *text, size_t length, FILE *out)
+{
+	bool quotes = strcspn(text, ",\"\r\n") < length;
+
+	if (quotes)
+		putc_unlocked('"', out);
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '"')
+			putc_unlocked('"', out);
+		putc_unlocked(text[i], out);
+	}
+	if (quotes)
+		putc_unlocked('"', out);
+}
+
+static void print_csv_value(const json_t *value, FILE *out)
+{
+	char *number;
+
+	if (json_is_string(value)) {
+		csv_text_print(json_string_value(value), json_string_length(value), out);
+	} else if (!json_is_null(value)) {
+		number = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+		fputs(number, out);
+		free(number);
+	}
+}
+
+void csv_rows_print(const json_t *rows, FILE *out)
+{
+	json_t *head = json_array_get(rows, 0), *row, *value;
+	const char *key, *between = "";
+	size_t i;
+
+	json_object_foreach(head, key, value) {
+		fprintf(out, "%s%s", between, key);
+		between = ",";
+	}
+	fputs(head ? "\n" : "", out);
+	json_array_foreach(rows, i, row) {
+		between = "";
+		json_object_foreach(row, key, value) {
+			fputs(between, out);
+			print_csv_value(value, out);
+			between = ",";
+		}
+		putc_unlocked('\n', out);
 	}
 }

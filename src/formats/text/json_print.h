@@ -9,6 +9,7 @@
  *	e  a real amount in the object's "unit"
  *	m  a moment: KEY_ns on the time axis; "?" for null
  *	p  percent of `whole`, of a number or an amount
+ *	r  a real number; "-" for null
  *
  * A '>' before the width marks the lower bound of a call that is cut.  After "{KEY?}", all up to
  *the next '?' is left out if the field is absent, null, false, 0 or ""; "{?}" ends that.
@@ -20,6 +21,12 @@
 #include <jansson.h>
 
 #include "base/common.h"
+
+/* Print text as a field of CSV, in quotes if it needs them (RFC 4180). */
+void csv_text_print(const char *text, size_t length, FILE *out);
+
+/* Print rows, which are objects with the same keys, as CSV with a header. */
+void csv_rows_print(const json_t *rows, FILE *out);
 
 /* Print an object, or the titles for NULL.  Absent fields and null are "", and texts are printed by
  * printable_print(). */

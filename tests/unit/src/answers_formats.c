@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms, tables of functions, edges and folded stacks. */
+#include "src/formats/text/json_print.h"
 #include "tests/unit/src/answers.h"
 
 /* A bucket's example is its first call, even if one of another thread ended earlier. */
@@ -138,6 +139,74 @@ START_TEST(a_table_has_as_many_functions_as_there_are)
 }
 END_TEST
 
+/* f in two threads, for 19 and 20 ns; in the second one with g, of 5 ns and 30 instructions. */
+static void run_two_threads(void)
+{
+	open_format(&format_functions);
+	call_of_other("f", 0, 19);
+	begin("f", 30, 0);
+	begin("g", 35, 10);
+	end(40, 40);
+	end(50, 50);
+	finish_format(&format_functions);
+}
+
+START_TEST(rows_are_of_functions_files_or_threads)
+{
+	static const struct {
+		struct choice_list by;
+		const char *rows;
+	} cases[] = {
+		{ { { ROWS_BY_FUNCTION } },
+		  "         2       39ns       34ns  f\n         1        5ns        5ns  g\n" },
+		{ { { ROWS_BY_THREAD } },
+		  "         2       20ns       20ns  main/7  \n"
+		  "         1       19ns       19ns  other/8  \n" },
+		{ { { ROWS_BY_THREAD, ROWS_BY_FUNCTION } },
+		  "         1       19ns       19ns  other/8  f\n"
+		  "         1       20ns       15ns  main/7  f\n"
+		  "         1        5ns        5ns  main/7  g\n" },
+		{ { { ROWS_BY_DSO } }, "         3       39ns       39ns  [no file]\n" },
+	};
+
+	options.select.by = cases[_i].by;
+	options.select.columns =
+		(struct choice_list){ { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF } };
+	run_two_threads();
+	expect(cases[_i].rows);
+	close_format(&format_functions);
+}
+END_TEST
+
+/* The instructions of f are those outside of g; a cycle count is three times that of instructions. */
+START_TEST(counts_are_without_callees)
+{
+	options.select.columns =
+		(struct choice_list){ { COLUMN_INSNS, COLUMN_CYCLES, COLUMN_IPC, COLUMN_CALLS } };
+	run_two_threads();
+	expect("       insns       cycles    ipc      calls  function\n"
+	       "          20           60   0.33          2  f\n"
+	       "          30           90   0.33          1  g\n");
+	close_format(&format_functions);
+}
+END_TEST
+
+START_TEST(a_field_of_csv_is_quoted_if_it_needs_to_be)
+{
+	json_t *rows = json_pack("[{s:s, s:i, s:n}, {s:s, s:f, s:b}]", "a", "f(int, \"x\")", "b", 1,
+				 "c", "a", "g", "b", 0.5, "c", 1);
+	char *csv;
+	size_t length;
+	FILE *out = open_memstream(&csv, &length);
+
+	csv_rows_print(rows, out);
+	fclose(out);
+	ck_assert_str_eq(csv, "a,b,c\n\"f(int, \"\"x\"\")\",1,\ng,0.5,true\n");
+	free(csv);
+	json_decref(rows);
+}
+END_TEST
+
 START_TEST(functions_count_instructions_where_times_are_unknown)
 {
 	machine.times = TIMES_INVENTED;
@@ -265,6 +334,9 @@ void add_format_tests(TCase *all)
 	tcase_add_test(all, a_histogram_has_nested_calls);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
 	tcase_add_loop_test(all, functions_are_ordered_and_have_shares, 0, ORDER_NAME + 1);
+	tcase_add_loop_test(all, rows_are_of_functions_files_or_threads, 0, 4);
+	tcase_add_test(all, counts_are_without_callees);
+	tcase_add_test(all, a_field_of_csv_is_quoted_if_it_needs_to_be);
 	tcase_add_loop_test(all, a_table_has_as_many_functions_as_there_are, 2, 4);
 	tcase_add_test(all, functions_count_instructions_where_times_are_unknown);
 	tcase_add_test(all, an_edge_has_calls_and_the_cost_with_callees);
