@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
+	decoder/address_space.h \
 	decoder/branch_event.h \
 	decoder/cpu_event.h \
+	decoder/history.c decoder/history.h \
 	decoder/known_branches.c decoder/known_branches.h \
 	decoder/aux/aux_pieces.c \
 	decoder/aux/aux_seek.c \
 	decoder/aux/aux_window.c decoder/aux/aux_window.h \
-	decoder/aux/auxtrace.c decoder/aux/auxtrace.h \
 	decoder/aux/pt_evd_pebs_packets.c \
+	decoder/aux/pt_info.c decoder/aux/pt_info.h \
 	decoder/aux/pt_packet_read.c decoder/aux/pt_packet_read.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
 	decoder/clock/tsc_clock.h \
@@ -27,6 +29,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/pt_stream.h \
 	decoder/engine/event_pool.c decoder/engine/event_pool.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \
+	decoder/engine/schedule.c decoder/engine/schedule.h \
 	decoder/engine/fast/emulated_ptwrite.c \
 	decoder/engine/fast/flow_cached.c \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
@@ -47,7 +50,6 @@ libdecoder_a_SOURCES = \
 	decoder/engine/libipt/pt_block_events.c \
 	decoder/engine/libipt/pt_blocks.c decoder/engine/libipt/pt_blocks.h \
 	decoder/engine/libipt/pt_rewrite.c \
-	decoder/mappings/address_space.h \
 	decoder/mappings/file_table.c \
 	decoder/mappings/space_builder.c decoder/mappings/space_builder.h \
 	decoder/perf_data/bpf_programs.c \
@@ -59,16 +61,15 @@ libdecoder_a_SOURCES = \
 	decoder/perf_data/perf_record.c decoder/perf_data/perf_record.h \
 	decoder/perf_data/perf_sample.c \
 	decoder/perf_data/perf_unpack.c \
+	decoder/streams/auxtrace.c decoder/streams/auxtrace.h \
 	decoder/streams/branch_merge.c \
 	decoder/streams/pt_stream_open.c \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \
 	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \
 	decoder/timeline/hits.c decoder/timeline/hits.h \
 	decoder/timeline/process_table.c \
-	decoder/timeline/schedule.c decoder/timeline/schedule.h \
 	decoder/timeline/trace_pauses.c decoder/timeline/trace_pauses.h \
 	decoder/timeline/timeline.c decoder/timeline/timeline.h \
 	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \
 	decoder/timeline/timeline_records.c \
-	decoder/timeline/timeline_types.h \
 	decoder/timeline/tracepoint_formats.c decoder/timeline/tracepoint_formats.h

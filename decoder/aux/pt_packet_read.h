@@ -7,7 +7,7 @@
 
 #include <intel-pt.h>
 
-#include "decoder/aux/auxtrace.h"
+#include "decoder/aux/pt_info.h"
 #include "decoder/cpu_event.h"
 
 /* Set up libipt for the trace of a CPU (-1: of a thread), except for the bytes. */

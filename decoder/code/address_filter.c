@@ -2,7 +2,7 @@
 /* Parse the address filter of a recording, and test addresses. */
 #include "decoder/code/address_filter.h"
 
-#include "decoder/timeline/timeline.h"
+#include "decoder/address_space.h"
 
 #define SEPARATORS " ,\t\n"
 

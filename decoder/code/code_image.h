@@ -2,8 +2,9 @@
 /* The code of address spaces, as bytes. */
 #pragma once
 
+#include "base/cursor.h"
+#include "decoder/address_space.h"
 #include "decoder/code/insn.h"
-#include "decoder/mappings/address_space.h"
 
 /*
  * The kernel's code at a given time. A running kernel changes its code (static keys, ftrace,
@@ -12,8 +13,6 @@
  * Each stream applies these patches to its own copy of the kernel's bytes, because streams are at
  * different times, and can go back. Unpatched pages are shared with the file.
  */
-
-struct code_patch;
 
 /*
  * A copy of the kernel's memory, or its relocated file; and run-time code at other addresses:
@@ -36,7 +35,7 @@ struct kernel_code {
 	size_t runtime_count;
 	const uint8_t *runtime_bytes; /* zeros for code that only patches contain */
 	size_t runtime_size;
-	const struct code_patch *patches; /* in time order (timeline.h) */
+	const struct code_patch *patches; /* in time order */
 	size_t patch_count;
 };
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/io/file_use.h"
-#include "decoder/timeline/timeline.h"
 
 /* ---- Code of the kernel -------------------------------------------------- */
 

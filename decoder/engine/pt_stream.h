@@ -9,13 +9,14 @@
  */
 #pragma once
 
-#include "decoder/aux/auxtrace.h"
+#include "base/diag.h"
+#include "decoder/aux/pt_info.h"
 #include "decoder/branch_event.h"
 #include "decoder/code/code_counts.h"
 #include "decoder/code/code_image.h"
 #include "decoder/engine/pt_engine.h"
+#include "decoder/history.h"
 #include "decoder/known_branches.h"
-#include "decoder/timeline/timeline.h"
 
 struct event_pool;
 struct pt_stream;
@@ -44,7 +45,7 @@ struct segment_follower {
 struct pt_stream_input {
 	const struct pt_info *info;
 	const struct aux_stream *aux;
-	const struct timeline *timeline;
+	const struct history *history;
 	const struct code_source *code;
 	struct diag *diag;
 	enum pt_engine engine;

@@ -5,7 +5,7 @@
 #include "decoder/code/insn.h"
 #include "decoder/cpu_event.h"
 #include "decoder/engine/pt_stream.h"
-#include "decoder/timeline/schedule.h"
+#include "decoder/engine/schedule.h"
 
 /* Maximum events of one packet (lost data, a pending branch, an event, a gap), or of a run. */
 #define QUEUE_ROOM 32
@@ -52,7 +52,7 @@ struct pt_stream {
 	bool ended;
 	bool waits; /* step() needs a segment that another thread decodes (base/workers.h) */
 	struct stream_state state;
-	const struct loss *losses; /* borrowed from the timeline */
+	const struct loss *losses; /* borrowed from the history */
 	size_t loss_count;
 	/* Events `head` to `tail`, both 0 when a step begins; `own`, or borrowed. */
 	struct branch_event *queue;

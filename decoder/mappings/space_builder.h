@@ -8,7 +8,8 @@
  */
 #pragma once
 
-#include "decoder/mappings/address_space.h"
+#include "base/arena.h"
+#include "decoder/address_space.h"
 
 /* Empty if only `arena` is set. */
 struct space_builder {

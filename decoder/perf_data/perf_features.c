@@ -2,6 +2,8 @@
 /* Read the feature sections and build ids of a recording. */
 #include "decoder/perf_data/perf_file.h"
 
+#include "decoder/address_space.h"
+
 #define FEATURE_BITS          256
 #define FEATURE_BITMAP_OFFSET 72     /* offset in struct perf_file_header */
 #define RECORD_HEADER         8      /* bytes of struct perf_event_header */

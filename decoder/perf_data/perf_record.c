@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "decoder/address_space.h"
+
 /* The last known record type of the kernel; some linux/perf_event.h lack it. */
 #define KERNEL_RECORD_LAST 22   /* PERF_RECORD_CALLCHAIN_DEFERRED */
 #define FILE_IDENTITY_SIZE 24   /* bytes of MMAP2's device and inode, or build id */

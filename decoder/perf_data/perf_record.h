@@ -138,8 +138,6 @@ struct perf_file {
 	struct arena arena;
 };
 
-#define BUILD_ID_MAX 20 /* maximum bytes of a build id in a record */
-
 /*
  * Path prefix of a file's pages that a process changed in memory, of which a core has the bytes:
  * what to add to the file's offsets for those of the core, modulo 2^64 (hexadecimal), and the
@@ -184,29 +182,6 @@ struct kernel_symbol {
 	const char *name;    /* any bytes */
 	bool gone;           /* true: removed; false: registered */
 };
-
-/*
- * PERF_RECORD_TEXT_POKE: the kernel changed its own code. The new bytes are at the address since
- * `time` (ns).
- */
-struct code_patch {
-	uint64_t time;
-	uint64_t address;
-	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
-	uint32_t old_size, new_size;
-	uint64_t order; /* among patches of one time; set by the caller */
-};
-
-/* Returns a number for the owner of AUX buffers: a CPU, or a thread. */
-static inline int64_t owner_of_cpu(int32_t cpu)
-{
-	return cpu;
-}
-
-static inline int64_t owner_of_thread(int32_t tid)
-{
-	return INT64_C(1) << 32 | (uint32_t)tid;
-}
 
 /* Returns the bytes of the record's fields. */
 static inline struct cursor perf_record_fields(const struct perf_record *record)

@@ -32,8 +32,8 @@ static void choose_losses(struct pt_stream *stream)
 
 	/* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
 	if (!input->aux->again)
-		stream->losses = timeline_losses(input->timeline, input->aux->cpu, input->aux->tid,
-						 &stream->loss_count);
+		stream->losses = history_losses(input->history, input->aux->cpu, input->aux->tid,
+						&stream->loss_count);
 	while (stream->state.next_loss < stream->loss_count &&
 	       stream->losses[stream->state.next_loss].time < input->begin)
 		stream->state.next_loss++;
@@ -55,7 +55,7 @@ static void start_schedule(struct pt_stream *stream)
 	const struct aux_stream *aux = stream->input.aux;
 	const struct pt_info *info = stream->input.info;
 
-	schedule_init(&stream->state.schedule, stream->input.timeline, aux->cpu, aux->tid);
+	schedule_init(&stream->state.schedule, stream->input.history, aux->cpu, aux->tid);
 	stream->clock = pt_info_tsc_clock(info);
 	stream->state.schedule.slack = slack_of(info, &stream->clock);
 	/* CYC packets stop with the core's clock; MTC packets continue. */

@@ -5,8 +5,9 @@
  */
 #pragma once
 
+#include "base/diag.h"
+#include "decoder/history.h"
 #include "decoder/mappings/space_builder.h"
-#include "decoder/timeline/timeline_types.h"
 
 /* Parent and child share an address space until one of the two changes it (copy on write). */
 

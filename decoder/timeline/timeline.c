@@ -181,6 +181,11 @@ static void warn_lost(const struct timeline *tl)
 
 COMPARE_BY_TWO(compare_losses, struct loss, owner, order)
 
+static const struct thread *find_thread(const void *timeline, int32_t tid, uint64_t time)
+{
+	return timeline_borrow_thread(timeline, tid, time);
+}
+
 struct timeline *timeline_open(const struct perf_file *file, const struct perf_mmap *code,
 			       size_t count, struct diag *diag)
 {
@@ -207,6 +212,8 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	trace_pauses_finish(&tl->pauses, tl->switches, tl->switch_count);
 	SORT(tl->hits.positions, tl->hits.count, compare_positions);
 	SORT(tl->losses, tl->loss_count, compare_losses);
+	tl->history = (struct history){ tl->switches,   tl->switch_count, tl->losses,
+					tl->loss_count, find_thread,      tl };
 	return tl;
 }
 
@@ -268,19 +275,11 @@ const struct epoch *timeline_first_exec(const struct process *process,
 	return exec;
 }
 
-const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
-{
-	size_t first = LOWER_BOUND(i, tl->switch_count, tl->switches[i].cpu < cpu);
-
-	*count = LOWER_BOUND(i, tl->switch_count, tl->switches[i].cpu <= cpu) - first;
-	return *count ? &tl->switches[first] : NULL;
-}
-
 uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thread, int32_t cpu,
 			    uint64_t time)
 {
 	size_t count, after;
-	const struct cpu_switch *of_cpu = timeline_switches(tl, cpu, &count);
+	const struct cpu_switch *of_cpu = history_switches(&tl->history, cpu, &count);
 
 	after = tl->sample_switches ? 0 : LOWER_BOUND(i, count, of_cpu[i].time <= time);
 	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
@@ -293,7 +292,7 @@ static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, 
 	size_t count;
 
 	for (size_t first = 0; first < tl->switch_count; first += count) {
-		of_cpu = timeline_switches(tl, tl->switches[first].cpu, &count);
+		of_cpu = history_switches(&tl->history, tl->switches[first].cpu, &count);
 		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < from);
 		     at < count && of_cpu[at].time < end; at++)
 			if (of_cpu[at].thread->tid == tid)
@@ -306,7 +305,7 @@ static void find_longest_run(const struct timeline *tl, struct off_cpu *off)
 {
 	uint64_t *ns = NULL; /* by index of the thread */
 	size_t room = 0, count;
-	const struct cpu_switch *of_cpu = timeline_switches(tl, off->cpu, &count);
+	const struct cpu_switch *of_cpu = history_switches(&tl->history, off->cpu, &count);
 
 	for (size_t at = LOWER_BOUND(i, count, of_cpu[i].time < off->begin);
 	     at < count && of_cpu[at].time < off->end; at++) {
@@ -334,7 +333,7 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 
 	*off = (struct off_cpu){ 0 };
 	for (size_t first = 0; first < all; first += count) {
-		of_cpu = timeline_switches(tl, tl->switches[first].cpu, &count);
+		of_cpu = history_switches(&tl->history, tl->switches[first].cpu, &count);
 		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < begin);
 		     at < count && of_cpu[at].time < end; at++) {
 			uint64_t from = of_cpu[at].time, run;
@@ -358,14 +357,4 @@ bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, ui
 	    tl->wakings[waking].time <= off->end)
 		off->waking = &tl->wakings[waking];
 	return true;
-}
-
-const struct loss *timeline_losses(const struct timeline *tl, int32_t cpu, int32_t tid,
-				   size_t *count)
-{
-	int64_t owner = tid == -1 ? owner_of_cpu(cpu) : owner_of_thread(tid);
-	size_t first = LOWER_BOUND(i, tl->loss_count, tl->losses[i].owner < owner);
-
-	*count = LOWER_BOUND(i, tl->loss_count, tl->losses[i].owner <= owner) - first;
-	return *count ? &tl->losses[first] : NULL;
 }

@@ -28,6 +28,7 @@ struct timeline {
 	struct hits hits;    /* breakpoints and probes, in order of time */
 	struct loss *losses; /* owned; sorted by owner, then time */
 	size_t loss_count, loss_room;
+	struct history history;        /* views of these, for the decoder; set at the end */
 	uint64_t losses_reported;      /* AUX records of losses, each with a warning */
 	struct kernel_symbol *symbols; /* owned: code that the kernel generated, in time order */
 	size_t symbol_count, symbol_room;
@@ -92,16 +93,6 @@ const struct epoch *timeline_first_exec(const struct process *process,
 					const struct address_space *now);
 
 /*
- * Returns the `*count` context switches of one CPU in time order. A switch takes effect at the time
- * of the switch-out record that names the next thread (PERF_RECORD_SWITCH_CPU_WIDE,
- * next_prev_pid/tid, like perf's intel_pt_context_switch()), else of the switch-in record
- * (PERF_RECORD_SWITCH). ITRACE_START counts as a switch. If switch records were not requested,
- * samples of the tracepoint sched_switch are used.
- */
-const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
-					   size_t *count);
-
-/*
  * Returns the begin (ns) of a thread's run on a CPU at `time`; 0: not known from switch records.
  * Samples with trace data, used instead of switches, do not show it.
  */
@@ -114,10 +105,6 @@ uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread
  */
 bool timeline_off_cpu(const struct timeline *timeline, int32_t tid, uint64_t begin, uint64_t end,
 		      struct off_cpu *off);
-
-/* Returns the `*count` losses of a buffer in time order. tid -1: of the CPU's buffer. */
-const struct loss *timeline_losses(const struct timeline *timeline, int32_t cpu, int32_t tid,
-				   size_t *count);
 
 /* ---- Changes by sideband records, for timeline.c -------------------------- */
 

@@ -2,8 +2,8 @@
 /* Find the pauses of the trace, from samples of the events that paused it. */
 #include "decoder/timeline/trace_pauses.h"
 
+#include "decoder/history.h"
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/timeline_types.h"
 
 void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file,
 		       const struct perf_record *sample)

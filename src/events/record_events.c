@@ -340,7 +340,7 @@ static void write_switches(const struct perf_record_events *records)
 	if (!are_recorded(timeline, records->input->file))
 		return;
 	for (size_t i = 0; i < timeline->switch_count; i += count) {
-		timeline_switches(timeline, all[i].cpu, &count);
+		history_switches(&timeline->history, all[i].cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
 		if (all[i].cpu <= UINT16_MAX)
 			untimed += write_cpu(records, &all[i], count);

@@ -16,7 +16,7 @@ struct overlay_points {
 enum { BACKUPS, DOMAIN_EXITS, SPAWNS, TERMINATIONS, LISTS };
 
 /* The history of a process, as perf and the overlay recorded it. */
-struct history {
+struct process_history {
 	/* Each sorted by time.  BACKUPS: forks of domains' first children, with their parents. */
 	struct overlay_points lists[LISTS];
 	uint64_t exec, main_exit; /* 0: not seen */
@@ -30,7 +30,7 @@ static void add_point(struct overlay_points *points, uint64_t time, uint32_t id)
 
 COMPARE_BY(by_time, struct overlay_point, time)
 
-static void release_history(struct history *history)
+static void release_history(struct process_history *history)
 {
 	for (int i = 0; i < LISTS; i++)
 		free(history->lists[i].list);
@@ -54,7 +54,8 @@ static const struct thread *first_child(const struct thread *const *threads, siz
 /* Threads of the process that are searched for children, which is quadratic. */
 #define THREADS_MAX 2000
 
-static void gather_threads(struct history *history, const struct timeline *timeline, int32_t pid)
+static void gather_threads(struct process_history *history, const struct timeline *timeline,
+			   int32_t pid)
 {
 	const struct thread *const *threads = timeline->threads.threads;
 	size_t count = timeline->threads.count, seen = 0;
@@ -80,7 +81,8 @@ static void gather_threads(struct history *history, const struct timeline *timel
 }
 
 /* Set the time of the last exec; without an exec, of the fork. */
-static void gather_exec(struct history *history, const struct timeline *timeline, int32_t pid)
+static void gather_exec(struct process_history *history, const struct timeline *timeline,
+			int32_t pid)
 {
 	const struct thread *thread = timeline_borrow_thread(timeline, pid, UINT64_MAX);
 	const struct process *process = thread ? thread->process : NULL;
@@ -95,7 +97,7 @@ static void gather_exec(struct history *history, const struct timeline *timeline
 
 /* ---- The overlay's events ------------------------------------------------ */
 
-static void gather_events(struct history *history, const struct runtime_events *file)
+static void gather_events(struct process_history *history, const struct runtime_events *file)
 {
 	struct runtime_ring ring;
 	struct runtime_event event;
@@ -115,7 +117,7 @@ static void gather_events(struct history *history, const struct runtime_events *
 	history->last_event = file->last_time;
 }
 
-static void gather_history(struct history *history, const struct timeline *timeline,
+static void gather_history(struct process_history *history, const struct timeline *timeline,
 			   const struct overlay_input *input)
 {
 	struct overlay_points *lists = history->lists;
@@ -164,7 +166,7 @@ static void bound_pairs(struct overlay_bounds *bounds, const struct overlay_poin
 bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *timeline,
 		      const struct overlay_input *input)
 {
-	struct history history = { 0 };
+	struct process_history history = { 0 };
 
 	*bounds = (struct overlay_bounds){ INT64_MIN, INT64_MAX };
 	gather_history(&history, timeline, input);
@@ -193,7 +195,7 @@ static bool is_single(const struct overlay_points *spawns, uint32_t ring)
 void overlay_sideband_tids(struct overlay_input *input, const struct timeline *timeline,
 			   int64_t ahead)
 {
-	struct history history = { 0 };
+	struct process_history history = { 0 };
 	const struct overlay_points *backups = &history.lists[BACKUPS];
 	const struct overlay_points *spawns = &history.lists[SPAWNS];
 	size_t count;

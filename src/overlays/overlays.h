@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "decoder/aux/auxtrace.h"
+#include "decoder/aux/pt_info.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "overlays/memtrace.h"

@@ -91,7 +91,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 	return (struct pt_stream_input){
 		.info = &recording->auxtrace.info,
 		.aux = &recording->auxtrace.streams[index],
-		.timeline = recording->timeline,
+		.history = &recording->timeline->history,
 		.code = &recording->code,
 		.diag = c->diag,
 		.engine = c->options->engine,
@@ -547,7 +547,7 @@ static void look_again(void *context)
 	struct conversion *c = context;
 	struct pt_stream_input input = {
 		.info = &c->recording.auxtrace.info,
-		.timeline = c->recording.timeline,
+		.history = &c->recording.timeline->history,
 		.code = &c->recording.code,
 		.engine = c->options->engine,
 		.branches = c->branches,

@@ -305,8 +305,8 @@ static void share_stretches(struct sideband_list *list, const struct aux_stream 
 	uint64_t from = list->begin, sum = 0;
 
 	list->at = 0;
-	list->switches =
-		timeline_switches(list->recording->timeline, stream->cpu, &list->switch_count);
+	list->switches = history_switches(&list->recording->timeline->history, stream->cpu,
+					  &list->switch_count);
 	for (size_t i = 0; i < count; i++)
 		sum += stretches[i].size;
 	for (size_t i = 0; i < count; i++) {
@@ -419,8 +419,8 @@ static json_t *threads_json(struct sideband_list *list)
 static json_t *buffer_json(const struct sideband_list *list, const struct aux_stream *stream)
 {
 	size_t count, truncated = 0, partial = 0, collisions = 0, cuts = 0;
-	const struct loss *losses = timeline_losses(list->recording->timeline, stream->cpu,
-						    stream->cpu < 0 ? stream->tid : -1, &count);
+	const struct loss *losses = history_losses(&list->recording->timeline->history, stream->cpu,
+						   stream->cpu < 0 ? stream->tid : -1, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		truncated += (losses[i].flags & PERF_AUX_FLAG_TRUNCATED) != 0;

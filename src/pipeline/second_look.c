@@ -37,7 +37,7 @@ static bool may_have(const struct timeline *timeline, const struct aux_stream *a
 
 	if (aux->tid != -1 || window->all_threads)
 		return window->all_threads || aux->tid == window->tid;
-	switches = timeline_switches(timeline, aux->cpu, &count);
+	switches = history_switches(&timeline->history, aux->cpu, &count);
 	for (size_t i = 0; i < count; i++)
 		if (switches[i].thread->tid == window->tid && switches[i].time <= window->end &&
 		    (i + 1 == count || switches[i + 1].time >= window->begin))

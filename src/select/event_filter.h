@@ -8,6 +8,8 @@
 #pragma once
 
 #include "decoder/engine/pt_stream.h"
+#include "decoder/streams/auxtrace.h"
+#include "decoder/timeline/timeline.h"
 #include "src/options/options.h"
 
 struct event_filter {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 
 enum { RUNS = 9, PSB_SIZE = 16, LONGEST = 16 };
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/fuzz/memory_file.h"
 
@@ -45,7 +45,7 @@ static void read_history(const struct perf_file *file, struct diag *diag)
 	for (size_t i = 0; i < count; i++)
 		timeline_borrow_thread(timeline, threads[i]->tid, threads[i]->end);
 	for (int32_t cpu = -1; cpu < 4; cpu++)
-		timeline_switches(timeline, cpu, &count);
+		history_switches(&timeline->history, cpu, &count);
 	timeline_close(timeline);
 }
 

@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 
 #include "base/common.h"
-#include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/fuzz/memory_file.h"
@@ -213,7 +213,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 	struct pt_stream_input input = {
 		.info = &info,
 		.aux = &aux,
-		.timeline = world.timeline,
+		.history = &world.timeline->history,
 		.code = &source,
 		.diag = &world.diag,
 		.engine = flags & FLAG_LIBIPT ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,

@@ -37,6 +37,14 @@ for folder in decoder symbols writer reader overlays; do
 	tap_check "$folder includes only base and itself" only $folder "base/|$folder/|config\\.h"
 done
 
+# Fuzzers, debuggers and other programs may use the decoder alone: it takes bytes, a code_source and
+# a history, and no recording. Each header that it includes is checked as well.
+decodes_bytes() {
+	! grep -E '^decoder/((aux|clock|code|engine)/([a-z]*/)?)?[a-z_]*\.[ch] ' "$work/includes" |
+		grep -Ev ' (base/|decoder/[a-z_]*\.h|decoder/(aux|clock|code|engine)/)' | grep .
+}
+tap_check "decoder/aux, clock, code and engine know no recording" decodes_bytes
+
 # A .c file and its own header are one module.
 has_no_circle() {
 	sed 's/\.[ch]\>//g' "$work/includes" | awk '$1 != $2' | tsort 2>&1 >/dev/null | grep . && return 1

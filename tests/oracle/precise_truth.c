@@ -17,8 +17,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
@@ -285,7 +285,7 @@ static void run(struct pipeline *p, struct check *check)
 		struct pt_stream_input input = {
 			.info = &p->auxtrace.info,
 			.aux = &p->auxtrace.streams[i],
-			.timeline = p->timeline,
+			.history = &p->timeline->history,
 			.code = &p->source,
 			.skip_local_jumps =
 				true, /* as for slices: needed for returns from JIT code */

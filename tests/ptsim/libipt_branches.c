@@ -13,8 +13,8 @@
 #include <sys/auxv.h>
 
 #include "base/alloc.h"
-#include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/timeline/timeline.h"
 
 struct branch_list {

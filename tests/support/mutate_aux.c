@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 
 #define PLACES_MAX 4
 #define CUT_MAX    64

@@ -6,7 +6,6 @@
  */
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
-#include "decoder/mappings/space_builder.h"
 
 #define NOP_SIZE 5
 

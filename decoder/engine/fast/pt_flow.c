@@ -96,8 +96,8 @@ static bool begins_code(struct pt_flow *flow, const struct pt_packet *packet)
 static void set_first_time(struct pt_stream *stream)
 {
 	const struct pt_stream_input *input = &stream->input;
-	const struct cpu_switch *at = input->timeline->switches;
-	const struct cpu_switch *end = at + input->timeline->switch_count;
+	const struct cpu_switch *at = input->history->switches;
+	const struct cpu_switch *end = at + input->history->switch_count;
 
 	while (at < end && (input->aux->cpu < 0 ? at->thread->tid != input->aux->tid
 						: at->cpu != input->aux->cpu))

@@ -2,7 +2,7 @@
 /* Compare the code of slow calls and usual calls: loops, lines and stops. */
 #include "src/formats/answers/slow_causes.h"
 
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "src/costs/executed_code.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"

@@ -2,7 +2,7 @@
 /* Find the thread that another one waited for. */
 #include "src/formats/answers/slow_causes.h"
 
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 
 /* Limit of the paths of a thread's calls. */
 #define NODES_MOST 1000

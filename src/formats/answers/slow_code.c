@@ -2,7 +2,7 @@
 /* Follow the branches of calls, and sum up costs by code. */
 #include "src/formats/answers/slow_causes.h"
 
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 
 struct code_part *code_counts_part(struct code_counts *counts, const struct code_key *key)
 {

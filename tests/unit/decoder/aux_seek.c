@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/aux/auxtrace.h"
+#include "decoder/streams/auxtrace.h"
 
 #include <intel-pt.h>
 #include <stdlib.h>

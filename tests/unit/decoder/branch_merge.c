@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "decoder/engine/pt_stream_base.h"
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "tests/support/unit.h"
 
 #define STREAMS 3

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
@@ -126,7 +126,7 @@ static void decode(const struct auxtrace *aux, size_t index, const struct timeli
 	for (int engine = PT_ENGINE_FAST; engine <= PT_ENGINE_LIBIPT; engine++) {
 		struct pt_stream_input input = { .info = &aux->info,
 						 .aux = &aux->streams[index],
-						 .timeline = timeline,
+						 .history = &timeline->history,
 						 .code = &source,
 						 .diag = &diag,
 						 .engine = (enum pt_engine)engine };

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
@@ -72,7 +72,7 @@ static void read_events(struct events *events, const struct auxtrace *auxtrace,
 	diag_init(&diag);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace->info,
 							   .aux = &auxtrace->streams[0],
-							   .timeline = timeline,
+							   .history = &timeline->history,
 							   .code = &source,
 							   .diag = &diag,
 							   .engine = engine },

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/workers.h"
-#include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/engine/event_pool.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
@@ -357,7 +357,7 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 	struct pt_stream_input input = {
 		.info = &run.auxtrace.info,
 		.aux = &run.auxtrace.streams[0],
-		.timeline = run.timeline,
+		.history = &run.timeline->history,
 		.code = &source,
 		.diag = &run.diag,
 		.skip_local_jumps = true,
@@ -517,7 +517,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 	delay = 1000;
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
 							   .aux = &run.auxtrace.streams[0],
-							   .timeline = run.timeline,
+							   .history = &run.timeline->history,
 							   .code = &source,
 							   .segment = 64,
 							   .workers = workers,

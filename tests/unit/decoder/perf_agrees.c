@@ -153,7 +153,7 @@ static void compare_switch(const char *record, const struct line_head *head)
 	if (tid == -1 || tid == last_tid[head->cpu])
 		return;
 	last_tid[head->cpu] = tid;
-	switches = timeline_switches(timeline, head->cpu, &count);
+	switches = history_switches(&timeline->history, head->cpu, &count);
 	index = &switch_index[head->cpu];
 	ck_assert_msg(*index < count, "%s", record);
 	/* A preceding ITRACE_START, which perf script does not show, may imply it. */
@@ -211,7 +211,7 @@ static size_t compare_with_perf(const char *path)
 		records += compare_line(line);
 	pclose(out);
 	for (int32_t cpu = 0; cpu < CPUS; cpu++) {
-		timeline_switches(timeline, cpu, &count);
+		history_switches(&timeline->history, cpu, &count);
 		ck_assert_uint_eq(count, switch_index[cpu]);
 	}
 	close_recording();

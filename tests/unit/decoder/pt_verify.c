@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_verify.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
@@ -88,7 +88,7 @@ static struct pt_verdict verify(uint64_t every)
 	timeline = timeline_open(&file, NULL, 0, &diag);
 	ck_assert_int_eq(pt_verify(&(struct pt_stream_input){ .info = &auxtrace.info,
 							      .aux = &auxtrace.streams[0],
-							      .timeline = timeline,
+							      .history = &timeline->history,
 							      .code = &source,
 							      .diag = &diag },
 				   every, &verdict, NULL),

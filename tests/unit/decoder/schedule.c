@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "decoder/engine/schedule.h"
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/schedule.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
@@ -85,7 +85,7 @@ START_TEST(the_thread_of_the_last_switch_runs)
 	struct schedule schedule;
 
 	open_timeline();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek(&schedule, 1999);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	schedule_seek(&schedule, 2000);
@@ -101,7 +101,7 @@ START_TEST(user_code_in_idle_time_is_the_next_threads)
 	struct schedule schedule;
 
 	open_timeline();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 2990, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
 	/* Its events cannot precede its start. */
@@ -115,7 +115,7 @@ START_TEST(code_that_only_the_next_epoch_has_is_found_a_little_early)
 	struct schedule schedule;
 
 	open_timeline();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 3999, OTHER_CODE);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/other");
 	schedule_seek_user(&schedule, 4000, OTHER_CODE);
@@ -129,7 +129,7 @@ START_TEST(a_buffer_per_thread_is_that_threads)
 	struct schedule schedule;
 
 	open_timeline();
-	schedule_init(&schedule, timeline, -1, OTHER_PID);
+	schedule_init(&schedule, &timeline->history, -1, OTHER_PID);
 	schedule_seek_user(&schedule, 200, SAMPLE_CODE);
 	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
 	schedule_seek(&schedule, 5000);
@@ -164,7 +164,7 @@ START_TEST(the_place_of_a_stop_separates_a_thread_from_its_neighbour)
 	struct schedule schedule;
 
 	open_two_threads();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule.slack = 300;
 	schedule_seek_user(&schedule, 1000, SAMPLE_MAIN);
 	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
@@ -188,7 +188,7 @@ START_TEST(a_clock_that_is_late_takes_no_code_from_its_thread)
 	struct schedule schedule;
 
 	open_timeline();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 1000, SAMPLE_MAIN);
 	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
 	schedule_seek_user(&schedule, late, SAMPLE_MAIN + 5);
@@ -209,14 +209,14 @@ START_TEST(a_start_in_the_middle_is_refused_if_the_clock_was_late)
 	struct schedule before, schedule;
 
 	open_timeline();
-	schedule_init(&before, timeline, 0, -1);
+	schedule_init(&before, &timeline->history, 0, -1);
 	schedule_seek_user(&before, 1000, SAMPLE_MAIN);
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_begin_at(&schedule, 1000);
 	schedule_seek_user(&schedule, 2500, SAMPLE_MAIN + 5);
 	ck_assert_int_ne(schedule.thread->tid, SAMPLE_PID);
 	ck_assert(schedule_join_stops(&schedule, &before));
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_begin_at(&schedule, 1000);
 	schedule_seek_user(&schedule, 2500, SAMPLE_MAIN + 5);
 	schedule_stop_user(&before, SAMPLE_MAIN + 5);
@@ -230,7 +230,7 @@ START_TEST(a_switch_that_is_too_far_away_is_not_the_reason)
 	struct schedule schedule;
 
 	open_two_threads();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule.slack = 300;
 	schedule_seek_user(&schedule, 1000, SAMPLE_MAIN);
 	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
@@ -248,7 +248,7 @@ START_TEST(the_kernel_switches_at_a_switch_that_is_near)
 	struct schedule schedule;
 
 	open_two_threads();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek(&schedule, 1000);
 	schedule_switch(&schedule, 1600, 300);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
@@ -280,7 +280,7 @@ START_TEST(the_next_program_begins_once_in_the_run_of_its_exec)
 	at(&data, 3500, SAMPLE_PID);
 	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
 	open_data(&data);
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
 	ck_assert(!schedule_stopped_elsewhere(&schedule, SAMPLE_CODE));
 	/* A page fault on the first instruction resumes there. */
@@ -328,7 +328,7 @@ START_TEST(what_the_clock_excludes_is_not_the_reason)
 	map.path = "/newer";
 	perf_data_add_mmap2(&data, 0, &map);
 	open_data(&data);
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule.clock_bound = 200;
 	schedule_seek_user(&schedule, 1599, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
@@ -362,14 +362,14 @@ START_TEST(a_thread_that_runs_exec_becomes_the_leader)
 						      .path = "/two",
 						      .prot = 5 });
 	open_data(&data);
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	/* The time is early; the code decides. */
 	schedule_seek_user(&schedule, 1900, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/two");
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 2000, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	close_timeline();
@@ -399,7 +399,7 @@ START_TEST(a_leader_whose_tid_ran_exec_lives_and_runs_the_next_program)
 	map.path = "/three";
 	perf_data_add_mmap2(&data, 0, &map);
 	open_data(&data);
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek(&schedule, 2000);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	ck_assert_uint_eq(schedule.thread->end, UINT64_MAX);
@@ -420,7 +420,7 @@ START_TEST(a_buffer_per_thread_is_the_leaders_after_an_exec)
 	at(&data, 2000, SAMPLE_PID);
 	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
 	open_data(&data);
-	schedule_init(&schedule, timeline, -1, SAMPLE_PID + 1);
+	schedule_init(&schedule, &timeline->history, -1, SAMPLE_PID + 1);
 	schedule_seek(&schedule, 1999);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	schedule_seek(&schedule, 2000);
@@ -449,7 +449,7 @@ START_TEST(a_thread_that_begins_early_has_the_code_of_its_switch)
 	perf_data_add_mmap2(&data, 0, &map);
 	switch_to(&data, 3000, 0, SAMPLE_PID);
 	open_data(&data);
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek_user(&schedule, 2400, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/newer");
@@ -462,10 +462,10 @@ START_TEST(without_time_two_threads_are_a_guess)
 	struct schedule schedule;
 
 	open_timeline();
-	schedule_init(&schedule, timeline, 0, -1);
+	schedule_init(&schedule, &timeline->history, 0, -1);
 	ck_assert(!schedule_settle(&schedule, false));
 	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
-	schedule_init(&schedule, timeline, -1, SAMPLE_PID);
+	schedule_init(&schedule, &timeline->history, -1, SAMPLE_PID);
 	ck_assert(schedule_settle(&schedule, false));
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	close_timeline();

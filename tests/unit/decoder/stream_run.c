@@ -144,7 +144,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	struct pt_stream_input input = {
 		.info = &auxtrace->info,
 		.aux = &auxtrace->streams[0],
-		.timeline = timeline,
+		.history = &timeline->history,
 		.code = &source,
 		.branches = known_branches_open(), /* as for a trace of calls */
 		.diag = &run.diag,

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"

@@ -864,16 +864,16 @@ START_TEST(a_cpu_runs_whom_the_switch_out_names)
 	perf_data_stamp(&data, (struct perf_data_stamp){ 50, 1, 1, 1, 0 });
 	perf_data_add_itrace_start(&data, 5, 5);
 	open_built();
-	switches = timeline_switches(timeline, 1, &count);
+	switches = history_switches(&timeline->history, 1, &count);
 	ck_assert_uint_eq(count, 4);
 	for (size_t i = 0; i < count; i++) {
 		ck_assert_uint_eq(switches[i].time, expected[i].time);
 		ck_assert_int_eq(switches[i].thread->tid, expected[i].tid);
 	}
-	switches = timeline_switches(timeline, 0, &count);
+	switches = history_switches(&timeline->history, 0, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_int_eq(switches[0].thread->tid, 8);
-	timeline_switches(timeline, 2, &count);
+	history_switches(&timeline->history, 2, &count);
 	ck_assert_uint_eq(count, 0);
 }
 END_TEST
@@ -889,7 +889,7 @@ START_TEST(a_switch_out_that_names_nobody_leaves_the_cpu_idle)
 	at(200, 5);
 	perf_data_add_record(&data, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, NULL, 0);
 	open_built();
-	switches = timeline_switches(timeline, 0, &count);
+	switches = history_switches(&timeline->history, 0, &count);
 	ck_assert_uint_eq(count, 2);
 	ck_assert_int_eq(switches[0].thread->tid, 5);
 	ck_assert_int_eq(switches[1].thread->tid, 0);
@@ -937,12 +937,12 @@ START_TEST(an_aux_record_that_says_truncated_is_a_loss)
 	perf_data_add_aux_event(&data, 0x1000, 0x800, PERF_AUX_FLAG_TRUNCATED);
 	perf_data_add_aux_event(&data, 0x1800, 0x10, PERF_AUX_FLAG_OVERWRITE);
 	open_built();
-	losses = timeline_losses(timeline, -1, 6, &count);
+	losses = history_losses(&timeline->history, -1, 6, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(losses[0].time, 70);
-	timeline_losses(timeline, 2, -1, &count);
+	history_losses(&timeline->history, 2, -1, &count);
 	ck_assert_uint_eq(count, 0);
-	losses = timeline_losses(timeline, 3, -1, &count);
+	losses = history_losses(&timeline->history, 3, -1, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(losses[0].time, 70);
 	ck_assert_uint_eq(losses[0].aux_offset, 0x1000);
@@ -1244,7 +1244,7 @@ START_TEST(many_buffers_with_losses_take_near_linear_time)
 	}
 	open_built();
 	for (int32_t cpu = 0; cpu < CPUS; cpu++) {
-		const struct loss *losses = timeline_losses(timeline, cpu, -1, &count);
+		const struct loss *losses = history_losses(&timeline->history, cpu, -1, &count);
 
 		for (size_t i = 0; i < count; i++) {
 			ck_assert_int_eq(losses[i].owner, owner_of_cpu(cpu));

@@ -3,8 +3,8 @@
 #include "src/costs/executed_code.h"
 
 #include "decoder/code/code_image.h"
+#include "decoder/history.h"
 #include "decoder/known_branches.h"
-#include "decoder/timeline/timeline_types.h"
 #include "src/resolve/resolve.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"

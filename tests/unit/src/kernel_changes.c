@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
+#include "decoder/streams/auxtrace.h"
 #include "decoder/streams/pt_streams.h"
 #include "src/resolve/code_files.h"
 #include "tests/support/sample.h"
@@ -159,7 +159,7 @@ static void decode(enum pt_engine engine)
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &auxtrace.info,
 							   .aux = &auxtrace.streams[0],
-							   .timeline = timeline,
+							   .history = &timeline->history,
 							   .code = &source,
 							   .diag = &diag,
 							   .engine = engine },

@@ -406,7 +406,7 @@ START_TEST(context_switches_get_their_cpu)
 				     "\"contextSwitchTrace\": \"switches\"}]}") == 0,
 		      "%s", err.text);
 	ck_assert_int_eq(auxtrace.streams[0].cpu, 300);
-	seen = timeline_switches(timeline, 300, &count);
+	seen = history_switches(&timeline->history, 300, &count);
 	ck_assert_uint_eq(count, 2);
 	ck_assert_uint_eq(seen[0].time, 100);
 	ck_assert_int_eq(seen[0].thread->tid, 9);

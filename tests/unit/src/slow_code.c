@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "decoder/code/insn.h"
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/io/output.h"
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"

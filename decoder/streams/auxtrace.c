@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the parameters of Intel PT and list the AUX streams of a recording. */
-#include "decoder/aux/auxtrace.h"
+#include "decoder/streams/auxtrace.h"
 
-#include "decoder/perf_data/perf_file.h"
+#include "decoder/history.h"
 
 #define MAX_SHIFT         63 /* largest shift of a 64-bit word */
 #define MTC_FREQ_BITS     4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"): log2 of the MTC period */
@@ -132,25 +132,6 @@ static void read_cpuid(struct pt_info *info, const char *cpuid)
 				    &info->cpu_model, &info->cpu_stepping) == 3;
 }
 
-enum core_kind pt_info_core(const struct pt_info *info, int32_t cpu)
-{
-	const char *at = info->performance_cpus;
-	unsigned long first, last;
-	char *end;
-
-	if (!at || cpu < 0)
-		return CORE_UNKNOWN;
-	while (*at >= '0' && *at <= '9') {
-		first = last = strtoul(at, &end, 10);
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if ((unsigned long)cpu >= first && (unsigned long)cpu <= last)
-			return CORE_PERFORMANCE;
-		at = *end == ',' ? end + 1 : end;
-	}
-	return CORE_EFFICIENT;
-}
-
 static void read_event(struct pt_info *info, const struct perf_file *file)
 {
 	for (size_t i = 0; i < file->attr_count; i++) {
@@ -163,34 +144,6 @@ static void read_event(struct pt_info *info, const struct perf_file *file)
 		info->exclude_kernel = attr->exclude_kernel;
 		return;
 	}
-}
-
-struct tsc_clock pt_info_tsc_clock(const struct pt_info *info)
-{
-	return (struct tsc_clock){ info->time_zero, (uint32_t)info->time_mult,
-				   (uint16_t)info->time_shift };
-}
-
-struct clock_rates pt_info_rates(const struct pt_info *info)
-{
-	struct clock_rates rates = {
-		.ratio_n = (uint32_t)info->tsc_ctc_ratio_n,
-		.ratio_d = (uint32_t)info->tsc_ctc_ratio_d,
-		.max_ratio = (uint8_t)info->max_nonturbo_ratio,
-	};
-
-	if (info->config & info->mtc_bit && info->mtc_freq_bits)
-		rates.mtc_shift = (uint8_t)((info->config & info->mtc_freq_bits) >>
-					    __builtin_ctzll(info->mtc_freq_bits));
-	return rates;
-}
-
-uint64_t pt_info_mtc_period(const struct pt_info *info)
-{
-	if (!(info->config & info->mtc_bit) || !info->tsc_ctc_ratio_d)
-		return 0;
-	return (UINT64_C(1) << pt_info_rates(info).mtc_shift) * info->tsc_ctc_ratio_n /
-	       info->tsc_ctc_ratio_d;
 }
 
 /* ---- Streams ------------------------------------------------------------- */

@@ -8,7 +8,9 @@
  */
 #pragma once
 
-#include "decoder/perf_data/perf_record.h"
+#include "base/common.h"
+
+#define BUILD_ID_MAX 20 /* maximum bytes of a build id in a record of perf */
 
 /* A file that was mapped as code, by its recorded name. One per path and build id. */
 struct mapped_file {
@@ -49,3 +51,15 @@ struct address_space {
  * if space is NULL.
  */
 const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip);
+
+/*
+ * PERF_RECORD_TEXT_POKE: the kernel changed its own code. The new bytes are at the address since
+ * `time` (ns).
+ */
+struct code_patch {
+	uint64_t time;
+	uint64_t address;
+	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
+	uint32_t old_size, new_size;
+	uint64_t order; /* among patches of one time; set by the caller */
+};

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Follow context switches and epochs, and correct coarse times by addresses. */
-#include "decoder/timeline/schedule.h"
+#include "decoder/engine/schedule.h"
 
-void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
+void schedule_init(struct schedule *schedule, const struct history *history, int32_t cpu,
 		   int32_t tid)
 {
-	*schedule =
-		(struct schedule){ .timeline = timeline, .end = UINT64_MAX, .fresh = UINT64_MAX };
+	*schedule = (struct schedule){ .history = history, .end = UINT64_MAX, .fresh = UINT64_MAX };
 	if (tid != -1)
-		schedule->thread = timeline_borrow_thread(timeline, tid, 0);
+		schedule->thread = history->find_thread(history->context, tid, 0);
 	else
-		schedule->switches = timeline_switches(timeline, cpu, &schedule->count);
+		schedule->switches = history_switches(history, cpu, &schedule->count);
 	if (schedule->count)
 		schedule->end = schedule->switches[0].time;
 	if (schedule->thread)
@@ -40,9 +39,10 @@ static void follow_exec(struct schedule *schedule, size_t epoch)
 	while (next && next < epoch && epochs[next].begin < thread->begin)
 		next = epochs[next].next_exec;
 	if (next && next <= epoch && epochs[next].begin >= thread->begin)
-		schedule->thread = timeline_borrow_thread(schedule->timeline, thread->process->pid,
-							  epochs[next].begin)
-					   ?: thread;
+		schedule->thread =
+			schedule->history->find_thread(schedule->history->context,
+						       thread->process->pid, epochs[next].begin)
+				?: thread;
 }
 
 static void enter_epoch(struct schedule *schedule, size_t epoch)

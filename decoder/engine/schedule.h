@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread and address space in one AUX stream at a given time: a cursor over the timeline.
+ * The thread and address space in one AUX stream at a given time: a cursor over the history.
  *
  * A buffer per CPU follows the context switches; a buffer per thread belongs to that thread, and to
  * the leader after the thread runs exec. A trace event has the time of the last timing packet, so
@@ -10,12 +10,12 @@
  */
 #pragma once
 
-#include "decoder/timeline/timeline.h"
+#include "decoder/history.h"
 
 #define SCHEDULE_STOPS 64 /* stops of recent threads, by thread index */
 
 struct schedule {
-	const struct timeline *timeline;   /* borrowed */
+	const struct history *history;     /* borrowed */
 	const struct cpu_switch *switches; /* switches of this CPU; borrowed */
 	size_t count, next;                /* `next`: first switch not yet in effect */
 	const struct thread *thread;       /* runs now; NULL: unknown */
@@ -37,7 +37,7 @@ struct schedule {
 };
 
 /* Begin before the first switch.  `tid` is -1 for a buffer per CPU; else `cpu` is ignored. */
-void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
+void schedule_init(struct schedule *schedule, const struct history *history, int32_t cpu,
 		   int32_t tid);
 
 /* Start in the middle, as if moved to `time`. `asked` marks reads of earlier stops. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The structs of a recording's history: threads, processes, context switches, losses. */
+/* The history of a recording: threads, processes, context switches, losses. */
 #pragma once
 
-#include "decoder/mappings/address_space.h"
+#include "decoder/address_space.h"
 
 struct thread {
 	int32_t pid, tid;
@@ -74,3 +74,39 @@ struct loss {
 	uint64_t aux_offset, aux_size; /* the AUX record's range, in the AUX buffer's byte count */
 	uint64_t order;                /* the record's order, for sorting */
 };
+
+/* Returns a number for the owner of AUX buffers: a CPU, or a thread. */
+static inline int64_t owner_of_cpu(int32_t cpu)
+{
+	return cpu;
+}
+
+static inline int64_t owner_of_thread(int32_t tid)
+{
+	return INT64_C(1) << 32 | (uint32_t)tid;
+}
+
+/* The part of a recording's history that the decoder reads; all borrowed. */
+struct history {
+	const struct cpu_switch *switches; /* by CPU, then time */
+	size_t switch_count;
+	const struct loss *losses; /* by owner, then time */
+	size_t loss_count;
+	/* Returns the thread that had a tid at `time`; NULL: none ever had. */
+	const struct thread *(*find_thread)(const void *context, int32_t tid, uint64_t time);
+	const void *context;
+};
+
+/*
+ * Returns the `*count` context switches of one CPU in time order. A switch takes effect at the time
+ * of the switch-out record that names the next thread (PERF_RECORD_SWITCH_CPU_WIDE,
+ * next_prev_pid/tid, like perf's intel_pt_context_switch()), else of the switch-in record
+ * (PERF_RECORD_SWITCH). ITRACE_START counts as a switch. If switch records were not requested,
+ * samples of the tracepoint sched_switch are used.
+ */
+const struct cpu_switch *history_switches(const struct history *history, int32_t cpu,
+					  size_t *count);
+
+/* Returns the `*count` losses of a buffer in time order. tid -1: of the CPU's buffer. */
+const struct loss *history_losses(const struct history *history, int32_t cpu, int32_t tid,
+				  size_t *count);

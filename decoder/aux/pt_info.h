@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The Intel PT part of a recording: its parameters and its AUX streams. */
+/* The parameters of a trace by Intel PT, and the search by time in its AUX streams. */
 #pragma once
 
 #include "base/arena.h"
 #include "decoder/aux/aux_window.h"
 #include "decoder/clock/tsc_clock.h"
-
-struct perf_file;
 
 /*
  * The priv[] words of PERF_RECORD_AUXTRACE_INFO of type PERF_AUXTRACE_INTEL_PT, in order
@@ -56,32 +54,6 @@ struct clock_rates pt_info_rates(const struct pt_info *info);
 
 /* Returns the TSC ticks from one MTC to the next; 0 if not recorded, or unknown. */
 uint64_t pt_info_mtc_period(const struct pt_info *info);
-
-struct auxtrace {
-	struct arena arena;
-	struct pt_info info;
-	const struct aux_stream *streams; /* in queue order */
-	size_t stream_count;
-};
-
-/*
- * Read the PT parameters and streams of a recording. Returns 0; -1 with err filled if the recording
- * has no Intel PT, or an unsupported kind. The caller owns the members and calls auxtrace_release()
- * in both cases.
- */
-int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struct error *err);
-
-/* Returns the bytes of all streams. */
-static inline uint64_t auxtrace_bytes(const struct auxtrace *auxtrace)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < auxtrace->stream_count; i++)
-		bytes += auxtrace->streams[i].size;
-	return bytes;
-}
-
-void auxtrace_release(struct auxtrace *auxtrace);
 
 /*
  * Decoding can begin at any PSB, and the TSCs after PSBs (SDM volume 3, "PSB+") increase along a
