@@ -173,7 +173,7 @@ static char *expand_pattern(const char *pattern, const struct pattern_word *word
 
 		if (!part) {
 			error_set(err, ERROR_FORMAT,
-				  "--output-pattern: '%s' at '%s': only {dir}, {base}, {name} and "
+				  "--output: '%s' at '%s': only {dir}, {base}, {name} and "
 				  "{n} are known",
 				  pattern, at);
 			free(text);

@@ -26,7 +26,7 @@ const struct gap_facts *gap_reason_facts(enum gap_reason reason)
 				  "the trace ends in the middle of a packet" },
 		[GAP_NO_CODE] = { "Failed to get instruction", "no-code",
 				  "code is missing; give the recorded files with --symfs, --vdso, "
-				  "--kcore" },
+				  "--kernel" },
 		[GAP_MISMATCH] = { "Trace doesn't match instruction", "mismatch",
 				   "the trace does not fit the code: are these the files that "
 				   "ran?" },

@@ -145,6 +145,9 @@ struct callstack {
 	void *track;                       /* borrowed: passed on to the sink */
 };
 
+/* Whether a function that ends in a tail call encloses the called one, or ends there. */
+enum tail_calls { TAIL_CALLS_NEST = 0, TAIL_CALLS_REPLACE };
+
 struct callstack_options {
 	enum trace_mode mode;          /* the trace's mode; used by magic-trace's machine only */
 	const struct slice_sink *sink; /* borrowed; must outlive the machine */

@@ -80,7 +80,7 @@ static const char *const expected[] = {
 	[OPTION_BYTES] = "a size like 500MB or 2GB",
 	[OPTION_SPLIT_SIZE] = "a size like 2M (slices), 500MB or 10ms",
 	[OPTION_SLOWER_THAN] = "a time like 1ms, or a percentile like p99",
-	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
+	[OPTION_CLOCK_SYNC] = "a file, mono=TIME or real=TIME",
 };
 
 static void choose_values(const struct option_spec *spec, char *text, struct choice_list *list)
@@ -89,6 +89,31 @@ static void choose_values(const struct option_spec *spec, char *text, struct cho
 
 	for (char *word = strtok_r(text, ",", &next); word; word = strtok_r(NULL, ",", &next))
 		choice_list_add(list, choose_value(spec, word));
+}
+
+/* Returns whether a path has a word in braces, so that it is a pattern of paths. */
+static bool has_word(const char *path)
+{
+	const char *open = strchr(path, '{');
+	size_t length = open ? strspn(open + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+
+	return open && ((length && open[1 + length] == '}') || has_word(open + 1));
+}
+
+/* A missing or unknown file is vmlinux, and an error names it later. */
+static void take_kernel(struct options *options, const char *path)
+{
+	switch (kernel_path_kind(path)) {
+	case KERNEL_PATH_KCORE:
+		options->kcore = path;
+		break;
+	case KERNEL_PATH_KALLSYMS:
+		options->kallsyms = path;
+		break;
+	case KERNEL_PATH_VMLINUX:
+		options->vmlinux = path;
+		break;
+	}
 }
 
 static void parse_argument(struct options *options, const struct option_spec *spec, char *text)
@@ -158,8 +183,18 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 	case OPTION_SLOWER_THAN:
 		valid = slow_choice_read(field, text);
 		break;
-	case OPTION_CLOCK_OFFSET:
-		valid = clock_offsets_read(field, text);
+	case OPTION_CLOCK_SYNC:
+		if (starts_with(text, "mono=") || starts_with(text, "real="))
+			valid = clock_offsets_read(&options->clock_offsets, text);
+		else
+			options->clock_sync = non_empty(spec, text);
+		break;
+	case OPTION_KERNEL:
+		take_kernel(options, non_empty(spec, text));
+		break;
+	case OPTION_OUTPUT:
+		options->output_pattern = has_word(text) ? text : NULL;
+		options->output = options->output_pattern ? NULL : non_empty(spec, text);
 		break;
 	case OPTION_HELP:
 		print_help(options, spec, text);
@@ -250,6 +285,9 @@ static void choose_default_output(struct options *options)
 
 static void take_option(struct options *options, const struct option_spec *option, char *argument)
 {
+	size_t index = (size_t)(option - option_specs);
+
+	options->given[index / 64] |= UINT64_C(1) << index % 64;
 	if (!(option->flags & NEUTRAL))
 		add_word(options, option, argument);
 	parse_argument(options, option, argument ? argument : (char *)option->if_omitted);
@@ -265,7 +303,7 @@ static bool take_argument(struct options *options, const struct option_spec *opt
 {
 	bool needed = option->argument && !option->if_omitted;
 
-	if (!command_takes(options->command, option))
+	if (!command_takes(options->command, option) && !(option->was >> options->command & 1))
 		suggest_command_of(options->command, option);
 	if (needed && !rest && !next)
 		usage_error("--%s needs a value; write --%s=%s", option->name, option->name,
@@ -292,6 +330,30 @@ static bool take_letters(struct options *options, char *word, char *next)
 }
 
 /*
+ * Returns the option of an old name, and its argument as it is now; NULL: it is no old name. Sets
+ * *used if `next` was the argument.
+ */
+static const struct option_spec *find_renamed(struct options *options, const char *name,
+					      size_t length, char **rest, const char *next,
+					      bool *used)
+{
+	const struct renamed_option *renamed = renamed_options;
+	const char *argument = *rest ? *rest : next;
+
+	for (; renamed->old; renamed++)
+		if (strlen(renamed->old) == length && memcmp(renamed->old, name, length) == 0 &&
+		    (!renamed->argument || (argument && strcmp(renamed->argument, argument) == 0)))
+			break;
+	if (!renamed->old)
+		return NULL;
+	options->renamed |= 1U << (renamed - renamed_options);
+	*used = renamed->argument && !*rest;
+	if (renamed->value)
+		*rest = (char *)renamed->value;
+	return option_find(renamed->name, strlen(renamed->name));
+}
+
+/*
  * Take "--NAME" or "--NAME=ARGUMENT"; of a difference, "--NAME-a" or "--NAME-b" only for its
  * `side`. Returns whether the option has `next` as its argument.
  */
@@ -300,6 +362,7 @@ static bool take_long(struct options *options, char side, char *word, char *next
 	size_t length = strcspn(word, "=");
 	const struct option_spec *option = option_find(word + 2, length - 2);
 	char *rest = word[length] ? word + length + 1 : NULL;
+	bool used = false;
 	char of = 0;
 
 	if (!option && side && length > 4 && word[length - 2] == '-' &&
@@ -308,10 +371,12 @@ static bool take_long(struct options *options, char side, char *word, char *next
 		option = option_find(word + 2, length - 4);
 	}
 	if (!option)
+		option = find_renamed(options, word + 2, length - (of ? 4 : 2), &rest, next, &used);
+	if (!option)
 		suggest_option(options->command, word, length);
 	if (!option->argument && rest)
 		usage_error("--%s takes no value; leave out '%s'", option->name, rest - 1);
-	return take_argument(options, option, rest, next, of && of != side);
+	return take_argument(options, option, rest, next, of && of != side) || used;
 }
 
 static void take_input(struct options *options, char *word)
@@ -407,6 +472,7 @@ static void take_settings(struct options *options)
 	options->settings[2] = alloc_text("%s", words ? words : "");
 	settings_parse(options->settings[2], false, SETTINGS_VARIABLE, take_setting, options);
 	options->setting_count = options->word_count;
+	memset(options->given, 0, sizeof(options->given));
 	options->usual_ui = options->ui;
 	options->ui = NULL;
 }
@@ -421,12 +487,31 @@ static void choose_joined(struct options *options)
 		(options->format->default_output == DEFAULT_FILE || options->format->sideband) &&
 		!options->open && !options_is_batch(options);
 
-	options->apart = options->no_join ||
-			 (open_choice && !options->join && !input_parts_are_one(options));
+	options->apart =
+		options->join == JOIN_NEVER ||
+		(open_choice && options->join == JOIN_AUTO && !input_parts_are_one(options));
+}
+
+/* Warn of the old names on the command line. */
+static void warn_renamed(const struct options *options)
+{
+	for (int i = 0; renamed_options[i].old && !options->quiet; i++) {
+		const struct renamed_option *renamed = &renamed_options[i];
+		const char *value = renamed->value;
+
+		if (options->renamed >> i & 1)
+			message_print_warning(
+				"--%s is now --%s%s%s, and its old name ends with release 1.0\n",
+				renamed->old, renamed->name, value ? "=" : "", value ? value : "");
+	}
+	if (options->open && options->command == COMMAND_CONVERT && !options->quiet)
+		message_print_warning(
+			"--open is now `ptrace2ftf open`, and ends with release 1.0\n");
 }
 
 static void take_defaults(struct options *options)
 {
+	warn_renamed(options);
 	options->output = output_path_standard(options->output);
 	options->json = output_path_standard(options->json);
 	options->json_lines = output_path_standard(options->json_lines);

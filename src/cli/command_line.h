@@ -37,7 +37,7 @@ enum exit_status command_line_printed(void);
 void input_list_read(struct options *options);
 
 /*
- * If options->format is NULL, choose it by the suffix of --output or --output-pattern, before .gz
+ * If options->format is NULL, choose it by the suffix of --output or --output, before .gz
  * or .zst: out.html is a page. The default is the first of output_formats. Prints an error and
  * exits with EXIT_USAGE if the suffix belongs to another format than --format's, to a format that
  * is not written (.xz, .perfetto-trace), or, without --format, to no format.

@@ -40,7 +40,9 @@ enum option_type {
 	OPTION_SPLIT_SIZE,     /* struct split_size */
 	OPTION_FIT,            /* uint64_t: a limit, see selection_fit() */
 	OPTION_SLOWER_THAN,    /* struct slow_choice */
-	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
+	OPTION_CLOCK_SYNC,     /* struct options: clock_sync or clock_offsets */
+	OPTION_KERNEL,         /* struct options: kcore, vmlinux or kallsyms */
+	OPTION_OUTPUT,         /* struct options: output or output_pattern */
 	OPTION_RUNTIME_EVENTS, /* struct options: appended to its overlays */
 	OPTION_MEMTRACE,       /* the same */
 	OPTION_HELP,           /* ends the program, as does the next one */
@@ -69,9 +71,23 @@ struct option_spec {
 	unsigned least, most;   /* limits of OPTION_NUMBER */
 	const char *if_omitted; /* default of an optional argument; NULL: required */
 	unsigned only;          /* bit set of commands that take it; 0: the commands of its group */
+	unsigned was;           /* and of commands that still take it, with a message */
+	/* Names with blanks between. Formats that take it, or that do not ("-NAME"); NULL: all do.
+	 */
+	const char *formats;
+	const char *without; /* options that exclude it; may be NULL */
+	const char *with;    /* it needs one of these; may be NULL */
 };
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */
+
+/* An option with another name now. */
+struct renamed_option {
+	const char *old, *argument; /* its name, and the argument, or NULL: any */
+	const char *name, *value;   /* the same now; value NULL: the argument */
+};
+
+extern const struct renamed_option renamed_options[]; /* ends with a NULL name */
 
 /* Returns the option with a long name of `length` bytes, or with a letter; NULL: unknown. */
 const struct option_spec *option_find(const char *name, size_t length);

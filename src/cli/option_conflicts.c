@@ -16,33 +16,41 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
-/* Returns whether the command line has an option; settings do not count. */
-static bool has_option(const struct options *options, const char *name)
+/* Returns whether a list of words with blanks between has "PREFIXWORD". */
+static bool names_word(const char *list, const char *prefix, const char *word)
 {
-	size_t length = strlen(name);
+	size_t skipped = strlen(prefix), length = strlen(word);
 
-	for (int i = options->setting_count; i < options->word_count; i++)
-		if (strncmp(options->words[i] + 2, name, length) == 0 &&
-		    strchr("=", options->words[i][2 + length]))
+	for (const char *at = list; *at; at += strspn(at, " ")) {
+		size_t width = strcspn(at, " ");
+
+		if (width == skipped + length && starts_with(at, prefix) &&
+		    memcmp(at + skipped, word, length) == 0)
 			return true;
+		at += width;
+	}
 	return false;
 }
 
-static void choose_like(struct options *options)
+/* Returns whether the command line has one of the options named in a list; settings do not count.
+ */
+static bool has_option(const struct options *options, const char *names)
 {
-	static const char *const fixed[] = { "stacks",    "format", "args",     "demangle",
-					     "unnamed",   "inline", "flows",    "counters",
-					     "fit",       "split",  "memtrace", "runtime-events",
-					     "tail-calls" };
+	for (const struct option_spec *spec = option_specs; spec->name; spec++) {
+		size_t index = (size_t)(spec - option_specs);
 
-	if (!options->like)
+		if (options->given[index / 64] >> index % 64 & 1 &&
+		    names_word(names, "", spec->name))
+			return true;
+	}
+	return false;
+}
+
+/* magic-trace 1.0 has no choice: settings for other formats do not count. */
+static void choose_imitation(struct options *options)
+{
+	if (!options->format || !options->format->imitates)
 		return;
-	for (size_t i = 0; i < COUNT_OF(fixed); i++)
-		if (has_option(options, fixed[i]))
-			usage_error("cannot combine --like=magic-trace and --%s: magic-trace 1.0 "
-				    "has no such choice; leave out --%s",
-				    fixed[i], fixed[i]);
-	options->format = &format_magic_trace;
 	options->stacks = STACKS_MAGIC_TRACE;
 	options->names = DEMANGLE_PERF;
 	options->unnamed = UNNAMED_DEFAULT;
@@ -118,50 +126,82 @@ static void refuse_selection(const struct options *options)
 		{ false, NULL } });
 }
 
-/* Options of one format, and options that exclude each other. */
+/* The table of a difference is that of --format=functions. */
+static const char *format_word(const struct options *options)
+{
+	bool table = options->command == COMMAND_DIFF && options->format == &format_ftf;
+
+	return table ? format_functions.name : options->format->name;
+}
+
+/* Print "A", or "A or B", or "A, B or C" of a list of words, each with `prefix`. */
+static const char *list_words(const char *list, const char *prefix)
+{
+	static char text[256];
+	size_t used = 0;
+
+	for (const char *at = list; *at;) {
+		int width = (int)strcspn(at, " ");
+		const char *next = at + width + strspn(at + width, " ");
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%.*s",
+					 at == list ? ""
+					 : *next    ? ", "
+						    : " or ",
+					 prefix, width, at);
+		at = next;
+	}
+	return text;
+}
+
+/* Refuse an option by the columns of its row. */
+static void refuse_row(const struct options *options, const struct option_spec *spec)
+{
+	const char *formats = spec->formats, *format = format_word(options);
+
+	if (formats && *formats == '-' && names_word(formats, "-", format))
+		usage_error("cannot combine --%s and --format=%s; leave out --%s", spec->name,
+			    format, spec->name);
+	if (formats && *formats != '-' && !names_word(formats, "", format))
+		usage_error("--%s needs --format=%s", spec->name, list_words(formats, ""));
+	if (spec->with && !has_option(options, spec->with))
+		usage_error("--%s needs %s", spec->name, list_words(spec->with, "--"));
+	if (spec->without && has_option(options, spec->without))
+		usage_error("cannot combine --%s and %s; choose one", spec->name,
+			    list_words(spec->without, "--"));
+}
+
+static void refuse_rows(const struct options *options)
+{
+	for (const struct option_spec *spec = option_specs; spec->name; spec++)
+		if (has_option(options, spec->name))
+			refuse_row(options, spec);
+}
+
+/* Options that exclude each other by their values. */
 static void refuse_formats(const struct options *options)
 {
 	const struct output_format *format = options->format;
-	bool ftf = format->split, page = ftf || format == &format_html;
-	bool folded = format == &format_folded, magic_trace = options->stacks == STACKS_MAGIC_TRACE;
-	bool split = options->select.split.unit, fit = has_option(options, "fit");
+	bool magic_trace = options->stacks == STACKS_MAGIC_TRACE;
+	bool flows = options->stacks == STACKS_FLOWS;
 	bool counters = has_option(options, "counters");
 	bool counted = format->within && format->chooses_calls && options->select.within.function;
-	bool table = options->command == COMMAND_DIFF ? format == &format_ftf
-						      : format == &format_functions;
 
 	refuse_first((const struct conflict[]){
-		{ !table && (options->select.top || has_option(options, "sort")),
-		  "--top and --sort need --format=functions or `ptrace2ftf diff`" },
-		{ format != &format_functions &&
-			  (options->select.by.values[0] || options->select.columns.values[0]),
-		  "--by and --columns need --format=functions" },
-		{ split && !ftf, "--split needs --format=ftf" },
-		{ split && is_stdout(options->output),
+		{ options->select.split.unit && is_stdout(options->output),
 		  "--split writes several files; name them with -o FILE" },
-		{ fit && !page, "--fit needs --format=ftf or html" },
-		{ fit && split,
-		  "cannot combine --fit and --split: the parts keep all slices; choose one" },
 		{ counters && !options->counters, "--counters needs a time of 1ns or more" },
-		{ counters && !page, "--counters needs --format=ftf or html" },
 		{ counters && options->input_kind != INPUT_PERF_DATA,
 		  "--counters needs a perf.data file" },
 		{ has_option(options, "unit") && !options->unit,
 		  "--unit needs a time of 1ns or more" },
-		{ options->unit && !folded, "--unit needs --format=folded" },
 		{ counted && (magic_trace || options->inlined),
 		  "--within of counts of code needs --stacks=precise, and no --inline" },
-		{ options->max_stack && !folded && format != &format_pprof,
-		  "--max-stack needs --format=folded or pprof" },
-		{ options->flows && !ftf, "--flows needs --format=ftf" },
-		{ options->flows && magic_trace, "--flows needs --stacks=precise" },
-		{ options->flows && has_option(options, "tail-calls") &&
-			  options->tail_calls == TAIL_CALLS_NEST,
-		  "--flows needs --tail-calls=replace" },
-		{ has_option(options, "tail-calls") && magic_trace,
-		  "--tail-calls needs --stacks=precise" },
-		{ options->flows && options->select.fit && options->select.fit != FIT_NONE,
-		  "cannot combine --fit and --flows: folded slices have no arrows; choose one" },
+		{ flows && (format != &format_ftf || options->command == COMMAND_DIFF),
+		  "--stacks=flows needs --format=ftf" },
+		{ flows && options->select.fit && options->select.fit != FIT_NONE,
+		  "cannot combine --fit and --stacks=flows: folded slices have no arrows; choose "
+		  "one" },
 		{ false, NULL } });
 }
 
@@ -174,7 +214,7 @@ static void refuse_clock(const struct options *options)
 		  "cannot combine --clock and events or overlays: they have times only; leave one out" },
 		{ options->counters,
 		  "cannot combine --clock and --counters: CPUs have no such clock; leave one out" },
-		{ options->input_kind != INPUT_PERF_DATA || options->stacks != STACKS_PRECISE,
+		{ options->input_kind != INPUT_PERF_DATA || options->stacks == STACKS_MAGIC_TRACE,
 		  "--clock needs a perf.data file and --stacks=precise, which count instructions" },
 		{ options->clock == CLOCK_CYCLES && options->engine == PT_ENGINE_LIBIPT,
 		  "--clock=cycles needs --engine=fast: libipt counts no cycles" },
@@ -275,13 +315,8 @@ static void refuse_memtrace(const struct options *options)
 		usage_error("cannot write a recording as memtrace, which has allocations "
 			    "only; leave out '%s'",
 			    options->input ? options->input : "record");
-	if (select->pids.count || select->tids.count || select->cpus.count || select->comms.count ||
-	    select->from.base >= TIME_BEFORE_HIT || select->to.base >= TIME_BEFORE_HIT)
-		usage_error("memtrace files have no threads, CPUs or hits; choose a time");
-	if (options->clock_sync || options->clock_offsets.has_mono ||
-	    options->clock_offsets.has_real)
-		usage_error("a cut memtrace file keeps its clock; leave out --clock-offset "
-			    "and --clock-sync");
+	if (select->from.base >= TIME_BEFORE_HIT || select->to.base >= TIME_BEFORE_HIT)
+		usage_error("memtrace files have no hits; choose a time");
 }
 
 /* A JSON summary or line must be alone on standard output. */
@@ -317,8 +352,6 @@ static void choose_slow(struct options *options)
 	bool most = has_option(options, "slowest");
 	bool wanted = most || (has_option(options, "slow") && !options->format);
 
-	if (!wanted && has_option(options, "context"))
-		usage_error("--context needs --slowest or --slow");
 	if (!wanted && has_option(options, "slow") && options->command != COMMAND_WHY)
 		usage_error("--slow prints a table, or writes traces with -o DIR/; leave out "
 			    "--format");
@@ -337,17 +370,13 @@ static void choose_why(struct options *options)
 {
 	const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
 
-	if (options->html && options->output)
-		usage_error("--html names the output; leave out -o");
 	if (suffix && strcasecmp(suffix, ".html") == 0)
 		options->html = options->output;
 	options->format = options->html ? &format_why_page : &format_why;
-	options->output = options->html ? options->html : options->output;
 }
 
 void option_conflicts_choose_format(struct options *options)
 {
-	choose_like(options);
 	choose_clock(options);
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;
@@ -356,9 +385,10 @@ void option_conflicts_choose_format(struct options *options)
 	if (options->command == COMMAND_WHY) {
 		choose_why(options);
 		options->inlined =
-			options->stacks == STACKS_PRECISE && options->engine == PT_ENGINE_FAST;
+			options->stacks != STACKS_MAGIC_TRACE && options->engine == PT_ENGINE_FAST;
 	}
 	choose_slow(options);
+	choose_imitation(options);
 }
 
 /* The recording is read again for each call, so it must be a file. */
@@ -385,9 +415,9 @@ static void refuse_slow(const struct options *options)
 static void refuse_many(const struct options *options)
 {
 	if (options->html && options->json_answer)
-		usage_error("--html has no JSON; name a file for the summary, --json=FILE");
+		usage_error("a page has no JSON; name a file for the summary, --json=FILE");
 	if (options->html && (options->merge || options->input_count > 1))
-		usage_error("cannot combine --html with several inputs; leave out '%s'",
+		usage_error("cannot show several inputs in a page; leave out '%s'",
 			    options->inputs[options->input_count - 1]);
 	if (options->command == COMMAND_WHY && (options->merge || options->input_count > 1) &&
 	    (options->json || options->json_lines))
@@ -400,15 +430,10 @@ void option_conflicts_refuse(const struct options *options)
 	enum default_output default_output = options->format->default_output;
 	bool batch = options_is_batch(options);
 	bool text = !batch && default_output == DEFAULT_STDOUT, to_stdout;
-	bool raw = options->raws.count;
 
 	refuse_first((const struct conflict[]){
-		{ raw && (options->input_kind != INPUT_PERF_DATA || options->files_from),
-		  "--raw names the input; leave out --input and --files0-from" },
-		{ !raw && (options->maps.count || *options->processor),
-		  "--map and --cpu=FAMILY/MODEL/STEPPING need --raw; a recording has both" },
-		{ options->output && options->output_pattern,
-		  "cannot combine --output and --output-pattern; choose one" },
+		{ !options->raws.count && *options->processor,
+		  "--cpu=FAMILY/MODEL/STEPPING needs --raw; a recording has it" },
 		{ options->inlined && options->stacks == STACKS_MAGIC_TRACE,
 		  "--inline needs --stacks=precise: magic-trace's rules do not know inlined functions" },
 		{ options->inlined && options->engine == PT_ENGINE_LIBIPT,
@@ -416,10 +441,11 @@ void option_conflicts_refuse(const struct options *options)
 		  "enters an inlined call" },
 		{ options->json_answer && options->max_output,
 		  "--max-output would cut the JSON; leave it out" },
-		{ options->join && (options->no_join || batch),
+		{ options->join == JOIN_ALWAYS && batch,
 		  "cannot combine --join with an output for each input; choose one" },
 		{ false, NULL } });
 	refuse_memtrace(options);
+	refuse_rows(options);
 	refuse_formats(options);
 	refuse_clock(options);
 	refuse_selection(options);

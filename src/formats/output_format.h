@@ -127,6 +127,7 @@ struct output_format {
 	bool all_branches;  /* needs each branch, including jumps within a function */
 	bool for_programs;  /* text for programs, not for a terminal */
 	bool is_trace;      /* for Perfetto, with options->stamp (batch_stamp.c) */
+	bool imitates;      /* writes the records of magic-trace 1.0 */
 	const struct output_format *split; /* its variant for several files; may be NULL */
 	const struct output_format *full;  /* its variant for --args=full; may be NULL */
 	/* Its variant for --within, if it counts code inside slow calls; may be NULL. */
@@ -180,6 +181,7 @@ struct output_format {
 	FORMAT(tree)                                                                               \
 	FORMAT(none)                                                                               \
 	FORMAT(events)                                                                             \
+	FORMAT(magic_trace)                                                                        \
 	FORMAT(memtrace)                                                                           \
 	FORMAT(folded)                                                                             \
 	FORMAT(functions)                                                                          \
@@ -199,10 +201,10 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
 /* Not available by --format: for `ptrace2ftf list`, the conversions of `diff`, and `annotate`; */
 extern const struct output_format format_list, format_totals, format_annotate;
-/* for `why`: text, and a page (--html=FILE); */
+/* for `why`: text, and a page (-o FILE.html); */
 extern const struct output_format format_why, format_why_page;
-/* for --split, an output for each part; and for --like=magic-trace; */
-extern const struct output_format format_ftf_split, format_magic_trace;
+/* for --split, an output for each part; */
+extern const struct output_format format_ftf_split;
 /* for --slowest and --slow: the table. */
 extern const struct output_format format_slowest;
 

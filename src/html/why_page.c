@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --html=FILE of `ptrace2ftf why`: the answer as a page for a ticket.  It has no script: charts are
+ * `ptrace2ftf why -o FILE.html`: the answer as a page for a ticket.  It has no script: charts are
  * SVG, and the whole page can be read and searched as text.
  */
 #include <math.h>

@@ -2,6 +2,8 @@
 /* The table of options with paths to read, and the check of these paths. */
 #include "src/options/options.h"
 
+#include <ctype.h>
+#include <elf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,9 +69,9 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 		{ "symfs", options->symfs, INPUT_PATH_DIRECTORY },
 		{ "vdso", options->vdso, INPUT_PATH_FILE },
 		{ "core", options->core, INPUT_PATH_FILE },
-		{ "kcore", options->kcore, INPUT_PATH_EITHER },
-		{ "vmlinux", options->vmlinux, INPUT_PATH_FILE },
-		{ "kallsyms", options->kallsyms, INPUT_PATH_FILE },
+		{ "kernel", options->kcore, INPUT_PATH_EITHER },
+		{ "kernel", options->vmlinux, INPUT_PATH_FILE },
+		{ "kernel", options->kallsyms, INPUT_PATH_FILE },
 		{ "debug-dir", options->debug_dir, INPUT_PATH_DIRECTORY },
 		{ "perf-map-dir", options->perf_map_dir, INPUT_PATH_DIRECTORY },
 		{ "clock-sync", options->clock_sync, INPUT_PATH_FILE },
@@ -114,16 +116,36 @@ int input_paths_check(const struct options *options, struct error *err)
 	return 0;
 }
 
-/* Returns whether a file begins as JSON does. A recording is not mapped, nor unpacked, for this. */
-static bool begins_as_json(const char *path)
+/* Read the first bytes of a file, which is not mapped, nor unpacked, for this. Returns how many. */
+static size_t read_begin(const char *path, void *begin, size_t size)
 {
 	int fd = file_use_open(path);
-	char first;
-	bool json = fd >= 0 && pread(fd, &first, 1, 0) == 1 && memchr("{ \t\r\n", first, 5);
+	ssize_t got = fd >= 0 ? pread(fd, begin, size, 0) : 0;
 
 	if (fd >= 0)
 		close(fd);
-	return json;
+	return got > 0 ? (size_t)got : 0;
+}
+
+static bool begins_as_json(const char *path)
+{
+	char first;
+
+	return read_begin(path, &first, 1) && memchr("{ \t\r\n", first, 5);
+}
+
+enum kernel_path kernel_path_kind(const char *path)
+{
+	Elf64_Ehdr header = { 0 };
+	struct stat status;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return KERNEL_PATH_KCORE;
+	if (read_begin(path, &header, sizeof(header)) && isxdigit(header.e_ident[0]))
+		return KERNEL_PATH_KALLSYMS;
+	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE
+		       ? KERNEL_PATH_KCORE
+		       : KERNEL_PATH_VMLINUX;
 }
 
 bool input_paths_is_bundle(const char *path)

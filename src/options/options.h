@@ -43,13 +43,15 @@ enum option_args { OPTION_ARGS_LOC = 0, OPTION_ARGS_NONE, OPTION_ARGS_LINE, OPTI
 enum thread_clock { CLOCK_TIME = 0, CLOCK_INSNS, CLOCK_CYCLES };
 
 /* How call stacks are built: callstack_precise.c, callstack_magic_trace.c. */
-enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
+enum stack_machine {
+	STACKS_PRECISE = 0, /* a function that ends in a tail call encloses the called one */
+	STACKS_REPLACE,     /* or ends there */
+	STACKS_FLOWS,       /* with an arrow to the called one */
+	STACKS_MAGIC_TRACE,
+};
 
-/* Whether a function that ends in a tail call encloses the called one, or ends there. */
-enum tail_calls { TAIL_CALLS_NEST = 0, TAIL_CALLS_REPLACE };
-
-/* A program whose output is imitated exactly. */
-enum option_like { LIKE_NOTHING = 0, LIKE_MAGIC_TRACE };
+/* Whether several inputs are one recording; AUTO: if they prove it. */
+enum option_join { JOIN_AUTO = 0, JOIN_ALWAYS, JOIN_NEVER };
 
 /* The traced or shown privilege levels: perf's exclude_kernel and exclude_user. */
 enum trace_mode {
@@ -71,7 +73,7 @@ struct options {
 	const char *input; /* the first one; "-": stdin; NULL: overlays only */
 	char **inputs;     /* borrowed */
 	int input_count;
-	bool join, no_join; /* several inputs: all are one recording, or each is one */
+	enum option_join join;
 	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* style of a difference */
 	const char *html; /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
 	bool merge;       /* inputs are lines of JSON of `ptrace2ftf why` */
@@ -97,8 +99,6 @@ struct options {
 	bool no_code; /* do not save generated code */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
-	enum tail_calls tail_calls;
-	enum option_like like;
 	bool inlined;       /* show inlined functions */
 	uint64_t max_stack; /* functions per stack; 0: MAX_STACK_DEFAULT, FIT_NONE: no limit */
 	enum demangle_style names;
@@ -120,7 +120,6 @@ struct options {
 	const struct output_format *format;
 	enum option_args args;
 	enum thread_clock clock;
-	bool flows;          /* show tail calls as arrows; they replace, whatever `tail_calls` is */
 	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
 	uint64_t max_temp;   /* bytes of temporary files; 0: TEMP_FILES_DEFAULT */
@@ -136,7 +135,7 @@ struct options {
 		const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
 	} * overlays;             /* owned */
 	size_t overlay_count, overlay_room;
-	/* --clock-offset: ns to add to times of an overlay's clock. */
+	/* --clock-sync=CLOCK=TIME: ns to add to times of an overlay's clock. */
 	struct clock_offsets {
 		bool has_mono, has_real;
 		int64_t mono, real;
@@ -156,7 +155,7 @@ struct options {
 	unsigned threads; /* 0: one per CPU */
 	unsigned verify;  /* decode every Nth segment with both engines; 0: never */
 	/* Batches */
-	const char *output_pattern;
+	const char *output_pattern; /* --output with words like {name} */
 	const char *files_from;
 	char *list, **listed;   /* owned: the content of files_from; all inputs */
 	const char *json_lines; /* path; "-": stdout */
@@ -168,6 +167,9 @@ struct options {
 	/* Owned: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;
 	int word_count, setting_count; /* the first ones are settings */
+	/* Bit sets of options on the command line: by index in option_specs, renamed_options. */
+	uint64_t given[2];
+	uint32_t renamed;
 	size_t word_room;
 };
 
@@ -242,6 +244,12 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 
 /* Returns 0; -1 with err filled if a path is missing, of the wrong kind, or not readable. */
 int input_paths_check(const struct options *options, struct error *err);
+
+/* The kinds of --kernel: by the content of a file, or a directory. */
+enum kernel_path { KERNEL_PATH_KCORE, KERNEL_PATH_KALLSYMS, KERNEL_PATH_VMLINUX };
+
+/* Returns the kind of a path of --kernel; VMLINUX if it cannot be read. */
+enum kernel_path kernel_path_kind(const char *path);
 
 /* Returns whether an input is trace.json: LLDB's description of the traces beside it. */
 bool input_paths_is_bundle(const char *path);

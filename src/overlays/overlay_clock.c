@@ -15,7 +15,7 @@
 
 const char *const overlay_clock_methods[] = {
 	[OVERLAY_CLOCK_OWN] = "its own",
-	[OVERLAY_CLOCK_EXPLICIT] = "--clock-offset",
+	[OVERLAY_CLOCK_EXPLICIT] = "--clock-sync=CLOCK=TIME",
 	[OVERLAY_CLOCK_SYNC] = "--clock-sync",
 	[OVERLAY_CLOCK_RECORDED] = "recorded by perf",
 	[OVERLAY_CLOCK_PT] = "calls seen by Intel PT",
@@ -150,7 +150,7 @@ static struct overlay_clock assume_clock(const struct overlay_input *input,
 	if (!is_monotonic(input))
 		clock.offset = (int64_t)((ended ? last->end : 0) - input->last_time);
 	diag_warn(diag, "overlay-clock",
-		  "%s: the offset between its clock and perf's is unknown, %s; see --clock-offset",
+		  "%s: the offset between its clock and perf's is unknown, %s; see --clock-sync",
 		  input->path,
 		  is_monotonic(input) ? "assuming none" : "assuming that it ends with the process");
 	return clock;
@@ -209,7 +209,7 @@ static struct overlay_clock align_ends(const struct overlay_input *input,
 	diag_warn(
 		diag, "overlay-clock",
 		"%s: the offset between the wall clock and the runtime events' is unknown, %s; see "
-		"--clock-offset and --clock-sync",
+		"--clock-sync",
 		input->path, last ? "assuming that both end together" : "assuming none");
 	return clock;
 }

@@ -77,7 +77,7 @@ int overlay_cut(struct overlay_input *input, const struct selection *selection,
  */
 enum overlay_clock_method {
 	OVERLAY_CLOCK_OWN = 0,  /* the trace's clock is the overlay's own */
-	OVERLAY_CLOCK_EXPLICIT, /* --clock-offset */
+	OVERLAY_CLOCK_EXPLICIT, /* --clock-sync=CLOCK=TIME */
 	OVERLAY_CLOCK_SYNC,     /* --clock-sync */
 	OVERLAY_CLOCK_RECORDED, /* perf recorded which clock of the system it used */
 	OVERLAY_CLOCK_PT,       /* calls of the program into the runtime */
@@ -159,7 +159,7 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct
 
 /*
  * Returns the wall-clock time, ns since 1970, of the time 0 of the trace's clock, by
- * --clock-offset, --clock-sync, or perf's own record of it; or WALL_BASE_UNKNOWN.
+ * --clock-sync, or perf's own record of it; or WALL_BASE_UNKNOWN.
  */
 uint64_t overlays_wall(const struct overlays *overlays, const struct overlay_recording *recording);
 

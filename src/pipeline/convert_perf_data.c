@@ -75,7 +75,7 @@ static bool follows_ahead(const struct conversion *c)
 	const struct options *options = c->options;
 
 	return c->workers && decode_threads_follow(c->workers) && c->pipeline.machine &&
-	       options->stacks == STACKS_PRECISE && !c->pipeline.machine->sink->details &&
+	       options->stacks != STACKS_MAGIC_TRACE && !c->pipeline.machine->sink->details &&
 	       !options->inlined && !c->reports_branches && !c->mode_filter.active &&
 	       !c->stacks.pauses && !event_filter_by_thread(&c->recording.filter);
 }
@@ -85,7 +85,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 	const struct conversion *c = context;
 	const struct perf_recording *recording = &c->recording;
 	/* Events for jumps within functions. */
-	bool skips = !c->pipeline.format->all_branches && c->options->stacks == STACKS_PRECISE;
+	bool skips = !c->pipeline.format->all_branches && c->options->stacks != STACKS_MAGIC_TRACE;
 	bool chooses = c->mode_filter.active || event_filter_by_thread(&recording->filter);
 
 	return (struct pt_stream_input){
@@ -207,14 +207,14 @@ static uint64_t write_hits(void *context, uint64_t time)
  */
 static bool repeats(const struct conversion *c)
 {
-	return !c->options->like && c->options->stacks == STACKS_PRECISE && !c->options->clock &&
-	       !c->reports_branches && !(c->code && c->code->log) &&
+	return !c->options->format->imitates && c->options->stacks != STACKS_MAGIC_TRACE &&
+	       !c->options->clock && !c->reports_branches && !(c->code && c->code->log) &&
 	       !resolver_changes(&c->recording.resolver);
 }
 
 static void open_stacks(struct conversion *c)
 {
-	bool precise = c->options->stacks == STACKS_PRECISE;
+	bool precise = c->options->stacks != STACKS_MAGIC_TRACE;
 
 	if (!c->pipeline.machine)
 		return;
@@ -223,7 +223,7 @@ static void open_stacks(struct conversion *c)
 					     : recording_times(&c->recording);
 	c->pipeline.machine->by_insns = c->facts.by_insns;
 	c->pipeline.machine->has_cycles = recording_has_cycles(&c->recording);
-	if (c->options->like) {
+	if (c->options->format->imitates) {
 		c->pipeline.machine->choose_base = write_hits;
 		c->pipeline.machine->base_context = c;
 	}
@@ -247,14 +247,14 @@ static void open_stacks(struct conversion *c)
 static void open_events(struct conversion *c, struct name_table *names)
 {
 	struct event_output_input input = {
-		.writer = c->pipeline.end && !c->options->like && !c->options->clock
+		.writer = c->pipeline.end && !c->options->format->imitates && !c->options->clock
 				  ? c->pipeline.end->writer
 				  : NULL,
 		.file = &c->recording.file,
 		.timeline = c->recording.timeline,
 		.info = &c->recording.auxtrace.info,
 		.filter = &c->recording.filter,
-		.stacks = c->options->stacks == STACKS_PRECISE ? &c->stacks : NULL,
+		.stacks = c->options->stacks != STACKS_MAGIC_TRACE ? &c->stacks : NULL,
 		.resolver = &c->recording.resolver,
 		.diag = c->diag,
 		.samples = !c->options->no_samples,
@@ -393,7 +393,7 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 {
 	if (!event->to && !event->insns && !event->cycles)
 		return;
-	if (c->pipeline.machine && event->gap && c->options->stacks == STACKS_PRECISE)
+	if (c->pipeline.machine && event->gap && c->options->stacks != STACKS_MAGIC_TRACE)
 		thread_stacks_count(&c->stacks, event);
 	count_work(c, event);
 	if (c->pipeline.format->counts)
@@ -634,7 +634,7 @@ static int write_rest(struct conversion *c, struct error *err)
 	if (c->too_many || c->pipeline.output.err.kind == ERROR_MORE_SLICES)
 		return error_set(err, ERROR_MORE_SLICES, "more slices than --fit allows");
 	/* Without events, times count from 0. */
-	if (c->options->like && !c->pipeline.machine->has_base_time)
+	if (c->options->format->imitates && !c->pipeline.machine->has_base_time)
 		write_hits(c, 0);
 	if (c->counters.length && c->summary->branches && !c->counters.owners)
 		diag_warn(c->diag, "counters-untimed",
@@ -742,7 +742,7 @@ static int open_mode(struct conversion *c, struct error *err)
 	const struct pt_info *info = &c->recording.auxtrace.info;
 	enum trace_mode mode = c->options->mode;
 
-	if (c->options->like)
+	if (c->options->format->imitates)
 		return 0;
 	if (mode == TRACE_MODE_KERNEL ? info->exclude_kernel
 				      : mode == TRACE_MODE_USER && info->exclude_user)
@@ -798,7 +798,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		.trace_bytes = auxtrace_bytes(&recording->auxtrace),
 		.by_insns = c->options->clock
 				    ? c->options->clock == CLOCK_INSNS
-				    : c->options->stacks == STACKS_PRECISE &&
+				    : c->options->stacks != STACKS_MAGIC_TRACE &&
 					      recording_times(recording) >= TIMES_ESTIMATED,
 		.program = find_program(c),
 	};

@@ -203,7 +203,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
 	if ((options->select.within.function || options->select.work.chosen) &&
-	    options->format->within && options->stacks == STACKS_PRECISE && !options->inlined)
+	    options->format->within && options->stacks != STACKS_MAGIC_TRACE && !options->inlined)
 		pipeline->format = options->format->within;
 	pipeline->selection = options->select;
 	/* A format that chooses calls itself also needs the slices around and inside them. */
@@ -223,13 +223,13 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	if (options->clock)
 		connect_clock(pipeline);
 	with_sink.sink = pipeline->head;
-	/* An arrow leads from the end of one slice to the begin of the next. */
-	with_sink.tail_calls = options->flows ? TAIL_CALLS_REPLACE : options->tail_calls;
-	with_sink.flows = options->flows;
+	with_sink.tail_calls =
+		options->stacks == STACKS_PRECISE ? TAIL_CALLS_NEST : TAIL_CALLS_REPLACE;
+	with_sink.flows = options->stacks == STACKS_FLOWS;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
 				    ? callstack_magic_trace_open(&with_sink)
 				    : callstack_precise_open(&with_sink);
-	pipeline->machine->like_upstream = options->like == LIKE_MAGIC_TRACE;
+	pipeline->machine->like_upstream = options->format->imitates;
 	pipeline->end->machine = pipeline->machine;
 	return 0;
 }

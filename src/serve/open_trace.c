@@ -114,8 +114,8 @@ static void choose_page(struct trace_opening *opening)
 	struct options *options = &opening->options;
 	const char *reason = NULL;
 	bool own = opening->trace < 0 && !options->ui && !options->output &&
-		   options->format == &format_ftf && !options->counters && !options->flows &&
-		   !options->overlay_count;
+		   options->format == &format_ftf && !options->counters &&
+		   options->stacks != STACKS_FLOWS && !options->overlay_count;
 
 	viewer_page_origin(opening->page, opening->origin);
 	if (!is_page(opening) && !browser_over_ssh() && opening->commands)

@@ -21,7 +21,7 @@ enum slice_flags {
 	SLICE_ESTIMATED_TIME = 32, /* shares the time between two timestamps with a gap or, if
 				      details are used, with other calls */
 	SLICE_CONTINUED = 64,      /* began in an earlier part of the trace (--split) */
-	/* With --flows and --tail-calls=replace, of an end: a tail call; its target begins next */
+	/* With --stacks=flows and replace, of an end: a tail call; its target begins next */
 	SLICE_TAIL_CALL = 1,
 	SLICE_TAIL_CALLED = 16,  /* a begin: by a tail call, inside of the call that jumped */
 	SLICE_HAS_CAUSE = 4,     /* `ip` points to a struct slice_cause; 0: not stored */

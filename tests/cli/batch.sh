@@ -48,27 +48,27 @@ existing_directory() {
 tap_check "-o may be a directory that is there" existing_directory
 
 one_name() { # PATTERN: two outputs have one name
-	batch 64 --output-pattern="$1" c/long.data d/long.data && [ ! -e x.ftf ] &&
-		grep -q 'c/long.data and d/long.data would both be written to x.ftf' messages
+	batch 64 --output="$1" c/long.data d/long.data && [ ! -e long.ftf ] &&
+		grep -q 'c/long.data and d/long.data would both be written to long.ftf' messages
 }
-tap_check "two inputs with one output are wrong usage before anything is written" one_name x.ftf
+tap_check "two inputs with one output are wrong usage before anything is written" one_name '{base}.ftf'
 same_input() {
 	batch 64 -o twice/ c/long.data c/long.data && [ ! -e twice ]
 }
 tap_check "so is an input that is named twice" same_input
 over_an_input() {
-	batch 64 --output-pattern='{dir}/{name}' c/long.data d/long.data && cmp c/long.data sample/perf.data &&
-		batch 64 --output-pattern='./{dir}/{name}' c/long.data && cmp c/long.data sample/perf.data
+	batch 64 --output='{dir}/{name}' c/long.data d/long.data && cmp c/long.data sample/perf.data &&
+		batch 64 --output='./{dir}/{name}' c/long.data && cmp c/long.data sample/perf.data
 }
 tap_check "an input is never overwritten" over_an_input
 
 pattern() {
-	batch 0 --output-pattern='p/{dir}/{n}-{base}-{name}.ftf.gz' c/long.data d/long.data || return 1
+	batch 0 --output='p/{dir}/{n}-{base}-{name}.ftf.gz' c/long.data d/long.data || return 1
 	same_slices p/c/1-long-long.data.ftf.gz p/d/2-long-long.data.ftf.gz
 }
-tap_check "--output-pattern names outputs and makes their directories" pattern
+tap_check "--output names outputs and makes their directories" pattern
 unknown_word() {
-	batch 64 --output-pattern='{dir}/{nam}.ftf' c/long.data && grep -q '{nam}.*only {dir}, {base}, {name} and {n}' messages
+	batch 64 --output='{dir}/{nam}.ftf' c/long.data && grep -q '{nam}.*only {dir}, {base}, {name} and {n}' messages
 }
 tap_check "an unknown word in a pattern is wrong usage" unknown_word
 
@@ -158,7 +158,7 @@ without_output() {
 		grep -q '^ptrace2ftf: each .* its own output: cannot join d/long.data to c/long.data .*: both have the same content$' messages && batch 1 --join c/long.data d/long.data || return 1
 	# The second part alone has no PSB, at which decoding can begin.
 	batch 2 sample/series.1 sample/series.2 && grep -q ' own output: a host name, .* is missing; --join' messages || return 1
-	batch 2 --no-join sample/series.1 sample/series.2 && [ -s sample/series.2.ftf ] || return 1
+	batch 2 --join=never sample/series.1 sample/series.2 && [ -s sample/series.2.ftf ] || return 1
 	batch 64 --join c/long.data d/long.data -o list/ && grep -q 'cannot combine --join' messages
 }
 tap_check "several inputs are recordings of their own unless they are proven parts of one" without_output
@@ -172,7 +172,7 @@ skips() { # SUFFIX OPTIONS...
 	shift
 	rm -rf skip
 	for wanted_now in made skipped; do
-		batch 0 "$@" --skip-existing --output-pattern="skip/{base}$suffix" c/long.data e/one.perf || return 1
+		batch 0 "$@" --skip-existing --output="skip/{base}$suffix" c/long.data e/one.perf || return 1
 		for name in long one; do
 			made skip/$name"$suffix" && now=made || now=skipped
 			[ $now = $wanted_now ] || { echo "$name$suffix: $now"; return 1; }

@@ -57,7 +57,7 @@ END {
 END
 # By the truth, a function that jumps to another ends.
 as_truth() {
-	"$program" -q --tail-calls=replace recursion -o replaced.callgrind
+	"$program" -q --stacks=replace recursion -o replaced.callgrind
 	sed "s/\[syscall: [^]]*\]/[syscall]/" replaced.callgrind | awk -f read.awk | sort >ours
 	awk -f truth.awk truth.counts | sort >expected
 	diff expected ours && [ "$(grep -c '^call' ours)" -gt 50 ]

@@ -40,7 +40,7 @@ with_coarse_times() {
 }
 # The truth ends a function at its tail call.
 true_lengths() {
-	"$program" -q --clock=insns --tail-calls=replace -f slices one | awk '$5 !~ /^\[/ { print $2, $5, $4 - $3 }' | sort >ours
+	"$program" -q --clock=insns --stacks=replace -f slices one | awk '$5 !~ /^\[/ { print $2, $5, $4 - $3 }' | sort >ours
 	awk '$5 !~ /^\[/ { sub("insns=", "", $NF); print $2, $5, $NF }' truth.counts | sort >expected
 	[ "$(wc -l <ours)" -gt 2000 ] && diff ours expected
 }

@@ -33,10 +33,10 @@ tap_check "--verbose does what -v does" verbose
 # The sample's kernel has an entry of system calls at ...000 and a function at ...020.
 kallsyms() {
 	printf 'ffffffff9a000000 T the_entry\nffffffff9a000020 T the_function\n' >names
-	slices --symfs=. kernel.data && ! grep -q the_ slices && slices --symfs=. --kallsyms=names kernel.data &&
+	slices --symfs=. kernel.data && ! grep -q the_ slices && slices --symfs=. --kernel=names kernel.data &&
 		[ "$(grep -c ' the_entry ' slices)" -eq 1 ] && [ "$(grep -c ' the_function ' slices)" -eq 1 ]
 }
-tap_check "--kallsyms names the kernel's functions" kallsyms
+tap_check "--kernel names the kernel's functions" kallsyms
 
 # As if only this mode had been recorded, from text as well. All events have one time, of which
 # magic-trace shows little.
@@ -217,10 +217,10 @@ clock_offset() {
 	printf '0 1000110 begin 0 0\n0 1000210 end 0 0\n' |
 		"$top_builddir/tests/support/make-ring" 1 1024 1234.events
 	[ "$(overlay)" = 1000110 ] || { echo "begins at $(overlay)"; return 1; }
-	overlay --symfs=. --clock-offset=mono=50 perf.data >/dev/null &&
+	overlay --symfs=. --clock-sync=mono=50 perf.data >/dev/null &&
 		[ "$("$top_builddir/ftfdump" --slices overlay.ftf | awk '$3 == 1000160 && $4 == 1000260' | wc -l)" -eq 1 ]
 }
-tap_check "--runtime-events shows the collector, moved by --clock-offset" clock_offset
+tap_check "--runtime-events shows the collector, moved by --clock-sync" clock_offset
 
 allocations() {
 	"$program" -q --memtrace=memtrace.ctf -o memtrace.ftf &&

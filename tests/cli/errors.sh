@@ -125,13 +125,13 @@ tap_check "a directory that is not there is an error" writes_not "No such file" 
 # Each path of an option. The error comes before anything is read, so INPUT need not exist.
 : >"$work/file"
 paths_are_checked() {
-	for option in --symfs --vdso --kcore --vmlinux --kallsyms --debug-dir --perf-map-dir --clock-sync; do
+	for option in --symfs --vdso --kernel --debug-dir --perf-map-dir --clock-sync; do
 		fails "cannot read $option=$work/nowhere: No such file" $option="$work/nowhere" "$work/text" || return 1
 	done
 	for option in --symfs --debug-dir --perf-map-dir; do
 		fails "cannot read $option=$work/file: Not a directory" $option="$work/file" "$work/text" || return 1
 	done
-	for option in --vdso --vmlinux --kallsyms; do
+	for option in --vdso; do
 		fails "cannot read $option=$work: Is a directory" $option="$work" "$work/text" || return 1
 	done
 	for option in --memtrace --runtime-events; do
@@ -168,7 +168,7 @@ else
 fi
 batches_check_once() {
 	for option in --symfs="$work/nowhere" --json-lines="$work/none/x"; do
-		"$program" -q "$option" "$sample" "$sample" --output-pattern="$work/out/{n}.ftf" 2>"$work/messages"
+		"$program" -q "$option" "$sample" "$sample" --output="$work/out/{n}.ftf" 2>"$work/messages"
 		[ $? -eq 1 ] && [ "$(grep -c . "$work/messages")" -eq 1 ] && grep -q "No such file" "$work/messages" || return 1
 		[ -z "$(ls -A "$work/out")" ] || return 1
 	done

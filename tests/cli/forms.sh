@@ -96,10 +96,10 @@ no_kernel() {
 }
 # seeds.md: kernel code comes from kcore and vmlinux
 tap_check "the kernel's code comes from kcore_dir" kernel_branches 0 kernel.data
-# seeds.md: --symfs, --vmlinux, --kallsyms, kcore
-tap_check "and from a kcore that is named" kernel_branches 0 --kcore=kernel.data/kcore_dir/kcore kernel.data/data
+# seeds.md: --symfs, --kernel
+tap_check "and from a kcore that is named" kernel_branches 0 --kernel=kernel.data/kcore_dir/kcore kernel.data/data
 # seeds.md: kernel code comes from kcore and vmlinux
-tap_check "and from vmlinux, moved to where the kernel was" kernel_branches 0 --vmlinux=vmlinux kernel.data/data
+tap_check "and from vmlinux, moved to where the kernel was" kernel_branches 0 --kernel=vmlinux kernel.data/data
 tap_check "libipt's decoder finds it too" kernel_branches 0 --engine=libipt kernel.data
 tap_check "without any the missing kernel is named" no_kernel
 # ERETU ends a system call there; libipt 2.0 does not know it.
@@ -117,7 +117,7 @@ names_by_kallsyms() {
 		ffffffff9a000040 T nothing
 	SYMBOLS
 	"$program" --symfs="$work" --format=slices --args=line kernel.data >ours 2>messages || return 1
-	"$program" --symfs="$work" --format=slices --args=line --kcore=kernel.data/kcore_dir/kcore kernel.data/data \
+	"$program" --symfs="$work" --format=slices --args=line --kernel=kernel.data/kcore_dir/kcore kernel.data/data \
 		>named 2>messages || return 1
 	rm kernel.data/kcore_dir/kallsyms
 	grep -q ' entry_SYSCALL_64 ' ours && grep -q ' do_syscall_64 ' ours && cmp ours named
@@ -125,10 +125,10 @@ names_by_kallsyms() {
 tap_check "its names come from the kallsyms beside it" names_by_kallsyms
 missing_kcore() {
 	mkdir -p nothing
-	"$program" --symfs="$work" --kcore=nothing --format=none kernel.data 2>messages
+	"$program" --symfs="$work" --kernel=nothing --format=none kernel.data 2>messages
 	[ $? -eq 2 ] && grep -q "nothing/kcore: cannot open" messages
 }
-tap_check "a directory of --kcore without a kcore is named" missing_kcore
+tap_check "a directory of --kernel without a kcore is named" missing_kcore
 
 # Of each cut or changed file, the status is a grade.
 sweep() { # FILE

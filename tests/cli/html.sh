@@ -90,7 +90,7 @@ for i in $(seq 40); do
 	printf '0 %d begin 11 0\n0 %d begin 4 0\n0 %d end 4 0\n' ${i}0000 ${i}0100 ${i}0500
 	printf '0 %d counter %d %d\n0 %d end 11 0\n0 %d user 3 %d\n' ${i}0800 $((i % 7)) $((i * i)) ${i}0900 ${i}0960 $i
 done | "$top_builddir/tests/support/make-ring" 1 65536 4711.events
-beside="--runtime-events=4711.events,pid=4711,ocaml=5.3 --clock-offset=mono=0"
+beside="--runtime-events=4711.events,pid=4711,ocaml=5.3 --clock-sync=mono=0"
 # Perfetto has an FTF's; instants are marks.
 same_events() {
 	"$program" -q $beside "$@" -o beside.ftf 2>>messages

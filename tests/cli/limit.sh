@@ -57,14 +57,14 @@ ftf() {
 tap_check "FTF: slices of the whole trace, each with its end" ftf
 # In magic-trace's order, which ftfdump --check refuses: the records are the first of the whole trace.
 like() {
-	"$program" -q --like=magic-trace threads -o whole.ftf &&
-		limited 100kB --like=magic-trace threads -o part.ftf && cut_to 100000 100000 part.ftf || return 1
+	"$program" -q --format=magic-trace threads -o whole.ftf &&
+		limited 100kB --format=magic-trace threads -o part.ftf && cut_to 100000 100000 part.ftf || return 1
 	for trace in whole part; do
 		"$ftfdump" $trace.ftf 2>/dev/null | sed 's/^[^ ]* //; s/ [!?]! .*//' >$trace
 	done
 	[ "$(wc -l <part)" -gt 1000 ] && head -n 1000 whole | cmp - part -n "$(head -n 1000 part | wc -c)"
 }
-tap_check "--like=magic-trace: the first records up to the limit" like
+tap_check "--format=magic-trace: the first records up to the limit" like
 machine() {
 	limited 100kB --stacks=magic-trace threads -o part.ftf && "$ftfdump" --check part.ftf
 }
@@ -124,7 +124,7 @@ default_limit() {
 		grep -q "has reached its limit" messages || cat messages
 		"$2" --check small/part.ftf && [ $status -eq 2 ] && [ "$(stat -c %s small/part.ftf)" -lt 345000 ] || exit 1
 		rm small/part.ftf
-		"$1" --args=line threads --output-pattern=small/{base}.ftf 2>messages
+		"$1" --args=line threads --output=small/{base}.ftf 2>messages
 		[ $? -eq 1 ] && grep -q "exceeds a quarter of the free space" messages && [ -z "$(ls small)" ]' \
 		sh "$program" "$ftfdump"
 }
@@ -230,7 +230,7 @@ default_temp() {
 		export TMPDIR="$PWD/tmp"
 		"$1" -f slices large -o part 2>messages
 		[ $? -eq 2 ] && grep -q "cannot keep more in temporary files" messages || exit 1
-		rm -rf out && mkdir out && "$1" -f slices large --output-pattern=out/{base} 2>messages
+		rm -rf out && mkdir out && "$1" -f slices large --output=out/{base} 2>messages
 		[ $? -eq 1 ] && grep -q "its temporary files exceed a quarter of the free space .* give --max-temp=SIZE" messages && [ -z "$(ls -A out)" ]' \
 		sh "$program"
 }

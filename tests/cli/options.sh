@@ -127,7 +127,7 @@ numbers() {
 tap_check "numbers that are none, or too many, are wrong usage" numbers
 # An empty variable of a script must not change the output's name.
 empty() {
-	for option in output json json-lines output-pattern files0-from symfs kcore debug-dir strip-prefix \
+	for option in output json json-lines files0-from symfs kernel clock-sync debug-dir strip-prefix \
 		runtime-events memtrace ui; do
 		is_wrong "invalid --$option ''; expected a non-empty [A-Z]" "--$option=" a || return 1
 	done
@@ -135,8 +135,7 @@ empty() {
 }
 tap_check "names that are empty are wrong usage" empty
 excluded() {
-	is_wrong "cannot combine --output and --output-pattern; choose one" -o out/ --output-pattern=x a &&
-		is_wrong "cannot combine overlays with several recordings; leave out 'b'" --memtrace=m -o out/ a b &&
+	is_wrong "cannot combine overlays with several recordings; leave out 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
 		is_wrong "overlays without a recording are shown whole" --memtrace=m --time=0%,10% -o x.ftf &&
 		is_wrong "overlays without a recording are shown whole" --runtime-events=m --tid=1 -f events &&
@@ -151,21 +150,64 @@ excluded() {
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --memtrace=m --memtrace=n -o x.ctf &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --runtime-events=m -o x.ctf &&
 		is_wrong "cannot write a recording as memtrace, which has allocations only; leave out 'a'" --memtrace=m -o x.ctf a &&
-		is_wrong "memtrace files have no threads, CPUs or hits; choose a time" --memtrace=m --pid=1 -o x.ctf &&
-		is_wrong "memtrace files have no threads, CPUs or hits; choose a time" --memtrace=m --time=@hit, -o x.ctf &&
-		is_wrong "a cut memtrace file keeps its clock; leave out --clock-offset and --clock-sync" --memtrace=m --clock-offset=real=1 -o x.ctf &&
+		is_wrong "cannot combine --pid and --format=memtrace; leave out --pid" --memtrace=m --pid=1 -o x.ctf &&
+		is_wrong "memtrace files have no hits; choose a time" --memtrace=m --time=@hit, -o x.ctf &&
+		is_wrong "cannot combine --clock-sync and --format=memtrace; leave out --clock-sync" --memtrace=m --clock-sync=real=1 -o x.ctf &&
 		is_wrong "cannot name an output after overlays; name it with -o" --memtrace=m --format=memtrace &&
-		is_wrong "invalid --clock-offset '5'; expected mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf &&
+		is_wrong "invalid --clock-sync 'mono=x'; expected a file, mono=TIME or real=TIME" --memtrace=m --clock-sync=mono=x -o x.ftf &&
 		is_wrong "--inline needs --stacks=precise" --inline --stacks=magic-trace a &&
-		is_wrong "--flows needs --stacks=precise" --flows --stacks=magic-trace a &&
-		is_wrong "--flows needs --format=ftf" --flows --format=chrome a &&
+		is_wrong "--stacks=flows needs --format=ftf" --stacks=flows --format=chrome a &&
 		is_wrong "--unit needs --format=folded" --unit=1us a &&
 		is_wrong "--unit needs a time of 1ns or more" -f folded --unit=0 a &&
 		is_wrong "cannot write a table to 'x.ftf': the suffix is that of --format=ftf; change it" diff a b -o x.ftf &&
 		is_wrong "cannot write --format=folded to 'x.ftf': .*; change one of them" diff -f folded a b -o x.ftf &&
-		is_wrong "cannot combine --fit and --flows: .*; choose one" --flows --fit=2M a
+		is_wrong "cannot combine --fit and --stacks=flows: .*; choose one" --stacks=flows --fit=2M a
 }
 tap_check "options that exclude each other are wrong usage" excluded
+# The columns of the option table.
+columns() {
+	is_wrong "--top needs --format=functions" --top=3 a && is_wrong "--sort needs --format=functions" --sort=calls a &&
+		is_wrong "--max-stack needs --format=folded or pprof" --max-stack=3 a &&
+		is_wrong "cannot combine --fit and --split; choose one" --fit=3 --split=4 -o x.ftf a &&
+		is_wrong "--context needs --slowest or --slow" --context=1us a && is_wrong "--map needs --raw" --map=f@1 a &&
+		is_wrong "cannot combine --raw and --input or --files0-from; choose one" --raw=x --input=perf-script &&
+		is_wrong "cannot combine --args and --format=magic-trace; leave out --args" -f magic-trace --args=full a &&
+		is_wrong "--counters needs --format=ftf or html" -f magic-trace --counters=1us a
+}
+tap_check "options need formats and other options, as the table says" columns
+# The words of the old name, of the new one, and a line of the message.
+renamed() {
+	: >"$work/vmlinux" && printf 'ffffffff9a000000 T f\n' >"$work/kallsyms" && mkdir -p "$work/kcore" || return 1
+	while IFS='|' read -r old new message; do
+		# shellcheck disable=SC2086 # words
+		"$program" $old missing >"$work/old" 2>&1 </dev/null
+		status=$?
+		# shellcheck disable=SC2086
+		"$program" $new missing 2>&1 </dev/null | grep -v ' is now ' >"$work/new"
+		# shellcheck disable=SC2086
+		"$program" -q $old missing >"$work/quiet" 2>&1 </dev/null
+		[ "$status" -ne 0 ] && { [ -z "$message" ] || grep -q "^ptrace2ftf: warning: $message.* ends with release 1.0" "$work/old"; } &&
+			! grep ' is now ' "$work/quiet" && grep -v ' is now ' "$work/old" | cmp - "$work/new" || { echo "$old"; cat "$work/old" "$work/new"; return 1; }
+	done <<-END
+		--clock-offset=mono=x|--clock-sync=mono=x|
+		--clock-offset=mono=1|--clock-sync=mono=1|--clock-offset is now --clock-sync
+		--flows -f chrome|--stacks=flows -f chrome|
+		--flows|--stacks=flows|--flows is now --stacks=flows
+		--tail-calls=nest|--stacks=precise|--tail-calls is now --stacks=precise
+		--tail-calls nest|--stacks precise|--tail-calls is now --stacks=precise
+		--tail-calls=replace|--stacks=replace|--tail-calls is now --stacks
+		--tail-calls=x|--stacks=x|
+		--like=magic-trace|--format=magic-trace|--like is now --format
+		--like=magic-trace --args=line|--format=magic-trace --args=line|
+		--no-join missing|--join=never missing|--no-join is now --join=never
+		--output-pattern={nam}|--output={nam}|--output-pattern is now --output
+		--kallsyms=$work/kallsyms|--kernel=$work/kallsyms|--kallsyms is now --kernel
+		--kcore=$work/kcore|--kernel=$work/kcore|--kcore is now --kernel
+		--vmlinux=$work/none|--kernel=$work/none|--vmlinux is now --kernel
+		--open|--open|--open is now .ptrace2ftf open.
+	END
+}
+tap_check "options with an old name do the same, and the message has the new one" renamed
 # -f calls shows slices, but no choice of them.
 slices_as_found() {
 	for option in --symbol=f --min-duration=1us --depth=2; do
@@ -186,8 +228,8 @@ suffixes() {
 		is_wrong "cannot write 'x.fdata' as .fdata: .*; choose a name in .bolt" -o x.fdata a &&
 		is_wrong "cannot write 'x.ftf.xz' as .xz: unknown compression; choose .gz or .zst" -o x.ftf.xz a &&
 		is_wrong "cannot write '{base}.perfetto-trace' as .*; choose a name in .ftf" \
-			--output-pattern='{base}.perfetto-trace' a &&
-		is_wrong "cannot choose a format for '{base}.tsv': .tsv does not name one; choose" --output-pattern='{base}.tsv' a || return 1
+			--output='{base}.perfetto-trace' a &&
+		is_wrong "cannot choose a format for '{base}.tsv': .tsv does not name one; choose" --output='{base}.tsv' a || return 1
 	# Each is that of a format which does not exist, of several, or mistyped.
 	for suffix in tsv tsv.gz jsonl parquet txt ftff a1; do
 		is_wrong "cannot choose a format for 'x.${suffix%.gz}': .${suffix%.gz} does not name one; choose it with -f, .* or a name in .ftf, .*, .html$" \

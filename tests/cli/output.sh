@@ -189,29 +189,28 @@ instants() {
 }
 tap_check "by default magic-trace's decode errors are instants" instants
 contradictions() {
-	for option in args=line stacks=precise format=slices inline flows counters=1us fit=100 split=1 demangle=full \
-		unnamed=files memtrace=x runtime-events=x; do
-		"$program" --like=magic-trace --$option "$work/text" >"$work/got" 2>&1
-		[ $? -eq 64 ] && grep -q -- "--like=magic-trace and --${option%%=*}: .*; leave out --${option%%=*}" "$work/got" || return 1
+	for option in args=line stacks=precise inline demangle=full unnamed=files memtrace=x runtime-events=x; do
+		"$program" --format=magic-trace --$option "$work/text" >"$work/got" 2>&1
+		[ $? -eq 64 ] && grep -q -- "cannot combine --${option%%=*} and --format=magic-trace; leave out --${option%%=*}" "$work/got" || return 1
 	done
-	for option in --symbol=main "--slowest=1 --symbol=main" --top=3; do
+	for option in --counters=1us --fit=100 --split=1 --symbol=main "--slowest=1 --symbol=main" --top=3; do
 		# shellcheck disable=SC2086 # words
-		"$program" --like=magic-trace $option "$work/perf.data" >"$work/got" 2>&1
+		"$program" --format=magic-trace $option "$work/perf.data" >"$work/got" 2>&1
 		[ $? -eq 64 ] || { echo "$option"; return 1; }
 	done
-	"$program" diff --like=magic-trace "$sample" "$sample" >"$work/got" 2>&1
+	"$program" diff --format=magic-trace "$sample" "$sample" >"$work/got" 2>&1
 	[ $? -eq 64 ] || return 1
-	"$program" list --like=magic-trace "$sample" >"$work/got" 2>&1
+	"$program" list --format=magic-trace "$sample" >"$work/got" 2>&1
 	[ $? -eq 64 ] || return 1
 	# An option overrides a setting that contradicts it.
-	like_magic_trace --like=magic-trace -o "$work/like.ftf" 2>"$work/got"
+	like_magic_trace --format=magic-trace -o "$work/like.ftf" 2>"$work/got"
 	[ $? -eq 64 ] || return 1
 	for settings in "" "demangle=full args=none"; do
-		PTRACE2FTF_OPTIONS=$settings "$program" -q --no-warn --input=perf-script --like=magic-trace "$work/text" -o - >"$work/like$settings" || return 1
+		PTRACE2FTF_OPTIONS=$settings "$program" -q --no-warn --input=perf-script --format=magic-trace "$work/text" -o - >"$work/like$settings" || return 1
 	done
 	cmp "$work/like" "$work/likedemangle=full args=none"
 }
-tap_check "--like=magic-trace refuses what contradicts it" contradictions
+tap_check "--format=magic-trace refuses what contradicts it" contradictions
 unknown_thread() {
 	"$ftfdump" --names "$work/x.ftf" >"$work/got"
 	printf 'process 4194304 ?/?\nthread 4194304 ?/? process=4194304\n' | diff - "$work/got"

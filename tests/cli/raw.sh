@@ -127,7 +127,7 @@ commands() {
 		"$program" why --no-warn "$@" >why && ! grep recordings why &&
 		"$program" diff --no-warn parts.apart/trace.json parts.apart/trace.json | grep 'no function differs\|^B: parts' &&
 		"$program" diff --no-warn --raw=parts.apart/raw.-1.1004 --raw=parts.apart/raw.-1.1005 $(cat parts.apart/maps parts.apart/cpu) | grep '^B: .*1005' &&
-		"$program" --no-warn -q parts.apart/trace.json parts.cpus/trace.json --output-pattern=out/{dir}.ftf && ls out/*/parts.*.ftf out/parts.* 2>/dev/null | grep cpus
+		"$program" --no-warn -q parts.apart/trace.json parts.cpus/trace.json --output=out/{dir}.ftf && ls out/*/parts.*.ftf out/parts.* 2>/dev/null | grep cpus
 }
 tap_check "commands take both" commands
 

@@ -201,7 +201,7 @@ printf '0 1000 begin 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 "$w
 data=$work/out/recording
 tap_check "an output that is a second input is spared" spared 1 "$work/out/series.2" \
 	"$work/out/series.1" "$work/out/series.2" -o "$work/out/series.2"
-tap_check "so is the kernel's file" spared 1 "$work/out/vmlinux" --vmlinux="$work/out/vmlinux" "$data" -o "$work/out/vmlinux"
+tap_check "so is the kernel's file" spared 1 "$work/out/vmlinux" --kernel="$work/out/vmlinux" "$data" -o "$work/out/vmlinux"
 tap_check "so is an input that --json names" spared 1 "$data" "$data" -o "$work/out/x.ftf" --json="$data"
 tap_check "so is a file in a recording's directory" spared 1 "$work/out/threads.data/data" \
 	"$work/out/threads.data" -o "$work/out/threads.data/data"
@@ -225,7 +225,7 @@ tap_check "so is an input that has the name of a part" part_of_a_series
 default_name() {
 	cp "$data" "$work/out/d.ftf"
 	cp "$data" "$work/out/d"
-	spared 64 "$work/out/d.ftf" --output-pattern='{dir}/{base}.ftf' "$work/out/d" "$work/out/hard" "$work/out/d.ftf"
+	spared 64 "$work/out/d.ftf" --output='{dir}/{base}.ftf' "$work/out/d" "$work/out/hard" "$work/out/d.ftf"
 }
 tap_check "so is one input of a batch that has the name of another's output" default_name
 from_stdin() {

@@ -148,7 +148,7 @@ wrong_usage() {
 	wrong --slowest=0 --symbol=main recursion &&
 		wrong --context=1us --symbol=main recursion && wrong --slowest=3 --symbol=main --format=functions recursion &&
 		wrong --slowest=3 --symbol=main recursion -o x.ftf && wrong --slowest=3 --symbol=main --fit=3 recursion &&
-		wrong --slowest=3 --symbol=main --output-pattern='{name}' recursion &&
+		wrong --slowest=3 --symbol=main --output='{name}' recursion &&
 		wrong --slowest=3 --symbol=main --split=3 recursion -o x/ &&
 		wrong --slowest=3 --symbol=main --json-lines recursion -o x/ &&
 		wrong --slowest=3 --symbol=main --skip-existing recursion -o x/ &&

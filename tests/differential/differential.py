@@ -221,7 +221,7 @@ def some_form(random_, recording):
         options += some_slices(random_, recording)
     if form == "ftf":
         options += random_.choice(
-            ([], [f"--counters={random_.choice(('1us', '20us', '1ms'))}"], ["--flows"], [f"--fit={random_.choice((10, 300, 2000))}"])
+            ([], [f"--counters={random_.choice(('1us', '20us', '1ms'))}"], ["--stacks=flows"], [f"--fit={random_.choice((10, 300, 2000))}"])
         )
     if form in ("folded", "pprof"):
         options += random_.choice(([], [f"--max-stack={random_.choice((1, 3, 30, 'none'))}"]))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --like=magic-trace against magic_trace_model.awk: the records of random text, and of recordings
+# --format=magic-trace against magic_trace_model.awk: the records of random text, and of recordings
 # in ../shared.  LONG=1 takes thousands of texts and all recordings, COUNT=5000 FIRST=1000 other texts.
 . "$top_srcdir/tests/support/tap.sh"
 here=$(cd "$top_srcdir/tests/oracle" && pwd)
@@ -28,7 +28,7 @@ generate() { # [-v arbitrary=1]
 
 same_as_the_model() { # MODE
 	rm -rf ftf && mkdir ftf && find scripts -name '*.script' | sort |
-		xargs -n 1000 "$tools/ptrace2ftf" -q --input=perf-script --like=magic-trace --mode="$1" -o ftf/ 2>messages
+		xargs -n 1000 "$tools/ptrace2ftf" -q --input=perf-script --format=magic-trace --mode="$1" -o ftf/ 2>messages
 	[ "$(find ftf -type f | wc -l)" = "$count" ] || { cat messages; return 1; }
 	find scripts -name '*.script' | sort | sed 's/\.script$//; s/^scripts/ftf/' >names
 	sed 's/^ftf\(.*\)/scripts\1.script/' names | xargs awk -v mode="$1" -f "$here/magic_trace_model.awk" >expected
@@ -52,7 +52,7 @@ done
 
 # Text that magic-trace reads in part: mangled names, names without offset, hits, other columns.
 same_text() {
-	"$tools/ptrace2ftf" -q --no-warn --like=magic-trace --input=perf-script text -o text.ftf 2>messages || { cat messages; return 1; }
+	"$tools/ptrace2ftf" -q --no-warn --format=magic-trace --input=perf-script text -o text.ftf 2>messages || { cat messages; return 1; }
 	awk -v mode=user -f "$here/magic_trace_model.awk" text >expected
 	records text.ftf >ours
 	grep -q "$1" ours || { cat ours; return 1; }
@@ -118,7 +118,7 @@ same_recording() { # RECORDING [OPTIONS]
 	set -- "$@" $(options "$(dirname "$1")")
 	"$tools/ptrace2ftf" -q --no-warn --format=branches --unnamed=files "$@" -o - |
 		awk -v mode=user -v lines="$lines" -f "$here/magic_trace_model.awk" | by_thread >expected
-	"$tools/ptrace2ftf" -q --no-warn --like=magic-trace "$@" -o trace.ftf || return 1
+	"$tools/ptrace2ftf" -q --no-warn --format=magic-trace "$@" -o trace.ftf || return 1
 	records trace.ftf | by_thread >ours
 	[ -s expected ] && cmp -s expected ours && return 0
 	diff expected ours | head -20

@@ -73,7 +73,7 @@ memtrace_is_outside_minor() {
 	ring=$(unpack "$shared"/combined/single/*.events.gz)
 	offset=$(sed -n 's/.*clocks tracing.*real-mono=//p' "$shared/combined/single/stdout.txt")
 	"$program" -q --runtime-events="$ring" --memtrace="$shared/combined/single/out.ctf" \
-		--clock-offset=real=-"$offset" -o "$work/x.ftf" || return 1
+		--clock-sync=real=-"$offset" -o "$work/x.ftf" || return 1
 	"$ftfdump" --names "$work/x.ftf" | sed -n 's/^thread \([0-9]*\) memtrace .*/\1/p' >"$work/tracks"
 	"$ftfdump" --slices "$work/x.ftf" | awk 'NR == FNR { memtrace[$1] = 1; next }
 		{ split($1, id, "/") }

@@ -144,7 +144,7 @@ true_tail_calls() {
 }
 
 arrows() { # OPTIONS...
-	"$program" -q --flows "$@" -o "$work/out.ftf" "$work/tail" && "$top_builddir/ftfdump" --check "$work/out.ftf" &&
+	"$program" -q --stacks=flows "$@" -o "$work/out.ftf" "$work/tail" && "$top_builddir/ftfdump" --check "$work/out.ftf" &&
 		"$top_builddir/ftfdump" "$work/out.ftf" | awk -f "$top_srcdir/tests/ptsim/flows.awk" >"$work/arrows" &&
 		! grep WRONG "$work/arrows"
 }
@@ -155,7 +155,7 @@ flows() {
 	for level in none loc line full; do
 		arrows --args=$level && grep -E '^(even|odd|finish) ' "$work/arrows" | sort | diff "$work/expected" - ||
 			return 1
-		"$program" -q --tail-calls=replace --args=$level --format=slices "$work/tail" >"$work/slices"
+		"$program" -q --stacks=replace --args=$level --format=slices "$work/tail" >"$work/slices"
 		"$top_builddir/ftfdump" --slices "$work/out.ftf" | diff - "$work/slices" || return 1
 	done
 }
@@ -168,7 +168,7 @@ flows_of_parts() {
 		arrows --symbol=odd && ! grep . "$work/arrows" && arrows --inline && grep -q '^odd even$' "$work/arrows" &&
 		arrows && cut=$(($(wc -c <"$work/out.ftf") * 3 / 4000))K &&
 		arrows --no-warn --max-output="$cut" && [ "$(wc -l <"$work/arrows")" -gt 20 ] || return 1
-	"$program" -q --flows --split=50 -o "$work/part.ftf" "$work/tail" || return 1
+	"$program" -q --stacks=flows --split=50 -o "$work/part.ftf" "$work/tail" || return 1
 	for part in "$work"/part.*.ftf; do
 		"$top_builddir/ftfdump" --check "$part" &&
 			"$top_builddir/ftfdump" "$part" | awk -f "$top_srcdir/tests/ptsim/flows.awk" || return 1

@@ -22,7 +22,7 @@ same_stacks() { # TOLERANCE OPTIONS...
 	shift
 	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" -- "$work/bits32" >"$work/vdso" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
-	"$program" -q --tail-calls=replace --vdso="$work/vdso" --format=slices --args=full "$work/perf.data" \
+	"$program" -q --stacks=replace --vdso="$work/vdso" --format=slices --args=full "$work/perf.data" \
 		>"$work/slices" || return 1
 	grep -q __kernel_vsyscall "$work/slices" &&
 		awk -v tolerance="$tolerance" -v only="$names" -f "$top_srcdir/tests/ptsim/slices.awk" \

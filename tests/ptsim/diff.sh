@@ -44,7 +44,7 @@ our_counts() { # SIDE
 }
 # By the truth, a function that jumps to another ends.
 counts_are_true() {
-	compare --tail-calls=replace --json="$work/json" -o "$work/table"
+	compare --stacks=replace --json="$work/json" -o "$work/table"
 	[ $status -eq 0 ] || { cat "$work/messages"; return 1; }
 	for version in a b; do
 		true_counts $version >"$work/true"

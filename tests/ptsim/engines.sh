@@ -33,7 +33,7 @@ record() { # COMMAND...
 
 converts() { # STATUS
 	# By the truth, a function that jumps to another ends.
-	"$program" --no-warn --tail-calls=replace --format=slices --args=line perf.data >slices 2>messages
+	"$program" --no-warn --stacks=replace --format=slices --args=line perf.data >slices 2>messages
 	status=$?
 	chains slices >mine
 	diff -d true mine >differences

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The arrows of --flows, bound as Perfetto does it:
+# The arrows of --stacks=flows, bound as Perfetto does it:
 #   ftfdump FILE | awk -f flows.awk
 # Each end of an arrow belongs to the slice on top of its thread's stack, where a complete slice or
 # an instant stays until the next begin or end: so there must be none.  Prints "LEFT ENTERED" of

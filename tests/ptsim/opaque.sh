@@ -17,7 +17,7 @@ compare() { # FORM OPTIONS...
 	form=$1
 	shift
 	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" -- "$opaque" "$form" >/dev/null || return 1
-	"$program" -q --no-warn --tail-calls=replace --unnamed=files --format=slices --args=line "$work/perf.data" >"$work/slices"
+	"$program" -q --no-warn --stacks=replace --unnamed=files --format=slices --args=line "$work/perf.data" >"$work/slices"
 	awk -f "$top_srcdir/tests/ptsim/parents.awk" "$work/truth.slices" >"$work/all"
 	awk -f "$top_srcdir/tests/ptsim/parents.awk" "$work/slices" >"$work/mine"
 	diff -d "$work/all" "$work/mine" >"$work/differences"

@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 # By the truth's stack pointers, a function that jumps to another ends; tails.sh tests the default.
-replaced=--tail-calls=replace
+replaced=--stacks=replace
 
 same_stacks() { # TOLERANCE [--only=REGEX: names] OPTIONS... -- PROGRAM
 	tolerance=$1

@@ -101,7 +101,7 @@ END
 calls() { # FILE OPTIONS...
 	file=$1
 	shift
-	"$program" -q ${tails:+--tail-calls=$tails} --format=slices --args=line --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
+	"$program" -q ${tails:+--stacks=$tails} --format=slices --args=line --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
 		awk '{ address = "-"
 		       for (i = 6; i <= NF; i++)
 			       if ($i ~ /^address=0x/)

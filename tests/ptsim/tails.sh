@@ -108,10 +108,10 @@ else
 fi
 
 replaced() {
-	convert chains slices --tail-calls=replace && ! grep tail_call "$work/chains.slices" &&
+	convert chains slices --stacks=replace && ! grep tail_call "$work/chains.slices" &&
 		awk '$5 == "request" { n += $2 == 0 } $5 == "inner" { m += $2 > 0 } END { exit n != 30 || m }' "$work/chains.slices"
 }
-tap_check "--tail-calls=replace: the function that jumps ends" replaced
+tap_check "--stacks=replace: the function that jumps ends" replaced
 
 # perf's call-return export follows calls and returns only, so its requests last until their returns.
 durations() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ptrace2ftf why --html=FILE: a valid page without scripts and network, whose charts a browser draws.
+# ptrace2ftf why -o FILE.html: a valid page without scripts and network, whose charts a browser draws.
 . "$top_srcdir/tests/support/tap.sh"
 command -v python3 >/dev/null || tap_skip_all "no python3"
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$ptsim" record --cyc --interrupts=0 --cpus=2 -o "$work/perf.data" -- "$top_builddir/tests/programs/static/causes" callee 1 \
 	>/dev/null 2>"$work/messages" || tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
-"$program" why -q --symbol=request --slow=p99 --html="$work/page.html" "$work/perf.data"
+"$program" why -q --symbol=request --slow=p99 -o "$work/page.html" "$work/perf.data"
 "$program" why -q --symbol=request --slow=p99 "$work/perf.data" >"$work/text"
 "$program" why -q --symbol=request --slow=p99 --json "$work/perf.data" >"$work/json"
 
@@ -74,7 +74,7 @@ tap_check "the page has the answer" has_the_answer
 # Each panel has the command that shows its data; an inlined function has its code in another one.
 commands_run() {
 	"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed=3 -o "$work/chain.data" -- "$top_builddir/tests/programs/static/hidden" chain 3 \
-		>/dev/null 2>&1 && "$program" why -q --symbol=serve --html="$work/chain.html" "$work/chain.data" || return 1
+		>/dev/null 2>&1 && "$program" why -q --symbol=serve -o "$work/chain.html" "$work/chain.data" || return 1
 	cat "$work/page.html" "$work/chain.html" | sed -n 's/ -o slow\// -o '"$(echo "$work/slow/" | sed 's,/,\\/,g')"'/
 		s,^<p><code>\(ptrace2ftf .*\)</code></p>$,\1,p; s,^<li>\(ptrace2ftf .*annotate.*\)</li>$,\1,p' >"$work/commands"
 	grep -q 'annotate find_key ' "$work/commands" || { cat "$work/commands"; return 1; }
@@ -90,7 +90,7 @@ tap_check "the commands of the panels run" commands_run
 lines_have_costs() {
 	"${CC:-cc}" -g -O1 -pthread -o "$work/causes" "$top_srcdir/tests/programs/causes.c" &&
 		"$ptsim" record --cyc --interrupts=0 -o "$work/loop.data" -- "$work/causes" loop 1 >/dev/null 2>&1 &&
-		"$program" why -q --symbol=request --html="$work/loop.html" "$work/loop.data" &&
+		"$program" why -q --symbol=request -o "$work/loop.html" "$work/loop.data" &&
 		is_valid "$work/loop.html" || return 1
 	python3 - "$work/loop.html" "$top_srcdir/tests/programs/causes.c" <<-'END'
 		import html, re, sys
@@ -115,7 +115,7 @@ fi
 # The wait leads to the thread that held the lock, from the sentence and from the chart.
 wait_is_linked() {
 	"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed=3 -o "$work/lock.data" -- "$top_builddir/tests/programs/static/hidden" hold 3 \
-		>/dev/null 2>&1 && "$program" why -q --symbol=serve --html="$work/lock.html" "$work/lock.data" &&
+		>/dev/null 2>&1 && "$program" why -q --symbol=serve -o "$work/lock.html" "$work/lock.data" &&
 		is_valid "$work/lock.html" || return 1
 	python3 - "$work/lock.html" "$work/lock.data" <<-'END'
 		import re, sys
@@ -151,17 +151,17 @@ tap_check "names are escaped" hostile
 # The line of the bound is in the chart, whatever --slow is.
 bound_is_drawn() {
 	for slow in 1ns 1s; do
-		"$program" why -q --symbol=request --slow=$slow --html="$work/bound.html" "$work/perf.data" &&
+		"$program" why -q --symbol=request --slow=$slow -o "$work/bound.html" "$work/perf.data" &&
 			sed -n 's/.*class="bound" x1="\([0-9.]*\)".*/\1/p' "$work/bound.html" | awk '{ n++; exit !($1 <= 960) } END { exit !n }' || return 1
 	done
 }
 tap_check "the bound is drawn within the chart" bound_is_drawn
 
 refused() {
-	"$program" why --html="$work/x.html" --json "$work/perf.data" 2>"$work/messages"
-	[ $? = 64 ] && grep -q 'html has no JSON' "$work/messages" && ! [ -e "$work/x.html" ] || return 1
-	"$program" why --html="$work/x.html" "$work/perf.data" "$work/page.html" 2>"$work/messages"
-	[ $? = 64 ] && grep -q 'cannot combine --html with several inputs' "$work/messages"
+	"$program" why -o "$work/x.html" --json "$work/perf.data" 2>"$work/messages"
+	[ $? = 64 ] && grep -q 'a page has no JSON' "$work/messages" && ! [ -e "$work/x.html" ] || return 1
+	"$program" why -o "$work/x.html" "$work/perf.data" "$work/page.html" 2>"$work/messages"
+	[ $? = 64 ] && grep -q 'cannot show several inputs in a page' "$work/messages"
 }
 tap_check "a page is of one recording, and no JSON" refused
 

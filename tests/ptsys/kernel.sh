@@ -73,7 +73,7 @@ perf_agrees() {
 # By the truth, a function that jumps to another ends. Leave out slices that began before the trace, as
 # their begin is not known.
 true_stacks() { # TOLERANCE
-	"$program" -q --tail-calls=replace --format=slices --args=full "$recording" >"$work/slices" || return 1
+	"$program" -q --stacks=replace --format=slices --args=full "$recording" >"$work/slices" || return 1
 	grep -v inferred_start_time "$work/slices" >"$work/slices.seen"
 	grep -v ptsys_trace_stop "$work/truth.counts" >"$work/truth.seen"
 	awk -v tolerance="$1" -f "$top_srcdir/tests/ptsim/slices.awk" "$work/truth.seen" "$work/slices.seen" >"$work/result"
@@ -87,7 +87,7 @@ true_stacks() { # TOLERANCE
 true_mode() { # MODE
 	nm "$guest/vmlinux" | awk '{ print $3 }' >"$work/kernel.names"
 	echo __entry_SYSCALL_64_trampoline >>"$work/kernel.names"
-	"$program" -q --tail-calls=replace --mode="$1" --format=slices --args=line "$recording" >"$work/slices" || return 1
+	"$program" -q --stacks=replace --mode="$1" --format=slices --args=line "$recording" >"$work/slices" || return 1
 	grep -v inferred_start_time "$work/slices" | of_mode "$1" | sort -s -k 3,3n >"$work/slices.seen"
 	grep -v ptsys_trace_stop "$work/truth.slices" | of_mode "$1" | sort -s -k 3,3n >"$work/truth.seen"
 	awk -v tolerance=700 -f "$top_srcdir/tests/ptsim/slices.awk" "$work/truth.seen" "$work/slices.seen" >"$work/result"
@@ -137,8 +137,8 @@ no_thunks() {
 vmlinux_agrees() {
 	"$program" -q --format=slices --args=line "$recording" >"$work/slices"
 	mv "$recording/kcore_dir" "$work/aside"
-	we_agree --vmlinux="$guest/vmlinux" &&
-		"$program" -q --format=slices --args=line --vmlinux="$guest/vmlinux" "$recording" >"$work/slices.vmlinux" &&
+	we_agree --kernel="$guest/vmlinux" &&
+		"$program" -q --format=slices --args=line --kernel="$guest/vmlinux" "$recording" >"$work/slices.vmlinux" &&
 		cmp "$work/slices" "$work/slices.vmlinux"
 	status=$?
 	mv "$work/aside" "$recording/kcore_dir"

@@ -35,7 +35,7 @@
  *   of its own
  *   jump to an entry   tail call: push, with the top's return address; if the chain of such
  *                      frames contains the function: pop to it; if the chain is long, at a
- *                      stub and with --tail-calls=replace: replace the top. A frame that
+ *                      stub and with --stacks=replace: replace the top. A frame that
  *                      jumped on is popped with the next one, and is found by no search
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --format=ftf: a trace for Perfetto; --like=magic-trace: magic-trace's records. */
+/* --format=ftf: a trace for Perfetto; --format=magic-trace: magic-trace's records. */
 #include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
@@ -60,7 +60,7 @@ const struct output_format format_ftf = {
 	.release = release_ftf,
 };
 
-/* ---- --like=magic-trace -------------------------------------------------- */
+/* ---- --format=magic-trace ------------------------------------------------- */
 
 /* Ids count from 1 in the order of the threads' first events; hits have the first ids. */
 static void announce_thread(const struct ftf_output *made, struct track *track)
@@ -165,11 +165,13 @@ static void open_magic_trace(struct format_output *output, const struct format_r
 }
 
 const struct output_format format_magic_trace = {
-	.name = "ftf",
+	.name = "magic-trace",
+	.suffix = "ftf",
 	.default_output = DEFAULT_FILE,
 	.slices = SLICES_AS_FOUND,
 	.as_perf = true,
 	.is_trace = true,
+	.imitates = true,
 	.size = sizeof(struct ftf_output),
 	.open = open_magic_trace,
 	.finish = finish_ftf,

@@ -72,7 +72,8 @@ static void check_slices(struct ftf_sink *ftf, uint64_t slices)
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, const struct trace_facts *facts)
 {
-	uint64_t limit = options->flows ? 0 : selection_fit_limit(&options->select);
+	uint64_t limit =
+		options->stacks == STACKS_FLOWS ? 0 : selection_fit_limit(&options->select);
 	const struct ftf_destination to = { write_trace, output };
 	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
@@ -97,7 +98,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
 	ftf->is_true = ftf_text(ftf->writer, "true");
 	ftf->tail_call = ftf_text(ftf->writer, "tail call");
-	ftf->flows = options->flows;
+	ftf->flows = options->stacks == STACKS_FLOWS;
 	if (limit && fits_from_start(options, output, facts, limit))
 		init_fit(ftf, limit, names);
 }
@@ -606,7 +607,7 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 /* ---- Arrows -------------------------------------------------------------- */
 
 /*
- * --flows: tail calls as arrows from the slice that ends to the slice that begins.
+ * --stacks=flows: tail calls as arrows from the slice that ends to the slice that begins.
  *
  * Perfetto binds each end of an arrow to the innermost open slice of the thread. So the end of a
  * slice left by a tail call waits until the next event of its track shows whether the target has a

@@ -34,7 +34,7 @@ struct ftf_sink {
 	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
 	/* ftf_arg_head() of numbers from SLICE_ARG_INSNS on, in one word and in two; 0: not yet. */
 	uint64_t heads[SLICE_ARG_KEYS - SLICE_ARG_INSNS][2];
-	bool flows;      /* show arrows of tail calls (--flows) */
+	bool flows;      /* show arrows of tail calls (--stacks=flows) */
 	uint64_t arrows; /* number so far: id of the last arrow */
 	/* The end of a slice that was left by a tail call, until the next event of its track. */
 	struct held_end {

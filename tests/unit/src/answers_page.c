@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of `ptrace2ftf why --html`: its words, bars and boxes.  A chart is 960 pixels wide, a
- * histogram 120 high; a box is 18 high, with its border (src/html/why_page.c).
+ * The page of `ptrace2ftf why -o FILE.html`: its words, bars and boxes.  A chart is 960 pixels
+ * wide, a histogram 120 high; a box is 18 high, with its border (src/html/why_page.c).
  */
 #include <unistd.h>
 

@@ -25,7 +25,7 @@ START_TEST(a_tail_call_is_inside_of_the_function_that_jumps)
 }
 END_TEST
 
-/* --tail-calls=replace */
+/* --stacks=replace */
 START_TEST(a_tail_call_replaces_the_function_that_jumps_on_request)
 {
 	replace_by_tail_calls();

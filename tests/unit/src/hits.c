@@ -433,7 +433,7 @@ START_TEST(hits_like_those_of_magic_trace)
 	hit_breakpoint(SAMPLE_START + 300, SAMPLE_WORK, 1, 2);
 	save();
 	/* Times go back, which ftfdump reports. */
-	run(messages, "%s/ptrace2ftf -q --like=magic-trace --symfs=%s %s/perf.data -o %s/out.ftf",
+	run(messages, "%s/ptrace2ftf -q --format=magic-trace --symfs=%s %s/perf.data -o %s/out.ftf",
 	    build, place, place, place);
 	run(records, "%s/ftfdump %s/out.ftf", build, place);
 	/* seeds.md: an earlier hit of a breakpoint moves that begin */
@@ -446,7 +446,7 @@ START_TEST(hits_like_those_of_magic_trace)
 	ck_assert(strstr(records, " 0 0 \"hit") > strstr(records, " 350 350 \"hit"));
 	ck_assert(strstr(records, " begin ") > strstr(records, " 0 0 \"hit"));
 	run(messages,
-	    "%s/ptrace2ftf -q --like=magic-trace --time=0.001000299,0.001000301 --symfs=%s %s/perf.data -o "
+	    "%s/ptrace2ftf -q --format=magic-trace --time=0.001000299,0.001000301 --symfs=%s %s/perf.data -o "
 	    "%s/out.ftf",
 	    build, place, place, place);
 	run(records, "%s/ftfdump %s/out.ftf", build, place);
