@@ -59,7 +59,7 @@
 #define DWARF_MEMORY_START  (24ul << 20)
 #define DWARF_MEMORY_FACTOR 4
 
-/* ---- Code before system calls (src/callstack/precise/syscall_symbols.c) */
+/* ---- Code before system calls (src/callstack/precise/special_symbols.c) */
 
 /* Bytes of a function analysed for one system call; for all system calls of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)

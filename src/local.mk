@@ -26,7 +26,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise_opaque.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/callstack_precise_switch.c \
-	src/callstack/precise/syscall_symbols.c src/callstack/precise/syscall_symbols.h \
+	src/callstack/precise/special_symbols.c src/callstack/precise/special_symbols.h \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/commands.c src/cli/commands.h \

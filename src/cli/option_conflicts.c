@@ -431,6 +431,7 @@ void option_conflicts_refuse(const struct options *options)
 	bool batch = options_is_batch(options);
 	bool text = !batch && default_output == DEFAULT_STDOUT, to_stdout;
 
+	refuse_rows(options);
 	refuse_first((const struct conflict[]){
 		{ !options->raws.count && *options->processor,
 		  "--cpu=FAMILY/MODEL/STEPPING needs --raw; a recording has it" },
@@ -445,7 +446,6 @@ void option_conflicts_refuse(const struct options *options)
 		  "cannot combine --join with an output for each input; choose one" },
 		{ false, NULL } });
 	refuse_memtrace(options);
-	refuse_rows(options);
 	refuse_formats(options);
 	refuse_clock(options);
 	refuse_selection(options);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "src/callstack/precise/frame_list.h"
-#include "src/callstack/precise/syscall_symbols.h"
+#include "src/callstack/precise/special_symbols.h"
 #include "src/callstack/timestamp_group.h"
 
 /* Limits per thread: stacks that were left; setjmp() calls that longjmp() may return to. */

@@ -11,7 +11,7 @@
 #include "base/tables/hash.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
-#include "src/callstack/precise/syscall_symbols.h"
+#include "src/callstack/precise/special_symbols.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/resolve/location.h"

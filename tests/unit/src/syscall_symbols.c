@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How much code is searched for numbers of system calls (base/budget.h). */
-#include "src/callstack/precise/syscall_symbols.h"
+#include "src/callstack/precise/special_symbols.h"
 
 #include <elf.h>
 #include <stdio.h>

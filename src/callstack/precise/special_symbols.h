@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of system calls' slices: "[syscall: brk]" where the code shows the number. */
+/* Symbols of slices that are no functions, such as "[syscall: brk]" where the code shows the number. */
 #pragma once
 
 #include "symbols/symbol.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Analyse the code of each system call once, and cache its name. */
-#include "src/callstack/precise/syscall_symbols.h"
+#include "src/callstack/precise/special_symbols.h"
 
 #include "base/tables/hash.h"
 #include "decoder/code/syscall_number.h"
