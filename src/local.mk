@@ -82,8 +82,8 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
 	src/formats/text/json_print.c src/formats/text/json_print.h \
-	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
+	src/formats/ftf/ftf_events.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/fit_ranks.c src/formats/ftf/fit_ranks.h \
 	src/formats/ftf/fit_store.c src/formats/ftf/fit_store.h \
@@ -155,6 +155,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/durations.c src/slices/durations.h \
 	src/slices/slice_args.c src/slices/slice_args.h \
 	src/slices/slice_queue.c src/slices/slice_queue.h \
+	src/slices/event_sink.c src/slices/event_sink.h \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \

@@ -7,11 +7,10 @@
 #define NOT_SEEN "not seen" /* for an end that is not in the trace */
 
 /* Start an event of a track, replacing the previous one. */
-static struct event_record *start_record(struct event_output *output, struct ftf_thread track,
+static struct event_record *start_record(struct event_output *output, struct event_track track,
 					 const char *category, const char *name, uint64_t time)
 {
-	event_record_init(&output->record, output->tracks.writer, category, name, time);
-	output->record.event.thread = track;
+	event_record_init(&output->record, output->tracks.sink, track, category, name, time);
 	return &output->record;
 }
 
@@ -29,38 +28,30 @@ uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio)
 	return mhz <= (double)UINT32_MAX ? (uint32_t)mhz : 0;
 }
 
-static void name_counter(struct cpu_track *cpu, struct ftf_writer *writer, bool has_clock)
-{
-	char number[16] = "", name[64];
-
-	if (cpu->cpu >= 0)
-		snprintf(number, sizeof(number), " %d", cpu->cpu);
-	snprintf(name, sizeof(name), has_clock ? "CPU%s GHz" : "CPU%s clock ratio", number);
-	cpu->frequency = ftf_text(writer, name);
-}
-
 /* Each PSB+ repeats the ratio: write changes only. */
 static void write_frequency(struct event_output *output, struct cpu_track *cpu,
 			    const struct cpu_event *event)
 {
 	uint32_t mhz = core_clock_mhz(output->input.info, event->value);
-	struct ftf_writer *writer = output->tracks.writer;
-	struct ftf_name value;
+	bool has_clock = core_clock_mhz(output->input.info, UINT8_MAX);
+	char number[16] = "", name[64];
 	struct event_record *record;
 
 	if (cpu->ratio == event->value)
 		return;
 	cpu->ratio = event->value;
-	if (!cpu->frequency.id)
-		name_counter(cpu, writer, mhz != 0);
-	record = start_record(output, cpu->track, NULL, NULL, event->time);
-	record->event.name = cpu->frequency;
-	value = ftf_text(writer, "value");
+	if (cpu->cpu >= 0)
+		snprintf(number, sizeof(number), " %d", cpu->cpu);
+	snprintf(name, sizeof(name), has_clock ? "CPU%s GHz" : "CPU%s clock ratio", number);
+	record = start_record(output, cpu->track, NULL, name, event->time);
+	record->event.id = (uint64_t)MAX(0, cpu->cpu);
 	/* Two decimals: the ratio's steps are 0.1 GHz. */
-	event_record_add(record,
-			 mhz ? ftf_arg_double(value, (double)((mhz + UINT64_C(5)) / 10) / 100)
-			     : ftf_arg_int32(value, (int32_t)(uint8_t)event->value));
-	ftf_counter(writer, &record->event, (uint64_t)MAX(0, cpu->cpu));
+	if (mhz)
+		event_record_add_double(record, "value",
+					(double)((mhz + UINT64_C(5)) / 10) / 100);
+	else
+		event_record_add_int32(record, "value", (int32_t)(uint8_t)event->value);
+	event_record_emit(record, TRACK_COUNTER);
 }
 
 /* ---- Sleep --------------------------------------------------------------- */
@@ -83,14 +74,14 @@ static void write_wait(struct event_output *output, struct cpu_track *cpu, uint6
 		return;
 	record = start_record(output, cpu->track, "power", "mwait", time);
 	add_wait(record, cpu);
-	event_tracks_mark(&output->tracks, cpu, &record->event);
+	event_tracks_mark(&output->tracks, cpu, record);
 }
 
 static void end_sleep(struct cpu_track *cpu, struct event_record *record)
 {
 	cpu->sleeps = false;
 	record->event.time = cpu_track_time(cpu, record->event.time);
-	ftf_end(record->writer, &record->event);
+	event_record_emit(record, TRACK_END);
 }
 
 /* End a sleep without a wake. */
@@ -130,7 +121,7 @@ static void begin_sleep(struct event_output *output, struct cpu_track *cpu,
 	if (event->value & PWRE_BY_HARDWARE)
 		event_record_add_text(record, "hw", "true");
 	add_wait(record, cpu);
-	event_tracks_begin(&output->tracks, &record->event);
+	event_tracks_begin(&output->tracks, record);
 	cpu->sleeps = true;
 }
 
@@ -159,7 +150,7 @@ static void write_wake(struct event_output *output, struct cpu_track *cpu,
 	if (cpu->sleeps)
 		end_sleep(cpu, record);
 	else
-		event_tracks_mark(&output->tracks, cpu, &record->event);
+		event_tracks_mark(&output->tracks, cpu, record);
 }
 
 static void write_stop(struct event_output *output, struct cpu_track *cpu,
@@ -170,7 +161,7 @@ static void write_stop(struct event_output *output, struct cpu_track *cpu,
 
 	if (event->ip)
 		event_record_add_address(record, "address", event->ip);
-	event_tracks_mark(&output->tracks, cpu, &record->event);
+	event_tracks_mark(&output->tracks, cpu, record);
 }
 
 /* ---- Transactions -------------------------------------------------------- */
@@ -178,7 +169,6 @@ static void write_stop(struct event_output *output, struct cpu_track *cpu,
 static struct transaction_track *find_transactions(struct event_output *output,
 						   const struct thread *thread)
 {
-	struct ftf_writer *writer = output->tracks.writer;
 	struct transaction_track *found;
 	char name[64] = "transactions";
 
@@ -188,9 +178,8 @@ static struct transaction_track *find_transactions(struct event_output *output,
 	HASH_FIND_OR_ADD(output->transactions, thread, &thread, found);
 	if (thread)
 		snprintf(name, sizeof(name), "transactions of %d", thread->tid);
-	found->track =
-		ftf_thread_new(writer, thread ? (uint32_t)thread->pid : output->tracks.unknown,
-			       ftf_text(writer, name));
+	found->track = event_sink_new_track(
+		output->tracks.sink, thread ? (uint32_t)thread->pid : output->tracks.unknown, name);
 	return found;
 }
 
@@ -205,7 +194,7 @@ static void end_transaction(struct event_output *output, struct transaction_trac
 	of->last_time = MAX(of->last_time, time);
 	record = start_record(output, of->track, NULL, NULL, of->last_time);
 	event_record_add_text(record, "end", how);
-	ftf_end(record->writer, &record->event);
+	event_record_emit(record, TRACK_END);
 }
 
 static void write_transaction(struct event_output *output, const struct cpu_event *event)
@@ -221,7 +210,7 @@ static void write_transaction(struct event_output *output, const struct cpu_even
 	record = start_record(output, of->track, "transaction", "transaction", of->last_time);
 	if (event->ip)
 		event_record_add_address(record, "address", event->ip);
-	event_tracks_begin(&output->tracks, &record->event);
+	event_tracks_begin(&output->tracks, record);
 	of->open = true;
 }
 
@@ -259,7 +248,7 @@ static void end_guest(struct event_output *output, struct cpu_track *cpu, uint64
 	if (cpu->exit_vector >= 0)
 		event_record_add_number(record, "exit_vector", (uint64_t)cpu->exit_vector);
 	add_data(record, cpu->exit);
-	ftf_end(record->writer, &record->event);
+	event_record_emit(record, TRACK_END);
 	cpu->in_guest = false;
 	cpu->exit_vector = -1;
 }
@@ -289,7 +278,7 @@ static void write_guest(struct event_output *output, struct cpu_track *cpu,
 	if (cpu->vmcs)
 		event_record_add_address(record, "vmcs", cpu->vmcs);
 	event_record_add_address(record, "cr3", event->value);
-	event_tracks_begin(&output->tracks, &record->event);
+	event_tracks_begin(&output->tracks, record);
 	cpu->in_guest = true;
 }
 
@@ -342,7 +331,7 @@ static void write_control(struct event_output *output, struct cpu_track *cpu,
 		cpu->exit_vector = has_vector(event->extra) ? (int)(event->value & 0xff) : -1;
 	}
 	add_data(record, cpu->data);
-	event_tracks_mark(&output->tracks, cpu, &record->event);
+	event_tracks_mark(&output->tracks, cpu, record);
 }
 
 /* ---- Triggers ------------------------------------------------------------ */
@@ -366,7 +355,7 @@ static void write_trigger(struct event_output *output, struct cpu_track *cpu,
 		event_record_add_address(record, "address", event->ip);
 	else if (event->value & TRIG_COUNTED)
 		event_record_add_number(record, "instructions", event->extra);
-	event_tracks_mark(&output->tracks, cpu, &record->event);
+	event_tracks_mark(&output->tracks, cpu, record);
 }
 
 /* ---- All events ---------------------------------------------------------- */

@@ -89,10 +89,10 @@ void event_output_init(struct event_output *output, const struct event_output_in
 	output->ptwrite = symbol_special(names, "ptwrite", SPECIAL_OTHER);
 	output->ptwrite.kind = SYMBOL_MARK;
 	output->abort = symbol_special(names, "[transaction aborted]", SPECIAL_OTHER);
-	if (!input->writer)
+	if (!input->sink)
 		return;
 	output->tracks = (struct event_tracks){
-		.writer = input->writer,
+		.sink = input->sink,
 		.timeline = input->timeline,
 		.filter = input->filter,
 		.named = alloc_zeroed(input->timeline->threads.count + 1,
@@ -118,7 +118,7 @@ static void mark_calls(struct thread_stacks *stacks, const struct event_output *
 		thread_stacks_drop_event_data(stacks, event->thread);
 }
 
-/* While the trace is decoded, the writer belongs to the thread that writes slices. */
+/* While the trace is decoded, the target belongs to the thread that writes slices. */
 static void queue_event(struct event_output *output, const struct cpu_event *event)
 {
 	struct cpu_event *events;
@@ -135,7 +135,7 @@ static bool may_begin_state(const struct event_output *output, const struct cpu_
 {
 	const struct event_filter *filter = output->input.filter;
 
-	if (!output->input.writer || !event->time || event->time >= filter->begin ||
+	if (!output->input.sink || !event->time || event->time >= filter->begin ||
 	    event->kind >= CPU_EVENT_KINDS || state_of[event->kind] == STATE_NONE)
 		return false;
 	return cpu_event_has_thread(event->kind)
@@ -156,7 +156,7 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 		return;
 	if (output->input.stacks)
 		mark_calls(output->input.stacks, output, branch);
-	if (output->input.writer &&
+	if (output->input.sink &&
 	    event_filter_has_cpu(output->input.filter, event.cpu, event.time))
 		queue_event(output, &event);
 }
@@ -205,10 +205,10 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
 {
-	if (output->input.writer)
+	if (output->input.sink)
 		write_tracks(output, begin, end, untimed);
 	if (output->input.samples && !untimed)
-		output->hits.writer = output->input.writer;
+		output->hits.sink = output->input.sink;
 	output->hits.begin = begin;
 	hit_events_show(&output->input, &output->hits);
 }

@@ -12,10 +12,10 @@
 #include "decoder/perf_data/perf_file.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/hit_output.h"
-#include "src/formats/ftf/event_record.h"
 #include "src/formats/output_format.h"
 #include "src/resolve/resolve.h"
 #include "src/select/event_filter.h"
+#include "src/slices/event_sink.h"
 
 struct perf_line;
 
@@ -43,9 +43,8 @@ struct event_owner {
 /* A CPU and its track; cpu -1: unknown (AUX buffers per thread). */
 struct cpu_track {
 	int32_t cpu;
-	struct ftf_thread track;
-	struct ftf_name frequency; /* name of its counter */
-	uint64_t ratio;            /* ratio of the last CBR packet; 0 at first */
+	struct event_track track;
+	uint64_t ratio;      /* ratio of the last CBR packet; 0 at first */
 	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
 	bool sleeps;         /* its slice is open */
 	bool waits;          /* an MWAIT asked for a sleep that has not begun */
@@ -63,7 +62,7 @@ struct cpu_track {
 };
 
 struct event_tracks {
-	struct ftf_writer *writer;         /* borrowed */
+	struct event_sink *sink;           /* borrowed */
 	const struct timeline *timeline;   /* borrowed */
 	const struct event_filter *filter; /* borrowed */
 	bool *named;                       /* owned; by thread index */
@@ -74,19 +73,20 @@ struct event_tracks {
 };
 
 /* Returns the track of a thread, whose name is written; NULL: the track of unknown threads. */
-struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct thread *thread);
+struct event_track event_tracks_thread(struct event_tracks *tracks, const struct thread *thread);
 
 /* Returns the track of a CPU, made at first use; borrowed. */
 struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
 
 /* Begin a slice. */
-void event_tracks_begin(struct event_tracks *tracks, const struct ftf_event *event);
+void event_tracks_begin(struct event_tracks *tracks, struct event_record *record);
 
 /*
  * Write a mark on a CPU's track: a slice without length, by a begin and an end.  Perfetto nests
  * instants with equal times (SliceTracker::MaybeCloseStack()), which marks of a CPU often have.
  */
-void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event);
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu,
+		       struct event_record *record);
 
 /* Returns the time of an event on the CPU's track, not before the last one's. */
 uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time);
@@ -105,7 +105,7 @@ void event_location_add(struct event_record *record, struct resolver *resolver,
 
 /* All pointers are borrowed until event_output_release(). */
 struct event_output_input {
-	struct ftf_writer *writer; /* NULL: write no tracks of events */
+	struct event_sink *sink; /* NULL: emit no tracks of events */
 	const struct perf_file *file;
 	const struct timeline *timeline;
 	const struct pt_info *info; /* the clocks */
@@ -127,7 +127,7 @@ struct event_output {
 	struct state_owner *states;   /* owned: hash of CPUs and threads */
 	struct transaction_track {
 		const struct thread *thread; /* borrowed; NULL: unknown */
-		struct ftf_thread track;
+		struct event_track track;
 		uint64_t last_time; /* ns */
 		bool open;
 		UT_hash_handle hh;
@@ -152,7 +152,7 @@ void event_output_add(struct event_output *output, const struct branch_event *ev
  * Write the events of the trace and of other records.  The trace is from `begin` to `end` (ns; both
  * 0: nothing with a time was decoded).  If it is `untimed`, the decoded events have no times, so
  * records with a time are left out, with a warning.  Hits are counted in any case.  Nothing else
- * may use the writer meanwhile.
+ * may use the sink meanwhile.
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 
@@ -240,7 +240,7 @@ struct period_counters {
 void period_counters_add(struct period_counters *counters, const struct branch_event *event,
 			 size_t count);
 
-/* Write the counters, until `output` is full.  Nothing else may use the tracks' writer. */
+/* Write the counters, until `output` is full.  Nothing else may use the tracks' sink. */
 void period_counters_write(struct period_counters *counters, struct event_tracks *tracks,
 			   const struct output *output);
 

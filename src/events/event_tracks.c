@@ -4,7 +4,7 @@
 
 /* Name only threads that have events: Perfetto shows a track for each name. */
 static void name_thread(struct event_tracks *tracks, const struct thread *thread,
-			struct ftf_thread track)
+			struct event_track track)
 {
 	const struct thread *leader =
 		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
@@ -14,18 +14,17 @@ static void name_thread(struct event_tracks *tracks, const struct thread *thread
 	if (!name)
 		name = process ? process : "";
 	if (process)
-		ftf_process_name(tracks->writer, (uint32_t)thread->pid,
-				 ftf_text(tracks->writer, process));
-	ftf_thread_name(tracks->writer, track, ftf_text(tracks->writer, name));
+		event_sink_name_process(tracks->sink, track.pid, process);
+	event_sink_name_track(tracks->sink, track, name);
 }
 
-struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct thread *thread)
+struct event_track event_tracks_thread(struct event_tracks *tracks, const struct thread *thread)
 {
-	struct ftf_thread track;
+	struct event_track track;
 
 	if (!thread)
-		return ftf_thread(tracks->writer, tracks->unknown, tracks->unknown);
-	track = ftf_thread(tracks->writer, (uint32_t)thread->pid, (uint32_t)thread->tid);
+		return (struct event_track){ tracks->unknown, tracks->unknown };
+	track = (struct event_track){ (uint32_t)thread->pid, (uint32_t)thread->tid };
 	if (thread->tid && !tracks->named[thread->index])
 		name_thread(tracks, thread, track);
 	tracks->named[thread->index] = true;
@@ -38,7 +37,7 @@ static struct cpu_track *add_cpu(struct event_tracks *tracks, int32_t number)
 	char text[64];
 
 	if (!tracks->group)
-		tracks->group = ftf_process_new(tracks->writer, ftf_text(tracks->writer, "CPUs"));
+		tracks->group = event_sink_new_process(tracks->sink, "CPUs");
 	cpu->cpu = number;
 	cpu->exit_vector = -1;
 	HASH_ADD_INT(tracks->cpus, cpu, cpu);
@@ -46,7 +45,7 @@ static struct cpu_track *add_cpu(struct event_tracks *tracks, int32_t number)
 		snprintf(text, sizeof(text), "CPU unknown");
 	else
 		snprintf(text, sizeof(text), "CPU %d", number);
-	cpu->track = ftf_thread_new(tracks->writer, tracks->group, ftf_text(tracks->writer, text));
+	cpu->track = event_sink_new_track(tracks->sink, tracks->group, text);
 	return cpu;
 }
 
@@ -64,20 +63,23 @@ uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time)
 	return cpu->last_time;
 }
 
-void event_tracks_begin(struct event_tracks *tracks, const struct ftf_event *event)
+void event_tracks_begin(struct event_tracks *tracks, struct event_record *record)
 {
-	ftf_begin(tracks->writer, event);
+	event_record_emit(record, TRACK_BEGIN);
 	tracks->slices++;
 }
 
-void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event)
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu,
+		       struct event_record *record)
 {
-	event->thread = cpu->track;
+	struct track_event *event = &record->event;
+
+	event->track = cpu->track;
 	event->time = cpu_track_time(cpu, event->time);
-	event_tracks_begin(tracks, event);
-	event->name = event->category = (struct ftf_name){ 0 };
+	event_tracks_begin(tracks, record);
+	event->name = event->category = (struct text_view){ NULL, 0 };
 	event->arg_count = 0;
-	ftf_end(tracks->writer, event);
+	event_record_emit(record, TRACK_END);
 }
 
 /* Returns the address space of a thread at a time; NULL: unknown. */

@@ -2,7 +2,6 @@
 /* Write, print and count hits. */
 #include "src/events/hit_output.h"
 
-#include "src/formats/ftf/event_record.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
@@ -64,65 +63,56 @@ static void print_hit(const struct shown_hit *hit, FILE *out)
 	putc('\n', out);
 }
 
-/* ---- FTF ----------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------- */
 
-static struct ftf_thread hit_track(struct hit_output *output, struct hit_event_shown *event)
+static struct event_track hit_track(struct hit_output *output, struct hit_event_shown *event)
 {
-	struct ftf_writer *writer = output->writer;
-
 	if (!output->group)
-		output->group = ftf_process_new(
-			writer, ftf_text(writer, output->like ? "Snapshot symbol hits" : "hits"));
+		output->group = event_sink_new_process(
+			output->sink, output->like ? "Snapshot symbol hits" : "hits");
 	/* In magic-trace's format, all events share one track. */
 	if (output->like)
 		event = output->events;
 	if (!event->has_track)
-		event->track =
-			ftf_thread_new(writer, output->group,
-				       ftf_text(writer, output->like ? "hits" : event->name));
+		event->track = event_sink_new_track(output->sink, output->group,
+						    output->like ? "hits" : event->name);
 	event->has_track = true;
 	return event->track;
 }
 
-static struct ftf_name name_hit(struct ftf_writer *writer, const struct shown_hit *hit)
+/* Returns the name of a hit, owned by the caller. */
+static char *name_hit(const struct shown_hit *hit)
 {
-	struct ftf_name name;
-	char *text = hit->function ? alloc_text("hit %s", hit->function->name->text)
-				   : alloc_text("hit 0x%" PRIx64, hit->function_ip);
-
-	name = ftf_name(writer, text, strlen(text));
-	free(text);
-	return name;
+	return hit->function ? alloc_text("hit %s", hit->function->name->text)
+			     : alloc_text("hit 0x%" PRIx64, hit->function_ip);
 }
 
 /* A later argument of the same name would hide the first one. */
 static bool is_taken(const struct event_record *record, const char *name)
 {
 	for (size_t i = 0; i < record->event.arg_count; i++)
-		if (!strcmp(ftf_name_text(record->writer, record->args[i].name, NULL), name))
+		if (!strcmp(record->args[i].name.at, name))
 			return true;
 	return false;
 }
 
 static void add_value(struct event_record *record, const struct hit_arg *arg)
 {
-	struct ftf_writer *writer = record->writer;
 	char other[160];
-	struct ftf_name name;
+	const char *name;
 
 	snprintf(other, sizeof(other), "%s%s", arg->name, is_taken(record, arg->name) ? "_" : "");
-	name = ftf_text(writer, other);
+	name = event_record_copy(record, other);
 	if (arg->type == HIT_TEXT || arg->type == HIT_ARRAY)
-		event_record_add(record,
-				 ftf_arg_string(name, ftf_name(writer, arg->text, arg->length)));
+		event_record_add_part(record, name, arg->text, arg->length);
 	else if (arg->type == HIT_HEX || (arg->type == HIT_UNSIGNED && arg->number > INT64_MAX))
-		event_record_add(record, ftf_arg_pointer(name, arg->number));
+		event_record_add_address(record, name, arg->number);
 	else
-		event_record_add(record, ftf_arg_int64(name, (int64_t)arg->number));
+		event_record_add_number(record, name, (int64_t)arg->number);
 }
 
-/* A record has few arguments: the last one contains the values that do not fit. */
-static void add_rest(struct event_record *record, const struct hit_arg *args, size_t count)
+/* Returns values as one text, owned by the caller. */
+static char *print_rest(const struct hit_arg *args, size_t count)
 {
 	char *text;
 	FILE *out = OPEN_TEXT(text);
@@ -133,44 +123,57 @@ static void add_rest(struct event_record *record, const struct hit_arg *args, si
 		print_hit_arg(&args[i], out);
 	}
 	alloc_close_text(out, &text);
-	event_record_add_text(record, "more", text);
-	free(text);
+	return text;
 }
 
-static void add_hit_values(struct event_record *record, const struct hit_arg *args, size_t count)
+/*
+ * An event has few arguments: the last one contains the values that do not fit.  Returns its text,
+ * owned by the caller, or NULL.
+ */
+static char *add_hit_values(struct event_record *record, const struct hit_arg *args, size_t count)
 {
+	char *rest;
+
 	for (size_t i = 0; i < count; i++) {
-		if (record->event.arg_count == EVENT_RECORD_ARGS - 1 && i + 1 < count) {
-			add_rest(record, args + i, count - i);
-			return;
+		if (record->event.arg_count == EVENT_ARGS_MAX - 1 && i + 1 < count) {
+			rest = print_rest(args + i, count - i);
+			event_record_add_text(record, "more", rest);
+			return rest;
 		}
 		add_value(record, &args[i]);
 	}
+	return NULL;
+}
+
+/* Emit a slice that lasts from `begin` to the hit. */
+static void emit_lasting(struct hit_output *output, struct event_record *record, uint64_t begin,
+			 uint64_t end)
+{
+	record->event.time = begin;
+	record->event.end = end;
+	event_record_emit(record, TRACK_WHOLE);
+	output->slices++;
 }
 
 /* In text input, a hit may follow a later event. */
-static void write_like(struct hit_output *output, struct ftf_event *event,
+static void write_like(struct hit_output *output, struct event_record *record,
 		       const struct shown_hit *hit)
 {
 	uint64_t begin = output->begin, end = hit->time > begin ? hit->time - begin : 0;
 	bool lasts = hit->passed_time > begin && hit->passed_time < hit->time;
 
-	event->category = (struct ftf_name){ 0 };
-	event->time = lasts ? hit->passed_time - begin : end;
-	ftf_complete(output->writer, event, end);
-	output->slices++;
+	record->event.category = (struct text_view){ NULL, 0 };
+	emit_lasting(output, record, lasts ? hit->passed_time - begin : end, end);
 }
 
 static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 		      const struct shown_hit *hit)
 {
-	struct ftf_writer *to = output->writer;
+	char *name = name_hit(hit), *rest = NULL;
 	uint64_t since = hit->passed_time;
 	struct event_record record;
 
-	event_record_init(&record, to, "hit", NULL, hit->time);
-	record.event.thread = hit_track(output, event);
-	record.event.name = name_hit(to, hit);
+	event_record_init(&record, output->sink, hit_track(output, event), "hit", name, hit->time);
 	if (hit->has_passed) {
 		event_record_add_number(&record, "timestamp_passed", (int64_t)hit->passed_time);
 		event_record_add_number(&record, "arg", hit->passed_value);
@@ -178,19 +181,17 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 	event_record_add_number(&record, "timestamp", (int64_t)hit->time);
 	event_record_add_number(&record, "tid", hit->tid);
 	event_record_add_address(&record, "ip", hit->ip);
-	if (output->like) {
-		write_like(output, &record.event, hit);
-		return;
-	}
-	add_hit_values(&record, hit->args, hit->arg_count);
-	if (since && since >= output->begin && since < hit->time && event->last < hit->time) {
+	if (!output->like)
+		rest = add_hit_values(&record, hit->args, hit->arg_count);
+	if (output->like)
+		write_like(output, &record, hit);
+	else if (since && since >= output->begin && since < hit->time && event->last < hit->time)
 		/* Perfetto drops slices that overlap partly. */
-		record.event.time = MAX(event->last, since);
-		ftf_complete(to, &record.event, hit->time);
-		output->slices++;
-	} else {
-		ftf_instant(to, &record.event);
-	}
+		emit_lasting(output, &record, MAX(event->last, since), hit->time);
+	else
+		event_record_emit(&record, TRACK_INSTANT);
+	free(name);
+	free(rest);
 }
 
 /* ---- All ----------------------------------------------------------------- */
@@ -199,7 +200,7 @@ void hit_output_add(struct hit_output *output, const struct shown_hit *hit)
 {
 	struct hit_event_shown *event = find_event(output, hit->event);
 
-	if (output->writer)
+	if (output->sink)
 		write_hit(output, event, hit);
 	if (output->text)
 		print_hit(hit, output->text);

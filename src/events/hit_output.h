@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shows hits (decoder/timeline/hits.h) and counts them: in FTF on a track for each event, as marks
+ * Shows hits (decoder/timeline/hits.h) and counts them: as events on a track for each name, marks
  * "hit FUNCTION" in the group "hits"; as text, a line for each:
  * `PID/TID TIME_NS EVENT 0xIP FUNCTION+0xOFFSET NAME=VALUE...`, texts as in JSON.
  *
@@ -12,7 +12,7 @@
 #include "base/tables/hash.h"
 #include "decoder/timeline/hits.h"
 #include "src/resolve/location.h"
-#include "writer/ftf.h"
+#include "src/slices/event_sink.h"
 
 /* A hit and its event; all is borrowed for the call. */
 struct shown_hit {
@@ -32,7 +32,7 @@ struct shown_hit {
 
 /* Zeroed memory only counts. */
 struct hit_output {
-	struct ftf_writer *writer; /* borrowed; NULL: write no tracks */
+	struct event_sink *sink;   /* borrowed; NULL: emit no tracks */
 	FILE *text;                /* borrowed; NULL: print no lines */
 	uint64_t begin;            /* ns: of the trace; no hit begins before it */
 	bool like;                 /* show them as magic-trace does, in time since `begin` */
@@ -43,7 +43,7 @@ struct hit_output {
 	struct hit_event_shown {
 		char *name; /* owned */
 		bool has_track;
-		struct ftf_thread track;
+		struct event_track track;
 		uint64_t count, first, last; /* ns: the earliest and the latest */
 		UT_hash_handle hh;
 	} * events; /* owned: hash by name, in the order of their first hits */

@@ -111,10 +111,11 @@ static bool has(const struct pebs_record *record, enum block block, unsigned id)
 static void start_instant(struct event_output *output, const struct pebs_record *record,
 			  const char *name, uint64_t time, struct event_record *instant)
 {
-	event_record_init(instant, output->tracks.writer, "sample", name, time);
-	instant->event.thread = record->thread || record->cpu < 0
-					? event_tracks_thread(&output->tracks, record->thread)
-					: event_tracks_cpu(&output->tracks, record->cpu)->track;
+	struct event_track track = record->thread || record->cpu < 0
+					   ? event_tracks_thread(&output->tracks, record->thread)
+					   : event_tracks_cpu(&output->tracks, record->cpu)->track;
+
+	event_record_init(instant, output->tracks.sink, track, "sample", name, time);
 }
 
 /* The record's own time is exact; it must not exceed the time at which the record was written. */
@@ -151,7 +152,7 @@ static void write_pebs_sample(struct event_output *output, const struct pebs_rec
 						 record->values[BLOCK_MEMORY][id]);
 	if (record->others)
 		event_record_add_number(&instant, "other_values", record->others);
-	ftf_instant(output->tracks.writer, &instant.event);
+	event_record_emit(&instant, TRACK_INSTANT);
 }
 
 /* A group of values, of a few blocks. */
@@ -179,13 +180,14 @@ static void name_value(char *text, size_t room, enum block block, unsigned id)
 		snprintf(text, room, "register %u", id);
 }
 
-/* An FTF record has few arguments: write as many instants as necessary. */
+/* An event has few arguments: write as many instants as necessary. */
 static void write_pebs_group(struct event_output *output, const struct pebs_record *record,
 			     const struct value_group *group, uint64_t time)
 {
-	struct event_record instant = { 0 };
+	struct event_record instant;
 	char name[32];
 
+	instant.event.arg_count = 0;
 	for (unsigned i = 0; i < (unsigned)(group->last - group->first + 1) * VALUES; i++) {
 		unsigned block = group->first + i / VALUES, id = i % VALUES;
 
@@ -194,14 +196,15 @@ static void write_pebs_group(struct event_output *output, const struct pebs_reco
 		if (!instant.event.arg_count)
 			start_instant(output, record, group->name, time, &instant);
 		name_value(name, sizeof(name), (enum block)block, id);
-		event_record_add_address(&instant, name, record->values[block][id]);
-		if (instant.event.arg_count == EVENT_RECORD_ARGS) {
-			ftf_instant(output->tracks.writer, &instant.event);
+		event_record_add_address(&instant, event_record_copy(&instant, name),
+					 record->values[block][id]);
+		if (instant.event.arg_count == EVENT_ARGS_MAX) {
+			event_record_emit(&instant, TRACK_INSTANT);
 			instant.event.arg_count = 0;
 		}
 	}
 	if (instant.event.arg_count)
-		ftf_instant(output->tracks.writer, &instant.event);
+		event_record_emit(&instant, TRACK_INSTANT);
 }
 
 static void write_pebs_record(struct event_output *output, const struct pebs_record *record,

@@ -116,14 +116,14 @@ static double ratio(uint64_t of, uint64_t by)
 	return by ? (double)of / (double)by : 0;
 }
 
-/* Returns the counter's id.  Perfetto puts a counter into the process of the event's thread. */
-static uint64_t start_counter(struct event_tracks *tracks, const struct counted_owner *owner,
-			      uint64_t time, struct event_record *record)
+/* Perfetto puts a counter into the process of the event's thread. */
+static void start_counter(struct event_tracks *tracks, const struct counted_owner *owner,
+			  uint64_t time, struct event_record *record)
 {
 	const struct thread *thread = owner->key.thread;
 	const char *name = thread_last_name(thread);
 	bool is_cpu = owner->key.cpu != EVENT_NO_CPU;
-	struct ftf_thread track = is_cpu ? event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track
+	struct event_track track = is_cpu ? event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track
 					 : event_tracks_thread(tracks, thread);
 	char text[64];
 
@@ -131,11 +131,13 @@ static uint64_t start_counter(struct event_tracks *tracks, const struct counted_
 		snprintf(text, sizeof(text), "CPU %d", (int)owner->key.cpu);
 	else
 		snprintf(text, sizeof(text), "%.40s", name ? name : "thread");
-	event_record_init(record, tracks->writer, NULL, text, time);
-	record->event.thread = track;
+	event_record_init(record, tracks->sink, track, NULL, NULL, time);
+	record->event.name = text_view_of(event_record_copy(record, text));
 	if (is_cpu)
-		return (uint64_t)owner->key.cpu;
-	return thread && thread->tid > 0 ? (uint64_t)thread->tid : tracks->unknown;
+		record->event.id = (uint64_t)owner->key.cpu;
+	else
+		record->event.id = thread && thread->tid > 0 ? (uint64_t)thread->tid
+							     : tracks->unknown;
 }
 
 static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,
@@ -144,14 +146,14 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 	const double per_second = 1e9 / (double)counters->length;
 	uint64_t time = stretch->number * counters->length;
 	struct event_record record;
-	uint64_t id = start_counter(tracks, owner, time, &record);
 
+	start_counter(tracks, owner, time, &record);
 	event_record_add_double(&record, "insns/s", (double)stretch->insns * per_second);
 	event_record_add_double(&record, "calls/s", (double)stretch->calls * per_second);
 	event_record_add_double(&record, "branches/insn", ratio(stretch->branches, stretch->insns));
 	if (owner->has_cycles)
 		event_record_add_double(&record, "ipc", ratio(stretch->insns, stretch->cycles));
-	ftf_counter(tracks->writer, &record.event, id);
+	event_record_emit(&record, TRACK_COUNTER);
 }
 
 static int compare_owners(const struct counted_owner *a, const struct counted_owner *b)

@@ -78,7 +78,6 @@ static int32_t sched_priorities_find(const struct perf_record_events *records, i
 static void add_args(struct perf_record_events *records, const struct perf_sample *sample,
 		     const struct thread *thread, struct event_record *record)
 {
-	struct ftf_writer *writer = record->writer;
 	uint64_t type = sample->attr->attr.sample_type;
 
 	if (type & PERF_SAMPLE_PERIOD)
@@ -88,16 +87,17 @@ static void add_args(struct perf_record_events *records, const struct perf_sampl
 	if (type & PERF_SAMPLE_ADDR)
 		event_record_add_address(record, "data_address", sample->address);
 	if (sample->cpu >= 0)
-		event_record_add(record, ftf_arg_int32(ftf_text(writer, "cpu"), sample->cpu));
+		event_record_add_int32(record, "cpu", sample->cpu);
 }
 
 /* If the recording has sched_waking, the sched_wakeup of the same wakeup is left out. */
 static void write_wakeup(struct perf_record_events *records, const struct perf_sample *sample,
 			 const struct sched_point *point)
 {
-	struct ftf_wakeup wakeup = { .time = sample->time,
-				     .cpu = (uint16_t)(point->cpu < 0 ? sample->cpu : point->cpu),
-				     .tid = (uint32_t)point->tid };
+	struct track_event wakeup = { .kind = TRACK_WAKEUP,
+				      .time = sample->time,
+				      .cpu = (uint16_t)(point->cpu < 0 ? sample->cpu : point->cpu),
+				      .track.tid = (uint32_t)point->tid };
 	struct event_tracks *tracks = records->tracks;
 	const struct thread *thread, *waker;
 
@@ -108,16 +108,15 @@ static void write_wakeup(struct perf_record_events *records, const struct perf_s
 	waker = sample->tid > 0
 			? timeline_borrow_thread(tracks->timeline, sample->tid, sample->time)
 			: NULL;
-	if (!event_filter_has_cpu(tracks->filter, wakeup.cpu, sample->time) ||
+	if (!event_filter_has_cpu(tracks->filter, (int32_t)wakeup.cpu, sample->time) ||
 	    !event_filter_has(tracks->filter, thread, sample->time))
 		return;
 	if (thread)
-		event_tracks_thread(tracks, thread);
+		wakeup.track = event_tracks_thread(tracks, thread);
 	if (waker)
-		event_tracks_thread(tracks, waker);
-	wakeup.waker_tid = waker ? (uint32_t)waker->tid : 0;
-	wakeup.weight = sched_priorities_find(records, point->tid, sample->time);
-	ftf_thread_wakeup(tracks->writer, &wakeup);
+		wakeup.change.other = event_tracks_thread(tracks, waker);
+	wakeup.change.priority = sched_priorities_find(records, point->tid, sample->time);
+	event_sink_emit(tracks->sink, &wakeup);
 }
 
 static void write_sample(struct perf_record_events *records, const struct perf_record *record)
@@ -126,7 +125,7 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	struct perf_sample sample;
 	struct sched_point point;
 	const struct thread *thread = NULL;
-	struct ftf_thread track;
+	struct event_track track;
 	char number[32];
 
 	if (perf_sample_read(records->input->file, record, &sample) < 0 || !sample.time ||
@@ -151,36 +150,28 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 		track = event_tracks_cpu(records->tracks, sample.cpu)->track;
 	else
 		track = event_tracks_thread(records->tracks, thread);
-	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
-	instant.event.thread = track;
-	instant.event.name =
-		ftf_text(instant.writer,
-			 hits_event_name(&records->input->timeline->hits, sample.attr, number));
+	event_record_init(&instant, records->tracks->sink, track, "sample",
+			  hits_event_name(&records->input->timeline->hits, sample.attr, number),
+			  sample.time);
 	add_args(records, &sample, thread, &instant);
-	ftf_instant(records->tracks->writer, &instant.event);
+	event_record_emit(&instant, TRACK_INSTANT);
 }
 
 /* ---- Losses -------------------------------------------------------------- */
 
 static void write_loss(struct perf_record_events *records, const struct perf_record *record)
 {
-	struct ftf_writer *writer = records->tracks->writer;
-	bool of_records = record->type == PERF_RECORD_LOST;
-	uint64_t lost = perf_record_lost_count(record);
-	struct ftf_arg count = ftf_arg_int64(ftf_text(writer, "count"), (int64_t)lost);
-	struct ftf_event event = {
-		.category = ftf_text(writer, "lost"),
-		.name = ftf_text(writer, of_records ? "[lost records]" : "[lost samples]"),
-		.time = record->id.time,
-		.args = &count,
-		.arg_count = 1,
-	};
+	struct event_record event;
 
 	if (!record->id.time ||
 	    !event_filter_has_cpu(records->tracks->filter, record->id.cpu, record->id.time))
 		return;
-	event.thread = event_tracks_cpu(records->tracks, record->id.cpu)->track;
-	ftf_instant(writer, &event);
+	event_record_init(&event, records->tracks->sink,
+			  event_tracks_cpu(records->tracks, record->id.cpu)->track, "lost",
+			  record->type == PERF_RECORD_LOST ? "[lost records]" : "[lost samples]",
+			  record->id.time);
+	event_record_add_number(&event, "count", (int64_t)perf_record_lost_count(record));
+	event_record_emit(&event, TRACK_INSTANT);
 }
 
 /* ---- Events without a format --------------------------------------------- */
@@ -203,7 +194,7 @@ static void warn_formatless(const struct perf_record_events *records)
 /* ---- The wall clock ------------------------------------------------------ */
 
 /* `base`: ns since 1970 at the time 0 of perf's clock, or WALL_BASE_UNKNOWN. */
-static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t time)
+static void wall_clock_write(struct event_sink *sink, uint64_t base, uint64_t time)
 {
 	uint64_t wall = base + time;
 	time_t seconds = (time_t)(wall / NS_PER_S);
@@ -216,19 +207,16 @@ static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t 
 		return;
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(text, sizeof(text), "%s.%09" PRIu64 " UTC", date, wall % NS_PER_S);
-	group = ftf_process_new(writer, ftf_text(writer, "recording"));
-	event_record_init(&instant, writer, NULL, NULL, time);
-	instant.event.thread = ftf_thread_new(writer, group, ftf_text(writer, "wall clock"));
-	instant.event.name = ftf_text(writer, "wall clock");
+	group = event_sink_new_process(sink, "recording");
+	event_record_init(&instant, sink, event_sink_new_track(sink, group, "wall clock"), NULL,
+			  "wall clock", time);
 	event_record_add_text(&instant, "wall_clock", text);
 	event_record_add_number(&instant, "wall_ns", (int64_t)wall);
 	event_record_add_number(&instant, "trace_ns", (int64_t)time);
-	ftf_instant(writer, &instant.event);
+	event_record_emit(&instant, TRACK_INSTANT);
 }
 
 /* ---- Context switches ---------------------------------------------------- */
-
-/* Perfetto makes a track of each CPU and the states of threads of scheduling records. */
 
 static bool are_recorded(const struct timeline *timeline, const struct perf_file *file)
 {
@@ -240,33 +228,33 @@ static bool are_recorded(const struct timeline *timeline, const struct perf_file
 }
 
 /* Returns why the thread left the CPU; its exit record comes before its last switch. */
-static enum ftf_thread_state state_of(const struct thread *thread, const struct cpu_switch *change)
+static enum event_thread_state state_of(const struct thread *thread, const struct cpu_switch *change)
 {
 	if (change->preempted)
-		return FTF_STATE_RUNNING;
+		return EVENT_THREAD_PREEMPTED;
 	if (change->dead || change->exec)
-		return FTF_STATE_DEAD;
-	return thread && thread->tid && thread->end <= change->time ? FTF_STATE_DEAD
-								    : FTF_STATE_BLOCKED;
+		return EVENT_THREAD_DEAD;
+	return thread && thread->tid && thread->end <= change->time ? EVENT_THREAD_DEAD
+								    : EVENT_THREAD_BLOCKED;
 }
 
 static void write_switch(const struct perf_record_events *records, const struct thread *before,
 			 const struct cpu_switch *change)
 {
-	struct ftf_switch out = {
+	struct track_event out = {
+		.kind = TRACK_SWITCH,
 		.time = change->time,
-		.cpu = (uint16_t)change->cpu,
-		.state = state_of(before, change),
-		.out_tid = before ? (uint32_t)before->tid : 0,
-		.in_tid = (uint32_t)change->thread->tid,
+		.track = event_tracks_thread(records->tracks, change->thread),
+		.cpu = (uint64_t)change->cpu,
+		.change.state = state_of(before, change),
 	};
 
-	out.out_weight = out.out_tid ? 0 : FTF_IDLE_WEIGHT;
-	out.in_weight = out.in_tid
-				? sched_priorities_find(records, change->thread->tid, change->time)
-				: FTF_IDLE_WEIGHT;
-	event_tracks_thread(records->tracks, change->thread);
-	ftf_context_switch(records->tracks->writer, &out);
+	if (before)
+		out.change.other = (struct event_track){ (uint32_t)before->pid, (uint32_t)before->tid };
+	if (out.track.tid)
+		out.change.priority =
+			sched_priorities_find(records, change->thread->tid, change->time);
+	event_sink_emit(records->tracks->sink, &out);
 }
 
 /* Returns whether either thread of a switch is selected. */
@@ -327,8 +315,7 @@ uint64_t record_events_count_switches(const struct timeline *timeline, const str
 
 /*
  * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
- * or the tracepoint sched_switch), with the priorities of the incoming threads: Perfetto takes a
- * thread without a priority for a real-time thread.  Warns of switches without a time.
+ * or the tracepoint sched_switch), with the priorities of the incoming threads.  Warns of switches without a time.
  */
 static void write_switches(const struct perf_record_events *records)
 {
@@ -378,6 +365,6 @@ void record_events_write(struct event_output *output, uint64_t begin)
 			  records.untimed);
 	free(records.priorities);
 	if (begin || first_time)
-		wall_clock_write(output->input.writer, output->input.facts.wall_base,
+		wall_clock_write(output->input.sink, output->input.facts.wall_base,
 				 begin ? begin : first_time);
 }

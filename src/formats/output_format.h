@@ -17,10 +17,10 @@ struct call_tree;
 struct callstack_machine;
 struct diag;
 struct dso;
+struct event_sink;
 struct executed_code;
 struct fold_counts;
 struct ftf_fit;
-struct ftf_writer;
 struct line;
 struct location;
 struct location_pair;
@@ -96,9 +96,9 @@ struct format_output {
 					    * unknown, before finish() */
 	const struct timeline *timeline;   /* borrowed; set for look() */
 	struct executed_code *code;        /* borrowed: counts the code; NULL: not needed */
-	struct ftf_writer *writer;         /* borrowed: for tracks of events; may be NULL */
-	uint32_t ids_taken;                /* by other users of `writer` before the first slice */
-	uint64_t other_slices;             /* written to `writer` by others; set before finish() */
+	struct event_sink *events;         /* borrowed: for other events; NULL: not shown */
+	uint32_t ids_taken;                /* by `events` before the first slice */
+	uint64_t other_slices;             /* begun by `events`; set before finish() */
 	uint64_t records;                  /* records of events; set by finish() */
 	uint64_t truncated;                /* slices deeper than --max-stack; set by finish() */
 	uint64_t sources_left_out; /* libraries' files of source, not here; set by finish() */

@@ -311,7 +311,7 @@ static void open_html(struct format_output *output, const struct format_request 
 	};
 	ftf_side_init(&html->events.side, request->names, &request->facts);
 	html->events.args = options->args != OPTION_ARGS_NONE;
-	output->writer = html->events.side.writer;
+	output->events = &html->events.side.target.events;
 	output->slices = &html->slices;
 	output->sink = html->kept;
 	output->sink.events = take_events;

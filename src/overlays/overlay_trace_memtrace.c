@@ -3,11 +3,11 @@
 #include <stdarg.h>
 
 #include "base/tables/hash.h"
-#include "src/formats/ftf/event_record.h"
 #include "src/overlays/overlays.h"
 
 #define NAME_ROOM 64
 #define NS_PER_US 1000
+#define CATEGORY  "memtrace"
 
 /* Bytes of a stack's text: a record has 32760 bytes, and its other arguments are short. */
 #define STACK_MAX    24000
@@ -22,8 +22,6 @@
 /* Bits of a block's number in the id of its arrows; the upper bits identify the file. */
 #define OBJECT_BITS 40
 
-#define ALLOC_ARGS 8
-
 struct memtrace_trace {
 	struct overlays *overlays; /* borrowed, as the next two */
 	const struct overlay_clock *clock;
@@ -33,24 +31,21 @@ struct memtrace_trace {
 	uint64_t first_id; /* first id of arrows */
 	struct domain_track {
 		uint16_t domain;
-		uint32_t tid;
-		struct ftf_thread thread;
+		struct event_track track;
 		uint64_t now; /* ns, trace */
 	} * tracks;           /* owned */
 	size_t track_count, track_room;
-	struct ftf_thread counters;
+	struct event_track counters;
 	uint64_t now; /* ns, trace: of counters */
 	/* A sampled block that was not collected yet. */
 	struct live_block {
 		uint64_t object;
 		double bytes;         /* estimated, of all blocks that the sample represents */
-		struct ftf_name name; /* the function that allocated it */
+		const struct name *name; /* the function that allocated it */
 		UT_hash_handle hh;
 	} * live; /* hash */
 	double live_bytes, window_bytes;
 	uint64_t window; /* begin of the rate's window */
-	struct ftf_name category, live_name, rate_name, bytes_name, rate_unit;
-	struct ftf_name promote, collect, object, block;
 };
 
 /* ---- Tracks and times ---------------------------------------------------- */
@@ -66,7 +61,7 @@ static struct domain_track *track_of(struct memtrace_trace *trace, uint16_t doma
 	track = ARRAY_ADD(trace->tracks, trace->track_count, trace->track_room);
 	*track = (struct domain_track){ .domain = domain };
 	snprintf(name, sizeof(name), "memtrace domain %u", domain);
-	track->thread = overlays_track(trace->overlays, trace->pid, name, &track->tid);
+	track->track = overlays_track(trace->overlays, trace->pid, name);
 	return track;
 }
 
@@ -82,18 +77,19 @@ static void advance(struct memtrace_trace *trace, struct domain_track *track,
 
 /* ---- Counters ------------------------------------------------------------ */
 
-static void emit_counter(struct memtrace_trace *trace, struct ftf_name name, struct ftf_name unit,
+static void emit_counter(struct memtrace_trace *trace, const char *name, const char *unit,
 			 double value, uint64_t time)
 {
-	struct ftf_arg arg = ftf_arg_double(unit, value);
-	struct ftf_event event = { .thread = trace->counters,
-				   .category = trace->category,
-				   .name = name,
-				   .time = time,
-				   .args = &arg,
-				   .arg_count = 1 };
+	struct event_record record;
 
-	ftf_counter(trace->overlays->writer, &event, 0);
+	event_record_init(&record, trace->overlays->sink, trace->counters, CATEGORY, name, time);
+	event_record_add_double(&record, unit, value);
+	event_record_emit(&record, TRACK_COUNTER);
+}
+
+static void emit_rate(struct memtrace_trace *trace, double bytes)
+{
+	emit_counter(trace, "estimated allocation rate", "bytes_per_second", bytes, trace->window);
 }
 
 /* Emit the rate of a finished window, and rate 0 for the empty windows after it. */
@@ -105,12 +101,11 @@ static void finish_window(struct memtrace_trace *trace)
 		trace->window = trace->now;
 	if (trace->now - trace->window < RATE_WINDOW)
 		return;
-	emit_counter(trace, trace->rate_name, trace->rate_unit, trace->window_bytes * per_second,
-		     trace->window);
+	emit_rate(trace, trace->window_bytes * per_second);
 	trace->window_bytes = 0;
 	trace->window += RATE_WINDOW;
 	if (trace->now - trace->window >= RATE_WINDOW) {
-		emit_counter(trace, trace->rate_name, trace->rate_unit, 0, trace->window);
+		emit_rate(trace, 0);
 		trace->window += (trace->now - trace->window) / RATE_WINDOW * RATE_WINDOW;
 	}
 }
@@ -182,6 +177,14 @@ static size_t print_stack(const struct memtrace_trace *trace, const struct memtr
 	return used;
 }
 
+/* Returns the function of a location, or `other` of NULL, cut to its room. */
+static struct text_view function_of(const struct memtrace_location *location, const char *other)
+{
+	const char *name = location ? location->function : other;
+
+	return (struct text_view){ name, strnlen(name, FUNCTION_MAX) };
+}
+
 /* Returns the innermost location; NULL: unknown. */
 static const struct memtrace_location *find_top(const struct memtrace_trace *trace,
 						const struct memtrace_event *event)
@@ -196,65 +199,31 @@ static const struct memtrace_location *find_top(const struct memtrace_trace *tra
 	return count ? &locations[count - 1] : NULL;
 }
 
-/*
- * Begin an allocation's slice with inline strings: string references to all different stacks would
- * take more memory than the input.
- */
-static void write_begin(struct memtrace_trace *trace, const struct domain_track *track,
-			const char *name, struct ftf_low_arg *args, size_t count)
-{
-	static const char category[] = "memtrace";
-	struct ftf_low *low = ftf_low_borrow(trace->overlays->writer);
-	size_t length = strnlen(name, FUNCTION_MAX);
-	struct ftf_low_event event = { .type = FTF_DURATION_BEGIN,
-				       .category = FTF_INLINE(sizeof(category) - 1),
-				       .name = FTF_INLINE(length) };
-
-	for (size_t i = 0; i < count; i++) {
-		args[i].name = FTF_INLINE(strlen(args[i].name_text));
-		if (args[i].type == FTF_STRING)
-			args[i].string = FTF_INLINE(strlen(args[i].string_text));
-		event.shape = ftf_shape_add(event.shape, args[i].type);
-		event.text_words +=
-			ftf_reference_words(args[i].name) + ftf_reference_words(args[i].string);
-	}
-	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
-	ftf_low_word(low, track->now);
-	ftf_low_word(low, (uint32_t)MAX(0, trace->pid));
-	ftf_low_word(low, track->tid);
-	ftf_low_text(low, category, sizeof(category) - 1);
-	ftf_low_text(low, name, length);
-	for (size_t i = 0; i < count; i++)
-		ftf_low_arg(low, &args[i]);
-	ftf_low_finish(low);
-}
-
+/* Begin an allocation's slice; most stacks differ. */
 static void write_alloc(struct memtrace_trace *trace, const struct domain_track *track,
 			const struct memtrace_event *event)
 {
 	static const char *const sources[] = { "minor", "major", "external" };
 	const struct memtrace_location *top = find_top(trace, event);
 	char stack[STACK_MAX + 1], at[STACK_MAX / 8];
-	struct ftf_low_arg args[ALLOC_ARGS] = {
-		{ FTF_INT64, .name_text = "object", .word = event->object },
-		{ FTF_INT64, .name_text = "words", .word = event->words },
-		{ FTF_INT64, .name_text = "samples", .word = event->samples },
-		{ FTF_INT64, .name_text = "estimated_bytes",
-		  .word = (uint64_t)estimated_bytes(trace, event) },
-		{ FTF_INT64, .name_text = "common_prefix", .word = event->common },
-		{ FTF_STRING, .name_text = "source", .string_text = sources[event->source] },
-	};
-	size_t count = ALLOC_ARGS - 2;
+	struct event_record record;
 
+	event_record_init(&record, trace->overlays->sink, track->track, CATEGORY, NULL, track->now);
+	record.event.name = function_of(top, "alloc");
+	record.event.once = true;
+	event_record_add_number(&record, "object", (int64_t)event->object);
+	event_record_add_number(&record, "words", (int64_t)event->words);
+	event_record_add_number(&record, "samples", (int64_t)event->samples);
+	event_record_add_number(&record, "estimated_bytes", (int64_t)estimated_bytes(trace, event));
+	event_record_add_number(&record, "common_prefix", (int64_t)event->common);
+	event_record_add_text(&record, "source", sources[event->source]);
 	if (top) {
 		snprintf(at, sizeof(at), "%s:%u:%u-%u", top->file, top->line, top->begin, top->end);
-		args[count++] = (struct ftf_low_arg){ FTF_STRING, .name_text = "allocated_at",
-						      .string_text = at };
+		event_record_add_text(&record, "allocated_at", at);
 	}
 	if (print_stack(trace, event, stack))
-		args[count++] = (struct ftf_low_arg){ FTF_STRING, .name_text = "stack",
-						      .string_text = stack };
-	write_begin(trace, track, top ? top->function : "alloc", args, count);
+		event_record_add_text(&record, "stack", stack);
+	event_record_emit(&record, TRACK_BEGIN);
 }
 
 /* ---- Events -------------------------------------------------------------- */
@@ -269,26 +238,25 @@ static uint64_t event_id(const struct memtrace_trace *trace, const struct memtra
 static void write_event(struct memtrace_trace *trace, const struct domain_track *track,
 			const struct memtrace_event *event)
 {
-	static const enum ftf_event_type flows[] = { [MEMTRACE_ALLOC] = FTF_FLOW_BEGIN,
-						     [MEMTRACE_PROMOTE] = FTF_FLOW_STEP,
-						     [MEMTRACE_COLLECT] = FTF_FLOW_END };
-	struct ftf_writer *writer = trace->overlays->writer;
-	struct ftf_arg object = ftf_arg_int64(trace->object, (int64_t)event->object);
-	const struct ftf_event end = { .thread = track->thread, .time = track->now };
-	struct ftf_event slice = end, flow;
+	static const enum track_event_kind flows[] = { [MEMTRACE_ALLOC] = TRACK_FLOW_BEGIN,
+						       [MEMTRACE_PROMOTE] = TRACK_FLOW_STEP,
+						       [MEMTRACE_COLLECT] = TRACK_FLOW_END };
+	struct event_sink *sink = trace->overlays->sink;
+	const char *name = event->kind == MEMTRACE_PROMOTE ? "promote" : "collect";
+	struct event_record record;
 
-	slice.category = trace->category;
-	flow = slice;
-	flow.name = trace->block;
-	slice.name = event->kind == MEMTRACE_PROMOTE ? trace->promote : trace->collect;
-	slice.args = &object;
-	slice.arg_count = 1;
-	if (event->kind == MEMTRACE_ALLOC)
+	if (event->kind == MEMTRACE_ALLOC) {
 		write_alloc(trace, track, event);
-	else
-		ftf_begin(writer, &slice);
-	ftf_any_event(writer, flows[event->kind], &flow, event_id(trace, event));
-	ftf_end(writer, &end);
+	} else {
+		event_record_init(&record, sink, track->track, CATEGORY, name, track->now);
+		event_record_add_number(&record, "object", (int64_t)event->object);
+		event_record_emit(&record, TRACK_BEGIN);
+	}
+	event_record_init(&record, sink, track->track, CATEGORY, "block", track->now);
+	record.event.id = event_id(trace, event);
+	event_record_emit(&record, flows[event->kind]);
+	event_record_init(&record, sink, track->track, NULL, NULL, track->now);
+	event_record_emit(&record, TRACK_END);
 	trace->overlays->slices++;
 }
 
@@ -299,20 +267,19 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
 static void write_life(struct memtrace_trace *trace, const struct domain_track *track,
 		       const struct memtrace_event *event, struct live_block *block)
 {
-	struct ftf_writer *writer = trace->overlays->writer;
+	struct overlays *overlays = trace->overlays;
 	bool begins = event->kind == MEMTRACE_ALLOC;
-	const struct memtrace_location *top = begins ? find_top(trace, event) : NULL;
-	struct ftf_event life = { .thread = track->thread,
-				  .category = trace->category,
-				  .time = track->now };
+	struct event_record life;
+	struct text_view name;
 
-	if (begins)
-		block->name =
-			top ? ftf_name(writer, top->function, strnlen(top->function, FUNCTION_MAX))
-			    : trace->block;
-	life.name = block->name;
-	ftf_any_event(writer, begins ? FTF_ASYNC_BEGIN : FTF_ASYNC_END, &life,
-		      event_id(trace, event));
+	if (begins) {
+		name = function_of(find_top(trace, event), "block");
+		block->name = name_intern(&overlays->names, name.at, name.length);
+	}
+	event_record_init(&life, overlays->sink, track->track, CATEGORY, block->name->text,
+			  track->now);
+	life.event.id = event_id(trace, event);
+	event_record_emit(&life, begins ? TRACK_ASYNC_BEGIN : TRACK_ASYNC_END);
 }
 
 static void add_event(struct memtrace_trace *trace, const struct memtrace_event *event)
@@ -323,7 +290,7 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 
 	advance(trace, track, event);
 	if (first)
-		overlays_show_clock(trace->overlays, track->thread, track->now, trace->clock);
+		overlays_show_clock(trace->overlays, track->track, track->now, trace->clock);
 	finish_window(trace);
 	write_event(trace, track, event);
 	if (event->kind == MEMTRACE_PROMOTE)
@@ -338,24 +305,7 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 		HASH_DEL(trace->live, block);
 		free(block);
 	}
-	emit_counter(trace, trace->live_name, trace->bytes_name, trace->live_bytes, trace->now);
-}
-
-static void intern_names(struct memtrace_trace *trace)
-{
-	struct ftf_writer *writer = trace->overlays->writer;
-
-	trace->category = ftf_text(writer, "memtrace");
-	trace->live_name = ftf_text(writer, "sampled live memory");
-	trace->rate_name = ftf_text(writer, "estimated allocation rate");
-	trace->bytes_name = ftf_text(writer, "bytes");
-	trace->rate_unit = ftf_text(writer, "bytes_per_second");
-	trace->promote = ftf_text(writer, "promote");
-	trace->collect = ftf_text(writer, "collect");
-	trace->object = ftf_text(writer, "object");
-	trace->block = ftf_text(writer, "block");
-	/* Counters belong to the process; their thread shows nothing. */
-	trace->counters = ftf_thread(writer, (uint32_t)MAX(0, trace->pid), ftf_id_new(writer));
+	emit_counter(trace, "sampled live memory", "bytes", trace->live_bytes, trace->now);
 }
 
 /* Show memtrace's description where its first domain's track begins. */
@@ -363,10 +313,9 @@ static void write_info(struct memtrace_trace *trace)
 {
 	const struct memtrace_info *info = &trace->memtrace->info;
 	struct domain_track *track = track_of(trace, info->initial_domain);
-	struct ftf_writer *writer = trace->overlays->writer;
 	struct event_record record;
 
-	event_record_init(&record, writer, "memtrace", "memtrace",
+	event_record_init(&record, trace->overlays->sink, track->track, CATEGORY, "memtrace",
 			  overlay_clock_time(trace->clock, info->start_time * NS_PER_US));
 	event_record_add_part(&record, "executable_name", info->executable,
 			      strnlen(info->executable, INFO_TEXT_MAX));
@@ -379,8 +328,7 @@ static void write_info(struct memtrace_trace *trace)
 	event_record_add_number(&record, "initial_domain", info->initial_domain);
 	event_record_add_double(&record, "sample_rate", info->sample_rate);
 	event_record_add_number(&record, "word_size", info->word_size);
-	record.event.thread = track->thread;
-	ftf_instant(writer, &record.event);
+	event_record_emit(&record, TRACK_INSTANT);
 }
 
 void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *input,
@@ -396,7 +344,9 @@ void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *inp
 	struct memtrace_event event;
 
 	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
-	intern_names(&trace);
+	/* Counters belong to the process; their thread shows nothing. */
+	trace.counters = (struct event_track){ (uint32_t)MAX(0, input->pid),
+					       ++overlays->sink->last_id };
 	write_info(&trace);
 	while (memtrace_next(&input->memtrace, &event) && !overlays_are_full(overlays))
 		add_event(&trace, &event);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of OCaml's runtime events (overlays.h), ring by ring. */
-
-#include "src/formats/ftf/event_record.h"
 #include "src/overlays/overlays.h"
 
 #define NAME_ROOM       160
@@ -24,7 +22,7 @@ struct ring_trace {
 	const struct overlay_clock *clock;
 	int32_t pid, tid; /* tid -1: not known */
 	uint32_t ring;
-	struct ftf_thread gc, events, lanes[OVERLAY_LANES]; /* id 0: not made yet */
+	struct event_track gc, events, lanes[OVERLAY_LANES]; /* tid 0: not made yet */
 	uint64_t now;                                       /* ns, trace: of the latest event */
 	uint16_t phases[OVERLAY_DEPTH];                     /* open ones, innermost last */
 	size_t depth, too_deep; /* open phases; open phases beyond OVERLAY_DEPTH, not shown */
@@ -36,7 +34,7 @@ struct ring_trace {
 	/* A span that the program marked by name. */
 	struct overlay_slice {
 		uint64_t begin, end; /* ns */
-		struct ftf_name name;
+		const struct name *name;
 		bool unfinished; /* no end was seen */
 		bool placed;     /* on a lane */
 	} * slices;              /* owned; in the order of begin */
@@ -48,7 +46,7 @@ struct ring_trace {
 
 /* ---- Names and tracks ---------------------------------------------------- */
 
-static struct ftf_thread make_track(const struct ring_trace *ring, const char *what, unsigned lane)
+static struct event_track make_track(const struct ring_trace *ring, const char *what, unsigned lane)
 {
 	char name[NAME_ROOM], which[NAME_ROOM / 4] = "", thread[NAME_ROOM / 4] = "";
 
@@ -57,15 +55,15 @@ static struct ftf_thread make_track(const struct ring_trace *ring, const char *w
 	if (ring->tid >= 0)
 		snprintf(thread, sizeof(thread), " (thread %d)", ring->tid);
 	snprintf(name, sizeof(name), "domain %u %s%s%s", ring->ring, what, which, thread);
-	return overlays_track(ring->overlays, ring->pid, name, NULL);
+	return overlays_track(ring->overlays, ring->pid, name);
 }
 
 /* Start an event of the domain's GC track, replacing the previous one. */
 static struct event_record *start_record(struct ring_trace *ring, const char *category,
 					 const char *name)
 {
-	event_record_init(&ring->record, ring->overlays->writer, category, name, ring->now);
-	ring->record.event.thread = ring->gc;
+	event_record_init(&ring->record, ring->overlays->sink, ring->gc, category, name,
+			  ring->now);
 	return &ring->record;
 }
 
@@ -74,9 +72,9 @@ static struct event_record *start_user_record(struct ring_trace *ring, const cha
 {
 	struct event_record *record = start_record(ring, "ocaml", name);
 
-	if (!ring->events.id)
+	if (!ring->events.tid)
 		ring->events = make_track(ring, "events", 0);
-	record->event.thread = ring->events;
+	record->event.track = ring->events;
 	return record;
 }
 
@@ -114,7 +112,7 @@ static void begin_phase(struct ring_trace *ring, unsigned phase, const char *not
 	ring->overlays->slices++;
 	if (is_minor(ring, phase))
 		ring->promoted = ring->allocated = -1;
-	ftf_begin(record->writer, &record->event);
+	event_record_emit(record, TRACK_BEGIN);
 }
 
 /* Add the arguments of a minor collection. */
@@ -142,7 +140,7 @@ static void end_phase(struct ring_trace *ring, bool unfinished)
 		add_minor(ring, record);
 	if (unfinished)
 		event_record_add_text(record, "unfinished", "true");
-	ftf_end(record->writer, &record->event);
+	event_record_emit(record, TRACK_END);
 }
 
 static void end_all_phases(struct ring_trace *ring)
@@ -195,13 +193,14 @@ static void write_runtime_counter(struct ring_trace *ring, const struct runtime_
 	record = start_record(ring, "gc", name);
 	event_record_add_number(record, unit ? unit : "value", event->value);
 	if (unit) {
-		ftf_counter(record->writer, &record->event, ring->ring);
+		record->event.id = ring->ring;
+		event_record_emit(record, TRACK_COUNTER);
 		return;
 	}
 	/* The events force_minor_... and request_minor_... cause the next minor collection. */
 	if (strstr(name, "_minor_"))
 		ring->cause = name;
-	ftf_instant(record->writer, &record->event);
+	event_record_emit(record, TRACK_INSTANT);
 }
 
 static void write_lifecycle(struct ring_trace *ring, const struct runtime_event *event)
@@ -215,7 +214,7 @@ static void write_lifecycle(struct ring_trace *ring, const struct runtime_event 
 	record = start_record(ring, "lifecycle", name ? name : "lifecycle");
 	if (event->value)
 		event_record_add_number(record, "pid", event->value);
-	ftf_instant(record->writer, &record->event);
+	event_record_emit(record, TRACK_INSTANT);
 }
 
 static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
@@ -226,7 +225,7 @@ static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
 	ring->now = MAX(time, ring->now);
 	record = start_record(ring, "gap", "lost events: the ring was overwritten");
 	event_record_add_number(record, "words", words);
-	ftf_instant(record->writer, &record->event);
+	event_record_emit(record, TRACK_INSTANT);
 }
 
 /*
@@ -253,7 +252,7 @@ static void write_block_sizes(struct ring_trace *ring, const struct runtime_even
 						 used ? ", " : "", sizes[i], number);
 	}
 	event_record_add_text(record, "words: blocks", text);
-	ftf_instant(record->writer, &record->event);
+	event_record_emit(record, TRACK_INSTANT);
 }
 
 /* ---- Spans of the program ------------------------------------------------ */
@@ -265,7 +264,7 @@ static void write_block_sizes(struct ring_trace *ring, const struct runtime_even
  */
 
 /* Times do not decrease. */
-static void begin_slice(struct ring_trace *ring, struct ftf_name name)
+static void begin_slice(struct ring_trace *ring, const struct name *name)
 {
 	*ARRAY_ADD(ring->open, ring->open_count, ring->open_room) = ring->slice_count;
 	*ARRAY_ADD(ring->slices, ring->slice_count, ring->slice_room) =
@@ -273,14 +272,14 @@ static void begin_slice(struct ring_trace *ring, struct ftf_name name)
 }
 
 /* End the innermost open slice of a name, if there is one. */
-static void end_slice(struct ring_trace *ring, struct ftf_name name)
+static void end_slice(struct ring_trace *ring, const struct name *name)
 {
 	size_t last = ring->open_count > SEARCH_MAX ? ring->open_count - SEARCH_MAX : 0;
 
 	for (size_t i = ring->open_count; i-- > last;) {
 		struct overlay_slice *slice = &ring->slices[ring->open[i]];
 
-		if (slice->name.id != name.id)
+		if (slice->name != name)
 			continue;
 		slice->end = ring->now;
 		memmove(&ring->open[i], &ring->open[i + 1],
@@ -293,22 +292,22 @@ static void write_begin(struct ring_trace *ring, unsigned lane, const struct ove
 {
 	struct event_record *record = start_record(ring, "ocaml", NULL);
 
-	if (!ring->lanes[lane].id)
+	if (!ring->lanes[lane].tid)
 		ring->lanes[lane] = make_track(ring, "spans", lane);
-	record->event.thread = ring->lanes[lane];
-	record->event.name = slice->name;
+	record->event.track = ring->lanes[lane];
+	record->event.name = (struct text_view){ slice->name->text, slice->name->length };
 	record->event.time = slice->begin;
 	if (slice->unfinished)
 		event_record_add_text(record, "unfinished", "true");
 	ring->overlays->slices++;
-	ftf_begin(record->writer, &record->event);
+	event_record_emit(record, TRACK_BEGIN);
 }
 
 static void write_end(struct ring_trace *ring, unsigned lane, uint64_t time)
 {
-	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };
-
-	ftf_end(ring->overlays->writer, &event);
+	event_sink_emit(ring->overlays->sink, &(struct track_event){ .kind = TRACK_END,
+								     .time = time,
+								     .track = ring->lanes[lane] });
 }
 
 /* Emit the remaining slices that nest on a lane.  Returns how many remain. */
@@ -381,7 +380,7 @@ static void add_bytes(struct event_record *record, const struct runtime_event *e
 	}
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", event->payload[i]);
-	event_record_add_text(record, "hex", hex);
+	event_record_add_text(record, "hex", event_record_copy(record, hex));
 }
 
 static void add_fields(struct event_record *record, const struct runtime_custom *custom)
@@ -403,22 +402,22 @@ static void add_fields(struct event_record *record, const struct runtime_custom 
 /* Add the event to its span or counter.  Returns whether it has one. */
 static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
-	struct ftf_writer *writer = ring->overlays->writer;
-	struct ftf_name text = ftf_name(writer, custom->text.at, custom->text.length);
+	struct name_table *names = &ring->overlays->names;
 	struct event_record *record;
 
 	switch (custom->kind) {
 	case RUNTIME_CUSTOM_SPAN_BEGIN:
-		begin_slice(ring, text);
+		begin_slice(ring, name_intern(names, custom->text.at, custom->text.length));
 		return true;
 	case RUNTIME_CUSTOM_SPAN_END:
-		end_slice(ring, text);
+		end_slice(ring, name_intern(names, custom->text.at, custom->text.length));
 		return true;
 	case RUNTIME_CUSTOM_COUNTER:
 		record = start_record(ring, "ocaml", NULL);
-		record->event.name = text;
+		record->event.name = custom->text;
+		record->event.id = ring->ring;
 		add_fields(record, custom);
-		ftf_counter(writer, &record->event, ring->ring);
+		event_record_emit(record, TRACK_COUNTER);
 		return true;
 	default:
 		return false;
@@ -441,14 +440,14 @@ static void write_custom_event(struct ring_trace *ring, const char *name,
 		event_record_add_part(record, "text", custom.text.at, custom.text.length);
 	else if (!known)
 		add_bytes(record, event);
-	ftf_instant(record->writer, &record->event);
+	event_record_emit(record, TRACK_INSTANT);
 }
 
 /* ---- A ring -------------------------------------------------------------- */
 
 static void write_event(struct ring_trace *ring, const struct runtime_event *event)
 {
-	struct ftf_writer *writer = ring->overlays->writer;
+	struct name_table *names = &ring->overlays->names;
 	struct event_record *record;
 	char name[128];
 
@@ -473,19 +472,20 @@ static void write_event(struct ring_trace *ring, const struct runtime_event *eve
 	case RUNTIME_USER_INT:
 		record = start_record(ring, "ocaml", name);
 		event_record_add_number(record, "value", event->value);
-		ftf_counter(writer, &record->event, ring->ring);
+		record->event.id = ring->ring;
+		event_record_emit(record, TRACK_COUNTER);
 		break;
 	case RUNTIME_USER_SPAN_BEGIN:
-		begin_slice(ring, ftf_text(writer, name));
+		begin_slice(ring, name_intern_text(names, name));
 		break;
 	case RUNTIME_USER_SPAN_END:
-		end_slice(ring, ftf_text(writer, name));
+		end_slice(ring, name_intern_text(names, name));
 		break;
 	case RUNTIME_USER_CUSTOM:
 		write_custom_event(ring, name, event);
 		break;
 	default:
-		ftf_instant(writer, &start_user_record(ring, name)->event);
+		event_record_emit(start_user_record(ring, name), TRACK_INSTANT);
 	}
 }
 
@@ -539,7 +539,7 @@ static void write_ring(struct ring_trace *ring)
 			continue;
 		}
 		time = overlay_clock_time(ring->clock, event.time);
-		if (!ring->gc.id)
+		if (!ring->gc.tid)
 			start_ring(ring, time, lost_words);
 		else if (lost_words)
 			write_loss(ring, lost_words, time);
@@ -547,7 +547,7 @@ static void write_ring(struct ring_trace *ring)
 		ring->now = MAX(time, ring->now);
 		write_event(ring, &event);
 	}
-	if (!ring->gc.id)
+	if (!ring->gc.tid)
 		return;
 	end_all_phases(ring);
 	finish_slices(ring);

@@ -2,8 +2,6 @@
 /* Open all overlays of a run, and print or write them. */
 #include "src/overlays/overlays.h"
 
-#include "src/formats/ftf/event_record.h"
-
 /*
  * --format=events: overlays as text, in the lines of the formats' own readers (OCaml's
  * Runtime_events, memtrace's dump_trace).
@@ -174,33 +172,23 @@ bool overlays_are_full(struct overlays *overlays)
 	return overlays->output->cut;
 }
 
-struct ftf_thread overlays_track(struct overlays *overlays, int32_t pid, const char *name,
-				 uint32_t *tid)
+struct event_track overlays_track(struct overlays *overlays, int32_t pid, const char *name)
 {
-	uint32_t id = (uint32_t)ftf_id_new(overlays->writer);
-	struct ftf_thread track = ftf_thread(overlays->writer, (uint32_t)MAX(0, pid), id);
-
-	if (tid)
-		*tid = id;
-	ftf_thread_name(overlays->writer, track, ftf_text(overlays->writer, name));
-	return track;
+	return event_sink_new_track(overlays->sink, (uint32_t)MAX(0, pid), name);
 }
 
-void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uint64_t time,
+void overlays_show_clock(struct overlays *overlays, struct event_track track, uint64_t time,
 			 const struct overlay_clock *clock)
 {
 	struct event_record record;
 
-	event_record_init(&record, overlays->writer, NULL, NULL, time);
+	event_record_init(&record, overlays->sink, track, "clock", "clock of this overlay", time);
 	event_record_add_text(&record, "method", overlay_clock_methods[clock->method]);
 	event_record_add_number(&record, "offset_ns", clock->offset);
 	event_record_add_number(&record, "uncertainty_ns", (int64_t)clock->uncertainty);
 	if (clock->method == OVERLAY_CLOCK_OWN)
 		record.event.arg_count = 1;
-	record.event.thread = track;
-	record.event.category = ftf_text(overlays->writer, "clock");
-	record.event.name = ftf_text(overlays->writer, "clock of this overlay");
-	ftf_instant(overlays->writer, &record.event);
+	event_record_emit(&record, TRACK_INSTANT);
 }
 
 /* ---- All overlays -------------------------------------------------------- */
@@ -240,6 +228,7 @@ int overlays_open(struct overlays *overlays, const struct options *options, stru
 	*overlays = (struct overlays){
 		.options = options, .diag = diag, .count = options->overlay_count, .next_id = 1
 	};
+	name_table_init(&overlays->names);
 	overlays->inputs = alloc_zeroed(options->overlay_count, sizeof(*overlays->inputs));
 	for (size_t i = 0; i < options->overlay_count; i++)
 		if (overlay_input_open(&overlays->inputs[i], &options->overlays[i], diag, err) < 0)
@@ -253,6 +242,7 @@ void overlays_close(struct overlays *overlays)
 		overlay_input_close(&overlays->inputs[i]);
 	free(overlays->inputs);
 	free(overlays->syncs);
+	name_table_release(&overlays->names);
 	*overlays = (struct overlays){ 0 };
 }
 
@@ -279,18 +269,18 @@ static const char *find_program(const struct overlays *overlays, int32_t pid)
 	return "ocaml";
 }
 
-void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
+void overlays_write(struct overlays *overlays, struct event_sink *sink, struct output *output,
 		    const struct overlay_recording *recording)
 {
-	overlays->writer = writer;
+	overlays->sink = sink;
 	overlays->output = output;
 	for (size_t i = 0; i < overlays->count; i++) {
 		struct overlay_input *input = &overlays->inputs[i];
 		struct overlay_clock clock = overlays_match_clock(overlays, i, recording);
 
 		if (!recording && input->pid >= 0)
-			ftf_process_name(writer, (uint32_t)input->pid,
-					 ftf_text(writer, find_program(overlays, input->pid)));
+			event_sink_name_process(sink, (uint32_t)input->pid,
+						find_program(overlays, input->pid));
 		if (input->kind == OVERLAY_RUNTIME_EVENTS)
 			overlay_trace_runtime(overlays, input, &clock);
 		else

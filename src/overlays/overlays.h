@@ -12,7 +12,7 @@
 #include "overlays/runtime_events.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
-#include "writer/ftf.h"
+#include "src/slices/event_sink.h"
 
 /* ---- One overlay --------------------------------------------------------- */
 
@@ -106,7 +106,7 @@ static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uin
 /* ---- All overlays of a run ----------------------------------------------- */
 
 struct overlays {
-	const struct options *options; /* borrowed, as the diag, the writer and its output */
+	const struct options *options; /* borrowed, as the diag, the sink and its output */
 	struct diag *diag;
 	struct overlay_input *inputs; /* owned */
 	size_t count;
@@ -116,8 +116,9 @@ struct overlays {
 		int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
 	} * syncs;                  /* owned; lines of --clock-sync */
 	size_t sync_count;
+	struct name_table names; /* of spans and allocating functions */
 	/* While they are written: */
-	struct ftf_writer *writer;
+	struct event_sink *sink;
 	struct output *output;
 	uint64_t next_id; /* id of the next arrow or async slice; from 1 */
 	uint64_t slices;  /* written up to now */
@@ -145,7 +146,7 @@ void overlays_close(struct overlays *overlays);
 
 /*
  * Match each overlay's clock with the trace's, print how, and write the overlay's tracks, up to the
- * limit of `output`, which `writer` writes to.  The trace's clock is perf's; without a recording
+ * limit of `output`, which gets what `sink` takes.  The trace's clock is perf's; without a recording
  * (NULL) it is that of the runtime events, or memtrace's without runtime events.
  *
  * Of runtime events, per domain: "domain N GC" with the collector's phases as nested slices,
@@ -154,7 +155,7 @@ void overlays_close(struct overlays *overlays);
  * promotion and collection, and counters.  A domain here is a slot of the runtime: a later domain
  * may reuse the slot of an ended domain.
  */
-void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
+void overlays_write(struct overlays *overlays, struct event_sink *sink, struct output *output,
 		    const struct overlay_recording *recording);
 
 /*
@@ -182,12 +183,11 @@ struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t inde
 /* Returns whether the output has reached its limit; if so, marks it as cut. */
 bool overlays_are_full(struct overlays *overlays);
 
-/* Returns a new track of process `pid`; *tid (may be NULL) is its id. */
-struct ftf_thread overlays_track(struct overlays *overlays, int32_t pid, const char *name,
-				 uint32_t *tid);
+/* Returns a new track of process `pid`; -1: unknown. */
+struct event_track overlays_track(struct overlays *overlays, int32_t pid, const char *name);
 
 /* Write an instant at `time` (ns, trace) that shows how the overlay's clock was matched. */
-void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uint64_t time,
+void overlays_show_clock(struct overlays *overlays, struct event_track track, uint64_t time,
 			 const struct overlay_clock *clock);
 
 /* Write all runtime events. */

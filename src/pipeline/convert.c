@@ -12,11 +12,11 @@
 static int write_overlays_alone(struct output_pipeline *pipeline, struct overlays *overlays,
 				struct report *report, struct error *err)
 {
-	if (!pipeline->end || !pipeline->end->writer)
+	if (!pipeline->end || !pipeline->end->events)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
 			"overlays alone have no branches; use --format=ftf, html or events");
-	overlays_write(overlays, pipeline->end->writer, &pipeline->output, NULL);
+	overlays_write(overlays, pipeline->end->events, &pipeline->output, NULL);
 	pipeline->end->other_slices = overlays->slices;
 	if (output_pipeline_close(pipeline, err) < 0)
 		return -1;

@@ -194,7 +194,7 @@ static uint64_t write_hits(void *context, uint64_t time)
 		return time;
 	}
 	hits.begin = MIN(hits.first, time);
-	hits.writer = end->writer;
+	hits.sink = end->events;
 	hit_events_show(&c->events.input, &hits);
 	c->events.hits.slices += hits.slices;
 	end->ids_taken = 2;
@@ -247,8 +247,8 @@ static void open_stacks(struct conversion *c)
 static void open_events(struct conversion *c, struct name_table *names)
 {
 	struct event_output_input input = {
-		.writer = c->pipeline.end && !c->options->format->imitates && !c->options->clock
-				  ? c->pipeline.end->writer
+		.sink = c->pipeline.end && !c->options->format->imitates && !c->options->clock
+				  ? c->pipeline.end->events
 				  : NULL,
 		.file = &c->recording.file,
 		.timeline = c->recording.timeline,
@@ -536,9 +536,9 @@ static void write_overlays(struct conversion *c)
 						     &c->overlay_calls };
 
 	c->overlay_calls.resolution = recording_resolution(&c->recording);
-	if (!c->pipeline.end || !c->pipeline.end->writer || output_full(&c->pipeline.output))
+	if (!c->pipeline.end || !c->pipeline.end->events || output_full(&c->pipeline.output))
 		return;
-	overlays_write(&c->overlays, c->pipeline.end->writer, &c->pipeline.output, &recording);
+	overlays_write(&c->overlays, c->pipeline.end->events, &c->pipeline.output, &recording);
 	c->pipeline.end->other_slices += c->overlays.slices;
 }
 
@@ -596,7 +596,7 @@ static int decode_again(struct conversion *c, struct error *err)
 	c->diag = NULL;
 	c->code = NULL;
 	c->counters.length = 0;
-	c->events.input.writer = NULL;
+	c->events.input.sink = NULL;
 	pt_streams_close(&c->streams);
 	thread_stacks_release(&c->stacks);
 	output_pipeline_again(&c->pipeline);
@@ -617,7 +617,7 @@ static int decode_again(struct conversion *c, struct error *err)
 	c->diag = c->pipeline.machine->diag = first.diag;
 	c->code = first.code;
 	c->counters.length = first.counters.length;
-	c->events.input.writer = first.events.input.writer;
+	c->events.input.sink = first.events.input.sink;
 	return status;
 }
 

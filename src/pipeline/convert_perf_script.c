@@ -62,7 +62,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 
 	interrupt_allow(pipeline->options->quiet);
 	if (!pipeline->options->no_samples)
-		c->hits.writer = pipeline->end->writer;
+		c->hits.sink = pipeline->end->events;
 	if (perf_script_convert(in, script, &c->counts, err) < 0)
 		return -1;
 	if (counts->lacks & TEXT_LACKS_TIME)

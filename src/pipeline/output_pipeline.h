@@ -83,7 +83,7 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 bool output_pipeline_looks(const struct output_pipeline *pipeline);
 void output_pipeline_again(struct output_pipeline *pipeline);
 
-/* Call after the machine's last slice: waits for the workers. `end->writer` may be used then. */
+/* Call after the machine's last slice: waits for the workers. `end->events` may be used then. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline);
 
 /* Stop the workers' jobs; slices still in a queue can be lost. */

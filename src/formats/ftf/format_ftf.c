@@ -27,7 +27,7 @@ static void open_ftf(struct format_output *output, const struct format_request *
 	output->slices = made->ftf.fit.limit ? &made->ftf.fit.slices : &made->ftf.slices;
 	output->most = made->ftf.most < UINT64_MAX ? made->ftf.most : 0;
 	output->fit = made->ftf.fit.limit ? &made->ftf.fit : NULL;
-	output->writer = made->ftf.writer;
+	output->events = &made->ftf.events;
 	output->fold = &made->ftf.fit.counts;
 }
 

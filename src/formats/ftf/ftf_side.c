@@ -115,11 +115,12 @@ static int write_spool(void *context, const void *bytes, size_t size)
 void ftf_side_init(struct ftf_side *side, struct name_table *names, const struct trace_facts *facts)
 {
 	const struct ftf_destination to = { write_spool, side };
-	const struct ftf_options options = { .first_new_id = (uint64_t)facts->free_id + 1,
-					     .inlined = true };
+	const struct ftf_options options = { .inlined = true };
 
 	*side = (struct ftf_side){ .names = names };
 	side->writer = ALLOC_CHECKED(ftf_open_destination(&to, &options, NULL));
+	side->target.writer = side->writer;
+	side->target.events = (struct event_sink){ ftf_sink_event, &side->target, facts->free_id };
 }
 
 static void add_event(struct ftf_side *side, const struct side_event *event)

@@ -18,6 +18,7 @@
 
 struct ftf_side {
 	struct ftf_writer *writer; /* owned; for all writers of events, until ftf_side_read() */
+	struct ftf_sink target;    /* only its writer, which is the same, and events are in use */
 	struct name_table *names;  /* borrowed */
 	struct big_array spool;    /* owned: the bytes written */
 	size_t size;               /* bytes in `spool` */

@@ -79,7 +79,6 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		.provider = "ptrace2ftf",
 		.clock = { .has_base = facts->wall_base != WALL_BASE_UNKNOWN,
 			   .base_time = facts->wall_base },
-		.first_new_id = (uint64_t)facts->free_id + 1,
 	};
 
 	/* Arrows bind to slices by nesting, which folding changes. */
@@ -87,7 +86,8 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 				  .most = limit ? limit : UINT64_MAX,
 				  .level = options->args,
 				  .unknown = facts->free_id,
-				  .sites = { .names = names } };
+				  .sites = { .names = names },
+				  .events = { ftf_sink_event, ftf, facts->free_id } };
 	ftf->writer = ALLOC_CHECKED(ftf_open_destination(&to, &writer, NULL));
 	/* Each waiting begin may need a second record for its end. Zeros would touch all pages. */
 	ftf->waiting = ftf->next = alloc_bytes(2 * WAITING * sizeof(*ftf->waiting));

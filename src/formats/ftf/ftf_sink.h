@@ -10,6 +10,7 @@
 #include "base/tables/direct_cache.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/ftf/ftf_fit.h"
+#include "src/slices/event_sink.h"
 #include "src/slices/slice_args.h"
 
 struct track;
@@ -20,7 +21,9 @@ struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	uint64_t slices;           /* begun so far */
 	uint64_t records;          /* records of events; set when closed */
-	uint64_t others;           /* begun by other users of `writer`; set before closing */
+	struct event_sink events;  /* for events that are not slices of calls */
+	bool stored_texts;         /* the events' texts are names of the program */
+	uint64_t others;           /* begun by `events`; set before closing */
 	struct output *output;     /* borrowed */
 	uint64_t most;             /* slices; more are an error: ERROR_MORE_SLICES */
 	struct ftf_fit fit;        /* in use if its limit is not 0 */
@@ -65,6 +68,9 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 
 /* Returns the writer's name for a name of the program; NULL: the empty string. */
 struct ftf_name ftf_sink_name(struct ftf_sink *ftf, const struct name *name);
+
+/* Encode an event: `events` of the sink. */
+void ftf_sink_event(struct event_sink *sink, const struct track_event *event);
 
 /*
  * Write the rest to the output; close the output after this. Returns 0; -1 with err filled: the

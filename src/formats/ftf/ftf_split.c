@@ -283,7 +283,7 @@ static void open_split(struct format_output *output, const struct format_request
 	output->sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
 					level != OPTION_ARGS_NONE);
 	output->slices = &split->slices;
-	output->writer = split->side.writer;
+	output->events = &split->side.target.events;
 }
 
 static void write_parts(struct format_output *output)
