@@ -86,6 +86,18 @@ static void print_text(const char *spec, const char *text, text_print_fn *print,
 	fprintf(out, "%s%*s", kept < length ? ".." : "", (int)MIN(width + used, 0), "");
 }
 
+void real_print(double value, FILE *out)
+{
+	char text[400];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	fputs(text, out);
+}
+
 void text_printf(FILE *out, text_print_fn *print, const char *format, ...)
 {
 	va_list args;

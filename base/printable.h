@@ -30,6 +30,9 @@ text_print_fn escaped_text_print;
 /* Print one line's text, newlines and tabs as '?', too. */
 text_print_fn printable_print;
 
+/* Print a number with the digits that reading the same value back requires. */
+void real_print(double value, FILE *out);
+
 /*
  * printf() of integers, doubles, and texts, which `print` prints.  NULL is "".  The precision of a
  * text is its maximum length in bytes; ".." ends a longer one.

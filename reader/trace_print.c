@@ -25,19 +25,6 @@ void trace_print_text(FILE *out, const struct text_view *text)
 	escaped_text_print(text->at, text->length, out);
 }
 
-/* With the digits that reading the same value back requires. */
-static void print_real(FILE *out, double value)
-{
-	char text[400];
-
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	fputs(text, out);
-}
-
 static void print_value(FILE *out, const struct trace_arg *arg)
 {
 	double real;
@@ -52,7 +39,7 @@ static void print_value(FILE *out, const struct trace_arg *arg)
 		return;
 	case ARG_DOUBLE:
 		memcpy(&real, &arg->word, sizeof(real));
-		print_real(out, real);
+		real_print(real, out);
 		return;
 	case ARG_STRING:
 		trace_print_text(out, &arg->string);

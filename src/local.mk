@@ -81,6 +81,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/text/digits.c src/formats/text/digits.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
+	src/formats/text/event_text.c src/formats/text/event_text.h \
 	src/formats/text/json_print.c src/formats/text/json_print.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_events.c \
@@ -156,6 +157,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_args.c src/slices/slice_args.h \
 	src/slices/slice_queue.c src/slices/slice_queue.h \
 	src/slices/event_sink.c src/slices/event_sink.h \
+	src/slices/event_store.c src/slices/event_store.h \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \

@@ -27,7 +27,7 @@ LIBFTF_PRIVATE_NAMES = \
 	output_is_readable output_is_system_link output_limit output_map output_name_temporary \
 	output_open output_open_text output_rename output_remove_left output_remove_unfinished \
 	output_reserve output_room output_size output_stream output_track_unfinished output_write \
-	output_write_now printable_pass printable_print text_printf
+	output_write_now printable_pass printable_print real_print text_printf
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) $(foreach name,$(LIBFTF_PRIVATE_NAMES),-D$(name)=ftf_private_$(name))
 libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # CURRENT:REVISION:AGE of the interface in ftf.h.

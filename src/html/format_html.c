@@ -309,9 +309,9 @@ static void open_html(struct format_output *output, const struct format_request 
 		.details = html->costs,
 		.folded = true,
 	};
-	ftf_side_init(&html->events.side, request->names, &request->facts);
+	event_store_init(&html->events.store, request->names, request->facts.free_id);
 	html->events.args = options->args != OPTION_ARGS_NONE;
-	output->events = &html->events.side.target.events;
+	output->events = &html->events.store.sink;
 	output->slices = &html->slices;
 	output->sink = html->kept;
 	output->sink.events = take_events;
@@ -721,9 +721,7 @@ static void print_html(struct format_output *output)
 	format_functions.finish(html->functions);
 	fflush(html->table_text);
 	html->call_tracks = html->thread_count;
-	if (page_events_read(&html->events, &html->kept, (uint32_t)html->call_tracks,
-			     &output->err) < 0)
-		return;
+	page_events_show(&html->events, &html->kept, (uint32_t)html->call_tracks);
 	threads = measure(html, &end);
 	if (html->fit && html->all > html->fit)
 		choose_slices(html);

@@ -9,7 +9,8 @@
 
 #include <jansson.h>
 
-#include "src/formats/ftf/ftf_side.h"
+#include "base/io/output.h"
+#include "src/slices/event_store.h"
 #include "src/slices/track.h"
 
 /*
@@ -66,14 +67,14 @@ void html_numbers_end(struct html_numbers *numbers);
 /*
  * The page's events other than calls: CPU events, hits, perf's records, overlays.
  *
- * Their writer makes a trace, as for --split (ftf_side.h). Its slices and instants become tracks of
- * the page, its counters curves. Arrows, async slices, context switches and wakeups are left out.
+ * Slices and instants become tracks of the page, counters curves. Arrows, async slices, context
+ * switches and wakeups are left out.
  */
 
 struct page_events {
-	struct ftf_side side;
+	struct event_store store;
 	bool args;                     /* show arguments of slices */
-	struct page_track *tracks;     /* owned; by index of the side's tracks */
+	struct page_track *tracks;     /* owned; by index of the store's tracks */
 	struct page_symbol *symbols;   /* owned: hash */
 	struct page_counter *counters; /* owned: hash, in the order of their first values */
 	uint64_t begin, end;           /* ns: of all that is shown */
@@ -81,10 +82,10 @@ struct page_events {
 
 /*
  * Emit the slices and instants to `sink`, and keep the counters. `first_index` is the index of the
- * first new track. `events` owns the tracks and their symbols. Returns 0; -1 with err filled.
+ * first new track. `events` owns the tracks and their symbols.
  */
-int page_events_read(struct page_events *events, const struct slice_sink *sink,
-		     uint32_t first_index, struct error *err);
+void page_events_show(struct page_events *events, const struct slice_sink *sink,
+		      uint32_t first_index);
 
 /*
  * "counters": for each its name, unit, process, pid, ns from `origin` to its first value, and

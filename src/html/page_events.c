@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the trace of the events other than calls. */
+/* Show the events other than calls. */
 #include "src/html/html_page.h"
 
 #include <math.h>
 
 #include "base/io/output.h"
-#include "reader/trace_print.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/event_text.h"
 
 /* A slice's name and arguments, in the form of a symbol. */
 struct page_symbol {
@@ -39,36 +39,36 @@ struct page_counter {
 
 static const struct name *intern_view(const struct page_events *events, struct text_view text)
 {
-	return name_intern(events->side.names, text.at, text.length);
+	return name_intern(events->store.names, text.at, text.length);
 }
 
-/* Returns `head`, which may be empty, and a record's arguments: "head a=1 b=x". */
+/* Returns `head`, which may be empty, and an event's arguments: "head a=1 b=x". */
 static const struct name *args_text(const struct page_events *events,
-				    const struct trace_record *record, struct text_view head)
+				    const struct track_event *event, struct text_view head)
 {
 	const struct name *interned;
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
-	trace_print_text(out, &head);
-	trace_print_args(out, record);
+	escaped_text_print(head.at, head.length, out);
+	event_args_print(event, out);
 	alloc_close_text(out, &text);
-	interned = name_intern_text(events->side.names, text + (*text == ' '));
+	interned = name_intern_text(events->store.names, text + (*text == ' '));
 	free(text);
 	return interned;
 }
 
-/* Returns the symbol of a slice: `begun`, or of the record's name, with the record's arguments. */
+/* Returns the symbol of a slice: `begun`, or of the event's name, with the event's arguments. */
 static const struct symbol *slice_symbol(struct page_events *events,
-					 const struct trace_record *record,
+					 const struct track_event *event,
 					 const struct symbol *begun)
 {
-	const struct name *name = begun ? begun->name : intern_view(events, record->name);
+	const struct name *name = begun ? begun->name : intern_view(events, event->name);
 	struct page_text text = { name, begun ? begun->linkage : name };
 	struct page_symbol *found;
 
-	if (events->args && record->arg_count)
-		text.args = args_text(events, record,
+	if (events->args && event->arg_count)
+		text.args = args_text(events, event,
 				      text.args == name ? (struct text_view){ "", 0 }
 							: (struct text_view){ text.args->text,
 									      text.args->length });
@@ -79,85 +79,87 @@ static const struct symbol *slice_symbol(struct page_events *events,
 	return &found->symbol;
 }
 
-static double counter_value(const struct trace_arg *arg)
+static double counter_value(const struct event_arg *arg)
 {
-	double real;
-
-	if (arg->type != ARG_DOUBLE)
-		return arg->type == ARG_UINT64 ? (double)arg->word : (double)(int64_t)arg->word;
-	memcpy(&real, &arg->word, sizeof(real));
-	return real;
+	return arg->type == EVENT_ARG_REAL ? arg->real : (double)arg->number;
 }
 
 static void take_counter(struct page_events *events, const struct track *track,
-			 const struct trace_record *record)
+			 const struct track_event *event)
 {
-	for (size_t i = 0; i < record->arg_count; i++) {
-		const struct counter_key key = { record->thread.pid, record->id,
-						 intern_view(events, record->name),
-						 intern_view(events, record->args[i].name) };
-		double value = counter_value(&record->args[i]);
+	for (size_t i = 0; i < event->arg_count; i++) {
+		const struct counter_key key = { event->track.pid, event->id,
+						 intern_view(events, event->name),
+						 intern_view(events, event->args[i].name) };
+		double value = counter_value(&event->args[i]);
 		struct page_counter *counter;
 
 		HASH_FIND_OR_ADD(events->counters, key, &key, counter);
 		if (!counter->stream) {
 			counter->stream =
 				ALLOC_CHECKED(open_memstream(&counter->points, &counter->size));
-			counter->first = counter->last = record->time;
+			counter->first = counter->last = event->time;
 			counter->process = track->process_name;
 		}
-		fprintf(counter->stream, "%" PRIu64 ",%.15g,", record->time - counter->last,
+		fprintf(counter->stream, "%" PRIu64 ",%.15g,", event->time - counter->last,
 			isfinite(value) ? value : 0);
-		counter->last = record->time;
+		counter->last = event->time;
 	}
 }
 
 /* Take an event. The end of a slice has the symbol to show, because it may have more arguments. */
 static void take_event(struct page_events *events, const struct slice_sink *sink,
-		       struct page_track *track, const struct trace_record *record)
+		       struct page_track *track, const struct track_event *from)
 {
-	struct slice_event event = { .time = record->time };
+	struct slice_event event = { .time = from->time };
 
-	if (record->type == EVENT_COUNTER) {
-		take_counter(events, &track->track, record);
-	} else if (record->type == EVENT_BEGIN || record->type == EVENT_COMPLETE) {
-		event.symbol = slice_symbol(events, record, NULL);
+	if (from->kind == TRACK_COUNTER) {
+		take_counter(events, &track->track, from);
+	} else if (from->kind == TRACK_BEGIN) {
+		event.symbol = slice_symbol(events, from, NULL);
 		*ARRAY_ADD(track->open, track->depth, track->room) = event.symbol;
-	} else if (record->type == EVENT_END && track->depth) {
+	} else if (from->kind == TRACK_END && track->depth) {
 		event.kind = SLICE_END;
-		event.symbol = slice_symbol(events, record, track->open[--track->depth]);
-	} else if (record->type == EVENT_INSTANT) {
+		event.symbol = slice_symbol(events, from, track->open[--track->depth]);
+	} else if (from->kind == TRACK_INSTANT) {
 		event.kind = SLICE_INSTANT;
-		event.text = args_text(events, record, record->name)->text;
+		event.text = args_text(events, from, from->name)->text;
 	} else {
 		return;
 	}
-	if (record->type != EVENT_COUNTER)
+	if (from->kind != TRACK_COUNTER)
 		slice_sink_emit(sink, &track->track, &event, NULL);
-	events->begin = MIN(record->time, events->begin);
-	events->end = MAX(record->time, events->end);
+	events->begin = MIN(from->time, events->begin);
+	events->end = MAX(from->time, events->end);
 }
 
-int page_events_read(struct page_events *events, const struct slice_sink *sink,
-		     uint32_t first_index, struct error *err)
+static struct track page_track(const struct stored_track *from, uint32_t first_index)
 {
-	struct ftf_side *side = &events->side;
+	return (struct track){
+		.pid = (int32_t)from->ids.pid,
+		.tid = (int32_t)from->ids.tid,
+		.index = first_index + from->index,
+		.thread_name = from->name ? from->name->text : NULL,
+		.process_name = from->process->name ? from->process->name->text : NULL,
+	};
+}
 
-	if (ftf_side_read(side, err) < 0)
-		return -1;
+void page_events_show(struct page_events *events, const struct slice_sink *sink,
+		      uint32_t first_index)
+{
+	struct event_store *store = &events->store;
+
+	event_store_sort(store);
 	events->begin = UINT64_MAX;
-	events->tracks = alloc_zeroed(side->track_count + 1, sizeof(*events->tracks));
-	for (size_t i = 0; i < side->track_count; i++) {
-		ftf_side_describe(side, i, &events->tracks[i].track);
-		events->tracks[i].track.index = first_index + (uint32_t)i;
-	}
-	while (ftf_side_time(side) != UINT64_MAX) {
-		size_t index = ftf_side_take(side);
+	events->tracks = alloc_zeroed(store->track_count + 1, sizeof(*events->tracks));
+	for (size_t i = 0; i < store->track_count; i++)
+		events->tracks[i].track = page_track(store->tracks[i], first_index);
+	for (size_t i = 0; i < store->count; i++) {
+		struct track_event event = event_store_at(store, i);
 
-		if (side->record.kind == TRACE_EVENT)
-			take_event(events, sink, &events->tracks[index], &side->record);
+		take_event(events, sink,
+			   &events->tracks[event_store_track(store, event.track)->index], &event);
 	}
-	return 0;
 }
 
 void page_events_print_counters(struct page_events *events, uint64_t origin, struct output *output,
@@ -193,7 +195,7 @@ void page_events_release(struct page_events *events)
 	struct page_counter *counter;
 	struct page_symbol *symbol;
 
-	for (size_t i = 0; events->tracks && i < events->side.track_count; i++) {
+	for (size_t i = 0; events->tracks && i < events->store.track_count; i++) {
 		track_release(&events->tracks[i].track);
 		free(events->tracks[i].open);
 	}
@@ -202,6 +204,6 @@ void page_events_release(struct page_events *events)
 		      free(counter->points));
 	HASH_FREE_ALL(events->symbols, symbol);
 	free(events->tracks);
-	ftf_side_release(&events->side);
+	event_store_release(&events->store);
 	*events = (struct page_events){ 0 };
 }

@@ -65,6 +65,7 @@ struct track_event {
 	enum track_event_kind kind;
 	/* Its texts are seldom repeated: a target should not store each text once. */
 	bool once;
+	bool continued; /* a begin, in a part of the output: the slice began in an earlier part */
 	uint64_t time; /* ns */
 	struct event_track track;
 	union {
@@ -72,16 +73,13 @@ struct track_event {
 		uint64_t end; /* ns */
 		uint64_t cpu; /* of a switch or a wakeup */
 	};
-	union {
-		struct {
-			struct text_view category, name; /* an end has none */
-		};
-		struct {
-			struct event_track other; /* thread that leaves; waker, tid 0: unknown */
-			int32_t priority;         /* of the thread of `track`; tid 0: unused */
-			enum event_thread_state state;
-		} change;
-	};
+	struct text_view category, name; /* an end has none */
+	/* Of a switch or a wakeup: */
+	struct {
+		struct event_track other; /* thread that leaves; or waker, tid 0: unknown */
+		int32_t priority;         /* of the thread of `track`; tid 0: unused */
+		enum event_thread_state state;
+	} change;
 	const struct event_arg *args;
 	size_t arg_count; /* at most EVENT_ARGS_MAX */
 };

@@ -117,7 +117,7 @@ static void write_event(struct ftf_sink *ftf, const struct track_event *event)
 		[TRACK_FLOW_END] = FTF_FLOW_END,
 	};
 	struct ftf_arg args[EVENT_ARGS_MAX];
-	const struct ftf_event encoded = {
+	struct ftf_event encoded = {
 		.thread = thread_of(ftf, event),
 		.category = name_of(ftf, event->category),
 		.name = name_of(ftf, event->name),
@@ -128,6 +128,9 @@ static void write_event(struct ftf_sink *ftf, const struct track_event *event)
 
 	for (size_t i = 0; i < event->arg_count; i++)
 		args[i] = arg_of(ftf, &event->args[i]);
+	if (event->continued && ftf->level != OPTION_ARGS_NONE && event->arg_count < FTF_ARGS_MAX)
+		args[encoded.arg_count++] =
+			ftf_arg_string(ftf->keys[SLICE_ARG_CONTINUED], ftf->is_true);
 	ftf_any_event(ftf->writer, types[event->kind], &encoded, event->id);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "base/io/output_path.h"
 #include "src/formats/ftf/ftf_side.h"
+#include "src/formats/output_format.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_store.h"
 
@@ -64,6 +65,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 	}
 	ftf_sink_init(&split->ftf, &split->part, split->request.names, split->request.options,
 		      &split->request.facts);
+	split->ftf.stored_texts = true;
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
@@ -278,20 +280,19 @@ static void open_split(struct format_output *output, const struct format_request
 
 	split->request = *request;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
-	ftf_side_init(&split->side, request->names, &request->facts);
+	event_store_init(&split->side.store, request->names, request->facts.free_id);
 	split->store.names = request->names;
 	output->sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
 					level != OPTION_ARGS_NONE);
 	output->slices = &split->slices;
-	output->events = &split->side.target.events;
+	output->events = &split->side.store.sink;
 }
 
 static void write_parts(struct format_output *output)
 {
 	struct ftf_split *split = (struct ftf_split *)output;
 
-	if (ftf_side_read(&split->side, &output->err) < 0)
-		return;
+	event_store_sort(&split->side.store);
 	slice_store_replay(&split->store, &split->sink);
 	advance_side(split, UINT64_MAX);
 	if (!split->part_count && split->output.err.kind == ERROR_NONE)

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_side.h"
+#include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 
 static void expect(const char *path, size_t part, const char *expected)
@@ -48,7 +50,7 @@ static void setup(void)
 	name_table_init(&names);
 	ck_assert_int_eq(chdir(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp"), 0);
 	close(mkstemp(file));
-	ftf_side_init(&side, &names, &facts);
+	event_store_init(&side.store, &names, facts.free_id);
 }
 
 static void teardown(void)
@@ -58,13 +60,18 @@ static void teardown(void)
 	name_table_release(&names);
 }
 
-static struct ftf_event event(uint64_t tid, uint64_t time, const char *name)
+/* Add an event of a track; `id`: see struct track_event. Counters have a value. */
+static void add(enum track_event_kind kind, uint64_t tid, uint64_t time, const char *name,
+		uint64_t id)
 {
-	struct ftf_thread thread = ftf_thread(side.writer, 1, tid);
+	struct event_record record;
 
-	return (struct ftf_event){ .thread = thread,
-				   .time = time,
-				   .name = ftf_text(side.writer, name) };
+	event_record_init(&record, &side.store.sink, (struct event_track){ 1, tid }, NULL, name,
+			  time);
+	record.event.id = id;
+	if (kind == TRACK_COUNTER)
+		event_record_add_number(&record, "value", 1);
+	event_record_emit(&record, kind);
 }
 
 /* "TYPE TIME NAME/TID" of each event of a part; 'S' is a switch; '+' follows the begin's argument.
@@ -115,26 +122,16 @@ static void expect_part(uint64_t from, uint64_t to, const char *expected)
 
 START_TEST(a_part_begins_with_the_state_and_ends_what_is_open)
 {
-	struct ftf_event begin = event(7, 20, "outer"), inner = event(7, 30, "inner"),
-			 end = event(7, 140, ""), whole = event(8, 50, "whole"),
-			 async = event(8, 60, "async"), async_end = event(8, 210, "async"),
-			 value = event(9, 10, "count");
-	const struct ftf_arg one = ftf_arg_int64(ftf_text(side.writer, "value"), 1);
-	struct error err = { 0 };
-
-	value.args = &one;
-	value.arg_count = 1;
-	ftf_begin(side.writer, &begin);
-	ftf_begin(side.writer, &inner);
-	ftf_end(side.writer, &end);
-	ftf_complete(side.writer, &whole, 110);
-	ftf_async_begin(side.writer, &async, 5);
-	ftf_async_end(side.writer, &async_end, 5);
-	ftf_counter(side.writer, &value, 1);
-	value.time = 70;
-	ftf_counter(side.writer, &value, 1);
-	ftf_context_switch(side.writer, &(struct ftf_switch){ .time = 40, .cpu = 3, .in_tid = 8 });
-	ck_assert_msg(ftf_side_read(&side, &err) == 0, "%s", err.text);
+	add(TRACK_BEGIN, 7, 20, "outer", 0);
+	add(TRACK_BEGIN, 7, 30, "inner", 0);
+	add(TRACK_END, 7, 140, NULL, 0);
+	add(TRACK_WHOLE, 8, 50, "whole", 110);
+	add(TRACK_ASYNC_BEGIN, 8, 60, "async", 5);
+	add(TRACK_ASYNC_END, 8, 210, "async", 5);
+	add(TRACK_COUNTER, 9, 10, "count", 1);
+	add(TRACK_COUNTER, 9, 70, "count", 1);
+	add(TRACK_SWITCH, 8, 40, NULL, 3);
+	event_store_sort(&side.store);
 	ck_assert_int_eq(ftf_side_kind(&side), SIDE_VALUE);
 	expect_part(0, 100,
 		    "C 10 count/9; B 20 outer/7; B 30 inner/7; S 40 0>8; B 50 whole/8; "

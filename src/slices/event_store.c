@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Store events, and read them in order of time. */
+#include "src/slices/event_store.h"
+
+/* Bytes of events, and of their order, in memory. */
+#define STORE_MEMORY ((size_t)16 << 20)
+
+#define ALIGNMENT sizeof(uint64_t)
+
+/* Bytes of events after which their memory is released, if they are in a file. */
+#define STEP ((size_t)1 << 16)
+
+struct stored_event {
+	uint64_t time; /* ns */
+	uint64_t at;   /* offset of the event; plus 1: the end of a whole slice */
+};
+
+/* ---- Tracks ---------------------------------------------------------------- */
+
+static struct stored_process *process_of(struct event_store *store, uint64_t pid)
+{
+	struct stored_process *process;
+	uint32_t count = HASH_COUNT(store->processes);
+
+	HASH_FIND_OR_ADD(store->processes, pid, &pid, process);
+	if (HASH_COUNT(store->processes) > count)
+		process->index = count;
+	return process;
+}
+
+struct stored_track *event_store_track(struct event_store *store, struct event_track ids)
+{
+	struct stored_track *track;
+
+	HASH_FIND_OR_ADD(store->by_ids, ids, &ids, track);
+	if (!track->process) {
+		track->process = process_of(store, ids.pid);
+		track->index = (uint32_t)store->track_count;
+		*ARRAY_ADD(store->tracks, store->track_count, store->track_room) = track;
+	}
+	return track;
+}
+
+static void take_name(struct event_store *store, const struct track_event *event)
+{
+	const struct name *name = name_intern(store->names, event->name.length ? event->name.at : "",
+					      event->name.length);
+
+	if (event->kind == TRACK_PROCESS)
+		process_of(store, event->track.pid)->name = name;
+	else
+		event_store_track(store, event->track)->name = name;
+}
+
+/* ---- Events ---------------------------------------------------------------- */
+
+/* Copy a text to the end. Returns it with its offset instead of its address. */
+static struct text_view keep_text(struct event_store *store, struct text_view text)
+{
+	struct text_view kept = { (const char *)store->size, text.length };
+
+	if (text.length)
+		memcpy((char *)store->bytes.items + store->size, text.at, text.length);
+	store->size += text.length;
+	return kept;
+}
+
+static struct text_view text_at(const struct event_store *store, struct text_view kept)
+{
+	return (struct text_view){ (const char *)store->bytes.items + (uintptr_t)kept.at,
+				   kept.length };
+}
+
+static size_t size_of(const struct track_event *event)
+{
+	size_t size = sizeof(*event) + event->arg_count * sizeof(*event->args) +
+		      event->category.length + event->name.length;
+
+	for (size_t i = 0; i < event->arg_count; i++)
+		size += event->args[i].name.length +
+			(event->args[i].type == EVENT_ARG_TEXT ? event->args[i].text.length : 0);
+	return size;
+}
+
+static void add_order(struct event_store *store, uint64_t time, uint64_t at)
+{
+	if (store->count == store->order.room)
+		big_array_grow(&store->order, store->count + 1, sizeof(struct stored_event),
+			       STORE_MEMORY);
+	((struct stored_event *)store->order.items)[store->count++] =
+		(struct stored_event){ time, at };
+}
+
+static void keep_event(struct event_store *store, const struct track_event *event)
+{
+	size_t at = store->size, end;
+	struct track_event kept = *event;
+	struct event_arg *args;
+
+	end = (at + size_of(event) + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	big_array_grow(&store->bytes, end, 1, STORE_MEMORY);
+	args = (void *)((char *)store->bytes.items + at + sizeof(kept));
+	store->size += sizeof(kept) + event->arg_count * sizeof(*args);
+	kept.category = keep_text(store, event->category);
+	kept.name = keep_text(store, event->name);
+	for (size_t i = 0; i < event->arg_count; i++) {
+		args[i] = event->args[i];
+		args[i].name = keep_text(store, event->args[i].name);
+		if (args[i].type == EVENT_ARG_TEXT)
+			args[i].text = keep_text(store, event->args[i].text);
+	}
+	memcpy((char *)store->bytes.items + at, &kept, sizeof(kept));
+	store->size = end;
+	if (at / STEP < end / STEP)
+		big_array_rest(&store->bytes, at / STEP * STEP, end, 1);
+	add_order(store, event->time, at);
+	if (event->kind == TRACK_WHOLE)
+		add_order(store, event->end, at + 1);
+}
+
+static void take_event(struct event_sink *sink, const struct track_event *event)
+{
+	struct event_store *store = sink->context;
+
+	if (event->kind == TRACK_PROCESS || event->kind == TRACK_THREAD) {
+		take_name(store, event);
+		return;
+	}
+	event_store_track(store, event->track);
+	keep_event(store, event);
+}
+
+/* ---- Reading --------------------------------------------------------------- */
+
+COMPARE_BY_TWO(compare_events, struct stored_event, time, at)
+
+void event_store_sort(struct event_store *store)
+{
+	if (store->count)
+		qsort(store->order.items, store->count, sizeof(struct stored_event),
+		      compare_events);
+}
+
+uint64_t event_store_time(const struct event_store *store, size_t number)
+{
+	const struct stored_event *order = store->order.items;
+
+	return number < store->count ? order[number].time : UINT64_MAX;
+}
+
+struct track_event event_store_at(struct event_store *store, size_t number)
+{
+	const struct stored_event *stored = (struct stored_event *)store->order.items + number;
+	const char *from = (const char *)store->bytes.items + (stored->at & ~UINT64_C(1));
+	struct track_event event;
+
+	memcpy(&event, from, sizeof(event));
+	if (stored->at & 1)
+		return (struct track_event){ .kind = TRACK_END,
+					     .time = event.end,
+					     .track = event.track };
+	if (event.kind == TRACK_WHOLE)
+		event.kind = TRACK_BEGIN;
+	memcpy(store->args, from + sizeof(event), event.arg_count * sizeof(*store->args));
+	event.args = store->args;
+	event.category = text_at(store, event.category);
+	event.name = text_at(store, event.name);
+	for (size_t i = 0; i < event.arg_count; i++) {
+		store->args[i].name = text_at(store, store->args[i].name);
+		if (store->args[i].type == EVENT_ARG_TEXT)
+			store->args[i].text = text_at(store, store->args[i].text);
+	}
+	return event;
+}
+
+/* ---- Life cycle ------------------------------------------------------------ */
+
+void event_store_init(struct event_store *store, struct name_table *names, uint64_t last_id)
+{
+	*store = (struct event_store){ .sink = { take_event, store, last_id }, .names = names };
+}
+
+void event_store_release(struct event_store *store)
+{
+	struct stored_process *process;
+	struct stored_track *track;
+
+	HASH_FREE_ALL(store->by_ids, track);
+	HASH_FREE_ALL(store->processes, process);
+	free(store->tracks);
+	big_array_release(&store->bytes);
+	big_array_release(&store->order);
+	*store = (struct event_store){ 0 };
+}

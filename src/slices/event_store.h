@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stores events that are not slices of calls, with copies of their texts, for targets that need
+ * them in order of time.  Whole slices become a begin and an end.
+ *
+ * The events are in memory, or in a file without a name (base/io/big_array.h) if there are many.
+ */
+#pragma once
+
+#include "base/io/big_array.h"
+#include "base/tables/hash.h"
+#include "base/tables/name.h"
+#include "src/slices/event_sink.h"
+
+/* A track, and the process of its pid. */
+struct stored_track {
+	struct event_track ids;
+	uint32_t index;          /* dense, in the order of first use */
+	const struct name *name; /* NULL: not named */
+	struct stored_process {
+		uint64_t pid;
+		uint32_t index;          /* dense */
+		const struct name *name; /* NULL: not named */
+		UT_hash_handle hh;
+	} * process; /* borrowed */
+	UT_hash_handle hh;
+};
+
+struct event_store {
+	struct event_sink sink;
+	struct name_table *names; /* borrowed: of tracks and processes */
+	struct big_array bytes;   /* owned: each event, its arguments, and all its texts */
+	size_t size;
+	struct big_array order; /* owned: struct stored_event */
+	size_t count;
+	struct stored_track *by_ids, **tracks; /* owned: hash; array by index */
+	size_t track_count, track_room;
+	struct stored_process *processes;      /* owned: hash */
+	struct event_arg args[EVENT_ARGS_MAX]; /* of the event read last */
+};
+
+/* Borrows `names`.  New ids follow `last_id`.  The store must not move. */
+void event_store_init(struct event_store *store, struct name_table *names, uint64_t last_id);
+
+/* After the last event: sort them by time; equal times keep their order. */
+void event_store_sort(struct event_store *store);
+
+/* Returns the time (ns) of the event with a number below `count`, or else UINT64_MAX. */
+uint64_t event_store_time(const struct event_store *store, size_t number);
+
+/* Returns an event, whose texts and arguments are borrowed until the next call. */
+struct track_event event_store_at(struct event_store *store, size_t number);
+
+/* Returns a track, made at first use; borrowed. */
+struct stored_track *event_store_track(struct event_store *store, struct event_track ids);
+
+void event_store_release(struct event_store *store);
