@@ -180,7 +180,8 @@ src/html/html_page.$(OBJEXT): src/html/page_lines.inc
 SUFFIXES = .sql .inc
 .sql.inc:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^--/d; s/.*/"&"/' $< >$@.new && mv $@.new $@
-sqlite_texts = src/formats/sqlite/calls.inc src/formats/sqlite/branches.inc src/formats/sqlite/ending.inc
+sqlite_texts = src/formats/sqlite/calls.inc src/formats/sqlite/branches.inc \
+	src/formats/sqlite/events.inc src/formats/sqlite/ending.inc
 EXTRA_DIST += $(sqlite_texts:.inc=.sql)
 CLEANFILES += $(sqlite_texts)
 src/formats/sqlite/format_sqlite.$(OBJEXT): $(sqlite_texts)

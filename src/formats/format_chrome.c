@@ -3,11 +3,13 @@
  * --format=chrome: JSON of the Trace Event Format ("Trace Event Format", Google), read by Perfetto,
  * Firefox Profiler, speedscope, Tracy and others. Slices are complete events (X), which all of
  * these show with name and arguments; outer slices precede inner ones. Times are microseconds since
- * the first slice, with three decimals, or six if begins and ends within one ns need an order.
+ * the first slice or event, with three decimals, or six if begins and ends within one ns need an
+ * order. Other events follow: slices as begins (B) and ends (E), because both have arguments.
  */
 
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/event_text.h"
 
 struct chrome_output {
 	struct slice_list list; /* first */
@@ -103,13 +105,80 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 	line_end(&line, at);
 }
 
+/* ---- Other events ---------------------------------------------------------- */
+
+static void print_text_field(const char *key, struct text_view text, FILE *out)
+{
+	if (!text.length)
+		return;
+	fprintf(out, ",\"%s\":", key);
+	json_text_print(text.at, text.length, out);
+}
+
+static void print_chrome_event(struct chrome_output *chrome, const struct track_event *event)
+{
+	static const char phases[TRACK_EVENT_KINDS] = {
+		[TRACK_INSTANT] = 'i',     [TRACK_COUNTER] = 'C',   [TRACK_BEGIN] = 'B',
+		[TRACK_END] = 'E',         [TRACK_ASYNC_BEGIN] = 'b', [TRACK_ASYNC_END] = 'e',
+		[TRACK_FLOW_BEGIN] = 's',  [TRACK_FLOW_STEP] = 't', [TRACK_FLOW_END] = 'f',
+	};
+	const struct track track = { .pid = (int32_t)event->track.pid,
+				     .tid = (int32_t)event->track.tid };
+	bool is_counter = event->kind == TRACK_COUNTER;
+	FILE *out = chrome->list.output.text;
+	char text[64 + 3 * DIGITS_MOST];
+	int ps = 0;
+	char *at = put_event(chrome, text, &track, phases[event->kind]);
+
+	*put_micros(stpcpy(at, ",\"ts\":"), event->time - chrome->list.first, &ps) = 0;
+	fputs(text, out);
+	print_text_field("name", event->name, out);
+	print_text_field("cat", event->category, out);
+	if (event->kind == TRACK_INSTANT)
+		fputs(",\"s\":\"t\"", out); /* scope: thread */
+	else if ((is_counter && event->id) || event->kind > TRACK_WHOLE)
+		fprintf(out, ",\"id\":\"%" PRIu64 "\"", event->id);
+	if (event->arg_count && (is_counter || chrome->list.level != OPTION_ARGS_NONE)) {
+		fputs(",\"args\":", out);
+		event_args_print_json(event, out);
+	}
+	putc('}', out);
+}
+
+/* Print all events, up to the output's limit. */
+static void print_chrome_events(struct chrome_output *chrome)
+{
+	struct event_store *events = &chrome->list.events;
+
+	for (size_t i = 0; i < events->track_count; i++) {
+		const struct track track = event_store_describe(events, i);
+
+		print_track_name(chrome, &track, "process_name", track.process_name);
+		print_track_name(chrome, &track, "thread_name", track.thread_name);
+	}
+	for (size_t i = 0; i < events->count && !chrome->list.file->cut; i++) {
+		const struct track_event event = event_store_at(events, i);
+
+		print_chrome_event(chrome, &event);
+		chrome->list.file->cut |= !output_room(chrome->list.file);
+	}
+}
+
+static void open_chrome(struct format_output *output, const struct format_request *request)
+{
+	slice_list_open(output, request);
+	slice_list_take_events(output, request);
+}
+
 static void print_chrome(struct format_output *output)
 {
+	slice_list_sort_events((struct slice_list *)output);
 	fprintf(output->text,
 		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"first_%s\":\"%" PRIu64
 		"\"},\"traceEvents\":[",
 		digits_work_unit() ?: "ns", ((struct slice_list *)output)->first);
 	slice_list_print((struct slice_list *)output, print_chrome_slice);
+	print_chrome_events((struct chrome_output *)output);
 	fputs("\n]}\n", output->text);
 }
 
@@ -118,8 +187,9 @@ const struct output_format format_chrome = {
 	.suffix = "json",
 	.for_programs = true,
 	.slices = SLICES_SORTED,
+	.cpu_events = true,
 	.size = sizeof(struct chrome_output),
-	.open = slice_list_open,
+	.open = open_chrome,
 	.finish = print_chrome,
 	.release = slice_list_release,
 };

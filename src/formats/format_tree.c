@@ -9,10 +9,17 @@
  * 	  18.500 us [ 23275] | } // main
  *
  * The last line ends with a C comment. Slices without a function have no parentheses; instants,
- * uncertain facts and depths over DEPTH_INDENTED are comments.
+ * uncertain facts and depths over DEPTH_INDENTED are comments. Other events follow the calls, as
+ * comments in order of time:
+ *
+ * 	# EVENTS
+ * 	21.000001234 s CPU 0: begin C-state 1 cstate=1 sub_cstate=0
  */
 
 #include "src/formats/slice_list.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/event_text.h"
+#include "src/formats/text/time_note.h"
 #include "src/select/function_labels.h"
 
 /* Deepest indentation: deeper calls print their depth, so that a line has a bounded length. */
@@ -44,6 +51,7 @@ static void open_tree(struct format_output *output, const struct format_request 
 	struct tree_output *tree = (struct tree_output *)output;
 
 	slice_list_open(output, request);
+	slice_list_take_events(output, request);
 	tree->listed = output->sink;
 	output->sink.events = take_slices;
 	output->sink.context = tree;
@@ -162,6 +170,43 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 	}
 }
 
+/* ---- Other events ---------------------------------------------------------- */
+
+static void print_tree_event(struct tree_output *tree, const struct track_event *event)
+{
+	static const char *const kinds[TRACK_EVENT_KINDS] = {
+		[TRACK_BEGIN] = "begin ", [TRACK_END] = "end",
+		[TRACK_ASYNC_BEGIN] = "begin ", [TRACK_ASYNC_END] = "end ",
+	};
+	const struct stored_track *track = event_store_track(&tree->list.events, event->track);
+	FILE *out = tree->list.output.text;
+
+	fprintf(out, "/* %s s ", moment_text(event->time).text);
+	if (track->name && track->name->length)
+		name_print(track->name, out);
+	else
+		fprintf(out, "%" PRIu64 "/%" PRIu64, event->track.pid, event->track.tid);
+	fprintf(out, ": %s", kinds[event->kind] ?: "");
+	escaped_text_print(event->name.at, event->name.length, out);
+	if (tree->list.level != OPTION_ARGS_NONE || event->kind == TRACK_COUNTER)
+		event_args_print(event, out);
+	fputs(" */\n", out);
+}
+
+static void print_tree_events(struct tree_output *tree)
+{
+	struct event_store *events = &tree->list.events;
+
+	event_store_sort(events);
+	if (events->count)
+		fputs("\n# EVENTS\n", tree->list.output.text);
+	for (size_t i = 0; i < events->count; i++) {
+		const struct track_event event = event_store_at(events, i);
+
+		print_tree_event(tree, &event);
+	}
+}
+
 static void print_tree(struct format_output *output)
 {
 	struct tree_output *tree = (struct tree_output *)output;
@@ -169,6 +214,7 @@ static void print_tree(struct format_output *output)
 	function_labels_make(&tree->labels, &tree->functions, tree->list.sites.names);
 	slice_list_print(&tree->list, print_tree_slice);
 	settle(tree, 0);
+	print_tree_events(tree);
 }
 
 static void release_tree(struct format_output *output)
@@ -185,6 +231,7 @@ const struct output_format format_tree = {
 	.name = "tree",
 	.lines = true,
 	.slices = SLICES_SORTED,
+	.cpu_events = true,
 	.size = sizeof(struct tree_output),
 	.open = open_tree,
 	.finish = print_tree,

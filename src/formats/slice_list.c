@@ -144,6 +144,25 @@ void slice_list_open(struct format_output *output, const struct format_request *
 	};
 }
 
+void slice_list_take_events(struct format_output *output, const struct format_request *request)
+{
+	struct slice_list *list = (struct slice_list *)output;
+
+	event_store_init(&list->events, request->names, request->facts.free_id);
+	list->events.shows_switches = list->events.shows_wakeups = true;
+	output->events = &list->events.sink;
+}
+
+void slice_list_sort_events(struct slice_list *list)
+{
+	uint64_t first;
+
+	event_store_sort(&list->events);
+	first = event_store_time(&list->events, 0);
+	if (list->events.count && (!list->count || first < list->first))
+		list->first = first;
+}
+
 static void collect_args(struct slice_list *list, const struct listed_slice *slice,
 			 struct slice_args *args)
 {
@@ -227,6 +246,7 @@ void slice_list_release(struct format_output *output)
 	struct slice_list *list = (struct slice_list *)output;
 
 	big_array_release(&list->slices);
+	event_store_release(&list->events);
 	free(list->tracks);
 	call_sites_release(&list->sites);
 	slice_files_release(&list->files);

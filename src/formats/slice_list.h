@@ -12,6 +12,7 @@
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/digits.h"
+#include "src/slices/event_store.h"
 #include "src/slices/slice_args.h"
 
 #define SLICE_RANK_MOST 480
@@ -40,6 +41,7 @@ struct slice_list {
 	enum option_args level;      /* details of slices */
 	uint64_t first;              /* ns: of the first begin or instant; 0: no slice yet */
 	struct output *file;         /* borrowed */
+	struct event_store events;   /* other events; empty unless slice_list_take_events() */
 	/* Private: */
 	struct big_array slices; /* owned */
 	uint64_t count;
@@ -59,6 +61,12 @@ struct slice_list {
 
 /* `open` of struct output_format. */
 void slice_list_open(struct format_output *output, const struct format_request *request);
+
+/* After slice_list_open(): store other events, too. */
+void slice_list_take_events(struct format_output *output, const struct format_request *request);
+
+/* After the last event: sort them. `first` becomes the time of the first slice or event. */
+void slice_list_sort_events(struct slice_list *list);
 
 /* Print a slice; `number` counts from 0. All arguments are borrowed for the call. */
 typedef void slice_list_print_fn(struct slice_list *list, struct track *track,

@@ -310,6 +310,7 @@ static void open_html(struct format_output *output, const struct format_request 
 		.folded = true,
 	};
 	event_store_init(&html->events.store, request->names, request->facts.free_id);
+	html->events.store.shows_switches = html->events.store.shows_wakeups = true;
 	html->events.args = options->args != OPTION_ARGS_NONE;
 	output->events = &html->events.store.sink;
 	output->slices = &html->slices;
@@ -762,6 +763,7 @@ const struct output_format format_html = {
 	.for_programs = true,
 	.slices = SLICES_SORTED,
 	.overlays = OVERLAYS_AS_SLICES,
+	.queued = true,
 	.cpu_events = true,
 	.size = sizeof(struct html_output),
 	.open = open_html,

@@ -133,17 +133,6 @@ static void take_event(struct page_events *events, const struct slice_sink *sink
 	events->end = MAX(from->time, events->end);
 }
 
-static struct track page_track(const struct stored_track *from, uint32_t first_index)
-{
-	return (struct track){
-		.pid = (int32_t)from->ids.pid,
-		.tid = (int32_t)from->ids.tid,
-		.index = first_index + from->index,
-		.thread_name = from->name ? from->name->text : NULL,
-		.process_name = from->process->name ? from->process->name->text : NULL,
-	};
-}
-
 void page_events_show(struct page_events *events, const struct slice_sink *sink,
 		      uint32_t first_index)
 {
@@ -152,8 +141,10 @@ void page_events_show(struct page_events *events, const struct slice_sink *sink,
 	event_store_sort(store);
 	events->begin = UINT64_MAX;
 	events->tracks = alloc_zeroed(store->track_count + 1, sizeof(*events->tracks));
-	for (size_t i = 0; i < store->track_count; i++)
-		events->tracks[i].track = page_track(store->tracks[i], first_index);
+	for (size_t i = 0; i < store->track_count; i++) {
+		events->tracks[i].track = event_store_describe(store, i);
+		events->tracks[i].track.index = first_index + (uint32_t)i;
+	}
 	for (size_t i = 0; i < store->count; i++) {
 		struct track_event event = event_store_at(store, i);
 

@@ -12,7 +12,7 @@
 static int write_overlays_alone(struct output_pipeline *pipeline, struct overlays *overlays,
 				struct report *report, struct error *err)
 {
-	if (!pipeline->end || !pipeline->end->events)
+	if (!pipeline->end || pipeline->format->overlays != OVERLAYS_AS_SLICES)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
 			"overlays alone have no branches; use --format=ftf, html or events");

@@ -536,7 +536,8 @@ static void write_overlays(struct conversion *c)
 						     &c->overlay_calls };
 
 	c->overlay_calls.resolution = recording_resolution(&c->recording);
-	if (!c->pipeline.end || !c->pipeline.end->events || output_full(&c->pipeline.output))
+	if (!c->pipeline.end || c->pipeline.format->overlays != OVERLAYS_AS_SLICES ||
+	    output_full(&c->pipeline.output))
 		return;
 	overlays_write(&c->overlays, c->pipeline.end->events, &c->pipeline.output, &recording);
 	c->pipeline.end->other_slices += c->overlays.slices;

@@ -285,7 +285,7 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 	const struct output *output = &pipeline->output;
 	const uint64_t *slices;
 
-	if (!pipeline->end || !pipeline->end->events || !is_sorted(pipeline))
+	if (!pipeline->end || !pipeline->format->queued)
 		return;
 	slices = pipeline->end->slices;
 	if (workers_count(workers) >= ENCODING_THREADS) {

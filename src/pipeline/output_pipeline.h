@@ -70,7 +70,7 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 				const char *process_name, const char *thread_name);
 
 /*
- * If the format has tracks of events, let workers (borrowed until output_pipeline_stop_writer())
+ * If the format is queued, let workers (borrowed until output_pipeline_stop_writer())
  * sort, encode and write the slices. Call before the first slice. The output stays the same.
  */
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers);

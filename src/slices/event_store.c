@@ -41,6 +41,18 @@ struct stored_track *event_store_track(struct event_store *store, struct event_t
 	return track;
 }
 
+struct track event_store_describe(const struct event_store *store, size_t index)
+{
+	const struct stored_track *from = store->tracks[index];
+
+	return (struct track){
+		.pid = (int32_t)from->ids.pid,
+		.tid = (int32_t)from->ids.tid,
+		.thread_name = from->name ? from->name->text : NULL,
+		.process_name = from->process->name ? from->process->name->text : NULL,
+	};
+}
+
 static void take_name(struct event_store *store, const struct track_event *event)
 {
 	const struct name *name = name_intern(store->names, event->name.length ? event->name.at : "",
@@ -110,6 +122,7 @@ static void keep_event(struct event_store *store, const struct track_event *even
 			args[i].text = keep_text(store, event->args[i].text);
 	}
 	memcpy((char *)store->bytes.items + at, &kept, sizeof(kept));
+	store->last_time = MAX(store->last_time, event->time);
 	store->size = end;
 	if (at / STEP < end / STEP)
 		big_array_rest(&store->bytes, at / STEP * STEP, end, 1);
@@ -118,16 +131,84 @@ static void keep_event(struct event_store *store, const struct track_event *even
 		add_order(store, event->end, at + 1);
 }
 
+/* ---- Switches as slices ---------------------------------------------------- */
+
+static struct switch_track *switch_track_of(struct event_store *store, uint64_t number)
+{
+	struct switch_track *cpu;
+	char name[32];
+
+	ARRAY_GROW_ZEROED(store->cpus, store->cpu_room, (size_t)number + 1);
+	cpu = &store->cpus[number];
+	if (!store->cpu_group)
+		store->cpu_group = event_sink_new_process(&store->sink, "threads on CPUs");
+	if (!cpu->track.tid) {
+		snprintf(name, sizeof(name), "threads on CPU %" PRIu64, number);
+		cpu->track = event_sink_new_track(&store->sink, store->cpu_group, name);
+	}
+	return cpu;
+}
+
+static void show_switch(struct event_store *store, const struct track_event *event)
+{
+	static const char *const states[] = { [EVENT_THREAD_BLOCKED] = "blocked",
+					      [EVENT_THREAD_PREEMPTED] = "preempted",
+					      [EVENT_THREAD_DEAD] = "dead" };
+	struct switch_track *cpu = switch_track_of(store, event->cpu);
+	const struct name *name = event_store_track(store, event->track)->name;
+	struct event_record record;
+
+	if (cpu->open) {
+		event_record_init(&record, &store->sink, cpu->track, NULL, NULL, event->time);
+		event_record_add_text(&record, "state", states[event->change.state]);
+		event_record_emit(&record, TRACK_END);
+	}
+	cpu->open = event->track.tid;
+	if (!cpu->open)
+		return;
+	event_record_init(&record, &store->sink, cpu->track, "sched",
+			  name && name->length ? name->text : "thread", event->time);
+	event_record_add_number(&record, "pid", (int64_t)event->track.pid);
+	event_record_add_number(&record, "tid", (int64_t)event->track.tid);
+	event_record_add_number(&record, "priority", event->change.priority);
+	event_record_emit(&record, TRACK_BEGIN);
+}
+
+static void show_wakeup(struct event_store *store, const struct track_event *event)
+{
+	struct event_record record;
+
+	event_record_init(&record, &store->sink, event->track, "sched", "wakeup", event->time);
+	event_record_add_number(&record, "cpu", (int64_t)event->cpu);
+	if (event->change.other.tid)
+		event_record_add_number(&record, "waker", (int64_t)event->change.other.tid);
+	event_record_emit(&record, TRACK_INSTANT);
+}
+
+static void end_switches(struct event_store *store)
+{
+	for (size_t i = 0; i < store->cpu_room; i++)
+		if (store->cpus[i].open)
+			event_sink_emit(&store->sink,
+					&(struct track_event){ .kind = TRACK_END,
+							       .time = store->last_time,
+							       .track = store->cpus[i].track });
+}
+
 static void take_event(struct event_sink *sink, const struct track_event *event)
 {
 	struct event_store *store = sink->context;
 
 	if (event->kind == TRACK_PROCESS || event->kind == TRACK_THREAD) {
 		take_name(store, event);
-		return;
+	} else if (event->kind == TRACK_SWITCH && store->shows_switches) {
+		show_switch(store, event);
+	} else if (event->kind == TRACK_WAKEUP && store->shows_wakeups) {
+		show_wakeup(store, event);
+	} else {
+		event_store_track(store, event->track);
+		keep_event(store, event);
 	}
-	event_store_track(store, event->track);
-	keep_event(store, event);
 }
 
 /* ---- Reading --------------------------------------------------------------- */
@@ -136,6 +217,7 @@ COMPARE_BY_TWO(compare_events, struct stored_event, time, at)
 
 void event_store_sort(struct event_store *store)
 {
+	end_switches(store);
 	if (store->count)
 		qsort(store->order.items, store->count, sizeof(struct stored_event),
 		      compare_events);
@@ -188,6 +270,7 @@ void event_store_release(struct event_store *store)
 	HASH_FREE_ALL(store->by_ids, track);
 	HASH_FREE_ALL(store->processes, process);
 	free(store->tracks);
+	free(store->cpus);
 	big_array_release(&store->bytes);
 	big_array_release(&store->order);
 	*store = (struct event_store){ 0 };

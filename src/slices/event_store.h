@@ -3,6 +3,9 @@
  * Stores events that are not slices of calls, with copies of their texts, for targets that need
  * them in order of time.  Whole slices become a begin and an end.
  *
+ * For targets without records of scheduling, a switch can become the end and the begin of slices on
+ * a track of the CPU, which have the names of threads, and a wakeup an instant of its thread.
+ *
  * The events are in memory, or in a file without a name (base/io/big_array.h) if there are many.
  */
 #pragma once
@@ -11,6 +14,7 @@
 #include "base/tables/hash.h"
 #include "base/tables/name.h"
 #include "src/slices/event_sink.h"
+#include "src/slices/track.h"
 
 /* A track, and the process of its pid. */
 struct stored_track {
@@ -33,6 +37,15 @@ struct event_store {
 	size_t size;
 	struct big_array order; /* owned: struct stored_event */
 	size_t count;
+	uint64_t last_time; /* ns: the latest of an event */
+	/* Both may be set after init. */
+	bool shows_switches, shows_wakeups; /* as slices; as instants */
+	struct switch_track {
+		struct event_track track; /* tid 0: not yet made */
+		bool open;                /* a slice is */
+	} * cpus;                         /* owned; by CPU */
+	size_t cpu_room;
+	uint64_t cpu_group; /* the process of their tracks; 0: not yet made */
 	struct stored_track *by_ids, **tracks; /* owned: hash; array by index */
 	size_t track_count, track_room;
 	struct stored_process *processes;      /* owned: hash */
@@ -42,7 +55,7 @@ struct event_store {
 /* Borrows `names`.  New ids follow `last_id`.  The store must not move. */
 void event_store_init(struct event_store *store, struct name_table *names, uint64_t last_id);
 
-/* After the last event: sort them by time; equal times keep their order. */
+/* After the last event: end open slices of switches, and sort by time; equal times keep their order. */
 void event_store_sort(struct event_store *store);
 
 /* Returns the time (ns) of the event with a number below `count`, or else UINT64_MAX. */
@@ -53,5 +66,8 @@ struct track_event event_store_at(struct event_store *store, size_t number);
 
 /* Returns a track, made at first use; borrowed. */
 struct stored_track *event_store_track(struct event_store *store, struct event_track ids);
+
+/* Returns the ids and names of a track, which are borrowed; `index` < track_count. */
+struct track event_store_describe(const struct event_store *store, size_t index);
 
 void event_store_release(struct event_store *store);

@@ -50,6 +50,7 @@ const struct output_format format_ftf = {
 	.default_output = DEFAULT_FILE,
 	.slices = SLICES_SORTED,
 	.overlays = OVERLAYS_AS_SLICES,
+	.queued = true,
 	.depth = SLICE_SORTER_DEPTH,
 	.cpu_events = true,
 	.is_trace = true,

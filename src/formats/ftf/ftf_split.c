@@ -324,6 +324,7 @@ const struct output_format format_ftf_split = {
 	.default_output = DEFAULT_NONE,
 	.slices = SLICES_SORTED,
 	.overlays = OVERLAYS_AS_SLICES,
+	.queued = true,
 	.depth = SLICE_SORTER_DEPTH,
 	.cpu_events = true,
 	.is_trace = true,

@@ -5,7 +5,8 @@
  *
  * In each table, id 0 is for unknown items; call path 1 is the root. Times have the unit in the
  * table `clock`, which perf lacks: ns of perf's clock, or --clock.
- * `samples` contains all branches with --args=full; otherwise it is empty.
+ * `samples` contains all branches with --args=full; otherwise it is empty. Of other events, perf has
+ * only context_switches; `events` is our own. Both are absent if they would be empty.
  *
  * The database is built in the output's temporary file, or in an unnamed file if the output is a
  * pipe or compressed. Rows come in the order of their ids, so SQLite needs few pages in memory; it
@@ -22,6 +23,7 @@
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/slice_list.h"
+#include "src/formats/text/event_text.h"
 #include "src/formats/text/digits.h"
 #include "src/resolve/location.h"
 #include "src/select/function_labels.h"
@@ -85,6 +87,12 @@ static const char branch_tables[] = {
 #include "src/formats/sqlite/branches.inc"
 };
 
+static const char event_tables[] = {
+#include "src/formats/sqlite/events.inc"
+};
+
+static const char no_switches[] = "DROP VIEW context_switches_view; DROP TABLE context_switches";
+
 static const char ending[] = {
 #include "src/formats/sqlite/ending.inc"
 };
@@ -101,6 +109,12 @@ enum row {
 	ROW_LABEL,
 	ROW_PAIR,
 	BYTES,
+	STATEMENTS,
+	/* If there are events: */
+	ROW_EVENT = STATEMENTS,
+	ROW_EVENT_END,
+	ROW_SWITCH,
+	ROW_NO_CALLS,
 	ROWS
 };
 
@@ -116,6 +130,12 @@ static const char *const statements[ROWS] = {
 	"UPDATE symbols SET name = ?2 WHERE id = ?1",
 	"INSERT INTO comm_threads (comm_id, thread_id) VALUES (?, ?)",
 	"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+	"INSERT INTO events (id, time, pid, tid, event_id, kind, track, category, name, args)"
+	" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"UPDATE events SET end_time = ?2, end_args = ?3 WHERE id = ?1",
+	"INSERT INTO context_switches VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?)",
+	/* Names of threads that only switch. */
+	"UPDATE comms SET has_calls = NULL WHERE id NOT IN (SELECT comm_id FROM comm_threads)",
 };
 
 struct sample {
@@ -143,6 +163,15 @@ struct sqlite_output {
 	struct big_array samples; /* owned: struct sample, by id - 1 */
 	size_t sample_count;
 	bool full; /* the other branches are left out, to leave room for calls */
+	uint64_t event_count, switch_count; /* rows up to now */
+	struct open_events {
+		uint64_t *rows; /* owned: of the open slices, innermost last */
+		size_t count, room;
+	} * open_events; /* owned; by index of the store's tracks */
+	size_t track_room;
+	FILE *args; /* owned: into `args_text`, arguments of an event; NULL: no events */
+	char *args_text;
+	size_t args_size;
 	struct thread_samples {
 		size_t last;            /* the id; 0: no sample */
 		uint64_t insns, cycles; /* for the next sample */
@@ -210,11 +239,19 @@ static void check(struct sqlite_output *sqlite, int status)
 }
 
 /* Bind a text to a column (from 1). The text must live until the row is added. */
+static void bind_view(struct sqlite_output *sqlite, enum row row, int column,
+		      struct text_view text)
+{
+	check(sqlite, library.bind_text(sqlite->rows[row], column, text.length ? text.at : "",
+					(int)text.length, SQLITE_STATIC));
+}
+
 static void bind_text(struct sqlite_output *sqlite, enum row row, int column,
 		      const struct name *text)
 {
-	check(sqlite, library.bind_text(sqlite->rows[row], column, text ? text->text : "",
-					text ? (int)text->length : 0, SQLITE_STATIC));
+	bind_view(sqlite, row, column,
+		  text ? (struct text_view){ text->text, text->length }
+		       : (struct text_view){ NULL, 0 });
 }
 
 /* Add a row that starts with the numbers. */
@@ -364,6 +401,148 @@ static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice
 		around->call, slice->cost.insns, slice->cost.cycles);
 }
 
+/* ---- Other events ---------------------------------------------------------- */
+
+static void prepare(struct sqlite_output *sqlite, int first, int end)
+{
+	for (int i = first; i < end && sqlite->status == SQLITE_OK; i++)
+		check(sqlite, library.prepare_v2(sqlite->database, statements[i], -1,
+						 &sqlite->rows[i], NULL));
+}
+
+/* Returns the next row's id. The tables are made for the first one. */
+static uint64_t next_event(struct sqlite_output *sqlite)
+{
+	if (!sqlite->args) {
+		sqlite->args = ALLOC_CHECKED(open_memstream(&sqlite->args_text, &sqlite->args_size));
+		check(sqlite, library.exec(sqlite->database, event_tables, NULL, NULL, NULL));
+		prepare(sqlite, STATEMENTS, ROWS);
+	}
+	return sqlite->event_count + 1;
+}
+
+/* Returns the arguments as JSON, borrowed until the next call; empty without arguments. */
+static struct text_view args_of(struct sqlite_output *sqlite, const struct track_event *event)
+{
+	rewind(sqlite->args);
+	if (event->arg_count)
+		event_args_print_json(event, sqlite->args);
+	fflush(sqlite->args);
+	return (struct text_view){ sqlite->args_text, (size_t)ftello(sqlite->args) };
+}
+
+/* Add a row; the texts of `event`, and its arguments in JSON. */
+static void add_event_row(struct sqlite_output *sqlite, const struct track_event *event,
+			  const char *kind, struct text_view track, struct text_view args)
+{
+	uint64_t id = next_event(sqlite);
+
+	bind_view(sqlite, ROW_EVENT, 6, text_view_of(kind));
+	bind_view(sqlite, ROW_EVENT, 7, track);
+	bind_view(sqlite, ROW_EVENT, 8, event->category);
+	bind_view(sqlite, ROW_EVENT, 9, event->name);
+	bind_view(sqlite, ROW_EVENT, 10, args);
+	ADD_ROW(sqlite, ROW_EVENT, id, event->time, event->track.pid, event->track.tid, event->id);
+	sqlite->event_count = id;
+	count_bytes(sqlite, id, sqlite->list.count);
+}
+
+static void end_event(struct sqlite_output *sqlite, const struct track_event *event,
+		      struct open_events *open)
+{
+	if (!open->count)
+		return;
+	bind_view(sqlite, ROW_EVENT_END, 3, args_of(sqlite, event));
+	ADD_ROW(sqlite, ROW_EVENT_END, open->rows[--open->count], event->time);
+}
+
+static void set_switch_thread(struct sqlite_output *sqlite, struct event_track ids)
+{
+	const struct name *name = event_store_track(&sqlite->list.events, ids)->name;
+
+	set_thread(sqlite, (int32_t)ids.pid, (int32_t)ids.tid,
+		   !ids.tid ? "swapper" : name ? name->text : NULL);
+}
+
+/* As perf, which has a record for each side of a switch: add its rows. */
+static void add_switch(struct sqlite_output *sqlite, const struct track_event *event)
+{
+	bool preempted = event->change.state == EVENT_THREAD_PREEMPTED;
+	uint32_t thread, comm;
+
+	next_event(sqlite);
+	set_switch_thread(sqlite, event->change.other);
+	thread = sqlite->thread;
+	comm = sqlite->comm;
+	set_switch_thread(sqlite, event->track);
+	for (int in = 0; in < 2; in++)
+		ADD_ROW(sqlite, ROW_SWITCH, ++sqlite->switch_count, event->time, event->cpu, thread,
+			comm, sqlite->thread, sqlite->comm, in ? 0 : preempted ? 3 : 1);
+	count_bytes(sqlite, sqlite->switch_count, sqlite->list.count);
+}
+
+static void add_event(struct sqlite_output *sqlite, const struct track_event *event)
+{
+	static const char *const kinds[TRACK_EVENT_KINDS] = {
+		[TRACK_INSTANT] = "instant",         [TRACK_COUNTER] = "counter",
+		[TRACK_BEGIN] = "slice",             [TRACK_ASYNC_BEGIN] = "async begin",
+		[TRACK_ASYNC_END] = "async end",     [TRACK_FLOW_BEGIN] = "flow begin",
+		[TRACK_FLOW_STEP] = "flow step",     [TRACK_FLOW_END] = "flow end",
+	};
+	const struct stored_track *track = event_store_track(&sqlite->list.events, event->track);
+	const struct name *name = track->name;
+	struct open_events *open;
+
+	ARRAY_GROW_ZEROED(sqlite->open_events, sqlite->track_room, (size_t)track->index + 1);
+	open = &sqlite->open_events[track->index];
+	if (event->kind == TRACK_SWITCH) {
+		add_switch(sqlite, event);
+	} else if (event->kind == TRACK_END) {
+		end_event(sqlite, event, open);
+	} else {
+		next_event(sqlite);
+		add_event_row(sqlite, event, kinds[event->kind],
+			      name ? (struct text_view){ name->text, name->length }
+				   : (struct text_view){ NULL, 0 },
+			      args_of(sqlite, event));
+		if (event->kind == TRACK_BEGIN)
+			*ARRAY_ADD(open->rows, open->count, open->room) = sqlite->event_count;
+	}
+}
+
+static void add_events(struct sqlite_output *sqlite)
+{
+	struct event_store *events = &sqlite->list.events;
+
+	slice_list_sort_events(&sqlite->list);
+	for (size_t i = 0; i < events->count && sqlite->status == SQLITE_OK; i++) {
+		const struct track_event event = event_store_at(events, i);
+
+		sqlite->list.file->cut |= !output_room(sqlite->list.file);
+		if (sqlite->list.file->cut)
+			return;
+		add_event(sqlite, &event);
+	}
+}
+
+/* Add a value of the program among its calls, which is not a call. */
+static void add_mark(struct sqlite_output *sqlite, const struct track *track,
+		     const struct listed_slice *slice)
+{
+	const struct track_event event = {
+		.time = slice->begin,
+		.track = { (uint64_t)track->pid, (uint64_t)track->tid },
+		.name = { slice->symbol->name->text, slice->symbol->name->length },
+	};
+	const size_t key = strlen(",\"args\":");
+	struct line line;
+	char *end = slice_list_args(&sqlite->list, slice, &line, line.text, true);
+	size_t length = (size_t)(end - line.text);
+
+	add_event_row(sqlite, &event, "mark", text_view_of(track->thread_name),
+		      (struct text_view){ line.text + key, length > key ? length - key : 0 });
+}
+
 static void add_call(struct slice_list *list, struct track *track, const struct listed_slice *slice,
 		     uint64_t number)
 {
@@ -374,6 +553,10 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 
 	if (!slice->symbol || sqlite->status != SQLITE_OK)
 		return; /* an instant is not a call */
+	if (slice->symbol->kind == SYMBOL_MARK) {
+		add_mark(sqlite, track, slice);
+		return;
+	}
 	if (sqlite->last != track)
 		set_thread(sqlite, track->pid, track->tid, track->thread_name);
 	sqlite->last = track;
@@ -480,15 +663,15 @@ static void open_sqlite(struct format_output *output, const struct format_reques
 				 digits_work_unit() ?: "ns");
 
 	slice_list_open(output, request);
+	slice_list_take_events(output, request);
+	sqlite->list.events.shows_switches = false;
 	check(sqlite, open_database(sqlite));
 	check(sqlite, library.exec(sqlite->database, tables, NULL, NULL, NULL));
 	check(sqlite, library.exec(sqlite->database, clock, NULL, NULL, NULL));
 	free(clock);
 	if (sqlite->list.level == OPTION_ARGS_FULL)
 		check(sqlite, library.exec(sqlite->database, branch_tables, NULL, NULL, NULL));
-	for (int i = 0; i < ROWS && sqlite->status == SQLITE_OK; i++)
-		check(sqlite, library.prepare_v2(sqlite->database, statements[i], -1,
-						 &sqlite->rows[i], NULL));
+	prepare(sqlite, 0, STATEMENTS);
 	sqlite->list.level = OPTION_ARGS_FULL;
 	output->sink.details = true;
 }
@@ -551,6 +734,7 @@ static void finish_sqlite(struct format_output *output)
 	sqlite->last = NULL;
 	if (sqlite->status == SQLITE_OK)
 		slice_list_print(&sqlite->list, add_call);
+	add_events(sqlite);
 	sqlite->list.file->cut |= sqlite->full;
 	if (sqlite->status == SQLITE_OK)
 		add_threads(sqlite);
@@ -558,6 +742,10 @@ static void finish_sqlite(struct format_output *output)
 		add_labels(sqlite);
 	if (sqlite->status == SQLITE_OK)
 		add_pairs(sqlite);
+	if (sqlite->status == SQLITE_OK && sqlite->switch_count)
+		add_numbers(sqlite, ROW_NO_CALLS, NULL, 0);
+	else if (sqlite->status == SQLITE_OK && sqlite->args)
+		check(sqlite, library.exec(sqlite->database, no_switches, NULL, NULL, NULL));
 	if (sqlite->status == SQLITE_OK)
 		check(sqlite, library.exec(sqlite->database, ending, NULL, NULL, NULL));
 	if (sqlite->status == SQLITE_OK)
@@ -574,6 +762,12 @@ static void release_sqlite(struct format_output *output)
 	for (int i = 0; i < ROWS; i++)
 		library.finalize(sqlite->rows[i]);
 	library.close(sqlite->database);
+	if (sqlite->args)
+		alloc_close_text(sqlite->args, &sqlite->args_text);
+	free(sqlite->args_text);
+	for (size_t i = 0; i < sqlite->track_room; i++)
+		free(sqlite->open_events[i].rows);
+	free(sqlite->open_events);
 	function_table_release(&sqlite->functions);
 	pair_table_release(&sqlite->paths);
 	pair_table_release(&sqlite->dsos);
@@ -589,7 +783,8 @@ static void release_sqlite(struct format_output *output)
 
 #define CALLS_DATABASE                                                                             \
 	.name = "sqlite", .suffix = "db", .default_output = DEFAULT_FILE, .slices = SLICES_SORTED, \
-	.load = load_sqlite, .size = sizeof(struct sqlite_output), .open = open_sqlite,            \
+	.cpu_events = true, .load = load_sqlite, .size = sizeof(struct sqlite_output),             \
+	.open = open_sqlite,                                                                       \
 	.finish = finish_sqlite, .release = release_sqlite
 
 static const struct output_format with_branches = { CALLS_DATABASE, .all_branches = true,
