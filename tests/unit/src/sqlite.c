@@ -12,6 +12,7 @@
 #include "src/options/options.h"
 #include "src/resolve/location.h"
 #include "src/slices/track.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
 
@@ -222,6 +223,141 @@ START_TEST(a_branch_has_its_thread_type_and_instructions_since_the_one_before)
 }
 END_TEST
 
+/* The begin or end of a call at a branch, with the thread's counters up to it. */
+static void edge(int track, const struct slice_event *event, uint64_t id, uint64_t insns)
+{
+	slice_sink_emit(
+		&output->sink, &tracks[track], event,
+		&(struct slice_detail){ .insns = insns, .cycles = 3 * insns, .branch = id });
+}
+
+/*
+ * perf (tools/perf/util/thread-stack.c) counts the branches of a call's thread after the one that
+ * entered it, up to the one that left it.  A call without one of both has no id for it.
+ */
+START_TEST(a_call_has_its_branches_and_costs)
+{
+	static const enum branch_kind kinds[] = { BRANCH_CALL,   BRANCH_CALL,  BRANCH_COND,
+						  BRANCH_CALL,   BRANCH_RETURN, BRANCH_COND,
+						  BRANCH_RETURN, BRANCH_COND };
+	static const int of[] = { 0, 1, 0, 0, 0, 1, 0, 1 };
+
+	open_database(OPTION_ARGS_FULL);
+	for (unsigned i = 0; i < 8; i++) {
+		branch(of[i], 100 + 10 * i, kinds[i], 0, 1, 0);
+		ck_assert_uint_eq(machine.branch, i + 1);
+	}
+	edge(0, &(struct slice_event){ .time = 100, .symbol = &f, .kind = SLICE_BEGIN }, 1, 10);
+	edge(1, &(struct slice_event){ .time = 110, .symbol = &f, .kind = SLICE_BEGIN }, 2, 50);
+	edge(0, &(struct slice_event){ .time = 130, .symbol = &g, .kind = SLICE_BEGIN }, 4, 20);
+	edge(0, &(struct slice_event){ .time = 140, .kind = SLICE_END }, 5, 27);
+	edge(0, &(struct slice_event){ .time = 160, .kind = SLICE_END }, 7, 60);
+	edge(1, &(struct slice_event){ .time = 170, .kind = SLICE_END, .flags = SLICE_CUT }, 0, 54);
+	/* Its begin was not seen, and the number of its end is another thread's. */
+	edge(2,
+	     &(struct slice_event){ .time = 100,
+				    .symbol = &g,
+				    .kind = SLICE_BEGIN,
+				    .flags = SLICE_INFERRED_START },
+	     0, 0);
+	edge(2, &(struct slice_event){ .time = 170, .kind = SLICE_END }, 8, 0);
+	close_database();
+	expect_rows("SELECT tid, symbol, branch_count, call_id, return_id, insn_count, cyc_count,"
+		    " flags FROM calls_view WHERE id > 0 ORDER BY tid, call_time",
+		    "1,f,4,1,7,50,150,\n"
+		    "1,g,1,4,5,7,21,\n"
+		    "2,f,2,2,0,4,12,no return\n"
+		    "4,g,0,0,0,0,0,no call\n");
+	expect_rows("SELECT name FROM branch_types WHERE id IN (3, 771, 513) ORDER BY id",
+		    "call\ntrace end\n");
+}
+END_TEST
+
+/*
+ * With cycles, an event has those since the last event with cycles, up to after it: they belong to
+ * the next sample, and so do the instructions, which are of the same time.
+ */
+START_TEST(instructions_come_with_the_cycles_of_their_time)
+{
+	open_database(OPTION_ARGS_FULL);
+	machine.has_cycles = true;
+	branch(0, 100, BRANCH_CALL, 0, 5, 0);
+	branch(0, 110, BRANCH_COND, 0, 4, 20);
+	branch(1, 115, BRANCH_COND, 0, 8, 0);
+	branch(0, 120, BRANCH_COND, 0, 3, 0);
+	branch(0, 130, BRANCH_RETURN, 0, 2, 0);
+	/* Events without rows have counts for the next row. */
+	format->counts(output, &(struct branch_event){ .thread = &threads[0],
+						       .kind = BRANCH_COUNTS,
+						       .insns = 6,
+						       .cycles = 9 });
+	branch(0, 140, BRANCH_COND, 0, 1, 0);
+	close_database();
+	expect_rows("SELECT time, insn_count, cyc_count FROM samples WHERE id > 0 ORDER BY time",
+		    "100,0,0\n110,0,0\n115,0,0\n120,12,20\n130,0,0\n140,9,9\n");
+}
+END_TEST
+
+/* Functions of one name, in two files, are told apart; bindings are those of elf.h. */
+START_TEST(a_function_has_its_file_and_binding)
+{
+	struct dso libc = { .path = "/lib/libc.so.6",
+			    .short_name = name_intern_text(&names, "libc.so.6"),
+			    .build_id = { 0xab, 0x1 },
+			    .build_id_size = 2 };
+	struct symbol weak = f;
+
+	g.binding = SYMBOL_GLOBAL;
+	weak.binding = SYMBOL_WEAK;
+	weak.dso = &libc;
+	open_database(OPTION_ARGS_LOC);
+	begin(0, 100, &f, 0);
+	begin(0, 110, &g, 0);
+	begin(0, 120, &weak, 0);
+	end(0, 130, &weak);
+	feed_instant(&output->sink, &tracks[0], 135, "mark");
+	end(0, 140, &g);
+	end(0, 150, &f);
+	close_database();
+	expect_rows("SELECT s.name, binding, short_name, long_name, build_id FROM symbols s"
+		    " JOIN dsos d ON d.id = s.dso_id WHERE s.id > 0 ORDER BY s.id",
+		    "f,0,unknown,unknown,\n"
+		    "g,1,unknown,unknown,\n"
+		    "f (libc.so.6),2,libc.so.6,/lib/libc.so.6,ab01\n");
+	/* An instant is no call; the tables that perf's viewer asks for are there. */
+	expect_rows("SELECT count(*) FROM calls WHERE id > 0", "3\n");
+	expect_rows("SELECT * FROM clock", "ns\n");
+	expect_rows("SELECT count(*) FROM samples", "0\n");
+	expect_rows("SELECT comm_id, thread_id FROM comm_threads", "1,1\n");
+}
+END_TEST
+
+/* perf's tools/perf/scripts/python/export-to-sqlite.py: all callers of a call are rows. */
+START_TEST(each_path_of_calls_has_one_row)
+{
+	open_database(OPTION_ARGS_LOC);
+	for (int i = 0; i < 3; i++)
+		for (int track = 0; track < 2; track++) {
+			uint64_t now = 100 + 100 * (uint64_t)i;
+
+			begin(track, now, &f, 0);
+			begin(track, now + 10, &g, 0);
+			begin(track, now + 20, &g, 0);
+			end(track, now + 30, &g);
+			end(track, now + 40, &g);
+			end(track, now + 50, &f);
+		}
+	close_database();
+	expect_rows("SELECT p.id, p.parent_id, s.name, count(*), count(DISTINCT c.thread_id),"
+		    " min(c.parent_call_path_id), max(c.parent_call_path_id)"
+		    " FROM call_paths p JOIN symbols s ON s.id = p.symbol_id"
+		    " JOIN calls c ON c.call_path_id = p.id WHERE p.id > 1 GROUP BY p.id ORDER BY p.id",
+		    "2,1,f,6,2,1,1\n3,2,g,6,2,2,2\n4,3,g,6,2,3,3\n");
+	expect_rows("SELECT count(*) FROM symbols", "3\n");
+	expect_rows("SELECT count(*) FROM call_paths", "5\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sqlite");
@@ -230,6 +366,10 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_call_has_its_thread_and_the_call_around_it);
 	tcase_add_test(all, a_branch_has_its_thread_type_and_instructions_since_the_one_before);
+	tcase_add_test(all, a_call_has_its_branches_and_costs);
+	tcase_add_test(all, instructions_come_with_the_cycles_of_their_time);
+	tcase_add_test(all, a_function_has_its_file_and_binding);
+	tcase_add_test(all, each_path_of_calls_has_one_row);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
