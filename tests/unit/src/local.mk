@@ -434,3 +434,9 @@ TESTS += tests/unit/src/sandbox.test
 tests_unit_src_sandbox_test_SOURCES = tests/unit/src/sandbox.c
 tests_unit_src_sandbox_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_sandbox_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/perf_command.test
+TESTS += tests/unit/src/perf_command.test
+tests_unit_src_perf_command_test_SOURCES = tests/unit/src/perf_command.c
+tests_unit_src_perf_command_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_perf_command_test_LDADD = $(UNIT_LIBS)

@@ -143,6 +143,9 @@ START_TEST(the_nearest_names_are_those_of_fewest_edits_and_then_those_around_the
 	/* Jobs number names in any order. */
 	ck_assert_str_eq(nearest("alpha_"), "; nearest: alpha_1, alpha_2, alpha_3");
 	ck_assert_str_eq(nearest("unrelated"), "");
+	/* A name in brackets is no function. */
+	ck_assert_str_eq(nearest("unknown"), "");
+	ck_assert_str_eq(nearest("[unknown"), "");
 	ck_assert_str_eq(nearest("*"), "");
 }
 END_TEST

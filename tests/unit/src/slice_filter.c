@@ -171,6 +171,40 @@ START_TEST(a_function_without_calls_gets_a_warning)
 }
 END_TEST
 
+/* The warning names what was chosen, and says what to do. */
+START_TEST(a_selection_without_calls_says_why)
+{
+	static const char *const expected[] = {
+		"no call of 'main' took longer than --within says",
+		"no function of a file matching 'lib*' was called",
+		"no call matches the options",
+		"no call matches the options",
+		"no call matches the options",
+	};
+
+	static const uint64_t durations[] = { 10 };
+
+	if (_i == 0 || _i == 2)
+		selection.within.function = strdup("main");
+	if (_i == 1 || _i >= 3)
+		pattern_list_add(&selection.dsos, "lib*");
+	if (_i == 2 || _i == 3)
+		pattern_list_add(&selection.symbols, "serve");
+	if (_i == 4)
+		selection.start = selection.stop = "serve";
+	start();
+	slice_filter_set_calls(track, durations, 1000);
+	slice(0, 10, "serve");
+	slice(20, 30, "main");
+	slice_filter_finish(&filter);
+	ck_assert_str_eq(slice_log_take(&slices), "");
+	ck_assert_uint_ge(diag_kinds(&diag), 1);
+	ck_assert_str_eq(diag.first->kind, "nothing-selected");
+	ck_assert_msg(strncmp(diag.first->text, expected[_i], strlen(expected[_i])) == 0, "%s",
+		      diag.first->text);
+}
+END_TEST
+
 START_TEST(between_is_from_one_call_to_the_other)
 {
 	selection.start = "parse";
@@ -651,6 +685,7 @@ int main(void)
 	tcase_add_test(all, a_function_may_be_chosen_by_its_name_in_the_symbol_table);
 	tcase_add_test(all, a_chosen_function_within_itself_is_one_part);
 	tcase_add_test(all, a_function_without_calls_gets_a_warning);
+	tcase_add_loop_test(all, a_selection_without_calls_says_why, 0, 5);
 	tcase_add_test(all, between_is_from_one_call_to_the_other);
 	tcase_add_test(all, between_two_calls_of_one_function_are_all_stretches_of_it);
 	tcase_add_test(all, deeper_levels_are_left_out);
