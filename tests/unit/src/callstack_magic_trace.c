@@ -879,11 +879,33 @@ START_TEST(times_before_the_base_time_do_not_go_below_zero)
 }
 END_TEST
 
+/* A gap has no time: magic-trace 1.0 counts from 0 if it comes first, else from the first time. */
+START_TEST(the_base_time_is_that_of_the_first_event)
+{
+	static const struct {
+		unsigned kind;
+		bool like_upstream;
+		uint64_t base;
+	} firsts[] = {
+		{ BRANCH_CALL, true, BASE + 5 },
+		{ BRANCH_GAP, true, 0 },
+		{ BRANCH_GAP, false, BASE + 5 },
+	};
+
+	machine->has_base_time = false;
+	machine->like_upstream = firsts[_i].like_upstream;
+	go(5, firsts[_i].kind, "f");
+	ck_assert(machine->has_base_time);
+	ck_assert_uint_eq(machine->base_time, firsts[_i].base);
+}
+END_TEST
+
 static TCase *all_tests(const char *name, void (*set_up)(void))
 {
 	TCase *all = tcase_create(name);
 
 	tcase_add_checked_fixture(all, set_up, teardown);
+	tcase_add_loop_test(all, the_base_time_is_that_of_the_first_event, 0, 3);
 	tcase_add_test(all, call_begins_a_slice_and_return_ends_it);
 	tcase_add_test(all, nothing_is_given_out_before_a_later_timestamp_arrives);
 	tcase_add_test(all, time_is_spread_over_the_calls_of_a_batch_and_returns_take_none);

@@ -298,12 +298,23 @@ static void log_call(const struct slice_sink *sink, int thread, uint64_t begin, 
 	edge(sink, thread, SLICE_END, cut ? SLICE_CUT : 0, end);
 }
 
+static size_t passed; /* slices that the next sink got */
+
+static void pass_on(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)track;
+	passed += batch->count;
+}
+
 START_TEST(code_counts_in_the_calls_that_are_known_at_the_end)
 {
 	static const struct code_source no_source;
-	struct slice_sink sink = { 0 };
+	struct slice_sink sink = { .events = pass_on };
+	size_t fed = 0;
 	char edges[200] = "";
 
+	passed = 0;
 	program = bytes;
 	listed[0] = '\0';
 	code.source = &no_source;
@@ -323,6 +334,9 @@ START_TEST(code_counts_in_the_calls_that_are_known_at_the_end)
 		log_call(&sink, within[_i].calls[i].thread, within[_i].calls[i].begin,
 			 within[_i].calls[i].end, within[_i].calls[i].cut,
 			 within[_i].calls[i].nested);
+	for (int i = 0; i < 2 && within[_i].calls[i].end; i++)
+		fed += within[_i].calls[i].nested ? 4 : 2;
+	ck_assert_uint_eq(passed, fed);
 	executed_code_finish(&code);
 	executed_code_list(&code, list_insn, NULL);
 	ck_assert_str_eq(listed, within[_i].code);
@@ -335,6 +349,42 @@ START_TEST(code_counts_in_the_calls_that_are_known_at_the_end)
 				(int)code.stretches[i].count);
 	ck_assert_str_eq(edges, within[_i].edges);
 	program = NULL;
+}
+END_TEST
+
+/* Each branch is logged many times, and many branches are: the counts are of the executions. */
+START_TEST(many_logged_branches_are_counted)
+{
+	enum { PLACES = 3000, ROUNDS = 3 };
+	static const struct code_source no_source;
+	struct slice_sink sink = { 0 };
+	size_t jumps = 0;
+
+	program = NULL; /* returns, wherever */
+	code.source = &no_source;
+	code.branches = true;
+	code.mapped = (struct mapped_code){
+		.dso = dso(), .begin = IP, .size = 0x10000, .distance = VADDR - IP
+	};
+	executed_code_log_calls(&code, &sink);
+	for (uint64_t i = 0; i < PLACES * ROUNDS; i++)
+		executed_code_log(&code, &(struct branch_event){
+						 .kind = BRANCH_RETURN,
+						 .from = IP + 2 * (i % PLACES),
+						 .to = IP + 2 * ((i + 1) % PLACES),
+						 .thread = &threads[0] });
+	log_call(&sink, 0, 1, PLACES * ROUNDS, true, false);
+	executed_code_finish(&code);
+	for (size_t i = 0; i < code.count; i++) {
+		uint64_t begin = code.stretches[i].begin - VADDR;
+
+		if (code.stretches[i].kind != STRETCH_BRANCH)
+			continue;
+		jumps++;
+		ck_assert_uint_eq(code.stretches[i].last - VADDR, (begin + 2) % (2 * PLACES));
+		ck_assert_uint_eq(code.stretches[i].count, ROUNDS);
+	}
+	ck_assert_uint_eq(jumps, PLACES);
 }
 END_TEST
 
@@ -413,6 +463,7 @@ int main(void)
 	tcase_add_test(tests, an_instruction_has_the_executions_of_all_code_that_reaches_it);
 	tcase_add_loop_test(tests, code_counts_in_the_calls_that_are_known_at_the_end, 0,
 			    COUNT_OF(within));
+	tcase_add_test(tests, many_logged_branches_are_counted);
 	tcase_add_loop_test(tests, code_is_counted_where_it_is_in_its_file, 0, COUNT_OF(places));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);

@@ -476,6 +476,34 @@ START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 }
 END_TEST
 
+/* A hidden thread is followed only up to its last fork; other machines need no stacks. */
+START_TEST(a_hidden_thread_is_followed_up_to_its_last_fork)
+{
+	static const uint64_t times[] = { BASE + 10, FORKED, FORKED + 1, BASE + 10 };
+	struct branch_event some[3];
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x2000);
+	for (int i = 0; i < 3; i++)
+		some[i] = (struct branch_event){
+			.time = times[_i],
+			.kind = i == 1 ? BRANCH_GAP : BRANCH_CALL,
+			.from = 0x2010,
+			.to = 0x3000,
+			.from_length = 5,
+			.thread = timeline_borrow_thread(timeline, 5, BASE),
+			.space = space_at(timeline_borrow_thread(timeline, 5, BASE), BASE),
+		};
+	cache_places(some, 3);
+	machine->precise = _i < 3;
+	machine->doubts.uncertain_levels = 7;
+	ck_assert_int_eq(thread_stacks_follow(&stacks, some, 3) == 3, _i >= 2);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 7);
+	machine->precise = true;
+	close_stacks();
+}
+END_TEST
+
 /*
  * If the kernel is traced, the child's trace begins after its first context switch, in
  * ret_from_fork(), whose address belongs to no system call.
@@ -672,6 +700,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
 	tcase_add_test(all, a_child_begins_with_the_stack_of_a_parent_that_is_not_shown);
+	tcase_add_loop_test(all, a_hidden_thread_is_followed_up_to_its_last_fork, 0, 4);
 	tcase_add_loop_test(
 		all, children_of_one_address_begin_in_the_calls_in_the_order_of_their_forks, 0, 3);
 	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
