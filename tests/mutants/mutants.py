@@ -44,6 +44,10 @@ OTHER = {
 }
 KINDS = ("comparison", "constant", "operator", "negation", "arguments", "statement")
 NOT_CALLS = {"if", "while", "for", "switch", "return", "sizeof", "defined", "__attribute__"}
+# Their results do not depend on the order of their arguments.
+SYMMETRIC = {"MIN", "MAX"}
+# More room than needed has no effect.
+ROOMS = {"alloc_zeroed", "alloc_grow", "ARRAY_GROW", "ARRAY_GROW_ZEROED", "big_array_grow"}
 ASSERTIONS = {"assert", "static_assert", "_Static_assert"}
 HINT = "__builtin_expect"
 TYPES = {"struct", "enum", "union", "static", "const", "unsigned", "char", "int", "long", "void",
@@ -97,6 +101,24 @@ def arguments_of(tokens, begin, end):
         depth -= tokens[i].text in (")", "]", "}")
 
 
+def is_room(body, i):
+    """Whether body[i] is in the size of an array, or of memory to allocate."""
+    depth = 0
+    for at in range(i - 1, -1, -1):
+        depth += body[at].text in (")", "]")
+        depth -= body[at].text in ("(", "[")
+        if body[at].text in (";", "{", "}"):
+            return False
+        if depth < 0 and body[at].text == "(" and body[at - 1].text in ROOMS:
+            return True
+        if depth < 0 and body[at].text == "[":
+            break
+    while at > 0 and body[at].text not in (";", "{", "}", "="):
+        at -= 1
+    first = body[at + 1].text
+    return body[at].text != "=" and (first in TYPES or first.endswith("_t"))
+
+
 def without_hints(tokens):
     """The tokens without what a compiler should expect."""
     hints = []
@@ -135,7 +157,7 @@ def sites_of(text):
             if i <= skip:
                 continue
             binary = before.kind in ("name", "number") and before.text != "return" or before.text in ")]"
-            if token.kind == "number":
+            if token.kind == "number" and not is_room(body, i):
                 yield "constant", token.begin, token.end, number_after(token.text)
             for kind, others in OTHER.items():
                 if token.text in others and (kind != "operator" or binary or token.text in ("++", "--")):
@@ -145,7 +167,7 @@ def sites_of(text):
             if token.text in ("if", "while") and after.text == "(":
                 end = closing(body, i + 1)
                 yield "negation", after.begin, body[end].end, "(!" + text[after.begin:body[end].end] + ")"
-            if token.kind == "name" and token.text not in NOT_CALLS | {HINT} and after.text == "(":
+            if token.kind == "name" and token.text not in NOT_CALLS | SYMMETRIC | {HINT} and after.text == "(":
                 found = list(arguments_of(body, i + 1, closing(body, i + 1)))
                 for a, b in zip(found, found[1:]):
                     if text[a[0]:a[1]] != text[b[0]:b[1]]:
