@@ -50,8 +50,9 @@ SYMMETRIC = {"MIN", "MAX"}
 ROOMS = {"alloc_zeroed", "alloc_grow", "ARRAY_GROW", "ARRAY_GROW_ZEROED", "big_array_grow"}
 ASSERTIONS = {"assert", "static_assert", "_Static_assert"}
 HINT = "__builtin_expect"
-TYPES = {"struct", "enum", "union", "static", "const", "unsigned", "char", "int", "long", "void",
-         "bool", "double", "case", "default", "typedef", "extern", "goto", "do", "else"}
+DECLARES = {"struct", "enum", "union", "static", "const", "unsigned", "char", "int", "long", "void",
+            "bool", "double"}
+TYPES = DECLARES | {"case", "default", "typedef", "extern", "goto", "do", "else"}
 
 
 class Token:
@@ -116,7 +117,7 @@ def is_room(body, i):
     while at > 0 and body[at].text not in (";", "{", "}", "="):
         at -= 1
     first = body[at + 1].text
-    return body[at].text != "=" and (first in TYPES or first.endswith("_t"))
+    return body[at].text != "=" and (first in DECLARES or first.endswith("_t"))
 
 
 def without_hints(tokens):

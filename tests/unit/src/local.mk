@@ -440,3 +440,4 @@ TESTS += tests/unit/src/perf_command.test
 tests_unit_src_perf_command_test_SOURCES = tests/unit/src/perf_command.c
 tests_unit_src_perf_command_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_perf_command_test_LDADD = $(UNIT_LIBS)
+tests_unit_src_perf_command_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access,--wrap=fopen,--wrap=geteuid,--wrap=syscall
