@@ -29,7 +29,7 @@ FOLDER = (os.environ.get("FOLDER") or "").rstrip("/")
 PRODUCT = ("base", "decoder", "symbols", "writer", "reader", "overlays", "src")
 SCRATCH = tempfile.mkdtemp(prefix="mutants-")
 # A program that waits forever; the time of a loop is CPU_LIMIT's.
-CLOCK_SECONDS = 300
+CLOCK_SECONDS = 120
 
 TOKEN = re.compile(
     r"(?P<space>\s+|/\*.*?\*/|//[^\n]*)|(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')"
@@ -260,10 +260,14 @@ class Program:
             return any(data.find(s + b"\0") >= 0 for s in symbols)
 
     def build(self, changed, output):
-        """The object comes before the archives, which have the original of its symbols."""
+        """
+        The object comes before the archives, which have the original of its symbols.  Returns
+        False if the program cannot have it.
+        """
         words = [output if w == self.name else w for w in self.link]
         at = words.index(output) + 1
-        subprocess.run([*words[:at], changed, *words[at:]], check=True, capture_output=True)
+        return subprocess.run([*words[:at], changed, *words[at:]],
+                              capture_output=True).returncode == 0
 
     def run(self, path, folder, cpu):
         """Whether all its tests pass."""
@@ -354,7 +358,8 @@ class Run:
                     p.learn()
         mine.sort(key=lambda p: p.cpu / (1 + 20 * self.kills.get((mutant.path, p.name), 0)))
         for p in mine:
-            p.build(changed, f"{folder}/unit.test")
+            if not p.build(changed, f"{folder}/unit.test"):
+                continue
             if not p.run(f"{folder}/unit.test", f"{folder}/tmp", int(5 + 10 * p.cpu)):
                 self.kills[mutant.path, p.name] = self.kills.get((mutant.path, p.name), 0) + 1
                 return p.name
