@@ -334,6 +334,14 @@ tests_unit_src_serve_test_SOURCES = tests/unit/src/serve.c
 tests_unit_src_serve_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_serve_test_LDADD = $(UNIT_LIBS)
 
+if HAVE_MHD
+check_PROGRAMS += tests/unit/src/trace_server.test
+TESTS += tests/unit/src/trace_server.test
+endif
+tests_unit_src_trace_server_test_SOURCES = tests/unit/src/trace_server.c
+tests_unit_src_trace_server_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_trace_server_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/syscall_symbols.test
 TESTS += tests/unit/src/syscall_symbols.test
 tests_unit_src_syscall_symbols_test_SOURCES = tests/unit/src/syscall_symbols.c
