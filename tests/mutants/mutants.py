@@ -5,7 +5,8 @@
 make mutants [SEED=n] [COUNT=n] [FOLDER=folder[/file]]
 
 Each mutant is compiled and linked in a temporary folder; the build is only read.  A mutant counts if
-it compiles without warnings, into other code than the original.  SEED chooses the mutants.
+it compiles without warnings, into other code than the original.  SEED chooses the mutants.  Unit
+programs of src/ that run the whole program get one with the mutant.
 """
 import itertools
 import mmap
@@ -249,6 +250,10 @@ def limits(cpu):
     return apply
 
 
+# Texts of unit programs that run the whole program.
+WHOLE, RUNS_WHOLE = "ptrace2ftf", (b"tests/support/ptrace2ftf-segments\0", b"%s/ptrace2ftf ")
+
+
 class Program:
     """A unit program: how it is linked, and how it is run."""
     def __init__(self, name, link):
@@ -258,6 +263,10 @@ class Program:
         """Whether it defines one of them; names of declarations do not harm."""
         with open(self.name, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return any(data.find(s + b"\0") >= 0 for s in symbols)
+
+    def runs_whole(self):
+        with open(self.name, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return any(data.find(text) >= 0 for text in RUNS_WHOLE)
 
     def build(self, changed, output):
         """
@@ -269,12 +278,12 @@ class Program:
         return subprocess.run([*words[:at], changed, *words[at:]],
                               capture_output=True).returncode == 0
 
-    def run(self, path, folder, cpu):
+    def run(self, path, folder, cpu, top=None):
         """Whether all its tests pass."""
         shutil.rmtree(folder, ignore_errors=True)
         os.mkdir(folder)
         env = {**os.environ, "TMPDIR": folder, "CK_FORK": self.fork, "top_srcdir": SOURCE,
-               "top_builddir": os.getcwd()}
+               "top_builddir": top or os.getcwd()}
         env.pop("MAKEFLAGS", None)
         with subprocess.Popen([path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, cwd=folder, env=env,
@@ -302,10 +311,11 @@ class Program:
 
 
 def unit_programs(tops):
-    """The link commands, as make prints them."""
+    """The link commands, as make prints them; also of the whole program."""
     programs = [p for top in tops for p in os.environ["UNIT_PROGRAMS"].split()
-                if p.startswith(f"tests/unit/{top}/")]
-    lines = subprocess.run([*shlex.split(MAKE), "-n", "V=1", "-W", "libsupport.a", *programs],
+                if p.startswith(f"tests/unit/{top}/")] + [WHOLE]
+    lines = subprocess.run([*shlex.split(MAKE), "-n", "V=1", "-W", "libsupport.a", "-W", "libbase.a",
+                            *programs],
                            check=True, capture_output=True, text=True).stdout.splitlines()
     gold = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
     for line in lines:
@@ -321,7 +331,11 @@ def unit_programs(tops):
 
 class Run:
     def __init__(self, programs):
-        self.programs, self.originals, self.has, self.kills = programs, {}, {}, {}
+        self.programs = [p for p in programs if p.name != WHOLE]
+        self.whole = [p for p in programs if p.name == WHOLE]
+        self.runs_whole = {p.name for p in self.programs
+                           if p.name.startswith("tests/unit/src/") and p.runs_whole()}
+        self.originals, self.has, self.kills = {}, {}, {}
         self.lock = threading.Lock()
 
     def compile(self, path, text, folder):
@@ -346,8 +360,20 @@ class Run:
                                      capture_output=True).stdout.split(b"\n")
             self.has[path] = [p for p in self.programs
                               if p.name.startswith(f"tests/unit/{path.split('/')[0]}/") and
-                              p.has([line.split()[2] for line in symbols if line])]
+                              (p.name in self.runs_whole or
+                               p.has([line.split()[2] for line in symbols if line]))]
         return list(self.has[path])
+
+    def top(self, changed, folder):
+        """A build folder whose whole program has the mutant; None if it cannot have it."""
+        top = f"{folder}/top"
+        if not os.path.exists(top):
+            os.mkdir(top)
+            for name in os.listdir("."):
+                if name != WHOLE:
+                    os.symlink(os.path.abspath(name), f"{top}/{name}")
+            self.whole[0].build(changed, f"{top}/{WHOLE}")
+        return top if os.path.exists(f"{top}/{WHOLE}") else None
 
     def test(self, mutant, folder):
         changed = f"{folder}/{os.path.basename(mutant.path)[:-1]}o"
@@ -358,9 +384,14 @@ class Run:
                     p.learn()
         mine.sort(key=lambda p: p.cpu / (1 + 20 * self.kills.get((mutant.path, p.name), 0)))
         for p in mine:
-            if not p.build(changed, f"{folder}/unit.test"):
-                continue
-            if not p.run(f"{folder}/unit.test", f"{folder}/tmp", int(5 + 10 * p.cpu)):
+            path, top = f"{folder}/unit.test", None
+            if p.name in self.runs_whole:
+                top = self.top(changed, folder)
+            if not p.build(changed, path):
+                path = os.path.abspath(p.name)
+                if not top:
+                    continue
+            if not p.run(path, f"{folder}/tmp", int(5 + 10 * p.cpu), top):
                 self.kills[mutant.path, p.name] = self.kills.get((mutant.path, p.name), 0) + 1
                 return p.name
         return None
