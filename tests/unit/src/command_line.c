@@ -186,6 +186,167 @@ START_TEST(options_that_exclude_each_other_are_wrong_usage)
 }
 END_TEST
 
+/* Returns what is printed for a wrong line; "" if the parser returns. */
+static const char *refusal_of(const char *line)
+{
+	static char text[2000];
+	int ends[2], status;
+	size_t length = 0;
+	ssize_t size;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		parse(line);
+		_exit(0);
+	}
+	close(ends[1]);
+	while ((size = read(ends[0], text + length, sizeof(text) - 1 - length)) > 0)
+		length += (size_t)size;
+	close(ends[0]);
+	text[length] = '\0';
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == (length ? EXIT_USAGE : 0), "%s",
+		      line);
+	return text;
+}
+
+/* Lines, each with what is wrong, or "" for a line that is right. */
+static const char *const refusals[][2] = {
+	{ "--like=magic-trace -o x a", "" },
+	{ "--like=magic-trace --stacks=precise a", "--like=magic-trace and --stacks:" },
+	{ "--like=magic-trace --inline a", "--like=magic-trace and --inline:" },
+	{ "--like=magic-trace --tail-calls=nest a", "--like=magic-trace and --tail-calls:" },
+	{ "--like=magic-trace --args=full a", "--like=magic-trace and --args:" },
+	{ "--clock=insns a", "" },
+	{ "--clock=insns --counters=1us a", "cannot combine --clock and --counters" },
+	{ "--clock=insns --stacks=magic-trace a", "--clock needs a perf.data file" },
+	{ "--clock=insns --input=perf-script a", "--clock needs a perf.data file" },
+	{ "--clock=cycles --engine=libipt a", "--clock=cycles needs --engine=fast" },
+	{ "--clock=insns --engine=libipt a", "" },
+	{ "--clock=insns --memtrace=x a", "cannot combine --clock and events or overlays" },
+	{ "-o x/ a -", "cannot name an output after standard input" },
+	{ "-o x/ a b", "" },
+	{ "-o x/ --memtrace=y a b", "cannot combine overlays with several recordings" },
+	{ "-o x/ --memtrace=y a", "" },
+	{ "open a", "" },
+	{ "open -o x/ a b", "cannot show the outputs of a batch" },
+	{ "--open --json-lines=y a", "cannot show the outputs of a batch" },
+	{ "open --format=folded a", "cannot show several files or text" },
+	{ "--open --split=2M a", "cannot show several files or text" },
+	{ "open -o x.html a", "" },
+	{ "open -o x.html.gz a", "cannot show a compressed page" },
+	{ "open -o x.ftf.gz a", "" },
+	{ "open --ui=ftp://x a", "invalid --ui 'ftp://x'" },
+	{ "record -a -o x", "" },
+	{ "record --start-at=f -p 3,4", "--start-at needs a program, or one process" },
+	{ "record --start-at=f -p 3", "" },
+	{ "record --start-at=f -- p", "" },
+	{ "record --start-at=f -a", "--start-at needs a program, or one process" },
+	{ "record --snapshot-at=f -p 3,4", "--snapshot-at needs a program, or one process" },
+	{ "record --snapshot-at=f -p 3", "" },
+	{ "record -p 3 --input=perf-script", "record makes one recording" },
+	{ "diff a", "diff compares two recordings" },
+	{ "diff - a", "cannot compare standard input" },
+	{ "diff -o x/ a b", "diff writes one table" },
+	{ "diff --json=- -o y a b", "" },
+	{ "--memtrace=x --format=memtrace -o y --pid=3", "memtrace files have no threads" },
+	{ "--memtrace=x --format=memtrace -o y --comm=p", "memtrace files have no threads" },
+	{ "--memtrace=x --memtrace=z --format=memtrace -o y", "a memtrace file is cut" },
+	{ "--json-lines=- -f folded a", "name a file for the lines" },
+	{ "--json-lines=- -o x.ftf a", "" },
+	{ "--json=- --json-lines=- -o x.ftf a", "name a file for the lines" },
+	{ "--json=- -f folded a", "--format=folded has no JSON" },
+	{ "--json=- -f chrome -o - a", "name a file for the summary" },
+	{ "--context=3us a", "--context needs --slowest or --slow" },
+	{ "--slowest=3 --context=3us a", "" },
+	{ "--slowest=3 -f folded a", "--slowest prints a table" },
+	{ "--slow=3us -f folded a", "--slow prints a table" },
+	{ "--slowest=3 --output-pattern=x a", "--slowest and --slow need one recording" },
+	{ "--slowest=3 -o d/ -", "traces of slow calls need a file" },
+	{ "--slowest=3 -o d/ a", "" },
+	{ "--slowest=3 -o d/ --input=perf-script a", "traces of slow calls need a perf.data" },
+	{ "--slowest=3 -o d/ --skip-existing a", "--json-lines and --skip-existing need a batch" },
+	{ "--slowest=3 -o d/ --json-lines=x a", "--json-lines and --skip-existing need a batch" },
+	{ "why --html=x /dev/null", "" },
+	{ "why --html=x /dev/null /dev/null", "cannot combine --html with several inputs" },
+	{ "why --html=x -o y /dev/null", "--html names the output" },
+	{ "why --html=x --json /dev/null", "--html has no JSON" },
+	{ "why --html=x --json=y /dev/null", "" },
+	{ "why --json=x /dev/null /dev/null", "--json=FILE and --json-lines describe one recording" },
+	{ "why --json-lines=x /dev/null /dev/null", "--json=FILE and --json-lines describe one recording" },
+	{ "why --json=x /dev/null", "" },
+	{ "why /dev/null /dev/null", "" },
+	{ "--raw=x --input=perf-script", "--raw names the input" },
+	{ "-o x --output-pattern=y a", "cannot combine --output and --output-pattern" },
+	{ "--inline --engine=libipt a", "--inline needs --engine=fast" },
+	{ "--json --max-output=1M -f functions a", "--max-output would cut the JSON" },
+	{ "--max-output=1M -f functions a", "" },
+	{ "--join --no-join a b", "cannot combine --join with an output for each input" },
+	{ "--depth=3 --format=branches a", "choose slices, which this --format does not show" },
+	{ "--slowest=3 --depth=3 a", "calls are measured whole" },
+	{ "--slowest=3 --min-duration=3us a", "calls are measured whole" },
+	{ "--slowest=3 --hide=f a", "calls are measured whole" },
+	{ "--symbol=f --format=functions a", "" },
+	{ "--pid=3 --input=perf-script a", "need a perf.data file" },
+	{ "--memtrace=x --pid=5 -o y", "overlays without a recording are shown whole" },
+	{ "--memtrace=x --depth=5 -o y", "overlays without a recording are shown whole" },
+	{ "--memtrace=x -o y", "" },
+	{ "--unit=0ns -f folded a", "--unit needs a time of 1ns or more" },
+	{ "--counters=1us -f folded a", "--counters needs --format=ftf or html" },
+	{ "--counters=1us -f html a", "" },
+	{ "--counters=1us --input=perf-script a", "--counters needs a perf.data file" },
+	{ "--flows -f folded a", "--flows needs --format=ftf" },
+	{ "--flows --tail-calls=nest a", "--flows needs --tail-calls=replace" },
+	{ "--flows --tail-calls=replace a", "" },
+	{ "--tail-calls=nest --stacks=magic-trace a", "--tail-calls needs --stacks=precise" },
+	{ "--tail-calls=nest a", "" },
+	{ "--sort=self a", "--top and --sort need --format=functions" },
+	{ "--sort=self -f functions a", "" },
+	{ "--input=perf-script a b", "cannot combine several texts; leave out 'b'" },
+	{ "a b", "" },
+	{ "--memtrace=x", "cannot name an output after overlays" },
+};
+
+START_TEST(a_refusal_names_what_to_leave_out)
+{
+	char wrong[4000] = "";
+
+	for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+		const char *text = refusal_of(refusals[i][0]);
+
+		if (*refusals[i][1] ? !strstr(text, refusals[i][1]) : *text)
+			snprintf(wrong + strlen(wrong), sizeof(wrong) - strlen(wrong), "%s: %s",
+				 refusals[i][0], text);
+	}
+	ck_assert_str_eq(wrong, "");
+	/* A setting gives way to a choice of the command line. */
+	setenv(SETTINGS_VARIABLE, "--args=full", 1);
+	ck_assert_str_eq(refusal_of("--like=magic-trace -o x a"), "");
+}
+END_TEST
+
+/* A word that is not known gets the nearest one, or the command that has it. */
+START_TEST(a_wrong_word_gets_a_suggestion)
+{
+	static const char *const rows[][2] = {
+		{ "--depht=3 a", "--depth" },	    { "opne a", "open" },
+		{ "--formt=ftf a", "--format" },    { "list --symbol=f a", "--symbol" },
+		{ "--attach=3 a", "record" },	    { "--fail-if=x a", "diff" },
+		{ "--format=fuctions a", "functions" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *text = refusal_of(rows[i][0]);
+
+		ck_assert_msg(strstr(text, rows[i][1]) != NULL, "%s: %s", rows[i][0], text);
+	}
+	ck_assert_ptr_null(strstr(refusal_of("--zzzzzzzz a"), "did you mean"));
+}
+END_TEST
+
 static bool takes(enum command command, const char *name)
 {
 	return command_takes(command, option_find(name, strlen(name)));
@@ -259,6 +420,8 @@ int main(void)
 	tcase_add_test(all, a_command_is_the_first_word);
 	tcase_add_test(all, what_is_no_option_of_the_command_is_wrong_usage);
 	tcase_add_test(all, options_that_exclude_each_other_are_wrong_usage);
+	tcase_add_test(all, a_refusal_names_what_to_leave_out);
+	tcase_add_test(all, a_wrong_word_gets_a_suggestion);
 	tcase_add_test(all, commands_take_the_options_that_mean_something_to_them);
 	tcase_add_test(all, settings_are_lines_or_words);
 	tcase_add_test(all, the_command_line_overrides_settings);
