@@ -449,3 +449,9 @@ tests_unit_src_perf_command_test_SOURCES = tests/unit/src/perf_command.c
 tests_unit_src_perf_command_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_perf_command_test_LDADD = $(UNIT_LIBS)
 tests_unit_src_perf_command_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access,--wrap=fopen,--wrap=geteuid,--wrap=syscall
+
+check_PROGRAMS += tests/unit/src/annotate.test
+TESTS += tests/unit/src/annotate.test
+tests_unit_src_annotate_test_SOURCES = tests/unit/src/annotate.c
+tests_unit_src_annotate_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_annotate_test_LDADD = $(UNIT_LIBS)
