@@ -72,6 +72,9 @@ static int result_of(int (*run)(void))
 enum { CONVERSION = 1, NETWORK = 2, TOOL = 4, SERVER = 8, DEVICE = 16 };
 #define READERS (CONVERSION | NETWORK | TOOL | DEVICE)
 
+/* No process can create it. */
+#define MISSING "/proc/nonexistent/file"
+
 /* The calls, and the processes that may make them; others get ENOSYS. */
 static const struct {
 	const char *name;
@@ -83,22 +86,22 @@ static const struct {
 	{ "socket", NETWORK, SYS_socket, { AF_INET, SOCK_STREAM } },
 	{ "kill", 0, SYS_kill, { 0, 0 } },
 	{ "ptrace", 0, SYS_ptrace, { 0 } },
-	{ "chmod", 0, SYS_chmod, { (long)"/nonexistent", 0 } },
-	{ "unlink", NETWORK, SYS_unlink, { (long)"/nonexistent" } },
-	{ "rename", NETWORK, SYS_rename, { (long)"/nonexistent", (long)"/nonexistent" } },
-	{ "execve", TOOL, SYS_execve, { (long)"/nonexistent", 0, 0 } },
+	{ "chmod", 0, SYS_chmod, { (long)MISSING, 0 } },
+	{ "unlink", NETWORK, SYS_unlink, { (long)MISSING } },
+	{ "rename", NETWORK, SYS_rename, { (long)MISSING, (long)MISSING } },
+	{ "execve", TOOL, SYS_execve, { (long)MISSING, 0, 0 } },
 	{ "fork", 0, SYS_clone, { SIGCHLD } },
-	{ "open to read", READERS, SYS_open, { (long)"/nonexistent", O_RDONLY } },
-	{ "open a folder", READERS, SYS_open, { (long)"/nonexistent", O_RDONLY | O_DIRECTORY } },
-	{ "open to write", NETWORK | DEVICE, SYS_open, { (long)"/nonexistent", O_WRONLY } },
-	{ "open to create", NETWORK, SYS_open, { (long)"/nonexistent", O_WRONLY | O_CREAT } },
-	{ "open to cut", NETWORK, SYS_open, { (long)"/nonexistent", O_WRONLY | O_TRUNC } },
-	{ "open a nameless file", NETWORK, SYS_open, { (long)"/nonexistent", O_RDWR | O_TMPFILE } },
-	{ "openat to read", READERS, SYS_openat, { AT_FDCWD, (long)"/nonexistent", O_RDONLY } },
+	{ "open to read", READERS, SYS_open, { (long)MISSING, O_RDONLY } },
+	{ "open a folder", READERS, SYS_open, { (long)MISSING, O_RDONLY | O_DIRECTORY } },
+	{ "open to write", NETWORK | DEVICE, SYS_open, { (long)MISSING, O_WRONLY } },
+	{ "open to create", NETWORK, SYS_open, { (long)MISSING, O_WRONLY | O_CREAT } },
+	{ "open to cut", NETWORK, SYS_open, { (long)MISSING, O_WRONLY | O_TRUNC } },
+	{ "open a nameless file", NETWORK, SYS_open, { (long)MISSING, O_RDWR | O_TMPFILE } },
+	{ "openat to read", READERS, SYS_openat, { AT_FDCWD, (long)MISSING, O_RDONLY } },
 	{ "openat to write",
 	  NETWORK | DEVICE,
 	  SYS_openat,
-	  { AT_FDCWD, (long)"/nonexistent", O_RDWR } },
+	  { AT_FDCWD, (long)MISSING, O_RDWR } },
 	{ "read a descriptor", READERS, SYS_read, { -1, 0, 0 } },
 	{ "write a descriptor", READERS | SERVER, SYS_write, { -1, 0, 0 } },
 	{ "accept", SERVER | NETWORK, SYS_accept4, { -1, 0, 0, 0 } },
