@@ -1142,6 +1142,41 @@ START_TEST(a_packet_that_is_not_known_is_a_gap_up_to_the_next_psb)
 }
 END_TEST
 
+/*
+ * Code up to the next packet runs at the time of the last: in the first microsecond call work, call
+ * leaf, return, a jump that is not taken, return, and both calls again; then return, jump, return;
+ * and at last the system call.  A microsecond in which nothing ran has zeros, before the next one.
+ */
+START_TEST(counters_are_rates_of_stretches_of_time)
+{
+	static const char *const expected[] = {
+		"1000000 \"%s\" id %d insns/s=7000000 calls/s=4000000 branches/insn=0.857142857142857",
+		"1001000 \"%s\" id %d insns/s=0 calls/s=0 branches/insn=0\n",
+		"1003000 \"%s\" id %d insns/s=3000000 calls/s=0 branches/insn=0.6666666666666666\n",
+		"1004000 \"%s\" id %d insns/s=0 calls/s=0 branches/insn=0\n",
+		"1007000 \"%s\" id %d insns/s=1000000 calls/s=0 branches/insn=1\n",
+		"1008000 \"%s\" id %d insns/s=0 calls/s=0 branches/insn=0\n",
+	};
+	char line[200];
+
+	begin();
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	pt_packets_tnt(&packets, "tnt");
+	pt_packets_tsc(&packets, SAMPLE_START + 3100);
+	pt_packets_tnt(&packets, "tnt");
+	pt_packets_tsc(&packets, SAMPLE_START + 7900);
+	pt_packets_pgd(&packets, 0);
+	finish("--counters=1us");
+	for (size_t i = 0; i < COUNT_OF(expected); i++) {
+		snprintf(line, sizeof(line), expected[i], "sample", 1234);
+		EXPECT(1, records, line, "");
+		snprintf(line, sizeof(line), expected[i], "CPU 0", 0);
+		EXPECT(1, records, line, "");
+	}
+	EXPECT(12, records, " insns/s=", "");
+}
+END_TEST
+
 START_TEST(samples_of_other_events_are_instants_of_their_thread)
 {
 	begin_with_cycles();
@@ -1382,6 +1417,7 @@ int main(void)
 	tcase_add_test(all, totals_of_off_cpu_time_have_no_instant_and_are_counted);
 	tcase_add_loop_test(all, a_pause_of_the_trace_is_a_slice_and_the_stack_begins_anew, 0, 2);
 	tcase_add_test(all, without_a_sample_nothing_is_a_pause);
+	tcase_add_test(all, counters_are_rates_of_stretches_of_time);
 	tcase_add_test(all, samples_can_be_left_out);
 	tcase_add_test(all, what_perf_lost_is_marked_where_it_was_lost);
 	tcase_add_test(all, the_wall_clock_is_an_instant_at_the_beginning);

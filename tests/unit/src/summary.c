@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "src/report/progress.h"
 #include "tests/support/unit.h"
 
 static struct summary summary;
@@ -211,6 +213,68 @@ START_TEST(branches_that_libipt_lost_are_a_warning_with_the_reasons)
 }
 END_TEST
 
+/* ---- Progress ---------------------------------------------------------------- */
+
+/* After ten seconds, without a terminal: 79 columns. The rest takes as long for each byte. */
+static const struct {
+	uint64_t done, total; /* MiB */
+	const char *expected;
+} bars[] = {
+	{ 10, 20,
+	  "\r\033[K[####################                    ]  50%, 7 slices, 1.0 MiB/s, 10 s left" },
+	{ 10, 1000, " 7 slices, 1.0 MiB/s, 16:3" },
+	{ 5, 3755, " 0%, 7 slices, 0.5 MiB/s, 2:05 h left" },
+	{ 20, 20, "####] 100%, 7 slices, 2.0 MiB/s, 0 s left" },
+	{ 0, 20, "" },
+	{ 21, 20, "" },
+};
+
+static const char *drawn_by(const struct progress *begun, uint64_t done, uint64_t total, bool end)
+{
+	struct progress progress = *begun;
+	FILE *saved = stderr;
+
+	memset(printed, 0, sizeof(printed));
+	stderr = fmemopen(printed, sizeof(printed), "w");
+	progress_show(&progress, done << 20, total << 20, 7);
+	if (end)
+		progress_end(&progress);
+	fclose(stderr);
+	stderr = saved;
+	return printed;
+}
+
+START_TEST(progress_is_shown_with_the_time_that_is_left)
+{
+	const struct progress late = { .enabled = true, .begin_ns = progress_now() - 10 * NS_PER_S };
+
+	if (isatty(STDERR_FILENO))
+		return; /* of any width */
+	drawn_by(&late, bars[_i].done, bars[_i].total, false);
+	ck_assert_msg(*bars[_i].expected ? strstr(printed, bars[_i].expected) != NULL : !*printed,
+		      "%s", printed);
+}
+END_TEST
+
+START_TEST(progress_waits_and_is_erased)
+{
+	struct progress progress = { .enabled = true, .begin_ns = progress_now() };
+
+	ck_assert_str_eq(drawn_by(&progress, 10, 20, true), "");
+	progress.begin_ns -= 10 * NS_PER_S;
+	progress.drawn_ns = progress_now();
+	ck_assert_str_eq(drawn_by(&progress, 10, 20, true), "");
+	progress.drawn_ns -= NS_PER_S;
+	drawn_by(&progress, 10, 20, true);
+	ck_assert_str_eq(printed + strlen(printed) - 4, "\r\033[K");
+	ck_assert(progress_due(&progress, PROGRESS_EVENTS));
+	ck_assert(!progress_due(&progress, PROGRESS_EVENTS - 1));
+	ck_assert(progress_due(&progress, 1));
+	progress.enabled = false;
+	ck_assert(!progress_due(&progress, PROGRESS_EVENTS));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("summary");
@@ -226,6 +290,8 @@ int main(void)
 	tcase_add_test(all, nothing_has_a_reason);
 	tcase_add_test(all, engines_that_differ_are_a_warning_with_the_place);
 	tcase_add_test(all, branches_that_libipt_lost_are_a_warning_with_the_reasons);
+	tcase_add_loop_test(all, progress_is_shown_with_the_time_that_is_left, 0, COUNT_OF(bars));
+	tcase_add_test(all, progress_waits_and_is_erased);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
