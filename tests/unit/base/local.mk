@@ -34,3 +34,9 @@ TESTS += tests/unit/base/write_behind.test
 tests_unit_base_write_behind_test_SOURCES = tests/unit/base/write_behind.c
 tests_unit_base_write_behind_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_write_behind_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/files.test
+TESTS += tests/unit/base/files.test
+tests_unit_base_files_test_SOURCES = tests/unit/base/files.c
+tests_unit_base_files_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_files_test_LDADD = $(UNIT_LIBS)
