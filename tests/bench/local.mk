@@ -18,7 +18,7 @@ tests_bench_cpu_time_LDADD =
 tests_bench_ptrace2ftf_jobs_SOURCES = src/main.c src/serve/open_trace_none.c tests/bench/job_log.c \
 	tests/support/decode_segments.c
 tests_bench_ptrace2ftf_jobs_LDADD = $(PTRACE2FTF_LIBS)
-tests_bench_ptrace2ftf_jobs_LDFLAGS = -Wl,--wrap=workers_submit,--wrap=workers_offer,--wrap=workers_ready,--wrap=workers_idle,--wrap=workers_run
+tests_bench_ptrace2ftf_jobs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=workers_submit,--wrap=workers_offer,--wrap=workers_ready,--wrap=workers_idle,--wrap=workers_run
 tests_bench_thread_times_SOURCES = tests/bench/thread_times.c tests/bench/child.c \
 	tests/bench/child.h
 tests_bench_thread_times_LDADD =
