@@ -28,12 +28,19 @@ struct slice_thread {
 	struct early_end {
 		uint64_t time;
 		size_t order;
-		char *text; /* owned: args */
-	} * early;          /* owned */
+		size_t inside; /* most slices that were open since the end before it */
+		char *text;    /* owned: args */
+	} * early;             /* owned */
 	size_t early_count, early_room;
 	size_t *begins; /* owned: indices of struct read_slice */
 	size_t begin_count, begin_room;
-	size_t deepest; /* most slices open since `early` was empty */
+	size_t deepest; /* most slices that were open since the last of `early` */
+	/* The same before `early`, and when; each entry has more than the next one. */
+	struct reached_depth {
+		uint64_t time;
+		size_t depth;
+	} * reached; /* owned */
+	size_t reached_count, reached_room;
 	UT_hash_handle hh;
 };
 
@@ -137,15 +144,6 @@ static void set_end(struct trace_slices *slices, size_t index, const struct earl
 	free(text);
 }
 
-/* Readers sort events by time, so an end can precede its begin. */
-static void end_early(struct slice_thread *thread, struct trace_record *record,
-		      const struct early_end *end)
-{
-	*ARRAY_ADD(thread->early, thread->early_count, thread->early_room) = *end;
-	if (++thread->deepest > DEPTH_MAX)
-		trace_refuse(record, TOO_DEEP);
-}
-
 /* The thread's begins that are earlier than their ends belong to these. Returns how many do not. */
 static size_t match_early(struct trace_slices *slices, struct slice_thread *thread)
 {
@@ -156,19 +154,20 @@ static size_t match_early(struct trace_slices *slices, struct slice_thread *thre
 		set_end(slices, thread->begins[thread->begin_count - 1 - i], &thread->early[i]);
 	for (size_t i = count; i < thread->early_count; i++)
 		free(thread->early[i].text);
-	slices->deepest = MAX(slices->deepest, thread->deepest);
-	thread->begin_count = thread->early_count = thread->deepest = 0;
+	thread->begin_count = thread->early_count = 0;
 	return others;
 }
 
 static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 		      struct trace_record *record)
 {
-	const struct early_end end = { record->time, slices->events,
+	const struct early_end end = { record->time, slices->events, thread->deepest,
 				       slices->keep ? describe("", record) : NULL };
 
+	/* Readers sort events by time, so an end can precede its begin. */
 	if (!thread->begun) {
-		end_early(thread, record, &end);
+		*ARRAY_ADD(thread->early, thread->early_count, thread->early_room) = end;
+		thread->deepest = 0;
 		return;
 	}
 	while (innermost(thread)->complete) {
@@ -180,6 +179,41 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	set_end(slices, thread->open[thread->depth].index, &end);
 }
 
+/* Note how many slices are open. */
+static void reach_depth(struct trace_slices *slices, struct slice_thread *thread,
+			struct trace_record *record, size_t depth)
+{
+	if (depth > DEPTH_MAX)
+		trace_refuse(record, TOO_DEEP);
+	slices->deepest = MAX(slices->deepest, depth);
+	thread->deepest = MAX(thread->deepest, depth);
+	while (!thread->early_count && thread->reached_count &&
+	       thread->reached[thread->reached_count - 1].depth <= depth)
+		thread->reached_count--;
+	if (!thread->early_count)
+		*ARRAY_ADD(thread->reached, thread->reached_count, thread->reached_room) =
+			(struct reached_depth){ record->time, depth };
+}
+
+/* Begin an early slice, outermost first. Readers keep the order of one time. */
+static void begin_early(struct trace_slices *slices, struct slice_thread *thread,
+			struct trace_record *record)
+{
+	size_t at = thread->reached_count, inside, end;
+
+	*ARRAY_ADD(thread->begins, thread->begin_count, thread->begin_room) =
+		add_slice(slices, record);
+	while (at && thread->reached[at - 1].time > record->time)
+		at--;
+	inside = at < thread->reached_count ? thread->reached[at].depth : 0;
+	end = thread->early_count - thread->begin_count; /* huge: it has an end of its own */
+	if (end && end < thread->early_count)
+		inside = MAX(inside, thread->early[end].inside);
+	if (inside + thread->begin_count > DEPTH_MAX)
+		trace_refuse(record, TOO_DEEP);
+	slices->deepest = MAX(slices->deepest, inside + thread->begin_count);
+}
+
 /* Take a begin or end whose time goes back.  Returns whether an end preceded its begin. */
 static bool take_earlier(struct trace_slices *slices, struct slice_thread *thread,
 			 struct trace_record *record)
@@ -187,11 +221,10 @@ static bool take_earlier(struct trace_slices *slices, struct slice_thread *threa
 	if (!thread->early_count)
 		return false;
 	if (record->type == EVENT_BEGIN)
-		*ARRAY_ADD(thread->begins, thread->begin_count, thread->begin_room) =
-			add_slice(slices, record);
+		begin_early(slices, thread, record);
 	else if (thread->begin_count)
 		set_end(slices, thread->begins[--thread->begin_count],
-			&(struct early_end){ record->time, slices->events,
+			&(struct early_end){ record->time, slices->events, 0,
 					     slices->keep ? describe("", record) : NULL });
 	else
 		return false;
@@ -214,12 +247,9 @@ static void open_slice(struct trace_slices *slices, struct slice_thread *thread,
 		slice.end = record->id;
 	}
 	slice.index = add_slice(slices, record);
-	if (thread->depth >= DEPTH_MAX)
-		trace_refuse(record, TOO_DEEP);
 	*ARRAY_ADD(thread->open, thread->depth, thread->room) = slice;
 	thread->begun += !complete;
-	slices->deepest = MAX(slices->deepest, thread->depth);
-	thread->deepest = MAX(thread->deepest, thread->depth);
+	reach_depth(slices, thread, record, thread->depth);
 	if (complete && thread->late)
 		pop_open(thread);
 }
@@ -327,7 +357,7 @@ void trace_slices_release(struct trace_slices *slices)
 	for (thread = slices->threads; thread; thread = thread->hh.next)
 		match_early(slices, thread);
 	HASH_FREE_ALL(slices->threads, thread, free(thread->open); free(thread->early);
-		      free(thread->begins));
+		      free(thread->begins); free(thread->reached));
 	for (size_t i = 0; i < slices->count; i++)
 		free(slices->slices[i].text);
 	free(slices->slices);

@@ -240,6 +240,49 @@ START_TEST(so_many_durations_may_be_open_as_perfetto_takes)
 }
 END_TEST
 
+/*
+ * Slices at 5, one at 12 whose `around` enclosing slices end at 15 and 18, another one at 16 to 17.
+ * The enclosing slices begin at `begin`, and follow.
+ */
+static const char *deep_before_early(size_t depth, size_t around, uint64_t begin)
+{
+	static const uint64_t inner[] = { 0x0001000001040034, 12, 13 };
+	static const uint64_t between[] = { 0x0001000001040034, 16, 17 };
+	static uint64_t words[BEGIN + (512 + 512) * 4 + 6];
+	size_t at = BEGIN;
+
+	memcpy(words, sound, BEGIN * 8);
+	for (size_t i = 0; i < 2 * depth; i++) {
+		words[at++] = i < depth ? sound[BEGIN] : sound[END];
+		words[at++] = 5;
+	}
+	memcpy(words + at, inner, sizeof(inner));
+	at += 3;
+	for (size_t i = 0; i < 2 * around; i++) {
+		if (i == 1) {
+			memcpy(words + at, between, sizeof(between));
+			at += 3;
+		}
+		words[at++] = i < around ? sound[END] : sound[BEGIN];
+		words[at++] = i < around ? 15 + 3 * (i > 0) : begin;
+	}
+	return trace_problem_of(words, at * 8);
+}
+
+START_TEST(early_slices_count_around_what_is_in_them_alone)
+{
+	static const char too_deep[] = "?! more than 512 slices are open, and Perfetto drops it";
+
+	ck_assert_str_eq(deep_before_early(512, 2, 5), "");
+	ck_assert_str_eq(deep_before_early(510, 2, 4), "");
+	ck_assert_str_eq(deep_before_early(511, 2, 4), too_deep);
+	ck_assert_str_eq(deep_before_early(512, 511, 5), "");
+	ck_assert_str_eq(deep_before_early(512, 512, 5), too_deep);
+	/* The one that has ended is not around what follows. */
+	ck_assert_str_eq(deep_before_early(0, 512, 14), "");
+}
+END_TEST
+
 static struct ftf_name name(const char *text)
 {
 	return ftf_text(trace.writer, text);
@@ -396,6 +439,7 @@ int main(void)
 	tcase_add_test(all, states_of_threads_are_known);
 	tcase_add_test(all, a_provider_that_begins_again_knows_nothing);
 	tcase_add_test(all, so_many_durations_may_be_open_as_perfetto_takes);
+	tcase_add_test(all, early_slices_count_around_what_is_in_them_alone);
 	tcase_add_test(all, slices_lie_in_those_that_end_later);
 	tcase_add_test(all, complete_events_lie_in_each_other);
 	tcase_add_test(all, begins_may_follow_what_is_in_them);
