@@ -198,6 +198,20 @@ cpu_events() {
 		grep -q "\"slices_folded\": $(($(slices_of all.ftf) - shown))," json
 }
 tap_check "slices of CPU events are counted" cpu_events
+
+# A sixteenth of the trace has half of its 1.1 million slices. As many in each would be twice the limit of 4 million.
+decoded_once() {
+	"$top_builddir/tests/scale/make-scale" loop 1 code && "$top_builddir/tests/scale/make-scale" fewer 2752 fewer &&
+		strace -f -e trace=openat -o calls "$program" -q --no-warn -j1 --symfs=. -o fewer.ftf fewer
+	slices=$("$ftfdump" --check fewer.ftf | sed -n 's/.* records, \([0-9]*\) slices.*/\1/p') && echo "$slices slices, code opened $(grep -c '/code"' calls) times" &&
+		[ "$slices" -gt 1000000 ] && [ "$(grep -c '/code"' calls)" -eq 1 ]
+}
+name="by default a trace with most slices at its begin is decoded once"
+if strace -o /dev/null true 2>/dev/null; then
+	tap_check "$name" decoded_once
+else
+	tap_skip "$name" "strace does not run here"
+fi
 no_room() {
 	"$program" -q --no-warn --args=line --fit=none -o line.ftf long && [ "$(wc -c <line.ftf)" -gt 1048576 ] &&
 		"$program" -q --no-warn --args=line --fit=$((total / 20)) -o one.ftf long &&

@@ -26,9 +26,9 @@
  *	dives      COUNT processes, each on a CPU of its own, that go 280000 calls deep
  *	returns    COUNT returns, none of a call that the trace has
  *	loops      COUNT times 2 KiB of calls that return, one for each bit
- *	symbols    not a recording but a program like the sample's with COUNT symbols
- *	code       a program of COUNT conditional jumps, 4000 direct ones before each
- *	dive       the same with calls
+ *	fewer      COUNT times 512 bytes of them, after the first sixteenth a twelfth as many and
+ *padding symbols    not a recording but a program like the sample's with COUNT symbols code       a
+ *program of COUNT conditional jumps, 4000 direct ones before each dive       the same with calls
  *	loop       a program that calls one function again and again
  */
 #include <elf.h>
@@ -351,10 +351,11 @@ static void write_loop(const char *path)
 }
 
 /* Each bit is a call and its return. At a PSB, the loop is at its jump. */
-static void add_loops(uint64_t count)
+static void add_loops(uint64_t count, size_t period_bytes, size_t padding)
 {
+	static const uint8_t pads[96];
 	char all[48];
-	uint8_t *bytes = malloc(count * 2048 + 64);
+	uint8_t *bytes = malloc(count * (period_bytes + padding) + 64);
 	size_t size = 0;
 
 	if (!bytes)
@@ -369,8 +370,10 @@ static void add_loops(uint64_t count)
 		pt_packets_psb(&period, SAMPLE_START + i * 100000, i ? JUMPS_AT + 5 : 0);
 		if (!i)
 			pt_packets_pge(&period, JUMPS_AT);
-		while (pt_packets_size(&period) < 2040)
+		while (pt_packets_size(&period) < period_bytes - 8) {
 			pt_packets_tnt(&period, all);
+			pt_packets_raw(&period, pads, i < count / 16 ? 0 : padding);
+		}
 		memcpy(bytes + size, period.bytes, pt_packets_size(&period));
 		size += pt_packets_size(&period);
 		pt_packets_release(&period);
@@ -464,7 +467,7 @@ static const struct kind {
 	{ "execs", add_execs },       { "names", add_names },       { "pokes", add_pokes },
 	{ "ksymbols", add_ksymbols }, { "cpus", add_cpus },         { "jumps", add_jumps },
 	{ "dives", add_dives },       { "returns", add_returns },   { "switches", add_switches },
-	{ "pieces", add_pieces },     { "late", add_late },         { "loops", add_loops },
+	{ "pieces", add_pieces },     { "late", add_late },
 };
 
 static void add_kind(const char *kind, uint64_t count)
@@ -479,6 +482,10 @@ static void add_kind(const char *kind, uint64_t count)
 		add_losses(count, 256);
 	if (strcmp(kind, "buffers") == 0)
 		add_losses(4096, count);
+	if (strcmp(kind, "loops") == 0)
+		add_loops(count, 2048, 0);
+	if (strcmp(kind, "fewer") == 0)
+		add_loops(count, 512, 88);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (strcmp(kind, kinds[i].name) == 0)
 			kinds[i].add(count);
