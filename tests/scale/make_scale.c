@@ -26,7 +26,8 @@
  *	dives      COUNT processes, each on a CPU of its own, that go 280000 calls deep
  *	returns    COUNT returns, none of a call that the trace has
  *	loops      COUNT times 2 KiB of calls that return, one for each bit
- *	fewer      COUNT times 512 bytes of them, after the first sixteenth a twelfth as many and
+ *	short      the same, but COUNT times 512 bytes
+ *	fewer      COUNT times 512 bytes, after the first sixteenth a twelfth as many and
  *padding symbols    not a recording but a program like the sample's with COUNT symbols code       a
  *program of COUNT conditional jumps, 4000 direct ones before each dive       the same with calls
  *	loop       a program that calls one function again and again
@@ -484,6 +485,8 @@ static void add_kind(const char *kind, uint64_t count)
 		add_losses(4096, count);
 	if (strcmp(kind, "loops") == 0)
 		add_loops(count, 2048, 0);
+	if (strcmp(kind, "short") == 0)
+		add_loops(count, 512, 0);
 	if (strcmp(kind, "fewer") == 0)
 		add_loops(count, 512, 88);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
