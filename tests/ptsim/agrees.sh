@@ -189,7 +189,7 @@ selection() {
 	tap_check "coroutines, no RET compression: --verify compares all" libipt_finds_all
 	check "signals" --cpus=2 --seed=5 -- "$static/signals"
 	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$static/threads"
-	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
+	check "processes, 2 CPUs" --cpus=2 -- "$static/family"
 	check "ls -l, with vdso" --cpus=2 -- ls -ld /
 	perf= # it goes by time only
 	check "exec at the same addresses, no timing" --no-tsc --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"

@@ -67,7 +67,7 @@ says_what_is_unsure() { # OPTIONS...
 		[ $status -eq 2 ] && [ "$1" != --cyc ] && grep -q ': 5 mappings replaced other code, and times are coarse; record with cyc=1' "$work/messages"
 	fi
 }
-for options in --cyc --mtc-period=3 --mtc-period=9 --no-mtc "--no-mtc --no-tsc --per-thread"; do
+for options in --cyc --mtc-period=9 "--no-mtc --no-tsc --per-thread" ${LONG:+--mtc-period=3 --no-mtc}; do
 	tap_check "libraries at one address, $options: right names, or a warning" says_what_is_unsure $options
 done
 # Own instructions of a function, by --format=callgrind: times are estimated from a few TSC packets.

@@ -100,13 +100,13 @@ if record -- "$static/tail"; then
 	check "threads on 2 CPUs with CYC" 300 --cpus=2 --quantum=2000 --cyc --psb-period=512 -- \
 		"$static/threads"
 	check "signals" 300 --psb-period=512 -- "$static/signals"
-	check "fork and exec" 300 --cpus=2 --psb-period=512 -- "$programs/family"
+	check "fork and exec" 300 --cpus=2 --psb-period=512 -- "$static/family"
 	tap_check "fork and exec: the same costs of inlined calls' lines" lines_are_the_same
 	check "overflows" 300 --psb-period=512 --overflows=3000 -- "$static/recursion"
 	check "a full buffer" 300 --psb-period=512 --lose=5000 -- "$static/indirect"
 	check "snapshot" 300 --psb-period=512 --snapshot=8192 -- "$static/recursion"
 	# No thread's begin is in the trace, so slices are passed on in parts, in between those of other threads.
-	check "snapshot of threads on 3 CPUs" 1000 --psb-period=1024 --snapshot=16384 --cpus=3 -- "$static/threads" 500
+	check "snapshot of threads on 3 CPUs" 1000 --psb-period=1024 --snapshot=4096 --cpus=3 -- "$static/threads" 150
 	check "a buffer per thread" 300 --psb-period=512 --per-thread -- "$static/threads"
 	check "no time stamps" 300 --psb-period=512 --no-tsc -- "$static/tail"
 	check "500 kB, CYC, wherever it is cut" "whole 20000 300" --cyc --per-thread --repeat=500000 -- "$static/indirect"
