@@ -165,7 +165,7 @@ static void print_class(const struct slow_answer *answer, const struct durations
 		double before = from;
 
 		for (size_t j = 0; j < cluster->count; j++)
-			slow += log_class(cluster->calls[j]->amount, BAR_BITS) == class;
+			slow += log_class(slow_call_whole(cluster->calls[j]), BAR_BITS) == class;
 		from = to * (double)(count - MIN(slow, count)) / (double)count;
 		print_bar(x, width, from, before, colors[color_of(i)], out);
 	}
@@ -181,7 +181,7 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 	double width, bound;
 
 	fputs("<h3>How long calls take</h3>\n", out);
-	durations_copy(&all, &answer->of->durations);
+	slow_function_durations(answer->of, &all);
 	for (size_t i = 0; i < answer->count; i++)
 		for (size_t j = 0; answer->clusters[i].cut && j < answer->clusters[i].count; j++)
 			durations_add(&all, answer->clusters[i].calls[j]->amount);
@@ -211,22 +211,20 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 	durations_release(&all);
 }
 
-/* Print sentences about a cluster; the one about another thread leads to that thread. */
+/* Print the facts about a cluster; the one about another thread leads to that thread. */
 static void print_details(const struct why_output *why, struct slow_answer *answer,
-			  const struct slow_cluster *cluster, FILE *out)
+			  struct slow_cluster *cluster, FILE *out)
 {
-	char *words = cause_words(answer, cluster);
-
-	for (char *line = words, *end; (end = strchr(line, '\n')); line = end + 1) {
-		bool waits = cluster->wait.looked && !end[1];
+	cause_facts_find(answer, cluster);
+	for (size_t i = 0; i < cluster->fact_count; i++) {
+		bool waits = cluster->wait.looked && i + 1 == cluster->fact_count;
 
 		fputs("<br>", out);
 		if (waits)
 			print_wait_begin(why, answer, cluster, out);
-		html_text_print(line, (size_t)(end - line), out);
+		html_printf(out, "%s", cluster->facts[i].words);
 		fputs(waits ? "</a>" : "", out);
 	}
-	free(words);
 }
 
 static void print_clusters(const struct why_output *why, struct slow_answer *answer, FILE *out)
@@ -315,20 +313,9 @@ static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
 	fputs("</svg>\n", out);
 }
 
-/* Returns the cluster of the slowest call. */
-static const struct slow_cluster *slowest_of(const struct slow_answer *answer)
-{
-	const struct slow_cluster *slowest = answer->clusters;
-
-	for (size_t i = 1; i < answer->count; i++)
-		if (answer->clusters[i].calls[0]->amount > slowest->calls[0]->amount)
-			slowest = &answer->clusters[i];
-	return slowest;
-}
-
 static void print_slowest(const struct why_output *why, const struct slow_answer *answer, FILE *out)
 {
-	const struct slow_cluster *cluster = slowest_of(answer);
+	const struct slow_cluster *cluster = answer->clusters;
 	const struct slow_call *call = cluster->calls[0];
 	struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
 	size_t rows = answer->rows.count;
@@ -352,7 +339,7 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 			icicle.wait = (uint32_t)i;
 	}
 	icicle.scale = CHART_WIDTH / MAX(MAX(boxes[1].slow, boxes[1].usual), 1);
-	fputs("<h3>The slowest call beside a usual one</h3>\n", out);
+	fputs("<h3>The slowest call of the first cause beside a usual one</h3>\n", out);
 	print_command(why,
 		      "ptrace2ftf --slowest=1 --symbol=", slow_symbol(answer, answer->function),
 		      out);
@@ -445,16 +432,11 @@ static void print_other_thread(const struct why_output *why, struct slow_answer 
 			       size_t number, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
-	char *words, *last;
 
 	if (!cluster->wait.looked)
 		return;
-	words = cause_words(answer, cluster);
-	words[strlen(words) - 1] = '\0';
-	last = strrchr(words, '\n');
 	html_printf(out, "<h3 id=\"wait-%td-%zu\">%s</h3>\n", answer - why->answers, number,
-		    last ? last + 1 : words);
-	free(words);
+		    cluster->facts[cluster->fact_count - 1].words);
 	print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
 		      slow_symbol(answer, answer->function), out);
 	fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n", out);
@@ -476,16 +458,17 @@ static void print_section(const struct why_output *why, struct slow_answer *answ
 	html_printf(out, "<h2>" NAME "</h2>\n", slow_name(answer, answer->function)->text);
 	if (!answer->all)
 		return;
-	if (answer->count)
+	if (answer->count) {
 		print_clusters(why, answer, out);
+		print_cause_source(why, answer, out);
+	}
 	print_histogram(why, answer, out);
 	if (!answer->count)
 		return;
 	print_slowest(why, answer, out);
 	for (size_t i = 0; i < answer->count; i++)
 		print_other_thread(why, answer, i, out);
-	print_cause_source(why, answer, out);
-	print_lines("Commands that show more", why_commands(why, answer, answer->count), out);
+	print_lines("Commands that show more", why_commands(why, answer), out);
 }
 
 static void print_page(const struct why_output *why, const char *text, size_t size, FILE *out)

@@ -29,6 +29,22 @@ void durations_replace(struct durations *durations, uint64_t ns, uint64_t by)
 	durations->max = 0;
 }
 
+void durations_replace_all(struct durations *durations, const struct durations *those,
+			   const struct durations *by)
+{
+	for (size_t i = 0; i < DURATION_BUCKETS; i++) {
+		const uint64_t *less = those->blocks[i / STEPS], *more = by->blocks[i / STEPS];
+		uint64_t **block = &durations->blocks[i / STEPS];
+
+		if (more && !*block)
+			*block = alloc_zeroed(STEPS, sizeof(**block));
+		if (less || more)
+			(*block)[i % STEPS] += (more ? more[i % STEPS] : 0) -
+					       (less ? less[i % STEPS] : 0);
+	}
+	durations->max = MAX(durations->max, by->max);
+}
+
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths)
 {
 	/* Round up. Cannot overflow for a count of real events. */

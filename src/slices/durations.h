@@ -52,6 +52,10 @@ static inline uint64_t durations_percentile(const struct durations *durations, u
 /* Replace a duration that was added. `max` of the result is 0: unknown. */
 void durations_replace(struct durations *durations, uint64_t ns, uint64_t by);
 
+/* Replace durations that were added by as many others. `min` stays a lower bound. */
+void durations_replace_all(struct durations *durations, const struct durations *those,
+			   const struct durations *by);
+
 /* Fill values[N] with the Nth percentile, and values[0] with the least duration; 0: no durations.
  */
 void durations_percentiles(const struct durations *durations, uint64_t values[101]);

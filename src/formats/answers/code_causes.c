@@ -140,7 +140,7 @@ static bool find_off_cpu(struct slow_look *look)
 {
 	const struct slow_call *call = look->call;
 	struct thread_wait *wait = &look->cluster->wait;
-	uint64_t stopped = look->answers->calls->with_stops ? 0 : call->stopped;
+	uint64_t stopped = call->with_stops ? 0 : call->stopped;
 	const struct symbol *leaf = slow_symbol(&look->answers[look->answer], look->cluster->leaf);
 	struct off_cpu off;
 
@@ -340,14 +340,34 @@ size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *
 	return count;
 }
 
-/* ---- Words --------------------------------------------------------------- */
+/* ---- Facts --------------------------------------------------------------- */
+
+/* Add a fact, whose words are to be printed next. */
+static struct cause_fact *add_fact(struct slow_cluster *cluster, const char *kind)
+{
+	struct cause_fact *fact;
+
+	if (cluster->fact_count == FACTS_MOST)
+		cause_fact_remove(cluster, FACTS_MOST - 1);
+	fact = &cluster->facts[cluster->fact_count++];
+	*fact = (struct cause_fact){ .kind = kind };
+	return fact;
+}
+
+void cause_fact_remove(struct slow_cluster *cluster, size_t number)
+{
+	struct cause_fact *fact = &cluster->facts[number];
+
+	free(fact->words);
+	memmove(fact, fact + 1, (--cluster->fact_count - number) * sizeof(*fact));
+}
 
 static void print_place(const struct name *file, uint32_t line, const struct name *function,
 			FILE *out)
 {
 	if (file && line)
 		escaped_printf(out, "%s:%" PRIu32 " in ", base_name(file->text), line);
-	name_print(function, out);
+	short_name_print(function, out);
 }
 
 /* Code without a line: FUNCTION+0x12, or FILE+0x1234 if the function has no name. */
@@ -355,35 +375,45 @@ static void print_address(const struct symbol *symbol, uint64_t offset, FILE *ou
 {
 	bool unnamed = symbol->kind == SYMBOL_UNNAMED;
 
-	name_print(unnamed ? symbol->dso->short_name : symbol->name, out);
+	short_name_print(unnamed ? symbol->dso->short_name : symbol->name, out);
 	fprintf(out, "+0x%" PRIx64, unnamed ? symbol->start + offset : offset);
 }
 
-static void print_code(const struct symbol *symbol, uint64_t offset, FILE *out)
+static void print_code(const struct symbol *symbol, uint64_t offset, struct cause_fact *fact,
+		       FILE *out)
 {
 	struct source_line source =
 		symbol->dso ? dso_line(symbol, offset) : (struct source_line){ 0 };
 
+	fact->function = symbol->dso ? inlined_at(symbol, offset) : symbol->name;
 	if (symbol->dso && (!source.file || !source.line)) {
 		print_address(symbol, offset, out);
 		return;
 	}
-	print_place(source.file, source.line,
-		    symbol->dso ? inlined_at(symbol, offset) : symbol->name, out);
+	fact->file = source.file;
+	fact->line = source.line;
+	print_place(source.file, source.line, fact->function, out);
 }
 
-static bool loop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		       FILE *out)
+static bool add_loop(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	const struct dso *dso = slow_symbol(answer, answer->function)->dso;
 	double least = LOOP_SHARE * cluster->extra, usual;
 	struct code_loop loop = find_loop(&cluster->code, &answer->code, dso, false, least);
+	struct cause_fact *fact;
+	FILE *out;
 
 	if (!loop.symbol)
 		loop = find_loop(&cluster->code, &answer->code, dso, true, least);
 	if (!loop.symbol)
 		return false;
 	usual = loop.rounds[1];
+	fact = add_fact(cluster, "loop");
+	out = OPEN_TEXT(fact->words);
+	fact->counts = true;
+	fact->slow = loop.rounds[0];
+	fact->usual = usual;
+	fact->extra = loop.extra;
 	fprintf(out, "went round %.0f times, usually %.*f: ", loop.rounds[0],
 		usual > 0 && usual < 9.95, usual);
 	/* If the loop begins in an inlined callee, its own line is that of the jump. */
@@ -392,16 +422,16 @@ static bool loop_words(const struct slow_answer *answer, const struct slow_clust
 				   dso_inlined_at(loop.symbol->dso, loop.symbol->start + loop.head)
 			   ? loop.last
 			   : loop.head,
-		   out);
-	putc('\n', out);
+		   fact, out);
+	alloc_close_text(out, &fact->words);
 	return true;
 }
 
-/* Returns whether the code whose time grew executed as many instructions as usual. */
+/* Returns whether the code whose time grew executed as many instructions and branches as usual. */
 static bool executes_as_many(const struct code_counts *slow, struct code_counts *usual,
 			     double extra)
 {
-	double insns = 0, usual_insns = 0;
+	double insns = 0, usual_insns = 0, branches = 0, usual_branches = 0;
 
 	for (const struct code_part *part = slow->parts; part; part = part->hh.next) {
 		const struct code_part *other = code_counts_part(usual, &part->key);
@@ -411,25 +441,59 @@ static bool executes_as_many(const struct code_counts *slow, struct code_counts 
 			continue;
 		insns += per_call(part->insns, slow);
 		usual_insns += per_call(other->insns, usual);
+		branches += per_call((double)part->count, slow);
+		usual_branches += per_call((double)other->count, usual);
 	}
-	return insns <= 1.1 * usual_insns;
+	return insns <= 1.1 * usual_insns && branches <= 1.1 * usual_branches;
 }
 
-static void line_words(struct slow_answer *answer, const struct slow_cluster *cluster, bool loops,
-		       FILE *out)
+/*
+ * Returns why the same code takes more time: NULL if most slow calls were stopped, as caches are
+ * cold then; a lower clock if the cycles did not grow like the time.
+ */
+static const char *slower_why(const struct slow_cluster *cluster)
+{
+	const struct path_cost *slow = &cluster->own[0], *usual = &cluster->own[1];
+	double time, cycles;
+	size_t stopped = 0;
+
+	for (size_t i = 0; i < cluster->count; i++)
+		stopped += cluster->calls[i]->stopped > 0;
+	if (2 * stopped > cluster->count)
+		return NULL;
+	if (!slow->own.cycles || !usual->own.cycles || !usual->own.ns)
+		return "memory";
+	time = (double)slow->own.ns / slow->calls / ((double)usual->own.ns / usual->calls);
+	cycles = (double)slow->own.cycles / slow->calls /
+		 ((double)usual->own.cycles / usual->calls);
+	return cycles - 1 < 0.5 * (time - 1) ? "clock" : "memory";
+}
+
+/* `loops`: a loop was named, which is the reason unless the code is the same. */
+static void add_lines(struct slow_answer *answer, struct slow_cluster *cluster, bool loops)
 {
 	struct code_line lines[CODE_LINES];
 	size_t found = slow_source_lines(answer, cluster, lines), count = 0;
 	double sum = 0;
 	bool as_many = executes_as_many(&cluster->code, &answer->code, cluster->extra);
+	const char *why = as_many ? slower_why(cluster) : NULL;
+	struct cause_fact *fact;
+	FILE *out;
 
 	while (count < found && count < LINES_MOST && sum < LINES_SHARE * cluster->extra &&
 	       lines[count].extra >= LINE_SHARE * cluster->extra)
 		sum += lines[count++].extra;
 	if (!count || sum < LINES_SHARE / 2 * cluster->extra || (loops && !as_many))
 		return;
-	fputs(as_many ? "same instructions, more time, likely memory: "
-		      : "most of its own extra time: ",
+	fact = add_fact(cluster, why ? why : "lines");
+	out = OPEN_TEXT(fact->words);
+	fact->function = lines[0].function;
+	fact->file = lines[0].file;
+	fact->line = lines[0].line;
+	fact->extra = sum;
+	fputs(!why        ? "most of its own extra time: "
+	      : *why == 'c' ? "same instructions and cycles, more time, a lower clock: "
+			    : "same instructions, more time, likely memory: ",
 	      out);
 	print_place(lines[0].file, lines[0].line, lines[0].function, out);
 	for (size_t i = 1; i < count; i++) {
@@ -439,7 +503,7 @@ static void line_words(struct slow_answer *answer, const struct slow_cluster *cl
 		else
 			print_place(lines[i].file, lines[i].line, lines[i].function, out);
 	}
-	putc('\n', out);
+	alloc_close_text(out, &fact->words);
 }
 
 /* Returns the executions of an instruction. */
@@ -455,19 +519,22 @@ static uint64_t count_executions(const struct code_counts *counts, const struct 
 	return count;
 }
 
-static void stop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		       FILE *out)
+static void add_faults(struct slow_cluster *cluster)
 {
 	const struct code_counts *slow = &cluster->code;
+	struct cause_fact *fact;
+	FILE *out;
 
-	for (const struct code_part *part = slow->parts; part && answer->calls->with_stops;
-	     part = part->hh.next) {
+	for (const struct code_part *part = slow->parts;
+	     part && cluster->calls[0]->with_stops; part = part->hh.next) {
 		if (part->key.kind != CODE_STOP || part->count < MAX(slow->calls, (uint64_t)2) ||
 		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
 			continue;
+		fact = add_fact(cluster, "page faults");
+		out = OPEN_TEXT(fact->words);
 		fputs("likely page faults at one instruction: ", out);
-		print_code(part->key.symbol, part->key.last, out);
-		putc('\n', out);
+		print_code(part->key.symbol, part->key.last, fact, out);
+		alloc_close_text(out, &fact->words);
 		return;
 	}
 }
@@ -515,11 +582,12 @@ static void wait_words(const struct slow_answer *answer, const struct slow_clust
 }
 
 /* The function that is the cause ran once, in the first call of the slow function. */
-static void first_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
-			FILE *out)
+static void add_first(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	const struct call_tree *tree = &answer->calls->tree;
+	struct cause_fact *fact;
 	uint64_t calls = 0;
+	FILE *out;
 
 	if (cluster->cause == answer->function || cluster->count != 1 ||
 	    cluster->calls[0]->begin != answer->of->first_begin)
@@ -529,8 +597,12 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 			calls += tree->nodes[i].calls;
 	if (calls != 1 || slow_symbol(answer, cluster->cause)->kind == SYMBOL_SPECIAL)
 		return;
-	escaped_printf(out, "likely initialisation at the first use: the only call of %s\n",
-		       slow_name(answer, cluster->cause)->text);
+	fact = add_fact(cluster, "first use");
+	out = OPEN_TEXT(fact->words);
+	fact->function = slow_name(answer, cluster->cause);
+	fputs("likely initialisation at the first use: the only call of ", out);
+	short_name_print(fact->function, out);
+	alloc_close_text(out, &fact->words);
 }
 
 bool slow_call_place(const struct slow_answer *answer, const struct slow_call *call,
@@ -555,63 +627,101 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 /* Print where a call was, and the line of the function there, or of its caller. */
 static void print_call_place(const struct call_place *place, FILE *out)
 {
-	escaped_printf(out, "%s, in %s", place->open ? "still open" : "cut by a gap of the trace",
-		       place->function->name->text);
-	if (place->own != place->function)
-		escaped_printf(out, " called by %s", place->own->name->text);
+	fputs(place->open ? "still open, in " : "cut by a gap of the trace, in ", out);
+	short_name_print(place->function->name, out);
+	if (place->own != place->function) {
+		fputs(" called by ", out);
+		short_name_print(place->own->name, out);
+	}
 	symbol_line_print(place->own, out);
 }
 
 /* A line for each slow call that was cut: where it was. */
-static void cut_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		      FILE *out)
+static void add_cuts(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	size_t most = cluster->cut ? MIN(cluster->count, (size_t)CUTS_MOST) : 0;
 
 	for (size_t i = 0; i < most; i++) {
 		const struct slow_call *call = cluster->calls[i];
 		struct call_place place;
+		struct cause_fact *fact;
+		struct source_line at;
+		FILE *out;
 
+		fact = add_fact(cluster, "open");
+		out = OPEN_TEXT(fact->words);
 		if (cluster->count > 1)
 			fprintf(out, ">%s in thread %" PRId32 ": ",
 				amount_text(answer->calls->by_insns, call->amount).text,
 				call->track->tid);
 		fputs(call->begin_seen ? "" : "its begin was not traced", out);
 		fputs(call->begin_seen || call->end_seen ? "" : "; ", out);
-		if (slow_call_place(answer, call, &place))
+		if (slow_call_place(answer, call, &place)) {
 			print_call_place(&place, out);
-		putc('\n', out);
+			at = slice_source_line(place.own);
+			fact->function = place.own->name;
+			fact->file = at.file;
+			fact->line = at.line;
+		}
+		alloc_close_text(out, &fact->words);
 	}
 }
 
-static void callee_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
-			 FILE *out)
+static void add_callee(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	double usual = cluster->callee.usual;
+	struct cause_fact *fact;
+	FILE *out;
 
 	if (!cluster->callee.slow)
 		return;
+	fact = add_fact(cluster, "callee");
+	out = OPEN_TEXT(fact->words);
+	fact->function = slow_name(answer, cluster->callee.function);
+	fact->counts = true;
+	fact->slow = cluster->callee.slow;
+	fact->usual = usual;
+	fact->extra = cluster->callee.extra;
 	fputs("called ", out);
-	name_print(slow_name(answer, cluster->callee.function), out);
-	fprintf(out, " %.0f times, usually %.*f\n", cluster->callee.slow, usual > 0 && usual < 9.95,
-		usual);
+	short_name_print(fact->function, out);
+	fprintf(out, " %.0f times, usually %.*f", fact->slow, usual > 0 && usual < 9.95, usual);
+	alloc_close_text(out, &fact->words);
 }
 
-char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster)
+/* A fact for each line about other threads. */
+static void add_waits(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	char *text;
-	FILE *out = OPEN_TEXT(text);
+	FILE *lines = OPEN_TEXT(text), *out;
 
-	cut_words(answer, cluster, out);
-	first_words(answer, cluster, out);
-	callee_words(answer, cluster, out);
-	if (cluster->code.calls && answer->code.calls) {
-		line_words(answer, cluster, loop_words(answer, cluster, out), out);
-		stop_words(answer, cluster, out);
+	wait_words(answer, cluster, lines);
+	alloc_close_text(lines, &text);
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		struct cause_fact *fact = add_fact(cluster, "wait");
+
+		out = OPEN_TEXT(fact->words);
+
+		fact->thread = cluster->wait.other;
+		fwrite(line, 1, (size_t)(end - line), out);
+		alloc_close_text(out, &fact->words);
 	}
-	wait_words(answer, cluster, out);
-	alloc_close_text(out, &text);
-	return text;
+	free(text);
+}
+
+void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	if (cluster->has_facts)
+		return;
+	cluster->has_facts = true;
+	add_cuts(answer, cluster);
+	add_first(answer, cluster);
+	add_callee(answer, cluster);
+	if (cluster->code.calls && answer->code.calls) {
+		if (!cluster->stops)
+			add_lines(answer, cluster, add_loop(answer, cluster));
+		add_faults(cluster);
+	}
+	add_waits(answer, cluster);
 }
 
 /* ---- Binding ------------------------------------------------------------- */

@@ -18,9 +18,30 @@
 #define ANSWERS_MOST  3
 #define CLUSTERS_MOST 3
 
-/* Columns of a line, and a name in a sentence. */
-#define COLUMNS    80
-#define SHORT_NAME "%.36s"
+/* Columns of a line, and lines of an answer. */
+#define COLUMNS 80
+#define LINES   40
+
+/*
+ * How much is shown, less and less until all fits: lines of the tree of the first cluster, and of
+ * each other tree; clusters of an answer but the first; commands of the first answer, and of each
+ * other one; answers.
+ */
+static const struct detail {
+	size_t tree, trees, clusters, commands, more_commands, answers;
+} details[] = {
+	{ CAUSE_LINES, CAUSE_LINES, CLUSTERS_MOST, 9, 9, ANSWERS_MOST },
+	{ 10, 5, CLUSTERS_MOST, 3, 1, ANSWERS_MOST },
+	{ 8, 3, CLUSTERS_MOST, 3, 0, ANSWERS_MOST },
+	{ 6, 1, CLUSTERS_MOST, 3, 0, ANSWERS_MOST },
+	{ 5, 0, 2, 2, 0, ANSWERS_MOST },
+	{ 4, 0, 1, 2, 0, ANSWERS_MOST },
+	{ 3, 0, 1, 1, 0, 2 },
+	{ 0, 0, 1, 1, 0, 1 },
+};
+
+/* Share of the largest excess below which an answer is only in the list of functions. */
+#define ANSWER_LEAST 0.01
 
 void why_open(struct format_output *output, const struct format_request *request)
 {
@@ -36,10 +57,10 @@ void why_open(struct format_output *output, const struct format_request *request
 
 /* ---- Sentences ----------------------------------------------------------- */
 
-/* Print lines of text, and release the text. */
-static void print_text_lines(const char *prefix, char *lines, FILE *out)
+/* Print lines of text, at most `most`, and release the text. */
+static void print_text_lines(const char *prefix, char *lines, size_t most, FILE *out)
 {
-	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1)
+	for (char *line = lines, *end; most-- && (end = strchr(line, '\n')); line = end + 1)
 		fprintf(out, "%s%.*s\n", prefix, (int)(end - line), line);
 	free(lines);
 }
@@ -64,6 +85,25 @@ static double mean(uint64_t sum, uint64_t calls)
 	return calls ? (double)sum / (double)calls : 0;
 }
 
+/* Print stops that are a cause: of what kind they are, and whether they hit all code alike. */
+static void print_stops(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			FILE *out)
+{
+	bool preempted = slow_symbol(answer, cluster->cause)->special == SPECIAL_OFF_CPU;
+
+	if (!cluster->faults || preempted)
+		fputs(preempted ? "preempted" : "interrupts or page faults", out);
+	if (cluster->alike || (preempted && cluster->often <= 1)) {
+		fputs(", as all code", out);
+	} else if (cluster->faults && !preempted) {
+		fputs("likely page faults in ", out);
+		short_name_print(slow_name(answer, cluster->within), out);
+		symbol_line_print(slow_symbol(answer, cluster->within), out);
+	} else if (!cluster->faults) {
+		fprintf(out, ", %.1f times as often as other code", cluster->often);
+	}
+}
+
 /* Print the cause of a cluster in words, with its share; `whole`: also of what. */
 static void print_cause(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			bool whole, FILE *out)
@@ -72,43 +112,64 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	const char *unit = amount_unit(answer->calls->by_insns);
 	bool own = cluster->cause == answer->function;
 
-	escaped_printf(out, "%s" SHORT_NAME, own ? "own code of " : "",
-		       slow_name(answer, cluster->cause)->text);
+	if (cluster->stops) {
+		print_stops(answer, cluster, out);
+	} else {
+		fputs(own ? "own code of " : "", out);
+		short_name_print(slow_name(answer, cluster->cause), out);
+	}
 	symbol_line_print(slow_symbol(answer, cluster->cause), out);
 	fprintf(out, ", %.0f %%",
 		percent(answer, cluster, own ? cluster->own_extra : cluster->cause_extra));
 	if (whole)
 		fprintf(out, " of the%s%s", answer->others ? " extra" : "", *unit ? unit : " time");
-	if (cluster->leaf == cluster->cause)
+	if (cluster->leaf == cluster->cause || cluster->stops)
 		return;
 	fprintf(out, ", %.0f %% in ", percent(answer, cluster, cluster->leaf_extra));
 	if (symbol_is_syscall(leaf) && leaf->linkage != leaf->name)
 		fprintf(out, "%s()", leaf->linkage->text);
 	else
-		escaped_printf(out, SHORT_NAME, slow_name(answer, cluster->leaf)->text);
+		short_name_print(slow_name(answer, cluster->leaf), out);
 }
 
-/* Print the differences in calls of the cause. */
-static void print_difference(const struct slow_answer *answer, const struct slow_cluster *cluster,
-			     FILE *out)
+/* A difference in calls of the cause. */
+struct difference {
+	const char *what; /* "calls" or "instructions"; NULL: none */
+	double slow, usual;
+};
+
+static struct difference find_difference(const struct slow_answer *answer,
+					 const struct slow_cluster *cluster)
 {
+	static const char *const words[] = { "calls", "instructions" };
 	const struct path_cost *own = cluster->own;
 	const uint64_t pairs[][2] = { { own[0].calls, own[1].calls },
 				      { own[0].own.insns, own[1].own.insns } };
-	static const char *const words[] = { "calls of it", "instructions" };
 	bool is_own = cluster->own_extra >= 0.5 * cluster->extra;
 
-	for (int i = cluster->cause == answer->function; i < 2 && answer->others; i++) {
+	for (int i = cluster->cause == answer->function;
+	     i < 2 && answer->others && !cluster->stops; i++) {
 		double slow = mean(pairs[i][0], cluster->count);
 		double usual = mean(pairs[i][1], answer->others);
 
-		if (slow < 1.2 * usual || slow < usual + 1 || (i && !is_own))
-			continue;
-		fprintf(out, "; %.0f %s, usually %.*f", slow,
-			i == 0 && slow < 1.5 ? "call of it" : words[i], usual && usual < 9.95,
-			usual);
-		return;
+		if (slow >= 1.2 * usual && slow >= usual + 1 && (!i || is_own))
+			return (struct difference){ words[i], slow, usual };
 	}
+	return (struct difference){ NULL };
+}
+
+static void print_difference(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			     FILE *out)
+{
+	struct difference found = find_difference(answer, cluster);
+
+	if (!found.what)
+		return;
+	fprintf(out, "; %.0f %s, usually %.*f", found.slow,
+		*found.what != 'c'  ? found.what
+		: found.slow < 1.5 ? "call of it"
+				   : "calls of it",
+		found.usual > 0 && found.usual < 9.95, found.usual);
 }
 
 char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster)
@@ -129,17 +190,23 @@ static const struct name *name_of(const struct slow_answer *answer, uint32_t row
 	return slow_name(answer, answer->info[row].function);
 }
 
+static int columns_of(const struct slow_answer *answer, uint32_t row)
+{
+	return (int)strlen(short_name(name_of(answer, row)->text).text);
+}
+
 /* Print the functions of a line up to a row: the first one, and as many of the innermost as fit. */
 static void print_path(const struct slow_answer *answer, const struct cause_line *line,
 		       uint32_t row, int columns, FILE *out)
 {
-	columns -= (int)name_of(answer, row)->length + 3;
+	columns -= columns_of(answer, row) + 3;
 	if (row != line->first && (columns >= 0 || row == line->last)) {
 		print_path(answer, line, answer->info[row].parent, columns, out);
-		escaped_printf(out, " > " SHORT_NAME, name_of(answer, row)->text);
+		fputs(" > ", out);
+		short_name_print(name_of(answer, row), out);
 	} else {
-		escaped_printf(out, SHORT_NAME "%s", name_of(answer, line->first)->text,
-			       row == line->first ? "" : " > ...");
+		short_name_print(name_of(answer, line->first), out);
+		fputs(row == line->first ? "" : " > ...", out);
 	}
 }
 
@@ -154,7 +221,7 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 		fputs("own code and other callees", out);
 	else
 		print_path(answer, line, line->last,
-			   COLUMNS - 28 - indent - (int)name_of(answer, line->first)->length, out);
+			   COLUMNS - 27 - indent - columns_of(answer, line->first), out);
 	putc('\n', out);
 }
 
@@ -169,15 +236,34 @@ static void print_gain(const struct slow_answer *answer, FILE *out)
 		return;
 	fprintf(out, "   without it: %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
 		amount_text(by_insns, gain.then).text, amount_unit(by_insns));
-	if (answer->count > 1)
-		escaped_printf(out, "; next: " SHORT_NAME,
-			       slow_name(answer, clusters[1].cause)->text);
+	if (answer->count > 1 && !clusters[1].stops) {
+		fputs("; next: ", out);
+		short_name_print(slow_name(answer, clusters[1].cause), out);
+	}
 	putc('\n', out);
 }
 
-static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
+/* Print a tree: its outer levels that have at most `most` lines. */
+static void print_tree(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		       size_t most, FILE *out)
 {
-	const struct slow_cluster *cluster = &answer->clusters[number];
+	size_t counts[CAUSE_LINES + 1] = { 0 }, lines = 0;
+	unsigned depth = 0;
+
+	for (size_t i = 0; i < cluster->line_count; i++)
+		counts[MIN(cluster->lines[i].depth, (unsigned)CAUSE_LINES)]++;
+	while (depth <= CAUSE_LINES && lines + counts[depth] <= most)
+		lines += counts[depth++];
+	for (size_t i = 0; i < cluster->line_count; i++)
+		if (cluster->lines[i].depth < depth)
+			print_line(answer, cluster, &cluster->lines[i], out);
+	if (depth && percent(answer, cluster, cluster->rest) > 0)
+		fprintf(out, "%8.1f%% %10s  rest\n", percent(answer, cluster, cluster->rest), "");
+}
+
+static void print_cluster(struct slow_answer *answer, size_t number, size_t lines, FILE *out)
+{
+	struct slow_cluster *cluster = &answer->clusters[number];
 	bool one = cluster->count == 1;
 
 	fprintf(out, "%zu. ", number + 1);
@@ -189,23 +275,20 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 		amount_unit(answer->calls->by_insns), one ? "" : " each");
 	print_difference(answer, cluster, out);
 	putc('\n', out);
-	print_text_lines("   ", cause_words(answer, cluster), out);
+	cause_facts_find(answer, cluster);
+	for (size_t i = 0; i < cluster->fact_count; i++)
+		fprintf(out, "   %s\n", cluster->facts[i].words);
 	if (!number)
 		print_gain(answer, out);
-	for (size_t i = 0; i < cluster->line_count; i++)
-		print_line(answer, cluster, &cluster->lines[i], out);
-	fprintf(out, "%8.1f%% %10s  rest\n", percent(answer, cluster, cluster->rest), "");
+	if (!cluster->alike) /* else the places of stops say nothing */
+		print_tree(answer, cluster, lines, out);
 }
 
-/* Returns the number of clusters that are shown: all with a part that counts. */
-static size_t shown_clusters(const struct slow_answer *answer)
+bool why_shows(const struct slow_answer *answer, size_t number)
 {
-	size_t count = 0;
-
-	while (count < answer->count && count < CLUSTERS_MOST &&
-	       slow_share(answer, &answer->clusters[count], answer->clusters[count].extra) >= 0.05)
-		count++;
-	return count;
+	return number < CLUSTERS_MOST &&
+	       (!number || slow_share(answer, &answer->clusters[number],
+				      answer->clusters[number].extra) >= 0.05);
 }
 
 /* Print how many calls are slow, of which calls. */
@@ -215,7 +298,8 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	const char *unit = amount_unit(by_insns);
 	enum slow_nesting nesting = slow_answer_nesting(answer);
 
-	escaped_printf(out, SHORT_NAME ": ", slow_name(answer, answer->function)->text);
+	short_name_print(slow_name(answer, answer->function), out);
+	fputs(": ", out);
 	if (answer->all == 1 && !answer->slow) {
 		fprintf(out, "1 call, of %s%s; there is no other one to compare it with\n",
 			amount_text(by_insns, answer->median).text, unit);
@@ -274,6 +358,42 @@ static void print_usual(const struct slow_answer *answer, FILE *out)
 		print_line(answer, &answer->usual, &answer->usual.lines[i], out);
 }
 
+/* The words for parts of the budget; a system call has its own. */
+static const char *const budget_words[] = {
+	"own code",   "callees", "system calls", "preempted", "interrupts or page faults",
+	"lost trace", "other",
+};
+
+/* Returns whether a system call waits, by the recorded switches of a slow call. */
+static bool part_waits(const struct slow_answer *answer, const struct budget_part *part)
+{
+	for (size_t i = 0; part->syscall && i < answer->count; i++)
+		if (slow_symbol(answer, answer->clusters[i].leaf) == part->syscall &&
+		    answer->clusters[i].wait.off.end)
+			return true;
+	return false;
+}
+
+/* Print where the extra time of all slow calls was spent. */
+static void print_budget(const struct slow_answer *answer, FILE *out)
+{
+	if (!answer->budget_count)
+		return;
+	fputs(answer->calls->by_insns ? "extra instructions:" : "extra time:", out);
+	for (size_t i = 0; i < answer->budget_count; i++) {
+		const struct budget_part *part = &answer->budget[i];
+		bool named;
+
+		if (!part->percent)
+			continue;
+		named = part->syscall && part->syscall->linkage != part->syscall->name;
+		fprintf(out, "%s%d %% %s%s%s", i ? ", " : " ", part->percent,
+			named ? part->syscall->linkage->text : budget_words[part->kind],
+			named ? "()" : "", part_waits(answer, part) ? " (waiting)" : "");
+	}
+	putc('\n', out);
+}
+
 static void print_verdict(const struct slow_answer *answer, FILE *out)
 {
 	char *verdict = why_verdict_text(answer);
@@ -282,18 +402,21 @@ static void print_verdict(const struct slow_answer *answer, FILE *out)
 	free(verdict);
 }
 
-static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
+static void print_answer(const struct why_output *why, struct slow_answer *answer,
+			 const struct detail *detail, FILE *out)
 {
-	const struct slow_function *function = answer->of;
-	size_t shown = shown_clusters(answer), rest = 0;
+	bool first = answer == why->answers;
+	size_t rest = 0;
 
 	print_counts(answer, out);
 	print_verdict(answer, out);
 	print_usual(answer, out);
-	for (size_t i = 0; i < shown; i++)
-		print_cluster(answer, i, out);
-	for (size_t i = shown; i < answer->count; i++)
-		rest += answer->clusters[i].count;
+	print_budget(answer, out);
+	for (size_t i = 0; i < answer->count; i++)
+		if (why_shows(answer, i) && i < (first ? CLUSTERS_MOST : detail->clusters))
+			print_cluster(answer, i, first && !i ? detail->tree : detail->trees, out);
+		else
+			rest += answer->clusters[i].count;
 	if (rest)
 		fprintf(out, "other causes made %zu call%s slow\n", rest, rest == 1 ? "" : "s");
 	if (answer->outer)
@@ -308,13 +431,8 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			answer->split.shape == SHAPE_TAIL ? "count as usual"
 							  : "are taken to be alike",
 			answer->compared);
-	if (function->stopped_calls)
-		fprintf(out,
-			"%" PRIu64
-			" call%s stopped, %s at most: by interrupts, page faults or threads\n",
-			function->stopped_calls, function->stopped_calls == 1 ? " was" : "s were",
-			short_time(function->longest).text);
-	print_text_lines("next: ", why_commands(why, answer, shown), out);
+	print_text_lines("next: ", why_commands(why, answer),
+			 first ? detail->commands : detail->more_commands, out);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
@@ -326,9 +444,10 @@ static void print_ranking(const struct why_output *why, FILE *out)
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
 
-		escaped_printf(out, "%10s  " SHORT_NAME ": ",
-			       extra_text(answer->calls->by_insns, answer->excess).text,
-			       slow_name(answer, answer->function)->text);
+		fprintf(out, "%10s  ",
+			extra_text(answer->calls->by_insns, answer->excess).text);
+		short_name_print(slow_name(answer, answer->function), out);
+		fputs(": ", out);
 		print_cause(answer, &answer->clusters[0], false, out);
 		putc('\n', out);
 	}
@@ -394,12 +513,13 @@ static const struct slow_function *find_long_stop(const struct why_output *why)
 		const struct slow_function *function = &calls->functions[i];
 
 		if (function->durations.count >= TAIL_CALLS_LEAST &&
-		    function->longest > function->durations.max &&
-		    (!longest || function->longest >= longest->longest))
+		    function->stopped && function->stopped->longest > function->durations.max &&
+		    (!longest || function->stopped->longest >= longest->stopped->longest))
 			longest = function; /* the callee, if equal */
 	}
-	if (!longest || (why->count && (double)longest->longest <= why->answers[0].excess) ||
-	    (double)longest->longest * (double)calls->stops <= 4 * (double)calls->stopped)
+	if (!longest ||
+	    (why->count && (double)longest->stopped->longest <= why->answers[0].excess) ||
+	    (double)longest->stopped->longest * (double)calls->stops <= 4 * (double)calls->stopped)
 		return NULL;
 	return longest;
 }
@@ -410,27 +530,42 @@ static void print_stop(const struct why_output *why, FILE *out)
 
 	if (!longest)
 		return;
-	escaped_printf(out,
-		       "a call of " SHORT_NAME
-		       " was stopped for %s: by interrupts, page faults or threads\n",
-		       function_label(&why->calls.labels, longest->symbol)->text,
-		       short_time(longest->longest).text);
-	fprintf(out, "next: ptrace2ftf why --slow=%s", short_time(longest->longest / 2).text);
+	fputs("a call of ", out);
+	short_name_print(function_label(&why->calls.labels, longest->symbol), out);
+	escaped_printf(out, " was stopped for %s: by interrupts, page faults or threads\n",
+		       short_time(longest->stopped->longest).text);
+	fprintf(out, "next: ptrace2ftf why --slow=%s", short_time(longest->stopped->longest / 2).text);
 	why_command_print(why, "", NULL, out);
 	putc('\n', out);
 }
 
-static void print_why(struct format_output *output)
+/* Print the share of stops in the time of all code, once, if they hit all answers' calls alike. */
+static void print_machine(const struct why_output *why, FILE *out)
 {
-	struct why_output *why = (struct why_output *)output;
-	bool chosen = why_has_chosen(why->options);
-	FILE *out = output->text;
+	const struct slow_calls *calls = &why->calls;
+	double ran = why->count ? (double)why->answers[0].all_ran : 0;
+	bool alike = calls->stops && calls->stopped >= ran / 200;
 
-	make_answers(why);
-	if (chosen)
-		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
-	if (!out)
-		return;
+	for (size_t i = 0; i < why->count; i++)
+		for (size_t j = 0; j < why->answers[i].count; j++)
+			alike &= !why->answers[i].clusters[j].stops ||
+				 why->answers[i].clusters[j].alike;
+	if (alike && ran > 0 && !calls->by_insns)
+		fprintf(out,
+			"%" PRIu64 " interrupts, page faults and switches took %.0f %% of the time "
+			"of all code alike\n",
+			calls->stops,
+			100 * (double)calls->stopped / (ran + (double)calls->stopped));
+}
+
+/* Returns the answer, owned by the caller, in long lines. */
+static char *make_text(const struct why_output *why, const struct detail *detail)
+{
+	bool chosen = why_has_chosen(why->options);
+	double most = 0;
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
 	if (why->count && !chosen)
 		print_ranking(why, out);
 	else if (!why->count && !chosen)
@@ -439,13 +574,93 @@ static void print_why(struct format_output *output)
 			why->options->slow.has_bound ? "a shorter --slow"
 						     : "a function with --symbol");
 	print_stop(why, out);
+	for (size_t i = 0; i < why->count; i++)
+		most = MAX(most, why->answers[i].excess);
 	for (size_t i = 0; i < why->count; i++) {
-		print_answer(why, &why->answers[i], out);
+		if (!chosen && i && (i >= detail->answers ||
+				     why->answers[i].excess < ANSWER_LEAST * most))
+			continue;
+		print_answer(why, &why->answers[i], detail, out);
 		putc('\n', out);
 	}
+	print_machine(why, out);
 	print_bindings(why, out);
 	if (why->count)
-		print_text_lines("", why_doubts_text(why), out);
+		print_text_lines("", why_doubts_text(why), SIZE_MAX, out);
+	alloc_close_text(out, &text);
+	return text;
+}
+
+/*
+ * Returns the length of the part of a line that fits, up to a blank; a command is not broken within
+ * quotes. A part that is too long is whole.
+ */
+static size_t fitting(const char *line, size_t length, size_t columns, bool command)
+{
+	size_t found = 0, column = 0;
+	bool quoted = false;
+
+	if (length <= columns)
+		return length;
+	for (size_t i = 0; i < length && (column <= columns || !found); i++) {
+		column += ((uint8_t)line[i] & 0xc0) != 0x80;
+		quoted ^= command && line[i] == '\'';
+		if (command && !quoted && line[i] == '\\')
+			i++;
+		else if (line[i] == ' ' && !quoted && (!found || column + 2 * command <= columns))
+			found = i;
+	}
+	return found && column > columns ? found : length;
+}
+
+/* Print lines broken at COLUMNS; a broken command runs, too. Returns their number. */
+static size_t print_broken(const char *text, FILE *out)
+{
+	size_t lines = 0;
+
+	for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		bool command = starts_with(line, "next: ");
+		size_t indent = strspn(line, " ");
+
+		for (bool first = true; line < end || first; first = false, lines++) {
+			size_t more = first ? 0 : indent + 6;
+			size_t skip = first ? indent + (command ? 6 : 0) : 0;
+			size_t part = skip + fitting(line + skip, (size_t)(end - line) - skip,
+						     COLUMNS - more - skip, command);
+
+			fprintf(out, "%*s%.*s%s\n", (int)more, "", (int)part, line,
+				line + part < end && command ? " \\" : "");
+			line += part;
+			line += line < end;
+		}
+		line = end;
+	}
+	return lines;
+}
+
+static void print_why(struct format_output *output)
+{
+	struct why_output *why = (struct why_output *)output;
+	char *text;
+	FILE *out;
+
+	make_answers(why);
+	if (why_has_chosen(why->options))
+		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
+	for (size_t i = 0; output->text && i < COUNT_OF(details); i++) {
+		char *lines = make_text(why, &details[i]);
+		bool last = i + 1 == COUNT_OF(details);
+
+		out = OPEN_TEXT(text);
+		last |= print_broken(lines, out) <= LINES;
+		alloc_close_text(out, &text);
+		if (last)
+			fputs(text, output->text);
+		free(lines);
+		free(text);
+		if (last)
+			break;
+	}
 }
 
 /* ---- JSON (doc/summary.schema.json) -------------------------------------- */
@@ -518,15 +733,61 @@ static json_t *gain_json(const struct slow_answer *answer, const struct slow_clu
 			 json_value_of(gain.then));
 }
 
-static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluster *cluster)
+static json_t *fact_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			 const struct cause_fact *fact)
 {
+	json_t *slow = fact->counts ? json_real(fact->slow) : json_null();
+	json_t *usual = fact->counts ? json_real(fact->usual) : json_null();
+	bool loop = strcmp(fact->kind, "loop") == 0;
+
+	return json_pack(
+		"{ss so so sI so so so so sf so ss}", "kind", fact->kind, "function",
+		fact->function ? json_name(fact->function) : json_null(), "file",
+		fact->file ? json_name(fact->file) : json_null(), "line", (json_int_t)fact->line,
+		"rounds", loop ? json_incref(slow) : json_null(), "calls",
+		loop ? json_null() : json_incref(slow), "usual", usual, "extra_ns",
+		fact->extra > 0 ? json_real(fact->extra) : json_null(), "share",
+		slow_share(answer, cluster, fact->extra), "thread",
+		fact->thread ? json_integer(fact->thread->tid) : json_null(), "words",
+		fact->words);
+}
+
+static const char *cluster_kind(const struct slow_answer *answer,
+				const struct slow_cluster *cluster)
+{
+	if (cluster->stops)
+		return slow_symbol(answer, cluster->cause)->special == SPECIAL_OFF_CPU ? "preempted"
+		       : cluster->faults                                       ? "page faults"
+									       : "interrupts";
+	return symbol_is_syscall(slow_symbol(answer, cluster->leaf)) ? "system call"
+	       : cluster->cut                                        ? "open"
+	       : cluster->first                                      ? "first call"
+	       : cluster->cause == answer->function                  ? "own code"
+								     : "callee";
+}
+
+static json_t *part_json(const struct slow_answer *answer, const struct budget_part *part)
+{
+	bool named = part->syscall && part->syscall->linkage != part->syscall->name;
+
+	return json_pack("{ss so sf sf sI sb}", "kind", budget_words[part->kind], "system_call",
+			 named ? json_name(part->syscall->linkage) : json_null(), "extra",
+			 part->extra, "share", part->extra / answer->extra, "percent",
+			 (json_int_t)part->percent, "waiting", (int)part_waits(answer, part));
+}
+
+static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	struct difference found = find_difference(answer, cluster);
 	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
 	char *text = why_cause_text(answer, cluster);
 	const struct slow_call *slowest = cluster->calls[0];
 	json_t *object;
 
+	cause_facts_find(answer, cluster);
 	object = json_pack(
-		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so}", "cause",
+		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so}",
+		"cause",
 		name_json(answer, cluster->cause), "cause_identity",
 		identity_json(answer, cluster->cause), "file",
 		at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line, "words",
@@ -538,7 +799,16 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 		place_json(answer, slowest), "lines",
 		JSON_LIST(i, cluster->line_count, line_json(answer, cluster, &cluster->lines[i])),
 		"rest_share", slow_share(answer, cluster, cluster->rest), "details",
-		lines_json(cause_words(answer, cluster)), "without", gain_json(answer, cluster));
+		JSON_LIST(i, cluster->fact_count, json_text_or_null(cluster->facts[i].words)),
+		"without", gain_json(answer, cluster), "kind", cluster_kind(answer, cluster),
+		"share", slow_share(answer, cluster, cluster->cause_extra), "in_share",
+		slow_share(answer, cluster, cluster->leaf_extra), "differs",
+		found.what ? json_pack("{ss sf sf}", "what", found.what, "slow", found.slow,
+				       "usual", found.usual)
+			   : json_null(),
+		"facts",
+		JSON_LIST(i, cluster->fact_count,
+			  fact_json(answer, cluster, &cluster->facts[i])));
 	free(text);
 	return object;
 }
@@ -570,7 +840,7 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 	const struct slow_function *function = answer->of;
 
 	return json_pack(
-		"{so so so sI sI sI sI sI ss sI sI sI sI sI sf so so so so}", "function",
+		"{so so so sI sI sI sI sI ss sI sI sI sI sI sf so so so so so sI}", "function",
 		name_json(answer, answer->function), "symbol",
 		json_name(function_pattern(&why->calls.labels,
 					   answer->calls->functions[answer->function].symbol)),
@@ -580,14 +850,18 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 		json_value_of(answer->cut), "slow_outside", json_value_of(answer->outer), "nesting",
 		nestings[slow_answer_nesting(answer)], "nested_calls",
 		json_value_of(answer->calls->functions[answer->function].nested), "stopped_calls",
-		json_value_of(function->stopped_calls), "longest_stop_ns",
-		json_value_of(function->longest), "median", json_value_of(answer->median), "bound",
+		json_value_of(function->stopped ? function->stopped->with.count : 0),
+		"longest_stop_ns",
+		json_value_of(function->stopped ? function->stopped->longest : 0), "median", json_value_of(answer->median), "bound",
 		json_value_of(answer->bound), "excess", answer->excess, "clusters",
 		JSON_LIST(i, answer->count, cluster_json(answer, &answer->clusters[i])), "next",
-		lines_json(why_commands(why, answer, shown_clusters(answer))), "verdict",
+		lines_json(why_commands(why, answer)), "verdict",
 		verdict_json(answer), "usual",
 		JSON_LIST(i, answer->usual.line_count,
-			  line_json(answer, &answer->usual, &answer->usual.lines[i])));
+			  line_json(answer, &answer->usual, &answer->usual.lines[i])),
+		"budget",
+		JSON_LIST(i, answer->budget_count, part_json(answer, &answer->budget[i])),
+		"slow_by_stops", json_value_of(answer->stretched));
 }
 
 json_t *why_answer(const struct format_output *output)
@@ -602,7 +876,7 @@ json_t *why_answer(const struct format_output *output)
 		JSON_LIST(i, why->count, answer_json(why, &why->answers[i])), "long_stop",
 		stopped ? json_pack("{so sI}", "function",
 				    json_name(function_label(&why->calls.labels, stopped->symbol)),
-				    "ns", json_value_of(stopped->longest))
+				    "ns", json_value_of(stopped->stopped->longest))
 			: json_null());
 	why_doubts_add(why, answer);
 	return answer;

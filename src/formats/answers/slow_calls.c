@@ -28,7 +28,7 @@ struct slow_log {
 		uint32_t stops;    /* open ones when the open call began */
 		bool nested;       /* in the call around it, without a stop between both */
 		bool has_apart;    /* it has nested calls that count on their own: */
-		bool stop;
+		uint32_t stop;     /* path, if it is a stop; else 0 */
 		uint64_t apart, apart_stops; /* their amount, and ns of their stops */
 	} * marks;                           /* owned; by depth, from 1 */
 	size_t mark_room;
@@ -92,8 +92,9 @@ static __attribute__((noinline)) void add_path(struct slow_calls *calls, uint32_
 		.function = function,
 		.in_syscall = (open && calls->paths[open].in_syscall) || symbol_is_syscall(symbol),
 	};
-	if (symbol_is_stop(symbol) && !calls->with_stops && !calls->paths[node].in_syscall) {
+	if (symbol_is_stop(symbol) && !calls->paths[node].in_syscall) {
 		calls->paths[node].stop = true;
+		calls->paths[node].fold = node;
 		return;
 	}
 	go_to_path(calls, open);
@@ -396,25 +397,31 @@ static size_t share_costs(struct slow_calls *calls, const struct call_end *end, 
 }
 
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
-		      struct slow_call call)
+		      struct slow_heap *heap, struct slow_call call)
 {
 	struct slow_call *slow;
 
-	ARRAY_GROW(function->slow, function->slow_room, function->slow_count + 1);
-	slow = function->slow;
+	ARRAY_GROW(heap->calls, heap->room, heap->count + 1);
+	slow = heap->calls;
 	call.costs = alloc_bytes(call.count * sizeof(*call.costs));
 	copy_costs(call.costs, calls->sums, call.count);
-	if (function->slow_count < calls->most) {
-		calls_push(calls, slow, function->slow_count++, &call);
+	if (heap->count < calls->most) {
+		calls_push(calls, slow, heap->count++, &call);
 	} else {
 		if (slow_call_is_cut(slow))
 			extend(calls, &function->lost, slow->costs, slow->count);
 		drop_costs(slow->costs, slow->count);
 		free(slow->costs);
 		*slow = call;
-		calls_sift_down(calls, slow, function->slow_count, 0);
+		calls_sift_down(calls, slow, heap->count, 0);
 	}
-	function->least = function->slow_count == calls->most ? slow->amount : 0;
+	heap->least = heap->count == calls->most ? slow->amount : 0;
+}
+
+static bool heap_takes(const struct slow_calls *calls, const struct slow_heap *heap,
+		       const struct slow_call *call)
+{
+	return heap->count < calls->most || is_faster(calls, &heap->calls[0], call);
 }
 
 /* Keep a call, or its costs, which are not those of usual calls. */
@@ -432,21 +439,41 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 				  .begin_seen = end.begin_seen,
 				  .end_seen = end.end_seen,
 				  .at = end.end_seen ? 0 : end.log->cut_at };
+	struct slow_call stretched = call;
 	bool outer = calls->bound && end.amount > calls->bound && amount <= calls->bound;
-	bool kept = !outer && (function->slow_count < calls->most ||
-			       is_faster(calls, &function->slow[0], &call));
+	bool kept = !outer && heap_takes(calls, &function->slow, &call), kept_stops;
 
+	call.with_stops = calls->with_stops;
+	stretched.with_stops = true;
+	stretched.amount += end.stopped;
+	kept_stops = end.stopped && !calls->with_stops && !slow_call_is_cut(&call) &&
+		     heap_takes(calls, &function->stopped->slow, &stretched);
 	function->outer[slow_call_is_cut(&call)] += outer;
-	if (!kept && !outer && !slow_call_is_cut(&call))
+	if (!kept && !kept_stops && !outer && !slow_call_is_cut(&call))
 		return;
 	call.count = sum_up(calls, &end, whole);
 	if (end.log->kept && !function->recursive &&
 	    end.log->count - end.mark->begin >= BLOCK_LEAST)
 		call.count = share_costs(calls, &end, call.count);
+	stretched.count = call.count;
+	if (kept_stops)
+		keep_call(calls, function, &function->stopped->slow, stretched);
 	if (kept)
-		keep_call(calls, function, call);
-	else
+		keep_call(calls, function, &function->slow, call);
+	else if (!kept_stops)
 		extend(calls, &function->lost, calls->sums, call.count);
+}
+
+/* Count a call that was stopped, without and with its stops. */
+static __attribute__((noinline)) void count_stopped(const struct slow_calls *calls,
+						    struct slow_function *function, uint64_t amount,
+						    uint64_t stopped)
+{
+	if (!function->stopped)
+		function->stopped = alloc_zeroed(1, sizeof(*function->stopped));
+	durations_add(&function->stopped->without, amount);
+	durations_add(&function->stopped->with, amount + (calls->with_stops ? 0 : stopped));
+	function->stopped->longest = MAX(stopped, function->stopped->longest);
 }
 
 /* Count a call of a function. `whole`: its nested calls are part of it, also those kept apart. */
@@ -454,9 +481,10 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 				 struct call_end end, bool whole)
 {
 	uint64_t amount = end.amount - (whole ? 0 : end.mark->apart);
-	uint64_t stopped = end.stopped - (whole ? 0 : end.mark->apart_stops);
 	uint64_t count = function->durations.count + 1;
 	bool cut = !end.begin_seen || !end.end_seen;
+
+	end.stopped -= whole ? 0 : end.mark->apart_stops;
 
 	durations_add(cut ? &function->bounds : &function->durations,
 		      calls->bound ? end.amount : amount);
@@ -465,14 +493,14 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 		if (!(count & (count - 1)))
 			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
 				(struct usual_call){ end.track, end.begin, end.duration };
-		function->stopped_calls += stopped > 0;
-		function->longest = MAX(stopped, function->longest);
+		if (end.stopped)
+			count_stopped(calls, function, amount, end.stopped);
 		function->first_begin = MIN(end.begin, function->first_begin);
 	}
-	if (cut || (!whole && calls->bound) ||
-	    (amount >= function->least &&
-	     (amount > function->least || function->slow_count < calls->most ||
-	      function->slow[0].begin >= end.begin)))
+	if (cut || end.stopped || (!whole && calls->bound) ||
+	    (amount >= function->slow.least &&
+	     (amount > function->slow.least || function->slow.count < calls->most ||
+	      function->slow.calls[0].begin >= end.begin)))
 		keep_or_lose(calls, function, end, amount, whole);
 }
 
@@ -523,6 +551,20 @@ static void *copy_array(const void *array, size_t count, size_t size)
 	return count ? memcpy(copy, array, count * size) : copy;
 }
 
+/* Give a copy of a heap its own calls. */
+static void copy_heap(struct slow_heap *heap)
+{
+	heap->calls = copy_array(heap->calls, heap->count, sizeof(*heap->calls));
+	heap->room = heap->count + 1;
+	for (size_t i = 0; i < heap->count; i++) {
+		struct slow_call *call = &heap->calls[i];
+		const struct path_cost *costs = call->costs;
+
+		call->costs = alloc_bytes(call->count * sizeof(*call->costs));
+		copy_costs(call->costs, costs, call->count);
+	}
+}
+
 /* A function is found to be recursive: so far its calls were outermost ones without nested ones. */
 static void add_whole(struct slow_function *function)
 {
@@ -533,13 +575,12 @@ static void add_whole(struct slow_function *function)
 	whole->lost.costs = alloc_bytes((whole->lost.count + 1) * sizeof(*whole->lost.costs));
 	copy_costs(whole->lost.costs, function->lost.costs, whole->lost.count);
 	whole->lost.room = whole->lost.count + 1;
-	whole->slow = copy_array(whole->slow, whole->slow_count, sizeof(*whole->slow));
-	whole->slow_room = whole->slow_count + 1;
-	for (size_t i = 0; i < whole->slow_count; i++) {
-		struct slow_call *call = &whole->slow[i];
-
-		call->costs = alloc_bytes(call->count * sizeof(*call->costs));
-		copy_costs(call->costs, function->slow[i].costs, call->count);
+	copy_heap(&whole->slow);
+	if (function->stopped) {
+		whole->stopped = copy_array(function->stopped, 1, sizeof(*function->stopped));
+		durations_copy(&whole->stopped->without, &function->stopped->without);
+		durations_copy(&whole->stopped->with, &function->stopped->with);
+		copy_heap(&whole->stopped->slow);
 	}
 	function->whole = whole;
 }
@@ -577,7 +618,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	mark->begin = log->count;
 	mark->function = 0;
 	mark->nested = mark->has_apart = false;
-	mark->stop = false;
+	mark->stop = 0;
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
 	key = function_table_find(&calls->table, event->symbol);
@@ -597,10 +638,10 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 			begin_nested(calls, log, mark, depth);
 		log->kept += !mark->nested;
 	}
-	mark->stop = calls->paths[node].stop;
-	log->stops += mark->stop;
+	mark->stop = calls->paths[node].stop ? node : 0;
+	log->stops += mark->stop != 0;
 	log->cut_at = 0;
-	return fold;
+	return mark->stop ? NODE_NONE : fold; /* its callees are in no path */
 }
 
 static inline void leave_slice(struct call_tree *tree, struct call_thread *thread,
@@ -608,7 +649,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 {
 	struct slow_calls *calls = (struct slow_calls *)tree;
 	struct slow_log *log = &calls->logs[thread->track->index];
-	const struct path_cost own = { .path = end->call->node, .calls = 1, .own = end->call->own };
+	struct path_cost own = { .path = end->call->node, .calls = 1, .own = end->call->own };
 	size_t depth = call_thread_depth(thread);
 	const struct log_mark *mark = &log->marks[depth + 1];
 	struct slow_function *function;
@@ -619,14 +660,18 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		log->stopped += end->all.ns;
 		calls->stopped += end->all.ns;
 		calls->stops++;
-		cut_log(log, mark->begin); /* not part of the enclosing call */
-	}
-	if (end->cut && !log->cut_at && own.path != NODE_NONE &&
-	    !symbol_is_stop(calls->functions[calls->paths[own.path].function].symbol))
+		cut_log(log, mark->begin); /* its callees are not part of the enclosing call */
+		own.path = mark->stop;
+		own.own = (struct call_costs){ .ns = end->all.ns };
+		tree->nodes[own.path].calls++;
+		call_tree_add(&tree->nodes[own.path].own, &own.own, true);
+	} else if (end->cut && !log->cut_at && own.path != NODE_NONE &&
+		   !symbol_is_stop(calls->functions[calls->paths[own.path].function].symbol)) {
 		log->cut_at = own.path;
+	}
 	if (mark->function) {
 		log->open[mark->function - 1] = mark->outer;
-		stopped = log->stopped - mark->stopped;
+		stopped = calls->by_insns ? 0 : log->stopped - mark->stopped;
 		log->kept -= !mark->nested;
 		ended = (struct call_end){ .log = log,
 					   .mark = mark,
@@ -634,8 +679,9 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 					   .own = own,
 					   .begin = end->call->begin.ns,
 					   .duration = end->all.ns,
-					   .amount = calls->by_insns ? end->all.insns
-								     : end->all.ns - stopped,
+					   .amount = calls->by_insns    ? end->all.insns
+						     : calls->with_stops ? end->all.ns
+									 : end->all.ns - stopped,
 					   .stopped = stopped,
 					   .begin_seen = !end->call->inferred,
 					   .end_seen = !end->cut };
@@ -654,7 +700,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		cut_log(log, 0);
 		return;
 	}
-	if (log->has_own || end->call->node == NODE_NONE) {
+	if (log->has_own || own.path == NODE_NONE) {
 		log->has_own = false;
 		return;
 	}
@@ -691,13 +737,24 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 	call_tree_init(&calls->tree, NULL, UINT64_MAX);
 }
 
+static void release_heap(struct slow_heap *heap)
+{
+	for (size_t i = 0; i < heap->count; i++) {
+		drop_costs(heap->calls[i].costs, heap->calls[i].count);
+		free(heap->calls[i].costs);
+	}
+	free(heap->calls);
+}
+
 static void release_function(struct slow_function *function)
 {
-	for (size_t i = 0; i < function->slow_count; i++) {
-		drop_costs(function->slow[i].costs, function->slow[i].count);
-		free(function->slow[i].costs);
+	release_heap(&function->slow);
+	if (function->stopped) {
+		release_heap(&function->stopped->slow);
+		durations_release(&function->stopped->without);
+		durations_release(&function->stopped->with);
+		free(function->stopped);
 	}
-	free(function->slow);
 	drop_costs(function->lost.costs, function->lost.count);
 	free(function->lost.costs);
 	durations_release(&function->durations);

@@ -20,6 +20,15 @@
 #define CALLEE_SHARE 0.05
 #define CALLEE_CALLS 8
 
+/* Share of a cluster's stops in a function for which these are likely page faults. */
+#define FAULTS_SHARE 0.6
+#define FAULTS_LEAST 4
+/* Ratio of stops to time, to that of all code, above which these are not alike; and least stops. */
+#define STOPS_RATIO 3
+#define STOPS_LEAST 16
+/* Share of the extra by which other clusters come before stops that hit all code alike. */
+#define CODE_LEAST 0.02
+
 /* Functions with the largest excess whose answers are compared. */
 #define CANDIDATES 24
 
@@ -98,8 +107,16 @@ static uint32_t add_row(struct slow_answer *answer, uint32_t parent, uint32_t fu
 	if (row < known)
 		return row;
 	ARRAY_GROW(answer->info, answer->info_room, (size_t)row + 1);
-	answer->info[row] =
-		(struct cause_row){ parent, function, parent ? answer->info[parent].depth + 1 : 0 };
+	answer->info[row] = (struct cause_row){
+		.parent = parent,
+		.function = function,
+		.depth = parent ? answer->info[parent].depth + 1 : 0,
+		.syscall = parent ? answer->info[parent].syscall : 0,
+	};
+	if (!answer->info[row].syscall && symbol_is_syscall(slow_symbol(answer, function)))
+		answer->info[row].syscall = row;
+	answer->info[row].stop =
+		!answer->info[row].syscall && symbol_is_stop(slow_symbol(answer, function));
 	return row;
 }
 
@@ -111,11 +128,16 @@ static void add_rows(struct slow_answer *answer)
 	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
 		const struct call_node *node = &calls->tree.nodes[i];
 		uint32_t above = answer->row_of[node->caller];
+		const struct symbol *symbol = slow_symbol(answer, calls->paths[i].function);
+		uint64_t ran = symbol->kind == SYMBOL_SPECIAL ? 0 : node->own.ns;
 		struct call_node *row;
 
+		answer->all_ran += ran;
 		if (calls->paths[i].fold != i ||
 		    (!above && calls->paths[i].function != answer->function))
 			continue;
+		answer->ran += ran;
+		answer->stops += calls->paths[i].stop ? node->calls : 0;
 		answer->row_of[i] = add_row(answer, above, calls->paths[i].function);
 		row = &answer->rows.nodes[answer->row_of[i]];
 		row->calls += node->calls;
@@ -149,10 +171,11 @@ static double usual(const struct slow_answer *answer, uint64_t sum)
 
 /*
  * Fill the extras of all rows in slow calls; `extras` has room for them.  Code that was faster than
- * usual has no extra, so that shares add up.  Returns the extra with that code.
+ * usual has no extra, so that shares add up; without `stops`, neither have these.  Returns the
+ * extra with that code.
  */
 static double find_extras(const struct slow_answer *answer, const struct slow_call *const *slow,
-			  size_t count, struct row_extra *extras)
+			  size_t count, bool stops, struct row_extra *extras)
 {
 	size_t rows = answer->rows.count;
 	double more = 0;
@@ -173,6 +196,8 @@ static double find_extras(const struct slow_answer *answer, const struct slow_ca
 
 		extras[i].own -= usual(answer, amount_of(answer->calls, &row->own));
 		extras[i].calls -= usual(answer, row->calls);
+		if (answer->info[i].stop && !stops)
+			extras[i].own = 0;
 		more += extras[i].own;
 		extras[i].own = extras[i].own > 0 ? extras[i].own : 0;
 	}
@@ -369,11 +394,13 @@ static void find_callee(const struct slow_answer *answer, const struct cause_scr
 		cluster->callee.function = function;
 		cluster->callee.slow = calls;
 		cluster->callee.usual = sum->own;
+		cluster->callee.extra = sum->all;
 	}
 }
 
 COMPARE_WITH(compare_clusters, struct slow_cluster,
-	     COMPARE(a->first, b->first)
+	     COMPARE(a->last, b->last)
+		     ?: COMPARE(a->first, b->first)
 		     ?: COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
 		     ?: COMPARE(a->cause, b->cause)
 		     ?: COMPARE(a->cut, b->cut))
@@ -391,6 +418,130 @@ static void add_to_cluster(struct slow_answer *answer, const struct slow_call *c
 	*ARRAY_ADD(cluster->calls, cluster->count, cluster->room) = call;
 }
 
+/*
+ * Find whether stops hit all code alike: they are neither in one function of those that are called,
+ * nor are there many more in the calls than in other code.
+ */
+static void judge_stops(const struct slow_answer *answer, const struct cause_scratch *scratch,
+			struct slow_cluster *cluster)
+{
+	const struct slow_calls *calls = answer->calls;
+	double stops = 0, ran = 0;
+	uint32_t most = 0;
+
+	memset(scratch->sums, 0, calls->function_count * sizeof(*scratch->sums));
+	for (uint32_t i = 2; i < answer->rows.count; i++) {
+		double extra = answer->info[i].stop ? scratch->extras[i].own : 0;
+		uint32_t function = answer->info[answer->info[i].parent].function;
+
+		scratch->sums[function].all += extra;
+		stops += extra;
+		if (extra > 0 && scratch->sums[function].all > scratch->sums[most].all)
+			most = function;
+	}
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		if (answer->info[i].function == most && !answer->info[i].stop)
+			ran += (double)answer->rows.nodes[i].own.ns;
+	cluster->within = most;
+	cluster->faults = cluster->count >= FAULTS_LEAST &&
+			  scratch->sums[most].all >= FAULTS_SHARE * stops &&
+			  ran * STOPS_RATIO <= (double)answer->ran * FAULTS_SHARE;
+	if (answer->stops >= STOPS_LEAST && answer->ran)
+		cluster->often = (double)answer->stops * (double)answer->all_ran /
+				 ((double)calls->stops * (double)answer->ran);
+	cluster->alike = !cluster->faults && cluster->often <= STOPS_RATIO;
+}
+
+static enum budget_kind budget_kind_of(const struct slow_answer *answer, uint32_t row)
+{
+	const struct cause_row *info = &answer->info[row];
+	const struct symbol *symbol = slow_symbol(answer, info->function);
+
+	if (info->syscall)
+		return BUDGET_SYSCALL;
+	if (info->stop)
+		return symbol->special == SPECIAL_OFF_CPU ? BUDGET_PREEMPTED
+							  : BUDGET_INTERRUPTS;
+	if (symbol->kind == SYMBOL_SPECIAL)
+		return symbol->special == SPECIAL_GAP ? BUDGET_LOST : BUDGET_OTHER;
+	return info->function == answer->function ? BUDGET_OWN : BUDGET_CALLEES;
+}
+
+/* Add the extra of a cluster's calls to the budget. */
+static void add_to_budget(struct slow_answer *answer, const struct slow_cluster *cluster,
+			  const struct row_extra *extras)
+{
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		struct budget_part *part = answer->budget,
+				   *end = part + answer->budget_count;
+		enum budget_kind kind = budget_kind_of(answer, i);
+		const struct symbol *syscall =
+			kind == BUDGET_SYSCALL
+				? slow_symbol(answer,
+					      answer->info[answer->info[i].syscall].function)
+				: NULL;
+
+		if (extras[i].own <= 0)
+			continue;
+		while (part < end && (part->kind != kind || part->syscall != syscall))
+			part++;
+		if (part == answer->budget + BUDGET_MOST)
+			(--part)->kind = BUDGET_OTHER;
+		else if (part == end)
+			*(answer->budget_count++, part) = (struct budget_part){ kind, syscall, 0, 0 };
+		part->extra += extras[i].own * (double)cluster->count;
+	}
+}
+
+COMPARE_WITH(compare_parts, struct budget_part, COMPARE(b->extra, a->extra) ?:
+	     COMPARE(a->kind, b->kind))
+
+/* Round the shares so that they add up: the largest one gets the rest. */
+static void round_budget(struct slow_answer *answer)
+{
+	int rest = 100;
+
+	SORT(answer->budget, answer->budget_count, compare_parts);
+	for (size_t i = answer->budget_count; i-- > 0;) {
+		struct budget_part *part = &answer->budget[i];
+
+		part->percent = i ? (int)(100 * part->extra / answer->extra + 0.5) : rest;
+		rest -= part->percent;
+	}
+}
+
+static bool has_stops(const struct slow_cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->count; i++)
+		if (cluster->calls[i]->stopped)
+			return true;
+	return false;
+}
+
+/* Fill a cluster whose calls are known. */
+static void fill_cluster(struct slow_answer *answer, const struct cause_scratch *scratch,
+			 struct slow_cluster *cluster)
+{
+	uint32_t cause = cluster->cause;
+
+	cluster->stops = symbol_is_stop(slow_symbol(answer, cause));
+	cluster->more = find_extras(answer, cluster->calls, cluster->count, cluster->stops,
+				    scratch->extras);
+	find_cause(answer, scratch, cluster);
+	cluster->cause = cause;
+	cluster->first =
+		cluster->count == 1 && cluster->calls[0]->begin == answer->of->first_begin;
+	add_own_costs(answer, cluster);
+	find_callee(answer, scratch, cluster);
+	if (cluster->stops)
+		judge_stops(answer, scratch, cluster);
+	cause_lines_make(answer, scratch->extras, cluster);
+	if (!cluster->stops && has_stops(cluster))
+		find_extras(answer, cluster->calls, cluster->count, true, scratch->extras);
+	add_to_budget(answer, cluster, scratch->extras);
+	answer->extra += scratch->extras[1].all * (double)cluster->count;
+}
+
 static void make_clusters(struct slow_answer *answer, const struct slow_call **slow, size_t count)
 {
 	struct cause_scratch scratch = {
@@ -398,29 +549,26 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		.sums = alloc_zeroed(answer->calls->function_count, sizeof(struct row_extra)),
 		.chain = alloc_zeroed(answer->rows.count, sizeof(struct row_extra)),
 	};
+	double alike = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct slow_cluster one = { .cause = answer->function };
 
-		find_extras(answer, &slow[i], 1, scratch.extras);
+		find_extras(answer, &slow[i], 1, slow[i]->with_stops, scratch.extras);
 		find_cause(answer, &scratch, &one);
 		add_to_cluster(answer, slow[i], one.cause);
 	}
 	for (size_t i = 0; i < answer->count; i++) {
 		struct slow_cluster *cluster = &answer->clusters[i];
-		uint32_t cause = cluster->cause;
 
-		cluster->more = find_extras(answer, cluster->calls, cluster->count, scratch.extras);
-		find_cause(answer, &scratch, cluster);
-		cluster->cause = cause;
-		cluster->first =
-			cluster->count == 1 && cluster->calls[0]->begin == answer->of->first_begin;
-		add_own_costs(answer, cluster);
-		find_callee(answer, &scratch, cluster);
-		cause_lines_make(answer, scratch.extras, cluster);
-		answer->extra += cluster->extra * (double)cluster->count;
+		fill_cluster(answer, &scratch, cluster);
+		alike += cluster->alike ? cluster->extra * (double)cluster->count : 0;
 	}
+	for (size_t i = 0; i < answer->count; i++)
+		answer->clusters[i].last = answer->clusters[i].alike &&
+					   alike <= (1 - CODE_LEAST) * answer->extra;
 	SORT(answer->clusters, answer->count, compare_clusters);
+	round_budget(answer);
 	free(scratch.extras);
 	free(scratch.sums);
 	free(scratch.chain);
@@ -438,9 +586,9 @@ static void count_calls(struct slow_answer *answer, size_t count, size_t cut)
 	uint64_t slow = durations_longer(&of->durations, answer->bound);
 	uint64_t slow_cut = durations_longer(&of->bounds, answer->bound);
 
-	if (count < of->slow_count || slow < count - cut + of->outer[0])
+	if (count < of->slow.count || slow < count - cut + of->outer[0])
 		slow = count - cut + of->outer[0];
-	if (count < of->slow_count || slow_cut < cut + of->outer[1])
+	if (count < of->slow.count || slow_cut < cut + of->outer[1])
 		slow_cut = cut + of->outer[1];
 	answer->slow = slow + slow_cut;
 	answer->slow_cut = slow_cut;
@@ -477,6 +625,36 @@ static void subtract_lost(struct slow_answer *answer, const struct slow_call *co
 	answer->others -= lost;
 }
 
+/*
+ * Add the kept calls that are slow by their stops only to `count` others, and count all.  Returns
+ * the number with the added calls.
+ */
+static size_t add_stretched(struct slow_answer *answer, const struct slow_call **slow, size_t count)
+{
+	const struct slow_stops *stops = answer->of->stopped;
+	size_t added = 0;
+
+	for (size_t i = 0; stops && i < stops->slow.count; i++) {
+		const struct slow_call *call = &stops->slow.calls[i];
+
+		if (call->amount <= answer->bound || call->amount - call->stopped > answer->bound)
+			continue;
+		slow[count + added++] = call;
+		subtract(answer, call->costs, call->count);
+	}
+	if (!stops)
+		return count;
+	answer->stretched = added;
+	if (stops->slow.count == answer->calls->most)
+		answer->stretched = MAX(added, durations_longer(&stops->with, answer->bound) -
+						       durations_longer(&stops->without,
+									answer->bound));
+	answer->slow += answer->stretched;
+	answer->compared += added;
+	answer->others -= added;
+	return count + added;
+}
+
 /* Make the lines of a usual call. */
 static void describe_usual(struct slow_answer *answer)
 {
@@ -497,9 +675,9 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		      const struct slow_choice *choice)
 {
 	const struct slow_function *of = choose_calls(calls, function, choice);
+	size_t stopped = of->stopped ? of->stopped->slow.count : 0, count = 0, cut = 0;
 	const struct slow_call **slow =
-		alloc_zeroed(of->slow_count + 1, sizeof(struct slow_call *));
-	size_t count = 0, cut = 0;
+		alloc_zeroed(of->slow.count + stopped + 1, sizeof(struct slow_call *));
 
 	*answer = (struct slow_answer){ .calls = calls, .function = function, .of = of };
 	answer->row_of = alloc_zeroed(calls->tree.count, sizeof(*answer->row_of));
@@ -513,8 +691,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	call_tree_init(&answer->rows, NULL, UINT64_MAX);
 	add_rows(answer);
 	subtract(answer, of->lost.costs, of->lost.count);
-	for (size_t i = 0; i < of->slow_count; i++) {
-		const struct slow_call *call = &of->slow[i];
+	for (size_t i = 0; i < of->slow.count; i++) {
+		const struct slow_call *call = &of->slow.calls[i];
 		bool is_slow = call->amount > answer->bound;
 
 		if (is_slow)
@@ -523,6 +701,14 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		if (is_slow || slow_call_is_cut(call))
 			subtract(answer, call->costs, call->count);
 	}
+	SORT(slow, count, compare_calls);
+	count_calls(answer, count, cut);
+	subtract_lost(answer, slow, count);
+	answer->even = !choice->has_bound && !answer->split.shape && !answer->slow_cut &&
+		       of->durations.max <= 2 * answer->median;
+	if (!answer->even && count == answer->slow)
+		answer->period = slow_calls_period(slow, count);
+	count = add_stretched(answer, slow, count);
 	/*
 	 * Callees that call a caller of the function continue the caller's path, which is outside
 	 * of its rows: show them below the function.  Their usual costs are not known.
@@ -537,17 +723,19 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		}
 	}
 	SORT(slow, count, compare_calls);
-	count_calls(answer, count, cut);
-	subtract_lost(answer, slow, count);
-	answer->even = !choice->has_bound && !answer->split.shape && !answer->slow_cut &&
-		       of->durations.max <= 2 * answer->median;
-	if (!answer->even && count == answer->slow)
-		answer->period = slow_calls_period(slow, count);
 	if (answer->others || choice->has_bound)
 		make_clusters(answer, slow, count);
 	if (answer->even)
 		describe_usual(answer);
 	free(slow);
+}
+
+void slow_function_durations(const struct slow_function *function, struct durations *durations)
+{
+	durations_copy(durations, &function->durations);
+	if (function->stopped)
+		durations_replace_all(durations, &function->stopped->without,
+				      &function->stopped->with);
 }
 
 struct slow_gain slow_answer_gain(const struct slow_answer *answer,
@@ -558,29 +746,31 @@ struct slow_gain slow_answer_gain(const struct slow_answer *answer,
 		uint32_t millionths;
 	} quantiles[] = { { "p99", 990000 }, { "p99.9", 999000 }, { "longest", 1000000 } };
 	double share = cluster->extra > 0 ? cluster->cause_extra / cluster->extra : 0;
-	const struct durations *now = &answer->of->durations;
 	struct slow_gain gain = { 0 };
-	struct durations then;
+	struct durations now, then;
 
 	/* Not all of its calls are known, or nested calls are in the amounts of those around. */
 	if (cluster->cut || answer->slow != answer->compared || answer->calls->bound)
 		return gain;
-	durations_copy(&then, now);
+	slow_function_durations(answer->of, &now);
+	durations_copy(&then, &now);
 	for (size_t i = 0; i < cluster->count; i++) {
-		uint64_t amount = cluster->calls[i]->amount;
-		uint64_t more = amount - MIN(amount, answer->split.base);
+		const struct slow_call *call = cluster->calls[i];
+		uint64_t more = call->amount - MIN(call->amount, answer->split.base);
+		uint64_t whole = slow_call_whole(call);
 
-		durations_replace(&then, amount, amount - (uint64_t)(share * (double)more));
+		durations_replace(&then, whole, whole - (uint64_t)(share * (double)more));
 	}
 	for (size_t i = 0; i < COUNT_OF(quantiles) && !gain.of; i++) {
 		/* With few calls, a high percentile is the longest one. */
-		if (now->count * (1000000 - quantiles[i].millionths) < 1000000 && i < 2)
+		if (now.count * (1000000 - quantiles[i].millionths) < 1000000 && i < 2)
 			continue;
-		gain.now = i < 2 ? durations_quantile(now, quantiles[i].millionths) : now->max;
+		gain.now = i < 2 ? durations_quantile(&now, quantiles[i].millionths) : now.max;
 		gain.then = durations_quantile(&then, quantiles[i].millionths);
 		if ((double)gain.then <= 0.9 * (double)gain.now)
 			gain.of = quantiles[i].name;
 	}
+	durations_release(&now);
 	durations_release(&then);
 	return gain;
 }
@@ -588,6 +778,8 @@ struct slow_gain slow_answer_gain(const struct slow_answer *answer,
 void slow_answer_release(struct slow_answer *answer)
 {
 	for (size_t i = 0; i < answer->count; i++) {
+		while (answer->clusters[i].fact_count)
+			cause_fact_remove(&answer->clusters[i], 0);
 		free(answer->clusters[i].calls);
 		code_counts_release(&answer->clusters[i].code);
 	}
@@ -600,6 +792,63 @@ void slow_answer_release(struct slow_answer *answer)
 }
 
 /* ---- Ranking ------------------------------------------------------------- */
+
+/*
+ * Returns by function the share of the stops in its calls that hit a function which has most stops
+ * but not most time: likely page faults.
+ */
+static double *find_faults(const struct slow_calls *calls)
+{
+	struct {
+		double ran, stops, faults; /* ns; first in the function itself, then in its calls */
+		bool hit;
+	} *sums = alloc_zeroed(calls->function_count + 1, sizeof(*sums));
+	double *shares = alloc_zeroed(calls->function_count + 1, sizeof(*shares)), ran = 0;
+
+	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		const struct call_node *node = &calls->tree.nodes[i];
+		uint32_t function = calls->paths[calls->paths[i].stop ? node->caller : i].function;
+
+		if (calls->paths[i].stop)
+			sums[function].stops += node->caller ? (double)node->own.ns : 0;
+		else if (calls->functions[function].symbol->kind != SYMBOL_SPECIAL)
+			sums[function].ran += (double)node->own.ns;
+	}
+	for (size_t i = 0; i < calls->function_count; i++)
+		ran += sums[i].ran;
+	for (size_t i = 0; i < calls->function_count; i++)
+		sums[i].hit = calls->stops >= STOPS_LEAST &&
+			      sums[i].stops >= FAULTS_SHARE * (double)calls->stopped &&
+			      sums[i].ran * STOPS_RATIO < FAULTS_SHARE * ran;
+	for (size_t i = 0; i < calls->function_count; i++)
+		sums[i].stops = 0;
+	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		uint32_t at = calls->tree.nodes[i].caller;
+		double ns = (double)calls->tree.nodes[i].own.ns;
+		bool hit = at && sums[calls->paths[at].function].hit;
+
+		for (; at && calls->paths[i].stop; at = calls->tree.nodes[at].caller) {
+			sums[calls->paths[at].function].stops += ns;
+			sums[calls->paths[at].function].faults += hit ? ns : 0;
+		}
+	}
+	for (size_t i = 0; i < calls->function_count; i++)
+		shares[i] = sums[i].stops > 0 ? sums[i].faults / sums[i].stops : 0;
+	free(sums);
+	return shares;
+}
+
+/* Returns the excess of slow calls by their stops. */
+static double stops_excess(const struct slow_calls *calls, const struct slow_function *of)
+{
+	struct call_split split;
+
+	if (!of->stopped)
+		return 0;
+	call_split_find(calls, of, &split);
+	return durations_excess(&of->stopped->with, split.bound, split.base) -
+	       durations_excess(&of->stopped->without, split.bound, split.base);
+}
 
 /*
  * Returns the class of an answer: functions of which the first call alone is slow come after causes
@@ -615,8 +864,8 @@ static unsigned find_class(const struct slow_calls *calls, const struct slow_fun
 	call_split_find(calls, of, &split);
 	if (durations_longer(&of->durations, split.bound) != 1)
 		return 0;
-	for (size_t i = 0; i < of->slow_count; i++)
-		if (!of->slow[i].number && of->slow[i].amount > split.bound)
+	for (size_t i = 0; i < of->slow.count; i++)
+		if (!of->slow.calls[i].number && of->slow.calls[i].amount > split.bound)
 			return 1;
 	return 0;
 }
@@ -639,7 +888,7 @@ static int depth_inside(const struct slow_answer *answer, uint32_t function, dou
 	if (!answer->count)
 		return -1;
 	extras = alloc_zeroed(answer->rows.count, sizeof(*extras));
-	find_extras(answer, cluster->calls, cluster->count, extras);
+	find_extras(answer, cluster->calls, cluster->count, cluster->stops, extras);
 	for (uint32_t i = 1; i < answer->rows.count; i++)
 		if (answer->info[i].function == function) {
 			all += extras[i].all;
@@ -677,6 +926,7 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 			 bool chosen, const struct slow_choice *choice)
 {
 	struct slow_answer *found = alloc_zeroed(calls->function_count + 1, sizeof(*found));
+	double *faults = find_faults(calls);
 	size_t count = 0, kept = 0;
 
 	for (uint32_t i = 0; i < calls->function_count; i++) {
@@ -685,14 +935,21 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 		found[count].function = i;
 		found[count].class = find_class(calls, of);
 		found[count].excess = find_excess(calls, of);
+		if (faults[i] > 0)
+			found[count].excess += faults[i] * stops_excess(calls, of);
 		count +=
 			chosen ? of->durations.count || (of->bounds.count && choice->has_bound)
 			       : of->durations.count >= TAIL_CALLS_LEAST && found[count].excess > 0;
 	}
 	SORT(found, count, compare_answers);
 	count = MIN(count, (size_t)CANDIDATES);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		double excess = found[i].excess;
+
 		slow_answer_make(&found[i], calls, found[i].function, choice);
+		found[i].excess = excess;
+	}
+	free(faults);
 	for (size_t i = 0; i < count; i++) {
 		bool yielded = kept == most || (!chosen && !found[i].count);
 

@@ -40,8 +40,9 @@
  * slow already; else it is left out.
  *
  * Amounts are ns or, if times are unknown, instructions.  Stops that can hit any code (interrupts,
- * context switches) are not part of amounts and paths, unless the user gives the duration above
- * which a call is slow.
+ * context switches) are paths without callees.  They are not part of amounts, by which causes in
+ * the code are found, unless the user gives the duration above which a call is slow; stopped calls
+ * are kept a second time, with the stops.
  */
 
 struct path_cost {
@@ -106,6 +107,7 @@ struct cost_list {
 struct slow_call {
 	uint64_t amount;
 	uint64_t begin, duration, stopped; /* ns */
+	bool with_stops;                   /* the amount includes the stops */
 	uint64_t number;                   /* calls of the function that ended before it */
 	const struct track *track;         /* borrowed */
 	struct path_cost *costs;           /* owned: of each path in the call, or blocks */
@@ -117,6 +119,12 @@ struct slow_call {
 static inline bool slow_call_is_cut(const struct slow_call *call)
 {
 	return !call->begin_seen || !call->end_seen;
+}
+
+/* Returns the amount with the stops, as users measure it. */
+static inline uint64_t slow_call_whole(const struct slow_call *call)
+{
+	return call->amount + (call->with_stops ? 0 : call->stopped);
 }
 
 /* For a sort: the slowest first.  Equal calls are in the order of time, then of threads. */
@@ -148,6 +156,20 @@ struct call_series {
 	float amounts[SERIES_MOST];
 };
 
+/* Kept calls. */
+struct slow_heap {
+	struct slow_call *calls; /* owned: the fastest is the first */
+	size_t count, room;
+	uint64_t least; /* amount of the fastest one if the heap is full; else 0 */
+};
+
+/* Whole calls that were stopped. */
+struct slow_stops {
+	struct durations without, with; /* amounts without the stops and with; or both with */
+	struct slow_heap slow;          /* with the stops; empty if amounts of all calls have these */
+	uint64_t longest;      /* ns: stops of the call with the longest ones */
+};
+
 struct slow_function {
 	const struct symbol *symbol; /* borrowed: its first one */
 	enum code_owner owner;
@@ -158,8 +180,7 @@ struct slow_function {
 	struct call_series series;
 	struct durations bounds; /* the same of calls that were cut: lower bounds */
 	uint64_t first_begin;    /* ns: of its first call */
-	uint64_t stopped_calls;  /* calls that were stopped, */
-	uint64_t longest;        /* ns: of the longest stop */
+	struct slow_stops *stopped; /* owned: whole calls that were stopped; NULL: none */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: unset */
 		uint64_t begin, duration;  /* ns */
@@ -170,9 +191,7 @@ struct slow_function {
 	uint64_t absorbed; /* with a bound: of these, parts of the call around */
 	uint64_t outer[2]; /* with a bound: slow by nested slow calls only; [1]: that were cut */
 	struct slow_function *whole; /* owned; NULL: not recursive, or with a bound */
-	struct slow_call *slow;      /* owned: a heap with the fastest on top */
-	size_t slow_count, slow_room;
-	uint64_t least; /* amount of the fastest one if the heap is full; else 0 */
+	struct slow_heap slow;
 };
 
 struct slow_calls {
@@ -191,7 +210,7 @@ struct slow_calls {
 		uint32_t function; /* index of its last one */
 		uint32_t fold;     /* the path itself, or the path that a recursion continues */
 		bool in_syscall;
-		bool stop; /* fold is NODE_NONE */
+		bool stop; /* it has the time of all that runs in it */
 	} * paths;         /* owned; by node of the tree */
 	size_t path_room;
 	uint32_t last;               /* caller of the last new path */
@@ -417,6 +436,21 @@ struct cause_line {
 	double extra;
 };
 
+/* Limit of the facts about a cluster. */
+#define FACTS_MOST 16
+
+/* A sentence about a cluster, and what it says. */
+struct cause_fact {
+	const char *kind; /* "open", "first use", "callee", "loop", "lines", "memory", ... */
+	char *words;      /* owned */
+	const struct name *function, *file; /* borrowed; NULL: none */
+	uint32_t line;                      /* 0: unknown */
+	bool counts;                        /* of rounds of a loop, or calls of a callee: */
+	double slow, usual;                 /* in a slow call, and in a usual one */
+	double extra;                       /* ns of a call; 0: unknown */
+	const struct thread *thread;        /* borrowed; NULL: none */
+};
+
 struct slow_cluster {
 	uint32_t cause; /* function to name */
 	uint32_t leaf;  /* the innermost one with half of the extra */
@@ -429,16 +463,47 @@ struct slow_cluster {
 	struct {
 		uint32_t function;
 		double slow, usual; /* calls of it in a slow call, and in a usual one; 0: none is */
+		double extra;
 	} callee;
 	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
 	size_t count, room;
 	bool cut;   /* their amounts are lower bounds */
 	bool first; /* it is the first call of the function only */
+	bool stops; /* the cause is a stop: */
+	bool alike; /* stops hit all code alike; else one of these: */
+	bool faults;        /* they are likely page faults of the function `within` */
+	double often;       /* ratio of stops to time, to that of all code */
+	uint32_t within;
+	bool last; /* it comes after the other clusters */
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
 	struct code_counts code; /* code of calls that were decoded again */
+	struct cause_fact facts[FACTS_MOST];
+	size_t fact_count;
+	bool has_facts; /* they were looked for */
 	struct thread_wait wait; /* the slowest one's wait */
 	double rest;             /* the rest of the extra after the lines that are leaves */
+};
+
+/* Where extra time is spent. */
+enum budget_kind {
+	BUDGET_OWN = 0, /* the function's own code */
+	BUDGET_CALLEES,
+	BUDGET_SYSCALL,
+	BUDGET_PREEMPTED,
+	BUDGET_INTERRUPTS, /* interrupts or page faults */
+	BUDGET_LOST,       /* trace that is lost */
+	BUDGET_OTHER
+};
+
+/* Limit of a budget's parts; further system calls are in the last one. */
+#define BUDGET_MOST 12
+
+struct budget_part {
+	enum budget_kind kind;
+	const struct symbol *syscall; /* borrowed; NULL: none */
+	double extra;                 /* of all slow calls */
+	int percent;                  /* those of all parts are 100 */
 };
 
 struct slow_answer {
@@ -454,17 +519,24 @@ struct slow_answer {
 	uint64_t all;                /* calls, with those that were cut and are slow */
 	uint64_t cut;   /* calls left out: without a seen begin or end, and not known to be slow */
 	uint64_t outer; /* slow calls that are slow by nested slow calls only, not compared */
+	uint64_t stretched;   /* slow calls that are slow by stops only */
+	uint64_t stops;       /* stops in all calls */
+	uint64_t ran, all_ran; /* ns in which all calls ran, and all traced code */
 	/*
 	 * Calls outside of clusters: the usual ones and, of a tail, slow ones that are not kept. Of
 	 * another shape, slow ones that are not kept are subtracted by estimate.
 	 */
 	uint64_t others;
 	double excess;         /* Excess of slow calls over usual ones, all together */
-	double extra;          /* Extra time (or instructions) of all clusters */
+	double extra;          /* Extra time (or instructions) of all slow calls, with stops */
+	struct budget_part budget[BUDGET_MOST]; /* its parts, the largest first */
+	size_t budget_count;
 	unsigned class;        /* for the ranking: a lower one comes first */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
 	struct cause_row {
 		uint32_t parent, function, depth; /* parent 0: none */
+		uint32_t syscall;                 /* row: the system call that it is in; or 0 */
+		bool stop;
 	} * info;                                 /* owned; by row; [0] is unused */
 	size_t info_room;
 	uint32_t *row_of;              /* owned; by path; 0: not in calls of the function */
@@ -508,6 +580,9 @@ static inline double slow_share(const struct slow_answer *answer,
 
 	return whole > 0 ? extra * calls / whole : 0;
 }
+
+/* Fill the amounts of all whole calls of a function, with their stops. */
+void slow_function_durations(const struct slow_function *function, struct durations *durations);
 
 /* What calls would take without a cause. */
 struct slow_gain {
@@ -618,11 +693,11 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 /* Print " (FILE:LINE)", of a function in the source, or of an inlined call; "" if unknown. */
 void symbol_line_print(const struct symbol *symbol, FILE *out);
 
-/*
- * Returns sentences about the code of a cluster, a line each, owned by the caller; that of another
- * thread is the last.
- */
-char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster);
+/* Fill the facts of a cluster, once; that about another thread is the last. */
+void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster);
+
+/* Remove a fact, of which its cluster has `number` others before. */
+void cause_fact_remove(struct slow_cluster *cluster, size_t number);
 
 /*
  * Returns the calls by which the program's code had the loader bind a library's function, at its

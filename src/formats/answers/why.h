@@ -44,6 +44,9 @@ char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster
  */
 char *why_verdict_text(const struct slow_answer *answer);
 
+/* Returns whether a cluster is shown: the first one, and those with a part that counts. */
+bool why_shows(const struct slow_answer *answer, size_t number);
+
 /* ---- Doubts -------------------------------------------------------------- */
 
 /*
@@ -71,8 +74,9 @@ void why_command_print(const struct why_output *why, const char *command,
 const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32_t function);
 
 /*
- * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
- * and of the slowest call of each further cluster, and the lines of a function whose own code is
- * the cause.  Empty if the input can be read only once.
+ * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls,
+ * the branches of the slowest call of the first cause, the lines of a function whose own code is
+ * the cause, and traces of further clusters; of a function that is called once, an answer about a
+ * callee. Empty if the input can be read only once.
  */
-char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters);
+char *why_commands(const struct why_output *why, const struct slow_answer *answer);

@@ -162,51 +162,86 @@ const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32
 					       : NULL;
 }
 
-/* Print the command for a trace around the slowest call of a cluster. */
-static void print_trace(const struct why_output *why, const struct slow_answer *answer,
-			size_t number, FILE *out)
+/* Print the command for the slowest call of a cluster: a trace around it or, of the first one, its
+ * branches. */
+static void print_example(const struct why_output *why, const struct slow_answer *answer,
+			  size_t number, FILE *out)
 {
 	const struct slow_call *call = answer->clusters[number].calls[0];
-	uint64_t from = call->begin > WHY_CONTEXT ? call->begin - WHY_CONTEXT : 0;
-	uint64_t to = call->begin + call->duration + WHY_CONTEXT;
-	char output[48];
+	uint64_t context = number ? MIN(call->begin, (uint64_t)WHY_CONTEXT) : 0;
+	uint64_t from = call->begin - context, to = call->begin + call->duration + context;
+	char output[48] = "";
 
 	fprintf(out, "ptrace2ftf --time=" SECONDS_FORMAT "," SECONDS_FORMAT, SECONDS_OF(from),
 		SECONDS_OF(to));
-	snprintf(output, sizeof(output), " -o cause-%zu.ftf", number + 1);
+	if (number)
+		snprintf(output, sizeof(output), " -o cause-%zu.ftf", number + 1);
+	else
+		fprintf(out, " --tid=%" PRId32 " --format=branches", call->track->tid);
 	print_words(why->options, 4, output, out);
 }
 
-char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters)
+/*
+ * Returns the callee with the most time that is called often enough to have slow calls, of a
+ * function that has no other call to compare with; NULL: none.
+ */
+static const struct symbol *find_frequent(const struct slow_answer *answer)
+{
+	const struct slow_function *functions = answer->calls->functions;
+	uint64_t *ns = alloc_zeroed(answer->rows.count + 1, sizeof(*ns));
+	uint32_t found = 0;
+
+	for (size_t i = answer->rows.count; i-- > 2;) {
+		const struct slow_function *function = &functions[answer->info[i].function];
+
+		ns[i] += answer->rows.nodes[i].own.ns;
+		ns[answer->info[i].parent] += ns[i];
+		if (answer->rows.nodes[i].calls >= TAIL_CALLS_LEAST &&
+		    function->symbol->kind < SYMBOL_SPECIAL &&
+		    function->symbol->dso == slow_symbol(answer, answer->function)->dso &&
+		    ns[i] >= ns[found])
+			found = (uint32_t)i;
+	}
+	free(ns);
+	return found ? slow_symbol(answer, answer->info[found].function) : NULL;
+}
+
+char *why_commands(const struct why_output *why, const struct slow_answer *answer)
 {
 	const struct options *options = why->options;
-	bool recording = options->input_kind == INPUT_PERF_DATA;
+	bool recording = options->input_kind == INPUT_PERF_DATA, once = false;
+	const struct symbol *symbol = NULL;
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
 	for (int i = 0; i < options->input_count; i++)
-		if (strcmp(options->inputs[i], "-") == 0)
-			clusters = 0; /* can be read only once */
-	if (clusters) {
+		once |= strcmp(options->inputs[i], "-") == 0; /* can be read only once */
+	if (answer->all == 1 && !answer->slow && !once) {
+		symbol = find_frequent(answer);
+		why_command_print(why, symbol ? "ptrace2ftf why --symbol=" : "ptrace2ftf annotate ",
+				  symbol ?: why_symbol_of_code(answer, answer->function), out);
+	}
+	if (answer->count && !once) {
+		symbol = slow_symbol(answer, answer->function);
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
-		why_word_print(
-			function_pattern(&why->calls.labels, slow_symbol(answer, answer->function))
-				->text,
-			true, out);
+		why_word_print(function_pattern(&why->calls.labels, symbol)->text, true, out);
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
-	for (size_t i = 1; i < clusters; i++)
-		print_trace(why, answer, i, out);
-	for (size_t i = 0; recording && i < clusters; i++) {
+	if (recording && answer->count && !once)
+		print_example(why, answer, 0, out);
+	for (size_t i = 0; recording && !once && i < answer->count; i++) {
 		const struct slow_cluster *cluster = &answer->clusters[i];
-		const struct symbol *symbol = why_symbol_of_code(answer, cluster->cause);
 
-		if (cluster->own_extra < 0.5 * cluster->extra || !symbol ||
+		symbol = why_symbol_of_code(answer, cluster->cause);
+		if (!why_shows(answer, i) || cluster->own_extra < 0.5 * cluster->extra || !symbol ||
 		    symbol->kind == SYMBOL_SPECIAL)
 			continue;
 		why_command_print(why, "ptrace2ftf annotate ", symbol, out);
 		break;
 	}
+	for (size_t i = 1; i < answer->count && !once; i++)
+		if (why_shows(answer, i))
+			print_example(why, answer, i, out);
 	alloc_close_text(out, &text);
 	return text;
 }

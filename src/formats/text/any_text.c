@@ -44,3 +44,51 @@ json_t *json_text_or_null(const char *text)
 {
 	return text ? json_any_text(text, strlen(text)) : json_null();
 }
+
+/* ---- Short names --------------------------------------------------------- */
+
+/*
+ * Returns the begin of the last outermost part in brackets that is longer than "..", and its end in
+ * *end; NULL: there is none. Brackets of operators do not pair.
+ */
+static char *last_brackets(char *text, char **end)
+{
+	char *found = NULL;
+	unsigned depth = 0;
+
+	for (char *at = text + strlen(text); at-- > text;) {
+		if (*at == '>' || *at == ')') {
+			*end = depth++ ? *end : at;
+		} else if ((*at == '<' || *at == '(') && depth && --depth == 0 &&
+			   *end - at > 3) {
+			found = at + 1;
+			break;
+		}
+	}
+	return found;
+}
+
+struct short_name short_name(const char *name)
+{
+	struct short_name shortened;
+	size_t length = strlen(name), head = SHORT_NAME_MOST / 2, tail;
+	char *text = alloc_bytes(length + 1), *begin, *end;
+
+	memcpy(text, name, length + 1);
+	while (length > SHORT_NAME_MOST && (begin = last_brackets(text, &end))) {
+		memcpy(begin, "..", 2);
+		memmove(begin + 2, end, strlen(end) + 1);
+		length = strlen(text);
+	}
+	if (length > SHORT_NAME_MOST) {
+		head = utf8_cut(text, length, head);
+		tail = length - (SHORT_NAME_MOST - head - 2);
+		while (tail < length && ((uint8_t)text[tail] & 0xc0) == 0x80)
+			tail++;
+		memcpy(text + head, "..", 2);
+		memmove(text + head + 2, text + tail, length - tail + 1);
+	}
+	memcpy(shortened.text, text, strlen(text) + 1);
+	free(text);
+	return shortened;
+}

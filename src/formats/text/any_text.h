@@ -12,6 +12,24 @@ static inline void name_print(const struct name *name, FILE *out)
 	escaped_text_print(name->text, name->length, out);
 }
 
+/* Maximum length of a short name, in bytes. */
+#define SHORT_NAME_MOST 36
+
+struct short_name {
+	char text[SHORT_NAME_MOST + 1];
+};
+
+/*
+ * Returns a name that fits into a sentence: ".." stands for the last arguments of templates and
+ * parameters, then for the middle.
+ */
+struct short_name short_name(const char *name);
+
+static inline void short_name_print(const struct name *name, FILE *out)
+{
+	escaped_printf(out, "%s", short_name(name->text).text);
+}
+
 /* Print a JSON string (RFC 8259) with its quotes.  Each byte of invalid UTF-8 becomes U+FFFD. */
 void json_text_print(const char *text, size_t length, FILE *out);
 

@@ -24,13 +24,13 @@ static void expect_kept(const char *name, const char *expected)
 	char found[600] = "";
 	uint64_t below = UINT64_MAX;
 
-	for (size_t n = 0; n < function->slow_count; n++) {
+	for (size_t n = 0; n < function->slow.count; n++) {
 		const struct slow_call *next = NULL;
 
-		for (size_t i = 0; i < function->slow_count; i++)
-			if (function->slow[i].amount < below &&
-			    (!next || function->slow[i].amount > next->amount))
-				next = &function->slow[i];
+		for (size_t i = 0; i < function->slow.count; i++)
+			if (function->slow.calls[i].amount < below &&
+			    (!next || function->slow.calls[i].amount > next->amount))
+				next = &function->slow.calls[i];
 		if (!next)
 			break;
 		below = next->amount;
@@ -144,8 +144,8 @@ START_TEST(calls_inside_of_each_other_have_their_costs)
 
 		snprintf(name, sizeof(name), "h%u", i);
 		function = &slow_calls.functions[slow_function(name)];
-		ck_assert_uint_eq(function->slow_count, 2);
-		call = &function->slow[function->slow[1].amount > function->slow[0].amount];
+		ck_assert_uint_eq(function->slow.count, 2);
+		call = &function->slow.calls[function->slow.calls[1].amount > function->slow.calls[0].amount];
 		for (uint32_t path = 1; path < slow_calls.tree.count; path++) {
 			struct path_cost cost = cost_in(call, path);
 			const char *of = slow_calls.tree.nodes[path].name->text;
@@ -209,6 +209,8 @@ END_TEST
 /* But a stop in a system call is what the call waits for. */
 START_TEST(stops_are_no_part_of_calls)
 {
+	const struct slow_stops *stopped;
+
 	follow_slow(2);
 	begin("f", 0, 0);
 	begin("[untraced]", 10, 0);
@@ -219,9 +221,14 @@ START_TEST(stops_are_no_part_of_calls)
 	call("[untraced: off CPU]", 42, 50);
 	end(100, 0);
 	end(110, 0);
-	expect_kept("f", "90: f=1/30/0 [syscall: read]=1/10/0 [untraced: off CPU]=1/50/0; ");
-	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].stopped_calls, 1);
-	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].longest, 20);
+	expect_kept("f", "90: f=1/30/0 [untraced]=1/20/0 [syscall: read]=1/10/0 [untraced: off "
+			 "CPU]=1/50/0; ");
+	stopped = slow_calls.functions[slow_function("f")].stopped;
+	ck_assert_uint_eq(stopped->without.count, 1);
+	ck_assert_uint_eq(stopped->without.max, 90);
+	ck_assert_uint_eq(stopped->with.max, 110);
+	ck_assert_uint_eq(stopped->slow.calls[0].amount, 110);
+	ck_assert_uint_eq(stopped->longest, 20);
 	slow_calls_release(&slow_calls);
 	options.slow = (struct slow_choice){ .has_bound = true, .longer = 5 };
 	follow_slow(2);
@@ -246,7 +253,7 @@ START_TEST(a_call_in_a_stop_has_its_callees)
 	end(20, 0);
 	end(30, 0);
 	end(40, 0);
-	expect_kept("f", "20: f=1/17/0 g=1/3/0; ");
+	expect_kept("f", "20: f=1/17/0 g=1/3/0 [untraced]=1/20/0; ");
 	expect_kept("f2", "8: f2=1/3/0 g=1/5/0; ");
 	slow_calls_release(&slow_calls);
 }
@@ -281,8 +288,8 @@ START_TEST(of_equal_calls_the_first_is_kept)
 	call_of_other("f", 20, 9);
 	if (_i == 1)
 		call("f", 40, 9);
-	ck_assert_uint_eq(slow_calls.functions[0].slow[0].begin, 20);
-	ck_assert_ptr_eq(slow_calls.functions[0].slow[0].track, &other_thread);
+	ck_assert_uint_eq(slow_calls.functions[0].slow.calls[0].begin, 20);
+	ck_assert_ptr_eq(slow_calls.functions[0].slow.calls[0].track, &other_thread);
 	slow_calls_release(&slow_calls);
 }
 END_TEST
@@ -614,8 +621,8 @@ START_TEST(a_bound_needs_no_usual_calls)
 	cut_now();
 	cut_now();
 	finish_format(&format_why);
-	expect("main: 1 of 1 calls longer than 100ns; median 0ns\n1. a, 100 % of the time\n"
-	       "   1 call, >1us more\n   still open, in a\n");
+	expect("main: 1 of 1 calls longer than 100ns; median 0ns\n"
+	       "extra time: 100 % callees\n1. a, 100 % of the time\n   1 call, >1us more\n   still open, in a\n");
 	close_format(&format_why);
 }
 END_TEST
@@ -690,8 +697,8 @@ START_TEST(a_call_with_more_nested_calls_is_slow_among_outermost_ones)
 		recurse(i < 20 ? 1 : i == 50 ? 50 : 2, 0);
 	finish_format(&format_why);
 	/* 20 of one level, 79 of two, one of 50. */
-	expect("f: 1 of 100 outermost calls (128 are nested in them) longer than 40ns; median "
-	       "20ns\n1. own code of f, 100 % of the extra time\n   1 call, 482ns more");
+	expect("f: 1 of 100 outermost calls (128 are nested in them) longer than 40ns; median\n"
+	       "      20ns\nextra time: 100 % own code\n1. own code of f, 100 % of the extra time\n   1 call, 482ns more");
 	close_format(&format_why);
 }
 END_TEST
@@ -723,7 +730,7 @@ START_TEST(a_call_in_a_stop_is_not_nested)
 	call("f", 12, 5);
 	end(20, 0);
 	end(40, 0);
-	expect_kept("f", "30: f=1/30/0; 5: f=1/5/0; ");
+	expect_kept("f", "30: f=1/30/0 [untraced]=1/10/0; 5: f=1/5/0; ");
 	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].nested, 0);
 	slow_calls_release(&slow_calls);
 }

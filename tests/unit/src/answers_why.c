@@ -98,12 +98,14 @@ START_TEST(the_distribution_of_calls_has_a_verdict)
 		  "the calls become slower: medians of the quarters 220ns, 460ns, 720ns, 960ns\n",
 		  "trend" },
 		{ steps, "no call is much slower than the others\na usual call takes", "even" },
-		{ every_20th, "one in 20 calls is slow, at equal distances\n1. own code of f",
+		{ every_20th, "one in 20 calls is slow, at equal distances\nextra time: 100 % own code\n1. own code of f",
 		  "tail" },
-		{ at_first, "only the first call is slow\n1. own code of f", "first" },
+		{ at_first, "only the first call is slow\nextra time: 100 % own code\n1. own code of f", "first" },
 		{ varies, "no call is much slower than the others\na usual call takes", "even" },
 		{ now_and_then,
-		  "f: 5 of 200 calls longer than 200ns; median 100ns\n1. own code of f", "tail" },
+		  "f: 5 of 200 calls longer than 200ns; median 100ns\nextra time: 100 % own "
+		  "code\n1. own code of f",
+		  "tail" },
 		{ tail_of_kinds, "1. own code of f, 100 % of the extra time\n   2 calls", "tail" },
 	};
 	json_t *json, *verdict;
@@ -334,12 +336,13 @@ START_TEST(the_answer_says_the_cause_in_words)
 	}
 	finish_format(&format_why);
 	expect("f: 1 of 100 calls longer than 30ns; median 15ns\n"
+	       "extra time: 100 % callees\n"
 	       "1. a, 100 % of the extra time\n"
 	       "   1 call, 110ns more; 12 calls of it, usually 1.0\n"
 	       "   without it: longest 125ns -> 15ns\n"
 	       "   100.0%      110ns  f > a\n"
-	       "     0.0%             rest\n"
 	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n"
+	       "next: ptrace2ftf --time=0.000000750,0.000000875 --tid=7 --format=branches\n"
 	       "next: ptrace2ftf annotate a\n");
 	close_format(&format_why);
 }
@@ -442,7 +445,7 @@ static const struct {
 	{ { 19, 1, 0, 0, 0 }, "\n1. a, 95 %", "\n2. b, 5 %", NULL },
 	{ { 20, 1, 0, 0, 0 },
 	  "\n1. a, 95 %",
-	  "   rest\nother causes",
+	  "f > a\nother causes",
 	  "\nother causes made 1 call slow\n" },
 };
 

@@ -268,19 +268,22 @@ static void expect_words(struct slow_answer *answer, struct slow_cluster *cluste
 			 const char *expected)
 {
 	struct slow_function function = { .symbol = symbol_of("f") };
-	const struct slow_calls calls = { .functions = &function,
-					  .function_count = 1,
-					  .with_stops = true };
-	char *words;
+	const struct slow_calls calls = { .functions = &function, .function_count = 1 };
+	const struct slow_call call = { .with_stops = true }, *called[] = { &call, &call };
+	char words[1000] = "";
 
 	answer->calls = &calls;
 	answer->code.calls = 4;
 	cluster->code.calls = cluster->code.calls ?: 2;
+	cluster->calls = called;
 	cluster->count = 2;
 	cluster->extra = 1000;
-	words = cause_words(answer, cluster);
+	cause_facts_find(answer, cluster);
+	for (size_t i = 0; i < cluster->fact_count; i++)
+		sprintf(words + strlen(words), "%s\n", cluster->facts[i].words);
 	ck_assert_str_eq(words, expected);
-	free(words);
+	while (cluster->fact_count)
+		cause_fact_remove(cluster, 0);
 	code_counts_release(&answer->code);
 	code_counts_release(&cluster->code);
 }
