@@ -24,6 +24,9 @@
 #define NAME "%.200s"
 /* Classes of durations in an octave: 2^BAR_BITS. */
 #define BAR_BITS 2
+/* Pixels above the highest bar, for its count; ticks, at most. */
+#define COUNT_HEIGHT 14
+#define TICKS_MOST   12
 /* Clusters with separate colours. */
 #define COLORS 4
 
@@ -170,7 +173,29 @@ static void print_class(const struct slow_answer *answer, const struct durations
 		print_bar(x, width, from, before, colors[color_of(i)], out);
 	}
 	print_bar(x, width, 0, from, "usual", out);
-	fputs("</g>\n", out);
+	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%" PRIu64 "</text></g>\n",
+		x + width / 2, BAR_HEIGHT - to - 2, count);
+}
+
+/* Print the begins of octaves below the bars, as many as have room. */
+static void print_ticks(const struct slow_answer *answer, uint32_t first, uint32_t last,
+			double width, FILE *out)
+{
+	uint32_t octaves = (last - first + 1) >> BAR_BITS;
+	uint32_t step = MAX(octaves / TICKS_MOST + 1, 1u) << BAR_BITS;
+
+	for (uint32_t class = first; class <= last; class ++) {
+		double x = (class - first) * width;
+
+		if (class % step)
+			continue;
+		fprintf(out,
+			"<line class=\"tick\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>"
+			"<text x=\"%.1f\" y=\"%d\">%s</text>\n",
+			x, x, BAR_HEIGHT, BAR_HEIGHT + 4, x, BAR_HEIGHT + 16,
+			amount_text(answer->calls->by_insns, log_class_begin(class, BAR_BITS))
+				.text);
+	}
 }
 
 static void print_histogram(const struct why_output *why, const struct slow_answer *answer,
@@ -194,18 +219,18 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 	print_command(why, "ptrace2ftf --format=histogram --symbol=",
 		      slow_symbol(answer, answer->function), out);
 	fprintf(out,
-		"<svg class=\"histogram\" viewBox=\"0 0 %d %d\" "
+		"<svg class=\"histogram\" viewBox=\"0 -%d %d %d\" "
 		"width=\"%d\" role=\"img\" aria-label=\"histogram\">\n",
-		CHART_WIDTH, BAR_HEIGHT + 18, CHART_WIDTH);
+		COUNT_HEIGHT, CHART_WIDTH, COUNT_HEIGHT + BAR_HEIGHT + 20, CHART_WIDTH);
 	for (uint32_t class = first; class <= last; class ++)
 		print_class(answer, &all, class, (class - first) * width, width * 0.9, out);
+	print_ticks(answer, first, last, width, out);
 	fprintf(out,
-		"<line class=\"bound\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n"
-		"<text x=\"0\" y=\"%d\">%s</text>\n<text x=\"%d\" y=\"%d\" "
-		"text-anchor=\"end\">%s</text>\n</svg>\n<p>Each octave has four bars, and heights "
-		"are logarithmic. Calls to the right of the line take longer than %s.</p>\n",
-		bound, bound, BAR_HEIGHT, BAR_HEIGHT + 14,
-		amount_text(answer->calls->by_insns, all.min).text, CHART_WIDTH, BAR_HEIGHT + 14,
+		"<line class=\"bound\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n</svg>\n"
+		"<p>The fastest call takes %s, and the slowest one %s. Each octave has four bars; "
+		"heights are logarithmic, and counts above the bars. Calls to the right of the "
+		"line take longer than %s.</p>\n",
+		bound, bound, BAR_HEIGHT, amount_text(answer->calls->by_insns, all.min).text,
 		amount_text(answer->calls->by_insns, all.max).text,
 		extra_text(answer->calls->by_insns, (double)answer->bound).text);
 	durations_release(&all);
@@ -215,7 +240,6 @@ static void print_histogram(const struct why_output *why, const struct slow_answ
 static void print_details(const struct why_output *why, struct slow_answer *answer,
 			  struct slow_cluster *cluster, FILE *out)
 {
-	cause_facts_find(answer, cluster);
 	for (size_t i = 0; i < cluster->fact_count; i++) {
 		bool waits = cluster->wait.looked && i + 1 == cluster->fact_count;
 

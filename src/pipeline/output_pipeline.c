@@ -358,7 +358,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	summary->output_cut |= pipeline->output.cut;
 	summary->temp_cut = temp_files_spent();
 	summary->slices_left_out += pipeline->filter.counts.outside;
-	summary->top_functions = top_functions_make(&pipeline->totals);
+	summary->top_functions = top_functions_make(&pipeline->totals, pipeline->options);
 	if (end) {
 		summary->slices += end->other_slices;
 		summary->trace_records += end->records;

@@ -96,4 +96,4 @@ void perfetto_memory_hint_print(uint64_t slices, uint64_t records, uint64_t byte
  * --time takes it. The shares are those of --format=functions: of the self time of all slices,
  * including slices that are not functions.
  */
-char *top_functions_make(const struct slice_totals *totals);
+char *top_functions_make(const struct slice_totals *totals, const struct options *options);

@@ -2,6 +2,7 @@
 /* Choose the functions with the most self time or instructions. */
 #include "src/report/summary.h"
 
+#include "src/formats/answers/why.h"
 #include "src/formats/text/time_note.h"
 #include "src/select/function_labels.h"
 #include "src/slices/slice_totals.h"
@@ -70,9 +71,10 @@ static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t
  * Print the function whose long calls take the most time beyond its median, without numbers:
  * `ptrace2ftf why` has exact ones, of whole calls.
  */
-static void print_tail(const struct slice_totals *totals, const struct function_labels *labels,
-		       uint64_t all, FILE *out)
+static void print_tail(const struct slice_totals *totals, const struct options *options,
+		       const struct function_labels *labels, uint64_t all, FILE *out)
 {
+	const struct symbol *symbol;
 	uint32_t found = NODE_NONE;
 
 	for (int pass = 0; pass < 2; pass++)
@@ -83,14 +85,17 @@ static void print_tail(const struct slice_totals *totals, const struct function_
 				found = i;
 	if (!found || slice_totals_excess(totals, found) * TAIL_PARTS < all)
 		return;
-	printable_printf(
-		out,
-		"  some calls of %s take much longer than usual; `ptrace2ftf why` shows which, and "
-		"the cause\n",
-		function_label(labels, totals->functions.functions[found - 1].symbol)->text);
+	symbol = totals->functions.functions[found - 1].symbol;
+	printable_printf(out,
+			 "  some calls of %s take much longer than usual; this shows which, and "
+			 "the cause:\n    ptrace2ftf why --symbol=",
+			 function_label(labels, symbol)->text);
+	why_word_print(function_pattern(labels, symbol)->text, true, out);
+	why_input_words_print(options, out);
+	putc('\n', out);
 }
 
-char *top_functions_make(const struct slice_totals *totals)
+char *top_functions_make(const struct slice_totals *totals, const struct options *options)
 {
 	const struct function_table *table = &totals->functions;
 	struct top_function *functions = alloc_zeroed(table->count + 1, sizeof(*functions));
@@ -131,7 +136,7 @@ char *top_functions_make(const struct slice_totals *totals)
 	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++)
 		print_function(&functions[i], &labels, all, by_insns, out);
 	if (totals->with_tails)
-		print_tail(totals, &labels, all, out);
+		print_tail(totals, options, &labels, all, out);
 	alloc_close_text(out, &text);
 	function_labels_release(&labels);
 	free(functions);

@@ -708,6 +708,30 @@ static void add_waits(const struct slow_answer *answer, struct slow_cluster *clu
 	free(text);
 }
 
+/* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
+static bool binds(const struct symbol *symbol)
+{
+	return symbol->dso && starts_with(symbol->dso->short_name->text, "ld-") &&
+	       (symbol->kind == SYMBOL_UNNAMED ||
+		starts_with(symbol->linkage->text, "_dl_runtime_resolve"));
+}
+
+/* The loader binds a function at its first call. */
+static void add_binding(const struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	struct cause_fact *fact;
+	FILE *out;
+
+	if (!binds(slow_symbol(answer, cluster->cause)) ||
+	    slow_symbol(answer, answer->function)->dso == slow_symbol(answer, cluster->cause)->dso)
+		return;
+	fact = add_fact(cluster, "binding");
+	out = OPEN_TEXT(fact->words);
+	fact->function = slow_name(answer, cluster->cause);
+	fputs("lazy binding of library functions at their first calls; link with -z now", out);
+	alloc_close_text(out, &fact->words);
+}
+
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	if (cluster->has_facts)
@@ -715,6 +739,7 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 	cluster->has_facts = true;
 	add_cuts(answer, cluster);
 	add_first(answer, cluster);
+	add_binding(answer, cluster);
 	add_callee(answer, cluster);
 	if (cluster->code.calls && answer->code.calls) {
 		if (!cluster->stops)
@@ -725,14 +750,6 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 }
 
 /* ---- Binding ------------------------------------------------------------- */
-
-/* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
-static bool binds(const struct symbol *symbol)
-{
-	return symbol->dso && starts_with(symbol->dso->short_name->text, "ld-") &&
-	       (symbol->kind == SYMBOL_UNNAMED ||
-		starts_with(symbol->linkage->text, "_dl_runtime_resolve"));
-}
 
 uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns)
 {

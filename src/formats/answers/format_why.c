@@ -40,6 +40,9 @@ static const struct detail {
 	{ 0, 0, 1, 1, 0, 1 },
 };
 
+/* Minimum causes with the same code and more time that are noise. */
+#define NOISE_LEAST 3
+
 /* Share of the largest excess below which an answer is only in the list of functions. */
 #define ANSWER_LEAST 0.01
 
@@ -261,12 +264,13 @@ static void print_tree(const struct slow_answer *answer, const struct slow_clust
 		fprintf(out, "%8.1f%% %10s  rest\n", percent(answer, cluster, cluster->rest), "");
 }
 
-static void print_cluster(struct slow_answer *answer, size_t number, size_t lines, FILE *out)
+static void print_cluster(struct slow_answer *answer, size_t number, size_t shown, size_t lines,
+			  FILE *out)
 {
 	struct slow_cluster *cluster = &answer->clusters[number];
 	bool one = cluster->count == 1;
 
-	fprintf(out, "%zu. ", number + 1);
+	fprintf(out, "%zu. ", shown);
 	print_cause(answer, cluster, true, out);
 	fprintf(out, "\n   %zu call%s%s, %s%s more%s%s", cluster->count, one ? "" : "s",
 		one && cluster->calls[0]->begin == answer->of->first_begin ? " (the first one)"
@@ -275,7 +279,6 @@ static void print_cluster(struct slow_answer *answer, size_t number, size_t line
 		amount_unit(answer->calls->by_insns), one ? "" : " each");
 	print_difference(answer, cluster, out);
 	putc('\n', out);
-	cause_facts_find(answer, cluster);
 	for (size_t i = 0; i < cluster->fact_count; i++)
 		fprintf(out, "   %s\n", cluster->facts[i].words);
 	if (!number)
@@ -406,7 +409,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			 const struct detail *detail, FILE *out)
 {
 	bool first = answer == why->answers;
-	size_t rest = 0;
+	size_t rest = 0, shown = 0;
 
 	print_counts(answer, out);
 	print_verdict(answer, out);
@@ -414,7 +417,8 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	print_budget(answer, out);
 	for (size_t i = 0; i < answer->count; i++)
 		if (why_shows(answer, i) && i < (first ? CLUSTERS_MOST : detail->clusters))
-			print_cluster(answer, i, first && !i ? detail->tree : detail->trees, out);
+			print_cluster(answer, i, ++shown,
+				      first && !i ? detail->tree : detail->trees, out);
 		else
 			rest += answer->clusters[i].count;
 	if (rest)
@@ -471,6 +475,31 @@ static void make_answers(struct why_output *why)
 					.count = why->count,
 					.timeline = why->output.timeline };
 	syscall_symbols_init(&why->look.syscalls, why->names, NULL);
+}
+
+/*
+ * Find all facts. Several causes with the same code and more time, at random places, are noise:
+ * remove these facts, and count them.
+ */
+static void find_facts(struct why_output *why)
+{
+	size_t count = 0;
+
+	for (int remove = 0; remove < 2; remove++)
+		for (size_t i = 0; i < why->count; i++)
+			for (size_t j = 0; j < why->answers[i].count; j++) {
+				struct slow_cluster *cluster = &why->answers[i].clusters[j];
+
+				cause_facts_find(&why->answers[i], cluster);
+				for (size_t k = cluster->fact_count; k-- > 0;) {
+					if (strcmp(cluster->facts[k].kind, "memory") != 0)
+						continue;
+					count += !remove;
+					if (remove && count >= NOISE_LEAST)
+						cause_fact_remove(cluster, k);
+				}
+			}
+	why->noise = count >= NOISE_LEAST ? count : why->noise;
 }
 
 bool why_look(struct format_output *output, struct look_window *window)
@@ -552,10 +581,10 @@ static void print_machine(const struct why_output *why, FILE *out)
 				 why->answers[i].clusters[j].alike;
 	if (alike && ran > 0 && !calls->by_insns)
 		fprintf(out,
-			"%" PRIu64 " interrupts, page faults and switches took %.0f %% of the time "
-			"of all code alike\n",
-			calls->stops,
-			100 * (double)calls->stopped / (ran + (double)calls->stopped));
+			"interrupts, page faults and switches, of all code alike, took %.0f %% of "
+			"the time: %" PRIu64 "\n",
+			100 * (double)calls->stopped / (ran + (double)calls->stopped),
+			calls->stops);
 }
 
 /* Returns the answer, owned by the caller, in long lines. */
@@ -607,7 +636,8 @@ static size_t fitting(const char *line, size_t length, size_t columns, bool comm
 		quoted ^= command && line[i] == '\'';
 		if (command && !quoted && line[i] == '\\')
 			i++;
-		else if (line[i] == ' ' && !quoted && (!found || column + 2 * command <= columns))
+		else if (line[i] == ' ' && line[i + 1] != '%' && !quoted &&
+			 (!found || column + 2 * command <= columns))
 			found = i;
 	}
 	return found && column > columns ? found : length;
@@ -645,6 +675,7 @@ static void print_why(struct format_output *output)
 	FILE *out;
 
 	make_answers(why);
+	find_facts(why);
 	if (why_has_chosen(why->options))
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
 	for (size_t i = 0; output->text && i < COUNT_OF(details); i++) {
@@ -784,7 +815,6 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 	const struct slow_call *slowest = cluster->calls[0];
 	json_t *object;
 
-	cause_facts_find(answer, cluster);
 	object = json_pack(
 		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so}",
 		"cause",

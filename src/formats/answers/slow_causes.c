@@ -542,6 +542,21 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
 	answer->extra += scratch->extras[1].all * (double)cluster->count;
 }
 
+/* Sort clusters; stops that hit all code alike come last, unless less than `least` of the extra
+ * has other causes. */
+static void sort_clusters(struct slow_answer *answer, double least)
+{
+	double alike = 0;
+
+	for (size_t i = 0; i < answer->count; i++)
+		if (answer->clusters[i].alike)
+			alike += answer->clusters[i].extra * (double)answer->clusters[i].count;
+	for (size_t i = 0; i < answer->count; i++)
+		answer->clusters[i].last =
+			answer->clusters[i].alike && alike <= (1 - least) * answer->extra;
+	SORT(answer->clusters, answer->count, compare_clusters);
+}
+
 static void make_clusters(struct slow_answer *answer, const struct slow_call **slow, size_t count)
 {
 	struct cause_scratch scratch = {
@@ -549,7 +564,6 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		.sums = alloc_zeroed(answer->calls->function_count, sizeof(struct row_extra)),
 		.chain = alloc_zeroed(answer->rows.count, sizeof(struct row_extra)),
 	};
-	double alike = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct slow_cluster one = { .cause = answer->function };
@@ -558,16 +572,9 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		find_cause(answer, &scratch, &one);
 		add_to_cluster(answer, slow[i], one.cause);
 	}
-	for (size_t i = 0; i < answer->count; i++) {
-		struct slow_cluster *cluster = &answer->clusters[i];
-
-		fill_cluster(answer, &scratch, cluster);
-		alike += cluster->alike ? cluster->extra * (double)cluster->count : 0;
-	}
 	for (size_t i = 0; i < answer->count; i++)
-		answer->clusters[i].last = answer->clusters[i].alike &&
-					   alike <= (1 - CODE_LEAST) * answer->extra;
-	SORT(answer->clusters, answer->count, compare_clusters);
+		fill_cluster(answer, &scratch, &answer->clusters[i]);
+	sort_clusters(answer, CODE_LEAST);
 	round_budget(answer);
 	free(scratch.extras);
 	free(scratch.sums);
@@ -634,7 +641,8 @@ static size_t add_stretched(struct slow_answer *answer, const struct slow_call *
 	const struct slow_stops *stops = answer->of->stopped;
 	size_t added = 0;
 
-	for (size_t i = 0; stops && i < stops->slow.count; i++) {
+	/* A single call has no other one to compare it with. */
+	for (size_t i = 0; stops && i < stops->slow.count && answer->all > 1; i++) {
 		const struct slow_call *call = &stops->slow.calls[i];
 
 		if (call->amount <= answer->bound || call->amount - call->stopped > answer->bound)
@@ -642,7 +650,7 @@ static size_t add_stretched(struct slow_answer *answer, const struct slow_call *
 		slow[count + added++] = call;
 		subtract(answer, call->costs, call->count);
 	}
-	if (!stops)
+	if (!added)
 		return count;
 	answer->stretched = added;
 	if (stops->slow.count == answer->calls->most)
@@ -662,7 +670,10 @@ static void describe_usual(struct slow_answer *answer)
 	struct row_extra *extras = alloc_zeroed(rows, sizeof(*extras));
 
 	for (size_t i = rows - 1; i > 0; i--) {
-		extras[i].own = usual(answer, amount_of(answer->calls, &answer->rows.nodes[i].own));
+		if (!answer->info[i].stop)
+			extras[i].own =
+				usual(answer,
+				      amount_of(answer->calls, &answer->rows.nodes[i].own));
 		extras[i].all += extras[i].own;
 		extras[answer->info[i].parent].all += extras[i].all;
 	}
@@ -948,6 +959,8 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 
 		slow_answer_make(&found[i], calls, found[i].function, choice);
 		found[i].excess = excess;
+		if (!chosen) /* the excess has no such stops */
+			sort_clusters(&found[i], 0);
 	}
 	free(faults);
 	for (size_t i = 0; i < count; i++) {

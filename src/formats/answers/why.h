@@ -10,6 +10,7 @@ struct why_output {
 	struct slow_calls calls;
 	struct slow_answer *answers; /* owned; NULL: not made */
 	size_t count;
+	size_t noise; /* causes with the same code and more time, if they are noise */
 	struct slow_look look;
 	struct name_table *names; /* borrowed */
 };
@@ -65,6 +66,9 @@ void why_doubts_add(const struct why_output *why, json_t *answer);
  * a control character is "?".
  */
 void why_word_print(const char *text, bool is_name, FILE *out);
+
+/* Print the options of a run that choose its input and symbols, and its inputs, after blanks. */
+void why_input_words_print(const struct options *options, FILE *out);
 
 /* Print a command with the options and inputs of the run; function NULL: of all. */
 void why_command_print(const struct why_output *why, const char *command,

@@ -64,6 +64,11 @@ char *why_doubts_text(const struct why_output *why)
 			"lines and other threads were looked for in %zu of %zu calls: the trace of "
 			"the rest is too long; choose a callee with --symbol\n",
 			why->look.windows - why->look.left_out, why->look.windows);
+	if (why->noise)
+		fprintf(out,
+			"causes with the same instructions and more time: %zu; likely noise of the "
+			"machine\n",
+			why->noise);
 	if (doubts.opaque)
 		fprintf(out,
 			"calls of code without bytes, whose callees may be missing: %" PRIu64 "\n",
@@ -82,11 +87,12 @@ void why_doubts_add(const struct why_output *why, json_t *answer)
 
 	json_object_set_new(
 		answer, "doubts",
-		json_pack("{sI sI sI sI sI sI sb}", "left_out", json_value_of(doubts.cut), "gaps",
+		json_pack("{sI sI sI sI sI sI sb sI}", "left_out", json_value_of(doubts.cut), "gaps",
 			  json_value_of(doubts.gaps), "gaps_inside", json_value_of(doubts.inside),
 			  "calls_without_code", json_value_of(doubts.opaque), "decoded_again",
 			  json_value_of(why->look.windows - why->look.left_out), "too_long",
-			  json_value_of(why->look.left_out), "nested", doubts.inner != NULL));
+			  json_value_of(why->look.left_out), "nested", doubts.inner != NULL, "noise",
+			  json_value_of(why->noise)));
 	time_note_add(answer, why->output.machine);
 }
 
@@ -117,6 +123,32 @@ void why_word_print(const char *text, bool is_name, FILE *out)
 	putc('\'', out);
 }
 
+static void print_inputs(const struct options *options, FILE *out)
+{
+	for (int i = 0; i < options->input_count; i++) {
+		putc(' ', out);
+		why_word_print(options->inputs[i], false, out);
+	}
+}
+
+void why_input_words_print(const struct options *options, FILE *out)
+{
+	static const char *const kept[] = {
+		"--symfs=",	"--vdso=",    "--core=",  "--kcore=",	 "--vmlinux=",
+		"--debug-dir=", "--debuginfod", "--force-dso", "--kallsyms=", "--perf-map-dir=",
+		"--input=",	"--time=",    "--pid=",	  "--tid=",	 "--comm=",
+		"--cpu=",	"--mode=",    "--no-cache",
+	};
+
+	for (int i = options->setting_count; i < options->word_count; i++)
+		for (size_t j = 0; j < COUNT_OF(kept); j++)
+			if (starts_with(options->words[i], kept[j])) {
+				putc(' ', out);
+				why_word_print(options->words[i], false, out);
+			}
+	print_inputs(options, out);
+}
+
 /* Print the options of the run, without the first `count` of these, and its inputs. */
 static void print_words(const struct options *options, size_t count, const char *output, FILE *out)
 {
@@ -133,10 +165,7 @@ static void print_words(const struct options *options, size_t count, const char 
 		why_word_print(options->words[i], false, out);
 	}
 	fputs(output, out);
-	for (int i = 0; i < options->input_count; i++) {
-		putc(' ', out);
-		why_word_print(options->inputs[i], false, out);
-	}
+	print_inputs(options, out);
 	putc('\n', out);
 }
 
@@ -165,7 +194,7 @@ const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32
 /* Print the command for the slowest call of a cluster: a trace around it or, of the first one, its
  * branches. */
 static void print_example(const struct why_output *why, const struct slow_answer *answer,
-			  size_t number, FILE *out)
+			  size_t number, size_t shown, FILE *out)
 {
 	const struct slow_call *call = answer->clusters[number].calls[0];
 	uint64_t context = number ? MIN(call->begin, (uint64_t)WHY_CONTEXT) : 0;
@@ -175,7 +204,7 @@ static void print_example(const struct why_output *why, const struct slow_answer
 	fprintf(out, "ptrace2ftf --time=" SECONDS_FORMAT "," SECONDS_FORMAT, SECONDS_OF(from),
 		SECONDS_OF(to));
 	if (number)
-		snprintf(output, sizeof(output), " -o cause-%zu.ftf", number + 1);
+		snprintf(output, sizeof(output), " -o cause-%zu.ftf", shown + 1);
 	else
 		fprintf(out, " --tid=%" PRId32 " --format=branches", call->track->tid);
 	print_words(why->options, 4, output, out);
@@ -210,6 +239,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 {
 	const struct options *options = why->options;
 	bool recording = options->input_kind == INPUT_PERF_DATA, once = false;
+	size_t shown = 0;
 	const struct symbol *symbol = NULL;
 	char *text;
 	FILE *out = OPEN_TEXT(text);
@@ -228,7 +258,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	if (recording && answer->count && !once)
-		print_example(why, answer, 0, out);
+		print_example(why, answer, 0, 0, out);
 	for (size_t i = 0; recording && !once && i < answer->count; i++) {
 		const struct slow_cluster *cluster = &answer->clusters[i];
 
@@ -241,7 +271,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 	}
 	for (size_t i = 1; i < answer->count && !once; i++)
 		if (why_shows(answer, i))
-			print_example(why, answer, i, out);
+			print_example(why, answer, i, ++shown, out);
 	alloc_close_text(out, &text);
 	return text;
 }

@@ -258,9 +258,9 @@ START_TEST(functions_of_one_name_are_distinguished)
 
 	slice_totals_init(&tally, &counter, false, false, false);
 	tally.names = &names;
-	ck_assert_ptr_null(top_functions_make(&tally));
+	ck_assert_ptr_null(top_functions_make(&tally, &options));
 	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), 1);
-	text = top_functions_make(&tally);
+	text = top_functions_make(&tally, &options);
 	ck_assert_ptr_nonnull(text);
 	ck_assert_ptr_nonnull(
 		strstr(text, " 5ns  50.0%            5ns          0.000000020        1  f(int)\n"
@@ -293,7 +293,7 @@ START_TEST(the_five_functions_with_most_self_time_are_named)
 		symbols[i] = (struct symbol){ .name = name_intern_text(&names, calls[i].name) };
 		feed_edges(&tally.sink, &track, events, 2, 1);
 	}
-	text = at = top_functions_make(&tally);
+	text = at = top_functions_make(&tally, &options);
 	for (size_t i = 0; i < 5; i++) {
 		at = strstr(at, expected[i]);
 		ck_assert_msg(at != NULL, "%s is not in its line of\n%s", expected[i], text);
@@ -401,7 +401,7 @@ START_TEST(the_function_with_slow_calls_is_named)
 	slice_totals_init(&tally, &counter, false, false, false);
 	for (unsigned i = 1; i <= tails[_i].calls; i++)
 		tails[_i].call(i % tails[_i].every == 0 && i > tails[_i].after);
-	text = top_functions_make(&tally);
+	text = top_functions_make(&tally, &options);
 	ck_assert_msg(tails[_i].line ? strstr(text, tails[_i].line) != NULL
 				     : strstr(text, "some calls of") == NULL,
 		      "%s", text);
