@@ -39,8 +39,8 @@ void durations_replace_all(struct durations *durations, const struct durations *
 		if (more && !*block)
 			*block = alloc_zeroed(STEPS, sizeof(**block));
 		if (less || more)
-			(*block)[i % STEPS] += (more ? more[i % STEPS] : 0) -
-					       (less ? less[i % STEPS] : 0);
+			(*block)[i % STEPS] +=
+				(more ? more[i % STEPS] : 0) - (less ? less[i % STEPS] : 0);
 	}
 	durations->max = MAX(durations->max, by->max);
 }

@@ -464,8 +464,8 @@ static const char *slower_why(const struct slow_cluster *cluster)
 	if (!slow->own.cycles || !usual->own.cycles || !usual->own.ns)
 		return "memory";
 	time = (double)slow->own.ns / slow->calls / ((double)usual->own.ns / usual->calls);
-	cycles = (double)slow->own.cycles / slow->calls /
-		 ((double)usual->own.cycles / usual->calls);
+	cycles =
+		(double)slow->own.cycles / slow->calls / ((double)usual->own.cycles / usual->calls);
 	return cycles - 1 < 0.5 * (time - 1) ? "clock" : "memory";
 }
 
@@ -491,7 +491,7 @@ static void add_lines(struct slow_answer *answer, struct slow_cluster *cluster, 
 	fact->file = lines[0].file;
 	fact->line = lines[0].line;
 	fact->extra = sum;
-	fputs(!why        ? "most of its own extra time: "
+	fputs(!why          ? "most of its own extra time: "
 	      : *why == 'c' ? "same instructions and cycles, more time, a lower clock: "
 			    : "same instructions, more time, likely memory: ",
 	      out);
@@ -525,8 +525,8 @@ static void add_faults(struct slow_cluster *cluster)
 	struct cause_fact *fact;
 	FILE *out;
 
-	for (const struct code_part *part = slow->parts;
-	     part && cluster->calls[0]->with_stops; part = part->hh.next) {
+	for (const struct code_part *part = slow->parts; part && cluster->calls[0]->with_stops;
+	     part = part->hh.next) {
 		if (part->key.kind != CODE_STOP || part->count < MAX(slow->calls, (uint64_t)2) ||
 		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
 			continue;

@@ -150,8 +150,8 @@ static struct difference find_difference(const struct slow_answer *answer,
 				      { own[0].own.insns, own[1].own.insns } };
 	bool is_own = cluster->own_extra >= 0.5 * cluster->extra;
 
-	for (int i = cluster->cause == answer->function;
-	     i < 2 && answer->others && !cluster->stops; i++) {
+	for (int i = cluster->cause == answer->function; i < 2 && answer->others && !cluster->stops;
+	     i++) {
 		double slow = mean(pairs[i][0], cluster->count);
 		double usual = mean(pairs[i][1], answer->others);
 
@@ -169,7 +169,7 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 	if (!found.what)
 		return;
 	fprintf(out, "; %.0f %s, usually %.*f", found.slow,
-		*found.what != 'c'  ? found.what
+		*found.what != 'c' ? found.what
 		: found.slow < 1.5 ? "call of it"
 				   : "calls of it",
 		found.usual > 0 && found.usual < 9.95, found.usual);
@@ -337,11 +337,13 @@ char *why_verdict_text(const struct slow_answer *answer)
 		for (size_t i = 0; i < 4; i++)
 			fprintf(out, "%s %s", i ? "," : "",
 				amount_text(by_insns, (uint64_t)split->quarters[i]).text);
-	} else if (answer->period) {
-		fprintf(out, "one in %" PRIu64 " calls is slow, at equal distances",
-			answer->period);
-	} else if (answer->even && answer->all > 1) {
-		fputs("no call is much slower than the others", out);
+	} else if (answer->period || (answer->even && answer->all > 1)) {
+		fputs(answer->stretched ? "without interruptions, " : "", out);
+		if (answer->period)
+			fprintf(out, "one in %" PRIu64 " calls is slow, at equal distances",
+				answer->period);
+		else
+			fputs("no call is much slower than the others", out);
 	} else if (answer->count == 1 && answer->clusters[0].first) {
 		fputs("only the first call is slow", out);
 	}
@@ -448,8 +450,7 @@ static void print_ranking(const struct why_output *why, FILE *out)
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
 
-		fprintf(out, "%10s  ",
-			extra_text(answer->calls->by_insns, answer->excess).text);
+		fprintf(out, "%10s  ", extra_text(answer->calls->by_insns, answer->excess).text);
 		short_name_print(slow_name(answer, answer->function), out);
 		fputs(": ", out);
 		print_cause(answer, &answer->clusters[0], false, out);
@@ -541,8 +542,8 @@ static const struct slow_function *find_long_stop(const struct why_output *why)
 	for (size_t i = 0; i < calls->function_count && !calls->by_insns; i++) {
 		const struct slow_function *function = &calls->functions[i];
 
-		if (function->durations.count >= TAIL_CALLS_LEAST &&
-		    function->stopped && function->stopped->longest > function->durations.max &&
+		if (function->durations.count >= TAIL_CALLS_LEAST && function->stopped &&
+		    function->stopped->longest > function->durations.max &&
 		    (!longest || function->stopped->longest >= longest->stopped->longest))
 			longest = function; /* the callee, if equal */
 	}
@@ -563,7 +564,8 @@ static void print_stop(const struct why_output *why, FILE *out)
 	short_name_print(function_label(&why->calls.labels, longest->symbol), out);
 	escaped_printf(out, " was stopped for %s: by interrupts, page faults or threads\n",
 		       short_time(longest->stopped->longest).text);
-	fprintf(out, "next: ptrace2ftf why --slow=%s", short_time(longest->stopped->longest / 2).text);
+	fprintf(out, "next: ptrace2ftf why --slow=%s",
+		short_time(longest->stopped->longest / 2).text);
 	why_command_print(why, "", NULL, out);
 	putc('\n', out);
 }
@@ -606,8 +608,8 @@ static char *make_text(const struct why_output *why, const struct detail *detail
 	for (size_t i = 0; i < why->count; i++)
 		most = MAX(most, why->answers[i].excess);
 	for (size_t i = 0; i < why->count; i++) {
-		if (!chosen && i && (i >= detail->answers ||
-				     why->answers[i].excess < ANSWER_LEAST * most))
+		if (!chosen && i &&
+		    (i >= detail->answers || why->answers[i].excess < ANSWER_LEAST * most))
 			continue;
 		print_answer(why, &why->answers[i], detail, out);
 		putc('\n', out);
@@ -771,16 +773,15 @@ static json_t *fact_json(const struct slow_answer *answer, const struct slow_clu
 	json_t *usual = fact->counts ? json_real(fact->usual) : json_null();
 	bool loop = strcmp(fact->kind, "loop") == 0;
 
-	return json_pack(
-		"{ss so so sI so so so so sf so ss}", "kind", fact->kind, "function",
-		fact->function ? json_name(fact->function) : json_null(), "file",
-		fact->file ? json_name(fact->file) : json_null(), "line", (json_int_t)fact->line,
-		"rounds", loop ? json_incref(slow) : json_null(), "calls",
-		loop ? json_null() : json_incref(slow), "usual", usual, "extra_ns",
-		fact->extra > 0 ? json_real(fact->extra) : json_null(), "share",
-		slow_share(answer, cluster, fact->extra), "thread",
-		fact->thread ? json_integer(fact->thread->tid) : json_null(), "words",
-		fact->words);
+	return json_pack("{ss so so sI so so so so sf so ss}", "kind", fact->kind, "function",
+			 fact->function ? json_name(fact->function) : json_null(), "file",
+			 fact->file ? json_name(fact->file) : json_null(), "line",
+			 (json_int_t)fact->line, "rounds", loop ? json_incref(slow) : json_null(),
+			 "calls", loop ? json_null() : json_incref(slow), "usual", usual,
+			 "extra_ns", fact->extra > 0 ? json_real(fact->extra) : json_null(),
+			 "share", slow_share(answer, cluster, fact->extra), "thread",
+			 fact->thread ? json_integer(fact->thread->tid) : json_null(), "words",
+			 fact->words);
 }
 
 static const char *cluster_kind(const struct slow_answer *answer,
@@ -788,8 +789,8 @@ static const char *cluster_kind(const struct slow_answer *answer,
 {
 	if (cluster->stops)
 		return slow_symbol(answer, cluster->cause)->special == SPECIAL_OFF_CPU ? "preempted"
-		       : cluster->faults                                       ? "page faults"
-									       : "interrupts";
+		       : cluster->faults ? "page faults"
+					 : "interrupts";
 	return symbol_is_syscall(slow_symbol(answer, cluster->leaf)) ? "system call"
 	       : cluster->cut                                        ? "open"
 	       : cluster->first                                      ? "first call"
@@ -817,8 +818,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 
 	object = json_pack(
 		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so}",
-		"cause",
-		name_json(answer, cluster->cause), "cause_identity",
+		"cause", name_json(answer, cluster->cause), "cause_identity",
 		identity_json(answer, cluster->cause), "file",
 		at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line, "words",
 		json_text_or_null(text), "in", name_json(answer, cluster->leaf), "calls",
@@ -837,8 +837,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 				       "usual", found.usual)
 			   : json_null(),
 		"facts",
-		JSON_LIST(i, cluster->fact_count,
-			  fact_json(answer, cluster, &cluster->facts[i])));
+		JSON_LIST(i, cluster->fact_count, fact_json(answer, cluster, &cluster->facts[i])));
 	free(text);
 	return object;
 }
@@ -882,15 +881,14 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 		json_value_of(answer->calls->functions[answer->function].nested), "stopped_calls",
 		json_value_of(function->stopped ? function->stopped->with.count : 0),
 		"longest_stop_ns",
-		json_value_of(function->stopped ? function->stopped->longest : 0), "median", json_value_of(answer->median), "bound",
-		json_value_of(answer->bound), "excess", answer->excess, "clusters",
+		json_value_of(function->stopped ? function->stopped->longest : 0), "median",
+		json_value_of(answer->median), "bound", json_value_of(answer->bound), "excess",
+		answer->excess, "clusters",
 		JSON_LIST(i, answer->count, cluster_json(answer, &answer->clusters[i])), "next",
-		lines_json(why_commands(why, answer)), "verdict",
-		verdict_json(answer), "usual",
+		lines_json(why_commands(why, answer)), "verdict", verdict_json(answer), "usual",
 		JSON_LIST(i, answer->usual.line_count,
 			  line_json(answer, &answer->usual, &answer->usual.lines[i])),
-		"budget",
-		JSON_LIST(i, answer->budget_count, part_json(answer, &answer->budget[i])),
+		"budget", JSON_LIST(i, answer->budget_count, part_json(answer, &answer->budget[i])),
 		"slow_by_stops", json_value_of(answer->stretched));
 }
 

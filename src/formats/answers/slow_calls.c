@@ -679,7 +679,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 					   .own = own,
 					   .begin = end->call->begin.ns,
 					   .duration = end->all.ns,
-					   .amount = calls->by_insns    ? end->all.insns
+					   .amount = calls->by_insns     ? end->all.insns
 						     : calls->with_stops ? end->all.ns
 									 : end->all.ns - stopped,
 					   .stopped = stopped,

@@ -460,8 +460,7 @@ static enum budget_kind budget_kind_of(const struct slow_answer *answer, uint32_
 	if (info->syscall)
 		return BUDGET_SYSCALL;
 	if (info->stop)
-		return symbol->special == SPECIAL_OFF_CPU ? BUDGET_PREEMPTED
-							  : BUDGET_INTERRUPTS;
+		return symbol->special == SPECIAL_OFF_CPU ? BUDGET_PREEMPTED : BUDGET_INTERRUPTS;
 	if (symbol->kind == SYMBOL_SPECIAL)
 		return symbol->special == SPECIAL_GAP ? BUDGET_LOST : BUDGET_OTHER;
 	return info->function == answer->function ? BUDGET_OWN : BUDGET_CALLEES;
@@ -472,8 +471,7 @@ static void add_to_budget(struct slow_answer *answer, const struct slow_cluster 
 			  const struct row_extra *extras)
 {
 	for (uint32_t i = 1; i < answer->rows.count; i++) {
-		struct budget_part *part = answer->budget,
-				   *end = part + answer->budget_count;
+		struct budget_part *part = answer->budget, *end = part + answer->budget_count;
 		enum budget_kind kind = budget_kind_of(answer, i);
 		const struct symbol *syscall =
 			kind == BUDGET_SYSCALL
@@ -488,13 +486,14 @@ static void add_to_budget(struct slow_answer *answer, const struct slow_cluster 
 		if (part == answer->budget + BUDGET_MOST)
 			(--part)->kind = BUDGET_OTHER;
 		else if (part == end)
-			*(answer->budget_count++, part) = (struct budget_part){ kind, syscall, 0, 0 };
+			*(answer->budget_count++, part) =
+				(struct budget_part){ kind, syscall, 0, 0 };
 		part->extra += extras[i].own * (double)cluster->count;
 	}
 }
 
-COMPARE_WITH(compare_parts, struct budget_part, COMPARE(b->extra, a->extra) ?:
-	     COMPARE(a->kind, b->kind))
+COMPARE_WITH(compare_parts, struct budget_part,
+	     COMPARE(b->extra, a->extra) ?: COMPARE(a->kind, b->kind))
 
 /* Round the shares so that they add up: the largest one gets the rest. */
 static void round_budget(struct slow_answer *answer)
@@ -529,8 +528,7 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
 				    scratch->extras);
 	find_cause(answer, scratch, cluster);
 	cluster->cause = cause;
-	cluster->first =
-		cluster->count == 1 && cluster->calls[0]->begin == answer->of->first_begin;
+	cluster->first = cluster->count == 1 && cluster->calls[0]->begin == answer->of->first_begin;
 	add_own_costs(answer, cluster);
 	find_callee(answer, scratch, cluster);
 	if (cluster->stops)
@@ -613,8 +611,8 @@ static void count_calls(struct slow_answer *answer, size_t count, size_t cut)
 static void subtract_lost(struct slow_answer *answer, const struct slow_call *const *slow,
 			  size_t count)
 {
-	uint64_t lost =
-		answer->slow - answer->slow_cut - MIN(answer->slow - answer->slow_cut, count);
+	uint64_t alike = answer->slow - answer->slow_cut - answer->stretched;
+	uint64_t lost = alike - MIN(alike, count);
 
 	if (answer->split.shape == SHAPE_TAIL || !lost || lost >= answer->others)
 		return;
@@ -654,9 +652,9 @@ static size_t add_stretched(struct slow_answer *answer, const struct slow_call *
 		return count;
 	answer->stretched = added;
 	if (stops->slow.count == answer->calls->most)
-		answer->stretched = MAX(added, durations_longer(&stops->with, answer->bound) -
-						       durations_longer(&stops->without,
-									answer->bound));
+		answer->stretched =
+			MAX(added, durations_longer(&stops->with, answer->bound) -
+					   durations_longer(&stops->without, answer->bound));
 	answer->slow += answer->stretched;
 	answer->compared += added;
 	answer->others -= added;
@@ -672,8 +670,7 @@ static void describe_usual(struct slow_answer *answer)
 	for (size_t i = rows - 1; i > 0; i--) {
 		if (!answer->info[i].stop)
 			extras[i].own =
-				usual(answer,
-				      amount_of(answer->calls, &answer->rows.nodes[i].own));
+				usual(answer, amount_of(answer->calls, &answer->rows.nodes[i].own));
 		extras[i].all += extras[i].own;
 		extras[answer->info[i].parent].all += extras[i].all;
 	}
@@ -686,7 +683,7 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		      const struct slow_choice *choice)
 {
 	const struct slow_function *of = choose_calls(calls, function, choice);
-	size_t stopped = of->stopped ? of->stopped->slow.count : 0, count = 0, cut = 0;
+	size_t stopped = of->stopped ? of->stopped->slow.count : 0, count = 0, cut = 0, all;
 	const struct slow_call **slow =
 		alloc_zeroed(of->slow.count + stopped + 1, sizeof(struct slow_call *));
 
@@ -714,12 +711,13 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	}
 	SORT(slow, count, compare_calls);
 	count_calls(answer, count, cut);
-	subtract_lost(answer, slow, count);
 	answer->even = !choice->has_bound && !answer->split.shape && !answer->slow_cut &&
 		       of->durations.max <= 2 * answer->median;
 	if (!answer->even && count == answer->slow)
 		answer->period = slow_calls_period(slow, count);
-	count = add_stretched(answer, slow, count);
+	all = add_stretched(answer, slow, count);
+	subtract_lost(answer, slow, count);
+	count = all;
 	/*
 	 * Callees that call a caller of the function continue the caller's path, which is outside
 	 * of its rows: show them below the function.  Their usual costs are not known.

@@ -166,7 +166,7 @@ struct slow_heap {
 /* Whole calls that were stopped. */
 struct slow_stops {
 	struct durations without, with; /* amounts without the stops and with; or both with */
-	struct slow_heap slow;          /* with the stops; empty if amounts of all calls have these */
+	struct slow_heap slow; /* with the stops; empty if amounts of all calls have these */
 	uint64_t longest;      /* ns: stops of the call with the longest ones */
 };
 
@@ -178,8 +178,8 @@ struct slow_function {
 	bool recursive;             /* a call of it was in another one */
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
 	struct call_series series;
-	struct durations bounds; /* the same of calls that were cut: lower bounds */
-	uint64_t first_begin;    /* ns: of its first call */
+	struct durations bounds;    /* the same of calls that were cut: lower bounds */
+	uint64_t first_begin;       /* ns: of its first call */
 	struct slow_stops *stopped; /* owned: whole calls that were stopped; NULL: none */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: unset */
@@ -467,12 +467,12 @@ struct slow_cluster {
 	} callee;
 	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
 	size_t count, room;
-	bool cut;   /* their amounts are lower bounds */
-	bool first; /* it is the first call of the function only */
-	bool stops; /* the cause is a stop: */
-	bool alike; /* stops hit all code alike; else one of these: */
-	bool faults;        /* they are likely page faults of the function `within` */
-	double often;       /* ratio of stops to time, to that of all code */
+	bool cut;     /* their amounts are lower bounds */
+	bool first;   /* it is the first call of the function only */
+	bool stops;   /* the cause is a stop: */
+	bool alike;   /* stops hit all code alike; else one of these: */
+	bool faults;  /* they are likely page faults of the function `within` */
+	double often; /* ratio of stops to time, to that of all code */
 	uint32_t within;
 	bool last; /* it comes after the other clusters */
 	struct cause_line lines[CAUSE_LINES];
@@ -480,7 +480,7 @@ struct slow_cluster {
 	struct code_counts code; /* code of calls that were decoded again */
 	struct cause_fact facts[FACTS_MOST];
 	size_t fact_count;
-	bool has_facts; /* they were looked for */
+	bool has_facts;          /* they were looked for */
 	struct thread_wait wait; /* the slowest one's wait */
 	double rest;             /* the rest of the extra after the lines that are leaves */
 };
@@ -519,16 +519,16 @@ struct slow_answer {
 	uint64_t all;                /* calls, with those that were cut and are slow */
 	uint64_t cut;   /* calls left out: without a seen begin or end, and not known to be slow */
 	uint64_t outer; /* slow calls that are slow by nested slow calls only, not compared */
-	uint64_t stretched;   /* slow calls that are slow by stops only */
-	uint64_t stops;       /* stops in all calls */
+	uint64_t stretched;    /* slow calls that are slow by stops only */
+	uint64_t stops;        /* stops in all calls */
 	uint64_t ran, all_ran; /* ns in which all calls ran, and all traced code */
 	/*
 	 * Calls outside of clusters: the usual ones and, of a tail, slow ones that are not kept. Of
 	 * another shape, slow ones that are not kept are subtracted by estimate.
 	 */
 	uint64_t others;
-	double excess;         /* Excess of slow calls over usual ones, all together */
-	double extra;          /* Extra time (or instructions) of all slow calls, with stops */
+	double excess; /* Excess of slow calls over usual ones, all together */
+	double extra;  /* Extra time (or instructions) of all slow calls, with stops */
 	struct budget_part budget[BUDGET_MOST]; /* its parts, the largest first */
 	size_t budget_count;
 	unsigned class;        /* for the ranking: a lower one comes first */
@@ -537,7 +537,7 @@ struct slow_answer {
 		uint32_t parent, function, depth; /* parent 0: none */
 		uint32_t syscall;                 /* row: the system call that it is in; or 0 */
 		bool stop;
-	} * info;                                 /* owned; by row; [0] is unused */
+	} * info; /* owned; by row; [0] is unused */
 	size_t info_room;
 	uint32_t *row_of;              /* owned; by path; 0: not in calls of the function */
 	struct code_counts code;       /* code of usual calls that were decoded again */

@@ -85,14 +85,15 @@ void why_doubts_add(const struct why_output *why, json_t *answer)
 {
 	struct doubts doubts = find_doubts(why);
 
-	json_object_set_new(
-		answer, "doubts",
-		json_pack("{sI sI sI sI sI sI sb sI}", "left_out", json_value_of(doubts.cut), "gaps",
-			  json_value_of(doubts.gaps), "gaps_inside", json_value_of(doubts.inside),
-			  "calls_without_code", json_value_of(doubts.opaque), "decoded_again",
-			  json_value_of(why->look.windows - why->look.left_out), "too_long",
-			  json_value_of(why->look.left_out), "nested", doubts.inner != NULL, "noise",
-			  json_value_of(why->noise)));
+	json_object_set_new(answer, "doubts",
+			    json_pack("{sI sI sI sI sI sI sb sI}", "left_out",
+				      json_value_of(doubts.cut), "gaps", json_value_of(doubts.gaps),
+				      "gaps_inside", json_value_of(doubts.inside),
+				      "calls_without_code", json_value_of(doubts.opaque),
+				      "decoded_again",
+				      json_value_of(why->look.windows - why->look.left_out),
+				      "too_long", json_value_of(why->look.left_out), "nested",
+				      doubts.inner != NULL, "noise", json_value_of(why->noise)));
 	time_note_add(answer, why->output.machine);
 }
 
@@ -134,10 +135,10 @@ static void print_inputs(const struct options *options, FILE *out)
 void why_input_words_print(const struct options *options, FILE *out)
 {
 	static const char *const kept[] = {
-		"--symfs=",	"--vdso=",    "--core=",  "--kcore=",	 "--vmlinux=",
+		"--symfs=",     "--vdso=",      "--core=",     "--kcore=",    "--vmlinux=",
 		"--debug-dir=", "--debuginfod", "--force-dso", "--kallsyms=", "--perf-map-dir=",
-		"--input=",	"--time=",    "--pid=",	  "--tid=",	 "--comm=",
-		"--cpu=",	"--mode=",    "--no-cache",
+		"--input=",     "--time=",      "--pid=",      "--tid=",      "--comm=",
+		"--cpu=",       "--mode=",      "--no-cache",
 	};
 
 	for (int i = options->setting_count; i < options->word_count; i++)

@@ -59,8 +59,7 @@ static char *last_brackets(char *text, char **end)
 	for (char *at = text + strlen(text); at-- > text;) {
 		if (*at == '>' || *at == ')') {
 			*end = depth++ ? *end : at;
-		} else if ((*at == '<' || *at == '(') && depth && --depth == 0 &&
-			   *end - at > 3) {
+		} else if ((*at == '<' || *at == '(') && depth && --depth == 0 && *end - at > 3) {
 			found = at + 1;
 			break;
 		}

@@ -20,8 +20,8 @@ struct short_name {
 };
 
 /*
- * Returns a name that fits into a sentence: ".." stands for the last arguments of templates and
- * parameters, then for the middle.
+ * Returns a name that fits into a sentence: ".." replaces the last arguments of templates and
+ * parameters, then the middle.
  */
 struct short_name short_name(const char *name);
 

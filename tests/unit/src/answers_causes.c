@@ -145,7 +145,8 @@ START_TEST(calls_inside_of_each_other_have_their_costs)
 		snprintf(name, sizeof(name), "h%u", i);
 		function = &slow_calls.functions[slow_function(name)];
 		ck_assert_uint_eq(function->slow.count, 2);
-		call = &function->slow.calls[function->slow.calls[1].amount > function->slow.calls[0].amount];
+		call = &function->slow.calls[function->slow.calls[1].amount >
+					     function->slow.calls[0].amount];
 		for (uint32_t path = 1; path < slow_calls.tree.count; path++) {
 			struct path_cost cost = cost_in(call, path);
 			const char *of = slow_calls.tree.nodes[path].name->text;
