@@ -283,6 +283,11 @@ static void choose_default_output(struct options *options)
 
 /* ---- Words --------------------------------------------------------------- */
 
+static bool still_takes(enum command command, const struct option_spec *option)
+{
+	return command_takes(command, option) || option->was >> command & 1;
+}
+
 static void take_option(struct options *options, const struct option_spec *option, char *argument)
 {
 	size_t index = (size_t)(option - option_specs);
@@ -303,7 +308,7 @@ static bool take_argument(struct options *options, const struct option_spec *opt
 {
 	bool needed = option->argument && !option->if_omitted;
 
-	if (!command_takes(options->command, option) && !(option->was >> options->command & 1))
+	if (!still_takes(options->command, option))
 		suggest_command_of(options->command, option);
 	if (needed && !rest && !next)
 		usage_error("--%s needs a value; write --%s=%s", option->name, option->name,
@@ -459,7 +464,7 @@ static void take_setting(void *context, char *name, char *argument, const char *
 		usage_error("cannot take '%s' from %s: %s", name, source,
 			    argument ? "it takes no value; leave the value out"
 				     : "it needs a value; write NAME=VALUE");
-	if (command_takes(options->command, option))
+	if (still_takes(options->command, option))
 		take_option(options, option, argument);
 }
 

@@ -159,7 +159,7 @@ START_TEST(options_that_exclude_each_other_are_wrong_usage)
 		{ "--split=2M --format=chrome a", "--split=2M a" },
 		{ "--fit=2M --split=2M a", "--fit=2M a" },
 		{ "--fit=2M --format=folded a", "--fit=2M --format=html a" },
-		{ "--stacks=flows --stacks=magic-trace a", "--stacks=flows a" },
+		{ "--stacks=flows --format=chrome a", "--stacks=flows a" },
 		{ "--stacks=flows --fit=2M a", "--stacks=flows --fit=none a" },
 		{ "--unit=1us a", "--unit=1us --format=folded a" },
 		{ "--max-stack=9 --format=chrome a", "--max-stack=9 --format=pprof a" },
