@@ -369,10 +369,9 @@ static void choose_slow(struct options *options)
 static void choose_why(struct options *options)
 {
 	const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
+	bool page = suffix && strcasecmp(suffix, ".html") == 0;
 
-	if (suffix && strcasecmp(suffix, ".html") == 0)
-		options->html = options->output;
-	options->format = options->html ? &format_why_page : &format_why;
+	options->format = page ? &format_why_page : &format_why;
 }
 
 void option_conflicts_choose_format(struct options *options)
@@ -414,9 +413,11 @@ static void refuse_slow(const struct options *options)
 
 static void refuse_many(const struct options *options)
 {
-	if (options->html && options->json_answer)
+	bool page = options->format == &format_why_page;
+
+	if (page && options->json_answer)
 		usage_error("a page has no JSON; name a file for the summary, --json=FILE");
-	if (options->html && (options->merge || options->input_count > 1))
+	if (page && (options->merge || options->input_count > 1))
 		usage_error("cannot show several inputs in a page; leave out '%s'",
 			    options->inputs[options->input_count - 1]);
 	if (options->command == COMMAND_WHY && (options->merge || options->input_count > 1) &&

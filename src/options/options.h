@@ -75,10 +75,9 @@ struct options {
 	int input_count;
 	enum option_join join;
 	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* style of a difference */
-	const char *html; /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
-	bool merge;       /* inputs are lines of JSON of `ptrace2ftf why` */
-	bool apart;       /* each input is one recording */
-	bool of_several;  /* this conversion is of one of several inputs */
+	bool merge;      /* inputs are lines of JSON of `ptrace2ftf why` */
+	bool apart;      /* each input is one recording */
+	bool of_several; /* this conversion is of one of several inputs */
 	enum input_kind input_kind;
 	struct pattern_list raws; /* --raw: also the inputs */
 	struct pattern_list maps; /* raw_map_read() */
