@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of slices that are no functions, such as "[syscall: brk]" where the code shows the number. */
+/* Symbols of slices that are no functions: "[syscall: brk]", with the number in the code. */
 #pragma once
 
 #include "symbols/symbol.h"
