@@ -47,8 +47,7 @@ static void write_frequency(struct event_output *output, struct cpu_track *cpu,
 	record->event.id = (uint64_t)MAX(0, cpu->cpu);
 	/* Two decimals: the ratio's steps are 0.1 GHz. */
 	if (mhz)
-		event_record_add_double(record, "value",
-					(double)((mhz + UINT64_C(5)) / 10) / 100);
+		event_record_add_double(record, "value", (double)((mhz + UINT64_C(5)) / 10) / 100);
 	else
 		event_record_add_int32(record, "value", (int32_t)(uint8_t)event->value);
 	event_record_emit(record, TRACK_COUNTER);

@@ -156,8 +156,7 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 		return;
 	if (output->input.stacks)
 		mark_calls(output->input.stacks, output, branch);
-	if (output->input.sink &&
-	    event_filter_has_cpu(output->input.filter, event.cpu, event.time))
+	if (output->input.sink && event_filter_has_cpu(output->input.filter, event.cpu, event.time))
 		queue_event(output, &event);
 }
 

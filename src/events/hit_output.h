@@ -32,13 +32,13 @@ struct shown_hit {
 
 /* Zeroed memory only counts. */
 struct hit_output {
-	struct event_sink *sink;   /* borrowed; NULL: emit no tracks */
-	FILE *text;                /* borrowed; NULL: print no lines */
-	uint64_t begin;            /* ns: of the trace; no hit begins before it */
-	bool like;                 /* show them as magic-trace does, in time since `begin` */
-	uint64_t first;            /* ns: the earliest, or 0 */
-	uint64_t group;            /* the process of the tracks; 0 at first */
-	uint64_t count, slices;    /* hits; hits shown as slices */
+	struct event_sink *sink; /* borrowed; NULL: emit no tracks */
+	FILE *text;              /* borrowed; NULL: print no lines */
+	uint64_t begin;          /* ns: of the trace; no hit begins before it */
+	bool like;               /* show them as magic-trace does, in time since `begin` */
+	uint64_t first;          /* ns: the earliest, or 0 */
+	uint64_t group;          /* the process of the tracks; 0 at first */
+	uint64_t count, slices;  /* hits; hits shown as slices */
 	/* An event and its hits. */
 	struct hit_event_shown {
 		char *name; /* owned */

@@ -124,7 +124,7 @@ static void start_counter(struct event_tracks *tracks, const struct counted_owne
 	const char *name = thread_last_name(thread);
 	bool is_cpu = owner->key.cpu != EVENT_NO_CPU;
 	struct event_track track = is_cpu ? event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track
-					 : event_tracks_thread(tracks, thread);
+					  : event_tracks_thread(tracks, thread);
 	char text[64];
 
 	if (is_cpu)
@@ -136,8 +136,8 @@ static void start_counter(struct event_tracks *tracks, const struct counted_owne
 	if (is_cpu)
 		record->event.id = (uint64_t)owner->key.cpu;
 	else
-		record->event.id = thread && thread->tid > 0 ? (uint64_t)thread->tid
-							     : tracks->unknown;
+		record->event.id =
+			thread && thread->tid > 0 ? (uint64_t)thread->tid : tracks->unknown;
 }
 
 static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,

@@ -228,7 +228,8 @@ static bool are_recorded(const struct timeline *timeline, const struct perf_file
 }
 
 /* Returns why the thread left the CPU; its exit record comes before its last switch. */
-static enum event_thread_state state_of(const struct thread *thread, const struct cpu_switch *change)
+static enum event_thread_state state_of(const struct thread *thread,
+					const struct cpu_switch *change)
 {
 	if (change->preempted)
 		return EVENT_THREAD_PREEMPTED;
@@ -250,7 +251,8 @@ static void write_switch(const struct perf_record_events *records, const struct 
 	};
 
 	if (before)
-		out.change.other = (struct event_track){ (uint32_t)before->pid, (uint32_t)before->tid };
+		out.change.other =
+			(struct event_track){ (uint32_t)before->pid, (uint32_t)before->tid };
 	if (out.track.tid)
 		out.change.priority =
 			sched_priorities_find(records, change->thread->tid, change->time);
@@ -315,7 +317,8 @@ uint64_t record_events_count_switches(const struct timeline *timeline, const str
 
 /*
  * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
- * or the tracepoint sched_switch), with the priorities of the incoming threads.  Warns of switches without a time.
+ * or the tracepoint sched_switch), with the priorities of the incoming threads.  Warns of switches
+ * without a time.
  */
 static void write_switches(const struct perf_record_events *records)
 {

@@ -118,9 +118,9 @@ static void print_text_field(const char *key, struct text_view text, FILE *out)
 static void print_chrome_event(struct chrome_output *chrome, const struct track_event *event)
 {
 	static const char phases[TRACK_EVENT_KINDS] = {
-		[TRACK_INSTANT] = 'i',     [TRACK_COUNTER] = 'C',   [TRACK_BEGIN] = 'B',
-		[TRACK_END] = 'E',         [TRACK_ASYNC_BEGIN] = 'b', [TRACK_ASYNC_END] = 'e',
-		[TRACK_FLOW_BEGIN] = 's',  [TRACK_FLOW_STEP] = 't', [TRACK_FLOW_END] = 'f',
+		[TRACK_INSTANT] = 'i',    [TRACK_COUNTER] = 'C',     [TRACK_BEGIN] = 'B',
+		[TRACK_END] = 'E',        [TRACK_ASYNC_BEGIN] = 'b', [TRACK_ASYNC_END] = 'e',
+		[TRACK_FLOW_BEGIN] = 's', [TRACK_FLOW_STEP] = 't',   [TRACK_FLOW_END] = 'f',
 	};
 	const struct track track = { .pid = (int32_t)event->track.pid,
 				     .tid = (int32_t)event->track.tid };

@@ -175,8 +175,10 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 static void print_tree_event(struct tree_output *tree, const struct track_event *event)
 {
 	static const char *const kinds[TRACK_EVENT_KINDS] = {
-		[TRACK_BEGIN] = "begin ", [TRACK_END] = "end",
-		[TRACK_ASYNC_BEGIN] = "begin ", [TRACK_ASYNC_END] = "end ",
+		[TRACK_BEGIN] = "begin ",
+		[TRACK_END] = "end",
+		[TRACK_ASYNC_BEGIN] = "begin ",
+		[TRACK_ASYNC_END] = "end ",
 	};
 	const struct stored_track *track = event_store_track(&tree->list.events, event->track);
 	FILE *out = tree->list.output.text;

@@ -128,7 +128,7 @@ struct output_format {
 	bool for_programs;  /* text for programs, not for a terminal */
 	bool is_trace;      /* for Perfetto, with options->stamp (batch_stamp.c) */
 	bool imitates;      /* writes the records of magic-trace 1.0 */
-	bool queued;        /* takes slices from another thread until output_pipeline_join_writer() */
+	bool queued; /* takes slices from another thread until output_pipeline_join_writer() */
 	const struct output_format *split; /* its variant for several files; may be NULL */
 	const struct output_format *full;  /* its variant for --args=full; may be NULL */
 	/* Its variant for --within, if it counts code inside slow calls; may be NULL. */

@@ -40,7 +40,7 @@ struct memtrace_trace {
 	/* A sampled block that was not collected yet. */
 	struct live_block {
 		uint64_t object;
-		double bytes;         /* estimated, of all blocks that the sample represents */
+		double bytes;            /* estimated, of all blocks that the sample represents */
 		const struct name *name; /* the function that allocated it */
 		UT_hash_handle hh;
 	} * live; /* hash */
@@ -345,8 +345,8 @@ void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *inp
 
 	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
 	/* Counters belong to the process; their thread shows nothing. */
-	trace.counters = (struct event_track){ (uint32_t)MAX(0, input->pid),
-					       ++overlays->sink->last_id };
+	trace.counters =
+		(struct event_track){ (uint32_t)MAX(0, input->pid), ++overlays->sink->last_id };
 	write_info(&trace);
 	while (memtrace_next(&input->memtrace, &event) && !overlays_are_full(overlays))
 		add_event(&trace, &event);

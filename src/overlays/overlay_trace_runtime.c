@@ -23,8 +23,8 @@ struct ring_trace {
 	int32_t pid, tid; /* tid -1: not known */
 	uint32_t ring;
 	struct event_track gc, events, lanes[OVERLAY_LANES]; /* tid 0: not made yet */
-	uint64_t now;                                       /* ns, trace: of the latest event */
-	uint16_t phases[OVERLAY_DEPTH];                     /* open ones, innermost last */
+	uint64_t now;                                        /* ns, trace: of the latest event */
+	uint16_t phases[OVERLAY_DEPTH];                      /* open ones, innermost last */
 	size_t depth, too_deep; /* open phases; open phases beyond OVERLAY_DEPTH, not shown */
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
@@ -62,8 +62,7 @@ static struct event_track make_track(const struct ring_trace *ring, const char *
 static struct event_record *start_record(struct ring_trace *ring, const char *category,
 					 const char *name)
 {
-	event_record_init(&ring->record, ring->overlays->sink, ring->gc, category, name,
-			  ring->now);
+	event_record_init(&ring->record, ring->overlays->sink, ring->gc, category, name, ring->now);
 	return &ring->record;
 }
 

@@ -146,8 +146,8 @@ void overlays_close(struct overlays *overlays);
 
 /*
  * Match each overlay's clock with the trace's, print how, and write the overlay's tracks, up to the
- * limit of `output`, which gets what `sink` takes.  The trace's clock is perf's; without a recording
- * (NULL) it is that of the runtime events, or memtrace's without runtime events.
+ * limit of `output`, which gets what `sink` takes.  The trace's clock is perf's; without a
+ * recording (NULL) it is that of the runtime events, or memtrace's without runtime events.
  *
  * Of runtime events, per domain: "domain N GC" with the collector's phases as nested slices,
  * "domain N spans" and "domain N events" of the program, and counters.  Of memtrace: "memtrace

@@ -20,7 +20,8 @@ enum track_event_kind {
 	TRACK_PROCESS, /* a process has `name` */
 	TRACK_THREAD,  /* a track has `name`; an empty one shows the track's process */
 	TRACK_INSTANT,
-	TRACK_COUNTER, /* each argument is a value; `id` and name are the counter's in its process */
+	TRACK_COUNTER, /* each argument is a value; `id` and name are the counter's in its process
+			*/
 	TRACK_BEGIN,   /* of a slice */
 	TRACK_END,     /* of the track's innermost open slice, with more arguments of it */
 	TRACK_WHOLE,   /* a slice that lasts until `end` */
@@ -66,7 +67,7 @@ struct track_event {
 	/* Its texts are seldom repeated: a target should not store each text once. */
 	bool once;
 	bool continued; /* a begin, in a part of the output: the slice began in an earlier part */
-	uint64_t time; /* ns */
+	uint64_t time;  /* ns */
 	struct event_track track;
 	union {
 		uint64_t id;

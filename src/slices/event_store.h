@@ -45,7 +45,7 @@ struct event_store {
 		bool open;                /* a slice is */
 	} * cpus;                         /* owned; by CPU */
 	size_t cpu_room;
-	uint64_t cpu_group; /* the process of their tracks; 0: not yet made */
+	uint64_t cpu_group;                    /* the process of their tracks; 0: not yet made */
 	struct stored_track *by_ids, **tracks; /* owned: hash; array by index */
 	size_t track_count, track_room;
 	struct stored_process *processes;      /* owned: hash */
@@ -55,7 +55,8 @@ struct event_store {
 /* Borrows `names`.  New ids follow `last_id`.  The store must not move. */
 void event_store_init(struct event_store *store, struct name_table *names, uint64_t last_id);
 
-/* After the last event: end open slices of switches, and sort by time; equal times keep their order. */
+/* After the last event: end open slices of switches, and sort by time; equal times keep their
+ * order. */
 void event_store_sort(struct event_store *store);
 
 /* Returns the time (ns) of the event with a number below `count`, or else UINT64_MAX. */

@@ -58,12 +58,24 @@ tap_check "the call graph begins with the outermost calls of each thread" call_g
 marks() {
 	query "SELECT count(*) FROM calls_view WHERE flags IN ('no call', 'no call/return')" >ours
 	grep -c inferred_start_time=true slices | diff - ours || return 1
-	[ "$(query "SELECT group_concat(comm, ' ') FROM (SELECT DISTINCT comm FROM comms WHERE id > 0 ORDER BY comm)")" = \
+	[ "$(query "SELECT group_concat(comm, ' ') FROM (SELECT DISTINCT comm FROM comms WHERE has_calls ORDER BY comm)")" = \
 		"threads worker-0 worker-1 worker-2 worker-3" ] &&
 		[ "$(query "SELECT DISTINCT d.short_name FROM dsos d JOIN symbols s ON s.dso_id = d.id WHERE s.name = 'main'")" = threads ] &&
 		[ "$(query 'PRAGMA integrity_check')" = ok ]
 }
 tap_check "calls that were not seen to begin, threads and files have their names" marks
+# The records of an FTF are written by other code. perf has a row for each side of a switch.
+others() {
+	"$program" -q -o others.ftf threads && "$ftfdump" others.ftf >dump
+	sed -n 's/.* context-switch cpu \([0-9]*\) \([0-9]*\) from \([0-9]*\) state .* to \([0-9]*\) .*/\1|\2|\3|\4/p' dump | sort >wanted
+	for flags in out in; do
+		query "SELECT cpu, time, tid_out, tid_in FROM context_switches_view
+			WHERE flags = '$flags' OR (flags = 'out preempt' AND '$flags' = 'out')" | sort | diff wanted - || return 1
+	done
+	sed -n 's/.* counter [0-9/]* \([0-9]*\) "\(CPU [0-9]* GHz\)" .*/\1|\2/p' dump | sort >counters
+	query "SELECT time, name FROM events WHERE kind = 'counter'" | sort | diff counters - && [ -s wanted ] && [ -s counters ]
+}
+tap_check "context switches are in perf's table, other events in their own" others
 files() {
 	[ "$(query "SELECT count(*) FROM dsos WHERE id > 0 AND long_name NOT LIKE '%' || short_name")" -eq 0 ] || return 1
 	id=$(readelf -n "$programs/threads" | sed -n 's/.*Build ID: //p')

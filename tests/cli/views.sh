@@ -206,9 +206,26 @@ tree() {
 		sub(/^ */, "")
 		printf "%s %d %d.%03d %s %s\n", id[2], depth, t / 1000, t % 1000, unit, $0
 	}' | sort >ours
-	tree_slices tree | diff ours - && [ "$(grep -c '}' tree)" -gt 100 ] && [ "$(grep -c '^$' tree)" -eq 4 ]
+	sed -n '/^# EVENTS/,$p' tree >tree.events
+	sed -i '/^# EVENTS/,$d' tree
+	tree_slices tree | diff ours - && [ "$(grep -c '}' tree)" -gt 100 ] && [ "$(grep -c '^$' tree)" -eq 5 ]
 }
 tap_check "tree: the slices, indented" tree
+# The FTF's records of scheduling: a slice on a CPU begins with each switch to a thread.
+switches() {
+	"$program" -q -o switches.ftf threads && "$ftfdump" switches.ftf >switches
+	sed -n 's/.* context-switch cpu \([0-9]*\) [0-9]* from .* to \([1-9][0-9]*\) .*/\1 \2/p' switches | sort >wanted
+	sed -n 's/.* threads on CPU \([0-9]*\): begin .* tid=\([0-9]*\) .*/\1 \2/p' tree.events | sort | diff wanted - && [ -s wanted ] || return 1
+	"$program" -q --format=chrome threads | sed -n 's/.*"ph":"B".*"cat":"sched".*"tid":\([0-9]*\),"pri.*/\1/p' | sort >ours
+	cut -d ' ' -f 2 wanted | sort | diff - ours
+}
+tap_check "chrome, tree: a slice for each switch to a thread" switches
+frequencies() {
+	sed -n 's/.* counter [0-9/]* \([0-9]*\) "\(CPU [0-9]* GHz\)" .* value=\(.*\)/\1 \2 \3/p' switches | sort >wanted
+	sed -n 's/^\/\* \([0-9]*\)\.\([0-9]*\) s .*: \(CPU [0-9]* GHz\) value=\(.*\) \*\/$/\1\2 \3 \4/p' tree.events | sort | diff wanted - && [ -s wanted ] || return 1
+	[ "$("$program" -q --format=chrome threads | grep -c '"ph":"C"')" -eq "$(wc -l <wanted)" ]
+}
+tap_check "chrome, tree: the frequency of each CPU" frequencies
 
 # Each weight in units, to less than one; the sum is right.
 units() {
@@ -234,7 +251,7 @@ chrome() {
 		print $5 "/" $7, begin, begin + int($11 * 1000), $13
 	}' | sort >ours
 	one_word <threads.slices | awk -v first="$first" '{
-		print $1, $3 - first, $4 - first, $5 }' | sort | diff - ours && [ "$(grep -c thread_name chrome.json)" -eq 5 ]
+		print $1, $3 - first, $4 - first, $5 }' | sort | diff - ours && [ "$(grep -o '"thread_name","args":{"name":"[^"]*' chrome.json | sort -u | grep -vc CPU)" -eq 5 ]
 }
 tap_check "chrome: slices with their times" chrome
 

@@ -2,7 +2,7 @@
 /* Encode events that are not slices of calls. */
 #include "src/formats/ftf/ftf_sink.h"
 
-static struct ftf_name name_of(struct ftf_sink *ftf, struct text_view text)
+static struct ftf_name encoded_name(struct ftf_sink *ftf, struct text_view text)
 {
 	if (!text.length)
 		return (struct ftf_name){ 0 };
@@ -24,13 +24,13 @@ static const enum ftf_arg_type arg_types[] = {
 
 static struct ftf_arg arg_of(struct ftf_sink *ftf, const struct event_arg *from)
 {
-	struct ftf_arg arg = ftf_arg_word(name_of(ftf, from->name), arg_types[from->type],
-					  from->pointer);
+	struct ftf_arg arg =
+		ftf_arg_word(encoded_name(ftf, from->name), arg_types[from->type], from->pointer);
 
 	if (from->type == EVENT_ARG_REAL)
 		arg.value.real = from->real;
 	else if (from->type == EVENT_ARG_TEXT)
-		arg.value.string = name_of(ftf, from->text);
+		arg.value.string = encoded_name(ftf, from->text);
 	return arg;
 }
 
@@ -105,22 +105,17 @@ static void write_switch(const struct ftf_sink *ftf, const struct track_event *e
 static void write_event(struct ftf_sink *ftf, const struct track_event *event)
 {
 	static const enum ftf_event_type types[TRACK_EVENT_KINDS] = {
-		[TRACK_INSTANT] = FTF_INSTANT,
-		[TRACK_COUNTER] = FTF_COUNTER,
-		[TRACK_BEGIN] = FTF_DURATION_BEGIN,
-		[TRACK_END] = FTF_DURATION_END,
-		[TRACK_WHOLE] = FTF_DURATION_COMPLETE,
-		[TRACK_ASYNC_BEGIN] = FTF_ASYNC_BEGIN,
-		[TRACK_ASYNC_END] = FTF_ASYNC_END,
-		[TRACK_FLOW_BEGIN] = FTF_FLOW_BEGIN,
-		[TRACK_FLOW_STEP] = FTF_FLOW_STEP,
-		[TRACK_FLOW_END] = FTF_FLOW_END,
+		[TRACK_INSTANT] = FTF_INSTANT,         [TRACK_COUNTER] = FTF_COUNTER,
+		[TRACK_BEGIN] = FTF_DURATION_BEGIN,    [TRACK_END] = FTF_DURATION_END,
+		[TRACK_WHOLE] = FTF_DURATION_COMPLETE, [TRACK_ASYNC_BEGIN] = FTF_ASYNC_BEGIN,
+		[TRACK_ASYNC_END] = FTF_ASYNC_END,     [TRACK_FLOW_BEGIN] = FTF_FLOW_BEGIN,
+		[TRACK_FLOW_STEP] = FTF_FLOW_STEP,     [TRACK_FLOW_END] = FTF_FLOW_END,
 	};
 	struct ftf_arg args[EVENT_ARGS_MAX];
 	struct ftf_event encoded = {
 		.thread = thread_of(ftf, event),
-		.category = name_of(ftf, event->category),
-		.name = name_of(ftf, event->name),
+		.category = encoded_name(ftf, event->category),
+		.name = encoded_name(ftf, event->name),
 		.time = event->time,
 		.args = args,
 		.arg_count = event->arg_count,
@@ -140,10 +135,10 @@ void ftf_sink_event(struct event_sink *sink, const struct track_event *event)
 
 	switch (event->kind) {
 	case TRACK_PROCESS:
-		ftf_process_name(ftf->writer, event->track.pid, name_of(ftf, event->name));
+		ftf_process_name(ftf->writer, event->track.pid, encoded_name(ftf, event->name));
 		break;
 	case TRACK_THREAD:
-		ftf_thread_name(ftf->writer, thread_of(ftf, event), name_of(ftf, event->name));
+		ftf_thread_name(ftf->writer, thread_of(ftf, event), encoded_name(ftf, event->name));
 		break;
 	case TRACK_SWITCH:
 		write_switch(ftf, event);

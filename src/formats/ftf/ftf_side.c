@@ -46,9 +46,10 @@ enum side_kind ftf_side_kind(struct ftf_side *side)
 static void emit_name(struct ftf_sink *part, enum track_event_kind kind, struct event_track track,
 		      const struct name *name)
 {
-	event_sink_emit(&part->events, &(struct track_event){ .kind = kind,
-							      .track = track,
-							      .name = { name->text, name->length } });
+	event_sink_emit(&part->events,
+			&(struct track_event){ .kind = kind,
+					       .track = track,
+					       .name = { name->text, name->length } });
 }
 
 /* The part names a track and its process at their first use. */

@@ -5,8 +5,8 @@
  *
  * In each table, id 0 is for unknown items; call path 1 is the root. Times have the unit in the
  * table `clock`, which perf lacks: ns of perf's clock, or --clock.
- * `samples` contains all branches with --args=full; otherwise it is empty. Of other events, perf has
- * only context_switches; `events` is our own. Both are absent if they would be empty.
+ * `samples` contains all branches with --args=full; otherwise it is empty. Of other events, perf
+ * has only context_switches; `events` is our own. Both are absent if they would be empty.
  *
  * The database is built in the output's temporary file, or in an unnamed file if the output is a
  * pipe or compressed. Rows come in the order of their ids, so SQLite needs few pages in memory; it
@@ -23,8 +23,8 @@
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/slice_list.h"
-#include "src/formats/text/event_text.h"
 #include "src/formats/text/digits.h"
+#include "src/formats/text/event_text.h"
 #include "src/resolve/location.h"
 #include "src/select/function_labels.h"
 #include "src/slices/track.h"
@@ -239,8 +239,7 @@ static void check(struct sqlite_output *sqlite, int status)
 }
 
 /* Bind a text to a column (from 1). The text must live until the row is added. */
-static void bind_view(struct sqlite_output *sqlite, enum row row, int column,
-		      struct text_view text)
+static void bind_view(struct sqlite_output *sqlite, enum row row, int column, struct text_view text)
 {
 	check(sqlite, library.bind_text(sqlite->rows[row], column, text.length ? text.at : "",
 					(int)text.length, SQLITE_STATIC));
@@ -414,7 +413,8 @@ static void prepare(struct sqlite_output *sqlite, int first, int end)
 static uint64_t next_event(struct sqlite_output *sqlite)
 {
 	if (!sqlite->args) {
-		sqlite->args = ALLOC_CHECKED(open_memstream(&sqlite->args_text, &sqlite->args_size));
+		sqlite->args =
+			ALLOC_CHECKED(open_memstream(&sqlite->args_text, &sqlite->args_size));
 		check(sqlite, library.exec(sqlite->database, event_tables, NULL, NULL, NULL));
 		prepare(sqlite, STATEMENTS, ROWS);
 	}
@@ -461,7 +461,9 @@ static void set_switch_thread(struct sqlite_output *sqlite, struct event_track i
 	const struct name *name = event_store_track(&sqlite->list.events, ids)->name;
 
 	set_thread(sqlite, (int32_t)ids.pid, (int32_t)ids.tid,
-		   !ids.tid ? "swapper" : name ? name->text : NULL);
+		   !ids.tid ? "swapper"
+		   : name   ? name->text
+			    : NULL);
 }
 
 /* As perf, which has a record for each side of a switch: add its rows. */
@@ -477,17 +479,20 @@ static void add_switch(struct sqlite_output *sqlite, const struct track_event *e
 	set_switch_thread(sqlite, event->track);
 	for (int in = 0; in < 2; in++)
 		ADD_ROW(sqlite, ROW_SWITCH, ++sqlite->switch_count, event->time, event->cpu, thread,
-			comm, sqlite->thread, sqlite->comm, in ? 0 : preempted ? 3 : 1);
+			comm, sqlite->thread, sqlite->comm,
+			in          ? 0
+			: preempted ? 3
+				    : 1);
 	count_bytes(sqlite, sqlite->switch_count, sqlite->list.count);
 }
 
 static void add_event(struct sqlite_output *sqlite, const struct track_event *event)
 {
 	static const char *const kinds[TRACK_EVENT_KINDS] = {
-		[TRACK_INSTANT] = "instant",         [TRACK_COUNTER] = "counter",
-		[TRACK_BEGIN] = "slice",             [TRACK_ASYNC_BEGIN] = "async begin",
-		[TRACK_ASYNC_END] = "async end",     [TRACK_FLOW_BEGIN] = "flow begin",
-		[TRACK_FLOW_STEP] = "flow step",     [TRACK_FLOW_END] = "flow end",
+		[TRACK_INSTANT] = "instant",     [TRACK_COUNTER] = "counter",
+		[TRACK_BEGIN] = "slice",         [TRACK_ASYNC_BEGIN] = "async begin",
+		[TRACK_ASYNC_END] = "async end", [TRACK_FLOW_BEGIN] = "flow begin",
+		[TRACK_FLOW_STEP] = "flow step", [TRACK_FLOW_END] = "flow end",
 	};
 	const struct stored_track *track = event_store_track(&sqlite->list.events, event->track);
 	const struct name *name = track->name;
@@ -784,8 +789,7 @@ static void release_sqlite(struct format_output *output)
 #define CALLS_DATABASE                                                                             \
 	.name = "sqlite", .suffix = "db", .default_output = DEFAULT_FILE, .slices = SLICES_SORTED, \
 	.cpu_events = true, .load = load_sqlite, .size = sizeof(struct sqlite_output),             \
-	.open = open_sqlite,                                                                       \
-	.finish = finish_sqlite, .release = release_sqlite
+	.open = open_sqlite, .finish = finish_sqlite, .release = release_sqlite
 
 static const struct output_format with_branches = { CALLS_DATABASE, .all_branches = true,
 						    .branch = add_sample, .counts = add_counts };

@@ -455,3 +455,9 @@ TESTS += tests/unit/src/annotate.test
 tests_unit_src_annotate_test_SOURCES = tests/unit/src/annotate.c
 tests_unit_src_annotate_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_annotate_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/event_store.test
+TESTS += tests/unit/src/event_store.test
+tests_unit_src_event_store_test_SOURCES = tests/unit/src/event_store.c
+tests_unit_src_event_store_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_event_store_test_LDADD = $(UNIT_LIBS)
