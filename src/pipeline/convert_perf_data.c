@@ -248,8 +248,8 @@ static void open_events(struct conversion *c, struct name_table *names)
 {
 	struct event_output_input input = {
 		.sink = c->pipeline.end && !c->options->format->imitates && !c->options->clock
-				  ? c->pipeline.end->events
-				  : NULL,
+				? c->pipeline.end->events
+				: NULL,
 		.file = &c->recording.file,
 		.timeline = c->recording.timeline,
 		.info = &c->recording.auxtrace.info,

@@ -3,6 +3,7 @@
 # --format=sqlite: the queries of perf's exported-sql-viewer.py find the calls of --format=slices.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
 ptsim=$top_builddir/tests/ptsim/ptsim
 programs=$top_builddir/tests/programs/static
 ! grep -q 'this build is without libsqlite3' "$program" || tap_skip_all "this build is without libsqlite3"
@@ -67,12 +68,12 @@ tap_check "calls that were not seen to begin, threads and files have their names
 # The records of an FTF are written by other code. perf has a row for each side of a switch.
 others() {
 	"$program" -q -o others.ftf threads && "$ftfdump" others.ftf >dump
-	sed -n 's/.* context-switch cpu \([0-9]*\) \([0-9]*\) from \([0-9]*\) state .* to \([0-9]*\) .*/\1|\2|\3|\4/p' dump | sort >wanted
+	sed -n 's/.* context-switch cpu \([0-9]*\) \([0-9]*\) from \([0-9]*\) state .* to \([0-9]*\) .*/\1 \2 \3 \4/p' dump | sort >wanted
 	for flags in out in; do
 		query "SELECT cpu, time, tid_out, tid_in FROM context_switches_view
 			WHERE flags = '$flags' OR (flags = 'out preempt' AND '$flags' = 'out')" | sort | diff wanted - || return 1
 	done
-	sed -n 's/.* counter [0-9/]* \([0-9]*\) "\(CPU [0-9]* GHz\)" .*/\1|\2/p' dump | sort >counters
+	sed -n 's/.* counter [0-9/]* \([0-9]*\) "\(CPU [0-9]* GHz\)" .*/\1 \2/p' dump | sort >counters
 	query "SELECT time, name FROM events WHERE kind = 'counter'" | sort | diff counters - && [ -s wanted ] && [ -s counters ]
 }
 tap_check "context switches are in perf's table, other events in their own" others

@@ -6,6 +6,7 @@
 # clones (f.part.0), and slices do not.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
 ptsim=$top_builddir/tests/ptsim/ptsim
 programs=$top_builddir/tests/programs/static
 model=$top_srcdir/tests/cli/functions.awk
