@@ -421,14 +421,20 @@ static uint64_t next_event(struct sqlite_output *sqlite)
 	return sqlite->event_count + 1;
 }
 
+/* Returns what was written to the arguments, borrowed until the next rewind(). */
+static struct text_view args_text(struct sqlite_output *sqlite)
+{
+	fflush(sqlite->args);
+	return (struct text_view){ sqlite->args_text, (size_t)ftello(sqlite->args) };
+}
+
 /* Returns the arguments as JSON, borrowed until the next call; empty without arguments. */
 static struct text_view args_of(struct sqlite_output *sqlite, const struct track_event *event)
 {
 	rewind(sqlite->args);
 	if (event->arg_count)
 		event_args_print_json(event, sqlite->args);
-	fflush(sqlite->args);
-	return (struct text_view){ sqlite->args_text, (size_t)ftello(sqlite->args) };
+	return args_text(sqlite);
 }
 
 /* Add a row; the texts of `event`, and its arguments in JSON. */
@@ -541,11 +547,16 @@ static void add_mark(struct sqlite_output *sqlite, const struct track *track,
 	};
 	const size_t key = strlen(",\"args\":");
 	struct line line;
-	char *end = slice_list_args(&sqlite->list, slice, &line, line.text, true);
-	size_t length = (size_t)(end - line.text);
+	struct text_view args;
 
+	next_event(sqlite);
+	rewind(sqlite->args);
+	line.out = sqlite->args;
+	line_end(&line, slice_list_args(&sqlite->list, slice, &line, line.text, true));
+	args = args_text(sqlite);
 	add_event_row(sqlite, &event, "mark", text_view_of(track->thread_name),
-		      (struct text_view){ line.text + key, length > key ? length - key : 0 });
+		      args.length > key ? (struct text_view){ args.at + key, args.length - key }
+					: (struct text_view){ NULL, 0 });
 }
 
 static void add_call(struct slice_list *list, struct track *track, const struct listed_slice *slice,
