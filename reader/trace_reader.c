@@ -591,21 +591,6 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 	return 0;
 }
 
-void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size)
-{
-	*reader = (struct trace_reader){
-		/* The bytes are not written to. */
-		.input = { .bytes = (uint8_t *)(uintptr_t)bytes, .used = size, .ended = true },
-	};
-	enter_provider(reader, 0);
-}
-
-void trace_reader_seek(struct trace_reader *reader, uint64_t offset)
-{
-	reader->input.at = offset;
-	reader->offset = offset;
-}
-
 /* ---- Reading ------------------------------------------------------------ */
 
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err)

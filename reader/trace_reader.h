@@ -17,7 +17,7 @@
  * whatever the size of the file.
  */
 struct trace_input {
-	FILE *file;      /* owned; NULL: all bytes are in memory, borrowed */
+	FILE *file;      /* owned; NULL: closed */
 	uint8_t *packed; /* owned: bytes of the file */
 	size_t packed_used, packed_at;
 	struct z_stream_s *gzip;  /* owned; NULL: not gzip */
@@ -155,12 +155,6 @@ struct trace_reader {
 
 /* Open a trace.  Returns 0; -1 with err filled. */
 int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err);
-
-/* As trace_reader_open(), for bytes in memory, borrowed until the close. */
-void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size);
-
-/* Continue at a record's offset, in memory.  References have their latest definitions. */
-void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 
 /* Returns 0 if the trace begins with the magic number; -1 with err filled, with its likely kind. */
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);

@@ -138,11 +138,6 @@ struct ftf_options {
 	struct ftf_clock clock;
 	bool appended;         /* no magic number: for the end of another trace */
 	uint64_t first_new_id; /* ftf_id_new()'s first result; 0: FTF_FIRST_NEW_ID */
-	/*
-	 * Records contain their strings and threads, so that each can be read alone.  Strings above
-	 * 256 bytes have references, which are never redefined: too many are a sticky error.
-	 */
-	bool inlined;
 };
 
 /* Returns the clock of ftf_tsc(), with a base; measures its frequency to 10^-6, in 20 ms. */

@@ -15,7 +15,6 @@
  */
 
 #define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
-#define INLINE_ALWAYS UINT32_MAX
 
 /* `count` is at most 65535, and more than a record uses.  Returns whether there was memory. */
 static bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_t count,
@@ -51,15 +50,9 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 {
 	uint32_t reference;
 
-	if (may_inline && slots->inline_uses == INLINE_ALWAYS)
-		return 0;
 	if (!ftf_memory_grow(slots->low, &slots->keys, &slots->room, (size_t)key + 1,
 			     sizeof(*slots->keys)))
 		return 0;
-	if (slots->inline_uses == INLINE_ALWAYS && slots->assigned == slots->count) {
-		ftf_low_misuse(slots->low, "too many long texts for records without references");
-		return 0;
-	}
 	if (slots->assigned < slots->count) {
 		reference = ++slots->assigned;
 	} else if (may_inline && (slots->keys[key].misses & ~HAD_REFERENCE) < slots->inline_uses) {
@@ -104,10 +97,8 @@ static bool add_provider(struct ftf_writer *writer)
 
 	if (!provider)
 		return false;
-	if (!ftf_slots_init(&provider->strings, low, FTF_STRING_REFERENCES,
-			    writer->inlined ? INLINE_ALWAYS : STRING_INLINE_USES) ||
-	    !ftf_slots_init(&provider->threads, low, FTF_THREAD_REFERENCES,
-			    writer->inlined ? INLINE_ALWAYS : THREAD_INLINE_USES)) {
+	if (!ftf_slots_init(&provider->strings, low, FTF_STRING_REFERENCES, STRING_INLINE_USES) ||
+	    !ftf_slots_init(&provider->threads, low, FTF_THREAD_REFERENCES, THREAD_INLINE_USES)) {
 		release_provider(provider);
 		return false;
 	}
@@ -176,7 +167,6 @@ static struct ftf_writer *start_writer(struct ftf_writer *writer, const struct f
 	ftf_low_init(&writer->low, to, options->appended);
 	writer->provider_name = copy_text(writer, provider, strlen(provider));
 	writer->clock = options->clock;
-	writer->inlined = options->inlined;
 	writer->next_id = options->first_new_id ? options->first_new_id : FTF_FIRST_NEW_ID;
 	writer->record = 1;
 	if (writer->provider_name)

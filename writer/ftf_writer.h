@@ -77,7 +77,7 @@ typedef void ftf_taker(void *context, const struct ftf_taken *taken);
 struct ftf_writer {
 	struct ftf_low low;
 	struct output output; /* the output of ftf_open() */
-	bool has_output, inlined;
+	bool has_output;
 	struct ftf_writer_text {
 		const char *text;    /* borrowed from the caller if it is not `copy` */
 		char *copy;          /* owned; or NULL */

@@ -613,7 +613,7 @@ static int keep_piece(void *context, const void *bytes, size_t size)
 START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 {
 	static size_t first = 0, second = 1;
-	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true, 77, false };
+	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true, 77 };
 	struct ftf_event event = { .time = 5 };
 	struct ftf_writer *writer = ftf_open_destination(
 		&(struct ftf_destination){ keep_piece, &first }, &options, NULL);
@@ -644,85 +644,6 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	/* seeds.md: set_destination: other bytes go elsewhere */
 	/* seeds.md: a buffer until a destination is there */
 	ck_assert_mem_eq(pieces[1], &pieces[0][11], 16);
-}
-END_TEST
-
-/* Of two records, read in the other order: short texts are in them, a long one is not redefined. */
-START_TEST(inlined_records_read_alone)
-{
-	static char texts[2][301];
-	static struct trace_record record;
-	static size_t first = 0;
-	struct ftf_writer *writer =
-		ftf_open_destination(&(struct ftf_destination){ keep_piece, &first },
-				     &(struct ftf_options){ .inlined = true }, NULL);
-	uint64_t at[2] = { 0 };
-	struct trace_reader reader;
-	size_t found = 0;
-
-	memset(piece_words, 0, sizeof(piece_words));
-	memset(texts[0], 'a', 300);
-	memset(texts[1], 'b', 300);
-	for (uint32_t i = 0; i < 2; i++) {
-		struct ftf_arg arg =
-			ftf_arg_string(ftf_text(writer, i ? "y" : "x"), ftf_text(writer, texts[i]));
-
-		ftf_any_event(writer, FTF_ASYNC_BEGIN,
-			      &(struct ftf_event){ .thread = ftf_thread(writer, 10, 20 + i),
-						   .name = ftf_text(writer, i ? "two" : "one"),
-						   .time = 5 + i,
-						   .args = &arg,
-						   .arg_count = 1 },
-			      77 + i);
-	}
-	ck_assert_int_eq(ftf_close(writer, NULL), 0);
-	trace_reader_open_bytes(&reader, (const uint8_t *)pieces[0], piece_words[0] * 8);
-	while (trace_reader_next(&reader, &record, NULL) == 1) {
-		ck_assert_str_eq(record.problem, "");
-		ck_assert_int_ne(record.kind, TRACE_THREAD);
-		if (record.kind == TRACE_EVENT)
-			at[found++] = record.offset;
-	}
-	ck_assert_uint_eq(found, 2);
-	for (int i = 1; i >= 0; i--) {
-		trace_reader_seek(&reader, at[i]);
-		ck_assert_int_eq(trace_reader_next(&reader, &record, NULL), 1);
-		ck_assert_str_eq(record.problem, "");
-		ck_assert_int_eq(record.type, EVENT_ASYNC_BEGIN);
-		ck_assert_uint_eq(record.thread.tid, 20 + (unsigned)i);
-		ck_assert_uint_eq(record.id, 77 + (unsigned)i);
-		ck_assert_mem_eq(record.name.at, i ? "two" : "one", 3);
-		ck_assert_mem_eq(record.args[0].name.at, i ? "y" : "x", 1);
-		ck_assert_uint_eq(record.args[0].string.length, 300);
-		ck_assert_mem_eq(record.args[0].string.at, texts[i], 300);
-	}
-	trace_reader_close(&reader);
-}
-END_TEST
-
-static int drop_piece(void *context, const void *bytes, size_t size)
-{
-	(void)context;
-	(void)bytes;
-	(void)size;
-	return 0;
-}
-
-START_TEST(too_many_long_texts_of_inlined_records_are_an_error)
-{
-	struct ftf_error err;
-	struct ftf_writer *writer =
-		ftf_open_destination(&(struct ftf_destination){ drop_piece, NULL },
-				     &(struct ftf_options){ .inlined = true }, NULL);
-	char text[301];
-
-	for (int i = 0; i <= FTF_STRING_REFERENCES; i++) {
-		ck_assert_ptr_null(ftf_failure(writer));
-		snprintf(text, sizeof(text), "%0300d", i);
-		ftf_instant(writer, &(struct ftf_event){ .name = ftf_text(writer, text) });
-	}
-	ck_assert_int_eq(ftf_close(writer, &err), -1);
-	ck_assert_ptr_nonnull(strstr(err.text, "too many long texts"));
 }
 END_TEST
 
@@ -893,8 +814,6 @@ int main(void)
 	tcase_add_test(all, a_cut_packed_trace_is_refused);
 	tcase_add_test(all, a_full_disk_is_a_sticky_error);
 	tcase_add_test(all, an_abandoned_trace_leaves_the_old_file_and_nothing_else);
-	tcase_add_test(all, inlined_records_read_alone);
-	tcase_add_test(all, too_many_long_texts_of_inlined_records_are_an_error);
 	tcase_add_test(all, a_place_that_cannot_be_written_is_an_error_at_once);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
