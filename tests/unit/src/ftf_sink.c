@@ -264,8 +264,8 @@ START_TEST(what_has_no_id_gets_the_next_and_new_tracks_those_after_it)
 
 	track.pid = track.tid = -1;
 	start(OPTION_ARGS_NONE);
-	ck_assert_uint_eq(ftf_id_new(ftf.writer), 4);
-	ck_assert_uint_eq(ftf_id_new(ftf.writer), 5);
+	ck_assert_uint_eq(event_sink_new_process(&ftf.events, "group"), 4);
+	ck_assert_uint_eq(event_sink_new_track(&ftf.events, 4, "track").tid, 5);
 	begin(1, &outer);
 	end(2);
 	read_back(&reader);
