@@ -293,9 +293,12 @@ START_TEST(paths_of_outputs_are_made_from_inputs)
 		const char *input, *beside;
 		size_t base, length;
 	} rows[] = {
-		{ "perf.data", "perf.ftf", 4, 9 },  { "a/b.data", "a/b.ftf", 3, 8 },
-		{ "dir/", "dir.ftf", 3, 3 },	    { "dir///", "dir.ftf", 3, 3 },
-		{ "x.data/", "x.ftf", 1, 6 },	    { "xdata", "xdata.ftf", 5, 5 },
+		{ "perf.data", "perf.ftf", 4, 9 },
+		{ "a/b.data", "a/b.ftf", 3, 8 },
+		{ "dir/", "dir.ftf", 3, 3 },
+		{ "dir///", "dir.ftf", 3, 3 },
+		{ "x.data/", "x.ftf", 1, 6 },
+		{ "xdata", "xdata.ftf", 5, 5 },
 		{ "/", "/.ftf", 1, 1 },
 	};
 

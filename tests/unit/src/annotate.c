@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of `ptrace2ftf annotate`, of an answer made by hand and an objdump that tells its range. */
+/* The text of `ptrace2ftf annotate`, of an answer made by hand and an objdump that prints its
+ * range.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -99,12 +101,15 @@ static void expect(const char *part)
 /* Lines of source are before their code; a tab of a source is a blank. */
 START_TEST(code_is_below_its_source)
 {
-	annotate("[{'function':'f','calls':2,'instructions':30,'ns':1500,'cycles':0,"
-		 "'binary':'/bin/b','code':[" INSN(16, 30, 2) "," INSN(18, 10, 2) "," INSN(
-			 20, 10, 3) "," INSN(22, 0, 9) "]},"
-				    "{'function':'g','calls':1,'instructions':1,'ns':7,'cycles':60,"
-				    "'binary':'','code':[]}]",
-		 NULL);
+	annotate(
+		"[{'function':'f','calls':2,'instructions':30,'ns':1500,'cycles':0,"
+		"'binary':'/bin/b','code':[" INSN(16, 30, 2) "," INSN(18, 10, 2) "," INSN(
+			20, 10,
+			3) "," INSN(22, 0,
+				    9) "]},"
+				       "{'function':'g','calls':1,'instructions':1,'ns':7,'cycles':60,"
+				       "'binary':'','code':[]}]",
+		NULL);
 	ck_assert_int_eq(strncmp(text, "f: 2 calls, 30 instructions, 1.5us, of /bin/b\n", 46), 0);
 	expect("                 a.c:2:  two\n");
 	expect("                 a.c:3: three\n");
@@ -123,11 +128,14 @@ END_TEST
 /* Instructions at most 256 KiB apart are read by one run. */
 START_TEST(neighbours_are_read_by_one_run)
 {
-	annotate("[{'function':'f','calls':1,'instructions':3,'ns':1,'cycles':0,'binary':'/bin/b',"
-		 "'code':[" INSN(4096, 1, 1) "," INSN(266242, 1, 1) "," INSN(528389, 1, 1) "]},"
-		 "{'function':'h','calls':1,'instructions':1,'ns':1,'cycles':0,'binary':'/bin/c',"
-		 "'code':[" INSN(4098, 1, 1) "]}]",
-		 NULL);
+	annotate(
+		"[{'function':'f','calls':1,'instructions':3,'ns':1,'cycles':0,'binary':'/bin/b',"
+		"'code':[" INSN(4096, 1, 1) "," INSN(266242, 1, 1) "," INSN(
+			528389, 1,
+			1) "]},"
+			   "{'function':'h','calls':1,'instructions':1,'ns':1,'cycles':0,'binary':'/bin/c',"
+			   "'code':[" INSN(4098, 1, 1) "]}]",
+		NULL);
 	/* 0x1002 + 256 KiB is 266242; 266244 + 256 KiB + 1 is 528389. */
 	expect("    1000  from 1000 to 41004\n");
 	expect("   81005  from 81005 to 81007\n");

@@ -275,8 +275,10 @@ static const char *const refusals[][2] = {
 	{ "why --html=x -o y /dev/null", "--html names the output" },
 	{ "why --html=x --json /dev/null", "--html has no JSON" },
 	{ "why --html=x --json=y /dev/null", "" },
-	{ "why --json=x /dev/null /dev/null", "--json=FILE and --json-lines describe one recording" },
-	{ "why --json-lines=x /dev/null /dev/null", "--json=FILE and --json-lines describe one recording" },
+	{ "why --json=x /dev/null /dev/null",
+	  "--json=FILE and --json-lines describe one recording" },
+	{ "why --json-lines=x /dev/null /dev/null",
+	  "--json=FILE and --json-lines describe one recording" },
 	{ "why --json=x /dev/null", "" },
 	{ "why /dev/null /dev/null", "" },
 	{ "--raw=x --input=perf-script", "--raw names the input" },
@@ -332,9 +334,9 @@ END_TEST
 START_TEST(a_wrong_word_gets_a_suggestion)
 {
 	static const char *const rows[][2] = {
-		{ "--depht=3 a", "--depth" },	    { "opne a", "open" },
-		{ "--formt=ftf a", "--format" },    { "list --symbol=f a", "--symbol" },
-		{ "--attach=3 a", "record" },	    { "--fail-if=x a", "diff" },
+		{ "--depht=3 a", "--depth" },           { "opne a", "open" },
+		{ "--formt=ftf a", "--format" },        { "list --symbol=f a", "--symbol" },
+		{ "--attach=3 a", "record" },           { "--fail-if=x a", "diff" },
 		{ "--format=fuctions a", "functions" },
 	};
 

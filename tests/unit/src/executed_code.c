@@ -368,11 +368,10 @@ START_TEST(many_logged_branches_are_counted)
 	};
 	executed_code_log_calls(&code, &sink);
 	for (uint64_t i = 0; i < PLACES * ROUNDS; i++)
-		executed_code_log(&code, &(struct branch_event){
-						 .kind = BRANCH_RETURN,
-						 .from = IP + 2 * (i % PLACES),
-						 .to = IP + 2 * ((i + 1) % PLACES),
-						 .thread = &threads[0] });
+		executed_code_log(&code, &(struct branch_event){ .kind = BRANCH_RETURN,
+								 .from = IP + 2 * (i % PLACES),
+								 .to = IP + 2 * ((i + 1) % PLACES),
+								 .thread = &threads[0] });
 	log_call(&sink, 0, 1, PLACES * ROUNDS, true, false);
 	executed_code_finish(&code);
 	for (size_t i = 0; i < code.count; i++) {

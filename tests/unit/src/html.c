@@ -59,11 +59,9 @@ static void teardown(void)
 
 static void open_page(void)
 {
-	const struct format_request request = { .options = &options,
-						.output = &file,
-						.text = out,
-						.names = &names,
-						.facts = facts };
+	const struct format_request request = {
+		.options = &options, .output = &file, .text = out, .names = &names, .facts = facts
+	};
 
 	output = output_format_open(&format_html, &request);
 	output->machine = &machine;
@@ -400,7 +398,7 @@ START_TEST(marks_are_between_slices)
 END_TEST
 
 /* Code without a function, and lost trace, have colours of their own. */
-START_TEST(symbols_without_functions_are_told_apart)
+START_TEST(symbols_without_functions_have_lists_of_their_own)
 {
 	static const struct {
 		uint8_t kind, special;
@@ -445,7 +443,7 @@ static const char *symbol_text(int number, size_t column)
 	json_int_t text = json_integer_value(json_array_get(symbol, column));
 
 	return column == 0 ? text_of(json_array_get(symbol, 0))
-	       : text	   ? text_of(json_integer(text - 1))
+	       : text      ? text_of(json_integer(text - 1))
 			   : "";
 }
 
@@ -484,8 +482,7 @@ START_TEST(events_have_tracks_with_arguments)
 	events = json_object_get(data, "events");
 	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(events, 0), "name")),
 			 "CPU 0");
-	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(events, 0), "tid")),
-			 51);
+	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(events, 0), "tid")), 51);
 	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(events, 0), "slices")),
 			 1);
 	expect_track("events", 0, "1 @10 wakes vector=3\n0 0-220 interrupt\n");
@@ -517,7 +514,8 @@ START_TEST(counters_have_a_curve_for_each_argument)
 		ftf_counter(output->writer, &event, 1);
 	}
 	close_page();
-	dumped = json_dumps(json_object_get(data, "counters"), JSON_COMPACT | JSON_REAL_PRECISION(15));
+	dumped = json_dumps(json_object_get(data, "counters"),
+			    JSON_COMPACT | JSON_REAL_PRECISION(15));
 	ck_assert_str_eq(
 		dumped,
 		"[{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"watts\",\"process\":\"cpus\","
@@ -591,7 +589,7 @@ int main(void)
 	tcase_add_test(all, a_page_without_a_script_has_the_first_functions);
 	tcase_add_loop_test(all, a_page_asks_for_the_costs_that_it_shows, 0, 3);
 	tcase_add_loop_test(all, marks_are_between_slices, 0, 2);
-	tcase_add_loop_test(all, symbols_without_functions_are_told_apart, 0, 4);
+	tcase_add_loop_test(all, symbols_without_functions_have_lists_of_their_own, 0, 4);
 	tcase_add_loop_test(all, events_have_tracks_with_arguments, 0, 2);
 	tcase_add_test(all, counters_have_a_curve_for_each_argument);
 	tcase_add_test(all, slices_after_the_limit_are_left_out);

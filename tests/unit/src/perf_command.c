@@ -166,8 +166,9 @@ END_TEST
 /* POSIX, "Quoting". */
 START_TEST(a_printed_command_can_be_pasted_into_a_shell)
 {
-	static char texts[][20] = { "a-b=c/d,e.f:g@h%", "", "it's", "$HOME", "a;b", "\"", "tab\t",
-				    "~" };
+	static char texts[][20] = {
+		"a-b=c/d,e.f:g@h%", "", "it's", "$HOME", "a;b", "\"", "tab\t", "~"
+	};
 	char *words[COUNT_OF(texts) + 1] = { NULL };
 	char *text;
 	size_t length;
@@ -177,8 +178,7 @@ START_TEST(a_printed_command_can_be_pasted_into_a_shell)
 		words[i] = texts[i];
 	perf_command_print(words, out);
 	fclose(out);
-	ck_assert_str_eq(text,
-			 "a-b=c/d,e.f:g@h% '' 'it'\\''s' '$HOME' 'a;b' '\"' 'tab\t' '~'\n");
+	ck_assert_str_eq(text, "a-b=c/d,e.f:g@h% '' 'it'\\''s' '$HOME' 'a;b' '\"' 'tab\t' '~'\n");
 	free(text);
 }
 END_TEST
@@ -213,11 +213,11 @@ static const struct {
 	bool root;
 	uint64_t wanted, granted; /* MiB; 0: the default */
 } buffers[] = {
-	{ "2", "64512", false, 0, 64 },      { "2", "64511", false, 0, 0 },
-	{ "2", "516", false, 0, 0 },	     { "2", "516", false, 1, 1 },
-	{ "2", "516", false, 2, 0 },	     { "2", NULL, false, 1, 1 },
-	{ "2", "no number", false, 1, 1 },   { "0", "516", false, 0, 0 },
-	{ "-1", "516", false, 0, 64 },	     { "2", "516", true, 0, 64 },
+	{ "2", "64512", false, 0, 64 },    { "2", "64511", false, 0, 0 },
+	{ "2", "516", false, 0, 0 },       { "2", "516", false, 1, 1 },
+	{ "2", "516", false, 2, 0 },       { "2", NULL, false, 1, 1 },
+	{ "2", "no number", false, 1, 1 }, { "0", "516", false, 0, 0 },
+	{ "-1", "516", false, 0, 64 },     { "2", "516", true, 0, 64 },
 	{ "2", "516", true, 500, 500 },
 };
 
@@ -270,8 +270,8 @@ static const struct {
 };
 
 /* Returns what CHECK prints to standard error; owned by the caller. */
-static char *printed_by(bool (*check)(const struct options *options),
-			const struct options *options, bool *result)
+static char *printed_by(bool (*check)(const struct options *options), const struct options *options,
+			bool *result)
 {
 	FILE *saved = stderr;
 	char *text;
@@ -330,7 +330,7 @@ START_TEST(a_small_buffer_is_a_warning)
 	ck_assert(possible);
 	ck_assert_msg(_i ? !*text
 			 : strstr(text, "perf may lock only 1540 KiB") &&
-				   strstr(text, "perf_event_mlock_kb=65536`"),
+				      strstr(text, "perf_event_mlock_kb=65536`"),
 		      "%s", text);
 	free(text);
 }
@@ -408,8 +408,7 @@ int main(void)
 	tcase_add_test(all, a_printed_command_can_be_pasted_into_a_shell);
 	tcase_add_test(all, a_program_is_an_executable_file_in_path);
 	tcase_add_loop_test(all, a_buffer_is_as_large_as_perf_may_lock, 0, COUNT_OF(buffers));
-	tcase_add_loop_test(all, an_obstacle_is_named_before_the_recording, 0,
-			    COUNT_OF(obstacles));
+	tcase_add_loop_test(all, an_obstacle_is_named_before_the_recording, 0, COUNT_OF(obstacles));
 	tcase_add_loop_test(all, a_small_buffer_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, the_status_is_that_of_the_command, 0, COUNT_OF(runs));
 	suite_add_tcase(suite, all);

@@ -98,10 +98,7 @@ static const struct {
 	{ "open to cut", NETWORK, SYS_open, { (long)MISSING, O_WRONLY | O_TRUNC } },
 	{ "open a nameless file", NETWORK, SYS_open, { (long)MISSING, O_RDWR | O_TMPFILE } },
 	{ "openat to read", READERS, SYS_openat, { AT_FDCWD, (long)MISSING, O_RDONLY } },
-	{ "openat to write",
-	  NETWORK | DEVICE,
-	  SYS_openat,
-	  { AT_FDCWD, (long)MISSING, O_RDWR } },
+	{ "openat to write", NETWORK | DEVICE, SYS_openat, { AT_FDCWD, (long)MISSING, O_RDWR } },
 	{ "read a descriptor", READERS, SYS_read, { -1, 0, 0 } },
 	{ "write a descriptor", READERS | SERVER, SYS_write, { -1, 0, 0 } },
 	{ "accept", SERVER | NETWORK, SYS_accept4, { -1, 0, 0, 0 } },
@@ -295,9 +292,9 @@ START_TEST(only_devices_and_pipes_are_outputs_to_open)
 	static const struct {
 		const char *path;
 		bool device;
-	} outputs[] = { { NULL, false },     { "/dev/null", true },   { "/dev/stdout", true },
-			{ "file", false },   { "missing", false },    { ".", false },
-			{ "fifo", true },    { "to the file", false } };
+	} outputs[] = { { NULL, false },   { "/dev/null", true },   { "/dev/stdout", true },
+			{ "file", false }, { "missing", false },    { ".", false },
+			{ "fifo", true },  { "to the file", false } };
 
 	make_file("file");
 	ck_assert_int_eq(mkfifo(file_at("fifo"), 0600), 0);
@@ -319,7 +316,7 @@ END_TEST
 
 /* Requests in the order of a run; a name "@N" is the temporary one of the file N. */
 enum { OUT, JSON, OTHER, PART0, PART1, PART2, NONE };
-static const char *const finals[] = { "out.ftf",     "out.json",	"other.ftf",
+static const char *const finals[] = { "out.ftf",     "out.json",    "other.ftf",
 				      "out.000.ftf", "out.001.ftf", "out.002.ftf" };
 
 struct step {
@@ -350,9 +347,9 @@ static int run_steps(void)
 	for (size_t i = 0; i < step_count; i++) {
 		const struct step *step = &steps[i];
 		const char *to = step->to == NONE ? NULL : file_at(finals[step->to]);
-		const char *from = step->file == NONE ? temp_file_folder()
+		const char *from = step->file == NONE  ? temp_file_folder()
 				   : step->by == FINAL ? file_at(finals[step->file])
-						      : temporary(step->file, step->by == AGAIN);
+						       : temporary(step->file, step->by == AGAIN);
 		int result = file_make(step->operation, from, to);
 
 		if ((result < 0 ? errno : 0) != step->errnum)
@@ -396,7 +393,7 @@ START_TEST(the_keeper_makes_only_the_outputs)
 	static const struct step list[] = {
 		{ FILE_CREATE, OTHER, OTHER, EACCES, FIRST },
 		{ FILE_CREATE, OUT, OUT, EACCES, FINAL }, /* no temporary name */
-		{ FILE_MOVE, OUT, OUT, EACCES, FIRST },  /* not made yet */
+		{ FILE_MOVE, OUT, OUT, EACCES, FIRST },   /* not made yet */
 		{ FILE_CREATE, OUT, OUT, 0, FIRST },
 		{ FILE_MOVE, OUT, OTHER, EACCES, FIRST },
 		{ FILE_MOVE, OUT, JSON, EACCES, FIRST },

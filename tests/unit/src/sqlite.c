@@ -237,7 +237,7 @@ static void edge(int track, const struct slice_event *event, uint64_t id, uint64
  */
 START_TEST(a_call_has_its_branches_and_costs)
 {
-	static const enum branch_kind kinds[] = { BRANCH_CALL,   BRANCH_CALL,  BRANCH_COND,
+	static const enum branch_kind kinds[] = { BRANCH_CALL,   BRANCH_CALL,   BRANCH_COND,
 						  BRANCH_CALL,   BRANCH_RETURN, BRANCH_COND,
 						  BRANCH_RETURN, BRANCH_COND };
 	static const int of[] = { 0, 1, 0, 0, 0, 1, 0, 1 };
@@ -298,7 +298,7 @@ START_TEST(instructions_come_with_the_cycles_of_their_time)
 }
 END_TEST
 
-/* Functions of one name, in two files, are told apart; bindings are those of elf.h. */
+/* Functions of one name, in two files, have different names; bindings are those of elf.h. */
 START_TEST(a_function_has_its_file_and_binding)
 {
 	struct dso libc = { .path = "/lib/libc.so.6",
@@ -348,11 +348,12 @@ START_TEST(each_path_of_calls_has_one_row)
 			end(track, now + 50, &f);
 		}
 	close_database();
-	expect_rows("SELECT p.id, p.parent_id, s.name, count(*), count(DISTINCT c.thread_id),"
-		    " min(c.parent_call_path_id), max(c.parent_call_path_id)"
-		    " FROM call_paths p JOIN symbols s ON s.id = p.symbol_id"
-		    " JOIN calls c ON c.call_path_id = p.id WHERE p.id > 1 GROUP BY p.id ORDER BY p.id",
-		    "2,1,f,6,2,1,1\n3,2,g,6,2,2,2\n4,3,g,6,2,3,3\n");
+	expect_rows(
+		"SELECT p.id, p.parent_id, s.name, count(*), count(DISTINCT c.thread_id),"
+		" min(c.parent_call_path_id), max(c.parent_call_path_id)"
+		" FROM call_paths p JOIN symbols s ON s.id = p.symbol_id"
+		" JOIN calls c ON c.call_path_id = p.id WHERE p.id > 1 GROUP BY p.id ORDER BY p.id",
+		"2,1,f,6,2,1,1\n3,2,g,6,2,2,2\n4,3,g,6,2,3,3\n");
 	expect_rows("SELECT count(*) FROM symbols", "3\n");
 	expect_rows("SELECT count(*) FROM call_paths", "5\n");
 }

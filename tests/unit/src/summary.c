@@ -246,7 +246,8 @@ static const char *drawn_by(const struct progress *begun, uint64_t done, uint64_
 
 START_TEST(progress_is_shown_with_the_time_that_is_left)
 {
-	const struct progress late = { .enabled = true, .begin_ns = progress_now() - 10 * NS_PER_S };
+	const struct progress late = { .enabled = true,
+				       .begin_ns = progress_now() - 10 * NS_PER_S };
 
 	if (isatty(STDERR_FILENO))
 		return; /* of any width */

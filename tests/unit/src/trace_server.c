@@ -12,8 +12,8 @@
 #include "tests/support/unit.h"
 
 #define PATH_OF_TRACE "/0123/a.ftf"
-#define PAGE	      "https://ui.perfetto.dev"
-#define HOST	      "Host: 127.0.0.1:9001\r\n"
+#define PAGE          "https://ui.perfetto.dev"
+#define HOST          "Host: 127.0.0.1:9001\r\n"
 #define FROM_PAGE     HOST "Origin: " PAGE "\r\n"
 
 static const char content[] = "0123456789";
@@ -156,9 +156,10 @@ START_TEST(a_page_is_served_to_no_page)
 
 	if (child < 0)
 		return;
-	ck_assert_int_eq(strncmp(ask(port, "GET " PATH_OF_TRACE, FROM_PAGE), "HTTP/1.1 403", 12), 0);
-	ck_assert_ptr_nonnull(strstr(ask(port, "GET " PATH_OF_TRACE, HOST),
-				     "Content-Type: text/html\r\n"));
+	ck_assert_int_eq(strncmp(ask(port, "GET " PATH_OF_TRACE, FROM_PAGE), "HTTP/1.1 403", 12),
+			 0);
+	ck_assert_ptr_nonnull(
+		strstr(ask(port, "GET " PATH_OF_TRACE, HOST), "Content-Type: text/html\r\n"));
 	expect_end(child);
 }
 END_TEST
