@@ -3,6 +3,7 @@
  * The words of perf record for the options of `ptrace2ftf record` (man perf-record), on machines of
  * which each file in /proc and /sys is in a table, and runs of a command that is no perf.
  */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,9 @@ static void setup(void)
 
 	machine = (__typeof__(machine)){ .lockable = "100000", .paranoid = "2" };
 
+	/* Under nohup(1), these may be ignored. */
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	strcpy(folder, "/tmp/ptrace2ftf-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	sprintf(path, "%s/prog", folder);
