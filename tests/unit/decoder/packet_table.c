@@ -25,6 +25,8 @@ static const struct place {
 
 /* The code of work, and before it of no function: nop; jne itself; W: jne W-3; ret */
 #define LOOP 2
+/* The same, but with a jump to itself at W: ret is at W+2. */
+#define LOCAL 8
 /* libipt does not follow these packets; nor does it resume after damage, before the next PSB. */
 #define FAST 4
 
@@ -92,6 +94,10 @@ static const struct row {
 	{ BROADWELL, LOOP, "psb pge:L tip:W tnt:tn pge:L pgd",
 	  "on:L return:L>W cond:W>40101d mismatch:W on:L return:L>0" },
 	{ BROADWELL, LOOP, "psb:W tnt:tn pge:L pgd", "cond:W>40101d mismatch:W on:L return:L>0" },
+	/* Jumps within a function are left out, but the first after each begin, also by falling. */
+	{ NULL, LOCAL | FAST, "psb pge:W tnt:ttn pgd", "on:W cond:W>W return:W+2>0" },
+	{ NULL, LOCAL | FAST, "psb pge:W-3 tnt:tnttn pgd",
+	  "on:40101d cond:40101e>40101e cond:W>W return:W+2>0" },
 	/* Overflows end with a FUP, if tracing is on, or a TIP.PGE. */
 	{ NULL, false, "psb pge:W ovf fup:L pgd", "on:W overflow on:L return:L>0" },
 	{ NULL, false, "psb pge:W ovf pge:L pgd", "on:W overflow on:L return:L>0" },
@@ -262,7 +268,7 @@ static char *events_as_text(void)
 START_TEST(packets_give_their_events)
 {
 	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
-	static const uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
+	uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
 	const struct row *row = &rows[_i % ROWS];
 	enum pt_engine engine = _i < ROWS ? PT_ENGINE_FAST : PT_ENGINE_LIBIPT;
 	char path[PERF_DATA_PATH] = "";
@@ -273,10 +279,12 @@ START_TEST(packets_give_their_events)
 	begin(engine);
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vmlaunch,
 	       sizeof(vmlaunch));
-	if (row->code & LOOP)
+	if (row->code & LOCAL)
+		jumps[4] = 0xfe;
+	if (row->code & (LOOP | LOCAL))
 		memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - 3 - SAMPLE_CODE),
 		       jumps, sizeof(jumps));
-	run.skip = row->code & LOOP;
+	run.skip = row->code & (LOOP | LOCAL);
 	if (row->cpu)
 		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, row->cpu);
 	else
