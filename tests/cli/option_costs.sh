@@ -49,7 +49,7 @@ tap_check "1,000 names of --symbol cost 1000 hundredths at most" \
 # Code is looked up by its range, names only for what is shown.
 demangled() { # FORMAT: prints the instructions of demangling
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=demangler_demangle \
-		"$program" -q --no-warn -j1 --sandbox=off --format="$1" cxx -o out.ftf 2>&1 | sed -n 's/.*Collected *: *//p'
+		"$program" -q --no-warn -j1 --sandbox=off --args=none --format="$1" cxx -o out.ftf 2>&1 | sed -n 's/.*Collected *: *//p'
 }
 demangles_nothing() {
 	"$ptsim" record --cyc --per-thread -o cxx -- "$programs/except" >/dev/null 2>&1

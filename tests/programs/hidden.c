@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of serve(), a few of them slow for the cause that the first argument names, which is in a
- * loop or another thread.  The second argument is a seed.
+ * loop or another thread.  The second argument is a seed, the third another number of calls.
  *
  *	chain	a key at the end of a long list: find_key() goes round more often
  *	beside	the same, and another thread computes meanwhile
@@ -202,14 +202,16 @@ static void prepare(bool rare)
 int main(int argc, char **argv)
 {
 	pthread_t other;
+	unsigned calls;
 
 	cause = argc > 1 ? argv[1] : "";
 	seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+	calls = argc > 3 ? (unsigned)atoi(argv[3]) : CALLS;
 	for (unsigned i = 0; i < 400; i++)
 		list[i] = (struct item){ &list[(i + 1) % 400], i };
 	if (pipe(ends) != 0 || pthread_create(&other, NULL, other_thread, NULL) != 0)
 		return 1;
-	for (unsigned i = 0; i < CALLS; i++) {
+	for (unsigned i = 0; i < calls; i++) {
 		bool rare = i > 20 && random_below(150) == 0;
 
 		prepare(rare);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two thousand calls of serve(), a few of them slow for the cause that the first argument names.
- * The second argument is a seed.
+ * The second argument is a seed, the third another number of calls.
  *
  *	rehash	a hash table grows: rehash()
  *	gc	the heap is full: collect()
@@ -261,12 +261,15 @@ NOINLINE static void serve(unsigned number)
 
 int main(int argc, char **argv)
 {
+	unsigned calls;
+
 	cause = argc > 1 ? argv[1] : "";
 	seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+	calls = argc > 3 ? (unsigned)atoi(argv[3]) : CALLS;
 	null_file = open("/dev/null", O_WRONLY);
 	for (unsigned i = 0; i < 400; i++)
 		links[i] = (i + 1) % 400;
-	for (unsigned i = 0; i < CALLS; i++)
+	for (unsigned i = 0; i < calls; i++)
 		serve(i);
 	printf("%u\n", result);
 	return 0;
