@@ -13,40 +13,40 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# In hundredths of the .ftf: instructions (callgrind's, of a recording a tenth as long), page faults without I/O, system
+# In hundredths of the .ftf: instructions (callgrind's), page faults without I/O, system
 # calls, and peak memory; the bytes of temporary files in hundredths of the recording's. In parentheses: the goal where
 # a limit is above it. "whole" is a recording of whole runs, "within" one that begins within a thread, as perf record -p.
 limits() {
 	cat <<-'END'
 		# recording instructions faults calls temporary memory  options
-		whole    330(200)    460   140         0    200  why
-		whole         325    155   105         0    120  why --symbol=depth
-		whole         605    360   225         0    110  diff
-		whole         125    110   100         0    105  -f functions
-		whole    200(150)    140   155         0    110  -f folded
-		whole         245    240   155         0    135  -f html
-		whole   1145(400)    950  3450      3700    190  -f sqlite
-		whole          90    115   105         0    100  -f lcov
-		whole         150    125   105         0    110  --slowest=100
-		whole         125    120   110         0    120  --depth=3
-		whole    135(130)    125   120         0    125  --min-duration=1us
-		whole    180(130)    620   135      2295    145  --within=depth>p99
-		whole         120    155   105       100    130  --fit=1000
-		whole         130    160   165       165    135  --fit=10000
-		within   330(200)    430   140         0    185  why
-		within        325    190   105         0    120  why --symbol=depth
-		within        605    450   225         0    110  diff
-		within        125    110   100         0    105  -f functions
-		within   200(150)    180   155         0    115  -f folded
-		within        250    280   155         0    140  -f html
-		within  1160(400)   1050  3450      3700    195  -f sqlite
-		within         90    105   105         0    100  -f lcov
-		within        150    165   105         0    110  --slowest=100
-		within        125    145   110         0    120  --depth=3
-		within   135(130)    150   120         0    125  --min-duration=1us
-		within   180(130)    700   135      2295    145  --within=depth>p99
-		within        120    155   105       100    125  --fit=1000
-		within        130    155   165       165    130  --fit=10000
+		whole    410(200)    460   140         0    200  why
+		whole         345    155   105         0    120  why --symbol=depth
+		whole         435    360   225         0    110  diff
+		whole         130    110   100         0    105  -f functions
+		whole    170(150)    140   155         0    110  -f folded
+		whole         280    240   155         0    135  -f html
+		whole   2360(400)    950  3450      3700    190  -f sqlite
+		whole          60    115   105         0    100  -f lcov
+		whole         180    125   105         0    110  --slowest=100
+		whole    140(130)    120   110         0    120  --depth=3
+		whole    150(130)    125   120         0    125  --min-duration=1us
+		whole    240(130)    620   135      2295    145  --within=depth>p99
+		whole         115    155   105       100    130  --fit=1000
+		whole         125    160   165       165    135  --fit=10000
+		within   490(200)    430   140         0    185  why
+		within        430    190   105         0    120  why --symbol=depth
+		within        645    450   225         0    110  diff
+		within        130    110   100         0    105  -f functions
+		within   295(150)    180   155         0    115  -f folded
+		within        380    280   155         0    140  -f html
+		within  2135(400)   1050  3450      3700    195  -f sqlite
+		within         55    105   105         0    100  -f lcov
+		within        285    165   105         0    110  --slowest=100
+		within   215(130)    145   110         0    120  --depth=3
+		within   230(130)    150   120         0    125  --min-duration=1us
+		within   315(130)    700   135      2295    145  --within=depth>p99
+		within        115    155   105       100    125  --fit=1000
+		within        125    155   165       165    130  --fit=10000
 	END
 }
 
@@ -57,7 +57,7 @@ record() { # FILE BYTES OPTIONS...
 	"$ptsim" record --cyc --interrupts=0 --per-thread --repeat="$bytes" "$@" -o "$file" -- "$recursion" >/dev/null 2>messages
 }
 record whole 1000000 || tap_skip_all "programs cannot be traced here: $(cat messages)"
-record within 1000000 --snapshot=524288 && record whole.short 100000 && record within.short 100000 --snapshot=65536
+record within 1000000 --snapshot=524288
 begins_within() {
 	"$program" --no-warn within -o out.ftf 2>&1 | grep 'before a PSB skipped' && ! "$program" --no-warn whole -o out.ftf 2>&1 | grep 'before a PSB'
 }
@@ -77,9 +77,7 @@ costs() { # RECORDING OPTIONS...
 		[ -z "$counts_calls" ] || calls=$(costs_calls $(costs_command "$@"))
 	fi
 	if [ -n "$LONG" ] && [ -n "$counts_insns" ]; then
-		of=$1.short
-		shift
-		insns=$(costs_instructions $(costs_command "$of" "$@"))
+		insns=$(costs_instructions $(costs_command "$@"))
 	fi
 	set -- $used
 	echo "$insns $1 $calls $2"
