@@ -722,7 +722,7 @@ static void add_binding(const struct slow_answer *answer, struct slow_cluster *c
 	struct cause_fact *fact;
 	FILE *out;
 
-	if (!binds(slow_symbol(answer, cluster->cause)) ||
+	if (cluster->cause == answer->function || !binds(slow_symbol(answer, cluster->cause)) ||
 	    slow_symbol(answer, answer->function)->dso == slow_symbol(answer, cluster->cause)->dso)
 		return;
 	fact = add_fact(cluster, "binding");

@@ -583,10 +583,9 @@ static void print_machine(const struct why_output *why, FILE *out)
 				 why->answers[i].clusters[j].alike;
 	if (alike && ran > 0 && !calls->by_insns)
 		fprintf(out,
-			"interrupts, page faults and switches, of all code alike, took %.0f %% of "
-			"the time: %" PRIu64 "\n",
-			100 * (double)calls->stopped / (ran + (double)calls->stopped),
-			calls->stops);
+			"stops of all code alike (interrupts, page faults, switches): %.0f %% of the "
+			"time\n",
+			100 * (double)calls->stopped / (ran + (double)calls->stopped));
 }
 
 /* Returns the answer, owned by the caller, in long lines. */

@@ -426,7 +426,7 @@ static void judge_stops(const struct slow_answer *answer, const struct cause_scr
 			struct slow_cluster *cluster)
 {
 	const struct slow_calls *calls = answer->calls;
-	double stops = 0, ran = 0;
+	double stops = 0, ran = 0, all = 0;
 	uint32_t most = 0;
 
 	memset(scratch->sums, 0, calls->function_count * sizeof(*scratch->sums));
@@ -439,13 +439,18 @@ static void judge_stops(const struct slow_answer *answer, const struct cause_scr
 		if (extra > 0 && scratch->sums[function].all > scratch->sums[most].all)
 			most = function;
 	}
-	for (uint32_t i = 1; i < answer->rows.count; i++)
-		if (answer->info[i].function == most && !answer->info[i].stop)
-			ran += (double)answer->rows.nodes[i].own.ns;
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		double own = (double)answer->rows.nodes[i].own.ns;
+
+		if (slow_symbol(answer, answer->info[i].function)->kind == SYMBOL_SPECIAL)
+			continue;
+		all += own;
+		ran += answer->info[i].function == most ? own : 0;
+	}
 	cluster->within = most;
 	cluster->faults = cluster->count >= FAULTS_LEAST &&
 			  scratch->sums[most].all >= FAULTS_SHARE * stops &&
-			  ran * STOPS_RATIO <= (double)answer->ran * FAULTS_SHARE;
+			  ran * STOPS_RATIO <= all * FAULTS_SHARE;
 	if (answer->stops >= STOPS_LEAST && answer->ran)
 		cluster->often = (double)answer->stops * (double)answer->all_ran /
 				 ((double)calls->stops * (double)answer->ran);
@@ -648,7 +653,7 @@ static size_t add_stretched(struct slow_answer *answer, const struct slow_call *
 		slow[count + added++] = call;
 		subtract(answer, call->costs, call->count);
 	}
-	if (!added)
+	if (!stops || answer->all == 1)
 		return count;
 	answer->stretched = added;
 	if (stops->slow.count == answer->calls->most)

@@ -295,6 +295,131 @@ START_TEST(of_equal_calls_the_first_is_kept)
 }
 END_TEST
 
+/* ---- Stops --------------------------------------------------------------- */
+
+/*
+ * A hundred calls of f, of 55 ns: 45 in its own code, 5 in a and 5 in b. Every fourth is stopped
+ * for 1000 ns, in these in turn or always in b; one more call has more time in a.
+ */
+static void call_stopped(const char *stop, bool in_b, uint64_t more)
+{
+	for (int i = 0; i < 100; i++) {
+		int at = i % 4 != 3 ? -1 : in_b ? 2 : i / 4 % 3;
+
+		enter("f");
+		now += 45;
+		if (at == 0)
+			spend(stop, 1000);
+		enter("a");
+		now += 5 + (i == 50 ? more : 0);
+		if (at == 1)
+			spend(stop, 1000);
+		leave();
+		enter("b");
+		now += 5;
+		if (at == 2)
+			spend(stop, 1000);
+		leave();
+		leave();
+	}
+}
+
+START_TEST(calls_that_are_slow_by_stops_have_causes_of_their_own)
+{
+	static const struct {
+		const char *stop;
+		bool in_b;
+		uint64_t more;
+		const char *first, *second; /* causes; NULL: there is none */
+		bool alike, faults;         /* the stops */
+		const char *kinds;          /* "PERCENT KIND" of the budget */
+	} cases[] = {
+		{ "[untraced: off CPU]", false, 0, "[untraced: off CPU]", NULL, true, false,
+		  "100 preempted " },
+		/* 400 of 25400 ns are less than 2 %, and 600 more. */
+		{ "[untraced: off CPU]", false, 400, "[untraced: off CPU]", "a", true, false,
+		  "98 preempted 2 callees " },
+		{ "[untraced: off CPU]", false, 600, "a", "[untraced: off CPU]", true, false,
+		  "98 preempted 2 callees " },
+		{ "[untraced]", false, 5000, "a", "[untraced]", true, false,
+		  "83 interrupts 17 callees " },
+		/* b has a tenth of the time, and all stops. */
+		{ "[untraced]", true, 5000, "[untraced]", "a", false, true,
+		  "83 interrupts 17 callees " },
+	};
+	static const char *const kinds[] = { "own",        "callees", "syscall", "preempted",
+					     "interrupts", "lost",    "other" };
+	const struct slow_answer *answer = &answers[0];
+	char found[200] = "";
+
+	follow_slow(100);
+	call_stopped(cases[_i].stop, cases[_i].in_b, cases[_i].more);
+	make_answer("f");
+	ck_assert_uint_eq(answer->stretched, 25);
+	ck_assert_uint_eq(answer->slow, 25 + (cases[_i].more > 0));
+	ck_assert_uint_eq(answer->count, 1 + (cases[_i].second != NULL));
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct slow_cluster *cluster = &answer->clusters[i];
+
+		ck_assert_str_eq(slow_symbol(answer, cluster->cause)->name->text,
+				 i ? cases[_i].second : cases[_i].first);
+		if (!cluster->stops)
+			continue;
+		ck_assert_int_eq(cluster->alike, cases[_i].alike);
+		ck_assert_int_eq(cluster->faults, cases[_i].faults);
+		ck_assert_uint_eq(cluster->count, 25);
+		ck_assert_double_eq_tol(cluster->extra, 1000, 0.1);
+		if (cluster->faults)
+			ck_assert_uint_eq(cluster->within, slow_function("b"));
+	}
+	for (size_t i = 0; i < answer->budget_count && answer->budget[i].percent; i++)
+		sprintf(found + strlen(found), "%d %s ", answer->budget[i].percent,
+			kinds[answer->budget[i].kind]);
+	ck_assert_str_eq(found, cases[_i].kinds);
+	release_slow(1);
+}
+END_TEST
+
+/* The slow call of a is named, and no function for its stops, unless all are in b. */
+START_TEST(the_rank_of_a_function_has_no_stops_of_all_code)
+{
+	options.select.symbols.count = 0;
+	follow_slow(100);
+	call_stopped("[untraced]", _i, 5000);
+	ck_assert_uint_eq(slow_answers_rank(answers, 3, &slow_calls, false, &options.slow),
+			  1 + (_i > 0));
+	ck_assert_double_eq_tol(answers[0].excess, _i ? 25000 : 5000, _i ? 250 : 50);
+	ck_assert_uint_eq(answers[0].function, slow_function(_i ? "b" : "a"));
+	ck_assert_str_eq(slow_symbol(&answers[0], answers[0].clusters[0].cause)->name->text,
+			 _i ? "[untraced]" : "a");
+	release_slow(1 + (_i > 0));
+}
+END_TEST
+
+/* Two kinds of calls, of which ten are compared, and many stops: the others are usual calls. */
+START_TEST(stops_of_two_kinds_are_subtracted_once)
+{
+	follow_slow(10);
+	for (int i = 0; i < 200; i++) {
+		enter("f");
+		now += 10;
+		if (i % 2)
+			spend("a", 500);
+		if (i % 3 == 0)
+			spend("[untraced]", 1000);
+		leave();
+	}
+	make_answer("f");
+	ck_assert_int_eq(answers[0].split.shape, SHAPE_KINDS);
+	ck_assert_uint_eq(answers[0].stretched, 34);
+	ck_assert_uint_eq(answers[0].slow, 134);
+	ck_assert_uint_eq(answers[0].others, 100);
+	ck_assert_str_eq(slow_symbol(&answers[0], answers[0].clusters[0].cause)->name->text, "a");
+	ck_assert_double_eq_tol(answers[0].clusters[0].extra, 500, 1);
+	release_slow(1);
+}
+END_TEST
+
 /* A hundred calls of f, of 20 ns; the one given has more time in its code, in a, in b and in c. */
 static void call_f(int slow, uint64_t own, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -778,6 +903,9 @@ void add_cause_tests(TCase *all)
 	tcase_add_test(all, stops_are_no_part_of_calls);
 	tcase_add_test(all, contexts_and_stubs_are_no_calls);
 	tcase_add_loop_test(all, of_equal_calls_the_first_is_kept, 0, 2);
+	tcase_add_loop_test(all, calls_that_are_slow_by_stops_have_causes_of_their_own, 0, 5);
+	tcase_add_loop_test(all, the_rank_of_a_function_has_no_stops_of_all_code, 0, 2);
+	tcase_add_test(all, stops_of_two_kinds_are_subtracted_once);
 	tcase_add_loop_test(all, a_tree_has_the_extra_of_callees, 0, 6);
 	tcase_add_loop_test(all, a_callee_that_is_called_more_often_is_named, 0, 6);
 	tcase_add_test(all, shares_are_of_code_that_took_more);

@@ -44,14 +44,16 @@ START_TEST(a_pages_histogram_has_all_calls_in_the_colours_of_causes)
 	open_format(&format_why_page);
 	run_for_page();
 	expect("<title>calls from 28ns to below 32ns: 97</title>\n"
-	       "<rect class=\"usual\" x=\"0.0\" y=\"0.8\" width=\"48.0\" height=\"119.2\"/>\n</g>\n"
+	       "<rect class=\"usual\" x=\"0.0\" y=\"0.8\" width=\"48.0\" height=\"119.2\"/>\n"
+	       "<text x=\"24.0\" y=\"-1.2\" text-anchor=\"middle\">97</text></g>\n"
 	       "<g><title>calls from 224ns to below 256ns: 2</title>\n"
-	       "<rect class=\"c1\" x=\"640.0\" y=\"91.4\" width=\"48.0\" height=\"28.6\"/>\n</g>\n"
+	       "<rect class=\"c1\" x=\"640.0\" y=\"91.4\" width=\"48.0\" height=\"28.6\"/>\n"
+	       "<text x=\"664.0\" y=\"89.4\" text-anchor=\"middle\">2</text></g>\n"
 	       "<g><title>calls from 512ns to below 640ns: 1</title>\n"
 	       "<rect class=\"c0\" x=\"906.7\" y=\"102.0\" width=\"48.0\" height=\"18.0\"/>\n");
 	expect("<line class=\"bound\" x1=\"266.7\" x2=\"266.7\" y1=\"0\" y2=\"120\"/>");
-	expect(">30ns</text>\n");
-	expect(">530ns</text>\n");
+	expect("x1=\"53.3\" x2=\"53.3\" y1=\"120\" y2=\"124\"/><text x=\"53.3\" y=\"136\">32ns</text>");
+	expect("The fastest call takes 30ns, and the slowest one 530ns.");
 	expect("take longer than 60ns.</p>");
 	close_format(&format_why_page);
 }

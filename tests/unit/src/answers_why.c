@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which calls are slow, and the answer in words. */
+#include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/unit/src/answers.h"
 
@@ -351,6 +352,77 @@ START_TEST(the_answer_says_the_cause_in_words)
 }
 END_TEST
 
+/* A hundred calls of f, of 10 ns; one takes 1000 ns more. */
+START_TEST(a_budget_has_all_extra_time)
+{
+	json_t *json, *budget;
+	json_int_t sum = 0;
+	double share = 0;
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10 + (i == 50) * 98;
+		if (i == 50) {
+			spend("a", 102);
+			enter("[syscall: read]");
+			now += 400;
+			spend("[untraced: off CPU]", 200);
+			leave();
+			spend("[lost: overflow]", 200);
+		}
+		leave();
+	}
+	finish_format(&format_why);
+	expect("\nextra time: 60 % read(), 20 % lost trace, 10 % callees, 10 % own code\n");
+	json = format_why.answer(output);
+	budget = json_object_get(json_array_get(json_object_get(json, "functions"), 0), "budget");
+	ck_assert_uint_eq(json_array_size(budget), 4);
+	for (size_t i = 0; i < 4; i++) {
+		sum += json_value_number(json_array_get(budget, i), "percent");
+		share += json_real_value(json_object_get(json_array_get(budget, i), "share"));
+	}
+	ck_assert_int_eq(sum, 100);
+	ck_assert_double_eq_tol(share, 1, 1e-9);
+	json_decref(json);
+	close_format(&format_why);
+}
+END_TEST
+
+START_TEST(a_function_called_once_has_advice)
+{
+	options.select.symbols.patterns = (const char *[]){ "main" };
+	open_format(&format_why);
+	enter("main");
+	for (int i = 0; i < 60; i++)
+		spend("a", 10);
+	for (int i = 0; i < 40; i++)
+		spend("b", 100);
+	leave();
+	finish_format(&format_why);
+	expect("main: 1 call, of 4.6us; there is no other one to compare it with\n");
+	expect("\nnext: ptrace2ftf why --symbol=a\n");
+	close_format(&format_why);
+}
+END_TEST
+
+START_TEST(a_short_name_is_cut_in_the_middle)
+{
+	static const char *const cases[][2] = {
+		{ "std::vector<int>::push_back(int&&)", "std::vector<int>::push_back(int&&)" },
+		{ "std::vector<int>::push_back(int const&)", "std::vector<int>::push_back(..)" },
+		{ "std::map<std::string, long>::insert(int)", "std::map<..>::insert(..)" },
+		{ "a_function_of_which_the_name_is_very_long_indeed",
+		  /* 18 of its first characters, and 16 of its last */
+		  "a_function_of_whic..very_long_indeed" },
+		{ "operator<<(a_stream_of_some_sort&, a_type const&)", "operator<<(..)" },
+	};
+	struct short_name found = short_name(cases[_i][0]);
+
+	ck_assert_str_eq(found.text, cases[_i][1]);
+}
+END_TEST
+
 /* ld.so binds a library's function at its first call: without -z now, a call of f each. */
 START_TEST(lazy_binding_is_named_unless_slow_calls_cost_much_more)
 {
@@ -583,7 +655,7 @@ START_TEST(rewording_a_slice_breaks_no_answer)
 	finish_format(&format_why);
 	expect_once("f: 1 of 100 calls longer than");
 	expect_once("100 % of the extra time, 100 % in read()");
-	expect_once("switches, of all code alike, took 29 % of the time: 100\n");
+	expect_once("page faults, switches): 29 % of the time\n");
 	expect_once("; in these calls: 1\n");
 	close_format(&format_why);
 }
@@ -641,6 +713,9 @@ void add_why_tests(TCase *all)
 	tcase_add_loop_test(all, a_cause_is_more_calls_or_more_instructions, 0,
 			    COUNT_OF(differences));
 	tcase_add_loop_test(all, half_of_the_calls_takes_up_to_the_median, 0, 2);
+	tcase_add_test(all, a_budget_has_all_extra_time);
+	tcase_add_test(all, a_function_called_once_has_advice);
+	tcase_add_loop_test(all, a_short_name_is_cut_in_the_middle, 0, 5);
 	tcase_add_loop_test(all, causes_of_few_slow_calls_are_counted, 0, COUNT_OF(other_causes));
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);

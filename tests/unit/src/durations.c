@@ -118,6 +118,27 @@ START_TEST(longer_durations_are_counted_by_buckets)
 }
 END_TEST
 
+START_TEST(durations_are_replaced_by_as_many_others)
+{
+	struct durations those = { 0 }, by = { 0 };
+
+	for (unsigned i = 1; i <= 100; i++)
+		durations_add(&durations, i);
+	for (unsigned i = 91; i <= 100; i++) {
+		durations_add(&those, i);
+		durations_add(&by, 1000000 + i);
+	}
+	durations_replace_all(&durations, &those, &by);
+	ck_assert_uint_eq(durations.count, 100);
+	ck_assert_uint_eq(durations.max, 1000100);
+	ck_assert_uint_eq(durations_longer(&durations, 90), 10);
+	ck_assert_uint_eq(durations_longer(&durations, 500000), 10);
+	ck_assert_uint_eq(durations_quantile(&durations, 900000), 90);
+	durations_release(&those);
+	durations_release(&by);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("durations");
@@ -133,6 +154,7 @@ int main(void)
 	tcase_add_test(all, each_class_begins_where_the_one_before_ends);
 	tcase_add_test(all, a_copy_has_its_own_memory);
 	tcase_add_test(all, longer_durations_are_counted_by_buckets);
+	tcase_add_test(all, durations_are_replaced_by_as_many_others);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

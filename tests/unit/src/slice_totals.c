@@ -15,6 +15,7 @@ static struct name_table names;
 static struct symbol f, g;
 static struct track track;
 static struct slice_totals tally;
+static struct options options;
 static size_t begins, ends;
 
 static void count_events(const struct slice_sink *sink, void *context,

@@ -263,13 +263,16 @@ static void add_part(struct code_counts *counts, const char *begin, unsigned las
 	part->all += all;
 }
 
+static uint64_t stopped_ns; /* of both slow calls */
+
 /* The only sentence about a cluster of f, of two slow calls, with `extra` ns. */
 static void expect_words(struct slow_answer *answer, struct slow_cluster *cluster,
 			 const char *expected)
 {
 	struct slow_function function = { .symbol = symbol_of("f") };
 	const struct slow_calls calls = { .functions = &function, .function_count = 1 };
-	const struct slow_call call = { .with_stops = true }, *called[] = { &call, &call };
+	const struct slow_call call = { .with_stops = true, .stopped = stopped_ns };
+	const struct slow_call *called[] = { &call, &call };
 	char words[1000] = "";
 
 	answer->calls = &calls;
@@ -519,6 +522,49 @@ START_TEST(extra_time_is_divided_among_lines)
 		usual->insns = line_cases[_i].parts[i].usual_insns;
 	}
 	expect_words(&answer, &cluster, line_cases[_i].expected);
+}
+END_TEST
+
+/* Two slow calls and four usual ones: 1000 and 100 ns each, of the same instructions. */
+START_TEST(the_same_code_takes_more_time_for_a_reason)
+{
+	static const struct {
+		uint64_t slow_cycles, usual_cycles; /* of all calls; 0: unknown */
+		uint64_t branches;                  /* in a slow call; 10 in a usual one */
+		uint64_t stopped;
+		const char *expected;
+	} cases[] = {
+		{ 0, 0, 10, 0, "same instructions, more time, likely memory: prog.c:1 in f\n" },
+		{ 6000, 1200, 10, 0,
+		  "same instructions, more time, likely memory: prog.c:1 in f\n" },
+		/* A slow call has 300 cycles as a usual one has, or 1000. */
+		{ 600, 1200, 10, 0,
+		  "same instructions and cycles, more time, a lower clock: prog.c:1 in f\n" },
+		{ 2000, 1200, 10, 0,
+		  "same instructions and cycles, more time, a lower clock: prog.c:1 in f\n" },
+		{ 0, 0, 20, 0, "most of its own extra time: prog.c:1 in f\n" },
+		{ 0, 0, 10, 50, "most of its own extra time: prog.c:1 in f\n" },
+	};
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = {
+		.own = { { .calls = 2, .own = { 2000, 40, cases[_i].slow_cycles } },
+			 { .calls = 4, .own = { 400, 80, cases[_i].usual_cycles } } }
+	};
+	const struct location from = place("f");
+	const struct code_key key = { from.symbol, from.offset, 6, CODE_STRAIGHT };
+	struct code_part *slow = code_counts_part(&cluster.code, &key);
+	struct code_part *usual = code_counts_part(&answer.code, &key);
+
+	symbols[0].dso = (struct dso *)&names; /* is not read */
+	slow->ns = 2000;
+	slow->insns = 40;
+	slow->count = 2 * cases[_i].branches;
+	usual->ns = 400;
+	usual->insns = 80;
+	usual->count = 40;
+	stopped_ns = cases[_i].stopped;
+	expect_words(&answer, &cluster, cases[_i].expected);
+	stopped_ns = 0;
 }
 END_TEST
 
@@ -848,6 +894,7 @@ int main(void)
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
 	tcase_add_loop_test(all, a_loop_of_a_library_is_named_by_address, 0, 2);
 	tcase_add_loop_test(all, extra_time_is_divided_among_lines, 0, 7);
+	tcase_add_loop_test(all, the_same_code_takes_more_time_for_a_reason, 0, 6);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, a_wait_is_ended_by_a_call_that_can_end_it, 0, 6);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
