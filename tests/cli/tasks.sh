@@ -41,7 +41,7 @@ slowest() {
 tap_check "the slowest call: ptrace2ftf --slowest=3" slowest
 why() {
 	refuses 64 "did you mean '--symbol=request'" why request && refuses 64 "did you mean '--symbol=request'" why perf.data request &&
-		refuses 1 'no.data: cannot open' why no.data && refuses 1 'is not JSON: .*; write lines with' why --merge perf.data && gives 0 'of the extra time' why --symbol=request && gives 0 '^1 call was stopped, ' why --symbol=main && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
+		refuses 1 'no.data: cannot open' why no.data && refuses 1 'is not JSON: .*; write lines with' why --merge perf.data && gives 0 'of the extra time' why --symbol=request && gives 0 '^main: 1 call, of .*; there is no other one to compare it with' why --symbol=main && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
 }
 tap_check "why it is slow: ptrace2ftf why" why
 lines() {

@@ -3,6 +3,7 @@
 #include "src/formats/text/any_text.h"
 
 #include "base/utf8.h"
+#include "symbols/names/demangle.h"
 
 void json_text_print(const char *text, size_t length, FILE *out)
 {
@@ -47,40 +48,18 @@ json_t *json_text_or_null(const char *text)
 
 /* ---- Short names --------------------------------------------------------- */
 
-/*
- * Returns the begin of the last outermost part in brackets that is longer than "..", and its end in
- * *end; NULL: there is none. Brackets of operators do not pair.
- */
-static char *last_brackets(char *text, char **end)
-{
-	char *found = NULL;
-	unsigned depth = 0;
-
-	for (char *at = text + strlen(text); at-- > text;) {
-		if (*at == '>' || *at == ')') {
-			*end = depth++ ? *end : at;
-		} else if ((*at == '<' || *at == '(') && depth && --depth == 0 && *end - at > 3) {
-			found = at + 1;
-			break;
-		}
-	}
-	return found;
-}
-
 struct short_name short_name(const char *name)
 {
 	struct short_name shortened;
-	size_t length = strlen(name), head = SHORT_NAME_MOST / 2, tail;
-	char *text = alloc_bytes(length + 1), *begin, *end;
+	size_t length = strlen(name), head, tail;
+	char *text = alloc_bytes(length + 1);
 
 	memcpy(text, name, length + 1);
-	while (length > SHORT_NAME_MOST && (begin = last_brackets(text, &end))) {
-		memcpy(begin, "..", 2);
-		memmove(begin + 2, end, strlen(end) + 1);
-		length = strlen(text);
-	}
+	if (length > SHORT_NAME_MOST)
+		demangle_shorten(text);
+	length = strlen(text);
 	if (length > SHORT_NAME_MOST) {
-		head = utf8_cut(text, length, head);
+		head = utf8_cut(text, length, SHORT_NAME_MOST / 2);
 		tail = length - (SHORT_NAME_MOST - head - 2);
 		while (tail < length && ((uint8_t)text[tail] & 0xc0) == 0x80)
 			tail++;

@@ -20,8 +20,8 @@ struct short_name {
 };
 
 /*
- * Returns a name that fits into a sentence: ".." replaces the last arguments of templates and
- * parameters, then the middle.
+ * Returns a name that fits into a sentence: if it is long, without arguments of templates and
+ * parameters, and then with ".." in its middle.
  */
 struct short_name short_name(const char *name);
 
