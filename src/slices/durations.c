@@ -32,15 +32,14 @@ void durations_replace(struct durations *durations, uint64_t ns, uint64_t by)
 void durations_replace_all(struct durations *durations, const struct durations *those,
 			   const struct durations *by)
 {
-	for (size_t i = 0; i < DURATION_BUCKETS; i++) {
-		const uint64_t *less = those->blocks[i / STEPS], *more = by->blocks[i / STEPS];
-		uint64_t **block = &durations->blocks[i / STEPS];
+	for (size_t i = 0; i < DURATION_BLOCKS; i++) {
+		const uint64_t *less = those->blocks[i], *more = by->blocks[i];
+		uint64_t **block = &durations->blocks[i];
 
 		if (more && !*block)
 			*block = alloc_zeroed(STEPS, sizeof(**block));
-		if (less || more)
-			(*block)[i % STEPS] +=
-				(more ? more[i % STEPS] : 0) - (less ? less[i % STEPS] : 0);
+		for (size_t j = 0; j < STEPS && (less || more); j++)
+			(*block)[j] += (more ? more[j] : 0) - (less ? less[j] : 0);
 	}
 	durations->max = MAX(durations->max, by->max);
 }

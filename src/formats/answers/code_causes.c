@@ -63,6 +63,9 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 		    (cluster && number))
 			return false;
 		look->cluster = &answer->clusters[cluster];
+		if (look->cluster->alike &&
+		    slow_symbol(answer, look->cluster->cause)->special != SPECIAL_OFF_CPU)
+			return false; /* of any code */
 		look->call = look->cluster->calls[number];
 		*window = (struct look_window){ .begin = look->call->begin,
 						.end = look->call->begin + look->call->duration,

@@ -613,6 +613,16 @@ static char *make_text(const struct why_output *why, const struct detail *detail
 		print_answer(why, &why->answers[i], detail, out);
 		putc('\n', out);
 	}
+	alloc_close_text(out, &text);
+	return text;
+}
+
+/* Returns the lines after the answers, owned by the caller. */
+static char *make_end(const struct why_output *why)
+{
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
 	print_machine(why, out);
 	print_bindings(why, out);
 	if (why->count)
@@ -672,19 +682,20 @@ static size_t print_broken(const char *text, FILE *out)
 static void print_why(struct format_output *output)
 {
 	struct why_output *why = (struct why_output *)output;
-	char *text;
+	char *text, *end;
 	FILE *out;
 
 	make_answers(why);
 	find_facts(why);
 	if (why_has_chosen(why->options))
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
+	end = make_end(why);
 	for (size_t i = 0; output->text && i < COUNT_OF(details); i++) {
 		char *lines = make_text(why, &details[i]);
 		bool last = i + 1 == COUNT_OF(details);
 
 		out = OPEN_TEXT(text);
-		last |= print_broken(lines, out) <= LINES;
+		last |= print_broken(lines, out) + print_broken(end, out) <= LINES;
 		alloc_close_text(out, &text);
 		if (last)
 			fputs(text, output->text);
@@ -693,6 +704,7 @@ static void print_why(struct format_output *output)
 		if (last)
 			break;
 	}
+	free(end);
 }
 
 /* ---- JSON (doc/summary.schema.json) -------------------------------------- */

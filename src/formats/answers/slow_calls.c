@@ -397,7 +397,7 @@ static size_t share_costs(struct slow_calls *calls, const struct call_end *end, 
 }
 
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
-		      struct slow_heap *heap, struct slow_call call)
+		      struct slow_heap *heap, size_t most, struct slow_call call)
 {
 	struct slow_call *slow;
 
@@ -405,7 +405,7 @@ static void keep_call(struct slow_calls *calls, struct slow_function *function,
 	slow = heap->calls;
 	call.costs = alloc_bytes(call.count * sizeof(*call.costs));
 	copy_costs(call.costs, calls->sums, call.count);
-	if (heap->count < calls->most) {
+	if (heap->count < most) {
 		calls_push(calls, slow, heap->count++, &call);
 	} else {
 		if (slow_call_is_cut(slow))
@@ -415,13 +415,13 @@ static void keep_call(struct slow_calls *calls, struct slow_function *function,
 		*slow = call;
 		calls_sift_down(calls, slow, heap->count, 0);
 	}
-	heap->least = heap->count == calls->most ? slow->amount : 0;
+	heap->least = heap->count == most ? slow->amount : 0;
 }
 
-static bool heap_takes(const struct slow_calls *calls, const struct slow_heap *heap,
+static bool heap_takes(const struct slow_calls *calls, const struct slow_heap *heap, size_t most,
 		       const struct slow_call *call)
 {
-	return heap->count < calls->most || is_faster(calls, &heap->calls[0], call);
+	return heap->count < most || is_faster(calls, &heap->calls[0], call);
 }
 
 /* Keep a call, or its costs, which are not those of usual calls. */
@@ -441,13 +441,14 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 				  .at = end.end_seen ? 0 : end.log->cut_at };
 	struct slow_call stretched = call;
 	bool outer = calls->bound && end.amount > calls->bound && amount <= calls->bound;
-	bool kept = !outer && heap_takes(calls, &function->slow, &call), kept_stops;
+	bool kept = !outer && heap_takes(calls, &function->slow, calls->most, &call), kept_stops;
 
 	call.with_stops = calls->with_stops;
 	stretched.with_stops = true;
 	stretched.amount += end.stopped;
-	kept_stops = end.stopped && !calls->with_stops && !slow_call_is_cut(&call) &&
-		     heap_takes(calls, &function->stopped->slow, &stretched);
+	kept_stops =
+		end.stopped && !calls->with_stops && !slow_call_is_cut(&call) &&
+		heap_takes(calls, &function->stopped->slow, slow_stops_most(calls), &stretched);
 	function->outer[slow_call_is_cut(&call)] += outer;
 	if (!kept && !kept_stops && !outer && !slow_call_is_cut(&call))
 		return;
@@ -457,9 +458,10 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 		call.count = share_costs(calls, &end, call.count);
 	stretched.count = call.count;
 	if (kept_stops)
-		keep_call(calls, function, &function->stopped->slow, stretched);
+		keep_call(calls, function, &function->stopped->slow, slow_stops_most(calls),
+			  stretched);
 	if (kept)
-		keep_call(calls, function, &function->slow, call);
+		keep_call(calls, function, &function->slow, calls->most, call);
 	else if (!kept_stops)
 		extend(calls, &function->lost, calls->sums, call.count);
 }

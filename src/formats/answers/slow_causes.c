@@ -128,8 +128,8 @@ static void add_rows(struct slow_answer *answer)
 	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
 		const struct call_node *node = &calls->tree.nodes[i];
 		uint32_t above = answer->row_of[node->caller];
-		const struct symbol *symbol = slow_symbol(answer, calls->paths[i].function);
-		uint64_t ran = symbol->kind == SYMBOL_SPECIAL ? 0 : node->own.ns;
+		const struct slow_path *path = &calls->paths[i];
+		uint64_t ran = path->stop || path->in_syscall ? 0 : node->own.ns;
 		struct call_node *row;
 
 		answer->all_ran += ran;
@@ -560,6 +560,24 @@ static void sort_clusters(struct slow_answer *answer, double least)
 	SORT(answer->clusters, answer->count, compare_clusters);
 }
 
+/* Returns the function of the stop with the most time in a call. */
+static uint32_t longest_stop(const struct slow_answer *answer, const struct slow_call *call)
+{
+	struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
+	uint32_t function = answer->function;
+	uint64_t longest = 0;
+
+	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+		const struct slow_path *path = &answer->calls->paths[cost->path];
+
+		if (!path->stop || cost->own.ns < longest)
+			continue;
+		longest = cost->own.ns;
+		function = path->function;
+	}
+	return function;
+}
+
 static void make_clusters(struct slow_answer *answer, const struct slow_call **slow, size_t count)
 {
 	struct cause_scratch scratch = {
@@ -571,8 +589,12 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 	for (size_t i = 0; i < count; i++) {
 		struct slow_cluster one = { .cause = answer->function };
 
-		find_extras(answer, &slow[i], 1, slow[i]->with_stops, scratch.extras);
-		find_cause(answer, &scratch, &one);
+		if (answer->calls->with_stops || !slow[i]->with_stops) {
+			find_extras(answer, &slow[i], 1, slow[i]->with_stops, scratch.extras);
+			find_cause(answer, &scratch, &one);
+		} else {
+			one.cause = longest_stop(answer, slow[i]);
+		}
 		add_to_cluster(answer, slow[i], one.cause);
 	}
 	for (size_t i = 0; i < answer->count; i++)
@@ -656,7 +678,7 @@ static size_t add_stretched(struct slow_answer *answer, const struct slow_call *
 	if (!stops || answer->all == 1)
 		return count;
 	answer->stretched = added;
-	if (stops->slow.count == answer->calls->most)
+	if (stops->slow.count == slow_stops_most(answer->calls))
 		answer->stretched =
 			MAX(added, durations_longer(&stops->with, answer->bound) -
 					   durations_longer(&stops->without, answer->bound));
@@ -739,6 +761,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	SORT(slow, count, compare_calls);
 	if (answer->others || choice->has_bound)
 		make_clusters(answer, slow, count);
+	if (answer->count && answer->clusters[0].stops && !answer->clusters[0].alike)
+		answer->even = false;
 	if (answer->even)
 		describe_usual(answer);
 	free(slow);

@@ -226,6 +226,12 @@ struct slow_calls {
 	size_t log_room;
 };
 
+/* Returns the limit of kept calls that were stopped, of a function. */
+static inline size_t slow_stops_most(const struct slow_calls *calls)
+{
+	return calls->most / 4 + 1;
+}
+
 /*
  * Start without calls, of functions of the options' selection or, if it names none, of all.  The
  * sink borrows the calls: they must not move.
