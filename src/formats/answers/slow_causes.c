@@ -401,7 +401,8 @@ static void find_callee(const struct slow_answer *answer, const struct cause_scr
 COMPARE_WITH(compare_clusters, struct slow_cluster,
 	     COMPARE(a->last, b->last)
 		     ?: COMPARE(a->first, b->first)
-		     ?: COMPARE((double)b->count * b->extra, (double)a->count * a->extra)
+		     ?: COMPARE((double)b->count * b->extra * b->weight,
+				(double)a->count * a->extra * a->weight)
 		     ?: COMPARE(a->cause, b->cause)
 		     ?: COMPARE(a->cut, b->cut))
 
@@ -493,7 +494,7 @@ static void add_to_budget(struct slow_answer *answer, const struct slow_cluster 
 		else if (part == end)
 			*(answer->budget_count++, part) =
 				(struct budget_part){ kind, syscall, 0, 0 };
-		part->extra += extras[i].own * (double)cluster->count;
+		part->extra += extras[i].own * (double)cluster->count * cluster->weight;
 	}
 }
 
@@ -529,6 +530,8 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
 	uint32_t cause = cluster->cause;
 
 	cluster->stops = symbol_is_stop(slow_symbol(answer, cause));
+	cluster->weight =
+		cluster->stops && answer->stretched_weight > 1 ? answer->stretched_weight : 1;
 	cluster->more = find_extras(answer, cluster->calls, cluster->count, cluster->stops,
 				    scratch->extras);
 	find_cause(answer, scratch, cluster);
@@ -542,7 +545,7 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
 	if (!cluster->stops && has_stops(cluster))
 		find_extras(answer, cluster->calls, cluster->count, true, scratch->extras);
 	add_to_budget(answer, cluster, scratch->extras);
-	answer->extra += scratch->extras[1].all * (double)cluster->count;
+	answer->extra += scratch->extras[1].all * (double)cluster->count * cluster->weight;
 }
 
 /* Sort clusters; stops that hit all code alike come last, unless less than `least` of the extra
@@ -553,7 +556,8 @@ static void sort_clusters(struct slow_answer *answer, double least)
 
 	for (size_t i = 0; i < answer->count; i++)
 		if (answer->clusters[i].alike)
-			alike += answer->clusters[i].extra * (double)answer->clusters[i].count;
+			alike += answer->clusters[i].extra * answer->clusters[i].weight *
+				 (double)answer->clusters[i].count;
 	for (size_t i = 0; i < answer->count; i++)
 		answer->clusters[i].last =
 			answer->clusters[i].alike && alike <= (1 - least) * answer->extra;
@@ -664,6 +668,7 @@ static void subtract_lost(struct slow_answer *answer, const struct slow_call *co
 static size_t add_stretched(struct slow_answer *answer, const struct slow_call **slow, size_t count)
 {
 	const struct slow_stops *stops = answer->of->stopped;
+	double all = 0, kept = 0;
 	size_t added = 0;
 
 	/* A single call has no other one to compare it with. */
@@ -673,15 +678,22 @@ static size_t add_stretched(struct slow_answer *answer, const struct slow_call *
 		if (call->amount <= answer->bound || call->amount - call->stopped > answer->bound)
 			continue;
 		slow[count + added++] = call;
+		kept += (double)(call->amount - answer->split.base);
 		subtract(answer, call->costs, call->count);
 	}
 	if (!stops || answer->all == 1)
 		return count;
 	answer->stretched = added;
-	if (stops->slow.count == slow_stops_most(answer->calls))
+	if (stops->slow.count == slow_stops_most(answer->calls)) {
 		answer->stretched =
 			MAX(added, durations_longer(&stops->with, answer->bound) -
 					   durations_longer(&stops->without, answer->bound));
+		for (size_t i = 0; i < count; i++)
+			all -= (double)slow[i]->stopped;
+		all += durations_excess(&stops->with, answer->bound, answer->split.base) -
+		       durations_excess(&stops->without, answer->bound, answer->split.base);
+		answer->stretched_weight = kept > 0 ? all / kept : 1;
+	}
 	answer->slow += answer->stretched;
 	answer->compared += added;
 	answer->others -= added;

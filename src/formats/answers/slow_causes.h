@@ -480,7 +480,8 @@ struct slow_cluster {
 	bool faults;  /* they are likely page faults of the function `within` */
 	double often; /* ratio of stops to time, to that of all code */
 	uint32_t within;
-	bool last; /* it comes after the other clusters */
+	bool last;     /* it comes after the other clusters */
+	double weight; /* ratio of all such calls' extra to that of kept ones */
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
 	struct code_counts code; /* code of calls that were decoded again */
@@ -525,9 +526,10 @@ struct slow_answer {
 	uint64_t all;                /* calls, with those that were cut and are slow */
 	uint64_t cut;   /* calls left out: without a seen begin or end, and not known to be slow */
 	uint64_t outer; /* slow calls that are slow by nested slow calls only, not compared */
-	uint64_t stretched;    /* slow calls that are slow by stops only */
-	uint64_t stops;        /* stops in all calls */
-	uint64_t ran, all_ran; /* ns in which all calls ran, and all traced code */
+	double stretched_weight; /* ratio of their extra, all to kept ones */
+	uint64_t stretched;      /* slow calls that are slow by stops only */
+	uint64_t stops;          /* stops in all calls */
+	uint64_t ran, all_ran;   /* ns in which all calls ran, and all traced code */
 	/*
 	 * Calls outside of clusters: the usual ones and, of a tail, slow ones that are not kept. Of
 	 * another shape, slow ones that are not kept are subtracted by estimate.
@@ -581,7 +583,7 @@ static inline const struct symbol *slow_symbol(const struct slow_answer *answer,
 static inline double slow_share(const struct slow_answer *answer,
 				const struct slow_cluster *cluster, double extra)
 {
-	double calls = cluster == &answer->usual ? 1 : (double)cluster->count;
+	double calls = cluster == &answer->usual ? 1 : (double)cluster->count * cluster->weight;
 	double whole = cluster == &answer->usual ? cluster->extra : answer->extra;
 
 	return whole > 0 ? extra * calls / whole : 0;
