@@ -552,15 +552,15 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
  * has other causes. */
 static void sort_clusters(struct slow_answer *answer, double least)
 {
-	double alike = 0;
+	double code = 0;
 
 	for (size_t i = 0; i < answer->count; i++)
-		if (answer->clusters[i].alike)
-			alike += answer->clusters[i].extra * answer->clusters[i].weight *
-				 (double)answer->clusters[i].count;
+		if (!answer->clusters[i].alike)
+			code += answer->clusters[i].extra * answer->clusters[i].weight *
+				(double)answer->clusters[i].count;
 	for (size_t i = 0; i < answer->count; i++)
 		answer->clusters[i].last =
-			answer->clusters[i].alike && alike <= (1 - least) * answer->extra;
+			answer->clusters[i].alike && code >= least * answer->extra;
 	SORT(answer->clusters, answer->count, compare_clusters);
 }
 
