@@ -17,6 +17,14 @@ uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t seco
 	return (uint32_t)table->count - 1;
 }
 
+void pair_table_change(struct pair_table *table, uint32_t number, uint32_t first, uint32_t second)
+{
+	uint64_t key = (uint64_t)first << 32 | second;
+
+	table->keys[number] = key;
+	id_index_add(&table->index, hash_u64(key), number + 1);
+}
+
 void pair_table_release(struct pair_table *table)
 {
 	free(table->keys);

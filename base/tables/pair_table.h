@@ -17,6 +17,9 @@ struct pair_table {
 /* Returns the number of a pair: if it is new, table->count before the call. */
 uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t second);
 
+/* Give a number to another pair, which has none; the former pair then has none. */
+void pair_table_change(struct pair_table *table, uint32_t number, uint32_t first, uint32_t second);
+
 /* As pair_table_find(), for a pointer instead of both numbers. */
 static inline uint32_t pair_table_find_pointer(struct pair_table *table, const void *pointer)
 {

@@ -38,7 +38,7 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 }
 
 static const struct call_rules time_rules = { .enter = enter_stack },
-			       cost_rules = { .enter = enter_stack, .costs = true };
+			       cost_rules = { .enter = enter_stack, .costs = true, .lean = true };
 
 CALL_TREE_EVENTS(count_times, time_rules)
 CALL_TREE_EVENTS(count_costs, cost_rules)
@@ -57,6 +57,8 @@ static void open_folded(struct format_output *output, const struct format_reques
 		.events = request->facts.by_insns ? count_costs : count_times,
 		.context = &folded->tree,
 		.details = request->facts.by_insns,
+		.late = true,
+		.sums = true,
 	};
 }
 

@@ -99,11 +99,17 @@ static inline void add_duration(struct call_tree *tree, struct call_thread *thre
 			      insns ? end->all.insns : end->all.ns);
 }
 
-static const struct call_rules rules = {
-	.costs = true, .recursion = true, .enter = enter_function, .ended = add_duration
-};
+static const struct call_rules time_rules = { .recursion = true,
+					      .enter = enter_function,
+					      .ended = add_duration },
+			       cost_rules = { .costs = true,
+					      .lean = true,
+					      .recursion = true,
+					      .enter = enter_function,
+					      .ended = add_duration };
 
-CALL_TREE_EVENTS(count_events, rules)
+CALL_TREE_EVENTS(count_times, time_rules)
+CALL_TREE_EVENTS(count_costs, cost_rules)
 
 static void choose_rows(struct functions_output *functions, const struct selection *select)
 {
@@ -130,7 +136,7 @@ static void open_functions(struct format_output *output, const struct format_req
 	call_tree_init(&functions->tree, NULL, UINT64_MAX);
 	output->slices = &functions->tree.slices;
 	output->sink = (struct slice_sink){
-		.events = count_events,
+		.events = request->facts.by_insns ? count_costs : count_times,
 		.context = &functions->tree,
 		.details = functions->by_insns || functions->counts,
 		.late = true,

@@ -13,8 +13,11 @@ void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t m
 
 void call_tree_release(struct call_tree *tree)
 {
-	for (size_t i = 0; i < tree->thread_room; i++)
+	for (size_t i = 0; i < tree->thread_room; i++) {
 		free(tree->threads[i].open);
+		free(tree->threads[i].paths.nodes);
+		pair_table_release(&tree->threads[i].paths.paths);
+	}
 	pair_table_release(&tree->paths);
 	pair_table_release(&tree->pairs);
 	free(tree->pair_states);
@@ -136,6 +139,14 @@ void function_table_release(struct function_table *table)
 
 /* ---- Threads ------------------------------------------------------------- */
 
+static uint32_t thread_root(struct call_tree *tree, const struct track *track)
+{
+	const char *text = track->thread_name ? track->thread_name : "unknown";
+	const struct name *name = name_intern_text(tree->names, text);
+
+	return call_tree_child(tree, NODE_NONE, name->id, name);
+}
+
 bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
 		     const struct slice_batch *batch)
 {
@@ -152,13 +163,116 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 	thread->now.ns = batch->events[first].time;
 	thread->inherited = UINT64_MAX;
 	thread->open[0] = (struct open_call){ .begin = thread->now };
-	if (tree->names) {
-		const char *text = track->thread_name ? track->thread_name : "unknown";
-		const struct name *name = name_intern_text(tree->names, text);
-
-		thread->open[0].node = call_tree_child(tree, NODE_NONE, name->id, name);
-	}
+	if (tree->names)
+		thread->open[0].node = thread_root(tree, track);
 	return true;
+}
+
+/* ---- Late slices --------------------------------------------------------- */
+
+void call_tree_exchange(struct call_tree *tree, struct call_thread *thread)
+{
+	const struct call_part paths = { tree->nodes, tree->count, tree->room, tree->paths };
+
+	tree->nodes = thread->paths.nodes;
+	tree->count = thread->paths.count;
+	tree->room = thread->paths.room;
+	tree->paths = thread->paths.paths;
+	thread->paths = paths;
+}
+
+/* The place of a part's path in the tree. */
+struct path_place {
+	uint32_t node, cut; /* cut: TRUNCATED_NAME's, if its callees have it as their caller */
+	uint64_t depth;
+};
+
+/* Find the place of a path whose caller has one. */
+static struct path_place find_place(struct call_tree *tree, const struct path_place *caller,
+				    const struct call_node *path)
+{
+	struct path_place place = { .cut = caller->cut, .depth = caller->depth + 1 };
+
+	if (!place.cut && caller->depth >= tree->max_stack)
+		place.cut = call_tree_child(tree, caller->node, tree->truncated_key,
+					    name_intern_text(tree->names, TRUNCATED_NAME));
+	place.node = path->key == tree->truncated_key
+			     ? place.cut
+			     : call_tree_child(tree, place.cut ? place.cut : caller->node,
+					       path->key, path->name);
+	return place;
+}
+
+/* The thread's part has ended: add its paths to the tree, late callers before other ones. */
+static void add_part(struct call_tree *tree, struct call_thread *thread)
+{
+	const struct call_part *part = &thread->paths;
+	struct path_place *places = alloc_zeroed(part->count, sizeof(*places));
+	uint32_t *stack = alloc_zeroed(part->count, sizeof(*stack));
+
+	places[thread->open->node].node = thread_root(tree, thread->track);
+	for (uint32_t i = NODE_NONE + 1; i < part->count; i++) {
+		const struct call_node *path = &part->nodes[i];
+		size_t depth = 0;
+
+		if (!path->calls && !path->late)
+			continue;
+		for (uint32_t at = i; !places[at].node; at = part->nodes[at].caller)
+			stack[depth++] = at;
+		while (depth-- > 0) {
+			const struct call_node *node = &part->nodes[stack[depth]];
+
+			places[stack[depth]] = find_place(tree, &places[node->caller], node);
+		}
+		tree->nodes[places[i].node].calls += path->calls;
+		call_tree_add(&tree->nodes[places[i].node].own, &path->own, true);
+		if (places[i].cut && part->nodes[path->caller].key != tree->truncated_key)
+			tree->cut_slices += path->calls;
+	}
+	free(places);
+	free(stack);
+}
+
+/* Begin or end a part, whose paths have a root of their own. */
+static void change_paths(struct call_tree *tree, struct call_thread *thread)
+{
+	bool ends = thread->part;
+
+	call_tree_exchange(tree, thread);
+	if (ends) {
+		add_part(tree, thread);
+		free(thread->paths.nodes);
+		pair_table_release(&thread->paths.paths);
+		thread->paths = (struct call_part){ 0 };
+		thread->open->node = thread_root(tree, thread->track);
+	} else {
+		call_tree_add_nodes(tree, NODE_NONE);
+		thread->open->node = call_tree_child(tree, NODE_NONE, UINT32_MAX, NULL);
+	}
+}
+
+/*
+ * Insert the path that begins late between that of thread->top and its callees: it gets the number
+ * of the former, which gets the one that `enter` gave to the late path, unless this has calls.
+ */
+static void insert_path(struct call_tree *tree, struct call_thread *thread,
+			const struct slice_event *begin, const struct call_rules *rules)
+{
+	size_t known = tree->count;
+	uint32_t inner = thread->top->node, outer = rules->enter(tree, thread, begin, NULL);
+	const struct call_node path = tree->nodes[inner], late = tree->nodes[outer];
+
+	if (outer < known)
+		outer = call_tree_find_child(tree, NODE_NONE, UINT32_MAX - 1, NULL);
+	pair_table_change(&tree->paths, inner - 1, outer, late.key);
+	pair_table_change(&tree->paths, outer - 1, path.caller, path.key);
+	tree->nodes[path.caller].last_callee = NODE_NONE;
+	tree->nodes[outer] = path;
+	tree->nodes[outer].last_callee = NODE_NONE;
+	tree->nodes[inner] = (struct call_node){
+		.caller = outer, .key = late.key, .name = late.name, .late = true
+	};
+	thread->top->node = outer;
 }
 
 void call_tree_part(struct call_tree *tree, struct call_thread *thread,
@@ -173,6 +287,8 @@ void call_tree_part(struct call_tree *tree, struct call_thread *thread,
 	thread->since = event->time;
 	thread->passed = event->ip;
 	thread->since_now = thread->now;
+	if (tree->names)
+		change_paths(tree, thread);
 	thread->part = thread->part ? 0 : ++tree->parts;
 	thread->inherited = thread->part && event->flags ? event->time : UINT64_MAX;
 }
@@ -203,6 +319,8 @@ void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
 		own.ns += thread->passed;
 		thread->passed = 0;
 	}
+	if (tree->names)
+		insert_path(tree, thread, &begin, rules);
 	call_tree_begin(tree, thread, &begin, NULL, rules);
 	if (rules->sums == SUMS_ALL) {
 		tree->slices--;
@@ -243,12 +361,10 @@ bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *la
 	return *first <= *last;
 }
 
-uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node)
+uint32_t call_tree_find_pair(struct call_tree *tree, uint32_t track, uint32_t node)
 {
 	struct call_total *found = &tree->totals[node];
 
-	if (found->last_track == track + 1)
-		return found->last_pair;
 	found->last_track = track + 1;
 	found->last_pair = pair_table_find(&tree->pairs, track, node);
 	ARRAY_GROW_ZEROED(tree->pair_states, tree->pair_room, (size_t)found->last_pair + 1);

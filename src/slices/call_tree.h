@@ -94,6 +94,7 @@ struct call_node {
 			uint32_t key;            /* distinguishes the callees of a caller */
 			const struct name *name; /* borrowed; NULL: unnamed */
 			uint32_t last_callee, last_key; /* the last callee */
+			bool late; /* in a part: calls that began late have it */
 		};
 		struct slowest_call slowest; /* a function's slowest call; set by the reader */
 	};
@@ -101,14 +102,20 @@ struct call_node {
 
 struct open_call {
 	uint32_t node;
-	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
-	bool inferred;           /* its begin was not seen */
-	bool context;            /* a caller of chosen calls; only these have the time in it */
-	struct call_costs begin; /* the thread's counters when it began */
-	struct call_costs own;   /* own costs so far; with SUMS_OWN, its callees' costs */
-	/* With rules->recursion: */
-	const struct symbol *symbol; /* borrowed: the callee */
-	uint64_t untraced;           /* the thread's `untraced` when it began */
+	uint32_t pair;               /* if rules->recursion: call_tree_pair() */
+	bool inferred;               /* its begin was not seen */
+	bool context;                /* a caller of chosen calls; only these have the time in it */
+	struct call_costs begin;     /* the thread's counters when it began */
+	struct call_costs own;       /* own costs so far; with SUMS_OWN, its callees' costs */
+	const struct symbol *symbol; /* borrowed: the callee; of paths, and with SUMS_NONE */
+	uint64_t untraced;           /* with SUMS_NONE: the thread's `untraced` when it began */
+};
+
+/* The paths of a part with late slices, below a root that gets callers when these return. */
+struct call_part {
+	struct call_node *nodes; /* owned; NULL: no part */
+	size_t count, room;
+	struct pair_table paths;
 };
 
 struct call_thread {
@@ -129,6 +136,7 @@ struct call_thread {
 	struct call_costs since_now;
 	uint32_t part;      /* 0: no part */
 	uint64_t inherited; /* ns: `since` if late slices may be inside of others; or UINT64_MAX */
+	struct call_part paths; /* a part's, or the tree's while the thread's events are followed */
 };
 
 struct call_tree {
@@ -183,6 +191,7 @@ enum call_sums {
 struct call_rules {
 	enum call_sums sums;
 	bool costs;     /* also count instructions and cycles; if SUMS_NONE, no cycles */
+	bool lean;      /* with SUMS_ALL and `costs`: sums have instructions only */
 	bool recursion; /* nodes are functions, which can be open several times in a thread */
 	/* Returns the node of a call that begins in thread->top. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
@@ -241,8 +250,16 @@ bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *la
 bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
 		     const struct slice_batch *batch);
 
+uint32_t call_tree_find_pair(struct call_tree *tree, uint32_t track, uint32_t node);
+
 /* Returns the number of a (track, node) pair. */
-uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node);
+static inline uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node)
+{
+	const struct call_total *found = &tree->totals[node];
+
+	return found->last_track == track + 1 ? found->last_pair
+					      : call_tree_find_pair(tree, track, node);
+}
 
 /* For call_tree_follow(): a part with late slices begins or ends; see struct slice_sink. */
 void call_tree_part(struct call_tree *tree, struct call_thread *thread,
@@ -254,6 +271,9 @@ void call_tree_part(struct call_tree *tree, struct call_thread *thread,
  */
 void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
 			  const struct slice_event *end, const struct call_rules *rules);
+
+/* For call_tree_follow(), around the events of a part: exchange its paths and the tree's. */
+void call_tree_exchange(struct call_tree *tree, struct call_thread *thread);
 
 /* For call_tree_follow(): make room for thread->top, and return it. */
 struct open_call *call_thread_grow(struct call_thread *thread);
@@ -280,6 +300,16 @@ CALL_TREE_INLINE void call_tree_add(struct call_costs *to, const struct call_cos
 	to->cycles += costs->cycles;
 }
 
+/* Add the costs that the rules count. */
+CALL_TREE_INLINE void call_tree_sum_up(struct call_costs *to, const struct call_costs *costs,
+				       const struct call_rules *rules)
+{
+	if (rules->lean)
+		to->insns += costs->insns;
+	else
+		call_tree_add(to, costs, rules->costs);
+}
+
 CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread *thread,
 				      const struct slice_event *event,
 				      const struct slice_detail *detail,
@@ -297,12 +327,17 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		if (node == NODE_NONE)
 			return;
 	}
-	if (rules->costs)
+	if (rules->lean)
+		call->begin.insns = thread->now.insns;
+	else if (rules->costs)
 		call->begin = thread->now;
 	call->begin.ns = event->time;
-	call->own.ns = 0;
-	if (rules->costs)
+	if (rules->lean)
+		call->own.insns = 0;
+	else if (rules->costs)
 		call->own = (struct call_costs){ 0 };
+	else
+		call->own.ns = 0;
 	if (rules->sums == SUMS_OWN)
 		return;
 	call->inferred = event->flags & SLICE_INFERRED_START;
@@ -310,11 +345,13 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 	if (rules->recursion && node != NODE_NONE) {
 		call->pair = call_tree_pair(tree, thread->track->index, node);
 		tree->pair_states[call->pair].open++;
-		call->symbol = event->symbol;
-		call->untraced = thread->untraced;
 	}
-	if (rules->sums == SUMS_NONE)
+	if (rules->sums == SUMS_NONE || !rules->recursion)
+		call->symbol = event->symbol;
+	if (rules->sums == SUMS_NONE) {
+		call->untraced = thread->untraced;
 		return;
+	}
 	tree->slices++;
 	tree->nodes[node].calls += !(event->flags & SLICE_CONTEXT);
 	if (call_thread_depth(thread) > thread->deepest)
@@ -324,7 +361,8 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 /* An outermost call ended in a part. */
 CALL_TREE_INLINE void call_tree_add_to_part(struct call_tree *tree,
 					    const struct call_thread *thread,
-					    const struct ended_call *end)
+					    const struct ended_call *end,
+					    const struct call_rules *rules)
 {
 	struct call_pair *pair = &tree->pair_states[end->call->pair];
 
@@ -332,7 +370,7 @@ CALL_TREE_INLINE void call_tree_add_to_part(struct call_tree *tree,
 		pair->part = thread->part;
 		pair->costs = (struct call_costs){ 0 };
 	}
-	call_tree_add(&pair->costs, &end->all, true);
+	call_tree_sum_up(&pair->costs, &end->all, rules);
 }
 
 /*
@@ -346,7 +384,8 @@ CALL_TREE_INLINE bool call_tree_is_late(struct call_tree *tree, struct call_thre
 	if (thread->top == thread->open)
 		return end->order == SLICE_ORDER_DEFERRED && end->symbol;
 	return thread->top->begin.ns == thread->inherited && end->symbol &&
-	       rules->enter(tree, thread, end, NULL) != thread->top->node;
+	       (rules->recursion ? rules->enter(tree, thread, end, NULL) != thread->top->node
+				 : !function_table_same(end->symbol, thread->top->symbol));
 }
 
 /* Count a call, which is no longer thread->top, up to the event of its end. */
@@ -364,12 +403,13 @@ CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread
 		return;
 	if (rules->costs) {
 		end.all.insns = thread->now.insns - call->begin.insns;
-		end.all.cycles = thread->now.cycles - call->begin.cycles;
+		if (!rules->lean)
+			end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
 	if (rules->recursion && call->node != NODE_NONE)
 		end.outermost = --tree->pair_states[call->pair].open == 0;
 	if (rules->recursion && rules->sums == SUMS_ALL && thread->part && end.outermost)
-		call_tree_add_to_part(tree, thread, &end);
+		call_tree_add_to_part(tree, thread, &end, rules);
 	if (rules->sums == SUMS_OWN) {
 		node->own.ns += end.all.ns - call->own.ns;
 		thread->top->own.ns += end.all.ns;
@@ -379,9 +419,9 @@ CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread
 		}
 	} else if (rules->sums == SUMS_ALL) {
 		if (!call->context)
-			call_tree_add(&node->own, &call->own, rules->costs);
+			call_tree_sum_up(&node->own, &call->own, rules);
 		if (rules->recursion && end.outermost)
-			call_tree_add(&tree->totals[call->node].costs, &end.all, rules->costs);
+			call_tree_sum_up(&tree->totals[call->node].costs, &end.all, rules);
 	}
 	if (rules->ended)
 		rules->ended(tree, thread, &end);
@@ -392,15 +432,18 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 				       const struct slice_batch *batch,
 				       const struct call_rules *rules)
 {
+	const struct slice_batch from = *batch; /* in registers: stores do not change it */
 	struct call_thread *thread;
 
 	ARRAY_GROW_ZEROED(tree->threads, tree->thread_room, (size_t)track->index + 1);
 	thread = &tree->threads[track->index];
 	if (!thread->track && !call_tree_start(tree, thread, track, batch))
 		return;
+	if (thread->paths.nodes)
+		call_tree_exchange(tree, thread);
 	for (const struct slice_event *event = batch->events, *last = event + batch->count;
 	     event < last; event++) {
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
+		const struct slice_detail *detail = slice_batch_detail(&from, event);
 		struct call_costs unused = { 0 }, *own = &thread->top->own;
 
 		if (rules->sums != SUMS_ALL)
@@ -413,12 +456,13 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		}
 		/* At the end of a part, late begins have earlier times. */
 		if (rules->sums == SUMS_ALL && (event->time > thread->now.ns || !thread->part)) {
-			own->ns += event->time - thread->now.ns;
+			if (!rules->lean)
+				own->ns += event->time - thread->now.ns;
 			thread->now.ns = event->time;
 		}
 		if (rules->costs && detail) {
 			call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
-			if (rules->sums == SUMS_ALL)
+			if (rules->sums == SUMS_ALL && !rules->lean)
 				call_tree_advance(&thread->now.cycles, &own->cycles,
 						  detail->cycles);
 		}
@@ -431,7 +475,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 			struct open_call call = { .node = rules->enter(tree, thread, event, detail),
 						  .begin = { event->time, thread->now.insns } };
 
-			detail = slice_batch_detail(batch, ++event);
+			detail = slice_batch_detail(&from, ++event);
 			if (rules->costs && detail)
 				call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
 			call_tree_count(tree, thread, &call, event, rules);
@@ -441,6 +485,8 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 			call_tree_count(tree, thread, thread->top--, event, rules);
 		}
 	}
+	if (thread->paths.nodes)
+		call_tree_exchange(tree, thread);
 }
 
 /*
