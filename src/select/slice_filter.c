@@ -93,7 +93,7 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 }
 
 /* Show slices that are long enough at `time`; `all`: all open slices. */
-static void settle(struct filter_track *track, uint64_t time, bool all)
+static inline void settle(struct filter_track *track, uint64_t time, bool all)
 {
 	uint64_t shortest = track->filter->choice.selection->min_duration;
 
@@ -342,6 +342,35 @@ static inline bool end_plain(struct filter_track *track)
 	return true;
 }
 
+/*
+ * Take a call without callees, of which the shown slice around it only gets a count, or nothing.
+ * Returns false if it may be shown.
+ */
+static inline bool take_leaf(struct filter_track *track, const struct slice_event *begin)
+{
+	struct slice_filter *filter = track->filter;
+	const struct selection *selection = filter->choice.selection;
+	uint64_t duration = begin[1].time - begin->time;
+	bool deep = selection->depth && track->levels - track->context >= selection->depth;
+	struct filter_frame *around;
+
+	if (!track->visible || !track->count || !is_inside(track) ||
+	    (!deep && (duration >= selection->min_duration || track->levels >= filter->most)))
+		return false;
+	if (function_choice_verdict(&filter->choice, begin->symbol) &
+	    ~(VERDICT_KNOWN | VERDICT_SHOWN | VERDICT_KEEP))
+		return false;
+	around = &track->frames[track->count - 1];
+	if (!deep && around->state < FRAME_PENDING)
+		return false;
+	settle(track, begin[1].time, false);
+	if (!deep) {
+		around->folded++;
+		around->folded_time += duration;
+	}
+	return true;
+}
+
 static void begin_filtered(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
@@ -420,6 +449,9 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 	struct filter_track *track = track_;
 	bool can_pass = !sink->details && !selection->depth && !selection->min_duration &&
 			!selection->work.chosen;
+	/* The ends of shown slices have the counts of the last event. */
+	bool takes_leaves = !sink->details && (selection->depth || selection->min_duration) &&
+			    !selection->work.chosen;
 
 	for (; event < end; event++) {
 		for (plain = event; can_pass && event < end; event++)
@@ -434,6 +466,11 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 								    NULL, false });
 			if (event == end)
 				return;
+		}
+		if (takes_leaves && event + 1 < end && event->kind == SLICE_BEGIN &&
+		    event[1].kind == SLICE_END && take_leaf(track, event)) {
+			event++;
+			continue;
 		}
 		detail = slice_batch_detail(batch, event);
 		if (selection->work.chosen)

@@ -103,7 +103,7 @@ static void collect(const struct slice_sink *sink, void *context, const struct s
 	collected[collected_count++] = *batch->events;
 }
 
-/* All events in one batch, and then one by one, which must give the same. */
+/* All events in one batch, as without details, and then one by one, which must give the same. */
 static const char *run(void)
 {
 	struct slice_log *at_once = malloc(sizeof(*at_once));
@@ -112,6 +112,7 @@ static const char *run(void)
 	start();
 	filter.diag = NULL;
 	sink = filter.sink;
+	sink.details = false;
 	filter.sink.events = collect;
 	collected_count = 0;
 	feed_all();
