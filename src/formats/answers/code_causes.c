@@ -63,7 +63,7 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 		    (cluster && number))
 			return false;
 		look->cluster = &answer->clusters[cluster];
-		if (look->cluster->alike &&
+		if (look->cluster->alike && look->cluster->often > 0 &&
 		    slow_symbol(answer, look->cluster->cause)->special != SPECIAL_OFF_CPU)
 			return false; /* of any code */
 		look->call = look->cluster->calls[number];

@@ -96,8 +96,9 @@ static void print_stops(const struct slow_answer *answer, const struct slow_clus
 
 	if (!cluster->faults || preempted)
 		fputs(preempted ? "preempted" : "interrupts or page faults", out);
-	if (cluster->alike || (preempted && cluster->often <= 1)) {
-		fputs(", as all code", out);
+	if (cluster->alike) {
+		/* Few stops are no evidence. */
+		fputs(cluster->often > 0 ? ", as all code" : "", out);
 	} else if (cluster->faults && !preempted) {
 		fputs("likely page faults in ", out);
 		short_name_print(slow_name(answer, cluster->within), out);
