@@ -241,7 +241,8 @@ static void print_details(const struct why_output *why, struct slow_answer *answ
 			  struct slow_cluster *cluster, FILE *out)
 {
 	for (size_t i = 0; i < cluster->fact_count; i++) {
-		bool waits = cluster->wait.looked && i + 1 == cluster->fact_count;
+		size_t hops = cluster->wait.hop_count;
+		bool waits = hops && i + hops == cluster->fact_count;
 
 		fputs("<br>", out);
 		if (waits)
@@ -358,7 +359,7 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 				  (double)MAX(answer->others, (uint64_t)1);
 		boxes[answer->info[i].parent].slow += boxes[i].slow;
 		boxes[answer->info[i].parent].usual += boxes[i].usual;
-		if (cluster->wait.looked && answer->info[i].function == cluster->leaf &&
+		if (cluster->wait.hop_count && answer->info[i].function == cluster->leaf &&
 		    boxes[i].slow > boxes[icicle.wait].slow)
 			icicle.wait = (uint32_t)i;
 	}
@@ -451,28 +452,37 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 
 /* ---- Waits --------------------------------------------------------------- */
 
-/* Print the sentence about the thread for which a cluster waited, and its calls. */
-static void print_other_thread(const struct why_output *why, struct slow_answer *answer,
-			       size_t number, FILE *out)
+/* Print the sentences about the threads for which a cluster waited, and their calls. */
+static void print_other_threads(const struct why_output *why, struct slow_answer *answer,
+				size_t number, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
+	const struct thread_wait *wait = &cluster->wait;
 
-	if (!cluster->wait.looked)
-		return;
-	html_printf(out, "<h3 id=\"wait-%td-%zu\">%s</h3>\n", answer - why->answers, number,
-		    cluster->facts[cluster->fact_count - 1].words);
-	print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
-		      slow_symbol(answer, answer->function), out);
-	fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n", out);
-	for (size_t i = 0; i < cluster->wait.path_count; i++) {
-		struct source_line at = slice_source_line(cluster->wait.path[i]);
+	for (size_t hop = 0; hop < wait->hop_count; hop++) {
+		char *words = wait_hop_words(answer, wait, hop);
 
-		html_printf(out, "<li>" NAME, label(answer, cluster->wait.path[i]));
-		if (at.file && at.line)
-			html_printf(out, ", %s:%" PRIu32, at.file->text, at.line);
-		fputs("</li>\n", out);
+		if (hop)
+			html_printf(out, "<h3>%s</h3>\n", words);
+		else
+			html_printf(out, "<h3 id=\"wait-%td-%zu\">%s</h3>\n", answer - why->answers,
+				    number, words);
+		free(words);
+		if (!hop)
+			print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
+				      slow_symbol(answer, answer->function), out);
+		fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n", out);
+		for (size_t i = 0; i < wait->hops[hop].path_count; i++) {
+			const struct symbol *symbol = wait->hops[hop].path[i];
+			struct source_line at = slice_source_line(symbol);
+
+			html_printf(out, "<li>" NAME, label(answer, symbol));
+			if (at.file && at.line)
+				html_printf(out, ", %s:%" PRIu32, at.file->text, at.line);
+			fputs("</li>\n", out);
+		}
+		fputs("</ol>\n", out);
 	}
-	fputs("</ol>\n", out);
 }
 
 /* ---- The page ------------------------------------------------------------ */
@@ -491,7 +501,7 @@ static void print_section(const struct why_output *why, struct slow_answer *answ
 		return;
 	print_slowest(why, answer, out);
 	for (size_t i = 0; i < answer->count; i++)
-		print_other_thread(why, answer, i, out);
+		print_other_threads(why, answer, i, out);
 	print_lines("Commands that show more", why_commands(why, answer), out);
 }
 

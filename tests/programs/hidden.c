@@ -10,6 +10,8 @@
  *	hold	another thread, in dump_stats(), holds a lock: it calls format_stats()
  *	queue	an empty queue: the producer, in produce(), makes an item by make_item()
  *	pipe	an empty pipe: the writer is in compress_block()
+ *	relay	an empty queue: the producer, in refresh(), waits for a lock of a third thread, which
+ *		is in sort_store() of rebuild()
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -129,6 +131,42 @@ NOINLINE static void send_block(void)
 		_exit(1);
 }
 
+/* ---- relay: a third thread ----------------------------------------------- */
+
+static pthread_mutex_t store = PTHREAD_MUTEX_INITIALIZER;
+static sem_t told, locked;
+
+NOINLINE static void sort_store(void)
+{
+	work(4003);
+}
+
+NOINLINE static void rebuild(void)
+{
+	pthread_mutex_lock(&store);
+	sem_post(&locked);
+	sem_wait(&waiting);
+	sort_store();
+	pthread_mutex_unlock(&store);
+}
+
+NOINLINE static void refresh(void)
+{
+	sem_post(&told);
+	sem_wait(&locked);
+	sem_post(&waiting);
+	pthread_mutex_lock(&store);
+	pthread_mutex_unlock(&store);
+	sem_post(&items);
+}
+
+static void *third_thread(void *argument)
+{
+	while (sem_wait(&told) == 0 && !done)
+		rebuild();
+	return argument;
+}
+
 static void *other_thread(void *argument)
 {
 	while (sem_wait(&asked) == 0 && !done) {
@@ -138,6 +176,8 @@ static void *other_thread(void *argument)
 			produce();
 		if (is("pipe"))
 			send_block();
+		if (is("relay"))
+			refresh();
 		if (is("beside"))
 			work(300);
 	}
@@ -179,7 +219,7 @@ NOINLINE static void serve(unsigned number, bool rare)
 		fill_table();
 	if (is("hold"))
 		use_lock(rare);
-	if (is("queue"))
+	if (is("queue") || is("relay"))
 		take_item();
 	if (is("pipe"))
 		read_block();
@@ -189,11 +229,11 @@ NOINLINE static void serve(unsigned number, bool rare)
 /* The other thread begins before a slow call; for others, all is ready. */
 static void prepare(bool rare)
 {
-	if (rare && (is("hold") || is("queue") || is("pipe") || is("beside")))
+	if (rare && (is("hold") || is("queue") || is("pipe") || is("relay") || is("beside")))
 		sem_post(&asked);
 	if (rare && is("hold"))
 		sem_wait(&held);
-	if (!rare && is("queue"))
+	if (!rare && (is("queue") || is("relay")))
 		sem_post(&items);
 	if (!rare && is("pipe") && write(ends[1], "x", 1) != 1)
 		_exit(1);
@@ -201,7 +241,7 @@ static void prepare(bool rare)
 
 int main(int argc, char **argv)
 {
-	pthread_t other;
+	pthread_t other, third;
 	unsigned calls;
 
 	cause = argc > 1 ? argv[1] : "";
@@ -209,7 +249,8 @@ int main(int argc, char **argv)
 	calls = argc > 3 ? (unsigned)atoi(argv[3]) : CALLS;
 	for (unsigned i = 0; i < 400; i++)
 		list[i] = (struct item){ &list[(i + 1) % 400], i };
-	if (pipe(ends) != 0 || pthread_create(&other, NULL, other_thread, NULL) != 0)
+	if (pipe(ends) != 0 || pthread_create(&other, NULL, other_thread, NULL) != 0 ||
+	    (is("relay") && pthread_create(&third, NULL, third_thread, NULL) != 0))
 		return 1;
 	for (unsigned i = 0; i < calls; i++) {
 		bool rare = i > 20 && random_below(150) == 0;
@@ -220,6 +261,9 @@ int main(int argc, char **argv)
 	done = true;
 	sem_post(&asked);
 	pthread_join(other, NULL);
+	sem_post(&told);
+	if (is("relay"))
+		pthread_join(third, NULL);
 	printf("%u\n", result);
 	return 0;
 }

@@ -139,6 +139,17 @@ tap_check "and who held a lock, and its calls meanwhile" hidden hold use_lock \
 	'likely waited for a lock of hidden/1002: .*dump_stats > format_stats > work'
 tap_check "and who filled a queue" hidden queue take_item 'likely waited for hidden/1002: .*produce > make_item > work'
 tap_check "and who wrote to a pipe" hidden pipe read_block 'likely waited for hidden/1002: .*send_block > compress_block > work'
+tap_check "and for whom the producer waited" hidden relay take_item 'which likely waited for a lock of hidden/1003: .*rebuild > sort_store > work'
+chain_json() { # of the last recording: the threads, with the innermost call of the program's own code
+	"$program" why -q --json="$work/json" --symbol=serve "$work/hidden" >/dev/null && [ "$(jq -r '.answer.functions[0].clusters[0].waited_for[] |
+		"\(.tid) \(.path | map(select(test("refresh|sort_store")))[0]) \(.lock) \(.proved) \(.waited_in)"' "$work/json" | tr '\n' ,)" = "1002 refresh false false null,1003 sort_store true false null," ] ||
+		{ jq '.answer.functions[0].clusters[0].waited_for' "$work/json"; return 1; }
+}
+if command -v jq >/dev/null; then
+	tap_check "and JSON has the chain" chain_json
+else
+	tap_skip "and JSON has the chain" "no jq"
+fi
 
 # A thread that gives way to another one does not wait for it. A slow call takes four of these quanta.
 gives_way() {

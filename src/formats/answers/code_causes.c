@@ -86,13 +86,15 @@ static void find_waker(struct slow_look *look)
 {
 	const struct slow_answer *answer = &look->answers[look->answer];
 	struct thread_wait *wait = &look->cluster->wait;
+	const struct wait_search search = { &look->log, look->timeline,
+					    slow_symbol(answer, answer->function)->dso,
+					    &look->syscalls };
 	bool recorded = wait->off.waking;
 
-	if ((recorded || look->wait_end) && !wait->looked)
-		thread_wait_find(wait, &look->log, look->trail.tid,
+	if ((recorded || look->wait_end) && !wait->hop_count)
+		thread_wait_find(wait, &search, look->trail.tid,
 				 recorded ? wait->off.begin : look->wait_end - look->wait,
-				 recorded ? wait->off.end : look->wait_end,
-				 slow_symbol(answer, answer->function)->dso, &look->syscalls);
+				 recorded ? wait->off.end : look->wait_end);
 	look->left_out += look->log.count == THREAD_LOG_MOST;
 	thread_log_release(&look->log);
 }
@@ -563,25 +565,40 @@ static void off_cpu_words(const struct thread_wait *wait, FILE *out)
 	putc('\n', out);
 }
 
+char *wait_hop_words(const struct slow_answer *answer, const struct thread_wait *wait,
+		     size_t number)
+{
+	const struct thread_hop *hop = &wait->hops[number];
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	escaped_printf(out, "%s%swaited for %s" THREAD_FORMAT "%s", number ? "which " : "",
+		       hop->proved ? "" : "likely ", hop->held && !hop->proved ? "a lock of " : "",
+		       THREAD_OF(hop->thread), hop->held && hop->proved ? ", likely for a lock" : "");
+	for (size_t i = 0; i < hop->path_count; i++)
+		escaped_printf(out, "%s%s", i ? " > " : ": ",
+			       function_label(&answer->calls->labels, hop->path[i])->text);
+	if (hop->blocked)
+		escaped_printf(out, "; it waited in %s", hop->blocked->name->text);
+	if (hop->instead)
+		escaped_printf(out, "; on its CPU ran " THREAD_FORMAT, THREAD_OF(hop->instead));
+	alloc_close_text(out, &text);
+	return text;
+}
+
 static void wait_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
 		       FILE *out)
 {
 	const struct thread_wait *wait = &cluster->wait;
-	bool proved = wait->off.waking;
 
 	if (wait->off.end)
 		off_cpu_words(wait, out);
-	if (!wait->other || !wait->looked)
-		return;
-	escaped_printf(out, "%swaited for %s" THREAD_FORMAT "%s", proved ? "" : "likely ",
-		       wait->held && !proved ? "a lock of " : "", THREAD_OF(wait->other),
-		       wait->held && proved ? ", likely for a lock" : "");
-	for (size_t i = 0; i < wait->path_count; i++)
-		escaped_printf(out, "%s%s", i ? " > " : ": ",
-			       function_label(&answer->calls->labels, wait->path[i])->text);
-	if (wait->instead)
-		escaped_printf(out, "; on its CPU ran " THREAD_FORMAT, THREAD_OF(wait->instead));
-	putc('\n', out);
+	for (size_t i = 0; i < wait->hop_count; i++) {
+		char *words = wait_hop_words(answer, wait, i);
+
+		fprintf(out, "%s\n", words);
+		free(words);
+	}
 }
 
 /* The function that is the cause ran once, in the first call of the slow function. */

@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "src/formats/answers/why.h"
+
+#include "decoder/timeline/timeline_types.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_args.h"
@@ -778,6 +780,21 @@ static json_t *gain_json(const struct slow_answer *answer, const struct slow_clu
 			 json_value_of(gain.then));
 }
 
+/* Returns a thread of the chain of waits. */
+static json_t *hop_json(const struct slow_answer *answer, const struct thread_hop *hop)
+{
+	const char *name = thread_last_name(hop->thread) ?: "";
+
+	return json_pack(
+		"{so sI so sb sb sI so so}", "thread", json_any_text(name, strlen(name)), "tid",
+		(json_int_t)hop->thread->tid, "path",
+		JSON_LIST(i, hop->path_count,
+			  json_name(function_label(&answer->calls->labels, hop->path[i]))),
+		"proved", (int)hop->proved, "lock", (int)hop->held, "ns", json_value_of(hop->ns),
+		"waited_in", hop->blocked ? json_name(hop->blocked->name) : json_null(), "cpu_of",
+		hop->instead ? json_integer(hop->instead->tid) : json_null());
+}
+
 static json_t *fact_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			 const struct cause_fact *fact)
 {
@@ -829,7 +846,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 	json_t *object;
 
 	object = json_pack(
-		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so}",
+		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so so}",
 		"cause", name_json(answer, cluster->cause), "cause_identity",
 		identity_json(answer, cluster->cause), "file",
 		at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line, "words",
@@ -849,7 +866,9 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 				       "usual", found.usual)
 			   : json_null(),
 		"facts",
-		JSON_LIST(i, cluster->fact_count, fact_json(answer, cluster, &cluster->facts[i])));
+		JSON_LIST(i, cluster->fact_count, fact_json(answer, cluster, &cluster->facts[i])),
+		"waited_for",
+		JSON_LIST(i, cluster->wait.hop_count, hop_json(answer, &cluster->wait.hops[i])));
 	free(text);
 	return object;
 }

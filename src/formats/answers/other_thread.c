@@ -3,9 +3,19 @@
 #include "src/formats/answers/slow_causes.h"
 
 #include "decoder/history.h"
+#include "src/costs/executed_code.h"
 
 /* Limit of the paths of a thread's calls. */
 #define NODES_MOST 1000
+/* Limit of the calls around a system call, and of the events in which they are looked for. */
+#define FRAMES_MOST 12
+#define STEPS_MOST  2000
+/* Minimum share of the time of a thread in which it waited itself. */
+#define BLOCKED_SHARE 0.5
+/* Limit of the system calls that may have ended a wait. */
+#define WAKERS_MOST 64
+/* Bytes of the instruction "syscall" (SDM volume 2). */
+#define SYSCALL_LENGTH 2
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
 		    const struct location_pair *places)
@@ -18,7 +28,7 @@ void thread_log_add(struct thread_log *log, const struct branch_event *event,
 		return;
 	*ARRAY_ADD(log->events, log->count, log->room) =
 		(struct thread_event){ event->time,  event->thread, from->symbol, to->symbol,
-				       from->offset, event->cpu,    event->kind };
+				       from->symbol ? from->offset : to->offset, event->cpu, event->kind };
 }
 
 void thread_log_release(struct thread_log *log)
@@ -79,34 +89,327 @@ static const char *wakers_of(const struct symbol *waits)
 	return "";
 }
 
-static bool wakes(const struct thread_log *log, const struct thread_event *event,
-		  const char *wakers, struct syscall_symbols *syscalls)
-{
-	struct syscall_chain chain;
-	const struct symbol *found;
+/* ---- Locks, conditions and the like -------------------------------------- */
 
-	if (event->kind != BRANCH_SYSCALL || !event->from)
-		return false;
-	chain = thread_log_chain(log, event);
-	found = syscall_symbols_find(syscalls, &chain, false);
-	return found && begins_with(found->linkage->text, wakers);
+/* What ends a wait follows it here. */
+enum sync {
+	SYNC_UNKNOWN = 0,
+	SYNC_LOCKS,
+	SYNC_UNLOCKS,
+	SYNC_WAITS,
+	SYNC_SIGNALS,
+	SYNC_TAKES,
+	SYNC_POSTS,
+	SYNC_MEETS, /* at a barrier: the last one ends the wait of the others */
+};
+
+static bool name_has(const struct symbol *symbol, const char *part)
+{
+	return symbol && strstr(symbol->linkage->text, part);
 }
 
-/* Returns the thread, other than two, with the most time on a CPU, if that is a third. */
+static enum sync sync_of_name(const struct symbol *symbol)
+{
+	static const struct {
+		const char *part;
+		enum sync sync;
+	} parts[] = {
+		{ "unlock", SYNC_UNLOCKS },	    { "lock_wake", SYNC_UNLOCKS },
+		{ "lll_lock", SYNC_LOCKS },	    { "mutex_lock", SYNC_LOCKS },
+		{ "mutex_cond_lock", SYNC_LOCKS },  { "mutex_timedlock", SYNC_LOCKS },
+		{ "mutex_clocklock", SYNC_LOCKS },  { "rwlock_", SYNC_LOCKS },
+		{ "cond_wait", SYNC_WAITS },	    { "cond_timedwait", SYNC_WAITS },
+		{ "cond_clockwait", SYNC_WAITS },   { "cond_signal", SYNC_SIGNALS },
+		{ "cond_broadcast", SYNC_SIGNALS }, { "sem_wait", SYNC_TAKES },
+		{ "sem_timedwait", SYNC_TAKES },    { "sem_clockwait", SYNC_TAKES },
+		{ "sem_post", SYNC_POSTS },	    { "barrier_wait", SYNC_MEETS },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
+		if (name_has(symbol, parts[i].part))
+			return parts[i].sync;
+	return SYNC_UNKNOWN;
+}
+
+/* Returns whether a thread runs again after a system call, by the code before. */
+static bool follows_syscall(const struct thread_event *event)
+{
+	const struct symbol *to = event->to;
+
+	return !event->from && to && to->dso && event->offset >= SYSCALL_LENGTH &&
+	       executed_insn_at(to->dso, to->start + event->offset - SYSCALL_LENGTH).kind ==
+		       BRANCH_SYSCALL;
+}
+
+/*
+ * Returns the call around an event of a thread or, `after` it, its return; NULL: it is not near.
+ */
+static const struct thread_event *outer_call(const struct thread_log *log,
+					     const struct thread_event *event, bool after)
+{
+	const struct thread_event *at = event, *end = log->events + log->count;
+	enum branch_kind in = after ? BRANCH_CALL : BRANCH_RETURN;
+	enum branch_kind out = after ? BRANCH_RETURN : BRANCH_CALL;
+	unsigned inside = 0;
+
+	for (int i = 0; i < STEPS_MOST && at != (after ? end - 1 : log->events); i++) {
+		at += after ? 1 : -1;
+		if (at->thread != event->thread)
+			continue;
+		if (at->kind == out && !inside)
+			return at;
+		inside += (at->kind == in) - (at->kind == out);
+	}
+	return NULL;
+}
+
+/*
+ * Returns what a system call is part of, by the innermost call around it that says so: by the calls
+ * before or, for one that began before the log, by the returns.
+ */
+static enum sync sync_of(const struct thread_log *log, const struct thread_event *event)
+{
+	bool after = !event->from;
+	enum sync sync = sync_of_name(after ? event->to : event->from);
+
+	for (int i = 0; i < FRAMES_MOST && !sync && (event = outer_call(log, event, after)); i++)
+		sync = sync_of_name(event->to);
+	return sync;
+}
+
+/* Returns a hash of a system call's thread, and of its place in the code with the calls around. */
+static uint64_t site_of(const struct thread_log *log, const struct thread_event *event)
+{
+	uint64_t hash = event->thread->index;
+
+	for (int i = 0; i < FRAMES_MOST && event; i++) {
+		hash = fibonacci_hash(hash ^ (uintptr_t)event->from ^ event->offset, 64);
+		event = outer_call(log, event, false);
+	}
+	return hash;
+}
+
+/* Returns whether a call ends a wait, by what both are part of: a call that waited ends none. */
+static bool sync_fits(enum sync waits, enum sync wakes)
+{
+	bool waited = wakes == SYNC_LOCKS || wakes == SYNC_WAITS || wakes == SYNC_TAKES;
+
+	return !waited && (!waits || !wakes || wakes == (waits == SYNC_MEETS ? waits : waits + 1));
+}
+
+/*
+ * Returns whether a thread that unlocks by a system call held the lock since before a time: it took
+ * no lock since then that it still had.
+ */
+static bool held_since(const struct thread_log *log, const struct thread_event *last, uint64_t begin)
+{
+	unsigned taken = 0;
+	bool own = false;
+
+	for (const struct thread_event *event = log->events; event <= last; event++) {
+		enum sync sync = SYNC_UNKNOWN;
+
+		if (event->thread == last->thread && event->time > begin &&
+		    (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP))
+			sync = sync_of_name(event->to);
+		if (!sync || sync == sync_of_name(event->from))
+			continue; /* also parts of both */
+		if (sync == SYNC_UNLOCKS) {
+			own = taken;
+			taken -= own;
+		} else if (sync == SYNC_LOCKS) {
+			own = true;
+			taken++;
+		}
+	}
+	return !own;
+}
+
+/* ---- Waits and their ends ------------------------------------------------ */
+
+/* A wait in a system call. */
+struct pause {
+	uint64_t begin, end; /* ns */
+	const struct symbol *call;
+	enum sync sync;
+	const struct thread_waking *waking; /* NULL: not recorded */
+};
+
+/* Returns the system call before, or up to, an event. */
+static const struct symbol *call_of(const struct wait_search *search,
+				    const struct thread_event *event)
+{
+	struct syscall_chain chain = {
+		.calls = { { event->to, event->offset - SYSCALL_LENGTH } },
+		.count = 1,
+	};
+
+	if (event->from)
+		chain = thread_log_chain(search->log, event);
+	return syscall_symbols_find(search->syscalls, &chain, false);
+}
+
+/* Returns the time of a thread's event after an event. */
+static uint64_t next_time(const struct thread_log *log, const struct thread_event *event)
+{
+	const struct thread_event *next = event + 1, *end = log->events + log->count;
+
+	while (next < end && next->thread != event->thread)
+		next++;
+	return next < end ? next->time : end[-1].time;
+}
+
+/* Returns whether a thread blocked in a system call, by the records of switches. */
+static bool call_blocked(const struct wait_search *search, const struct thread_event *event)
+{
+	struct off_cpu off;
+
+	return search->timeline &&
+	       timeline_off_cpu(search->timeline, event->thread->tid, event->time,
+				next_time(search->log, event), &off) &&
+	       !off.preempted;
+}
+
+static bool wakes(const struct wait_search *search, const struct thread_event *event,
+		  const struct pause *wait, const char *wakers)
+{
+	const struct symbol *found = event->from ? call_of(search, event) : NULL;
+	enum sync sync;
+
+	if (!found || !begins_with(found->linkage->text, wakers))
+		return false;
+	if (strcmp(found->linkage->text, "futex") != 0)
+		return true;
+	sync = sync_of(search->log, event);
+	return sync_fits(wait->sync, sync) &&
+	       ((sync && sync != SYNC_MEETS) || !call_blocked(search, event));
+}
+
+/* Returns whether a system call may have ended a wait of a thread of a process. */
+static bool may_end(const struct wait_search *search, const struct thread_event *event,
+		    const struct pause *wait, int32_t tid, int32_t pid)
+{
+	const struct thread_waking *waking = wait->waking;
+
+	if (event->kind != BRANCH_SYSCALL)
+		return false;
+	if (waking)
+		return event->thread->tid == waking->waker && event->time <= waking->time;
+	return event->thread->tid != tid && event->thread->pid == pid &&
+	       event->time > wait->begin && event->time <= wait->end &&
+	       wakes(search, event, wait, wakers_of(wait->call));
+}
+
+/*
+ * Returns the system call that ended a wait of a thread; NULL: none is known to.  That of a thread
+ * that held a lock since the wait began comes before others, then that of the place with the
+ * fewest: earlier ones did not end the wait.  The last one of these ended it.
+ */
+static const struct thread_event *find_waker(const struct wait_search *search,
+					     const struct pause *wait, int32_t tid)
+{
+	const struct thread_log *log = search->log;
+	const struct thread_event *found = NULL;
+	struct waker {
+		const struct thread_event *event;
+		uint64_t site;
+		bool held;
+	} wakers[WAKERS_MOST];
+	size_t count = 0, least = SIZE_MAX;
+	bool held = false;
+	int32_t pid = -1;
+
+	for (size_t i = 0; i < log->count; i++)
+		if (log->events[i].thread->tid == tid)
+			pid = log->events[i].thread->pid;
+	for (const struct thread_event *event = log->events; event < log->events + log->count;
+	     event++)
+		if (may_end(search, event, wait, tid, pid)) {
+			bool holds = wait->sync == SYNC_LOCKS && !wait->waking &&
+				     held_since(log, event, wait->begin);
+
+			if (count == WAKERS_MOST)
+				memmove(wakers, wakers + 1, --count * sizeof(*wakers));
+			wakers[count++] = (struct waker){ event, site_of(log, event), holds };
+			held |= holds;
+		}
+	for (size_t i = 0; i < count; i++) {
+		size_t number = 0;
+
+		for (size_t j = 0; j < count; j++)
+			number += wakers[j].site == wakers[i].site;
+		if (wakers[i].held != held || number > least)
+			continue;
+		found = wakers[i].event;
+		least = number;
+	}
+	return found;
+}
+
+/* Fill a thread's longest wait from a time until an event.  Returns false if there is none. */
+static bool find_pause(const struct wait_search *search, const struct thread_event *last,
+		       uint64_t begin, struct pause *pause)
+{
+	const struct thread_event *before = NULL, *call = NULL;
+	struct off_cpu off;
+
+	*pause = (struct pause){ 0 };
+	for (const struct thread_event *event = search->log->events; event <= last; event++) {
+		bool waited = before ? before->kind == BRANCH_SYSCALL : follows_syscall(event);
+		uint64_t from = before ? MAX(before->time, begin) : begin;
+
+		if (event->thread != last->thread)
+			continue;
+		if (waited && event->time > from && event->time - from > pause->end - pause->begin) {
+			*pause = (struct pause){ .begin = from, .end = event->time };
+			call = before ? before : event;
+		}
+		before = event;
+	}
+	if (!call)
+		return false;
+	pause->call = call_of(search, call);
+	pause->sync = sync_of(search->log, call);
+	if (search->timeline && timeline_off_cpu(search->timeline, last->thread->tid, pause->begin,
+						 pause->end, &off)) {
+		pause->waking = off.waking;
+		return !off.preempted;
+	}
+	return true;
+}
+
+/* Returns whether a thread waits in a system call when the log begins. */
+static bool starts_blocked(const struct thread_log *log, const struct thread *thread)
+{
+	const struct thread_event *event = log->events, *end = event + log->count;
+
+	while (event < end && event->thread != thread)
+		event++;
+	return event < end && follows_syscall(event);
+}
+
+/*
+ * Returns the thread, other than two, with the most time on a CPU while the one could have run, if
+ * that is a third.
+ */
 static const struct thread *find_instead(const struct thread_log *log, const struct thread *other,
 					 int32_t tid, int32_t cpu, uint64_t begin, uint64_t end)
 {
 	const struct thread *last = NULL, *found = NULL;
 	uint64_t from = begin, *ns = NULL; /* by index of the thread */
 	size_t room = 0;
+	bool blocked = starts_blocked(log, other);
 
 	for (size_t i = 0; i < log->count && cpu >= 0; i++) {
 		const struct thread_event *event = &log->events[i];
 		uint64_t to = MIN(event->time, end);
 
+		if (event->thread == other)
+			blocked = event->kind == BRANCH_SYSCALL;
 		if (event->cpu != cpu)
 			continue;
-		if (last == event->thread && last != other && last->tid != tid && to > from) {
+		if (last == event->thread && last != other && last->tid != tid && to > from &&
+		    !blocked) {
 			ARRAY_GROW_ZEROED(ns, room, (size_t)last->index + 1);
 			ns[last->index] += to - from;
 			if (!found || ns[last->index] > ns[found->index])
@@ -171,17 +474,11 @@ static void replay_event(struct call_replay *replay, const struct thread_event *
 		replay->top = add_node(replay, replay->nodes[replay->top].parent, event->to);
 }
 
-static bool name_has(const struct symbol *symbol, const char *part)
-{
-	return symbol && strstr(symbol->linkage->text, part);
-}
-
-/* Replay a thread's events up to its system call `last`.  Returns whether it took no lock. */
-static bool replay_calls(struct call_replay *replay, const struct thread_log *log,
+/* Replay a thread's events up to its system call `last`. */
+static void replay_calls(struct call_replay *replay, const struct thread_log *log,
 			 const struct thread_event *last, uint64_t begin)
 {
 	uint64_t from = begin;
-	bool held = true;
 
 	replay->count = 1;
 	replay->top = 0;
@@ -195,35 +492,7 @@ static bool replay_calls(struct call_replay *replay, const struct thread_log *lo
 			replay->nodes[node].ns += event->time - from;
 		from = MAX(from, event->time);
 		replay_event(replay, event);
-		if (event->time > begin && event->kind == BRANCH_CALL &&
-		    name_has(event->to, "_lock") && !name_has(event->to, "lll_"))
-			held = false;
 	}
-	return held;
-}
-
-/* Returns whether the innermost call is within an unlock function. */
-static bool unlocks(const struct call_replay *replay)
-{
-	uint32_t node = replay->top;
-
-	while (node && !name_has(replay->nodes[node].symbol, "unlock"))
-		node = replay->nodes[node].parent;
-	return node;
-}
-
-/* Returns whether a wait began in a function that locks. */
-static bool waits_for_lock(const struct thread_log *log, int32_t tid, uint64_t begin)
-{
-	bool locks = false;
-
-	for (const struct thread_event *event = log->events;
-	     event < log->events + log->count && event->time <= begin; event++)
-		if (event->thread->tid == tid && event->kind == BRANCH_CALL)
-			locks |= name_has(event->to, "_lock");
-		else if (event->thread->tid == tid && event->kind == BRANCH_RETURN)
-			locks = false;
-	return locks;
 }
 
 /* Returns the callee with the most time, if that is half of the caller's. */
@@ -240,7 +509,7 @@ static uint32_t main_callee(const struct call_replay *replay, uint32_t node)
 }
 
 /* Fill the path with the main calls. */
-static void fill_path(struct thread_wait *wait, const struct call_replay *replay,
+static void fill_path(struct thread_hop *hop, const struct call_replay *replay,
 		      const struct dso *dso)
 {
 	uint32_t node = replay->top;
@@ -251,49 +520,72 @@ static void fill_path(struct thread_wait *wait, const struct call_replay *replay
 	for (; node && !left; node = main_callee(replay, node)) {
 		const struct symbol *symbol = replay->nodes[node].symbol;
 
-		left = wait->path_count && symbol && symbol->dso != dso;
+		left = hop->path_count && symbol && symbol->dso != dso;
 		if (!symbol || symbol->kind == SYMBOL_PLT || (!left && symbol->dso != dso)) {
 			left = false;
 			continue;
 		}
-		if (wait->path_count == WAIT_PATH)
-			memmove(wait->path, wait->path + 1,
-				(--wait->path_count) * sizeof(*wait->path));
-		wait->path[wait->path_count++] = symbol;
+		if (hop->path_count == WAIT_PATH)
+			memmove(hop->path, hop->path + 1, (--hop->path_count) * sizeof(*hop->path));
+		hop->path[hop->path_count++] = symbol;
 	}
 }
 
-void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
-		      uint64_t begin, uint64_t end, const struct dso *dso,
-		      struct syscall_symbols *syscalls)
+/* ---- The chain ----------------------------------------------------------- */
+
+static void fill_hop(struct thread_hop *hop, const struct wait_search *search,
+		     const struct pause *wait, const struct thread_event *last, int32_t tid)
 {
-	const struct thread_waking *waking = wait->off.waking;
-	const struct thread_event *last = NULL;
-	struct call_replay *replay;
-	int32_t pid = -1;
+	struct call_replay *replay = alloc_zeroed(1, sizeof(*replay));
+	bool unlocks = sync_of(search->log, last) == SYNC_UNLOCKS;
+
+	*hop = (struct thread_hop){
+		.thread = last->thread,
+		.instead = find_instead(search->log, last->thread, tid, last->cpu, wait->begin,
+					wait->end),
+		.ns = last->time > wait->begin ? last->time - wait->begin : 0,
+		.proved = wait->waking,
+		.held = (unlocks || wait->sync == SYNC_LOCKS) &&
+			held_since(search->log, last, wait->begin),
+	};
+	replay_calls(replay, search->log, last, wait->begin);
+	fill_path(hop, replay, search->dso);
+	free(replay);
+}
+
+/* Returns what the wait of a thread from a time on is part of. */
+static enum sync sync_at(const struct thread_log *log, int32_t tid, uint64_t begin)
+{
+	const struct thread_event *found = NULL;
+
+	for (const struct thread_event *event = log->events;
+	     event < log->events + log->count && event->time <= begin; event++)
+		if (event->thread->tid == tid)
+			found = event;
+	return found && found->kind == BRANCH_SYSCALL ? sync_of(log, found) : SYNC_UNKNOWN;
+}
+
+void thread_wait_find(struct thread_wait *wait, const struct wait_search *search, int32_t tid,
+		      uint64_t begin, uint64_t end)
+{
+	const struct thread_log *log = search->log;
+	struct pause pause = { begin, end, wait->call, sync_at(log, tid, begin), wait->off.waking };
+	const struct thread_event *last;
+	struct thread_hop *hop = NULL;
 
 	if (log->count == THREAD_LOG_MOST)
 		return;
-	for (const struct thread_event *event = log->events; event < log->events + log->count;
-	     event++)
-		if (event->thread->tid == tid)
-			pid = event->thread->pid;
-	for (const struct thread_event *event = log->events; event < log->events + log->count;
-	     event++)
-		if (waking ? event->thread->tid == waking->waker && event->time <= waking->time &&
-				     event->kind == BRANCH_SYSCALL
-			   : event->thread->tid != tid && event->thread->pid == pid &&
-				     event->time > begin && event->time <= end &&
-				     wakes(log, event, wakers_of(wait->call), syscalls))
-			last = event;
-	if (!last)
-		return;
-	replay = alloc_zeroed(1, sizeof(*replay));
-	wait->other = last->thread;
-	wait->held = replay_calls(replay, log, last, begin) &&
-		     (unlocks(replay) || waits_for_lock(log, tid, begin));
-	wait->looked = true;
-	fill_path(wait, replay, dso);
-	wait->instead = find_instead(log, last->thread, tid, last->cpu, begin, end);
-	free(replay);
+	while (wait->hop_count < WAIT_HOPS && (last = find_waker(search, &pause, tid))) {
+		hop = &wait->hops[wait->hop_count++];
+		fill_hop(hop, search, &pause, last, tid);
+		begin = pause.begin;
+		if (!find_pause(search, last, begin, &pause) ||
+		    (double)(pause.end - pause.begin) < BLOCKED_SHARE * (double)hop->ns)
+			break;
+		tid = last->thread->tid;
+		hop->blocked = pause.call;
+	}
+	for (size_t i = 0; i + 1 < wait->hop_count; i++)
+		wait->hops[i].blocked = NULL; /* the next one ended it */
+	wait->other = wait->hop_count ? wait->hops[0].thread : wait->other;
 }

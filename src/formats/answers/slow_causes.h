@@ -371,7 +371,12 @@ void code_trail_release(struct code_trail *trail);
 /*
  * If the recording has no waking, a system call of another thread of the process ended a wait if it
  * is the last system call before the wait ended that can end a wait in such a call: a futex call
- * for a futex call, a write for a read.  This is likely, not proven.
+ * for a futex call, a write for a read.  A futex call fits if it did not wait itself and, by the
+ * names of the functions around both, an unlock ends a wait for a lock, a signal one for a
+ * condition, and so on.  Of several unlocks, the last one of a lock that was held since the wait
+ * began fits best.  This is likely, not proven.
+ *
+ * If that thread waited itself most of this time, the chain goes on with that wait.
  */
 
 /* Calls, returns and pauses of all threads, in the order of time. */
@@ -380,7 +385,7 @@ struct thread_log {
 		uint64_t time;                  /* ns */
 		const struct thread *thread;    /* borrowed; not NULL */
 		const struct symbol *from, *to; /* borrowed; NULL: not traced */
-		uint64_t offset; /* offset of the branch, bytes from the start of `from` */
+		uint64_t offset; /* of the branch, bytes from the start of `from`, or else of `to` */
 		int32_t cpu;     /* -1: unknown */
 		uint8_t kind;    /* enum branch_kind */
 	} * events;              /* owned */
@@ -393,15 +398,29 @@ struct thread_log {
 /* Calls of a path, at most: the innermost ones. */
 #define WAIT_PATH 3
 
-struct thread_wait {
-	struct off_cpu off;           /* the call's time off the CPU; `end` 0: not recorded */
-	const struct symbol *call;    /* borrowed: the system call that waits; NULL: unknown */
-	const struct thread *other;   /* borrowed; woke the thread; NULL: not found */
+/* Limit of the threads of a chain. */
+#define WAIT_HOPS 6
+
+/* A thread that ended a wait. */
+struct thread_hop {
+	const struct thread *thread;  /* borrowed */
 	const struct thread *instead; /* borrowed: had its CPU for a third of the time; or NULL */
-	bool held;                    /* `other` held a lock all the time, and then unlocked it */
-	bool looked;                  /* its calls meanwhile are known: */
-	const struct symbol *path[WAIT_PATH]; /* borrowed: calls of `other` meanwhile */
+	const struct symbol *blocked; /* borrowed: system call in which it waited most of the time,
+				       * if nobody is known to have ended that; or NULL */
+	uint64_t ns;                  /* from the begin of the wait until it ended that */
+	bool proved;                  /* by a recorded waking; else likely */
+	bool held;                    /* held a lock all the time, and then unlocked it */
+	const struct symbol *path[WAIT_PATH]; /* borrowed: its calls meanwhile */
 	size_t path_count;
+};
+
+struct thread_wait {
+	struct off_cpu off;         /* the call's time off the CPU; `end` 0: not recorded */
+	const struct symbol *call;  /* borrowed: the system call that waits; NULL: unknown */
+	const struct thread *other; /* borrowed; woke the thread; NULL: not found */
+	/* Each one waited for the next one; none: the calls of `other` are not known. */
+	struct thread_hop hops[WAIT_HOPS];
+	size_t hop_count;
 };
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
@@ -414,14 +433,20 @@ void thread_log_add(struct thread_log *log, const struct branch_event *event,
 struct syscall_chain thread_log_chain(const struct thread_log *log,
 				      const struct thread_event *event);
 
+/* Where threads are looked for; all borrowed. */
+struct wait_search {
+	const struct thread_log *log;
+	const struct timeline *timeline;  /* NULL: no records of switches */
+	const struct dso *dso;            /* paths have its functions, and the first callee outside */
+	struct syscall_symbols *syscalls; /* names system calls */
+};
+
 /*
  * Find the thread that ended a wait of thread `tid` from `begin` to `end` (ns), and its calls: that
- * of wait->off.waking, if it is known.
- * The path has functions of `dso`, and the first callee outside of it.
+ * of wait->off.waking, if it is known.  Then follow the chain.
  */
-void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
-		      uint64_t begin, uint64_t end, const struct dso *dso,
-		      struct syscall_symbols *syscalls);
+void thread_wait_find(struct thread_wait *wait, const struct wait_search *search, int32_t tid,
+		      uint64_t begin, uint64_t end);
 
 void thread_log_release(struct thread_log *log);
 
@@ -706,6 +731,10 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster);
 
 /* Remove a fact, of which its cluster has `number` others before. */
 void cause_fact_remove(struct slow_cluster *cluster, size_t number);
+
+/* Returns a sentence about a thread for which the call waited, owned by the caller. */
+char *wait_hop_words(const struct slow_answer *answer, const struct thread_wait *wait,
+		     size_t number);
 
 /*
  * Returns the calls by which the program's code had the loader bind a library's function, at its

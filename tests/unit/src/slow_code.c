@@ -579,7 +579,8 @@ static bool find_wait(uint64_t begin, uint64_t end)
 	futex.linkage = name_intern_text(&names, "futex");
 	wait = (struct thread_wait){ .off.waking = waking, .call = waits };
 	syscall_symbols_init(&syscalls, &names, &futex);
-	thread_wait_find(&wait, &logged, 1, begin, end, NULL, &syscalls);
+	thread_wait_find(&wait, &(struct wait_search){ .log = &logged, .syscalls = &syscalls }, 1,
+			 begin, end);
 	syscall_symbols_release(&syscalls);
 	return wait.other;
 }
@@ -587,10 +588,10 @@ static bool find_wait(uint64_t begin, uint64_t end)
 /* The path has these functions, and no others. */
 static void expect_path(const char *outer, const char *inner)
 {
-	ck_assert_uint_eq(wait.path_count, inner ? 2 : 1);
-	ck_assert_str_eq(wait.path[0]->name->text, outer);
+	ck_assert_uint_eq(wait.hops[0].path_count, inner ? 2 : 1);
+	ck_assert_str_eq(wait.hops[0].path[0]->name->text, outer);
 	if (inner)
-		ck_assert_str_eq(wait.path[1]->name->text, inner);
+		ck_assert_str_eq(wait.hops[0].path[1]->name->text, inner);
 }
 
 static void thread_at(int thread, uint64_t time, enum branch_kind kind, const char *from,
@@ -624,7 +625,7 @@ START_TEST(the_thread_that_woke_a_waiting_one_is_found)
 	ck_assert(find_wait(100, 200));
 	ck_assert_ptr_eq(wait.other, &threads[1]);
 	expect_path("dump", "snprintf");
-	ck_assert_int_eq(wait.held, !_i);
+	ck_assert_int_eq(wait.hops[0].held, !_i);
 }
 END_TEST
 
@@ -712,8 +713,8 @@ START_TEST(the_path_has_the_calls_of_the_program)
 	}
 	thread_at(2, 200, BRANCH_SYSCALL, inner, "");
 	ck_assert(find_wait(100, 200));
-	for (size_t i = 0; i < wait.path_count; i++)
-		sprintf(path + strlen(path), "%s%s", i ? " > " : "", wait.path[i]->name->text);
+	for (size_t i = 0; i < wait.hops[0].path_count; i++)
+		sprintf(path + strlen(path), "%s%s", i ? " > " : "", wait.hops[0].path[i]->name->text);
 	ck_assert_str_eq(path, paths[_i].path);
 }
 END_TEST
@@ -738,7 +739,7 @@ START_TEST(the_thread_that_ran_most_on_its_cpu_is_named)
 	thread_at(4, 125 + (uint64_t)_i, BRANCH_RETURN, "other+9", "other+5");
 	thread_at(2, 195, BRANCH_SYSCALL, "dump+9", "");
 	ck_assert(find_wait(100, 200));
-	ck_assert_ptr_eq(wait.instead, _i < 34 ? NULL : &threads[3]);
+	ck_assert_ptr_eq(wait.hops[0].instead, _i < 34 ? NULL : &threads[3]);
 }
 END_TEST
 
@@ -767,10 +768,10 @@ START_TEST(a_waking_says_who_woke)
 	waking = &by;
 	ck_assert_int_eq(find_wait(100, 200), wakers[_i].path != NULL);
 	ck_assert_int_eq(wait.other ? wait.other->tid : 0, wakers[_i].path ? wakers[_i].waker : 0);
-	ck_assert_int_eq(wait.looked, wakers[_i].path != NULL);
-	if (wait.looked && *wakers[_i].path)
+	ck_assert_int_eq(wait.hop_count > 0, wakers[_i].path != NULL);
+	if (wait.hop_count && *wakers[_i].path)
 		expect_path("dump", "snprintf");
-	ck_assert_int_eq(wait.held, wakers[_i].path != NULL);
+	ck_assert_int_eq(wait.hops[0].held, wakers[_i].path != NULL);
 }
 END_TEST
 
@@ -855,12 +856,120 @@ START_TEST(what_is_recorded_is_not_said_to_be_likely)
 							   .waking = words[_i].waker < 0 ? NULL
 											 : &by },
 						  .other = words[_i].known ? &threads[1] : NULL,
-						  .looked = words[_i].path,
-						  .path = { symbol_of("g") },
-						  .path_count = 1,
-						  .held = words[_i].held } };
+						  .hops = { { .thread = &threads[1],
+							      .path = { symbol_of("g") },
+							      .path_count = 1,
+							      .proved = words[_i].waker >= 0,
+							      .held = words[_i].held } },
+						  .hop_count = words[_i].path } };
 
 	expect_words(&answer, &cluster, words[_i].expected);
+}
+END_TEST
+
+/*
+ * "TID@TIME FROM KIND TO, ...": a call (>), return (<), system call (!) or resumption after one (.).
+ * Thread 1 waits from 100 to 200 ns.  The chain: "TID lock: PATH; ...", also " (CALL)" in which the
+ * last one waited.
+ */
+static const struct {
+	const char *events, *chain;
+} chains[] = {
+	/* Thread 3 held the lock from before; 2 took another one meanwhile, and unlocks later. */
+	{ "3@90 b > mutex_lock, 3@91 mutex_lock < b, 1@99 a > mutex_lock, 1@100 mutex_lock !, "
+	  "2@120 c > mutex_lock, 2@130 mutex_lock < c, 3@190 b > mutex_unlock, 3@195 mutex_unlock !, "
+	  "2@196 c > mutex_unlock, 2@197 mutex_unlock !, 1@200 . mutex_lock",
+	  "3 lock: b" },
+	/* Thread 2 waited for a lock itself, a condition, a semaphore: it released nothing. */
+	{ "1@99 a > mutex_lock, 1@100 mutex_lock !, 2@120 c > mutex_lock, 2@121 mutex_lock !, "
+	  "1@200 . mutex_lock",
+	  "" },
+	{ "1@99 a > cond_wait, 1@100 cond_wait !, 2@120 c > cond_wait, 2@121 cond_wait !", "" },
+	{ "1@99 a > sem_wait, 1@100 sem_wait !, 2@120 c > sem_wait, 2@121 sem_wait !", "" },
+	/* What ends the wait for a condition, a semaphore, a barrier; an unlock does not. */
+	{ "1@99 a > cond_wait, 1@100 cond_wait !, 3@110 b > cond_signal, 3@111 cond_signal !, "
+	  "2@120 c > mutex_unlock, 2@121 mutex_unlock !",
+	  "3: b" },
+	{ "1@99 a > sem_wait, 1@100 sem_wait !, 3@110 b > sem_post, 3@111 sem_post !, "
+	  "2@120 c > cond_broadcast, 2@121 cond_broadcast !",
+	  "3: b" },
+	{ "1@99 a > barrier_wait, 1@100 barrier_wait !, 3@110 b > barrier_wait, "
+	  "3@111 barrier_wait !, 2@120 c > sem_post, 2@121 sem_post !",
+	  "3: b" },
+	/* A condition's lock that was taken again meanwhile is a lock. */
+	{ "1@98 a > cond_wait, 1@99 cond_wait > mutex_cond_lock, 1@100 mutex_cond_lock !, "
+	  "2@120 c > cond_signal, 2@121 cond_signal !, 3@150 b > mutex_unlock, "
+	  "3@151 mutex_unlock !",
+	  "3 lock: b" },
+	/* Thread 2 waited for 3 for 60 ns of 90, and 3 worked. */
+	{ "1@99 a > sem_wait, 1@100 sem_wait !, 2@110 c > sem_wait, 2@111 sem_wait !, "
+	  "3@112 b > d, 3@160 d < b, 3@170 b > sem_post, 3@171 sem_post !, 2@172 . sem_wait, "
+	  "2@173 sem_wait < c, 2@189 c > sem_post, 2@190 sem_post !, 1@200 . sem_wait",
+	  "2: c > sem_wait; 3: b > d" },
+	/* Thread 2 waited for 3 for a third of the time only. */
+	{ "1@99 a > sem_wait, 1@100 sem_wait !, 2@140 c > sem_wait, 2@141 sem_wait !, "
+	  "3@170 b > sem_post, 3@171 sem_post !, 2@172 . sem_wait, 2@173 sem_wait < c, "
+	  "2@189 c > sem_post, 2@190 sem_post !, 1@200 . sem_wait",
+	  "2: c" },
+	/* Thread 2 waited, and nobody ended it. */
+	{ "1@99 a > sem_wait, 1@100 sem_wait !, 2@110 c > nap, 2@111 nap !, 2@180 . nap, "
+	  "2@181 nap < c, 2@189 c > sem_post, 2@190 sem_post !, 1@200 . sem_wait",
+	  "2: c > nap (futex)" },
+};
+
+static void log_events(const char *text)
+{
+	char *copy = strdup(text), *rest;
+
+	for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		static const char kinds[] = "><!.";
+		static const enum branch_kind of[] = { BRANCH_CALL, BRANCH_RETURN, BRANCH_SYSCALL,
+						       BRANCH_NONE };
+		char from[32] = "", to[32] = "", kind[2] = "";
+		int thread, time, at;
+
+		ck_assert(sscanf(word, " %d@%d %n", &thread, &time, &at) == 2);
+		if (word[at] == '.')
+			sscanf(word + at, ". %31s", to), strcpy(kind, ".");
+		else
+			sscanf(word + at, "%31s %1s %31s", from, kind, to);
+		thread_at(thread, (uint64_t)time, of[strchr(kinds, *kind) - kinds], from, to);
+	}
+	free(copy);
+}
+
+START_TEST(a_chain_of_waits_is_followed)
+{
+	char text[200] = "";
+
+	log_events(chains[_i].events);
+	find_wait(100, 200);
+	for (size_t i = 0; i < wait.hop_count; i++) {
+		const struct thread_hop *hop = &wait.hops[i];
+
+		sprintf(text + strlen(text), "%s%d%s:", i ? "; " : "", (int)hop->thread->tid,
+			hop->held ? " lock" : "");
+		for (size_t j = 0; j < hop->path_count; j++)
+			sprintf(text + strlen(text), "%s%s", j ? " > " : " ",
+				hop->path[j]->name->text);
+		if (hop->blocked)
+			sprintf(text + strlen(text), " (%s)", hop->blocked->linkage->text);
+	}
+	ck_assert_str_eq(text, chains[_i].chain);
+}
+END_TEST
+
+/* Thread 3 has the CPU of thread 2 while that waits, or, from 135 ns, while that could run. */
+START_TEST(a_thread_that_waits_does_not_compete_for_a_cpu)
+{
+	log_events("1@100 f !, 2@105 c !");
+	thread_at(3, 110, BRANCH_CALL, "other", "other");
+	log_events(_i ? "3@115 other < other, 2@116 . c, 2@117 d < c" : "");
+	thread_at(3, 118, BRANCH_CALL, "other", "other");
+	thread_at(3, 170, BRANCH_RETURN, "other", "other");
+	log_events("2@190 c !");
+	ck_assert(find_wait(100, 200));
+	ck_assert_ptr_eq(wait.hops[0].instead, _i ? &threads[2] : NULL);
 }
 END_TEST
 
@@ -870,7 +979,7 @@ START_TEST(without_a_call_that_wakes_nobody_is_named)
 	ck_assert(!find_wait(100, 194));
 	ck_assert(find_wait(80, 95));
 	ck_assert_ptr_eq(wait.other, &threads[2]);
-	ck_assert_int_eq(wait.held, false);
+	ck_assert_int_eq(wait.hops[0].held, false);
 }
 END_TEST
 
@@ -907,6 +1016,8 @@ int main(void)
 	tcase_add_test(all, a_chain_has_five_calls_at_most);
 	tcase_add_loop_test(all, what_is_recorded_is_not_said_to_be_likely, 0, 7);
 	tcase_add_test(all, without_a_call_that_wakes_nobody_is_named);
+	tcase_add_loop_test(all, a_chain_of_waits_is_followed, 0, COUNT_OF(chains));
+	tcase_add_loop_test(all, a_thread_that_waits_does_not_compete_for_a_cpu, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
