@@ -42,6 +42,8 @@ libptrace2ftf_a_SOURCES = \
 	src/diff/diff_limit.c \
 	src/diff/diff_print.c \
 	src/diff/diff_rows.c \
+	src/diff/first_diff.c \
+	src/diff/first_ways.c \
 	src/events/cpu_events.c \
 	src/events/event_output.c src/events/event_output.h \
 	src/events/event_tracks.c \

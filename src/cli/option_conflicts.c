@@ -297,6 +297,9 @@ static void refuse_diff(const struct options *options, bool batch)
 		{ batch, "diff writes one table; name a file with -o" },
 		{ options->format != &format_ftf && options->format != &format_folded,
 		  "diff prints a table; leave out --format, or choose folded for stacks" },
+		{ options->first && (options->format != &format_ftf || options->report ||
+				     options->fail_if.count || options->select.top),
+		  "--first prints branches; leave out --format, --report, --fail-if and --top" },
 		{ is_stdout(options->json) && (!options->output || is_stdout(options->output)),
 		  "standard output has other content; name a file for the summary, --json=FILE" },
 		{ false, NULL } });

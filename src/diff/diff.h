@@ -13,6 +13,28 @@ enum diff_side { SIDE_A = 0, SIDE_B, SIDES };
  */
 int diff_command(const struct options sides[SIDES], batch_convert_fn *convert);
 
+/* ---- The first difference ------------------------------------------------- */
+
+/*
+ * Compares the threads of two recordings branch by branch (--first), without storing these: each
+ * pass decodes both, and has hashes of up to 4096 points of each thread; the next pass has them
+ * between two points, until a single branch is left.  Threads are pairs by name and order.
+ * Branches are the same if both ends are, by file and offset.  Only user code counts, and with
+ * --symbol only calls of the functions.
+ */
+struct first_diff {
+	/* Decodes a side with these windows.  Returns the ways (first_ways.c), borrowed until the
+	 * next pass; NULL: failed. */
+	const json_t *(*pass)(void *context, enum diff_side side, const struct way_window *windows,
+			      size_t count);
+	void *context;
+};
+
+/* Returns the answer (doc/diff-first.schema.json), owned by the caller; NULL: a pass failed. */
+json_t *first_diff_make(const struct first_diff *diff, char *const names[SIDES]);
+
+void first_diff_print(const json_t *answer, FILE *out);
+
 /* ---- Rows ---------------------------------------------------------------- */
 
 /* Compared values. Times are in ns. Totals include callees; recursions count once. */

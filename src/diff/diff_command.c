@@ -18,6 +18,9 @@ struct diff {
 	struct temp_file stacks[SIDES];
 	const char *texts[SIDES]; /* borrowed from the stacks */
 	struct diff_rows rows;
+	const struct way_window *windows; /* borrowed: of the pass; NULL: all */
+	size_t window_count;
+	bool gaps;
 };
 
 /* ---- The conversions ----------------------------------------------------- */
@@ -47,7 +50,12 @@ static int convert_one(struct diff *diff, enum diff_side side, struct error *err
 	own.json = "";
 	own.json_answer = false;
 	own.all_functions = true;
-	if (own.format == &format_folded) {
+	own.windows = diff->windows;
+	own.window_count = diff->window_count;
+	if (own.first) {
+		own.all_functions = false;
+		own.format = &format_ways;
+	} else if (own.format == &format_folded) {
 		if (temp_file_open(&diff->stacks[side], err) < 0)
 			return EXIT_FAILED;
 		job.printed = &diff->stacks[side];
@@ -57,7 +65,7 @@ static int convert_one(struct diff *diff, enum diff_side side, struct error *err
 	}
 	status = batch_one_run(&run, &job, &diff->ends[side], err);
 	diff->reports[side] = json_object_get(diff->ends[side], "report");
-	if (!diff->sides[side].quiet)
+	if (!diff->sides[side].quiet && !diff->windows)
 		print_warnings(diff->names[side], diff->reports[side]);
 	return status;
 }
@@ -118,11 +126,50 @@ static int compare(struct diff *diff, struct error *err)
 	return fails ? EXIT_EXCEEDED : EXIT_WHOLE;
 }
 
+/* ---- The first difference ------------------------------------------------- */
+
+static const json_t *run_pass(void *context, enum diff_side side, const struct way_window *windows,
+			      size_t count)
+{
+	struct diff *diff = context;
+	struct error err = { 0 };
+	int status;
+
+	diff->windows = windows;
+	diff->window_count = count;
+	json_decref(diff->ends[side]);
+	diff->ends[side] = NULL;
+	status = convert_one(diff, side, &err);
+	diff->gaps |= status == EXIT_WITH_GAPS;
+	message_error(&err);
+	return status == EXIT_WHOLE || status == EXIT_WITH_GAPS
+		       ? json_object_get(diff->reports[side], "answer")
+		       : NULL;
+}
+
+static void print_first(void *context, FILE *out)
+{
+	first_diff_print(context, out);
+}
+
+/* Returns the exit status; EXIT_FAILED: err may be filled. */
+static int find_first(struct diff *diff, struct error *err)
+{
+	const struct first_diff first = { .pass = run_pass, .context = diff };
+	json_t *answer = first_diff_make(&first, diff->names);
+	int status = EXIT_FAILED;
+
+	if (answer &&
+	    batch_answer_write(diff->sides, answer, answer, print_first, answer, err) == 0)
+		status = EXIT_WHOLE;
+	json_decref(answer);
+	return status;
+}
+
 int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 {
 	struct diff diff = { .sides = sides, .convert = convert };
 	struct error err = { 0 };
-	bool gaps = false;
 	int status = EXIT_WHOLE;
 
 	if (sides->clock) {
@@ -134,15 +181,17 @@ int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 	file_roles_read(&sides[SIDE_B]);
 	if (file_roles_check(sides, &err) < 0)
 		status = EXIT_FAILED;
-	for (int side = 0; side < SIDES && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS);
-	     side++) {
+	for (int side = 0; side < SIDES; side++)
 		diff.names[side] = sides[side].inputs[side];
+	for (int side = 0;
+	     side < SIDES && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS) && !sides->first;
+	     side++) {
 		status = convert_one(&diff, (enum diff_side)side, &err);
-		gaps |= status == EXIT_WITH_GAPS;
+		diff.gaps |= status == EXIT_WITH_GAPS;
 	}
 	if (status == EXIT_WHOLE || status == EXIT_WITH_GAPS)
-		status = compare(&diff, &err);
-	if (status == EXIT_WHOLE && gaps && !sides->no_warn)
+		status = sides->first ? find_first(&diff, &err) : compare(&diff, &err);
+	if (status == EXIT_WHOLE && diff.gaps && !sides->no_warn)
 		status = EXIT_WITH_GAPS;
 	output_obey_closed_pipe(&err);
 	message_error(&err);

@@ -201,7 +201,7 @@ struct output_format {
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
 /* Not available by --format: for `ptrace2ftf list`, the conversions of `diff`, and `annotate`; */
-extern const struct output_format format_list, format_totals, format_annotate;
+extern const struct output_format format_list, format_totals, format_ways, format_annotate;
 /* for `why`: text, and a page (-o FILE.html); */
 extern const struct output_format format_why, format_why_page;
 /* for --split, an output for each part; */

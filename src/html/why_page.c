@@ -471,7 +471,8 @@ static void print_other_threads(const struct why_output *why, struct slow_answer
 		if (!hop)
 			print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
 				      slow_symbol(answer, answer->function), out);
-		fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n", out);
+		fputs("<p>Calls of this thread during the wait, the outer one first:</p>\n<ol>\n",
+		      out);
 		for (size_t i = 0; i < wait->hops[hop].path_count; i++) {
 			const struct symbol *symbol = wait->hops[hop].path[i];
 			struct source_line at = slice_source_line(symbol);

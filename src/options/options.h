@@ -124,6 +124,12 @@ struct options {
 	uint64_t max_temp;   /* bytes of temporary files; 0: TEMP_FILES_DEFAULT */
 	bool open;           /* open_trace(); `ptrace2ftf open` without --output keeps no trace */
 	struct pattern_list fail_if; /* conditions of --fail-if: src/diff/diff.h */
+	bool first;                  /* `ptrace2ftf diff`: the first branch at which threads part */
+	/* Borrowed: branches of each thread to compare, by its index; absent: all. */
+	const struct way_window {
+		uint64_t from, to, show; /* numbers; UINT64_MAX: the end, or none */
+	} * windows;
+	size_t window_count;
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
 	const char *usual_ui; /* the user's setting of --ui; NULL: not set */
 	const char *stamp;    /* borrowed: to be written into FTF (batch_stamp.c); NULL: no stamp */

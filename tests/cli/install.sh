@@ -36,6 +36,7 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7
+	/usr/share/ptrace2ftf/diff-first.schema.json
 	/usr/share/ptrace2ftf/diff.schema.json
 	/usr/share/ptrace2ftf/summary.schema.json
 	/usr/share/ptrace2ftf/why-merged.schema.json

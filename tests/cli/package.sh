@@ -71,6 +71,7 @@ packages() {
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-why.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
+	ptrace2ftf ./usr/share/ptrace2ftf/diff-first.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/diff.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/why-merged.schema.json

@@ -171,7 +171,7 @@ is_by() { # SCHEMA STATUS COMMAND-LINE...
 	schema, one = json.load(open(sys.argv[1])), json.load(open('stdout'))
 	jsonschema.Draft7Validator.check_schema(schema)
 	jsonschema.validate(one, schema)
-	assert one.get('functions') or one['causes']
+	assert one.get('functions') or one.get('threads') or one['causes']
 	END
 }
 
@@ -239,6 +239,7 @@ else
 	tap_check "the difference has a schema" is_by diff 0 diff -q --symfs=. perf.data perf.data
 	tap_check "it allows conditions and functions that one recording lacks" \
 		is_by diff 3 diff -q --symfs=. --fail-if=insns:+0 kernel.data perf.data
+	tap_check "the first difference has a schema" is_by diff-first 0 diff -q --no-warn --symfs=. --first kernel.data perf.data
 	tap_check "causes of several recordings have a schema" \
 		is_by why-merged 0 why -q --symfs=. --slow=1ns --symbol='*' perf.data perf.data
 	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&

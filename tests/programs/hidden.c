@@ -10,8 +10,8 @@
  *	hold	another thread, in dump_stats(), holds a lock: it calls format_stats()
  *	queue	an empty queue: the producer, in produce(), makes an item by make_item()
  *	pipe	an empty pipe: the writer is in compress_block()
- *	relay	an empty queue: the producer, in refresh(), waits for a lock of a third thread, which
- *		is in sort_store() of rebuild()
+ *	relay	an empty queue: the producer, in refresh(), waits for a lock of a third thread,
+ *which is in sort_store() of rebuild()
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -134,7 +134,7 @@ NOINLINE static void send_block(void)
 /* ---- relay: a third thread ----------------------------------------------- */
 
 static pthread_mutex_t store = PTHREAD_MUTEX_INITIALIZER;
-static sem_t told, locked;
+static sem_t called, locked;
 
 NOINLINE static void sort_store(void)
 {
@@ -152,7 +152,7 @@ NOINLINE static void rebuild(void)
 
 NOINLINE static void refresh(void)
 {
-	sem_post(&told);
+	sem_post(&called);
 	sem_wait(&locked);
 	sem_post(&waiting);
 	pthread_mutex_lock(&store);
@@ -162,7 +162,7 @@ NOINLINE static void refresh(void)
 
 static void *third_thread(void *argument)
 {
-	while (sem_wait(&told) == 0 && !done)
+	while (sem_wait(&called) == 0 && !done)
 		rebuild();
 	return argument;
 }
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 	done = true;
 	sem_post(&asked);
 	pthread_join(other, NULL);
-	sem_post(&told);
+	sem_post(&called);
 	if (is("relay"))
 		pthread_join(third, NULL);
 	printf("%u\n", result);

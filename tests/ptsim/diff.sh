@@ -200,4 +200,55 @@ gaps() {
 	[ $? -eq 2 ] && grep -q "warning: $work/cut: " "$work/messages" || { cat "$work/messages"; return 1; }
 }
 tap_check "a recording with gaps is named, with status 2" gaps
+# The first branch of the true ones that differs: "NUMBER FROM-TO FROM-TO". Static programs are where their file says.
+true_parting() {
+	for side in a b; do
+		awk '$6 ~ /^(i?call|ret|i?jmp|jcc|syscall)$/ { print $6 == "syscall" ? $7 : $7 "-" $8 }' "$work/$side/truth.branches" >"$work/way.$side"
+	done
+	paste "$work/way.a" "$work/way.b" | awk '$1 != $2 { print NR - 1, $1, $2; exit }'
+}
+our_parting() {
+	python3 - "$work/json" <<-'END'
+		import json, sys
+		thread, = json.load(open(sys.argv[1]))["threads"]
+		assert thread["end"] == "parts" and thread["stack"][-1]["function"] == "request", thread
+		print(thread["equal"], *("%x-%x" % tuple(thread[side][end]["offset"] for end in ("from", "to")) for side in "ab"))
+	END
+}
+first_is_true() {
+	for side in a b; do
+		seed=$([ $side = a ] && echo 1 || echo 2)
+		"$ptsim" record --seed=$seed --truth="$work/$side" -o "$work/$side.run" -- "$programs/causes" callee $seed >/dev/null 2>&1 || return 1
+	done
+	for symbol in "" --symbol=request; do
+		"$program" diff -q --first $symbol --json="$work/json" "$work/a.run" "$work/b.run" >"$work/out" || return 1
+		our_parting >"$work/ours" || return 1
+		[ -n "$symbol" ] || true_parting | diff - "$work/ours" || { cat "$work/out"; return 1; }
+	done
+	# What differs is the number of rounds in the first call of request().
+	grep -q ', up to call 1 of A and 1 of B$' "$work/out" && sed -n 2p "$work/out" | grep -q '^  they part at work (causes.c:[0-9]*, causes+0x' &&
+		grep -q '^  [AB] branches to work (' "$work/out" && grep -q '^  [AB] does not branch, up to work (' "$work/out" || { cat "$work/out"; return 1; }
+}
+if command -v python3 >/dev/null; then
+	tap_check "--first: the first branch at which the true ways part" first_is_true
+else
+	tap_skip "--first: the first branch at which the true ways part" "no python3"
+fi
+
+# Interrupts at other times, and other places in memory, are no difference.
+runs_are_equal() {
+	for seed in 1 2; do
+		"$ptsim" record --seed=$seed -o "$work/equal.$seed" -- "$programs/recursion" >/dev/null 2>&1 || return 1
+	done
+	"$program" diff -q --first "$work/equal.1" "$work/equal.2" >"$work/out" && grep -qx '[^ ]* (1001 and 1001): all [0-9]* branches are equal' "$work/out" ||
+		{ cat "$work/out"; return 1; }
+}
+tap_check "--first: two runs are equal" runs_are_equal
+
+stops_at_lost_trace() {
+	"$ptsim" record --seed=1 --overflows=20000 -o "$work/lost" -- "$programs/recursion" >/dev/null 2>&1 || return 1
+	"$program" diff -q --first "$work/equal.1" "$work/lost" >"$work/out"
+	[ $? -eq 2 ] && sed -n 2p "$work/out" | grep -qx '  the comparison stops: trace of B is lost' || { cat "$work/out"; return 1; }
+}
+tap_check "--first: lost trace ends the comparison, and says so" stops_at_lost_trace
 tap_done

@@ -574,7 +574,8 @@ char *wait_hop_words(const struct slow_answer *answer, const struct thread_wait 
 
 	escaped_printf(out, "%s%swaited for %s" THREAD_FORMAT "%s", number ? "which " : "",
 		       hop->proved ? "" : "likely ", hop->held && !hop->proved ? "a lock of " : "",
-		       THREAD_OF(hop->thread), hop->held && hop->proved ? ", likely for a lock" : "");
+		       THREAD_OF(hop->thread),
+		       hop->held && hop->proved ? ", likely for a lock" : "");
 	for (size_t i = 0; i < hop->path_count; i++)
 		escaped_printf(out, "%s%s", i ? " > " : ": ",
 			       function_label(&answer->calls->labels, hop->path[i])->text);

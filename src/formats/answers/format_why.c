@@ -785,14 +785,14 @@ static json_t *hop_json(const struct slow_answer *answer, const struct thread_ho
 {
 	const char *name = thread_last_name(hop->thread) ?: "";
 
-	return json_pack(
-		"{so sI so sb sb sI so so}", "thread", json_any_text(name, strlen(name)), "tid",
-		(json_int_t)hop->thread->tid, "path",
-		JSON_LIST(i, hop->path_count,
-			  json_name(function_label(&answer->calls->labels, hop->path[i]))),
-		"proved", (int)hop->proved, "lock", (int)hop->held, "ns", json_value_of(hop->ns),
-		"waited_in", hop->blocked ? json_name(hop->blocked->name) : json_null(), "cpu_of",
-		hop->instead ? json_integer(hop->instead->tid) : json_null());
+	return json_pack("{so sI so sb sb sI so so}", "thread", json_any_text(name, strlen(name)),
+			 "tid", (json_int_t)hop->thread->tid, "path",
+			 JSON_LIST(i, hop->path_count,
+				   json_name(function_label(&answer->calls->labels, hop->path[i]))),
+			 "proved", (int)hop->proved, "lock", (int)hop->held, "ns",
+			 json_value_of(hop->ns), "waited_in",
+			 hop->blocked ? json_name(hop->blocked->name) : json_null(), "cpu_of",
+			 hop->instead ? json_integer(hop->instead->tid) : json_null());
 }
 
 static json_t *fact_json(const struct slow_answer *answer, const struct slow_cluster *cluster,

@@ -27,8 +27,13 @@ void thread_log_add(struct thread_log *log, const struct branch_event *event,
 	if (!event->thread || inside || log->count == THREAD_LOG_MOST)
 		return;
 	*ARRAY_ADD(log->events, log->count, log->room) =
-		(struct thread_event){ event->time,  event->thread, from->symbol, to->symbol,
-				       from->symbol ? from->offset : to->offset, event->cpu, event->kind };
+		(struct thread_event){ event->time,
+				       event->thread,
+				       from->symbol,
+				       to->symbol,
+				       from->symbol ? from->offset : to->offset,
+				       event->cpu,
+				       event->kind };
 }
 
 void thread_log_release(struct thread_log *log)
@@ -114,15 +119,15 @@ static enum sync sync_of_name(const struct symbol *symbol)
 		const char *part;
 		enum sync sync;
 	} parts[] = {
-		{ "unlock", SYNC_UNLOCKS },	    { "lock_wake", SYNC_UNLOCKS },
-		{ "lll_lock", SYNC_LOCKS },	    { "mutex_lock", SYNC_LOCKS },
+		{ "unlock", SYNC_UNLOCKS },         { "lock_wake", SYNC_UNLOCKS },
+		{ "lll_lock", SYNC_LOCKS },         { "mutex_lock", SYNC_LOCKS },
 		{ "mutex_cond_lock", SYNC_LOCKS },  { "mutex_timedlock", SYNC_LOCKS },
 		{ "mutex_clocklock", SYNC_LOCKS },  { "rwlock_", SYNC_LOCKS },
-		{ "cond_wait", SYNC_WAITS },	    { "cond_timedwait", SYNC_WAITS },
+		{ "cond_wait", SYNC_WAITS },        { "cond_timedwait", SYNC_WAITS },
 		{ "cond_clockwait", SYNC_WAITS },   { "cond_signal", SYNC_SIGNALS },
 		{ "cond_broadcast", SYNC_SIGNALS }, { "sem_wait", SYNC_TAKES },
 		{ "sem_timedwait", SYNC_TAKES },    { "sem_clockwait", SYNC_TAKES },
-		{ "sem_post", SYNC_POSTS },	    { "barrier_wait", SYNC_MEETS },
+		{ "sem_post", SYNC_POSTS },         { "barrier_wait", SYNC_MEETS },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++)
@@ -201,7 +206,8 @@ static bool sync_fits(enum sync waits, enum sync wakes)
  * Returns whether a thread that unlocks by a system call held the lock since before a time: it took
  * no lock since then that it still had.
  */
-static bool held_since(const struct thread_log *log, const struct thread_event *last, uint64_t begin)
+static bool held_since(const struct thread_log *log, const struct thread_event *last,
+		       uint64_t begin)
 {
 	unsigned taken = 0;
 	bool own = false;
@@ -360,7 +366,8 @@ static bool find_pause(const struct wait_search *search, const struct thread_eve
 
 		if (event->thread != last->thread)
 			continue;
-		if (waited && event->time > from && event->time - from > pause->end - pause->begin) {
+		if (waited && event->time > from &&
+		    event->time - from > pause->end - pause->begin) {
 			*pause = (struct pause){ .begin = from, .end = event->time };
 			call = before ? before : event;
 		}
@@ -370,8 +377,8 @@ static bool find_pause(const struct wait_search *search, const struct thread_eve
 		return false;
 	pause->call = call_of(search, call);
 	pause->sync = sync_of(search->log, call);
-	if (search->timeline && timeline_off_cpu(search->timeline, last->thread->tid, pause->begin,
-						 pause->end, &off)) {
+	if (search->timeline &&
+	    timeline_off_cpu(search->timeline, last->thread->tid, pause->begin, pause->end, &off)) {
 		pause->waking = off.waking;
 		return !off.preempted;
 	}

@@ -376,7 +376,7 @@ void code_trail_release(struct code_trail *trail);
  * condition, and so on.  Of several unlocks, the last one of a lock that was held since the wait
  * began fits best.  This is likely, not proven.
  *
- * If that thread waited itself most of this time, the chain goes on with that wait.
+ * If that thread waited itself most of this time, the chain continues with that wait.
  */
 
 /* Calls, returns and pauses of all threads, in the order of time. */
@@ -385,10 +385,11 @@ struct thread_log {
 		uint64_t time;                  /* ns */
 		const struct thread *thread;    /* borrowed; not NULL */
 		const struct symbol *from, *to; /* borrowed; NULL: not traced */
-		uint64_t offset; /* of the branch, bytes from the start of `from`, or else of `to` */
-		int32_t cpu;     /* -1: unknown */
-		uint8_t kind;    /* enum branch_kind */
-	} * events;              /* owned */
+		uint64_t
+			offset; /* of the branch, bytes from the start of `from`, or else of `to` */
+		int32_t cpu;    /* -1: unknown */
+		uint8_t kind;   /* enum branch_kind */
+	} * events;             /* owned */
 	size_t count, room;
 };
 
@@ -436,8 +437,8 @@ struct syscall_chain thread_log_chain(const struct thread_log *log,
 /* Where threads are looked for; all borrowed. */
 struct wait_search {
 	const struct thread_log *log;
-	const struct timeline *timeline;  /* NULL: no records of switches */
-	const struct dso *dso;            /* paths have its functions, and the first callee outside */
+	const struct timeline *timeline; /* NULL: no records of switches */
+	const struct dso *dso; /* paths have its functions, and the first callee outside */
 	struct syscall_symbols *syscalls; /* names system calls */
 };
 

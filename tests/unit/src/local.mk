@@ -382,6 +382,13 @@ tests_unit_src_diff_test_SOURCES = tests/unit/src/diff.c
 tests_unit_src_diff_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_diff_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/first_diff.test
+TESTS += tests/unit/src/first_diff.test
+tests_unit_src_first_diff_test_SOURCES = tests/unit/src/first_diff.c
+tests_unit_src_first_diff_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_first_diff_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_line
+tests_unit_src_first_diff_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/compilers.test
 TESTS += tests/unit/src/compilers.test
 tests_unit_src_compilers_test_SOURCES = tests/unit/src/compilers.c

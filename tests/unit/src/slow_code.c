@@ -714,7 +714,8 @@ START_TEST(the_path_has_the_calls_of_the_program)
 	thread_at(2, 200, BRANCH_SYSCALL, inner, "");
 	ck_assert(find_wait(100, 200));
 	for (size_t i = 0; i < wait.hops[0].path_count; i++)
-		sprintf(path + strlen(path), "%s%s", i ? " > " : "", wait.hops[0].path[i]->name->text);
+		sprintf(path + strlen(path), "%s%s", i ? " > " : "",
+			wait.hops[0].path[i]->name->text);
 	ck_assert_str_eq(path, paths[_i].path);
 }
 END_TEST
@@ -868,9 +869,9 @@ START_TEST(what_is_recorded_is_not_said_to_be_likely)
 END_TEST
 
 /*
- * "TID@TIME FROM KIND TO, ...": a call (>), return (<), system call (!) or resumption after one (.).
- * Thread 1 waits from 100 to 200 ns.  The chain: "TID lock: PATH; ...", also " (CALL)" in which the
- * last one waited.
+ * "TID@TIME FROM KIND TO, ...": a call (>), return (<), system call (!) or resumption after one
+ * (.). Thread 1 waits from 100 to 200 ns.  The chain: "TID lock: PATH; ...", also " (CALL)" in
+ * which the last one waited.
  */
 static const struct {
 	const char *events, *chain;

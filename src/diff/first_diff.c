@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Find and print the first branch at which two recordings part. */
+#include "src/diff/diff.h"
+
+#include "base/printable.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
+
+/* Passes, at most: each narrows a window to a 2048th. */
+#define PASSES_MOST 8
+
+/* Threads of both sides. */
+struct way_pair {
+	const json_t *ways[SIDES]; /* borrowed: of the last pass */
+	uint64_t index[SIDES];     /* of the threads */
+	uint64_t from, to;         /* equal branches, and where they have parted; equal: known */
+	uint64_t ns;               /* when they parted, in A */
+	bool equal;
+};
+
+/* ---- Passes -------------------------------------------------------------- */
+
+static const json_t *find_way(const json_t *ways, uint64_t index)
+{
+	for (size_t i = 0; i < json_array_size(ways); i++)
+		if (json_value_count(json_array_get(ways, i), "index") == index)
+			return json_array_get(ways, i);
+	return NULL;
+}
+
+/* Returns the number of a pair's branches that are compared. */
+static uint64_t count_both(const struct way_pair *pair)
+{
+	return MIN(json_value_count(pair->ways[SIDE_A], "branches"),
+		   json_value_count(pair->ways[SIDE_B], "branches"));
+}
+
+/* Returns the hash after `count` branches of a window. */
+static json_int_t hash_after(const json_t *way, uint64_t count)
+{
+	uint64_t at = count / json_value_count(way, "step");
+
+	return json_integer_value(json_array_get(json_object_get(way, "hashes"), (size_t)at - 1));
+}
+
+/* Narrow the window of a pair to the step in which it parts. */
+static void narrow(struct way_pair *pair)
+{
+	const json_t *a = pair->ways[SIDE_A], *b = pair->ways[SIDE_B];
+	uint64_t step = MAX(json_value_count(a, "step"), json_value_count(b, "step"));
+	uint64_t both = MIN(count_both(pair), pair->to), at = pair->from;
+
+	pair->equal |= json_value_count(a, "branches") == json_value_count(b, "branches") &&
+		       json_value_number(a, "hash") == json_value_number(b, "hash");
+	while (at + step <= both &&
+	       hash_after(a, at + step - pair->from) == hash_after(b, at + step - pair->from))
+		at += step;
+	pair->from = at;
+	pair->to = MIN(at + step, both);
+	if (step == 1 || at == both)
+		pair->to = at;
+}
+
+/* Decode both sides again, with the windows of the pairs.  Returns false if one failed. */
+static bool run_pass(const struct first_diff *diff, struct way_pair *pairs, size_t count, bool show)
+{
+	for (int side = 0; side < SIDES; side++) {
+		struct way_window *windows = NULL;
+		size_t room = 0;
+		const json_t *ways;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct way_pair *pair = &pairs[i];
+
+			ARRAY_GROW_ZEROED(windows, room, (size_t)pair->index[side] + 1);
+			windows[pair->index[side]] =
+				(struct way_window){ pair->from, pair->to,
+						     show ? pair->from : UINT64_MAX };
+		}
+		ways = diff->pass(diff->context, (enum diff_side)side, windows, room);
+		free(windows);
+		if (!ways)
+			return false;
+		for (size_t i = 0; i < count; i++)
+			pairs[i].ways[side] = find_way(ways, pairs[i].index[side]);
+	}
+	return true;
+}
+
+/* Returns the first way of side B with a name that has no pair yet. */
+static const json_t *find_partner(const json_t *ways, const char *name,
+				  const struct way_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < json_array_size(ways); i++) {
+		const json_t *way = json_array_get(ways, i);
+		bool taken = strcmp(json_value_text(way, "thread"), name) != 0;
+
+		for (size_t j = 0; j < count; j++)
+			taken |= pairs[j].ways[SIDE_B] == way;
+		if (!taken)
+			return way;
+	}
+	return NULL;
+}
+
+/* ---- The answer ---------------------------------------------------------- */
+
+static json_t *side_json(const json_t *way)
+{
+	const json_t *shown = json_object_get(way, "shown");
+
+	return json_pack("{sO sO sO sO sO sO sO}", "tid", json_object_get(way, "tid"), "branches",
+			 json_object_get(way, "branches"), "call",
+			 json_object_get(shown, "call") ?: json_null(), "lost",
+			 json_object_get(way, "lost"), "from",
+			 json_object_get(shown, "from") ?: json_null(), "to",
+			 json_object_get(shown, "to") ?: json_null(), "ns",
+			 json_object_get(shown, "ns") ?: json_null());
+}
+
+static bool same_place(const json_t *a, const json_t *b)
+{
+	return json_equal(json_object_get(a, "code"), json_object_get(b, "code")) &&
+	       json_equal(json_object_get(a, "offset"), json_object_get(b, "offset"));
+}
+
+/* Returns the side that takes a conditional branch, which the other one passes; SIDES: neither. */
+static enum diff_side taken_by(const json_t *a, const json_t *b)
+{
+	const json_t *sides[SIDES] = { a, b }, *froms[SIDES];
+	enum diff_side first;
+
+	for (int side = 0; side < SIDES; side++)
+		froms[side] = json_object_get(sides[side], "from");
+	if (!json_equal(json_object_get(froms[0], "code"), json_object_get(froms[1], "code")) ||
+	    same_place(froms[0], froms[1]))
+		return SIDES;
+	first = json_value_count(froms[0], "offset") > json_value_count(froms[1], "offset");
+	return json_is_true(json_object_get(sides[first], "conditional")) ? first : SIDES;
+}
+
+static json_t *pair_json(const struct way_pair *pair)
+{
+	const json_t *ways[SIDES] = { pair->ways[SIDE_A], pair->ways[SIDE_B] };
+	const json_t *shown[SIDES] = { json_object_get(ways[0], "shown"),
+				       json_object_get(ways[1], "shown") };
+	bool ends[SIDES] = { json_is_null(json_object_get(shown[0], "from")),
+			     json_is_null(json_object_get(shown[1], "from")) };
+	bool lost = (ends[0] && json_is_true(json_object_get(ways[0], "lost"))) ||
+		    (ends[1] && json_is_true(json_object_get(ways[1], "lost")));
+	enum diff_side taken = ends[0] || ends[1] ? SIDES : taken_by(shown[0], shown[1]);
+	static const char *const sides[] = { "a", "b", NULL };
+	uint64_t equal = pair->equal ? count_both(pair) : pair->from;
+
+	return json_pack("{sO sI ss so so ss? sO sO}", "thread",
+			 json_object_get(ways[SIDE_A], "thread"), "equal", json_value_of(equal),
+			 "end",
+			 lost                 ? "lost"
+			 : pair->equal        ? "equal"
+			 : ends[0] || ends[1] ? "ended"
+					      : "parts",
+			 "a", side_json(ways[SIDE_A]), "b", side_json(ways[SIDE_B]), "taken",
+			 sides[taken], "at", json_object_get(shown[ends[0]], "at") ?: json_null(),
+			 "stack", json_object_get(shown[ends[0]], "stack") ?: json_null());
+}
+
+COMPARE_WITH(compare_pairs, struct way_pair,
+	     COMPARE(a->ns, b->ns) ?: COMPARE(a->index[SIDE_A], b->index[SIDE_A]))
+
+/* Returns a thread that the other side lacks. */
+static json_t *alone_json(const char *side, const json_t *way)
+{
+	return json_pack("{ss sO sO sO}", "side", side, "thread", json_object_get(way, "thread"),
+			 "tid", json_object_get(way, "tid"), "branches",
+			 json_object_get(way, "branches"));
+}
+
+json_t *first_diff_make(const struct first_diff *diff, char *const names[SIDES])
+{
+	const json_t *ways[SIDES];
+	json_t *answer = NULL, *alone = json_array();
+	struct way_pair *pairs = NULL;
+	size_t count = 0, room = 0;
+	bool open = true, done = true;
+
+	for (int side = 0; side < SIDES; side++)
+		if (!(ways[side] = diff->pass(diff->context, (enum diff_side)side, NULL, 0)))
+			goto failed;
+	for (size_t i = 0; i < json_array_size(ways[SIDE_A]); i++) {
+		const json_t *a = json_array_get(ways[SIDE_A], i);
+		const json_t *b =
+			find_partner(ways[SIDE_B], json_value_text(a, "thread"), pairs, count);
+
+		if (!b) {
+			json_array_append_new(alone, alone_json("a", a));
+			continue;
+		}
+		*ARRAY_ADD(pairs, count, room) = (struct way_pair){
+			.ways = { a, b },
+			.index = { json_value_count(a, "index"), json_value_count(b, "index") },
+			.to = UINT64_MAX,
+		};
+	}
+	for (size_t i = 0; i < json_array_size(ways[SIDE_B]); i++) {
+		const json_t *b = json_array_get(ways[SIDE_B], i);
+		bool paired = false;
+
+		for (size_t j = 0; j < count; j++)
+			paired |= pairs[j].ways[SIDE_B] == b;
+		if (!paired)
+			json_array_append_new(alone, alone_json("b", b));
+	}
+	for (int i = 0; open && done && i < PASSES_MOST; i++) {
+		open = false;
+		for (size_t j = 0; j < count; j++) {
+			narrow(&pairs[j]);
+			open |= !pairs[j].equal && pairs[j].to > pairs[j].from;
+		}
+		done = run_pass(diff, pairs, count, !open);
+	}
+	for (size_t i = 0; i < count && done; i++)
+		pairs[i].ns =
+			json_value_count(json_object_get(pairs[i].ways[SIDE_A], "shown"), "ns")
+				?: UINT64_MAX;
+	SORT(pairs, count, compare_pairs);
+	if (done)
+		answer = json_pack("{sI so so so sO}", "version", (json_int_t)1, "a",
+				   json_text_or_null(names[SIDE_A]), "b",
+				   json_text_or_null(names[SIDE_B]), "threads",
+				   JSON_LIST(i, count, pair_json(&pairs[i])), "alone", alone);
+failed:
+	json_decref(alone);
+	free(pairs);
+	return answer;
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+/* Print "f (a.c:12, prog+0x1234)". */
+static void print_place(const json_t *place, FILE *out)
+{
+	const char *file = json_value_text(place, "file"), *code = json_value_text(place, "code");
+
+	if (!json_is_object(place)) {
+		fputs("unknown code", out);
+		return;
+	}
+	printable_printf(out, "%s (", json_value_text(place, "function"));
+	if (*file)
+		printable_printf(out, "%s:%" PRIu64 ", ", base_name(file),
+				 json_value_count(place, "line"));
+	printable_printf(out, "%s+0x%" PRIx64 ")", *code ? code : "",
+			 json_value_count(place, "offset"));
+}
+
+/* Print a line: words, and a place. */
+static void print_step(const char *words, const json_t *object, const char *key, FILE *out)
+{
+	fputs(words, out);
+	print_place(json_object_get(object, key), out);
+	putc('\n', out);
+}
+
+/* Print both ways. */
+static void print_parted(const json_t *thread, FILE *out)
+{
+	const json_t *sides[SIDES] = { json_object_get(thread, "a"), json_object_get(thread, "b") };
+	const char *taken = json_value_text(thread, "taken");
+	int first = *taken == 'b';
+	char words[64];
+
+	if (*taken)
+		print_step("  they part at ", sides[first], "from", out);
+	else
+		print_step("  they part after ", thread, "at", out);
+	for (int side = 0; side < SIDES; side++) {
+		char name = (char)('A' + side);
+
+		if (*taken && side != first) {
+			snprintf(words, sizeof(words), "  %c does not branch, up to ", name);
+			print_step(words, sides[side], "from", out);
+			continue;
+		}
+		if (!*taken) {
+			snprintf(words, sizeof(words), "  %c branches at ", name);
+			print_step(words, sides[side], "from", out);
+		}
+		snprintf(words, sizeof(words), *taken ? "  %c branches to " : "    to ", name);
+		print_step(words, sides[side], "to", out);
+	}
+}
+
+static void print_stack(const json_t *stack, FILE *out)
+{
+	for (size_t i = json_array_size(stack); i-- > 0;) {
+		fputs("    called by ", out);
+		print_place(json_array_get(stack, i), out);
+		putc('\n', out);
+	}
+}
+
+static void print_thread(const json_t *thread, FILE *out)
+{
+	const char *end = json_value_text(thread, "end");
+	const json_t *a = json_object_get(thread, "a"), *b = json_object_get(thread, "b");
+	uint64_t equal = json_value_count(thread, "equal");
+	bool a_ends = json_value_count(a, "branches") == equal;
+
+	printable_printf(out,
+			 "%s (%" PRIu64 " and %" PRIu64 "): ", json_value_text(thread, "thread"),
+			 json_value_count(a, "tid"), json_value_count(b, "tid"));
+	if (strcmp(end, "equal") == 0) {
+		fprintf(out, "all %" PRIu64 " branches are equal\n", equal);
+		return;
+	}
+	fprintf(out, "the first %" PRIu64 " branches are equal", equal);
+	if (json_value_count(a, "call"))
+		fprintf(out, ", up to call %" PRIu64 " of A and %" PRIu64 " of B",
+			json_value_count(a, "call"), json_value_count(b, "call"));
+	putc('\n', out);
+	if (strcmp(end, "lost") == 0)
+		fprintf(out, "  the comparison stops: trace of %c is lost\n", a_ends ? 'A' : 'B');
+	else if (strcmp(end, "ended") == 0)
+		fprintf(out, "  then %c ends\n", a_ends ? 'A' : 'B');
+	else
+		print_parted(thread, out);
+	if (strcmp(end, "parts") != 0)
+		print_step("  at ", thread, "at", out);
+	print_stack(json_object_get(thread, "stack"), out);
+}
+
+void first_diff_print(const json_t *answer, FILE *out)
+{
+	const json_t *threads = json_object_get(answer, "threads");
+	const json_t *alone = json_object_get(answer, "alone");
+
+	for (size_t i = 0; i < json_array_size(threads); i++)
+		print_thread(json_array_get(threads, i), out);
+	for (size_t i = 0; i < json_array_size(alone); i++) {
+		const json_t *thread = json_array_get(alone, i);
+
+		printable_printf(out, "%s (%" PRIu64 "): only in %c\n",
+				 json_value_text(thread, "thread"), json_value_count(thread, "tid"),
+				 *json_value_text(thread, "side") - 'a' + 'A');
+	}
+}
