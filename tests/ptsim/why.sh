@@ -66,6 +66,16 @@ loop_has_rounds() {
 }
 tap_check "a loop has the rounds of the slow call, and its line" loop_has_rounds
 
+# The condition of the planted call in request(), or use_cache(), by its line in the source.
+branch_differs() { # CAUSE CONDITION
+	line=$(grep -n "$2" "$top_srcdir/tests/programs/causes.c" | head -n 1 | cut -d: -f1)
+	record "$1" 1 && why && grep -qE "^   (branches, usually not|does not branch, usually does): causes.c:$line in " "$work/out" ||
+		{ cat "$work/out"; return 1; }
+}
+tap_check "the first branch that only the slow call takes is named" branch_differs callee 'cause == CALLEE && number == planted'
+tap_check "and so is that before a loop" branch_differs loop 'cause == LOOP && number == planted'
+tap_check "and that of an empty cache" branch_differs cache '!kept.key'
+
 record callee 1
 why
 cp "$work/out" "$work/all"
@@ -188,14 +198,17 @@ off_cpu_by_perf() {
 			since && $2 == cpu && $5 == "IN" { begun = time }
 			since && /sched_waking: .* pid=1001 / { waker = $1 }
 			since && $5 == "IN" && $1 == 1001 {
-				text = sprintf("%.3f", (time - since) * 1e6)
-				sub(/\.?0+$/, "", text)
-				printf "off CPU %sus; woken by hidden/%d", text, waker
-				if (ran) printf "; CPU 0 ran hidden/1002 for %.0f %%", 100 * ran / (time - since)
-				print ""
-				exit
+				if (time - since > longest) {
+					longest = time - since
+					text = sprintf("%.3f", longest * 1e6)
+					sub(/\.?0+$/, "", text)
+					text = "off CPU " text "us; woken by hidden/" waker
+					if (ran) text = text sprintf("; CPU 0 ran hidden/1002 for %.0f %%", 100 * ran / longest)
+				}
+				since = 0
 			}
-			$5 == "OUT" && $1 == 1001 && time > in_call[1] && time < in_call[2] { since = time; ran = 0; cpu = $2 }'
+			$5 == "OUT" && $1 == 1001 && time > in_call[1] && time < in_call[2] { since = time; ran = 0; cpu = $2 }
+			END { print text }'
 }
 wakings() { # KIND SENTENCE
 	for cpus in 1 2; do

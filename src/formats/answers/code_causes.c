@@ -22,6 +22,9 @@
 /* Minimum share of an instruction's executions that stop, if it faults; interrupts hit any code. */
 #define STOP_SHARE 0.25
 
+/* Minimum number of usual calls to name a branch that none of them takes. */
+#define PARTING_CALLS 2
+
 /* Most calls that are examined: see take_step(). */
 #define LOOK_STEPS (SLOW_LOOKS * LOOK_CLUSTERS + USUAL_CALLS)
 
@@ -544,6 +547,71 @@ static void add_faults(struct slow_cluster *cluster)
 	}
 }
 
+/* Returns whether some code was interrupted before an instruction. */
+static bool is_stopped(const struct code_counts *counts, const struct symbol *symbol, uint64_t at)
+{
+	const struct code_part *part = counts->parts;
+
+	while (part &&
+	       (part->key.kind != CODE_STOP || part->key.symbol != symbol || part->key.last != at))
+		part = part->hh.next;
+	return part;
+}
+
+/*
+ * Returns the branch at which usual calls leave straight code of the slow calls that begins as
+ * theirs does: the next one after its own, else the last one before; 0: no such code.
+ */
+static uint64_t usual_branch(const struct code_counts *usual, const struct code_key *key)
+{
+	uint64_t after = UINT64_MAX, before = 0;
+
+	for (const struct code_part *part = usual->parts; part; part = part->hh.next) {
+		if (part->key.kind != CODE_STRAIGHT || part->key.symbol != key->symbol ||
+		    part->key.begin != key->begin || !part->count ||
+		    is_stopped(usual, key->symbol, part->key.last))
+			continue;
+		if (part->key.last > key->last)
+			after = MIN(after, part->key.last);
+		else
+			before = MAX(before, part->key.last);
+	}
+	return after != UINT64_MAX ? after : before;
+}
+
+/* The first branch, in the function's file, that goes another way than in all usual calls. */
+static void add_parting(struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	const struct code_counts *slow = &cluster->code;
+	struct code_counts *usual = &answer->code;
+	const struct dso *dso = slow_symbol(answer, answer->function)->dso;
+
+	for (const struct code_part *part = slow->parts; part && usual->calls >= PARTING_CALLS;
+	     part = part->hh.next) {
+		const struct code_key *key = &part->key;
+		struct cause_fact *fact;
+		uint64_t at;
+		FILE *out;
+
+		if (key->kind != CODE_STRAIGHT || key->symbol->dso != dso ||
+		    part->count < slow->calls || code_counts_part(usual, key)->count ||
+		    is_stopped(slow, key->symbol, key->begin) ||
+		    is_stopped(slow, key->symbol, key->last))
+			continue;
+		at = usual_branch(usual, key);
+		if (!at)
+			continue;
+		fact = add_fact(cluster, "branch");
+		out = OPEN_TEXT(fact->words);
+		fputs(at > key->last ? "branches, usually not: "
+				     : "does not branch, usually does: ",
+		      out);
+		print_code(key->symbol, MIN(at, key->last), fact, out);
+		alloc_close_text(out, &fact->words);
+		return;
+	}
+}
+
 /* Format and arguments of a thread. */
 #define THREAD_FORMAT      "%s/%" PRId32
 #define THREAD_OF(thread_) thread_last_name(thread_) ?: "", (thread_)->tid
@@ -766,6 +834,8 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 		if (!cluster->stops)
 			add_lines(answer, cluster, add_loop(answer, cluster));
 		add_faults(cluster);
+		if (!cluster->stops && !cluster->wait.hop_count && !cluster->wait.off.end)
+			add_parting(answer, cluster);
 	}
 	add_waits(answer, cluster);
 }

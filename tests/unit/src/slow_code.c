@@ -568,6 +568,57 @@ START_TEST(the_same_code_takes_more_time_for_a_reason)
 }
 END_TEST
 
+/* "f+BEGIN-LAST": code of the slow call, and of usual ones; "!f+AT": interrupted there.  A line has
+ * 8 bytes. */
+static const struct {
+	const char *slow, *usual, *expected;
+} partings[] = {
+	{ "f+0-8 f+20-28", "f+0-8 f+20-28", "" },
+	{ "f+0-4 f+40-44", "f+0-8", "branches, usually not: prog.c:1 in f\n" },
+	{ "f+0-8", "f+0-4 f+40-44", "does not branch, usually does: prog.c:1 in f\n" },
+	/* Usual calls know both ways; the next code differs. */
+	{ "f+0-4 f+40-44", "f+0-8 f+0-4 f+40-48", "branches, usually not: prog.c:6 in f\n" },
+	/* The branch after is nearer than the one before. */
+	{ "f+0-8", "f+0-4 f+0-12 f+0-16", "branches, usually not: prog.c:2 in f\n" },
+	/* An interrupt is no branch. */
+	{ "!f+4 f+0-4 f+4-8", "f+0-8", "" },
+	{ "f+0-8", "!f+4 f+0-4 f+4-8", "" },
+	/* Code that no usual call begins alike */
+	{ "f+30-34", "f+0-8", "" },
+};
+
+static void add_code(struct code_counts *counts, const char *text, uint64_t calls)
+{
+	char *copy = strdup(text), *rest;
+
+	counts->calls = calls;
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		unsigned begin, last;
+		bool stop = *word == '!';
+		struct code_key key = { .symbol = symbol_of("f"),
+					.kind = stop ? CODE_STOP : CODE_STRAIGHT };
+
+		if (sscanf(strchr(word, '+'), "+%u-%u", &begin, &last) < 2)
+			last = begin;
+		key.begin = begin;
+		key.last = last;
+		code_counts_part(counts, &key)->count += calls;
+	}
+	free(copy);
+}
+
+START_TEST(the_first_branch_that_differs_is_named)
+{
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { 0 };
+
+	symbols[0].dso = (struct dso *)&names; /* is not read */
+	add_code(&cluster.code, partings[_i].slow, 1);
+	add_code(&answer.code, partings[_i].usual, 3);
+	expect_words(&answer, &cluster, partings[_i].expected);
+}
+END_TEST
+
 /* ---- The other thread ---------------------------------------------------- */
 
 /* Every system call is a futex() here; its name is looked up in code elsewhere. */
@@ -1017,6 +1068,7 @@ int main(void)
 	tcase_add_test(all, a_chain_has_five_calls_at_most);
 	tcase_add_loop_test(all, what_is_recorded_is_not_said_to_be_likely, 0, 7);
 	tcase_add_test(all, without_a_call_that_wakes_nobody_is_named);
+	tcase_add_loop_test(all, the_first_branch_that_differs_is_named, 0, COUNT_OF(partings));
 	tcase_add_loop_test(all, a_chain_of_waits_is_followed, 0, COUNT_OF(chains));
 	tcase_add_loop_test(all, a_thread_that_waits_does_not_compete_for_a_cpu, 0, 2);
 	suite_add_tcase(suite, all);
