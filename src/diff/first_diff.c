@@ -87,18 +87,16 @@ static bool run_pass(const struct first_diff *diff, struct way_pair *pairs, size
 	return true;
 }
 
-/* Returns the first way of side B with a name that has no pair yet. */
-static const json_t *find_partner(const json_t *ways, const char *name,
-				  const struct way_pair *pairs, size_t count)
+/* Take the first way of side B with a name away from the list.  Returns NULL if there is none. */
+static const json_t *take_partner(json_t *ways, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(ways); i++) {
 		const json_t *way = json_array_get(ways, i);
-		bool taken = strcmp(json_value_text(way, "thread"), name) != 0;
 
-		for (size_t j = 0; j < count; j++)
-			taken |= pairs[j].ways[SIDE_B] == way;
-		if (!taken)
+		if (strcmp(json_value_text(way, "thread"), name) == 0) {
+			json_array_remove(ways, i);
 			return way;
+		}
 	}
 	return NULL;
 }
@@ -118,25 +116,19 @@ static json_t *side_json(const json_t *way)
 			 json_object_get(shown, "ns") ?: json_null());
 }
 
-static bool same_place(const json_t *a, const json_t *b)
+/* Returns the side that takes a conditional branch, which the other one passes; NULL: neither. */
+static const char *taken_by(const json_t *a, const json_t *b)
 {
-	return json_equal(json_object_get(a, "code"), json_object_get(b, "code")) &&
-	       json_equal(json_object_get(a, "offset"), json_object_get(b, "offset"));
-}
+	const json_t *froms[SIDES] = { json_object_get(a, "from"), json_object_get(b, "from") };
+	uint64_t offsets[SIDES] = { json_value_count(froms[0], "offset"),
+				    json_value_count(froms[1], "offset") };
+	bool first = offsets[0] > offsets[1];
 
-/* Returns the side that takes a conditional branch, which the other one passes; SIDES: neither. */
-static enum diff_side taken_by(const json_t *a, const json_t *b)
-{
-	const json_t *sides[SIDES] = { a, b }, *froms[SIDES];
-	enum diff_side first;
-
-	for (int side = 0; side < SIDES; side++)
-		froms[side] = json_object_get(sides[side], "from");
 	if (!json_equal(json_object_get(froms[0], "code"), json_object_get(froms[1], "code")) ||
-	    same_place(froms[0], froms[1]))
-		return SIDES;
-	first = json_value_count(froms[0], "offset") > json_value_count(froms[1], "offset");
-	return json_is_true(json_object_get(sides[first], "conditional")) ? first : SIDES;
+	    offsets[0] == offsets[1] ||
+	    !json_is_true(json_object_get(first ? b : a, "conditional")))
+		return NULL;
+	return first ? "b" : "a";
 }
 
 static json_t *pair_json(const struct way_pair *pair)
@@ -144,24 +136,23 @@ static json_t *pair_json(const struct way_pair *pair)
 	const json_t *ways[SIDES] = { pair->ways[SIDE_A], pair->ways[SIDE_B] };
 	const json_t *shown[SIDES] = { json_object_get(ways[0], "shown"),
 				       json_object_get(ways[1], "shown") };
-	bool ends[SIDES] = { json_is_null(json_object_get(shown[0], "from")),
-			     json_is_null(json_object_get(shown[1], "from")) };
-	bool lost = (ends[0] && json_is_true(json_object_get(ways[0], "lost"))) ||
-		    (ends[1] && json_is_true(json_object_get(ways[1], "lost")));
-	enum diff_side taken = ends[0] || ends[1] ? SIDES : taken_by(shown[0], shown[1]);
-	static const char *const sides[] = { "a", "b", NULL };
-	uint64_t equal = pair->equal ? count_both(pair) : pair->from;
+	bool ends[SIDES], lost = false;
 
+	for (int side = 0; side < SIDES; side++) {
+		ends[side] = pair->equal || json_value_count(ways[side], "branches") <= pair->from;
+		lost |= ends[side] && json_is_true(json_object_get(ways[side], "lost"));
+	}
 	return json_pack("{sO sI ss so so ss? sO sO}", "thread",
-			 json_object_get(ways[SIDE_A], "thread"), "equal", json_value_of(equal),
-			 "end",
+			 json_object_get(ways[SIDE_A], "thread"), "equal",
+			 json_value_of(pair->equal ? count_both(pair) : pair->from), "end",
 			 lost                 ? "lost"
 			 : pair->equal        ? "equal"
 			 : ends[0] || ends[1] ? "ended"
 					      : "parts",
 			 "a", side_json(ways[SIDE_A]), "b", side_json(ways[SIDE_B]), "taken",
-			 sides[taken], "at", json_object_get(shown[ends[0]], "at") ?: json_null(),
-			 "stack", json_object_get(shown[ends[0]], "stack") ?: json_null());
+			 ends[0] || ends[1] ? NULL : taken_by(shown[0], shown[1]), "at",
+			 json_object_get(shown[ends[0]], "at") ?: json_null(), "stack",
+			 json_object_get(shown[ends[0]], "stack") ?: json_null());
 }
 
 COMPARE_WITH(compare_pairs, struct way_pair,
@@ -178,7 +169,7 @@ static json_t *alone_json(const char *side, const json_t *way)
 json_t *first_diff_make(const struct first_diff *diff, char *const names[SIDES])
 {
 	const json_t *ways[SIDES];
-	json_t *answer = NULL, *alone = json_array();
+	json_t *answer = NULL, *alone = json_array(), *left;
 	struct way_pair *pairs = NULL;
 	size_t count = 0, room = 0;
 	bool open = true, done = true;
@@ -186,30 +177,24 @@ json_t *first_diff_make(const struct first_diff *diff, char *const names[SIDES])
 	for (int side = 0; side < SIDES; side++)
 		if (!(ways[side] = diff->pass(diff->context, (enum diff_side)side, NULL, 0)))
 			goto failed;
+	left = json_copy((json_t *)ways[SIDE_B]);
 	for (size_t i = 0; i < json_array_size(ways[SIDE_A]); i++) {
 		const json_t *a = json_array_get(ways[SIDE_A], i);
-		const json_t *b =
-			find_partner(ways[SIDE_B], json_value_text(a, "thread"), pairs, count);
+		const json_t *b = take_partner(left, json_value_text(a, "thread"));
 
-		if (!b) {
+		if (b)
+			*ARRAY_ADD(pairs, count, room) = (struct way_pair){
+				.ways = { a, b },
+				.index = { json_value_count(a, "index"),
+					   json_value_count(b, "index") },
+				.to = UINT64_MAX,
+			};
+		else
 			json_array_append_new(alone, alone_json("a", a));
-			continue;
-		}
-		*ARRAY_ADD(pairs, count, room) = (struct way_pair){
-			.ways = { a, b },
-			.index = { json_value_count(a, "index"), json_value_count(b, "index") },
-			.to = UINT64_MAX,
-		};
 	}
-	for (size_t i = 0; i < json_array_size(ways[SIDE_B]); i++) {
-		const json_t *b = json_array_get(ways[SIDE_B], i);
-		bool paired = false;
-
-		for (size_t j = 0; j < count; j++)
-			paired |= pairs[j].ways[SIDE_B] == b;
-		if (!paired)
-			json_array_append_new(alone, alone_json("b", b));
-	}
+	for (size_t i = 0; i < json_array_size(left); i++)
+		json_array_append_new(alone, alone_json("b", json_array_get(left, i)));
+	json_decref(left);
 	for (int i = 0; open && done && i < PASSES_MOST; i++) {
 		open = false;
 		for (size_t j = 0; j < count; j++) {
@@ -304,7 +289,9 @@ static void print_thread(const json_t *thread, FILE *out)
 	const char *end = json_value_text(thread, "end");
 	const json_t *a = json_object_get(thread, "a"), *b = json_object_get(thread, "b");
 	uint64_t equal = json_value_count(thread, "equal");
-	bool a_ends = json_value_count(a, "branches") == equal;
+	bool lost = strcmp(end, "lost") == 0;
+	bool a_ends = json_value_count(a, "branches") == equal &&
+		      (!lost || json_is_true(json_object_get(a, "lost")));
 
 	printable_printf(out,
 			 "%s (%" PRIu64 " and %" PRIu64 "): ", json_value_text(thread, "thread"),
@@ -318,7 +305,7 @@ static void print_thread(const json_t *thread, FILE *out)
 		fprintf(out, ", up to call %" PRIu64 " of A and %" PRIu64 " of B",
 			json_value_count(a, "call"), json_value_count(b, "call"));
 	putc('\n', out);
-	if (strcmp(end, "lost") == 0)
+	if (lost)
 		fprintf(out, "  the comparison stops: trace of %c is lost\n", a_ends ? 'A' : 'B');
 	else if (strcmp(end, "ended") == 0)
 		fprintf(out, "  then %c ends\n", a_ends ? 'A' : 'B');
