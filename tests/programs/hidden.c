@@ -25,6 +25,7 @@
 #define NOINLINE __attribute__((noinline))
 
 static const char *cause;
+static bool relays; /* the queue of `relay` */
 static unsigned seed;
 static volatile unsigned result;
 
@@ -172,12 +173,12 @@ static void *other_thread(void *argument)
 	while (sem_wait(&asked) == 0 && !done) {
 		if (is("hold"))
 			dump_stats();
-		if (is("queue"))
+		if (is("queue") && relays)
+			refresh();
+		else if (is("queue"))
 			produce();
 		if (is("pipe"))
 			send_block();
-		if (is("relay"))
-			refresh();
 		if (is("beside"))
 			work(300);
 	}
@@ -219,7 +220,7 @@ NOINLINE static void serve(unsigned number, bool rare)
 		fill_table();
 	if (is("hold"))
 		use_lock(rare);
-	if (is("queue") || is("relay"))
+	if (is("queue"))
 		take_item();
 	if (is("pipe"))
 		read_block();
@@ -229,11 +230,11 @@ NOINLINE static void serve(unsigned number, bool rare)
 /* The other thread begins before a slow call; for others, all is ready. */
 static void prepare(bool rare)
 {
-	if (rare && (is("hold") || is("queue") || is("pipe") || is("relay") || is("beside")))
+	if (rare && (is("hold") || is("queue") || is("pipe") || is("beside")))
 		sem_post(&asked);
 	if (rare && is("hold"))
 		sem_wait(&held);
-	if (!rare && (is("queue") || is("relay")))
+	if (!rare && is("queue"))
 		sem_post(&items);
 	if (!rare && is("pipe") && write(ends[1], "x", 1) != 1)
 		_exit(1);
@@ -245,12 +246,14 @@ int main(int argc, char **argv)
 	unsigned calls;
 
 	cause = argc > 1 ? argv[1] : "";
+	relays = is("relay");
+	cause = relays ? "queue" : cause;
 	seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
 	calls = argc > 3 ? (unsigned)atoi(argv[3]) : CALLS;
 	for (unsigned i = 0; i < 400; i++)
 		list[i] = (struct item){ &list[(i + 1) % 400], i };
 	if (pipe(ends) != 0 || pthread_create(&other, NULL, other_thread, NULL) != 0 ||
-	    (is("relay") && pthread_create(&third, NULL, third_thread, NULL) != 0))
+	    (relays && pthread_create(&third, NULL, third_thread, NULL) != 0))
 		return 1;
 	for (unsigned i = 0; i < calls; i++) {
 		bool rare = i > 20 && random_below(150) == 0;
@@ -262,7 +265,7 @@ int main(int argc, char **argv)
 	sem_post(&asked);
 	pthread_join(other, NULL);
 	sem_post(&called);
-	if (is("relay"))
+	if (relays)
 		pthread_join(third, NULL);
 	printf("%u\n", result);
 	return 0;

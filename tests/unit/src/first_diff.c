@@ -62,8 +62,12 @@ static struct location place(const char *text)
 
 	if (!*text)
 		return (struct location){ 0 };
-	if (strcmp(text, "k") == 0)
-		return (struct location){ .ip = KERNEL };
+	if (strcmp(text, "k") == 0) {
+		struct location entry = place("entry");
+
+		entry.ip = KERNEL;
+		return entry;
+	}
 	sscanf(text, "%31[^+]+%u", function, &offset);
 	name = name_intern_text(&names, function);
 	while (i < symbol_count && symbols[i].name != name)

@@ -938,6 +938,13 @@ static const struct {
 	  "" },
 	{ "1@99 a > cond_wait, 1@100 cond_wait !, 2@120 c > cond_wait, 2@121 cond_wait !", "" },
 	{ "1@99 a > sem_wait, 1@100 sem_wait !, 2@120 c > sem_wait, 2@121 sem_wait !", "" },
+	{ "1@100 a !, 2@120 c > mutex_lock, 2@121 mutex_lock !", "" },
+	/* Thread 2 signals three times by one call, and the first did not end the wait. */
+	{ "1@99 a > cond_wait, 1@100 cond_wait !, 2@110 c > cond_signal, 2@111 cond_signal !, "
+	  "2@112 cond_signal < c, 2@150 c > cond_signal, 2@151 cond_signal !, "
+	  "2@152 cond_signal < c, 3@170 b > cond_signal, 3@171 cond_signal !, "
+	  "2@190 c > cond_signal, 2@191 cond_signal !, 1@200 . cond_wait",
+	  "3: b" },
 	/* What ends the wait for a condition, a semaphore, a barrier; an unlock does not. */
 	{ "1@99 a > cond_wait, 1@100 cond_wait !, 3@110 b > cond_signal, 3@111 cond_signal !, "
 	  "2@120 c > mutex_unlock, 2@121 mutex_unlock !",
