@@ -309,7 +309,8 @@ static bool may_end(const struct wait_search *search, const struct thread_event 
 /*
  * Returns the system call that ended a wait of a thread; NULL: none is known to.  That of a thread
  * that held a lock since the wait began comes before others, then that of the place with the
- * fewest: earlier ones did not end the wait.  The last one of these ended it.
+ * fewest futex calls: earlier ones did not end the wait.  (A server writes to many from one place.)
+ * The last one of these ended it.
  */
 static const struct thread_event *find_waker(const struct wait_search *search,
 					     const struct pause *wait, int32_t tid)
@@ -322,7 +323,7 @@ static const struct thread_event *find_waker(const struct wait_search *search,
 		bool held;
 	} wakers[WAKERS_MOST];
 	size_t count = 0, least = SIZE_MAX;
-	bool held = false;
+	bool futex = starts_with(wakers_of(wait->call), "futex"), held = false;
 	int32_t pid = -1;
 
 	for (size_t i = 0; i < log->count; i++)
@@ -343,7 +344,7 @@ static const struct thread_event *find_waker(const struct wait_search *search,
 		size_t number = 0;
 
 		for (size_t j = 0; j < count; j++)
-			number += wakers[j].site == wakers[i].site;
+			number += futex && wakers[j].site == wakers[i].site;
 		if (wakers[i].held != held || number > least)
 			continue;
 		found = wakers[i].event;
