@@ -224,8 +224,8 @@ if command -v perf >/dev/null; then
 		'waited for hidden/1002, likely for a lock: .*dump_stats > format_stats > work'
 	tap_check "and one for a queue" wakings queue 'waited for hidden/1002: .*produce > make_item > work'
 else
-	tap_skip "a recorded waking says who ended a wait for a lock" "no perf"
-	tap_skip "and one for a queue" "no perf"
+	tap_skip "a recorded waking says who ended a wait for a lock" "no perf, or no jq"
+	tap_skip "and one for a queue" "no perf, or no jq"
 fi
 
 # By a tail call or not, each function of a library that the program calls is bound once.
