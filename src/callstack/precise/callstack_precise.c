@@ -24,9 +24,9 @@ static void release_frames(struct precise_stack *stack)
 	frame_list_release(&stack->undo);
 	frame_list_release(&stack->now);
 	stack->now.resume = resume;
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		frame_list_release(&stack->parked[i].frames);
-		stack->parked[i].frames.resume = resume;
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		frame_list_release(&stack->pool->parked[i].frames);
+		stack->pool->parked[i].frames.resume = resume;
 	}
 	machine_of(stack)->room -= stack->room;
 	stack->room = stack->room_seen = 0;
@@ -116,8 +116,8 @@ void precise_count_room(struct precise_stack *stack)
 	stack->room_seen = stack->now.room;
 	if (!stack->room && room <= SHALLOW_ROOM)
 		return;
-	for (size_t i = 0; i < stack->parked_count; i++)
-		room += stack->parked[i].frames.room;
+	for (size_t i = 0; i < stack->pool->count; i++)
+		room += stack->pool->parked[i].frames.room;
 	machine->room += room - stack->room;
 	stack->room = room;
 	if (machine->room > machine->base.open_most && room > SHALLOW_ROOM)
@@ -293,6 +293,8 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.machine = machine;
 	stack->base.track = track;
 	stack->group.owner = &stack->base;
+	stack->pool = &stack->own;
+	stack->own.users = stack;
 	stack->group.settled = INT64_MIN;
 	/* The sorter finds enclosing slices by their order. */
 	stack->group.sorted = true;
@@ -306,7 +308,8 @@ static void precise_close(struct callstack *base)
 
 	timestamp_group_release(&stack->group);
 	release_frames(stack);
-	free(stack->parked);
+	free(stack->own.parked);
+	free(stack->fits);
 	free(stack);
 }
 

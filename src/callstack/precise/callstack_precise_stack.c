@@ -344,8 +344,8 @@ bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip)
 	if (precise_has_unseen_callers(stack) && !stack->candidates &&
 	    !(stack->now.frames[root].roles & FRAME_SWITCHED_TO))
 		return false;
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		const struct parked_stack *parked = &stack->parked[i];
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		const struct parked_stack *parked = &stack->pool->parked[i];
 
 		if (parked->frames.depth &&
 		    knows_setjmp(&parked->jumps, &parked->frames, ip, &alive) && !alive)

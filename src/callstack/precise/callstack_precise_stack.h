@@ -35,11 +35,23 @@ struct jump_points {
 struct parked_stack {
 	struct frame_list frames; /* depth 0: free */
 	struct jump_points jumps;
-	uint64_t left;  /* number of the switch that left it */
-	size_t kept;    /* depth if this is the current stack */
-	bool candidate; /* can be the current stack */
-	bool doubtful;  /* perhaps it ran since, as another stack that was chosen */
-	bool dropped;   /* possibly nothing can resume it */
+	uint64_t left; /* number of the switch that left it */
+	bool doubtful; /* perhaps it ran since, as another stack that was chosen */
+	bool dropped;  /* possibly nothing can resume it */
+};
+
+/* How a parked stack fits a thread's current stack. */
+struct stack_fit {
+	size_t kept; /* its depth if it is the current stack */
+	bool candidate;
+};
+
+/* The stacks that a thread has left or, with --fibers, the threads of a process. */
+struct stack_pool {
+	struct parked_stack *parked; /* owned */
+	size_t count, room;
+	uint64_t switches;           /* to other stacks, so far */
+	struct precise_stack *users; /* borrowed: the threads, linked */
 };
 
 struct precise {
@@ -59,9 +71,10 @@ struct precise_stack {
 	struct callstack base;
 	struct timestamp_group group;
 	struct frame_list now;
-	struct parked_stack *parked; /* owned */
-	size_t parked_count, parked_room;
-	uint64_t switches; /* to other stacks, so far */
+	struct stack_pool own, *pool;
+	struct precise_stack *next_user; /* of the pool */
+	struct stack_fit *fits; /* owned: by parked stack; NULL: there were no candidates */
+	uint64_t switches;      /* number of the last switch to another stack; 0: none */
 	bool whole;        /* the trace shows the thread since its start */
 	bool unseen;       /* stacks that the trace has not shown, or since a loss, can come back */
 	size_t candidates; /* parked stacks that this one can be; 0: it is identified */

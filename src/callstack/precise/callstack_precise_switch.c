@@ -23,10 +23,31 @@
 
 /* ---- Candidates ---------------------------------------------------------- */
 
+static struct stack_fit *fit_of(const struct precise_stack *stack,
+				const struct parked_stack *parked)
+{
+	return &stack->fits[parked - stack->pool->parked];
+}
+
+static bool is_candidate(const struct precise_stack *stack, const struct parked_stack *parked)
+{
+	return stack->candidates && fit_of(stack, parked)->candidate;
+}
+
+/* Returns whether a parked stack is a candidate of another thread. */
+static bool is_wanted(const struct precise_stack *stack, const struct parked_stack *parked)
+{
+	const struct precise_stack *user = stack->pool->users;
+
+	while (user && (user == stack || !is_candidate(user, parked)))
+		user = user->next_user;
+	return user;
+}
+
 void precise_forget_candidates(struct precise_stack *stack)
 {
-	for (size_t i = 0; stack->candidates && i < stack->parked_count; i++)
-		stack->parked[i].candidate = false;
+	if (stack->candidates)
+		memset(stack->fits, 0, STACKS_MAX * sizeof(*stack->fits));
 	stack->candidates = 0;
 	stack->known = 0;
 	if (!stack->below)
@@ -44,10 +65,11 @@ static struct parked_stack *find_left(struct precise_stack *stack, bool last)
 {
 	struct parked_stack *found = NULL;
 
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		struct parked_stack *parked = &stack->parked[i];
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		struct parked_stack *parked = &stack->pool->parked[i];
 
-		if (parked->candidate && (!found || (parked->left < found->left) != last))
+		if (is_candidate(stack, parked) &&
+		    (!found || (parked->left < found->left) != last))
 			found = parked;
 	}
 	return found;
@@ -66,17 +88,17 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 static size_t count_common(struct precise_stack *stack, bool *all)
 {
 	const struct parked_stack *first = find_left(stack, false);
-	size_t most = first->kept - stack->known, common = most;
+	size_t most = fit_of(stack, first)->kept - stack->known, common = most;
 
 	*all = true;
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		const struct parked_stack *other = &stack->parked[i];
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		const struct parked_stack *other = &stack->pool->parked[i];
 		const struct frame *a = first->frames.frames + most, *b;
 		size_t count, n = 0;
 
-		if (!other->candidate)
+		if (!is_candidate(stack, other))
 			continue;
-		count = other->kept - stack->known;
+		count = fit_of(stack, other)->kept - stack->known;
 		b = other->frames.frames + count;
 
 		while (n < common && n < count && same_frame(a - 1 - n, b - 1 - n))
@@ -143,19 +165,22 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 static bool has_candidate(struct precise_stack *stack, const struct location *to,
 			  enum precise_resume how)
 {
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		if (count_kept(stack, &stack->parked[i], to, how))
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		if (count_kept(stack, &stack->pool->parked[i], to, how))
 			return true;
 	}
 	return false;
 }
 
 /* Remove the frames that a parked stack left by tail calls. Returns whether there were any. */
-static bool remove_left(struct parked_stack *parked)
+static bool remove_left(const struct precise_stack *stack, struct parked_stack *parked)
 {
+	struct stack_fit *fit = fit_of(stack, parked);
 	struct frame_list *list = &parked->frames;
 	size_t depth = 0;
 
+	if (is_wanted(stack, parked))
+		return false;
 	frame_list_cut(list, 0);
 	for (size_t i = 0; i < list->depth; i++) {
 		if (!frame_is_left(list, i)) {
@@ -163,7 +188,7 @@ static bool remove_left(struct parked_stack *parked)
 			list->frames[depth++].tail = false;
 			continue;
 		}
-		parked->kept -= parked->kept > depth;
+		fit->kept -= fit->kept > depth;
 		for (size_t n = 0; n < JUMP_POINTS; n++)
 			parked->jumps.points[n].depth -= parked->jumps.points[n].depth > depth;
 	}
@@ -180,8 +205,10 @@ static void compare_candidates(struct precise_stack *stack)
 
 	if (stack->candidates > 1)
 		count_common(stack, &all);
-	for (size_t i = 0; !all && i < stack->parked_count; i++) {
-		if (stack->parked[i].candidate && remove_left(&stack->parked[i]))
+	for (size_t i = 0; !all && i < stack->pool->count; i++) {
+		struct parked_stack *parked = &stack->pool->parked[i];
+
+		if (is_candidate(stack, parked) && remove_left(stack, parked))
 			stack->resume_flags = SLICE_UNCERTAIN_LEVEL;
 	}
 }
@@ -190,17 +217,20 @@ static void compare_candidates(struct precise_stack *stack)
 static size_t find_candidates(struct precise_stack *stack, const struct location *to,
 			      enum precise_resume how)
 {
+	if (!stack->fits)
+		stack->fits = alloc_zeroed(STACKS_MAX, sizeof(*stack->fits));
 	stack->candidates = 0;
 	stack->resume_flags = stack->unseen ? SLICE_UNCERTAIN_LEVEL : 0;
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		struct parked_stack *parked = &stack->parked[i];
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		struct parked_stack *parked = &stack->pool->parked[i];
+		struct stack_fit *fit = &stack->fits[i];
 		size_t kept = count_kept(stack, parked, to, how);
 
-		parked->candidate = kept;
-		parked->kept = kept ? kept - 1 : 0;
-		if (parked->kept < parked->frames.depth && kept > 1)
-			parked->kept = frame_list_around(&parked->frames, kept);
-		stack->candidates += parked->candidate;
+		fit->candidate = kept;
+		fit->kept = kept ? kept - 1 : 0;
+		if (fit->kept < parked->frames.depth && kept > 1)
+			fit->kept = frame_list_around(&parked->frames, kept);
+		stack->candidates += fit->candidate;
 		if (kept && parked->doubtful)
 			stack->resume_flags = SLICE_UNCERTAIN_LEVEL;
 	}
@@ -239,10 +269,19 @@ static void enclose(struct precise_stack *stack, const struct frame *frames, siz
 		stack->root_number = stack->group.outer.count;
 }
 
-static void free_parked(struct parked_stack *parked)
+/* Free a slot; its stack is no candidate of any thread any more. */
+static void free_parked(const struct precise_stack *stack, struct parked_stack *parked)
 {
+	size_t at = (size_t)(parked - stack->pool->parked);
+
+	for (struct precise_stack *user = stack->pool->users; user; user = user->next_user) {
+		if (!user->candidates || !user->fits[at].candidate)
+			continue;
+		user->fits[at].candidate = false;
+		user->candidates--;
+	}
 	frame_list_clear(&parked->frames);
-	parked->candidate = parked->doubtful = false;
+	parked->doubtful = false;
 }
 
 /* Choose a candidate: add its other frames. */
@@ -251,7 +290,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 	struct jump_points since;
 
 	flags |= stack->resume_flags;
-	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
+	enclose(stack, parked->frames.frames, fit_of(stack, parked)->kept - stack->known, flags);
 	since = stack->jumps;
 	if (!stack->below) {
 		unsigned kept = MIN(since.next, JUMP_POINTS);
@@ -261,7 +300,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 			stack->jumps.points[stack->jumps.next++ % JUMP_POINTS] =
 				since.points[i % JUMP_POINTS];
 	}
-	free_parked(parked);
+	free_parked(stack, parked);
 	precise_forget_candidates(stack);
 }
 
@@ -291,8 +330,9 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 {
 	struct parked_stack *first = find_left(stack, false);
 	bool all;
-	size_t common = count_common(stack, &all), count = !common || all ? first->kept : common;
-	struct frame *frames = first->frames.frames + first->kept - count;
+	size_t kept = fit_of(stack, first)->kept, common = count_common(stack, &all);
+	size_t count = !common || all ? kept : common;
+	struct frame *frames = first->frames.frames + kept - count;
 
 	frames->slice_flags |= flags | stack->resume_flags;
 	begin_with(stack, time, frames, count);
@@ -303,7 +343,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 	}
 	if (!stack->below)
 		stack->jumps = first->jumps;
-	free_parked(first);
+	free_parked(stack, first);
 	precise_forget_candidates(stack);
 }
 
@@ -311,7 +351,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 static bool reveal_common(struct precise_stack *stack)
 {
 	struct parked_stack *first = find_left(stack, false);
-	size_t around = first->kept - stack->known, common;
+	size_t around = fit_of(stack, first)->kept - stack->known, common;
 	bool all;
 
 	common = count_common(stack, &all);
@@ -330,7 +370,8 @@ static bool reveal_common(struct precise_stack *stack)
 /* The outermost frame was called by a candidate's. Returns false if its call is known. */
 static bool set_call(struct precise_stack *stack, const struct parked_stack *parked)
 {
-	const struct frame *frame = &parked->frames.frames[parked->kept - stack->known];
+	const struct frame *frame =
+		&parked->frames.frames[fit_of(stack, parked)->kept - stack->known];
 	struct frame *root = stack->now.frames + stack->below;
 
 	if (stack->now.depth <= stack->below || root->kind != FRAME_INFERRED)
@@ -354,8 +395,8 @@ static void guess(struct precise_stack *stack, struct parked_stack *parked)
 		precise_forget_candidates(stack);
 		return;
 	}
-	for (size_t i = 0; i < stack->parked_count; i++)
-		stack->parked[i].doubtful |= stack->parked[i].candidate;
+	for (size_t i = 0; i < stack->pool->count; i++)
+		stack->pool->parked[i].doubtful |= stack->fits[i].candidate;
 	take(stack, parked, SLICE_UNCERTAIN_LEVEL);
 }
 
@@ -394,10 +435,11 @@ static bool continues_at(const struct frame *frame, uint64_t ip)
 static bool continues_in(const struct precise_stack *stack, struct parked_stack *parked,
 			 const struct location *to, bool lands)
 {
-	size_t around = parked->kept - stack->known;
+	size_t around;
 
-	if (!parked->candidate)
+	if (!is_candidate(stack, parked))
 		return false;
+	around = fit_of(stack, parked)->kept - stack->known;
 	return lands ? precise_find_landing(&parked->frames, around, to)
 		     : continues_at(&parked->frames.frames[around], to->ip);
 }
@@ -407,10 +449,10 @@ static bool keep_candidates(struct precise_stack *stack, const struct location *
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < stack->parked_count; i++)
-		count += continues_in(stack, &stack->parked[i], to, lands);
-	for (size_t i = 0; count && i < stack->parked_count; i++)
-		stack->parked[i].candidate = continues_in(stack, &stack->parked[i], to, lands);
+	for (size_t i = 0; i < stack->pool->count; i++)
+		count += continues_in(stack, &stack->pool->parked[i], to, lands);
+	for (size_t i = 0; count && i < stack->pool->count; i++)
+		stack->fits[i].candidate = continues_in(stack, &stack->pool->parked[i], to, lands);
 	stack->candidates = count ? count : stack->candidates;
 	return count;
 }
@@ -461,12 +503,13 @@ enum handler_state precise_handler_of_candidates(const struct precise_stack *sta
 {
 	enum handler_state state = HANDLER_NONE;
 
-	for (size_t i = 0; precise_is_root(stack) && i < stack->parked_count; i++) {
-		const struct parked_stack *parked = &stack->parked[i];
-		const struct frame *frame = parked->frames.frames + parked->kept - stack->known;
+	for (size_t i = 0; precise_is_root(stack) && i < stack->pool->count; i++) {
+		const struct parked_stack *parked = &stack->pool->parked[i];
+		const struct frame *frame;
 
-		if (!parked->candidate)
+		if (!is_candidate(stack, parked))
 			continue;
+		frame = parked->frames.frames + fit_of(stack, parked)->kept - stack->known;
 		if (frame->kind != FRAME_HANDLER)
 			return HANDLER_NONE;
 		if (frame->resume_ip == ip)
@@ -493,10 +536,11 @@ size_t precise_find_role(const struct precise_stack *stack, unsigned role)
 }
 
 /* Returns whether to discard parked stack `a` before `b`. */
-static bool is_worse(const struct parked_stack *a, const struct parked_stack *b)
+static bool is_worse(const struct precise_stack *stack, const struct parked_stack *a,
+		     const struct parked_stack *b)
 {
-	if (a->candidate != b->candidate)
-		return b->candidate;
+	if (is_candidate(stack, a) != is_candidate(stack, b))
+		return is_candidate(stack, b);
 	if (a->dropped != b->dropped)
 		return a->dropped;
 	return a->left < b->left;
@@ -507,17 +551,19 @@ static struct parked_stack *find_slot(struct precise_stack *stack)
 {
 	struct parked_stack *worst = NULL;
 
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		struct parked_stack *parked = &stack->parked[i];
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		struct parked_stack *parked = &stack->pool->parked[i];
 
 		if (!parked->frames.depth)
 			return parked;
-		if (!worst || is_worse(parked, worst))
+		if (!worst || is_worse(stack, parked, worst))
 			worst = parked;
 	}
-	if (stack->parked_count < STACKS_MAX) {
-		ARRAY_GROW(stack->parked, stack->parked_room, stack->parked_count + 1);
-		worst = &stack->parked[stack->parked_count++];
+	if (stack->pool->count < STACKS_MAX) {
+		struct stack_pool *pool = stack->pool;
+
+		ARRAY_GROW(pool->parked, pool->room, pool->count + 1);
+		worst = &pool->parked[pool->count++];
 		*worst = (struct parked_stack){ .frames.resume = stack->now.resume };
 	}
 	return worst;
@@ -529,14 +575,13 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 	struct parked_stack *slot = find_slot(stack);
 	size_t count = stack->now.depth - at;
 
-	stack->candidates -= slot->candidate;
-	free_parked(slot);
+	free_parked(stack, slot);
 	slot->frames.frames =
 		alloc_grow(slot->frames.frames, &slot->frames.room, count, sizeof(struct frame));
 	memcpy(slot->frames.frames, stack->now.frames + at, count * sizeof(struct frame));
 	slot->frames.depth = count;
 	slot->jumps.next = 0;
-	slot->left = ++stack->switches;
+	slot->left = stack->switches = ++stack->pool->switches;
 	slot->dropped = slot->doubtful = false;
 	return slot;
 }
@@ -576,12 +621,12 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 		precise_save_for_undo(stack, 0);
 	dropped &= !split_stack(stack, dropped);
 	slot = find_slot(stack);
-	stack->candidates -= slot->candidate;
+	free_parked(stack, slot);
 	freed = slot->frames;
 	frame_list_clear(&freed);
 	*slot = (struct parked_stack){ .frames = stack->now,
 				       .jumps = stack->jumps,
-				       .left = ++stack->switches,
+				       .left = ++stack->pool->switches,
 				       .doubtful = doubtful,
 				       .dropped = dropped };
 	stack->now = freed;
@@ -637,8 +682,8 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 
 void precise_doubt_stacks(struct precise_stack *stack)
 {
-	for (size_t i = 0; i < stack->parked_count; i++)
-		stack->parked[i].doubtful = true;
+	for (size_t i = 0; i < stack->pool->count; i++)
+		stack->pool->parked[i].doubtful = true;
 }
 
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
@@ -686,8 +731,8 @@ bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 
 static bool has_fiber(const struct precise_stack *stack)
 {
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		if (is_fiber(&stack->parked[i]))
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		if (is_fiber(&stack->pool->parked[i]))
 			return true;
 	}
 	return false;
@@ -701,14 +746,14 @@ static void put_on_top(struct precise_stack *stack, struct parked_stack *parked)
 {
 	struct frame_list *list = &parked->frames;
 
-	for (size_t i = 0; i < stack->parked_count; i++) {
-		struct parked_stack *inner = &stack->parked[i];
+	for (size_t i = 0; i < stack->pool->count; i++) {
+		struct parked_stack *inner = &stack->pool->parked[i];
 
 		if (!is_fiber(inner) || inner->left + 1 != parked->left)
 			continue;
 		for (size_t n = 0; n < inner->frames.depth; n++)
 			*frame_list_add(list) = inner->frames.frames[n];
-		free_parked(inner);
+		free_parked(stack, inner);
 		return;
 	}
 }
@@ -789,8 +834,8 @@ bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *
 
 void precise_forget_stacks(struct precise_stack *stack)
 {
-	for (size_t i = 0; i < stack->parked_count; i++)
-		free_parked(&stack->parked[i]);
+	for (size_t i = 0; i < stack->pool->count; i++)
+		free_parked(stack, &stack->pool->parked[i]);
 	stack->whole = false;
 	stack->unseen |= stack->switches;
 	stack->candidates = 0;
