@@ -162,6 +162,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/event_store.c src/slices/event_store.h \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
+	src/slices/fiber_tracks.c src/slices/fiber_tracks.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/track.h

@@ -34,6 +34,8 @@ enum symbol_special {
 	SPECIAL_GUEST,     /* a virtual machine */
 	SPECIAL_PAUSED,    /* GAP_PAUSED */
 	SPECIAL_GAP,       /* trace that is lost or cannot be decoded */
+	SPECIAL_PARKED,    /* another stack runs (--fibers) */
+	SPECIAL_STACK,     /* a stack: src/slices/fiber_tracks.h */
 	SPECIALS
 };
 

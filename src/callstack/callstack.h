@@ -112,6 +112,7 @@ struct callstack_machine {
 	size_t open_most, pending_most;
 	size_t pending_room; /* for events, in all groups */
 	bool has_base_time;
+	uint32_t fibers;     /* stacks so far, with --fibers */
 	bool precise;        /* the machine is the precise one */
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where they differ from 1.0 */
 	bool like_upstream;  /* imitate 1.0 even where the records would be better otherwise */
@@ -148,6 +149,22 @@ struct callstack {
 /* Whether a function that ends in a tail call encloses the called one, or ends there. */
 enum tail_calls { TAIL_CALLS_NEST = 0, TAIL_CALLS_REPLACE };
 
+/*
+ * With --fibers, the slices between two switches of stacks are in a slice whose symbol means
+ * the stack. A slice that stays open while its stack is parked has SLICE_CONTINUED at its end, and
+ * at its next begin. The threads of a process share the stacks that they left.
+ */
+struct callstack_fibers {
+	/*
+	 * Returns the symbol of a stack that began on a thread, or of the thread's first stack:
+	 * `number` 0. `first`: its first function; NULL: unknown. A number returns twice if the
+	 * trace is decoded twice.
+	 */
+	const struct symbol *(*add)(void *context, void *track, uint32_t number,
+				    const struct symbol *first);
+	void *context; /* borrowed */
+};
+
 struct callstack_options {
 	enum trace_mode mode;          /* the trace's mode; used by magic-trace's machine only */
 	const struct slice_sink *sink; /* borrowed; must outlive the machine */
@@ -155,7 +172,8 @@ struct callstack_options {
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
 	enum tail_calls tail_calls;    /* in the precise machine */
 	bool flows; /* mark tail calls that do not nest: SLICE_TAIL_CALL, SLICE_TAIL_CALLED */
-	const struct timeline *timeline; /* borrowed: of the events' threads; may be NULL */
+	const struct callstack_fibers *fibers; /* borrowed: show each stack; NULL: do not */
+	const struct timeline *timeline;       /* borrowed: of the events' threads; may be NULL */
 };
 
 /* Set a machine's operations and limits, and the options that all machines share. */
@@ -212,7 +230,7 @@ static inline void callstack_machine_close(struct callstack_machine *machine)
 static inline void callstack_machine_again(struct callstack_machine *machine)
 {
 	machine->diag = NULL;
-	machine->branch = 0;
+	machine->branch = machine->fibers = 0;
 	machine->has_base_time = machine->lacks_levels = false;
 	machine->doubts = (struct stack_doubts){ 0 };
 }

@@ -202,7 +202,7 @@ void timestamp_group_settle(struct timestamp_group *group, bool settles)
 {
 	timestamp_group_emit(group);
 	group->emitted = 0;
-	group->settles = settles;
+	group->settles = settles && !group->encloses;
 }
 
 void timestamp_group_flush(struct timestamp_group *group, int64_t to_time, uint32_t insns)

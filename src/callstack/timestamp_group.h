@@ -83,6 +83,7 @@ struct timestamp_group {
 	size_t outer_done;              /* events of `outer` that were already emitted */
 	struct deferred_events initial; /* calls at mapped time 0, emitted after `outer` */
 	int64_t since;                  /* mapped: earliest start of a call that is found late */
+	bool encloses;   /* a slice is always found late, around all others: never settle */
 	bool settles;    /* nothing will be found late: see timestamp_group_settle() */
 	size_t emitted;  /* events since the last flush of the sink, if the group settles */
 	int64_t settled; /* mapped: slices that begin earlier can no longer be emitted */

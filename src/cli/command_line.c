@@ -72,6 +72,7 @@ static const char *const expected[] = {
 	[OPTION_NUMBERS] = "a list of numbers like 1,2,5-7",
 	[OPTION_CPUS] = "a list of numbers like 1,2,5-7, or FAMILY/MODEL/STEPPING like 6/94/3",
 	[OPTION_MAP] = "FILE@ADDRESS or FILE:OFFSET@ADDRESS-END, with hexadecimal numbers",
+	[OPTION_PATTERN] = "a pattern of names, or @cpython",
 	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+500us (begin, length) or 10%,20%",
 	[OPTION_BETWEEN] = "START,STOP",
 	[OPTION_WITHIN] = "a function and its time like parse>1ms, or parse>p99",
@@ -157,7 +158,10 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		pattern_list_add(field, text);
 		break;
 	case OPTION_PATTERN:
-		pattern_list_add(field, text);
+		if (field == &options->select.hidden)
+			valid = selection_hide(&options->select, text);
+		else
+			pattern_list_add(field, text);
 		break;
 	case OPTION_TIME_RANGE:
 		valid = selection_time(field, text);

@@ -2,7 +2,7 @@
 /* The way of each thread of a recording, as hashes: for `ptrace2ftf diff --first`. */
 #include "base/tables/id_index.h"
 #include "decoder/branch_event.h"
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "src/diff/diff.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

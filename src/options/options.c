@@ -99,6 +99,7 @@ void options_release(struct options *options)
 	selection_release(&options->select);
 	free(options->fail_if.patterns);
 	free(options->raws.patterns);
+	free(options->switches.patterns);
 	free(options->maps.patterns);
 	for (int i = 0; i < options->word_count; i++)
 		free(options->words[i]);

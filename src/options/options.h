@@ -98,7 +98,9 @@ struct options {
 	bool no_code; /* do not save generated code */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
-	bool inlined;       /* show inlined functions */
+	bool fibers;                  /* a track for each stack */
+	struct pattern_list switches; /* functions that switch stacks by a copy */
+	bool inlined;                 /* show inlined functions */
 	uint64_t max_stack; /* functions per stack; 0: MAX_STACK_DEFAULT, FIT_NONE: no limit */
 	enum demangle_style names;
 	enum unnamed_style unnamed;

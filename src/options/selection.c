@@ -84,6 +84,37 @@ void pattern_list_add(struct pattern_list *list, const char *pattern)
 	*ARRAY_ADD(list->patterns, list->count, list->room) = pattern;
 }
 
+bool selection_hide(struct selection *selection, const char *text)
+{
+	/* Of CPython 3.8 to 3.13: evaluation, the protocols of calls, generators, trampolines. */
+	static const char *const cpython[] = { "_PyEval*",
+					       "PyEval_*",
+					       "_PyFunction_Vectorcall",
+					       "_PyObject_*[Cc]all*",
+					       "PyObject_*Call*",
+					       "*Vectorcall*",
+					       "*vectorcall*",
+					       "method_call",
+					       "cfunction_call",
+					       "type_call",
+					       "slot_tp_call",
+					       "function_code_fastcall",
+					       "gen_iternext",
+					       "gen_send_ex*",
+					       "gen_close*",
+					       "_PyGen_Send*",
+					       "py_trampoline_*",
+					       "_py_trampoline*" };
+
+	if (text[0] != '@')
+		pattern_list_add(&selection->hidden, text);
+	else if (strcmp(text, "@cpython") != 0)
+		return false;
+	for (size_t i = 0; text[0] == '@' && i < COUNT_OF(cpython); i++)
+		pattern_list_add(&selection->hidden, cpython[i]);
+	return true;
+}
+
 bool pattern_list_matches(const struct pattern_list *list, const char *text)
 {
 	for (size_t i = 0; i < list->count; i++) {

@@ -144,6 +144,12 @@ bool number_list_has(const struct number_list *list, int32_t number);
 
 void pattern_list_add(struct pattern_list *list, const char *pattern);
 
+/*
+ * Add a pattern of --hide, or those of a preset: "@cpython", the functions that only pass Python's
+ * calls on. Returns false for other texts that begin with "@".
+ */
+bool selection_hide(struct selection *selection, const char *text);
+
 /* Returns whether any pattern matches. */
 bool pattern_list_matches(const struct pattern_list *list, const char *text);
 

@@ -76,8 +76,9 @@ static bool follows_ahead(const struct conversion *c)
 
 	return c->workers && decode_threads_follow(c->workers) && c->pipeline.machine &&
 	       options->stacks != STACKS_MAGIC_TRACE && !c->pipeline.machine->sink->details &&
-	       !options->inlined && !c->reports_branches && !c->mode_filter.active &&
-	       !c->stacks.pauses && !event_filter_by_thread(&c->recording.filter);
+	       !options->inlined && !options->fibers && !c->reports_branches &&
+	       !c->mode_filter.active && !c->stacks.pauses &&
+	       !event_filter_by_thread(&c->recording.filter);
 }
 
 static struct pt_stream_input stream_input(const void *context, size_t index)
@@ -133,7 +134,8 @@ static int open_streams(struct conversion *c, struct error *err)
 		.context = c,
 		.count = auxtrace->stream_count,
 		/* A thread's calls and jumps can precede earlier events of other threads. */
-		.in_bursts = !c->reports_branches && !resolver_changes(&c->recording.resolver),
+		.in_bursts = !c->reports_branches && !c->options->fibers &&
+			     !resolver_changes(&c->recording.resolver),
 	};
 	return pt_streams_open(&c->streams, err);
 }

@@ -18,7 +18,12 @@ struct pipeline_track {
 	struct track track;
 	struct pipeline_track *next;
 	char ids[32];
+	struct fiber_thread *fibers; /* borrowed: a thread's, with --fibers */
+	char *fiber_name;            /* owned: the thread's name of a stack's track; or NULL */
 };
+
+/* Ids of stacks' tracks follow those of threads, which are at most 4,194,304 (PID_MAX_LIMIT). */
+#define FIBER_IDS 5000000
 
 static bool is_sorted(const struct output_pipeline *pipeline)
 {
@@ -122,8 +127,12 @@ static void connect(struct output_pipeline *pipeline, bool by_insns,
 		slice_within_init(&pipeline->within, filter, machine->names);
 		sink = &pipeline->within.sink;
 	}
+	if (pipeline->options->fibers) {
+		fiber_tracks_init(&pipeline->fibers, sink, machine->names);
+		sink = put_in_front(pipeline, &pipeline->fibers.sink, &pipeline->fibers.next);
+	}
 	slice_sorter_init(sorter, sink, diag);
-	sorter->depth = depth;
+	sorter->depth = depth == SIZE_MAX ? depth : depth + pipeline->options->fibers;
 	pipeline->head = put_in_front(pipeline, &sorter->sink, &sorter->next);
 }
 
@@ -177,6 +186,9 @@ static void connect_clock(struct output_pipeline *pipeline)
 	pipeline->head = &pipeline->clock;
 }
 
+static const struct symbol *add_fiber(void *context, void *track, uint32_t number,
+				      const struct symbol *first);
+
 bool output_pipeline_looks(const struct output_pipeline *pipeline)
 {
 	if (pipeline->queue)
@@ -226,6 +238,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	with_sink.tail_calls =
 		options->stacks == STACKS_PRECISE ? TAIL_CALLS_NEST : TAIL_CALLS_REPLACE;
 	with_sink.flows = options->stacks == STACKS_FLOWS;
+	pipeline->fiber_names = (struct callstack_fibers){ add_fiber, pipeline };
+	with_sink.fibers = options->fibers ? &pipeline->fiber_names : NULL;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
 				    ? callstack_magic_trace_open(&with_sink)
 				    : callstack_precise_open(&with_sink);
@@ -252,8 +266,9 @@ static void name_track(struct pipeline_track *added)
 		track->thread_name = track->ids;
 }
 
-void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
-				const char *process_name, const char *thread_name)
+/* Add a track. Returns it for the sink after the sorter. */
+static void *add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
+		       const char *process_name, const char *thread_name)
 {
 	struct pipeline_track *added = alloc_zeroed(1, sizeof(*added));
 	void *track = &added->track;
@@ -272,6 +287,53 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 		slice_within_add_track(&pipeline->within, &added->track, track);
 		track = &added->track;
 	}
+	return track;
+}
+
+/* Add the track of a stack of a thread, named by its first function. */
+static void *add_fiber_track(struct output_pipeline *pipeline, const struct fiber_thread *thread,
+			     uint32_t number, const struct symbol *first)
+{
+	struct pipeline_track *parent = pipeline->tracks;
+	char *name;
+	void *track;
+
+	while (parent->fibers != thread)
+		parent = parent->next;
+	name = alloc_text("%s > fiber %" PRIu32 "%s%s",
+			  parent->track.thread_name ? parent->track.thread_name : parent->ids,
+			  number, first ? " " : "", first ? first->name->text : "");
+	track = add_track(pipeline, parent->track.pid, FIBER_IDS + (int32_t)number,
+			  parent->track.process_name, name);
+	pipeline->tracks->fiber_name = name;
+	return track;
+}
+
+static const struct symbol *add_fiber(void *context, void *track, uint32_t number,
+				      const struct symbol *first)
+{
+	static const struct symbol hidden = { .kind = SYMBOL_SPECIAL, .special = SPECIAL_STACK };
+	struct output_pipeline *pipeline = context;
+	const struct fiber_thread *thread = track ? slice_sorter_next_track(track) : NULL;
+
+	if (!number)
+		return thread ? fiber_tracks_own(thread) : &hidden;
+	if (number <= pipeline->stack_count)
+		return pipeline->stacks[number - 1];
+	*ARRAY_ADD(pipeline->stacks, pipeline->stack_count, pipeline->stack_room) =
+		fiber_tracks_add(&pipeline->fibers,
+				 thread ? add_fiber_track(pipeline, thread, number, first) : NULL);
+	return pipeline->stacks[number - 1];
+}
+
+void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
+				const char *process_name, const char *thread_name)
+{
+	void *track = add_track(pipeline, pid, tid, process_name, thread_name);
+
+	if (pipeline->options->fibers)
+		track = pipeline->tracks->fibers =
+			fiber_tracks_thread(&pipeline->fibers, track, thread_name);
 	if (is_sorted(pipeline))
 		track = slice_sorter_track(&pipeline->sorter, track);
 	return track;
@@ -410,6 +472,8 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 
 	if (is_sorted(pipeline))
 		slice_sorter_finish(&pipeline->sorter);
+	if (pipeline->options->fibers)
+		fiber_tracks_finish(&pipeline->fibers);
 	if (is_within(pipeline))
 		slice_within_finish(&pipeline->within);
 	if (is_filtered(pipeline))
@@ -445,11 +509,15 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 
 		pipeline->tracks = track->next;
 		track_release(&track->track);
+		free(track->fiber_name);
 		free(track);
 	}
 	callstack_machine_close(pipeline->machine);
 	pipeline->machine = NULL;
 	slice_sorter_release(&pipeline->sorter);
+	fiber_tracks_release(&pipeline->fibers);
+	free(pipeline->stacks);
+	pipeline->stacks = NULL;
 	free(pipeline->events);
 	pipeline->events = NULL;
 	slice_totals_release(&pipeline->totals);

@@ -20,6 +20,7 @@
 #include "src/formats/output_format.h"
 #include "src/report/summary.h"
 #include "src/select/slice_filter.h"
+#include "src/slices/fiber_tracks.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
 
@@ -28,15 +29,19 @@ struct pipeline_track;
 struct output_pipeline {
 	const struct options *options;      /* borrowed */
 	const struct output_format *format; /* from the options, or its variant for several files */
-	struct selection selection;    /* for the filter; lists are borrowed from the options */
-	struct output output;          /* unless the format opens its own */
-	FILE *text;                    /* owned: writes into `output`; NULL: not text */
-	struct format_output *end;     /* owned; NULL: nothing is written */
-	struct slice_limit limit;      /* before `end`, unless the format is lines of text */
-	struct slice_totals totals;    /* before the limit, unless -q */
-	struct slice_filter filter;    /* before the totals, if slices are selected */
-	struct slice_within within;    /* before the filter, with --within */
-	struct slice_sorter sorter;    /* before `filter` or `within` */
+	struct selection selection; /* for the filter; lists are borrowed from the options */
+	struct output output;       /* unless the format opens its own */
+	FILE *text;                 /* owned: writes into `output`; NULL: not text */
+	struct format_output *end;  /* owned; NULL: nothing is written */
+	struct slice_limit limit;   /* before `end`, unless the format is lines of text */
+	struct slice_totals totals; /* before the limit, unless -q */
+	struct slice_filter filter; /* before the totals, if slices are selected */
+	struct slice_within within; /* before the filter, with --within */
+	struct fiber_tracks fibers; /* before `filter` or `within`, with --fibers */
+	struct callstack_fibers fiber_names; /* the machine's, with --fibers */
+	const struct symbol **stacks;        /* owned: by number less 1 */
+	size_t stack_count, stack_room;
+	struct slice_sorter sorter;    /* before the others */
 	struct slice_sink clock;       /* before `next`, with --clock */
 	const struct slice_sink *next; /* borrowed: after `clock` */
 	struct slice_event *events;    /* owned: of a batch, with other times */

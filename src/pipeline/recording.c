@@ -103,6 +103,7 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	direct_cache_expect(size);
 	kernel_files_identify(&recording->file, timeline, recording->store);
 	resolver_init(&recording->resolver, timeline, recording->store, names);
+	recording->resolver.switches = options->switches.count ? &options->switches : NULL;
 	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
 	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;
 	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);

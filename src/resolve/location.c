@@ -261,6 +261,15 @@ static void set_plain(struct location_pair *locations)
 	locations->to_stub = to->kind == SYMBOL_PLT;
 }
 
+void location_pair_switch(struct location_pair *locations)
+{
+	if (locations->from.symbol == locations->to.symbol || !locations->to.symbol)
+		return;
+	locations->call = location_is_function_entry(&locations->to) ? CALL_ENTERS : COPIES_STACK;
+	locations->plain = 0;
+	set_plain(locations);
+}
+
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
 				      const struct function_code *made)
 {

@@ -38,6 +38,8 @@ enum call_effect {
 	YIELDS_STACK,    /* the same, for a jump to a stack that the code looked up */
 	DROPS_STACK,     /* the same; perhaps nothing returns to the old stack */
 	THROWS_TO_ENTRY, /* the same, to a function that continues a frame of the stack */
+	COPIES_STACK, /* out of a function of --switch-function: on this stack or a copy of it, or
+			 on one that it left before */
 };
 
 _Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");
@@ -113,6 +115,9 @@ static inline bool location_jumps_unusually(const struct location_pair *location
  * unwind for them.
  */
 bool location_unwinds(const struct name *name);
+
+/* A branch comes from a function of --switch-function: change its effect. */
+void location_pair_switch(struct location_pair *locations);
 
 /*
  * Returns both ends of a branch, with its effect: CALL_ENTERS or later.  `made`: the code around

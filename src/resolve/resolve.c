@@ -4,6 +4,8 @@
 
 #include <search.h>
 
+#include "src/options/selection.h"
+
 /* ---- Names of the kernel ------------------------------------------------- */
 
 /*
@@ -267,13 +269,25 @@ static struct function_code made_code(const struct resolver *resolver,
 	return code;
 }
 
+/* Returns location_pair_of(), with the effect of functions of --switch-function. */
+static struct location_pair find_pair(const struct resolver *resolver, const struct location *from,
+				      const struct location *to, const struct function_code *made)
+{
+	struct location_pair pair = location_pair_of(from, to, made);
+
+	if (resolver->switches && symbol_is_function(from->symbol) &&
+	    pattern_list_matches(resolver->switches, from->symbol->name->text))
+		location_pair_switch(&pair);
+	return pair;
+}
+
 /* Make the pair in `uncached`.  Returns whether it may be cached. */
 static bool make_pair(struct resolver *resolver, const struct address_space *space,
 		      const struct location *from, const struct location *to)
 {
 	const struct function_code made = made_code(resolver, space, from);
 
-	resolver->uncached = location_pair_of(from, to, &made);
+	resolver->uncached = find_pair(resolver, from, to, &made);
 	return may_cache(resolver, from) && may_cache(resolver, to);
 }
 
@@ -367,6 +381,6 @@ const struct location_pair *resolver_find_ahead(const struct resolver *resolver,
 		claim(known, NAMING_LEFT_TO_READER);
 		return NULL;
 	}
-	locations = location_pair_of(&from, &to, NULL);
+	locations = find_pair(resolver, &from, &to, NULL);
 	return claim(known, NAMING_CLAIMED) == NAMING_FREE ? keep_names(known, &locations) : NULL;
 }

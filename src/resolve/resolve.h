@@ -26,6 +26,8 @@ struct cached_location {
 	struct location location; /* ip 0: empty */
 };
 
+struct pattern_list;
+
 struct resolver {
 	struct dso_store *store;       /* borrowed */
 	struct dso **dsos;             /* owned; by index of mapped_file: borrowed, not NULL */
@@ -35,7 +37,8 @@ struct resolver {
 					  looked up yet */
 	struct direct_cache addresses; /* owned; of struct cached_location */
 	struct direct_cache branches;  /* owned; of struct known_branch; CALL_NOT_KNOWN: empty */
-	struct location_pair uncached; /* the last branch that may not be cached */
+	const struct pattern_list *switches; /* borrowed: names; NULL: none */
+	struct location_pair uncached;       /* the last branch that may not be cached */
 	struct kernel_names {
 		const struct kernel_symbol *records; /* borrowed; by time */
 		struct symbol *symbols; /* owned; by index of `records`; `start` is an address */

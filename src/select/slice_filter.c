@@ -502,6 +502,7 @@ void slice_filter_init(struct slice_filter *filter, const struct selection *sele
 		.events = filter_events,
 		.context = filter,
 		.details = next->details,
+		.arrows = next->arrows,
 	};
 }
 

@@ -20,7 +20,8 @@ enum slice_flags {
 	SLICE_CUT = 16,            /* an end: no return was seen; the trace ends or is missing */
 	SLICE_ESTIMATED_TIME = 32, /* shares the time between two timestamps with a gap or, if
 				      details are used, with other calls */
-	SLICE_CONTINUED = 64,      /* began in an earlier part of the trace (--split) */
+	SLICE_CONTINUED = 64, /* began in an earlier part of the trace (--split); until the sorter,
+				 see struct callstack_fibers */
 	/* With --stacks=flows and replace, of an end: a tail call; its target begins next */
 	SLICE_TAIL_CALL = 1,
 	SLICE_TAIL_CALLED = 16,  /* a begin: by a tail call, inside of the call that jumped */
@@ -57,8 +58,18 @@ struct slice_detail {
 	};
 };
 
-/* A sink with `late` also gets SLICE_LATE. */
-enum slice_event_kind { SLICE_BEGIN, SLICE_END, SLICE_INSTANT, SLICE_LATE };
+/*
+ * A sink with `late` also gets SLICE_LATE. A sink with `arrows` gets the ends of arrows between
+ * tracks; `ip` is the arrow's number.
+ */
+enum slice_event_kind {
+	SLICE_BEGIN,
+	SLICE_END,
+	SLICE_INSTANT,
+	SLICE_LATE,
+	SLICE_ARROW,
+	SLICE_ARROW_END
+};
 
 /* Sort key of events with equal times; the next key is arrival. */
 enum slice_order {
@@ -130,6 +141,7 @@ struct slice_sink {
 	 * without length.
 	 */
 	bool sums;
+	bool arrows; /* it shows arrows */
 };
 
 /* Returns an event's detail, borrowed from the batch; may be NULL. */

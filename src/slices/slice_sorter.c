@@ -862,6 +862,11 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 	return track;
 }
 
+void *slice_sorter_next_track(const struct sorter_track *track)
+{
+	return track->next_track;
+}
+
 COMPARE_BY_THREE(compare_found, struct found_event, segment, event.time, number)
 
 void slice_sorter_again(struct slice_sorter *sorter)

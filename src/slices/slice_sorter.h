@@ -82,6 +82,9 @@ void slice_sorter_release(struct slice_sorter *sorter);
  */
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track);
 
+/* Returns the track of the next sink; borrowed. */
+void *slice_sorter_next_track(const struct sorter_track *track);
+
 /* Begin the second pass, in which each track gets the same events as in the first one. */
 void slice_sorter_again(struct slice_sorter *sorter);
 

@@ -30,11 +30,12 @@ static void add(struct slice_store *store, struct store_track *to,
 {
 	struct store_stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
-	if (!last || last->begin + last->count != store->count) {
+	if (!last || last->begin + last->count != store->count || to->apart) {
 		ARRAY_GROW(to->stretches, to->room, to->count + 1);
 		last = &to->stretches[to->count++];
 		*last = (struct store_stretch){ .begin = store->count };
 	}
+	to->apart = false;
 	last->count++;
 	if (store->count == store->records.room)
 		big_array_grow(&store->records, store->count + 1, sizeof(*record), STORE_MEMORY);
@@ -58,6 +59,7 @@ static void keep_event(struct slice_store *store, struct store_track *to,
 	to->slices += event->kind != SLICE_END;
 	store->slices += event->kind != SLICE_END;
 	to->end = event->time;
+	to->apart = event->kind == SLICE_ARROW_END;
 	add(store, to, &record);
 	if (detail)
 		add(store, to, &(struct store_record){ .detail = *detail });
@@ -148,6 +150,20 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 
 	for (bool more = next_event(store, &cursor); more; release_step(store, ++emitted))
 		more = emit_event(store, &cursor, sink);
+}
+
+COMPARE_WITHIN(compare_stretches, struct store_stretch, struct slice_store,
+	       COMPARE(record_at(context, a->begin)->event.time,
+		       record_at(context, b->begin)->event.time)
+		       ?: COMPARE(a->begin, b->begin))
+
+void slice_store_replay_sorted(struct slice_store *store, size_t index,
+			       const struct slice_sink *sink)
+{
+	struct store_track *track = &store->tracks[index];
+
+	SORT_WITHIN(track->stretches, track->count, compare_stretches, store);
+	slice_store_replay_track(store, index, sink);
 }
 
 /* ---- By time: a heap of the tracks ----------------------------------------- */

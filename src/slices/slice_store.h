@@ -29,7 +29,8 @@ struct slice_store {
 			uint64_t begin, count;
 		} * stretches; /* owned */
 		size_t count, room;
-	} * tracks; /* owned; by index of the track */
+		bool apart; /* the next record begins a stretch */
+	} * tracks;         /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t slices;
 };
@@ -43,6 +44,13 @@ struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool
 /* Emit a track's events to `sink`. */
 void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink);
+
+/*
+ * The same, if the track's parts that begin with a SLICE_ARROW_END are not in order: by the time of
+ * the first record of each stretch.
+ */
+void slice_store_replay_sorted(struct slice_store *store, size_t index,
+			       const struct slice_sink *sink);
 
 /* Emit all events by time, then by index of the track. */
 void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink);

@@ -244,6 +244,7 @@ void slice_totals_init(struct slice_totals *totals, const struct slice_sink *nex
 			.folded = next->folded,
 			.late = next->late && !report && (!counts || next->sums),
 			.sums = next->sums,
+			.arrows = next->arrows,
 		},
 		.next = next,
 		.report = report,

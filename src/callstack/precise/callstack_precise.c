@@ -10,6 +10,7 @@
  *
  * This file contains gaps, marks, and the operations open, inherit, copy and finish.
  */
+#include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 /* ---- Room ---------------------------------------------------------------- */
@@ -41,6 +42,7 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 	stack->end_flags = SLICE_CUT;
 	precise_pop_to(stack, time, 0);
 	stack->end_flags = 0;
+	precise_end_stretch(stack, time);
 	stack->astray = false;
 	precise_end_transaction(stack);
 	precise_forget_stacks(stack);
@@ -164,6 +166,21 @@ static void show_mark(struct precise_stack *stack, int64_t time, const struct br
 	timestamp_group_add_mark(&stack->group, time, &mark, &detail);
 }
 
+/* Move a thread to the pool of its process. */
+static void join_pool(struct precise_stack *stack, const struct process *process)
+{
+	struct stack_pool **pool = &machine_of(stack)->pools;
+
+	while (*pool && (*pool)->process != process)
+		pool = &(*pool)->next;
+	if (!*pool)
+		*pool = alloc_zeroed(1, sizeof(**pool));
+	(*pool)->process = process;
+	stack->pool = *pool;
+	stack->next_user = stack->pool->users;
+	stack->pool->users = stack;
+}
+
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes)
 {
@@ -176,6 +193,8 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	if (!notes)
 		notes = &none;
 	time = event_time(stack, event, notes->untimed);
+	if (machine_of(stack)->fibers && stack->pool == &stack->own && event->thread)
+		join_pool(stack, event->thread->process);
 	stack->plain = false;
 	if (notes->mark) {
 		show_mark(stack, time, event, notes);
@@ -295,11 +314,32 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->group.owner = &stack->base;
 	stack->pool = &stack->own;
 	stack->own.users = stack;
+	stack->in_stretch = true;
+	stack->group.encloses = machine_of(stack)->fibers;
+	if (stack->group.encloses)
+		stack->fiber = machine_of(stack)->fibers->add(machine_of(stack)->fibers->context,
+							      track, 0, NULL);
 	stack->group.settled = INT64_MIN;
 	/* The sorter finds enclosing slices by their order. */
 	stack->group.sorted = true;
 	stack->now.resume = machine_of(stack)->unwind_resume;
 	return &stack->base;
+}
+
+static void leave_pool(struct precise_stack *stack)
+{
+	struct precise_stack **user = &stack->pool->users;
+
+	while (*user != stack)
+		user = &(*user)->next_user;
+	*user = stack->next_user;
+	if (stack->pool->users)
+		return;
+	for (size_t i = 0; i < stack->pool->count; i++)
+		frame_list_release(&stack->pool->parked[i].frames);
+	free(stack->pool->parked);
+	*stack->pool =
+		(struct stack_pool){ .process = stack->pool->process, .next = stack->pool->next };
 }
 
 static void precise_close(struct callstack *base)
@@ -308,7 +348,7 @@ static void precise_close(struct callstack *base)
 
 	timestamp_group_release(&stack->group);
 	release_frames(stack);
-	free(stack->own.parked);
+	leave_pool(stack);
 	free(stack->fits);
 	free(stack);
 }
@@ -319,6 +359,12 @@ static void precise_machine_close(struct callstack_machine *base)
 
 	special_symbols_release(&machine->gaps);
 	syscall_symbols_release(&machine->syscalls);
+	while (machine->pools) {
+		struct stack_pool *pool = machine->pools;
+
+		machine->pools = pool->next;
+		free(pool);
+	}
 	free(machine);
 }
 
@@ -350,6 +396,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->timeline = options->timeline;
 	machine->nests = options->tail_calls == TAIL_CALLS_NEST;
 	machine->flows = options->flows;
+	machine->fibers = options->fibers;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
 	for (int i = 0; i < SPECIALS; i++)
 		if (names[i])

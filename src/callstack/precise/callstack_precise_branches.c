@@ -145,6 +145,7 @@ static void on_call(struct precise_stack *stack, int64_t time, const struct reso
 		return;
 	if (location_may_switch(branch->locations)) {
 		precise_begin_other_stack(stack, time, to, effect == DROPS_STACK, 0);
+		precise_begin_anew(stack);
 		precise_watch_room(stack);
 		return;
 	}
@@ -361,6 +362,8 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
 
 	if (!stack->now.depth) {
 		precise_infer_root(stack, &locations->to);
+	} else if (locations->call == COPIES_STACK) {
+		precise_copy_stack(stack, time, &locations->to);
 	} else if (locations->call == JUMP_CALLS) {
 		call_by_jump(stack, time, branch);
 	} else if (locations->call == JUMP_SETJMP) {

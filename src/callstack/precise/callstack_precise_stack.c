@@ -18,10 +18,11 @@ void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)
 {
 	uint16_t uncertain = frame->slice_flags & SLICE_UNCERTAIN_LEVEL;
+	uint16_t continued = frame->slice_flags & SLICE_CONTINUED;
 	uint16_t tail = machine_of(stack)->nests ? frame->slice_flags & SLICE_TAIL_CALLED : 0;
 	struct slice_event event = { .symbol = frame->symbol,
 				     .ip = frame->entry_ip,
-				     .flags = uncertain | tail | flags,
+				     .flags = uncertain | continued | tail | flags,
 				     .order = SLICE_ORDER_DEFERRED };
 	struct slice_detail detail = stack->at_since;
 
@@ -109,6 +110,7 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 {
 	stack->group.since = time;
 	stack->watched = stack->begun_by_jump = false;
+	stack->in_stretch = true;
 	stack->at_since = (struct slice_detail){
 		.insns = stack->insns,
 		.cycles = timestamp_group_split(&stack->group, stack->insns),
@@ -118,8 +120,10 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 
 void precise_begin_stack(struct precise_stack *stack, int64_t time)
 {
-	bool watched = timestamp_group_cut(&stack->group, time, precise_insns(stack));
+	bool watched;
 
+	precise_end_stretch(stack, time);
+	watched = timestamp_group_cut(&stack->group, time, precise_insns(stack));
 	precise_set_since(stack, time);
 	stack->watched = watched;
 }
@@ -141,6 +145,7 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 		precise_begin_stack(stack, stack->last_time);
 	precise_forget_candidates(stack);
 	precise_emit_enclosing(stack, &frame, SLICE_INFERRED_START);
+	stack->first = frame.symbol;
 	stack->root_number = stack->group.outer.count;
 	*frame_list_add(&stack->now) = frame;
 }

@@ -38,6 +38,9 @@ struct parked_stack {
 	uint64_t left; /* number of the switch that left it */
 	bool doubtful; /* perhaps it ran since, as another stack that was chosen */
 	bool dropped;  /* possibly nothing can resume it */
+	/* With --fibers: */
+	const struct symbol *fiber; /* see struct callstack_fibers; NULL: none yet */
+	bool confused;              /* perhaps it is another stack, with equal frames */
 };
 
 /* How a parked stack fits a thread's current stack. */
@@ -50,8 +53,10 @@ struct stack_fit {
 struct stack_pool {
 	struct parked_stack *parked; /* owned */
 	size_t count, room;
-	uint64_t switches;           /* to other stacks, so far */
-	struct precise_stack *users; /* borrowed: the threads, linked */
+	uint64_t switches;             /* to other stacks, so far */
+	struct precise_stack *users;   /* borrowed: the threads, linked */
+	const struct process *process; /* NULL: one thread's */
+	struct stack_pool *next;       /* of another process */
 };
 
 struct precise {
@@ -65,6 +70,8 @@ struct precise {
 	bool nests;                  /* tail calls nest; else the function that jumps ends */
 	bool flows;                  /* mark tail calls that do not nest */
 	size_t room;                 /* room of all stacks, in frames */
+	const struct callstack_fibers *fibers; /* borrowed; NULL: fold stacks into threads */
+	struct stack_pool *pools;              /* owned: by process */
 };
 
 struct precise_stack {
@@ -75,7 +82,7 @@ struct precise_stack {
 	struct precise_stack *next_user; /* of the pool */
 	struct stack_fit *fits; /* owned: by parked stack; NULL: there were no candidates */
 	uint64_t switches;      /* number of the last switch to another stack; 0: none */
-	bool whole;        /* the trace shows the thread since its start */
+	bool whole;             /* the trace shows the thread since its start */
 	bool unseen;       /* stacks that the trace has not shown, or since a loss, can come back */
 	size_t candidates; /* parked stacks that this one can be; 0: it is identified */
 	uint16_t resume_flags; /* SLICE_UNCERTAIN_LEVEL: perhaps none of the candidates is it */
@@ -85,6 +92,13 @@ struct precise_stack {
 	int64_t below_since;
 	struct slice_detail at_below_since;
 	struct jump_points jumps;
+	/* With --fibers: */
+	const struct symbol *fiber;       /* the stack; NULL: unknown yet */
+	const struct symbol *first;       /* the function that it began with; NULL: unknown */
+	const struct symbol *ended;       /* the thread's last stack that nothing can resume, */
+	const struct symbol *ended_first; /* and the function that it began with */
+	bool confused;                    /* see struct parked_stack */
+	bool in_stretch;        /* its slices since the last switch need a slice around them */
 	size_t room, room_seen; /* last counted room of all lists, and of `now` */
 	struct frame_list undo; /* frames changed in the transaction, innermost first */
 	size_t unchanged;       /* outermost frames not changed in it; 0: no transaction */
@@ -438,6 +452,24 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
  * slice is marked (SLICE_UNCERTAIN_LEVEL).
  */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
+
+/*
+ * With --fibers: emit a slice around all slices since the last switch, up to `time`, whose symbol
+ * means the stack. All frames have ended.
+ */
+void precise_end_stretch(struct precise_stack *stack, int64_t time);
+
+/*
+ * The innermost function switches stacks by a copy, and continues at `to`: on a stack that it left
+ * before or, if there is none, on a copy of this one.
+ */
+void precise_copy_stack(struct precise_stack *stack, int64_t time, const struct location *to);
+
+/*
+ * A stack began by a call of a function that never returns. If the thread's last stack that nothing
+ * can resume was its first one, or began with the same function, it began anew (Go's mcall()).
+ */
+void precise_begin_anew(struct precise_stack *stack);
 
 /* A return does not fit: the current frames were perhaps those of another stack, which fitted. */
 void precise_doubt_stacks(struct precise_stack *stack);

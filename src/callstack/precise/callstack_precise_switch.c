@@ -68,8 +68,7 @@ static struct parked_stack *find_left(struct precise_stack *stack, bool last)
 	for (size_t i = 0; i < stack->pool->count; i++) {
 		struct parked_stack *parked = &stack->pool->parked[i];
 
-		if (is_candidate(stack, parked) &&
-		    (!found || (parked->left < found->left) != last))
+		if (is_candidate(stack, parked) && (!found || (parked->left < found->left) != last))
 			found = parked;
 	}
 	return found;
@@ -284,6 +283,17 @@ static void free_parked(const struct precise_stack *stack, struct parked_stack *
 	parked->doubtful = false;
 }
 
+/* The current stack is a parked one. If others fit as well, any of them may be another one. */
+static void adopt(struct precise_stack *stack, const struct parked_stack *parked)
+{
+	bool several = stack->candidates > 1;
+
+	stack->fiber = parked->fiber;
+	stack->confused = parked->confused || several;
+	for (size_t i = 0; several && i < stack->pool->count; i++)
+		stack->pool->parked[i].confused |= stack->fits[i].candidate;
+}
+
 /* Choose a candidate: add its other frames. */
 static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
 {
@@ -299,6 +309,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 		for (unsigned i = since.next - kept; i < since.next; i++)
 			stack->jumps.points[stack->jumps.next++ % JUMP_POINTS] =
 				since.points[i % JUMP_POINTS];
+		adopt(stack, parked);
 	}
 	free_parked(stack, parked);
 	precise_forget_candidates(stack);
@@ -341,8 +352,10 @@ static void begin_candidate(struct precise_stack *stack, int64_t time, uint16_t 
 		stack->known = common;
 		return;
 	}
-	if (!stack->below)
+	if (!stack->below) {
 		stack->jumps = first->jumps;
+		adopt(stack, first);
+	}
 	free_parked(stack, first);
 	precise_forget_candidates(stack);
 }
@@ -581,8 +594,9 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 	memcpy(slot->frames.frames, stack->now.frames + at, count * sizeof(struct frame));
 	slot->frames.depth = count;
 	slot->jumps.next = 0;
+	slot->fiber = NULL;
 	slot->left = stack->switches = ++stack->pool->switches;
-	slot->dropped = slot->doubtful = false;
+	slot->dropped = slot->doubtful = slot->confused = false;
 	return slot;
 }
 
@@ -603,19 +617,82 @@ static bool split_stack(struct precise_stack *stack, bool dropped)
 	return true;
 }
 
+/* ---- Fibers -------------------------------------------------------------- */
+
+/* Returns the symbol that means the current stack. */
+static const struct symbol *fiber_of(struct precise_stack *stack)
+{
+	struct precise *machine = machine_of(stack);
+
+	if (!stack->fiber)
+		stack->fiber = machine->fibers->add(machine->fibers->context, stack->base.track,
+						    ++machine->base.fibers, stack->first);
+	return stack->fiber;
+}
+
+void precise_end_stretch(struct precise_stack *stack, int64_t time)
+{
+	struct frame stretch = { .kind = FRAME_INFERRED };
+
+	if (!stack->in_stretch || !machine_of(stack)->fibers)
+		return;
+	stack->in_stretch = false;
+	stretch.symbol = fiber_of(stack);
+	stretch.slice_flags = stack->confused ? SLICE_UNCERTAIN_LEVEL : 0;
+	precise_emit_enclosing(stack, &stretch, 0);
+	precise_emit_end(stack, time, &stretch);
+}
+
+void precise_begin_anew(struct precise_stack *stack)
+{
+	const struct callstack_fibers *fibers = machine_of(stack)->fibers;
+
+	if (fibers && stack->ended &&
+	    (stack->ended_first == stack->first ||
+	     stack->ended == fibers->add(fibers->context, stack->base.track, 0, NULL)))
+		stack->fiber = stack->ended;
+	stack->ended = NULL;
+}
+
+/*
+ * Returns the number of frames that stay open while the stack is parked: not those on top of a
+ * FRAME_LEAVES_STACK, and none of a stack that nothing can resume.
+ */
+static size_t count_staying(const struct precise_stack *stack, bool dropped)
+{
+	size_t at = stack->leaves ? precise_find_role(stack, FRAME_LEAVES_STACK) : 0;
+
+	if (!machine_of(stack)->fibers)
+		return 0;
+	if (at)
+		return at;
+	return dropped && !stack->jumps.next ? 0 : stack->now.depth;
+}
+
 /* Moves the list of frames with its index, because it can be long. */
 static void park(struct precise_stack *stack, int64_t time, bool dropped)
 {
 	struct parked_stack *slot;
 	struct frame_list freed;
 	bool doubtful = false;
+	size_t staying = count_staying(stack, dropped);
 
 	precise_set_root(stack, false);
 	stack->root_number = 0;
 	for (size_t i = stack->now.depth; i-- > 0;) {
-		doubtful |= stack->now.frames[i].slice_flags & SLICE_UNCERTAIN_LEVEL;
-		if (!stack->now.frames[i].hidden)
-			precise_emit_end(stack, time, &stack->now.frames[i]);
+		struct frame *frame = &stack->now.frames[i];
+
+		doubtful |= frame->slice_flags & SLICE_UNCERTAIN_LEVEL;
+		stack->end_flags = i < staying ? SLICE_CONTINUED : 0;
+		frame->slice_flags |= stack->end_flags;
+		if (!frame->hidden)
+			precise_emit_end(stack, time, frame);
+	}
+	stack->end_flags = 0;
+	precise_end_stretch(stack, time);
+	if (!staying) {
+		stack->ended = stack->fiber;
+		stack->ended_first = stack->first;
 	}
 	if (stack->unchanged)
 		precise_save_for_undo(stack, 0);
@@ -626,11 +703,16 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 	frame_list_clear(&freed);
 	*slot = (struct parked_stack){ .frames = stack->now,
 				       .jumps = stack->jumps,
-				       .left = ++stack->pool->switches,
+				       .fiber = stack->fiber,
+				       .confused = stack->confused,
+				       .left = stack->switches = ++stack->pool->switches,
 				       .doubtful = doubtful,
 				       .dropped = dropped };
 	stack->now = freed;
 	stack->jumps.next = 0;
+	stack->fiber = NULL;
+	stack->first = NULL;
+	stack->confused = false;
 }
 
 /* ---- Switching ----------------------------------------------------------- */
@@ -666,6 +748,7 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 
 	precise_guess_candidate(stack);
 	park(stack, time, dropped);
+	stack->first = first.symbol;
 	if (location_is_function_entry(to)) {
 		begin_with(stack, time, &first, 1);
 		if (stack->now.depth)
@@ -678,6 +761,28 @@ void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const 
 	top(stack)->roles = FRAME_SWITCHED_TO;
 	if (flags)
 		precise_mark_level(stack);
+}
+
+void precise_copy_stack(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	struct jump_points jumps;
+	struct frame *frames;
+	size_t count;
+
+	precise_guess_candidate(stack);
+	if (precise_resume_stack(stack, time, to, RESUME_TOP_CALL, false))
+		return;
+	count = frame_list_around(&stack->now, stack->now.depth);
+	jumps = stack->jumps;
+	frames = alloc_zeroed(count + 1, sizeof(*frames));
+	if (count)
+		memcpy(frames, stack->now.frames, count * sizeof(*frames));
+	park(stack, time, false);
+	begin_with(stack, time, frames, count);
+	stack->jumps = jumps;
+	if (!count)
+		precise_infer_root(stack, to);
+	free(frames);
 }
 
 void precise_doubt_stacks(struct precise_stack *stack)
@@ -832,9 +937,12 @@ bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *
 	return count;
 }
 
+/* Another thread can have stacks of the same process; it was perhaps this one that resumed them. */
 void precise_forget_stacks(struct precise_stack *stack)
 {
-	for (size_t i = 0; i < stack->pool->count; i++)
+	precise_forget_candidates(stack);
+	precise_doubt_stacks(stack);
+	for (size_t i = 0; !stack->pool->process && i < stack->pool->count; i++)
 		free_parked(stack, &stack->pool->parked[i]);
 	stack->whole = false;
 	stack->unseen |= stack->switches;

@@ -7,7 +7,7 @@
 
 #include "src/formats/answers/why.h"
 
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_args.h"

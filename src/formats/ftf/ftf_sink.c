@@ -98,6 +98,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
 	ftf->is_true = ftf_text(ftf->writer, "true");
 	ftf->tail_call = ftf_text(ftf->writer, "tail call");
+	ftf->switches = ftf_text(ftf->writer, "switch");
 	ftf->flows = options->stacks == STACKS_FLOWS;
 	if (limit && fits_from_start(options, output, facts, limit))
 		init_fit(ftf, limit, names);
@@ -574,6 +575,23 @@ static inline __attribute__((always_inline)) const struct slice_event *add_waiti
 	return event;
 }
 
+/* Ids of arrows between stacks follow those of tail calls. */
+#define SWITCH_ARROWS ((uint64_t)1 << 32)
+
+/* Write an end of an arrow, which binds to the innermost slice. */
+static void write_arrow_end(struct ftf_sink *ftf, struct track *track,
+			    const struct slice_event *event)
+{
+	struct ftf_event flow = { .time = event->time, .name = ftf->switches };
+
+	announce(ftf, track);
+	flow.thread = ftf_thread_of(track);
+	if (event->kind == SLICE_ARROW)
+		ftf_flow_begin(ftf->writer, &flow, SWITCH_ARROWS + event->ip);
+	else
+		ftf_flow_end(ftf->writer, &flow, SWITCH_ARROWS + event->ip);
+}
+
 static void add_batch(struct ftf_sink *ftf, struct track *track, const struct slice_batch *batch)
 {
 	const struct slice_event *event = batch->events, *limit = event + batch->count;
@@ -598,6 +616,8 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 			continue;
 		if (event->kind == SLICE_INSTANT) /* its text is borrowed for the call only */
 			write_instant(ftf, track, event);
+		else if (event->kind >= SLICE_ARROW)
+			write_arrow_end(ftf, track, event);
 		else /* a part with late slices, whose first record can be an end */
 			announce(ftf, track);
 		event++;
@@ -703,5 +723,6 @@ struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)
 		.details = ftf->level == OPTION_ARGS_FULL,
 		.folded = ftf->level != OPTION_ARGS_NONE,
 		.late = ftf->level != OPTION_ARGS_FULL && !ftf->flows,
+		.arrows = !ftf->fit.limit,
 	};
 }

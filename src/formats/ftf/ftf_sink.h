@@ -34,7 +34,7 @@ struct ftf_sink {
 	struct ftf_name *known; /* owned; the writer's name by id of the program's; 0: not yet */
 	size_t known_room;
 	struct direct_cache templates; /* struct slice_template: most slices repeat */
-	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
+	struct ftf_name keys[SLICE_ARG_KEYS], is_true, switches, tail_call;
 	/* ftf_arg_head() of numbers from SLICE_ARG_INSNS on, in one word and in two; 0: not yet. */
 	uint64_t heads[SLICE_ARG_KEYS - SLICE_ARG_INSNS][2];
 	bool flows;      /* show arrows of tail calls (--stacks=flows) */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Switches between stacks: coroutines, goroutines and fibers. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/src/callstack_precise.h"
@@ -647,8 +648,126 @@ START_TEST(a_setjmp_that_ended_on_another_stack_hides_no_unseen_caller)
 }
 END_TEST
 
+/* ---- With --fibers ------------------------------------------------------- */
+
+static struct symbol stack_symbols[8];
+static const struct symbol *stack_firsts[8];
+
+static const struct symbol *add_stack(void *context, void *track, uint32_t number,
+				      const struct symbol *first)
+{
+	char text[16];
+
+	ck_assert_ptr_eq(context, &stack_symbols);
+	ck_assert_ptr_null(track);
+	ck_assert_uint_lt(number, 8);
+	snprintf(text, sizeof(text), "<%u>", (unsigned)number);
+	stack_symbols[number] = symbol_special(&names, text, SPECIAL_STACK);
+	stack_firsts[number] = first;
+	return &stack_symbols[number];
+}
+
+static const struct callstack_fibers fibers = { add_stack, &stack_symbols };
+
+/* Replace the machine by one that shows stacks. */
+static void show_stacks(void)
+{
+	struct callstack_options options = {
+		.sink = &slices.sink, .names = &names, .diag = &diag, .fibers = &fibers
+	};
+
+	callstack_close(stack);
+	callstack_machine_close(machine);
+	machine = callstack_precise_open(&options);
+	stack = callstack_open(machine, NULL);
+}
+
+/* f calls s, which goes to g on another stack, whose s comes back. */
+START_TEST(slices_between_switches_are_in_one_of_their_stack)
+{
+	show_stacks();
+	call('f', 0x10, 's');
+	enter_by(BRANCH_JUMP, 's', 'g', SWITCHES_STACK);
+	call('g', 0x10, 's');
+	go_by(BRANCH_JUMP, 's', at('f', 0x15), SWITCHES_STACK);
+	call('f', 0x20, 'h');
+	ret('h', 'f', 0x25);
+	ck_assert_ptr_null(stack_firsts[0]);
+	ck_assert_ptr_eq(stack_firsts[1], function('g'));
+	expect("B 0 s\nE 10 s\nE 10 f\nE 10 <0>\nB 10 g\nB 20 s\nE 30 s\nE 30 g\nE 30 <1>\n"
+	       "B 30 f\nB 40 h\nE 50 h\nE 50 f\nE 50 <0>\nB 30 <0> deferred\nB 10 <1> deferred\n"
+	       "B 0 <0> deferred\nB 0 f inferred deferred\nS\n");
+}
+END_TEST
+
+/* Two stacks wait in the same calls: either can have come back, which is counted. */
+START_TEST(one_of_two_equal_stacks_is_marked)
+{
+	show_stacks();
+	call('f', 0x10, 's');
+	for (int i = 0; i < 2; i++) {
+		enter_by(BRANCH_JUMP, 's', 'g', SWITCHES_STACK);
+		call('g', 0x10, 's');
+	}
+	go_by(BRANCH_JUMP, 's', at('f', 0x15), SWITCHES_STACK);
+	feed_held();
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+	call('f', 0x10, 's');
+	go_by(BRANCH_JUMP, 's', at('g', 0x15), SWITCHES_STACK);
+	call('g', 0x20, 's');
+	go_by(BRANCH_JUMP, 's', at('f', 0x15), SWITCHES_STACK);
+	feed_held();
+	ck_assert_uint_eq(machine->fibers, 2);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+}
+END_TEST
+
+/* Go: mcall() calls the scheduler on its stack, which begins anew each time. */
+START_TEST(a_stack_that_begins_anew_is_the_same)
+{
+	show_stacks();
+	name_scheduler();
+	call('r', 0x10, 'o');
+	enter_by(BRANCH_JUMP, 'o', 'g', DROPS_STACK);
+	for (int i = 0; i < 3; i++) {
+		park_by('g', 0x20);
+		jump('o', 'w', 0x15);
+		ret('w', 'g', 0x25);
+	}
+	feed_held();
+	ck_assert_uint_eq(machine->fibers, 1);
+}
+END_TEST
+
+/* s copies the stack, so it returns once on the copy, and later on the stack itself. */
+START_TEST(a_stack_that_is_copied_comes_back_with_its_callers)
+{
+	call('a', 0x10, 'f');
+	call('f', 0x20, 's');
+	go_by(BRANCH_RETURN, 's', at('f', 0x25), COPIES_STACK);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	call('a', 0x30, 'g');
+	call('g', 0x40, 'f');
+	call('f', 0x20, 's');
+	go_by(BRANCH_RETURN, 's', at('f', 0x25), COPIES_STACK);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+	call('a', 0x50, 'f');
+	call('f', 0x20, 's');
+	go_by(BRANCH_RETURN, 's', at('f', 0x25), COPIES_STACK);
+	ret('f', 'g', 0x45);
+	expect_depth(1);
+}
+END_TEST
+
 void add_stack_tests(TCase *tests)
 {
+	tcase_add_test(tests, slices_between_switches_are_in_one_of_their_stack);
+	tcase_add_test(tests, one_of_two_equal_stacks_is_marked);
+	tcase_add_test(tests, a_stack_that_begins_anew_is_the_same);
+	tcase_add_test(tests, a_stack_that_is_copied_comes_back_with_its_callers);
 	tcase_add_loop_test(tests, a_setjmp_of_a_function_that_returned_begins_a_stack, 0, 2);
 	tcase_add_test(tests, a_function_in_which_stacks_begin_identifies_no_stack);
 	tcase_add_test(tests, a_setjmp_that_ended_on_another_stack_hides_no_unseen_caller);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decoder/branch_event.h"
-#include "decoder/timeline/timeline_types.h"
+#include "decoder/history.h"
 #include "src/diff/diff.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

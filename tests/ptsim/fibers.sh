@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --fibers: programs that switch stacks have a track for each, counted against their sources.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+record() { # PROGRAM
+	"$ptsim" record --cyc -o "$work/perf.data" -- "$programs/$1" >/dev/null 2>"$work/messages"
+}
+record coroutines || tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+
+# By coroutines.c, each of two coroutines has six turns, so it is parked five times between them.
+# descend() ends at depth 0, which the sixth turn is after.
+coroutines() {
+	record coroutines
+	"$program" -q --no-warn -f slices --fibers "$work/perf.data" >"$work/slices" || return 1
+	awk '{ sub(/.*\//, "", $1) } $1 > 5000000 && $5 ~ /^(run|descend|yield|\[parked\])$/ { n[$1 " " $5]++ }
+		END { for (i in n) print i, n[i] }' "$work/slices" | sort >"$work/counted"
+	cat >"$work/expected" <<-END
+		5000001 [parked] 5
+		5000001 descend 4
+		5000001 run 1
+		5000001 yield 6
+		5000002 [parked] 5
+		5000002 descend 5
+		5000002 run 1
+		5000002 yield 6
+	END
+	diff "$work/expected" "$work/counted"
+}
+tap_check "coroutines: a track for each, with its slices open while it is parked" coroutines
+
+# A stack's own time is that in which it ran, so threads and stacks have the same sum.
+same_sums() { # PROGRAM
+	record "$1" || return 1
+	for fibers in '' --fibers; do
+		"$program" -q --no-warn -f folded $fibers -o - "$work/perf.data" |
+			awk '!/;\[parked[^;]*\] [0-9]+$/ { sum += $NF } END { print sum }'
+	done >"$work/sums"
+	cat "$work/sums"
+	[ "$(uniq "$work/sums" | wc -l)" -eq 1 ] && [ "$(head -n 1 "$work/sums")" -gt 1000 ]
+}
+for name in coroutines fibers switches; do
+	tap_check "$name: own times without those of parked stacks add up as those of threads" same_sums $name
+done
+
+# The first and the second pass over a long trace find the same stacks.
+passes() {
+	"$program" -q --fibers -f chrome -o "$work/one.json" "$work/perf.data" &&
+		"$program" -q --fibers -f chrome -j4 -o "$work/four.json" "$work/perf.data" &&
+		cmp "$work/one.json" "$work/four.json" && grep -q '"[a-z]* > fiber 1 ' "$work/one.json"
+}
+tap_check "the output is the same with several threads, and names the tracks" passes
+
+refused() {
+	"$program" --fibers -f branches "$work/perf.data" >/dev/null 2>"$work/messages"
+	[ $? -eq 64 ] && grep -q '^ptrace2ftf: --fibers needs' "$work/messages"
+}
+tap_check "formats without slices refuse it" refused
+
+# On its own, a pattern that no function has changes nothing; names of magic-trace's machine have no code.
+no_switch() {
+	"$program" -q -f slices -o "$work/one" "$work/perf.data" &&
+		"$program" -q -f slices --switch-function='no_such_*' -o "$work/two" "$work/perf.data" &&
+		cmp "$work/one" "$work/two" || return 1
+	"$program" --switch-function=f --stacks=magic-trace "$work/perf.data" 2>"$work/messages"
+	[ $? -eq 64 ] && grep -q 'needs --stacks=precise' "$work/messages"
+}
+tap_check "--switch-function changes only the functions that it names" no_switch
+
+hidden() {
+	"$program" -q --hide=@perl "$work/perf.data" 2>"$work/messages"
+	[ $? -eq 64 ] && grep -q "expected .*@cpython" "$work/messages"
+}
+tap_check "an unknown preset of --hide is an error" hidden
+tap_done
