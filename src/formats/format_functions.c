@@ -99,16 +99,17 @@ static inline void add_duration(struct call_tree *tree, struct call_thread *thre
 			      insns ? end->all.insns : end->all.ns);
 }
 
-static const struct call_rules time_rules = { .recursion = true,
-					      .enter = enter_function,
-					      .ended = add_duration },
-			       cost_rules = { .costs = true,
-					      .lean = true,
-					      .recursion = true,
-					      .enter = enter_function,
-					      .ended = add_duration };
+#define RULES(...)                                                                                 \
+	{                                                                                          \
+		.recursion = true, .enter = enter_function, .ended = add_duration, __VA_ARGS__     \
+	}
+
+static const struct call_rules time_rules = RULES(.costs = false);
+static const struct call_rules insn_rules = RULES(.costs = true, .lean = true);
+static const struct call_rules cost_rules = RULES(.costs = true);
 
 CALL_TREE_EVENTS(count_times, time_rules)
+CALL_TREE_EVENTS(count_insns, insn_rules)
 CALL_TREE_EVENTS(count_costs, cost_rules)
 
 static void choose_rows(struct functions_output *functions, const struct selection *select)
@@ -136,7 +137,9 @@ static void open_functions(struct format_output *output, const struct format_req
 	call_tree_init(&functions->tree, NULL, UINT64_MAX);
 	output->slices = &functions->tree.slices;
 	output->sink = (struct slice_sink){
-		.events = request->facts.by_insns ? count_costs : count_times,
+		.events = functions->counts     ? count_costs
+			  : functions->by_insns ? count_insns
+						: count_times,
 		.context = &functions->tree,
 		.details = functions->by_insns || functions->counts,
 		.late = true,

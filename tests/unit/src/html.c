@@ -9,10 +9,10 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
+#include "src/slices/event_sink.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
-#include "writer/ftf.h"
 
 #define START UINT64_C(9007199254740993) /* no number of JavaScript */
 
@@ -430,11 +430,13 @@ START_TEST(symbols_without_functions_have_lists_of_their_own)
 }
 END_TEST
 
-static struct ftf_event event_of(uint64_t tid, uint64_t time, const char *name)
+static struct event_record record;
+
+/* Start an event of process 50. */
+static void event_of(uint64_t tid, uint64_t time, const char *name)
 {
-	return (struct ftf_event){ .thread = ftf_thread(output->writer, 50, tid),
-				   .time = START + time,
-				   .name = ftf_text(output->writer, name) };
+	event_record_init(&record, output->events, (struct event_track){ 50, tid }, NULL, name,
+			  START + time);
 }
 
 static const char *symbol_text(int number, size_t column)
@@ -450,29 +452,23 @@ static const char *symbol_text(int number, size_t column)
 /* Other writers' slices and marks are tracks; their times are within the page's. */
 START_TEST(events_have_tracks_with_arguments)
 {
-	struct ftf_event event;
-	struct ftf_arg arg;
 	json_t *events;
 
 	options.args = _i ? OPTION_ARGS_LINE : OPTION_ARGS_NONE;
 	open_page();
-	arg = ftf_arg_int64(ftf_text(output->writer, "vector"), 3);
 	feed();
-	ftf_process_name(output->writer, 50, ftf_text(output->writer, "cpus"));
-	ftf_thread_name(output->writer, ftf_thread(output->writer, 50, 51),
-			ftf_text(output->writer, "CPU 0"));
-	event = event_of(51, 80, "interrupt");
-	event.args = &arg;
-	event.arg_count = 1;
-	ftf_begin(output->writer, &event);
-	event = event_of(51, 90, "wakes");
-	event.args = &arg;
-	event.arg_count = 1;
-	ftf_instant(output->writer, &event);
-	event = event_of(51, 300, "");
-	ftf_end(output->writer, &event);
-	event = event_of(52, 110, "");
-	ftf_end(output->writer, &event); /* ends nothing */
+	event_sink_name_process(output->events, 50, "cpus");
+	event_sink_name_track(output->events, (struct event_track){ 50, 51 }, "CPU 0");
+	event_of(51, 80, "interrupt");
+	event_record_add_number(&record, "vector", 3);
+	event_record_emit(&record, TRACK_BEGIN);
+	event_of(51, 90, "wakes");
+	event_record_add_number(&record, "vector", 3);
+	event_record_emit(&record, TRACK_INSTANT);
+	event_of(51, 300, NULL);
+	event_record_emit(&record, TRACK_END);
+	event_of(52, 110, NULL);
+	event_record_emit(&record, TRACK_END); /* ends nothing */
 	close_page();
 	ck_assert_str_eq(json_string_value(json_object_get(data, "origin")), "9007199254741073");
 	ck_assert_int_eq(json_integer_value(json_object_get(data, "duration")), 220);
@@ -496,22 +492,18 @@ END_TEST
 /* A counter has a curve for each argument: ns since the value before, value. */
 START_TEST(counters_have_a_curve_for_each_argument)
 {
-	struct ftf_arg args[2];
-	struct ftf_event event;
 	char *dumped;
 
 	open_page();
 	feed();
-	ftf_process_name(output->writer, 50, ftf_text(output->writer, "cpus"));
+	event_sink_name_process(output->events, 50, "cpus");
 	for (uint64_t i = 0; i < 3; i++) {
-		args[0] = ftf_arg_double(ftf_text(output->writer, "watts"), i == 1 ? NAN : 1.5);
-		args[1] = i ? ftf_arg_int64(ftf_text(output->writer, "steps"), -(int64_t)i)
-			    : ftf_arg_word(ftf_text(output->writer, "steps"), FTF_UINT64,
-					   UINT64_C(1) << 63);
-		event = event_of(51, 110 + 10 * i * i, "power");
-		event.args = args;
-		event.arg_count = i < 2 ? 2 : 1;
-		ftf_counter(output->writer, &event, 1);
+		event_of(51, 110 + 10 * i * i, "power");
+		record.event.id = 1;
+		event_record_add_double(&record, "watts", i == 1 ? NAN : 1.5);
+		if (i < 2)
+			event_record_add_number(&record, "steps", i ? -1 : 7);
+		event_record_emit(&record, TRACK_COUNTER);
 	}
 	close_page();
 	dumped = json_dumps(json_object_get(data, "counters"),
@@ -521,7 +513,7 @@ START_TEST(counters_have_a_curve_for_each_argument)
 		"[{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"watts\",\"process\":\"cpus\","
 		"\"points\":[0,1.5,10,0,30,1.5]},"
 		"{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"steps\",\"process\":\"cpus\","
-		"\"points\":[0,9.22337203685478e18,10,-1]}]");
+		"\"points\":[0,7,10,-1]}]");
 	free(dumped);
 }
 END_TEST

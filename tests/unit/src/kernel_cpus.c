@@ -114,7 +114,7 @@ static void run(char *text, const char *format)
 	FILE *out;
 
 	snprintf(command, sizeof(command),
-		 "%s/ptrace2ftf -q --format=%s --kernel=%s/kcore %s/perf.data 2>&1", build, format,
+		 "%s/ptrace2ftf -q --format=%s --kernel=%s %s/perf.data 2>&1", build, format,
 		 place, place);
 	out = popen(command, "r");
 	ck_assert_ptr_nonnull(out);
