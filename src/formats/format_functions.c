@@ -32,7 +32,7 @@ struct functions_output {
 	struct choice_list columns;          /* enum function_column */
 	bool by_insns;                       /* in instructions, as times are unknown */
 	bool counts;                         /* instructions and cycles, beside times */
-	struct name_table *names; /* borrowed */
+	struct name_table *names;            /* borrowed */
 	enum function_order order;
 	size_t top;   /* maximum rows shown; 0: all */
 	uint64_t all; /* sum of `self`; set at the end */
@@ -53,8 +53,8 @@ static struct functions_output *functions_of(struct call_tree *tree)
 }
 
 /* Returns the number of a row that is not a function's. */
-static uint32_t find_row(struct functions_output *functions, const struct track *track,
-			 const struct symbol *symbol)
+static uint32_t row_number(struct functions_output *functions, const struct track *track,
+			   const struct symbol *symbol)
 {
 	uint32_t what = 0;
 
@@ -76,7 +76,7 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
 	node = 1 + (functions->by_thread || !functions->by_function
-			    ? find_row(functions, thread->track, event->symbol)
+			    ? row_number(functions, thread->track, event->symbol)
 			    : function_table_find(&functions->functions, event->symbol));
 	if (node >= tree->count) {
 		call_tree_add_nodes(tree, node);
@@ -116,8 +116,8 @@ static void choose_rows(struct functions_output *functions, const struct selecti
 {
 	functions->by_dso = choice_list_has(&select->by, ROWS_BY_DSO);
 	functions->by_thread = choice_list_has(&select->by, ROWS_BY_THREAD);
-	functions->by_function = !select->by.values[0] ||
-				 choice_list_has(&select->by, ROWS_BY_FUNCTION);
+	functions->by_function =
+		!select->by.values[0] || choice_list_has(&select->by, ROWS_BY_FUNCTION);
 	functions->columns = select->columns;
 	for (int i = COLUMN_CALLS; !select->columns.values[0] && i <= COLUMN_MAX; i++)
 		choice_list_add(&functions->columns, i);
@@ -202,7 +202,7 @@ static void add_up(struct functions_output *functions)
 	function_labels_release(&labels);
 }
 
-static void add_thread(json_t *object, const struct track *track)
+static void set_thread(json_t *object, const struct track *track)
 {
 	json_object_set_new(object, "thread", json_text_or_null(track->thread_name));
 	json_object_set_new(object, "pid", json_integer(track->pid));
@@ -225,7 +225,7 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 	json_t *object = json_pack("{sI}", "calls", (json_int_t)calls->count);
 
 	if (functions->by_thread)
-		add_thread(object, row->track);
+		set_thread(object, row->track);
 	if (functions->by_function || functions->by_dso)
 		json_object_set_new(object, functions->by_function ? "function" : "dso",
 				    json_name(row->name));

@@ -43,7 +43,7 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 /* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
-/* What a row of the table of functions stands for; all of several keys. */
+/* Keys of a row in the table of functions. */
 enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD };
 
 /* Columns of the table of functions; their forms are in format_functions.c. */

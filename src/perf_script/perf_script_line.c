@@ -368,7 +368,7 @@ static void parse_branch(struct perf_line *line, struct text_view text, bool nam
 }
 
 /* The fields period and event, if they are printed; *event gets "name/config/sel:mod:". */
-static bool take_event(struct text_view *text, struct text_view *event)
+static bool take_event_name(struct text_view *text, struct text_view *event)
 {
 	struct text_view rest = *text;
 	uint64_t period;
@@ -541,7 +541,7 @@ static void parse_event(struct perf_line *line, struct text_view text)
 		line->has_time = false;
 		return;
 	}
-	named = take_event(&text, &event);
+	named = take_event_name(&text, &event);
 	if (!named || view_starts_with(event, "branches")) {
 		parse_branch(line, text, named);
 	} else if (view_starts_with(event, "ptwrite:")) {

@@ -267,8 +267,8 @@ static void name_track(struct pipeline_track *added)
 }
 
 /* Add a track. Returns it for the sink after the sorter. */
-static void *add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
-		       const char *process_name, const char *thread_name)
+static void *open_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
+			const char *process_name, const char *thread_name)
 {
 	struct pipeline_track *added = alloc_zeroed(1, sizeof(*added));
 	void *track = &added->track;
@@ -303,8 +303,8 @@ static void *add_fiber_track(struct output_pipeline *pipeline, const struct fibe
 	name = alloc_text("%s > fiber %" PRIu32 "%s%s",
 			  parent->track.thread_name ? parent->track.thread_name : parent->ids,
 			  number, first ? " " : "", first ? first->name->text : "");
-	track = add_track(pipeline, parent->track.pid, FIBER_IDS + (int32_t)number,
-			  parent->track.process_name, name);
+	track = open_track(pipeline, parent->track.pid, FIBER_IDS + (int32_t)number,
+			   parent->track.process_name, name);
 	pipeline->tracks->fiber_name = name;
 	return track;
 }
@@ -329,7 +329,7 @@ static const struct symbol *add_fiber(void *context, void *track, uint32_t numbe
 void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
 				const char *process_name, const char *thread_name)
 {
-	void *track = add_track(pipeline, pid, tid, process_name, thread_name);
+	void *track = open_track(pipeline, pid, tid, process_name, thread_name);
 
 	if (pipeline->options->fibers)
 		track = pipeline->tracks->fibers =

@@ -130,7 +130,7 @@ summed_up() { # NAME
 of_threads() {
 	awk '{ time = $4 - $3; self[$1] += time; calls[$1]++; at[$1, $2] = $1; if ($2) self[$1] -= time
 		} END { for (thread in self) print thread, calls[thread], self[thread] }' threads.slices | sort >wanted
-	"$program" -q --demangle=none -f functions --by=thread -o threads.csv threads
+	"$program" -q --demangle=none -f functions --by=thread --columns=self,calls -o threads.csv threads
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ print $at["pid"] "/" $at["tid"], $at["calls"], $at["self_ns"] }' threads.csv | sort | diff wanted - && [ "$(wc -l <wanted)" -eq 5 ]
 }

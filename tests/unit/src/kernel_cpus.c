@@ -114,8 +114,8 @@ static void run(char *text, const char *format)
 	FILE *out;
 
 	snprintf(command, sizeof(command),
-		 "%s/ptrace2ftf -q --format=%s --kernel=%s %s/perf.data 2>&1", build, format,
-		 place, place);
+		 "%s/ptrace2ftf -q --format=%s --kernel=%s %s/perf.data 2>&1", build, format, place,
+		 place);
 	out = popen(command, "r");
 	ck_assert_ptr_nonnull(out);
 	size = fread(text, 1, ROOM - 1, out);
