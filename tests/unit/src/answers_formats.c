@@ -178,7 +178,8 @@ START_TEST(rows_are_of_functions_files_or_threads)
 }
 END_TEST
 
-/* The instructions of f are those outside of g; a cycle count is three times that of instructions. */
+/* The instructions of f are those outside of g; a cycle count is three times that of instructions.
+ */
 START_TEST(counts_are_without_callees)
 {
 	options.select.columns =

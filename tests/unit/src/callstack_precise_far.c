@@ -33,7 +33,7 @@ START_TEST(a_pause_is_off_the_cpu_if_the_thread_left_it)
 	const struct thread thread = { .tid = 5 };
 	struct cpu_switch switches = { BASE + resumption->run, &thread, .cpu = 1 };
 	const struct timeline timeline = { .history = { .switches = &switches,
-							 .switch_count = 1 } };
+							.switch_count = 1 } };
 	struct stack_branch off = { .event = { .time = BASE + 10,
 					       .kind = BRANCH_NONE,
 					       .flags = BRANCH_TRACE_OFF | BRANCH_ASYNC,
