@@ -134,7 +134,7 @@ hidden() { # KIND CAUSE SENTENCE
 		"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed="$seed" -o "$work/hidden" -- \
 			"$top_builddir/tests/programs/static/hidden" "$1" "$seed" $calls >/dev/null 2>&1 || return 1
 		"$program" why -q --symbol=serve "$work/hidden" >"$work/out" &&
-			sed -n 3,4p "$work/out" | grep -q "^1\. $2 (" && sed -n 4,7p "$work/out" | grep -q "^   $3$" &&
+			sed -n 3,4p "$work/out" | grep -q "^1\. $2 (" && sed -n 4,8p "$work/out" | grep -q "^   $3$" &&
 			"$program" why -q "$work/hidden" >"$work/out" && sed -n 2,4p "$work/out" | grep -q "[ :]$2[ :]" &&
 			grep -q "^   $3$" "$work/out" || { echo "seed $seed"; cat "$work/out"; return 1; }
 	done

@@ -168,7 +168,7 @@ tap_check "a page is of one recording, and no JSON" refused
 # ---- In a browser ----
 browse() { # PAGE OPTION...
 	timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
-		--window-size=1000,1500 --force-device-scale-factor=1 "$2" "$1" 2>"$work/messages"
+		--window-size=1000,2600 --force-device-scale-factor=1 "$2" "$1" 2>"$work/messages"
 }
 browse 'data:text/html,works' --dump-dom | grep -q works || {
 	tap_skip "a browser draws the charts" "no chromium that runs here"
