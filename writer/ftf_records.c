@@ -69,32 +69,6 @@ static void put_args(struct ftf_writer *writer, const struct ftf_ready_args *rea
 		ftf_low_arg(&writer->low, &ready->args[i]);
 }
 
-/* ---- Diverted records ---------------------------------------------------- */
-
-/* Returns whether a record was diverted. */
-static inline bool divert(struct ftf_writer *writer, const struct ftf_taken *taken)
-{
-	if (writer->take)
-		writer->take(writer->take_context, taken);
-	return writer->take;
-}
-
-void ftf_writer_put(struct ftf_writer *writer, const struct ftf_taken *taken)
-{
-	const struct ftf_event *event = &taken->event;
-
-	if (taken->kind == FTF_TAKEN_SWITCH)
-		ftf_context_switch(writer, &taken->change);
-	else if (taken->kind == FTF_TAKEN_WAKEUP)
-		ftf_thread_wakeup(writer, &taken->wakeup);
-	else if (taken->kind == FTF_TAKEN_EVENT)
-		ftf_any_event(writer, (enum ftf_event_type)taken->type, event, taken->tail);
-	else
-		ftf_kernel_object(writer, (uint8_t)taken->type,
-				  &(struct ftf_object){ event->time, event->name, event->args,
-							event->arg_count });
-}
-
 /* ---- Events -------------------------------------------------------------- */
 
 #define WORDS_SHIFT     4
@@ -117,8 +91,6 @@ void ftf_any_event(struct ftf_writer *writer, enum ftf_event_type type,
 	struct ftf_string_ref category, name;
 	struct ftf_ready_args ready;
 
-	if (divert(writer, &(struct ftf_taken){ FTF_TAKEN_EVENT, type, tail, { *event } }))
-		return;
 	ftf_writer_next_record(writer);
 	ftf_writer_select(writer, event->name);
 	writer->events++;
@@ -161,7 +133,7 @@ static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type
 
 	ftf_writer_next_record(writer);
 	thread = ftf_slots_find(&writer->provider->threads, event->thread.id, writer->record);
-	if (!thread || event->arg_count || writer->take || writer->provider_count > 1 ||
+	if (!thread || event->arg_count || writer->provider_count > 1 ||
 	    writer->events >= writer->check_at || !find_name(writer, event->category, &category) ||
 	    !find_name(writer, event->name, &name)) {
 		ftf_any_event(writer, type, event, 0);
@@ -375,8 +347,6 @@ void ftf_context_switch(struct ftf_writer *writer, const struct ftf_switch *chan
 	struct ftf_arg args[2];
 	size_t count = 0;
 
-	if (divert(writer, &(struct ftf_taken){ FTF_TAKEN_SWITCH, .change = *change }))
-		return;
 	add_weight(args, &count, writer->incoming_weight, change->in_weight);
 	add_weight(args, &count, writer->outgoing_weight, change->out_weight);
 	emit_scheduling(writer,
@@ -391,8 +361,6 @@ void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeu
 	struct ftf_arg args[2];
 	size_t count = 0;
 
-	if (divert(writer, &(struct ftf_taken){ FTF_TAKEN_WAKEUP, .wakeup = *wakeup }))
-		return;
 	if (wakeup->waker_tid)
 		args[count++] = ftf_arg_word(writer->waker, FTF_KOID, wakeup->waker_tid);
 	add_weight(args, &count, writer->weight, wakeup->weight);
@@ -447,14 +415,8 @@ void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf
 {
 	struct ftf_ready_args ready;
 	struct ftf_string_ref name;
-	const struct ftf_event event = { .time = object->id,
-					 .name = object->name,
-					 .args = object->args,
-					 .arg_count = object->arg_count };
 	size_t words;
 
-	if (divert(writer, &(struct ftf_taken){ FTF_TAKEN_OBJECT, type, 0, { event } }))
-		return;
 	ftf_writer_next_record(writer);
 	name = ftf_writer_use_string(writer, object->name);
 	if (encode_args(writer, object->args, object->arg_count, &ready) < 0)

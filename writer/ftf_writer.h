@@ -57,21 +57,6 @@ struct ftf_provider {
 	uint64_t redefined;                /* at the last check */
 };
 
-/* A record before its encoding. */
-struct ftf_taken {
-	enum { FTF_TAKEN_EVENT, FTF_TAKEN_OBJECT, FTF_TAKEN_SWITCH, FTF_TAKEN_WAKEUP } kind;
-	uint32_t type; /* of an event, or of a kernel object */
-	uint64_t tail; /* ftf_any_event() */
-	union {
-		struct ftf_event event; /* also an object, whose id is `time` */
-		struct ftf_switch change;
-		struct ftf_wakeup wakeup;
-	};
-};
-
-/* All pointers are borrowed for the call. */
-typedef void ftf_taker(void *context, const struct ftf_taken *taken);
-
 #define FTF_PROVIDERS_MAX 64
 
 struct ftf_writer {
@@ -103,22 +88,7 @@ struct ftf_writer {
 	uint64_t check_at; /* the number of events at the next check of the provider */
 	uint64_t next_id;  /* for new processes and threads */
 	struct ftf_name process, outgoing_weight, incoming_weight, waker, weight;
-	ftf_taker *take;    /* set by ftf_writer_divert() */
-	void *take_context; /* borrowed */
 };
-
-/*
- * Pass records to `take` instead of the trace, but not logs, blobs and those of templates. Names
- * and threads stay valid. NULL: write records again.
- */
-static inline void ftf_writer_divert(struct ftf_writer *writer, ftf_taker *take, void *context)
-{
-	writer->take = take;
-	writer->take_context = context;
-}
-
-/* Write a record that was passed to a taker. */
-void ftf_writer_put(struct ftf_writer *writer, const struct ftf_taken *taken);
 
 /* A string of a record: a reference, or text that the record contains. */
 struct ftf_string_ref {

@@ -94,16 +94,7 @@ static size_t size_of(const struct track_event *event)
 	return size;
 }
 
-static void add_order(struct event_store *store, uint64_t time, uint64_t at)
-{
-	if (store->count == store->order.room)
-		big_array_grow(&store->order, store->count + 1, sizeof(struct stored_event),
-			       STORE_MEMORY);
-	((struct stored_event *)store->order.items)[store->count++] =
-		(struct stored_event){ time, at };
-}
-
-static void keep_event(struct event_store *store, const struct track_event *event)
+uint64_t event_store_keep(struct event_store *store, const struct track_event *event)
 {
 	size_t at = store->size, end;
 	struct track_event kept = *event;
@@ -122,13 +113,28 @@ static void keep_event(struct event_store *store, const struct track_event *even
 			args[i].text = keep_text(store, event->args[i].text);
 	}
 	memcpy((char *)store->bytes.items + at, &kept, sizeof(kept));
-	store->last_time = MAX(store->last_time, event->time);
 	store->size = end;
 	if (at / STEP < end / STEP)
 		big_array_rest(&store->bytes, at / STEP * STEP, end, 1);
-	add_order(store, event->time, at);
-	if (event->kind == TRACK_WHOLE)
-		add_order(store, event->end, at + 1);
+	return at;
+}
+
+struct track_event event_store_read(struct event_store *store, uint64_t at)
+{
+	const char *from = (const char *)store->bytes.items + at;
+	struct track_event event;
+
+	memcpy(&event, from, sizeof(event));
+	memcpy(store->args, from + sizeof(event), event.arg_count * sizeof(*store->args));
+	event.args = store->args;
+	event.category = text_at(store, event.category);
+	event.name = text_at(store, event.name);
+	for (size_t i = 0; i < event.arg_count; i++) {
+		store->args[i].name = text_at(store, store->args[i].name);
+		if (store->args[i].type == EVENT_ARG_TEXT)
+			store->args[i].text = text_at(store, store->args[i].text);
+	}
+	return event;
 }
 
 /* ---- Switches as slices ---------------------------------------------------- */
@@ -195,9 +201,19 @@ static void end_switches(struct event_store *store)
 							       .track = store->cpus[i].track });
 }
 
+static void add_order(struct event_store *store, uint64_t time, uint64_t at)
+{
+	if (store->count == store->order.room)
+		big_array_grow(&store->order, store->count + 1, sizeof(struct stored_event),
+			       STORE_MEMORY);
+	((struct stored_event *)store->order.items)[store->count++] =
+		(struct stored_event){ time, at };
+}
+
 static void take_event(struct event_sink *sink, const struct track_event *event)
 {
 	struct event_store *store = sink->context;
+	uint64_t at;
 
 	if (event->kind == TRACK_PROCESS || event->kind == TRACK_THREAD) {
 		take_name(store, event);
@@ -207,7 +223,11 @@ static void take_event(struct event_sink *sink, const struct track_event *event)
 		show_wakeup(store, event);
 	} else {
 		event_store_track(store, event->track);
-		keep_event(store, event);
+		store->last_time = MAX(store->last_time, event->time);
+		at = event_store_keep(store, event);
+		add_order(store, event->time, at);
+		if (event->kind == TRACK_WHOLE)
+			add_order(store, event->end, at + 1);
 	}
 }
 
@@ -233,25 +253,14 @@ uint64_t event_store_time(const struct event_store *store, size_t number)
 struct track_event event_store_at(struct event_store *store, size_t number)
 {
 	const struct stored_event *stored = (struct stored_event *)store->order.items + number;
-	const char *from = (const char *)store->bytes.items + (stored->at & ~UINT64_C(1));
-	struct track_event event;
+	struct track_event event = event_store_read(store, stored->at & ~UINT64_C(1));
 
-	memcpy(&event, from, sizeof(event));
 	if (stored->at & 1)
 		return (struct track_event){ .kind = TRACK_END,
 					     .time = event.end,
 					     .track = event.track };
 	if (event.kind == TRACK_WHOLE)
 		event.kind = TRACK_BEGIN;
-	memcpy(store->args, from + sizeof(event), event.arg_count * sizeof(*store->args));
-	event.args = store->args;
-	event.category = text_at(store, event.category);
-	event.name = text_at(store, event.name);
-	for (size_t i = 0; i < event.arg_count; i++) {
-		store->args[i].name = text_at(store, store->args[i].name);
-		if (store->args[i].type == EVENT_ARG_TEXT)
-			store->args[i].text = text_at(store, store->args[i].text);
-	}
 	return event;
 }
 

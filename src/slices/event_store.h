@@ -6,6 +6,8 @@
  * For targets without records of scheduling, a switch can become the end and the begin of slices on
  * a track of the CPU, which have the names of threads, and a wakeup an instant of its thread.
  *
+ * --fit only copies the events, and has an order of its own (src/formats/ftf/ftf_fit.h).
+ *
  * The events are in memory, or in a file without a name (base/io/big_array.h) if there are many.
  */
 #pragma once
@@ -64,6 +66,12 @@ uint64_t event_store_time(const struct event_store *store, size_t number);
 
 /* Returns an event, whose texts and arguments are borrowed until the next call. */
 struct track_event event_store_at(struct event_store *store, size_t number);
+
+/* Only copy an event, of any kind. Returns its place, for event_store_read(). */
+uint64_t event_store_keep(struct event_store *store, const struct track_event *event);
+
+/* Returns a copied event, whose texts and arguments are borrowed until the next call. */
+struct track_event event_store_read(struct event_store *store, uint64_t at);
 
 /* Returns a track, made at first use; borrowed. */
 struct stored_track *event_store_track(struct event_store *store, struct event_track ids);

@@ -13,8 +13,7 @@
 
 /*
  * An event. `more` units with its details follow: a struct slice_detail; of the end of a late
- * slice, which needs all fields, a struct slice_event; of a record of the writer a struct ftf_taken
- * and its arguments.
+ * slice, which needs all fields, a struct slice_event; of another event its place in the event_store.
  */
 union fit_unit {
 	struct slice_event event;

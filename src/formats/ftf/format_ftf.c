@@ -157,9 +157,6 @@ static void open_magic_trace(struct format_output *output, const struct format_r
 	if (request->options->input_kind == INPUT_PERF_DATA)
 		own.facts.free_id = 0;
 	open_ftf(output, &own);
-	/* Its records go through the writer. */
-	output->fit = NULL;
-	output->slices = &((struct ftf_output *)output)->ftf.slices;
 	output->sink = (struct slice_sink){ .events = write_records,
 					    .context = output,
 					    .immediate = true };

@@ -133,6 +133,10 @@ void ftf_sink_event(struct event_sink *sink, const struct track_event *event)
 {
 	struct ftf_sink *ftf = sink->context;
 
+	if (ftf->fit.takes) {
+		ftf_fit_take(&ftf->fit, event);
+		return;
+	}
 	switch (event->kind) {
 	case TRACK_PROCESS:
 		ftf_process_name(ftf->writer, event->track.pid, encoded_name(ftf, event->name));

@@ -4,9 +4,7 @@
 
 #include <assert.h>
 
-#include "base/tables/name.h"
-#include "src/slices/track.h"
-#include "writer/ftf_writer.h"
+#include "src/slices/slice_args.h"
 
 /* Slices by which the store grows at least, until ranks are chosen again. */
 #define STORE_LEAST ((uint64_t)1 << 14)
@@ -514,7 +512,7 @@ static inline bool is_plain(const struct fit_stack *stack, const struct slice_ev
 					  : event->kind == SLICE_END && stack->depth;
 }
 
-/* Even tracks are of calls, odd ones of threads of the writer. */
+/* Even tracks are of calls, odd ones of other events. */
 static void take_slices(const struct slice_sink *sink, void *context,
 			const struct slice_batch *batch)
 {
@@ -533,39 +531,34 @@ static void take_slices(const struct slice_sink *sink, void *context,
 	}
 }
 
-static const uint8_t unit_kinds[] = {
-	[FTF_INSTANT] = UNIT_OTHER,           [FTF_COUNTER] = UNIT_OTHER,
-	[FTF_DURATION_BEGIN] = SLICE_BEGIN,   [FTF_DURATION_END] = SLICE_END,
-	[FTF_DURATION_COMPLETE] = UNIT_WHOLE, [FTF_ASYNC_BEGIN] = UNIT_OTHER,
-	[FTF_ASYNC_INSTANT] = UNIT_OTHER,     [FTF_ASYNC_END] = UNIT_OTHER,
-	[FTF_FLOW_BEGIN] = UNIT_FLOW,         [FTF_FLOW_STEP] = UNIT_FLOW,
-	[FTF_FLOW_END] = UNIT_FLOW,
-};
-
-/* Take a record of the writer. */
-static void take_record(void *context, const struct ftf_taken *taken)
+/* Returns the number of an event's track: 1 for events that belong to no slice. */
+static size_t track_number(struct ftf_fit *fit, const struct track_event *event, int kind)
 {
-	struct ftf_fit *fit = context;
-	bool is_event = taken->kind == FTF_TAKEN_EVENT;
-	bool has_args = is_event || taken->kind == FTF_TAKEN_OBJECT;
-	size_t count = has_args ? taken->event.arg_count : 0;
-	struct fit_track *track =
-		track_at(fit, is_event ? 2 * (size_t)taken->event.thread.id + 1 : 1, NULL);
-	union fit_unit unit = { .event.kind = is_event ? unit_kinds[taken->type] : UNIT_OTHER };
-	struct {
-		struct ftf_taken head;
-		struct ftf_arg args[FTF_ARGS_MAX];
-	} details = { .head = *taken };
+	return kind == UNIT_OTHER
+		       ? 1
+		       : 2 * (size_t)event_store_track(&fit->events, event->track)->index + 3;
+}
 
-	unit.time = is_event ? taken->event.time : 0;
-	if (count)
-		memcpy(details.args, taken->event.args, count * sizeof(*details.args));
-	if (unit.event.kind == UNIT_WHOLE)
-		unit.end = taken->tail;
-	fit->marks += is_event && taken->type == FTF_INSTANT;
-	take_unit(fit, track, &unit,
-		  &(struct fit_details){ &details,
-					 sizeof(details.head) + count * sizeof(*details.args) });
+void ftf_fit_take(struct ftf_fit *fit, const struct track_event *event)
+{
+	static const uint8_t kinds[TRACK_EVENT_KINDS] = {
+		[TRACK_BEGIN] = SLICE_BEGIN,    [TRACK_END] = SLICE_END,
+		[TRACK_WHOLE] = UNIT_WHOLE,     [TRACK_FLOW_BEGIN] = UNIT_FLOW,
+		[TRACK_FLOW_STEP] = UNIT_FLOW,  [TRACK_FLOW_END] = UNIT_FLOW,
+		[TRACK_PROCESS] = UNIT_OTHER,   [TRACK_THREAD] = UNIT_OTHER,
+		[TRACK_INSTANT] = UNIT_OTHER,   [TRACK_COUNTER] = UNIT_OTHER,
+		[TRACK_ASYNC_END] = UNIT_OTHER, [TRACK_ASYNC_BEGIN] = UNIT_OTHER,
+		[TRACK_SWITCH] = UNIT_OTHER,    [TRACK_WAKEUP] = UNIT_OTHER,
+	};
+	const uint64_t at = event_store_keep(&fit->events, event);
+	union fit_unit unit = { .event.kind = kinds[event->kind] };
+
+	unit.time = event->time;
+	if (event->kind == TRACK_WHOLE)
+		unit.end = event->end;
+	fit->marks += event->kind == TRACK_INSTANT;
+	take_unit(fit, track_at(fit, track_number(fit, event, unit.event.kind), NULL), &unit,
+		  &(struct fit_details){ &at, sizeof(at) });
 }
 
 /* ---- Out ----------------------------------------------------------------- */
@@ -626,7 +619,7 @@ static void pass_slice(const struct ftf_fit *fit, const struct fit_track *track,
 			fit->next->details || (counts && fit->next->folded) ? &detail : NULL);
 }
 
-/* Returns whether a record of the writer is in the output, and not after its limit. */
+/* Returns whether another event is in the output, and not after its limit. */
 static bool is_written(const struct ftf_fit *fit, struct fit_track *track,
 		       const union fit_unit *unit)
 {
@@ -642,29 +635,30 @@ static bool is_written(const struct ftf_fit *fit, struct fit_track *track,
 	return false;
 }
 
-/* Write a record of the writer; an end with the number of folded slices. */
-static void pass_record(const struct ftf_fit *fit, struct fit_track *track,
-			const union fit_unit *unit)
+static void add_count(struct track_event *event, struct event_arg *args, enum slice_arg_key key,
+		      uint64_t number)
 {
-	struct ftf_arg args[FTF_ARGS_MAX];
-	struct ftf_taken taken;
+	args[event->arg_count++] = (struct event_arg){ .name = text_view_of(slice_arg_text(key)),
+						       .type = EVENT_ARG_INT64,
+						       .number = (int64_t)number };
+}
+
+/* Pass on another event; an end with the number of folded slices. */
+static void pass_other(struct ftf_fit *fit, struct fit_track *track, const union fit_unit *unit)
+{
+	struct track_event event;
+	uint64_t at;
 
 	if (!is_written(fit, track, unit))
 		return;
-	memcpy(&taken, unit + 1, sizeof(taken));
-	if (taken.kind == FTF_TAKEN_EVENT || taken.kind == FTF_TAKEN_OBJECT) {
-		memcpy(args, (const uint8_t *)(unit + 1) + sizeof(taken),
-		       taken.event.arg_count * sizeof(*args));
-		taken.event.args = args;
+	memcpy(&at, unit + 1, sizeof(at));
+	event = event_store_read(&fit->events, at);
+	if (unit->event.kind == SLICE_END && unit->folded[0] && fit->folded &&
+	    event.arg_count + 2 <= EVENT_ARGS_MAX) {
+		add_count(&event, fit->events.args, SLICE_ARG_FOLDED, unit->folded[0]);
+		add_count(&event, fit->events.args, SLICE_ARG_FOLDED_TIME, unit->folded[1]);
 	}
-	if (unit->event.kind == SLICE_END && unit->folded[0] && fit->folded.id &&
-	    taken.event.arg_count + 2 <= FTF_ARGS_MAX) {
-		args[taken.event.arg_count++] =
-			ftf_arg_int64(fit->folded, (int64_t)unit->folded[0]);
-		args[taken.event.arg_count++] =
-			ftf_arg_int64(fit->folded_time, (int64_t)unit->folded[1]);
-	}
-	ftf_writer_put(fit->writer, &taken);
+	event_sink_emit(fit->others, &event);
 }
 
 /* Pass on units, and remove them. Its track becomes that of the last one. */
@@ -679,7 +673,7 @@ static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 		if (unit->event.kind == UNIT_TRACK)
 			track = unit->track;
 		else if (!track->track)
-			pass_record(fit, track, unit);
+			pass_other(fit, track, unit);
 		else if (is_simple(unit))
 			units = pass_simple(fit, track, unit, (size_t)(end - unit));
 		else
@@ -703,12 +697,13 @@ static void pass_all(struct ftf_fit *fit)
 
 /* ---- Life cycle ---------------------------------------------------------- */
 
-void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct ftf_writer *writer,
+void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct event_sink *others,
 		  struct output *output, struct name_table *names)
 {
 	*fit = (struct ftf_fit){
 		.limit = limit,
-		.writer = writer,
+		.others = others,
+		.takes = true,
 		.output = output,
 		.names = names,
 		.left = limit + MAX(limit / 4, STORE_LEAST),
@@ -716,7 +711,7 @@ void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct ftf_writer *writer
 		.store.file = &fit->file,
 		.spare.file = &fit->file,
 	};
-	ftf_writer_divert(writer, take_record, fit);
+	event_store_init(&fit->events, names, 0);
 }
 
 const struct slice_sink *ftf_fit_before(struct ftf_fit *fit, const struct slice_sink *next)
@@ -738,7 +733,7 @@ void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
 		open += fit->tracks[i] ? fit->tracks[i]->live.depth : 0;
 	if (slices > fit->limit)
 		choose(fit, fit->marks + open);
-	ftf_writer_divert(fit->writer, NULL, NULL);
+	fit->takes = false;
 	pass_all(fit);
 }
 
@@ -755,6 +750,7 @@ void ftf_fit_release(struct ftf_fit *fit)
 		free(track);
 	}
 	free(fit->tracks);
+	event_store_release(&fit->events);
 	fit_ranks_release(&fit->roots);
 	free(fit->store.recent);
 	free(fit->spare.recent);

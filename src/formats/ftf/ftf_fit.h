@@ -22,19 +22,21 @@
 #include "base/io/output.h"
 #include "src/formats/ftf/fit_ranks.h"
 #include "src/formats/ftf/fit_store.h"
-#include "writer/ftf.h"
+#include "src/slices/event_store.h"
 
 struct fit_track;
 
 struct ftf_fit {
 	struct slice_sink sink;        /* for the slices of calls; its tracks are struct track */
 	const struct slice_sink *next; /* borrowed: gets the remaining slices of calls */
-	struct ftf_writer *writer;     /* borrowed: gets the other events */
+	struct event_sink *others;     /* borrowed: gets the remaining other events */
+	bool takes;                    /* takes other events, until the finish */
+	bool folded;                   /* ends of other slices count folded ones in arguments */
+	struct event_store events;     /* the other events, also the dropped ones */
 	struct output *output;         /* borrowed: other events end at its limit */
 	struct name_table *names;      /* borrowed: owns the texts of instants */
-	struct ftf_name folded, folded_time; /* names of arguments; id 0: not written */
-	uint64_t limit;                      /* slices, marks included; 0: the store is not used */
-	uint64_t slices;                     /* slices of calls so far, marks included */
+	uint64_t limit;                /* slices, marks included; 0: the store is not used */
+	uint64_t slices;               /* slices of calls so far, marks included */
 	/* Counts of slices that are not shown. */
 	struct fold_counts {
 		uint64_t folded;   /* slices counted by others */
@@ -54,9 +56,12 @@ struct ftf_fit {
 	uint64_t left;          /* slices to add to the store until ranks are chosen again */
 };
 
-/* Use the store before `writer`, which passes its events to it until the finish. */
-void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct ftf_writer *writer,
+/* Use the store before `others`, which passes its events to ftf_fit_take() until the finish. */
+void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct event_sink *others,
 		  struct output *output, struct name_table *names);
+
+/* Take an event that is not a slice of a call. */
+void ftf_fit_take(struct ftf_fit *fit, const struct track_event *event);
 
 /* Put the store before a sink, borrowed.  Returns the store's. */
 const struct slice_sink *ftf_fit_before(struct ftf_fit *fit, const struct slice_sink *next);

@@ -54,11 +54,8 @@ static bool fits_from_start(const struct options *options, const struct output *
 
 static void init_fit(struct ftf_sink *ftf, uint64_t limit, struct name_table *names)
 {
-	ftf_fit_init(&ftf->fit, limit, ftf->writer, ftf->output, names);
-	if (ftf->level != OPTION_ARGS_NONE) {
-		ftf->fit.folded = ftf->keys[SLICE_ARG_FOLDED];
-		ftf->fit.folded_time = ftf->keys[SLICE_ARG_FOLDED_TIME];
-	}
+	ftf_fit_init(&ftf->fit, limit, &ftf->events, ftf->output, names);
+	ftf->fit.folded = ftf->level != OPTION_ARGS_NONE;
 	ftf->most = UINT64_MAX;
 }
 

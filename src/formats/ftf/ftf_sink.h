@@ -12,6 +12,7 @@
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/slices/event_sink.h"
 #include "src/slices/slice_args.h"
+#include "writer/ftf.h"
 
 struct track;
 

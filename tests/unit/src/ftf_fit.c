@@ -13,9 +13,9 @@
 
 #include "reader/trace_print.h"
 #include "reader/trace_reader.h"
+#include "src/formats/ftf/ftf_sink.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
-#include "writer/ftf.h"
 
 /* More names than one provider has references for, each begun several times: several providers. */
 #define NAMES  50000u
@@ -29,8 +29,7 @@
 
 static char path[] = "ftf_fit.test.XXXXXX";
 static struct output output;
-static struct ftf_writer *writer;
-static struct ftf_fit fit;
+static struct ftf_sink ftf; /* only its writer, and the sink of other events */
 static uint64_t slices; /* begun */
 
 static int write_trace(void *context, const void *bytes, size_t size)
@@ -45,10 +44,10 @@ static void open_trace(uint64_t limit)
 	const struct ftf_destination to = { write_trace, &output };
 
 	ck_assert_int_eq(output_open(&output, path, &output.err), 0);
-	writer = ftf_open_destination(&to, &(struct ftf_options){ .provider = "test" }, NULL);
-	ftf_fit_init(&fit, limit, writer, &output, NULL);
-	fit.folded = ftf_text(writer, "folded");
-	fit.folded_time = ftf_text(writer, "folded_time");
+	ftf.writer = ftf_open_destination(&to, &(struct ftf_options){ .provider = "test" }, NULL);
+	ftf.events = (struct event_sink){ .event = ftf_sink_event, .context = &ftf };
+	ftf_fit_init(&ftf.fit, limit, &ftf.events, &output, NULL);
+	ftf.fit.folded = true;
 	slices = 0;
 }
 
@@ -56,8 +55,8 @@ static void close_trace(void)
 {
 	struct error err = { 0 };
 
-	ftf_fit_finish(&fit, slices);
-	ck_assert_int_eq(ftf_close(writer, NULL), 0);
+	ftf_fit_finish(&ftf.fit, slices);
+	ck_assert_int_eq(ftf_close(ftf.writer, NULL), 0);
 	ck_assert_int_eq(output_close(&output, &err), 0);
 }
 
@@ -69,21 +68,30 @@ static void setup(void)
 
 static void teardown(void)
 {
-	ftf_fit_release(&fit);
-	ftf_fit_release(&fit);
+	ftf_fit_release(&ftf.fit);
+	ftf_fit_release(&ftf.fit);
 	unlink(path);
 }
 
-static void begin(struct ftf_thread thread, uint64_t time, const char *name)
+static void emit(enum track_event_kind kind, struct event_track thread, uint64_t time,
+		 const char *name, uint64_t id)
 {
-	ftf_begin(writer, &(struct ftf_event){
-				  .thread = thread, .time = time, .name = ftf_text(writer, name) });
+	event_sink_emit(&ftf.events, &(struct track_event){ .kind = kind,
+							    .time = time,
+							    .track = thread,
+							    .id = id,
+							    .name = text_view_of(name) });
+}
+
+static void begin(struct event_track thread, uint64_t time, const char *name)
+{
+	emit(TRACK_BEGIN, thread, time, name, 0);
 	slices++;
 }
 
-static void end(struct ftf_thread thread, uint64_t time)
+static void end(struct event_track thread, uint64_t time)
 {
-	ftf_end(writer, &(struct ftf_event){ .thread = thread, .time = time });
+	emit(TRACK_END, thread, time, NULL, 0);
 }
 
 struct found {
@@ -136,7 +144,7 @@ static struct found read_trace(void)
 	return found;
 }
 
-static void call(struct ftf_thread thread, uint64_t from, uint64_t to)
+static void call(struct event_track thread, uint64_t from, uint64_t to)
 {
 	char name[32];
 
@@ -147,11 +155,11 @@ static void call(struct ftf_thread thread, uint64_t from, uint64_t to)
 
 START_TEST(names_mean_the_same_with_several_providers)
 {
-	struct ftf_thread threads[300];
+	struct event_track threads[300];
 
 	open_trace(NAMES);
 	for (uint32_t i = 0; i < 300; i++)
-		threads[i] = ftf_thread(writer, 1, i + 1);
+		threads[i] = (struct event_track){ 1, i + 1 };
 	for (uint32_t i = 0; i < 300; i++)
 		begin(threads[i], 0, "0");
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -165,22 +173,21 @@ START_TEST(names_mean_the_same_with_several_providers)
 	for (uint32_t i = 0; i < 300; i++)
 		end(threads[i], UINT64_C(1) << 40);
 	close_trace();
-	ck_assert_uint_eq(fit.counts.left_out, 0);
+	ck_assert_uint_eq(ftf.fit.counts.left_out, 0);
 	ck_assert_uint_le(read_trace().slices, NAMES);
 	ck_assert_uint_ge(read_trace().slices, NAMES / 2);
-	ck_assert_uint_eq(read_trace().folded, fit.counts.folded);
-	ck_assert_uint_eq(read_trace().slices + fit.counts.folded, slices);
+	ck_assert_uint_eq(read_trace().folded, ftf.fit.counts.folded);
+	ck_assert_uint_eq(read_trace().slices + ftf.fit.counts.folded, slices);
 }
 END_TEST
 
 /* Both slices contain more than is collected in memory: slices of 1, 2 and 3 ns, and one of 500. */
 START_TEST(a_long_slice_counts_all_that_is_folded_in_it)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 	struct found found;
 
 	open_trace(10);
-	thread = ftf_thread(writer, 1, 1);
 	begin(thread, 0, "0");
 	begin(thread, 10, "10");
 	for (uint64_t i = 1; i <= 30000; i++)
@@ -198,11 +205,10 @@ END_TEST
 
 START_TEST(a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 	struct found found;
 
 	open_trace(4);
-	thread = ftf_thread(writer, 1, 1);
 	begin(thread, 0, "0");
 	begin(thread, 100, "100");
 	call(thread, 110, 115);
@@ -248,7 +254,7 @@ static const struct slice_sink *calls;
 static void open_calls(uint64_t limit)
 {
 	open_trace(limit);
-	calls = ftf_fit_before(&fit, &shows);
+	calls = ftf_fit_before(&ftf.fit, &shows);
 	*shown = 0;
 }
 
@@ -300,9 +306,9 @@ START_TEST(slices_whose_begins_come_late_count_what_is_folded_in_them)
 	 */
 	ck_assert_str_eq(shown, "L0 E300@1(2,21) B400 E412 E1000@0(5,60) B0 B1 B1 E1 L0 B2000 "
 				"E3000");
-	ck_assert_uint_eq(fit.counts.folded, 7);
-	ck_assert_uint_eq(fit.counts.left_out, 1);
-	ck_assert_uint_eq(fit.slices, slices);
+	ck_assert_uint_eq(ftf.fit.counts.folded, 7);
+	ck_assert_uint_eq(ftf.fit.counts.left_out, 1);
+	ck_assert_uint_eq(ftf.fit.slices, slices);
 }
 END_TEST
 
@@ -310,11 +316,11 @@ END_TEST
 START_TEST(late_parts_can_be_filtered_at_any_time)
 {
 	open_calls(4);
-	fit.filtered = 0;
+	ftf.fit.filtered = 0;
 	take(SLICE_LATE, 0);
 	for (uint64_t i = 1; i <= 8; i++) {
 		if ((uint64_t)_i == i)
-			fit.left = 0;
+			ftf.fit.left = 0;
 		take_call(100 * i, 100 * i + i);
 		if (i == 2)
 			take_late(1, 250);
@@ -325,16 +331,16 @@ START_TEST(late_parts_can_be_filtered_at_any_time)
 	take(SLICE_LATE, 0);
 	close_trace();
 	ck_assert_str_eq(shown, "L0 E250@1(2,3) B700 E707 B800 E808 E1000@0(4,18) B0 B1 L0");
-	ck_assert_uint_eq(fit.counts.folded, 6);
-	ck_assert_uint_eq(fit.counts.left_out, 0);
+	ck_assert_uint_eq(ftf.fit.counts.folded, 6);
+	ck_assert_uint_eq(ftf.fit.counts.left_out, 0);
 }
 END_TEST
 
 START_TEST(open_calls_count_what_is_folded_before_and_after_the_store_is_filtered)
 {
 	open_calls(3);
-	fit.filtered = 0;
-	fit.left = (uint64_t)_i;
+	ftf.fit.filtered = 0;
+	ftf.fit.left = (uint64_t)_i;
 	take(SLICE_BEGIN, 0);
 	take(SLICE_BEGIN, 10);
 	for (uint64_t i = 1; i <= 9; i++)
@@ -344,17 +350,16 @@ START_TEST(open_calls_count_what_is_folded_before_and_after_the_store_is_filtere
 	take_call(3000, 3001);
 	close_trace();
 	ck_assert_str_eq(shown, "B0 B10 E1000(9,45) E2000 B3000 E3001");
-	ck_assert_uint_eq(fit.counts.folded, 9);
+	ck_assert_uint_eq(ftf.fit.counts.folded, 9);
 }
 END_TEST
 
 /* Of outermost slices the shortest are dropped, with their contents. */
 START_TEST(outermost_slices_are_left_out_at_last)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 
 	open_trace(10);
-	thread = ftf_thread(writer, 1, 1);
 	for (uint64_t i = 1; i <= 20; i++) {
 		char name[32];
 
@@ -364,19 +369,18 @@ START_TEST(outermost_slices_are_left_out_at_last)
 		end(thread, 100000 * i + (UINT64_C(1) << (i % 10 + 2)));
 	}
 	close_trace();
-	ck_assert_uint_eq(fit.counts.left_out, 10);
-	ck_assert_uint_eq(fit.counts.folded, 20);
+	ck_assert_uint_eq(ftf.fit.counts.left_out, 10);
+	ck_assert_uint_eq(ftf.fit.counts.folded, 20);
 	ck_assert_uint_eq(read_trace().slices, 10);
 }
 END_TEST
 
 START_TEST(durations_of_any_length_are_kept_in_order)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 	uint64_t time = 10;
 
 	open_trace(21);
-	thread = ftf_thread(writer, 1, 1);
 	begin(thread, 0, "0");
 	for (unsigned i = 0; i < 60; i++, time += 10) {
 		uint64_t from = time;
@@ -387,65 +391,59 @@ START_TEST(durations_of_any_length_are_kept_in_order)
 	end(thread, time);
 	close_trace();
 	ck_assert_uint_eq(read_trace().slices, 21);
-	ck_assert_uint_gt(fit.counts.shortest, UINT64_C(1) << 39);
-	ck_assert_uint_le(fit.counts.shortest, UINT64_C(1) << 40);
+	ck_assert_uint_gt(ftf.fit.counts.shortest, UINT64_C(1) << 39);
+	ck_assert_uint_le(ftf.fit.counts.shortest, UINT64_C(1) << 40);
 }
 END_TEST
 
 START_TEST(marks_and_slices_without_an_end_stay)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 
 	open_trace(10);
-	thread = ftf_thread(writer, 1, 1);
 	begin(thread, 0, "0");
 	for (uint64_t i = 1; i <= 100; i++) {
 		call(thread, 100 * i, 100 * i + 7);
-		ftf_instant(writer, &(struct ftf_event){ .thread = thread, .time = 100 * i + 50 });
+		emit(TRACK_INSTANT, thread, 100 * i + 50, NULL, 0);
 	}
 	close_trace();
 	/* The strict reader refuses a slice without an end. */
-	ck_assert_uint_eq(fit.counts.folded, 100 - 4);
-	ck_assert_uint_eq(fit.counts.left_out, 0);
+	ck_assert_uint_eq(ftf.fit.counts.folded, 100 - 4);
+	ck_assert_uint_eq(ftf.fit.counts.left_out, 0);
 }
 END_TEST
 
 START_TEST(slices_without_an_end_count_for_the_limit)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 
 	open_trace(20);
-	thread = ftf_thread(writer, 1, 1);
 	for (uint64_t i = 0; i < 10; i++)
 		begin(thread, i, "open");
 	for (uint64_t i = 1; i <= 100; i++)
 		call(thread, 1000 * i, 1000 * i + i);
 	close_trace();
-	ck_assert_uint_ge(fit.counts.folded, 100 - (20 - 10));
-	ck_assert_uint_lt(fit.counts.folded, 100);
+	ck_assert_uint_ge(ftf.fit.counts.folded, 100 - (20 - 10));
+	ck_assert_uint_lt(ftf.fit.counts.folded, 100);
 }
 END_TEST
 
-static void whole(struct ftf_thread thread, uint64_t from, uint64_t to)
+static void whole(struct event_track thread, uint64_t from, uint64_t to)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "%" PRIu64, from);
-	ftf_complete(writer,
-		     &(struct ftf_event){
-			     .thread = thread, .time = from, .name = ftf_text(writer, name) },
-		     to);
+	emit(TRACK_WHOLE, thread, from, name, to);
 	slices++;
 }
 
 /* Of eight equal ones in a slice, four are allowed: every second one. */
 START_TEST(slices_of_one_record_with_the_lowest_rank_that_stays_stay)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 	struct found found;
 
 	open_trace(5);
-	thread = ftf_thread(writer, 1, 1);
 	begin(thread, 0, "0");
 	for (uint64_t i = 1; i <= 8; i++)
 		whole(thread, 100 * i, 100 * i + 7);
@@ -458,13 +456,40 @@ START_TEST(slices_of_one_record_with_the_lowest_rank_that_stays_stay)
 }
 END_TEST
 
-START_TEST(a_slice_that_ends_before_its_begin_is_the_shortest)
+/* Texts that are seldom repeated are encoded in the record itself. */
+START_TEST(slices_with_inline_texts_count_for_the_limit)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 	struct found found;
 
 	open_trace(5);
-	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	for (uint64_t i = 1; i <= 8; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%" PRIu64, 100 * i);
+		event_sink_emit(&ftf.events, &(struct track_event){ .kind = TRACK_BEGIN,
+								    .once = true,
+								    .time = 100 * i,
+								    .track = thread,
+								    .name = text_view_of(name) });
+		slices++;
+		end(thread, 100 * i + 7);
+	}
+	end(thread, 1000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_eq(found.slices, 5);
+	ck_assert_uint_eq(found.folded, 4);
+}
+END_TEST
+
+START_TEST(a_slice_that_ends_before_its_begin_is_the_shortest)
+{
+	const struct event_track thread = { 1, 1 };
+	struct found found;
+
+	open_trace(5);
 	begin(thread, 0, "0");
 	for (uint64_t i = 1; i <= 4; i++) {
 		call(thread, 100 * i, 100 * i + 10);
@@ -481,18 +506,17 @@ END_TEST
 
 START_TEST(arrows_go_with_their_slices)
 {
-	struct ftf_thread thread;
+	const struct event_track thread = { 1, 1 };
 	struct found found;
 
 	open_trace(10);
-	thread = ftf_thread(writer, 1, 1);
 	begin(thread, 0, "0");
 	for (uint64_t i = 1; i <= 100; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "%" PRIu64, 100 * i);
 		begin(thread, 100 * i, name);
-		ftf_flow_begin(writer, &(struct ftf_event){ .thread = thread, .time = 100 * i }, i);
+		emit(TRACK_FLOW_BEGIN, thread, 100 * i, NULL, i);
 		end(thread, 100 * i + 7);
 	}
 	end(thread, 100000);
@@ -506,14 +530,14 @@ END_TEST
 /* Write calls of many lengths, and choose ranks at first after `at` slices. */
 static void write_from(uint64_t at)
 {
-	struct ftf_thread threads[3];
+	struct event_track threads[3];
 
 	open_trace(500);
-	fit.left = at;
+	ftf.fit.left = at;
 	for (uint32_t i = 0; i < 3; i++)
-		threads[i] = ftf_thread(writer, 1, i + 1);
+		threads[i] = (struct event_track){ 1, i + 1 };
 	for (uint64_t i = 0; i < 20000; i++) {
-		struct ftf_thread thread = threads[i * i % 3];
+		struct event_track thread = threads[i * i % 3];
 		char name[32];
 
 		snprintf(name, sizeof(name), "%" PRIu64, 1000 * i);
@@ -540,7 +564,7 @@ START_TEST(the_bytes_do_not_depend_on_when_ranks_are_chosen)
 		ck_assert_mem_eq(bytes[i > 0], bytes[0], sizeof(bytes[0]));
 		ck_assert_uint_ge(read_trace().slices, 250);
 		ck_assert_uint_le(read_trace().slices, 500);
-		ftf_fit_release(&fit);
+		ftf_fit_release(&ftf.fit);
 	}
 }
 END_TEST
@@ -613,17 +637,17 @@ START_TEST(a_file_that_cannot_be_read_is_an_error)
 
 	open_calls(_i ? 20000 : 1000000);
 	take(SLICE_BEGIN, 0);
-	for (uint64_t i = 1; i <= 30000 || (_i && !fit.failed); i++) {
+	for (uint64_t i = 1; i <= 30000 || (_i && !ftf.fit.failed); i++) {
 		if (i == 30000)
-			ck_assert_int_eq(dup2(unreadable, fit.file.fd), fit.file.fd);
+			ck_assert_int_eq(dup2(unreadable, ftf.fit.file.fd), ftf.fit.file.fd);
 		take(SLICE_BEGIN, 1000000 * i);
 		take(SLICE_BEGIN, 1000000 * i + 1);
 		take(SLICE_END, 1000000 * i + 2);
 		take(SLICE_END, 1000000 * i + 10 * i);
 	}
 	take(SLICE_END, UINT64_C(1) << 40);
-	ftf_fit_finish(&fit, slices);
-	ftf_abandon(writer);
+	ftf_fit_finish(&ftf.fit, slices);
+	ftf_abandon(ftf.writer);
 	ck_assert_int_eq(output_close(&output, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.text, "cannot read a temporary file"));
 	ck_assert_str_eq(shown, "");
@@ -649,6 +673,7 @@ int main(void)
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);
 	tcase_add_test(all, slices_without_an_end_count_for_the_limit);
 	tcase_add_test(all, slices_of_one_record_with_the_lowest_rank_that_stays_stay);
+	tcase_add_test(all, slices_with_inline_texts_count_for_the_limit);
 	tcase_add_test(all, a_slice_that_ends_before_its_begin_is_the_shortest);
 	tcase_add_test(all, arrows_go_with_their_slices);
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_ranks_are_chosen);
