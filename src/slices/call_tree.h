@@ -384,8 +384,8 @@ CALL_TREE_INLINE bool call_tree_is_late(struct call_tree *tree, struct call_thre
 	if (thread->top == thread->open)
 		return end->order == SLICE_ORDER_DEFERRED && end->symbol;
 	return thread->top->begin.ns == thread->inherited && end->symbol &&
-	       (rules->recursion ? rules->enter(tree, thread, end, NULL) != thread->top->node
-				 : !function_table_same(end->symbol, thread->top->symbol));
+	       (tree->names ? !function_table_same(end->symbol, thread->top->symbol)
+			    : rules->enter(tree, thread, end, NULL) != thread->top->node);
 }
 
 /* Count a call, which is no longer thread->top, up to the event of its end. */
@@ -433,6 +433,8 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 				       const struct call_rules *rules)
 {
 	const struct slice_batch from = *batch; /* in registers: stores do not change it */
+	/* NULL if the end after a begin may be that of a late slice (call_tree_is_late()). */
+	const struct slice_event *last = batch->events + batch->count, *leaves;
 	struct call_thread *thread;
 
 	ARRAY_GROW_ZEROED(tree->threads, tree->thread_room, (size_t)track->index + 1);
@@ -441,8 +443,8 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		return;
 	if (thread->paths.nodes)
 		call_tree_exchange(tree, thread);
-	for (const struct slice_event *event = batch->events, *last = event + batch->count;
-	     event < last; event++) {
+	leaves = thread->inherited == UINT64_MAX ? last : NULL;
+	for (const struct slice_event *event = batch->events; event < last; event++) {
 		const struct slice_detail *detail = slice_batch_detail(&from, event);
 		struct call_costs unused = { 0 }, *own = &thread->top->own;
 
@@ -452,6 +454,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		if (event->kind >= SLICE_INSTANT) {
 			if (event->kind == SLICE_LATE)
 				call_tree_part(tree, thread, event, rules->recursion);
+			leaves = thread->inherited == UINT64_MAX ? last : NULL;
 			continue;
 		}
 		/* At the end of a part, late begins have earlier times. */
@@ -469,7 +472,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		if (rules->sums != SUMS_NONE && event->kind == SLICE_END &&
 		    call_tree_is_late(tree, thread, event, rules))
 			call_tree_begin_late(tree, thread, event, rules);
-		if (event->kind == SLICE_BEGIN && rules->sums == SUMS_OWN && event + 1 < last &&
+		if (event->kind == SLICE_BEGIN && rules->sums == SUMS_OWN && event + 1 < leaves &&
 		    event[1].kind == SLICE_END) {
 			/* The call has no callees, as most have none. */
 			struct open_call call = { .node = rules->enter(tree, thread, event, detail),

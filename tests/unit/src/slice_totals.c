@@ -425,6 +425,30 @@ START_TEST(slices_whose_begins_come_late_add_up)
 }
 END_TEST
 
+/* After a fork, g returns inside of f, which the parent called; both have the begin of the part. */
+START_TEST(slices_begin_late_inside_of_inherited_ones)
+{
+	static const struct slice_event forked[] = {
+		{ .time = 10, .kind = SLICE_LATE, .flags = SLICE_INFERRED_START },
+		{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 20, .symbol = &g, .kind = SLICE_END },
+		{ 50, { &f }, 10, 0, 0, SLICE_END, SLICE_ORDER_DEFERRED },
+		{ 10, { &g }, 0, 0, 0, SLICE_BEGIN, SLICE_ORDER_DEFERRED },
+		{ .time = 10, .kind = SLICE_LATE },
+	};
+
+	slice_totals_init(&tally, &counter, false, false, false);
+	tally.sink.events(
+		&tally.sink, &track,
+		&(struct slice_batch){ forked, sizeof(forked) / sizeof(forked[0]), NULL, false });
+	ck_assert_uint_eq(tally.functions.count, 2);
+	ck_assert_uint_eq(node_of(0)->calls, 1);
+	ck_assert_uint_eq(node_of(0)->own.ns, 30); /* f */
+	ck_assert_uint_eq(node_of(1)->calls, 1);
+	ck_assert_uint_eq(node_of(1)->own.ns, 10);
+}
+END_TEST
+
 /* The calls of f and then g end after the limit: decoding may end before. Of these f is known. */
 START_TEST(only_the_innermost_late_slice_ends_at_the_limit)
 {
@@ -464,6 +488,7 @@ int main(void)
 	tcase_add_loop_test(tests, the_slowest_call_may_be_shorter_than_the_bound_of_long_ones, 0,
 			    2);
 	tcase_add_test(tests, slices_whose_begins_come_late_add_up);
+	tcase_add_test(tests, slices_begin_late_inside_of_inherited_ones);
 	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 0, 1);
 	tcase_add_loop_test(tests, only_the_innermost_late_slice_ends_at_the_limit, 2, 3);
 	tcase_add_test(tests, functions_of_one_name_are_distinguished);
