@@ -115,7 +115,7 @@ static void print_text_field(const char *key, struct text_view text, FILE *out)
 	json_text_print(text.at, text.length, out);
 }
 
-static void print_chrome_event(struct chrome_output *chrome, const struct track_event *event)
+static void print_chrome_event(struct slice_list *list, const struct track_event *event)
 {
 	static const char phases[TRACK_EVENT_KINDS] = {
 		[TRACK_INSTANT] = 'i',    [TRACK_COUNTER] = 'C',     [TRACK_BEGIN] = 'B',
@@ -124,13 +124,14 @@ static void print_chrome_event(struct chrome_output *chrome, const struct track_
 	};
 	const struct track track = { .pid = (int32_t)event->track.pid,
 				     .tid = (int32_t)event->track.tid };
+	struct chrome_output *chrome = (struct chrome_output *)list;
 	bool is_counter = event->kind == TRACK_COUNTER;
-	FILE *out = chrome->list.output.text;
+	FILE *out = list->output.text;
 	char text[64 + 3 * DIGITS_MOST];
 	int ps = 0;
 	char *at = put_event(chrome, text, &track, phases[event->kind]);
 
-	*put_micros(stpcpy(at, ",\"ts\":"), event->time - chrome->list.first, &ps) = 0;
+	*put_micros(stpcpy(at, ",\"ts\":"), event->time - list->first, &ps) = 0;
 	fputs(text, out);
 	print_text_field("name", event->name, out);
 	print_text_field("cat", event->category, out);
@@ -138,30 +139,22 @@ static void print_chrome_event(struct chrome_output *chrome, const struct track_
 		fputs(",\"s\":\"t\"", out); /* scope: thread */
 	else if ((is_counter && event->id) || event->kind > TRACK_WHOLE)
 		fprintf(out, ",\"id\":\"%" PRIu64 "\"", event->id);
-	if (event->arg_count && (is_counter || chrome->list.level != OPTION_ARGS_NONE)) {
+	if (event->arg_count && (is_counter || list->level != OPTION_ARGS_NONE)) {
 		fputs(",\"args\":", out);
-		event_args_print_json(event, out);
+		event_args_print(event, true, out);
 	}
 	putc('}', out);
 }
 
-/* Print all events, up to the output's limit. */
 static void print_chrome_events(struct chrome_output *chrome)
 {
-	struct event_store *events = &chrome->list.events;
-
-	for (size_t i = 0; i < events->track_count; i++) {
-		const struct track track = event_store_describe(events, i);
+	for (size_t i = 0; i < chrome->list.events.track_count; i++) {
+		const struct track track = event_store_describe(&chrome->list.events, i);
 
 		print_track_name(chrome, &track, "process_name", track.process_name);
 		print_track_name(chrome, &track, "thread_name", track.thread_name);
 	}
-	for (size_t i = 0; i < events->count && !chrome->list.file->cut; i++) {
-		const struct track_event event = event_store_at(events, i);
-
-		print_chrome_event(chrome, &event);
-		chrome->list.file->cut |= !output_room(chrome->list.file);
-	}
+	slice_list_print_events(&chrome->list, print_chrome_event);
 }
 
 static void open_chrome(struct format_output *output, const struct format_request *request)

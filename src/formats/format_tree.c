@@ -172,7 +172,7 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 
 /* ---- Other events ---------------------------------------------------------- */
 
-static void print_tree_event(struct tree_output *tree, const struct track_event *event)
+static void print_tree_event(struct slice_list *list, const struct track_event *event)
 {
 	static const char *const kinds[TRACK_EVENT_KINDS] = {
 		[TRACK_BEGIN] = "begin ",
@@ -180,8 +180,8 @@ static void print_tree_event(struct tree_output *tree, const struct track_event 
 		[TRACK_ASYNC_BEGIN] = "begin ",
 		[TRACK_ASYNC_END] = "end ",
 	};
-	const struct stored_track *track = event_store_track(&tree->list.events, event->track);
-	FILE *out = tree->list.output.text;
+	const struct stored_track *track = event_store_track(&list->events, event->track);
+	FILE *out = list->output.text;
 
 	fprintf(out, "/* %s s ", moment_text(event->time).text);
 	if (track->name && track->name->length)
@@ -190,23 +190,9 @@ static void print_tree_event(struct tree_output *tree, const struct track_event 
 		fprintf(out, "%" PRIu64 "/%" PRIu64, event->track.pid, event->track.tid);
 	fprintf(out, ": %s", kinds[event->kind] ?: "");
 	escaped_text_print(event->name.at, event->name.length, out);
-	if (tree->list.level != OPTION_ARGS_NONE || event->kind == TRACK_COUNTER)
-		event_args_print(event, out);
+	if (list->level != OPTION_ARGS_NONE || event->kind == TRACK_COUNTER)
+		event_args_print(event, false, out);
 	fputs(" */\n", out);
-}
-
-static void print_tree_events(struct tree_output *tree)
-{
-	struct event_store *events = &tree->list.events;
-
-	event_store_sort(events);
-	if (events->count)
-		fputs("\n# EVENTS\n", tree->list.output.text);
-	for (size_t i = 0; i < events->count; i++) {
-		const struct track_event event = event_store_at(events, i);
-
-		print_tree_event(tree, &event);
-	}
 }
 
 static void print_tree(struct format_output *output)
@@ -216,7 +202,10 @@ static void print_tree(struct format_output *output)
 	function_labels_make(&tree->labels, &tree->functions, tree->list.sites.names);
 	slice_list_print(&tree->list, print_tree_slice);
 	settle(tree, 0);
-	print_tree_events(tree);
+	event_store_sort(&tree->list.events);
+	if (tree->list.events.count)
+		fputs("\n# EVENTS\n", output->text);
+	slice_list_print_events(&tree->list, print_tree_event);
 }
 
 static void release_tree(struct format_output *output)

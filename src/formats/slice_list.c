@@ -241,6 +241,18 @@ void slice_list_print(struct slice_list *list, slice_list_print_fn *print)
 	}
 }
 
+void slice_list_print_events(struct slice_list *list, slice_list_event_fn *print)
+{
+	for (size_t i = 0; i < list->events.count; i++) {
+		const struct track_event event = event_store_at(&list->events, i);
+
+		if (!list->file->lines && !output_room(list->file))
+			list->file->cut = true;
+		if (!list->file->cut)
+			print(list, &event);
+	}
+}
+
 void slice_list_release(struct format_output *output)
 {
 	struct slice_list *list = (struct slice_list *)output;

@@ -75,6 +75,12 @@ typedef void slice_list_print_fn(struct slice_list *list, struct track *track,
 /* Print all slices that have ended, up to the output's limit. */
 void slice_list_print(struct slice_list *list, slice_list_print_fn *print);
 
+/* Print another event, which is borrowed for the call. */
+typedef void slice_list_event_fn(struct slice_list *list, const struct track_event *event);
+
+/* Print all other events, up to the output's limit. */
+void slice_list_print_events(struct slice_list *list, slice_list_event_fn *print);
+
 /*
  * Write the arguments of a slice that is not an instant, by the list's level: " key=value" with
  * escaped names, or an object of JSON with a comma before it.  Returns the end.

@@ -74,7 +74,7 @@ void html_numbers_end(struct html_numbers *numbers);
 struct page_events {
 	struct event_store store;
 	bool args;                     /* show arguments of slices */
-	struct page_track *tracks;     /* owned; by index of the store's tracks */
+	struct track *tracks;          /* owned; by index of the store's tracks */
 	struct page_symbol *symbols;   /* owned: hash */
 	struct page_counter *counters; /* owned: hash, in the order of their first values */
 	uint64_t begin, end;           /* ns: of all that is shown */

@@ -17,12 +17,6 @@ struct page_symbol {
 	UT_hash_handle hh;
 };
 
-struct page_track {
-	struct track track;         /* first */
-	const struct symbol **open; /* owned; innermost last */
-	size_t depth, room;
-};
-
 /* Perfetto has a counter for each argument. */
 struct page_counter {
 	struct counter_key {
@@ -51,7 +45,7 @@ static const struct name *args_text(const struct page_events *events,
 	FILE *out = OPEN_TEXT(text);
 
 	escaped_text_print(head.at, head.length, out);
-	event_args_print(event, out);
+	event_args_print(event, false, out);
 	alloc_close_text(out, &text);
 	interned = name_intern_text(events->store.names, text + (*text == ' '));
 	free(text);
@@ -109,18 +103,20 @@ static void take_counter(struct page_events *events, const struct track *track,
 
 /* Take an event. The end of a slice has the symbol to show, because it may have more arguments. */
 static void take_event(struct page_events *events, const struct slice_sink *sink,
-		       struct page_track *track, const struct track_event *from)
+		       const struct track_event *from)
 {
+	struct stored_track *stored = event_store_track(&events->store, from->track);
+	struct track *track = &events->tracks[stored->index];
 	struct slice_event event = { .time = from->time };
 
 	if (from->kind == TRACK_COUNTER) {
-		take_counter(events, &track->track, from);
+		take_counter(events, track, from);
 	} else if (from->kind == TRACK_BEGIN) {
 		event.symbol = slice_symbol(events, from, NULL);
-		*ARRAY_ADD(track->open, track->depth, track->room) = event.symbol;
-	} else if (from->kind == TRACK_END && track->depth) {
+		ARRAY_ADD(stored->open, stored->depth, stored->room)->symbol = event.symbol;
+	} else if (from->kind == TRACK_END && stored->depth) {
 		event.kind = SLICE_END;
-		event.symbol = slice_symbol(events, from, track->open[--track->depth]);
+		event.symbol = slice_symbol(events, from, stored->open[--stored->depth].symbol);
 	} else if (from->kind == TRACK_INSTANT) {
 		event.kind = SLICE_INSTANT;
 		event.text = args_text(events, from, from->name)->text;
@@ -128,7 +124,7 @@ static void take_event(struct page_events *events, const struct slice_sink *sink
 		return;
 	}
 	if (from->kind != TRACK_COUNTER)
-		slice_sink_emit(sink, &track->track, &event, NULL);
+		slice_sink_emit(sink, track, &event, NULL);
 	events->begin = MIN(from->time, events->begin);
 	events->end = MAX(from->time, events->end);
 }
@@ -142,14 +138,13 @@ void page_events_show(struct page_events *events, const struct slice_sink *sink,
 	events->begin = UINT64_MAX;
 	events->tracks = alloc_zeroed(store->track_count + 1, sizeof(*events->tracks));
 	for (size_t i = 0; i < store->track_count; i++) {
-		events->tracks[i].track = event_store_describe(store, i);
-		events->tracks[i].track.index = first_index + (uint32_t)i;
+		events->tracks[i] = event_store_describe(store, i);
+		events->tracks[i].index = first_index + (uint32_t)i;
 	}
 	for (size_t i = 0; i < store->count; i++) {
 		struct track_event event = event_store_at(store, i);
 
-		take_event(events, sink,
-			   &events->tracks[event_store_track(store, event.track)->index], &event);
+		take_event(events, sink, &event);
 	}
 }
 
@@ -186,10 +181,8 @@ void page_events_release(struct page_events *events)
 	struct page_counter *counter;
 	struct page_symbol *symbol;
 
-	for (size_t i = 0; events->tracks && i < events->store.track_count; i++) {
-		track_release(&events->tracks[i].track);
-		free(events->tracks[i].open);
-	}
+	for (size_t i = 0; events->tracks && i < events->store.track_count; i++)
+		track_release(&events->tracks[i]);
 	HASH_FREE_ALL(events->counters, counter,
 		      alloc_close_text(counter->stream, &counter->points);
 		      free(counter->points));

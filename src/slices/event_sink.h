@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/cursor.h"
+#include "base/tables/name.h"
 
 /* Arguments of one event: FTF's limit. */
 #define EVENT_ARGS_MAX 15
@@ -95,6 +96,13 @@ struct event_sink {
 static inline struct text_view text_view_of(const char *text)
 {
 	return (struct text_view){ text, text ? strlen(text) : 0 };
+}
+
+/* The same for a name; NULL is empty. */
+static inline struct text_view name_view(const struct name *name)
+{
+	return name ? (struct text_view){ name->text, name->length }
+		    : (struct text_view){ NULL, 0 };
 }
 
 static inline void event_sink_emit(struct event_sink *sink, const struct track_event *event)

@@ -20,11 +20,8 @@ struct stored_event {
 static struct stored_process *process_of(struct event_store *store, uint64_t pid)
 {
 	struct stored_process *process;
-	uint32_t count = HASH_COUNT(store->processes);
 
 	HASH_FIND_OR_ADD(store->processes, pid, &pid, process);
-	if (HASH_COUNT(store->processes) > count)
-		process->index = count;
 	return process;
 }
 
@@ -276,7 +273,7 @@ void event_store_release(struct event_store *store)
 	struct stored_process *process;
 	struct stored_track *track;
 
-	HASH_FREE_ALL(store->by_ids, track);
+	HASH_FREE_ALL(store->by_ids, track, free(track->open));
 	HASH_FREE_ALL(store->processes, process);
 	free(store->tracks);
 	free(store->cpus);

@@ -25,16 +25,23 @@ struct stored_track {
 	const struct name *name; /* NULL: not named */
 	struct stored_process {
 		uint64_t pid;
-		uint32_t index;          /* dense */
 		const struct name *name; /* NULL: not named */
+		size_t part;             /* for the reader: the last part that names it */
 		UT_hash_handle hh;
 	} * process; /* borrowed */
+	/* For the reader, zeroed: the same, and its items of the open slices, innermost last. */
+	size_t part;
+	union open_item {
+		uint64_t number;
+		const struct symbol *symbol;
+	} * open; /* owned */
+	size_t depth, room;
 	UT_hash_handle hh;
 };
 
 struct event_store {
 	struct event_sink sink;
-	struct name_table *names; /* borrowed: of tracks and processes */
+	struct name_table *names; /* borrowed: names of tracks and processes */
 	struct big_array bytes;   /* owned: each event, its arguments, and all its texts */
 	size_t size;
 	struct big_array order; /* owned: struct stored_event */

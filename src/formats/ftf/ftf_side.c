@@ -12,14 +12,6 @@ struct side_state {
 	UT_hash_handle hh;
 };
 
-static struct side_track *track_of(struct ftf_side *side, struct event_track ids)
-{
-	const struct stored_track *track = event_store_track(&side->store, ids);
-
-	ARRAY_GROW_ZEROED(side->tracks, side->track_room, (size_t)track->index + 1);
-	return &side->tracks[track->index];
-}
-
 uint64_t ftf_side_time(const struct ftf_side *side)
 {
 	return event_store_time(&side->store, side->next);
@@ -49,21 +41,20 @@ static void emit_name(struct ftf_sink *part, enum track_event_kind kind, struct 
 	event_sink_emit(&part->events,
 			&(struct track_event){ .kind = kind,
 					       .track = track,
-					       .name = { name->text, name->length } });
+					       .name = name_view(name) });
 }
 
 /* The part names a track and its process at their first use. */
 static void name_track(struct ftf_side *side, struct ftf_sink *part, struct event_track ids)
 {
-	const struct stored_track *track = event_store_track(&side->store, ids);
-	const struct stored_process *process = track->process;
+	struct stored_track *track = event_store_track(&side->store, ids);
+	struct stored_process *process = track->process;
 
-	if (track_of(side, ids)->part == side->part)
+	if (track->part == side->part)
 		return;
-	side->tracks[track->index].part = side->part;
-	ARRAY_GROW_ZEROED(side->processes, side->process_room, (size_t)process->index + 1);
-	if (process->name && side->processes[process->index] != side->part) {
-		side->processes[process->index] = side->part;
+	track->part = side->part;
+	if (process->name && process->part != side->part) {
+		process->part = side->part;
 		emit_name(part, TRACK_PROCESS, ids, process->name);
 	}
 	if (track->name)
@@ -77,12 +68,6 @@ static void write_at(struct ftf_side *side, struct ftf_sink *part, struct track_
 	name_track(side, part, event->track);
 	event->time = time;
 	event_sink_emit(&part->events, event);
-}
-
-static void write_end(struct ftf_side *side, struct ftf_sink *part, struct event_track track,
-		      uint64_t time)
-{
-	write_at(side, part, &(struct track_event){ .kind = TRACK_END, .track = track }, time);
 }
 
 /* Write the event with a number again, as the begin of an already open slice or a value. */
@@ -112,11 +97,11 @@ static void set_state(struct side_state **states, const struct state_key *key, s
 /* Note the effect of the event with a number on the state. */
 static void note_event(struct ftf_side *side, const struct track_event *event, size_t number)
 {
-	struct side_track *track = track_of(side, event->track);
+	struct stored_track *track = event_store_track(&side->store, event->track);
 	struct state_key key = { .pid = event->track.pid, .id = event->id };
 
 	if (event->kind == TRACK_BEGIN) {
-		*ARRAY_ADD(track->open, track->depth, track->room) = number;
+		ARRAY_ADD(track->open, track->depth, track->room)->number = number;
 	} else if (event->kind == TRACK_END) {
 		track->depth -= track->depth > 0;
 	} else if (event->kind == TRACK_COUNTER) {
@@ -146,9 +131,13 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 
 void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
-	for (size_t i = 0; i < side->track_room; i++)
-		for (size_t k = side->tracks[i].depth; k-- > 0;)
-			write_end(side, part, side->store.tracks[i]->ids, time);
+	for (size_t i = 0; i < side->store.track_count; i++) {
+		struct track_event end = { .kind = TRACK_END,
+					   .track = side->store.tracks[i]->ids };
+
+		for (size_t k = side->store.tracks[i]->depth; k-- > 0;)
+			write_at(side, part, &end, time);
+	}
 	for (struct side_state *async = side->asyncs; async; async = async->hh.next) {
 		struct track_event event = event_store_at(&side->store, async->number);
 
@@ -176,9 +165,12 @@ static void begin_switches(struct ftf_side *side, struct ftf_sink *part, uint64_
 void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
 	side->part++;
-	for (size_t i = 0; i < side->track_room; i++)
-		for (size_t k = 0; k < side->tracks[i].depth; k++)
-			write_again(side, part, side->tracks[i].open[k], time);
+	for (size_t i = 0; i < side->store.track_count; i++) {
+		const struct stored_track *track = side->store.tracks[i];
+
+		for (size_t k = 0; k < track->depth; k++)
+			write_again(side, part, track->open[k].number, time);
+	}
 	for (struct side_state *open = side->asyncs; open; open = open->hh.next)
 		write_again(side, part, open->number, time);
 	for (struct side_state *last = side->counters; last; last = last->hh.next)
@@ -192,10 +184,6 @@ void ftf_side_release(struct ftf_side *side)
 
 	HASH_FREE_ALL(side->counters, state);
 	HASH_FREE_ALL(side->asyncs, state);
-	for (size_t i = 0; i < side->track_room; i++)
-		free(side->tracks[i].open);
-	free(side->tracks);
-	free(side->processes);
 	free(side->switches);
 	event_store_release(&side->store);
 	*side = (struct ftf_side){ 0 };

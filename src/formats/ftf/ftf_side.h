@@ -15,16 +15,8 @@
 struct ftf_side {
 	struct event_store store;
 	size_t next; /* number of the next event */
-	/* The open part and its position: */
-	size_t part; /* 1, 2, ... */
-	struct side_track {
-		size_t part;  /* the last part that names it */
-		size_t *open; /* owned: numbers of begins, innermost last */
-		size_t depth, room;
-	} * tracks; /* owned; by index of the store's tracks */
-	size_t track_room;
-	size_t *processes; /* owned; by index: the last part that names the process */
-	size_t process_room;
+	/* The open part (1, 2, ...) and its state; open slices are in the store's tracks. */
+	size_t part;
 	struct side_state *counters; /* owned: hash; each with its last event */
 	struct side_state *asyncs;   /* owned: hash of open async slices */
 	size_t *switches;            /* owned; by CPU: 1 + number of its last event, or 0 */

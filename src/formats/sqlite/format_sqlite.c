@@ -164,11 +164,6 @@ struct sqlite_output {
 	size_t sample_count;
 	bool full; /* the other branches are left out, to leave room for calls */
 	uint64_t event_count, switch_count; /* rows up to now */
-	struct open_events {
-		uint64_t *rows; /* owned: of the open slices, innermost last */
-		size_t count, room;
-	} * open_events; /* owned; by index of the store's tracks */
-	size_t track_room;
 	FILE *args; /* owned: into `args_text`, arguments of an event; NULL: no events */
 	char *args_text;
 	size_t args_size;
@@ -248,9 +243,7 @@ static void bind_view(struct sqlite_output *sqlite, enum row row, int column, st
 static void bind_text(struct sqlite_output *sqlite, enum row row, int column,
 		      const struct name *text)
 {
-	bind_view(sqlite, row, column,
-		  text ? (struct text_view){ text->text, text->length }
-		       : (struct text_view){ NULL, 0 });
+	bind_view(sqlite, row, column, name_view(text));
 }
 
 /* Add a row that starts with the numbers. */
@@ -409,16 +402,14 @@ static void prepare(struct sqlite_output *sqlite, int first, int end)
 						 &sqlite->rows[i], NULL));
 }
 
-/* Returns the next row's id. The tables are made for the first one. */
-static uint64_t next_event(struct sqlite_output *sqlite)
+/* Make the tables before the first row. */
+static void prepare_events(struct sqlite_output *sqlite)
 {
-	if (!sqlite->args) {
-		sqlite->args =
-			ALLOC_CHECKED(open_memstream(&sqlite->args_text, &sqlite->args_size));
-		check(sqlite, library.exec(sqlite->database, event_tables, NULL, NULL, NULL));
-		prepare(sqlite, STATEMENTS, ROWS);
-	}
-	return sqlite->event_count + 1;
+	if (sqlite->args)
+		return;
+	sqlite->args = ALLOC_CHECKED(open_memstream(&sqlite->args_text, &sqlite->args_size));
+	check(sqlite, library.exec(sqlite->database, event_tables, NULL, NULL, NULL));
+	prepare(sqlite, STATEMENTS, ROWS);
 }
 
 /* Returns what was written to the arguments, borrowed until the next rewind(). */
@@ -433,7 +424,7 @@ static struct text_view args_of(struct sqlite_output *sqlite, const struct track
 {
 	rewind(sqlite->args);
 	if (event->arg_count)
-		event_args_print_json(event, sqlite->args);
+		event_args_print(event, true, sqlite->args);
 	return args_text(sqlite);
 }
 
@@ -441,7 +432,7 @@ static struct text_view args_of(struct sqlite_output *sqlite, const struct track
 static void add_event_row(struct sqlite_output *sqlite, const struct track_event *event,
 			  const char *kind, struct text_view track, struct text_view args)
 {
-	uint64_t id = next_event(sqlite);
+	uint64_t id = ++sqlite->event_count;
 
 	bind_view(sqlite, ROW_EVENT, 6, text_view_of(kind));
 	bind_view(sqlite, ROW_EVENT, 7, track);
@@ -449,17 +440,16 @@ static void add_event_row(struct sqlite_output *sqlite, const struct track_event
 	bind_view(sqlite, ROW_EVENT, 9, event->name);
 	bind_view(sqlite, ROW_EVENT, 10, args);
 	ADD_ROW(sqlite, ROW_EVENT, id, event->time, event->track.pid, event->track.tid, event->id);
-	sqlite->event_count = id;
 	count_bytes(sqlite, id, sqlite->list.count);
 }
 
 static void end_event(struct sqlite_output *sqlite, const struct track_event *event,
-		      struct open_events *open)
+		      struct stored_track *track)
 {
-	if (!open->count)
+	if (!track->depth)
 		return;
 	bind_view(sqlite, ROW_EVENT_END, 3, args_of(sqlite, event));
-	ADD_ROW(sqlite, ROW_EVENT_END, open->rows[--open->count], event->time);
+	ADD_ROW(sqlite, ROW_EVENT_END, track->open[--track->depth].number, event->time);
 }
 
 static void set_switch_thread(struct sqlite_output *sqlite, struct event_track ids)
@@ -478,7 +468,7 @@ static void add_switch(struct sqlite_output *sqlite, const struct track_event *e
 	bool preempted = event->change.state == EVENT_THREAD_PREEMPTED;
 	uint32_t thread, comm;
 
-	next_event(sqlite);
+	prepare_events(sqlite);
 	set_switch_thread(sqlite, event->change.other);
 	thread = sqlite->thread;
 	comm = sqlite->comm;
@@ -492,7 +482,7 @@ static void add_switch(struct sqlite_output *sqlite, const struct track_event *e
 	count_bytes(sqlite, sqlite->switch_count, sqlite->list.count);
 }
 
-static void add_event(struct sqlite_output *sqlite, const struct track_event *event)
+static void add_event(struct slice_list *list, const struct track_event *event)
 {
 	static const char *const kinds[TRACK_EVENT_KINDS] = {
 		[TRACK_INSTANT] = "instant",     [TRACK_COUNTER] = "counter",
@@ -500,39 +490,22 @@ static void add_event(struct sqlite_output *sqlite, const struct track_event *ev
 		[TRACK_ASYNC_END] = "async end", [TRACK_FLOW_BEGIN] = "flow begin",
 		[TRACK_FLOW_STEP] = "flow step", [TRACK_FLOW_END] = "flow end",
 	};
-	const struct stored_track *track = event_store_track(&sqlite->list.events, event->track);
-	const struct name *name = track->name;
-	struct open_events *open;
+	struct sqlite_output *sqlite = (struct sqlite_output *)list;
+	struct stored_track *track = event_store_track(&list->events, event->track);
 
-	ARRAY_GROW_ZEROED(sqlite->open_events, sqlite->track_room, (size_t)track->index + 1);
-	open = &sqlite->open_events[track->index];
+	if (sqlite->status != SQLITE_OK)
+		return;
 	if (event->kind == TRACK_SWITCH) {
 		add_switch(sqlite, event);
 	} else if (event->kind == TRACK_END) {
-		end_event(sqlite, event, open);
+		end_event(sqlite, event, track);
 	} else {
-		next_event(sqlite);
-		add_event_row(sqlite, event, kinds[event->kind],
-			      name ? (struct text_view){ name->text, name->length }
-				   : (struct text_view){ NULL, 0 },
+		prepare_events(sqlite);
+		add_event_row(sqlite, event, kinds[event->kind], name_view(track->name),
 			      args_of(sqlite, event));
 		if (event->kind == TRACK_BEGIN)
-			*ARRAY_ADD(open->rows, open->count, open->room) = sqlite->event_count;
-	}
-}
-
-static void add_events(struct sqlite_output *sqlite)
-{
-	struct event_store *events = &sqlite->list.events;
-
-	slice_list_sort_events(&sqlite->list);
-	for (size_t i = 0; i < events->count && sqlite->status == SQLITE_OK; i++) {
-		const struct track_event event = event_store_at(events, i);
-
-		sqlite->list.file->cut |= !output_room(sqlite->list.file);
-		if (sqlite->list.file->cut)
-			return;
-		add_event(sqlite, &event);
+			ARRAY_ADD(track->open, track->depth, track->room)->number =
+				sqlite->event_count;
 	}
 }
 
@@ -543,13 +516,13 @@ static void add_mark(struct sqlite_output *sqlite, const struct track *track,
 	const struct track_event event = {
 		.time = slice->begin,
 		.track = { (uint64_t)track->pid, (uint64_t)track->tid },
-		.name = { slice->symbol->name->text, slice->symbol->name->length },
+		.name = name_view(slice->symbol->name),
 	};
 	const size_t key = strlen(",\"args\":");
 	struct line line;
 	struct text_view args;
 
-	next_event(sqlite);
+	prepare_events(sqlite);
 	rewind(sqlite->args);
 	line.out = sqlite->args;
 	line_end(&line, slice_list_args(&sqlite->list, slice, &line, line.text, true));
@@ -750,7 +723,8 @@ static void finish_sqlite(struct format_output *output)
 	sqlite->last = NULL;
 	if (sqlite->status == SQLITE_OK)
 		slice_list_print(&sqlite->list, add_call);
-	add_events(sqlite);
+	slice_list_sort_events(&sqlite->list);
+	slice_list_print_events(&sqlite->list, add_event);
 	sqlite->list.file->cut |= sqlite->full;
 	if (sqlite->status == SQLITE_OK)
 		add_threads(sqlite);
@@ -781,9 +755,6 @@ static void release_sqlite(struct format_output *output)
 	if (sqlite->args)
 		alloc_close_text(sqlite->args, &sqlite->args_text);
 	free(sqlite->args_text);
-	for (size_t i = 0; i < sqlite->track_room; i++)
-		free(sqlite->open_events[i].rows);
-	free(sqlite->open_events);
 	function_table_release(&sqlite->functions);
 	pair_table_release(&sqlite->paths);
 	pair_table_release(&sqlite->dsos);

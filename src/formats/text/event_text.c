@@ -6,48 +6,32 @@
 
 #include "src/formats/text/any_text.h"
 
-static void print_value(const struct event_arg *arg, FILE *out)
+static void print_text(struct text_view text, bool json, FILE *out)
 {
-	if (arg->type == EVENT_ARG_REAL)
-		real_print(arg->real, out);
-	else if (arg->type == EVENT_ARG_TEXT)
-		escaped_text_print(arg->text.at, arg->text.length, out);
+	(json ? json_text_print : escaped_text_print)(text.at, text.length, out);
+}
+
+static void print_value(const struct event_arg *arg, bool json, FILE *out)
+{
+	if (arg->type == EVENT_ARG_TEXT)
+		print_text(arg->text, json, out);
 	else if (arg->type == EVENT_ARG_POINTER)
-		fprintf(out, "0x%" PRIx64, arg->pointer);
-	else
+		fprintf(out, json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64, arg->pointer);
+	else if (arg->type != EVENT_ARG_REAL)
 		fprintf(out, "%" PRId64, arg->number);
+	else if (json && !isfinite(arg->real))
+		fputs("null", out);
+	else
+		real_print(arg->real, out);
 }
 
-void event_args_print(const struct track_event *event, FILE *out)
+void event_args_print(const struct track_event *event, bool json, FILE *out)
 {
 	for (size_t i = 0; i < event->arg_count; i++) {
-		const struct event_arg *arg = &event->args[i];
-
-		putc(' ', out);
-		escaped_text_print(arg->name.at, arg->name.length, out);
-		putc('=', out);
-		print_value(arg, out);
+		putc(!json ? ' ' : i ? ',' : '{', out);
+		print_text(event->args[i].name, json, out);
+		putc(json ? ':' : '=', out);
+		print_value(&event->args[i], json, out);
 	}
-}
-
-void event_args_print_json(const struct track_event *event, FILE *out)
-{
-	putc('{', out);
-	for (size_t i = 0; i < event->arg_count; i++) {
-		const struct event_arg *arg = &event->args[i];
-
-		if (i)
-			putc(',', out);
-		json_text_print(arg->name.at, arg->name.length, out);
-		putc(':', out);
-		if (arg->type == EVENT_ARG_POINTER)
-			fprintf(out, "\"0x%" PRIx64 "\"", arg->pointer);
-		else if (arg->type == EVENT_ARG_TEXT)
-			json_text_print(arg->text.at, arg->text.length, out);
-		else if (arg->type == EVENT_ARG_REAL && !isfinite(arg->real))
-			fputs("null", out);
-		else
-			print_value(arg, out);
-	}
-	putc('}', out);
+	fputs(json ? "}" : "", out);
 }

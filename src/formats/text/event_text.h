@@ -4,8 +4,8 @@
 
 #include "src/slices/event_sink.h"
 
-/* Print " NAME=VALUE" for each argument: escaped text, pointers in hexadecimal. */
-void event_args_print(const struct track_event *event, FILE *out);
-
-/* Print the arguments as an object of JSON: pointers are texts. */
-void event_args_print_json(const struct track_event *event, FILE *out);
+/*
+ * Print " NAME=VALUE" for each argument, with escaped text and pointers in hexadecimal; or all, of
+ * which there must be one, as an object of JSON, in which pointers are texts.
+ */
+void event_args_print(const struct track_event *event, bool json, FILE *out);

@@ -57,7 +57,7 @@ static void expect(const char *expected)
 		ck_assert_uint_eq(event.time, event_store_time(&store, i));
 		fprintf(out, "%d %c %s %.*s", (int)event.time, kinds[event.kind] ?: '?',
 			track ? track->text : "-", (int)event.name.length, event.name.at);
-		event_args_print(&event, out);
+		event_args_print(&event, false, out);
 		fputs("; ", out);
 	}
 	fclose(out);
