@@ -139,6 +139,8 @@ static void print_chrome_event(struct slice_list *list, const struct track_event
 		fputs(",\"s\":\"t\"", out); /* scope: thread */
 	else if ((is_counter && event->id) || event->kind > TRACK_WHOLE)
 		fprintf(out, ",\"id\":\"%" PRIu64 "\"", event->id);
+	if (event->kind == TRACK_FLOW_END)
+		fputs(",\"bp\":\"e\"", out); /* at the slice around it, not the next one */
 	if (event->arg_count && (is_counter || list->level != OPTION_ARGS_NONE)) {
 		fputs(",\"args\":", out);
 		event_args_print(event, true, out);

@@ -11,6 +11,7 @@
 #include "src/formats/text/digits.h"
 #include "src/html/html_page.h"
 #include "src/options/options.h"
+#include "src/slices/event_sink.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
@@ -201,6 +202,23 @@ START_TEST(chrome_nests_for_readers_that_sort_and_cut_times)
 	ck_assert_uint_eq((uint64_t)(begins[4] * 1000), 1002);
 	for (int i = 1; i < 5; i++)
 		ck_assert_uint_eq((uint64_t)(ends[i] * 1000), i == 2 ? 1001 : 1002);
+}
+END_TEST
+
+/* Trace Event Format: without "bp":"e", an arrow ends at the next slice of its thread. */
+START_TEST(chrome_ends_arrows_at_the_slice_around_them)
+{
+	struct track_event event = { .time = 7, .track = { 1, 2 }, .name = text_view_of("block") };
+
+	open_format(&format_chrome, OPTION_ARGS_NONE);
+	for (event.kind = TRACK_FLOW_BEGIN; event.kind <= TRACK_FLOW_END; event.kind++) {
+		event.id = 5;
+		event_sink_emit(output->events, &event);
+	}
+	finish_format();
+	expect("{\"ph\":\"s\",\"pid\":1,\"tid\":2,\"ts\":0.000,\"name\":\"block\",\"id\":\"5\"},\n");
+	expect("{\"ph\":\"t\",\"pid\":1,\"tid\":2,\"ts\":0.000,\"name\":\"block\",\"id\":\"5\"},\n");
+	expect("\"ts\":0.000,\"name\":\"block\",\"id\":\"5\",\"bp\":\"e\"}\n");
 }
 END_TEST
 
@@ -592,6 +610,7 @@ int main(void)
 	tcase_add_test(all, chrome_has_microseconds_names_and_what_is_folded_in_each);
 	tcase_add_test(all, tree_prints_the_depth_instead_of_an_indentation_over_64_levels);
 	tcase_add_test(all, chrome_nests_for_readers_that_sort_and_cut_times);
+	tcase_add_test(all, chrome_ends_arrows_at_the_slice_around_them);
 	tcase_add_test(all, chrome_shows_whether_a_call_was_seen_and_inlined);
 	tcase_add_test(all, folded_stacks_have_their_own_time_only);
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);
