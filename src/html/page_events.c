@@ -31,11 +31,6 @@ struct page_counter {
 	UT_hash_handle hh;
 };
 
-static const struct name *intern_view(const struct page_events *events, struct text_view text)
-{
-	return name_intern(events->store.names, text.at, text.length);
-}
-
 /* Returns `head`, which may be empty, and an event's arguments: "head a=1 b=x". */
 static const struct name *args_text(const struct page_events *events,
 				    const struct track_event *event, struct text_view head)
@@ -57,16 +52,14 @@ static const struct symbol *slice_symbol(struct page_events *events,
 					 const struct track_event *event,
 					 const struct symbol *begun)
 {
-	const struct name *name = begun ? begun->name : intern_view(events, event->name);
+	const struct name *name =
+		begun ? begun->name : view_intern(events->store.names, event->name);
 	struct page_text text = { name, begun ? begun->linkage : name };
 	struct page_symbol *found;
 
 	if (events->args && event->arg_count)
-		text.args = args_text(events, event,
-				      text.args == name ? (struct text_view){ "", 0 }
-							: (struct text_view){ text.args->text,
-									      text.args->length });
-
+		text.args =
+			args_text(events, event, name_view(text.args == name ? NULL : text.args));
 	HASH_FIND_OR_ADD(events->symbols, text, &text, found);
 	found->symbol =
 		(struct symbol){ .name = text.name, .linkage = text.args, .kind = SYMBOL_MARK };
@@ -81,10 +74,12 @@ static double counter_value(const struct event_arg *arg)
 static void take_counter(struct page_events *events, const struct track *track,
 			 const struct track_event *event)
 {
+	struct name_table *names = events->store.names;
+
 	for (size_t i = 0; i < event->arg_count; i++) {
 		const struct counter_key key = { event->track.pid, event->id,
-						 intern_view(events, event->name),
-						 intern_view(events, event->args[i].name) };
+						 view_intern(names, event->name),
+						 view_intern(names, event->args[i].name) };
 		double value = counter_value(&event->args[i]);
 		struct page_counter *counter;
 
@@ -101,7 +96,7 @@ static void take_counter(struct page_events *events, const struct track *track,
 	}
 }
 
-/* Take an event. The end of a slice has the symbol to show, because it may have more arguments. */
+/* Take an event. The end of a slice has the symbol to show, as it may have more arguments. */
 static void take_event(struct page_events *events, const struct slice_sink *sink,
 		       const struct track_event *from)
 {

@@ -105,6 +105,12 @@ static inline struct text_view name_view(const struct name *name)
 		    : (struct text_view){ NULL, 0 };
 }
 
+/* Returns the name with a text, which is made at first use. */
+static inline const struct name *view_intern(struct name_table *names, struct text_view text)
+{
+	return name_intern(names, text.length ? text.at : "", text.length);
+}
+
 static inline void event_sink_emit(struct event_sink *sink, const struct track_event *event)
 {
 	sink->event(sink, event);

@@ -52,8 +52,7 @@ struct track event_store_describe(const struct event_store *store, size_t index)
 
 static void take_name(struct event_store *store, const struct track_event *event)
 {
-	const struct name *name = name_intern(
-		store->names, event->name.length ? event->name.at : "", event->name.length);
+	const struct name *name = view_intern(store->names, event->name);
 
 	if (event->kind == TRACK_PROCESS)
 		process_of(store, event->track.pid)->name = name;

@@ -13,7 +13,8 @@
 
 /*
  * An event. `more` units with its details follow: a struct slice_detail; of the end of a late
- * slice, which needs all fields, a struct slice_event; of another event its place in the event_store.
+ * slice, which needs all fields, a struct slice_event; of another event its place in the
+ * event_store.
  */
 union fit_unit {
 	struct slice_event event;

@@ -6,9 +6,8 @@ static struct ftf_name encoded_name(struct ftf_sink *ftf, struct text_view text)
 {
 	if (!text.length)
 		return (struct ftf_name){ 0 };
-	return ftf->stored_texts
-		       ? ftf_sink_name(ftf, name_intern(ftf->sites.names, text.at, text.length))
-		       : ftf_name(ftf->writer, text.at, text.length);
+	return ftf->stored_texts ? ftf_sink_name(ftf, view_intern(ftf->sites.names, text))
+				 : ftf_name(ftf->writer, text.at, text.length);
 }
 
 static struct ftf_thread thread_of(const struct ftf_sink *ftf, const struct track_event *event)

@@ -38,10 +38,9 @@ enum side_kind ftf_side_kind(struct ftf_side *side)
 static void emit_name(struct ftf_sink *part, enum track_event_kind kind, struct event_track track,
 		      const struct name *name)
 {
-	event_sink_emit(&part->events,
-			&(struct track_event){ .kind = kind,
-					       .track = track,
-					       .name = name_view(name) });
+	event_sink_emit(
+		&part->events,
+		&(struct track_event){ .kind = kind, .track = track, .name = name_view(name) });
 }
 
 /* The part names a track and its process at their first use. */
@@ -105,7 +104,7 @@ static void note_event(struct ftf_side *side, const struct track_event *event, s
 	} else if (event->kind == TRACK_END) {
 		track->depth -= track->depth > 0;
 	} else if (event->kind == TRACK_COUNTER) {
-		key.name = name_intern(side->store.names, event->name.at, event->name.length);
+		key.name = view_intern(side->store.names, event->name);
 		set_state(&side->counters, &key, number, false);
 	} else if (event->kind == TRACK_ASYNC_BEGIN || event->kind == TRACK_ASYNC_END) {
 		set_state(&side->asyncs, &key, number, event->kind == TRACK_ASYNC_END);
@@ -132,8 +131,7 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
 	for (size_t i = 0; i < side->store.track_count; i++) {
-		struct track_event end = { .kind = TRACK_END,
-					   .track = side->store.tracks[i]->ids };
+		struct track_event end = { .kind = TRACK_END, .track = side->store.tracks[i]->ids };
 
 		for (size_t k = side->store.tracks[i]->depth; k-- > 0;)
 			write_at(side, part, &end, time);

@@ -233,6 +233,13 @@ static void check(struct sqlite_output *sqlite, int status)
 		error_set_system(&sqlite->list.output.err, errno, "cannot make the database");
 }
 
+/* Run statements, unless there was a failure. */
+static void run(struct sqlite_output *sqlite, const char *text)
+{
+	if (sqlite->status == SQLITE_OK)
+		check(sqlite, library.exec(sqlite->database, text, NULL, NULL, NULL));
+}
+
 /* Bind a text to a column (from 1). The text must live until the row is added. */
 static void bind_view(struct sqlite_output *sqlite, enum row row, int column, struct text_view text)
 {
@@ -252,6 +259,8 @@ static void add_numbers(struct sqlite_output *sqlite, enum row row, const uint64
 {
 	sqlite3_stmt *statement = sqlite->rows[row];
 
+	if (sqlite->status != SQLITE_OK)
+		return;
 	for (int i = 0; i < count; i++)
 		check(sqlite, library.bind_int64(statement, i + 1, (sqlite3_int64)numbers[i]));
 	check(sqlite, library.step(statement));
@@ -408,7 +417,7 @@ static void prepare_events(struct sqlite_output *sqlite)
 	if (sqlite->args)
 		return;
 	sqlite->args = ALLOC_CHECKED(open_memstream(&sqlite->args_text, &sqlite->args_size));
-	check(sqlite, library.exec(sqlite->database, event_tables, NULL, NULL, NULL));
+	run(sqlite, event_tables);
 	prepare(sqlite, STATEMENTS, ROWS);
 }
 
@@ -455,17 +464,15 @@ static void end_event(struct sqlite_output *sqlite, const struct track_event *ev
 static void set_switch_thread(struct sqlite_output *sqlite, struct event_track ids)
 {
 	const struct name *name = event_store_track(&sqlite->list.events, ids)->name;
+	const char *known = name ? name->text : NULL;
 
-	set_thread(sqlite, (int32_t)ids.pid, (int32_t)ids.tid,
-		   !ids.tid ? "swapper"
-		   : name   ? name->text
-			    : NULL);
+	set_thread(sqlite, (int32_t)ids.pid, (int32_t)ids.tid, ids.tid ? known : "swapper");
 }
 
 /* As perf, which has a record for each side of a switch: add its rows. */
 static void add_switch(struct sqlite_output *sqlite, const struct track_event *event)
 {
-	bool preempted = event->change.state == EVENT_THREAD_PREEMPTED;
+	uint64_t out = event->change.state == EVENT_THREAD_PREEMPTED ? 3 : 1;
 	uint32_t thread, comm;
 
 	prepare_events(sqlite);
@@ -475,10 +482,7 @@ static void add_switch(struct sqlite_output *sqlite, const struct track_event *e
 	set_switch_thread(sqlite, event->track);
 	for (int in = 0; in < 2; in++)
 		ADD_ROW(sqlite, ROW_SWITCH, ++sqlite->switch_count, event->time, event->cpu, thread,
-			comm, sqlite->thread, sqlite->comm,
-			in          ? 0
-			: preempted ? 3
-				    : 1);
+			comm, sqlite->thread, sqlite->comm, in ? 0 : out);
 	count_bytes(sqlite, sqlite->switch_count, sqlite->list.count);
 }
 
@@ -493,8 +497,6 @@ static void add_event(struct slice_list *list, const struct track_event *event)
 	struct sqlite_output *sqlite = (struct sqlite_output *)list;
 	struct stored_track *track = event_store_track(&list->events, event->track);
 
-	if (sqlite->status != SQLITE_OK)
-		return;
 	if (event->kind == TRACK_SWITCH) {
 		add_switch(sqlite, event);
 	} else if (event->kind == TRACK_END) {
@@ -655,11 +657,11 @@ static void open_sqlite(struct format_output *output, const struct format_reques
 	slice_list_take_events(output, request);
 	sqlite->list.events.shows_switches = false;
 	check(sqlite, open_database(sqlite));
-	check(sqlite, library.exec(sqlite->database, tables, NULL, NULL, NULL));
-	check(sqlite, library.exec(sqlite->database, clock, NULL, NULL, NULL));
+	run(sqlite, tables);
+	run(sqlite, clock);
 	free(clock);
 	if (sqlite->list.level == OPTION_ARGS_FULL)
-		check(sqlite, library.exec(sqlite->database, branch_tables, NULL, NULL, NULL));
+		run(sqlite, branch_tables);
 	prepare(sqlite, 0, STATEMENTS);
 	sqlite->list.level = OPTION_ARGS_FULL;
 	output->sink.details = true;
@@ -716,28 +718,30 @@ static void add_pairs(struct sqlite_output *sqlite)
 	}
 }
 
+/* Add what is known at the end. After a failure, nothing is added. */
+static void add_rest(struct sqlite_output *sqlite)
+{
+	add_threads(sqlite);
+	add_labels(sqlite);
+	add_pairs(sqlite);
+	if (sqlite->switch_count)
+		add_numbers(sqlite, ROW_NO_CALLS, NULL, 0);
+	else if (sqlite->args)
+		run(sqlite, no_switches);
+	run(sqlite, ending);
+}
+
 static void finish_sqlite(struct format_output *output)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
 
 	sqlite->last = NULL;
-	if (sqlite->status == SQLITE_OK)
-		slice_list_print(&sqlite->list, add_call);
+	slice_list_print(&sqlite->list, add_call);
 	slice_list_sort_events(&sqlite->list);
 	slice_list_print_events(&sqlite->list, add_event);
 	sqlite->list.file->cut |= sqlite->full;
 	if (sqlite->status == SQLITE_OK)
-		add_threads(sqlite);
-	if (sqlite->status == SQLITE_OK)
-		add_labels(sqlite);
-	if (sqlite->status == SQLITE_OK)
-		add_pairs(sqlite);
-	if (sqlite->status == SQLITE_OK && sqlite->switch_count)
-		add_numbers(sqlite, ROW_NO_CALLS, NULL, 0);
-	else if (sqlite->status == SQLITE_OK && sqlite->args)
-		check(sqlite, library.exec(sqlite->database, no_switches, NULL, NULL, NULL));
-	if (sqlite->status == SQLITE_OK)
-		check(sqlite, library.exec(sqlite->database, ending, NULL, NULL, NULL));
+		add_rest(sqlite);
 	if (sqlite->status == SQLITE_OK)
 		write_database(sqlite);
 	if (sqlite->status != SQLITE_OK)
