@@ -150,8 +150,8 @@ static void print_chrome_event(struct slice_list *list, const struct track_event
 
 static void print_chrome_events(struct chrome_output *chrome)
 {
-	for (size_t i = 0; i < chrome->list.events.track_count; i++) {
-		const struct track track = event_store_describe(&chrome->list.events, i);
+	for (const struct stored_track *at = chrome->list.events.tracks; at; at = at->hh.next) {
+		const struct track track = stored_track_describe(at);
 
 		print_track_name(chrome, &track, "process_name", track.process_name);
 		print_track_name(chrome, &track, "thread_name", track.thread_name);

@@ -131,10 +131,10 @@ void page_events_show(struct page_events *events, const struct slice_sink *sink,
 
 	event_store_sort(store);
 	events->begin = UINT64_MAX;
-	events->tracks = alloc_zeroed(store->track_count + 1, sizeof(*events->tracks));
-	for (size_t i = 0; i < store->track_count; i++) {
-		events->tracks[i] = event_store_describe(store, i);
-		events->tracks[i].index = first_index + (uint32_t)i;
+	events->tracks = alloc_zeroed(HASH_COUNT(store->tracks) + 1, sizeof(*events->tracks));
+	for (const struct stored_track *from = store->tracks; from; from = from->hh.next) {
+		events->tracks[from->index] = stored_track_describe(from);
+		events->tracks[from->index].index = first_index + from->index;
 	}
 	for (size_t i = 0; i < store->count; i++) {
 		struct track_event event = event_store_at(store, i);
@@ -176,7 +176,7 @@ void page_events_release(struct page_events *events)
 	struct page_counter *counter;
 	struct page_symbol *symbol;
 
-	for (size_t i = 0; events->tracks && i < events->store.track_count; i++)
+	for (size_t i = 0; events->tracks && i < HASH_COUNT(events->store.tracks); i++)
 		track_release(&events->tracks[i]);
 	HASH_FREE_ALL(events->counters, counter,
 		      alloc_close_text(counter->stream, &counter->points);

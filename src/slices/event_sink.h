@@ -21,8 +21,7 @@ enum track_event_kind {
 	TRACK_PROCESS, /* a process has `name` */
 	TRACK_THREAD,  /* a track has `name`; an empty one shows the track's process */
 	TRACK_INSTANT,
-	TRACK_COUNTER, /* each argument is a value; `id` and name are the counter's in its process
-			*/
+	TRACK_COUNTER, /* each argument is a value; `id` and name: a counter of the process */
 	TRACK_BEGIN,   /* of a slice */
 	TRACK_END,     /* of the track's innermost open slice, with more arguments of it */
 	TRACK_WHOLE,   /* a slice that lasts until `end` */

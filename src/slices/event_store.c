@@ -29,19 +29,16 @@ struct stored_track *event_store_track(struct event_store *store, struct event_t
 {
 	struct stored_track *track;
 
-	HASH_FIND_OR_ADD(store->by_ids, ids, &ids, track);
+	HASH_FIND_OR_ADD(store->tracks, ids, &ids, track);
 	if (!track->process) {
 		track->process = process_of(store, ids.pid);
-		track->index = (uint32_t)store->track_count;
-		*ARRAY_ADD(store->tracks, store->track_count, store->track_room) = track;
+		track->index = HASH_COUNT(store->tracks) - 1;
 	}
 	return track;
 }
 
-struct track event_store_describe(const struct event_store *store, size_t index)
+struct track stored_track_describe(const struct stored_track *from)
 {
-	const struct stored_track *from = store->tracks[index];
-
 	return (struct track){
 		.pid = (int32_t)from->ids.pid,
 		.tid = (int32_t)from->ids.tid,
@@ -272,9 +269,8 @@ void event_store_release(struct event_store *store)
 	struct stored_process *process;
 	struct stored_track *track;
 
-	HASH_FREE_ALL(store->by_ids, track, free(track->open));
+	HASH_FREE_ALL(store->tracks, track, free(track->open));
 	HASH_FREE_ALL(store->processes, process);
-	free(store->tracks);
 	free(store->cpus);
 	big_array_release(&store->bytes);
 	big_array_release(&store->order);

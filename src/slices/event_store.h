@@ -55,8 +55,7 @@ struct event_store {
 	} * cpus;                         /* owned; by CPU */
 	size_t cpu_room;
 	uint64_t cpu_group;                    /* the process of their tracks; 0: not yet made */
-	struct stored_track *by_ids, **tracks; /* owned: hash; array by index */
-	size_t track_count, track_room;
+	struct stored_track *tracks;           /* owned: hash, in the order of `index` */
 	struct stored_process *processes;      /* owned: hash */
 	struct event_arg args[EVENT_ARGS_MAX]; /* of the event read last */
 };
@@ -83,7 +82,7 @@ struct track_event event_store_read(struct event_store *store, uint64_t at);
 /* Returns a track, made at first use; borrowed. */
 struct stored_track *event_store_track(struct event_store *store, struct event_track ids);
 
-/* Returns the ids and names of a track, which are borrowed; `index` < track_count. */
-struct track event_store_describe(const struct event_store *store, size_t index);
+/* Returns the ids and names of a track, which are borrowed. */
+struct track stored_track_describe(const struct stored_track *from);
 
 void event_store_release(struct event_store *store);

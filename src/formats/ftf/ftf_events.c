@@ -21,14 +21,13 @@ static const enum ftf_arg_type arg_types[] = {
 	[EVENT_ARG_TEXT] = FTF_STRING,
 };
 
+/* The words of numbers have the bits of all types. */
 static struct ftf_arg arg_of(struct ftf_sink *ftf, const struct event_arg *from)
 {
 	struct ftf_arg arg =
 		ftf_arg_word(encoded_name(ftf, from->name), arg_types[from->type], from->pointer);
 
-	if (from->type == EVENT_ARG_REAL)
-		arg.value.real = from->real;
-	else if (from->type == EVENT_ARG_TEXT)
+	if (from->type == EVENT_ARG_TEXT)
 		arg.value.string = encoded_name(ftf, from->text);
 	return arg;
 }

@@ -35,14 +35,6 @@ enum side_kind ftf_side_kind(struct ftf_side *side)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static void emit_name(struct ftf_sink *part, enum track_event_kind kind, struct event_track track,
-		      const struct name *name)
-{
-	event_sink_emit(
-		&part->events,
-		&(struct track_event){ .kind = kind, .track = track, .name = name_view(name) });
-}
-
 /* The part names a track and its process at their first use. */
 static void name_track(struct ftf_side *side, struct ftf_sink *part, struct event_track ids)
 {
@@ -54,10 +46,10 @@ static void name_track(struct ftf_side *side, struct ftf_sink *part, struct even
 	track->part = side->part;
 	if (process->name && process->part != side->part) {
 		process->part = side->part;
-		emit_name(part, TRACK_PROCESS, ids, process->name);
+		event_sink_name_process(&part->events, ids.pid, process->name->text);
 	}
 	if (track->name)
-		emit_name(part, TRACK_THREAD, ids, track->name);
+		event_sink_name_track(&part->events, ids, track->name->text);
 }
 
 /* Write an event at another time. */
@@ -130,10 +122,10 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 
 void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
-	for (size_t i = 0; i < side->store.track_count; i++) {
-		struct track_event end = { .kind = TRACK_END, .track = side->store.tracks[i]->ids };
+	for (const struct stored_track *track = side->store.tracks; track; track = track->hh.next) {
+		struct track_event end = { .kind = TRACK_END, .track = track->ids };
 
-		for (size_t k = side->store.tracks[i]->depth; k-- > 0;)
+		for (size_t k = track->depth; k-- > 0;)
 			write_at(side, part, &end, time);
 	}
 	for (struct side_state *async = side->asyncs; async; async = async->hh.next) {
@@ -163,12 +155,9 @@ static void begin_switches(struct ftf_side *side, struct ftf_sink *part, uint64_
 void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
 	side->part++;
-	for (size_t i = 0; i < side->store.track_count; i++) {
-		const struct stored_track *track = side->store.tracks[i];
-
+	for (const struct stored_track *track = side->store.tracks; track; track = track->hh.next)
 		for (size_t k = 0; k < track->depth; k++)
 			write_again(side, part, track->open[k].number, time);
-	}
 	for (struct side_state *open = side->asyncs; open; open = open->hh.next)
 		write_again(side, part, open->number, time);
 	for (struct side_state *last = side->counters; last; last = last->hh.next)

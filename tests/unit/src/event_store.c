@@ -111,7 +111,7 @@ START_TEST(new_tracks_have_ids_after_the_last_and_their_names)
 	ck_assert_uint_eq(group, 101);
 	ck_assert_uint_eq(track.pid, 101);
 	ck_assert_uint_eq(track.tid, 102);
-	described = event_store_describe(&store, event_store_track(&store, track)->index);
+	described = stored_track_describe(event_store_track(&store, track));
 	ck_assert_str_eq(described.process_name, "CPUs");
 	ck_assert_str_eq(described.thread_name, "CPU 0");
 }
