@@ -21,10 +21,10 @@ enum track_event_kind {
 	TRACK_PROCESS, /* a process has `name` */
 	TRACK_THREAD,  /* a track has `name`; an empty one shows the track's process */
 	TRACK_INSTANT,
-	TRACK_COUNTER, /* each argument is a value; `id` and name: a counter of the process */
-	TRACK_BEGIN,   /* of a slice */
-	TRACK_END,     /* of the track's innermost open slice, with more arguments of it */
-	TRACK_WHOLE,   /* a slice that lasts until `end` */
+	TRACK_COUNTER,     /* each argument is a value; `id` and name: a counter of the process */
+	TRACK_BEGIN,       /* of a slice */
+	TRACK_END,         /* of the track's innermost open slice, with more arguments of it */
+	TRACK_WHOLE,       /* a slice that lasts until `end` */
 	TRACK_ASYNC_BEGIN, /* slices that do not nest; `id` is the slice's in its process */
 	TRACK_ASYNC_END,
 	TRACK_FLOW_BEGIN, /* an arrow `id` between the slices that are open */

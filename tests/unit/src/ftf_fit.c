@@ -30,7 +30,7 @@
 static char path[] = "ftf_fit.test.XXXXXX";
 static struct output output;
 static struct ftf_sink ftf; /* only its writer, and the sink of other events */
-static uint64_t slices; /* begun */
+static uint64_t slices;     /* begun */
 
 static int write_trace(void *context, const void *bytes, size_t size)
 {
