@@ -429,6 +429,10 @@ static void survey_ring(struct runtime_events *file, struct survey *survey, uint
 		if (!file->first_time || event.time < file->first_time)
 			file->first_time = event.time;
 		file->last_time = MAX(file->last_time, event.time);
+		if (event.kind == RUNTIME_LIFECYCLE && file->pid < 0 && event.value > 0 &&
+		    event.value <= INT32_MAX &&
+		    (event.id == RUNTIME_RING_START || event.id == RUNTIME_DOMAIN_SPAWN))
+			file->pid = (int32_t)event.value;
 		detect_ocaml_version(survey, &event);
 	}
 	if (ring.damaged)
@@ -445,7 +449,7 @@ int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_
 	struct survey survey = { 0 };
 	uint64_t inside;
 
-	*file = (struct runtime_events){ .bytes = bytes, .size = size };
+	*file = (struct runtime_events){ .bytes = bytes, .size = size, .pid = -1 };
 	if (size < FILE_HEADER_SIZE)
 		return error_set(err, ERROR_FORMAT, "too short for a runtime events file");
 	if (read_header(file, err) < 0)

@@ -103,6 +103,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_calls.c \
 	src/overlays/overlay_clock.c \
 	src/overlays/overlay_cut.c \
+	src/overlays/overlay_importer.h \
 	src/overlays/overlay_input.c \
 	src/overlays/overlay_sideband.c \
 	src/overlays/overlay_trace_memtrace.c \

@@ -53,11 +53,6 @@ void overlay_sync_now(struct overlay_sync *sync)
 /* ns: more than reading the clocks of a line takes. */
 #define SYNC_UNCERTAINTY 1000
 
-static bool is_monotonic(const struct overlay_input *input)
-{
-	return input->kind == OVERLAY_RUNTIME_EVENTS;
-}
-
 /* ---- With a recording ---------------------------------------------------- */
 
 /* `mono`: the overlay's clock is CLOCK_MONOTONIC; else the wall clock. */
@@ -139,37 +134,43 @@ static bool match_by_sideband(struct overlay_clock *clock, const struct overlay_
 	return true;
 }
 
-static struct overlay_clock assume_clock(const struct overlay_input *input,
-					 const struct timeline *timeline, struct diag *diag)
+/* `what`: the clocks whose offset is unknown; `how`: the assumption. */
+static struct overlay_clock assume_clock(const struct overlay_input *input, int64_t offset,
+					 const char *what, const char *how, struct diag *diag)
 {
-	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
+	diag_warn(diag, "overlay-clock",
+		  "%s: the offset between %s is unknown, assuming %s; see --clock-sync",
+		  input->path, what, how);
+	return (struct overlay_clock){ OVERLAY_CLOCK_ASSUMED, offset, UINT64_MAX };
+}
+
+/* The clocks have nothing in common; most processes allocate until they end. */
+static struct overlay_clock assume_process_end(const struct overlay_input *input,
+					       const struct timeline *timeline, struct diag *diag)
+{
 	const struct thread *last = timeline_borrow_thread(timeline, input->pid, UINT64_MAX);
 	bool ended = last && last->pid == input->pid && last->end != UINT64_MAX;
+	bool wall = input->importer->wall_clock;
 
-	/* The clocks have nothing in common; most processes allocate until they end. */
-	if (!is_monotonic(input))
-		clock.offset = (int64_t)((ended ? last->end : 0) - input->last_time);
-	diag_warn(diag, "overlay-clock",
-		  "%s: the offset between its clock and perf's is unknown, %s; see --clock-sync",
-		  input->path,
-		  is_monotonic(input) ? "assuming none" : "assuming that it ends with the process");
-	return clock;
+	return assume_clock(input, wall ? (int64_t)((ended ? last->end : 0) - input->last_time) : 0,
+			    "its clock and perf's", wall ? "that it ends with the process" : "none",
+			    diag);
 }
 
 static struct overlay_clock match_recording(struct overlays *overlays, struct overlay_input *input,
 					    const struct overlay_recording *recording)
 {
 	struct overlay_clock clock = { 0 };
-	bool mono = is_monotonic(input);
+	bool mono = !input->importer->wall_clock;
 
 	if (!timeline_borrow_thread(recording->timeline, input->pid, 0))
-		diag_warn(overlays->diag, "overlay-process",
+		diag_warn(overlays->out.diag, "overlay-process",
 			  "%s is of process %d, which is not in the recording; see pid=",
 			  input->path, input->pid);
 	if (!match_clocks(&clock, overlays, recording, mono) &&
 	    !overlay_calls_match(&clock, recording->calls, input) &&
 	    !match_by_sideband(&clock, input, recording->timeline))
-		clock = assume_clock(input, recording->timeline, overlays->diag);
+		clock = assume_process_end(input, recording->timeline, overlays->out.diag);
 	if (mono)
 		overlay_sideband_tids(input, recording->timeline, -clock.offset);
 	return clock;
@@ -177,41 +178,26 @@ static struct overlay_clock match_recording(struct overlays *overlays, struct ov
 
 /* ---- Without a recording ------------------------------------------------- */
 
-#define ANY_PROCESS INT32_MIN
-
-/* Returns the runtime events of a process; NULL: not given. */
-static const struct overlay_input *find_events(const struct overlays *overlays, int32_t pid)
-{
-	for (size_t i = 0; i < overlays->count; i++)
-		if (is_monotonic(&overlays->inputs[i]) &&
-		    (pid == ANY_PROCESS || overlays->inputs[i].pid == pid))
-			return &overlays->inputs[i];
-	return NULL;
-}
-
 /* Returns whether the offset is known. */
 static bool match_alone(struct overlay_clock *clock, const struct overlays *overlays, bool mono)
 {
 	*clock = (struct overlay_clock){ 0 };
 	return match_by_option(clock, overlays, mono) || mono ||
-	       !find_events(overlays, ANY_PROCESS) || match_by_sync(clock, overlays, mono, NULL);
+	       !overlays_find(overlays, &overlay_runtime_events, OVERLAY_ANY_PROCESS) ||
+	       match_by_sync(clock, overlays, mono, NULL);
 }
 
 /* Both files are written until the process ends. */
-static struct overlay_clock align_ends(const struct overlay_input *input,
-				       const struct overlay_input *events, struct diag *diag)
+static struct overlay_clock align_ends(const struct overlays *overlays,
+				       const struct overlay_input *input)
 {
-	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
-	uint64_t last = events ? events->events.last_time : 0;
+	const struct overlay_input *events =
+		overlays_find(overlays, &overlay_runtime_events, input->pid);
+	uint64_t last = events ? events->last_time : 0;
 
-	if (last)
-		clock.offset = (int64_t)(last - input->last_time);
-	diag_warn(
-		diag, "overlay-clock",
-		"%s: the offset between the wall clock and the runtime events' is unknown, %s; see "
-		"--clock-sync",
-		input->path, last ? "assuming that both end together" : "assuming none");
-	return clock;
+	return assume_clock(input, last ? (int64_t)(last - input->last_time) : 0,
+			    "the wall clock and the runtime events'",
+			    last ? "that both end together" : "none", overlays->out.diag);
 }
 
 /* ---- Either -------------------------------------------------------------- */
@@ -236,8 +222,8 @@ struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t inde
 
 	if (recording)
 		clock = match_recording(overlays, input, recording);
-	else if (!match_alone(&clock, overlays, is_monotonic(input)))
-		clock = align_ends(input, find_events(overlays, input->pid), overlays->diag);
+	else if (!match_alone(&clock, overlays, !input->importer->wall_clock))
+		clock = align_ends(overlays, input);
 	if (!overlays->options->quiet)
 		print_clock(&clock, input->path);
 	return clock;

@@ -51,7 +51,7 @@ static size_t find(const struct numbers *list, uint64_t number)
 static int choose_range(struct cut *cut, const struct overlay_input *input,
 			const struct selection *selection, struct error *err)
 {
-	uint64_t start = input->memtrace.info.start_time * NS_PER_US, end = input->last_time;
+	uint64_t start = input->first_time, end = input->last_time;
 	uint64_t from, to;
 
 	selection_resolve(&selection->from, &selection->to, start, end, &from, &to);

@@ -2,8 +2,6 @@
 /* Bound an overlay's clock by the order of events in the sideband. */
 #include "src/overlays/overlays.h"
 
-#define NS_PER_US UINT64_C(1000)
-
 struct overlay_points {
 	/* A fork or exit (ns, perf's clock) or an event (ns, the overlay's). */
 	struct overlay_point {
@@ -20,7 +18,6 @@ struct process_history {
 	/* Each sorted by time.  BACKUPS: forks of domains' first children, with their parents. */
 	struct overlay_points lists[LISTS];
 	uint64_t exec, main_exit; /* 0: not seen */
-	uint64_t first_event, last_event;
 };
 
 static void add_point(struct overlay_points *points, uint64_t time, uint32_t id)
@@ -97,6 +94,7 @@ static void gather_exec(struct process_history *history, const struct timeline *
 
 /* ---- The overlay's events ------------------------------------------------ */
 
+/* memtrace has no rings. */
 static void gather_events(struct process_history *history, const struct runtime_events *file)
 {
 	struct runtime_ring ring;
@@ -113,8 +111,6 @@ static void gather_events(struct process_history *history, const struct runtime_
 				add_point(&history->lists[TERMINATIONS], event.time, i);
 		}
 	}
-	history->first_event = file->first_time;
-	history->last_event = file->last_time;
 }
 
 static void gather_history(struct process_history *history, const struct timeline *timeline,
@@ -124,12 +120,7 @@ static void gather_history(struct process_history *history, const struct timelin
 
 	gather_threads(history, timeline, input->pid);
 	gather_exec(history, timeline, input->pid);
-	if (input->kind == OVERLAY_RUNTIME_EVENTS) {
-		gather_events(history, &input->events);
-	} else {
-		history->first_event = input->memtrace.info.start_time * NS_PER_US;
-		history->last_event = input->last_time;
-	}
+	gather_events(history, &input->events);
 	for (int i = 0; i < LISTS; i++)
 		SORT(lists[i].list, lists[i].count, by_time);
 }
@@ -170,10 +161,10 @@ bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *time
 
 	*bounds = (struct overlay_bounds){ INT64_MIN, INT64_MAX };
 	gather_history(&history, timeline, input);
-	if (history.exec && history.first_event)
-		bound_pair(bounds, history.first_event, history.exec, true);
-	if (history.main_exit && history.last_event)
-		bound_pair(bounds, history.last_event, history.main_exit, false);
+	if (history.exec && input->first_time)
+		bound_pair(bounds, input->first_time, history.exec, true);
+	if (history.main_exit && input->last_time)
+		bound_pair(bounds, input->last_time, history.main_exit, false);
 	bound_pairs(bounds, &history.lists[SPAWNS], &history.lists[BACKUPS], true);
 	bound_pairs(bounds, &history.lists[TERMINATIONS], &history.lists[DOMAIN_EXITS], false);
 	release_history(&history);

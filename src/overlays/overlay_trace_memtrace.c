@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of memtrace (overlays.h): allocations, promotions and collections. */
+/* memtrace as an overlay: allocations, promotions and collections. */
 #include <stdarg.h>
 
 #include "base/tables/hash.h"
-#include "src/overlays/overlays.h"
+#include "src/overlays/overlay_importer.h"
 
 #define NAME_ROOM 64
 #define NS_PER_US 1000
@@ -23,7 +23,7 @@
 #define OBJECT_BITS 40
 
 struct memtrace_trace {
-	struct overlays *overlays; /* borrowed, as the next two */
+	struct overlay_sink *out; /* borrowed, as the next two */
 	const struct overlay_clock *clock;
 	struct memtrace *memtrace;
 	int32_t pid;
@@ -61,7 +61,7 @@ static struct domain_track *track_of(struct memtrace_trace *trace, uint16_t doma
 	track = ARRAY_ADD(trace->tracks, trace->track_count, trace->track_room);
 	*track = (struct domain_track){ .domain = domain };
 	snprintf(name, sizeof(name), "memtrace domain %u", domain);
-	track->track = overlays_track(trace->overlays, trace->pid, name);
+	track->track = overlay_sink_track(trace->out, trace->pid, name);
 	return track;
 }
 
@@ -82,7 +82,7 @@ static void emit_counter(struct memtrace_trace *trace, const char *name, const c
 {
 	struct event_record record;
 
-	event_record_init(&record, trace->overlays->sink, trace->counters, CATEGORY, name, time);
+	event_record_init(&record, trace->out->sink, trace->counters, CATEGORY, name, time);
 	event_record_add_double(&record, unit, value);
 	event_record_emit(&record, TRACK_COUNTER);
 }
@@ -208,7 +208,7 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 	char stack[STACK_MAX + 1], at[STACK_MAX / 8];
 	struct event_record record;
 
-	event_record_init(&record, trace->overlays->sink, track->track, CATEGORY, NULL, track->now);
+	event_record_init(&record, trace->out->sink, track->track, CATEGORY, NULL, track->now);
 	record.event.name = function_of(top, "alloc");
 	record.event.once = true;
 	event_record_add_number(&record, "object", (int64_t)event->object);
@@ -241,7 +241,7 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
 	static const enum track_event_kind flows[] = { [MEMTRACE_ALLOC] = TRACK_FLOW_BEGIN,
 						       [MEMTRACE_PROMOTE] = TRACK_FLOW_STEP,
 						       [MEMTRACE_COLLECT] = TRACK_FLOW_END };
-	struct event_sink *sink = trace->overlays->sink;
+	struct event_sink *sink = trace->out->sink;
 	const char *name = event->kind == MEMTRACE_PROMOTE ? "promote" : "collect";
 	struct event_record record;
 
@@ -257,7 +257,7 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
 	event_record_emit(&record, flows[event->kind]);
 	event_record_init(&record, sink, track->track, NULL, NULL, track->now);
 	event_record_emit(&record, TRACK_END);
-	trace->overlays->slices++;
+	trace->out->slices++;
 }
 
 /*
@@ -267,17 +267,16 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
 static void write_life(struct memtrace_trace *trace, const struct domain_track *track,
 		       const struct memtrace_event *event, struct live_block *block)
 {
-	struct overlays *overlays = trace->overlays;
+	struct overlay_sink *out = trace->out;
 	bool begins = event->kind == MEMTRACE_ALLOC;
 	struct event_record life;
 	struct text_view name;
 
 	if (begins) {
 		name = function_of(find_top(trace, event), "block");
-		block->name = name_intern(&overlays->names, name.at, name.length);
+		block->name = name_intern(&out->names, name.at, name.length);
 	}
-	event_record_init(&life, overlays->sink, track->track, CATEGORY, block->name->text,
-			  track->now);
+	event_record_init(&life, out->sink, track->track, CATEGORY, block->name->text, track->now);
 	life.event.id = event_id(trace, event);
 	event_record_emit(&life, begins ? TRACK_ASYNC_BEGIN : TRACK_ASYNC_END);
 }
@@ -290,7 +289,7 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 
 	advance(trace, track, event);
 	if (first)
-		overlays_show_clock(trace->overlays, track->track, track->now, trace->clock);
+		overlay_sink_show_clock(trace->out, track->track, track->now, trace->clock);
 	finish_window(trace);
 	write_event(trace, track, event);
 	if (event->kind == MEMTRACE_PROMOTE)
@@ -315,7 +314,7 @@ static void write_info(struct memtrace_trace *trace)
 	struct domain_track *track = track_of(trace, info->initial_domain);
 	struct event_record record;
 
-	event_record_init(&record, trace->overlays->sink, track->track, CATEGORY, "memtrace",
+	event_record_init(&record, trace->out->sink, track->track, CATEGORY, "memtrace",
 			  overlay_clock_time(trace->clock, info->start_time * NS_PER_US));
 	event_record_add_part(&record, "executable_name", info->executable,
 			      strnlen(info->executable, INFO_TEXT_MAX));
@@ -331,25 +330,124 @@ static void write_info(struct memtrace_trace *trace)
 	event_record_emit(&record, TRACK_INSTANT);
 }
 
-void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *input,
-			    const struct overlay_clock *clock)
+static void write_memtrace(struct overlay_sink *out, struct overlay_input *input,
+			   const struct overlay_clock *clock)
 {
-	struct memtrace_trace trace = { .overlays = overlays,
+	struct memtrace_trace trace = { .out = out,
 					.clock = clock,
 					.memtrace = &input->memtrace,
 					.pid = input->pid,
 					.lives = input->lives,
-					.first_id = overlays->next_id };
+					.first_id = out->next_id };
 	struct live_block *block;
 	struct memtrace_event event;
 
-	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
+	out->next_id += UINT64_C(1) << OBJECT_BITS;
 	/* Counters belong to the process; their thread shows nothing. */
-	trace.counters =
-		(struct event_track){ (uint32_t)MAX(0, input->pid), ++overlays->sink->last_id };
+	trace.counters = (struct event_track){ (uint32_t)MAX(0, input->pid), ++out->sink->last_id };
 	write_info(&trace);
-	while (memtrace_next(&input->memtrace, &event) && !overlays_are_full(overlays))
+	while (memtrace_next(&input->memtrace, &event) && !overlay_sink_full(out))
 		add_event(&trace, &event);
 	HASH_FREE_ALL(trace.live, block);
 	free(trace.tracks);
 }
+
+/* ---- The file ------------------------------------------------------------ */
+
+static bool read_word(struct overlay_input *input, const char *word)
+{
+	bool lives = strcmp(word, "lives") == 0;
+
+	input->lives |= lives;
+	return lives;
+}
+
+/* The time of the last event takes a separate reader. */
+static int open_memtrace(struct overlay_input *input, struct diag *diag, struct error *err)
+{
+	struct memtrace_event event;
+	struct memtrace trace;
+
+	if (memtrace_open(&input->memtrace, input->bytes, input->size, diag, err) < 0)
+		return -1;
+	if (input->pid < 0 && input->memtrace.info.pid <= INT32_MAX)
+		input->pid = (int32_t)input->memtrace.info.pid;
+	input->first_time = input->last_time = input->memtrace.info.start_time * NS_PER_US;
+	memtrace_open(&trace, input->bytes, input->size, NULL, NULL);
+	while (memtrace_next(&trace, &event))
+		input->last_time =
+			MAX(input->last_time, input->first_time + event.time * NS_PER_US);
+	memtrace_close(&trace);
+	return 0;
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static void print_locations(const struct memtrace *trace, uint64_t code, FILE *out)
+{
+	size_t count;
+	const struct memtrace_location *locations =
+		memtrace_locations_borrow(&trace->locations, code, &count);
+
+	if (!count)
+		fprintf(out, " $%" PRId64, memtrace_code_number(code));
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, " %s@%s:%u:%u-%u", locations[i].function, locations[i].file,
+			locations[i].line, locations[i].begin, locations[i].end);
+}
+
+static void print_alloc(const struct memtrace *trace, const struct memtrace_event *event, FILE *out)
+{
+	static const char *const sources[] = { "alloc", "alloc_major", "alloc_ext" };
+
+	fprintf(out, "%s %" PRId64 " len=%" PRId64 " dom=%u % 4" PRId64 ":", sources[event->source],
+		(int64_t)event->samples, (int64_t)event->words, event->domain,
+		(int64_t)event->common);
+	if (event->unknown_backtrace)
+		fprintf(out, " ?");
+	for (size_t i = 0; i < event->backtrace_length; i++)
+		print_locations(trace, event->backtrace[i], out);
+}
+
+/* memtrace's description, as comments: memtrace's own dump_trace prints events only. */
+static void print_info(const struct memtrace_info *info, FILE *out)
+{
+	const char *const texts[][2] = { { "executable_name", info->executable },
+					 { "host_name", info->host },
+					 { "ocaml_runtime_params", info->parameters },
+					 { "context", info->context } };
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		fprintf(out, "# %s ", texts[i][0]);
+		overlay_print_quoted(texts[i][1], out);
+		fputc('\n', out);
+	}
+	fprintf(out, "# pid %" PRIu64 "\n# initial_domain %u\n", info->pid, info->initial_domain);
+	fprintf(out, "# start_time %" PRIu64 "\n", info->start_time);
+	fprintf(out, "# sample_rate %.17g\n# word_size %u\n", info->sample_rate, info->word_size);
+}
+
+/* In the file's order, `TIME_US OBJECT KIND ...`, times since the trace's start. */
+static void print_memtrace(struct overlay_input *input, FILE *out)
+{
+	struct memtrace *trace = &input->memtrace;
+	struct memtrace_event event;
+
+	print_info(&trace->info, out);
+	while (memtrace_next(trace, &event)) {
+		fprintf(out, "%010" PRIu64 " %010" PRId64 " ", event.time, (int64_t)event.object);
+		if (event.kind == MEMTRACE_ALLOC)
+			print_alloc(trace, &event, out);
+		else
+			fputs(event.kind == MEMTRACE_PROMOTE ? "promote" : "collect", out);
+		fputc('\n', out);
+	}
+}
+
+const struct overlay_importer overlay_memtrace = {
+	.wall_clock = true,
+	.read_word = read_word,
+	.open = open_memtrace,
+	.print = print_memtrace,
+	.write = write_memtrace,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of OCaml's runtime events (overlays.h), ring by ring. */
-#include "src/overlays/overlays.h"
+/* OCaml's runtime events as an overlay, ring by ring. */
+#include "src/overlays/overlay_importer.h"
 
 #define NAME_ROOM       160
 #define TEXT_MAX        1000 /* bytes shown of a custom event */
@@ -17,7 +17,7 @@
 
 /* One ring, while its events are written. */
 struct ring_trace {
-	struct overlays *overlays;
+	struct overlay_sink *out;
 	const struct runtime_events *file;
 	const struct overlay_clock *clock;
 	int32_t pid, tid; /* tid -1: not known */
@@ -55,14 +55,14 @@ static struct event_track make_track(const struct ring_trace *ring, const char *
 	if (ring->tid >= 0)
 		snprintf(thread, sizeof(thread), " (thread %d)", ring->tid);
 	snprintf(name, sizeof(name), "domain %u %s%s%s", ring->ring, what, which, thread);
-	return overlays_track(ring->overlays, ring->pid, name);
+	return overlay_sink_track(ring->out, ring->pid, name);
 }
 
 /* Start an event of the domain's GC track, replacing the previous one. */
 static struct event_record *start_record(struct ring_trace *ring, const char *category,
 					 const char *name)
 {
-	event_record_init(&ring->record, ring->overlays->sink, ring->gc, category, name, ring->now);
+	event_record_init(&ring->record, ring->out->sink, ring->gc, category, name, ring->now);
 	return &ring->record;
 }
 
@@ -108,7 +108,7 @@ static void begin_phase(struct ring_trace *ring, unsigned phase, const char *not
 	if (note)
 		event_record_add_text(record, note, "true");
 	ring->phases[ring->depth++] = (uint16_t)phase;
-	ring->overlays->slices++;
+	ring->out->slices++;
 	if (is_minor(ring, phase))
 		ring->promoted = ring->allocated = -1;
 	event_record_emit(record, TRACK_BEGIN);
@@ -298,15 +298,15 @@ static void write_begin(struct ring_trace *ring, unsigned lane, const struct ove
 	record->event.time = slice->begin;
 	if (slice->unfinished)
 		event_record_add_text(record, "unfinished", "true");
-	ring->overlays->slices++;
+	ring->out->slices++;
 	event_record_emit(record, TRACK_BEGIN);
 }
 
 static void write_end(struct ring_trace *ring, unsigned lane, uint64_t time)
 {
-	event_sink_emit(ring->overlays->sink, &(struct track_event){ .kind = TRACK_END,
-								     .time = time,
-								     .track = ring->lanes[lane] });
+	event_sink_emit(ring->out->sink, &(struct track_event){ .kind = TRACK_END,
+								.time = time,
+								.track = ring->lanes[lane] });
 }
 
 /* Emit the remaining slices that nest on a lane.  Returns how many remain. */
@@ -349,7 +349,7 @@ static void finish_slices(struct ring_trace *ring)
 	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
 		left = fill_lane(ring, lane);
 	if (left)
-		diag_warn(ring->overlays->diag, "runtime-events-spans",
+		diag_warn(ring->out->diag, "runtime-events-spans",
 			  "%zu spans of domain %u cross too many others and are left out", left,
 			  ring->ring);
 	free(ring->slices);
@@ -401,7 +401,7 @@ static void add_fields(struct event_record *record, const struct runtime_custom 
 /* Add the event to its span or counter.  Returns whether it has one. */
 static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
-	struct name_table *names = &ring->overlays->names;
+	struct name_table *names = &ring->out->names;
 	struct event_record *record;
 
 	switch (custom->kind) {
@@ -446,7 +446,7 @@ static void write_custom_event(struct ring_trace *ring, const char *name,
 
 static void write_event(struct ring_trace *ring, const struct runtime_event *event)
 {
-	struct name_table *names = &ring->overlays->names;
+	struct name_table *names = &ring->out->names;
 	struct event_record *record;
 	char name[128];
 
@@ -516,7 +516,7 @@ static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_word
 {
 	ring->gc = make_track(ring, "GC", 0);
 	ring->now = time;
-	overlays_show_clock(ring->overlays, ring->gc, time, ring->clock);
+	overlay_sink_show_clock(ring->out, ring->gc, time, ring->clock);
 	if (lost_words)
 		write_loss(ring, lost_words, time);
 	while (ring->lost_count)
@@ -532,7 +532,7 @@ static void write_ring(struct ring_trace *ring)
 
 	find_lost_begins(ring);
 	runtime_ring_start(&reader, ring->file, ring->ring);
-	while (runtime_ring_next(&reader, &event) && !overlays_are_full(ring->overlays)) {
+	while (runtime_ring_next(&reader, &event) && !overlay_sink_full(ring->out)) {
 		if (event.kind == RUNTIME_LOST) {
 			lost_words += event.value;
 			continue;
@@ -552,13 +552,13 @@ static void write_ring(struct ring_trace *ring)
 	finish_slices(ring);
 }
 
-void overlay_trace_runtime(struct overlays *overlays, const struct overlay_input *input,
-			   const struct overlay_clock *clock)
+static void write_rings(struct overlay_sink *out, struct overlay_input *input,
+			const struct overlay_clock *clock)
 {
 	struct ring_trace ring;
 
 	for (uint32_t i = 0; i < input->events.rings; i++) {
-		ring = (struct ring_trace){ .overlays = overlays,
+		ring = (struct ring_trace){ .out = out,
 					    .file = &input->events,
 					    .clock = clock,
 					    .pid = input->pid,
@@ -569,3 +569,131 @@ void overlay_trace_runtime(struct overlays *overlays, const struct overlay_input
 		write_ring(&ring);
 	}
 }
+
+/* ---- The file ------------------------------------------------------------ */
+
+static bool read_word(struct overlay_input *input, const char *word)
+{
+	long number, ring;
+
+	if (starts_with(word, "ocaml=5.")) {
+		/* A third number, as in 5.2.1, is ignored. */
+		input->ocaml_minor = (int)strtol(word + 8, NULL, 10);
+		return word[8] >= '0' && word[8] <= '9';
+	}
+	if (!starts_with(word, "tid.") || !overlay_read_number(word + 4, '=', UINT16_MAX, &ring) ||
+	    !overlay_read_number(strchr(word, '=') + 1, '\0', INT32_MAX, &number))
+		return false;
+	overlay_input_add_tid(input, (uint32_t)ring, (int32_t)number);
+	return true;
+}
+
+static int open_rings(struct overlay_input *input, struct diag *diag, struct error *err)
+{
+	struct runtime_events *events = &input->events;
+	char *end;
+	long named; /* the file is PID.events */
+
+	if (runtime_events_open(events, input->bytes, input->size, diag, err) < 0)
+		return -1;
+	if (input->ocaml_minor >= 0)
+		events->phases = input->ocaml_minor < 3 ? RUNTIME_PHASES_5_0 : RUNTIME_PHASES_5_3;
+	else if (events->phases_guessed && events->first_time)
+		diag_warn(diag, "runtime-events-release",
+			  "%s does not name the OCaml that wrote it; assuming 5.3 or later; "
+			  "see ocaml=5.N",
+			  input->path);
+	if (input->pid < 0)
+		input->pid = events->pid;
+	named = strtol(base_name(input->path), &end, 10);
+	if (input->pid < 0 && named > 0 && named <= INT32_MAX && strcmp(end, ".events") == 0)
+		input->pid = (int32_t)named;
+	input->first_time = events->first_time;
+	input->last_time = events->last_time;
+	return 0;
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static void print_runtime(const struct runtime_events *file, const struct runtime_event *event,
+			  FILE *out)
+{
+	static const char *const kinds[] = { "lifecycle", "phase", "phase", "counter" };
+	bool has_name = event->kind <= RUNTIME_COUNTER;
+	const char *name = has_name ? runtime_event_name(file, event->kind, event->id) : NULL;
+
+	for (size_t i = 0; i + 8 <= event->payload_size; i += 8)
+		fprintf(out, "%s%" PRIu64, i ? "," : " - ",
+			*(const uint64_t *)(const void *)(event->payload + i));
+	if (!has_name)
+		return;
+	if (name)
+		fprintf(out, " %s", name);
+	else
+		fprintf(out, " %s_%u", kinds[event->kind], event->id);
+	if (event->kind == RUNTIME_COUNTER || (event->kind == RUNTIME_LIFECYCLE && event->value))
+		fprintf(out, " %" PRId64, event->value);
+	else
+		fputs(event->kind == RUNTIME_LIFECYCLE ? " none" : " -", out);
+}
+
+static void print_user(const struct runtime_events *file, const struct runtime_event *event,
+		       FILE *out)
+{
+	char name[128];
+
+	runtime_events_user_name(file, event->id, name);
+	fputc(' ', out);
+	overlay_print_quoted(name, out);
+	if (event->kind == RUNTIME_USER_INT)
+		fprintf(out, " %" PRId64, event->value);
+	else if (event->kind != RUNTIME_USER_CUSTOM)
+		fprintf(out, " -");
+	else
+		fprintf(out, " %zu:", event->payload_size);
+	for (size_t i = 0; i < event->payload_size; i++)
+		fprintf(out, "%02x", event->payload[i]);
+}
+
+/* Ring by ring, `RING TIME_NS KIND NAME VALUE`. */
+static void print_rings(struct overlay_input *input, FILE *out)
+{
+	const struct runtime_events *file = &input->events;
+	static const char *const kinds[] = {
+		[RUNTIME_LIFECYCLE] = "lifecycle",
+		[RUNTIME_BEGIN] = "begin",
+		[RUNTIME_END] = "end",
+		[RUNTIME_COUNTER] = "counter",
+		[RUNTIME_ALLOC] = "alloc",
+		[RUNTIME_USER_UNIT] = "user_unit",
+		[RUNTIME_USER_INT] = "user_int",
+		[RUNTIME_USER_SPAN_BEGIN] = "user_span_begin",
+		[RUNTIME_USER_SPAN_END] = "user_span_end",
+		[RUNTIME_USER_CUSTOM] = "user_custom",
+	};
+	struct runtime_ring ring;
+	struct runtime_event event;
+
+	for (uint32_t i = 0; i < file->rings; i++) {
+		runtime_ring_start(&ring, file, i);
+		while (runtime_ring_next(&ring, &event)) {
+			if (event.kind == RUNTIME_LOST) {
+				fprintf(out, "%u - lost - %" PRId64 "\n", i, event.value);
+				continue;
+			}
+			fprintf(out, "%u %" PRIu64 " %s", i, event.time, kinds[event.kind]);
+			if (event.kind >= RUNTIME_USER_UNIT)
+				print_user(file, &event, out);
+			else
+				print_runtime(file, &event, out);
+			fputc('\n', out);
+		}
+	}
+}
+
+const struct overlay_importer overlay_runtime_events = {
+	.read_word = read_word,
+	.open = open_rings,
+	.print = print_rings,
+	.write = write_rings,
+};

@@ -8,49 +8,8 @@
 #include "decoder/aux/pt_info.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
-#include "overlays/memtrace.h"
-#include "overlays/runtime_events.h"
 #include "src/formats/output_format.h"
-#include "src/options/options.h"
-#include "src/slices/event_sink.h"
-
-/* ---- One overlay --------------------------------------------------------- */
-
-struct overlay_input {
-	enum overlay_kind kind;
-	char *path;      /* owned */
-	int32_t pid;     /* -1: unknown */
-	int ocaml_minor; /* N of ocaml=5.N; -1: not given */
-	bool lives;      /* memtrace: show each block's life as an async slice */
-	/* The thread that writes a ring: from tid.RING=N, or found by matching clocks. */
-	struct overlay_tid {
-		uint32_t ring;
-		int32_t tid;
-	} * tids; /* owned */
-	size_t tid_count, tid_room;
-	uint8_t *bytes; /* owned mapping */
-	size_t size;
-	uint64_t last_time;           /* memtrace: time of its last event, ns since 1970 */
-	struct runtime_events events; /* runtime events */
-	struct memtrace memtrace;     /* memtrace; at its first event */
-};
-
-/*
- * Parse FILE[,pid=N][,ocaml=5.N][,tid.RING=N][,lives]..., map the file and open
- * it.  The pid is that of the description; else, of runtime events, that of
- * the ring's start, else that of the file's name PID.events.
- * Returns 0; -1 with err filled.  The caller calls overlay_input_close() in both cases.
- */
-int overlay_input_open(struct overlay_input *input, const struct overlay_option *option,
-		       struct diag *diag, struct error *err);
-
-/* Set the thread of a ring, unless it is known. */
-void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid);
-
-/* Returns the thread of a ring; -1: unknown. */
-int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring);
-
-void overlay_input_close(struct overlay_input *input);
+#include "src/overlays/overlay_importer.h"
 
 /* Counts of --format=memtrace: `events` of the whole file, `written` to the new one. */
 struct overlay_cut_counts {
@@ -68,47 +27,11 @@ struct overlay_cut_counts {
 int overlay_cut(struct overlay_input *input, const struct selection *selection,
 		struct output *output, struct overlay_cut_counts *counts, struct error *err);
 
-/* ---- Clocks -------------------------------------------------------------- */
-
-/*
- * Runtime events have times of CLOCK_MONOTONIC, memtrace of the wall clock, perf of the scheduler's
- * clock; no two of them agree, and perf does not record their offsets.  The first possible method
- * of these finds an offset.
- */
-enum overlay_clock_method {
-	OVERLAY_CLOCK_OWN = 0,  /* the trace's clock is the overlay's own */
-	OVERLAY_CLOCK_EXPLICIT, /* --clock-sync=CLOCK=TIME */
-	OVERLAY_CLOCK_SYNC,     /* --clock-sync */
-	OVERLAY_CLOCK_RECORDED, /* perf recorded which clock of the system it used */
-	OVERLAY_CLOCK_PT,       /* calls of the program into the runtime */
-	OVERLAY_CLOCK_SIDEBAND, /* forks and exits bound it */
-	OVERLAY_CLOCK_ASSUMED,
-};
-
-struct overlay_clock {
-	enum overlay_clock_method method;
-	int64_t offset;       /* ns: the trace's time less the overlay's */
-	uint64_t uncertainty; /* ns, of the offset; UINT64_MAX: unknown */
-};
-
-extern const char *const overlay_clock_methods[]; /* as messages name them, by method */
-
-/* Returns an overlay's time (ns of its clock) on the trace's clock, not before 0. */
-static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uint64_t time)
-{
-	uint64_t moved = time + (uint64_t)clock->offset;
-
-	if (clock->offset < 0)
-		return time < (uint64_t)-clock->offset ? 0 : moved;
-	return moved < time || moved > INT64_MAX ? INT64_MAX : moved;
-}
-
 /* ---- All overlays of a run ----------------------------------------------- */
 
 struct overlays {
-	const struct options *options; /* borrowed, as the diag, the sink and its output */
-	struct diag *diag;
-	struct overlay_input *inputs; /* owned */
+	const struct options *options; /* borrowed */
+	struct overlay_input *inputs;  /* owned */
 	size_t count;
 	/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
 	struct overlay_sync {
@@ -116,12 +39,7 @@ struct overlays {
 		int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
 	} * syncs;                  /* owned; lines of --clock-sync */
 	size_t sync_count;
-	struct name_table names; /* of spans and allocating functions */
-	/* While they are written: */
-	struct event_sink *sink;
-	struct output *output;
-	uint64_t next_id; /* id of the next arrow or async slice; from 1 */
-	uint64_t slices;  /* written up to now */
+	struct overlay_sink out;
 };
 
 /* Read the clocks of this machine at the same time: the fastest of a few attempts. */
@@ -164,6 +82,12 @@ void overlays_write(struct overlays *overlays, struct event_sink *sink, struct o
  */
 uint64_t overlays_wall(const struct overlays *overlays, const struct overlay_recording *recording);
 
+#define OVERLAY_ANY_PROCESS INT32_MIN
+
+/* Returns the first overlay of a kind and process; NULL: not given. */
+const struct overlay_input *overlays_find(const struct overlays *overlays,
+					  const struct overlay_importer *importer, int32_t pid);
+
 /* Returns the highest process or thread id in an overlay's names; 0: without ids. */
 int32_t overlays_highest_id(const struct overlays *overlays);
 
@@ -179,24 +103,6 @@ void overlays_print(struct overlays *overlays, FILE *out);
  */
 struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t index,
 					  const struct overlay_recording *recording);
-
-/* Returns whether the output has reached its limit; if so, marks it as cut. */
-bool overlays_are_full(struct overlays *overlays);
-
-/* Returns a new track of process `pid`; -1: unknown. */
-struct event_track overlays_track(struct overlays *overlays, int32_t pid, const char *name);
-
-/* Write an instant at `time` (ns, trace) that shows how the overlay's clock was matched. */
-void overlays_show_clock(struct overlays *overlays, struct event_track track, uint64_t time,
-			 const struct overlay_clock *clock);
-
-/* Write all runtime events. */
-void overlay_trace_runtime(struct overlays *overlays, const struct overlay_input *input,
-			   const struct overlay_clock *clock);
-
-/* Write all events of memtrace, which is read to its end unless the output is full. */
-void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *input,
-			    const struct overlay_clock *clock);
 
 /* ---- Calls seen by Intel PT ---------------------------------------------- */
 

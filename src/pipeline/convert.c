@@ -17,7 +17,7 @@ static int write_overlays_alone(struct output_pipeline *pipeline, struct overlay
 			err, ERROR_UNSUPPORTED,
 			"overlays alone have no branches; use --format=ftf, html or events");
 	overlays_write(overlays, pipeline->end->events, &pipeline->output, NULL);
-	pipeline->end->other_slices = overlays->slices;
+	pipeline->end->other_slices = overlays->out.slices;
 	if (output_pipeline_close(pipeline, err) < 0)
 		return -1;
 	report_overlays(report, overlays);

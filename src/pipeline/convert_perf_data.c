@@ -542,7 +542,7 @@ static void write_overlays(struct conversion *c)
 	    output_full(&c->pipeline.output))
 		return;
 	overlays_write(&c->overlays, c->pipeline.end->events, &c->pipeline.output, &recording);
-	c->pipeline.end->other_slices += c->overlays.slices;
+	c->pipeline.end->other_slices += c->overlays.out.slices;
 }
 
 static void look_again(void *context)

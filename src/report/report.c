@@ -408,7 +408,7 @@ void report_overlays(struct report *report, const struct overlays *overlays)
 		/* A damaged rate may be a number that JSON lacks. */
 		bool finite = info->sample_rate - info->sample_rate == 0;
 
-		if (overlays->inputs[i].kind != OVERLAY_MEMTRACE)
+		if (overlays->inputs[i].importer != &overlay_memtrace)
 			continue;
 		append_part(report, "memtrace",
 			    OBJECT({ "path", json_text_or_null(overlays->inputs[i].path) },

@@ -45,6 +45,14 @@ decodes_bytes() {
 }
 tap_check "decoder/aux, clock, code and engine know no recording" decodes_bytes
 
+# An importer gets a file, a clock and a sink.
+imports_files() {
+	! grep -E '^src/overlays/overlay_(importer|input|trace_[a-z]*)\.[ch] ' "$work/includes" |
+		grep -Ev ' (base/|overlays/|src/options/options\.h|src/slices/event_sink\.h|src/overlays/overlay_importer\.h)' |
+		grep .
+}
+tap_check "importers of overlays know no recording" imports_files
+
 # A .c file and its own header are one module.
 has_no_circle() {
 	sed 's/\.[ch]\>//g' "$work/includes" | awk '$1 != $2' | tsort 2>&1 >/dev/null | grep . && return 1
