@@ -28,6 +28,16 @@ features_are_the_programs() {
 }
 tap_check "the manual's features are those that the program names" features_are_the_programs
 
+# Records without an effect ("nothing") are not read.
+nothing_is_nothing() {
+	sed -n '/^.Ss What becomes of each record/,/^.Ss What cannot be known/p' "$top/man/ptrace2ftf.7" |
+		sed -e ':more' -e '/\\$/{' -e N -e 's/\\\n//' -e 'b more' -e '}' |
+		grep -B 1 '^nothing$' | sed -n 's/^.It //p' | tr -d ' ' | tr , '\n' |
+		sed 's/^/PERF_RECORD_/' >"$work/nothing"
+	[ -s "$work/nothing" ] && ! grep -rnwf "$work/nothing" "$top/src/events"
+}
+tap_check "no record of which the manual says nothing is shown" nothing_is_nothing
+
 # Each kind of CPU event: its packet is in the manual (and so has a test), both engines make it (or the
 # decoder that they share), and it is shown.
 kinds_are_complete() {

@@ -15,4 +15,16 @@ are_in_schemas() {
 	[ "$(fields | wc -l)" -gt 40 ]
 }
 tap_check "each column and field of text is in a JSON Schema" are_in_schemas
+kinds_are_in_the_schema() {
+	sed -n 's/.*add_fact([a-z]*, "\([^"]*\)").*/\1/p' src/formats/answers/code_causes.c | sort -u | {
+		bad=0
+		count=0
+		while read -r kind; do
+			count=$((count + 1))
+			grep '"first use"' doc/summary.schema.json | grep -qF "\"$kind\"" || { echo "$kind"; bad=1; }
+		done
+		[ "$count" -gt 4 ] && [ "$bad" -eq 0 ]
+	}
+}
+tap_check "each kind of a fact about slow calls is in the JSON Schema" kinds_are_in_the_schema
 tap_done
