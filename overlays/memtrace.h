@@ -143,7 +143,7 @@ struct memtrace {
 		const char *executable, *host, *parameters,
 			*context; /* any bytes; owned by the arena */
 		uint64_t pid;
-		uint16_t initial_domain; /* that started memtrace; 0 before version 3 */
+		uint16_t initial_domain; /* domain that started memtrace; 0 before version 3 */
 		uint64_t start_time;     /* us since 1970-01-01 UTC */
 	} info;
 	struct memtrace_locations locations;

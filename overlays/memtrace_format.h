@@ -30,7 +30,7 @@ enum vint_size { VINT_U16 = 253, VINT_I32 = 254, VINT_I64 = 255 };
 /* Low bits of a reference to a backtrace's next entry; the cache's slot is above them. */
 enum reference_tag {
 	TAG_HIT = 0,    /* the slot's location */
-	TAG_HIT_1 = 1,  /* and the predicted next one */
-	TAG_HIT_N = 2,  /* and as many predicted ones as the next byte says */
+	TAG_HIT_1 = 1,  /* the slot's location and the predicted next one */
+	TAG_HIT_N = 2,  /* the same with N predicted ones; the next byte is N */
 	TAG_LITERAL = 3 /* the location follows */
 };

@@ -20,7 +20,7 @@ struct memtrace_name *memtrace_names_use(struct memtrace_names *list, size_t at,
 	return &list->names[0];
 }
 
-/* Returns the name of a code, which is new after the last one; NULL if the event is damaged. */
+/* Returns the entry of a code, of which the highest is a new name's. NULL: damaged. */
 static struct memtrace_name *read_name(struct memtrace_locations *table,
 				       struct memtrace_names *list, struct cursor *in,
 				       unsigned code)

@@ -25,7 +25,7 @@ struct domain {
 	uint64_t first, next;        /* numbers of the packet's first and next allocation */
 	unsigned turn;               /* turn of the slot that the packet verifies */
 	unsigned slot, prediction;   /* which the packet verifies, as at its begin */
-	uint64_t code;               /* the same */
+	uint64_t code;               /* code in the slot */
 	struct memtrace_codec codec; /* with the previous backtrace */
 	uint32_t *ages;              /* owned: last use of each slot of the cache */
 	uint32_t age;

@@ -46,7 +46,8 @@ struct symbol {
 	uint64_t size;  /* bytes; the range is [start, start + size) */
 	const struct name *name;    /* as shown: demangled, in the style of the options */
 	const struct name *linkage; /* as in the symbol table; == name if nothing was demangled */
-	const struct symbol *function; /* this is a part of it; NULL: not a part, or unknown */
+	const struct symbol
+		*function; /* the function of which this is a part; NULL: no part, or unknown */
 	const struct inlined_call
 		*inlined; /* the symbol is this inlined call (dso_store.h); else NULL */
 	struct dso *dso;  /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */

@@ -668,7 +668,7 @@ static inline void ftf_low_text(struct ftf_low *low, const void *text, size_t le
 struct ftf_low_arg {
 	enum ftf_arg_type type;
 	uint16_t name;           /* reference, or FTF_INLINE() */
-	uint16_t string;         /* the same for the value of a STRING; else unused */
+	uint16_t string;         /* reference to the value of a STRING; else unused */
 	uint64_t word;           /* the value of all other types: a double's bits; 0 or 1 */
 	const char *name_text;   /* borrowed, if inline */
 	const char *string_text; /* borrowed, if inline */

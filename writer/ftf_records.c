@@ -245,7 +245,7 @@ static inline uint64_t *put_with_args(uint64_t *at, const struct ftf_templated *
 /* The usual number of words of a template's arguments. */
 #define USUAL_WORDS 2
 
-/* Only data depend on the kind of a record: branches would be unpredictable. */
+/* The kind of the next record is unpredictable: choose its words by tables, not by branches. */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, const struct ftf_own_args *own,
 			 size_t count)

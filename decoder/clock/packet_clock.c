@@ -25,8 +25,8 @@ static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 }
 
 /*
- * Returns the maximum ticks of cycles after `step`: up to the next MTC and the bound. Damage can
- * make these earlier than `step`.
+ * Returns the limit of the ticks that cycles may add after `step`: the next MTC, or the bound if it
+ * is earlier. After damage, both may be before `step`: 0.
  */
 static uint64_t most_ticks(const struct packet_clock *clock)
 {

@@ -69,7 +69,7 @@ struct run {
 	uint8_t count;    /* branches */
 	uint8_t jumps;    /* as in `steps` */
 	uint8_t shift;    /* shift of `bytes` */
-	bool moves;       /* it ends in another mapping */
+	bool moves;       /* the run ends in another mapping */
 };
 
 /* Returns whether the packet of a run, which has 3 to 8 bytes, is a TIP. */

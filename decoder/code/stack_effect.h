@@ -69,8 +69,8 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 enum target_effect {
 	TARGET_RETURNS,
 	TARGET_DROPS,
-	TARGET_REPLACES,       /* and a return uses the replacement immediately */
-	TARGET_REPLACES_FIRST, /* and a return uses the replacement after other code */
+	TARGET_REPLACES,       /* a return uses the replacement immediately */
+	TARGET_REPLACES_FIRST, /* a return uses the replacement after other code */
 	TARGET_CALLS,          /* it stays, and a return uses an address pushed above it: an
 				* indirect call */
 	TARGET_SAVES,          /* in memory, with the stack pointer: setjmp() */

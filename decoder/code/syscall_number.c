@@ -67,7 +67,7 @@ static char written_by(const struct insn_fields *fields, enum insn_mode mode)
 struct effect {
 	uint64_t lost; /* bit set of slots that it can write */
 	int slot;      /* slot that gets `value`; UNKNOWN: no slot */
-	int64_t value; /* its origin */
+	int64_t value; /* number that the slot gets, or its origin */
 	int64_t words; /* added to the stack pointer */
 };
 

@@ -29,7 +29,7 @@ struct stream_state {
 	uint32_t insn_count;   /* instructions since the last event */
 	uint32_t cycles_ahead; /* core cycles up to the end of the current packet */
 	uint32_t cycle_sum;    /* with input.sums_cycles: cycles since the last BRANCH_COUNTS */
-	bool period_begins;    /* and cycles of the current input.period were not emitted yet */
+	bool period_begins;    /* nothing of the current input.period was emitted yet */
 	uint64_t jump_count;   /* jumps omitted since the last BRANCH_COUNTS */
 	size_t next_loss;      /* index in the stream's losses */
 	uint8_t event_flags;   /* flags of later branches: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */

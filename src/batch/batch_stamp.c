@@ -39,7 +39,7 @@ static int hash_file(XXH3_state_t *hash, const char *path, struct error *err)
 	free(block);
 	if (got < 0)
 		error_set_system(err, errno, "%s: cannot read", path);
-	/* Moving a byte from one file to the next changes the hash. */
+	/* Hash the size, too: a byte may have moved to the next file. */
 	XXH3_128bits_update(hash, &size, sizeof(size));
 	close(fd);
 	return got < 0 ? -1 : 0;

@@ -44,7 +44,7 @@ enum option_type {
 	OPTION_KERNEL,         /* struct options: kcore, vmlinux or kallsyms */
 	OPTION_OUTPUT,         /* struct options: output or output_pattern */
 	OPTION_RUNTIME_EVENTS, /* struct options: appended to its overlays */
-	OPTION_MEMTRACE,       /* the same */
+	OPTION_MEMTRACE,       /* struct options: appended to its overlays */
 	OPTION_HELP,           /* ends the program, as does the next one */
 	OPTION_VERSION,
 };
@@ -71,20 +71,20 @@ struct option_spec {
 	unsigned least, most;   /* limits of OPTION_NUMBER */
 	const char *if_omitted; /* default of an optional argument; NULL: required */
 	unsigned only;          /* bit set of commands that take it; 0: the commands of its group */
-	unsigned was;           /* and of commands that still take it, with a message */
+	unsigned was;           /* bit set of commands that still take it, with a message */
 	/* Names with blanks between. Formats that take it, or that do not ("-NAME"); NULL: all do.
 	 */
 	const char *formats;
 	const char *without; /* options that exclude it; may be NULL */
-	const char *with;    /* it needs one of these; may be NULL */
+	const char *with;    /* options of which it needs one; may be NULL */
 };
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */
 
 /* An option with another name now. */
 struct renamed_option {
-	const char *old, *argument; /* its name, and the argument, or NULL: any */
-	const char *name, *value;   /* the same now; value NULL: the argument */
+	const char *old, *argument; /* old name and argument; argument NULL: any */
+	const char *name, *value;   /* new name and argument; value NULL: the old one */
 };
 
 extern const struct renamed_option renamed_options[]; /* ends with a NULL name */

@@ -46,11 +46,11 @@ struct cpu_track {
 	struct event_track track;
 	uint64_t ratio;      /* ratio of the last CBR packet; 0 at first */
 	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
-	bool sleeps;         /* its slice is open */
+	bool sleeps;         /* the sleep's slice is open */
 	bool waits;          /* an MWAIT asked for a sleep that has not begun */
 	uint64_t hints;      /* hints of the MWAIT */
 	uint32_t extensions; /* extensions of the MWAIT */
-	bool in_guest;       /* its slice is open */
+	bool in_guest;       /* the guest's slice is open */
 	uint64_t vmcs;       /* VMCS of the last VMCS packet; 0 at first */
 	/* From EVD packets, by their type, for the next event: */
 	struct evd_value {

@@ -20,7 +20,7 @@ struct shown_hit {
 	int32_t pid, tid; /* -1: unknown */
 	const char *event;
 	uint64_t ip;                   /* where it was; 0: unknown */
-	struct location location;      /* the same */
+	struct location location;      /* symbol and place of `ip` */
 	const struct symbol *function; /* the function of the hit; NULL: unknown */
 	uint64_t function_ip;          /* an address in it */
 	bool has_passed;               /* the program passed: */

@@ -13,7 +13,7 @@ struct counted_owner {
 		uint64_t insns, cycles, calls, branches;
 		size_t next;     /* 1 + index of its owner's next stretch; 0: none */
 	} now;                   /* not yet stored; when stretches are written: the next one */
-	bool counts, has_cycles; /* it has any stretch; cycles are known */
+	bool counts, has_cycles; /* any stretch was added; cycles are known */
 	size_t first, last;      /* 1 + indexes of stretches; 0: none is stored */
 	uint64_t next;           /* the stretch after the one written last; 0: none is written */
 	UT_hash_handle hh;

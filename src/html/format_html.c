@@ -54,9 +54,9 @@ enum slice_bits {
 
 /* A slice or mark that has ended. */
 struct html_slice {
-	uint64_t first, end; /* its kind and depth; ns */
+	uint64_t first, end; /* enum slice_bits and depth; end in ns */
 	uint64_t duration;   /* ns */
-	uint64_t number;     /* of its symbol or text */
+	uint64_t number;     /* number of its symbol or text */
 	struct slice_cost cost;
 	struct html_folds {
 		uint64_t folded, folded_time; /* slices in it that are not shown */

@@ -45,7 +45,7 @@ enum thread_clock { CLOCK_TIME = 0, CLOCK_INSNS, CLOCK_CYCLES };
 /* How call stacks are built: callstack_precise.c, callstack_magic_trace.c. */
 enum stack_machine {
 	STACKS_PRECISE = 0, /* a function that ends in a tail call encloses the called one */
-	STACKS_REPLACE,     /* or ends there */
+	STACKS_REPLACE,     /* a function ends at its tail call */
 	STACKS_FLOWS,       /* with an arrow to the called one */
 	STACKS_MAGIC_TRACE,
 };
@@ -77,11 +77,11 @@ struct options {
 	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* style of a difference */
 	bool merge;      /* inputs are lines of JSON of `ptrace2ftf why` */
 	bool apart;      /* each input is one recording */
-	bool of_several; /* this conversion is of one of several inputs */
+	bool of_several; /* the command has several inputs; this conversion reads one */
 	enum input_kind input_kind;
 	struct pattern_list raws; /* --raw: also the inputs */
 	struct pattern_list maps; /* raw_map_read() */
-	char processor[32]; /* that of --raw, as perf's CPUID: "GenuineIntel,6,94,3"; "": unknown */
+	char processor[32]; /* CPUID of --raw as in perf: "GenuineIntel,6,94,3"; "": unknown */
 	enum trace_mode mode;
 	enum pt_engine engine;
 	struct selection select;

@@ -43,7 +43,7 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 /* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
-/* Keys of a row in the table of functions. */
+/* Keys of a row of the table of functions; a row may have several. */
 enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD };
 
 /* Columns of the table of functions; their forms are in format_functions.c. */
@@ -119,7 +119,7 @@ struct selection {
 	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
 	enum function_order order;
 	struct choice_list by, columns; /* enum row_key, enum function_column; empty: the default */
-	uint32_t top; /* limit of a table's rows; 0: no limit */
+	uint32_t top;                   /* limit of a table's rows; 0: no limit */
 };
 
 void selection_release(struct selection *selection);

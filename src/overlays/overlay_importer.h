@@ -93,7 +93,7 @@ struct overlay_sink {
 	struct event_sink *sink; /* borrowed, as the next two */
 	struct output *output;   /* gets what `sink` takes */
 	struct diag *diag;
-	struct name_table names; /* of spans and allocating functions */
+	struct name_table names; /* names of spans and of functions that allocate */
 	uint64_t next_id;        /* id of the next arrow or async slice; from 1 */
 	uint64_t slices;         /* written up to now */
 };

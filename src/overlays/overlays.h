@@ -133,8 +133,7 @@ struct overlay_calls {
 		struct overlay_call {
 			uint64_t time; /* ns: perf's at the call of caml_time_counter; a message's
 					  by the ring's clock */
-			uint8_t kind;  /* enum runtime_event_kind; of the program's events
-					  RUNTIME_USER_UNIT */
+			uint8_t kind;  /* enum runtime_event_kind; USER_UNIT: any of the program */
 		} * calls;             /* owned; with room for twice OVERLAY_CALLS_KEPT */
 	} * threads;                   /* owned */
 	size_t count, room;

@@ -62,7 +62,7 @@ struct script {
 	unsigned strange;        /* consecutive lines that are not known */
 	bool names_seen;         /* the field sym is printed */
 	uint64_t near, skipped;  /* branches from where the previous one led, or from elsewhere */
-	uint64_t later, earlier; /* lines, by their time relative to the previous line's */
+	uint64_t later, earlier; /* lines with a later or earlier time than the previous line */
 	bool any_time, relative; /* the text has times; they begin with 0: --reltime, --deltatime */
 };
 
@@ -354,7 +354,7 @@ static void feed_error(struct script *script, const struct perf_line *line)
 	struct location_pair locations = { .from = { .ip = line->from.ip } };
 	struct branch_notes notes = { .message = script->text, .untimed = !line->has_time };
 
-	/* As in the seed, an error of the other level ends all frames, whatever its reason. */
+	/* As in magic-trace, an error in the other level ends all frames, as lost data does. */
 	if (!mode_filter_event(script->options->mode, &event))
 		event.gap = GAP_LOST;
 	memcpy(script->text, line->message.at, line->message.length);

@@ -181,7 +181,7 @@ struct inferred_calls {
 	struct inferred_call {
 		uint64_t site; /* address of the call; 0: an entry into the kernel */
 		const struct symbol
-			*symbol; /* the call's symbol; in a tree the function itself; may be NULL */
+			*symbol; /* function of the call; tree: called function; may be NULL */
 		size_t level;    /* tree: its indent */
 	} * calls;               /* owned; the innermost last */
 	size_t count, room;

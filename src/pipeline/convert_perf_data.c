@@ -41,7 +41,7 @@ struct conversion {
 		uint64_t work;            /* with --clock: instructions or cycles so far */
 		uint32_t track;           /* 1 + the index of its track; 0: no track */
 		void *slices;             /* borrowed: the track, for the machine */
-		bool has_branches;        /* or gaps */
+		bool has_branches;        /* branches or gaps */
 	} * threads;                      /* owned; by thread index; last: unknown threads */
 	size_t thread_count;              /* without unknown threads */
 	const struct thread *last_thread; /* thread of the last event; NULL: unknown, or no event */
@@ -51,7 +51,7 @@ struct conversion {
 	struct known_branches *branches; /* owned */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	bool has_counts;                 /* branches can have a BRANCH_COUNTS among them */
-	uint64_t first_branches;         /* those of the first pass */
+	uint64_t first_branches;         /* branches of the first pass */
 	bool again, interrupted;         /* the second pass; of an interrupted first one */
 	uint64_t fit_check;              /* slices at the next call of expect_slices() */
 	bool too_many;                   /* slices for --fit are expected */

@@ -91,7 +91,7 @@ struct code_file_writer {
 	struct code_page {
 		pid_t pid;
 		uint64_t address;
-		bool changed;   /* other code was there before */
+		bool changed;   /* the address had other code before */
 		uint64_t saved; /* ticks at which these bytes were first seen */
 		uint8_t bytes[CODE_PAGE_SIZE];
 	} * pages; /* owned */

@@ -22,10 +22,10 @@ struct summary {
 	uint64_t trace_bytes;         /* bytes of the output, before compression */
 	struct fold_counts fold;      /* slices folded by --fit; not in `slices` */
 	uint64_t slices_truncated;    /* with stacks cut by --max-stack */
-	uint64_t sources_left_out;    /* of libraries, by --format=lcov: not on this machine */
-	uint64_t hits;                /* breakpoints and probes */
-	uint64_t samples_left_out;    /* other events in perf script's text, which are not shown */
-	unsigned text_lacks;          /* enum perf_script_lacks, of perf script's text */
+	uint64_t sources_left_out; /* source files of libraries that --format=lcov did not find */
+	uint64_t hits;             /* breakpoints and probes */
+	uint64_t samples_left_out; /* other events in perf script's text, which are not shown */
+	unsigned text_lacks;       /* enum perf_script_lacks, of perf script's text */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes do not add up */
 	struct pt_verdict verdict; /* verdict of --verify; segments 0: not run */
@@ -41,8 +41,8 @@ struct summary {
 	bool saved_code;     /* some code is the last state of a process: --core */
 	uint64_t changed_functions;       /* in saved code: perhaps other code before */
 	const struct name *first_changed; /* borrowed: of the lowest address; or NULL */
-	bool times_estimated; /* those of calls between timing packets; slices are not marked */
-	char *debug_hint;     /* owned: the unnamed code that took time; NULL: no hint */
+	bool times_estimated;             /* times between timing packets are estimated, unmarked */
+	char *debug_hint; /* owned: the unnamed code that took time; NULL: no hint */
 };
 
 void summary_release(struct summary *summary);

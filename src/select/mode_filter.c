@@ -22,7 +22,7 @@ static void begin_tracing(struct branch_event *event)
 	event->from = 0;
 	event->known = NULL;
 	event->from_length = 0;
-	event->insns = event->cycles = 0; /* they belong to the other level */
+	event->insns = event->cycles = 0; /* instructions of the other level */
 }
 
 static void end_tracing(struct branch_event *event)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slowest calls of the functions of --symbol and --dso (--slowest, --slow), as a table; or only
- * for the report, if each call gets its own trace (src/slow/slow_traces.c). If times are estimated
- * by instructions, the calls with the most instructions.
+ * Lists the slowest calls of the functions of --symbol and --dso (--slowest, --slow) in a table. If
+ * each call gets its own trace (src/slow/slow_traces.c), only the report has them. If times are
+ * estimated by instructions, calls with more instructions are slower.
  *
  * Keeps only the slowest calls, and a histogram of all durations.
  */

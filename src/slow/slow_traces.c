@@ -19,7 +19,7 @@ struct slow_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
 	char *tsv, *jsonl;    /* owned: paths of the index */
-	struct options index; /* its paths as the two outputs that this process writes */
+	struct options index; /* options of this process, whose outputs are `tsv` and `jsonl` */
 	json_t *answer;       /* owned: from the first process; may be NULL */
 	/* A slow call and its trace. */
 	struct slow_trace {

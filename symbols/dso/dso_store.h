@@ -59,7 +59,7 @@ struct dso {
 	bool forced;         /* a file with another build id is used, too */
 	bool debug_loaded, symbols_loaded, lines_found, lines_loaded; /* also if not found */
 	bool lines_asked;                                             /* a line was looked up */
-	unsigned languages;     /* that its names show: bits of enum demangle_language */
+	unsigned languages;     /* languages by its names: bits of enum demangle_language */
 	bool used;              /* a name was asked for */
 	bool dump_read;         /* for jit_dumps_read() */
 	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
@@ -92,7 +92,7 @@ struct dso {
 	struct inline_table inlined;
 	/* An inlined call, whether the debug information or the cache has it, in the arena. */
 	struct made_call {
-		uint64_t id; /* of struct inline_call */
+		uint64_t id; /* id of the struct inline_call */
 		const struct inlined_call *call;
 		UT_hash_handle hh;
 	} * calls;
@@ -114,7 +114,7 @@ struct dso {
 	struct last_hit {
 		uint64_t begin, end;         /* bytes from the start of the file */
 		uint64_t vaddr;              /* address of `begin` */
-		uint32_t entry;              /* of the table or of `map`; or SYMBOL_ENTRY_NONE */
+		uint32_t entry;              /* index in the table or `map`; or SYMBOL_ENTRY_NONE */
 		struct code_start start;     /* without an entry; may be CODE_NO_START */
 		const struct symbol *symbol; /* borrowed; NULL: not made yet */
 	} hit;

@@ -109,11 +109,11 @@ void line_table_file(struct line_table *table, Dwarf_Die *unit, uint32_t file,
 /* The inlined calls of one function. */
 struct inline_function {
 	Dwarf_Off die;
-	struct line_row at; /* its name in the source; parts may be unknown */
+	struct line_row at; /* place of its name; parts may be unknown */
 	struct inline_call {
 		const char *name;   /* linkage name, else name, of the function; NULL: unknown */
 		struct line_row at; /* the call's source location; parts may be unknown */
-		struct line_row declared; /* the function's name; parts may be unknown */
+		struct line_row declared; /* place of the function's name; parts may be unknown */
 		uint32_t parent; /* index of the enclosing call; RANGE_NONE: the function */
 		/* Not 0, unique in the table. Without split units, it does not depend on the order
 		 * of the searches. */

@@ -168,7 +168,7 @@ struct skeleton {
 	uint64_t id;
 	Dwarf_Addr base;
 	struct byte_view addresses, ranges;
-	struct elf_file file; /* that was just opened */
+	struct elf_file file; /* a file that was just opened */
 };
 
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)

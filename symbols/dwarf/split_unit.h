@@ -50,7 +50,7 @@ struct split_unit {
 	struct dwarf_image image;                  /* its dwarf NULL: closed */
 	Dwarf_Die die;                             /* the unit's first entry */
 	struct byte_view sections[DEBUG_SECTIONS]; /* borrowed */
-	Dwarf_Addr base;                           /* ranges count from here */
+	Dwarf_Addr base;                           /* base address of the unit's ranges */
 	size_t size;                               /* bytes of the unit's entries */
 	struct dwarf_guard *guard; /* limits reading of its file, or of the package */
 };

@@ -46,7 +46,7 @@ bool debug_file_open_package(const struct debug_request *request, const char *de
 /* The reference of a unit to the file with its other part. */
 struct split_name {
 	const char *file;
-	const char *directory; /* that the name is relative to; NULL: unknown */
+	const char *directory; /* base of a relative name; NULL: unknown */
 };
 
 /* Returns true if the file that was just opened has the wanted unit. */

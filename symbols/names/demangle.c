@@ -45,7 +45,7 @@ static __thread jmp_buf current_end;
 static __thread struct {
 	timer_t timer;
 	bool made;              /* by this process: a child does not inherit it */
-	volatile bool ticks;    /* it is set */
+	volatile bool ticks;    /* the timer is set */
 	volatile uint64_t time; /* ns that the call takes, by ticks */
 } clock_of_thread;
 

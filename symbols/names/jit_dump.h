@@ -25,7 +25,7 @@ struct jit_code {
 	uint64_t offset;     /* bytes from the start of the file to its bytes */
 	uint64_t size;       /* bytes; at least 1 */
 	const char *name;    /* NUL-terminated, borrowed from the file */
-	bool moved;          /* the same code was elsewhere before */
+	bool moved;          /* the JIT moved this code (JIT_CODE_MOVE) */
 	struct cursor lines; /* for jit_dump_next_line() */
 	const char *file;    /* file of the line read last; NULL: no line */
 };

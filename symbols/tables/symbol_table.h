@@ -39,7 +39,7 @@ struct go_table {
 	struct byte_view functions; /* data of each */
 	struct byte_view starts;    /* pairs: address of a function, its offset in `functions` */
 	size_t count;               /* functions */
-	uint64_t text;              /* virtual address to which the others are relative */
+	uint64_t text;              /* base of all other addresses (runtime.text) */
 	uint8_t width;              /* bytes of an address in `starts` and in a function's data */
 	bool has_units;             /* file numbers are relative to a unit (1.16 and later) */
 	size_t work;                /* bytes of `values` that may still be read */

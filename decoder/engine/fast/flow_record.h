@@ -11,7 +11,7 @@ struct run_recorder {
 	struct run_branch end; /* end of the first bit or the TIP */
 	unsigned bits, jumps;  /* left, and not emitted, before the run */
 	uint64_t begin;        /* the stream's instructions before the run */
-	uint64_t insns;        /* the same after the last branch */
+	uint64_t insns;        /* instructions after the last branch */
 	/* Calls that have not returned: index, and how many calls were open in them at a time. */
 	struct open_call {
 		unsigned at, rises;

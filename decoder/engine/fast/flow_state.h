@@ -45,7 +45,7 @@ struct flow_state {
 	bool lost;          /* ip is unknown: the next packet with an ip restarts the flow */
 	bool has_interrupt; /* a FUP without its TIP: `interrupted` is valid */
 	bool guest;         /* a virtual machine runs, not `on` (PIP's NR bit) */
-	bool guest_on;      /* its code is traced, and the event for this was emitted */
+	bool guest_on;      /* the guest's code is traced, and this event was emitted */
 	bool after_gap;     /* a gap was emitted, and tracing has not begun since */
 	bool gap_guessed;   /* after_gap is a guess */
 	bool gap_mattered;  /* the guess was used */
@@ -91,13 +91,13 @@ struct opaque_code {
 		calls[1 << OPAQUE_CALLS_BITS]; /* to such code, or by it (`back` 0); since a PSB */
 	bool bits[OPAQUE_BITS];                /* since the code began */
 	unsigned count;                        /* bits in `bits` */
-	unsigned left;                         /* the last bits, which belong to its callers */
-	unsigned budget;                       /* blocks left to follow up to the next PSB */
+	unsigned left;    /* number of last bits, which belong to the code's callers */
+	unsigned budget;  /* blocks left to follow up to the next PSB */
 	bool returned;    /* the first bit is a return of known code, possibly to it */
-	bool jumps;       /* it recently jumped to known code, rather than called it */
-	bool jumped;      /* and the known code returned, or begins if `direct` */
-	bool direct;      /* it went to the known code without a bit, so nothing returned */
-	bool interrupted; /* by a FUP in the code */
+	bool jumps;       /* the code recently jumped to known code, without a call */
+	bool jumped;      /* the known code returned, or with `direct` begins */
+	bool direct;      /* the code reached known code without a bit: no return */
+	bool interrupted; /* a FUP was in the code */
 	bool guessed;     /* a return from such code since the last PSB is not proved */
 	bool active;      /* the code runs: the flow's return stack is its caller's */
 	/* The packet with the code's target: */
