@@ -98,13 +98,6 @@ static int unpack_zstd(struct trace_input *input)
 	return ZSTD_isError(left) ? -1 : 0;
 }
 
-static int unpack_block(struct trace_input *input)
-{
-	if (input->zstd)
-		return unpack_zstd(input);
-	return input->gzip ? unpack_gzip(input) : copy_plain(input);
-}
-
 /* Fill the trace's block.  Returns 0; -1 with err filled. */
 static int fill_block(struct trace_input *input, struct error *err)
 {
@@ -120,7 +113,9 @@ static int fill_block(struct trace_input *input, struct error *err)
 		if (input->ended && !input->inside)
 			return 0;
 		/* At the end of the file, the unpacker may still hold output. */
-		if (unpack_block(input) < 0)
+		if ((input->zstd   ? unpack_zstd(input)
+		     : input->gzip ? unpack_gzip(input)
+				   : copy_plain(input)) < 0)
 			return error_set(err, ERROR_FORMAT, "compressed data are damaged");
 		if (input->ended && input->used == before && input->inside)
 			return error_set(err, ERROR_FORMAT, "compressed data are cut off");

@@ -274,19 +274,13 @@ static void record_failure(struct output *output, int errnum)
 		output->err.kind = ERROR_NO_READER;
 }
 
-/* Returns 0, or the errno of a failure. */
-static int hand_on(struct output *output, const uint8_t *bytes, size_t size)
-{
-	if (output->carrier)
-		return output->carrier->put(output->carrier->context, bytes, size);
-	return output_write_now(output, bytes, size);
-}
-
 static void write_all(struct output *output, const uint8_t *bytes, size_t size)
 {
 	if (!size || output_failed(output))
 		return;
-	record_failure(output, hand_on(output, bytes, size));
+	record_failure(output, output->carrier
+				       ? output->carrier->put(output->carrier->context, bytes, size)
+				       : output_write_now(output, bytes, size));
 	output->written += size;
 }
 

@@ -195,12 +195,6 @@ static bool is_stale_return(struct comparison *c)
 	       c->libipt.event.kind == BRANCH_RETURN && c->fast.event.from == c->libipt.event.from;
 }
 
-/* Damage can be detected later than it begins. */
-static bool are_both_damaged(struct comparison *c)
-{
-	return reports_damage(&c->fast) && reports_damage(&c->libipt);
-}
-
 /*
  * Returns whether two unequal events are a known deviation, or a difference. The order of the
  * checks matters, because later checks read the streams further. At an overflow, libipt alone
@@ -220,7 +214,9 @@ static enum verify_stop explain(struct comparison *c)
 		return VERIFY_END;
 	if (is_stale_return(c))
 		return VERIFY_RETURN;
-	return are_both_damaged(c) ? VERIFY_DAMAGE : VERIFY_DIFFERENCE;
+	/* Damage can be detected later than it begins. */
+	return reports_damage(&c->fast) && reports_damage(&c->libipt) ? VERIFY_DAMAGE
+								      : VERIFY_DIFFERENCE;
 }
 
 /*

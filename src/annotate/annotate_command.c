@@ -188,13 +188,6 @@ static void disassemble(struct annotation *annotation)
 	}
 }
 
-static void forget_insns(struct annotation *annotation)
-{
-	while (annotation->insn_count)
-		free(annotation->insns[--annotation->insn_count].text);
-	free(annotation->insns);
-}
-
 /* ---- Text ---------------------------------------------------------------- */
 
 static void print_line(struct annotation *annotation, const json_t *insn)
@@ -274,7 +267,9 @@ static void print_functions(void *context, FILE *out)
 		fputs("ptrace2ftf: instructions have no text: objdump is missing, or cannot read "
 		      "the file; install binutils\n",
 		      stderr);
-	forget_insns(annotation);
+	while (annotation->insn_count)
+		free(annotation->insns[--annotation->insn_count].text);
+	free(annotation->insns);
 	source_file_release(&annotation->source);
 }
 

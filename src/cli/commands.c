@@ -129,14 +129,6 @@ static void print_paragraph(const char *text)
 		print_words(text, strlen(text), 0);
 }
 
-/* "--memtrace=FILE" of "FILE[,pid=N][,lives]", except in the full help. */
-static int argument_width(const struct option_spec *option, bool all)
-{
-	const char *argument = option->argument ? option->argument : "";
-
-	return (int)(all ? strlen(argument) : strcspn(argument, "[@"));
-}
-
 static void print_option(enum command command, const struct option_spec *option, bool all)
 {
 	const struct command_spec *spec = &command_specs[command];
@@ -144,13 +136,15 @@ static void print_option(enum command command, const struct option_spec *option,
 	const char *help = own ? spec->own_help : option->help;
 	const char *end = all ? NULL : strstr(help, "; ");
 	size_t length = end ? (size_t)(end - help) : strlen(help);
+	const char *argument = option->argument ? option->argument : "";
+	/* "--memtrace=FILE" of "FILE[,pid=N][,lives]", except in the full help. */
+	size_t width = all ? strlen(argument) : strcspn(argument, "[@");
 	char letter[] = { '-', option->letter, ',', 0 };
 	int column = printf("  %3s --%s%s%.*s%s ", option->letter ? letter : "", option->name,
 			    !option->argument    ? ""
 			    : option->if_omitted ? "[="
 						 : "=",
-			    argument_width(option, all), option->argument ? option->argument : "",
-			    option->if_omitted ? "]" : "");
+			    (int)width, argument, option->if_omitted ? "]" : "");
 
 	if (column > HELP_COLUMN)
 		putchar('\n');

@@ -126,14 +126,6 @@ static void refuse_selection(const struct options *options)
 		{ false, NULL } });
 }
 
-/* The table of a difference is that of --format=functions. */
-static const char *format_word(const struct options *options)
-{
-	bool table = options->command == COMMAND_DIFF && options->format == &format_ftf;
-
-	return table ? format_functions.name : options->format->name;
-}
-
 /* Print "A", or "A or B", or "A, B or C" of a list of words, each with `prefix`. */
 static const char *list_words(const char *list, const char *prefix)
 {
@@ -157,7 +149,10 @@ static const char *list_words(const char *list, const char *prefix)
 /* Refuse an option by the columns of its row. */
 static void refuse_row(const struct options *options, const struct option_spec *spec)
 {
-	const char *formats = spec->formats, *format = format_word(options);
+	const char *formats = spec->formats;
+	/* The table of a difference is that of --format=functions. */
+	bool table = options->command == COMMAND_DIFF && options->format == &format_ftf;
+	const char *format = table ? format_functions.name : options->format->name;
 
 	if (formats && *formats == '-' && names_word(formats, "-", format))
 		usage_error("cannot combine --%s and --format=%s; leave out --%s", spec->name,

@@ -80,13 +80,6 @@ static struct event_track hit_track(struct hit_output *output, struct hit_event_
 	return event->track;
 }
 
-/* Returns the name of a hit, owned by the caller. */
-static char *name_hit(const struct shown_hit *hit)
-{
-	return hit->function ? alloc_text("hit %s", hit->function->name->text)
-			     : alloc_text("hit 0x%" PRIx64, hit->function_ip);
-}
-
 /* A later argument of the same name would hide the first one. */
 static bool is_taken(const struct event_record *record, const char *name)
 {
@@ -169,7 +162,9 @@ static void write_like(struct hit_output *output, struct event_record *record,
 static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 		      const struct shown_hit *hit)
 {
-	char *name = name_hit(hit), *rest = NULL;
+	char *name = hit->function ? alloc_text("hit %s", hit->function->name->text)
+				   : alloc_text("hit 0x%" PRIx64, hit->function_ip);
+	char *rest = NULL;
 	uint64_t since = hit->passed_time;
 	struct event_record record;
 

@@ -66,21 +66,17 @@ static const struct symbol *slice_symbol(struct page_events *events,
 	return &found->symbol;
 }
 
-static double counter_value(const struct event_arg *arg)
-{
-	return arg->type == EVENT_ARG_REAL ? arg->real : (double)arg->number;
-}
-
 static void take_counter(struct page_events *events, const struct track *track,
 			 const struct track_event *event)
 {
 	struct name_table *names = events->store.names;
 
 	for (size_t i = 0; i < event->arg_count; i++) {
+		const struct event_arg *arg = &event->args[i];
 		const struct counter_key key = { event->track.pid, event->id,
 						 view_intern(names, event->name),
-						 view_intern(names, event->args[i].name) };
-		double value = counter_value(&event->args[i]);
+						 view_intern(names, arg->name) };
+		double value = arg->type == EVENT_ARG_REAL ? arg->real : (double)arg->number;
 		struct page_counter *counter;
 
 		HASH_FIND_OR_ADD(events->counters, key, &key, counter);

@@ -127,13 +127,6 @@ static size_t read_begin(const char *path, void *begin, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
-static bool begins_as_json(const char *path)
-{
-	char first;
-
-	return read_begin(path, &first, 1) && memchr("{ \t\r\n", first, 5);
-}
-
 enum kernel_path kernel_path_kind(const char *path)
 {
 	Elf64_Ehdr header = { 0 };
@@ -153,9 +146,10 @@ bool input_paths_is_bundle(const char *path)
 	static const char type[] = "\"intel-pt\"";
 	struct byte_view bytes = { 0 };
 	bool found;
+	char first;
 
-	if (!perf_input_is_file(path) || !begins_as_json(path) ||
-	    perf_input_map(path, &bytes, NULL) < 0)
+	if (!perf_input_is_file(path) || !read_begin(path, &first, 1) ||
+	    !memchr("{ \t\r\n", first, 5) || perf_input_map(path, &bytes, NULL) < 0)
 		return false;
 	found = bytes.size <= BUNDLE_MOST &&
 		memmem(bytes.bytes, bytes.size, type, sizeof(type) - 1);

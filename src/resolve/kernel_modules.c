@@ -211,16 +211,6 @@ static void relocate_section(const struct kernel_modules *modules, struct module
 	}
 }
 
-static void relocate(const struct kernel_modules *modules, struct module_load *load)
-{
-	struct elf_section section = { 0 };
-
-	while (elf_section_next(load->file.elf, &section))
-		if (section.header.sh_type == SHT_RELA &&
-		    section_address(load, section.header.sh_info))
-			relocate_section(modules, load, &section);
-}
-
 /* ---- Modules ------------------------------------------------------------- */
 
 /* Add the functions of a module, and print them with its name in brackets, as kallsyms does. */
@@ -245,8 +235,13 @@ static void add_symbols(struct kernel_modules *modules, const struct module_load
 /* Relocate a module after all are laid out, because they call each other. */
 static void add_module(struct kernel_modules *modules, struct module_load *load)
 {
+	struct elf_section section = { 0 };
+
 	copy_sections(load, modules->arena);
-	relocate(modules, load);
+	while (elf_section_next(load->file.elf, &section))
+		if (section.header.sh_type == SHT_RELA &&
+		    section_address(load, section.header.sh_info))
+			relocate_section(modules, load, &section);
 	*ARRAY_ADD(modules->modules, modules->count, modules->room) =
 		(struct kernel_module){ load->begin, load->begin + load->size, load->bytes };
 }

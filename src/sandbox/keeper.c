@@ -167,18 +167,12 @@ static int remove_file(struct keeper *keeper, const char *path)
 	return 0;
 }
 
-static bool may_mark(const struct keeper *keeper, const char *path)
-{
-	const struct made *made = find_made(keeper, path);
-
-	return made && made->renamed;
-}
-
 /* Returns the descriptor if the operation opens a file, else 0; -1 with errno. */
 static int serve_request(struct keeper *keeper, const struct request *request)
 {
 	enum file_operation operation = (enum file_operation)request->operation;
 	const char *path = request->path;
+	const struct made *made;
 	bool may = false;
 
 	switch (operation) {
@@ -192,7 +186,8 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 		may = strcmp(path, temp_file_folder()) == 0;
 		break;
 	case FILE_MARK:
-		may = may_mark(keeper, path);
+		made = find_made(keeper, path);
+		may = made && made->renamed;
 		break;
 	case FILE_CACHE:
 		return keeper->caches ? cache_file_make(operation, path) : refuse();

@@ -221,22 +221,11 @@ struct source_line dso_line(const struct symbol *symbol, uint64_t offset)
 	return find_line(symbol->dso, symbol->start + offset);
 }
 
-/*
- * Find the line of the function itself: if a call at its very start was inlined, the
- * row there belongs to the called function, and the result is the line of the call.
- */
-static struct source_line find_start(struct dso *dso, uint64_t vaddr)
-{
-	struct line_row row;
-
-	return answer(dso, LINE_OF_CALL, vaddr, &row) == 1 ? make_line(dso, &row)
-							   : find_line(dso, vaddr);
-}
-
 struct source_line dso_symbol_line(const struct symbol *symbol)
 {
 	/* Only the store makes symbols that have a dso, each inside a cached_symbol. */
 	struct cached_symbol *cached = (struct cached_symbol *)symbol;
+	struct line_row row;
 
 	if (!symbol->dso)
 		return (struct source_line){ 0 };
@@ -245,7 +234,11 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 		return cached->line;
 	HOLD_LOCK(&symbol->dso->store->lock);
 	if (!cached->has_line) {
-		cached->line = find_start(symbol->dso, symbol->start);
+		/* If a call at the very start is inlined, the row there is the called function's.
+		 */
+		cached->line = answer(symbol->dso, LINE_OF_CALL, symbol->start, &row) == 1
+				       ? make_line(symbol->dso, &row)
+				       : find_line(symbol->dso, symbol->start);
 		__atomic_store_n(&cached->has_line, true, __ATOMIC_RELEASE);
 	}
 	return cached->line;

@@ -230,17 +230,10 @@ static void search_vdso(struct dso *dso)
 		dso->file = NULL; /* the bytes are in memory only */
 }
 
-/* The dso stays memory without a file, which JIT compilers name. */
-static void open_saved(struct dso *dso)
+void dso_search(struct dso *dso)
 {
 	const char *core = dso->store->options.core;
 
-	if (core && elf_file_map(&dso->elf, core, NULL) == 0)
-		dso->file = core;
-}
-
-void dso_search(struct dso *dso)
-{
 	switch (dso_find_shape(dso->path)) {
 	case DSO_SHAPE_FILE:
 		search_file(dso);
@@ -251,8 +244,9 @@ void dso_search(struct dso *dso)
 		break;
 	case DSO_SHAPE_NO_FILE:
 		/* Memory may hold a program that is also in a file (memfd_create(2)). */
-		if (!search_cache(dso) && strcmp(dso->path, DSO_SAVED_CODE) == 0)
-			open_saved(dso);
+		if (!search_cache(dso) && strcmp(dso->path, DSO_SAVED_CODE) == 0 && core &&
+		    elf_file_map(&dso->elf, core, NULL) == 0)
+			dso->file = core; /* the dso stays without a file of its own */
 		break;
 	case DSO_SHAPE_VSYSCALL:
 		break;

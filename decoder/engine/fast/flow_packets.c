@@ -276,13 +276,6 @@ static void fail_while_on(struct pt_flow *flow)
 	flow_set_found(flow);
 }
 
-/* Tracing ends although it was off: its begin is lost. */
-static void fail_without_begin(struct pt_flow *flow)
-{
-	flow_fail(flow, GAP_MISMATCH, 0);
-	flow_set_found(flow);
-}
-
 void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
 	bool passed_over = flow->state.guest || flow->next_guest || flow->state.overflowed;
@@ -294,8 +287,10 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	pause_guest(flow);
 	flow->state.guest = flow->next_guest;
 	flow->state.overflowed = false;
-	if (!flow->state.lost && !flow->state.on && !passed_over)
-		fail_without_begin(flow);
+	if (!flow->state.lost && !flow->state.on && !passed_over) {
+		flow_fail(flow, GAP_MISMATCH, 0); /* the begin of tracing is lost */
+		flow_set_found(flow);
+	}
 	if (flow->state.lost || !flow->state.on) {
 		flow->state.on = false;
 		return;

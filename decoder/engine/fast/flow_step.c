@@ -178,21 +178,6 @@ static void count_part(struct pt_flow *flow, uint64_t bytes)
 				  1);
 }
 
-/* The jump stays within its function: count it, and emit nothing. */
-static void skip_local_jump(struct pt_flow *flow, uint64_t to)
-{
-	stream_count_local_jumps(&flow->stream, &flow->known, to, 1);
-	flow_move_to(flow, to);
-}
-
-/* Consume the highest bit. */
-static void drop_tnt_bit(struct pt_flow *flow)
-{
-	flow->bits <<= 1;
-	if (flow->bits == TNT_BITS_NONE)
-		flow->pending = PENDING_NONE;
-}
-
 /*
  * Returns whether the current block, in the function [begin, end), ends with a jump that is a call
  * or leads to another stack, possibly into the same function.
@@ -301,7 +286,9 @@ static void take_branch(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		set_exit(flow, insn, to);
 	count_block(flow, 1);
 	if (flow->state.emitted && flow->block->taken_local) {
-		skip_local_jump(flow, to);
+		/* The jump stays within its function: count it, and emit nothing. */
+		stream_count_local_jumps(&flow->stream, &flow->known, to, 1);
+		flow_move_to(flow, to);
 		return;
 	}
 	flow_emit_branch(flow, insn, from, to);
@@ -426,7 +413,9 @@ static void consume_tnt(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		fail_return(flow, insn, from);
 		return;
 	}
-	drop_tnt_bit(flow);
+	flow->bits <<= 1;
+	if (flow->bits == TNT_BITS_NONE)
+		flow->pending = PENDING_NONE;
 }
 
 static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t from)

@@ -168,16 +168,11 @@ static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 	stream_show_tx(&blocks->stream);
 }
 
-static enum cpu_event_kind transaction_kind(const struct pt_event *event)
-{
-	if (event->variant.tsx.speculative)
-		return CPU_EVENT_TX_BEGIN;
-	return event->variant.tsx.aborted ? CPU_EVENT_TX_ABORT : CPU_EVENT_TX_COMMIT;
-}
-
 static void on_transaction(struct pt_blocks *blocks, const struct pt_event *event)
 {
-	struct cpu_event_data note = { .kind = transaction_kind(event) };
+	struct cpu_event_data note = { .kind = event->variant.tsx.speculative ? CPU_EVENT_TX_BEGIN
+					       : event->variant.tsx.aborted   ? CPU_EVENT_TX_ABORT
+									    : CPU_EVENT_TX_COMMIT };
 	struct pt_stream *stream = &blocks->stream;
 
 	if (event->status_update || event->ip_suppressed) {

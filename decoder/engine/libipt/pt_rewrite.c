@@ -130,25 +130,14 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 	rewriter->kept_ip = ip;
 }
 
-/* The host resumes with kept packets. */
-static void end_guest(struct rewriter *rewriter)
-{
-	pad_packets(rewriter);
-	rewriter->guest = rewriter->guest_on = false;
-}
-
-static void enter_guest(struct rewriter *rewriter)
-{
-	rewriter->guest = rewriter->guest_on = true;
-	rewriter->bytes[rewriter->out++] = TIP_PGD;
-}
-
 static void on_guest_tip(struct rewriter *rewriter, bool has_ip)
 {
-	if (!rewriter->guest)
-		enter_guest(rewriter);
-	else if (!rewriter->next_guest && has_ip)
+	if (!rewriter->guest) {
+		rewriter->guest = rewriter->guest_on = true;
+		rewriter->bytes[rewriter->out++] = TIP_PGD;
+	} else if (!rewriter->next_guest && has_ip) {
 		leave_guest(rewriter, rewriter->last_ip);
+	}
 }
 
 static void on_guest_tip_pgd(struct rewriter *rewriter)
@@ -248,13 +237,6 @@ static void on_event_packet(struct rewriter *rewriter, bool has_ip)
 	keep_packet(rewriter);
 }
 
-static void on_exstop(struct rewriter *rewriter, bool has_ip)
-{
-	add_note(rewriter, (struct pt_rewrite_note){ .note.kind = CPU_EVENT_EXSTOP,
-						     .bound = has_ip && !rewriter->guest });
-	on_event_packet(rewriter, has_ip);
-}
-
 static void on_ip_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 {
 	bool has_ip = read_ip(rewriter, &packet->payload.ip);
@@ -321,7 +303,10 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 		on_psbend(rewriter);
 		break;
 	case ppt_exstop:
-		on_exstop(rewriter, packet->payload.exstop.ip);
+		add_note(rewriter, (struct pt_rewrite_note){ .note.kind = CPU_EVENT_EXSTOP,
+							     .bound = packet->payload.exstop.ip &&
+								      !rewriter->guest });
+		on_event_packet(rewriter, packet->payload.exstop.ip);
 		break;
 	case ppt_ptw:
 		on_event_packet(rewriter, packet->payload.ptw.ip);
@@ -343,8 +328,11 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 		rewriter->overflowed = true;
 		rewriter->kept_ip = 0; /* libipt forgets it */
 		keep_packet(rewriter);
-		if (rewriter->guest && !rewriter->next_guest)
-			end_guest(rewriter);
+		if (rewriter->guest && !rewriter->next_guest) {
+			/* The host resumes with kept packets. */
+			pad_packets(rewriter);
+			rewriter->guest = rewriter->guest_on = false;
+		}
 		break;
 	default:
 		keep_packet(rewriter);
