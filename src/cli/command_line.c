@@ -426,7 +426,6 @@ static void take_words(struct options *options, char side, int argc, char **argv
 		options->program = argv + i;
 	for (; i < argc && options->command != COMMAND_RECORD; i++)
 		take_input(options, argv[i]);
-	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
 /* The first word is the pattern of --symbol, unless that is given. */
@@ -441,14 +440,13 @@ static void take_function(struct options *options)
 			    "`ptrace2ftf annotate main perf.data`");
 	pattern_list_add(&options->select.symbols, *options->inputs++);
 	options->input_count--;
-	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
 /* Each --raw took a word at least, so there is room for them as inputs. */
 static void take_raws(struct options *options)
 {
 	if (options->raws.count && options->input_count)
-		usage_error("cannot combine --raw and '%s'; choose one", options->input);
+		usage_error("cannot combine --raw and '%s'; choose one", options->inputs[0]);
 	for (size_t i = 0; i < options->raws.count; i++)
 		options->inputs[options->input_count++] =
 			(char *)non_empty(option_find("raw", 3), options->raws.patterns[i]);

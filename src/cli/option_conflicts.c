@@ -78,18 +78,11 @@ static void choose_clock(struct options *options)
 	from->base = to->base = TIME_OPEN;
 }
 
-/* A row of a table of conflicts; the last row has no message. */
-struct conflict {
-	bool present;
-	const char *message;
-};
-
-static void refuse_first(const struct conflict *conflicts)
-{
-	for (; conflicts->message; conflicts++)
-		if (conflicts->present)
-			usage_error("%s", conflicts->message);
-}
+#define REFUSE_IF(present, ...)                                                                    \
+	do {                                                                                       \
+		if (present)                                                                       \
+			usage_error(__VA_ARGS__);                                                  \
+	} while (0)
 
 #define SLICE_OPTIONS                                                                              \
 	"--symbol, --dso, --between, --from, --within, --depth, --min-duration and --hide "
@@ -105,25 +98,23 @@ static void refuse_selection(const struct options *options)
 	if (options->format->within)
 		slices.within.function = NULL;
 	slices.work.chosen = false; /* branches have it, too */
-	refuse_first((const struct conflict[]){
-		{ options->format->slices == SLICES_NONE && selection_of_slices(&slices),
-		  SLICE_OPTIONS "choose slices, which this --format does not show" },
-		{ options->format->slices == SLICES_AS_FOUND && selection_of_slices(&slices),
+	REFUSE_IF(options->format->slices == SLICES_NONE && selection_of_slices(&slices),
+		  SLICE_OPTIONS "choose slices, which this --format does not show");
+	REFUSE_IF(options->format->slices == SLICES_AS_FOUND && selection_of_slices(&slices),
 		  SLICE_OPTIONS
 		  "choose among sorted slices, and this --format shows all of them in the "
-		  "order found; leave them out, or choose --format=slices or tree" },
-		{ options->format->chooses_calls && !options_trace_slow(options) &&
+		  "order found; leave them out, or choose --format=slices or tree");
+	REFUSE_IF(options->format->chooses_calls && !options_trace_slow(options) &&
 			  (slices.depth || slices.min_duration || slices.hidden.count),
 		  "--depth, --min-duration and --hide choose slices to show, and calls are "
-		  "measured whole; leave them out" },
-		{ options->input_kind != INPUT_PERF_DATA && events,
+		  "measured whole; leave them out");
+	REFUSE_IF(options->input_kind != INPUT_PERF_DATA && events,
 		  "--time, --pid, --tid, --comm and --cpu need a perf.data file; perf script has "
-		  "options of these names" },
-		{ options->overlay_count && !options->input && options->command != COMMAND_RECORD &&
+		  "options of these names");
+	REFUSE_IF(options->overlay_count && !options->input && options->command != COMMAND_RECORD &&
 			  options->format != &format_memtrace && overlays,
 		  "overlays without a recording are shown whole; to choose a part of a memtrace "
-		  "file, cut it with --time and -o OUT.ctf" },
-		{ false, NULL } });
+		  "file, cut it with --time and -o OUT.ctf");
 }
 
 /* Print "A", or "A or B", or "A, B or C" of a list of words, each with `prefix`. */
@@ -182,47 +173,44 @@ static void refuse_formats(const struct options *options)
 	bool counters = has_option(options, "counters");
 	bool counted = format->within && format->chooses_calls && options->select.within.function;
 
-	refuse_first((const struct conflict[]){
-		{ options->select.split.unit && is_stdout(options->output),
-		  "--split writes several files; name them with -o FILE" },
-		{ counters && !options->counters, "--counters needs a time of 1ns or more" },
-		{ counters && options->input_kind != INPUT_PERF_DATA,
-		  "--counters needs a perf.data file" },
-		{ has_option(options, "unit") && !options->unit,
-		  "--unit needs a time of 1ns or more" },
-		{ counted && (magic_trace || options->inlined),
-		  "--within of counts of code needs --stacks=precise, and no --inline" },
-		{ options->fibers && (magic_trace || format->slices != SLICES_SORTED),
-		  "--fibers needs --stacks=precise and a format of slices in order, as ftf" },
-		{ options->switches.count && magic_trace,
-		  "--switch-function needs --stacks=precise" },
-		{ options->fibers && counted,
-		  "cannot combine --fibers and --within of counts of code; leave one out" },
-		{ options->fibers && options->clock,
+	REFUSE_IF(options->select.split.unit && is_stdout(options->output),
+		  "--split writes several files; name them with -o FILE");
+	REFUSE_IF(counters && !options->counters, "--counters needs a time of 1ns or more");
+	REFUSE_IF(counters && options->input_kind != INPUT_PERF_DATA,
+		  "--counters needs a perf.data file");
+	REFUSE_IF(has_option(options, "unit") && !options->unit,
+		  "--unit needs a time of 1ns or more");
+	REFUSE_IF(counted && (magic_trace || options->inlined),
+		  "--within of counts of code needs --stacks=precise, and no --inline");
+	REFUSE_IF(options->fibers && (magic_trace || format->slices != SLICES_SORTED),
+		  "--fibers needs --stacks=precise and a format of slices in order, as ftf");
+	REFUSE_IF(options->switches.count && magic_trace,
+		  "--switch-function needs --stacks=precise");
+	REFUSE_IF(options->fibers && counted,
+		  "cannot combine --fibers and --within of counts of code; leave one out");
+	REFUSE_IF(options->fibers && options->clock,
 		  "cannot combine --fibers and --clock: a stack runs on several threads; leave one "
-		  "out" },
-		{ flows && (format != &format_ftf || options->command == COMMAND_DIFF),
-		  "--stacks=flows needs --format=ftf" },
-		{ flows && options->select.fit && options->select.fit != FIT_NONE,
+		  "out");
+	REFUSE_IF(flows && (format != &format_ftf || options->command == COMMAND_DIFF),
+		  "--stacks=flows needs --format=ftf");
+	REFUSE_IF(flows && options->select.fit && options->select.fit != FIT_NONE,
 		  "cannot combine --fit and --stacks=flows: folded slices have no arrows; choose "
-		  "one" },
-		{ false, NULL } });
+		  "one");
 }
 
 static void refuse_clock(const struct options *options)
 {
 	if (!options->clock)
 		return;
-	refuse_first((const struct conflict[]){
-		{ options->format->overlays == OVERLAYS_ONLY || options->overlay_count,
-		  "cannot combine --clock and events or overlays: they have times only; leave one out" },
-		{ options->counters,
-		  "cannot combine --clock and --counters: CPUs have no such clock; leave one out" },
-		{ options->input_kind != INPUT_PERF_DATA || options->stacks == STACKS_MAGIC_TRACE,
-		  "--clock needs a perf.data file and --stacks=precise, which count instructions" },
-		{ options->clock == CLOCK_CYCLES && options->engine == PT_ENGINE_LIBIPT,
-		  "--clock=cycles needs --engine=fast: libipt counts no cycles" },
-		{ false, NULL } });
+	REFUSE_IF(
+		options->format->overlays == OVERLAYS_ONLY || options->overlay_count,
+		"cannot combine --clock and events or overlays: they have times only; leave one out");
+	REFUSE_IF(options->counters,
+		  "cannot combine --clock and --counters: CPUs have no such clock; leave one out");
+	REFUSE_IF(options->input_kind != INPUT_PERF_DATA || options->stacks == STACKS_MAGIC_TRACE,
+		  "--clock needs a perf.data file and --stacks=precise, which count instructions");
+	REFUSE_IF(options->clock == CLOCK_CYCLES && options->engine == PT_ENGINE_LIBIPT,
+		  "--clock=cycles needs --engine=fast: libipt counts no cycles");
 }
 
 static void refuse_batch(const struct options *options)
@@ -272,15 +260,14 @@ static void refuse_record(const struct options *options, bool batch)
 		return;
 	if (attach && attach[strspn(attach, "0123456789,")])
 		usage_error("invalid --attach '%s'; expected process ids like 12,13", attach);
-	refuse_first((const struct conflict[]){
-		{ !options->program && !attach && !options->all_cpus,
-		  "nothing to record; name a program after --, or processes with -p, or -a for all" },
-		{ options->start_at && !one_process, "--start-at needs a program, or one process" },
-		{ options->snapshot_at && !one_process,
-		  "--snapshot-at needs a program, or one process" },
-		{ batch || options->input_kind != INPUT_PERF_DATA,
-		  "record makes one recording, which is its input; leave out -o DIR/ and --input" },
-		{ false, NULL } });
+	REFUSE_IF(
+		!options->program && !attach && !options->all_cpus,
+		"nothing to record; name a program after --, or processes with -p, or -a for all");
+	REFUSE_IF(options->start_at && !one_process, "--start-at needs a program, or one process");
+	REFUSE_IF(options->snapshot_at && !one_process,
+		  "--snapshot-at needs a program, or one process");
+	REFUSE_IF(batch || options->input_kind != INPUT_PERF_DATA,
+		  "record makes one recording, which is its input; leave out -o DIR/ and --input");
 }
 
 static void refuse_diff(const struct options *options, bool batch)
@@ -295,18 +282,16 @@ static void refuse_diff(const struct options *options, bool batch)
 		return;
 	if (options->input_count != 2)
 		usage_error("diff compares two recordings; name A and B");
-	refuse_first((const struct conflict[]){
-		{ is_stdout(options->inputs[0]) || is_stdout(options->inputs[1]),
-		  "cannot compare standard input; name a file" },
-		{ batch, "diff writes one table; name a file with -o" },
-		{ options->format != &format_ftf && options->format != &format_folded,
-		  "diff prints a table; leave out --format, or choose folded for stacks" },
-		{ options->first && (options->format != &format_ftf || options->report ||
+	REFUSE_IF(is_stdout(options->inputs[0]) || is_stdout(options->inputs[1]),
+		  "cannot compare standard input; name a file");
+	REFUSE_IF(batch, "diff writes one table; name a file with -o");
+	REFUSE_IF(options->format != &format_ftf && options->format != &format_folded,
+		  "diff prints a table; leave out --format, or choose folded for stacks");
+	REFUSE_IF(options->first && (options->format != &format_ftf || options->report ||
 				     options->fail_if.count || options->select.top),
-		  "--first prints branches; leave out --format, --report, --fail-if and --top" },
-		{ is_stdout(options->json) && (!options->output || is_stdout(options->output)),
-		  "standard output has other content; name a file for the summary, --json=FILE" },
-		{ false, NULL } });
+		  "--first prints branches; leave out --format, --report, --fail-if and --top");
+	REFUSE_IF(is_stdout(options->json) && (!options->output || is_stdout(options->output)),
+		  "standard output has other content; name a file for the summary, --json=FILE");
 }
 
 static void refuse_memtrace(const struct options *options)
@@ -405,17 +390,16 @@ static void refuse_slow(const struct options *options)
 
 	for (int i = 0; i < options->input_count; i++)
 		pipe |= is_stdout(options->inputs[i]);
-	refuse_first((const struct conflict[]){
-		{ listed && (options->output_pattern || options->files_from),
-		  "--slowest and --slow need one recording; leave out options of batches" },
-		{ traces && options->input_kind != INPUT_PERF_DATA,
-		  "traces of slow calls need a perf.data file; leave out -o DIR/" },
-		{ traces && pipe,
-		  "traces of slow calls need a file, which is read again; name one instead of -" },
-		{ traces && (options->json_lines || options->skip_existing),
-		  "--json-lines and --skip-existing need a batch; DIR/index.jsonl has a line for each "
-		  "slow call" },
-		{ false, NULL } });
+	REFUSE_IF(listed && (options->output_pattern || options->files_from),
+		  "--slowest and --slow need one recording; leave out options of batches");
+	REFUSE_IF(traces && options->input_kind != INPUT_PERF_DATA,
+		  "traces of slow calls need a perf.data file; leave out -o DIR/");
+	REFUSE_IF(traces && pipe,
+		  "traces of slow calls need a file, which is read again; name one instead of -");
+	REFUSE_IF(
+		traces && (options->json_lines || options->skip_existing),
+		"--json-lines and --skip-existing need a batch; DIR/index.jsonl has a line for each "
+		"slow call");
 }
 
 static void refuse_many(const struct options *options)
@@ -440,19 +424,19 @@ void option_conflicts_refuse(const struct options *options)
 	bool text = !batch && default_output == DEFAULT_STDOUT, to_stdout;
 
 	refuse_rows(options);
-	refuse_first((const struct conflict[]){
-		{ !options->raws.count && *options->processor,
-		  "--cpu=FAMILY/MODEL/STEPPING needs --raw; a recording has it" },
-		{ options->inlined && options->stacks == STACKS_MAGIC_TRACE,
-		  "--inline needs --stacks=precise: magic-trace's rules do not know inlined functions" },
-		{ options->inlined && options->engine == PT_ENGINE_LIBIPT,
-		  "--inline needs --engine=fast: libipt's does not show where code without a branch "
-		  "enters an inlined call" },
-		{ options->json_answer && options->max_output,
-		  "--max-output would cut the JSON; leave it out" },
-		{ options->join == JOIN_ALWAYS && batch,
-		  "cannot combine --join with an output for each input; choose one" },
-		{ false, NULL } });
+	REFUSE_IF(!options->raws.count && *options->processor,
+		  "--cpu=FAMILY/MODEL/STEPPING needs --raw; a recording has it");
+	REFUSE_IF(
+		options->inlined && options->stacks == STACKS_MAGIC_TRACE,
+		"--inline needs --stacks=precise: magic-trace's rules do not know inlined functions");
+	REFUSE_IF(
+		options->inlined && options->engine == PT_ENGINE_LIBIPT,
+		"--inline needs --engine=fast: libipt's does not show where code without a branch "
+		"enters an inlined call");
+	REFUSE_IF(options->json_answer && options->max_output,
+		  "--max-output would cut the JSON; leave it out");
+	REFUSE_IF(options->join == JOIN_ALWAYS && batch,
+		  "cannot combine --join with an output for each input; choose one");
 	refuse_memtrace(options);
 	refuse_formats(options);
 	refuse_clock(options);
