@@ -400,16 +400,6 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 	trace->packet.at = trace->packet.end;
 }
 
-static void end_file(struct memtrace *trace)
-{
-	if (trace->unknown_backtraces && !trace->ended)
-		diag_warn(trace->diag, "memtrace-backtraces",
-			  "%" PRIu64 " of %" PRIu64
-			  " allocations of memtrace have no backtrace: an earlier one is damaged",
-			  trace->unknown_backtraces, trace->allocations);
-	trace->ended = true;
-}
-
 int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 {
 	for (;;) {
@@ -420,7 +410,13 @@ int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 			leave_packet(trace);
 			if (next_packet(trace))
 				continue;
-			end_file(trace);
+			if (trace->unknown_backtraces && !trace->ended)
+				diag_warn(trace->diag, "memtrace-backtraces",
+					  "%" PRIu64 " of %" PRIu64
+					  " allocations of memtrace have no backtrace: an earlier "
+					  "one is damaged",
+					  trace->unknown_backtraces, trace->allocations);
+			trace->ended = true;
 			return 0;
 		}
 		status = read_event(trace, event);

@@ -42,14 +42,6 @@ static void choose_losses(struct pt_stream *stream)
 		stream->loss_count--;
 }
 
-/* Returns the start of invented times: the time at which the data was copied, if valid. */
-static uint64_t made_up_begin(const struct pt_stream *stream)
-{
-	uint64_t time = tsc_clock_ns(&stream->clock, stream->reference);
-
-	return time <= INT64_MAX ? time : 0; /* before perf's clock began: no reference */
-}
-
 static void start_schedule(struct pt_stream *stream)
 {
 	const struct aux_stream *aux = stream->input.aux;
@@ -67,7 +59,10 @@ static void start_schedule(struct pt_stream *stream)
 	if (!schedule_settle(&stream->state.schedule, aux->copies))
 		diag_warn(stream->input.diag, "thread-unknown",
 			  "no times on cpu %d: which thread ran is a guess", aux->cpu);
-	stream->state.now.time = made_up_begin(stream);
+	/* Invented times start when the data was copied, unless perf's clock began later. */
+	stream->state.now.time = tsc_clock_ns(&stream->clock, stream->reference);
+	if (stream->state.now.time > INT64_MAX)
+		stream->state.now.time = 0;
 	diag_warn(stream->input.diag, "no-timing",
 		  "recorded without %s: the order is right, the times are invented "
 		  "(1 ns an instruction)",

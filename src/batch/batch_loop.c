@@ -136,17 +136,12 @@ static void wait_for_process(struct batch_loop *loop)
 		loop->running = 0; /* impossible: no process is left */
 }
 
-static size_t count_processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
-}
-
 int batch_loop_run(struct batch_loop *loop)
 {
 	size_t count = loop->plan->count;
-	size_t processors = count_processors();
+	cpu_set_t set;
+	size_t processors =
+		sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 	size_t room = loop->run.options->jobs ? loop->run.options->jobs : processors;
 	int stopped;
 

@@ -7,14 +7,6 @@
 
 /* ---- Passing a PSB ------------------------------------------------------- */
 
-static void forget_time(struct pt_flow *flow)
-{
-	flow->state.clock = (struct packet_clock){ .rates = flow->state.clock.rates,
-						   .last = flow->state.clock.last };
-	if (stream_is_timed(&flow->stream))
-		flow->stream.state.now = (struct timestamp){ 0 };
-}
-
 void flow_checkpoint_approach(struct pt_flow *flow)
 {
 	if (!flow->cuts.aux)
@@ -27,7 +19,10 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	if (flow->stream.input.period)
 		stream_push_counts(&flow->stream, &flow->stream.state.now, flow->state.ip, 0);
 	flow->stream.state.period_begins = false;
-	forget_time(flow);
+	flow->state.clock = (struct packet_clock){ .rates = flow->state.clock.rates,
+						   .last = flow->state.clock.last };
+	if (stream_is_timed(&flow->stream))
+		flow->stream.state.now = (struct timestamp){ 0 };
 }
 
 static void pass_cut(struct pt_flow *flow)

@@ -32,11 +32,6 @@
 
 /* ---- The stream ---------------------------------------------------------- */
 
-static bool begins_with_psb(const struct aux_piece *piece)
-{
-	return piece->size >= AUX_PSB_SIZE && !memcmp(piece->bytes, AUX_PSB, AUX_PSB_SIZE);
-}
-
 /*
  * The next pieces are apart, so the state is invalid. If the CPU itself resumed, it keeps the state
  * that only a PSB resets (clock, last ip, mode, stack of returns), and the next packet with an ip
@@ -51,7 +46,8 @@ static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 	flow_set_lost(flow);
 	flow->return_count = return_count;
 	/* A PSB's header shows whether tracing is on. */
-	flow->state.lost = piece->resumes && !begins_with_psb(piece);
+	flow->state.lost = piece->resumes && (piece->size < AUX_PSB_SIZE ||
+					      memcmp(piece->bytes, AUX_PSB, AUX_PSB_SIZE) != 0);
 	flow->state.on = flow->in_header = flow->state.overflowed = false;
 	flow_set_after_gap(flow);
 	flow_window_open(flow, piece->resumes);
