@@ -11,15 +11,16 @@ struct fiber {
 };
 
 struct fiber_thread {
-	struct fiber *own; /* its first stack */
+	struct symbol parked; /* first: for a stack of another thread that it resumes */
+	struct fiber *own;    /* its first stack */
 	struct fiber_tracks *tracks;
 	struct fiber_thread *next;
-	struct symbol parked; /* for a stack of another thread that it resumes */
-	struct fiber *now;    /* the current stack; NULL: none yet, or between two */
-	struct fiber *last;   /* the one before */
-	uint64_t arrow;       /* number of the arrow that leaves it; 0: a gap followed */
-	size_t depth;         /* open slices since the switch */
-	bool outside;         /* these are of no stack: a gap */
+	const struct symbol *shown; /* `parked` of the first thread with its name */
+	struct fiber *now;          /* the current stack; NULL: none yet, or between two */
+	struct fiber *last;         /* the one before */
+	uint64_t arrow;             /* number of the arrow that leaves it; 0: a gap followed */
+	size_t depth;               /* open slices since the switch */
+	bool outside;               /* these are of no stack: a gap */
 };
 
 /* ---- In ------------------------------------------------------------------ */
@@ -106,14 +107,14 @@ struct replay {
 		bool left;
 	} * open; /* owned: outermost first */
 	size_t count, room;
-	size_t matched;               /* of these, slices that continued after the last switch */
-	bool resumes;                 /* others can still continue */
-	bool confused;                /* the stack can be another one with equal frames */
-	uint64_t left, last;          /* ns: when it was left; of the last event */
-	struct slice_cost done;       /* the stack's counts when it was left */
-	struct slice_cost base;       /* the thread's counts at the last switch, less `done` */
-	const struct symbol *resumer; /* `parked` of its thread */
-	uint64_t awaited;             /* number of the arrow that ends at the next slice */
+	size_t matched;         /* of these, slices that continued after the last switch */
+	bool resumes;           /* others can still continue */
+	bool confused;          /* the stack can be another one with equal frames */
+	uint64_t left, last;    /* ns: when it was left; of the last event */
+	struct slice_cost done; /* the stack's counts when it was left */
+	struct slice_cost base; /* the thread's counts at the last switch, less `done` */
+	const struct fiber_thread *resumer;
+	uint64_t awaited; /* number of the arrow that ends at the next slice */
 };
 
 /* Emit an event, at its time or the last one, with counts of the stack. */
@@ -153,17 +154,19 @@ static void end_innermost(struct replay *replay, const struct slice_event *end,
 	replay->matched = MIN(replay->matched, replay->count);
 }
 
-/* End the slices above `count`: no return was seen. */
+/* End the slices above `count`. If none is left, no return was seen. */
 static void cut(struct replay *replay, size_t count, uint64_t time)
 {
-	const struct slice_event end = { .time = time, .flags = SLICE_CUT, .kind = SLICE_END };
+	const struct slice_event end = { .time = time,
+					 .flags = count ? 0 : SLICE_CUT,
+					 .kind = SLICE_END };
 
 	while (replay->count > count)
 		end_innermost(replay, &end, NULL);
 	replay->resumes = false;
 }
 
-/* Slices that did not continue have ended. */
+/* Slices that did not continue have ended: the function that switched stacks has returned. */
 static void end_resumption(struct replay *replay, uint64_t time)
 {
 	if (replay->resumes)
@@ -206,10 +209,10 @@ static void replay_begin(struct replay *replay, const struct slice_event *event,
 static void replay_arrival(struct replay *replay, const struct slice_event *mark,
 			   const struct slice_detail *detail)
 {
+	const struct fiber_thread *thread = (const struct fiber_thread *)(uintptr_t)mark->symbol;
 	struct slice_event parked = { .time = replay->left,
-				      .symbol = replay->resumer == mark->symbol
-							? &replay->tracks->parked
-							: mark->symbol };
+				      .symbol = replay->resumer == thread ? &replay->tracks->parked
+									  : thread->shown };
 
 	if (mark->flags & SLICE_CUT)
 		cut(replay, 0, replay->left);
@@ -219,7 +222,7 @@ static void replay_arrival(struct replay *replay, const struct slice_event *mark
 		parked.kind = SLICE_END;
 		emit(replay, parked, NULL);
 	}
-	replay->resumer = mark->symbol;
+	replay->resumer = thread;
 	replay->resumes = replay->count;
 	replay->matched = 0;
 	replay->confused = mark->flags & SLICE_UNCERTAIN_LEVEL;
@@ -313,7 +316,11 @@ struct fiber_thread *fiber_tracks_thread(struct fiber_tracks *tracks, void *next
 
 	thread->own = add(tracks, next_track);
 	thread->parked = symbol_special(tracks->store.names, text, SPECIAL_PARKED);
+	thread->shown = &thread->parked;
 	thread->tracks = tracks;
+	for (const struct fiber_thread *at = tracks->threads; at; at = at->next)
+		if (at->parked.name == thread->parked.name)
+			thread->shown = at->shown;
 	thread->next = tracks->threads;
 	tracks->threads = thread;
 	free(text);

@@ -19,7 +19,7 @@ STATIC = \
 	tests/programs/static/raised tests/programs/static/recursion tests/programs/static/renamed_a tests/programs/static/renamed_b \
 	tests/programs/static/replaced \
 	tests/programs/static/signals \
-	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
+	tests/programs/static/parked tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
 	tests/programs/static/transfers \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b \
@@ -149,6 +149,9 @@ tests_programs_static_signals_LDFLAGS = -all-static
 tests_programs_static_stack_kinds_SOURCES = tests/programs/stack_kinds.c
 tests_programs_static_stack_kinds_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_stack_kinds_LDFLAGS = -all-static
+tests_programs_static_parked_SOURCES = tests/programs/parked.c
+tests_programs_static_parked_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_parked_LDFLAGS = -all-static
 tests_programs_static_switches_SOURCES = tests/programs/switches.c
 tests_programs_static_switches_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_switches_LDFLAGS = -all-static

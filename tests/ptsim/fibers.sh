@@ -56,6 +56,21 @@ passes() {
 }
 tap_check "the output is the same with several threads, and names the tracks" passes
 
+# By parked.c, steps 39, 79, 119, 159 and 199 park their stack, which a new thread "worker" resumes each time.
+why_parked() {
+	record parked || return 1
+	"$program" why --fibers --symbol=step --json="$work/json" -o "$work/text" "$work/perf.data" 2>"$work/messages" || return 1
+	cat "$work/text"
+	mean=$("$program" -q --no-warn -f slices --fibers -o - "$work/perf.data" |
+		awk '/ \[parked, resumed by worker\]/ { sum += $4 - $3; n++ } END { printf "%d %d", n, sum / 5 }')
+	grep -q '^step: [0-9]* of 200 calls longer' "$work/text" && grep -q '^extra time: .*% parked' "$work/text" &&
+		grep -A 1 '^   5 calls' "$work/text" | grep -q '^   parked [0-9.]*us, resumed by worker$' &&
+		[ "$(jq -r '.answer.functions[0].clusters[0] | "\(.kind) \(.calls) \(.facts[] | select(.kind == "parked").extra_ns | floor)"' "$work/json")" = "parked $mean" ] || return 1
+	# Its commands run: branches are those of threads.
+	grep -q '^next: .*--format=branches' "$work/text" && ! grep -q -e '--tid' "$work/text"
+}
+tap_check "why --fibers: a call that is slow because its stack was parked says so" why_parked
+
 refused() {
 	"$program" --fibers -f branches "$work/perf.data" >/dev/null 2>"$work/messages"
 	[ $? -eq 64 ] && grep -q '^ptrace2ftf: --fibers needs' "$work/messages"

@@ -797,6 +797,27 @@ static void add_waits(const struct slow_answer *answer, struct slow_cluster *clu
 	free(text);
 }
 
+/* Another stack ran, with --fibers: the name of the slice says which thread resumed this one. */
+static void add_parked(const struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	const struct symbol *leaf = slow_symbol(answer, cluster->leaf);
+	const char *resumed = strchr(leaf->name->text, ',') ?: "]";
+	struct cause_fact *fact;
+	char *words;
+	FILE *out;
+
+	if (leaf->special != SPECIAL_PARKED)
+		return;
+	fact = add_fact(cluster, "parked");
+	fact->extra = cluster->leaf_extra;
+	words = alloc_text("parked %s%s", short_time((uint64_t)fact->extra).text, resumed);
+	words[strlen(words) - 1] = '\0'; /* "]" */
+	out = OPEN_TEXT(fact->words);
+	escaped_printf(out, "%s", words);
+	alloc_close_text(out, &fact->words);
+	free(words);
+}
+
 /* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
 static bool binds(const struct symbol *symbol)
 {
@@ -830,6 +851,7 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 	add_first(answer, cluster);
 	add_binding(answer, cluster);
 	add_callee(answer, cluster);
+	add_parked(answer, cluster);
 	if (cluster->code.calls && answer->code.calls) {
 		if (!cluster->stops)
 			add_lines(answer, cluster, add_loop(answer, cluster));

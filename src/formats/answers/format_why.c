@@ -369,7 +369,7 @@ static void print_usual(const struct slow_answer *answer, FILE *out)
 /* The words for parts of the budget; a system call has its own. */
 static const char *const budget_words[] = {
 	"own code",   "callees", "system calls", "preempted", "interrupts or page faults",
-	"lost trace", "other",
+	"lost trace", "parked",  "other",
 };
 
 /* Returns whether a system call waits, by the recorded switches of a slow call. */
@@ -511,7 +511,8 @@ bool why_look(struct format_output *output, struct look_window *window)
 	struct why_output *why = (struct why_output *)output;
 
 	make_answers(why);
-	return slow_look_next(&why->look, window);
+	/* A window has all stacks of a thread, and a call with --fibers is one of a stack. */
+	return !why->options->fibers && slow_look_next(&why->look, window);
 }
 
 void why_see(struct format_output *output, const struct branch_event *event,
@@ -820,6 +821,8 @@ static const char *cluster_kind(const struct slow_answer *answer,
 		return slow_symbol(answer, cluster->cause)->special == SPECIAL_OFF_CPU ? "preempted"
 		       : cluster->faults ? "page faults"
 					 : "interrupts";
+	if (slow_symbol(answer, cluster->leaf)->special == SPECIAL_PARKED)
+		return "parked";
 	return symbol_is_syscall(slow_symbol(answer, cluster->leaf)) ? "system call"
 	       : cluster->cut                                        ? "open"
 	       : cluster->first                                      ? "first call"

@@ -468,7 +468,9 @@ static enum budget_kind budget_kind_of(const struct slow_answer *answer, uint32_
 	if (info->stop)
 		return symbol->special == SPECIAL_OFF_CPU ? BUDGET_PREEMPTED : BUDGET_INTERRUPTS;
 	if (symbol->kind == SYMBOL_SPECIAL)
-		return symbol->special == SPECIAL_GAP ? BUDGET_LOST : BUDGET_OTHER;
+		return symbol->special == SPECIAL_GAP      ? BUDGET_LOST
+		       : symbol->special == SPECIAL_PARKED ? BUDGET_PARKED
+							   : BUDGET_OTHER;
 	return info->function == answer->function ? BUDGET_OWN : BUDGET_CALLEES;
 }
 

@@ -526,6 +526,7 @@ enum budget_kind {
 	BUDGET_PREEMPTED,
 	BUDGET_INTERRUPTS, /* interrupts or page faults */
 	BUDGET_LOST,       /* trace that is lost */
+	BUDGET_PARKED,     /* another stack ran (--fibers) */
 	BUDGET_OTHER
 };
 

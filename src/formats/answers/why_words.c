@@ -150,8 +150,12 @@ void why_input_words_print(const struct options *options, FILE *out)
 	print_inputs(options, out);
 }
 
-/* Print the options of the run, without the first `count` of these, and its inputs. */
-static void print_words(const struct options *options, size_t count, const char *output, FILE *out)
+/*
+ * Print the options of the run, without the first `count` of these, and its inputs. `slices`: the
+ * command takes --fibers.
+ */
+static void print_words(const struct options *options, size_t count, bool slices,
+			const char *output, FILE *out)
 {
 	static const char *const left_out[] = { "--symbol=", "--slow=", "--dso=", "--time=" };
 
@@ -160,7 +164,7 @@ static void print_words(const struct options *options, size_t count, const char 
 
 		while (j < count && !starts_with(options->words[i], left_out[j]))
 			j++;
-		if (j < count)
+		if (j < count || (!slices && strcmp(options->words[i], "--fibers") == 0))
 			continue;
 		putc(' ', out);
 		why_word_print(options->words[i], false, out);
@@ -176,7 +180,7 @@ void why_command_print(const struct why_output *why, const char *command,
 	fputs(command, out);
 	if (function)
 		why_word_print(function_pattern(&why->calls.labels, function)->text, true, out);
-	print_words(why->options, function ? 2 : 0, "", out);
+	print_words(why->options, function ? 2 : 0, !strstr(command, "annotate"), "", out);
 }
 
 const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32_t function)
@@ -206,9 +210,10 @@ static void print_example(const struct why_output *why, const struct slow_answer
 		SECONDS_OF(to));
 	if (number)
 		snprintf(output, sizeof(output), " -o cause-%zu.ftf", shown + 1);
-	else
-		fprintf(out, " --tid=%" PRId32 " --format=branches", call->track->tid);
-	print_words(why->options, 4, output, out);
+	else if (!why->options->fibers)
+		fprintf(out, " --tid=%" PRId32, call->track->tid);
+	fputs(number ? "" : " --format=branches", out);
+	print_words(why->options, 4, number, output, out);
 }
 
 /*
@@ -256,7 +261,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		symbol = slow_symbol(answer, answer->function);
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
 		why_word_print(function_pattern(&why->calls.labels, symbol)->text, true, out);
-		print_words(options, 2, recording ? " -o slow/" : "", out);
+		print_words(options, 2, true, recording ? " -o slow/" : "", out);
 	}
 	if (recording && answer->count && !once)
 		print_example(why, answer, 0, 0, out);

@@ -20,6 +20,12 @@ tests_unit_src_perf_script_test_SOURCES = tests/unit/src/perf_script.c \
 tests_unit_src_perf_script_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_perf_script_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/fiber_tracks.test
+TESTS += tests/unit/src/fiber_tracks.test
+tests_unit_src_fiber_tracks_test_SOURCES = tests/unit/src/fiber_tracks.c
+tests_unit_src_fiber_tracks_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_fiber_tracks_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/slice_sorter.test
 TESTS += tests/unit/src/slice_sorter.test
 tests_unit_src_slice_sorter_test_SOURCES = \
