@@ -4,6 +4,7 @@
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
 programs=$top_builddir/tests/programs/static
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -70,6 +71,26 @@ why_parked() {
 	grep -q '^next: .*--format=branches' "$work/text" && ! grep -q -e '--tid' "$work/text"
 }
 tap_check "why --fibers: a call that is slow because its stack was parked says so" why_parked
+
+# By parked.c, main starts the task, and it and five threads get it back; in between, the threads resume it.
+arrows() {
+	"$program" -q --fibers -o "$work/arrows.ftf" "$work/perf.data" && "$ftfdump" --check "$work/arrows.ftf" &&
+		"$ftfdump" "$work/arrows.ftf" >"$work/records" || return 1
+	awk '/ flow-begin /{ from[$NF] = $3; begin[$NF] = $4 } / flow-end /{ to[$NF] = $3; end[$NF] = $4; ends++ }
+		END {
+			for (i in from) {
+				sub(/.*\//, "", from[i]); sub(/.*\//, "", to[i])
+				if (to[i] == "" || end[i] < begin[i])
+					print "arrow", i, "from", from[i], begin[i], "to", to[i], end[i]
+				into += to[i] == 5000001; out += from[i] == 5000001
+				threads[from[i]] threads[to[i]]
+			}
+			print into, out, ends, length(threads)
+		}' "$work/records" >"$work/counted"
+	cat "$work/counted"
+	[ "$(cat "$work/counted")" = "6 6 12 7" ]
+}
+tap_check "an FTF has an arrow from each switch to the stack that runs next" arrows
 
 refused() {
 	"$program" --fibers -f branches "$work/perf.data" >/dev/null 2>"$work/messages"
