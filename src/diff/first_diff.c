@@ -4,7 +4,7 @@
 
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/digits.h"
+#include "src/formats/text/json_print.h"
 
 /* Passes, at most: each narrows a window to a 2048th. */
 #define PASSES_MOST 8
@@ -107,13 +107,11 @@ static json_t *side_json(const json_t *way)
 {
 	const json_t *shown = json_object_get(way, "shown");
 
-	return json_pack("{sO sO sO sO sO sO sO}", "tid", json_object_get(way, "tid"), "branches",
-			 json_object_get(way, "branches"), "call",
-			 json_object_get(shown, "call") ?: json_null(), "lost",
-			 json_object_get(way, "lost"), "from",
-			 json_object_get(shown, "from") ?: json_null(), "to",
-			 json_object_get(shown, "to") ?: json_null(), "ns",
-			 json_object_get(shown, "ns") ?: json_null());
+	return json_pack("{sO sO sO? sO sO? sO? sO?}", "tid", json_object_get(way, "tid"),
+			 "branches", json_object_get(way, "branches"), "call",
+			 json_object_get(shown, "call"), "lost", json_object_get(way, "lost"),
+			 "from", json_object_get(shown, "from"), "to", json_object_get(shown, "to"),
+			 "ns", json_object_get(shown, "ns"));
 }
 
 /* Returns the side that takes a conditional branch, which the other one passes; NULL: neither. */
@@ -142,7 +140,7 @@ static json_t *pair_json(const struct way_pair *pair)
 		ends[side] = pair->equal || json_value_count(ways[side], "branches") <= pair->from;
 		lost |= ends[side] && json_is_true(json_object_get(ways[side], "lost"));
 	}
-	return json_pack("{sO sI ss so so ss? sO sO}", "thread",
+	return json_pack("{sO sI ss so so ss? sO? sO?}", "thread",
 			 json_object_get(ways[SIDE_A], "thread"), "equal",
 			 json_value_of(pair->equal ? count_both(pair) : pair->from), "end",
 			 lost                 ? "lost"
@@ -151,8 +149,8 @@ static json_t *pair_json(const struct way_pair *pair)
 					      : "parts",
 			 "a", side_json(ways[SIDE_A]), "b", side_json(ways[SIDE_B]), "taken",
 			 ends[0] || ends[1] ? NULL : taken_by(shown[0], shown[1]), "at",
-			 json_object_get(shown[ends[0]], "at") ?: json_null(), "stack",
-			 json_object_get(shown[ends[0]], "stack") ?: json_null());
+			 json_object_get(shown[ends[0]], "at"), "stack",
+			 json_object_get(shown[ends[0]], "stack"));
 }
 
 COMPARE_WITH(compare_pairs, struct way_pair,
@@ -221,29 +219,21 @@ failed:
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* Print "f (a.c:12, prog+0x1234)". */
+/* Print "f (a.c:12, prog+0x1234)", and end the line. */
 static void print_place(const json_t *place, FILE *out)
 {
-	const char *file = json_value_text(place, "file"), *code = json_value_text(place, "code");
+	const char *file = json_value_text(place, "file");
 
 	if (!json_is_object(place)) {
-		fputs("unknown code", out);
+		fputs("unknown code\n", out);
 		return;
 	}
 	printable_printf(out, "%s (", json_value_text(place, "function"));
 	if (*file)
 		printable_printf(out, "%s:%" PRIu64 ", ", base_name(file),
 				 json_value_count(place, "line"));
-	printable_printf(out, "%s+0x%" PRIx64 ")", *code ? code : "",
+	printable_printf(out, "%s+0x%" PRIx64 ")\n", json_value_text(place, "code"),
 			 json_value_count(place, "offset"));
-}
-
-/* Print a line: words, and a place. */
-static void print_step(const char *words, const json_t *object, const char *key, FILE *out)
-{
-	fputs(words, out);
-	print_place(json_object_get(object, key), out);
-	putc('\n', out);
 }
 
 /* Print both ways. */
@@ -252,35 +242,23 @@ static void print_parted(const json_t *thread, FILE *out)
 	const json_t *sides[SIDES] = { json_object_get(thread, "a"), json_object_get(thread, "b") };
 	const char *taken = json_value_text(thread, "taken");
 	int first = *taken == 'b';
-	char words[64];
 
-	if (*taken)
-		print_step("  they part at ", sides[first], "from", out);
-	else
-		print_step("  they part after ", thread, "at", out);
+	fprintf(out, "  they part %s ", *taken ? "at" : "after");
+	print_place(*taken ? json_object_get(sides[first], "from") : json_object_get(thread, "at"),
+		    out);
 	for (int side = 0; side < SIDES; side++) {
-		char name = (char)('A' + side);
+		const json_t *from = json_object_get(sides[side], "from");
+		bool passes = *taken && side != first;
 
-		if (*taken && side != first) {
-			snprintf(words, sizeof(words), "  %c does not branch, up to ", name);
-			print_step(words, sides[side], "from", out);
+		if (passes || !*taken) {
+			fprintf(out, passes ? "  %c does not branch, up to " : "  %c branches at ",
+				'A' + side);
+			print_place(from, out);
+		}
+		if (passes)
 			continue;
-		}
-		if (!*taken) {
-			snprintf(words, sizeof(words), "  %c branches at ", name);
-			print_step(words, sides[side], "from", out);
-		}
-		snprintf(words, sizeof(words), *taken ? "  %c branches to " : "    to ", name);
-		print_step(words, sides[side], "to", out);
-	}
-}
-
-static void print_stack(const json_t *stack, FILE *out)
-{
-	for (size_t i = json_array_size(stack); i-- > 0;) {
-		fputs("    called by ", out);
-		print_place(json_array_get(stack, i), out);
-		putc('\n', out);
+		fprintf(out, *taken ? "  %c branches to " : "    to ", 'A' + side);
+		print_place(json_object_get(sides[side], "to"), out);
 	}
 }
 
@@ -288,6 +266,7 @@ static void print_thread(const json_t *thread, FILE *out)
 {
 	const char *end = json_value_text(thread, "end");
 	const json_t *a = json_object_get(thread, "a"), *b = json_object_get(thread, "b");
+	const json_t *stack = json_object_get(thread, "stack");
 	uint64_t equal = json_value_count(thread, "equal");
 	bool lost = strcmp(end, "lost") == 0;
 	bool a_ends = json_value_count(a, "branches") == equal &&
@@ -311,9 +290,14 @@ static void print_thread(const json_t *thread, FILE *out)
 		fprintf(out, "  then %c ends\n", a_ends ? 'A' : 'B');
 	else
 		print_parted(thread, out);
-	if (strcmp(end, "parts") != 0)
-		print_step("  at ", thread, "at", out);
-	print_stack(json_object_get(thread, "stack"), out);
+	if (strcmp(end, "parts") != 0) {
+		fputs("  at ", out);
+		print_place(json_object_get(thread, "at"), out);
+	}
+	for (size_t i = json_array_size(stack); i-- > 0;) {
+		fputs("    called by ", out);
+		print_place(json_array_get(stack, i), out);
+	}
 }
 
 void first_diff_print(const json_t *answer, FILE *out)
@@ -326,8 +310,7 @@ void first_diff_print(const json_t *answer, FILE *out)
 	for (size_t i = 0; i < json_array_size(alone); i++) {
 		const json_t *thread = json_array_get(alone, i);
 
-		printable_printf(out, "%s (%" PRIu64 "): only in %c\n",
-				 json_value_text(thread, "thread"), json_value_count(thread, "tid"),
-				 *json_value_text(thread, "side") - 'a' + 'A');
+		json_print(out, thread, 0, "{thread} ({tid}): only in ");
+		fprintf(out, "%c\n", *json_value_text(thread, "side") - 'a' + 'A');
 	}
 }

@@ -99,10 +99,9 @@ static json_t *place_json(const struct location *location)
 	if (symbol->dso)
 		at = dso_line(symbol, location->offset);
 	return json_pack("{so so sI so sI}", "function", json_name(symbol->name), "code",
-			 symbol->dso ? json_name(symbol->dso->short_name) : json_null(), "offset",
+			 json_name(symbol->dso ? symbol->dso->short_name : NULL), "offset",
 			 json_value_of((symbol->dso ? symbol->start : 0) + location->offset),
-			 "file", at.file ? json_name(at.file) : json_null(), "line",
-			 (json_int_t)at.line);
+			 "file", json_name(at.file), "line", (json_int_t)at.line);
 }
 
 /* Returns the branch (`from` NULL: none follows), with the place before, and the calls around. */

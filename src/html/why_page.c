@@ -342,16 +342,15 @@ static void print_slowest(const struct why_output *why, const struct slow_answer
 {
 	const struct slow_cluster *cluster = answer->clusters;
 	const struct slow_call *call = cluster->calls[0];
-	struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
 	size_t rows = answer->rows.count;
 	struct box *boxes = alloc_zeroed(rows, sizeof(*boxes));
 	struct icicle icicle = { .why = why, .answer = answer, .cluster = cluster, .boxes = boxes };
 	bool by_insns = answer->calls->by_insns;
 	const char *unit = digits_work_unit() ? amount_unit(by_insns) : "";
 
-	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));)
-		boxes[answer->row_of[cost->path]].slow +=
-			(double)(by_insns ? cost->own.insns : cost->own.ns);
+	EACH_COST(cost, call->costs, call->count)
+	boxes[answer->row_of[cost->path]].slow +=
+		(double)(by_insns ? cost->own.insns : cost->own.ns);
 	for (size_t i = rows - 1; i > 0; i--) {
 		const struct call_costs *own = &answer->rows.nodes[i].own;
 
@@ -460,14 +459,15 @@ static void print_other_threads(const struct why_output *why, struct slow_answer
 	const struct thread_wait *wait = &cluster->wait;
 
 	for (size_t hop = 0; hop < wait->hop_count; hop++) {
-		char *words = wait_hop_words(answer, wait, hop);
+		/* The last facts are those of the hops. */
+		const char *words =
+			cluster->facts[cluster->fact_count - wait->hop_count + hop].words;
 
 		if (hop)
 			html_printf(out, "<h3>%s</h3>\n", words);
 		else
 			html_printf(out, "<h3 id=\"wait-%td-%zu\">%s</h3>\n", answer - why->answers,
 				    number, words);
-		free(words);
 		if (!hop)
 			print_command(why, "ptrace2ftf -o slow/ --slowest=1 --symbol=",
 				      slow_symbol(answer, answer->function), out);

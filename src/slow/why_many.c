@@ -187,9 +187,12 @@ void why_merged_print(void *context, FILE *out)
 		print_merged_cause(&merged->causes[i], out);
 		json_decref(cause);
 	}
-	fprintf(out, "\n%zu recordings, %zu of them without slow calls", merged->recordings,
-		merged->without);
-	fprintf(out, merged->failed ? "; %zu more could not be read\n" : "\n", merged->failed);
+	fprintf(out, "\n%zu recording%s", merged->recordings, merged->recordings == 1 ? "" : "s");
+	if (merged->without)
+		fprintf(out, ", %zu without slow calls", merged->without);
+	if (merged->failed)
+		fprintf(out, "; %zu more could not be read", merged->failed);
+	putc('\n', out);
 	if (!merged->count || !merged->causes[0].worst_input)
 		return;
 	fputs("next: ptrace2ftf why --symbol=", out);

@@ -215,6 +215,7 @@ wakings() { # KIND SENTENCE
 		"$ptsim" record --wakings --cyc --interrupts=0 --cpus=$cpus --seed=3 -o "$work/hidden" -- \
 			"$top_builddir/tests/programs/static/hidden" "$1" 3 500 >/dev/null 2>&1 && "$program" why -q --symbol=serve "$work/hidden" >"$work/out" &&
 			sed -n 6p "$work/out" | grep -q "^   $2$" && sed -n 5p "$work/out" | grep -q '^   off CPU .*; woken by hidden/1002' &&
+			grep -q '^extra time: .* % waiting in futex()' "$work/out" &&
 			off_cpu_by_perf >"$work/off" || { cat "$work/out"; return 1; }
 		[ $cpus -eq 2 ] || [ "   $(cat "$work/off")" = "$(sed -n 5p "$work/out")" ] || { cat "$work/out" "$work/off"; return 1; }
 	done

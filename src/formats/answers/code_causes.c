@@ -215,7 +215,7 @@ struct code_loop {
 
 static double per_call(double sum, const struct code_counts *counts)
 {
-	return counts->calls ? sum / (double)counts->calls : 0;
+	return mean_of(sum, counts->calls);
 }
 
 /* Returns the rounds of a loop, and raises `latch` to its last jump back. */
@@ -350,16 +350,13 @@ size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *
 
 /* ---- Facts --------------------------------------------------------------- */
 
-/* Add a fact, whose words are to be printed next. */
-static struct cause_fact *add_fact(struct slow_cluster *cluster, const char *kind)
+/* Add a fact; the cluster becomes the owner of its words. */
+static struct cause_fact *add_fact(struct slow_cluster *cluster, const char *kind, char *words)
 {
-	struct cause_fact *fact;
-
 	if (cluster->fact_count == FACTS_MOST)
 		cause_fact_remove(cluster, FACTS_MOST - 1);
-	fact = &cluster->facts[cluster->fact_count++];
-	*fact = (struct cause_fact){ .kind = kind };
-	return fact;
+	cluster->facts[cluster->fact_count] = (struct cause_fact){ .kind = kind, .words = words };
+	return &cluster->facts[cluster->fact_count++];
 }
 
 void cause_fact_remove(struct slow_cluster *cluster, size_t number)
@@ -387,51 +384,52 @@ static void print_address(const struct symbol *symbol, uint64_t offset, FILE *ou
 	fprintf(out, "+0x%" PRIx64, unnamed ? symbol->start + offset : offset);
 }
 
-static void print_code(const struct symbol *symbol, uint64_t offset, struct cause_fact *fact,
-		       FILE *out)
+/* Add a fact about code: words, and its place. */
+static struct cause_fact *add_code_fact(struct slow_cluster *cluster, const char *kind,
+					const char *words, const struct symbol *symbol,
+					uint64_t offset)
 {
 	struct source_line source =
 		symbol->dso ? dso_line(symbol, offset) : (struct source_line){ 0 };
+	struct cause_fact *fact = add_fact(cluster, kind, NULL);
+	FILE *out = OPEN_TEXT(fact->words);
 
+	fputs(words, out);
 	fact->function = symbol->dso ? inlined_at(symbol, offset) : symbol->name;
 	if (symbol->dso && (!source.file || !source.line)) {
 		print_address(symbol, offset, out);
-		return;
+	} else {
+		fact->file = source.file;
+		fact->line = source.line;
+		print_place(source.file, source.line, fact->function, out);
 	}
-	fact->file = source.file;
-	fact->line = source.line;
-	print_place(source.file, source.line, fact->function, out);
+	alloc_close_text(out, &fact->words);
+	return fact;
 }
 
 static bool add_loop(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	const struct dso *dso = slow_symbol(answer, answer->function)->dso;
-	double least = LOOP_SHARE * cluster->extra, usual;
+	double least = LOOP_SHARE * cluster->extra;
 	struct code_loop loop = find_loop(&cluster->code, &answer->code, dso, false, least);
 	struct cause_fact *fact;
-	FILE *out;
+	char words[64];
+	bool inlined;
 
 	if (!loop.symbol)
 		loop = find_loop(&cluster->code, &answer->code, dso, true, least);
 	if (!loop.symbol)
 		return false;
-	usual = loop.rounds[1];
-	fact = add_fact(cluster, "loop");
-	out = OPEN_TEXT(fact->words);
+	snprintf(words, sizeof(words), "went round %.0f times, usually %.*f: ", loop.rounds[0],
+		 loop.rounds[1] > 0 && loop.rounds[1] < 9.95, loop.rounds[1]);
+	/* If the loop begins in an inlined callee, its own line is that of the jump. */
+	inlined = loop.symbol->dso &&
+		  dso_inlined_at(loop.symbol->dso, loop.symbol->start + loop.head);
+	fact = add_code_fact(cluster, "loop", words, loop.symbol, inlined ? loop.last : loop.head);
 	fact->counts = true;
 	fact->slow = loop.rounds[0];
-	fact->usual = usual;
+	fact->usual = loop.rounds[1];
 	fact->extra = loop.extra;
-	fprintf(out, "went round %.0f times, usually %.*f: ", loop.rounds[0],
-		usual > 0 && usual < 9.95, usual);
-	/* If the loop begins in an inlined callee, its own line is that of the jump. */
-	print_code(loop.symbol,
-		   loop.symbol->dso &&
-				   dso_inlined_at(loop.symbol->dso, loop.symbol->start + loop.head)
-			   ? loop.last
-			   : loop.head,
-		   fact, out);
-	alloc_close_text(out, &fact->words);
 	return true;
 }
 
@@ -493,7 +491,7 @@ static void add_lines(struct slow_answer *answer, struct slow_cluster *cluster, 
 		sum += lines[count++].extra;
 	if (!count || sum < LINES_SHARE / 2 * cluster->extra || (loops && !as_many))
 		return;
-	fact = add_fact(cluster, why ? why : "lines");
+	fact = add_fact(cluster, why ? why : "lines", NULL);
 	out = OPEN_TEXT(fact->words);
 	fact->function = lines[0].function;
 	fact->file = lines[0].file;
@@ -530,19 +528,15 @@ static uint64_t count_executions(const struct code_counts *counts, const struct 
 static void add_faults(struct slow_cluster *cluster)
 {
 	const struct code_counts *slow = &cluster->code;
-	struct cause_fact *fact;
-	FILE *out;
 
 	for (const struct code_part *part = slow->parts; part && cluster->calls[0]->with_stops;
 	     part = part->hh.next) {
 		if (part->key.kind != CODE_STOP || part->count < MAX(slow->calls, (uint64_t)2) ||
 		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
 			continue;
-		fact = add_fact(cluster, "page faults");
-		out = OPEN_TEXT(fact->words);
-		fputs("likely page faults at one instruction: ", out);
-		print_code(part->key.symbol, part->key.last, fact, out);
-		alloc_close_text(out, &fact->words);
+		add_code_fact(cluster, "page faults",
+			      "likely page faults at one instruction: ", part->key.symbol,
+			      part->key.last);
 		return;
 	}
 }
@@ -589,9 +583,7 @@ static void add_parting(struct slow_answer *answer, struct slow_cluster *cluster
 	for (const struct code_part *part = slow->parts; part && usual->calls >= PARTING_CALLS;
 	     part = part->hh.next) {
 		const struct code_key *key = &part->key;
-		struct cause_fact *fact;
 		uint64_t at;
-		FILE *out;
 
 		if (key->kind != CODE_STRAIGHT || key->symbol->dso != dso ||
 		    part->count < slow->calls || code_counts_part(usual, key)->count ||
@@ -601,13 +593,10 @@ static void add_parting(struct slow_answer *answer, struct slow_cluster *cluster
 		at = usual_branch(usual, key);
 		if (!at)
 			continue;
-		fact = add_fact(cluster, "branch");
-		out = OPEN_TEXT(fact->words);
-		fputs(at > key->last ? "branches, usually not: "
-				     : "does not branch, usually does: ",
-		      out);
-		print_code(key->symbol, MIN(at, key->last), fact, out);
-		alloc_close_text(out, &fact->words);
+		add_code_fact(cluster, "branch",
+			      at > key->last ? "branches, usually not: "
+					     : "does not branch, usually does: ",
+			      key->symbol, MIN(at, key->last));
 		return;
 	}
 }
@@ -616,9 +605,11 @@ static void add_parting(struct slow_answer *answer, struct slow_cluster *cluster
 #define THREAD_FORMAT      "%s/%" PRId32
 #define THREAD_OF(thread_) thread_last_name(thread_) ?: "", (thread_)->tid
 
-static void off_cpu_words(const struct thread_wait *wait, FILE *out)
+static char *off_cpu_words(const struct thread_wait *wait)
 {
 	const struct off_cpu *off = &wait->off;
+	char *text;
+	FILE *out = OPEN_TEXT(text);
 
 	fprintf(out, "off CPU %s%s", short_time(off->end - off->begin).text,
 		off->preempted ? ", preempted" : "");
@@ -630,11 +621,12 @@ static void off_cpu_words(const struct thread_wait *wait, FILE *out)
 		escaped_printf(out, "; CPU %" PRId32 " ran " THREAD_FORMAT " for %.0f %%", off->cpu,
 			       THREAD_OF(off->instead),
 			       100 * (double)off->instead_ns / (double)(off->end - off->begin));
-	putc('\n', out);
+	alloc_close_text(out, &text);
+	return text;
 }
 
-char *wait_hop_words(const struct slow_answer *answer, const struct thread_wait *wait,
-		     size_t number)
+static char *hop_words(const struct slow_answer *answer, const struct thread_wait *wait,
+		       size_t number)
 {
 	const struct thread_hop *hop = &wait->hops[number];
 	char *text;
@@ -655,28 +647,12 @@ char *wait_hop_words(const struct slow_answer *answer, const struct thread_wait 
 	return text;
 }
 
-static void wait_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		       FILE *out)
-{
-	const struct thread_wait *wait = &cluster->wait;
-
-	if (wait->off.end)
-		off_cpu_words(wait, out);
-	for (size_t i = 0; i < wait->hop_count; i++) {
-		char *words = wait_hop_words(answer, wait, i);
-
-		fprintf(out, "%s\n", words);
-		free(words);
-	}
-}
-
 /* The function that is the cause ran once, in the first call of the slow function. */
 static void add_first(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	const struct call_tree *tree = &answer->calls->tree;
-	struct cause_fact *fact;
+	const struct name *name;
 	uint64_t calls = 0;
-	FILE *out;
 
 	if (cluster->cause == answer->function || cluster->count != 1 ||
 	    cluster->calls[0]->begin != answer->of->first_begin)
@@ -686,12 +662,11 @@ static void add_first(const struct slow_answer *answer, struct slow_cluster *clu
 			calls += tree->nodes[i].calls;
 	if (calls != 1 || slow_symbol(answer, cluster->cause)->kind == SYMBOL_SPECIAL)
 		return;
-	fact = add_fact(cluster, "first use");
-	out = OPEN_TEXT(fact->words);
-	fact->function = slow_name(answer, cluster->cause);
-	fputs("likely initialisation at the first use: the only call of ", out);
-	short_name_print(fact->function, out);
-	alloc_close_text(out, &fact->words);
+	name = slow_name(answer, cluster->cause);
+	add_fact(cluster, "first use",
+		 ESCAPED_TEXT("likely initialisation at the first use: the only call of %s",
+			      short_name(name->text).text))
+		->function = name;
 }
 
 bool slow_call_place(const struct slow_answer *answer, const struct slow_call *call,
@@ -737,7 +712,7 @@ static void add_cuts(const struct slow_answer *answer, struct slow_cluster *clus
 		struct source_line at;
 		FILE *out;
 
-		fact = add_fact(cluster, "open");
+		fact = add_fact(cluster, "open", NULL);
 		out = OPEN_TEXT(fact->words);
 		if (cluster->count > 1)
 			fprintf(out, ">%s in thread %" PRId32 ": ",
@@ -756,45 +731,46 @@ static void add_cuts(const struct slow_answer *answer, struct slow_cluster *clus
 	}
 }
 
-static void add_callee(const struct slow_answer *answer, struct slow_cluster *cluster)
+struct short_text usual_calls_text(double calls)
 {
-	double usual = cluster->callee.usual;
-	struct cause_fact *fact;
-	FILE *out;
+	struct short_text text;
 
-	if (!cluster->callee.slow)
-		return;
-	fact = add_fact(cluster, "callee");
-	out = OPEN_TEXT(fact->words);
-	fact->function = slow_name(answer, cluster->callee.function);
-	fact->counts = true;
-	fact->slow = cluster->callee.slow;
-	fact->usual = usual;
-	fact->extra = cluster->callee.extra;
-	fputs("called ", out);
-	short_name_print(fact->function, out);
-	fprintf(out, " %.0f times, usually %.*f", fact->slow, usual > 0 && usual < 9.95, usual);
-	alloc_close_text(out, &fact->words);
+	snprintf(text.text, sizeof(text.text),
+		 calls < 0.05   ? "never"
+		 : calls < 9.95 ? "%.1f"
+				: "%.0f",
+		 calls);
+	return text;
 }
 
-/* A fact for each line about other threads. */
+static void add_callee(const struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	double slow = cluster->callee.slow, usual = cluster->callee.usual;
+	const struct name *name;
+	struct cause_fact *fact;
+
+	if (!slow)
+		return;
+	name = slow_name(answer, cluster->callee.function);
+	fact = add_fact(cluster, "callee",
+			ESCAPED_TEXT("called %s %.0f times, usually %s",
+				     short_name(name->text).text, slow,
+				     usual_calls_text(usual).text));
+	fact->function = name;
+	fact->counts = true;
+	fact->slow = slow;
+	fact->usual = usual;
+	fact->extra = cluster->callee.extra;
+}
+
 static void add_waits(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
-	char *text;
-	FILE *lines = OPEN_TEXT(text), *out;
+	const struct thread_wait *wait = &cluster->wait;
 
-	wait_words(answer, cluster, lines);
-	alloc_close_text(lines, &text);
-	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		struct cause_fact *fact = add_fact(cluster, "wait");
-
-		out = OPEN_TEXT(fact->words);
-
-		fact->thread = cluster->wait.other;
-		fwrite(line, 1, (size_t)(end - line), out);
-		alloc_close_text(out, &fact->words);
-	}
-	free(text);
+	if (wait->off.end)
+		add_fact(cluster, "wait", off_cpu_words(wait))->thread = wait->other;
+	for (size_t i = 0; i < wait->hop_count; i++)
+		add_fact(cluster, "wait", hop_words(answer, wait, i))->thread = wait->other;
 }
 
 /* Another stack ran, with --fibers: the name of the slice says which thread resumed this one. */
@@ -829,17 +805,13 @@ static bool binds(const struct symbol *symbol)
 /* The loader binds a function at its first call. */
 static void add_binding(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
-	struct cause_fact *fact;
-	FILE *out;
-
 	if (cluster->cause == answer->function || !binds(slow_symbol(answer, cluster->cause)) ||
 	    slow_symbol(answer, answer->function)->dso == slow_symbol(answer, cluster->cause)->dso)
 		return;
-	fact = add_fact(cluster, "binding");
-	out = OPEN_TEXT(fact->words);
-	fact->function = slow_name(answer, cluster->cause);
-	fputs("lazy binding of library functions at their first calls; link with -z now", out);
-	alloc_close_text(out, &fact->words);
+	add_fact(cluster, "binding",
+		 alloc_text("lazy binding of library functions at their first calls; link with "
+			    "-z now"))
+		->function = slow_name(answer, cluster->cause);
 }
 
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)

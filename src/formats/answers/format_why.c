@@ -85,11 +85,6 @@ static double percent(const struct slow_answer *answer, const struct slow_cluste
 	return round(1000 * slow_share(answer, cluster, extra)) / 10 + 0.0; /* never -0 */
 }
 
-static double mean(uint64_t sum, uint64_t calls)
-{
-	return calls ? (double)sum / (double)calls : 0;
-}
-
 /* Print stops that are a cause: of what kind they are, and whether they hit all code alike. */
 static void print_stops(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			FILE *out)
@@ -155,8 +150,8 @@ static struct difference find_difference(const struct slow_answer *answer,
 
 	for (int i = cluster->cause == answer->function; i < 2 && answer->others && !cluster->stops;
 	     i++) {
-		double slow = mean(pairs[i][0], cluster->count);
-		double usual = mean(pairs[i][1], answer->others);
+		double slow = mean_of(pairs[i][0], cluster->count);
+		double usual = mean_of(pairs[i][1], answer->others);
 
 		if (slow >= 1.2 * usual && slow >= usual + 1 && (!i || is_own))
 			return (struct difference){ words[i], slow, usual };
@@ -171,11 +166,14 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 
 	if (!found.what)
 		return;
-	fprintf(out, "; %.0f %s, usually %.*f", found.slow,
-		*found.what != 'c' ? found.what
-		: found.slow < 1.5 ? "call of it"
-				   : "calls of it",
-		found.usual > 0 && found.usual < 9.95, found.usual);
+	if (*found.what != 'c')
+		fprintf(out, "; %.0f %s, usually %.*f", found.slow, found.what,
+			found.usual > 0 && found.usual < 9.95, found.usual);
+	else if (found.slow < 1.5)
+		fprintf(out, "; called once, usually %s", usual_calls_text(found.usual).text);
+	else
+		fprintf(out, "; called %.0f times, usually %s", found.slow,
+			usual_calls_text(found.usual).text);
 }
 
 char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster)
@@ -323,7 +321,9 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	fprintf(out, *unit ? " (%s)\n" : "\n", unit + 1);
 }
 
-char *why_verdict_text(const struct slow_answer *answer)
+/* Returns the verdict on the distribution of all calls, owned by the caller; "" for a plain tail.
+ */
+static char *verdict_text(const struct slow_answer *answer)
 {
 	const struct call_split *split = &answer->split;
 	bool by_insns = answer->calls->by_insns;
@@ -396,18 +396,13 @@ static void print_budget(const struct slow_answer *answer, FILE *out)
 			continue;
 		named = part->syscall && part->syscall->linkage != part->syscall->name;
 		fprintf(out, "%s%d %% %s%s%s", i ? ", " : " ", part->percent,
+			part_waits(answer, part) ? "waiting in "
+			: part->syscall          ? "in "
+						 : "",
 			named ? part->syscall->linkage->text : budget_words[part->kind],
-			named ? "()" : "", part_waits(answer, part) ? " (waiting)" : "");
+			named ? "()" : "");
 	}
 	putc('\n', out);
-}
-
-static void print_verdict(const struct slow_answer *answer, FILE *out)
-{
-	char *verdict = why_verdict_text(answer);
-
-	fprintf(out, *verdict ? "%s\n" : "", verdict);
-	free(verdict);
 }
 
 static void print_answer(const struct why_output *why, struct slow_answer *answer,
@@ -415,9 +410,11 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 {
 	bool first = answer == why->answers;
 	size_t rest = 0, shown = 0;
+	char *verdict = verdict_text(answer);
 
 	print_counts(answer, out);
-	print_verdict(answer, out);
+	fprintf(out, *verdict ? "%s\n" : "", verdict);
+	free(verdict);
 	print_usual(answer, out);
 	print_budget(answer, out);
 	for (size_t i = 0; i < answer->count; i++)
@@ -587,8 +584,10 @@ static void print_machine(const struct why_output *why, FILE *out)
 				 why->answers[i].clusters[j].alike;
 	if (alike && ran > 0 && !calls->by_insns)
 		fprintf(out,
-			"stops of all code alike (interrupts, page faults, switches): %.0f %% of the "
-			"time\n",
+			"interrupts, page faults and switches (%" PRIu64
+			") took %.0f %% of the time "
+			"outside of system calls, in all code alike\n",
+			calls->stops,
 			100 * (double)calls->stopped / (ran + (double)calls->stopped));
 }
 
@@ -766,9 +765,8 @@ static json_t *place_json(const struct slow_answer *answer, const struct slow_ca
 		return json_null();
 	at = slice_source_line(place.own);
 	return json_pack("{so so so sI sb}", "function", json_name(place.function->name), "own",
-			 json_name(place.own->name), "file",
-			 at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line,
-			 "open", (int)place.open);
+			 json_name(place.own->name), "file", json_name(at.file), "line",
+			 (json_int_t)at.line, "open", (int)place.open);
 }
 
 static json_t *gain_json(const struct slow_answer *answer, const struct slow_cluster *cluster)
@@ -792,26 +790,27 @@ static json_t *hop_json(const struct slow_answer *answer, const struct thread_ho
 				   json_name(function_label(&answer->calls->labels, hop->path[i]))),
 			 "proved", (int)hop->proved, "lock", (int)hop->held, "ns",
 			 json_value_of(hop->ns), "waited_in",
-			 hop->blocked ? json_name(hop->blocked->name) : json_null(), "cpu_of",
+			 json_name(hop->blocked ? hop->blocked->name : NULL), "cpu_of",
 			 hop->instead ? json_integer(hop->instead->tid) : json_null());
 }
 
 static json_t *fact_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			 const struct cause_fact *fact)
 {
-	json_t *slow = fact->counts ? json_real(fact->slow) : json_null();
-	json_t *usual = fact->counts ? json_real(fact->usual) : json_null();
 	bool loop = strcmp(fact->kind, "loop") == 0;
+	json_t *object = json_pack(
+		"{ss so so sI sn sn sn so sf so ss}", "kind", fact->kind, "function",
+		json_name(fact->function), "file", json_name(fact->file), "line",
+		(json_int_t)fact->line, "rounds", "calls", "usual", "extra_ns",
+		fact->extra > 0 ? json_real(fact->extra) : json_null(), "share",
+		slow_share(answer, cluster, fact->extra), "thread",
+		fact->thread ? json_integer(fact->thread->tid) : json_null(), "words", fact->words);
 
-	return json_pack("{ss so so sI so so so so sf so ss}", "kind", fact->kind, "function",
-			 fact->function ? json_name(fact->function) : json_null(), "file",
-			 fact->file ? json_name(fact->file) : json_null(), "line",
-			 (json_int_t)fact->line, "rounds", loop ? json_incref(slow) : json_null(),
-			 "calls", loop ? json_null() : json_incref(slow), "usual", usual,
-			 "extra_ns", fact->extra > 0 ? json_real(fact->extra) : json_null(),
-			 "share", slow_share(answer, cluster, fact->extra), "thread",
-			 fact->thread ? json_integer(fact->thread->tid) : json_null(), "words",
-			 fact->words);
+	if (fact->counts) {
+		json_object_set_new(object, loop ? "rounds" : "calls", json_real(fact->slow));
+		json_object_set_new(object, "usual", json_real(fact->usual));
+	}
+	return object;
 }
 
 static const char *cluster_kind(const struct slow_answer *answer,
@@ -835,9 +834,9 @@ static json_t *part_json(const struct slow_answer *answer, const struct budget_p
 	bool named = part->syscall && part->syscall->linkage != part->syscall->name;
 
 	return json_pack("{ss so sf sf sI sb}", "kind", budget_words[part->kind], "system_call",
-			 named ? json_name(part->syscall->linkage) : json_null(), "extra",
-			 part->extra, "share", part->extra / answer->extra, "percent",
-			 (json_int_t)part->percent, "waiting", (int)part_waits(answer, part));
+			 json_name(named ? part->syscall->linkage : NULL), "extra", part->extra,
+			 "share", part->extra / answer->extra, "percent", (json_int_t)part->percent,
+			 "waiting", (int)part_waits(answer, part));
 }
 
 static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *cluster)
@@ -851,14 +850,13 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 	object = json_pack(
 		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so so}",
 		"cause", name_json(answer, cluster->cause), "cause_identity",
-		identity_json(answer, cluster->cause), "file",
-		at.file ? json_name(at.file) : json_null(), "line", (json_int_t)at.line, "words",
-		json_text_or_null(text), "in", name_json(answer, cluster->leaf), "calls",
-		(json_int_t)cluster->count, "cut", (int)cluster->cut, "extra", cluster->more,
-		"slowest", "begin_ns", json_value_of(slowest->begin), "duration_ns",
-		json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid,
-		"begin_seen", (int)slowest->begin_seen, "end_seen", (int)slowest->end_seen, "at",
-		place_json(answer, slowest), "lines",
+		identity_json(answer, cluster->cause), "file", json_name(at.file), "line",
+		(json_int_t)at.line, "words", json_text_or_null(text), "in",
+		name_json(answer, cluster->leaf), "calls", (json_int_t)cluster->count, "cut",
+		(int)cluster->cut, "extra", cluster->more, "slowest", "begin_ns",
+		json_value_of(slowest->begin), "duration_ns", json_value_of(slowest->duration),
+		"tid", (json_int_t)slowest->track->tid, "begin_seen", (int)slowest->begin_seen,
+		"end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest), "lines",
 		JSON_LIST(i, cluster->line_count, line_json(answer, cluster, &cluster->lines[i])),
 		"rest_share", slow_share(answer, cluster, cluster->rest), "details",
 		JSON_LIST(i, cluster->fact_count, json_text_or_null(cluster->facts[i].words)),
@@ -882,7 +880,7 @@ static json_t *verdict_json(const struct slow_answer *answer)
 	const struct call_split *split = &answer->split;
 	bool first = answer->count == 1 && answer->clusters[0].first;
 	json_t *verdict;
-	char *words = why_verdict_text(answer);
+	char *words = verdict_text(answer);
 
 	verdict = json_pack(
 		"{ss so sI sI sI so}", "kind",
@@ -940,7 +938,8 @@ json_t *why_answer(const struct format_output *output)
 				    json_name(function_label(&why->calls.labels, stopped->symbol)),
 				    "ns", json_value_of(stopped->stopped->longest))
 			: json_null());
-	why_doubts_add(why, answer);
+	json_object_set_new(answer, "doubts", why_doubts(why));
+	time_note_add(answer, why->output.machine);
 	return answer;
 }
 

@@ -147,9 +147,8 @@ static void add_rows(struct slow_answer *answer)
 
 static void subtract(struct slow_answer *answer, const struct path_cost *costs, size_t count)
 {
-	struct cost_cursor cursor = cost_cursor_begin(costs, count);
-
-	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+	EACH_COST(cost, costs, count)
+	{
 		struct call_node *row = &answer->rows.nodes[answer->row_of[cost->path]];
 
 		row->calls -= cost->calls;
@@ -159,14 +158,9 @@ static void subtract(struct slow_answer *answer, const struct path_cost *costs, 
 	}
 }
 
-static double mean_calls(uint64_t sum, uint64_t calls)
-{
-	return calls ? (double)sum / (double)calls : 0;
-}
-
 static double usual(const struct slow_answer *answer, uint64_t sum)
 {
-	return mean_calls(sum, answer->others);
+	return mean_of(sum, answer->others);
 }
 
 /*
@@ -182,9 +176,8 @@ static double find_extras(const struct slow_answer *answer, const struct slow_ca
 
 	memset(extras, 0, rows * sizeof(*extras));
 	for (size_t i = 0; i < count; i++) {
-		struct cost_cursor cursor = cost_cursor_begin(slow[i]->costs, slow[i]->count);
-
-		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+		EACH_COST(cost, slow[i]->costs, slow[i]->count)
+		{
 			struct row_extra *row = &extras[answer->row_of[cost->path]];
 
 			row->own += (double)amount_of(answer->calls, &cost->own) / (double)count;
@@ -339,10 +332,8 @@ static void find_cause(const struct slow_answer *answer, const struct cause_scra
 static void add_own_costs(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	for (size_t i = 0; i < cluster->count; i++) {
-		const struct slow_call *call = cluster->calls[i];
-		struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
-
-		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+		EACH_COST(cost, cluster->calls[i]->costs, cluster->calls[i]->count)
+		{
 			if (answer->calls->paths[cost->path].function != cluster->cause)
 				continue;
 			cluster->own[0].calls += cost->calls;
@@ -363,8 +354,8 @@ static void add_own_costs(const struct slow_answer *answer, struct slow_cluster 
 static void find_callee(const struct slow_answer *answer, const struct cause_scratch *scratch,
 			struct slow_cluster *cluster)
 {
-	double slow = mean_calls(cluster->own[0].calls, cluster->count);
-	double usual_calls = mean_calls(cluster->own[1].calls, answer->others);
+	double slow = mean_of(cluster->own[0].calls, cluster->count);
+	double usual_calls = mean_of(cluster->own[1].calls, answer->others);
 	double most = CALLEE_CALLS;
 
 	if (!cluster->own[1].calls)
@@ -569,11 +560,11 @@ static void sort_clusters(struct slow_answer *answer, double least)
 /* Returns the function of the stop with the most time in a call. */
 static uint32_t longest_stop(const struct slow_answer *answer, const struct slow_call *call)
 {
-	struct cost_cursor cursor = cost_cursor_begin(call->costs, call->count);
 	uint32_t function = answer->function;
 	uint64_t longest = 0;
 
-	for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+	EACH_COST(cost, call->costs, call->count)
+	{
 		const struct slow_path *path = &answer->calls->paths[cost->path];
 
 		if (!path->stop || cost->own.ns < longest)
@@ -650,9 +641,8 @@ static void subtract_lost(struct slow_answer *answer, const struct slow_call *co
 	if (answer->split.shape == SHAPE_TAIL || !lost || lost >= answer->others)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		struct cost_cursor cursor = cost_cursor_begin(slow[i]->costs, slow[i]->count);
-
-		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+		EACH_COST(cost, slow[i]->costs, slow[i]->count)
+		{
 			struct call_node *row = &answer->rows.nodes[answer->row_of[cost->path]];
 
 			row->calls -= MIN(row->calls, cost->calls * lost / count);
@@ -764,9 +754,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	 * of its rows: show them below the function.  Their usual costs are not known.
 	 */
 	for (size_t i = 0; i < count; i++) {
-		struct cost_cursor cursor = cost_cursor_begin(slow[i]->costs, slow[i]->count);
-
-		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor));) {
+		EACH_COST(cost, slow[i]->costs, slow[i]->count)
+		{
 			uint32_t *row = &answer->row_of[cost->path];
 
 			*row = *row ? *row : add_row(answer, 1, calls->paths[cost->path].function);

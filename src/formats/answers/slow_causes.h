@@ -13,6 +13,7 @@
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/special_symbols.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/digits.h"
 #include "src/options/options.h"
 #include "src/resolve/location.h"
 #include "src/select/function_choice.h"
@@ -89,6 +90,12 @@ static inline struct cost_cursor cost_cursor_begin(const struct path_cost *costs
 
 /* Returns the next cost, which is no block; NULL at the end. */
 const struct path_cost *cost_cursor_next(struct cost_cursor *cursor);
+
+/* Loop over costs, with those of all blocks. */
+#define EACH_COST(cost, costs, count)                                                              \
+	for (struct cost_cursor cursor_ = cost_cursor_begin(costs, count), *once_ = &cursor_;      \
+	     once_; once_ = NULL)                                                                  \
+		for (const struct path_cost *cost; (cost = cost_cursor_next(&cursor_));)
 
 static inline void path_cost_subtract(struct path_cost *from, const struct path_cost *cost)
 {
@@ -616,6 +623,12 @@ static inline double slow_share(const struct slow_answer *answer,
 	return whole > 0 ? extra * calls / whole : 0;
 }
 
+/* Returns the mean of some calls; 0: there are none. */
+static inline double mean_of(double sum, uint64_t calls)
+{
+	return calls ? sum / (double)calls : 0;
+}
+
 /* Fill the amounts of all whole calls of a function, with their stops. */
 void slow_function_durations(const struct slow_function *function, struct durations *durations);
 
@@ -728,15 +741,14 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 /* Print " (FILE:LINE)", of a function in the source, or of an inlined call; "" if unknown. */
 void symbol_line_print(const struct symbol *symbol, FILE *out);
 
-/* Fill the facts of a cluster, once; that about another thread is the last. */
+/* Fill the facts of a cluster, once; those about its hops are the last. */
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster);
 
 /* Remove a fact, of which its cluster has `number` others before. */
 void cause_fact_remove(struct slow_cluster *cluster, size_t number);
 
-/* Returns a sentence about a thread for which the call waited, owned by the caller. */
-char *wait_hop_words(const struct slow_answer *answer, const struct thread_wait *wait,
-		     size_t number);
+/* Returns a mean number of usual calls as text: "never", "1.0", "54". */
+struct short_text usual_calls_text(double calls);
 
 /*
  * Returns the calls by which the program's code had the loader bind a library's function, at its

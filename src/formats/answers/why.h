@@ -39,12 +39,6 @@ void why_release(struct format_output *output);
  */
 char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster);
 
-/*
- * Returns the verdict on the distribution of all calls in words, owned by the caller; empty for a
- * tail without a period.
- */
-char *why_verdict_text(const struct slow_answer *answer);
-
 /* Returns whether a cluster is shown: the first one, and those with a part that counts. */
 bool why_shows(const struct slow_answer *answer, size_t number);
 
@@ -56,8 +50,8 @@ bool why_shows(const struct slow_answer *answer, size_t number);
  */
 char *why_doubts_text(const struct why_output *why);
 
-/* Add the same to the JSON: "doubts", and "times" and "resolution_ns" (time_note.h). */
-void why_doubts_add(const struct why_output *why, json_t *answer);
+/* Returns their numbers as an object, owned by the caller. */
+json_t *why_doubts(const struct why_output *why);
 
 /* ---- Commands ------------------------------------------------------------ */
 

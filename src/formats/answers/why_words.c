@@ -4,33 +4,30 @@
 
 #include "base/utf8.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/json_print.h"
 #include "src/formats/text/time_note.h"
 
 /* ---- Doubts -------------------------------------------------------------- */
 
-struct doubts {
-	uint64_t gaps, inside; /* in the trace; of these, in calls of the functions */
-	uint64_t cut, opaque;
-	const struct slow_answer *outer, *inner; /* one's calls contain the other's; may be NULL */
-};
-
-static void add_nested(struct doubts *doubts, const struct why_output *why)
+/* Find a function of the answers that is called in another one; NULL: none. */
+static void find_nested(const struct why_output *why, const struct slow_answer **outer,
+			const struct slow_answer **inner)
 {
 	for (size_t i = 0; i < why->count; i++)
 		for (uint32_t row = 2; row < why->answers[i].rows.count; row++)
-			for (size_t j = 0; j < why->count && !doubts->inner; j++)
+			for (size_t j = 0; j < why->count && !*inner; j++)
 				if (why->answers[i].info[row].function ==
 				    why->answers[j].function) {
-					doubts->outer = &why->answers[i];
-					doubts->inner = &why->answers[j];
+					*outer = &why->answers[i];
+					*inner = &why->answers[j];
 				}
 }
 
-static struct doubts find_doubts(const struct why_output *why)
+/* Returns the number of gaps of the trace in calls of the answers. */
+static uint64_t count_gaps_inside(const struct why_output *why)
 {
 	const struct slow_calls *calls = &why->calls;
-	struct doubts doubts = { .opaque = why->output.machine->doubts.opaque_frames,
-				 .gaps = why->output.gaps ? gap_reasons_sum(why->output.gaps) : 0 };
+	uint64_t count = 0;
 
 	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
 		const struct symbol *symbol = calls->functions[calls->paths[i].function].symbol;
@@ -38,63 +35,54 @@ static struct doubts find_doubts(const struct why_output *why)
 
 		for (size_t j = 0; j < why->count && symbol->special == SPECIAL_GAP; j++)
 			inside |= why->answers[j].row_of[i] != 0;
-		doubts.inside += inside ? calls->tree.nodes[i].calls : 0;
+		count += inside ? calls->tree.nodes[i].calls : 0;
 	}
+	return count;
+}
+
+json_t *why_doubts(const struct why_output *why)
+{
+	const struct slow_answer *outer, *inner = NULL;
+	uint64_t cut = 0;
+
 	for (size_t i = 0; i < why->count; i++)
-		doubts.cut += why->answers[i].cut;
-	add_nested(&doubts, why);
-	return doubts;
+		cut += why->answers[i].cut;
+	find_nested(why, &outer, &inner);
+	return json_pack("{sI sI sI sI sI sI sb sI}", "left_out", json_value_of(cut), "gaps",
+			 json_value_of(why->output.gaps ? gap_reasons_sum(why->output.gaps) : 0),
+			 "gaps_inside", json_value_of(count_gaps_inside(why)), "calls_without_code",
+			 json_value_of(why->output.machine->doubts.opaque_frames), "decoded_again",
+			 json_value_of(why->look.windows - why->look.left_out), "too_long",
+			 json_value_of(why->look.left_out), "nested", inner != NULL, "noise",
+			 json_value_of(why->noise));
 }
 
 char *why_doubts_text(const struct why_output *why)
 {
-	struct doubts doubts = find_doubts(why);
+	const struct slow_answer *outer, *inner = NULL;
+	json_t *doubts = why_doubts(why);
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
 	time_note_print(why->output.machine, out);
-	if (doubts.cut)
-		fprintf(out, "calls left out, whose begin or return was not traced: %" PRIu64 "\n",
-			doubts.cut);
-	if (doubts.gaps)
-		fprintf(out, "gaps in the trace: %" PRIu64 "; in these calls: %" PRIu64 "\n",
-			doubts.gaps, doubts.inside);
-	if (why->look.left_out)
-		fprintf(out,
-			"lines and other threads were looked for in %zu of %zu calls: the trace of "
-			"the rest is too long; choose a callee with --symbol\n",
-			why->look.windows - why->look.left_out, why->look.windows);
-	if (why->noise)
-		fprintf(out,
-			"causes with the same instructions and more time: %zu; likely noise of the "
-			"machine\n",
-			why->noise);
-	if (doubts.opaque)
-		fprintf(out,
-			"calls of code without bytes, whose callees may be missing: %" PRIu64 "\n",
-			doubts.opaque);
-	if (doubts.inner)
+	json_print(
+		out, doubts, 0,
+		"{left_out?}calls left out, whose begin or return was not traced: {left_out}\n"
+		"{gaps?}gaps in the trace: {gaps}; in these calls: {gaps_inside}\n"
+		"{too_long?}lines and other threads were looked for in {decoded_again} calls; "
+		"the trace of {too_long} more is too long; choose a callee with --symbol\n"
+		"{noise?}causes with the same instructions and more time: {noise}; likely noise "
+		"of the machine\n"
+		"{calls_without_code?}calls of code without bytes, whose callees may be missing: "
+		"{calls_without_code}\n");
+	json_decref(doubts);
+	find_nested(why, &outer, &inner);
+	if (inner)
 		escaped_printf(out, "%s is called in %s: their extra amounts overlap\n",
-			       slow_name(doubts.inner, doubts.inner->function)->text,
-			       slow_name(doubts.outer, doubts.outer->function)->text);
+			       slow_name(inner, inner->function)->text,
+			       slow_name(outer, outer->function)->text);
 	alloc_close_text(out, &text);
 	return text;
-}
-
-void why_doubts_add(const struct why_output *why, json_t *answer)
-{
-	struct doubts doubts = find_doubts(why);
-
-	json_object_set_new(answer, "doubts",
-			    json_pack("{sI sI sI sI sI sI sb sI}", "left_out",
-				      json_value_of(doubts.cut), "gaps", json_value_of(doubts.gaps),
-				      "gaps_inside", json_value_of(doubts.inside),
-				      "calls_without_code", json_value_of(doubts.opaque),
-				      "decoded_again",
-				      json_value_of(why->look.windows - why->look.left_out),
-				      "too_long", json_value_of(why->look.left_out), "nested",
-				      doubts.inner != NULL, "noise", json_value_of(why->noise)));
-	time_note_add(answer, why->output.machine);
 }
 
 /* ---- Commands ------------------------------------------------------------ */
@@ -124,8 +112,24 @@ void why_word_print(const char *text, bool is_name, FILE *out)
 	putc('\'', out);
 }
 
-static void print_inputs(const struct options *options, FILE *out)
+/*
+ * Print the options of the run that begin with one of `count` words, or all but these, then an
+ * output, and the inputs.
+ */
+static void print_run(const struct options *options, const char *const words[], size_t count,
+		      bool chosen, const char *output, FILE *out)
 {
+	for (int i = options->setting_count; i < options->word_count; i++) {
+		size_t j = 0;
+
+		while (j < count && !starts_with(options->words[i], words[j]))
+			j++;
+		if ((j < count) != chosen)
+			continue;
+		putc(' ', out);
+		why_word_print(options->words[i], false, out);
+	}
+	fputs(output, out);
 	for (int i = 0; i < options->input_count; i++) {
 		putc(' ', out);
 		why_word_print(options->inputs[i], false, out);
@@ -141,13 +145,7 @@ void why_input_words_print(const struct options *options, FILE *out)
 		"--cpu=",       "--mode=",      "--no-cache",
 	};
 
-	for (int i = options->setting_count; i < options->word_count; i++)
-		for (size_t j = 0; j < COUNT_OF(kept); j++)
-			if (starts_with(options->words[i], kept[j])) {
-				putc(' ', out);
-				why_word_print(options->words[i], false, out);
-			}
-	print_inputs(options, out);
+	print_run(options, kept, COUNT_OF(kept), true, "", out);
 }
 
 /*
@@ -157,20 +155,10 @@ void why_input_words_print(const struct options *options, FILE *out)
 static void print_words(const struct options *options, size_t count, bool slices,
 			const char *output, FILE *out)
 {
-	static const char *const left_out[] = { "--symbol=", "--slow=", "--dso=", "--time=" };
+	static const char *const left_out[] = { "--fibers", "--symbol=", "--slow=", "--dso=",
+						"--time=" };
 
-	for (int i = options->setting_count; i < options->word_count; i++) {
-		size_t j = 0;
-
-		while (j < count && !starts_with(options->words[i], left_out[j]))
-			j++;
-		if (j < count || (!slices && strcmp(options->words[i], "--fibers") == 0))
-			continue;
-		putc(' ', out);
-		why_word_print(options->words[i], false, out);
-	}
-	fputs(output, out);
-	print_inputs(options, out);
+	print_run(options, left_out + slices, count + !slices, false, output, out);
 	putc('\n', out);
 }
 

@@ -30,15 +30,26 @@ static inline void short_name_print(const struct name *name, FILE *out)
 	escaped_printf(out, "%s", short_name(name->text).text);
 }
 
+/* Returns the text of escaped_printf(), owned by the caller. */
+#define ESCAPED_TEXT(...)                                                                          \
+	({                                                                                         \
+		char *escaped_text_;                                                               \
+		FILE *escaped_out_ = OPEN_TEXT(escaped_text_);                                     \
+		escaped_printf(escaped_out_, __VA_ARGS__);                                         \
+		alloc_close_text(escaped_out_, &escaped_text_);                                    \
+		escaped_text_;                                                                     \
+	})
+
 /* Print a JSON string (RFC 8259) with its quotes.  Each byte of invalid UTF-8 becomes U+FFFD. */
 void json_text_print(const char *text, size_t length, FILE *out);
 
 /* Returns a JSON string, owned by the caller; of invalid UTF-8, as valid_text() has it. */
 json_t *json_any_text(const char *text, size_t length);
 
+/* The same for a name; JSON's null for NULL. */
 static inline json_t *json_name(const struct name *name)
 {
-	return json_any_text(name->text, name->length);
+	return name ? json_any_text(name->text, name->length) : json_null();
 }
 
 /* The same for NUL-terminated text; JSON's null for NULL. */

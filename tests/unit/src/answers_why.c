@@ -317,6 +317,10 @@ START_TEST(a_long_stop_is_named)
 	finish_format(&format_why);
 	ck_assert_int_eq(strstr(text, command) != NULL, cases[_i].named);
 	ck_assert_int_eq(strstr(text, "a call of f was stopped for 5us:") != NULL, _i < 2);
+	/* 99 stops of 10 ns, and one of 401 ns, are as long as 99 calls of 10 ns, and one of 401. */
+	ck_assert_int_eq(strstr(text, "\ninterrupts, page faults and switches (100) took 50 % of "
+				      "the time outside of\n") != NULL,
+			 cases[_i].stop < 5000);
 	answer = format_why.answer(output);
 	stopped = json_object_get(answer, "long_stop");
 	ck_assert_int_eq(json_is_object(stopped), cases[_i].named);
@@ -342,7 +346,7 @@ START_TEST(the_answer_says_the_cause_in_words)
 	expect("f: 1 of 100 calls longer than 30ns; median 15ns\n"
 	       "extra time: 100 % callees\n"
 	       "1. a, 100 % of the extra time\n"
-	       "   1 call, 110ns more; 12 calls of it, usually 1.0\n"
+	       "   1 call, 110ns more; called 12 times, usually 1.0\n"
 	       "   without it: longest 125ns -> 15ns\n"
 	       "   100.0%      110ns  f > a\n"
 	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n"
@@ -374,7 +378,7 @@ START_TEST(a_budget_has_all_extra_time)
 		leave();
 	}
 	finish_format(&format_why);
-	expect("\nextra time: 60 % read(), 20 % lost trace, 10 % callees, 10 % own code\n");
+	expect("\nextra time: 60 % in read(), 20 % lost trace, 10 % callees, 10 % own code\n");
 	json = format_why.answer(output);
 	budget = json_object_get(json_array_get(json_object_get(json, "functions"), 0), "budget");
 	ck_assert_uint_eq(json_array_size(budget), 4);
@@ -463,12 +467,12 @@ static const struct {
 	uint64_t last;
 	const char *said;
 } differences[] = {
-	{ 0, 1, 500, "1 call of it, usually 0\n" },
-	{ 1, 12, 10, "12 calls of it, usually 1.0\n" },
-	{ 9, 40, 10, "40 calls of it, usually 9.0\n" },
-	{ 10, 40, 10, "40 calls of it, usually 10\n" },
+	{ 0, 1, 500, "called once, usually never\n" },
+	{ 1, 12, 10, "called 12 times, usually 1.0\n" },
+	{ 9, 40, 10, "called 40 times, usually 9.0\n" },
+	{ 10, 40, 10, "called 40 times, usually 10\n" },
 	/* A fifth more, or one more, is no difference; then it is that of instructions. */
-	{ 20, 24, 500, "24 calls of it, usually 20\n" },
+	{ 20, 24, 500, "called 24 times, usually 20\n" },
 	{ 20, 23, 500, "720 instructions, usually 200\n" },
 	{ 1, 1, 500, "500 instructions, usually 10\n" },
 };
@@ -655,7 +659,8 @@ START_TEST(rewording_a_slice_breaks_no_answer)
 	finish_format(&format_why);
 	expect_once("f: 1 of 100 calls longer than");
 	expect_once("100 % of the extra time, 100 % in read()");
-	expect_once("page faults, switches): 29 % of the time\n");
+	/* 100 stops of 2 ns; f ran for 5 ns as often. */
+	expect_once("page faults and switches (100) took 29 % of the time outside of\n");
 	expect_once("; in these calls: 1\n");
 	close_format(&format_why);
 }

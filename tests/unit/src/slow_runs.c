@@ -307,23 +307,23 @@ static const struct {
 	int status;
 	const char *totals; /* NULL: nothing is printed */
 } merges[] = {
-	{ { WHY(OF_G) }, 1, false, EXIT_WHOLE, "1 recordings, 0 of them without slow calls\n" },
+	{ { WHY(OF_G) }, 1, false, EXIT_WHOLE, "1 recording\n" },
 	{ { WHY(OF_G) " \n" WHY(""), WHY("") },
 	  2,
 	  false,
 	  EXIT_WHOLE,
-	  "3 recordings, 2 of them without slow calls\n" },
+	  "3 recordings, 2 without slow calls\n" },
 	{ { FAILED_RUN "\n" WHY(OF_G) },
 	  1,
 	  false,
 	  EXIT_WITH_GAPS,
-	  "1 recordings, 0 of them without slow calls; 1 more could not be read\n" },
+	  "1 recording; 1 more could not be read\n" },
 	{ { FAILED_RUN "\n" WHY(OF_G) },
 	  1,
 	  true,
 	  EXIT_WITH_GAPS,
-	  "1 recordings, 0 of them without slow calls; 1 more could not be read\n" },
-	{ { "" }, 1, false, EXIT_WHOLE, "0 recordings, 0 of them without slow calls\n" },
+	  "1 recording; 1 more could not be read\n" },
+	{ { "" }, 1, false, EXIT_WHOLE, "0 recordings\n" },
 	{ { WHY(OF_G) "\n{" }, 1, false, EXIT_FAILED, NULL },
 	{ { "[]" }, 1, false, EXIT_FAILED, NULL },
 	{ { WHY(OF_G) }, 2, false, EXIT_FAILED, NULL },
@@ -386,9 +386,10 @@ START_TEST(recordings_are_read_in_processes_of_their_own)
 	sprintf(expected,
 		"recordings   calls      extra      worst  function: cause\n"
 		"         1       2      100ns       50ns  f: g; worst at 0.000000007 in %s\n"
-		"\n%d recordings, %d of them without slow calls%s\n"
+		"\n%s%s\n"
 		"next: ptrace2ftf why --symbol=f %s\n",
-		inputs[0], _i ? 2 : 1, _i ? 1 : 0, _i == 2 ? "; 1 more could not be read" : "",
+		inputs[0], _i ? "2 recordings, 1 without slow calls" : "1 recording",
+		_i == 2 ? "; 1 more could not be read" : "",
 		inputs[0]);
 	expect_file("out", expected);
 }

@@ -69,7 +69,7 @@ START_TEST(causes_add_up_over_recordings)
 		"         2       4      500ns      200ns  f: g; worst at 0.000000007 in two\n"
 		"         1       1      350ns      350ns  f: own code; worst at 0.000000005 in "
 		"one\n"
-		"\n3 recordings, 1 of them without slow calls\n"
+		"\n3 recordings, 1 without slow calls\n"
 		"next: ptrace2ftf why --symbol=f two\n");
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(causes_are_functions_not_names)
 		"         1       1       40ns       40ns  f: q:g@a.c; worst at 0.000000005 in three\n"
 		"         1       1       30ns       30ns  f: r:g@a.c; worst at 0.000000005 in four\n"
 		"         1       1       10ns       10ns  f: g (b.c); worst at 0.000000005 in one\n"
-		"\n4 recordings, 0 of them without slow calls\n"
+		"\n4 recordings\n"
 		"next: ptrace2ftf why --symbol=p:f one\n");
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(calls_that_were_cut_are_marked)
 				   "'slowest':{'begin_ns':1}}," CLUSTER("g", 3, 5, 2)),
 		      "a"));
 	expect_printed(HEADER "         1       5 >     35ns       10ns  f: g; worst at "
-			      "0.000000001 in a\n\n1 recordings, 0 of them without slow calls\n"
+			      "0.000000001 in a\n\n1 recording\n"
 			      "next: ptrace2ftf why --symbol=f a\n");
 	json = why_merged_json(&merged);
 	ck_assert_int_eq(json_integer_value(json_object_get(
@@ -127,7 +127,7 @@ START_TEST(units_and_recordings_are_not_mixed)
 		"         1       2       40ns       30ns  f: g; worst at 0.000000002 in one\n"
 		"         1       2       2000       1000  f: g; worst at 0.000000003 in it's "
 		"two\n"
-		"\n2 recordings, 0 of them without slow calls\n"
+		"\n2 recordings\n"
 		"next: ptrace2ftf why --symbol=f one\n");
 }
 END_TEST
@@ -157,7 +157,7 @@ START_TEST(an_amount_may_be_any_number)
 		"         1       2 106_751.991d 106_751.991d  f: g; worst at 0.000000001 in one\n"
 		"         1       2 9223372036854775807 9223372036854775807  f: g; worst at 0.000000001 in two\n"
 		"         1       2          0          0  f: h; worst at 0.000000001 in three\n"
-		"\n3 recordings, 0 of them without slow calls\n"
+		"\n3 recordings\n"
 		"next: ptrace2ftf why --symbol=f one\n");
 	json = why_merged_json(&merged);
 	ck_assert_uint_eq(json_array_size(json_object_get(json, "causes")), 3);
