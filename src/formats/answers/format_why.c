@@ -359,7 +359,7 @@ static void print_usual(const struct slow_answer *answer, FILE *out)
 {
 	if (!answer->usual.line_count)
 		return;
-	fprintf(out, "a usual call takes %s%s:\n",
+	fprintf(out, "%s call takes %s%s:\n", answer->all == 1 ? "the" : "a usual",
 		extra_text(answer->calls->by_insns, answer->usual.extra).text,
 		amount_unit(answer->calls->by_insns));
 	for (size_t i = 0; i < answer->usual.line_count; i++)
@@ -584,10 +584,9 @@ static void print_machine(const struct why_output *why, FILE *out)
 				 why->answers[i].clusters[j].alike;
 	if (alike && ran > 0 && !calls->by_insns)
 		fprintf(out,
-			"interrupts, page faults and switches (%" PRIu64
-			") took %.0f %% of the time "
-			"outside of system calls, in all code alike\n",
-			calls->stops,
+			"all code alike was interrupted %" PRIu64 " time%s: %.0f %% of the time "
+			"outside system calls\n",
+			calls->stops, calls->stops == 1 ? "" : "s",
 			100 * (double)calls->stopped / (ran + (double)calls->stopped));
 }
 
