@@ -317,9 +317,11 @@ START_TEST(a_long_stop_is_named)
 	finish_format(&format_why);
 	ck_assert_int_eq(strstr(text, command) != NULL, cases[_i].named);
 	ck_assert_int_eq(strstr(text, "a call of f was stopped for 5us:") != NULL, _i < 2);
-	/* 99 stops of 10 ns, and one of 401 ns, are as long as 99 calls of 10 ns, and one of 401. */
-	ck_assert_int_eq(strstr(text, "\nall code alike was interrupted 100 times: 50 % of the time "
-				      "outside system calls\n") != NULL,
+	/* 99 stops of 10 ns, and one of 401 ns, are as long as 99 calls of 10 ns, and one of 401.
+	 */
+	ck_assert_int_eq(strstr(text,
+				"\nall code alike was interrupted 100 times: 50 % of the time "
+				"outside system calls\n") != NULL,
 			 cases[_i].stop < 5000);
 	answer = format_why.answer(output);
 	stopped = json_object_get(answer, "long_stop");
@@ -661,7 +663,8 @@ START_TEST(rewording_a_slice_breaks_no_answer)
 	expect_once("f: 1 of 100 calls longer than");
 	expect_once("100 % of the extra time, 100 % in read()");
 	/* 100 stops of 2 ns; f ran for 5 ns as often. */
-	expect_once("all code alike was interrupted 100 times: 29 % of the time outside system calls\n");
+	expect_once(
+		"all code alike was interrupted 100 times: 29 % of the time outside system calls\n");
 	expect_once("; in these calls: 1\n");
 	close_format(&format_why);
 }
