@@ -576,7 +576,7 @@ static void print_machine(const struct why_output *why, FILE *out)
 {
 	const struct slow_calls *calls = &why->calls;
 	double ran = why->count ? (double)why->answers[0].all_ran : 0;
-	bool alike = calls->stops && calls->stopped >= ran / 200;
+	bool alike = calls->stops >= STOPS_LEAST && calls->stopped >= ran / 200;
 
 	for (size_t i = 0; i < why->count; i++)
 		for (size_t j = 0; j < why->answers[i].count; j++)
@@ -584,9 +584,9 @@ static void print_machine(const struct why_output *why, FILE *out)
 				 why->answers[i].clusters[j].alike;
 	if (alike && ran > 0 && !calls->by_insns)
 		fprintf(out,
-			"all code alike was interrupted %" PRIu64 " time%s: %.0f %% of the time "
+			"all code alike was interrupted %" PRIu64 " times: %.0f %% of the time "
 			"outside system calls\n",
-			calls->stops, calls->stops == 1 ? "" : "s",
+			calls->stops,
 			100 * (double)calls->stopped / (ran + (double)calls->stopped));
 }
 

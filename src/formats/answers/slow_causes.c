@@ -23,9 +23,8 @@
 /* Share of a cluster's stops in a function for which these are likely page faults. */
 #define FAULTS_SHARE 0.6
 #define FAULTS_LEAST 4
-/* Ratio of stops to time, to that of all code, above which these are not alike; and least stops. */
+/* Ratio of stops to time, to that of all code, above which these are not alike. */
 #define STOPS_RATIO 3
-#define STOPS_LEAST 16
 /* Share of the extra by which other clusters come before stops that hit all code alike. */
 #define CODE_LEAST 0.02
 

@@ -463,6 +463,9 @@ void thread_log_release(struct thread_log *log);
 /* Minimum number of a function's calls to judge its tail. */
 #define TAIL_CALLS_LEAST 50
 
+/* Minimum number of stops to say that they hit all code alike. */
+#define STOPS_LEAST 16
+
 /* Limit of lines of a cluster's tree. */
 #define CAUSE_LINES 14
 

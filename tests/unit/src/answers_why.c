@@ -333,6 +333,25 @@ START_TEST(a_long_stop_is_named)
 }
 END_TEST
 
+/* 100 calls of f, of 10 ns; some of them are stopped for 5 ns. */
+START_TEST(few_stops_do_not_hit_all_code)
+{
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10;
+		if (i < _i)
+			spend("[untraced]", 5);
+		leave();
+	}
+	finish_format(&format_why);
+	ck_assert_int_eq(strstr(text, "all code alike was interrupted 16 times: 7 %") != NULL,
+			 _i == 16);
+	ck_assert_int_eq(strstr(text, "all code alike") != NULL, _i == 16);
+	close_format(&format_why);
+}
+END_TEST
+
 /* The sum and the words; the names' own lines are not known. */
 START_TEST(the_answer_says_the_cause_in_words)
 {
@@ -717,6 +736,7 @@ void add_why_tests(TCase *all)
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
 	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
 	tcase_add_loop_test(all, a_long_stop_is_named, 0, 5);
+	tcase_add_loop_test(all, few_stops_do_not_hit_all_code, 15, 17);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
 	tcase_add_loop_test(all, lazy_binding_is_named_unless_slow_calls_cost_much_more, 0, 5);
 	tcase_add_loop_test(all, a_cause_is_more_calls_or_more_instructions, 0,
