@@ -389,8 +389,7 @@ START_TEST(recordings_are_read_in_processes_of_their_own)
 		"\n%s%s\n"
 		"next: ptrace2ftf why --symbol=f %s\n",
 		inputs[0], _i ? "2 recordings, 1 without slow calls" : "1 recording",
-		_i == 2 ? "; 1 more could not be read" : "",
-		inputs[0]);
+		_i == 2 ? "; 1 more could not be read" : "", inputs[0]);
 	expect_file("out", expected);
 }
 END_TEST
