@@ -784,7 +784,7 @@ static void add_parked(const struct slow_answer *answer, struct slow_cluster *cl
 
 	if (leaf->special != SPECIAL_PARKED)
 		return;
-	fact = add_fact(cluster, "parked");
+	fact = add_fact(cluster, "parked", NULL);
 	fact->extra = cluster->leaf_extra;
 	words = alloc_text("parked %s%s", short_time((uint64_t)fact->extra).text, resumed);
 	words[strlen(words) - 1] = '\0'; /* "]" */
