@@ -474,3 +474,9 @@ TESTS += tests/unit/src/event_store.test
 tests_unit_src_event_store_test_SOURCES = tests/unit/src/event_store.c
 tests_unit_src_event_store_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_event_store_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/overlays.test
+TESTS += tests/unit/src/overlays.test
+tests_unit_src_overlays_test_SOURCES = tests/unit/src/overlays.c
+tests_unit_src_overlays_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_overlays_test_LDADD = $(UNIT_LIBS)

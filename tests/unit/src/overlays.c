@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks of overlays, the threads of their rings, and cut memtrace. */
+#include "src/overlays/overlays.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/memtrace_ctf.h"
+#include "tests/support/perf_data.h"
+#include "tests/support/runtime_events_ring.h"
+#include "tests/support/unit.h"
+
+#define START UINT64_C(1699999997017536) /* us */
+
+static struct diag diag;
+static struct options options;
+
+static void setup(void)
+{
+	diag_init(&diag);
+	options = (struct options){ .quiet = true };
+}
+
+static void teardown(void)
+{
+	diag_release(&diag);
+}
+
+/* ---- Cut memtrace -------------------------------------------------------- */
+
+/*
+ * Block 0 lives from 10 to 60 us and is promoted, 1 from 20 to 30, 2 from 40 to 80 and is promoted,
+ * 3 from 70 on.
+ */
+static struct ctf_file make_blocks(void)
+{
+	const uint64_t code = 1000;
+	struct ctf_alloc alloc = {
+		.words = 3, .samples = 1, .backtrace = &code, .length = 1
+	};
+	struct ctf_file file;
+
+	ctf_init(&file, 3, 1e-4, 10, START);
+	ctf_alloc(&file, 0, (alloc.time = START + 10, &alloc));
+	ctf_alloc(&file, 0, (alloc.time = START + 20, &alloc));
+	ctf_object(&file, 0, 3, START + 25, 0);
+	ctf_object(&file, 0, 4, START + 30, 1);
+	ctf_alloc(&file, 0, (alloc.time = START + 40, &alloc));
+	ctf_object(&file, 0, 3, START + 50, 2);
+	ctf_object(&file, 0, 4, START + 60, 0);
+	ctf_alloc(&file, 0, (alloc.time = START + 70, &alloc));
+	ctf_object(&file, 0, 4, START + 80, 2);
+	ctf_flush(&file, 0);
+	return file;
+}
+
+/* "10 a0": at 10 us block 0 is allocated; p: promoted; c: collected. */
+static void print_file(const char *path, char *text)
+{
+	struct overlay_input input;
+	struct memtrace_event event;
+	struct error err = { 0 };
+
+	ck_assert_int_eq(overlay_input_open(
+				 &input, &(struct overlay_option){ OVERLAY_MEMTRACE, path }, &diag,
+				 &err),
+			 0);
+	ck_assert_uint_eq(input.memtrace.info.start_time, START);
+	while (memtrace_next(&input.memtrace, &event))
+		text += sprintf(text, "%d %c%d ", (int)event.time, "apc"[event.kind],
+				(int)event.object);
+	overlay_input_close(&input);
+}
+
+static void write_file(char *path, const void *bytes, size_t size)
+{
+	int fd = mkstemp(path);
+
+	ck_assert_int_eq(write(fd, bytes, size), (int)size);
+	close(fd);
+}
+
+static const struct {
+	const char *range;
+	const char *events; /* "": it is refused */
+	int alive;
+} cuts[] = {
+	{ ",", "10 a0 20 a1 25 p0 30 c1 40 a2 50 p2 60 c0 70 a3 80 c2 ", 0 },
+	/* A block that is alive is allocated, and promoted, at the begin. */
+	{ "+35us,+30us", "35 a0 35 p0 40 a1 50 p1 60 c0 ", 1 },
+	{ "+41us,+8us", "41 a0 41 p0 41 a1 ", 2 },
+	/* Both ends belong to the range. */
+	{ "+30us,+30us", "30 a0 30 a1 30 p0 30 c1 40 a2 50 p2 60 c0 ", 2 },
+	{ "+30001ns,+29us", "31 a0 31 p0 40 a1 50 p1 ", 1 },
+	{ "+29999ns,+30001ns", "30 a0 30 a1 30 p0 30 c1 40 a2 50 p2 60 c0 ", 2 },
+	{ "+10us,+0us", "10 a0 ", 0 },
+	{ "+80us,", "80 a0 80 p0 80 a1 80 c0 ", 2 },
+	{ ",+9us", "", 0 },
+	{ "+81us,", "", 0 },
+	{ "+60us,1ns", "", 0 },
+};
+
+START_TEST(a_range_of_memtrace_has_the_blocks_that_are_alive)
+{
+	char path[] = "/tmp/overlays-XXXXXX", copy[] = "/tmp/overlays-XXXXXX", text[400] = "";
+	const struct overlay_option option = { OVERLAY_MEMTRACE, path };
+	struct ctf_file file = make_blocks();
+	struct overlay_cut_counts counts;
+	struct selection selection = { 0 };
+	struct overlay_input input;
+	struct error err = { 0 };
+	struct output output;
+	int events = 0;
+
+	write_file(path, file.out.bytes, file.out.size);
+	write_file(copy, "", 0);
+	ck_assert(selection_time(&selection, cuts[_i].range));
+	ck_assert_int_eq(overlay_input_open(&input, &option, &diag, &err), 0);
+	ck_assert_int_eq(input.pid, 10);
+	ck_assert_uint_eq(input.last_time, (START + 80) * 1000);
+	ck_assert_int_eq(output_open(&output, copy, &err), 0);
+	if (overlay_cut(&input, &selection, &output, &counts, &err) == 0) {
+		ck_assert_int_eq(output_close(&output, &err), 0);
+		print_file(copy, text);
+		for (const char *at = text; (at = strchr(at, ' ')); at++)
+			events++;
+		ck_assert_uint_eq(counts.events, 9);
+		ck_assert_uint_eq(counts.written, events / 2);
+		ck_assert_uint_eq(counts.alive, cuts[_i].alive);
+	} else {
+		ck_assert_ptr_nonnull(strstr(err.text, "--time"));
+		output_abandon(&output);
+	}
+	ck_assert_str_eq(text, cuts[_i].events);
+	overlay_input_close(&input);
+	unlink(path);
+	unlink(copy);
+	ctf_release(&file);
+}
+END_TEST
+
+/* ---- Clocks without a recording ------------------------------------------ */
+
+/* "e1": runtime events of process 1; "m1": memtrace.  The clock is the last one's. */
+static const struct {
+	const char *inputs;
+	struct clock_offsets given;
+	int64_t mono[2], real[2]; /* lines of --clock-sync */
+	enum overlay_clock_method method;
+	int64_t offset;
+	uint64_t uncertainty;
+} alone[] = {
+	{ "m1", { 0 }, { 0 }, { 0 }, OVERLAY_CLOCK_OWN, 0, 0 },
+	{ "e1", { 0 }, { 0 }, { 0 }, OVERLAY_CLOCK_OWN, 0, 0 },
+	{ "m1", { .has_real = true, .real = 7 }, { 0 }, { 0 }, OVERLAY_CLOCK_EXPLICIT, 7, 0 },
+	{ "m1", { .has_mono = true, .mono = 7 }, { 0 }, { 0 }, OVERLAY_CLOCK_OWN, 0, 0 },
+	{ "e1", { .has_mono = true, .mono = -7 }, { 0 }, { 0 }, OVERLAY_CLOCK_EXPLICIT, -7, 0 },
+	{ "e1", { .has_real = true, .real = -7 }, { 0 }, { 0 }, OVERLAY_CLOCK_OWN, 0, 0 },
+	{ "m1", { 0 }, { 50, 90 }, { 1000, 1100 }, OVERLAY_CLOCK_OWN, 0, 0 },
+	/* Offsets -950 and -1010: the middle, with half of the drift and 1 us. */
+	{ "e1 m1", { 0 }, { 50, 90 }, { 1000, 1100 }, OVERLAY_CLOCK_SYNC, -980, 1030 },
+	{ "e2 m1", { 0 }, { 50, 50 }, { 1000, 1000 }, OVERLAY_CLOCK_SYNC, -950, 1000 },
+	{ "e1 m1", { .has_real = true, .real = 3 }, { 50, 90 }, { 1000, 1100 },
+	  OVERLAY_CLOCK_EXPLICIT, 3, 0 },
+	/* Of the process 1, the last events are at 4001, memtrace's at 9002. */
+	{ "e1 m1", { 0 }, { 0 }, { 0 }, OVERLAY_CLOCK_ASSUMED, 4001 - 9002, UINT64_MAX },
+	{ "e1 m2", { 0 }, { 0 }, { 0 }, OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX },
+};
+
+START_TEST(without_a_recording_the_clock_is_the_runtime_events)
+{
+	struct overlay_input inputs[2] = { 0 };
+	struct overlay_sync syncs[2] = { { 0, alone[_i].mono[0], alone[_i].real[0] },
+					 { 0, alone[_i].mono[1], alone[_i].real[1] } };
+	struct overlays overlays = { .options = &options,
+				     .diag = &diag,
+				     .inputs = inputs,
+				     .syncs = syncs,
+				     .sync_count = alone[_i].mono[0] ? 2 : 0 };
+	struct overlay_clock clock;
+
+	options.clock_offsets = alone[_i].given;
+	for (const char *at = alone[_i].inputs; *at; at += at[2] ? 3 : 2) {
+		struct overlay_input *input = &inputs[overlays.count++];
+
+		input->kind = *at == 'e' ? OVERLAY_RUNTIME_EVENTS : OVERLAY_MEMTRACE;
+		input->pid = at[1] - '0';
+		input->path = (char *)"file";
+		input->last_time = 9000 + overlays.count;
+		input->events.last_time = 4000 + overlays.count;
+	}
+	clock = overlays_match_clock(&overlays, overlays.count - 1, NULL);
+	ck_assert_int_eq(clock.method, alone[_i].method);
+	ck_assert_int_eq(clock.offset, alone[_i].offset);
+	ck_assert_uint_eq(clock.uncertainty, alone[_i].uncertainty);
+	ck_assert_uint_eq(diag_kinds(&diag), clock.method == OVERLAY_CLOCK_ASSUMED);
+}
+END_TEST
+
+static const struct {
+	int64_t offset;
+	uint64_t time, moved;
+} moves[] = {
+	{ 0, 5, 5 },
+	{ 3, 5, 8 },
+	{ -3, 5, 2 },
+	{ -5, 5, 0 },
+	{ -6, 5, 0 },
+	{ 1, INT64_MAX, INT64_MAX },
+	{ INT64_MAX, UINT64_MAX, INT64_MAX },
+};
+
+START_TEST(times_move_within_the_clock)
+{
+	const struct overlay_clock clock = { .offset = moves[_i].offset };
+
+	ck_assert_uint_eq(overlay_clock_time(&clock, moves[_i].time), moves[_i].moved);
+}
+END_TEST
+
+/* ---- The order of records and events ------------------------------------- */
+
+#define AHEAD INT64_C(5000000)
+
+/* A process, and what its rings say, by clocks that are AHEAD apart. */
+static struct recording {
+	struct perf_file file;
+	struct timeline *timeline;
+	struct ring_file rings;
+	struct overlay_input input;
+	struct name_table names;
+	struct overlay_calls calls;
+	struct pt_info info;
+} run;
+
+static void put_fork(struct perf_data *data, uint64_t time, int32_t tid, int32_t parent)
+{
+	const struct {
+		int32_t pid, parent_pid, tid, parent_tid;
+		uint64_t time;
+	} record = { 10, 10, tid, parent, time };
+
+	perf_data_stamp(data, (struct perf_data_stamp){ .time = time, .pid = 10, .tid = parent });
+	perf_data_add_record(data, PERF_RECORD_FORK, 0, &record, sizeof(record));
+}
+
+static void put_exit(struct perf_data *data, uint64_t time, int32_t tid)
+{
+	perf_data_stamp(data, (struct perf_data_stamp){ .time = time, .pid = 10, .tid = tid });
+	perf_data_add_exit(data, 10, tid);
+}
+
+/* Thread 10 execs at 1000, and makes the domain 11, whose backup thread is 12, and as 20, 21. */
+static void open_run(bool second)
+{
+	const struct perf_data_mmap map = { 10, 10, 0x1000, 0x1000, .path = "/none" };
+	struct perf_data_pt_info info = { .pmu_type = 8 };
+	struct error err = { 0 };
+	char path[PERF_DATA_PATH];
+	struct perf_data data;
+
+	perf_data_init(&data);
+	perf_data_add_pt_event(&data, 8, 0x300e601);
+	perf_data_add_pt_info(&data, &info, NULL);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 1000, .pid = 10, .tid = 10 });
+	perf_data_add_mmap(&data, 0, &map); /* of perf itself, before the exec */
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 10, 10, "prog");
+	put_fork(&data, 2000, 11, 10);
+	put_fork(&data, 2100, 12, 11);
+	if (second) {
+		put_fork(&data, 3000, 20, 10);
+		put_fork(&data, 3100, 21, 20);
+		put_exit(&data, 4500, 20);
+	}
+	put_exit(&data, 5000, 11);
+	put_exit(&data, 6000, 10);
+	perf_data_write_temporary(&data, path);
+	perf_data_release(&data);
+	run = (struct recording){ 0 };
+	ck_assert_int_eq(perf_file_open(&run.file, path, &diag, &err), 0);
+	unlink(path);
+	run.timeline = timeline_open(&run.file, NULL, 0, &diag);
+	name_table_init(&run.names);
+	overlay_calls_init(&run.calls, &run.names);
+	ring_file_init(&run.rings, 3, 4096, 0);
+}
+
+static void tell(uint32_t ring, unsigned id, uint64_t time)
+{
+	ring_file_value(&run.rings, ring, RING_LIFECYCLE, id, (uint64_t)AHEAD + time,
+			id == RUNTIME_DOMAIN_TERMINATE ? 0 : 10);
+}
+
+static void open_rings(void)
+{
+	struct error err = { 0 };
+
+	run.input = (struct overlay_input){ .kind = OVERLAY_RUNTIME_EVENTS,
+					    .pid = 10,
+					    .path = (char *)"10.events" };
+	ck_assert_int_eq(runtime_events_open(&run.input.events, run.rings.bytes, run.rings.size,
+					     &diag, &err),
+			 0);
+}
+
+static struct overlay_clock match_clock(void)
+{
+	const struct overlay_recording recording = { &run.file, run.timeline, &run.info,
+						     &run.calls };
+	struct overlays overlays = {
+		.options = &options, .diag = &diag, .inputs = &run.input, .count = 1
+	};
+
+	return overlays_match_clock(&overlays, 0, &recording);
+}
+
+static void close_run(void)
+{
+	free(run.input.tids);
+	ring_file_release(&run.rings);
+	overlay_calls_release(&run.calls);
+	name_table_release(&run.names);
+	timeline_close(run.timeline);
+	perf_file_close(&run.file);
+}
+
+/* Events of the rings, at times of perf's clock. */
+static const struct order {
+	bool second; /* a second domain */
+	uint64_t first, spawns[2], ends[2], last; /* 0: none */
+	uint32_t rings[2];                        /* of the domains */
+	int64_t low, high;                        /* more than AHEAD */
+	int32_t tids[2];                          /* of rings 1, 2; -1: unknown */
+} orders[] = {
+	{ false, 1100, { 0 }, { 0 }, 5900, { 1 }, -100, 100, { -1, -1 } },
+	{ false, 1100, { 2150 }, { 0 }, 5900, { 1 }, -100, 50, { 11, -1 } },
+	{ false, 1100, { 2150 }, { 4950 }, 5900, { 1 }, -50, 50, { 11, -1 } },
+	{ false, 1100, { 2350 }, { 4000 }, 5700, { 2 }, -300, 100, { -1, 11 } },
+	/* Records of two domains, each of its own ring, and of a ring that both use in turn. */
+	{ true, 1200, { 2150, 3130 }, { 4480, 4990 }, 5900, { 1, 2 }, -10, 30, { 11, 20 } },
+	{ true, 1200, { 2150, 3170 }, { 4480, 4970 }, 5900, { 1, 1 }, -20, 50, { -1, -1 } },
+	/* The ring has lost its first spawn: the other one belongs to the last record. */
+	{ true, 1200, { 0, 3130 }, { 4480, 4990 }, 5900, { 1, 2 }, -10, 30, { -1, -1 } },
+};
+
+START_TEST(records_and_events_bound_each_other)
+{
+	const struct order *order = &orders[_i];
+	struct overlay_clock clock;
+	int64_t middle = order->low + (order->high - order->low) / 2;
+
+	open_run(order->second);
+	tell(0, RUNTIME_RING_START, order->first);
+	for (int i = 0; i < 2; i++)
+		if (order->spawns[i])
+			tell(order->rings[i], RUNTIME_DOMAIN_SPAWN, order->spawns[i]);
+	for (int i = 0; i < 2; i++)
+		if (order->ends[i])
+			tell(order->rings[!i && order->second], RUNTIME_DOMAIN_TERMINATE,
+			     order->ends[i]);
+	tell(0, RUNTIME_RING_START, order->last);
+	open_rings();
+	clock = match_clock();
+	ck_assert_int_eq(clock.method, OVERLAY_CLOCK_SIDEBAND);
+	ck_assert_int_eq(clock.offset + AHEAD, -middle);
+	ck_assert_uint_eq(clock.uncertainty, (uint64_t)(order->high - order->low) / 2 + 1);
+	ck_assert_int_eq(overlay_input_tid(&run.input, 0), 10);
+	for (uint32_t i = 0; i < 2; i++)
+		ck_assert_int_eq(overlay_input_tid(&run.input, i + 1), order->tids[i]);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	close_run();
+}
+END_TEST
+
+/* An event before the exec and one after the exit: the distances cannot both be right. */
+START_TEST(bounds_that_contradict_each_other_are_none)
+{
+	open_run(false);
+	tell(0, RUNTIME_RING_START, 1100);
+	tell(0, RUNTIME_RING_START, 6200);
+	open_rings();
+	ck_assert_int_eq(match_clock().method, OVERLAY_CLOCK_ASSUMED);
+	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	close_run();
+}
+END_TEST
+
+/* memtrace has whole us; its process ended at 6000 ns. */
+static const struct {
+	uint64_t start, last;
+	enum overlay_clock_method method;
+	int64_t offset;
+} ends[] = {
+	{ 1, 5000 * 1000 + 5500, OVERLAY_CLOCK_ASSUMED, 6000 - 5005500 },
+	{ 5002, 5002 * 1000 + 3000, OVERLAY_CLOCK_SIDEBAND, -5000000 },
+};
+
+START_TEST(memtrace_is_bounded_by_exec_and_exit)
+{
+	struct overlay_clock clock;
+
+	open_run(false);
+	run.input = (struct overlay_input){ .kind = OVERLAY_MEMTRACE,
+					    .pid = 10,
+					    .path = (char *)"file",
+					    .last_time = ends[_i].last };
+	run.input.memtrace.info.start_time = ends[_i].start;
+	clock = match_clock();
+	ck_assert_int_eq(clock.method, ends[_i].method);
+	ck_assert_int_eq(clock.offset, ends[_i].offset);
+	close_run();
+}
+END_TEST
+
+/* ---- Calls that Intel PT saw --------------------------------------------- */
+
+static const char *const writers[] = { "caml_ev_begin", "caml_ev_end" };
+
+/* A call of a thread of the process writes a message; `ring` UINT32_MAX: to none. */
+static void call(int32_t pid, int32_t tid, uint32_t ring, uint64_t time, uint64_t late, int kind)
+{
+	overlay_calls_enter(&run.calls, pid, tid, time - 3,
+			    name_intern_text(&run.names, writers[kind]));
+	overlay_calls_enter(&run.calls, pid, tid, time,
+			    name_intern_text(&run.names, "caml_time_counter"));
+	if (ring != UINT32_MAX)
+		ring_file_runtime(&run.rings, ring, kind ? RING_EXIT : RING_BEGIN, 1,
+				  (uint64_t)AHEAD + time + late);
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+static const struct {
+	int calls;
+	bool regular; /* at equal distances, of one kind */
+	bool shared;  /* two threads write the ring in turn */
+	bool foreign; /* the calls are of another process */
+	uint64_t late;
+	enum overlay_clock_method method;
+} seen[] = {
+	{ 100, false, false, false, 10, OVERLAY_CLOCK_PT },
+	{ 8, false, false, false, 10, OVERLAY_CLOCK_PT },
+	{ 7, false, false, false, 10, OVERLAY_CLOCK_SIDEBAND },
+	{ 400, false, true, false, 20, OVERLAY_CLOCK_PT },
+	{ 100, true, false, false, 10, OVERLAY_CLOCK_SIDEBAND },
+	{ 100, false, false, true, 10, OVERLAY_CLOCK_SIDEBAND },
+};
+
+START_TEST(calls_fit_their_messages_at_one_offset)
+{
+	uint64_t time = 2000, last = 0;
+	uint32_t state = 5;
+	struct overlay_clock clock;
+
+	open_run(false);
+	run.calls.resolution = 5;
+	tell(0, RUNTIME_RING_START, 1100);
+	for (int i = 0; i < seen[_i].calls; i++) {
+		bool other = seen[_i].shared && next_random(&state) % 2;
+		int kind = seen[_i].regular ? 0 : (int)(next_random(&state) % 2);
+
+		time += seen[_i].regular ? 20000 : 7000 + next_random(&state) % 60000;
+		call(seen[_i].foreign ? 9 : 10, other ? 13 : 11, 1, time, seen[_i].late, kind);
+		last = time;
+	}
+	/* Reading the time for other reasons is no message. */
+	overlay_calls_enter(&run.calls, 10, 11, last + 1,
+			    name_intern_text(&run.names, "caml_time_counter"));
+	open_rings();
+	run.input.events.last_time = (uint64_t)AHEAD + 5900;
+	clock = match_clock();
+	ck_assert_int_eq(clock.method, seen[_i].method);
+	if (clock.method == OVERLAY_CLOCK_PT) {
+		ck_assert_int_eq(clock.offset, -AHEAD - (int64_t)seen[_i].late);
+		ck_assert_uint_eq(clock.uncertainty, 1 + 5);
+	}
+	if (!seen[_i].shared)
+		ck_assert_int_eq(overlay_input_tid(&run.input, 1),
+				 clock.method == OVERLAY_CLOCK_PT ? 11 : -1);
+	close_run();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("overlays");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_loop_test(tests, a_range_of_memtrace_has_the_blocks_that_are_alive, 0,
+			    COUNT_OF(cuts));
+	tcase_add_loop_test(tests, without_a_recording_the_clock_is_the_runtime_events, 0,
+			    COUNT_OF(alone));
+	tcase_add_loop_test(tests, times_move_within_the_clock, 0, COUNT_OF(moves));
+	tcase_add_loop_test(tests, records_and_events_bound_each_other, 0, COUNT_OF(orders));
+	tcase_add_test(tests, bounds_that_contradict_each_other_are_none);
+	tcase_add_loop_test(tests, memtrace_is_bounded_by_exec_and_exit, 0, COUNT_OF(ends));
+	tcase_add_loop_test(tests, calls_fit_their_messages_at_one_offset, 0, COUNT_OF(seen));
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
