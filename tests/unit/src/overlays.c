@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks of overlays, the threads of their rings, and cut memtrace. */
+/* Clocks of overlays, the threads of their rings, tracks, and cut memtrace. */
 #include "src/overlays/overlays.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static struct ctf_file make_blocks(void)
 	struct ctf_file file;
 
 	ctf_init(&file, 3, 1e-4, 10, START);
+	ctf_locate(&file, 0, code, &(struct ctf_location){ "a.ml", "f", 12, 3, 9 }, 1);
 	ctf_alloc(&file, 0, (alloc.time = START + 10, &alloc));
 	ctf_alloc(&file, 0, (alloc.time = START + 20, &alloc));
 	ctf_object(&file, 0, 3, START + 25, 0);
@@ -487,6 +489,240 @@ START_TEST(calls_fit_their_messages_at_one_offset)
 }
 END_TEST
 
+/* ---- Tracks -------------------------------------------------------------- */
+
+/* Events as text: "TIME-LETTER NAME KEY=VALUE ..., ". */
+static struct lines {
+	const char *kinds; /* letters of the wanted events */
+	uint64_t base;
+	bool args, ids;
+	size_t used;
+	char text[4000];
+} lines;
+
+static const char letters[TRACK_EVENT_KINDS + 1] = "PTicbewaz<=>su";
+
+__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	lines.used += (size_t)vsnprintf(lines.text + lines.used, sizeof(lines.text) - lines.used,
+					format, args);
+	va_end(args);
+	ck_assert_uint_lt(lines.used, sizeof(lines.text));
+}
+
+static void print_event(struct event_sink *sink, const struct track_event *event)
+{
+	(void)sink;
+	if (!strchr(lines.kinds, letters[event->kind]))
+		return;
+	if (event->kind > TRACK_THREAD)
+		print("%" PRId64, (int64_t)(event->time - lines.base));
+	print("%c", letters[event->kind]);
+	if (event->name.length)
+		print(" %.*s", (int)event->name.length, event->name.at);
+	if (lines.ids)
+		print(" #%" PRIu64, event->id);
+	for (size_t i = 0; lines.args && i < event->arg_count; i++) {
+		const struct event_arg *arg = &event->args[i];
+
+		print(" %.*s=", (int)arg->name.length, arg->name.at);
+		if (arg->type == EVENT_ARG_TEXT)
+			print("%.*s", (int)arg->text.length, arg->text.at);
+		else if (arg->type == EVENT_ARG_REAL)
+			print("%g", arg->real);
+		else
+			print("%" PRId64, arg->number);
+	}
+	print(", ");
+}
+
+static const char *write_tracks(struct overlay_input *input, const char *kinds)
+{
+	struct event_sink sink = { .event = print_event, .last_id = 100 };
+	struct overlays overlays = {
+		.options = &options, .diag = &diag, .inputs = input, .count = 1, .next_id = 1
+	};
+	struct output output = { 0 };
+
+	name_table_init(&overlays.names);
+	lines.kinds = kinds;
+	overlays_write(&overlays, &sink, &output, NULL);
+	name_table_release(&overlays.names);
+	return lines.text;
+}
+
+/* 10,000 words of 8 bytes a sample. */
+static const struct {
+	const char *kinds;
+	bool args, ids;
+	const char *text;
+} blocks[] = {
+	{ "PT", false, false, "P program, T memtrace domain 0, " },
+	{ "b", false, false,
+	  "10000b f, 20000b f, 25000b promote, 30000b collect, 40000b f, 50000b promote, "
+	  "60000b collect, 70000b f, 80000b collect, " },
+	{ "e", false, false,
+	  "10000e, 20000e, 25000e, 30000e, 40000e, 50000e, 60000e, 70000e, 80000e, " },
+	{ "c", true, false,
+	  "10000c sampled live memory bytes=80000, 20000c sampled live memory bytes=160000, "
+	  "30000c sampled live memory bytes=80000, 40000c sampled live memory bytes=160000, "
+	  "60000c sampled live memory bytes=80000, 70000c sampled live memory bytes=160000, "
+	  "80000c sampled live memory bytes=80000, " },
+	{ "<=>", false, true,
+	  "10000< block #1, 20000< block #2, 25000= block #1, 30000> block #2, 40000< block #3, "
+	  "50000= block #3, 60000> block #1, 70000< block #4, 80000> block #3, " },
+	{ "az", false, true,
+	  "10000a f #1, 20000a f #2, 30000z f #2, 40000a f #3, 60000z f #1, 70000a f #4, "
+	  "80000z f #3, " },
+};
+
+static struct overlay_input open_blocks(const struct ctf_file *file)
+{
+	struct overlay_input input = {
+		.kind = OVERLAY_MEMTRACE, .pid = 10, .path = (char *)"file", .lives = true
+	};
+
+	ck_assert_int_eq(memtrace_open(&input.memtrace, file->out.bytes, file->out.size, &diag,
+				       NULL),
+			 0);
+	return input;
+}
+
+START_TEST(blocks_are_slices_arrows_lives_and_memory)
+{
+	struct ctf_file file = make_blocks();
+	struct overlay_input input = open_blocks(&file);
+
+	lines = (struct lines){ .base = START * 1000,
+				.args = blocks[_i].args,
+				.ids = blocks[_i].ids };
+	ck_assert_str_eq(write_tracks(&input, blocks[_i].kinds), blocks[_i].text);
+	memtrace_close(&input.memtrace);
+	ctf_release(&file);
+}
+END_TEST
+
+/* Windows of 10 ms from the first allocation on; a rate of 0 ends the last one. */
+START_TEST(the_rate_is_of_windows_with_allocations)
+{
+	static const uint64_t times[] = { 10, 5000, 10009, 12000, 45000, 50011 };
+	struct ctf_alloc alloc = { .words = 3, .samples = 1 };
+	struct overlay_input input;
+	struct ctf_file file;
+	char rates[400] = "";
+
+	ctf_init(&file, 3, 1e-4, 10, START);
+	for (size_t i = 0; i < COUNT_OF(times); i++)
+		ctf_alloc(&file, 0, (alloc.time = START + times[i], &alloc));
+	ctf_flush(&file, 0);
+	input = open_blocks(&file);
+	lines = (struct lines){ .base = START * 1000, .args = true };
+	for (char *rest, *line = strtok_r((char *)write_tracks(&input, "c"), ",", &rest); line;
+	     line = strtok_r(NULL, ",", &rest))
+		if (strstr(line, "rate"))
+			strcat(strcat(rates, line), ";");
+	ck_assert_str_eq(rates,
+			 " 10000c estimated allocation rate bytes_per_second=2.4e+07;"
+			 " 10010000c estimated allocation rate bytes_per_second=8e+06;"
+			 " 20010000c estimated allocation rate bytes_per_second=0;"
+			 " 40010000c estimated allocation rate bytes_per_second=8e+06;");
+	memtrace_close(&input.memtrace);
+	ctf_release(&file);
+}
+END_TEST
+
+/*
+ * A message each 10 ns: B and E begin and end a phase, S and s a span of the program; L: lifecycle,
+ * C: counter, U and I: the program's events n0 and n1.
+ */
+static const struct {
+	const char *messages, *kinds, *text;
+} rings[] = {
+	{ "B11 E11", "bei", "10i clock of this overlay method=its own, 10b minor, 20e, " },
+	{ "B11 C4=50 C5=200 E11", "be",
+	  "10b minor, 40e promoted_bytes=50 allocated_bytes=200 promoted_percent=25, " },
+	{ "B11 C4=200 C5=200 E11", "e",
+	  "40e promoted_bytes=200 allocated_bytes=200 promoted_percent=100, " },
+	{ "B11 C4=201 C5=200 E11", "e", "40e promoted_bytes=201 allocated_bytes=200, " },
+	{ "B11 C4=0 C5=0 E11", "e", "40e promoted_bytes=0 allocated_bytes=0, " },
+	{ "B11 C4=50 E11 B11 E11", "e", "30e promoted_bytes=50, 50e, " },
+	{ "B12 C4=50 E12", "e", "30e, " },
+	{ "C0=1 B11 E11 B11 E11", "e", "30e cause=force_minor_alloc_small, 50e, " },
+	{ "C6=1 B11 E11", "e", "30e, " },
+	/* Ends that are missing, and begins that were before the ring's. */
+	{ "B11 B12", "be",
+	  "10b minor, 20b minor_local_roots, 20e unfinished=true, 20e unfinished=true, " },
+	{ "B11 B12 E11", "be", "10b minor, 20b minor_local_roots, 30e unfinished=true, 30e, " },
+	{ "E12 E11 B12 E12", "be",
+	  "10b minor begin_lost=true, 10b minor_local_roots begin_lost=true, 10e, 20e, "
+	  "30b minor_local_roots, 40e, " },
+	{ "B11 B11 E11", "be", "10b minor, 20b minor, 30e, 30e unfinished=true, " },
+	/* A ring that was paused. */
+	{ "B11 L3 E11 B12 E12", "be",
+	  "10b minor, 20e unfinished=true, 40b minor_local_roots, 50e, " },
+	{ "L3 E11", "be", "" },
+	{ "L6=77 L7", "i",
+	  "10i clock of this overlay method=its own, 10i domain_spawn pid=77, "
+	  "20i domain_terminate, " },
+	/* Counters have an amount; occurrences and the program's events are instants. */
+	{ "C11=9 C0=5 C99=7", "c", "10c major_heap_pool_words words=9, 30c counter 99 work=7, " },
+	{ "U0 I1=5 U1", "ci",
+	  "10i clock of this overlay method=its own, 10i n0, 20c n1 value=5, 30i n1, " },
+	{ "U0 S0 s0", "T", "T domain 1 GC, T domain 1 events, T domain 1 spans, " },
+	/* Spans of the program end by name, the innermost first; crossing ones need a lane each. */
+	{ "S0 S1 s1 s0", "Tbe", "T domain 1 GC, T domain 1 spans, 10b n0, 20b n1, 30e, 40e, " },
+	{ "S0 S1 s0 s1", "Tbe",
+	  "T domain 1 GC, T domain 1 spans, 10b n0, 30e, T domain 1 spans 2, 20b n1, 40e, " },
+	{ "S0 S0 s0", "be", "10b n0 unfinished=true, 20b n0, 30e, 30e, " },
+	{ "S0 s0 s0 S1 s1", "be", "10b n0, 20e, 40b n1, 50e, " },
+	{ "S0 s1 U0", "be", "10b n0 unfinished=true, 30e, " },
+};
+
+static void put_message(struct ring_file *file, const char *word, uint64_t time)
+{
+	static const char kinds[] = "BECLSsUI";
+	static const unsigned types[] = { RING_BEGIN,	   RING_EXIT,	  RING_COUNTER,
+					  RING_LIFECYCLE,  RING_SPAN_BEGIN, RING_SPAN_END,
+					  RING_UNIT,	   RING_INT };
+	size_t kind = (size_t)(strchr(kinds, *word) - kinds);
+	uint64_t value = strchr(word, '=') ? strtoull(strchr(word, '=') + 1, NULL, 10) : 0;
+	struct ring_message message = { .ring = 1,
+					.user = kind >= 4,
+					.type = types[kind],
+					.id = (unsigned)atoi(word + 1),
+					.time = time,
+					.payload = &value,
+					.payload_words = strchr("CLI", *word) != NULL };
+
+	ring_file_add(file, &message);
+}
+
+START_TEST(messages_of_a_ring_are_phases_spans_and_counters)
+{
+	char *copy = strdup(rings[_i].messages), *rest;
+	uint64_t time = 1000;
+	struct overlay_input input = { .kind = OVERLAY_RUNTIME_EVENTS,
+				       .pid = 10,
+				       .path = (char *)"10.events" };
+	struct ring_file file;
+
+	ring_file_init(&file, 2, 1024, 8192);
+	ring_file_name(&file, 0, "n0");
+	ring_file_name(&file, 1, "n1");
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		put_message(&file, word, time += 10);
+	ck_assert_int_eq(runtime_events_open(&input.events, file.bytes, file.size, &diag, NULL), 0);
+	input.events.phases = RUNTIME_PHASES_5_3;
+	lines = (struct lines){ .base = 1000, .args = true };
+	ck_assert_str_eq(write_tracks(&input, rings[_i].kinds), rings[_i].text);
+	ring_file_release(&file);
+	free(copy);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlays");
@@ -502,6 +738,10 @@ int main(void)
 	tcase_add_test(tests, bounds_that_contradict_each_other_are_none);
 	tcase_add_loop_test(tests, memtrace_is_bounded_by_exec_and_exit, 0, COUNT_OF(ends));
 	tcase_add_loop_test(tests, calls_fit_their_messages_at_one_offset, 0, COUNT_OF(seen));
+	tcase_add_loop_test(tests, blocks_are_slices_arrows_lives_and_memory, 0, COUNT_OF(blocks));
+	tcase_add_test(tests, the_rate_is_of_windows_with_allocations);
+	tcase_add_loop_test(tests, messages_of_a_ring_are_phases_spans_and_counters, 0,
+			    COUNT_OF(rings));
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
