@@ -20,6 +20,7 @@
 #define BASE   UINT64_C(1000000)
 #define FORKED (BASE + 2000) /* threads 7, of another process, and 4, by 5 */
 #define BEFORE (BASE + 1900) /* thread 3, of another process, by 5 */
+#define LATER  (BASE + 2500) /* thread 2, of another process, by 5 */
 #define EXEC   (BASE + 3000) /* of 5 and 6 */
 #define EVENTS 1000
 
@@ -73,6 +74,8 @@ static void open_recording(void)
 	perf_data_add_fork(&data, 7, 7, 5);
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = FORKED, .pid = 5, .tid = 4 });
 	perf_data_add_fork(&data, 5, 4, 5);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = LATER, .pid = 2, .tid = 2 });
+	perf_data_add_fork(&data, 2, 2, 5);
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = EXEC, .pid = 5, .tid = 5 });
 	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 5, 5, "other");
 	map_code(&data, 0x2000);
@@ -454,6 +457,40 @@ START_TEST(children_of_one_address_begin_in_the_calls_in_the_order_of_their_fork
 }
 END_TEST
 
+/*
+ * The trace of 5 is lost when it forks 3 and 7; then g forks 2 for f, and later waits for h.  7
+ * begins at the same address as 2, so 3, which never begins, was forked before both.
+ */
+START_TEST(forks_before_a_child_that_has_begun_take_no_later_call)
+{
+	const uint64_t late = BEFORE - 100;
+	const char *log;
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x2000); /* m calls f */
+	feed_event((struct branch_event){ .time = late,
+					  .kind = BRANCH_GAP,
+					  .gap = GAP_OVERFLOW,
+					  .from = 0x2000 },
+		   5);
+	if (_i)
+		enter(FORKED + 10, 0x3022, 7);
+	enter(late, 0x2010, 5);
+	feed_call(late, 0x2010, 0x3000); /* f calls g */
+	leave(late, 0x3020);
+	enter(late, 0x3022, 5);
+	branch(late, BRANCH_RETURN, 0x3030, 0x2015, 5);
+	feed_call(late, 0x2020, 0x4000); /* f calls h, which calls g */
+	feed_call(late, 0x4010, 0x3000);
+	leave(late, 0x3020);
+	enter(LATER + 10, 0x3022, 2);
+	log = close_stacks();
+	ck_assert_int_eq(strstr(log, "2 B 2500 h inferred") != NULL, !_i);
+	ck_assert_ptr_nonnull(strstr(log, "2 B 2500 f inferred"));
+	ck_assert_ptr_nonnull(strstr(log, "2 B 2500 g inferred"));
+}
+END_TEST
+
 /* Selecting the child alone does not change its stack and hides its parent. */
 START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 {
@@ -479,7 +516,7 @@ END_TEST
 /* A hidden thread is followed only up to its last fork; other machines need no stacks. */
 START_TEST(a_hidden_thread_is_followed_up_to_its_last_fork)
 {
-	static const uint64_t times[] = { BASE + 10, FORKED, FORKED + 1, BASE + 10 };
+	static const uint64_t times[] = { BASE + 10, LATER, LATER + 1, BASE + 10 };
 	struct branch_event some[3];
 
 	open_stacks();
@@ -703,6 +740,7 @@ int main(void)
 	tcase_add_loop_test(all, a_hidden_thread_is_followed_up_to_its_last_fork, 0, 4);
 	tcase_add_loop_test(
 		all, children_of_one_address_begin_in_the_calls_in_the_order_of_their_forks, 0, 3);
+	tcase_add_loop_test(all, forks_before_a_child_that_has_begun_take_no_later_call, 0, 2);
 	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
 			    3);
 	tcase_add_loop_test(
