@@ -712,6 +712,38 @@ START_TEST(where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ra
 }
 END_TEST
 
+/*
+ * The clock is late: by its time, the exec comes after all packets.  Both programs have one entry.
+ * After a page fault on its first instruction, a program resumes there; after an interrupt of
+ * other code, only an exec leads there.
+ */
+START_TEST(an_interrupted_thread_that_enters_at_the_entry_runs_the_next_program_or_resumes)
+{
+	const bool faulted = _i / 2;
+	const size_t first = faulted ? 1 : 2;
+	char path[PERF_DATA_PATH];
+
+	begin(_i % 2);
+	add_kernel(path);
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_comm(&run.data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "new");
+	add_mapping(SAMPLE_CODE, 0x1000, 0);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_fup(&run.packets, faulted ? SAMPLE_MAIN : SAMPLE_WORK);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	pt_packets_tip(&run.packets, SAMPLE_MAIN);
+	pt_packets_fup(&run.packets, SAMPLE_WORK);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(first, BRANCH_INTERRUPT, faulted ? SAMPLE_MAIN : SAMPLE_WORK, KERNEL_FAULT);
+	expect(first + 1, BRANCH_IRET, KERNEL_FAULT + 1, SAMPLE_MAIN);
+	expect(first + 2, BRANCH_CALL, SAMPLE_MAIN, SAMPLE_WORK);
+	ck_assert_int_eq(run.events[0].space == run.events[first + 2].space, faulted);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pt_stream_time");
@@ -737,6 +769,9 @@ int main(void)
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
+	tcase_add_loop_test(
+		all, an_interrupted_thread_that_enters_at_the_entry_runs_the_next_program_or_resumes, 0,
+		4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

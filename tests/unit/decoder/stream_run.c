@@ -136,9 +136,16 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 			run.code[run.code_count++] = counts[i];
 }
 
+/* The program begins with main. */
+static bool is_entry(void *context, const struct mapped_file *file, uint64_t offset)
+{
+	(void)context;
+	return strcmp(file->path, SAMPLE_PATH) == 0 && offset == TINY_ELF_CODE_OFFSET;
+}
+
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work,  NULL,
+	struct code_source source = { find_code, find_work,  is_entry,
 				      NULL,      run.kernel, run.piece_size ? find_piece : NULL };
 	struct code_counter counter = { add_counts };
 	struct pt_stream_input input = {
