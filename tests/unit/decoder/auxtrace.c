@@ -182,14 +182,113 @@ START_TEST(a_time_conv_before_the_parameters_counts_as_well)
 }
 END_TEST
 
+/* A shift of 64-bit words; a field of four bits, MTCFreq. */
+static const struct {
+	uint64_t shift, mtc;
+	int status;
+} clocks[] = {
+	{ 63, 0x3c000, 0 }, { 64, 0x3c000, -1 }, { 31, 0x7c000, -1 }, { 31, 0x1c000, 0 },
+	{ 31, 0, 0 },
+};
+
 START_TEST(a_clock_that_no_shift_can_make_is_damage)
 {
 	struct perf_data_pt_info damaged = words;
 
-	damaged.time_shift = 64;
+	damaged.time_shift = clocks[_i].shift;
+	damaged.mtc_freq_bits = clocks[_i].mtc;
 	perf_data_add_pt_info(&data, &damaged, NULL);
-	ck_assert_int_eq(read_built(), -1);
-	ck_assert_int_eq(err.kind, ERROR_FORMAT);
+	ck_assert_int_eq(read_built(), clocks[_i].status);
+	ck_assert_int_eq(err.kind, clocks[_i].status ? ERROR_FORMAT : ERROR_NONE);
+}
+END_TEST
+
+/* struct perf_record_time_conv: perf 5.10 added cycles, mask, and flags. */
+static const struct {
+	uint64_t shift;
+	size_t size;
+	uint8_t valid;
+	bool taken;
+} conversions[] = {
+	{ 10, 24, 0, true },  { 10, 48, 1, true },  { 10, 48, 0, false }, { 63, 24, 0, true },
+	{ 64, 24, 0, false }, { 10, 16, 0, false },
+};
+
+/* Without a clock, no packet has a time. */
+START_TEST(a_valid_time_conv_is_the_clock_of_times)
+{
+	struct perf_data_pt_info without = words;
+	uint64_t record[6] = { conversions[_i].shift, 1000, 99, 5, 6, 0 };
+	const bool taken = conversions[_i].taken;
+
+	memcpy(&record[5], &conversions[_i].valid, 1);
+	without.cap_user_time_zero = 0;
+	perf_data_add_pt_info(&data, &without, NULL);
+	perf_data_add_user_record(&data, PERF_USER_TIME_CONV, record, conversions[_i].size);
+	ck_assert_int_eq(read_built(), 0);
+	ck_assert_uint_eq(aux.info.time_mult, taken ? 1000 : 0);
+	ck_assert_uint_eq(aux.info.config, taken ? 0x300e601 : 0x300e001);
+}
+END_TEST
+
+/* PERF_AUX_FLAG_*: 1 truncated, 2 overwrite. */
+static const struct {
+	uint64_t config, flags;
+	int cuts;    /* of the CPU's buffer */
+	bool copies; /* snapshots */
+} records[] = {
+	{ 0x300e601, 0, 0, false }, /* no CYC: only losses matter */
+	{ 0x300e601, 1, 2, false },
+	{ 0x300e603, 0, 2, false },
+	{ 0x300e603, 1, 2, false },
+	{ 0x300e603, 2, 0, true },
+};
+
+START_TEST(a_buffer_has_the_ends_that_its_records_report)
+{
+	struct perf_data_pt_info each = words;
+
+	each.snapshot_mode = 0;
+	data.events[0].attr.config = records[_i].config;
+	perf_data_add_pt_info(&data, &each, NULL);
+	add_piece(0, -1, 2, 0, "a0______");
+	add_piece(0, -1, 2, 8, "a1______");
+	add_piece(1, -1, 3, 0, "b0______");
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 70, .pid = 5, .tid = 6, .cpu = 2 });
+	perf_data_add_aux_event(&data, 8, 8, records[_i].flags);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 60, .pid = 5, .tid = 6, .cpu = 2 });
+	perf_data_add_aux_event(&data, 0, 8, records[_i].flags);
+	ck_assert_int_eq(read_built(), 0);
+	ck_assert_uint_eq(aux.stream_count, 2);
+	ck_assert_int_eq(aux.streams[0].copies, records[_i].copies);
+	ck_assert_uint_eq(aux.streams[0].cut_count, records[_i].cuts);
+	ck_assert_uint_eq(aux.streams[1].cut_count, 0);
+	for (size_t i = 0; i < aux.streams[0].cut_count; i++) {
+		ck_assert_uint_eq(aux.streams[0].cuts[i].at, 8 * (i + 1));
+		ck_assert_uint_eq(aux.streams[0].cuts[i].time, 60 + 10 * i);
+		ck_assert_int_eq(aux.streams[0].cuts[i].whole, !records[_i].flags);
+	}
+}
+END_TEST
+
+/* A file can have a buffer more than once, in queues of their own; its losses count once. */
+START_TEST(a_buffer_that_is_there_again_is_marked)
+{
+	perf_data_add_pt_info(&data, &words, NULL);
+	add_piece(0, -1, 2, 0, "a_______");
+	add_piece(1, 77, -1, 0, "b_______");
+	add_piece(2, -1, 2, 0, "c_______");
+	add_piece(3, 78, -1, 0, "d_______");
+	add_piece(4, 77, -1, 0, "e_______");
+	ck_assert_int_eq(read_built(), 0);
+	ck_assert_uint_eq(aux.stream_count, 5);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert_int_eq(aux.streams[i].again, i == 2 || i == 4);
+		/* The record before its bytes, with its own bytes of the header. */
+		ck_assert_uint_gt(aux.streams[i].pieces[0].before, 0);
+		ck_assert_uint_eq(aux.streams[i].pieces[0].before + 48,
+				  aux.streams[i].pieces[0].file_offset);
+	}
 }
 END_TEST
 
@@ -221,7 +320,10 @@ START_TEST(other_kinds_of_traces_are_refused_by_name)
 	static const struct {
 		uint32_t type;
 		const char *name;
-	} kinds[] = { { 2, "Intel BTS" }, { 3, "CoreSight" }, { 4, "SPE" }, { 6, "type 6" } };
+	} kinds[] = {
+		{ 0, "type 0" }, { 2, "Intel BTS" }, { 3, "CoreSight" },
+		{ 4, "SPE" },    { 5, "s390" },      { 6, "type 6" },
+	};
 
 	perf_data_add_user_record(&data, PERF_USER_AUXTRACE_INFO, (uint32_t[]){ kinds[_i].type, 0 },
 				  8);
@@ -243,10 +345,14 @@ int main(void)
 	tcase_add_loop_test(all, the_clock_comes_from_time_conv_where_the_parameters_have_none, 0,
 			    2);
 	tcase_add_test(all, a_time_conv_before_the_parameters_counts_as_well);
-	tcase_add_test(all, a_clock_that_no_shift_can_make_is_damage);
+	tcase_add_loop_test(all, a_clock_that_no_shift_can_make_is_damage, 0, COUNT_OF(clocks));
+	tcase_add_loop_test(all, a_valid_time_conv_is_the_clock_of_times, 0, COUNT_OF(conversions));
+	tcase_add_loop_test(all, a_buffer_has_the_ends_that_its_records_report, 0,
+			    COUNT_OF(records));
+	tcase_add_test(all, a_buffer_that_is_there_again_is_marked);
 	tcase_add_test(all, a_recording_without_intel_pt_says_how_to_make_one);
 	tcase_add_loop_test(all, events_made_of_a_trace_are_refused_with_the_reason, 0, 3);
-	tcase_add_loop_test(all, other_kinds_of_traces_are_refused_by_name, 0, 4);
+	tcase_add_loop_test(all, other_kinds_of_traces_are_refused_by_name, 0, 6);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

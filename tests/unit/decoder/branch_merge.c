@@ -19,6 +19,8 @@ struct listed_stream {
 	struct branch_event events[MOST];
 	size_t count, at;
 	size_t most; /* most events ready at a time, at random; 0: all */
+	unsigned waits; /* of four steps, how many wait for another thread; at random */
+	unsigned asked; /* steps */
 };
 
 static struct listed_stream lists[STREAMS];
@@ -30,6 +32,10 @@ static void step_list(struct pt_stream *stream)
 	struct listed_stream *list = (struct listed_stream *)stream;
 	size_t left = list->count - list->at, next = left;
 
+	list->asked++;
+	stream->waits = (unsigned)rand() % 4 < list->waits;
+	if (stream->waits)
+		return;
 	if (list->most)
 		next = (size_t)rand() % list->most + 1;
 	if (next > left)
@@ -53,7 +59,7 @@ static void open_lists(size_t most)
 	}
 }
 
-static size_t merge_lists(bool in_bursts, size_t most)
+static size_t merge_waiting(bool in_bursts, size_t most, unsigned waits)
 {
 	struct pt_stream *streams[STREAMS];
 	const struct branch_event *events;
@@ -61,15 +67,26 @@ static size_t merge_lists(bool in_bursts, size_t most)
 	size_t count, all = 0;
 
 	open_lists(most);
-	for (size_t i = 0; i < STREAMS; i++)
+	for (size_t i = 0; i < STREAMS; i++) {
 		streams[i] = &lists[i].stream;
+		lists[i].waits = waits;
+		lists[i].asked = 0;
+	}
 	branch_merge_init(&merge, streams, STREAMS, in_bursts);
-	while ((count = branch_merge_next(&merge, &events)) > 0) {
+	while ((count = branch_merge_next(&merge, &events)) > 0 || merge.waits) {
+		/* Threads decode each stream from the start. */
+		for (size_t i = 0; i < STREAMS; i++)
+			ck_assert_uint_gt(lists[i].asked, 0);
 		for (size_t i = 0; i < count; i++)
 			merged[all++] = events[i];
 	}
 	branch_merge_release(&merge);
 	return all;
+}
+
+static size_t merge_lists(bool in_bursts, size_t most)
+{
+	return merge_waiting(in_bursts, most, 0);
 }
 
 /* `from` is the event's number. */
@@ -255,6 +272,25 @@ START_TEST(the_order_does_not_depend_on_how_many_events_are_ready)
 }
 END_TEST
 
+START_TEST(the_order_does_not_depend_on_waiting)
+{
+	static uint64_t wanted[STREAMS * MOST];
+	size_t count;
+
+	srand((unsigned)_i);
+	make_random();
+	if (_i % 3 == 0)
+		lists[_i % STREAMS].count = 0;
+	count = merge_lists(_i % 2, 0);
+	for (size_t i = 0; i < count; i++)
+		wanted[i] = merged[i].from;
+	for (unsigned waits = 1; waits < 4; waits++) {
+		ck_assert_uint_eq(merge_waiting(_i % 2, 20, waits), count);
+		assert_order(wanted, count);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("branch_merge");
@@ -268,6 +304,7 @@ int main(void)
 	tcase_add_test(all, threads_that_are_unknown_have_no_bursts);
 	tcase_add_loop_test(all, each_thread_is_in_order_wherever_it_runs, 0, 20);
 	tcase_add_loop_test(all, the_order_does_not_depend_on_how_many_events_are_ready, 0, 20);
+	tcase_add_loop_test(all, the_order_does_not_depend_on_waiting, 0, 20);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
