@@ -202,6 +202,7 @@ static inline bool is_chosen(const struct filter_track *track, size_t keep, size
 static void show_part(struct filter_track *track, uint64_t time)
 {
 	size_t keep = 0, slow = 0;
+	bool chosen;
 
 	track->visible = true;
 	track->filter->counts.parts++;
@@ -213,11 +214,10 @@ static void show_part(struct filter_track *track, uint64_t time)
 			continue;
 		keep += frame->keep;
 		slow += frame->slow;
-		frame->context = true;
-		frame->flags |= SLICE_INFERRED_START;
+		chosen = is_chosen(track, keep, slow);
 		/* The part of a chosen call of --between that runs after START is shown. */
-		if (!is_chosen(track, keep, slow))
-			frame->flags |= SLICE_CONTEXT;
+		frame->context = !chosen || track->filter->choice.selection->start;
+		frame->flags |= SLICE_INFERRED_START | (chosen ? 0 : SLICE_CONTEXT);
 		frame->detail.insns = track->now.insns;
 		frame->detail.cycles = track->now.cycles;
 		frame->detail.branch = track->now.branch;

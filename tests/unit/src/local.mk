@@ -480,3 +480,9 @@ TESTS += tests/unit/src/overlays.test
 tests_unit_src_overlays_test_SOURCES = tests/unit/src/overlays.c
 tests_unit_src_overlays_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_overlays_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/pipeline.test
+TESTS += tests/unit/src/pipeline.test
+tests_unit_src_pipeline_test_SOURCES = tests/unit/src/pipeline.c
+tests_unit_src_pipeline_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_pipeline_test_LDADD = $(UNIT_LIBS)
