@@ -486,3 +486,10 @@ TESTS += tests/unit/src/pipeline.test
 tests_unit_src_pipeline_test_SOURCES = tests/unit/src/pipeline.c
 tests_unit_src_pipeline_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_pipeline_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/thread_waits.test
+TESTS += tests/unit/src/thread_waits.test
+tests_unit_src_thread_waits_test_SOURCES = tests/unit/src/thread_waits.c
+tests_unit_src_thread_waits_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_thread_waits_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall_symbols_find,--wrap=executed_insn_at
+tests_unit_src_thread_waits_test_LDADD = $(UNIT_LIBS)
