@@ -3,6 +3,7 @@
  * The words of perf record for the options of `ptrace2ftf record` (man perf-record), on machines of
  * which each file in /proc and /sys is in a table, and runs of a command that is no perf.
  */
+#include <elf.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #include "src/options/options.h"
 #include "src/record/record.h"
+#include "tests/support/tiny_elf.h"
 #include "tests/support/unit.h"
 
 static char here[] = "./prog", argument[] = "an argument", name[] = "prog";
@@ -340,6 +342,65 @@ START_TEST(a_small_buffer_is_a_warning)
 }
 END_TEST
 
+/* ---- The watched function ------------------------------------------------------ */
+
+#define FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
+#define OBJECT   ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)
+#define CODE     UINT64_C(0x401000) /* the entry */
+
+static const struct tiny_symbol watched[] = {
+	{ "main", CODE, 4, FUNCTION },
+	{ "serve", CODE + 0x20, 4, FUNCTION },
+	{ "serve_alias", CODE + 0x20, 4, FUNCTION },
+	{ "_ZN2ns4takeEi", CODE + 0x30, 4, FUNCTION },
+	{ "twice", CODE + 0x40, 4, FUNCTION },
+	{ "twice", CODE + 0x50, 4, FUNCTION },
+	{ "again", CODE + 0x60, 4, FUNCTION },
+	{ "again", CODE + 0x60, 4, FUNCTION },
+	{ "table", CODE + 0x70, 4, OBJECT },
+};
+
+/* The distance from the entry; or the error. */
+static const struct {
+	const char *function;
+	int64_t from_entry;
+	const char *error;
+} finds[] = {
+	{ "main", 0, NULL },
+	{ "serve", 0x20, NULL },
+	{ "serve_alias", 0x20, NULL },
+	{ "again", 0x60, NULL },
+	/* A name of C++ as the symbol table, or as a user writes it. */
+	{ "_ZN2ns4takeEi", 0x30, NULL },
+	{ "ns::take(int)", 0x30, NULL },
+	{ "ns::take", 0x30, NULL },
+	{ "take", 0, "has no function 'take'" },
+	{ "table", 0, "has no function 'table'" },
+	{ "serv", 0, "has no function 'serv'" },
+	{ "twice", 0, "has several functions 'twice'" },
+};
+
+START_TEST(a_watched_function_is_one_of_the_symbol_table)
+{
+	static const uint8_t code[0x80] = { 0xc3 };
+	const struct tiny_elf elf = { CODE, code, sizeof(code), watched, COUNT_OF(watched), 0, 0 };
+	struct call_watch watch = { 0 };
+	struct error err = { 0 };
+	char path[60];
+	int found;
+
+	sprintf(path, "%s/watched", folder);
+	tiny_elf_write(&elf, path);
+	found = call_watch_find(&watch, path, finds[_i].function, &err);
+	unlink(path);
+	ck_assert_int_eq(found, finds[_i].error ? -1 : 0);
+	if (finds[_i].error)
+		ck_assert_msg(strstr(err.text, finds[_i].error) != NULL, "%s", err.text);
+	else
+		ck_assert_int_eq(watch.from_entry, finds[_i].from_entry);
+}
+END_TEST
+
 /* ---- Runs ---------------------------------------------------------------------- */
 
 /* What the command does instead of perf, with and without a program; the result. */
@@ -414,6 +475,7 @@ int main(void)
 	tcase_add_loop_test(all, a_buffer_is_as_large_as_perf_may_lock, 0, COUNT_OF(buffers));
 	tcase_add_loop_test(all, an_obstacle_is_named_before_the_recording, 0, COUNT_OF(obstacles));
 	tcase_add_loop_test(all, a_small_buffer_is_a_warning, 0, 2);
+	tcase_add_loop_test(all, a_watched_function_is_one_of_the_symbol_table, 0, COUNT_OF(finds));
 	tcase_add_loop_test(all, the_status_is_that_of_the_command, 0, COUNT_OF(runs));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
