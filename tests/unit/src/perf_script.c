@@ -4,6 +4,7 @@
 
 #include "src/callstack/callstack.h"
 #include "src/perf_script/perf_script.h"
+#include "src/perf_script/perf_script_line.h"
 #include "tests/support/perf_script_calls.h"
 #include "tests/support/unit.h"
 
@@ -449,6 +450,93 @@ START_TEST(a_stream_that_cannot_be_read_is_an_error)
 }
 END_TEST
 
+/* ---- Kinds of branches by addresses and names ---------------------------- */
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+
+static struct name_table inferred_names;
+
+static struct location placed(const char *text)
+{
+	static const struct {
+		char letter;
+		const char *name;
+		uint64_t address;
+	} functions[] = { { 'f', "f", 0x1000 },	     { 'g', "g", 0x2000 },
+			  { 'h', "h", 0x3000 },	     { 'x', "x@plt", 0x4000 },
+			  { 'c', "f.cold", 0x5000 }, { 'k', "entry_SYSCALL_64", KERNEL },
+			  { 'i', "asm_exc_page_fault", KERNEL + 0x1000 },
+			  { 'j', "do_it", KERNEL + 0x2000 } };
+	static struct symbol symbols[COUNT_OF(functions)];
+	uint64_t offset = strtoull(text + 2, NULL, 16);
+	size_t i = 0;
+
+	while (functions[i].letter != *text)
+		i++;
+	symbols[i].name = symbols[i].linkage = name_intern_text(&inferred_names, functions[i].name);
+	symbols[i].kind = *text == 'x' ? SYMBOL_PLT : SYMBOL_FUNCTION;
+	return (struct location){ functions[i].address + offset, &symbols[i], offset };
+}
+
+/* C: a call, R: a return, J: a jump, S: a system call, I: an interrupt, E: the kernel's end. */
+static const struct {
+	const char *branches;
+	bool entries; /* it is known that functions are entered at their first byte only */
+	const char *kinds;
+} inferences[] = {
+	{ "f+10>g+0 g+20>f+15", true, "CR" },
+	/* A call has two to eight bytes. */
+	{ "f+10>g+0 g+20>f+12", true, "CR" },
+	{ "f+10>g+0 g+20>f+18", true, "CR" },
+	{ "f+10>g+0 g+20>f+11", true, "CJ" },
+	{ "f+10>g+0 g+20>f+19", true, "CJ" },
+	{ "f+10>g+0 g+20>f+19", false, "CC" },
+	/* Out of a function that was not called here. */
+	{ "g+20>f+15", true, "R" },
+	{ "g+20>f+15", false, "C" },
+	/* Returns may have been missed. */
+	{ "f+10>g+0 g+10>h+0 h+9>f+15 f+20>g+0 g+9>f+25", true, "CCRCR" },
+	{ "f+10>g+0 g+10>h+0 h+9>g+15 g+19>f+15", true, "CCRR" },
+	/* Jumps and calls in a function. */
+	{ "f+30>f+20", true, "J" },
+	{ "f+30>f+20", false, "J" },
+	{ "f+10>f+0 f+40>f+15", true, "CR" },
+	{ "f+10>f+0 f+8>f+15 f+40>f+15", true, "CJR" },
+	/* A stub, and code that the compiler moved, are entered by the jumps of their functions. */
+	{ "f+10>x+0 x+3>g+0 g+9>f+15", true, "CJR" },
+	{ "f+10>c+0 c+9>f+19", true, "JR" },
+	/* The kernel's calls are apart. */
+	{ "f+10>k+0 k+20>j+0 j+9>k+25 k+30>f+12", true, "SCRE" },
+	{ "f+10>g+0 g+10>i+0 i+20>j+0 i+30>g+10 g+20>f+15", true, "CICER" },
+};
+
+START_TEST(kinds_of_branches_follow_from_addresses_and_names)
+{
+	static const char letters[] = "CRJSIE";
+	static const enum branch_kind kinds[] = { BRANCH_CALL,	  BRANCH_RETURN,    BRANCH_JUMP,
+						  BRANCH_SYSCALL, BRANCH_INTERRUPT, BRANCH_IRET };
+	char *copy = strdup(inferences[_i].branches), *rest, text[20] = "";
+	struct inferred_calls calls = { 0 };
+
+	name_table_init(&inferred_names);
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		struct location_pair locations = { .from = placed(word),
+						   .to = placed(strchr(word, '>') + 1) };
+		struct branch_event event = { .from = locations.from.ip, .to = locations.to.ip };
+		size_t kind = 0;
+
+		inferred_calls_branch(&calls, &event, &locations, false, inferences[_i].entries);
+		while (kinds[kind] != event.kind)
+			ck_assert_uint_lt(++kind, COUNT_OF(kinds));
+		text[strlen(text)] = letters[kind];
+	}
+	ck_assert_str_eq(text, inferences[_i].kinds);
+	inferred_calls_release(&calls);
+	name_table_release(&inferred_names);
+	free(copy);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf_script");
@@ -474,6 +562,8 @@ int main(void)
 	tcase_add_test(all, times_since_the_line_before_are_refused);
 	tcase_add_test(all, an_error_has_no_time_if_others_have_none_or_that_since_the_begin);
 	tcase_add_test(all, a_stream_that_cannot_be_read_is_an_error);
+	tcase_add_loop_test(all, kinds_of_branches_follow_from_addresses_and_names, 0,
+			    COUNT_OF(inferences));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
