@@ -4,6 +4,8 @@
 #include "symbols/dso/dso_store.h"
 #include "tests/unit/src/answers.h"
 
+#include <fnmatch.h>
+
 /* "BOUND SLOW" of f's calls: of 100, some take 10 ns, `more` of them `longer`. */
 START_TEST(slow_calls_are_longer_than_usual)
 {
@@ -724,6 +726,81 @@ START_TEST(functions_of_one_name_have_an_answer_each)
 }
 END_TEST
 
+/* A shell reads commands that are broken over lines as the words that they were made of. */
+START_TEST(a_broken_command_has_its_words)
+{
+	static const char *const functions[] = {
+		"f",
+		"f name of several words, of which some line must be broken, or most of them are",
+		"f's a name with quotes, isn't it? And it's long enough that a line is broken",
+		"f \\ back\\slashes \\' and 'quotes' \\ \\ in \\'a name that is\\' longer than one line is",
+		"f ''' ''' ''' ''' some more words of it to the end of the line '\\' '\\' '\\'",
+	};
+	char command[4000] = "ptrace2ftf() { printf '%s\\n' \"$@\"; }\n", words[1000] = "";
+	FILE *script;
+	char *next;
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter(functions[_i]);
+		spend("a", i == 50 ? 500 : 10);
+		leave();
+	}
+	finish_format(&format_why);
+	next = strstr(text, "\nnext: ");
+	ck_assert_msg(next != NULL, "%s", text);
+	strcat(command, next + strlen("\nnext: "));
+	*strstr(command, "\n\n") = '\0'; /* doubts */
+	for (next = strstr(command, "\nnext: "); next; next = strstr(next, "\nnext: "))
+		memcpy(next, "\n      ", strlen("\nnext: "));
+	setenv("COMMAND", command, 1);
+	script = popen("/bin/sh -c \"$COMMAND\"", "r");
+	ck_assert_ptr_nonnull(script);
+	words[fread(words, 1, sizeof(words) - 1, script)] = 0;
+	ck_assert_int_eq(pclose(script), 0);
+	next = strstr(words, "\n--symbol=");
+	ck_assert_msg(next != NULL, "%s of\n%s", words, command);
+	next += strlen("\n--symbol=");
+	*strchr(next, '\n') = '\0';
+	ck_assert_msg(fnmatch(next, functions[_i], 0) == 0, "%s of\n%s", next, command);
+	close_format(&format_why);
+}
+END_TEST
+
+/* A path has its first function, and as many of the innermost as fit into a line. */
+START_TEST(a_path_is_as_long_as_a_line)
+{
+	static const char *const callees[] = { "a_name_of_twenty_1__", "a_name_of_twenty_2__",
+					       "a_name_of_twenty_3__", "a_name_of_twenty_4__",
+					       "a_name_of_twenty_5__" };
+	const char *line, *end_of_line;
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		for (int n = 0; n <= _i; n++)
+			enter(callees[n]);
+		now += i == 50 ? 500 : 10;
+		for (int n = 0; n <= _i; n++)
+			leave();
+		leave();
+	}
+	finish_format(&format_why);
+	line = strstr(text, "  f > ");
+	ck_assert_ptr_nonnull(line);
+	while (line[-1] != '\n')
+		line--;
+	end_of_line = strchr(line, '\n');
+	ck_assert_int_eq(memcmp(end_of_line - 20, callees[_i], 20), 0);
+	ck_assert_int_le(end_of_line - line, 80);
+	if (memmem(line, (size_t)(end_of_line - line), " > ... > ", 9))
+		ck_assert_int_gt(end_of_line - line + 20 + 3, 80);
+	else
+		ck_assert_int_eq(end_of_line - line, 23 + 23 * (_i + 1));
+	close_format(&format_why);
+}
+END_TEST
+
 void add_why_tests(TCase *all)
 {
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
@@ -750,4 +827,6 @@ void add_why_tests(TCase *all)
 	tcase_add_test(all, each_doubt_is_said_once);
 	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
 	tcase_add_loop_test(all, rewording_a_slice_breaks_no_answer, 0, 2);
+	tcase_add_loop_test(all, a_broken_command_has_its_words, 0, 5);
+	tcase_add_loop_test(all, a_path_is_as_long_as_a_line, 0, 5);
 }
