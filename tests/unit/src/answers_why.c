@@ -751,6 +751,8 @@ START_TEST(a_broken_command_has_its_words)
 	ck_assert_msg(next != NULL, "%s", text);
 	strcat(command, next + strlen("\nnext: "));
 	*strstr(command, "\n\n") = '\0'; /* doubts */
+	/* The other names are as long as a line. */
+	ck_assert_int_eq(strstr(command, " \\\n      -o slow/") != NULL, _i > 0);
 	for (next = strstr(command, "\nnext: "); next; next = strstr(next, "\nnext: "))
 		memcpy(next, "\n      ", strlen("\nnext: "));
 	setenv("COMMAND", command, 1);
