@@ -187,8 +187,8 @@ static const struct {
 	uint64_t shift, mtc;
 	int status;
 } clocks[] = {
-	{ 63, 0x3c000, 0 }, { 64, 0x3c000, -1 }, { 31, 0x7c000, -1 }, { 31, 0x1c000, 0 },
-	{ 31, 0, 0 },
+	{ 63, 0x3c000, 0 }, { 64, 0x3c000, -1 }, { 31, 0x7c000, -1 },
+	{ 31, 0x1c000, 0 }, { 31, 0, 0 },
 };
 
 START_TEST(a_clock_that_no_shift_can_make_is_damage)
@@ -210,8 +210,8 @@ static const struct {
 	uint8_t valid;
 	bool taken;
 } conversions[] = {
-	{ 10, 24, 0, true },  { 10, 48, 1, true },  { 10, 48, 0, false }, { 63, 24, 0, true },
-	{ 64, 24, 0, false }, { 10, 16, 0, false },
+	{ 10, 24, 0, true }, { 10, 48, 1, true },  { 10, 48, 0, false },
+	{ 63, 24, 0, true }, { 64, 24, 0, false }, { 10, 16, 0, false },
 };
 
 /* Without a clock, no packet has a time. */
@@ -238,10 +238,8 @@ static const struct {
 	bool copies; /* snapshots */
 } records[] = {
 	{ 0x300e601, 0, 0, false }, /* no CYC: only losses matter */
-	{ 0x300e601, 1, 2, false },
-	{ 0x300e603, 0, 2, false },
-	{ 0x300e603, 1, 2, false },
-	{ 0x300e603, 2, 0, true },
+	{ 0x300e601, 1, 2, false }, { 0x300e603, 0, 2, false },
+	{ 0x300e603, 1, 2, false }, { 0x300e603, 2, 0, true },
 };
 
 START_TEST(a_buffer_has_the_ends_that_its_records_report)
@@ -254,9 +252,11 @@ START_TEST(a_buffer_has_the_ends_that_its_records_report)
 	add_piece(0, -1, 2, 0, "a0______");
 	add_piece(0, -1, 2, 8, "a1______");
 	add_piece(1, -1, 3, 0, "b0______");
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 70, .pid = 5, .tid = 6, .cpu = 2 });
+	perf_data_stamp(&data,
+			(struct perf_data_stamp){ .time = 70, .pid = 5, .tid = 6, .cpu = 2 });
 	perf_data_add_aux_event(&data, 8, 8, records[_i].flags);
-	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 60, .pid = 5, .tid = 6, .cpu = 2 });
+	perf_data_stamp(&data,
+			(struct perf_data_stamp){ .time = 60, .pid = 5, .tid = 6, .cpu = 2 });
 	perf_data_add_aux_event(&data, 0, 8, records[_i].flags);
 	ck_assert_int_eq(read_built(), 0);
 	ck_assert_uint_eq(aux.stream_count, 2);

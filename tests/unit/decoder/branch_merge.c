@@ -18,7 +18,7 @@ struct listed_stream {
 	struct pt_stream stream; /* first */
 	struct branch_event events[MOST];
 	size_t count, at;
-	size_t most; /* most events ready at a time, at random; 0: all */
+	size_t most;    /* most events ready at a time, at random; 0: all */
 	unsigned waits; /* of four steps, how many wait for another thread; at random */
 	unsigned asked; /* steps */
 };

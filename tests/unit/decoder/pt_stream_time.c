@@ -770,7 +770,8 @@ int main(void)
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
 	tcase_add_loop_test(
-		all, an_interrupted_thread_that_enters_at_the_entry_runs_the_next_program_or_resumes, 0,
+		all,
+		an_interrupted_thread_that_enters_at_the_entry_runs_the_next_program_or_resumes, 0,
 		4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

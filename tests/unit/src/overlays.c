@@ -38,9 +38,7 @@ static void teardown(void)
 static struct ctf_file make_blocks(void)
 {
 	const uint64_t code = 1000;
-	struct ctf_alloc alloc = {
-		.words = 3, .samples = 1, .backtrace = &code, .length = 1
-	};
+	struct ctf_alloc alloc = { .words = 3, .samples = 1, .backtrace = &code, .length = 1 };
 	struct ctf_file file;
 
 	ctf_init(&file, 3, 1e-4, 10, START);
@@ -65,9 +63,9 @@ static void print_file(const char *path, char *text)
 	struct memtrace_event event;
 	struct error err = { 0 };
 
-	ck_assert_int_eq(overlay_input_open(
-				 &input, &(struct overlay_option){ OVERLAY_MEMTRACE, path }, &diag,
-				 &err),
+	ck_assert_int_eq(overlay_input_open(&input,
+					    &(struct overlay_option){ OVERLAY_MEMTRACE, path },
+					    &diag, &err),
 			 0);
 	ck_assert_uint_eq(input.memtrace.info.start_time, START);
 	while (memtrace_next(&input.memtrace, &event))
@@ -164,8 +162,13 @@ static const struct {
 	/* Offsets -950 and -1010: the middle, with half of the drift and 1 us. */
 	{ "e1 m1", { 0 }, { 50, 90 }, { 1000, 1100 }, OVERLAY_CLOCK_SYNC, -980, 1030 },
 	{ "e2 m1", { 0 }, { 50, 50 }, { 1000, 1000 }, OVERLAY_CLOCK_SYNC, -950, 1000 },
-	{ "e1 m1", { .has_real = true, .real = 3 }, { 50, 90 }, { 1000, 1100 },
-	  OVERLAY_CLOCK_EXPLICIT, 3, 0 },
+	{ "e1 m1",
+	  { .has_real = true, .real = 3 },
+	  { 50, 90 },
+	  { 1000, 1100 },
+	  OVERLAY_CLOCK_EXPLICIT,
+	  3,
+	  0 },
 	/* Of the process 1, the last events are at 4001, memtrace's at 9002. */
 	{ "e1 m1", { 0 }, { 0 }, { 0 }, OVERLAY_CLOCK_ASSUMED, 4001 - 9002, UINT64_MAX },
 	{ "e1 m2", { 0 }, { 0 }, { 0 }, OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX },
@@ -289,7 +292,7 @@ static void open_run(bool second)
 	ring_file_init(&run.rings, 3, 4096, 0);
 }
 
-static void tell(uint32_t ring, unsigned id, uint64_t time)
+static void put_lifecycle(uint32_t ring, unsigned id, uint64_t time)
 {
 	ring_file_value(&run.rings, ring, RING_LIFECYCLE, id, (uint64_t)AHEAD + time,
 			id == RUNTIME_DOMAIN_TERMINATE ? 0 : 10);
@@ -330,7 +333,7 @@ static void close_run(void)
 
 /* Events of the rings, at times of perf's clock. */
 static const struct order {
-	bool second; /* a second domain */
+	bool second;                              /* a second domain */
 	uint64_t first, spawns[2], ends[2], last; /* 0: none */
 	uint32_t rings[2];                        /* of the domains */
 	int64_t low, high;                        /* more than AHEAD */
@@ -354,15 +357,15 @@ START_TEST(records_and_events_bound_each_other)
 	int64_t middle = order->low + (order->high - order->low) / 2;
 
 	open_run(order->second);
-	tell(0, RUNTIME_RING_START, order->first);
+	put_lifecycle(0, RUNTIME_RING_START, order->first);
 	for (int i = 0; i < 2; i++)
 		if (order->spawns[i])
-			tell(order->rings[i], RUNTIME_DOMAIN_SPAWN, order->spawns[i]);
+			put_lifecycle(order->rings[i], RUNTIME_DOMAIN_SPAWN, order->spawns[i]);
 	for (int i = 0; i < 2; i++)
 		if (order->ends[i])
-			tell(order->rings[!i && order->second], RUNTIME_DOMAIN_TERMINATE,
-			     order->ends[i]);
-	tell(0, RUNTIME_RING_START, order->last);
+			put_lifecycle(order->rings[!i && order->second], RUNTIME_DOMAIN_TERMINATE,
+				      order->ends[i]);
+	put_lifecycle(0, RUNTIME_RING_START, order->last);
 	open_rings();
 	clock = match_clock();
 	ck_assert_int_eq(clock.method, OVERLAY_CLOCK_SIDEBAND);
@@ -380,8 +383,8 @@ END_TEST
 START_TEST(bounds_that_contradict_each_other_are_none)
 {
 	open_run(false);
-	tell(0, RUNTIME_RING_START, 1100);
-	tell(0, RUNTIME_RING_START, 6200);
+	put_lifecycle(0, RUNTIME_RING_START, 1100);
+	put_lifecycle(0, RUNTIME_RING_START, 6200);
 	open_rings();
 	ck_assert_int_eq(match_clock().method, OVERLAY_CLOCK_ASSUMED);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
@@ -462,7 +465,7 @@ START_TEST(calls_fit_their_messages_at_one_offset)
 
 	open_run(false);
 	run.calls.resolution = 5;
-	tell(0, RUNTIME_RING_START, 1100);
+	put_lifecycle(0, RUNTIME_RING_START, 1100);
 	for (int i = 0; i < seen[_i].calls; i++) {
 		bool other = seen[_i].shared && next_random(&state) % 2;
 		int kind = seen[_i].regular ? 0 : (int)(next_random(&state) % 2);
@@ -585,9 +588,8 @@ static struct overlay_input open_blocks(const struct ctf_file *file)
 		.kind = OVERLAY_MEMTRACE, .pid = 10, .path = (char *)"file", .lives = true
 	};
 
-	ck_assert_int_eq(memtrace_open(&input.memtrace, file->out.bytes, file->out.size, &diag,
-				       NULL),
-			 0);
+	ck_assert_int_eq(
+		memtrace_open(&input.memtrace, file->out.bytes, file->out.size, &diag, NULL), 0);
 	return input;
 }
 
@@ -624,11 +626,10 @@ START_TEST(the_rate_is_of_windows_with_allocations)
 	     line = strtok_r(NULL, ",", &rest))
 		if (strstr(line, "rate"))
 			strcat(strcat(rates, line), ";");
-	ck_assert_str_eq(rates,
-			 " 10000c estimated allocation rate bytes_per_second=2.4e+07;"
-			 " 10010000c estimated allocation rate bytes_per_second=8e+06;"
-			 " 20010000c estimated allocation rate bytes_per_second=0;"
-			 " 40010000c estimated allocation rate bytes_per_second=8e+06;");
+	ck_assert_str_eq(rates, " 10000c estimated allocation rate bytes_per_second=2.4e+07;"
+				" 10010000c estimated allocation rate bytes_per_second=8e+06;"
+				" 20010000c estimated allocation rate bytes_per_second=0;"
+				" 40010000c estimated allocation rate bytes_per_second=8e+06;");
 	memtrace_close(&input.memtrace);
 	ctf_release(&file);
 }
@@ -684,9 +685,9 @@ static const struct {
 static void put_message(struct ring_file *file, const char *word, uint64_t time)
 {
 	static const char kinds[] = "BECLSsUI";
-	static const unsigned types[] = { RING_BEGIN,	   RING_EXIT,	  RING_COUNTER,
-					  RING_LIFECYCLE,  RING_SPAN_BEGIN, RING_SPAN_END,
-					  RING_UNIT,	   RING_INT };
+	static const unsigned types[] = { RING_BEGIN,     RING_EXIT,       RING_COUNTER,
+					  RING_LIFECYCLE, RING_SPAN_BEGIN, RING_SPAN_END,
+					  RING_UNIT,      RING_INT };
 	size_t kind = (size_t)(strchr(kinds, *word) - kinds);
 	uint64_t value = strchr(word, '=') ? strtoull(strchr(word, '=') + 1, NULL, 10) : 0;
 	struct ring_message message = { .ring = 1,

@@ -462,9 +462,12 @@ static struct location placed(const char *text)
 		char letter;
 		const char *name;
 		uint64_t address;
-	} functions[] = { { 'f', "f", 0x1000 },	     { 'g', "g", 0x2000 },
-			  { 'h', "h", 0x3000 },	     { 'x', "x@plt", 0x4000 },
-			  { 'c', "f.cold", 0x5000 }, { 'k', "entry_SYSCALL_64", KERNEL },
+	} functions[] = { { 'f', "f", 0x1000 },
+			  { 'g', "g", 0x2000 },
+			  { 'h', "h", 0x3000 },
+			  { 'x', "x@plt", 0x4000 },
+			  { 'c', "f.cold", 0x5000 },
+			  { 'k', "entry_SYSCALL_64", KERNEL },
 			  { 'i', "asm_exc_page_fault", KERNEL + 0x1000 },
 			  { 'j', "do_it", KERNEL + 0x2000 } };
 	static struct symbol symbols[COUNT_OF(functions)];
@@ -513,7 +516,7 @@ static const struct {
 START_TEST(kinds_of_branches_follow_from_addresses_and_names)
 {
 	static const char letters[] = "CRJSIE";
-	static const enum branch_kind kinds[] = { BRANCH_CALL,	  BRANCH_RETURN,    BRANCH_JUMP,
+	static const enum branch_kind kinds[] = { BRANCH_CALL,    BRANCH_RETURN,    BRANCH_JUMP,
 						  BRANCH_SYSCALL, BRANCH_INTERRUPT, BRANCH_IRET };
 	char *copy = strdup(inferences[_i].branches), *rest, text[20] = "";
 	struct inferred_calls calls = { 0 };

@@ -31,8 +31,8 @@ static void add_other(struct perf_data *recording)
 	struct pt_packets packets;
 	struct perf_data_aux aux = { .reference = SAMPLE_START, .queue = 1, .tid = -1, .cpu = 1 };
 
-	perf_data_stamp(recording,
-			(struct perf_data_stamp){ .time = 100, .pid = OTHER, .tid = OTHER, .cpu = 1 });
+	perf_data_stamp(recording, (struct perf_data_stamp){
+					   .time = 100, .pid = OTHER, .tid = OTHER, .cpu = 1 });
 	perf_data_add_comm(recording, 0, OTHER, OTHER, "other");
 	perf_data_add_mmap2(recording, 0, &map);
 	perf_data_add_itrace_start(recording, OTHER, OTHER);
@@ -158,35 +158,44 @@ static const struct {
 	int status;
 	const char *has[4], *lacks;
 } messages[] = {
-	{ "-f none", 0,
-	  { "26 branches on 2 threads, 700 ns, 168 bytes of trace\n" }, "warning" },
-	{ "-f folded --tid=77 -o -", 2,
+	{ "-f none", 0, { "26 branches on 2 threads, 700 ns, 168 bytes of trace\n" }, "warning" },
+	{ "-f folded --tid=77 -o -",
+	  2,
 	  { "0 branches on 0 threads, 0 ns, 168 bytes of trace\n",
 	    "no recorded data matches --tid=77; recorded threads: 1234/1234 (sample), "
 	    "20/20 (other)\n" },
 	  "list" },
-	{ "-f folded --cpu=7 -o -", 2,
+	{ "-f folded --cpu=7 -o -",
+	  2,
 	  { "168 bytes excluded by the selection\n",
 	    "no recorded data matches --cpu=7; `ptrace2ftf list` shows the recorded CPUs\n" },
 	  "recorded threads" },
-	{ "-f folded --time=1,2 -o -", 1,
+	{ "-f folded --time=1,2 -o -",
+	  1,
 	  { "perf.data: --time: nothing was recorded in the range; the trace is from 0.001000000 "
 	    "to 0.001000700 s\n" },
 	  "branches" },
-	{ "-f csv --tid=20 -o /dev/null", 0,
-	  { "4 branches, 3 slices on 1 thread, 150 ns" }, "main" },
-	{ "--verify -f none", 0,
+	{ "-f csv --tid=20 -o /dev/null",
+	  0,
+	  { "4 branches, 3 slices on 1 thread, 150 ns" },
+	  "main" },
+	{ "--verify -f none",
+	  0,
 	  { "2 parts of the trace also decoded by libipt: 0 differ; 26 branches are the same" },
 	  "warning" },
-	{ "--slowest=1 --symbol=leaf --tid=20", 0,
-	  { "50ns     0.001000300", "median 50ns, p99 50ns, longest 50ns\n" }, "sample/1234" },
-	{ "list", 0,
+	{ "--slowest=1 --symbol=leaf --tid=20",
+	  0,
+	  { "50ns     0.001000300", "median 50ns, p99 50ns, longest 50ns\n" },
+	  "sample/1234" },
+	{ "list",
+	  0,
 	  { "/perf.data: 168 B of trace of user code, recorded in 999.9us\n",
 	    "104 B  61.9%        0.000000100        0.001000000  sample 1234/1234\n",
 	    "64 B  38.1%        0.000000100        0.001000000  other 20/20\n",
 	    "found       all       /sample\n" },
 	  "gaps" },
-	{ "list --json", 0,
+	{ "list --json",
+	  0,
 	  { "\"trace_bytes\": 168,", "\"begin_ns\": 100,", "\"end_ns\": 1000000,",
 	    "\"other_threads\": 0," },
 	  "missing\": 1" },

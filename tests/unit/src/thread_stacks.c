@@ -468,11 +468,10 @@ START_TEST(forks_before_a_child_that_has_begun_take_no_later_call)
 
 	open_stacks();
 	feed_call(BASE, 0x1010, 0x2000); /* m calls f */
-	feed_event((struct branch_event){ .time = late,
-					  .kind = BRANCH_GAP,
-					  .gap = GAP_OVERFLOW,
-					  .from = 0x2000 },
-		   5);
+	feed_event(
+		(struct branch_event){
+			.time = late, .kind = BRANCH_GAP, .gap = GAP_OVERFLOW, .from = 0x2000 },
+		5);
 	if (_i)
 		enter(FORKED + 10, 0x3022, 7);
 	enter(late, 0x2010, 5);

@@ -99,14 +99,15 @@ static void add_event(struct thread_log *log, struct stack stacks[4], const char
 	char name[32] = "", kind = 0;
 	int cpu = (int)number;
 
-	ck_assert_int_ge(sscanf(word + 1, "%" SCNu64 "%c%31[^%]%%%d", &event.time, &kind, name, &cpu),
-			 2);
+	ck_assert_int_ge(
+		sscanf(word + 1, "%" SCNu64 "%c%31[^%]%%%d", &event.time, &kind, name, &cpu), 2);
 	if (strchr(word, '%'))
 		cpu = atoi(strchr(word, '%') + 1);
 	event.cpu = cpu;
 	if (!stack->count)
 		stack->functions[stack->count++] = function("f");
-	places.from = (struct location){ .symbol = stack->functions[stack->count - 1], .offset = 5 };
+	places.from =
+		(struct location){ .symbol = stack->functions[stack->count - 1], .offset = 5 };
 	if (kind == '>') {
 		event.kind = BRANCH_CALL;
 		stack->functions[stack->count++] = function(name);
@@ -151,11 +152,12 @@ static const struct {
 } waits[] = {
 	/* A lock that B has had since before, and releases at 200. */
 	{ "futex",
-	  "B20>pthread_mutex_lock B30< " LOCKS("100")
-	  "B120>g B190< B195>pthread_mutex_unlock B196>lll_lock_wake B200! B201. A205.",
+	  "B20>pthread_mutex_lock B30< " LOCKS(
+		  "100") "B120>g B190< B195>pthread_mutex_unlock B196>lll_lock_wake B200! B201. A205.",
 	  "B 100 f g held; " },
 	/* g has less than half of f's time. */
-	{ "futex", LOCKS("100") "B150>g B190< B195>pthread_mutex_unlock B196>lll_lock_wake B200! A205.",
+	{ "futex",
+	  LOCKS("100") "B150>g B190< B195>pthread_mutex_unlock B196>lll_lock_wake B200! A205.",
 	  "B 100 f held; " },
 	/* C takes it meanwhile, so it had another lock; B had this one, whoever comes last. */
 	{ "futex",
@@ -177,14 +179,13 @@ static const struct {
 	  "A10>pthread_cond_wait A100! B140>pthread_cond_signal B150! B151. B152< "
 	  "C180>pthread_mutex_unlock C190! A205.",
 	  "B 50 f; " },
-	{ "futex",
-	  "A10>pthread_cond_wait A100! B140>pthread_cond_broadcast B150! A205.", "B 50 f; " },
-	{ "futex", "A10>pthread_cond_wait A100! C180>pthread_mutex_unlock C190! A205.", "" },
-	{ "futex",
-	  "A10>sem_wait A100! B140>sem_post B150! C180>pthread_cond_signal C190! A205.",
+	{ "futex", "A10>pthread_cond_wait A100! B140>pthread_cond_broadcast B150! A205.",
 	  "B 50 f; " },
-	{ "futex",
-	  "A10>barrier_wait A100! B140>barrier_wait B150! C180>sem_post C190! A205.", "B 50 f; " },
+	{ "futex", "A10>pthread_cond_wait A100! C180>pthread_mutex_unlock C190! A205.", "" },
+	{ "futex", "A10>sem_wait A100! B140>sem_post B150! C180>pthread_cond_signal C190! A205.",
+	  "B 50 f; " },
+	{ "futex", "A10>barrier_wait A100! B140>barrier_wait B150! C180>sem_post C190! A205.",
+	  "B 50 f; " },
 	/* Of unknown code, the place with the fewest calls. */
 	{ "futex",
 	  "A10>futex_a A100! B115>futex_b B120! B121. B140! B141. B160! C140>futex_c C150! C151. "
