@@ -16,7 +16,7 @@ are_in_schemas() {
 }
 tap_check "each column and field of text is in a JSON Schema" are_in_schemas
 kinds_are_in_the_schema() {
-	sed -n 's/.*add_fact([a-z]*, "\([^"]*\)").*/\1/p' src/formats/answers/code_causes.c | sort -u | {
+	sed -n 's/.*add_\(code_\)*fact([a-z]*, "\([^"]*\)".*/\2/p' src/formats/answers/code_causes.c | sort -u | {
 		bad=0
 		count=0
 		while read -r kind; do

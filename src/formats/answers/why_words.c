@@ -155,8 +155,8 @@ void why_input_words_print(const struct options *options, FILE *out)
 static void print_words(const struct options *options, size_t count, bool slices,
 			const char *output, FILE *out)
 {
-	static const char *const left_out[] = { "--fibers", "--symbol=", "--slow=", "--dso=",
-						"--time=" };
+	static const char *const left_out[] = { "--fibers",
+						"--symbol=", "--slow=", "--dso=", "--time=" };
 
 	print_run(options, left_out + slices, count + !slices, false, output, out);
 	putc('\n', out);

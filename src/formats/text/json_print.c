@@ -142,14 +142,17 @@ void csv_rows_print(const json_t *rows, FILE *out)
 	const char *key, *between = "";
 	size_t i;
 
-	json_object_foreach(head, key, value) {
+	json_object_foreach(head, key, value)
+	{
 		fprintf(out, "%s%s", between, key);
 		between = ",";
 	}
 	fputs(head ? "\n" : "", out);
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		between = "";
-		json_object_foreach(row, key, value) {
+		json_object_foreach(row, key, value)
+		{
 			fputs(between, out);
 			print_csv_value(value, out);
 			between = ",";
