@@ -180,7 +180,7 @@ START_TEST(without_a_recording_the_clock_is_the_runtime_events)
 	struct overlay_sync syncs[2] = { { 0, alone[_i].mono[0], alone[_i].real[0] },
 					 { 0, alone[_i].mono[1], alone[_i].real[1] } };
 	struct overlays overlays = { .options = &options,
-				     .diag = &diag,
+				     .out = { .diag = &diag },
 				     .inputs = inputs,
 				     .syncs = syncs,
 				     .sync_count = alone[_i].mono[0] ? 2 : 0 };
@@ -190,11 +190,10 @@ START_TEST(without_a_recording_the_clock_is_the_runtime_events)
 	for (const char *at = alone[_i].inputs; *at; at += at[2] ? 3 : 2) {
 		struct overlay_input *input = &inputs[overlays.count++];
 
-		input->kind = *at == 'e' ? OVERLAY_RUNTIME_EVENTS : OVERLAY_MEMTRACE;
+		input->importer = *at == 'e' ? &overlay_runtime_events : &overlay_memtrace;
 		input->pid = at[1] - '0';
 		input->path = (char *)"file";
-		input->last_time = 9000 + overlays.count;
-		input->events.last_time = 4000 + overlays.count;
+		input->last_time = (*at == 'e' ? 4000 : 9000) + overlays.count;
 	}
 	clock = overlays_match_clock(&overlays, overlays.count - 1, NULL);
 	ck_assert_int_eq(clock.method, alone[_i].method);
@@ -302,12 +301,14 @@ static void open_rings(void)
 {
 	struct error err = { 0 };
 
-	run.input = (struct overlay_input){ .kind = OVERLAY_RUNTIME_EVENTS,
+	run.input = (struct overlay_input){ .importer = &overlay_runtime_events,
 					    .pid = 10,
 					    .path = (char *)"10.events" };
 	ck_assert_int_eq(runtime_events_open(&run.input.events, run.rings.bytes, run.rings.size,
 					     &diag, &err),
 			 0);
+	run.input.first_time = run.input.events.first_time;
+	run.input.last_time = run.input.events.last_time;
 }
 
 static struct overlay_clock match_clock(void)
@@ -315,7 +316,7 @@ static struct overlay_clock match_clock(void)
 	const struct overlay_recording recording = { &run.file, run.timeline, &run.info,
 						     &run.calls };
 	struct overlays overlays = {
-		.options = &options, .diag = &diag, .inputs = &run.input, .count = 1
+		.options = &options, .inputs = &run.input, .count = 1, .out = { .diag = &diag }
 	};
 
 	return overlays_match_clock(&overlays, 0, &recording);
@@ -407,11 +408,11 @@ START_TEST(memtrace_is_bounded_by_exec_and_exit)
 	struct overlay_clock clock;
 
 	open_run(false);
-	run.input = (struct overlay_input){ .kind = OVERLAY_MEMTRACE,
+	run.input = (struct overlay_input){ .importer = &overlay_memtrace,
 					    .pid = 10,
 					    .path = (char *)"file",
 					    .last_time = ends[_i].last };
-	run.input.memtrace.info.start_time = ends[_i].start;
+	run.input.first_time = ends[_i].start * 1000;
 	clock = match_clock();
 	ck_assert_int_eq(clock.method, ends[_i].method);
 	ck_assert_int_eq(clock.offset, ends[_i].offset);
@@ -478,7 +479,7 @@ START_TEST(calls_fit_their_messages_at_one_offset)
 	overlay_calls_enter(&run.calls, 10, 11, last + 1,
 			    name_intern_text(&run.names, "caml_time_counter"));
 	open_rings();
-	run.input.events.last_time = (uint64_t)AHEAD + 5900;
+	run.input.last_time = (uint64_t)AHEAD + 5900;
 	clock = match_clock();
 	ck_assert_int_eq(clock.method, seen[_i].method);
 	if (clock.method == OVERLAY_CLOCK_PT) {
@@ -545,15 +546,16 @@ static void print_event(struct event_sink *sink, const struct track_event *event
 static const char *write_tracks(struct overlay_input *input, const char *kinds)
 {
 	struct event_sink sink = { .event = print_event, .last_id = 100 };
-	struct overlays overlays = {
-		.options = &options, .diag = &diag, .inputs = input, .count = 1, .next_id = 1
-	};
+	struct overlays overlays = { .options = &options,
+				     .inputs = input,
+				     .count = 1,
+				     .out = { .diag = &diag, .next_id = 1 } };
 	struct output output = { 0 };
 
-	name_table_init(&overlays.names);
+	name_table_init(&overlays.out.names);
 	lines.kinds = kinds;
 	overlays_write(&overlays, &sink, &output, NULL);
-	name_table_release(&overlays.names);
+	name_table_release(&overlays.out.names);
 	return lines.text;
 }
 
@@ -585,7 +587,7 @@ static const struct {
 static struct overlay_input open_blocks(const struct ctf_file *file)
 {
 	struct overlay_input input = {
-		.kind = OVERLAY_MEMTRACE, .pid = 10, .path = (char *)"file", .lives = true
+		.importer = &overlay_memtrace, .pid = 10, .path = (char *)"file", .lives = true
 	};
 
 	ck_assert_int_eq(
@@ -705,7 +707,7 @@ START_TEST(messages_of_a_ring_are_phases_spans_and_counters)
 {
 	char *copy = strdup(rings[_i].messages), *rest;
 	uint64_t time = 1000;
-	struct overlay_input input = { .kind = OVERLAY_RUNTIME_EVENTS,
+	struct overlay_input input = { .importer = &overlay_runtime_events,
 				       .pid = 10,
 				       .path = (char *)"10.events" };
 	struct ring_file file;
