@@ -39,7 +39,7 @@ tap_check "commands of a fresh build work as printed" of_build
 installed() {
 	ln -s "$built/ptrace2ftf" "$work/bin"
 	mkdir "$work/elsewhere"
-	for name in perf old new; do
+	for name in perf old new good bad; do
 		cp build/demo.data "$work/elsewhere/$name.data"
 	done
 	grep -vE "^build/|demo.data" commands >installed
