@@ -11,7 +11,8 @@
 
 struct plt_scanner {
 	const struct elf_file *file;
-	bool wide; /* x86-64, else x86 */
+	bool wide;    /* x86-64, else x86 */
+	uint64_t got; /* vaddr of _GLOBAL_OFFSET_TABLE_: ebx in i386's stubs */
 	/* Every function pointer, sorted by vaddr; and .rela.plt in its own order: lazy stubs push
 	 * an index into it. */
 	struct plt_slots {
@@ -115,21 +116,20 @@ static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, str
 							  (uint64_t)(int64_t)(int32_t)operand);
 	if (opcode == 0x25)
 		return find_slot(&scanner->slots, operand);
-	if (opcode == 0xa3 && !scanner->wide && cursor_u8(&code) == 0x68) {
-		operand = cursor_u32(&code);
-		return code.short_ ? NULL : pushed_slot(scanner, operand);
-	}
+	if (opcode == 0xa3 && !scanner->wide)
+		return find_slot(&scanner->slots, (uint32_t)(scanner->got + operand));
 	return NULL;
 }
 
 /*
- * Stubs are 16 bytes, but a stub that never binds lazily may be a jump, padded to 8 bytes with a
- * two-byte no-op.  The section's entry size does not help: linkers leave 0 or 16 there even for
- * short stubs.
+ * Stubs are 16 bytes, but a stub that never binds lazily may be a jump, padded to 8 bytes.  The
+ * section's entry size does not help: linkers leave 0 or 16 there even for short stubs.
  */
 static size_t stub_size(const uint8_t *stub)
 {
-	return stub[0] == 0xff && stub[1] == 0x25 && stub[6] == 0x66 && stub[7] == 0x90 ? 8 : 16;
+	bool jumps = stub[0] == 0xff && (stub[1] == 0x25 || stub[1] == 0xa3);
+
+	return jumps && stub[6] == 0x66 && stub[7] == 0x90 ? 8 : 16;
 }
 
 static void scan_stubs(const struct plt_scanner *scanner, const GElf_Shdr *shdr)
@@ -139,15 +139,11 @@ static void scan_stubs(const struct plt_scanner *scanner, const GElf_Shdr *shdr)
 
 	while (cursor_left(&code) >= 8) {
 		uint64_t vaddr = shdr->sh_addr + (uint64_t)(code.at - bytes);
-		size_t size = stub_size(code.at);
-		const struct plt_slot *slot;
-		const uint8_t *stub;
-		bool header;
+		size_t size = MIN(stub_size(code.at), cursor_left(&code));
+		bool header = false;
+		const struct plt_slot *slot = decode_stub(
+			scanner, cursor_over(cursor_take(&code, size), size), vaddr, &header);
 
-		size = MIN(size, cursor_left(&code));
-		stub = cursor_take(&code, size);
-		header = false;
-		slot = decode_stub(scanner, cursor_over(stub, size), vaddr, &header);
 		if (slot || header)
 			scanner->take(scanner->context, slot, vaddr, size);
 	}
@@ -177,11 +173,15 @@ static void scan_sections(struct plt_scanner *scanner)
 	struct elf_section section = { 0 };
 	const GElf_Shdr *shdr = &section.header;
 
-	while (elf_section_next(scanner->file->elf, &section))
+	while (elf_section_next(scanner->file->elf, &section)) {
+		if (!strcmp(section.name, ".got.plt") ||
+		    (!scanner->got && !strcmp(section.name, ".got")))
+			scanner->got = shdr->sh_addr;
 		if (shdr->sh_flags & SHF_ALLOC &&
 		    (shdr->sh_type == SHT_RELA || shdr->sh_type == SHT_REL) &&
 		    spend_budget(scanner, shdr))
 			read_relocations(scanner, &section);
+	}
 	SORT(scanner->slots.array, scanner->slots.count, compare_slots);
 	while (elf_section_next(scanner->file->elf, &section))
 		if (shdr->sh_flags & SHF_EXECINSTR && has_stubs(section.name) &&

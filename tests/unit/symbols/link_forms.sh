@@ -48,6 +48,19 @@ stubs_of_32_bits() {
 		"$namer" 0 "$work/wide.so" | cut -f 2 | paste -sd ' ' | grep -x '.plt .plt work@plt'
 }
 
+# Stubs of functions whose pointers the code has, too, are bound at the start.
+bound_stubs_of_32_bits() { # OPTIONS
+	printf '%s\n' 'call one@PLT' 'call two@PLT' 'call lazy@PLT' 'mov one@GOT(%ebx), %eax' \
+		'mov two@GOT(%ebx), %eax' ret | as --32 -o "$work/bound.o" &&
+		ld -m elf_i386 -shared "$@" "$work/bound.o" -o "$work/bound.so" || return 1
+	objdump -d --no-show-raw-insn "$work/bound.so" | awk '
+		/^[0-9a-f]+ <.*>:/ { name = $2; gsub(/[<>:]/, "", name); next }
+		/^ / && name ~ /@plt$/ { sub(":", "", $1); print $1 "\t" name }' >"$work/expected"
+	[ "$(cut -f 2 "$work/expected" | sort -u | paste -sd ' ')" = 'lazy@plt one@plt two@plt' ] ||
+		{ cat "$work/expected"; return 1; }
+	cut -f 1 "$work/expected" | "$namer" 0 "$work/bound.so" | cut -f 1,2 | diff "$work/expected" -
+}
+
 chosen() {
 	nm "$work/prog" | awk '$2 == "i" { print $1 }' >"$work/addresses"
 	"$namer" 0 "$work/prog" <"$work/addresses" | cut -f 2 >"$work/ours"
@@ -80,8 +93,12 @@ tap_check "stubs with IBT that are bound at the start" stubs -fcf-protection -Wl
 tap_check "stubs of a program at a fixed address" stubs -no-pie -fno-pie -Wl,-z,lazy
 if printf 'ret\n' | as --32 -o "$work/wide.o" && ld -m elf_i386 "$work/wide.o" -o "$work/wide" 2>/dev/null; then
 	tap_check "stubs of a 32-bit library, and their header" stubs_of_32_bits
+	tap_check "32-bit stubs by pointers relative to ebx" bound_stubs_of_32_bits -z lazy
+	tap_check "the same, all bound at the start" bound_stubs_of_32_bits -z now
+	tap_check "the same with IBT" bound_stubs_of_32_bits -z lazy -z ibtplt
 else
 	tap_skip "stubs of a 32-bit library, and their header" "no 32-bit linker"
+	tap_skip "32-bit stubs by pointers relative to ebx" "no 32-bit linker"
 fi
 tap_check "a function that is chosen at the start (IFUNC)" chosen
 tap_check "versioned names are shown without their versions" versions
