@@ -15,11 +15,14 @@
  *	uprobes, uprobes-6.11         a program with probes, of Linux before 6.11 and since
  */
 #include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/support/memtrace_ctf.h"
 #include "tests/support/perf_forms.h"
@@ -151,6 +154,17 @@ static void write_kernel(const char *name, const uint8_t *code, uint64_t address
 	tiny_elf_write(&elf, path_of(name));
 }
 
+/* /proc/kcore and its copies are ET_CORE. */
+static void make_core(const char *name)
+{
+	static const Elf64_Half type = ET_CORE;
+	int fd = open(path_of(name), O_WRONLY);
+
+	if (pwrite(fd, &type, sizeof(type), offsetof(Elf64_Ehdr, e_type)) < 0)
+		abort();
+	close(fd);
+}
+
 /* The program's system call, through the kernel and back. */
 static void write_kernel_recording(const char *name, const uint8_t *code)
 {
@@ -170,6 +184,7 @@ static void write_kernel_recording(const char *name, const uint8_t *code)
 	mkdir(path_of(file), 0777);
 	snprintf(file, sizeof(file), "%s/kcore_dir/kcore", name);
 	write_kernel(file, code, KERNEL_RUNS_AT);
+	make_core(file);
 	snprintf(file, sizeof(file), "%s/data", name);
 	pt_packets_init(&trace);
 	pt_packets_psb(&trace, SAMPLE_START, 0);
