@@ -222,13 +222,14 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 {
 	const struct durations *calls = &row->calls;
 	bool by_insns = functions->by_insns;
-	json_t *object = json_pack("{sI}", "calls", (json_int_t)calls->count);
+	json_t *object = json_object();
 
 	if (functions->by_thread)
 		set_thread(object, row->track);
 	if (functions->by_function || functions->by_dso)
 		json_object_set_new(object, functions->by_function ? "function" : "dso",
 				    json_name(row->name));
+	json_object_set_new(object, "calls", json_integer((json_int_t)calls->count));
 	if (functions->counts)
 		add_counts(object, &row->own);
 

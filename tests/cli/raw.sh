@@ -184,7 +184,7 @@ done
 for cpu in 6/94 6/94/ 6/94/3/1 /// 6/94/3333 -6/94/3; do
 	tap_check "--cpu=$cpu is refused" refused 64 'invalid --cpu' --raw=$raw_file "--cpu=$cpu"
 done
-tap_check "--map needs --raw" refused 64 'need --raw' --map=x@1000 apart
+tap_check "--map needs --raw" refused 64 'needs --raw' --map=x@1000 apart
 tap_check "--raw is the only input" refused 64 "cannot combine --raw and 'apart'" --raw=$raw_file apart
 tap_check "a buffer is named once" refused 1 'is named twice' --raw=$raw_file --raw=./$raw_file
 : >empty

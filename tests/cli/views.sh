@@ -105,8 +105,8 @@ top() {
 	"$program" -q --format=functions threads | sed -n '1,4p;$p' >expected
 	"$program" -q --format=functions --top=3 --json=top.json threads | cmp - expected &&
 		grep -q '^times are those of timing packets, to ' expected && [ "$(grep -c '"median_ns"' top.json)" -eq 3 ]
-	[ $? -eq 0 ] && ! "$program" --top=3 threads 2>messages && grep -q -- '--top and --sort need' messages &&
-		! "$program" --sort=name threads 2>messages && grep -q -- '--top and --sort need' messages
+	[ $? -eq 0 ] && ! "$program" --top=3 threads 2>messages && grep -q -- '--top needs' messages &&
+		! "$program" --sort=name threads 2>messages && grep -q -- '--sort needs' messages
 }
 tap_check "--top=N shows the first N rows, and it and --sort need a table" top
 
