@@ -53,13 +53,32 @@ const struct output_format format_slices = {
 
 /* ---- CSV ----------------------------------------------------------------- */
 
-static const char csv_columns[] = "pid,tid,depth,begin_ns,duration_ns,name,location,insns,cycles\n";
+static const char csv_columns[] =
+	"pid,tid,depth,begin_ns,duration_ns,name,location,insns,cycles,marks\n";
 
 static void print_csv_name(const struct name *name, FILE *out)
 {
 	if (name)
 		csv_text_print(name->text, name->length, out);
 	putc_unlocked(',', out);
+}
+
+/* Print the marks of what is inferred or estimated, as other formats name them. */
+static void print_marks(const struct listed_slice *slice, FILE *out)
+{
+	struct slice_args args = { .count = 0 };
+	const char *between = "";
+
+	if (slice->symbol)
+		slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags,
+				     OPTION_ARGS_LOC);
+	for (size_t i = 0; i < args.count; i++) {
+		if (args.list[i].type != SLICE_ARG_TRUE)
+			continue;
+		fprintf(out, "%s%s", between, slice_arg_text(args.list[i].key));
+		between = " ";
+	}
+	fprintf(out, slice->cut ? "%scut\n" : "\n", between);
 }
 
 static void print_csv_row(struct slice_list *list, struct track *track,
@@ -76,9 +95,10 @@ static void print_csv_row(struct slice_list *list, struct track *track,
 	print_csv_name(listed_name(slice), out);
 	print_csv_name(location, out);
 	if (list->level == OPTION_ARGS_FULL)
-		fprintf(out, "%" PRIu64 ",%" PRIu64 "\n", slice->cost.insns, slice->cost.cycles);
+		fprintf(out, "%" PRIu64 ",%" PRIu64 ",", slice->cost.insns, slice->cost.cycles);
 	else
-		fputs(",\n", out);
+		fputs(",,", out);
+	print_marks(slice, out);
 }
 
 static void print_csv(struct format_output *output)

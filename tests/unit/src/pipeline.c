@@ -95,7 +95,7 @@ static int run(const char *options)
 
 #define SAMPLE_LINES "sample;main 3\nsample;main;work 14\nsample;main;work;leaf 6\n"
 #define OTHER_LINES  "other;work 3\nother;work;leaf 1\n"
-#define CSV          "pid,tid,depth,begin_ns,duration_ns,name,location,insns,cycles\n"
+#define CSV          "pid,tid,depth,begin_ns,duration_ns,name,location,insns,cycles,marks\n"
 
 /* --format=folded counts instructions. */
 static const struct {
@@ -118,18 +118,22 @@ static const struct {
 	{ "-f folded --time=+300ns,", 0,
 	  "sample;main 1\nsample;main;work 6\nsample;main;work;leaf 3\n" OTHER_LINES },
 	{ "-f csv --clock=insns", 0,
-	  CSV "20,20,0,0,4,work,,,\n20,20,1,1,1,leaf,,,\n1234,1234,0,0,23,main,,,\n"
-	      "1234,1234,1,1,10,work,,,\n1234,1234,2,2,1,leaf,,,\n1234,1234,2,5,1,leaf,,,\n"
-	      "1234,1234,2,8,1,leaf,,,\n1234,1234,1,12,10,work,,,\n1234,1234,2,13,1,leaf,,,\n"
-	      "1234,1234,2,16,1,leaf,,,\n1234,1234,2,19,1,leaf,,,\n"
-	      "1234,1234,1,23,0,[syscall],,,\n" },
+	  CSV
+	  "20,20,0,0,4,work,,,,inferred_start_time\n20,20,1,1,1,leaf,,,,\n1234,1234,0,0,23,main,,,,inferred_start_time cut\n"
+	  "1234,1234,1,1,10,work,,,,\n1234,1234,2,2,1,leaf,,,,\n1234,1234,2,5,1,leaf,,,,\n"
+	  "1234,1234,2,8,1,leaf,,,,\n1234,1234,1,12,10,work,,,,\n1234,1234,2,13,1,leaf,,,,\n"
+	  "1234,1234,2,16,1,leaf,,,,\n1234,1234,2,19,1,leaf,,,,\n"
+	  "1234,1234,1,23,0,[syscall],,,,cut\n" },
 	{ "-f csv --clock=insns --time=+2,+3 --tid=1234", 0,
-	  CSV "1234,1234,0,2,3,main,,,\n1234,1234,1,2,3,work,,,\n1234,1234,2,2,1,leaf,,,\n"
-	      "1234,1234,2,5,0,leaf,,,\n" },
+	  CSV
+	  "1234,1234,0,2,3,main,,,,inferred_start_time cut\n1234,1234,1,2,3,work,,,,inferred_start_time cut\n1234,1234,2,2,1,leaf,,,,\n"
+	  "1234,1234,2,5,0,leaf,,,,cut\n" },
 	{ "-f csv --clock=insns --time=+2,+3 --depth=2 --tid=1234", 0,
-	  CSV "1234,1234,0,2,3,main,,,\n1234,1234,1,2,3,work,,,\n" },
+	  CSV
+	  "1234,1234,0,2,3,main,,,,inferred_start_time cut\n1234,1234,1,2,3,work,,,,inferred_start_time cut\n" },
 	{ "-f csv --clock=insns --time=+2,+3 --depth=1 --symbol=work --tid=1234", 0,
-	  CSV "1234,1234,0,2,3,main,,,\n1234,1234,1,2,3,work,,,\n" },
+	  CSV
+	  "1234,1234,0,2,3,main,,,,inferred_start_time cut\n1234,1234,1,2,3,work,,,,inferred_start_time cut\n" },
 	{ "-f branches --cpu=1", 0,
 	  "   20/20        0.001000300:   tr strt                               0 [unknown] =>"
 	  "           401020 work+0x0\n"
