@@ -452,10 +452,12 @@ function addButton(cell, act) {
 	cell.append(button);
 }
 
-/* Returns the name in slices of a function: its label without what tells it from others of this name. */
+/* Returns the name in slices of a function: its label without the facts that tell it from others. */
 function nameOf(label) {
-	return texts.includes(label) ? label : texts.filter((text) => text && label.startsWith(text))
-		.reduce((a, b) => b.length > a.length ? b : a, "") || label;
+	const begins = (text) => text && label.startsWith(text) && /\W/.test(label[text.length]);
+
+	return texts.includes(label) ? label :
+		texts.filter(begins).reduce((a, b) => b.length > a.length ? b : a, "") || label;
 }
 
 function showTable() {
