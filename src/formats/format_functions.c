@@ -65,9 +65,9 @@ static uint32_t row_number(struct functions_output *functions, const struct trac
 	return pair_table_find(&functions->keys, functions->by_thread ? track->index : 0, what);
 }
 
-static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
-				      const struct slice_event *event,
-				      const struct slice_detail *detail)
+CALL_TREE_INLINE uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
+					 const struct slice_event *event,
+					 const struct slice_detail *detail)
 {
 	struct functions_output *functions = functions_of(tree);
 	uint32_t node;
@@ -87,8 +87,8 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	return node;
 }
 
-static inline void add_duration(struct call_tree *tree, struct call_thread *thread,
-				const struct ended_call *end)
+CALL_TREE_INLINE void add_duration(struct call_tree *tree, struct call_thread *thread,
+				   const struct ended_call *end)
 {
 	struct functions_output *functions = functions_of(tree);
 	bool insns = functions->by_insns;
