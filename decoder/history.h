@@ -88,9 +88,9 @@ static inline int64_t owner_of_thread(int32_t tid)
 
 /* The part of a recording's history that the decoder reads; all borrowed. */
 struct history {
-	const struct cpu_switch *switches; /* by CPU, then time */
+	const struct cpu_switch *switches; /* sorted by CPU, then time */
 	size_t switch_count;
-	const struct loss *losses; /* by owner, then time */
+	const struct loss *losses; /* sorted by owner, then time */
 	size_t loss_count;
 	/* Returns the thread that had a tid at `time`; NULL: none ever had. */
 	const struct thread *(*find_thread)(const void *context, int32_t tid, uint64_t time);

@@ -82,7 +82,7 @@ struct runtime_events {
 	uint8_t phases;                 /* enum runtime_phases; may be set after open */
 	bool phases_guessed;            /* no event shows the right table */
 	uint64_t first_time, last_time; /* ns: of all rings at open; 0: no event */
-	int32_t pid; /* from the first start of a ring or domain; -1: no ring has kept it */
+	int32_t pid; /* pid in the first start of a ring or domain; -1: the rings lost it */
 };
 
 /* One ring being read.  Zeroed is a ring without events. */

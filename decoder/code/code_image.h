@@ -35,7 +35,7 @@ struct kernel_code {
 	size_t runtime_count;
 	const uint8_t *runtime_bytes; /* zeros for code that only patches contain */
 	size_t runtime_size;
-	const struct code_patch *patches; /* in time order */
+	const struct code_patch *patches; /* sorted by time */
 	size_t patch_count;
 };
 

@@ -8,7 +8,7 @@
 struct auxtrace {
 	struct arena arena;
 	struct pt_info info;
-	const struct aux_stream *streams; /* in queue order */
+	const struct aux_stream *streams; /* sorted by queue */
 	size_t stream_count;
 };
 

@@ -11,8 +11,8 @@
 
 /* Threads of both sides. */
 struct way_pair {
-	const json_t *ways[SIDES]; /* borrowed: of the last pass */
-	uint64_t index[SIDES];     /* of the threads */
+	const json_t *ways[SIDES]; /* borrowed: results of the last pass */
+	uint64_t index[SIDES];     /* numbers of the threads */
 	uint64_t from, to;         /* equal branches, and where they have parted; equal: known */
 	uint64_t ns;               /* when they parted, in A */
 	bool equal;

@@ -252,8 +252,9 @@ static void change_paths(struct call_tree *tree, struct call_thread *thread)
 }
 
 /*
- * Insert the path that begins late between that of thread->top and its callees: it gets the number
- * of the former, which gets the one that `enter` gave to the late path, unless this has calls.
+ * Insert a path that begins late between thread->top's path and its callees. The late path takes
+ * the number of thread->top's path, so that the callees stay as they are; thread->top's path gets
+ * the number from `enter`, unless that path has calls already.
  */
 static void insert_path(struct call_tree *tree, struct call_thread *thread,
 			const struct slice_event *begin, const struct call_rules *rules)

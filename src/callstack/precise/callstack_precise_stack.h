@@ -53,10 +53,10 @@ struct stack_fit {
 struct stack_pool {
 	struct parked_stack *parked; /* owned */
 	size_t count, room;
-	uint64_t switches;             /* to other stacks, so far */
+	uint64_t switches;             /* number of switches to other stacks so far */
 	struct precise_stack *users;   /* borrowed: the threads, linked */
 	const struct process *process; /* NULL: one thread's */
-	struct stack_pool *next;       /* of another process */
+	struct stack_pool *next;       /* next process's pool */
 };
 
 struct precise {
@@ -79,7 +79,7 @@ struct precise_stack {
 	struct timestamp_group group;
 	struct frame_list now;
 	struct stack_pool own, *pool;
-	struct precise_stack *next_user; /* of the pool */
+	struct precise_stack *next_user; /* next thread of the pool */
 	struct stack_fit *fits; /* owned: by parked stack; NULL: there were no candidates */
 	uint64_t switches;      /* number of the last switch to another stack; 0: none */
 	bool whole;             /* the trace shows the thread since its start */

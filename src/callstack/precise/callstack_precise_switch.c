@@ -655,8 +655,8 @@ void precise_begin_anew(struct precise_stack *stack)
 }
 
 /*
- * Returns the number of frames that stay open while the stack is parked: not those on top of a
- * FRAME_LEAVES_STACK, and none of a stack that nothing can resume.
+ * Returns the number of frames that stay open while the stack is parked. Frames on top of a
+ * FRAME_LEAVES_STACK do not; if nothing can resume the stack, no frame does.
  */
 static size_t count_staying(const struct precise_stack *stack, bool dropped)
 {
@@ -937,7 +937,7 @@ bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *
 	return count;
 }
 
-/* Another thread can have stacks of the same process; it was perhaps this one that resumed them. */
+/* The threads of a process share parked stacks: this thread may have resumed another one's. */
 void precise_forget_stacks(struct precise_stack *stack)
 {
 	precise_forget_candidates(stack);

@@ -22,7 +22,7 @@
 /* Minimum share of an instruction's executions that stop, if it faults; interrupts hit any code. */
 #define STOP_SHARE 0.25
 
-/* Minimum number of usual calls to name a branch that none of them takes. */
+/* Minimum number of usual calls; with fewer, a branch that no usual call takes says nothing. */
 #define PARTING_CALLS 2
 
 /* Most calls that are examined: see take_step(). */

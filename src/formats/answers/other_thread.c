@@ -169,8 +169,8 @@ static const struct thread_event *outer_call(const struct thread_log *log,
 }
 
 /*
- * Returns what a system call is part of, by the innermost call around it that says so: by the calls
- * before or, for one that began before the log, by the returns.
+ * Returns the kind of the innermost known C library function around a system call. Its calls in the
+ * log show it; if it was called before the log begins, its return does.
  */
 static enum sync sync_of(const struct thread_log *log, const struct thread_event *event)
 {

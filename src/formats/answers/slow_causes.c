@@ -410,8 +410,8 @@ static void add_to_cluster(struct slow_answer *answer, const struct slow_call *c
 }
 
 /*
- * Find whether stops hit all code alike: they are neither in one function of those that are called,
- * nor are there many more in the calls than in other code.
+ * Find whether stops hit all code alike: no single callee has most of them, and they are not much
+ * more frequent in the calls than in other code.
  */
 static void judge_stops(const struct slow_answer *answer, const struct cause_scratch *scratch,
 			struct slow_cluster *cluster)

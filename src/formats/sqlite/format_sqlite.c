@@ -718,7 +718,7 @@ static void add_pairs(struct sqlite_output *sqlite)
 	}
 }
 
-/* Add what is known at the end. After a failure, nothing is added. */
+/* Add the tables that are complete only at the end. After a failure, do nothing. */
 static void add_rest(struct sqlite_output *sqlite)
 {
 	add_threads(sqlite);

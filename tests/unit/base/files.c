@@ -338,37 +338,37 @@ END_TEST
 START_TEST(a_path_below_a_root_stays_there)
 {
 	static const char *const rows[][2] = {
-		{ "/root/file", "=" },
-		{ "/root/folder/inner", "=" },
-		{ "/root/missing", "!" },
-		{ "/root/folder/missing/x", "!" },
-		{ "/root/link", "/root/file" },
-		{ "/root/folder/up", "/root/file" },
-		{ "/root/absolute", "/root/file" },
-		{ "/root/through/inner", "/root/folder/inner" },
-		{ "/root/escape", "/root/file" },
-		{ "/root/../../../file", "/root/file" },
-		{ "/root/folder/../file", "/root/file" },
-		{ "/root/./file", "/root/file" },
-		{ "/root//file", "/root/file" },
-		{ "/root/loop", "!" },
+		{ "/below/file", "=" },
+		{ "/below/folder/inner", "=" },
+		{ "/below/missing", "!" },
+		{ "/below/folder/missing/x", "!" },
+		{ "/below/link", "/below/file" },
+		{ "/below/folder/up", "/below/file" },
+		{ "/below/absolute", "/below/file" },
+		{ "/below/through/inner", "/below/folder/inner" },
+		{ "/below/escape", "/below/file" },
+		{ "/below/../../../file", "/below/file" },
+		{ "/below/folder/../file", "/below/file" },
+		{ "/below/./file", "/below/file" },
+		{ "/below//file", "/below/file" },
+		{ "/below/loop", "!" },
 		{ "/elsewhere/file", "=" },
-		{ "/rootless", "=" },
+		{ "/belowground", "=" },
 	};
 	static const char *const links[][2] = {
-		{ "file", "root/link" },      { "../file", "root/folder/up" },
-		{ "/file", "root/absolute" }, { "folder", "root/through" },
-		{ "loop", "root/loop" },      { "../../../../file", "root/escape" },
+		{ "file", "below/link" },      { "../file", "below/folder/up" },
+		{ "/file", "below/absolute" }, { "folder", "below/through" },
+		{ "loop", "below/loop" },      { "../../../../file", "below/escape" },
 	};
 	char path[BENEATH_PATH], root[BENEATH_PATH];
 
-	ck_assert_int_eq(mkdir(at("root"), 0700), 0);
-	ck_assert_int_eq(mkdir(at("root/folder"), 0700), 0);
-	fclose(fopen(at("root/file"), "w"));
-	fclose(fopen(at("root/folder/inner"), "w"));
+	ck_assert_int_eq(mkdir(at("below"), 0700), 0);
+	ck_assert_int_eq(mkdir(at("below/folder"), 0700), 0);
+	fclose(fopen(at("below/file"), "w"));
+	fclose(fopen(at("below/folder/inner"), "w"));
 	for (size_t i = 0; i < COUNT_OF(links); i++)
 		ck_assert_int_eq(symlink(links[i][0], at(links[i][1])), 0);
-	strcpy(root, at("root"));
+	strcpy(root, at("below"));
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		bool found = *rows[i][1] != '!', same = *rows[i][1] == '=';
 

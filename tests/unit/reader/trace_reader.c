@@ -278,7 +278,7 @@ START_TEST(early_slices_count_around_what_is_in_them_alone)
 	ck_assert_str_eq(deep_before_early(511, 2, 4), too_deep);
 	ck_assert_str_eq(deep_before_early(512, 511, 5), "");
 	ck_assert_str_eq(deep_before_early(512, 512, 5), too_deep);
-	/* The one that has ended is not around what follows. */
+	/* A slice that has ended encloses no later slice. */
 	ck_assert_str_eq(deep_before_early(0, 512, 14), "");
 }
 END_TEST
