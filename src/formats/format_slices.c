@@ -78,7 +78,9 @@ static void print_marks(const struct listed_slice *slice, FILE *out)
 		fprintf(out, "%s%s", between, slice_arg_text(args.list[i].key));
 		between = " ";
 	}
-	fprintf(out, slice->cut ? "%scut\n" : "\n", between);
+	if (slice->cut)
+		fprintf(out, "%scut", between);
+	putc_unlocked('\n', out);
 }
 
 static void print_csv_row(struct slice_list *list, struct track *track,
@@ -86,12 +88,20 @@ static void print_csv_row(struct slice_list *list, struct track *track,
 {
 	FILE *out = list->output.text;
 	const struct name *location = NULL;
+	const uint64_t numbers[] = { slice->depth, slice->begin, slice->end - slice->begin };
+	char text[128], *at = digits_signed(text, track->pid);
 
 	(void)number;
+	*at++ = ',';
+	at = digits_signed(at, track->tid);
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		*at++ = ',';
+		at = digits_decimal(at, numbers[i]);
+	}
+	*at++ = ',';
 	if (slice->symbol && list->level != OPTION_ARGS_NONE)
 		location = call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION);
-	fprintf(out, "%" PRId32 ",%" PRId32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",", track->pid,
-		track->tid, slice->depth, slice->begin, slice->end - slice->begin);
+	fwrite(text, 1, (size_t)(at - text), out);
 	print_csv_name(listed_name(slice), out);
 	print_csv_name(location, out);
 	if (list->level == OPTION_ARGS_FULL)

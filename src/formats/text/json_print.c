@@ -110,17 +110,17 @@ void json_print(FILE *out, const json_t *object, uint64_t whole, const char *for
 
 void csv_text_print(const char *text, size_t length, FILE *out)
 {
-	bool quotes = strcspn(text, ",\"\r\n") < length;
-
-	if (quotes)
-		putc_unlocked('"', out);
+	if (strcspn(text, ",\"\r\n") >= length) {
+		fwrite(text, 1, length, out);
+		return;
+	}
+	putc_unlocked('"', out);
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == '"')
 			putc_unlocked('"', out);
 		putc_unlocked(text[i], out);
 	}
-	if (quotes)
-		putc_unlocked('"', out);
+	putc_unlocked('"', out);
 }
 
 static void print_csv_value(const json_t *value, FILE *out)
