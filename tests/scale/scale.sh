@@ -257,6 +257,7 @@ stored_up_to_a_limit() {
 }
 
 # The trace begins inside of calls, which are found when they return, and begin before all others.
+# Kept, their slices take 11 MB.  The peak differs by 1 MiB between runs.
 begun_before() {
 	one="-j1 --symfs=/ --time=20%, --args=none --no-samples"
 	ptsim -- "$top_builddir/tests/programs/static/except" && run 60 none "$work/none" || return 1
@@ -265,12 +266,12 @@ begun_before() {
 	sed -n '/self  share/,$p' "$work/messages" >"$work/functions"
 	run 60 ftf "$work/ftf"
 	echo "# begun before the trace: $memory KiB of memory, $least without slices"
-	[ $slow -gt 1 ] || [ "$memory" -le $((least + 4 * 1024)) ] || return 1
+	[ $slow -gt 1 ] || [ "$memory" -le $((least + 7 * 1024)) ] || return 1
 	"$top_builddir/ftfdump" --slices "$work/ftf" | cmp - "$work/slices" && [ -s "$work/slices" ] &&
 		sed -n '/self  share/,$p' "$work/messages" | diff "$work/functions" - && [ -s "$work/functions" ] &&
 		twice_instead_of_kept
 }
-# Other outputs need the callers first: the trace is decoded twice. Kept, the slices took 11 MB.
+# Other outputs need the callers first: the trace is decoded twice.
 twice_instead_of_kept() {
 	plain=$faults
 	run 60 functions "$work/table"
@@ -280,7 +281,7 @@ twice_instead_of_kept() {
 	run 60 ftf "$work/ftf"
 	echo "# five levels: $memory KiB of memory, $faults page faults instead of $plain"
 	[ -s "$work/ftf" ] || return 1
-	[ $slow -gt 1 ] || { [ "$memory" -le $((least + 5 * 1024)) ] && [ "$faults" -le $((plain * 16 / 10)) ]; }
+	[ $slow -gt 1 ] || { [ "$memory" -le $((least + 7 * 1024)) ] && [ "$faults" -le $((plain * 16 / 10)) ]; }
 }
 ptsim() { # [OPTIONS] -- PROGRAM
 	"$top_builddir/tests/ptsim/ptsim" record -o "$work/input" --per-thread "$@" >"$work/messages" 2>&1
