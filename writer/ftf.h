@@ -24,6 +24,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "libftf cannot be built for big-endian machines: it stores little-endian words as they are"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -540,13 +544,18 @@ static inline size_t ftf_type_words(enum ftf_arg_type type)
 	return 1 + (wide >> (type & 15) & 1);
 }
 
+/* The shape of more than FTF_ARGS_MAX arguments, or of unknown types: no record has it. */
+#define FTF_SHAPE_INVALID UINT64_MAX
+
 /*
  * The arguments of a record, declared: 4 bits of type each, from the lowest bit up, their number in
- * the top 4 bits; 0 without arguments.  Returns the shape with one more argument; at most
- * FTF_ARGS_MAX.
+ * the top 4 bits; 0 without arguments.  Returns the shape with one more argument, or
+ * FTF_SHAPE_INVALID.
  */
 static inline uint64_t ftf_shape_add(uint64_t shape, enum ftf_arg_type type)
 {
+	if (shape >> 60 == FTF_ARGS_MAX || type > FTF_BOOL)
+		return FTF_SHAPE_INVALID;
 	return (shape | (uint64_t)type << 4 * (shape >> 60)) + (UINT64_C(1) << 60);
 }
 
@@ -580,18 +589,19 @@ static inline bool ftf_has_tail(enum ftf_event_type type)
 	return type == FTF_COUNTER || type >= FTF_DURATION_COMPLETE;
 }
 
-/* Returns the header of an event, for any number of events; 0: it has too many words. */
+/* Returns the header of an event, for any number of events; 0: too many words or arguments. */
 static inline uint64_t ftf_low_event_header(const struct ftf_low_event *event)
 {
-	size_t words = 2 + (event->thread ? 0 : 2) + ftf_reference_words(event->category) +
+	size_t words = (event->thread ? 2u : 4u) + ftf_reference_words(event->category) +
 		       ftf_reference_words(event->name) + ftf_shape_words(event->shape) +
 		       event->text_words + ftf_has_tail(event->type);
 	uint64_t header = ftf_low_header(FTF_RECORD_EVENT, words);
 
-	return header ? header | (uint64_t)event->type << 16 | (event->shape >> 60) << 20 |
-				(uint64_t)event->thread << 24 | (uint64_t)event->category << 32 |
-				(uint64_t)event->name << 48
-		      : 0;
+	return header && event->shape != FTF_SHAPE_INVALID
+		       ? header | (uint64_t)event->type << 16 | (event->shape >> 60) << 20 |
+				 (uint64_t)event->thread << 24 | (uint64_t)event->category << 32 |
+				 (uint64_t)event->name << 48
+		       : 0;
 }
 
 /*
@@ -608,11 +618,29 @@ static inline uint64_t ftf_low_set_name(uint64_t header, uint16_t name)
 					     : 0;
 }
 
-/* An event of two words: an instant, or a duration's begin or end, without arguments. */
+/*
+ * Returns whether the header is of an instant, or a duration's begin or end, of two words: without
+ * ids, arguments and text of its own.
+ */
+static inline bool ftf_low_is_pair(uint64_t header)
+{
+	const uint64_t inline_names = UINT64_C(0x8000) << 32 | UINT64_C(0x8000) << 48;
+	const unsigned types =
+		1u << FTF_INSTANT | 1u << FTF_DURATION_BEGIN | 1u << FTF_DURATION_END;
+
+	return (header & (inline_names | 0xf0ffff)) == (FTF_RECORD_EVENT | 2 << 4) &&
+	       (header >> 24 & 0xff) && (types >> (header >> 16 & 15) & 1);
+}
+
+/* An event of two words: ftf_low_is_pair(header), or a sticky error. */
 static inline void ftf_low_pair(struct ftf_low *low, uint64_t header, uint64_t time)
 {
 	uint64_t *at;
 
+	if (__builtin_expect(!ftf_low_is_pair(header), 0)) {
+		ftf_low_misuse(low, "a header is not that of an event of two words");
+		return;
+	}
 	if (__builtin_expect(low->at >= low->full, 0))
 		ftf_low_flush(low);
 	at = low->at;
@@ -630,7 +658,9 @@ static inline void ftf_low_start(struct ftf_low *low, uint64_t header, uint64_t 
 		ftf_low_flush(low);
 	if (__builtin_expect(!words || low->end, 0)) {
 		ftf_low_misuse(low, words ? "a record is started inside of another"
-					  : "a record has more than 4095 words");
+				    : shape == FTF_SHAPE_INVALID
+					    ? "a record has more than 15 arguments"
+					    : "a record has 0 or more than 4095 words");
 		words = 1;
 		low->at = low->end ? low->start : low->at;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,6 +355,23 @@ static void large_record(struct ftf_low *low)
 	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
 }
 
+static void sixteen_arguments(struct ftf_low *low)
+{
+	struct ftf_low_event event = { .type = FTF_INSTANT, .thread = 1, .name = 1 };
+
+	for (int i = 0; i <= FTF_ARGS_MAX; i++)
+		event.shape = ftf_shape_add(event.shape, FTF_NULL);
+	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
+	ftf_low_word(low, 1);
+	ftf_low_finish(low);
+}
+
+static void no_words(struct ftf_low *low)
+{
+	ftf_low_start(low, FTF_RECORD_EVENT, 0);
+	ftf_low_finish(low);
+}
+
 static const char *error_of(void (*emit)(struct ftf_low *))
 {
 	static struct ftf_error err;
@@ -391,7 +409,45 @@ START_TEST(what_is_not_as_declared_is_an_error_with_a_reason)
 	/* seeds.md: an end before its begin is an error */
 	ck_assert_str_eq(error_of(early_end), "a complete event ends before it begins");
 	ck_assert_str_eq(error_of(thread_zero), "a thread reference is not in 1..255");
-	ck_assert_str_eq(error_of(large_record), "a record has more than 4095 words");
+	ck_assert_str_eq(error_of(large_record), "a record has 0 or more than 4095 words");
+	ck_assert_str_eq(error_of(no_words), "a record has 0 or more than 4095 words");
+	ck_assert_str_eq(error_of(sixteen_arguments), "a record has more than 15 arguments");
+}
+END_TEST
+
+static uint64_t pair_header;
+
+static void pair(struct ftf_low *low)
+{
+	ftf_low_pair(low, pair_header, 1);
+}
+
+/* "Event Record": fields that each make the record longer than two words, or not an event. */
+START_TEST(a_pair_has_two_words)
+{
+	static const struct {
+		uint64_t header;
+		bool right;
+	} table[] = {
+		{ 0x01000024, true },                    /* an instant of thread 1 */
+		{ 0x01020024, true },                    /* a duration's begin */
+		{ UINT64_C(0x7fff7fffff030024), true },  /* a duration's end */
+		{ 0, false },                            /* no words */
+		{ 0x01000034, false },                   /* 3 words */
+		{ 0x01000023, false },                   /* a thread record */
+		{ 0x01100024, false },                   /* an argument */
+		{ 0x01010024, false },                   /* a counter, which has an id */
+		{ 0x01040024, false },                   /* a complete event, which has an end */
+		{ 0x01080024, false },                   /* a flow, which has an id */
+		{ 0x00000024, false },                   /* two words of ids */
+		{ UINT64_C(0x0000800101000024), false }, /* a category's text */
+		{ UINT64_C(0x8001000001000024), false }, /* a name's text */
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		pair_header = table[i].header;
+		ck_assert_msg(!*error_of(pair) == table[i].right, "header %#" PRIx64, pair_header);
+	}
 }
 END_TEST
 
@@ -466,6 +522,7 @@ int main(void)
 	tcase_add_test(all, everything_may_be_inline);
 	tcase_add_test(all, providers_threads_and_counters_have_the_bytes_of_the_specification);
 	tcase_add_test(all, what_is_not_as_declared_is_an_error_with_a_reason);
+	tcase_add_test(all, a_pair_has_two_words);
 	tcase_add_test(all, after_an_error_nothing_is_written);
 	tcase_add_test(all, wrong_use_aborts_if_it_shall);
 	suite_add_tcase(suite, all);
