@@ -21,8 +21,8 @@ export PKG_CONFIG_PATH
 # The example of libftf(3), compiled.
 {
 	printf '#include <ftf.h>\nint main(void)\n{\n'
-	sed -n '/^const struct ftf_options options = /,/^\.Ed/p' "$top_srcdir/man/libftf.3" | sed '$d; s/out\.ftf\.gz/trace.gz/'
-	printf 'return 0;\n}\n'
+	sed -n '/^struct ftf_options options;/,/^\.Ed/p' "$top_srcdir/man/libftf.3" | sed '$d; s/out\.ftf\.gz/trace.gz/'
+	printf '}\n'
 } >"$work/example.c"
 
 works() { # COMPILER OUTPUT FLAGS...
@@ -30,18 +30,20 @@ works() { # COMPILER OUTPUT FLAGS...
 	shift 2
 	rm -f "$work/trace.gz"
 	# shellcheck disable=SC2046 # a list of words
-	$compiler -Wall -Wextra -Werror $(pkg-config --cflags libftf) -o "$work/$program" "$work/example.c" "$@" &&
+	$compiler -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Werror $(pkg-config --cflags libftf) -o "$work/$program" "$work/example.c" "$@" &&
 		(cd "$work" && LD_LIBRARY_PATH="$work/lib" "./$program") &&
 		"$top_builddir/ftfdump" --slices "$work/trace.gz" >"$work/slices" &&
 		echo '10/11 0 1000 2000 main line=12' | diff - "$work/slices"
 }
-tap_check "the manual's example works with the shared library" works cc shared $(pkg-config --libs libftf)
+tap_check "the manual's example works with the shared library" works "cc -std=c99" shared $(pkg-config --libs libftf)
 tap_check "the manual's example works with the static library" works cc static "$work/lib/libftf.a" -lz -lzstd -lpthread
-cxx_header() {
-	echo '#include <ftf.h>' >"$work/header.cpp"
-	c++ -Wall -Wextra -Werror -I"$work/include" -fsyntax-only "$work/header.cpp"
+tap_check "the manual's example is C++ too" works "c++ -x c++" cxx $(pkg-config --libs libftf)
+# gcc gives the macros for the machine that it compiles for.
+big_endian() {
+	! gcc -I"$work/include" -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ -fsyntax-only "$work/example.c" 2>"$work/log" &&
+		grep -q 'cannot be built for big-endian' "$work/log"
 }
-tap_check "the header is C++ too" cxx_header
+tap_check "the header refuses big-endian machines" big_endian
 
 own_names() { # OPTIONS... FILE: prints names that are not the library's
 	! nm -g --defined-only "$@" | awk 'NF == 3 { print $3 }' | grep -v '^ftf_'
