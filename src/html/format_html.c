@@ -310,6 +310,7 @@ static void open_html(struct format_output *output, const struct format_request 
 		.folded = true,
 	};
 	event_store_init(&html->events.store, request->names, request->facts.free_id);
+	html->events.store.shows_switches = true;
 	html->events.args = options->args != OPTION_ARGS_NONE;
 	output->events = &html->events.store.sink;
 	output->slices = &html->slices;

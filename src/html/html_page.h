@@ -67,8 +67,8 @@ void html_numbers_end(struct html_numbers *numbers);
 /*
  * The page's events other than calls: CPU events, hits, perf's records, overlays.
  *
- * Slices and instants become tracks of the page, counters curves. Arrows, async slices, context
- * switches and wakeups are left out: as slices they would take the place of calls in --fit.
+ * Slices, switches of CPUs and instants become tracks of the page, counters curves. Arrows, async
+ * slices and wakeups are left out: as slices they would take the place of calls in --fit.
  */
 
 struct page_events {
