@@ -264,7 +264,9 @@ static void print_columns(const struct functions_output *functions, const json_t
 		fputs(column[1] ? " " : "  ", out);
 	}
 	if (functions->by_thread)
-		json_print(out, row, 0, row ? "{thread}/{tid}  " : "{thread}  ");
+		json_print(out, row, 0, row ? "{thread}/{tid}" : "{thread}");
+	if (functions->by_thread && (functions->by_function || functions->by_dso))
+		fputs("  ", out);
 }
 
 static void print_functions(struct format_output *output)

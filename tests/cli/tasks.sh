@@ -87,6 +87,63 @@ if command -v jq >/dev/null; then
 else
 	tap_skip "an answer for a program: ptrace2ftf -f functions --json | jq" "no jq"
 fi
+# An option, and what the output then has; on its standard output or in its messages.
+one_option() {
+	gives 0 '^ *1000 .* request$' -f functions --sort=calls && gives 0 ' causes/[0-9]*$' -f functions --by=thread &&
+		gives 0 '/causes$' -f functions --by=dso && gives 0 '^ *calls *p99  function$' -f functions --columns=calls,p99
+}
+tap_check "functions by calls, thread, library and column: ptrace2ftf -f functions --by=thread" one_option
+spreadsheets() {
+	gives 0 'wrote calls.csv' -o calls.csv && gives 0 'wrote functions.csv' -f functions -o functions.csv && python3 - <<'END'
+import csv
+calls = [row for row in csv.DictReader(open("calls.csv")) if row["name"] == "request"]
+row, = [row for row in csv.DictReader(open("functions.csv")) if row["function"] == "request"]
+assert len(calls) == int(row["calls"]) == 1000
+assert sum(int(call["duration_ns"]) for call in calls) == int(row["total_ns"])
+END
+}
+tap_check "a table for pandas: ptrace2ftf -o calls.csv" spreadsheets
+one_thread() {
+	gives 0 'on 1 thread,' --tid="$(($(ptrace2ftf list --json perf.data | sed -n 's/.*"tid": \([0-9]*\).*/\1/p' | head -1) + 0))" &&
+		gives 0 'on 2 threads,' --comm=causes && gives 0 'slices on' --cpu=0 && refuses 64 "did you mean '--comm' (names), '--tid' (numbers)" --thread=causes && refuses 64 "did you mean '--pid'" --process=1
+}
+tap_check "one thread: ptrace2ftf --tid=N" one_thread
+several_functions() {
+	gives 0 ' request\( \|$\)' --symbol=request --symbol=hold_lock -f slices && grep -q ' hold_lock\( \|$\)' out &&
+		gives 2 'repeat the option for each of several patterns' --symbol='request,hold_lock'
+}
+tap_check "several functions: ptrace2ftf --symbol=F --symbol=G" several_functions
+less() {
+	gives 0 ' main\( \|$\)' -f slices --depth=4 && ! grep ' request\( \|$\)' out && gives 0 ' main\( \|$\)' -f slices --min-duration=1us &&
+		awk '$4 - $3 < 1000 { print; bad = 1 } END { exit bad }' out
+}
+tap_check "less: ptrace2ftf --depth=4, --min-duration=1us" less
+from_to() {
+	gives 0 ' request\( \|$\)' -f slices --between=request,work
+}
+tap_check "from one call to another: ptrace2ftf --between=F,G" from_to
+slow_calls() {
+	gives 0 '^1000 calls: median ' --symbol=request --slow=10us && gives 0 '1 slow call: a trace of each' --slowest=1 --symbol=request -o slow/ && [ -s slow/call-001.ftf ] && gives 0 '#' -f histogram --symbol=request
+}
+tap_check "the distribution and a trace of each slow call: ptrace2ftf --slowest=1 -o slow/" slow_calls
+database() {
+	gives 0 'wrote calls.db' -o calls.db && python3 - <<'END'
+import csv, sqlite3
+wanted = sum(row["name"] == "work" for row in csv.DictReader(open("calls.csv")))
+got, = sqlite3.connect("calls.db").execute("select count(*) from calls_view where symbol = 'work'").fetchone()
+assert wanted == got > 1000, (wanted, got)
+END
+}
+if ptrace2ftf -q -o calls.db perf.data 2>&1 | grep -q 'this build is without'; then
+	tap_skip "a database: ptrace2ftf -o calls.db" "no libsqlite3"
+else
+	tap_check "a database: ptrace2ftf -o calls.db" database
+fi
+other_tools() {
+	gives 0 'wrote x.callgrind' -o x.callgrind && grep -q '^c*fn=.*request' x.callgrind && gives 0 . -f chrome -o x.json && python3 -m json.tool x.json >/dev/null &&
+		gives 0 . -o x.speedscope.json && gives 0 . why --symbol=request -o why.html && grep -q '<canvas\|<html' why.html && gives 0 '^Usage: ptrace2ftf why' help why
+}
+tap_check "files for other tools: ptrace2ftf -o x.callgrind" other_tools
 wrong_options() {
 	refuses 64 "did you mean '--symbol'" --symbl=main && gives 0 'open perf.ftf' -i perf.data &&
 		refuses 64 "'list' is a command; write it before its options" -q list perf.data &&
