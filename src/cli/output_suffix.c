@@ -130,7 +130,8 @@ static void refuse_unknown(const char *path, struct text_view name)
 	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
 		return;
 	for (int i = 0; output_formats[i]; i++)
-		if (output_formats[i]->default_output != DEFAULT_NONE)
+		if (output_formats[i]->default_output != DEFAULT_NONE &&
+		    output_formats[i] != &format_magic_trace)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s.%s",
 						 i ? ", " : "",
 						 output_format_suffix(output_formats[i]));

@@ -49,6 +49,7 @@ static const struct {
 	{ "outliers", "ptrace2ftf why" },
 	{ "--filter", "--symbol" },
 	{ "--function", "--symbol" },
+	{ "--process", "--pid" },
 	{ "--slower", "--slow" },
 	{ "--slower-than", "--slow" },
 	{ "--start", "--time" },

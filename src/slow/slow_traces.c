@@ -260,8 +260,8 @@ static void print_result(const struct slow_run *run)
 		gaps += run->traces[i].status == EXIT_WITH_GAPS;
 		failed += run->traces[i].status == EXIT_FAILED;
 	}
-	fprintf(stderr, "ptrace2ftf: %zu slow calls: a trace of each, listed in %s",
-		run->plan.count, run->tsv);
+	fprintf(stderr, "ptrace2ftf: %zu slow call%s: a trace of each, listed in %s",
+		run->plan.count, run->plan.count == 1 ? "" : "s", run->tsv);
 	if (gaps)
 		fprintf(stderr, "; %zu with gaps or warnings", gaps);
 	if (failed)
