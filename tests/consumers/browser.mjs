@@ -139,6 +139,19 @@ class Page {
 	}
 }
 
+// Does a job, and prints "STATUS SENTENCE", with the reason of a failure.
+export async function tell(sentence, job) {
+	let wrong = [];
+
+	try {
+		await job();
+	} catch (error) {
+		wrong = error.stack.split('\n');
+	}
+	console.log(wrong.length ? 1 : 0, sentence);
+	wrong.forEach((line) => console.log('#', line));
+}
+
 // Calls job(newPage), where newPage({ width, height, touch }) makes a page, and ends the browser.
 export async function browse(job) {
 	const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'browser-'));

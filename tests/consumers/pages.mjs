@@ -4,7 +4,7 @@
 import assert from 'assert/strict';
 import fs from 'fs';
 import path from 'path';
-import { browse } from './browser.mjs';
+import { browse, tell } from './browser.mjs';
 
 const folder = path.resolve(process.argv[2]);
 const address = (name) => `file://${folder}/${name}`;
@@ -252,20 +252,14 @@ const jobs = {
 await browse(async (newPage) => {
 	makePage = newPage;
 	for (const [sentence, job] of Object.entries(jobs)) {
-		let wrong;
-		try {
+		await tell(sentence, async () => {
 			await open(sentence.startsWith('why:') ? 'why.html' : 'calls.html');
 			await job();
-		} catch (error) {
-			wrong = error.stack.split('\n');
-		}
-		console.log(wrong ? 1 : 0, sentence);
-		wrong?.forEach((line) => console.log('#', line));
+		});
 		// PICTURES: a folder for what a job saw last.
 		if (process.env.PICTURES)
 			await page.picture(path.join(process.env.PICTURES, `${sentence.replace(/\W+/g, '-').slice(0, 40)}.png`));
 		await page.close();
 	}
-	console.log(errors.length ? 1 : 0, 'the console of no page has an error');
-	errors.forEach((error) => console.log('#', error));
+	await tell('the console of no page has an error', () => assert.deepEqual(errors, []));
 });
