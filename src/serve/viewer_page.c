@@ -84,7 +84,10 @@ static void print_encoded(const char *text, FILE *out)
 	}
 }
 
-/* Perfetto names the tracks of processes and threads "NAME NUMBER". */
+/*
+ * Perfetto names the tracks of processes and threads "NAME NUMBER".  Only a thread's has others in
+ * its path: a process may have the number of its first thread.
+ */
 static void print_commands(const struct number_list *tids, FILE *out)
 {
 	const char *between = "";
@@ -95,7 +98,7 @@ static void print_commands(const struct number_list *tids, FILE *out)
 	fputs("[{\"id\":\"dev.perfetto.ExpandTracksByRegex\",\"args\":[\" [0-9]+$\",\"name\"]}",
 	      out);
 	if (count && count <= PINNED_MOST) {
-		fputs(",{\"id\":\"dev.perfetto.PinTracksByRegex\",\"args\":[\" (", out);
+		fputs(",{\"id\":\"dev.perfetto.PinTracksByRegex\",\"args\":[\" > [^>]* (", out);
 		for (size_t i = 0; i < tids->count; i++) {
 			for (int64_t tid = tids->ranges[i].first; tid <= tids->ranges[i].last;
 			     tid++) {
@@ -103,7 +106,7 @@ static void print_commands(const struct number_list *tids, FILE *out)
 				between = "|";
 			}
 		}
-		fputs(")$\",\"name\"]}", out);
+		fputs(")$\",\"path\"]}", out);
 	}
 	putc(']', out);
 }

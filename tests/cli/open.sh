@@ -345,8 +345,8 @@ fi
 
 # ---- The address, and who opens it ----
 decoded() { # PARAMETER
-	sed "s/.*[?&]$1=\([^&]*\).*/\1/; s/%20/ /g; s/%22/\"/g; s/%24/$/g; s/%28/(/g; s/%29/)/g; s/%2B/+/g; s/%2C/,/g
-		s/%3A/:/g; s/%5B/[/g; s/%5D/]/g; s/%7B/{/g; s/%7C/|/g; s/%7D/}/g" address
+	sed "s/.*[?&]$1=\([^&]*\).*/\1/; s/%20/ /g; s/%22/\"/g; s/%24/$/g; s/%28/(/g; s/%29/)/g; s/%2A/*/g; s/%2B/+/g; s/%2C/,/g
+		s/%3A/:/g; s/%3E/>/g; s/%5B/[/g; s/%5D/]/g; s/%5E/^/g; s/%7B/{/g; s/%7C/|/g; s/%7D/}/g" address
 }
 shown_part() {
 	show open $symfs --time=20%,60% --tid=1234,7-8 $data && get -o got "$url" && ended 0 || return 1
@@ -355,7 +355,7 @@ shown_part() {
 	"$top_builddir/ftfdump" got | sed -nE 's/^[^ ]* (begin|end|complete) [^ ]* ([0-9]+).*/\2/p' | sort -n >times
 	begin=$(decoded visStart) end=$(decoded visEnd)
 	[ "$begin" -ge "$(head -n 1 times)" ] && [ "$end" -le "$(tail -n 1 times)" ] && [ "$begin" -lt "$end" ] || return 1
-	[ "$(decoded startupCommands)" = '[{"id":"dev.perfetto.ExpandTracksByRegex","args":[" [0-9]+$","name"]},{"id":"dev.perfetto.PinTracksByRegex","args":[" (1234|7|8)$","name"]}]' ] ||
+	[ "$(decoded startupCommands)" = '[{"id":"dev.perfetto.ExpandTracksByRegex","args":[" [0-9]+$","name"]},{"id":"dev.perfetto.PinTracksByRegex","args":[" > [^>]* (1234|7|8)$","path"]}]' ] ||
 		{ decoded startupCommands; return 1; }
 	show open wanted.ftf && ! grep -E 'visStart|Pin' address && fetched wanted.ftf
 }

@@ -71,9 +71,9 @@ static void expect_address(const char *page, const char *tids, const char *addre
 #define EXPAND                                                                                     \
 	"&startupCommands=%5B%7B%22id%22%3A%22dev.perfetto.ExpandTracksByRegex%22%2C%22args%22%3A" \
 	"%5B%22%20%5B0-9%5D%2B%24%22%2C%22name%22%5D%7D"
-#define PIN                                                                                        \
-	"%2C%7B%22id%22%3A%22dev.perfetto.PinTracksByRegex%22%2C%22args%22%3A%5B%22%20%287%7C9"    \
-	"%7C10%29%24%22%2C%22name%22%5D%7D"
+#define PIN                                                                                         \
+	"%2C%7B%22id%22%3A%22dev.perfetto.PinTracksByRegex%22%2C%22args%22%3A%5B%22%20%3E%20%5B%5E" \
+	"%3E%5D%2A%20%287%7C9%7C10%29%24%22%2C%22path%22%5D%7D"
 
 START_TEST(addresses_are_those_that_perfetto_documents)
 {
