@@ -191,12 +191,16 @@ function drawAxis(height) {
 /* The measured time, from its begin to its end. */
 function drawMeasured(height) {
 	const [from, to] = measured, x = (from - chart.begin) * scale(), size = (to - from) * scale();
+	const label = chart === charts.stacks ? amount(to - from) : time(to - from), left = Math.max(x, 0);
 
 	context.globalAlpha = 0.2;
 	context.fillStyle = palette.chosen;
 	context.fillRect(x, AXIS, size, height);
 	context.globalAlpha = 1;
-	context.fillText(chart === charts.stacks ? amount(to - from) : time(to - from), Math.max(x, 0) + 3, AXIS + 12);
+	context.fillStyle = palette.back;
+	context.fillRect(left, AXIS, label.length * palette.character + 6, ROW);
+	context.fillStyle = palette.chosen;
+	context.fillText(label, left + 3, AXIS + 12);
 }
 
 function drawLane(lane, y, height) {

@@ -46,7 +46,8 @@ async function tipAt(x, y) {
 // Finds a slice below the pointer, from the top of the chart down.  Returns its place.
 async function find(slice) {
 	const { left, top, width, height } = await page.value(`(({ left, top, width, height }) => ({ left, top, width, height }))(canvas.getBoundingClientRect())`);
-	const x = left + ((slice.begin + slice.end) / 2 - first) / (last - first) * width;
+	const [from, to] = await range();
+	const x = left + ((slice.begin + slice.end) / 2 - first - from) / (to - from) * width;
 
 	for (let y = top + 4; y < top + height; y += 8)
 		if ((await tipAt(x, y)).split('\n')[0] === slice.name)
@@ -179,7 +180,8 @@ const jobs = {
 		const [left] = await range();
 		assert(right > begin && left < right, [begin, right, left]);
 		await page.key('0');
-		assert.deepEqual(await range(), [0, last - first]);
+		const [from, to] = await range(); /* to the last switch of a CPU */
+		assert(from === 0 && to >= last - first && to < 1.1 * (last - first), [from, to]);
 	},
 	async 'a click on the name of a thread folds it, another unfolds it'() {
 		const { x, y } = await find(request), head = 10 + await page.value('canvas.getBoundingClientRect().top + AXIS');
