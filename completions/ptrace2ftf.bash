@@ -6,7 +6,7 @@
 __ptrace2ftf_options() {
 	local command=${COMP_WORDS[1]}
 
-	[[ " open record list diff annotate why " == *" $command "* ]] || command=
+	[[ " open record list diff annotate why pack " == *" $command "* ]] || command=
 	"$1" ${command:+"$command"} --help=all 2>/dev/null | sed -nE '/^ {2,8}-/{
 		s/^ +//; s/  .*//
 		s/^(-.), --([a-z0-9-]+)(\[?=?)(.*)$/\1\3\4\n--\2\3\4/
@@ -24,7 +24,7 @@ __ptrace2ftf_words() {
 
 _ptrace2ftf() {
 	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local option='' kind='' files=-f at commands="open record list diff annotate why clock-sync help"
+	local option='' kind='' files=-f at commands="open record list diff annotate why pack clock-sync help"
 
 	COMPREPLY=()
 	if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD == 2)); then

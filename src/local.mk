@@ -100,6 +100,7 @@ libptrace2ftf_a_SOURCES = \
 	src/options/option_paths.c \
 	src/options/options.c src/options/options.h \
 	src/options/selection.c src/options/selection.h \
+	src/pack/pack.c \
 	src/overlays/overlay_calls.c \
 	src/overlays/overlay_clock.c \
 	src/overlays/overlay_cut.c \

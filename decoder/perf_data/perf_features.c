@@ -205,6 +205,8 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 								record->size + RECORD_HEADER });
 	if (record->type == PERF_USER_HEADER_TRACING_DATA)
 		read_feature(file, PERF_FEATURE_TRACING_DATA, record->aux, diag);
+	if (record->type == PERF_USER_PACKED)
+		file->features.sections[PERF_FEATURE_PACKED] = record->aux;
 	if (record->type != PERF_USER_HEADER_FEATURE)
 		return;
 	feature = cursor_u64(&c);

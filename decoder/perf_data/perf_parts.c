@@ -85,7 +85,7 @@ static uint64_t read_record(const struct perf_file *file, const struct perf_part
 	perf_sample_split_id(file, record);
 	if (!record->id.time)
 		record->id.time = part->begin_time;
-	if (record->type == PERF_USER_AUXTRACE)
+	if (record->type == PERF_USER_AUXTRACE || record->type == PERF_USER_PACKED)
 		record->aux = read_aux(part, at + size, record, diag);
 	if (record->type == PERF_USER_HEADER_TRACING_DATA)
 		record->aux = read_tracing_data(part, at + size, record);

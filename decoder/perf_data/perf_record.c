@@ -84,5 +84,5 @@ uint64_t perf_record_lost_count(const struct perf_record *record)
 bool perf_record_is_known(uint32_t type)
 {
 	return (type >= PERF_RECORD_MMAP && type <= KERNEL_RECORD_LAST) ||
-	       (type >= PERF_USER_HEADER_ATTR && type < PERF_USER_END);
+	       (type >= PERF_USER_HEADER_ATTR && type < PERF_USER_END) || type == PERF_USER_PACKED;
 }

@@ -40,6 +40,12 @@ enum perf_user_record {
 	PERF_USER_END, /* one more than the last */
 };
 
+/*
+ * Record of `ptrace2ftf pack`: a 64-bit size, and after the record as many bytes of files: each
+ * with its recorded path, a NUL, its 64-bit size, its bytes.
+ */
+#define PERF_USER_PACKED 0x50434b
+
 /* PERF_RECORD_AUX_OUTPUT_HW_ID, in the headers since Linux 5.16. */
 #define RECORD_AUX_OUTPUT_HW_ID 21
 
@@ -59,7 +65,8 @@ enum perf_feature {
 	PERF_FEATURE_BPF_PROG_INFO = 25,
 	PERF_FEATURE_CLOCK_DATA = 29,
 	PERF_FEATURE_HYBRID_TOPOLOGY = 30,
-	PERF_FEATURE_COUNT = 64, /* sections with higher numbers are dropped */
+	PERF_FEATURE_PACKED = 63, /* the files of PERF_USER_PACKED */
+	PERF_FEATURE_COUNT = 64,  /* sections with higher numbers are dropped */
 };
 
 /* perf_event_attr.aux_action, since Linux 6.13; older headers call it __reserved_3. */
@@ -74,7 +81,7 @@ struct perf_record {
 	uint16_t misc;
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
-	struct byte_view aux;   /* AUXTRACE, TRACING_DATA: the data after the record */
+	struct byte_view aux;   /* AUXTRACE, TRACING_DATA, PACKED: the data after the record */
 	size_t aux_after;       /* AUXTRACE: minimum bytes of the mapping after the data */
 	/* The sample_id trailer of a record; absent fields are -1 and 0. */
 	struct perf_sample_id {

@@ -65,6 +65,11 @@ const struct command_spec command_specs[COMMANDS] = {
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
 		"slow", "Explain calls longer than TIME, or p99; a percentile of all calls",
 	},
+	[COMMAND_PACK] = {
+		"pack", "[INPUT]", "Cut a recording, with its code and names, to one file",
+		"ptrace2ftf reads the file on any machine, as a recording.",
+		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
+	},
 	[COMMAND_CLOCK_SYNC] = {
 		"clock-sync", "", "Print this machine's clocks, for --clock-sync", "", 0,
 	},
@@ -85,6 +90,8 @@ bool command_takes(enum command command, const struct option_spec *option)
 {
 	unsigned bit = 1U << command;
 
+	if (command == COMMAND_PACK && !option->only) /* it selects as `list` does */
+		bit |= 1U << COMMAND_LIST;
 	if (option->only)
 		return (option->only & bit) != 0;
 	return command_specs[command].groups >> option->group & 1 && !(option->flags & bit);

@@ -371,6 +371,8 @@ void option_conflicts_choose_format(struct options *options)
 	choose_clock(options);
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;
+	if (options->command == COMMAND_PACK)
+		options->format = &format_pack;
 	if (options->command == COMMAND_ANNOTATE)
 		options->format = &format_annotate;
 	if (options->command == COMMAND_WHY) {

@@ -196,6 +196,8 @@ void output_suffix_choose(struct options *options)
 	struct text_view name = read_name(path);
 	const struct output_format *named = find_named(name);
 
+	if (options->command == COMMAND_PACK) /* any name, as a recording's */
+		return;
 	refuse_foreign(name);
 	if (options->input_count > 1)
 		refuse_output_as_input(options);

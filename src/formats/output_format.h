@@ -26,6 +26,7 @@ struct location;
 struct location_pair;
 struct name_table;
 struct options;
+struct perf_recording;
 struct thread;
 struct timeline;
 
@@ -95,12 +96,13 @@ struct format_output {
 	const uint64_t *gaps;              /* borrowed: the summary's, by enum gap_reason; NULL:
 					    * unknown, before finish() */
 	const struct timeline *timeline;   /* borrowed; set for look() */
-	struct executed_code *code;        /* borrowed: counts the code; NULL: not needed */
-	struct event_sink *events;         /* borrowed: for other events; NULL: not shown */
-	uint32_t ids_taken;                /* by `events` before the first slice */
-	uint64_t other_slices;             /* begun by `events`; set before finish() */
-	uint64_t records;                  /* records of events; set by finish() */
-	uint64_t truncated;                /* slices deeper than --max-stack; set by finish() */
+	const struct perf_recording *recording; /* borrowed; set before finish(), for `pack` */
+	struct executed_code *code;             /* borrowed: counts the code; NULL: not needed */
+	struct event_sink *events;              /* borrowed: for other events; NULL: not shown */
+	uint32_t ids_taken;                     /* by `events` before the first slice */
+	uint64_t other_slices;                  /* begun by `events`; set before finish() */
+	uint64_t records;                       /* records of events; set by finish() */
+	uint64_t truncated;        /* slices deeper than --max-stack; set by finish() */
 	uint64_t sources_left_out; /* libraries' files of source, not here; set by finish() */
 	uint64_t most;       /* slices; with more, the output fails with ERROR_MORE_SLICES; 0: any
 			      * number */
@@ -206,6 +208,8 @@ extern const struct output_format format_list, format_totals, format_ways, forma
 extern const struct output_format format_why, format_why_page;
 /* for --split, an output for each part; */
 extern const struct output_format format_ftf_split;
+/* for `pack`; */
+extern const struct output_format format_pack;
 /* for --slowest and --slow: the table. */
 extern const struct output_format format_slowest;
 

@@ -27,6 +27,7 @@ enum command {
 	COMMAND_DIFF,
 	COMMAND_ANNOTATE,
 	COMMAND_WHY,
+	COMMAND_PACK,
 	COMMAND_CLOCK_SYNC,
 	COMMAND_HELP,
 	COMMANDS
@@ -87,6 +88,7 @@ struct options {
 	struct selection select;
 	struct slow_choice slow;
 	uint64_t counters; /* ns: interval of counters; 0: no counters */
+	bool mask;         /* pack: numbers instead of names */
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
 	char **program;          /* borrowed: the words after --; may be NULL */

@@ -420,8 +420,13 @@ static size_t drop_events(struct conversion *c, const struct branch_event *event
 		needed++;
 	if (needed)
 		dropped = thread_stacks_follow(&c->stacks, events, needed);
-	for (size_t i = 0; i < dropped; i++)
+	for (size_t i = 0; i < dropped; i++) {
 		event_filter_drop(filter, &events[i]);
+		/* A packed trace begins at a PSB before the time, and has all threads of a buffer.
+		 */
+		if (c->options->command == COMMAND_PACK && events[i].kind <= BRANCH_GAP)
+			report_branch(c, &events[i], 0);
+	}
 	return dropped;
 }
 
@@ -577,8 +582,10 @@ static void sum_up_trace(struct conversion *c)
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		gaps[reason] -= c->recording.filter.gaps[reason];
 	gaps[GAP_PAUSED] += c->stacks.paused;
-	if (c->pipeline.end)
+	if (c->pipeline.end) {
 		c->pipeline.end->gaps = gaps;
+		c->pipeline.end->recording = &c->recording;
+	}
 }
 
 /*

@@ -38,6 +38,7 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 		.find.symfs = options->symfs,
 		.vdso = options->vdso,
 		.core = input_paths_core(options, core),
+		.packed = recording->file.features.sections[PERF_FEATURE_PACKED],
 		.core_given = options->core,
 		.find.debug_dir = options->debug_dir,
 		.find.debuginfod = options->debuginfod,

@@ -230,10 +230,35 @@ static void search_vdso(struct dso *dso)
 		dso->file = NULL; /* the bytes are in memory only */
 }
 
+/* Use the file in a packed recording. */
+static bool search_packed(struct dso *dso)
+{
+	const struct byte_view *packed = &dso->store->options.packed;
+	struct cursor c = cursor_over(packed->bytes, packed->size);
+	struct elf_file elf;
+	const char *path;
+	const uint8_t *bytes;
+	size_t size;
+
+	do {
+		path = cursor_text(&c);
+		size = cursor_u64(&c);
+		bytes = cursor_take(&c, size);
+	} while (!c.short_ && strcmp(path, dso->path) != 0);
+	if (c.short_ || !size ||
+	    elf_file_open_bytes(&elf, memcpy(alloc_zeroed(size, 1), bytes, size), size, NULL) < 0 ||
+	    !use_file(dso, &elf, dso->path, false))
+		return false;
+	dso->file = NULL; /* the bytes are in memory only */
+	return true;
+}
+
 void dso_search(struct dso *dso)
 {
 	const char *core = dso->store->options.core;
 
+	if (search_packed(dso))
+		return;
 	switch (dso_find_shape(dso->path)) {
 	case DSO_SHAPE_FILE:
 		search_file(dso);

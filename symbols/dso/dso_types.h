@@ -23,7 +23,8 @@ struct dso_store_options {
 	struct dso_find_options find; /* where files are looked for */
 	const char *vdso; /* file with the code of "[vdso]"; NULL: look in the build-id cache */
 	const char *core; /* ELF core with code of memory without files; may be NULL */
-	bool core_given;  /* the user chose `core`, which may have another recording's size */
+	struct byte_view packed; /* borrowed: PERF_FEATURE_PACKED of the recording */
+	bool core_given; /* the user chose `core`, which may have another recording's size */
 	const char *strip_prefix; /* directory to leave out of source paths; may be NULL */
 	const char *
 		perf_map_dir; /* folder of perf-PID.map; NULL: /tmp, below symfs if that is given */

@@ -382,8 +382,9 @@ static size_t unversioned_length(const char *linkage)
 {
 	size_t length = strcspn(linkage, "@");
 
-	/* '?' begins a name of Microsoft's mangling; Go's paths may have an '@'. */
-	if (length == 0 || linkage[0] == '?' || memchr(linkage, '/', length))
+	/* '?' begins a name of Microsoft's mangling; Go's paths may have an '@'; "@plt": a stub. */
+	if (length == 0 || linkage[0] == '?' || memchr(linkage, '/', length) ||
+	    ends_with(linkage, "@plt"))
 		return strlen(linkage);
 	return length;
 }

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `ptrace2ftf pack`: the packed file alone gives the trace of the recording with its files.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# A machine without the recorded files.
+mkdir none
+
+record() { # NAME OPTIONS... -- PROGRAM ARGUMENTS...
+	name=$1
+	shift
+	"$ptsim" record --cyc --seed=3 -o "$name" "$@" >/dev/null 2>messages
+}
+record threads --cpus=2 -- "$programs/static/threads" || tap_skip_all "programs cannot be traced here: $(cat messages)"
+record except -- "$programs/except"
+
+slices() { # INPUT OPTIONS...: without source lines, which are not packed
+	"$program" -q --no-warn --args=none -o slices.ftf "$@" && "$ftfdump" --slices slices.ftf
+}
+same() { # NAME OPTIONS...: pack and compare
+	name=$1
+	shift
+	"$program" pack -q "$@" "$name" -o packed && slices "$name" "$@" >wanted &&
+		slices packed --symfs=none "$@" >got && [ "$(wc -l <wanted)" -gt 100 ] && cmp wanted got
+}
+tap_check "threads on two CPUs are the same without their program's file" same threads
+tap_check "a program with libraries and exceptions is the same without its files" same except
+
+# Two times of calls in the middle, and the thread of the last one.
+cut -d' ' -f3 wanted | sort >times
+from=$(sed -n "$(($(wc -l <times) / 3))p" times) to=$(sed -n "$(($(wc -l <times) / 2))p" times)
+tap_check "a part of the time is the same" same except --time="${from}ns,${to}ns"
+threads() { # OPTIONS...
+	same threads --time="$(sed -n 500p all)ns,$(sed -n 900p all)ns" "$@"
+}
+slices threads | cut -d' ' -f3 | sort >all
+tap_check "a part of the time of threads on two CPUs is the same" threads
+tid=$(slices threads | tail -1 | sed 's/ .*//; s/.*\///')
+tap_check "one thread is the same" same threads --tid="$tid"
+
+records() { # FILE TYPE: count perf's records
+	python3 - "$@" <<'END'
+import gzip, struct, sys
+data, at, count = open(sys.argv[1], "rb").read(), 16, 0
+data = gzip.decompress(data)
+while at < len(data):
+    kind, _, size = struct.unpack_from("<IHH", data, at)
+    count += kind == int(sys.argv[2])
+    at += size + (struct.unpack_from("<Q", data, at + 8)[0] if kind in (71, 0x50434b) else 0)
+print(count)
+END
+}
+sideband() {
+	"$program" pack -q threads -o whole && "$program" pack -q threads -o packed \
+		--time="$(sed -n 500p all)ns,$(sed -n 510p all)ns" || return 1
+	# PERF_RECORD_SWITCH_CPU_WIDE, MMAP2
+	[ "$(records packed 15)" -gt 1 ] && [ "$(records packed 15)" -lt "$(records whole 15)" ] &&
+		[ "$(records packed 10)" -eq "$(records whole 10)" ]
+}
+command -v python3 >/dev/null && tap_check "context switches outside of the time are left out, mappings before are not" sideband
+
+# Names of 4 letters or more, of functions, files and threads; those that unwind stay.
+masked() {
+	"$program" pack -q --mask except -o packed || return 1
+	slices packed --symfs=none | cut -d' ' -f1-4 >got
+	slices except | cut -d' ' -f1-4 >wanted
+	cmp wanted got || return 1
+	gzip -dc packed | strings -n 4 | sort -u >strings
+	slices except | cut -d' ' -f5 | grep -E '^[A-Za-z_]{5,}$' | grep -vE 'longjmp|setjmp|__cxa|_Unwind' | sort -u >names
+	[ "$(wc -l <names)" -gt 20 ] && ! grep -xFf names strings && ! grep -E "$programs|libstdc|libc\.so|except\$" strings
+}
+command -v strings >/dev/null && tap_check "--mask keeps times and nesting, and no name or path" masked
+
+refused() { # STATUS WORDS COMMAND...
+	wanted_status=$1 words=$2
+	shift 2
+	"$@" >out 2>&1
+	status=$?
+	cat out
+	[ $status -eq "$wanted_status" ] && [ "$(wc -l <out)" -eq 1 ] && grep -qF "$words" out
+}
+cp threads input
+tap_check "an output over the input is refused" refused 1 input "$program" pack -q input -o input
+tap_check "the input is whole" cmp threads input
+tap_check "a full disk is an error" refused 1 "No space left" "$program" pack -q threads -o /dev/full
+echo text >text
+tap_check "another file is refused" refused 1 "is not a perf.data file" "$program" pack -q text -o out.packed
+tap_check "no output is left" [ ! -e out.packed ]
+cut_packed() {
+	"$program" pack -q threads -o packed && gzip -dc packed >plain || return 1
+	for bytes in 100 3000 60000; do
+		head -c "-$bytes" plain >short
+		"$program" -q --no-warn --symfs=none short -o short.ftf >out 2>&1
+		[ $? -le 2 ] || { cat out; return 1; }
+	done
+}
+tap_check "a packed file that was cut is read up to there" cut_packed
+tap_done
