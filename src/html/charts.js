@@ -75,7 +75,7 @@ function makeLane(count, more) {
 
 function readThread(thread) {
 	const bytes = atob(thread.data), count = thread.slices;
-	const title = `${thread.name} (process ${thread.pid}, thread ${thread.tid})`;
+	const title = thread.tid >= data.ids ? thread.name : `${thread.name} (process ${thread.pid}, thread ${thread.tid})`;
 	const shown = count || !thread.marks ? plural(count, "slice") : plural(thread.marks, "mark");
 	const lane = makeLane(count, { title: `${title}: ${shown}`, pid: thread.pid, folded: new Map(),
 		symbol: new Uint32Array(count), bits: new Uint8Array(count),
@@ -150,15 +150,18 @@ function describeSlice(lane, i) {
 	return lines.join("\n");
 }
 
-function readCounter({ process, pid, begin, name, unit, points }) {
+/* A counter of a thread has its id, any other the name of its track; ids from `data.ids` are made up. */
+function readCounter({ process, pid, tid, track, begin, name, unit, points }) {
+	const owner = [name, track === name ? "" : track, tid >= data.ids ? "" : tid].filter((word) => word).join(" ");
+	const group = pid >= data.ids ? "" : ` (${process} ${pid})`;
 	const times = points.filter((_, i) => i % 2 === 0), values = points.filter((_, i) => i % 2);
 
 	times[0] = begin;
 	for (let i = 1; i < times.length; i++)
 		times[i] += times[i - 1];
 	const least = values.reduce((a, b) => Math.min(a, b), 0), most = values.reduce((a, b) => Math.max(a, b), 0);
-	return makeRows(makeLane(0, { title: `${name}: ${unit} (${process} ${pid}), ${least.toLocaleString("en")} to ` +
-		most.toLocaleString("en"), name: `${name}: ${unit}`, pid, times, values, least, most }));
+	return makeRows(makeLane(0, { title: `${owner}: ${unit}${group}, ${least.toLocaleString("en")} to ` +
+		most.toLocaleString("en"), name: `${owner}: ${unit}`, pid, times, values, least, most }));
 }
 
 /* A process's threads, then its other tracks and counters.  The calls are seen first. */

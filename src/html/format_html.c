@@ -118,6 +118,7 @@ struct html_output {
 	size_t thread_count, thread_room;
 	struct html_folds *folds; /* owned; by depth: of the next slice to print */
 	size_t fold_room;
+	uint32_t free_id;      /* this id and higher ones are made up */
 	uint64_t origin, last; /* ns: origin of times; last printed time */
 	uint64_t room;         /* slices that fit into the output for sure */
 	struct html_numbers data;
@@ -309,7 +310,8 @@ static void open_html(struct format_output *output, const struct format_request 
 		.details = html->costs,
 		.folded = true,
 	};
-	event_store_init(&html->events.store, request->names, request->facts.free_id);
+	html->free_id = request->facts.free_id;
+	event_store_init(&html->events.store, request->names, html->free_id);
 	html->events.store.shows_switches = true;
 	html->events.args = options->args != OPTION_ARGS_NONE;
 	output->events = &html->events.store.sink;
@@ -695,8 +697,10 @@ static void print_data(struct html_output *html, uint64_t end)
 
 	/* A time of perf's clock may exceed JavaScript's numbers. */
 	fprintf(out,
-		"{\"axis\":\"%s\",\"unit\":\"%s\",\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
-		axis, html->by_insns ? "insns" : axis, html->origin, end - html->origin);
+		"{\"axis\":\"%s\",\"unit\":\"%s\",\"ids\":%" PRIu32 ",\"origin\":\"%" PRIu64
+		"\",\"duration\":%" PRIu64,
+		axis, html->by_insns ? "insns" : axis, html->free_id, html->origin,
+		end - html->origin);
 	print_page_tracks(html, "threads", 0, html->call_tracks);
 	print_page_tracks(html, "events", html->call_tracks, html->thread_count);
 	page_events_print_counters(&html->events, html->origin, html->file, out);

@@ -23,10 +23,10 @@ struct page_counter {
 		uint64_t pid, id;
 		const struct name *name, *arg;
 	} key;
-	const char *process;  /* borrowed: its name; NULL: unknown */
-	uint64_t first, last; /* ns: of its values */
-	FILE *stream;         /* stream into `points`: JSON with a comma at its end */
-	char *points;         /* owned, as is `stream` */
+	const struct track *track; /* borrowed: of its first value */
+	uint64_t first, last;      /* ns: of its values */
+	FILE *stream;              /* stream into `points`: JSON with a comma at its end */
+	char *points;              /* owned, as is `stream` */
 	size_t size;
 	UT_hash_handle hh;
 };
@@ -84,7 +84,7 @@ static void take_counter(struct page_events *events, const struct track *track,
 			counter->stream =
 				ALLOC_CHECKED(open_memstream(&counter->points, &counter->size));
 			counter->first = counter->last = event->time;
-			counter->process = track->process_name;
+			counter->track = track;
 		}
 		fprintf(counter->stream, "%" PRIu64 ",%.15g,", event->time - counter->last,
 			isfinite(value) ? value : 0);
@@ -142,7 +142,7 @@ void page_events_show(struct page_events *events, const struct slice_sink *sink,
 void page_events_print_counters(struct page_events *events, uint64_t origin, struct output *output,
 				FILE *out)
 {
-	const char *between = "\n", *process;
+	const char *between = "\n", *process, *thread;
 
 	fputs(",\n\"counters\":[", out);
 	for (struct page_counter *counter = events->counters; counter; counter = counter->hh.next) {
@@ -158,7 +158,10 @@ void page_events_print_counters(struct page_events *events, uint64_t origin, str
 		html_json_print(json_name(name), out);
 		fputs(",\"unit\":", out);
 		html_json_print(json_name(arg), out);
-		process = counter->process ? counter->process : "process";
+		process = counter->track->process_name ?: "process";
+		thread = counter->track->thread_name ?: "";
+		fprintf(out, ",\"tid\":%" PRId32 ",\"track\":", counter->track->tid);
+		html_json_print(json_any_text(thread, strlen(thread)), out);
 		fputs(",\"process\":", out);
 		html_json_print(json_any_text(process, strlen(process)), out);
 		fprintf(out, ",\"points\":[%.*s]}", (int)counter->size - 1, counter->points);

@@ -215,6 +215,15 @@ seen_first() {
 	echo true | cat wanted - | diff - got
 }
 tap_check "the calls are seen first, where events are of other times" seen_first
+# Threads of one name have ids, CPUs have no process; the ids are those of the recording.
+named() {
+	"$program" -q --counters=100us threads -o counters.html
+	runs 'out.push(...chart.lanes.filter((one) => one.values).map((one) => one.title.replace(/, .*/, "")));' counters.html >ours
+	"$program" -q -f slices threads | sed 's/ .*//' | sort -u >ids
+	sed -n 's/.* \([0-9]*\): insns.s (threads \([0-9]*\))$/\2\/\1/p' ours | sort | diff ids - &&
+		grep -qx 'CPU 0: ipc' ours && grep -qx 'CPU 1: ipc' ours && [ "$(sort ours | uniq -d | wc -l)" -eq 0 ]
+}
+tap_check "each counter has the name of its thread or CPU" named
 # A counter is as high as its largest value in a pixel; its tooltip has the last one.
 counted() {
 	"$program" -q $beside -o beside.html; held counters beside.html >ours &&
