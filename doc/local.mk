@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 dist_pkgdata_DATA += doc/diff.schema.json doc/diff-first.schema.json doc/summary.schema.json doc/why-merged.schema.json
-EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/timing.md doc/screenshot.png \
-	doc/perfetto.png
+EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/timing.md \
+	doc/tutorial.md doc/screenshot.png doc/perfetto.png
 
 # The first picture in README.md, made anew: the slow call of `make demo`, by Chromium.
 picture: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/causes$(EXEEXT)

@@ -28,15 +28,14 @@ struct packer {
 static void note_code(struct packer *pack, const struct address_space *space,
 		      const struct location *at)
 {
-	const struct symbol *symbol = at->symbol;
 	const struct mapping *mapping = address_space_borrow_mapping(space, at->ip);
 
 	pack->kernel |= ip_is_kernel(at->ip);
-	if (symbol)
-		pair_table_find_pointer(&pack->symbols, symbol);
-	if (symbol && symbol->function)
-		pair_table_find_pointer(&pack->symbols, symbol->function);
-	if (mapping && !symbol_is_function(symbol))
+	if (at->symbol) {
+		pair_table_find_pointer(&pack->symbols, at->symbol);
+		pair_table_find_pointer(&pack->symbols, symbol_function(at->symbol));
+	}
+	if (mapping && !symbol_is_function(at->symbol))
 		pair_table_find(
 			&pack->pages, mapping->file->index,
 			(uint32_t)((at->ip - mapping->begin + mapping->file_offset) / PAGE));
@@ -69,60 +68,31 @@ static const char *mask_name(struct packer *pack, char kind, const char *name,
 
 /* ---- Records ------------------------------------------------------------- */
 
-/* Set the chosen time: that of the streams, which are cut at PSBs. */
-static void find_time(struct packer *pack)
-{
-	const struct event_filter *filter = &pack->recording->filter;
-	const struct auxtrace *auxtrace = &pack->recording->auxtrace;
-	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
-	uint64_t first, last;
-
-	pack->begin = filter->begin;
-	pack->end = filter->end;
-	for (size_t i = 0; event_filter_by_time(filter) && i < auxtrace->stream_count; i++) {
-		if (!aux_seek_extent(&auxtrace->streams[i], &auxtrace->info, &first, &last))
-			continue;
-		pack->begin = MIN(pack->begin, tsc_clock_ns(&clock, first));
-		pack->end = MAX(pack->end, tsc_clock_ns(&clock, last));
-	}
-}
-
 /*
- * Returns whether a record is in the chosen time, or may show the thread on a CPU at the begin or
- * the end of that time: there is no context switch in between.
+ * Returns whether a record is of the chosen time. Switches outside of it show the threads at its
+ * ends if no other switch is in between; other records describe threads up to the end.
  */
-static bool is_near(const struct packer *pack, const struct perf_record *record)
-{
-	uint64_t time = record->id.time;
-	size_t count, before, after;
-	const struct cpu_switch *switches =
-		history_switches(&pack->recording->timeline->history, record->id.cpu, &count);
-
-	before = LOWER_BOUND(i, count, switches[i].time < time);
-	after = LOWER_BOUND(i, count, switches[i].time <= time);
-	return time < pack->begin
-		       ? after == count || switches[after].time >= pack->begin
-		       : time <= pack->end || !before || switches[before - 1].time <= pack->end;
-}
-
 static bool is_chosen(const struct packer *pack, const struct perf_record *record)
 {
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
-	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return is_near(pack, record);
-	case PERF_RECORD_AUX: /* written when the buffer is read, after the trace */
-	case PERF_RECORD_LOST:
-		return record->id.time >= pack->begin;
-	case PERF_USER_AUXTRACE_INFO:
-	case PERF_USER_TIME_CONV:
-		return true;
-	default: /* mappings, names, forks: also of the time before; others have names */
-		return record->type < (pack->mask ? (uint32_t)PERF_RECORD_KSYMBOL
-						  : PERF_USER_HEADER_ATTR) &&
-		       record->id.time <= pack->end;
-	}
+	uint64_t time = record->id.time;
+	uint32_t type = record->type;
+	bool sample = type == PERF_RECORD_SAMPLE;
+	const struct cpu_switch *switches;
+	size_t count, before, after;
+
+	if (type >= PERF_USER_HEADER_ATTR ||
+	    (pack->mask && (sample || type >= PERF_RECORD_KSYMBOL)))
+		return type == PERF_USER_AUXTRACE_INFO || type == PERF_USER_TIME_CONV;
+	if (type == PERF_RECORD_AUX || type == PERF_RECORD_LOST) /* of trace before them */
+		return time >= pack->begin;
+	if (!sample && type != PERF_RECORD_SWITCH && type != PERF_RECORD_SWITCH_CPU_WIDE)
+		return time <= pack->end;
+	switches = history_switches(&pack->recording->timeline->history, record->id.cpu, &count);
+	before = LOWER_BOUND(i, count, switches[i].time < time);
+	after = LOWER_BOUND(i, count, switches[i].time <= time);
+	if (time < pack->begin)
+		return after == count || switches[after].time >= pack->begin;
+	return time <= pack->end || !before || switches[before - 1].time <= pack->end;
 }
 
 static void put(struct packer *pack, const void *bytes, size_t size)
@@ -137,25 +107,23 @@ static void put_header(struct packer *pack, uint32_t type, size_t payload)
 	put(pack, &header, sizeof(header));
 }
 
-/* Put a record; a name in it has room for 7 bytes at least, as it is padded to 8. */
+/* Put a record. A path has room for 7 bytes at least, as it is padded to 8. */
 static void put_record(struct packer *pack, const struct perf_record *record)
 {
-	size_t at = record->type == PERF_RECORD_MMAP2 ? 64 : 32;
-	const char *name = (const char *)record->payload + at;
 	uint8_t bytes[UINT16_MAX + 1], *payload = bytes + sizeof(struct perf_event_header);
+	bool named = record->type == PERF_RECORD_COMM, mmap2 = record->type == PERF_RECORD_MMAP2;
+	size_t at = named ? 8 : mmap2 ? 64 : record->type == PERF_RECORD_MMAP ? 32 : SIZE_MAX;
 	char masked[MASK_SIZE];
 	uint16_t size;
 
 	memcpy(&size, record->payload - sizeof(size), sizeof(size));
 	memcpy(bytes, record->payload - sizeof(struct perf_event_header), size);
-	if (pack->mask && record->type == PERF_RECORD_COMM && record->size > 8)
-		memset(payload + 8, 0, record->size - 8);
-	if (pack->mask && (record->type == PERF_RECORD_MMAP || at == 64) && record->size > at &&
-	    memchr(name, 0, record->size - at)) {
-		strncpy((char *)payload + at, mask_name(pack, 'm', name, masked),
+	if (pack->mask && at < record->size) {
+		payload[record->size - 1] = 0;
+		strncpy((char *)payload + at,
+			named ? "" : mask_name(pack, 'm', (char *)payload + at, masked),
 			record->size - at);
-		if (at == 64) /* the build id */
-			memset(payload + 32, 0, 24);
+		memset(payload + 32, 0, mmap2 ? 24 : 0); /* the build id */
 	}
 	put(pack, bytes, size);
 }
@@ -183,8 +151,8 @@ static void put_event(struct packer *pack, const struct perf_attr *attr)
 {
 	uint8_t bytes[ATTR_SIZE] = { 0 };
 
-	if (attr->attr.type == PERF_TYPE_TRACEPOINT)
-		error_set(&pack->output.err, ERROR_UNSUPPORTED, "cannot pack tracepoints");
+	if (attr->attr.sample_type & PERF_SAMPLE_AUX)
+		error_set(&pack->output.err, ERROR_UNSUPPORTED, "cannot pack samples of the trace");
 	memcpy(bytes, &attr->attr, sizeof(attr->attr));
 	memcpy(bytes + 4, &(uint32_t){ ATTR_SIZE }, 4);
 	memcpy(bytes + 116, &attr->aux_action, 4);
@@ -202,6 +170,7 @@ static void put_records(struct packer *pack)
 	const struct perf_file *file = &pack->recording->file;
 	const struct byte_view *sections = file->features.sections;
 	const struct auxtrace *auxtrace = &pack->recording->auxtrace;
+	struct byte_view formats = sections[PERF_FEATURE_TRACING_DATA];
 	struct perf_record record;
 	uint64_t position = 0;
 
@@ -215,6 +184,12 @@ static void put_records(struct packer *pack)
 		put_header(pack, PERF_USER_HEADER_FEATURE, 8 + sections[i].size);
 		put(pack, &i, 8);
 		put(pack, sections[i].bytes, sections[i].size);
+	}
+	if (formats.bytes && !pack->mask) {
+		put_header(pack, PERF_USER_HEADER_TRACING_DATA, 4);
+		put(pack, &(uint32_t){ (uint32_t)formats.size }, 4);
+		put(pack, formats.bytes, formats.size);
+		put(pack, &(uint64_t){ 0 }, -formats.size & 7);
 	}
 	while (perf_file_next(file, &position, &record, NULL))
 		if (is_chosen(pack, &record))
@@ -230,9 +205,9 @@ struct elf_output {
 	const struct elf_file *file; /* borrowed: the original */
 	uint8_t *image;              /* owned: its bytes, with zeros for what is left out */
 	size_t end;                  /* bytes of the image that are needed */
-	FILE *symbols, *names;       /* into: */
+	FILE *out[2];                /* into: */
 	char *texts[2];              /* owned: the contents of the symbol table, and of its names */
-	uint64_t sizes[2];
+	size_t sizes[2];
 };
 
 static void keep(struct elf_output *elf, uint64_t offset, uint64_t size)
@@ -248,18 +223,13 @@ static void put_name(struct packer *pack, const struct symbol *symbol, FILE *out
 {
 	bool stub = symbol->kind == SYMBOL_PLT;
 	const char *text = stub ? symbol->name->text : symbol->linkage->text;
-	const char *whole = symbol->function ? symbol->function->linkage->text : text;
-	size_t length = strlen(starts_with(text, whole) ? whole : text);
-	char masked[MASK_SIZE], *base;
+	const char *whole = symbol_function(symbol)->linkage->text;
+	size_t length = stub ? strcspn(text, "@") : strlen(starts_with(text, whole) ? whole : text);
+	char masked[MASK_SIZE], *base = alloc_text("%.*s", (int)length, text);
+	bool stays = location_unwinds(symbol->name) || ends_with(base, "setjmp") ||
+		     (stub && !text[length]);
 
-	if (stub && ends_with(text, "@plt"))
-		length -= strlen("@plt");
-	base = alloc_text("%.*s", (int)length, text);
-	if (location_unwinds(symbol->name) || ends_with(base, "setjmp") || (stub && !text[length]))
-		fputs(base, out);
-	else
-		fputs(mask_name(pack, 'f', base, masked), out);
-	fprintf(out, "%s%c", text + length, 0);
+	fprintf(out, "%s%s%c", stays ? base : mask_name(pack, 'f', base, masked), text + length, 0);
 	free(base);
 }
 
@@ -270,7 +240,7 @@ static void put_symbol(struct packer *pack, struct elf_output *elf, const struct
 	static const unsigned char bindings[] = { STB_LOCAL, STB_WEAK, STB_GLOBAL };
 	const struct code_range *range = elf_file_code_at_vaddr(elf->file, symbol->start);
 	uint64_t size = range ? MIN(symbol->size, range->vaddr + range->size - symbol->start) : 0;
-	const Elf64_Sym entry = { .st_name = (Elf64_Word)ftell(elf->names),
+	const Elf64_Sym entry = { .st_name = (Elf64_Word)ftell(elf->out[1]),
 				  .st_info = ELF64_ST_INFO(bindings[symbol->binding], STT_FUNC),
 				  .st_shndx = (Elf64_Section)text,
 				  .st_value = symbol->start,
@@ -281,8 +251,8 @@ static void put_symbol(struct packer *pack, struct elf_output *elf, const struct
 	keep(elf, range->offset + (symbol->start - range->vaddr), size);
 	if (symbol->kind == SYMBOL_PART) /* .eh_frame has it */
 		return;
-	fwrite(&entry, sizeof(entry), 1, elf->symbols);
-	put_name(pack, symbol, elf->names);
+	fwrite(&entry, sizeof(entry), 1, elf->out[0]);
+	put_name(pack, symbol, elf->out[1]);
 }
 
 /*
@@ -323,43 +293,52 @@ static bool make_sections(const struct packer *pack, struct elf_output *elf)
 	return own[1];
 }
 
-/* Returns whether the file is put: it is an ELF file of 64 bits with sections. */
-static bool put_elf(struct packer *pack, struct elf_output *elf, const struct dso *dso, FILE *out)
+/* Put an ELF file of 64 bits with sections. Returns false for others. */
+static bool put_elf(struct packer *pack, const struct dso *dso, FILE *out)
 {
-	const GElf_Ehdr *header = &elf->file->header;
+	const GElf_Ehdr *header = &dso->elf.header;
+	struct elf_output elf = { .file = &dso->elf };
 	struct elf_section code = { 0 };
 	char masked[MASK_SIZE];
+	bool made;
 
-	while (elf_section_next(elf->file->elf, &code) && !(code.header.sh_flags & SHF_EXECINSTR))
+	while (elf_section_next(dso->elf.elf, &code) && !(code.header.sh_flags & SHF_EXECINSTR))
 		;
-	if (!code.scn || !elf_file_is_wide(elf->file) || header->e_shoff % 8 ||
-	    header->e_shnum > (elf->file->size - header->e_shoff) / sizeof(Elf64_Shdr))
+	if (!code.scn || !elf_file_is_wide(&dso->elf) || header->e_shoff % 8 ||
+	    header->e_shnum > (dso->elf.size - header->e_shoff) / sizeof(Elf64_Shdr))
 		return false;
-	fwrite(&(Elf64_Sym){ 0 }, sizeof(Elf64_Sym), 1, elf->symbols);
-	fputc(0, elf->names);
+	elf.image = alloc_zeroed(dso->elf.size, 1);
+	for (int i = 0; i < 2; i++) {
+		elf.out[i] = ALLOC_CHECKED(open_memstream(&elf.texts[i], &elf.sizes[i]));
+		fwrite(&(Elf64_Sym){ 0 }, i ? 1 : sizeof(Elf64_Sym), 1, elf.out[i]);
+	}
 	for (size_t i = 0; i < pack->symbols.count; i++) {
 		const struct symbol *symbol = pair_table_pointer(&pack->symbols, i);
 
 		if (symbol->dso == dso)
-			put_symbol(pack, elf, symbol, elf_ndxscn(code.scn));
+			put_symbol(pack, &elf, symbol, elf_ndxscn(code.scn));
 	}
 	for (size_t i = 0; i < pack->pages.count; i++) {
 		struct pair page = pair_table_pair(&pack->pages, i);
 
 		if (pack->recording->resolver.dsos[page.first] == dso)
-			keep(elf, page.second * PAGE,
-			     MIN(PAGE, elf->file->size - page.second * PAGE));
+			keep(&elf, page.second * PAGE,
+			     MIN(PAGE, dso->elf.size - page.second * PAGE));
 	}
-	elf->sizes[0] = (uint64_t)ftell(elf->symbols);
-	elf->sizes[1] = (uint64_t)ftell(elf->names);
-	if (fflush(elf->symbols) | fflush(elf->names) || !make_sections(pack, elf))
-		return false;
-	fprintf(out, "%s%c", mask_name(pack, 'm', dso->path, masked), 0);
-	fwrite(&(uint64_t){ elf->end + elf->sizes[0] + elf->sizes[1] }, 8, 1, out);
-	fwrite(elf->image, 1, elf->end, out);
-	for (int i = 0; i < 2; i++)
-		fwrite(elf->texts[i], 1, elf->sizes[i], out);
-	return true;
+	alloc_close_text(elf.out[0], &elf.texts[0]);
+	alloc_close_text(elf.out[1], &elf.texts[1]);
+	made = make_sections(pack, &elf);
+	if (made) {
+		fprintf(out, "%s%c", mask_name(pack, 'm', dso->path, masked), 0);
+		fwrite(&(uint64_t){ elf.end + elf.sizes[0] + elf.sizes[1] }, 8, 1, out);
+		fwrite(elf.image, 1, elf.end, out);
+		fwrite(elf.texts[0], 1, elf.sizes[0], out);
+		fwrite(elf.texts[1], 1, elf.sizes[1], out);
+	}
+	free(elf.texts[0]);
+	free(elf.texts[1]);
+	free(elf.image);
+	return made;
 }
 
 static void put_files(struct packer *pack)
@@ -368,25 +347,13 @@ static void put_files(struct packer *pack)
 	char *text;
 	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	for (struct dso *dso = pack->recording->store->dsos; dso; dso = dso->hh.next) {
-		struct elf_output elf = { .file = &dso->elf };
-
-		if (!dso->used || (!dso->elf.bytes && !dso->map.count))
-			continue;
-		elf.image = alloc_zeroed(dso->elf.size + 1, 1);
-		elf.symbols = OPEN_TEXT(elf.texts[0]);
-		elf.names = OPEN_TEXT(elf.texts[1]);
-		if (dso->state != DSO_FOUND || !put_elf(pack, &elf, dso, out))
-			error_set(
-				&pack->output.err, ERROR_UNSUPPORTED,
-				"cannot pack the code of %s: it is in no 64-bit ELF file with sections",
-				dso->path);
-		alloc_close_text(elf.symbols, &elf.texts[0]);
-		alloc_close_text(elf.names, &elf.texts[1]);
-		free(elf.texts[0]);
-		free(elf.texts[1]);
-		free(elf.image);
-	}
+	for (struct dso *dso = pack->recording->store->dsos; dso; dso = dso->hh.next)
+		if (dso->used && (dso->elf.bytes || dso->map.count) &&
+		    (dso->state != DSO_FOUND || !put_elf(pack, dso, out)))
+			error_set(&pack->output.err, ERROR_UNSUPPORTED,
+				  "cannot pack the code of %s: it is in no 64-bit ELF file with "
+				  "sections",
+				  dso->path);
 	alloc_close_text(out, &text);
 	put_header(pack, PERF_USER_PACKED, 8);
 	put(pack, &(uint64_t){ size }, 8);
@@ -399,12 +366,20 @@ static void put_files(struct packer *pack)
 static void finish_pack(struct format_output *output)
 {
 	struct packer *pack = (struct packer *)output;
+	uint64_t begin, end;
 
 	pack->recording = output->recording;
 	if (pack->kernel && kernel_files_code(&pack->recording->kernel_files))
 		error_set(&output->err, ERROR_UNSUPPORTED,
 			  "cannot pack the kernel's code; record with intel_pt//u");
-	find_time(pack);
+	pack->begin = pack->recording->filter.begin;
+	pack->end = pack->recording->filter.end;
+	/* The streams are cut at PSBs around that time. */
+	if (event_filter_by_time(&pack->recording->filter) &&
+	    event_filter_extent(&pack->recording->auxtrace, &begin, &end)) {
+		pack->begin = MIN(pack->begin, begin);
+		pack->end = MAX(pack->end, end);
+	}
 	put_records(pack);
 	put_files(pack);
 }

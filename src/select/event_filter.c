@@ -6,8 +6,7 @@
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* Find the start and end of the trace, in ns. Returns false if it has no TSC packets. */
-static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end)
+bool event_filter_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end)
 {
 	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
 	bool found = false;
@@ -77,7 +76,7 @@ static int find_thread_times(struct event_filter *filter, const struct auxtrace 
 	filter->end = UINT64_MAX;
 	if (!from.base && !to.base)
 		return 0;
-	if (!find_extent(auxtrace, &begin, &end))
+	if (!event_filter_extent(auxtrace, &begin, &end))
 		return error_set(
 			err, ERROR_UNSUPPORTED,
 			"--time: the trace has no TSC packets, so its times are not known");

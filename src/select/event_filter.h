@@ -36,6 +36,9 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
 		      struct error *err);
 
+/* Find the start and end of the trace, in ns. Returns false if it has no TSC packets. */
+bool event_filter_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end);
+
 void event_filter_release(struct event_filter *filter);
 
 /* Returns whether times are excluded. */

@@ -36,6 +36,24 @@ of_build() {
 }
 tap_check "commands of a fresh build work as printed" of_build
 
+# In their order: later ones read what earlier ones write. What the answers say of the program is true with any compiler.
+tutorial() {
+	sed -n 's/^    \$ //p' "$source/doc/tutorial.md" >commands_of_tutorial
+	[ "$(wc -l <commands_of_tutorial)" -ge 10 ] && grep -q ' diff ' commands_of_tutorial || return 1
+	while read -r command; do
+		succeeds "$command" || return 1
+		cat out >>outputs
+	done <commands_of_tutorial
+	grep -E '^ +(went round|does not branch)' "$source/doc/tutorial.md" | sort -u | sed 's/^ *//' >told
+	[ "$(wc -l <told)" -eq 2 ] || return 1
+	while read -r line; do
+		grep -qF "$line" outputs || { echo "not printed: $line"; return 1; }
+	done <told
+	[ -s build/slow.html ] && [ -s build/calls.html ] && [ -s build/slow.ftf ] && [ -s build/slow.packed ] &&
+		build/ptrace2ftf -q --slowest=1 --symbol=request build/fixed.data | awk '$1 == 1 && $4 < 1000 { found = 1 } END { exit !found }'
+}
+tap_check "the commands of the tutorial work as printed, one after the other" tutorial
+
 installed() {
 	ln -s "$built/ptrace2ftf" "$work/bin"
 	mkdir "$work/elsewhere"
