@@ -83,8 +83,8 @@ static bool is_chosen(const struct packer *pack, const struct perf_record *recor
 	if (type >= PERF_USER_HEADER_ATTR ||
 	    (pack->mask && (sample || type >= PERF_RECORD_KSYMBOL)))
 		return type == PERF_USER_AUXTRACE_INFO || type == PERF_USER_TIME_CONV;
-	if (type == PERF_RECORD_AUX || type == PERF_RECORD_LOST) /* of trace before them */
-		return time >= pack->begin;
+	if (!time || type == PERF_RECORD_AUX || type == PERF_RECORD_LOST) /* of trace before it */
+		return !time || time >= pack->begin;
 	if (!sample && type != PERF_RECORD_SWITCH && type != PERF_RECORD_SWITCH_CPU_WIDE)
 		return time <= pack->end;
 	switches = history_switches(&pack->recording->timeline->history, record->id.cpu, &count);
@@ -114,15 +114,16 @@ static void put_record(struct packer *pack, const struct perf_record *record)
 	bool named = record->type == PERF_RECORD_COMM, mmap2 = record->type == PERF_RECORD_MMAP2;
 	size_t at = named ? 8 : mmap2 ? 64 : record->type == PERF_RECORD_MMAP ? 32 : SIZE_MAX;
 	char masked[MASK_SIZE];
+	const char *name;
 	uint16_t size;
 
 	memcpy(&size, record->payload - sizeof(size), sizeof(size));
 	memcpy(bytes, record->payload - sizeof(struct perf_event_header), size);
 	if (pack->mask && at < record->size) {
 		payload[record->size - 1] = 0;
-		strncpy((char *)payload + at,
-			named ? "" : mask_name(pack, 'm', (char *)payload + at, masked),
-			record->size - at);
+		name = named ? "" : mask_name(pack, 'm', (char *)payload + at, masked);
+		if (name != (char *)payload + at)
+			strncpy((char *)payload + at, name, record->size - at);
 		memset(payload + 32, 0, mmap2 ? 24 : 0); /* the build id */
 	}
 	put(pack, bytes, size);
@@ -145,20 +146,16 @@ static void put_piece(struct packer *pack, size_t queue, const struct aux_piece 
 	put(pack, &(uint64_t){ 0 }, -piece->size & 7);
 }
 
-#define ATTR_SIZE ((sizeof(struct perf_event_attr) + 15) & ~(size_t)7)
-
-static void put_event(struct packer *pack, const struct perf_attr *attr)
+static void put_event(struct packer *pack, const struct perf_attr *event)
 {
-	uint8_t bytes[ATTR_SIZE] = { 0 };
+	struct perf_event_attr attr = event->attr;
 
-	if (attr->attr.sample_type & PERF_SAMPLE_AUX)
+	if (attr.sample_type & PERF_SAMPLE_AUX)
 		error_set(&pack->output.err, ERROR_UNSUPPORTED, "cannot pack samples of the trace");
-	memcpy(bytes, &attr->attr, sizeof(attr->attr));
-	memcpy(bytes + 4, &(uint32_t){ ATTR_SIZE }, 4);
-	memcpy(bytes + 116, &attr->aux_action, 4);
-	put_header(pack, PERF_USER_HEADER_ATTR, ATTR_SIZE + attr->id_count * 8);
-	put(pack, bytes, ATTR_SIZE);
-	put(pack, attr->ids, attr->id_count * 8);
+	attr.size = sizeof(attr);
+	put_header(pack, PERF_USER_HEADER_ATTR, sizeof(attr) + event->id_count * 8);
+	put(pack, &attr, sizeof(attr));
+	put(pack, event->ids, event->id_count * 8);
 }
 
 /* Features of perf without names: NRCPUS, CPUDESC, CPUID, CLOCK_DATA, HYBRID_TOPOLOGY; and with. */

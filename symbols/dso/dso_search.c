@@ -230,6 +230,9 @@ static void search_vdso(struct dso *dso)
 		dso->file = NULL; /* the bytes are in memory only */
 }
 
+/* Files of a packed recording that a search looks at: hostile ones have any number. */
+#define PACKED_MOST 4096
+
 /* Use the file in a packed recording. */
 static bool search_packed(struct dso *dso)
 {
@@ -238,14 +241,14 @@ static bool search_packed(struct dso *dso)
 	struct elf_file elf;
 	const char *path;
 	const uint8_t *bytes;
-	size_t size;
+	size_t size, count = 0;
 
 	do {
 		path = cursor_text(&c);
 		size = cursor_u64(&c);
 		bytes = cursor_take(&c, size);
-	} while (!c.short_ && strcmp(path, dso->path) != 0);
-	if (c.short_ || !size ||
+	} while (!c.short_ && strcmp(path, dso->path) != 0 && ++count < PACKED_MOST);
+	if (c.short_ || !size || count == PACKED_MOST ||
 	    elf_file_open_bytes(&elf, memcpy(alloc_zeroed(size, 1), bytes, size), size, NULL) < 0 ||
 	    !use_file(dso, &elf, dso->path, false))
 		return false;
