@@ -44,11 +44,11 @@ tutorial() {
 		succeeds "$command" || return 1
 		cat out >>outputs
 	done <commands_of_tutorial
-	grep -E '^ +(went round|does not branch)' "$source/doc/tutorial.md" | sort -u | sed 's/^ *//' >told
-	[ "$(wc -l <told)" -eq 2 ] || return 1
+	grep -E '^ +(went round|does not branch)' "$source/doc/tutorial.md" | sort -u | sed 's/^ *//' >facts
+	[ "$(wc -l <facts)" -eq 2 ] || return 1
 	while read -r line; do
 		grep -qF "$line" outputs || { echo "not printed: $line"; return 1; }
-	done <told
+	done <facts
 	[ -s build/slow.html ] && [ -s build/calls.html ] && [ -s build/slow.ftf ] && [ -s build/slow.packed ] &&
 		build/ptrace2ftf -q --slowest=1 --symbol=request build/fixed.data | awk '$1 == 1 && $4 < 1000 { found = 1 } END { exit !found }'
 }
