@@ -439,6 +439,8 @@ void option_conflicts_refuse(const struct options *options)
 		  "--max-output would cut the JSON; leave it out");
 	REFUSE_IF(options->join == JOIN_ALWAYS && batch,
 		  "cannot combine --join with an output for each input; choose one");
+	REFUSE_IF(options->command == COMMAND_PACK && options->input_count > 1 && !batch,
+		  "cannot pack several files as one recording; pack each with -o DIR/");
 	refuse_memtrace(options);
 	refuse_formats(options);
 	refuse_clock(options);

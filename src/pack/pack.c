@@ -278,6 +278,7 @@ static bool make_sections(const struct packer *pack, struct elf_output *elf)
 		if (!code && !own[1])
 			own[own[0] != NULL] = &sections[elf_ndxscn(it.scn)];
 		sections[elf_ndxscn(it.scn)].sh_type = code ? SHT_NOBITS : SHT_NULL;
+		sections[elf_ndxscn(it.scn)].sh_name = 0;
 	}
 	elf->end = (elf->end + 7) & ~(size_t)7;
 	for (int i = 0; own[1] && i < 2; i++) {

@@ -20,6 +20,14 @@ record() { # NAME OPTIONS... -- PROGRAM ARGUMENTS...
 record threads --cpus=2 -- "$programs/static/threads" || tap_skip_all "programs cannot be traced here: $(cat messages)"
 record except -- "$programs/except"
 
+# With the default arguments, there is no warning of what is not packed.
+quiet() {
+	"$program" pack -q threads -o packed && "$program" -q --symfs=none -o packed.ftf packed && "$program" why --symfs=none packed >out 2>messages
+	status=$?
+	cat messages
+	[ $status -eq 0 ] && ! grep warning messages
+}
+tap_check "conversions and answers of a packed file warn of nothing" quiet
 slices() { # INPUT OPTIONS...: without source lines, which are not packed
 	"$program" -q --no-warn --args=none -o slices.ftf "$@" && "$ftfdump" --slices slices.ftf
 }
@@ -89,6 +97,8 @@ cp threads input
 tap_check "an output over the input is refused" refused 1 input "$program" pack -q input -o input
 tap_check "the input is whole" cmp threads input
 tap_check "a full disk is an error" refused 1 "No space left" "$program" pack -q threads -o /dev/full
+cp threads second
+tap_check "several recordings are refused" refused 64 "cannot pack several files" "$program" pack -q threads second -o out.packed
 echo text >text
 tap_check "another file is refused" refused 1 "is not a perf.data file" "$program" pack -q text -o out.packed
 tap_check "no output is left" [ ! -e out.packed ]
