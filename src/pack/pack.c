@@ -15,7 +15,6 @@ struct packer {
 	struct format_output output;            /* first */
 	const struct perf_recording *recording; /* borrowed, as the next */
 	struct output *file;
-	struct name_table *names;
 	struct pair_table symbols; /* functions that ran, or were entered, by pointer */
 	struct pair_table pages;   /* code outside of functions: index of the file, page in it */
 	struct pair_table masks;   /* numbers of masked names, by their ids */
@@ -61,7 +60,8 @@ static const char *mask_name(struct packer *pack, char kind, const char *name,
 	if (!pack->mask || stays)
 		return name;
 	snprintf(masked, MASK_SIZE, "%s%c%u", kind == 'm' ? "/" : "", kind,
-		 1 + pair_table_find(&pack->masks, name_intern_text(pack->names, name)->id,
+		 1 + pair_table_find(&pack->masks,
+				     name_intern_text(pack->recording->store->names, name)->id,
 				     (uint32_t)kind));
 	return masked;
 }
@@ -158,9 +158,11 @@ static void put_event(struct packer *pack, const struct perf_attr *event)
 	put(pack, event->ids, event->id_count * 8);
 }
 
-/* Features of perf without names: NRCPUS, CPUDESC, CPUID, CLOCK_DATA, HYBRID_TOPOLOGY; and with. */
-#define PLAIN_FEATURES (1u << 7 | 1u << 8 | 1u << 9 | 1u << 29 | 1u << 30)
-#define NAME_FEATURES  (1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 11 | 1u << 12)
+/*
+ * Bits of the features that are kept: CLOCK_DATA, HYBRID_TOPOLOGY; NRCPUS, CPUDESC, CPUID; and,
+ * unless masked, those with names, from BUILD_ID to EVENT_DESC.
+ */
+#define FEATURES(mask) (1u << 29 | 1u << 30 | ((mask) ? 0x380u : 0x1bbcu))
 
 static void put_records(struct packer *pack)
 {
@@ -175,8 +177,8 @@ static void put_records(struct packer *pack)
 	for (size_t i = 0; i < file->attr_count; i++)
 		put_event(pack, &file->attrs[i]);
 	for (uint64_t i = 0; i < 32; i++) {
-		if (!((PLAIN_FEATURES | (pack->mask ? 0 : NAME_FEATURES)) >> i & 1) ||
-		    !sections[i].bytes || sections[i].size > UINT16_MAX - 16)
+		if (!(FEATURES(pack->mask) >> i & 1) || !sections[i].bytes ||
+		    sections[i].size > UINT16_MAX - 16)
 			continue;
 		put_header(pack, PERF_USER_HEADER_FEATURE, 8 + sections[i].size);
 		put(pack, &i, 8);
@@ -302,7 +304,8 @@ static bool put_elf(struct packer *pack, const struct dso *dso, FILE *out)
 
 	while (elf_section_next(dso->elf.elf, &code) && !(code.header.sh_flags & SHF_EXECINSTR))
 		;
-	if (!code.scn || !elf_file_is_wide(&dso->elf) || header->e_shoff % 8 ||
+	if (!code.scn || !elf_file_is_wide(&dso->elf) || header->e_shoff % 8 || !header->e_shnum ||
+	    header->e_shoff > dso->elf.size ||
 	    header->e_shnum > (dso->elf.size - header->e_shoff) / sizeof(Elf64_Shdr))
 		return false;
 	elf.image = alloc_zeroed(dso->elf.size, 1);
@@ -387,7 +390,6 @@ static void open_pack(struct format_output *output, const struct format_request 
 	struct packer *pack = (struct packer *)output;
 
 	pack->file = request->output;
-	pack->names = request->names;
 	pack->mask = request->options->mask;
 }
 
