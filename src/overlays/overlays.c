@@ -17,7 +17,7 @@ static int read_syncs(struct overlays *overlays, const char *path, struct error 
 
 	if (!in)
 		return error_set_system(err, errno, "%s: cannot open", path);
-	while (lines++ < SYNC_LINES && fgets(line, sizeof(line), in)) {
+	while (fgets(line, sizeof(line), in) && lines++ < SYNC_LINES) {
 		if (sscanf(line, "tsc=%" SCNu64 " mono=%" SCNd64 " real=%" SCNd64, &sync.tsc,
 			   &sync.mono, &sync.real) == 3)
 			*ARRAY_ADD(overlays->syncs, overlays->sync_count, room) = sync;

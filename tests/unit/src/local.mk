@@ -481,6 +481,12 @@ tests_unit_src_overlays_test_SOURCES = tests/unit/src/overlays.c
 tests_unit_src_overlays_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_overlays_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/overlay_files.test
+TESTS += tests/unit/src/overlay_files.test
+tests_unit_src_overlay_files_test_SOURCES = tests/unit/src/overlay_files.c
+tests_unit_src_overlay_files_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_overlay_files_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/pipeline.test
 TESTS += tests/unit/src/pipeline.test
 tests_unit_src_pipeline_test_SOURCES = tests/unit/src/pipeline.c
