@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/support/memtrace_ctf.h"
@@ -250,6 +251,18 @@ static void put_fork(struct perf_data *data, uint64_t time, int32_t tid, int32_t
 	perf_data_add_record(data, PERF_RECORD_FORK, 0, &record, sizeof(record));
 }
 
+/* A process of its own. */
+static void put_child(struct perf_data *data, uint64_t time, int32_t parent)
+{
+	const struct {
+		int32_t pid, parent_pid, tid, parent_tid;
+		uint64_t time;
+	} record = { 99, 10, 99, parent, time };
+
+	perf_data_stamp(data, (struct perf_data_stamp){ .time = time, .pid = 10, .tid = parent });
+	perf_data_add_record(data, PERF_RECORD_FORK, 0, &record, sizeof(record));
+}
+
 static void put_exit(struct perf_data *data, uint64_t time, int32_t tid)
 {
 	perf_data_stamp(data, (struct perf_data_stamp){ .time = time, .pid = 10, .tid = tid });
@@ -271,8 +284,12 @@ static void open_run(bool second)
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 1000, .pid = 10, .tid = 10 });
 	perf_data_add_mmap(&data, 0, &map); /* of perf itself, before the exec */
 	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 10, 10, "prog");
+	put_fork(&data, 1500, 15, 10); /* a thread, but no domain: it has no backup thread */
+	put_child(&data, 1600, 10);
 	put_fork(&data, 2000, 11, 10);
+	put_child(&data, 2050, 11);
 	put_fork(&data, 2100, 12, 11);
+	put_fork(&data, 2200, 13, 11);
 	if (second) {
 		put_fork(&data, 3000, 20, 10);
 		put_fork(&data, 3100, 21, 20);
@@ -726,6 +743,434 @@ START_TEST(messages_of_a_ring_are_phases_spans_and_counters)
 }
 END_TEST
 
+/* ---- Clocks that perf or a file tells ---------------------------------------- */
+
+/* A CLOCK_MONOTONIC or wall clock ("e", "m") by `perf record -k`, or its reference clock. */
+static const struct {
+	char kind;
+	bool used; /* by -k */
+	int32_t clockid;
+	uint64_t wall, perf; /* the same instant; 0: not recorded */
+	bool found;
+	int64_t offset;
+} recorded[] = {
+	{ 'e', true, CLOCK_MONOTONIC, 0, 0, true, 0 },
+	{ 'm', true, CLOCK_REALTIME, 0, 0, true, 0 },
+	{ 'e', true, CLOCK_REALTIME, 0, 0, false, 0 },
+	{ 'm', true, CLOCK_MONOTONIC, 0, 0, false, 0 },
+	{ 'e', false, CLOCK_MONOTONIC, 0, 0, false, 0 },
+	/* The difference of the clocks is of the wall clock only. */
+	{ 'm', true, CLOCK_MONOTONIC, 900, 300, true, -600 },
+	{ 'm', false, 0, 900, 300, true, -600 },
+	{ 'e', false, 0, 900, 300, false, 0 },
+};
+
+START_TEST(perf_may_have_recorded_its_clock)
+{
+	struct overlay_clock clock;
+
+	open_run(false);
+	run.input = (struct overlay_input){ .importer = recorded[_i].kind == 'm'
+								? &overlay_memtrace
+								: &overlay_runtime_events,
+					    .pid = 10,
+					    .path = (char *)"file" };
+	run.file.attrs[0].attr.use_clockid = recorded[_i].used;
+	run.file.attrs[0].attr.clockid = recorded[_i].clockid;
+	run.file.features.has_clock_data = recorded[_i].wall != 0;
+	run.file.features.clock_wall_ns = recorded[_i].wall;
+	run.file.features.clock_ns = recorded[_i].perf;
+	clock = match_clock();
+	ck_assert_int_eq(clock.method == OVERLAY_CLOCK_RECORDED, recorded[_i].found);
+	if (recorded[_i].found) {
+		ck_assert_int_eq(clock.offset, recorded[_i].offset);
+		ck_assert_uint_eq(clock.uncertainty, 0);
+	}
+	run.file.attr_count = 0;
+	ck_assert_int_ne(match_clock().method, OVERLAY_CLOCK_RECORDED);
+	close_run();
+}
+END_TEST
+
+/* The TSC of lines is in perf's time by the recording: here 2 ns a tick, after 100. */
+START_TEST(lines_of_clocks_are_matched_by_the_tsc)
+{
+	static const struct {
+		char kind;
+		uint64_t mult, tsc[2];
+		bool found;
+		int64_t offset;
+		uint64_t uncertainty;
+	} rows[] = {
+		/* perf's 1100 and 2100; CLOCK_MONOTONIC's 5000 and 6010; the wall's 90000, 91000 */
+		{ 'e', 8, { 500, 1000 }, true, -3905, 5 + 1000 },
+		{ 'm', 8, { 500, 1000 }, true, -88900, 1000 },
+		/* Lines of another machine have no TSC. */
+		{ 'e', 8, { 500, 0 }, true, -3900, 1000 },
+		{ 'e', 8, { 0, 0 }, false, 0, 0 },
+		{ 'e', 0, { 500, 1000 }, false, 0, 0 },
+	};
+	struct overlay_sync syncs[] = { { rows[_i].tsc[0], 5000, 90000 },
+					{ rows[_i].tsc[1], 6010, 91000 } };
+	struct overlays overlays = { .options = &options,
+				     .inputs = &run.input,
+				     .count = 1,
+				     .syncs = syncs,
+				     .sync_count = 2,
+				     .out = { .diag = &diag } };
+	struct overlay_recording recording = { &run.file, NULL, &run.info, &run.calls };
+	struct overlay_clock clock;
+
+	open_run(false);
+	recording.timeline = run.timeline;
+	run.info =
+		(struct pt_info){ .time_mult = rows[_i].mult, .time_shift = 2, .time_zero = 100 };
+	run.input =
+		(struct overlay_input){ .importer = rows[_i].kind == 'm' ? &overlay_memtrace
+									 : &overlay_runtime_events,
+					.pid = 10,
+					.path = (char *)"file" };
+	clock = overlays_match_clock(&overlays, 0, &recording);
+	ck_assert_int_eq(clock.method == OVERLAY_CLOCK_SYNC, rows[_i].found);
+	if (rows[_i].found) {
+		ck_assert_int_eq(clock.offset, rows[_i].offset);
+		ck_assert_uint_eq(clock.uncertainty, rows[_i].uncertainty);
+	}
+	/* The wall clock at time 0 of the trace; an offset that was given has priority. */
+	ck_assert_uint_eq(overlays_wall(&overlays, &recording),
+			  rows[_i].found ? 88900 : WALL_BASE_UNKNOWN);
+	options.clock_offsets = (struct clock_offsets){ .has_real = true, .real = -70 };
+	ck_assert_uint_eq(overlays_wall(&overlays, &recording), 70);
+	ck_assert_uint_eq(overlays_wall(&overlays, NULL), 70);
+	options.clock_offsets.real = 70;
+	ck_assert_uint_eq(overlays_wall(&overlays, &recording), WALL_BASE_UNKNOWN);
+	close_run();
+}
+END_TEST
+
+/* A process that the recording does not have, is reported. */
+START_TEST(an_overlay_of_a_missing_process_is_reported)
+{
+	open_run(false);
+	options.clock_offsets = (struct clock_offsets){ .has_mono = true, .mono = 4 };
+	run.input = (struct overlay_input){ .importer = &overlay_runtime_events,
+					    .pid = _i ? 4321 : 10,
+					    .path = (char *)"file" };
+	ck_assert_int_eq(match_clock().offset, 4);
+	ck_assert_uint_eq(diag_kinds(&diag), _i);
+	close_run();
+}
+END_TEST
+
+/* The clocks of this machine, as other calls read them before and after. */
+START_TEST(clocks_are_read_at_the_same_time)
+{
+	struct timespec before[2], after[2];
+	struct overlay_sync sync = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &before[0]);
+	clock_gettime(CLOCK_REALTIME, &before[1]);
+	overlay_sync_now(&sync);
+	clock_gettime(CLOCK_MONOTONIC, &after[0]);
+	clock_gettime(CLOCK_REALTIME, &after[1]);
+	ck_assert_int_ge(sync.mono, before[0].tv_sec * 1000000000L + before[0].tv_nsec);
+	ck_assert_int_le(sync.mono, after[0].tv_sec * 1000000000L + after[0].tv_nsec);
+	ck_assert_int_ge(sync.real, before[1].tv_sec * 1000000000L);
+	ck_assert_int_le(sync.real, (after[1].tv_sec + 1) * 1000000000L);
+}
+END_TEST
+
+/* ---- More events of rings ------------------------------------------------------ */
+
+/* Returns the lines of a file of rings; `kinds`: of which events. */
+static const char *write_ring_file(struct ring_file *file, const char *kinds)
+{
+	struct overlay_input input = { .importer = &overlay_runtime_events,
+				       .pid = 10,
+				       .path = (char *)"10.events" };
+
+	ck_assert_int_eq(runtime_events_open(&input.events, file->bytes, file->size, &diag, NULL),
+			 0);
+	input.events.phases = RUNTIME_PHASES_5_3;
+	lines = (struct lines){ .base = 1000, .args = true };
+	return write_tracks(&input, kinds);
+}
+
+#define SEVEN "\7\0\0\0\0\0\0\0"
+
+/* One custom event of each name that is known, and of others. */
+static const struct {
+	const char *name, *payload;
+	size_t size;
+	const char *text;
+} customs[] = {
+	{ "trace.span.enter", "f", 1, "10b f unfinished=true, 10e, " },
+	{ "trace.span.exit", "f", 1, "" },
+	{ "trace.message", "hello", 5, "10i trace.message text=hello, " },
+	{ "trace.metric.int", SEVEN "n", 9, "10c n value=7, " },
+	{ "trace.metric.float",
+	  "\0\0\0\0\0\0\xf8\x3f"
+	  "n",
+	  9, "10c n value=1.5, " },
+	{ "eio.create_fiber", SEVEN SEVEN, 16,
+	  "10i eio.create_fiber id=7 cancellation_context=7, " },
+	{ "eio.create_cc", SEVEN "\4", 9, "10i eio.create_cc id=7 type=protect, " },
+	{ "eio.create_obj", SEVEN "\x13", 9, "10i eio.create_obj id=7 type=mutex, " },
+	{ "eio.create_obj", SEVEN "\xff", 9, "10i eio.create_obj id=7, " },
+	{ "eio.name", SEVEN "n", 9, "10i eio.name id=7 text=n, " },
+	/* Too short: its bytes are shown. */
+	{ "trace.metric.int", "abc", 3, "10i trace.metric.int bytes=3 text=abc, " },
+	/* Text, or bytes of which one is a control. */
+	{ "own", "a ~\xff", 4, "10i own bytes=4 text=a ~\xff, " },
+	{ "own", "", 0, "10i own bytes=0 text=, " },
+	{ "own", "a\x1f", 2, "10i own bytes=2 hex=611f, " },
+	{ "own", "\x7f", 1, "10i own bytes=1 hex=7f, " },
+	{ "own", "\x80", 1, "10i own bytes=1 text=\x80, " },
+};
+
+START_TEST(custom_events_are_spans_counters_and_instants)
+{
+	struct ring_file file;
+	char text[200] = "10i clock of this overlay method=its own, ";
+
+	ring_file_init(&file, 2, 1024, 8192);
+	ring_file_name(&file, 3, customs[_i].name);
+	ring_file_custom(&file, 1, 3, 1010, customs[_i].payload, customs[_i].size);
+	strcat(text, customs[_i].text);
+	ck_assert_str_eq(write_ring_file(&file, "beic"), text);
+	ring_file_release(&file);
+}
+END_TEST
+
+/* The program's bytes are shown up to 1,000. */
+START_TEST(a_long_custom_event_is_cut)
+{
+	char payload[1001];
+	struct ring_file file;
+	const char *text;
+
+	memset(payload, 'x', sizeof(payload));
+	ring_file_init(&file, 1, 1024, 8192);
+	ring_file_name(&file, 0, "own");
+	ring_file_custom(&file, 0, 0, 1010, payload, sizeof(payload) - (size_t)_i);
+	text = strchr(write_ring_file(&file, "i"), ',');
+	ck_assert_uint_eq(strspn(strstr(text, "text=") + 5, "x"), 1000);
+	ck_assert_ptr_nonnull(strstr(text, _i ? "bytes=1000 " : "bytes=1001 "));
+	ring_file_release(&file);
+}
+END_TEST
+
+/* Lost words end all phases; at the begin, they are behind the clock. */
+START_TEST(a_ring_that_was_overwritten_has_a_gap)
+{
+	struct ring_file file;
+	char expected[300];
+
+	ring_file_init(&file, 1, 64, 8192);
+	for (uint64_t i = 1; i <= 30; i++)
+		ring_file_value(&file, 0, RING_COUNTER, 0, 1000 + 10 * i, 1);
+	snprintf(expected, sizeof(expected), "i lost events: the ring was overwritten words=%d, ",
+		 (int)*ring_file_head(&file, 0));
+	ck_assert_ptr_nonnull(strstr(write_ring_file(&file, "i"), expected));
+	ck_assert_ptr_eq(strstr(lines.text, "lost events"),
+			 strstr(strchr(lines.text, ','), "lost"));
+	ring_file_release(&file);
+}
+END_TEST
+
+/* By words: blocks of each size that there are. */
+START_TEST(blocks_by_size_are_named)
+{
+	uint64_t counts[20] = { [1] = 7, [9] = 1, [10] = 2, [18] = 4, [19] = 5 };
+	struct ring_message message = {
+		.type = RING_ALLOC, .time = 1010, .payload = counts, .payload_words = 20
+	};
+	struct ring_file file;
+
+	ring_file_init(&file, 1, 1024, 8192);
+	ring_file_add(&file, &message);
+	ck_assert_str_eq(write_ring_file(&file, "i"),
+			 "10i clock of this overlay method=its own, 10i major heap blocks by size "
+			 "words: blocks=1: 7, 9: 1, 10-19: 2, 90-99: 4, 100+: 5, ");
+	ring_file_release(&file);
+}
+END_TEST
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		count++;
+	return count;
+}
+
+/* Perfetto shows 512 levels: 500 phases are shown, and the ends of the others end nothing. */
+START_TEST(phases_are_shown_to_a_depth)
+{
+	static struct overlay_input input;
+	struct event_sink sink = { .event = print_event, .last_id = 100 };
+	struct overlays overlays = { .options = &options,
+				     .inputs = &input,
+				     .count = 1,
+				     .out = { .diag = &diag, .next_id = 1 } };
+	struct output output = { 0 };
+	struct ring_file file;
+	int depth = 499 + _i;
+
+	input = (struct overlay_input){ .importer = &overlay_runtime_events, .path = (char *)"" };
+	ring_file_init(&file, 1, 4096, 8192);
+	for (int i = 0; i < depth; i++)
+		ring_file_runtime(&file, 0, RING_BEGIN, 6, 1010);
+	for (int i = 0; i < depth; i++)
+		ring_file_runtime(&file, 0, RING_EXIT, 6, 1020);
+	ring_file_runtime(&file, 0, RING_BEGIN, 11, 1030);
+	ring_file_runtime(&file, 0, RING_EXIT, 11, 1040);
+	runtime_events_open(&input.events, file.bytes, file.size, &diag, NULL);
+	input.events.phases = RUNTIME_PHASES_5_3;
+	lines = (struct lines){ .base = 1000, .kinds = "" };
+	name_table_init(&overlays.out.names);
+	overlays_write(&overlays, &sink, &output, NULL);
+	ck_assert_uint_eq(overlays.out.slices, (depth < 500 ? depth : 500) + 1);
+	lines = (struct lines){ .base = 1000, .args = true, .kinds = "b" };
+	name_table_release(&overlays.out.names);
+	ring_file_release(&file);
+}
+END_TEST
+
+/* Spans that all cross each other need a track each; there are 16. */
+START_TEST(crossing_spans_have_16_lanes)
+{
+	struct ring_file file;
+	const char *text;
+	int count = 16 + _i;
+
+	ring_file_init(&file, 1, 4096, 8192);
+	for (int i = 0; i < 2 * count; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%02d", i % count);
+		ring_file_name(&file, (unsigned)(i % count), name);
+		ring_file_add(&file, &(struct ring_message){ .user = true,
+							     .type = i < count ? RING_SPAN_BEGIN
+									       : RING_SPAN_END,
+							     .id = (unsigned)(i % count),
+							     .time = 1010 + 10 * (uint64_t)i });
+	}
+	text = write_ring_file(&file, "Tbe");
+	ck_assert_uint_eq(count_of(text, "b s"), 16);
+	ck_assert_uint_eq(count_of(text, "T domain 0 spans"), 16);
+	ck_assert_ptr_nonnull(strstr(text, "T domain 0 spans 16, 160b s15, 320e, ")
+				      ?: strstr(text, "T domain 0 spans 16, 160b s15, 330e, "));
+	ck_assert_uint_eq(diag_kinds(&diag), _i);
+	ring_file_release(&file);
+}
+END_TEST
+
+/* A track of a domain names the thread that wrote its ring. */
+START_TEST(tracks_name_the_threads_of_rings)
+{
+	struct overlay_tid tids[] = { { 0, 0 }, { 1, 21 } };
+	struct overlay_input input = { .importer = &overlay_runtime_events,
+				       .pid = 10,
+				       .path = (char *)"",
+				       .tids = tids,
+				       .tid_count = 2 };
+	struct ring_file file;
+
+	ring_file_init(&file, 3, 1024, 8192);
+	for (uint32_t i = 0; i < 3; i++)
+		ring_file_runtime(&file, i, RING_BEGIN, 6, 1010);
+	runtime_events_open(&input.events, file.bytes, file.size, &diag, NULL);
+	lines = (struct lines){ .base = 1000 };
+	ck_assert_str_eq(write_tracks(&input, "T"),
+			 "T domain 0 GC (thread 0), T domain 1 GC (thread 21), T domain 2 GC, ");
+	ring_file_release(&file);
+}
+END_TEST
+
+/* Allocations say what, where and through which calls, innermost first. */
+START_TEST(an_allocation_has_its_stack)
+{
+	static const struct {
+		size_t length;
+		unsigned source;
+		const char *text;
+	} rows[] = {
+		{ 0, 0,
+		  "b alloc object=0 words=3 samples=2 estimated_bytes=160000 common_prefix=0 "
+		  "source=minor, " },
+		{ 1, 1,
+		  "b f object=0 words=3 samples=2 estimated_bytes=160000 common_prefix=0 "
+		  "source=major allocated_at=a.ml:12:3-9 stack=f (a.ml:12:3-9), " },
+		{ 2, 2,
+		  "b h object=0 words=3 samples=2 estimated_bytes=160000 common_prefix=0 "
+		  "source=external allocated_at=c.ml:2:0-1 stack=h (c.ml:2:0-1) <- g (b.ml:1:5-6) "
+		  "<- f (a.ml:12:3-9), " },
+		{ 3, 0,
+		  "b alloc object=0 words=3 samples=2 estimated_bytes=160000 common_prefix=0 "
+		  "source=minor stack=$3000 <- h (c.ml:2:0-1) <- g (b.ml:1:5-6) "
+		  "<- f (a.ml:12:3-9), " },
+	};
+	/* The second location is of h, inlined in g. */
+	const struct ctf_location inlined[] = { { "b.ml", "g", 1, 5, 6 },
+						{ "c.ml", "h", 2, 0, 1 } };
+	const uint64_t codes[] = { 1000, 2000, 3000 };
+	struct ctf_alloc alloc = { .time = START,
+				   .words = 3,
+				   .samples = 2,
+				   .source = rows[_i].source,
+				   .backtrace = codes,
+				   .length = rows[_i].length };
+	struct overlay_input input;
+	struct ctf_file file;
+
+	ctf_init(&file, 3, 1e-4, 10, START);
+	ctf_locate(&file, 0, codes[0], &(struct ctf_location){ "a.ml", "f", 12, 3, 9 }, 1);
+	ctf_locate(&file, 0, codes[1], inlined, 2);
+	ctf_alloc(&file, 0, &alloc);
+	ctf_flush(&file, 0);
+	input = open_blocks(&file);
+	lines = (struct lines){ .base = START * 1000, .args = true };
+	ck_assert_str_eq(write_tracks(&input, "b") + 1, rows[_i].text);
+	memtrace_close(&input.memtrace);
+	ctf_release(&file);
+}
+END_TEST
+
+/* Each domain has a track; the description is on the first one's. */
+START_TEST(memtrace_has_a_track_for_each_domain)
+{
+	struct ctf_alloc alloc = { .words = 3, .samples = 1 };
+	struct overlay_input input;
+	struct ctf_file file;
+	const char *text;
+
+	ctf_init(&file, 3, 1e-4, 10, START);
+	ctf_alloc(&file, 0, (alloc.time = START + 10, &alloc));
+	ctf_flush(&file, 0);
+	ctf_alloc(&file, 2, (alloc.time = START + 20, &alloc));
+	ctf_flush(&file, 2);
+	ctf_alloc(&file, 0, (alloc.time = START + 30, &alloc));
+	ctf_flush(&file, 0);
+	input = open_blocks(&file);
+	lines = (struct lines){ .base = START * 1000, .args = true };
+	text = write_tracks(&input, "Ti");
+	ck_assert_msg(starts_with(text, "T memtrace domain 0, 0i memtrace "
+					"executable_name=/bin/program host_name=host "),
+		      "%s", text);
+	ck_assert_ptr_nonnull(
+		strstr(text, " pid=10 initial_domain=0 sample_rate=0.0001 word_size=64, "));
+	ck_assert_msg(strstr(text, "10000i clock of this overlay method=its own, "
+				   "T memtrace domain 2, 20000i clock of this overlay ") != NULL,
+		      "%s", text);
+	ck_assert_uint_eq(count_of(text, "T memtrace"), 2);
+	ck_assert_uint_eq(count_of(text, "i clock"), 2);
+	memtrace_close(&input.memtrace);
+	ctf_release(&file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlays");
@@ -745,6 +1190,20 @@ int main(void)
 	tcase_add_test(tests, the_rate_is_of_windows_with_allocations);
 	tcase_add_loop_test(tests, messages_of_a_ring_are_phases_spans_and_counters, 0,
 			    COUNT_OF(rings));
+	tcase_add_loop_test(tests, perf_may_have_recorded_its_clock, 0, COUNT_OF(recorded));
+	tcase_add_loop_test(tests, lines_of_clocks_are_matched_by_the_tsc, 0, 5);
+	tcase_add_loop_test(tests, an_overlay_of_a_missing_process_is_reported, 0, 2);
+	tcase_add_test(tests, clocks_are_read_at_the_same_time);
+	tcase_add_loop_test(tests, custom_events_are_spans_counters_and_instants, 0,
+			    COUNT_OF(customs));
+	tcase_add_loop_test(tests, a_long_custom_event_is_cut, 0, 2);
+	tcase_add_test(tests, a_ring_that_was_overwritten_has_a_gap);
+	tcase_add_test(tests, blocks_by_size_are_named);
+	tcase_add_loop_test(tests, phases_are_shown_to_a_depth, 0, 4);
+	tcase_add_loop_test(tests, crossing_spans_have_16_lanes, 0, 2);
+	tcase_add_test(tests, tracks_name_the_threads_of_rings);
+	tcase_add_loop_test(tests, an_allocation_has_its_stack, 0, 4);
+	tcase_add_test(tests, memtrace_has_a_track_for_each_domain);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
