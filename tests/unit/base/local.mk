@@ -40,3 +40,15 @@ TESTS += tests/unit/base/files.test
 tests_unit_base_files_test_SOURCES = tests/unit/base/files.c
 tests_unit_base_files_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_files_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/cache_files.test
+TESTS += tests/unit/base/cache_files.test
+tests_unit_base_cache_files_test_SOURCES = tests/unit/base/cache_files.c
+tests_unit_base_cache_files_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_cache_files_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/file_use.test
+TESTS += tests/unit/base/file_use.test
+tests_unit_base_file_use_test_SOURCES = tests/unit/base/file_use.c
+tests_unit_base_file_use_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_file_use_test_LDADD = $(UNIT_LIBS)
