@@ -213,10 +213,9 @@ endif
 
 bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
-# In the program, not in the library: tests link the program without a server, too.
+# Programs of tests link open_trace_none.c before the library, and have no server.
 if HAVE_MHD
-ptrace2ftf_SOURCES += src/serve/open_trace.c
-libptrace2ftf_a_SOURCES += src/serve/trace_server.c
+libptrace2ftf_a_SOURCES += src/serve/open_trace.c src/serve/trace_server.c
 else
 ptrace2ftf_SOURCES += src/serve/open_trace_none.c
 endif

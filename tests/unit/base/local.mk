@@ -52,3 +52,9 @@ TESTS += tests/unit/base/file_use.test
 tests_unit_base_file_use_test_SOURCES = tests/unit/base/file_use.c
 tests_unit_base_file_use_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_file_use_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/interrupt.test
+TESTS += tests/unit/base/interrupt.test
+tests_unit_base_interrupt_test_SOURCES = tests/unit/base/interrupt.c
+tests_unit_base_interrupt_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_interrupt_test_LDADD = $(UNIT_LIBS)
