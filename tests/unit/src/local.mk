@@ -341,9 +341,15 @@ tests_unit_src_serve_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_serve_test_LDADD = $(UNIT_LIBS)
 
 if HAVE_MHD
-check_PROGRAMS += tests/unit/src/trace_server.test
-TESTS += tests/unit/src/trace_server.test
+check_PROGRAMS += tests/unit/src/trace_server.test tests/unit/src/open_trace.test
+TESTS += tests/unit/src/trace_server.test tests/unit/src/open_trace.test
 endif
+tests_unit_src_open_trace_test_SOURCES = tests/unit/src/open_trace.c
+tests_unit_src_open_trace_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_open_trace_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=trace_server_listen,--wrap=trace_server_open \
+	-Wl,--wrap=trace_server_run,--wrap=trace_server_close,--wrap=page_reach,--wrap=browser_start \
+	-Wl,--wrap=sandbox_enter,--wrap=batch_one_run
+tests_unit_src_open_trace_test_LDADD = $(UNIT_LIBS)
 tests_unit_src_trace_server_test_SOURCES = tests/unit/src/trace_server.c
 tests_unit_src_trace_server_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_trace_server_test_LDADD = $(UNIT_LIBS)
