@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The page's address, the words of BROWSER's commands, and recognition of traces. */
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -235,6 +238,223 @@ START_TEST(a_packed_recording_is_no_trace)
 }
 END_TEST
 
+/* ---- Browsers ------------------------------------------------------------------- */
+
+static char folder[64];
+
+/* A program NAME in the folder, in sh's language; "$T" is the folder. */
+static void make_program(const char *name, const char *text)
+{
+	char path[100];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	out = fopen(path, "w");
+	fprintf(out, "#!/bin/sh\nT=%s\n%s\n", folder, text);
+	fclose(out);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+}
+
+/*
+ * Starts browsers; "@" in `commands` is the folder.  Returns all that they write into the fifo
+ * "$T/said", and the messages: both end with the last process.
+ */
+static const char *start_browsers(const char *commands, bool quiet, char messages[300])
+{
+	static char said[1000];
+	char path[100], list[500] = "";
+	int kept = dup(STDERR_FILENO), ends[2], fifo;
+	ssize_t size, used = 0;
+
+	for (; *commands; commands++)
+		strncat(list, *commands == '@' ? folder : commands,
+			*commands == '@' ? strlen(folder) : 1);
+	snprintf(path, sizeof(path), "%s/said", folder);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fifo = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_eq(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
+	ck_assert(browser_start(list, "http://a/x", quiet));
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	while ((size = read(ends[0], messages + used, (size_t)(299 - used))) > 0)
+		used += size;
+	messages[used] = 0;
+	close(ends[0]);
+	size = read(fifo, said, sizeof(said) - 1);
+	said[size > 0 ? size : 0] = 0;
+	close(fifo);
+	return said;
+}
+
+/* The first that succeeds; what is no command is passed over. */
+START_TEST(the_first_browser_that_starts_is_enough)
+{
+	static const struct {
+		const char *commands, *said;
+		bool failed;
+	} rows[] = {
+		{ "@/good", "good http://a/x\n", false },
+		{ "@/bad:@/good:@/other", "bad http://a/x\ngood http://a/x\n", false },
+		{ "@/missing:@/other -x", "other -x http://a/x\n", false },
+		{ "@/good %s -x", "good http://a/x -x\n", false },
+		{ ": :@/good:", "good http://a/x\n", false },
+		{ "%s:@/good", "good http://a/x\n", false },
+		{ "@/killed:@/good", "killed\ngood http://a/x\n", false },
+		{ "@/bad", "bad http://a/x\n", true },
+		{ ":", "", true },
+	};
+	char messages[300], command[100];
+
+	strcpy(folder, "/tmp/ptrace2ftf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_program("good", "echo good \"$@\" >$T/said");
+	make_program("other", "echo other \"$@\" >$T/said");
+	make_program("bad", "echo bad \"$@\" >$T/said; exit 1");
+	make_program("killed", "echo killed >$T/said; kill -9 $$");
+	ck_assert_str_eq(start_browsers(rows[_i / 2].commands, _i % 2, messages),
+			 rows[_i / 2].said);
+	ck_assert_str_eq(
+		messages,
+		rows[_i / 2].failed && _i % 2 == 0
+			? "ptrace2ftf: no browser could be started; open the address in one\n"
+			: "");
+	sprintf(command, "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* It prints nothing here, has none of this process's files, and Ctrl-C does not reach it. */
+START_TEST(a_browser_is_detached)
+{
+	char messages[300], expected[100], command[100];
+	const char *said;
+	int other = open("/dev/null", O_RDONLY);
+
+	dup2(other, 50);
+	close(other);
+	strcpy(folder, "/tmp/ptrace2ftf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_program("look", "for i in 0 1 2 50; do l=$(readlink /proc/$$/fd/$i); "
+			     "x=\"$x $l\"; done; "
+			     "echo noise; echo noise >&2; "
+			     "read a b c d e session rest </proc/$$/stat; "
+			     "echo \"$x, $session\" >$T/said");
+	said = start_browsers("@/look", false, messages);
+	close(50);
+	ck_assert_str_eq(messages, "");
+	ck_assert_msg(starts_with(said, " /dev/null /dev/null /dev/null , "), "%s", said);
+	snprintf(expected, sizeof(expected), ", %d\n", (int)getsid(0));
+	ck_assert_ptr_null(strstr(said, expected));
+	sprintf(command, "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* ---- Files ------------------------------------------------------------------------ */
+
+/* Names of 100 characters at most; the rest is left out. */
+START_TEST(long_names_are_cut_in_the_path)
+{
+	char name[200], *path;
+
+	memset(name, 'z', sizeof(name));
+	name[99 + _i] = 0;
+	path = viewer_page_path(name);
+	ck_assert_uint_eq(strlen(path), 34 + (size_t)(_i < 2 ? 99 + _i : 100));
+	free(path);
+	path = viewer_page_path("a/:@[`{/");
+	ck_assert_str_eq(path + 33, "/");
+	free(path);
+	path = viewer_page_path("a/:@[`{");
+	ck_assert_str_eq(path + 33, "/_____");
+	free(path);
+	path = viewer_page_path("09azAZ-._~");
+	ck_assert_str_eq(path + 33, "/09azAZ-._~");
+	free(path);
+}
+END_TEST
+
+/* An empty range of time is no view. */
+START_TEST(a_view_needs_a_length)
+{
+	static const struct {
+		uint64_t begin, end;
+		bool shown;
+	} rows[] = { { 0, 0, false }, { 5, 5, false }, { 6, 5, false }, { 0, 1, true } };
+	struct number_list tids = { 0 };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char *address =
+			viewer_page_address("http://a?x", "/p", rows[i].begin, rows[i].end, &tids);
+
+		ck_assert_int_eq(strstr(address, "&visStart=") != NULL, rows[i].shown);
+		ck_assert(starts_with(address, "http://a?x#!/?url="));
+		free(address);
+	}
+}
+END_TEST
+
+/* Eight threads are pinned, nine are not. */
+START_TEST(a_few_threads_are_pinned)
+{
+	struct selection select = { 0 };
+	char *address;
+
+	ck_assert(number_list_add(&select.tids, _i ? "1-8,20" : "1-7,20"));
+	address = viewer_page_address("http://a", "/p", 0, 0, &select.tids);
+	ck_assert_int_eq(strstr(address, "PinTracksByRegex") != NULL, !_i);
+	ck_assert_int_eq(strstr(address, "1%7C2%7C3%7C4%7C5%7C6%7C7%7C20%29") != NULL, !_i);
+	free(address);
+	selection_release(&select);
+}
+END_TEST
+
+/* Only a regular file is opened; a page of --format=html is known by its first lines. */
+START_TEST(traces_and_pages_are_opened)
+{
+	static const char page[] =
+		"<!DOCTYPE html>\n<!-- SPDX-License-Identifier: MIT -->\n<html lang=\"en\">";
+	static const struct {
+		const char *bytes;
+		size_t size;
+		bool opened, page;
+	} rows[] = {
+		{ "\x10\x00\x04\x46\x78\x54\x16\x00", 8, true, false },
+		{ "[{\"name\"", 8, true, false },
+		{ page, sizeof(page) - 1, true, true },
+		{ page, TRACE_KIND_BYTES, true, true },
+		{ page, TRACE_KIND_BYTES - 1, false, false },
+		{ "<!DOCTYPE html>\n<!-- another page, with some more of its own words in it -->",
+		  77, false, false },
+		{ "PERFILE2", 8, false, false },
+		{ "", 0, false, false },
+	};
+	char path[] = "/tmp/ptrace2ftf-XXXXXX", text[10] = "";
+	int file = mkstemp(path), fd;
+	bool is_page = false;
+
+	ck_assert_int_eq(write(file, rows[_i].bytes, rows[_i].size), (ssize_t)rows[_i].size);
+	close(file);
+	fd = trace_kind_open(path, &is_page);
+	ck_assert_int_eq(fd >= 0, rows[_i].opened);
+	ck_assert_int_eq(is_page, rows[_i].page);
+	if (fd >= 0) {
+		ck_assert_int_eq(read(fd, text, 8), 8);
+		ck_assert_int_eq(memcmp(text, rows[_i].bytes, 8), 0);
+		close(fd);
+	}
+	unlink(path);
+	ck_assert_int_eq(trace_kind_open(path, &is_page), -1);
+	/* A fifo would lose its bytes. */
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(trace_kind_open(path, &is_page), -1);
+	unlink(path);
+	ck_assert_int_eq(trace_kind_open("/tmp", &is_page), -1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("serve");
@@ -248,6 +468,12 @@ int main(void)
 	tcase_add_test(all, browsers_get_the_address_as_a_word_or_in_place_of_percent_s);
 	tcase_add_test(all, the_browser_is_the_named_one_or_the_desktops);
 	tcase_add_test(all, traces_are_known_by_their_first_bytes);
+	tcase_add_loop_test(all, the_first_browser_that_starts_is_enough, 0, 18);
+	tcase_add_test(all, a_browser_is_detached);
+	tcase_add_loop_test(all, long_names_are_cut_in_the_path, 0, 4);
+	tcase_add_test(all, a_view_needs_a_length);
+	tcase_add_loop_test(all, a_few_threads_are_pinned, 0, 2);
+	tcase_add_loop_test(all, traces_and_pages_are_opened, 0, 8);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
