@@ -29,8 +29,10 @@ COUNT = int(os.environ.get("COUNT") or 100)
 FOLDER = (os.environ.get("FOLDER") or "").rstrip("/")
 PRODUCT = ("base", "decoder", "symbols", "writer", "reader", "overlays", "src")
 SCRATCH = tempfile.mkdtemp(prefix="mutants-")
-# A program that waits forever; the time of a loop is CPU_LIMIT's.
+# A program that waits forever; the time of a loop is RLIMIT_CPU's.
 CLOCK_SECONDS = 120
+# Seconds of CPU time without a change.
+CPU_MOST = 300
 
 TOKEN = re.compile(
     r"(?P<space>\s+|/\*.*?\*/|//[^\n]*)|(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')"
@@ -244,8 +246,10 @@ def draw(folder, known):
 
 def limits(cpu):
     def apply():
-        for what, value in ((resource.RLIMIT_CPU, cpu), (resource.RLIMIT_AS, 8 << 30),
-                            (resource.RLIMIT_FSIZE, 1 << 30), (resource.RLIMIT_CORE, 0)):
+        # A program may raise the limit for its own children: annotate's objdump.
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, CPU_MOST))
+        for what, value in ((resource.RLIMIT_AS, 8 << 30), (resource.RLIMIT_FSIZE, 1 << 30),
+                            (resource.RLIMIT_CORE, 0)):
             resource.setrlimit(what, (value, value))
     return apply
 
@@ -298,14 +302,18 @@ class Program:
                 pass
         return status == 0
 
+    def most(self):
+        """Seconds of CPU time with a change."""
+        return int(5 + 10 * self.cpu)
+
     def learn(self):
         """Its CPU time; with a process for each test, if it needs them."""
         for self.fork in ("no", "yes"):
             begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-            good = self.run(os.path.abspath(self.name), f"{SCRATCH}/first", 300)
+            good = self.run(os.path.abspath(self.name), f"{SCRATCH}/first", CPU_MOST)
             end = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.cpu = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
-            if good:
+            if good and self.run(os.path.abspath(self.name), f"{SCRATCH}/first", self.most()):
                 return
         sys.exit(f"mutants: {self.name} fails without a change")
 
@@ -391,7 +399,7 @@ class Run:
                 path = os.path.abspath(p.name)
                 if not top:
                     continue
-            if not p.run(path, f"{folder}/tmp", int(5 + 10 * p.cpu), top):
+            if not p.run(path, f"{folder}/tmp", p.most(), top):
                 self.kills[mutant.path, p.name] = self.kills.get((mutant.path, p.name), 0) + 1
                 return p.name
         return None
