@@ -302,6 +302,11 @@ START_TEST(paths_of_outputs_are_made_from_inputs)
 		{ "x.data/", "x.ftf", 1, 6 },
 		{ "xdata", "xdata.ftf", 5, 5 },
 		{ "/", "/.ftf", 1, 1 },
+		{ "//", "/.ftf", 1, 1 },
+		{ "a/", "a.ftf", 1, 1 },
+		{ ".data", ".data.ftf", 5, 5 },
+		{ "a/.data", "a/.data.ftf", 7, 7 },
+		{ "a.data.data", "a.data.ftf", 6, 11 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -827,6 +832,32 @@ START_TEST(the_folder_of_temporary_files_is_by_the_environment)
 }
 END_TEST
 
+/* Without standard input, a file may have its descriptor. */
+START_TEST(files_are_made_without_standard_input)
+{
+	struct temp_file file;
+
+	close(STDIN_FILENO);
+	setenv("TMPDIR", folder, 1);
+	ck_assert_int_eq(temp_file_open(&file, &err), 0);
+	ck_assert_int_eq(file.fd, 0);
+	ck_assert_int_eq(temp_file_write(&file, "text", 4, &err), 0);
+	temp_file_close(&file);
+	open_output("a");
+	ck_assert_int_eq(output.fd, 0);
+	write_text("text");
+	output_abandon(&output);
+	ck_assert_int_eq(count_files(), 0);
+	open_output("a");
+	write_text("text");
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	expect_file("a", "text");
+	ck_assert_int_eq(file_use_open(at("a")), 0);
+	ck_assert_int_eq(file_use_check(at("a"), &err), -1);
+	ck_assert_int_eq(file_use_shortage(&err), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("files");
@@ -863,6 +894,7 @@ int main(void)
 	tcase_add_test(all, a_temporary_file_becomes_standard_output);
 	tcase_add_test(all, copies_count_for_the_budget);
 	tcase_add_test(all, the_folder_of_temporary_files_is_by_the_environment);
+	tcase_add_test(all, files_are_made_without_standard_input);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -611,6 +611,36 @@ START_TEST(a_quoted_text_is_as_ocaml_reads_it)
 }
 END_TEST
 
+/* A pid that is no process's is unknown. */
+START_TEST(a_pid_of_memtrace_may_be_too_large)
+{
+	static const struct {
+		uint64_t pid;
+		int32_t read;
+	} rows[] = { { 0, 0 }, { INT32_MAX, INT32_MAX }, { UINT64_C(1) << 31, -1 } };
+
+	ctf_release(&blocks);
+	ctf_init(&blocks, 3, 1e-4, rows[_i].pid, START);
+	ck_assert_int_eq(open_overlay(OVERLAY_MEMTRACE,
+				      write_file("x.ctf", blocks.out.bytes, blocks.out.size), ""),
+			 0);
+	ck_assert_int_eq(input.pid, rows[_i].read);
+	overlay_input_close(&input);
+}
+END_TEST
+
+/* Without standard input, a file may have its descriptor. */
+START_TEST(an_overlay_is_read_without_standard_input)
+{
+	const char *path = write_file("x", rings.bytes, rings.size);
+
+	close(STDIN_FILENO);
+	ck_assert_int_eq(open_overlay(OVERLAY_RUNTIME_EVENTS, path, ""), 0);
+	ck_assert_int_eq(input.pid, -1);
+	overlay_input_close(&input);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlay_files");
@@ -635,6 +665,8 @@ int main(void)
 	tcase_add_loop_test(all, a_process_has_the_name_of_its_program, 0, 6);
 	tcase_add_loop_test(all, overlays_end_at_the_limit_of_the_output, 0, 6);
 	tcase_add_test(all, a_quoted_text_is_as_ocaml_reads_it);
+	tcase_add_loop_test(all, a_pid_of_memtrace_may_be_too_large, 0, 3);
+	tcase_add_test(all, an_overlay_is_read_without_standard_input);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -1157,7 +1158,8 @@ START_TEST(memtrace_has_a_track_for_each_domain)
 	lines = (struct lines){ .base = START * 1000, .args = true };
 	text = write_tracks(&input, "Ti");
 	ck_assert_msg(starts_with(text, "T memtrace domain 0, 0i memtrace "
-					"executable_name=/bin/program host_name=host "),
+					"executable_name=/bin/program host_name=host "
+					"ocaml_runtime_params=v=0x400 context=context pid=10 "),
 		      "%s", text);
 	ck_assert_ptr_nonnull(
 		strstr(text, " pid=10 initial_domain=0 sample_rate=0.0001 word_size=64, "));
@@ -1168,6 +1170,156 @@ START_TEST(memtrace_has_a_track_for_each_domain)
 	ck_assert_uint_eq(count_of(text, "i clock"), 2);
 	memtrace_close(&input.memtrace);
 	ctf_release(&file);
+}
+END_TEST
+
+/* A span of ocaml-trace ends by its name. */
+START_TEST(custom_spans_end_by_name)
+{
+	struct ring_file file;
+
+	ring_file_init(&file, 1, 1024, 8192);
+	ring_file_name(&file, 0, "trace.span.enter");
+	ring_file_name(&file, 1, "trace.span.exit");
+	ring_file_custom(&file, 0, 0, 1010, "f", 1);
+	ring_file_custom(&file, 0, 0, 1020, "g", 1);
+	ring_file_custom(&file, 0, 1, 1030, "g", 1);
+	ring_file_custom(&file, 0, 1, 1040, "f", 1);
+	ck_assert_str_eq(write_ring_file(&file, "be"), "10b f, 20b g, 30e, 40e, ");
+	ring_file_release(&file);
+}
+END_TEST
+
+/* Each function that writes a message, by the kind of the message; others write none. */
+START_TEST(calls_are_those_that_write_messages)
+{
+	static const struct {
+		const char *function;
+		int kind; /* -1: no message */
+	} rows[] = { { "caml_ev_lifecycle", RUNTIME_LIFECYCLE },
+		     { "caml_ev_begin", RUNTIME_BEGIN },
+		     { "caml_ev_end", RUNTIME_END },
+		     { "caml_ev_counter", RUNTIME_COUNTER },
+		     { "caml_ev_alloc_flush", RUNTIME_ALLOC },
+		     { "caml_runtime_events_user_write", RUNTIME_USER_UNIT },
+		     { "caml_ev_alloc", -1 },
+		     { "caml_time_counter", -1 } };
+	struct overlay_calls calls;
+	struct name_table names;
+
+	name_table_init(&names);
+	overlay_calls_init(&calls, &names);
+	overlay_calls_enter(&calls, 1, 2, 10, name_intern_text(&names, rows[_i].function));
+	overlay_calls_enter(&calls, 1, 2, 11, name_intern_text(&names, "caml_time_counter"));
+	/* The time is read once for a message. */
+	overlay_calls_enter(&calls, 1, 2, 12, name_intern_text(&names, "caml_time_counter"));
+	ck_assert_uint_eq(calls.count ? calls.threads[0].count : 0, rows[_i].kind >= 0);
+	if (rows[_i].kind >= 0) {
+		ck_assert_int_eq(calls.threads[0].calls[0].kind, rows[_i].kind);
+		ck_assert_uint_eq(calls.threads[0].calls[0].time, 11);
+		ck_assert_int_eq(calls.threads[0].pid, 1);
+		ck_assert_int_eq(calls.threads[0].tid, 2);
+	}
+	overlay_calls_release(&calls);
+	name_table_release(&names);
+}
+END_TEST
+
+/* Calls of several threads are apart; the latest ones are kept, as in a ring. */
+START_TEST(the_latest_calls_of_each_thread_are_kept)
+{
+	struct overlay_calls calls;
+	struct name_table names;
+	const struct name *begin, *time;
+	const struct overlay_thread_calls *first;
+
+	name_table_init(&names);
+	overlay_calls_init(&calls, &names);
+	begin = name_intern_text(&names, "caml_ev_begin");
+	time = name_intern_text(&names, "caml_time_counter");
+	for (uint64_t i = 0; i <= 2 * OVERLAY_CALLS_KEPT; i++) {
+		overlay_calls_enter(&calls, 1, 2, i, begin);
+		if (i % 1000 == 0) {
+			overlay_calls_enter(&calls, 1, 3, i, begin);
+			overlay_calls_enter(&calls, 4, 2, i, begin);
+			overlay_calls_enter(&calls, 1, 3, i, time);
+		}
+		overlay_calls_enter(&calls, 1, 2, i, time);
+	}
+	ck_assert_uint_eq(calls.count, 3);
+	first = &calls.threads[0];
+	ck_assert_uint_eq(first->count, OVERLAY_CALLS_KEPT + 1);
+	for (uint64_t i = 0; i < first->count; i++)
+		ck_assert_uint_eq(first->calls[i].time, OVERLAY_CALLS_KEPT + i);
+	ck_assert_uint_eq(calls.threads[1].count, 9);
+	ck_assert_uint_eq(calls.threads[2].count, 0);
+	overlay_calls_release(&calls);
+	name_table_release(&names);
+}
+END_TEST
+
+/* The clock of an overlay is said on stderr, unless --quiet. */
+START_TEST(the_clock_is_said)
+{
+	static const struct {
+		char kinds[3];
+		struct clock_offsets given;
+		bool quiet;
+		const char *said;
+	} rows[] = {
+		{ "e", { 0 }, false, "ptrace2ftf: a.x: clock: its own\n" },
+		{ "e", { 0 }, true, "" },
+		{ "e",
+		  { .has_mono = true, .mono = -4 },
+		  false,
+		  "ptrace2ftf: a.x: clock: --clock-sync=CLOCK=TIME, offset -4 ns +- 0 ns\n" },
+		{ "em",
+		  { 0 },
+		  false,
+		  "ptrace2ftf: a.x: clock: assumed, offset 4 ns, uncertainty unknown\n" },
+	};
+	struct overlay_input inputs[2] = { 0 };
+	struct overlays overlays = { .options = &options,
+				     .out = { .diag = &diag },
+				     .inputs = inputs };
+	int kept = dup(STDERR_FILENO), messages = memfd_create("text", 0);
+	char said[300] = "";
+
+	for (const char *kind = rows[_i].kinds; *kind; kind++)
+		inputs[overlays.count++] =
+			(struct overlay_input){ .importer = *kind == 'e' ? &overlay_runtime_events
+									 : &overlay_memtrace,
+						.path = (char *)"a.x",
+						.last_time = *kind == 'e' ? 9 : 5 };
+	options.clock_offsets = rows[_i].given;
+	options.quiet = rows[_i].quiet;
+	dup2(messages, STDERR_FILENO);
+	overlays_match_clock(&overlays, overlays.count - 1, NULL);
+	dup2(kept, STDERR_FILENO);
+	ck_assert_int_ge(pread(messages, said, sizeof(said) - 1, 0), 0);
+	close(kept);
+	close(messages);
+	ck_assert_ptr_nonnull(strstr(said, rows[_i].said));
+	if (rows[_i].quiet)
+		ck_assert_str_eq(said, "");
+}
+END_TEST
+
+/* A range outside of the file is refused with the file's times. */
+START_TEST(a_range_without_events_says_the_times_of_the_file)
+{
+	struct overlay_input input = { .path = (char *)"a.ctf",
+				       .first_time = 12003004005,
+				       .last_time = 13999999000 };
+	struct overlay_cut_counts counts;
+	struct selection selection = { 0 };
+	struct error err = { 0 };
+	struct output output = { 0 };
+
+	ck_assert(selection_time(&selection, _i ? ",1s" : "14s,"));
+	ck_assert_int_eq(overlay_cut(&input, &selection, &output, &counts, &err), -1);
+	ck_assert_str_eq(err.text, "--time: nothing was recorded in the range; a.ctf is from "
+				   "12.003004 to 13.999999 s");
 }
 END_TEST
 
@@ -1204,6 +1356,11 @@ int main(void)
 	tcase_add_test(tests, tracks_name_the_threads_of_rings);
 	tcase_add_loop_test(tests, an_allocation_has_its_stack, 0, 4);
 	tcase_add_test(tests, memtrace_has_a_track_for_each_domain);
+	tcase_add_test(tests, custom_spans_end_by_name);
+	tcase_add_loop_test(tests, calls_are_those_that_write_messages, 0, 8);
+	tcase_add_test(tests, the_latest_calls_of_each_thread_are_kept);
+	tcase_add_loop_test(tests, the_clock_is_said, 0, 4);
+	tcase_add_loop_test(tests, a_range_without_events_says_the_times_of_the_file, 0, 2);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
