@@ -244,6 +244,7 @@ int main(void)
 	add_call_tests(all);
 	add_cause_tests(all);
 	add_page_tests(all);
+	add_part_tests(all);
 	add_why_tests(all);
 	add_format_tests(all);
 	suite_add_tcase(suite, all);

@@ -85,5 +85,6 @@ extern uint64_t now;
 void add_call_tests(TCase *all);
 void add_cause_tests(TCase *all);
 void add_page_tests(TCase *all);
+void add_part_tests(TCase *all);
 void add_why_tests(TCase *all);
 void add_format_tests(TCase *all);

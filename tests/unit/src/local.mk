@@ -375,7 +375,7 @@ check_PROGRAMS += tests/unit/src/answers.test
 TESTS += tests/unit/src/answers.test
 tests_unit_src_answers_test_SOURCES = tests/unit/src/answers.c tests/unit/src/answers.h \
 	tests/unit/src/answers_calls.c tests/unit/src/answers_causes.c \
-	tests/unit/src/answers_page.c tests/unit/src/answers_why.c tests/unit/src/answers_formats.c \
+	tests/unit/src/answers_page.c tests/unit/src/answers_parts.c tests/unit/src/answers_why.c tests/unit/src/answers_formats.c \
 	tests/unit/src/slice_feed.h
 tests_unit_src_answers_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_answers_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_symbol_line
