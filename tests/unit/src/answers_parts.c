@@ -417,8 +417,163 @@ START_TEST(a_system_call_waits_by_its_own_cluster)
 }
 END_TEST
 
+/* Two calls of 24 ns, of which one is cut, in a bucket; the first one is its example. */
+START_TEST(buckets_have_their_numbers_in_json)
+{
+	static const char *const rows[][2] = {
+		{ "functions.0.function", "\"f\"" },
+		{ "functions.0.calls", "4" },
+		{ "functions.0.cut", "1" },
+		{ "functions.0.total_ns", "82" },
+		{ "functions.0.min_ns", "10" },
+		{ "functions.0.max_ns", "24" },
+		{ "functions.0.median_ns", "24" },
+		{ "functions.0.p90_ns", "24" },
+		{ "functions.0.p99_ns", "24" },
+		{ "functions.0.buckets.0.calls", "1" },
+		{ "functions.0.buckets.0.cut", "0" },
+		{ "functions.0.buckets.0.from_ns", "10" },
+		{ "functions.0.buckets.0.example_begin_ns", "500" },
+		{ "functions.0.buckets.0.example_duration_ns", "10" },
+		{ "functions.0.buckets.0.example_tid", "7" },
+		{ "functions.0.buckets.1.calls", "3" },
+		{ "functions.0.buckets.1.cut", "1" },
+		{ "functions.0.buckets.1.from_ns", "24" },
+		{ "functions.0.buckets.1.example_begin_ns", "100" },
+		{ "functions.0.buckets.1.example_tid", "8" },
+	};
+	json_t *json;
+
+	open_format(&format_histogram);
+	call("f", 200, 24);
+	call_of_other("f", 100, 24);
+	begin("f", 300, 0);
+	cut(324);
+	call("f", 500, 10);
+	finish_format(&format_histogram);
+	json = format_histogram.answer(output);
+	expect_values(json, rows, COUNT_OF(rows));
+	json_decref(json);
+	close_format(&format_histogram);
+}
+END_TEST
+
+/* ---- Gains -------------------------------------------------------------------------- */
+
+/* `usual` calls of 20 ns and `slow` ones of `amount`; each loses `share` of what is more than 20.
+ */
+START_TEST(a_gain_is_of_the_first_quantile_that_falls)
+{
+	static const struct {
+		int usual, slow;
+		uint64_t amount;
+		double share;
+		const char *of; /* NULL: no gain shows */
+		uint64_t now, then;
+	} rows[] = {
+		{ 99, 1, 120, 1, "longest", 120, 20 },
+		{ 99, 1, 120, 0.5, "longest", 120, 70 },
+		/* By a tenth or more. */
+		{ 99, 1, 120, 0.12, "longest", 120, 108 },
+		{ 99, 1, 120, 0.11, NULL, 120, 109 },
+		{ 99, 1, 120, 0, NULL, 120, 120 },
+		/* Two of a hundred calls are in the 99th percentile, one is not. */
+		{ 98, 2, 120, 1, "p99", 120, 20 },
+		{ 97, 2, 120, 1, "longest", 120, 20 }, /* of fewer calls it is the longest */
+		{ 998, 2, 120, 1, "p99.9", 120, 20 },
+		{ 999, 1, 120, 1, "longest", 120, 20 },
+		{ 989, 11, 120, 1, "p99", 120, 20 },
+	};
+	struct slow_function function = { 0 };
+	struct slow_calls calls = { 0 };
+	struct slow_call call = { .amount = rows[_i].amount };
+	const struct slow_call *list[16];
+	struct slow_answer answer = { .calls = &calls,
+				      .of = &function,
+				      .slow = (uint64_t)rows[_i].slow,
+				      .compared = (uint64_t)rows[_i].slow,
+				      .split.base = 20 };
+	struct slow_cluster cluster = { .extra = 1000,
+					.cause_extra = 1000 * rows[_i].share,
+					.calls = list,
+					.count = (size_t)rows[_i].slow };
+	struct slow_gain gain;
+
+	for (int i = 0; i < rows[_i].usual; i++)
+		durations_add(&function.durations, 20);
+	for (int i = 0; i < rows[_i].slow; i++) {
+		durations_add(&function.durations, rows[_i].amount);
+		list[i] = &call;
+	}
+	gain = slow_answer_gain(&answer, &cluster);
+	ck_assert_int_eq(gain.of != NULL, rows[_i].of != NULL);
+	if (gain.of)
+		ck_assert_str_eq(gain.of, rows[_i].of);
+	ck_assert_uint_eq(gain.now, rows[_i].now);
+	ck_assert_uint_eq(gain.then, rows[_i].then);
+	/* Without extra time there is nothing to gain; the rest is not known. */
+	cluster.extra = 0;
+	ck_assert_ptr_null(slow_answer_gain(&answer, &cluster).of);
+	cluster.extra = 1000;
+	cluster.cut = true;
+	ck_assert_uint_eq(slow_answer_gain(&answer, &cluster).now, 0);
+	cluster.cut = false;
+	answer.slow++;
+	ck_assert_uint_eq(slow_answer_gain(&answer, &cluster).now, 0);
+	answer.slow--;
+	calls.bound = 1;
+	ck_assert_uint_eq(slow_answer_gain(&answer, &cluster).now, 0);
+	durations_release(&function.durations);
+}
+END_TEST
+
+/* ---- Noise -------------------------------------------------------------------------- */
+
+/* Two causes with the same code and more time are causes; three are noise. */
+START_TEST(several_causes_with_the_same_code_are_noise)
+{
+	struct look_window window;
+	struct why_output *why;
+	size_t kept = 0;
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend("a", i == 50 ? 110 : 10);
+		spend("b", i == 60 ? 120 : 10);
+		spend("c", i == 70 ? 130 : 10);
+		leave();
+	}
+	while (format_why.look(output, &window))
+		;
+	why = (struct why_output *)output;
+	ck_assert_uint_eq(why->answers[0].count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct slow_cluster *cluster = &why->answers[0].clusters[i];
+
+		cluster->has_facts = true;
+		cluster->facts[0] =
+			(struct cause_fact){ .kind = i < (size_t)_i ? "memory" : "lines",
+					     .words = strdup("same code") };
+		cluster->fact_count = 1;
+	}
+	finish_format(&format_why);
+	for (const char *at = text; (at = strstr(at, "same code")); at++)
+		kept++;
+	ck_assert_uint_eq(kept, _i == 3 ? 0 : 3);
+	ck_assert_uint_eq(why->noise, _i == 3 ? 3 : 0);
+	ck_assert_int_eq(strstr(text, "causes with the same instructions and more time: 3; "
+				      "likely noise of the machine\n") != NULL,
+			 _i == 3);
+	close_format(&format_why);
+}
+END_TEST
+
 void add_part_tests(TCase *all)
 {
+	tcase_add_test(all, buckets_have_their_numbers_in_json);
+	tcase_add_loop_test(all, a_gain_is_of_the_first_quantile_that_falls, 0, 10);
+	tcase_add_loop_test(all, several_causes_with_the_same_code_are_noise, 0, 4);
 	tcase_add_loop_test(all, a_tree_has_the_larger_branches, 0, COUNT_OF(trees));
 	tcase_add_loop_test(all, a_tree_has_14_lines_at_most, 0, 6);
 	tcase_add_loop_test(all, a_period_is_of_most_distances, 0, 12);

@@ -1042,6 +1042,191 @@ START_TEST(without_a_call_that_wakes_nobody_is_named)
 }
 END_TEST
 
+/* ---- More windows --------------------------------------------------------------- */
+
+/* A look at clusters with as many slow calls, at 10,000 for the first and so on; usual ones at
+ * 100,000. */
+static struct looked {
+	struct track track;
+	struct slow_function function;
+	struct slow_calls calls;
+	struct slow_call slow[6];
+	const struct slow_call *of_cluster[6];
+	struct slow_cluster clusters[4];
+	struct slow_answer answer;
+	struct slow_look look;
+} looked;
+
+static void start_look(const size_t counts[4], int usual)
+{
+	size_t next = 0;
+
+	memset(&looked, 0, sizeof(looked));
+	looked.track.tid = 1;
+	looked.function = (struct slow_function){ .symbol = symbol_of("f"), .kept = true };
+	looked.calls.functions = &looked.function;
+	looked.calls.function_count = 1;
+	for (int i = 0; i < usual; i++)
+		looked.function.usual[i] =
+			(struct usual_call){ .track = &looked.track,
+					     .begin = 100000 + 10000 * (uint64_t)i,
+					     .duration = 300 };
+	looked.answer = (struct slow_answer){ .calls = &looked.calls,
+					      .of = &looked.function,
+					      .bound = 400,
+					      .clusters = looked.clusters };
+	for (size_t i = 0; i < 4 && counts[i]; i++) {
+		looked.clusters[i].calls = &looked.of_cluster[next];
+		looked.clusters[i].count = counts[i];
+		looked.clusters[i].extra = 100;
+		for (size_t k = 0; k < counts[i]; k++, next++) {
+			looked.slow[next] = (struct slow_call){ .begin = 10000 * (next + 1),
+								.duration = 500,
+								.track = &looked.track };
+			looked.of_cluster[next] = &looked.slow[next];
+		}
+		looked.answer.count++;
+	}
+	looked.look = (struct slow_look){ .answers = &looked.answer, .count = 1 };
+}
+
+static void end_look(void)
+{
+	slow_look_release(&looked.look);
+	code_counts_release(&looked.answer.code);
+	for (size_t i = 0; i < 4; i++)
+		code_counts_release(&looked.clusters[i].code);
+}
+
+/* Begins of the windows' calls, in units of 10,000 ns. */
+static const char *windows_of_look(void)
+{
+	static char text[100];
+	struct look_window window = { 0 };
+
+	text[0] = 0;
+	while (slow_look_next(&looked.look, &window)) {
+		ck_assert_int_eq(window.tid, 1);
+		sprintf(text + strlen(text), "%d ", (int)((window.begin + LOOK_SLACK) / 10000));
+		ck_assert_uint_eq((window.begin + LOOK_SLACK) % 10000, 0);
+	}
+	return text;
+}
+
+/* Two slow calls of the first cluster, one of two others, then the usual ones. */
+START_TEST(slow_calls_are_looked_at_before_usual_ones)
+{
+	static const struct {
+		size_t counts[4];
+		int usual;
+		const char *windows;
+	} rows[] = {
+		{ { 1 }, 1, "1 10 " },
+		{ { 3 }, 1, "1 2 10 " },
+		{ { 2, 2 }, 2, "1 2 3 10 11 " },
+		{ { 1, 1, 1, 1 }, 4, "1 2 3 10 11 12 13 " },
+		{ { 1 }, 0, "1 " },
+		{ { 0 }, 4, "" },
+	};
+
+	start_look(rows[_i].counts, rows[_i].usual);
+	ck_assert_str_eq(windows_of_look(), rows[_i].windows);
+	end_look();
+}
+END_TEST
+
+/* Stops that hit all code say nothing about code; instructions have no time to look at. */
+START_TEST(some_causes_are_not_looked_at)
+{
+	static const size_t counts[4] = { 1, 1 };
+	static const struct {
+		bool alike, off_cpu, by_insns;
+		double often;
+		const char *windows;
+	} rows[] = {
+		{ false, false, false, 2, "1 2 10 " }, { true, false, false, 2, "2 10 " },
+		{ true, false, false, 0, "1 2 10 " }, /* few stops are no evidence */
+		{ true, true, false, 2, "1 2 10 " },   { false, false, true, 2, "" },
+	};
+	struct symbol *symbol = (struct symbol *)symbol_of("f");
+
+	start_look(counts, 1);
+	symbol->special = rows[_i].off_cpu ? SPECIAL_OFF_CPU : 0;
+	looked.clusters[0].alike = rows[_i].alike;
+	looked.clusters[0].often = rows[_i].often;
+	looked.calls.by_insns = rows[_i].by_insns;
+	ck_assert_str_eq(windows_of_look(), rows[_i].windows);
+	symbol->special = 0;
+	end_look();
+}
+END_TEST
+
+/* The slow call from 10,000 to 10,500: its begin, and half of it, must be seen. */
+START_TEST(half_of_a_slow_call_is_enough)
+{
+	static const size_t counts[4] = { 1 };
+	static const struct {
+		uint64_t begin, last;
+		bool returns, counted, usual;
+	} rows[] = {
+		{ 10000, 10250, false, true, false }, { 10000, 10249, false, false, false },
+		{ 9990, 10250, false, true, false },  { 10001, 10500, false, false, false },
+		{ 10000, 10500, true, true, false },  { 10000, 10200, true, false, true },
+		{ 10001, 10401, true, false, true },  { 10001, 10402, true, false, false },
+	};
+	struct look_window window = { 0 };
+
+	start_look(counts, 0);
+	ck_assert(slow_look_next(&looked.look, &window));
+	look_at(&looked.look, rows[_i].begin, BRANCH_CALL, "main+10", "f");
+	look_at(&looked.look, rows[_i].last, rows[_i].returns ? BRANCH_RETURN : BRANCH_COND, "f+40",
+		rows[_i].returns ? "main+15" : "f+20");
+	ck_assert(!slow_look_next(&looked.look, &window));
+	ck_assert_uint_eq(looked.clusters[0].code.calls, rows[_i].counted);
+	ck_assert_uint_eq(looked.answer.code.calls, rows[_i].usual);
+	end_look();
+}
+END_TEST
+
+/* Enough calls are compared: 16 of a window, and no further window after eight. */
+START_TEST(enough_usual_calls_are_enough)
+{
+	static const size_t counts[4] = { 1 };
+	static const struct {
+		int calls;
+		uint64_t counted;
+		const char *windows; /* after the first usual one */
+	} rows[] = { { 7, 7, "11 " }, { 8, 8, "" }, { 16, 16, "" }, { 20, 16, "" } };
+	struct look_window window = { 0 };
+
+	start_look(counts, 2);
+	ck_assert(slow_look_next(&looked.look, &window));
+	ck_assert(slow_look_next(&looked.look, &window));
+	for (int i = 0; i < rows[_i].calls; i++) {
+		look_at(&looked.look, 100000 + 10 * (uint64_t)i, BRANCH_CALL, "main+10", "f");
+		look_at(&looked.look, 100005 + 10 * (uint64_t)i, BRANCH_RETURN, "f+44", "main+15");
+	}
+	ck_assert_str_eq(windows_of_look(), rows[_i].windows);
+	ck_assert_uint_eq(looked.answer.code.calls, rows[_i].counted);
+	end_look();
+}
+END_TEST
+
+/* Windows that were too long for the look are counted. */
+START_TEST(windows_that_are_left_out_are_counted)
+{
+	static const size_t counts[4] = { 2 };
+	struct look_window window = { 0 };
+
+	start_look(counts, 1);
+	while (slow_look_next(&looked.look, &window))
+		window.left_out = true;
+	ck_assert_uint_eq(looked.look.windows, 3);
+	ck_assert_uint_eq(looked.look.left_out, 3);
+	end_look();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slow_code");
@@ -1078,6 +1263,11 @@ int main(void)
 	tcase_add_loop_test(all, the_first_branch_that_differs_is_named, 0, COUNT_OF(partings));
 	tcase_add_loop_test(all, a_chain_of_waits_is_followed, 0, COUNT_OF(chains));
 	tcase_add_loop_test(all, a_thread_that_waits_does_not_compete_for_a_cpu, 0, 2);
+	tcase_add_loop_test(all, slow_calls_are_looked_at_before_usual_ones, 0, 6);
+	tcase_add_loop_test(all, some_causes_are_not_looked_at, 0, 5);
+	tcase_add_loop_test(all, half_of_a_slow_call_is_enough, 0, 8);
+	tcase_add_loop_test(all, enough_usual_calls_are_enough, 0, 4);
+	tcase_add_test(all, windows_that_are_left_out_are_counted);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
