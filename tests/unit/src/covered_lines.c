@@ -5,6 +5,11 @@
  */
 #include "src/formats/lcov/covered_lines.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "src/formats/output_format.h"
+#include "src/options/options.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
@@ -322,6 +327,152 @@ START_TEST(two_binaries_of_a_file_share_its_lines)
 }
 END_TEST
 
+/* ---- The tracefile, as geninfo(1) describes it -------------------------------------- */
+
+/* Lines 1 to 4 of f, with two jumps in line 2, and line 6 of g, which did not run. */
+#define RECORD                                                                                     \
+	"FN:1,f\nFN:6,g\nFNDA:5,f\nFNDA:0,g\nFNF:2\nFNH:1\n"                                       \
+	"BRDA:2,0,0,3\nBRDA:2,0,1,2\nBRDA:2,0,2,0\nBRDA:2,0,3,3\nBRF:4\nBRH:3\n"                   \
+	"DA:1,5\nDA:2,5\nDA:3,2\nDA:4,5\nDA:6,0\nLF:5\nLH:4\nend_of_record\n"
+
+/* Files that are here, by number; "": the other machine's, all of them. */
+static const struct {
+	bool here[2];
+	bool ran[2];
+	const char *files; /* in the tracefile */
+	uint64_t left_out;
+} traces[] = {
+	{ { true, true }, { true, true }, "01", 0 }, { { true, false }, { true, true }, "0", 1 },
+	{ { false, true }, { true, true }, "1", 1 }, { { false, false }, { true, true }, "01", 0 },
+	{ { true, true }, { true, false }, "0", 0 }, { { true, false }, { false, true }, "1", 0 },
+	{ { true, true }, { false, false }, "", 0 },
+};
+
+static void run_code(int file)
+{
+	ran(file, BEGIN, BEGIN + 0x06, 5, 2);
+	add(file, (struct code_stretch){ .begin = BEGIN + 0x06,
+					 .last = BEGIN + 0x0c,
+					 .count = 2,
+					 .kind = STRETCH_JUMP });
+	ran(file, BEGIN + 0x08, BEGIN + 0x0a, 3, 3);
+	add(file, (struct code_stretch){ .begin = BEGIN + 0x0a,
+					 .last = BEGIN + 0x10,
+					 .count = 3,
+					 .kind = STRETCH_JUMP });
+	ran(file, BEGIN + 0x0c, BEGIN + 0x14, 2, 0);
+	ran(file, BEGIN + 0x10, BEGIN + 0x14, 3, 0);
+}
+
+static struct diag diag;
+static struct options options;
+
+/* Gives the code to --format=lcov, and closes `out`. */
+static struct format_output *print_code(FILE *out)
+{
+	struct format_output *output;
+
+	options = (struct options){ .format = &format_lcov };
+	output = output_format_open(&format_lcov, &(struct format_request){ .options = &options,
+									    .text = out,
+									    .names = &names,
+									    .diag = &diag });
+	executed_code_release(output->code);
+	*output->code = code;
+	executed_code_init(&code);
+	format_lcov.finish(output);
+	fclose(out);
+	return output;
+}
+
+START_TEST(a_tracefile_has_functions_branches_and_lines)
+{
+	char folder[] = "/tmp/ptrace2ftf-XXXXXX", paths[2][60], *text, expected[2000] = "";
+	struct format_output *output;
+	size_t size;
+	FILE *out;
+
+	diag_init(&diag);
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	for (int i = 0; i < 2; i++) {
+		sprintf(paths[i], "%s/%d.c", folder, i);
+		source[i] = paths[i];
+		if (traces[_i].here[i])
+			fclose(fopen(paths[i], "w"));
+		for (int k = 0; k < 2; k++)
+			functions[i][k].name = name_intern_text(&names, k ? "g" : "f");
+	}
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x0c, 3);
+	statement(BEGIN + 0x10, 4);
+	statement(OTHER, 6);
+	for (int i = 2; i-- > 0;)
+		if (traces[_i].ran[i])
+			run_code(i);
+	out = open_memstream(&text, &size);
+	output = print_code(out);
+	for (const char *file = traces[_i].files; *file; file++)
+		sprintf(expected + strlen(expected), "TN:\nSF:%s\n" RECORD, paths[*file - '0']);
+	ck_assert_str_eq(text, expected);
+	ck_assert_uint_eq(output->sources_left_out, traces[_i].left_out);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	output_format_close(&format_lcov, output);
+	free(text);
+	for (int i = 0; i < 2; i++)
+		unlink(paths[i]);
+	rmdir(folder);
+	diag_release(&diag);
+}
+END_TEST
+
+/* The first outcome is the one in which the condition of the source is true. */
+START_TEST(a_jump_back_is_taken_if_the_condition_is_true)
+{
+	struct format_output *output;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	diag_init(&diag);
+	functions[0][0].name = name_intern_text(&names, "f");
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x08, 3);
+	bytes[0x06] = 0x7c; /* jl 0x1004 */
+	bytes[0x07] = 0xfc;
+	ran(0, BEGIN, BEGIN + 0x06, 1, 1);
+	jumped(BEGIN + 0x06, BEGIN + 0x04, 9);
+	ran(0, BEGIN + 0x04, BEGIN + 0x06, 9, 8);
+	ran(0, BEGIN + 0x08, BEGIN + 0x10, 1, 0);
+	output = print_code(out);
+	ck_assert_ptr_nonnull(strstr(text, "\nBRDA:2,0,0,9\nBRDA:2,0,1,1\nBRF:2\nBRH:2\n"));
+	output_format_close(&format_lcov, output);
+	free(text);
+	diag_release(&diag);
+}
+END_TEST
+
+/* Code without lines is reported; no code is not. */
+START_TEST(code_without_lines_is_reported)
+{
+	struct format_output *output;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	diag_init(&diag);
+	if (_i)
+		ran(0, BEGIN, BEGIN + 0x10, 1, 0);
+	output = print_code(out);
+	ck_assert_str_eq(text, "");
+	ck_assert_uint_eq(diag_kinds(&diag), _i);
+	output_format_close(&format_lcov, output);
+	free(text);
+	diag_release(&diag);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("covered_lines");
@@ -336,6 +487,10 @@ int main(void)
 	tcase_add_test(tests, a_function_begins_at_its_name);
 	tcase_add_test(tests, two_binaries_of_a_file_share_its_lines);
 	tcase_add_test(tests, a_unit_is_read_before_or_after_the_unit_that_it_follows);
+	tcase_add_loop_test(tests, a_tracefile_has_functions_branches_and_lines, 0,
+			    COUNT_OF(traces));
+	tcase_add_test(tests, a_jump_back_is_taken_if_the_condition_is_true);
+	tcase_add_loop_test(tests, code_without_lines_is_reported, 0, 2);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
