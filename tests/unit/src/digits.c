@@ -126,6 +126,54 @@ START_TEST(names_of_any_length_are_whole_wherever_they_begin)
 }
 END_TEST
 
+/* The largest unit that does not exceed the time, without zeros at the end. */
+START_TEST(short_times_have_a_unit)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} times[] = {
+		{ 1, "1ns" },
+		{ 999, "999ns" },
+		{ 1000, "1us" },
+		{ 1001, "1.001us" },
+		{ 1010, "1.01us" },
+		{ 1100, "1.1us" },
+		{ 999999, "999.999us" },
+		{ 1000000, "1ms" },
+		{ 1000499, "1ms" },
+		{ 1000501, "1.001ms" },
+		{ 999999499, "999.999ms" },
+		{ 999999501, "1_000ms" },
+		{ 1000000000, "1s" },
+		{ UINT64_C(59999000000), "59.999s" },
+		{ UINT64_C(60000000000), "1m" },
+		{ UINT64_C(90000000000), "1.5m" },
+		{ UINT64_C(3599999000000), "60m" },
+		{ UINT64_C(3600000000000), "1h" },
+		{ UINT64_C(86400000000000) * 1000, "1_000d" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(times); i++)
+		ck_assert_str_eq(short_time(times[i].ns).text, times[i].text);
+}
+END_TEST
+
+/* --clock: times are numbers of instructions or cycles. */
+START_TEST(times_may_be_numbers)
+{
+	digits_count_work(_i ? "cycles" : NULL);
+	ck_assert_str_eq(short_time(1500).text, _i ? "1500" : "1.5us");
+	ck_assert_str_eq(short_time(0).text, _i ? "0" : "0ns");
+	ck_assert_str_eq(short_time(UINT64_C(12345678901)).text, _i ? "12345678901" : "12.346s");
+	ck_assert_str_eq(moment_text(1500).text, _i ? "1500" : "0.000001500");
+	ck_assert_str_eq(moment_text(UINT64_C(12345678901)).text,
+			 _i ? "12345678901" : "12.345678901");
+	ck_assert_str_eq(digits_work_unit() ?: "", _i ? "cycles" : "");
+	digits_count_work(NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("digits");
@@ -135,6 +183,8 @@ int main(void)
 	tcase_add_test(all, short_times_are_quotients_to_three_decimals);
 	tcase_add_test(all, extreme_times_have_all_digits);
 	tcase_add_test(all, names_of_any_length_are_whole_wherever_they_begin);
+	tcase_add_test(all, short_times_have_a_unit);
+	tcase_add_loop_test(all, times_may_be_numbers, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

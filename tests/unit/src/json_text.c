@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "src/formats/text/digits.h"
+#include "src/formats/text/event_text.h"
 #include "src/formats/text/json_print.h"
+#include "src/formats/text/time_note.h"
 #include "tests/support/unit.h"
 
 typedef char *put_fn(struct line *line, char *at, const struct name *name);
@@ -228,6 +230,193 @@ START_TEST(parts_of_a_form_depend_on_fields)
 }
 END_TEST
 
+/* Powers of 1,024; a real number of two decimals; shares of nothing. */
+START_TEST(numbers_of_a_form_have_units)
+{
+	static const struct {
+		json_int_t bytes;
+		const char *text;
+	} sizes[] = { { 0, "0 B" },
+		      { 1023, "1023 B" },
+		      { 1024, "1.0 KiB" },
+		      { 1 << 20, "1.0 MiB" },
+		      { (json_int_t)3 << 29, "1.5 GiB" },
+		      { (json_int_t)1 << 40, "1.0 TiB" },
+		      { (json_int_t)1 << 50, "1024.0 TiB" } };
+	json_t *object = json_pack("{sI}", "calls", (json_int_t)3);
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	for (size_t i = 0; i < COUNT_OF(sizes); i++)
+		assert_form(json_pack("{sI}", "size", sizes[i].bytes), "{size:b}", sizes[i].text);
+	assert_form(json_pack("{sf sn}", "x", 2.348, "y"), "{x:r} {x:6r} {y:r}", "2.35   2.35 -");
+	assert_form(json_pack("{sI}", "t_cycles", (json_int_t)1500), "{t:a}", "1500");
+	json_print(out, object, 0, "{calls:p}");
+	alloc_close_text(out, &text);
+	ck_assert_str_eq(text, "0.0%");
+	free(text);
+	json_decref(object);
+}
+END_TEST
+
+static char *csv_of(json_t *rows)
+{
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	csv_rows_print(rows, out);
+	json_decref(rows);
+	alloc_close_text(out, &text);
+	return text;
+}
+
+/* RFC 4180: quotes are doubled; the header has the keys. */
+START_TEST(rows_are_csv_with_a_header)
+{
+	static const char *const fields[][2] = { { "plain", "plain" },   { "", "" },
+						 { "a,b", "\"a,b\"" },   { "a\"b", "\"a\"\"b\"" },
+						 { "a\nb", "\"a\nb\"" }, { "a\rb", "\"a\rb\"" },
+						 { "a b", "a b" } };
+	char *text = csv_of(json_pack("[{ss sI sn sf sb}, {ss sI sI sf sb}]", "name", "f,g",
+				      "calls", (json_int_t)2, "line", "share", 0.5, "own", 1,
+				      "name", "h", "calls", (json_int_t)-3, "line", (json_int_t)7,
+				      "share", 2.0, "own", 0));
+
+	ck_assert_str_eq(text,
+			 "name,calls,line,share,own\n\"f,g\",2,,0.5,true\nh,-3,7,2.0,false\n");
+	free(text);
+	text = csv_of(json_array());
+	ck_assert_str_eq(text, "");
+	free(text);
+	for (size_t i = 0; i < COUNT_OF(fields); i++) {
+		FILE *out = OPEN_TEXT(text);
+
+		csv_text_print(fields[i][0], strlen(fields[i][0]), out);
+		alloc_close_text(out, &text);
+		ck_assert_str_eq(text, fields[i][1]);
+		free(text);
+	}
+}
+END_TEST
+
+/* One argument of each type. */
+START_TEST(arguments_of_events_are_text_or_json)
+{
+	const struct event_arg args[] = {
+		{ { "a", 1 }, EVENT_ARG_INT32, { .number = -5 } },
+		{ { "b", 1 }, EVENT_ARG_INT64, { .number = INT64_MIN } },
+		{ { "c", 1 }, EVENT_ARG_POINTER, { .pointer = 0xabc } },
+		{ { "d", 1 }, EVENT_ARG_REAL, { .real = 1.5 } },
+		{ { "e", 1 }, EVENT_ARG_REAL, { .real = 1.0 / 0.0 } },
+		{ { "f\n", 2 }, EVENT_ARG_TEXT, { .text = { "x\"\n", 3 } } },
+	};
+	const struct track_event event = { .arg_count = COUNT_OF(args),
+					   .args = (struct event_arg *)args };
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	event_args_print(&event, _i, out);
+	alloc_close_text(out, &text);
+	ck_assert_str_eq(text,
+			 _i ? "{\"a\":-5,\"b\":-9223372036854775808,\"c\":\"0xabc\",\"d\":1.5,"
+			      "\"e\":null,\"f\\n\":\"x\\\"\\n\"}"
+			    : " a=-5 b=-9223372036854775808 c=0xabc d=1.5 e=inf "
+			      "f\\x0a=x\"\\x0a");
+	free(text);
+}
+END_TEST
+
+/* The times of a trace and their accuracy. */
+START_TEST(the_source_of_times_is_said)
+{
+	static const struct {
+		enum time_source times;
+		uint64_t resolution;
+		const char *word, *text; /* text: a part */
+	} rows[] = {
+		{ TIMES_OF_PERF, 9, "perf", "those of perf script\n" },
+		{ TIMES_MEASURED, 0, "measured", "those of timing packets\n" },
+		{ TIMES_MEASURED, 1500, "measured", "those of timing packets, to 1.5us\n" },
+		{ TIMES_ESTIMATED, 9, "estimated", "compare instructions\n" },
+		{ TIMES_INVENTED, 9, "invented", "1 ns an instruction" },
+		{ TIMES_OF_LINES, 9, "invented", "1 ns a line" },
+		{ TIMES_OF_WORK, 9, "insns", "times are instructions" },
+		{ TIMES_OF_CYCLES, 9, "cycles", "times are core cycles" },
+	};
+	const struct callstack_machine machine = { .times = rows[_i].times,
+						   .resolution = rows[_i].resolution };
+	json_t *json = json_object();
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	time_note_print(&machine, out);
+	alloc_close_text(out, &text);
+	ck_assert_ptr_nonnull(strstr(text, rows[_i].text));
+	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+	time_note_add(json, &machine);
+	ck_assert_str_eq(json_value_text(json, "times"), rows[_i].word);
+	ck_assert_int_eq(json_value_number(json, "resolution_ns"),
+			 rows[_i].times == TIMES_MEASURED ? rows[_i].resolution : 0);
+	ck_assert_int_eq(json_is_null(json_object_get(json, "resolution_ns")),
+			 rows[_i].times != TIMES_MEASURED || !rows[_i].resolution);
+	json_decref(json);
+	free(text);
+}
+END_TEST
+
+/* Amounts are times, instructions or, with --clock, cycles. */
+START_TEST(amounts_have_their_unit)
+{
+	static const struct {
+		const char *work; /* --clock's; NULL: time */
+		bool by_insns;
+		const char *amount, *unit, *key;
+	} rows[] = {
+		{ NULL, false, "1.5us", "", "x_ns" },
+		{ NULL, true, "1500", " instructions", "x_insns" },
+		{ "insns", false, "1500", " instructions", "x_insns" },
+		{ "cycles", false, "1500", " cycles", "x_cycles" },
+	};
+	json_t *json = json_object();
+
+	digits_count_work(rows[_i].work);
+	ck_assert_str_eq(amount_text(rows[_i].by_insns, 1500).text, rows[_i].amount);
+	ck_assert_str_eq(extra_text(rows[_i].by_insns, 1499.5).text, rows[_i].amount);
+	ck_assert_str_eq(extra_text(rows[_i].by_insns, 1500.4).text, rows[_i].amount);
+	ck_assert_int_eq(*extra_text(rows[_i].by_insns, -5).text, '0');
+	ck_assert_int_eq(*extra_text(rows[_i].by_insns, 0.4).text, '0');
+	ck_assert_int_ne(*extra_text(rows[_i].by_insns, 1e300).text, '-');
+	ck_assert_str_eq(amount_unit(rows[_i].by_insns), rows[_i].unit);
+	amount_set(json, "x", rows[_i].by_insns, 1500);
+	ck_assert_int_eq(json_value_number(json, rows[_i].key), 1500);
+	amount_set(json, "x", rows[_i].by_insns, UINT64_MAX);
+	ck_assert_int_eq(json_value_number(json, rows[_i].key), INT64_MAX);
+	digits_count_work(NULL);
+	json_decref(json);
+}
+END_TEST
+
+/* Up to 36 bytes; of a longer name, begin and end, without a part of a character. */
+START_TEST(a_short_name_has_36_bytes)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789ABCD";
+	char name[100];
+
+	snprintf(name, sizeof(name), "%.36s", letters);
+	ck_assert_str_eq(short_name(name).text, name);
+	snprintf(name, sizeof(name), "%.37s", letters);
+	ck_assert_str_eq(short_name(name).text, "abcdefghijklmnopqr..vwxyz0123456789A");
+	ck_assert_str_eq(short_name(letters).text, "abcdefghijklmnopqr..yz0123456789ABCD");
+	/* The 18th byte is the first of a character, as the first of the end. */
+	ck_assert_str_eq(short_name("abcdefghijklmnopq\xc3\xa4zzzzzz\xc3\xa4"
+				    "tuvwxyz01234567")
+				 .text,
+			 "abcdefghijklmnopq..\xc3\xa4"
+			 "tuvwxyz01234567");
+	ck_assert_str_eq(short_name("").text, "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("json_text");
@@ -242,6 +431,12 @@ int main(void)
 	tcase_add_test(all, a_form_has_the_fields_of_an_object);
 	tcase_add_test(all, a_form_has_titles_and_marks_bounds);
 	tcase_add_test(all, parts_of_a_form_depend_on_fields);
+	tcase_add_test(all, numbers_of_a_form_have_units);
+	tcase_add_test(all, rows_are_csv_with_a_header);
+	tcase_add_loop_test(all, arguments_of_events_are_text_or_json, 0, 2);
+	tcase_add_loop_test(all, the_source_of_times_is_said, 0, 8);
+	tcase_add_loop_test(all, amounts_have_their_unit, 0, 4);
+	tcase_add_test(all, a_short_name_has_36_bytes);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
