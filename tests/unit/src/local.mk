@@ -420,6 +420,8 @@ check_PROGRAMS += tests/unit/src/pprof.test
 TESTS += tests/unit/src/pprof.test
 tests_unit_src_pprof_test_SOURCES = tests/unit/src/pprof.c
 tests_unit_src_pprof_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_pprof_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_inlined_at,--wrap=dso_line,--wrap=dso_symbol_line \
+	-Wl,--wrap=dso_borrow_symbol_at,--wrap=dso_borrow_code
 tests_unit_src_pprof_test_LDADD = $(UNIT_LIBS)
 endif
 

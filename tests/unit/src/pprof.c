@@ -3,21 +3,24 @@
 #include <unistd.h>
 
 #include "base/io/output.h"
+#include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/pprof/profile.pb-c.h"
 #include "src/options/options.h"
 #include "src/slices/track.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
 
 static struct name_table names;
-static const struct options options;
+static struct options options;
 static struct format_output *format;
 static struct output output;
 static char path[] = "pprof-XXXXXX";
 static struct track thread = { .thread_name = "main" };
 static struct symbol f, g;
 static Perftools__Profiles__Profile *profile;
+static const struct dso *program; /* NULL: unknown */
 
 static void open_profile(uint64_t wall_base)
 {
@@ -34,12 +37,15 @@ static void open_profile(uint64_t wall_base)
 				    &(struct format_request){ .options = &options,
 							      .output = &output,
 							      .names = &names,
-							      .facts.wall_base = wall_base });
+							      .facts = { .wall_base = wall_base,
+									 .program = program } });
 }
 
 static void setup(void)
 {
+	options = (struct options){ .format = &format_pprof };
 	name_table_init(&names);
+	f = g = (struct symbol){ 0 };
 	f.name = name_intern_text(&names, "f()");
 	f.linkage = name_intern_text(&names, "_Z1fv");
 	g.name = g.linkage = name_intern_text(&names, "g");
@@ -54,18 +60,29 @@ static void teardown(void)
 	name_table_release(&names);
 }
 
-static void edge(const struct symbol *symbol, uint64_t time, uint64_t insns)
+static uint64_t cycles; /* of an instruction */
+
+static void edge_from(const struct symbol *symbol, uint64_t time, uint64_t insns,
+		      const struct symbol *caller, uint64_t offset)
 {
 	slice_sink_emit(&format->sink, &thread,
 			&(struct slice_event){ .time = time,
 					       .symbol = symbol,
 					       .kind = symbol ? SLICE_BEGIN : SLICE_END },
-			&(struct slice_detail){ .insns = insns });
+			&(struct slice_detail){ .insns = insns,
+						.cycles = cycles * insns,
+						.caller = caller,
+						.caller_offset = offset });
+}
+
+static void edge(const struct symbol *symbol, uint64_t time, uint64_t insns)
+{
+	edge_from(symbol, time, insns, NULL, 0);
 }
 
 static void write_profile(void)
 {
-	static uint8_t bytes[4096];
+	static uint8_t bytes[65536];
 	struct error err = { 0 };
 	FILE *in;
 
@@ -154,6 +171,294 @@ START_TEST(a_stack_without_costs_has_its_calls)
 }
 END_TEST
 
+/* ---- Code with addresses and lines ------------------------------------------------- */
+
+/* f is at 0x1100 of the program, g at 0x2200 of a library; a line has 16 bytes. */
+static struct dso files[2];
+static struct code_range ranges[2] = {
+	{ .offset = 0x1234, .size = 0x800, .vaddr = 0x1234 },
+	{ .offset = 0x1000, .size = 0x1000, .vaddr = 0x2000 },
+};
+
+const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr);
+struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset);
+struct source_line __wrap_dso_symbol_line(const struct symbol *symbol);
+const struct symbol *__wrap_dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
+const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left);
+
+const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr)
+{
+	(void)dso;
+	(void)vaddr;
+	return NULL;
+}
+
+struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset)
+{
+	return (struct source_line){ name_intern_text(&names, symbol == &f ? "f.c" : "g.c"),
+				     100 + (uint32_t)offset / 16, 0 };
+}
+
+struct source_line __wrap_dso_symbol_line(const struct symbol *symbol)
+{
+	return __wrap_dso_line(symbol, 0);
+}
+
+const struct symbol *__wrap_dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
+{
+	(void)vaddr;
+	return dso == &files[0] ? &f : &g;
+}
+
+const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *left)
+{
+	static const uint8_t ret = 0xc3;
+
+	(void)dso;
+	(void)vaddr;
+	*left = 1;
+	return &ret;
+}
+
+static void ran(int file, uint64_t vaddr, uint64_t count)
+{
+	executed_code_add(
+		format->code, &files[file], vaddr,
+		&(struct code_count){
+			.begin = vaddr, .last = vaddr, .count = count, .kind = BRANCH_RETURN });
+}
+
+static void make_files(void)
+{
+	memset(files, 0, sizeof(files));
+	for (int i = 0; i < 2; i++) {
+		files[i].path = i ? "/lib/b.so" : "/bin/prog";
+		files[i].short_name = name_intern_text(&names, i ? "b.so" : "prog");
+		files[i].elf.code = &ranges[i];
+		files[i].elf.code_count = 1;
+	}
+	memcpy(files[1].build_id, "\x01\xab", 2);
+	files[1].build_id_size = 2;
+	f.dso = &files[0];
+	f.start = 0x1100;
+	g.dso = &files[1];
+	g.start = 0x2200;
+}
+
+static const Perftools__Profiles__Location *location_of(uint64_t id)
+{
+	for (size_t i = 0; i < profile->n_location; i++)
+		if (profile->location[i]->id == id)
+			return profile->location[i];
+	ck_abort_msg("location %d is missing", (int)id);
+}
+
+/*
+ * f executes 40 instructions, 10 of them at 0x1110 and 10 at 0x1120, where it calls g, whose 5 are
+ * at 0x2210.
+ */
+static void run_code(void)
+{
+	make_files();
+	open_profile(1000);
+	edge(&f, 10, 0);
+	edge_from(&g, 50, 30, &f, 0x20);
+	edge(NULL, 55, 35);
+	edge(NULL, 65, 45);
+	ran(0, 0x1110, 10);
+	ran(0, 0x1120, 10);
+	ran(1, 0x2210, 5);
+	write_profile();
+}
+
+/* Returns the sums of the samples whose innermost place is at an address. */
+static struct sample_sums {
+	int64_t values[4];
+	size_t count, depth;
+	const Perftools__Profiles__Sample *last;
+} sums_at(uint64_t address)
+{
+	struct sample_sums sums = { .count = 0 };
+
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		const Perftools__Profiles__Sample *sample = profile->sample[i];
+
+		if (location_of(sample->location_id[0])->address != address)
+			continue;
+		sums.count++;
+		sums.depth = sample->n_location_id;
+		sums.last = sample;
+		for (size_t k = 0; k < sample->n_value; k++)
+			sums.values[k] += sample->value[k];
+	}
+	return sums;
+}
+
+#define SECOND (UINT64_C(1) << 32) /* addresses of the second file */
+
+START_TEST(samples_are_of_instructions)
+{
+	static const struct {
+		uint64_t address;
+		size_t depth;
+		int64_t calls, insns, ns, line;
+		const char *function;
+	} rows[] = { { 0, 1, 1, 20, 25, 100, "f()" }, /* at unknown addresses */
+		     { 0x1110, 1, 0, 10, 12, 101, "f()" },
+		     { 0x1120, 1, 0, 10, 13, 102, "f()" },
+		     { SECOND + 0x2210, 2, 1, 5, 5, 101, "g" } };
+	int64_t ns = 0;
+
+	program = _i ? &files[0] : NULL;
+	run_code();
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct sample_sums sums = sums_at(rows[i].address);
+		const Perftools__Profiles__Location *location;
+
+		ck_assert_uint_eq(sums.count, 1);
+		ck_assert_uint_eq(sums.depth, rows[i].depth);
+		ck_assert_int_eq(sums.values[0], rows[i].calls);
+		ck_assert_int_eq(sums.values[1], rows[i].insns);
+		/* 50 ns of f are divided by executions, and rounded. */
+		ck_assert_int_le(llabs((long long)(sums.values[2] - rows[i].ns)), 1);
+		ns += sums.values[2];
+		location = location_of(sums.last->location_id[0]);
+		ck_assert_uint_eq(location->n_line, 1);
+		ck_assert_int_eq(location->line[0]->line, rows[i].line);
+		ck_assert_str_eq(text_at(function_of(location->id)->name), rows[i].function);
+		ck_assert_str_eq(text_at(function_of(location->id)->filename),
+				 i < 3 ? "f.c" : "g.c");
+		ck_assert_int_eq(function_of(location->id)->start_line, 100);
+	}
+	ck_assert_int_eq(ns, 55);
+	/* g was called from f's line 102. */
+	ck_assert_uint_eq(location_of(sums_at(SECOND + 0x2210).last->location_id[1])->address,
+			  0x1120);
+	ck_assert_uint_eq(profile->n_sample, 4);
+	program = NULL;
+}
+END_TEST
+
+/* Files are pages of memory; those of the second one are elsewhere. */
+START_TEST(files_have_mappings)
+{
+	const Perftools__Profiles__Mapping *first, *second;
+
+	program = &files[0];
+	run_code();
+	ck_assert_uint_eq(profile->n_mapping, 2);
+	first = profile->mapping[0];
+	second = profile->mapping[1];
+	ck_assert_uint_eq(first->id, 1);
+	ck_assert_str_eq(text_at(first->filename), "/bin/prog");
+	ck_assert_str_eq(text_at(first->build_id), "");
+	ck_assert_uint_eq(first->memory_start, 0x1000);
+	ck_assert_uint_eq(first->memory_limit, 0x2000);
+	ck_assert_uint_eq(first->file_offset, 0x1000);
+	ck_assert(first->has_functions && first->has_filenames && first->has_line_numbers);
+	ck_assert_uint_eq(second->id, 2);
+	ck_assert_str_eq(text_at(second->filename), "/lib/b.so");
+	ck_assert_str_eq(text_at(second->build_id), "01ab");
+	ck_assert_uint_eq(second->memory_start, SECOND + 0x2000);
+	ck_assert_uint_eq(second->memory_limit, SECOND + 0x3000);
+	ck_assert_uint_eq(second->file_offset, 0x1000);
+	for (size_t i = 0; i < profile->n_location; i++) {
+		const Perftools__Profiles__Location *location = profile->location[i];
+		bool of_g = strcmp(text_at(function_of(location->id)->name), "g") == 0;
+
+		ck_assert_uint_eq(location->mapping_id, of_g ? 2 : 1);
+		ck_assert_int_eq(location->address >= SECOND, of_g && location->address);
+	}
+	program = NULL;
+}
+END_TEST
+
+/* The program is first, whatever ran first; a program that did not run is no file. */
+START_TEST(the_program_is_the_first_file)
+{
+	struct dso other = { .path = "/bin/other" };
+
+	make_files();
+	program = _i == 0 ? &files[1] : _i == 1 ? &files[0] : &other;
+	open_profile(1000);
+	edge(&f, 10, 0);
+	edge(NULL, 20, 10);
+	edge(&g, 20, 10);
+	edge(NULL, 30, 20);
+	write_profile();
+	ck_assert_uint_eq(profile->n_mapping, 2);
+	ck_assert_str_eq(text_at(profile->mapping[0]->filename), _i ? "/bin/prog" : "/lib/b.so");
+	program = NULL;
+}
+END_TEST
+
+/* Values that the trace has; --clock counts one of them, and no time. */
+START_TEST(values_are_those_that_the_trace_has)
+{
+	static const struct {
+		uint64_t insns, cycles;
+		enum thread_clock clock;
+		const char *types, *shown;
+		bool time;
+	} rows[] = {
+		{ 0, 0, 0, "calls/count time/nanoseconds ", "time", true },
+		{ 9, 0, 0, "calls/count instructions/count time/nanoseconds ", "time", true },
+		{ 9, 2, 0, "calls/count instructions/count cycles/count time/nanoseconds ", "time",
+		  true },
+		{ 9, 2, CLOCK_INSNS, "calls/count instructions/count cycles/count ", "instructions",
+		  false },
+		{ 9, 2, CLOCK_CYCLES, "calls/count instructions/count cycles/count ", "cycles",
+		  false },
+	};
+	const int64_t expected[] = { 1, (int64_t)rows[_i].insns,
+				     (int64_t)(rows[_i].insns * rows[_i].cycles), 30 };
+	char types[200] = "";
+	size_t value = 0;
+
+	cycles = rows[_i].cycles;
+	options.clock = rows[_i].clock;
+	open_profile(1000);
+	edge(&g, 10, 0);
+	edge(NULL, 40, rows[_i].insns);
+	write_profile();
+	for (size_t i = 0; i < profile->n_sample_type; i++)
+		sprintf(types + strlen(types), "%s/%s ", text_at(profile->sample_type[i]->type),
+			text_at(profile->sample_type[i]->unit));
+	ck_assert_str_eq(types, rows[_i].types);
+	ck_assert_str_eq(text_at(profile->default_sample_type), rows[_i].shown);
+	ck_assert_uint_eq(profile->n_sample, 1);
+	ck_assert_uint_eq(profile->sample[0]->n_value, profile->n_sample_type);
+	for (int i = 0; i < 4; i++)
+		if (strstr(types, (const char *[]){ "calls", "instr", "cycles", "time" }[i]))
+			ck_assert_int_eq(profile->sample[0]->value[value++], expected[i]);
+	ck_assert_int_eq(profile->duration_nanos, rows[_i].time ? 30 : 0);
+	ck_assert_int_eq(profile->time_nanos, rows[_i].time ? 1010 : 0);
+	ck_assert_uint_eq(profile->n_comment, 1);
+	ck_assert_uint_gt(strlen(text_at(profile->comment[0])), 10);
+	cycles = 0;
+}
+END_TEST
+
+/* Up to the limit of the file; what references them follows. */
+START_TEST(samples_end_at_the_limit)
+{
+	open_profile(1000);
+	output_limit(&output, 150, false);
+	for (uint64_t i = 0; i < 30; i++) {
+		edge(i % 2 ? &f : &g, 10 * i, 10 * i);
+		for (uint64_t k = 0; k < i; k++)
+			edge(i % 3 ? &g : &f, 10 * i + 1, 10 * i + 1);
+		for (uint64_t k = 0; k <= i; k++)
+			edge(NULL, 10 * i + 5, 10 * i + 5);
+	}
+	write_profile();
+	ck_assert(output.cut);
+	ck_assert_uint_gt(profile->n_sample, 0);
+	ck_assert_uint_lt(profile->n_sample, 20);
+	ck_assert_uint_eq(profile->n_function, 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pprof");
@@ -162,6 +467,11 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_sample_has_the_own_costs_of_a_stack);
 	tcase_add_test(all, a_stack_without_costs_has_its_calls);
+	tcase_add_loop_test(all, samples_are_of_instructions, 0, 2);
+	tcase_add_test(all, files_have_mappings);
+	tcase_add_loop_test(all, the_program_is_the_first_file, 0, 3);
+	tcase_add_loop_test(all, values_are_those_that_the_trace_has, 0, 5);
+	tcase_add_test(all, samples_end_at_the_limit);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
