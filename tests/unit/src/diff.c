@@ -482,6 +482,21 @@ START_TEST(stacks_have_the_numbers_of_both_sides)
 }
 END_TEST
 
+/* Decimal numbers of any size, and stacks in the order of names, whatever they cost. */
+START_TEST(stacks_are_in_the_order_of_names)
+{
+	expect_stacks("t;b 1234567890123\nt;a 10\nt 9\n", "t;b 10\nt 11\nt;a;c 100\nt;a 12\n",
+		      "t 9 11\nt;a 10 12\nt;a;c 0 100\nt;b 1234567890123 10\n");
+	/* A frame may have blanks; the number is after the last one. */
+	expect_stacks("t;operator new 5\n", "t;operator new 6\n", "t;operator new 5 6\n");
+	expect_stacks("", "t;a 12\n", "t;a 0 12\n");
+	expect_stacks("", "", "");
+	/* A renamed thread has all its stacks. */
+	expect_stacks("same 1\nold 5\nold;a 6\nold;b 7\n", "same 1\nnew 10\nnew;b 11\nnew;c 12\n",
+		      "new 5 10\nnew;a 6 0\nnew;b 7 11\nnew;c 0 12\nsame 1 1\n");
+}
+END_TEST
+
 /* The new one of the two is unknown. */
 START_TEST(of_two_threads_none_is_renamed)
 {
@@ -538,6 +553,7 @@ int main(void)
 			    sizeof(limits) / sizeof(limits[0]));
 	tcase_add_test(all, a_condition_has_a_metric_and_an_increase);
 	tcase_add_test(all, stacks_have_the_numbers_of_both_sides);
+	tcase_add_test(all, stacks_are_in_the_order_of_names);
 	tcase_add_test(all, of_two_threads_none_is_renamed);
 	tcase_add_test(all, the_table_counts_functions_that_do_not_differ);
 	suite_add_tcase(suite, all);

@@ -294,6 +294,141 @@ START_TEST(the_first_branch_is_found_in_a_few_passes)
 }
 END_TEST
 
+/* ---- Text ----------------------------------------------------------------- */
+
+#define PLACE(function, line)                                                                      \
+	"{'function':'" function "','code':'prog','offset':18,'file':'/s/a.c','line':" #line "}"
+
+/* Answers, with apostrophes as quotes. */
+static const struct {
+	const char *json, *text;
+} printed[] = {
+	{ "{'threads':[{'thread':'p','end':'equal','equal':5,'a':{'tid':1},'b':{'tid':2}}]}",
+	  "p (1 and 2): all 5 branches are equal\n" },
+	/* Both branch elsewhere, at one place; with the calls around it. */
+	{ "{'threads':[{'thread':'p','end':'parts','equal':5,'taken':null,'at':" PLACE(
+		  "m",
+		  3) ","
+		     "'stack':[" PLACE("s", 1) "," PLACE(
+			     "t",
+			     2) "],"
+				"'a':{'tid':1,'branches':9,'from':" PLACE("f", 4) ",'to':" PLACE(
+					"g", 5) "},"
+						"'b':{'tid':2,'branches':9,'from':" PLACE(
+							"h", 6) ",'to':null}}]}",
+	  "p (1 and 2): the first 5 branches are equal\n"
+	  "  they part after m (a.c:3, prog+0x12)\n"
+	  "  A branches at f (a.c:4, prog+0x12)\n    to g (a.c:5, prog+0x12)\n"
+	  "  B branches at h (a.c:6, prog+0x12)\n    to unknown code\n"
+	  "    called by t (a.c:2, prog+0x12)\n    called by s (a.c:1, prog+0x12)\n" },
+	/* One side takes a branch, and the other one passes it. */
+	{ "{'threads':[{'thread':'p','end':'parts','equal':5,'taken':'b','at':" PLACE(
+		  "m", 3) ","
+			  "'stack':[],"
+			  "'a':{'tid':1,'branches':9,'call':7,'from':" PLACE("f", 4) ",'to':" PLACE(
+				  "g", 5) "},"
+					  "'b':{'tid':2,'branches':9,'call':8,'from':" PLACE(
+						  "h", 6) ",'to':" PLACE("i", 7) "}}]}",
+	  "p (1 and 2): the first 5 branches are equal, up to call 7 of A and 8 of B\n"
+	  "  they part at h (a.c:6, prog+0x12)\n"
+	  "  A does not branch, up to f (a.c:4, prog+0x12)\n"
+	  "  B branches to i (a.c:7, prog+0x12)\n" },
+	{ "{'threads':[{'thread':'p','end':'parts','equal':5,'taken':'a','at':" PLACE(
+		  "m", 3) ","
+			  "'stack':[],"
+			  "'a':{'tid':1,'branches':9,'from':" PLACE("f", 4) ",'to':" PLACE(
+				  "g", 5) "},"
+					  "'b':{'tid':2,'branches':9,'from':" PLACE(
+						  "h", 6) ",'to':" PLACE("i", 7) "}}]}",
+	  "p (1 and 2): the first 5 branches are equal\n"
+	  "  they part at f (a.c:4, prog+0x12)\n"
+	  "  A branches to g (a.c:5, prog+0x12)\n"
+	  "  B does not branch, up to h (a.c:6, prog+0x12)\n" },
+	/* A thread ends, or its trace is lost. */
+	{ "{'threads':[{'thread':'p','end':'ended','equal':5,'at':" PLACE(
+		  "m", 3) ",'stack':[],"
+			  "'a':{'tid':1,'branches':5},'b':{'tid':2,'branches':9}}]}",
+	  "p (1 and 2): the first 5 branches are equal\n  then A ends\n"
+	  "  at m (a.c:3, prog+0x12)\n" },
+	{ "{'threads':[{'thread':'p','end':'ended','equal':5,'at':" PLACE(
+		  "m", 3) ",'stack':[],"
+			  "'a':{'tid':1,'branches':9},'b':{'tid':2,'branches':5}}]}",
+	  "p (1 and 2): the first 5 branches are equal\n  then B ends\n"
+	  "  at m (a.c:3, prog+0x12)\n" },
+	{ "{'threads':[{'thread':'p','end':'lost','equal':5,'at':" PLACE(
+		  "m",
+		  3) ",'stack':[],"
+		     "'a':{'tid':1,'branches':5,'lost':true},'b':{'tid':2,'branches':5,'lost':true}}]}",
+	  "p (1 and 2): the first 5 branches are equal\n"
+	  "  the comparison stops: trace of A is lost\n  at m (a.c:3, prog+0x12)\n" },
+	{ "{'threads':[{'thread':'p','end':'lost','equal':5,'at':" PLACE(
+		  "m",
+		  3) ",'stack':[],"
+		     "'a':{'tid':1,'branches':5,'lost':false},'b':{'tid':2,'branches':5,'lost':true}}]}",
+	  "p (1 and 2): the first 5 branches are equal\n"
+	  "  the comparison stops: trace of B is lost\n  at m (a.c:3, prog+0x12)\n" },
+	/* Threads of one side. */
+	{ "{'threads':[],'alone':[{'thread':'x','tid':3,'side':'a'},"
+	  "{'thread':'y','tid':4,'side':'b'}]}",
+	  "x (3): only in A\ny (4): only in B\n" },
+};
+
+START_TEST(the_first_difference_is_a_text)
+{
+	char *json = strdup(printed[_i].json), *text;
+	json_t *answer;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (char *quote = json; (quote = strchr(quote, '\''));)
+		*quote = '"';
+	answer = json_loads(json, 0, NULL);
+	ck_assert_ptr_nonnull(answer);
+	first_diff_print(answer, out);
+	fclose(out);
+	ck_assert_str_eq(text, printed[_i].text);
+	json_decref(answer);
+	free(text);
+	free(json);
+}
+END_TEST
+
+/* A way of many branches has up to 4,096 hashes, at equal distances; the last is of all branches.
+ */
+START_TEST(hashes_of_a_long_way_are_at_equal_distances)
+{
+	static const struct {
+		uint64_t branches, step;
+		size_t hashes;
+	} rows[] = { { 1, 1, 1 },       { 4096, 1, 4096 }, { 4097, 2, 2048 },
+		     { 4098, 2, 2049 }, { 8192, 2, 4096 }, { 10000, 4, 2500 } };
+	const struct format_request request = { .options = &options, .names = &names };
+	struct format_output *output = output_format_open(&format_ways, &request);
+	const json_t *way, *hashes;
+	json_t *answer;
+
+	for (uint64_t i = 1; i <= rows[_i].branches; i++) {
+		struct location ends[2] = { place("f+2"), place("f+9") };
+		struct branch_event event = {
+			.thread = &thread, .kind = BRANCH_COND, .from = ends[0].ip, .to = ends[1].ip
+		};
+
+		format_ways.branch(output, &event, &ends[0], &ends[1]);
+	}
+	answer = format_ways.answer(output);
+	way = way_of(answer);
+	hashes = json_object_get(way, "hashes");
+	ck_assert_uint_eq(json_array_size(hashes), rows[_i].hashes);
+	ck_assert_int_eq(json_value_number(way, "step"), rows[_i].step);
+	ck_assert_int_eq(json_value_number(way, "branches"), rows[_i].branches);
+	if (rows[_i].branches % rows[_i].step == 0)
+		ck_assert_int_eq(json_integer_value(json_array_get(hashes, rows[_i].hashes - 1)),
+				 json_value_number(way, "hash"));
+	json_decref(answer);
+	output_format_close(&format_ways, output);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("first_diff");
@@ -303,6 +438,8 @@ int main(void)
 	tcase_add_loop_test(all, branches_of_user_code_count, 0, COUNT_OF(ways));
 	tcase_add_test(all, the_branch_has_the_calls_around_it);
 	tcase_add_loop_test(all, the_first_branch_is_found_in_a_few_passes, 0, COUNT_OF(searches));
+	tcase_add_loop_test(all, the_first_difference_is_a_text, 0, COUNT_OF(printed));
+	tcase_add_loop_test(all, hashes_of_a_long_way_are_at_equal_distances, 0, 6);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
