@@ -569,8 +569,62 @@ START_TEST(several_causes_with_the_same_code_are_noise)
 }
 END_TEST
 
+/* ---- The page ------------------------------------------------------------------------ */
+
+/* The slowest call waited for one thread, which waited for another one: sentences and calls. */
+START_TEST(a_page_has_the_threads_of_a_wait)
+{
+	static const struct thread threads_[2] = { { .tid = 21 }, { .tid = 22 } };
+	struct look_window window;
+	struct why_output *why;
+	struct slow_cluster *cluster;
+	const char *first, *second;
+
+	open_format(&format_why_page);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend("a", i == 50 ? 300 : 10);
+		spend("b", i == 60 ? 110 : 10);
+		leave();
+	}
+	while (format_why_page.look(output, &window))
+		;
+	why = (struct why_output *)output;
+	cluster = &why->answers[0].clusters[0];
+	cluster->has_facts = true;
+	for (size_t i = 0; i < 3; i++)
+		cluster->facts[cluster->fact_count++] =
+			(struct cause_fact){ .kind = i ? "wait" : "callee",
+					     .words = strdup(i == 0   ? "a <callee>"
+							     : i == 1 ? "thread 21 & its lock"
+								      : "thread 22") };
+	cluster->wait.hop_count = 2;
+	for (size_t i = 0; i < 2; i++) {
+		cluster->wait.hops[i] =
+			(struct thread_hop){ .thread = &threads_[i],
+					     .path = { symbol_of(i ? "g" : "h"), symbol_of("k") },
+					     .path_count = 2 - i };
+	}
+	finish_format(&format_why_page);
+	/* The sentence about the first thread leads to it; other causes have no waits. */
+	expect("<br>a &lt;callee&gt;<br><a href=\"#wait-0-0\">thread 21 &amp; its lock</a>"
+	       "<br>thread 22</td></tr>\n");
+	first = strstr(text, "<h3 id=\"wait-0-0\">thread 21 &amp; its lock</h3>\n");
+	second = strstr(text, "<h3>thread 22</h3>\n");
+	ck_assert(first && second && first < second);
+	ck_assert_ptr_null(strstr(text, "wait-0-1"));
+	ck_assert_ptr_nonnull(strstr(first, "ptrace2ftf -o slow/ --slowest=1 --symbol=f"));
+	ck_assert(strstr(first, "<li>h</li>\n<li>k</li>\n</ol>\n") &&
+		  strstr(first, "<li>h</li>\n<li>k</li>\n</ol>\n") < second);
+	ck_assert_ptr_nonnull(strstr(second, "<ol>\n<li>g</li>\n</ol>\n"));
+	expect(" The wait leads to the other thread.</p>\n");
+	close_format(&format_why_page);
+}
+END_TEST
+
 void add_part_tests(TCase *all)
 {
+	tcase_add_test(all, a_page_has_the_threads_of_a_wait);
 	tcase_add_test(all, buckets_have_their_numbers_in_json);
 	tcase_add_loop_test(all, a_gain_is_of_the_first_quantile_that_falls, 0, 10);
 	tcase_add_loop_test(all, several_causes_with_the_same_code_are_noise, 0, 4);
