@@ -427,7 +427,7 @@ START_TEST(a_full_disk_is_an_error)
 END_TEST
 
 /* `| head` has read enough: that is no error of a file. */
-START_TEST(a_pipe_without_a_reader_is_told_apart)
+START_TEST(a_pipe_without_a_reader_is_another_error)
 {
 	int reader;
 
@@ -878,7 +878,7 @@ int main(void)
 	tcase_add_test(all, a_path_below_a_root_stays_there);
 	tcase_add_loop_test(all, a_new_file_has_the_mode_of_the_old_one, 0, 3);
 	tcase_add_loop_test(all, a_full_disk_is_an_error, 0, 2);
-	tcase_add_test(all, a_pipe_without_a_reader_is_told_apart);
+	tcase_add_test(all, a_pipe_without_a_reader_is_another_error);
 	tcase_add_test(all, what_is_given_up_leaves_nothing);
 	tcase_add_test(all, outputs_after_one_that_cannot_be_named_are_removed);
 	tcase_add_loop_test(all, guards_refuse_outputs, 0, 2);

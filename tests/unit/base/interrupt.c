@@ -216,7 +216,7 @@ static void obey(void)
 	output_abandon(&output);
 }
 
-/* As SIGPIPE does; any other error goes on. */
+/* As SIGPIPE does; another error does not end it. */
 START_TEST(a_pipe_without_a_reader_ends_the_process)
 {
 	ignored = false;

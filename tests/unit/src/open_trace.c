@@ -22,15 +22,15 @@ static char folder[64];
 static struct options options;
 static char *inputs[3];
 
-/* What the steps are told, and what they were asked for. */
+/* The results of the replaced steps, and their arguments. */
 static struct {
-	/* Told */
+	/* Results */
 	bool no_port, no_server, no_run, no_browser;
 	const char *unreachable; /* page_reach()'s */
 	int status;              /* the conversion's */
 	uint64_t begin, end;     /* of the view */
 	bool no_output;
-	/* Asked */
+	/* Arguments */
 	int conversions, servers, reached;
 	char job[200];    /* "INPUT ... > OUTPUT FORMAT" */
 	char server[300]; /* "PATH ORIGIN CONTENT", the path without its random part */
@@ -213,7 +213,8 @@ static int run(void)
 	return status;
 }
 
-/* ---- What is shown ------------------------------------------------------------------- */
+/* ---- The trace that is shown -------------------------------------------------------------------
+ */
 
 /* The page gets the trace at an address of this host, and its first view. */
 START_TEST(a_recording_is_converted_and_shown)
@@ -401,7 +402,7 @@ END_TEST
 
 /* ---- Messages --------------------------------------------------------------------------- */
 
-/* What is served, to whom, and what to do where there is no browser. */
+/* The served file, its reader, and the steps without a browser. */
 START_TEST(hints_say_how_the_trace_gets_to_the_page)
 {
 	static const struct {

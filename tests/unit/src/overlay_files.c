@@ -151,7 +151,7 @@ START_TEST(the_release_chooses_the_table_of_phases)
 		{ ",ocaml=5.2.1", "0 5 begin minor_local_roots -\n", 0 },
 		{ ",ocaml=5.3", "0 5 begin minor -\n", 0 },
 		{ ",ocaml=5.10", "0 5 begin minor -\n", 0 },
-		/* Nothing in the file tells; a file without events needs no table. */
+		/* No event shows the table; a file without events needs no table. */
 		{ "", "0 5 begin minor -\n", 1 },
 		{ "", "", 0 },
 	};

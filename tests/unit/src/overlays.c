@@ -744,7 +744,7 @@ START_TEST(messages_of_a_ring_are_phases_spans_and_counters)
 }
 END_TEST
 
-/* ---- Clocks that perf or a file tells ---------------------------------------- */
+/* ---- Clocks recorded by perf or in a file ---------------------------------------- */
 
 /* A CLOCK_MONOTONIC or wall clock ("e", "m") by `perf record -k`, or its reference clock. */
 static const struct {
