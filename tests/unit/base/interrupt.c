@@ -30,6 +30,8 @@ static void teardown(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+static const int signals[] = { SIGHUP,  SIGINT,  SIGQUIT,   SIGALRM, SIGTERM,
+			       SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU };
 static struct output output;
 static int number; /* of a signal */
 static bool quiet, ignored;
@@ -46,6 +48,9 @@ static void begin(void)
 	sprintf(messages, "%s.messages", folder);
 	fd = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	dup2(fd, STDERR_FILENO);
+	/* nohup(1), or a job in the background, ignores some. */
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
+		signal(signals[i], SIG_DFL);
 	if (ignored)
 		signal(number, SIG_IGN);
 	output_watch_signals();
@@ -78,9 +83,6 @@ static void send_signal(void)
 /* With the signal's own effect; one that is ignored, as by nohup(1), stays so. */
 START_TEST(a_signal_removes_the_temporary_file_and_ends_the_process)
 {
-	static const int signals[] = { SIGHUP,  SIGINT,  SIGQUIT,   SIGALRM, SIGTERM,
-				       SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU };
-
 	number = signals[_i / 2];
 	ignored = _i % 2;
 	ck_assert_int_eq(unit_signal_of(send_signal), ignored ? 0 : number);
