@@ -1323,6 +1323,123 @@ START_TEST(a_range_without_events_says_the_times_of_the_file)
 }
 END_TEST
 
+/* ---- More calls and phases ------------------------------------------------------- */
+
+/* Threads 15 and 11 call in turn; each writes a ring of its own. */
+START_TEST(each_ring_has_its_own_thread)
+{
+	uint64_t time = 2000;
+	uint32_t state = 9;
+
+	open_run(false);
+	for (int i = 0; i < 120; i++) {
+		bool other = next_random(&state) % 2;
+
+		time += 7000 + next_random(&state) % 60000;
+		call(10, other ? 15 : 11, other ? 2 : 1, time, 10, (int)(next_random(&state) % 2));
+	}
+	open_rings();
+	ck_assert_int_eq(match_clock().method, OVERLAY_CLOCK_PT);
+	ck_assert_int_eq(overlay_input_tid(&run.input, 1), 11);
+	ck_assert_int_eq(overlay_input_tid(&run.input, 2), 15);
+	close_run();
+}
+END_TEST
+
+/* The uncertainty is the range of nine tenths of a hundred calls; the offset is the median. */
+START_TEST(a_few_late_messages_do_not_count)
+{
+	static const struct {
+		int late; /* messages that are 500 ns later than others */
+		uint64_t uncertainty;
+	} rows[] = { { 0, 1 }, { 5, 1 }, { 6, 501 } };
+	uint64_t time = 2000;
+	uint32_t state = 9;
+	struct overlay_clock clock;
+
+	open_run(false);
+	for (int i = 0; i < 100; i++) {
+		time += 7000 + next_random(&state) % 60000;
+		call(10, 11, 1, time, 10 + (i % 16 == 0 && i / 16 < rows[_i].late ? 500 : 0),
+		     (int)(next_random(&state) % 2));
+	}
+	open_rings();
+	clock = match_clock();
+	ck_assert_int_eq(clock.method, OVERLAY_CLOCK_PT);
+	ck_assert_int_eq(clock.offset, -AHEAD - 10);
+	ck_assert_uint_eq(clock.uncertainty, rows[_i].uncertainty);
+	close_run();
+}
+END_TEST
+
+/* Numbers that have no name, and phases of OCaml 5.0, of which number 10 is minor. */
+START_TEST(unknown_numbers_have_a_name)
+{
+	static const struct {
+		const char *messages, *text;
+		enum runtime_phases phases;
+	} rows[] = {
+		{ "B999 E999", "10b phase 999, 20e, ", RUNTIME_PHASES_5_3 },
+		{ "L99", "10i lifecycle, ", RUNTIME_PHASES_5_3 },
+		{ "C99=7", "10c counter 99 work=7, ", RUNTIME_PHASES_5_3 },
+		{ "U7", "10i event 7, ", RUNTIME_PHASES_5_3 },
+		{ "B10 C4=50 E10",
+		  "10b minor, 20c minor_promoted bytes=50, 30e promoted_bytes=50, ",
+		  RUNTIME_PHASES_5_0 },
+		{ "B11 C4=50 E11", "10b minor_local_roots, 20c minor_promoted bytes=50, 30e, ",
+		  RUNTIME_PHASES_5_0 },
+		{ "C0=1 B10 E10",
+		  "10i force_minor_alloc_small value=1, 20b minor, "
+		  "30e cause=force_minor_alloc_small, ",
+		  RUNTIME_PHASES_5_0 },
+		{ "C8=1 C6=1 B10 E10",
+		  "10i request_minor_realloc_ref_table value=1, "
+		  "20i request_major_alloc_shr value=1, "
+		  "30b minor, 40e cause=request_minor_realloc_ref_table, ",
+		  RUNTIME_PHASES_5_0 },
+	};
+	char *copy = strdup(rows[_i].messages), *rest;
+	const char *text;
+	uint64_t time = 1000;
+	struct overlay_input input = { .importer = &overlay_runtime_events,
+				       .pid = 10,
+				       .path = (char *)"" };
+	struct ring_file file;
+
+	ring_file_init(&file, 2, 1024, 8192);
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		put_message(&file, word, time += 10);
+	runtime_events_open(&input.events, file.bytes, file.size, &diag, NULL);
+	input.events.phases = rows[_i].phases;
+	lines = (struct lines){ .base = 1000, .args = true };
+	text = write_tracks(&input, "beic");
+	ck_assert_msg(starts_with(text, "10i clock of this overlay method=its own, ") ||
+			      strstr(text, "0i clock"),
+		      "%s", text);
+	ck_assert_str_eq(strstr(text, "own, ") + 5, rows[_i].text);
+	ring_file_release(&file);
+	free(copy);
+}
+END_TEST
+
+/* Ends whose begins were overwritten: up to 64 begin where the ring begins, the outer one first. */
+START_TEST(begins_that_are_lost_are_shown)
+{
+	struct ring_file file;
+	const char *text;
+	int count = 63 + _i;
+
+	ring_file_init(&file, 1, 1024, 8192);
+	for (int i = 0; i < count; i++)
+		ring_file_runtime(&file, 0, RING_EXIT, (unsigned)(i % 40), 1010 + (uint64_t)i);
+	text = write_ring_file(&file, "be");
+	ck_assert_uint_eq(count_of(text, "begin_lost=true"), count < 64 ? count : 64);
+	ck_assert_uint_eq(count_of(text, "e, ") - count_of(text, "true, "),
+			  count < 64 ? count : 64);
+	ring_file_release(&file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlays");
@@ -1361,6 +1478,10 @@ int main(void)
 	tcase_add_test(tests, the_latest_calls_of_each_thread_are_kept);
 	tcase_add_loop_test(tests, the_clock_is_said, 0, 4);
 	tcase_add_loop_test(tests, a_range_without_events_says_the_times_of_the_file, 0, 2);
+	tcase_add_test(tests, each_ring_has_its_own_thread);
+	tcase_add_loop_test(tests, a_few_late_messages_do_not_count, 0, 3);
+	tcase_add_loop_test(tests, unknown_numbers_have_a_name, 0, 8);
+	tcase_add_loop_test(tests, begins_that_are_lost_are_shown, 0, 3);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
