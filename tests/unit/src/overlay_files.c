@@ -349,9 +349,13 @@ START_TEST(memtrace_is_printed_as_its_own_program_does)
 	ctf_object(&blocks, 0, 4, START + 1234567, 0);
 	ctf_flush(&blocks, 0);
 	text = print_input(OVERLAY_MEMTRACE, blocks.out.bytes, blocks.out.size);
-	ck_assert_ptr_nonnull(strstr(text, "# pid 10\n"));
-	ck_assert_ptr_nonnull(strstr(text, "# start_time 1699999997017536\n"));
-	ck_assert_ptr_nonnull(strstr(text, "# sample_rate 0.0001"));
+	ck_assert_msg(starts_with(text, "# executable_name \"/bin/program\"\n"
+					"# host_name \"host\"\n"
+					"# ocaml_runtime_params \"v=0x400\"\n"
+					"# context \"context\"\n# pid 10\n# initial_domain 0\n"
+					"# start_time 1699999997017536\n# sample_rate 0.0001"),
+		      "%s", text);
+	ck_assert_ptr_nonnull(strstr(text, "\n# word_size 64\n0000000010 "));
 	ck_assert_str_eq(
 		strstr(text, "\n00000") + 1,
 		"0000000010 0000000000 alloc 1 len=3 dom=0    0:\n"
