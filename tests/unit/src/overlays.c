@@ -1440,6 +1440,131 @@ START_TEST(begins_that_are_lost_are_shown)
 }
 END_TEST
 
+/* ---- More records --------------------------------------------------------------- */
+
+/* A process from its fork (F) and exec (X), at these times, to its exit at 6000. */
+static const struct {
+	const char *records;
+	uint64_t begin; /* of the program; 0: not seen */
+} begins[] = {
+	{ "F900 X1000", 1000 },      { "F900", 900 }, { "X500 X1000", 1000 },
+	{ "F400 X500 X1000", 1000 }, { "", 0 },
+};
+
+START_TEST(a_program_begins_with_its_last_exec)
+{
+	const struct perf_data_mmap map = { 10, 10, 0x1000, 0x1000, .path = "/none" };
+	const struct perf_data_mmap of_parent = { 9, 9, 0x1000, 0x1000, .path = "/none" };
+	struct perf_data_pt_info info = { .pmu_type = 8 };
+	struct {
+		int32_t pid, parent_pid, tid, parent_tid;
+		uint64_t time;
+	} fork_of_10 = { 10, 9, 10, 9, 0 };
+	char *copy = strdup(begins[_i].records), *rest, path[PERF_DATA_PATH];
+	struct overlay_clock clock;
+	struct perf_data data;
+	struct error err;
+
+	perf_data_init(&data);
+	perf_data_add_pt_event(&data, 8, 0x300e601);
+	perf_data_add_pt_info(&data, &info, NULL);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 300, .pid = 9, .tid = 9 });
+	perf_data_add_mmap(&data, 0, &of_parent);
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		uint64_t time = strtoull(word + 1, NULL, 10);
+
+		perf_data_stamp(&data, (struct perf_data_stamp){ .time = time,
+								 .pid = *word == 'F' ? 9 : 10,
+								 .tid = *word == 'F' ? 9 : 10 });
+		if (*word == 'F') {
+			fork_of_10.time = time;
+			perf_data_add_record(&data, PERF_RECORD_FORK, 0, &fork_of_10,
+					     sizeof(fork_of_10));
+			continue;
+		}
+		perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 10, 10, "prog");
+		perf_data_add_mmap(&data, 0, &map);
+	}
+	put_exit(&data, 6000, 10);
+	perf_data_write_temporary(&data, path);
+	perf_data_release(&data);
+	run = (struct recording){ 0 };
+	ck_assert_int_eq(perf_file_open(&run.file, path, &diag, &err), 0);
+	unlink(path);
+	run.timeline = timeline_open(&run.file, NULL, 0, &diag);
+	name_table_init(&run.names);
+	overlay_calls_init(&run.calls, &run.names);
+	ring_file_init(&run.rings, 1, 4096, 0);
+	put_lifecycle(0, RUNTIME_RING_START, 1100);
+	put_lifecycle(0, RUNTIME_RING_START, 5900);
+	open_rings();
+	clock = match_clock();
+	ck_assert_int_eq(clock.method,
+			 begins[_i].begin ? OVERLAY_CLOCK_SIDEBAND : OVERLAY_CLOCK_ASSUMED);
+	if (begins[_i].begin) {
+		/* Between -100 and the first event less the begin. */
+		int64_t high = 1100 - (int64_t)begins[_i].begin;
+
+		ck_assert_int_eq(clock.offset + AHEAD, -(-100 + (high + 100) / 2));
+		ck_assert_uint_eq(clock.uncertainty, (uint64_t)(high + 100) / 2 + 1);
+	}
+	close_run();
+	free(copy);
+}
+END_TEST
+
+/* Without its process, a ring has no thread. */
+START_TEST(an_unknown_process_has_no_threads)
+{
+	open_run(false);
+	put_lifecycle(0, RUNTIME_RING_START, 1100);
+	open_rings();
+	run.input.pid = -1;
+	match_clock();
+	ck_assert_int_eq(overlay_input_tid(&run.input, 0), -1);
+	ck_assert_uint_ge(diag_kinds(&diag), 1);
+	close_run();
+}
+END_TEST
+
+/* A cut ends at the limit of the output, after whole blocks. */
+START_TEST(a_cut_of_memtrace_ends_at_the_limit)
+{
+	char path[] = "/tmp/overlays-XXXXXX", copy[] = "/tmp/overlays-XXXXXX";
+	struct ctf_alloc alloc = { .words = 3, .samples = 1 };
+	struct overlay_cut_counts counts;
+	struct selection selection = { 0 };
+	struct overlay_input input;
+	struct error err = { 0 };
+	struct output output;
+	struct ctf_file file;
+
+	ctf_init(&file, 3, 1e-4, 10, START);
+	for (uint64_t i = 0; i < 20000; i++)
+		ctf_alloc(&file, 0, (alloc.time = START + i, &alloc));
+	ctf_flush(&file, 0);
+	write_file(path, file.out.bytes, file.out.size);
+	write_file(copy, "", 0);
+	ck_assert(selection_time(&selection, ","));
+	ck_assert_int_eq(overlay_input_open(&input,
+					    &(struct overlay_option){ OVERLAY_MEMTRACE, path },
+					    &diag, &err),
+			 0);
+	ck_assert_int_eq(output_open(&output, copy, &err), 0);
+	output_limit(&output, _i ? 20000 : 100000000, false);
+	ck_assert_int_eq(overlay_cut(&input, &selection, &output, &counts, &err), 0);
+	ck_assert_int_eq(output.cut, _i);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	ck_assert_int_eq(counts.written < 20000, _i);
+	ck_assert_uint_gt(counts.written, 100);
+	ck_assert_uint_eq(counts.events, _i ? counts.written : 20000);
+	overlay_input_close(&input);
+	unlink(path);
+	unlink(copy);
+	ctf_release(&file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlays");
@@ -1482,6 +1607,9 @@ int main(void)
 	tcase_add_loop_test(tests, a_few_late_messages_do_not_count, 0, 3);
 	tcase_add_loop_test(tests, unknown_numbers_have_a_name, 0, 8);
 	tcase_add_loop_test(tests, begins_that_are_lost_are_shown, 0, 3);
+	tcase_add_loop_test(tests, a_program_begins_with_its_last_exec, 0, COUNT_OF(begins));
+	tcase_add_test(tests, an_unknown_process_has_no_threads);
+	tcase_add_loop_test(tests, a_cut_of_memtrace_ends_at_the_limit, 0, 2);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
