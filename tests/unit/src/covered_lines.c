@@ -473,6 +473,69 @@ START_TEST(code_without_lines_is_reported)
 }
 END_TEST
 
+/* A jump from line 3 into the middle of line 2 reaches it again. */
+START_TEST(a_jump_from_another_line_counts)
+{
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x08, 2);
+	statement(BEGIN + 0x0c, 3);
+	statement(BEGIN + 0x10, 4);
+	ran(0, BEGIN, BEGIN + 0x0e, 1, 1);
+	jumped(BEGIN + 0x0e, BEGIN + 0x08, 5);
+	ran(0, BEGIN + 0x08, BEGIN + 0x0e, 5, 4);
+	ran(0, BEGIN + 0x10, BEGIN + 0x14, 1, 0);
+	find();
+	ck_assert_uint_eq(executions(1), 1);
+	ck_assert_uint_eq(executions(2), 6);
+	ck_assert_uint_eq(executions(3), 6);
+	ck_assert_uint_eq(executions(4), 1);
+}
+END_TEST
+
+/* Line 2 has two parts around line 3: a jump from one to the other stays in the line. */
+START_TEST(a_jump_within_a_line_does_not_count)
+{
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x08, 3);
+	statement(BEGIN + 0x0c, 2);
+	statement(BEGIN + 0x10, 4);
+	ran(0, BEGIN, BEGIN + 0x06, 5, 2);
+	jumped(BEGIN + 0x06, BEGIN + 0x0c, 2);
+	ran(0, BEGIN + 0x08, BEGIN + 0x14, 3, 0);
+	ran(0, BEGIN + 0x0c, BEGIN + 0x14, 2, 0);
+	find();
+	ck_assert_uint_eq(executions(1), 5);
+	/* 5 times from line 1, and 3 times from line 3. */
+	ck_assert_uint_eq(executions(2), 8);
+	ck_assert_uint_eq(executions(3), 3);
+	ck_assert_uint_eq(executions(4), 5);
+}
+END_TEST
+
+/* "link/../a.c" is beside the target of the link, unless there is a file beside the link. */
+START_TEST(a_path_through_a_link_stays_as_it_is)
+{
+	char folder[] = "/tmp/ptrace2ftf-XXXXXX", command[400], path[100], plain[100];
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	sprintf(command, "cd %s && mkdir -p far/away && ln -s far/away link && touch far/a.c %s",
+		folder, _i ? "a.c" : "");
+	ck_assert_int_eq(system(command), 0);
+	sprintf(path, "%s/link/../a.c", folder);
+	sprintf(plain, "%s/a.c", folder);
+	source[0] = path;
+	statement(BEGIN, 1);
+	ran(0, BEGIN, BEGIN + 0x10, 1, 0);
+	find();
+	ck_assert_str_eq(lines.files->name->text, _i ? plain : path);
+	ck_assert(!lines.files->missing);
+	sprintf(command, "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("covered_lines");
@@ -491,6 +554,9 @@ int main(void)
 			    COUNT_OF(traces));
 	tcase_add_test(tests, a_jump_back_is_taken_if_the_condition_is_true);
 	tcase_add_loop_test(tests, code_without_lines_is_reported, 0, 2);
+	tcase_add_test(tests, a_jump_from_another_line_counts);
+	tcase_add_test(tests, a_jump_within_a_line_does_not_count);
+	tcase_add_loop_test(tests, a_path_through_a_link_stays_as_it_is, 0, 2);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

@@ -82,7 +82,7 @@ static void edge(const struct symbol *symbol, uint64_t time, uint64_t insns)
 
 static void write_profile(void)
 {
-	static uint8_t bytes[65536];
+	static uint8_t bytes[1 << 20];
 	struct error err = { 0 };
 	FILE *in;
 
@@ -175,6 +175,7 @@ END_TEST
 
 /* f is at 0x1100 of the program, g at 0x2200 of a library; a line has 16 bytes. */
 static struct dso files[2];
+static uint64_t inlined_at; /* address of an inlined call; 0: none */
 static struct code_range ranges[2] = {
 	{ .offset = 0x1234, .size = 0x800, .vaddr = 0x1234 },
 	{ .offset = 0x1000, .size = 0x1000, .vaddr = 0x2000 },
@@ -188,9 +189,15 @@ const uint8_t *__wrap_dso_borrow_code(const struct dso *dso, uint64_t vaddr, siz
 
 const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr)
 {
+	static struct symbol inlined;
+	static const struct inlined_call call = { &inlined, NULL, { 0 } };
+
 	(void)dso;
-	(void)vaddr;
-	return NULL;
+	inlined.name = inlined.linkage = name_intern_text(&names, "inlined");
+	inlined.inlined = &call;
+	inlined.dso = &files[0];
+	inlined.start = f.start;
+	return inlined_at && vaddr == inlined_at ? &call : NULL;
 }
 
 struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset)
@@ -459,6 +466,51 @@ START_TEST(samples_end_at_the_limit)
 }
 END_TEST
 
+/* In a function of more than 4,096 instructions, those of a line share the first one's address. */
+START_TEST(instructions_of_large_functions_are_joined)
+{
+	static const struct {
+		uint64_t count, left_out, inlined; /* numbers of instructions */
+		bool twice;                        /* f is in two stacks */
+		size_t samples;
+	} rows[] = {
+		{ 4096, 0, 0, false, 4096 },
+		{ 4097, 0, 0, false, 257 }, /* lines of 16 bytes */
+		{ 2048, 0, 0, true, 2 * 2048 },
+		{ 2049, 0, 0, true, 2 * 129 },
+		/* Code that did not run, and an inlined call, are between others. */
+		{ 4098, 20, 0, false, 258 },
+		{ 4097, 0, 20, false, 259 },
+	};
+	uint64_t executed = rows[_i].count - (rows[_i].left_out ? 1 : 0);
+	int64_t insns = 0, ns = 0;
+
+	make_files();
+	inlined_at = rows[_i].inlined ? 0x1100 + rows[_i].inlined : 0;
+	open_profile(1000);
+	edge(&f, 0, 0);
+	edge(NULL, 7000, executed);
+	if (rows[_i].twice) {
+		edge(&g, 7000, executed);
+		edge(&f, 7000, executed);
+		edge(NULL, 14000, 2 * executed);
+		edge(NULL, 14000, 2 * executed);
+	}
+	for (uint64_t i = 0; i < rows[_i].count; i++)
+		if (!rows[_i].left_out || i != rows[_i].left_out)
+			ran(0, 0x1100 + i, rows[_i].twice ? 2 : 1);
+	write_profile();
+	ck_assert_uint_eq(profile->n_sample, rows[_i].samples + rows[_i].twice);
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		insns += profile->sample[i]->value[1];
+		ns += profile->sample[i]->value[2];
+	}
+	ck_assert_int_eq(insns, (int64_t)executed * (rows[_i].twice ? 2 : 1));
+	ck_assert_int_eq(ns, rows[_i].twice ? 14000 : 7000);
+	inlined_at = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pprof");
@@ -472,6 +524,7 @@ int main(void)
 	tcase_add_loop_test(all, the_program_is_the_first_file, 0, 3);
 	tcase_add_loop_test(all, values_are_those_that_the_trace_has, 0, 5);
 	tcase_add_test(all, samples_end_at_the_limit);
+	tcase_add_loop_test(all, instructions_of_large_functions_are_joined, 0, 6);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
