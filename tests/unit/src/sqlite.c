@@ -11,6 +11,7 @@
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/resolve/location.h"
+#include "src/slices/event_sink.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
@@ -359,6 +360,111 @@ START_TEST(each_path_of_calls_has_one_row)
 }
 END_TEST
 
+/* ---- Other events ---------------------------------------------------------------- */
+
+static const struct event_track gc = { 1, 77 };
+
+static void event(enum track_event_kind kind, uint64_t time, const char *name, uint64_t id,
+		  const struct event_arg *arg)
+{
+	const struct track_event event = { .kind = kind,
+					   .time = time,
+					   .track = gc,
+					   .id = id,
+					   .category = text_view_of(name ? "cat" : ""),
+					   .name = text_view_of(name ? name : ""),
+					   .args = arg,
+					   .arg_count = arg != NULL };
+
+	event_sink_emit(output->events, &event);
+}
+
+static void switch_threads(uint64_t time, uint64_t cpu, struct event_track from,
+			   struct event_track to, enum event_thread_state state)
+{
+	event_sink_emit(output->events,
+			&(struct track_event){ .kind = TRACK_SWITCH,
+					       .time = time,
+					       .track = to,
+					       .cpu = cpu,
+					       .change = { .other = from, .state = state } });
+}
+
+/* Slices end with the innermost one; each row has its track's name and its arguments, "" without.
+ */
+START_TEST(events_have_a_row_each)
+{
+	const struct event_arg words = { { "words", 5 }, EVENT_ARG_INT64, { .number = 7 } };
+	const struct event_arg done = { { "done", 4 }, EVENT_ARG_TEXT, { .text = { "yes", 3 } } };
+
+	open_database(OPTION_ARGS_LOC);
+	event_sink_name_process(output->events, 1, "prog");
+	event_sink_name_track(output->events, gc, "domain 0 GC");
+	event(TRACK_BEGIN, 10, "minor", 0, NULL);
+	event(TRACK_BEGIN, 20, "roots", 0, &words);
+	event(TRACK_END, 30, NULL, 0, &done);
+	event(TRACK_INSTANT, 35, "start", 0, &words);
+	event(TRACK_END, 40, NULL, 0, NULL);
+	event(TRACK_END, 45, NULL, 0, NULL); /* of no slice */
+	event(TRACK_COUNTER, 50, "heap", 3, &words);
+	event(TRACK_ASYNC_BEGIN, 60, "block", 4, NULL);
+	event(TRACK_ASYNC_END, 70, "block", 4, NULL);
+	event(TRACK_FLOW_BEGIN, 80, "a", 5, NULL);
+	event(TRACK_FLOW_STEP, 81, "a", 5, NULL);
+	event(TRACK_FLOW_END, 82, "a", 5, NULL);
+	close_database();
+	expect_rows("SELECT id, time, end_time, kind, name, event_id, args, end_args FROM events "
+		    "ORDER BY id",
+		    "1,10,40,slice,minor,0,,\n"
+		    "2,20,30,slice,roots,0,{\"words\":7},{\"done\":\"yes\"}\n"
+		    "3,35,-,instant,start,0,{\"words\":7},-\n"
+		    "4,50,-,counter,heap,3,{\"words\":7},-\n"
+		    "5,60,-,async begin,block,4,,-\n"
+		    "6,70,-,async end,block,4,,-\n"
+		    "7,80,-,flow begin,a,5,,-\n"
+		    "8,81,-,flow step,a,5,,-\n"
+		    "9,82,-,flow end,a,5,,-\n");
+	expect_rows("SELECT DISTINCT pid, tid, track, category FROM events",
+		    "1,77,domain 0 GC,cat\n");
+}
+END_TEST
+
+/* As perf, a row for each side of a switch; the idle thread is swapper. */
+START_TEST(a_switch_has_two_rows)
+{
+	const struct event_track main_thread = { 1, 1 }, worker = { 1, 2 }, idle = { 0, 0 };
+
+	open_database(OPTION_ARGS_LOC);
+	event_sink_name_track(output->events, main_thread, "main");
+	event_sink_name_track(output->events, worker, "worker");
+	switch_threads(10, 3, main_thread, worker, EVENT_THREAD_PREEMPTED);
+	switch_threads(20, 3, worker, idle, EVENT_THREAD_BLOCKED);
+	switch_threads(30, 4, idle, main_thread, EVENT_THREAD_BLOCKED);
+	close_database();
+	expect_rows("SELECT id, time, cpu, tid_out, comm_out, tid_in, comm_in, flags "
+		    "FROM context_switches_view ORDER BY id",
+		    "1,10,3,1,main,2,worker,out preempt\n"
+		    "2,10,3,1,main,2,worker,in\n"
+		    "3,20,3,2,worker,0,swapper,out\n"
+		    "4,20,3,2,worker,0,swapper,in\n"
+		    "5,30,4,0,swapper,1,main,out\n"
+		    "6,30,4,0,swapper,1,main,in\n");
+}
+END_TEST
+
+/* Tables of events are absent if there are none. */
+START_TEST(without_events_there_are_no_tables_of_them)
+{
+	open_database(OPTION_ARGS_LOC);
+	begin(0, 10, &f, 0);
+	end(0, 20, &f);
+	close_database();
+	expect_rows("SELECT count(*) FROM sqlite_master WHERE name IN "
+		    "('events', 'context_switches')",
+		    "0\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sqlite");
@@ -371,6 +477,9 @@ int main(void)
 	tcase_add_test(all, instructions_come_with_the_cycles_of_their_time);
 	tcase_add_test(all, a_function_has_its_file_and_binding);
 	tcase_add_test(all, each_path_of_calls_has_one_row);
+	tcase_add_test(all, events_have_a_row_each);
+	tcase_add_test(all, a_switch_has_two_rows);
+	tcase_add_test(all, without_events_there_are_no_tables_of_them);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
