@@ -1565,6 +1565,99 @@ START_TEST(a_cut_of_memtrace_ends_at_the_limit)
 }
 END_TEST
 
+/* The ring has lost the first messages, or the trace begins later than the ring, or both end apart.
+ */
+START_TEST(calls_and_messages_may_lack_their_begin_or_end)
+{
+	static const struct {
+		int calls[2], messages[2]; /* of 60: the first, and the end */
+		bool found;
+	} rows[] = {
+		{ { 0, 60 }, { 0, 60 }, true },  { { 0, 60 }, { 20, 60 }, true },
+		{ { 20, 60 }, { 0, 60 }, true }, { { 0, 40 }, { 0, 60 }, true },
+		{ { 0, 60 }, { 0, 40 }, true },  { { 0, 40 }, { 20, 60 }, true },
+		{ { 20, 60 }, { 0, 40 }, true }, { { 0, 33 }, { 26, 60 }, false },
+	};
+	uint64_t time = 2000;
+	uint32_t state = 9;
+	struct overlay_clock clock;
+
+	open_run(false);
+	for (int i = 0; i < 60; i++) {
+		int kind = (int)(next_random(&state) % 2);
+		bool called = i >= rows[_i].calls[0] && i < rows[_i].calls[1];
+		bool written = i >= rows[_i].messages[0] && i < rows[_i].messages[1];
+
+		time += 7000 + next_random(&state) % 60000;
+		if (called)
+			call(10, 11, written ? 1 : UINT32_MAX, time, 10, kind);
+		else if (written)
+			ring_file_runtime(&run.rings, 1, kind ? RING_EXIT : RING_BEGIN, 1,
+					  (uint64_t)AHEAD + time + 10);
+	}
+	open_rings();
+	clock = match_clock();
+	ck_assert_int_eq(clock.method == OVERLAY_CLOCK_PT, rows[_i].found);
+	if (rows[_i].found) {
+		ck_assert_int_eq(clock.offset, -AHEAD - 10);
+		ck_assert_uint_eq(clock.uncertainty, 1);
+	}
+	close_run();
+}
+END_TEST
+
+/* Blocks of two files have arrows of their own. */
+START_TEST(arrows_of_two_files_differ)
+{
+	struct ctf_file file = make_blocks();
+	struct overlay_input inputs[2];
+	struct event_sink sink = { .event = print_event, .last_id = 100 };
+	struct overlays overlays = { .options = &options,
+				     .inputs = inputs,
+				     .count = 2,
+				     .out = { .diag = &diag, .next_id = 1 } };
+	struct output output = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		inputs[i] = (struct overlay_input){ .importer = &overlay_memtrace,
+						    .pid = 10,
+						    .path = (char *)"file" };
+		ck_assert_int_eq(memtrace_open(&inputs[i].memtrace, file.out.bytes, file.out.size,
+					       &diag, NULL),
+				 0);
+	}
+	lines = (struct lines){ .base = START * 1000, .ids = true, .kinds = ">" };
+	name_table_init(&overlays.out.names);
+	overlays_write(&overlays, &sink, &output, NULL);
+	name_table_release(&overlays.out.names);
+	ck_assert_str_eq(lines.text, "30000> block #2, 60000> block #1, 80000> block #3, "
+				     "30000> block #1099511627778, 60000> block #1099511627777, "
+				     "80000> block #1099511627779, ");
+	for (int i = 0; i < 2; i++)
+		memtrace_close(&inputs[i].memtrace);
+	ctf_release(&file);
+}
+END_TEST
+
+/* Without a sample rate, nothing is known about the bytes. */
+START_TEST(without_a_rate_there_is_no_estimate)
+{
+	struct ctf_alloc alloc = { .time = START, .words = 3, .samples = 2 };
+	struct overlay_input input;
+	struct ctf_file file;
+
+	ctf_init(&file, 3, 0, 10, START);
+	ctf_alloc(&file, 0, &alloc);
+	ctf_flush(&file, 0);
+	input = open_blocks(&file);
+	lines = (struct lines){ .base = START * 1000, .args = true };
+	ck_assert_ptr_nonnull(strstr(write_tracks(&input, "bc"), " estimated_bytes=0 "));
+	ck_assert_ptr_nonnull(strstr(lines.text, "c sampled live memory bytes=0, "));
+	memtrace_close(&input.memtrace);
+	ctf_release(&file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlays");
@@ -1610,6 +1703,9 @@ int main(void)
 	tcase_add_loop_test(tests, a_program_begins_with_its_last_exec, 0, COUNT_OF(begins));
 	tcase_add_test(tests, an_unknown_process_has_no_threads);
 	tcase_add_loop_test(tests, a_cut_of_memtrace_ends_at_the_limit, 0, 2);
+	tcase_add_loop_test(tests, calls_and_messages_may_lack_their_begin_or_end, 0, 8);
+	tcase_add_test(tests, arrows_of_two_files_differ);
+	tcase_add_test(tests, without_a_rate_there_is_no_estimate);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
