@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "reader/trace_reader.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 #include "src/slices/track.h"
@@ -477,6 +478,80 @@ START_TEST(edges_have_the_outcome_of_begins_and_ends_one_by_one)
 }
 END_TEST
 
+/* ---- --format=magic-trace -------------------------------------------------------- */
+
+/*
+ * Times are since the run's first event.  Each thread is a process with a name by its ids, and a
+ * thread "main"; ids count from 1, after those of hits.
+ */
+START_TEST(magic_trace_has_its_own_records)
+{
+	struct options options = { .format = &format_magic_trace,
+				   .input_kind = _i ? INPUT_PERF_SCRIPT : INPUT_PERF_DATA };
+	const struct format_request request = {
+		.options = &options,
+		.output = &output,
+		.names = &names,
+		.facts = { .wall_base = 1000, .free_id = 9 },
+	};
+	const struct slice_event whole[] = {
+		{ .time = 170, .symbol = &inner, .ip = 0x2000, .kind = SLICE_BEGIN },
+		{ .time = 180, .kind = SLICE_END, .order = SLICE_ORDER_WHOLE },
+	};
+	const struct slice_event ends[] = {
+		{ .time = 195, .symbol = &inner, .kind = SLICE_END },
+		{ .time = 200, .symbol = &outer, .kind = SLICE_END },
+	};
+	struct callstack_machine machine = { .base_time = 100 };
+	struct track other = { .pid = 1, .tid = 3, .index = 1, .ids = "1/3" };
+	struct format_output *format = output_format_open(&format_magic_trace, &request);
+	struct error err = { 0 };
+	struct trace_reader reader;
+	struct trace_record record;
+	char got[2000] = "";
+
+	track.ids = "1/2";
+	format->machine = &machine;
+	format->ids_taken = 2;
+	feed_begin(&format->sink, &track, 150, &outer, 0x1000, 0);
+	format->sink.events(&format->sink, &track,
+			    &(struct slice_batch){ .events = whole, .count = 2 });
+	feed_instant(&format->sink, &track, 185, "[decode error]");
+	feed_begin(&format->sink, &other, 90, &inner, 0x2000, SLICE_INFERRED_START);
+	slice_sink_emit(&format->sink, &other, &ends[0], NULL);
+	slice_sink_emit(&format->sink, &track, &ends[1], NULL);
+	format_magic_trace.finish(format);
+	ck_assert_int_eq(format->err.kind, ERROR_NONE);
+	output_format_close(&format_magic_trace, format);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		char *at = got + strlen(got);
+
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		at += sprintf(at, "%d/%d %c %d", (int)record.thread.pid, (int)record.thread.tid,
+			      record.type == EVENT_BEGIN ? 'B'
+			      : record.type == EVENT_END ? 'E'
+							 : 'X',
+			      (int)record.time);
+		if (record.type == EVENT_COMPLETE)
+			at += sprintf(at, "-%d", (int)record.id);
+		at += sprintf(at, " %.*s", (int)record.name.length, record.name.at);
+		for (size_t i = 0; i < record.arg_count; i++)
+			at += sprintf(at, " %.*s", (int)record.args[i].name.length,
+				      record.args[i].name.at);
+		strcpy(at, "; ");
+	}
+	trace_reader_close(&reader);
+	ck_assert_str_eq(got, "3/4 B 50 outer address symbol; 3/4 X 70-80 inner; "
+			      "3/4 X 85-85 [decode error]; "
+			      "5/6 B 0 inner address symbol inferred_start_time; "
+			      "5/6 E 95 inner; 3/4 E 100 outer; ");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_sink");
@@ -497,6 +572,7 @@ int main(void)
 	tcase_add_test(all, fit_distinguishes_tracks_with_equal_ids);
 	tcase_add_test(all, an_end_whose_begin_comes_late_is_of_its_thread);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
+	tcase_add_loop_test(all, magic_trace_has_its_own_records, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
