@@ -393,8 +393,25 @@ START_TEST(the_first_difference_is_a_text)
 }
 END_TEST
 
-/* A way of many branches has up to 4,096 hashes, at equal distances; the last is of all branches.
- */
+/* Returns the answer about a way of as many equal branches. */
+static json_t *way_of_branches(uint64_t count)
+{
+	const struct format_request request = { .options = &options, .names = &names };
+	struct format_output *output = output_format_open(&format_ways, &request);
+	const struct location ends[2] = { place("f+2"), place("f+9") };
+	const struct branch_event event = {
+		.thread = &thread, .kind = BRANCH_COND, .from = ends[0].ip, .to = ends[1].ip
+	};
+	json_t *answer;
+
+	while (count--)
+		format_ways.branch(output, &event, &ends[0], &ends[1]);
+	answer = format_ways.answer(output);
+	output_format_close(&format_ways, output);
+	return answer;
+}
+
+/* A way of many branches has up to 4,096 hashes, of all branches up to equal distances. */
 START_TEST(hashes_of_a_long_way_are_at_equal_distances)
 {
 	static const struct {
@@ -402,30 +419,20 @@ START_TEST(hashes_of_a_long_way_are_at_equal_distances)
 		size_t hashes;
 	} rows[] = { { 1, 1, 1 },       { 4096, 1, 4096 }, { 4097, 2, 2048 },
 		     { 4098, 2, 2049 }, { 8192, 2, 4096 }, { 10000, 4, 2500 } };
-	const struct format_request request = { .options = &options, .names = &names };
-	struct format_output *output = output_format_open(&format_ways, &request);
-	const json_t *way, *hashes;
-	json_t *answer;
+	json_t *answer = way_of_branches(rows[_i].branches);
+	const json_t *way = way_of(answer), *hashes = json_object_get(way, "hashes");
 
-	for (uint64_t i = 1; i <= rows[_i].branches; i++) {
-		struct location ends[2] = { place("f+2"), place("f+9") };
-		struct branch_event event = {
-			.thread = &thread, .kind = BRANCH_COND, .from = ends[0].ip, .to = ends[1].ip
-		};
-
-		format_ways.branch(output, &event, &ends[0], &ends[1]);
-	}
-	answer = format_ways.answer(output);
-	way = way_of(answer);
-	hashes = json_object_get(way, "hashes");
 	ck_assert_uint_eq(json_array_size(hashes), rows[_i].hashes);
 	ck_assert_int_eq(json_value_number(way, "step"), rows[_i].step);
 	ck_assert_int_eq(json_value_number(way, "branches"), rows[_i].branches);
-	if (rows[_i].branches % rows[_i].step == 0)
-		ck_assert_int_eq(json_integer_value(json_array_get(hashes, rows[_i].hashes - 1)),
-				 json_value_number(way, "hash"));
+	for (size_t i = 0; i < rows[_i].hashes; i = 3 * i + 1) {
+		json_t *shorter = way_of_branches((i + 1) * rows[_i].step);
+
+		ck_assert_int_eq(json_integer_value(json_array_get(hashes, i)),
+				 json_value_number(way_of(shorter), "hash"));
+		json_decref(shorter);
+	}
 	json_decref(answer);
-	output_format_close(&format_ways, output);
 }
 END_TEST
 
