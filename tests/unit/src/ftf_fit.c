@@ -655,6 +655,48 @@ START_TEST(a_file_that_cannot_be_read_is_an_error)
 }
 END_TEST
 
+/* After the limit of the output no slice begins, and those that are open end; others are whole. */
+START_TEST(the_limit_of_the_output_leaves_whole_slices)
+{
+	const struct event_track thread = { 1, 2 };
+	struct trace_reader reader;
+	struct trace_record record;
+	struct error err = { 0 };
+	int begins = 0, ends = 0, depth = 0;
+
+	open_trace(100000);
+	begin(thread, 0, "outer");
+	for (uint64_t i = 1; i <= 5000; i++) {
+		begin(thread, 10 * i, "inner");
+		begin(thread, 10 * i + 1, "innermost");
+		end(thread, 10 * i + 2);
+		end(thread, 10 * i + 5);
+	}
+	end(thread, 60000);
+	output_limit(&output, _i ? 100000 : 100000000, false);
+	close_trace();
+	ck_assert_int_eq(output.cut, _i);
+	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		begins += record.type == EVENT_BEGIN;
+		ends += record.type == EVENT_END;
+		depth += (record.type == EVENT_BEGIN) - (record.type == EVENT_END);
+		ck_assert_int_ge(depth, 0);
+	}
+	trace_reader_close(&reader);
+	ck_assert_str_eq(err.text, "");
+	ck_assert_int_eq(begins, ends);
+	if (_i)
+		ck_assert_int_lt(begins, 8000);
+	else
+		ck_assert_int_eq(begins, 10001);
+	ck_assert_int_gt(begins, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_fit");
@@ -679,6 +721,7 @@ int main(void)
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_ranks_are_chosen);
 	tcase_add_loop_test(all, units_are_read_as_they_were_added, 0, 3);
 	tcase_add_loop_test(all, a_file_that_cannot_be_read_is_an_error, 0, 2);
+	tcase_add_loop_test(all, the_limit_of_the_output_leaves_whole_slices, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
