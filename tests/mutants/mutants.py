@@ -48,7 +48,7 @@ OTHER = {
 KINDS = ("comparison", "constant", "operator", "negation", "arguments", "statement")
 NOT_CALLS = {"if", "while", "for", "switch", "return", "sizeof", "defined", "__attribute__"}
 # Their results do not depend on the order of their arguments.
-SYMMETRIC = {"MIN", "MAX"}
+SYMMETRIC = {"MIN", "MAX", "alloc_zeroed"}
 # More room than needed has no effect.
 ROOMS = {"alloc_zeroed", "alloc_grow", "ARRAY_GROW", "ARRAY_GROW_ZEROED", "big_array_grow"}
 ASSERTIONS = {"assert", "static_assert", "_Static_assert"}

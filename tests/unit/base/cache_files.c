@@ -333,6 +333,15 @@ static int ask(enum file_operation operation, const char *path, const char *othe
 	return cache_file_make(operation, path);
 }
 
+/* Without standard input, the folder or a file may have its descriptor. */
+START_TEST(the_cache_needs_no_standard_input)
+{
+	close(STDIN_FILENO);
+	ck_assert_int_eq(cache_file_write(NAME, "text", 4), 0);
+	expect_text(NAME, "text");
+}
+END_TEST
+
 /* In a sandbox, another process makes the files. */
 START_TEST(another_process_makes_the_files)
 {
@@ -368,6 +377,7 @@ int main(void)
 	tcase_add_loop_test(all, large_and_empty_files_are_not_read, 0, 4);
 	tcase_add_loop_test(all, above_256_mib_the_oldest_files_are_removed, 0, 7);
 	tcase_add_loop_test(all, a_file_is_kept_or_dropped, 0, 2);
+	tcase_add_test(all, the_cache_needs_no_standard_input);
 	tcase_add_test(all, another_process_makes_the_files);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

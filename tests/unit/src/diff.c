@@ -492,8 +492,8 @@ START_TEST(stacks_are_in_the_order_of_names)
 	expect_stacks("", "t;a 12\n", "t;a 0 12\n");
 	expect_stacks("", "", "");
 	/* A renamed thread has all its stacks. */
-	expect_stacks("same 1\nold 5\nold;a 6\nold;b 7\n", "same 1\nnew 10\nnew;b 11\nnew;c 12\n",
-		      "new 5 10\nnew;a 6 0\nnew;b 7 11\nnew;c 0 12\nsame 1 1\n");
+	expect_stacks("same 1\nold 5\nold;a 6\nold;b 7\n", "same 1\nnew;b 11\n",
+		      "new 5 0\nnew;a 6 0\nnew;b 7 11\nsame 1 1\n");
 }
 END_TEST
 
