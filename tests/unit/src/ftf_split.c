@@ -8,7 +8,9 @@
 #include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_side.h"
 #include "src/formats/output_format.h"
+#include "src/slices/track.h"
 #include "tests/support/unit.h"
+#include "tests/unit/src/slice_feed.h"
 
 static void expect(const char *path, size_t part, const char *expected)
 {
@@ -146,6 +148,135 @@ START_TEST(a_part_begins_with_the_state_and_ends_what_is_open)
 }
 END_TEST
 
+/* ---- Slices of calls ----------------------------------------------------------- */
+
+struct interval {
+	uint64_t begin, end, tid;
+	char name[16];
+};
+
+static int compare_intervals(const void *left, const void *right)
+{
+	const struct interval *a = left, *b = right;
+
+	return COMPARE(a->begin, b->begin) ?: COMPARE(b->end, a->end) ?: COMPARE(a->tid, b->tid);
+}
+
+/* Compares the slices of a part: "NAME/TID BEGIN-END", outer ones first. */
+static void expect_slices(const char *path, const char *expected)
+{
+	struct interval found[20], *open[4][4];
+	size_t count = 0, depth[4] = { 0 };
+	struct trace_reader reader;
+	static struct trace_record record;
+	struct error err = { 0 };
+	char got[500] = "";
+
+	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		size_t tid = record.thread.tid;
+
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		if (record.type == EVENT_END) {
+			ck_assert_uint_gt(depth[tid], 0);
+			open[tid][--depth[tid]]->end = record.time;
+			continue;
+		}
+		found[count] = (struct interval){ record.time, record.id, tid, "" };
+		snprintf(found[count].name, 16, "%.*s", (int)record.name.length, record.name.at);
+		if (record.type == EVENT_BEGIN)
+			open[tid][depth[tid]++] = &found[count];
+		count++;
+	}
+	trace_reader_close(&reader);
+	ck_assert_str_eq(err.text, "");
+	ck_assert_uint_eq(depth[2] + depth[3], 0);
+	qsort(found, count, sizeof(*found), compare_intervals);
+	for (size_t i = 0; i < count; i++)
+		sprintf(got + strlen(got), "%s/%d %d-%d, ", found[i].name, (int)found[i].tid,
+			(int)found[i].begin, (int)found[i].end);
+	ck_assert_str_eq(got, expected);
+}
+
+/* Thread 2: outer from 0 to 100, with inner at 10, 30 and 60; thread 3: g from 20 to 90. */
+static const struct {
+	struct split_size size;
+	bool empty;
+	const char *parts[4];
+} splits[] = {
+	{ { SPLIT_SLICES, 100 },
+	  false,
+	  { "outer/2 0-100, inner/2 10-15, g/3 20-90, inner/2 30-35, inner/2 60-65, " } },
+	{ { SPLIT_SLICES, 2 },
+	  false,
+	  { "outer/2 0-20, inner/2 10-15, ", "outer/2 20-60, g/3 20-60, inner/2 30-35, ",
+	    "outer/2 60-100, g/3 60-90, inner/2 60-65, " } },
+	{ { SPLIT_SLICES, 3 },
+	  false,
+	  { "outer/2 0-30, inner/2 10-15, g/3 20-30, ",
+	    "outer/2 30-100, g/3 30-90, inner/2 30-35, inner/2 60-65, " } },
+	/* Units of 50 ns, from the first slice on. */
+	{ { SPLIT_NS, 50 },
+	  false,
+	  { "outer/2 0-50, inner/2 10-15, g/3 20-50, inner/2 30-35, ",
+	    "outer/2 50-100, g/3 50-90, inner/2 60-65, " } },
+	/* The unit from 33 to 66 begins after the end of the slice that ends in it. */
+	{ { SPLIT_NS, 33 },
+	  false,
+	  { "outer/2 0-35, inner/2 10-15, g/3 20-35, inner/2 30-35, ",
+	    "outer/2 35-100, g/3 35-90, inner/2 60-65, " } },
+	{ { SPLIT_SLICES, 2 }, true, { "" } },
+};
+
+START_TEST(each_part_has_its_slices_and_those_that_are_open)
+{
+	struct symbol symbols[3];
+	struct track tracks[] = { { .pid = 1, .tid = 2 }, { .pid = 1, .tid = 3, .index = 1 } };
+	struct options split = { .args = OPTION_ARGS_LINE,
+				 .format = &format_ftf,
+				 .select.split = splits[_i].size };
+	struct output output = { 0 };
+	struct format_output *format;
+	size_t count = 0;
+
+	for (int i = 0; i < 3; i++) {
+		symbols[i] = (struct symbol){ 0 };
+		symbols[i].name = symbols[i].linkage =
+			name_intern_text(&names, (const char *[]){ "outer", "inner", "g" }[i]);
+	}
+	format = output_format_open(&format_ftf_split, &(struct format_request){ .options = &split,
+										 .output = &output,
+										 .path = "part.ftf",
+										 .names = &names,
+										 .facts = facts });
+	if (!splits[_i].empty) {
+		feed_begin(&format->sink, &tracks[0], 0, &symbols[0], 0x1000, 0);
+		for (uint64_t time = 10; time <= 60; time = 3 * time - (time == 30 ? 30 : 0)) {
+			feed_begin(&format->sink, &tracks[0], time, &symbols[1], 0x2000, 0);
+			feed_end(&format->sink, &tracks[0], time + 5);
+		}
+		feed_end(&format->sink, &tracks[0], 100);
+		feed_begin(&format->sink, &tracks[1], 20, &symbols[2], 0x3000, 0);
+		feed_end(&format->sink, &tracks[1], 90);
+	}
+	format_ftf_split.finish(format);
+	ck_assert_msg(format->err.kind == ERROR_NONE, "%s", format->err.text);
+	while (count < 4 && splits[_i].parts[count])
+		count++;
+	ck_assert_uint_eq(format->part_count, count);
+	for (size_t i = 0; i < count; i++) {
+		expect_slices(format->parts[i], splits[_i].parts[i]);
+		unlink(format->parts[i]);
+	}
+	ck_assert_uint_eq(*format->slices, splits[_i].empty ? 0 : 5);
+	output_format_close(&format_ftf_split, format);
+	for (int i = 0; i < 2; i++)
+		track_release(&tracks[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_split");
@@ -157,6 +288,8 @@ int main(void)
 	all = tcase_create("ftf_side");
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_part_begins_with_the_state_and_ends_what_is_open);
+	tcase_add_loop_test(all, each_part_has_its_slices_and_those_that_are_open, 0,
+			    COUNT_OF(splits));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
