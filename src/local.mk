@@ -58,6 +58,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/why.h \
 	src/formats/answers/why_words.c \
 	src/formats/answers/other_thread.c \
+	src/formats/answers/shared_traits.c \
 	src/formats/answers/slow_calls.c \
 	src/formats/answers/slow_code.c \
 	src/formats/answers/call_shape.c src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \

@@ -285,6 +285,21 @@ uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thre
 	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
 }
 
+int32_t timeline_cpu_at(const struct timeline *tl, int32_t tid, uint64_t time)
+{
+	size_t all = tl->sample_switches ? 0 : tl->switch_count, count;
+
+	for (size_t first = 0; first < all; first += count) {
+		const struct cpu_switch *of_cpu =
+			history_switches(&tl->history, tl->switches[first].cpu, &count);
+		size_t after = LOWER_BOUND(i, count, of_cpu[i].time <= time);
+
+		if (after && of_cpu[after - 1].thread->tid == tid)
+			return of_cpu->cpu;
+	}
+	return -1;
+}
+
 /* Returns the time at which a thread runs again, on any CPU; `end` if not before. */
 static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, uint64_t end)
 {

@@ -282,6 +282,7 @@ static void make_room(struct timestamp_group *group)
 	ARRAY_GROW(group->events, group->room, need);
 	if (machine->sink->details)
 		ARRAY_GROW(group->details, group->detail_room, group->room);
+	group->noted = machine->sink->details || machine->sites;
 	machine->pending_room += group->room + group->detail_room - before;
 }
 

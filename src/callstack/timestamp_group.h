@@ -72,6 +72,7 @@ struct timestamp_group {
 	bool last;          /* drop deferred events from now on */
 	bool simple;        /* only calls and returns in order, no gap, no watched event, no cut */
 	bool has_inlined, has_mark;
+	bool noted;        /* events have more than the usual fields: details or sites */
 	bool has_gap;      /* one of the calls is a gap */
 	bool in_gap;       /* the last gap is still open */
 	bool switched;     /* another stack began in the segment: see timestamp_group_switch() */

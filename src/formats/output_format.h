@@ -129,6 +129,7 @@ struct output_format {
 	bool all_branches;  /* needs each branch, including jumps within a function */
 	bool for_programs;  /* text for programs, not for a terminal */
 	bool is_trace;      /* for Perfetto, with options->stamp (batch_stamp.c) */
+	bool sites;         /* uses frame_site() as the `ip` of slices */
 	bool imitates;      /* writes the records of magic-trace 1.0 */
 	bool queued; /* takes slices from another thread until output_pipeline_join_writer() */
 	const struct output_format *split; /* its variant for several files; may be NULL */

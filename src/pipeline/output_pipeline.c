@@ -244,6 +244,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 				    ? callstack_magic_trace_open(&with_sink)
 				    : callstack_precise_open(&with_sink);
 	pipeline->machine->like_upstream = options->format->imitates;
+	pipeline->machine->sites = options->format->sites && pipeline->machine->precise;
 	pipeline->end->machine = pipeline->machine;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct stretches {
 	struct precise machine;          /* for this segment only */
 	const struct resolver *resolver; /* borrowed */
 	struct precise_stack stack;
+	bool (*follow)(struct precise_stack *stack, const struct branch_event *event);
 	struct slice_sink sink; /* adds to `slices` */
 	struct call_stretch *stretches;
 	struct slice_event *slices; /* slices of all stretches, in order, as are the frames */
@@ -80,7 +81,7 @@ static bool follow_branch(struct stretches *all, struct call_stretch *stretch,
 	size_t files = stretch->file_count;
 
 	if (locations && note_file(stretch, locations->from.symbol) &&
-	    note_file(stretch, locations->to.symbol) && precise_follow_above(&all->stack, event))
+	    note_file(stretch, locations->to.symbol) && all->follow(&all->stack, event))
 		return true;
 	stretch->file_count = files;
 	return false;
@@ -234,6 +235,7 @@ static void *open_stretches(const struct segment_follower *base)
 	all->machine.base.has_base_time = true;
 	all->machine.base.open_most = SIZE_MAX;
 	all->machine.nests = machine->nests;
+	all->follow = machine->base.sites ? precise_follow_sites : precise_follow_above;
 	all->stack.base.machine = &all->machine.base;
 	all->stack.group.owner = &all->stack.base;
 	all->stack.group.sorted = true;

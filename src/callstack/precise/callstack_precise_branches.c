@@ -603,23 +603,26 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 
 /* ---- Plain branches ------------------------------------------------------ */
 
-/* Add a begin or end of a slice. `details` (a constant): the sink uses details. */
+/* What a begin or an end has besides the usual fields: bits. */
+enum plain_notes { NOTES_NONE, NOTES_SITES, NOTES_DETAILS };
+
+/* Add a begin or end of a slice. `notes` is a constant. */
 static inline __attribute__((always_inline)) void emit_plain(struct precise_stack *stack,
 							     int64_t time,
 							     const struct frame *frame,
 							     enum slice_event_kind kind,
-							     bool details)
+							     enum plain_notes notes)
 {
 	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
 
 	event->symbol = frame->symbol;
 	if (kind == SLICE_BEGIN)
-		event->ip = frame->entry_ip;
+		event->ip = notes & NOTES_SITES ? frame_site(frame) : frame->entry_ip;
 	event->flags = kind == SLICE_BEGIN ? frame->slice_flags : 0;
 	event->kind = (uint8_t)kind;
 	event->order = SLICE_ORDER_PLAIN;
 	stack->group.calls += kind == SLICE_BEGIN;
-	if (details)
+	if (notes & NOTES_DETAILS)
 		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
 }
 
@@ -687,8 +690,11 @@ static __attribute__((noinline)) struct frame *return_from_chain(struct precise_
 	if (outermost < stack->lowest)
 		return NULL;
 	begin_plain(stack, event, time);
-	for (; frame > outermost; frame--)
-		emit_plain(stack, time, frame, SLICE_END, stack->group.details);
+	for (; frame > outermost; frame--) {
+		emit_plain(stack, time, frame, SLICE_END, NOTES_NONE);
+		if (stack->group.details)
+			precise_set_detail(stack, NULL);
+	}
 	return frame;
 }
 
@@ -725,8 +731,8 @@ static __attribute__((noinline)) struct frame *jump_plain(const struct precise_s
 static inline __attribute__((always_inline)) bool follow_plain(struct precise_stack *stack,
 							       struct frame **top_frame,
 							       const struct branch_event *event,
-							       uint64_t base_time, bool details,
-							       bool reader)
+							       uint64_t base_time,
+							       enum plain_notes notes, bool reader)
 {
 	const struct branch_event unusual = { .kind = 0xf8, .flags = BRANCH_NOT_NEAR };
 	int64_t time = (int64_t)(event->time - base_time);
@@ -754,7 +760,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 			begin_plain(stack, event, time);
 		else if (!(frame = return_from_chain(stack, frame, event, time)))
 			return false;
-		emit_plain(stack, time, frame, SLICE_END, details);
+		emit_plain(stack, time, frame, SLICE_END, notes);
 		*top_frame = frame - 1;
 		return true;
 	} else {
@@ -780,7 +786,7 @@ static inline __attribute__((always_inline)) bool follow_plain(struct precise_st
 	if (locations->to_stub)
 		frame->hidden = true;
 	else
-		emit_plain(stack, time, frame, SLICE_BEGIN, details);
+		emit_plain(stack, time, frame, SLICE_BEGIN, notes);
 	return true;
 }
 
@@ -793,10 +799,10 @@ static inline bool pass_cycles(struct precise_stack *stack, const struct branch_
 	return true;
 }
 
-/* Body of precise_feed_plain(). `details` (a constant): the sink uses details and so `counts`. */
+/* Body of precise_feed_plain(). `notes` is a constant; with details the sink uses `counts`. */
 static inline __attribute__((always_inline)) size_t feed_plain(struct precise_stack *stack,
 							       const struct branch_event *events,
-							       size_t count, bool details,
+							       size_t count, enum plain_notes notes,
 							       bool counts)
 {
 	const struct branch_event *event = events, *end = events + count;
@@ -805,10 +811,10 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	struct frame *frame = limit_plain(stack);
 	uint64_t base_time = stack->base.machine->base_time;
 
-	while (follow_plain(stack, &frame, event, base_time, details, true) ||
+	while (follow_plain(stack, &frame, event, base_time, notes, true) ||
 	       (counts && pass_cycles(stack, event))) {
 		__builtin_prefetch(event + AHEAD);
-		if (details && event->cycles)
+		if (notes & NOTES_DETAILS && event->cycles)
 			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
 		if (++event == end || event->thread != thread || event->space != space)
 			break;
@@ -824,16 +830,32 @@ size_t precise_feed_plain(struct callstack *base, const struct branch_event *eve
 
 	if (!stack->plain || !stack->now.depth)
 		return 0;
-	return base->machine->sink->details ? feed_plain(stack, events, count, true, counts)
-					    : feed_plain(stack, events, count, false, false);
+	if (base->machine->sink->details)
+		return base->machine->sites ? feed_plain(stack, events, count,
+							 NOTES_SITES | NOTES_DETAILS, counts)
+					    : feed_plain(stack, events, count, NOTES_DETAILS, counts);
+	return base->machine->sites ? feed_plain(stack, events, count, NOTES_SITES, false)
+				    : feed_plain(stack, events, count, NOTES_NONE, false);
+}
+
+static inline __attribute__((always_inline)) bool follow_above(struct precise_stack *stack,
+							       const struct branch_event *event,
+							       enum plain_notes notes)
+{
+	struct frame *frame = limit_plain(stack);
+
+	if (!follow_plain(stack, &frame, event, 0, notes, false))
+		return false;
+	stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
+	return true;
 }
 
 bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event)
 {
-	struct frame *frame = limit_plain(stack);
+	return follow_above(stack, event, NOTES_NONE);
+}
 
-	if (!follow_plain(stack, &frame, event, 0, false, false))
-		return false;
-	stack->now.depth = (size_t)(frame - stack->now.frames) + 1;
-	return true;
+bool precise_follow_sites(struct precise_stack *stack, const struct branch_event *event)
+{
+	return follow_above(stack, event, NOTES_SITES);
 }

@@ -15,13 +15,22 @@ void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 	timestamp_group_set_detail(&stack->group, &detail);
 }
 
+void precise_set_notes(struct precise_stack *stack, struct slice_event *event,
+		       const struct frame *frame)
+{
+	if (stack->base.machine->sites && !(frame->slice_flags & SLICE_HAS_CAUSE))
+		event->ip = frame_site(frame);
+	if (stack->group.details)
+		precise_set_detail(stack, frame);
+}
+
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)
 {
 	uint16_t uncertain = frame->slice_flags & SLICE_UNCERTAIN_LEVEL;
 	uint16_t continued = frame->slice_flags & SLICE_CONTINUED;
 	uint16_t tail = machine_of(stack)->nests ? frame->slice_flags & SLICE_TAIL_CALLED : 0;
 	struct slice_event event = { .symbol = frame->symbol,
-				     .ip = frame->entry_ip,
+				     .ip = stack->base.machine->sites ? 0 : frame->entry_ip,
 				     .flags = uncertain | continued | tail | flags,
 				     .order = SLICE_ORDER_DEFERRED };
 	struct slice_detail detail = stack->at_since;

@@ -180,6 +180,10 @@ static inline void precise_count(struct precise_stack *stack, const struct branc
 /* Set the detail of the event added last: the begin of `frame`'s slice; NULL: an end. */
 void precise_set_detail(struct precise_stack *stack, const struct frame *frame);
 
+/* Set detail and site of the begin of `frame`'s slice, the event added last. */
+void precise_set_notes(struct precise_stack *stack, struct slice_event *event,
+		       const struct frame *frame);
+
 static inline __attribute__((always_inline)) void precise_emit_begin(struct precise_stack *stack,
 								     int64_t time,
 								     const struct frame *frame)
@@ -192,8 +196,8 @@ static inline __attribute__((always_inline)) void precise_emit_begin(struct prec
 	event->kind = SLICE_BEGIN;
 	event->order = 0;
 	stack->group.calls++;
-	if (__builtin_expect(stack->group.details != NULL, false))
-		precise_set_detail(stack, frame);
+	if (__builtin_expect(stack->group.noted, false))
+		precise_set_notes(stack, event, frame);
 }
 
 /* The same for an inlined call, which takes no time from functions. */
@@ -678,6 +682,9 @@ void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struc
  * changed.
  */
 bool precise_follow_above(struct precise_stack *stack, const struct branch_event *event);
+
+/* The same if the machine has `sites`. */
+bool precise_follow_sites(struct precise_stack *stack, const struct branch_event *event);
 
 /* `feed` and `feed_plain` of struct callstack_ops. */
 void precise_feed(struct callstack *base, const struct resolved_branch *branch,

@@ -168,6 +168,12 @@ static inline bool frame_is_left(const struct frame_list *list, size_t at)
 	return at + 1 < list->depth && list->frames[at + 1].tail;
 }
 
+/* Returns the address of the call of a frame in its file (ELF); 0: unknown. */
+static inline uint64_t frame_site(const struct frame *frame)
+{
+	return frame->caller ? frame->caller->start + frame->caller_offset : 0;
+}
+
 /* Returns the number of frames around the physical frame of frame `at` - 1. */
 static inline size_t frame_list_around(const struct frame_list *list, size_t at)
 {

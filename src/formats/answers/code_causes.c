@@ -814,7 +814,25 @@ static void add_binding(const struct slow_answer *answer, struct slow_cluster *c
 		->function = slow_name(answer, cluster->cause);
 }
 
-void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
+/* The clearest two of the traits that the slow calls share. */
+static void add_traits(struct slow_cluster *cluster)
+{
+	const struct shared_trait *traits = cluster->traits;
+	struct cause_fact *fact;
+
+	if (!cluster->trait_count)
+		return;
+	fact = add_fact(cluster, "shared", NULL);
+	fact->function = traits->function;
+	fact->file = traits->file;
+	fact->line = traits->line;
+	fact->words = alloc_text("%zu of %zu slow calls %s%s%s", traits->same, traits->of,
+				 traits->words, cluster->trait_count > 1 ? "; " : "",
+				 cluster->trait_count > 1 ? traits[1].words : "");
+}
+
+void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster,
+		      const struct timeline *timeline)
 {
 	if (cluster->has_facts)
 		return;
@@ -831,6 +849,8 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 		if (!cluster->stops && !cluster->wait.hop_count && !cluster->wait.off.end)
 			add_parting(answer, cluster);
 	}
+	shared_traits_find(answer, cluster, timeline);
+	add_traits(cluster);
 	add_waits(answer, cluster);
 }
 

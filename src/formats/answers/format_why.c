@@ -491,7 +491,8 @@ static void find_facts(struct why_output *why)
 			for (size_t j = 0; j < why->answers[i].count; j++) {
 				struct slow_cluster *cluster = &why->answers[i].clusters[j];
 
-				cause_facts_find(&why->answers[i], cluster);
+				cause_facts_find(&why->answers[i], cluster,
+						 why->look.timeline);
 				for (size_t k = cluster->fact_count; k-- > 0;) {
 					if (strcmp(cluster->facts[k].kind, "memory") != 0)
 						continue;

@@ -22,6 +22,7 @@ struct slow_log {
 	bool has_own; /* the last entry is a block with the costs of the call that ends */
 	struct log_mark {
 		size_t begin;      /* entries when the open call began */
+		uint64_t site;     /* of the open call: see struct call_traits */
 		uint64_t stopped;  /* the thread's stopped time when the open call began */
 		uint32_t function; /* 1 + its index, if calls of it are kept; else 0: */
 		uint32_t outer;    /* depth of the call of the function around it; 0: none */
@@ -34,7 +35,10 @@ struct slow_log {
 	size_t mark_room;
 	struct cost_list *apart; /* owned; by depth: costs of nested calls, as in the mark */
 	size_t apart_room;
-	uint32_t *open; /* owned; by function: depth of the innermost call of kept ones */
+	struct open_function {
+		uint32_t depth;  /* depth of the innermost call; 0: none is open */
+		uint64_t last;   /* ns: when the last call ended; 0: none did */
+	} * open;                /* owned; by function, of kept ones */
 	size_t open_room;
 	uint32_t cut_at;  /* path where the trace ended or was missing; 0: calls began since then */
 	size_t kept;      /* open calls of kept functions */
@@ -396,6 +400,44 @@ static size_t share_costs(struct slow_calls *calls, const struct call_end *end, 
 	return 1;
 }
 
+static struct call_traits traits_of(const struct call_end *end)
+{
+	uint64_t last = end->log->open[end->mark->function - 1].last;
+
+	return (struct call_traits){ .path = end->own.path,
+				     .site = end->begin_seen ? end->mark->site : 0,
+				     .since = last && last < end->begin && end->begin_seen ? end->begin - last : 0 };
+}
+
+static inline uint32_t sample_hash(uint64_t number)
+{
+	return (uint32_t)number * 2654435769u;
+}
+
+/* Add a call to the sample; one that is full loses half of its calls. */
+static __attribute__((noinline)) void sample_call(struct slow_function *function,
+						  struct call_end end, uint64_t number,
+						  uint64_t amount)
+{
+	size_t count = 0;
+
+	if (function->sample_count == SAMPLES_MOST) {
+		function->sample_mask = function->sample_mask >> 1 | 1u << 31;
+		for (size_t i = 0; i < SAMPLES_MOST; i++)
+			if (!(sample_hash(function->samples[i].number) & function->sample_mask))
+				function->samples[count++] = function->samples[i];
+		function->sample_count = count;
+		if (sample_hash(number) & function->sample_mask)
+			return;
+	}
+	*ARRAY_ADD(function->samples, function->sample_count, function->sample_room) =
+		(struct sampled_call){ .track = end.track,
+				       .begin = end.begin,
+				       .amount = amount,
+				       .traits = traits_of(&end),
+				       .number = (uint32_t)number };
+}
+
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
 		      struct slow_heap *heap, size_t most, struct slow_call call)
 {
@@ -438,6 +480,7 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 				  .track = end.track,
 				  .begin_seen = end.begin_seen,
 				  .end_seen = end.end_seen,
+				  .traits = traits_of(&end),
 				  .at = end.end_seen ? 0 : end.log->cut_at };
 	struct slow_call stretched = call;
 	bool outer = calls->bound && end.amount > calls->bound && amount <= calls->bound;
@@ -492,6 +535,8 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 		      calls->bound ? end.amount : amount);
 	if (!cut) {
 		call_series_add(&function->series, count - 1, calls->bound ? end.amount : amount);
+		if (!(sample_hash(count) & function->sample_mask))
+			sample_call(function, end, count, calls->bound ? end.amount : amount);
 		if (!(count & (count - 1)))
 			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
 				(struct usual_call){ end.track, end.begin, end.duration };
@@ -578,6 +623,8 @@ static void add_whole(struct slow_function *function)
 	copy_costs(whole->lost.costs, function->lost.costs, whole->lost.count);
 	whole->lost.room = whole->lost.count + 1;
 	copy_heap(&whole->slow);
+	whole->samples = copy_array(whole->samples, whole->sample_count, sizeof(*whole->samples));
+	whole->sample_room = whole->sample_count + 1;
 	if (function->stopped) {
 		whole->stopped = copy_array(function->stopped, 1, sizeof(*function->stopped));
 		durations_copy(&whole->stopped->without, &function->stopped->without);
@@ -634,8 +681,9 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 		mark->function = function + 1;
 		mark->stopped = log->stopped;
 		mark->stops = (uint32_t)log->stops;
-		mark->outer = log->open[function];
-		log->open[function] = (uint32_t)depth;
+		mark->site = event->ip;
+		mark->outer = log->open[function].depth;
+		log->open[function].depth = (uint32_t)depth;
 		if (mark->outer)
 			begin_nested(calls, log, mark, depth);
 		log->kept += !mark->nested;
@@ -672,7 +720,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		log->cut_at = own.path;
 	}
 	if (mark->function) {
-		log->open[mark->function - 1] = mark->outer;
+		log->open[mark->function - 1].depth = mark->outer;
 		stopped = calls->by_insns ? 0 : log->stopped - mark->stopped;
 		log->kept -= !mark->nested;
 		ended = (struct call_end){ .log = log,
@@ -692,6 +740,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 			count_call(calls, function, ended, true);
 		else
 			end_recursive(calls, function, ended);
+		log->open[mark->function - 1].last = end->call->begin.ns + end->all.ns;
 		if (mark->nested) {
 			if (log->count >= log->limit)
 				shorten(calls, log, depth);
@@ -751,6 +800,7 @@ static void release_heap(struct slow_heap *heap)
 static void release_function(struct slow_function *function)
 {
 	release_heap(&function->slow);
+	free(function->samples);
 	if (function->stopped) {
 		release_heap(&function->stopped->slow);
 		durations_release(&function->stopped->without);

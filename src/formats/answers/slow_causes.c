@@ -820,6 +820,8 @@ void slow_answer_release(struct slow_answer *answer)
 	for (size_t i = 0; i < answer->count; i++) {
 		while (answer->clusters[i].fact_count)
 			cause_fact_remove(&answer->clusters[i], 0);
+		for (size_t j = 0; j < answer->clusters[i].trait_count; j++)
+			free(answer->clusters[i].traits[j].words);
 		free(answer->clusters[i].calls);
 		code_counts_release(&answer->clusters[i].code);
 	}

@@ -111,6 +111,25 @@ struct cost_list {
 	size_t count, room, limit;
 };
 
+/* What calls may have in common. */
+struct call_traits {
+	uint32_t path;
+	uint64_t site;  /* address of the call in its file; 0: unknown */
+	uint64_t since; /* ns since the last call in the thread ended; 0: unknown */
+};
+
+/* A call of the random sample of all whole calls. */
+struct sampled_call {
+	const struct track *track; /* borrowed */
+	uint64_t begin;            /* ns */
+	uint64_t amount;
+	struct call_traits traits;
+	uint32_t number; /* calls of the function up to it */
+};
+
+/* Limit of a function's sampled calls. */
+#define SAMPLES_MOST 64
+
 struct slow_call {
 	uint64_t amount;
 	uint64_t begin, duration, stopped; /* ns */
@@ -120,6 +139,7 @@ struct slow_call {
 	struct path_cost *costs;           /* owned: of each path in the call, or blocks */
 	size_t count;
 	bool begin_seen, end_seen; /* else the amount is a lower bound */
+	struct call_traits traits;
 	uint32_t at; /* path: where it was when the trace ended or was missing; or 0 */
 };
 
@@ -185,6 +205,9 @@ struct slow_function {
 	bool recursive;             /* a call of it was in another one */
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
 	struct call_series series;
+	struct sampled_call *samples; /* owned */
+	size_t sample_count, sample_room;
+	uint32_t sample_mask;       /* calls with these bits in the hash of their number are not */
 	struct durations bounds;    /* the same of calls that were cut: lower bounds */
 	uint64_t first_begin;       /* ns: of its first call */
 	struct slow_stops *stopped; /* owned: whole calls that were stopped; NULL: none */
@@ -493,6 +516,21 @@ struct cause_fact {
 	const struct thread *thread;        /* borrowed; NULL: none */
 };
 
+/* Limit of the traits that slow calls share. */
+#define TRAITS_MOST 4
+
+/* What slow calls share, and usual ones do not. */
+struct shared_trait {
+	const char *kind; /* "caller", "call site", "thread", "cpu" or "pause" */
+	char *words;      /* owned */
+	size_t same, of;  /* slow calls that share it, of those that are known */
+	double usual;     /* share of the sampled usual calls */
+	size_t sampled;
+	const struct name *function, *file; /* borrowed: where the call is; NULL: unknown */
+	uint32_t line;                      /* 0: unknown */
+	int64_t value;                      /* tid, CPU or ns; else -1 */
+};
+
 struct slow_cluster {
 	uint32_t cause; /* function to name */
 	uint32_t leaf;  /* the innermost one with half of the extra */
@@ -523,6 +561,8 @@ struct slow_cluster {
 	struct code_counts code; /* code of calls that were decoded again */
 	struct cause_fact facts[FACTS_MOST];
 	size_t fact_count;
+	struct shared_trait traits[TRAITS_MOST];
+	size_t trait_count;
 	bool has_facts;          /* they were looked for */
 	struct thread_wait wait; /* the slowest one's wait */
 	double rest;             /* the rest of the extra after the lines that are leaves */
@@ -744,8 +784,19 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 /* Print " (FILE:LINE)", of a function in the source, or of an inlined call; "" if unknown. */
 void symbol_line_print(const struct symbol *symbol, FILE *out);
 
-/* Fill the facts of a cluster, once; those about its hops are the last. */
-void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster);
+/*
+ * Fill the facts of a cluster, once; those about its hops are the last. `timeline` may be NULL: no
+ * CPUs are known.
+ */
+void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster,
+		      const struct timeline *timeline);
+
+/*
+ * Find what nine tenths of the slow calls of a cluster share, but less than half of the usual calls
+ * in the sample, so that chance is no explanation: the clearest trait first.
+ */
+void shared_traits_find(const struct slow_answer *answer, struct slow_cluster *cluster,
+			const struct timeline *timeline);
 
 /* Remove a fact, of which its cluster has `number` others before. */
 void cause_fact_remove(struct slow_cluster *cluster, size_t number);

@@ -29,7 +29,7 @@ json_t *why_answer(const struct format_output *output);
 void why_release(struct format_output *output);
 
 #define WHY_FORMAT                                                                                 \
-	.name = "why", .slices = SLICES_SORTED, .chooses_calls = true,                             \
+	.name = "why", .slices = SLICES_SORTED, .chooses_calls = true, .sites = true,              \
 	.size = sizeof(struct why_output), .open = why_open, .look = why_look, .seen = why_see,    \
 	.answer = why_answer, .release = why_release
 
