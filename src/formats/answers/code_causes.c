@@ -43,6 +43,11 @@ static void keep_code(struct slow_look *look, bool returned)
 		look->wait = trail->wait;
 		if ((double)trail->waited >= LOOP_SHARE * look->cluster->extra)
 			look->wait_end = trail->wait_end;
+		if (call == look->cluster->calls[0] &&
+		    function_table_same(trail->function, slow_symbol(answer, answer->function))) {
+			look->cluster->entry_ns = trail->begin;
+			look->cluster->entry_number = trail->number;
+		}
 		look->call = NULL;
 	} else if (returned && ns - trail->stopped <= look->bound &&
 		   answer->code.calls < USUAL_LOOKS) {

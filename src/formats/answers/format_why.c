@@ -779,6 +779,15 @@ static json_t *gain_json(const struct slow_answer *answer, const struct slow_clu
 			 json_value_of(gain.then));
 }
 
+/* Returns the branch into the slowest call of a cluster; null: unknown. */
+static json_t *entry_json(const struct slow_cluster *cluster)
+{
+	if (!cluster->entry_number)
+		return json_null();
+	return json_pack("{sI sI}", "ns", json_value_of(cluster->entry_ns), "number",
+			 json_value_of(cluster->entry_number));
+}
+
 /* Returns a thread of the chain of waits. */
 static json_t *hop_json(const struct slow_answer *answer, const struct thread_hop *hop)
 {
@@ -811,6 +820,16 @@ static json_t *fact_json(const struct slow_answer *answer, const struct slow_clu
 		json_object_set_new(object, "usual", json_real(fact->usual));
 	}
 	return object;
+}
+
+static json_t *trait_json(const struct shared_trait *trait)
+{
+	return json_pack("{ss so so sI ss sI sI sf sI so}", "kind", trait->kind, "function",
+			 json_name(trait->function), "file", json_name(trait->file), "line",
+			 (json_int_t)trait->line, "words", trait->words, "same",
+			 (json_int_t)trait->same, "of", (json_int_t)trait->of, "usual_share",
+			 trait->usual, "sampled", (json_int_t)trait->sampled, "value",
+			 trait->value < 0 ? json_null() : json_integer(trait->value));
 }
 
 static const char *cluster_kind(const struct slow_answer *answer,
@@ -848,7 +867,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 	json_t *object;
 
 	object = json_pack(
-		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so so}",
+		"{so so so sI so so sI sb sf s{sI sI sI sb sb so so} so sf so so ss sf sf so so so so}",
 		"cause", name_json(answer, cluster->cause), "cause_identity",
 		identity_json(answer, cluster->cause), "file", json_name(at.file), "line",
 		(json_int_t)at.line, "words", json_text_or_null(text), "in",
@@ -856,7 +875,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 		(int)cluster->cut, "extra", cluster->more, "slowest", "begin_ns",
 		json_value_of(slowest->begin), "duration_ns", json_value_of(slowest->duration),
 		"tid", (json_int_t)slowest->track->tid, "begin_seen", (int)slowest->begin_seen,
-		"end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest), "lines",
+		"end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest), "entry", entry_json(cluster), "lines",
 		JSON_LIST(i, cluster->line_count, line_json(answer, cluster, &cluster->lines[i])),
 		"rest_share", slow_share(answer, cluster, cluster->rest), "details",
 		JSON_LIST(i, cluster->fact_count, json_text_or_null(cluster->facts[i].words)),
@@ -868,6 +887,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 			   : json_null(),
 		"facts",
 		JSON_LIST(i, cluster->fact_count, fact_json(answer, cluster, &cluster->facts[i])),
+		"shared", JSON_LIST(i, cluster->trait_count, trait_json(&cluster->traits[i])),
 		"waited_for",
 		JSON_LIST(i, cluster->wait.hop_count, hop_json(answer, &cluster->wait.hops[i])));
 	free(text);

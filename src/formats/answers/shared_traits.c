@@ -182,8 +182,19 @@ static void print_site(struct trait_search *search, struct shared_trait *trait, 
 	trait->line = line.line;
 	if (line.file && line.line)
 		escaped_printf(out, " (%s:%" PRIu32 ")", base_name(line.file->text), line.line);
+	else if (symbol->kind == SYMBOL_UNNAMED)
+		fprintf(out, " at 0x%" PRIx64, symbol->start + offset);
 	else
 		fprintf(out, "+0x%" PRIx64, offset);
+}
+
+/* Print how many of the usual calls share a trait. */
+static void print_usual(const struct shared_trait *trait, FILE *out)
+{
+	if (trait->usual > 0)
+		fprintf(out, ", usually %.0f %%", 100 * trait->usual);
+	else
+		fputs(", usually never", out);
 }
 
 /* Fill the words of a trait that names a function: "from F (f.c:12), usually from G". */
@@ -205,7 +216,7 @@ static void set_caller(struct trait_search *search, struct shared_trait *trait, 
 		fputs(", usually from ", out);
 		short_name_print(slow_name(search->answer, (uint32_t)usually - 1), out);
 	} else {
-		fprintf(out, ", usually %.0f %%", 100 * trait->usual);
+		print_usual(trait, out);
 	}
 	alloc_close_text(out, &trait->words);
 }
@@ -243,10 +254,10 @@ static void find_caller(struct trait_search *search)
 static void find_value(struct trait_search *search, enum trait_kind kind)
 {
 	const struct track *track = search->slow.calls->track;
-	const char *name = track->thread_name ?: "";
 	struct shared_trait *trait;
 	uint64_t value;
 	size_t same, usual_same;
+	FILE *out;
 
 	fill_values(search, kind, &search->slow);
 	fill_values(search, kind, &search->usual);
@@ -266,15 +277,15 @@ static void find_value(struct trait_search *search, enum trait_kind kind)
 	for (size_t i = 0; i < search->slow.count; i++)
 		if (search->slow.calls[i].track->index + 1 == value)
 			track = search->slow.calls[i].track;
-	name = track->thread_name ?: "";
 	trait = add_trait(search, kind == TRAIT_CPU ? "cpu" : "thread", NULL, same, usual_same);
 	trait->value = kind == TRAIT_CPU ? (int64_t)value - 1 : track->tid;
+	out = OPEN_TEXT(trait->words);
 	if (kind == TRAIT_CPU)
-		trait->words = alloc_text("on CPU %" PRId64 ", usually %.0f %%", trait->value,
-					  100 * trait->usual);
+		fprintf(out, "on CPU %" PRId64, trait->value);
 	else
-		trait->words = ESCAPED_TEXT("in thread %s/%" PRId32 ", usually %.0f %%", name,
-					    track->tid, 100 * trait->usual);
+		escaped_printf(out, "in thread %s/%" PRId32, track->thread_name ?: "", track->tid);
+	print_usual(trait, out);
+	alloc_close_text(out, &trait->words);
 }
 
 COMPARE_WITH(compare_values, uint64_t, COMPARE(*a, *b))

@@ -359,6 +359,7 @@ struct code_trail {
 	int32_t tid;                   /* their thread */
 	/* The call: */
 	uint64_t begin, end;     /* ns */
+	size_t number;           /* of the branch into it among those of its time, from 1 */
 	uint64_t stopped;        /* ns */
 	uint64_t waited;         /* ns: in system calls; */
 	uint64_t wait, wait_end; /* the longest wait, and when it returned */
@@ -379,6 +380,8 @@ struct code_trail {
 	} * pending; /* owned: parts since the last timestamp */
 	size_t pending_count, pending_room;
 	double pending_insns;
+	uint64_t time;      /* ns: of the last branch; */
+	size_t at_time;     /* branches at that time, so far */
 	struct location at; /* where the next part begins; symbol NULL: unknown */
 	bool in_syscall;
 	uint32_t stamp;
@@ -565,6 +568,9 @@ struct slow_cluster {
 	size_t trait_count;
 	bool has_facts;          /* they were looked for */
 	struct thread_wait wait; /* the slowest one's wait */
+	/* The branch into the slowest one: its time (ns), and its number among those of that time. */
+	uint64_t entry_ns;
+	size_t entry_number; /* from 1; 0: unknown */
 	double rest;             /* the rest of the extra after the lines that are leaves */
 };
 

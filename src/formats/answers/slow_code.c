@@ -163,6 +163,7 @@ static void begin(struct code_trail *trail, const struct branch_event *event,
 	push(trail, event, NULL, places->to.symbol);
 	trail->nodes[1].parent = 0;
 	trail->begin = trail->end = event->time;
+	trail->number = trail->at_time;
 	trail->stopped = trail->waited = trail->wait = 0;
 	trail->in_syscall = false;
 }
@@ -231,6 +232,8 @@ bool code_trail_follow(struct code_trail *trail, const struct branch_event *even
 
 	if (!event->thread || event->thread->tid != trail->tid)
 		return false;
+	trail->at_time = event->time == trail->time ? trail->at_time + 1 : 1;
+	trail->time = event->time;
 	if (event->kind == BRANCH_GAP) {
 		trail->top = 0;
 		return false;
