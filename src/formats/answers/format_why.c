@@ -229,6 +229,20 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	putc('\n', out);
 }
 
+/* Print what a thread of the chain of waits did; NULL: "it". */
+static void print_hop(const struct slow_answer *answer, const struct thread_hop *hop, FILE *out)
+{
+	const struct symbol *symbol = hop ? hop_symbol(answer, hop) : NULL;
+
+	if (!hop)
+		fputs("it", out);
+	else if (symbol)
+		short_name_print(function_label(&answer->calls->labels, symbol), out);
+	if (hop)
+		escaped_printf(out, "%s%s/%" PRId32, symbol ? " of " : "",
+			       thread_last_name(hop->thread) ?: "", hop->thread->tid);
+}
+
 /* Print the quantile that falls if the first cause is mended, and the next cause. */
 static void print_gain(const struct slow_answer *answer, FILE *out)
 {
@@ -238,9 +252,14 @@ static void print_gain(const struct slow_answer *answer, FILE *out)
 
 	if (!gain.of)
 		return;
-	fprintf(out, "   without it: %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
+	fputs("   without ", out);
+	print_hop(answer, gain.root, out);
+	fprintf(out, ": %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
 		amount_text(by_insns, gain.then).text, amount_unit(by_insns));
-	if (answer->count > 1 && !clusters[1].stops) {
+	if (gain.next) {
+		fputs("; next: ", out);
+		print_hop(answer, gain.next, out);
+	} else if (answer->count > 1 && !clusters[1].stops && why_shows(answer, 1)) {
 		fputs("; next: ", out);
 		short_name_print(slow_name(answer, clusters[1].cause), out);
 	}
@@ -775,8 +794,14 @@ static json_t *gain_json(const struct slow_answer *answer, const struct slow_clu
 
 	if (!gain.of)
 		return json_null();
-	return json_pack("{ss sI sI}", "of", gain.of, "now", json_value_of(gain.now), "then",
-			 json_value_of(gain.then));
+	return json_pack("{ss sI sI so so}", "of", gain.of, "now", json_value_of(gain.now), "then",
+			 json_value_of(gain.then), "tid",
+			 gain.root ? json_integer(gain.root->thread->tid) : json_null(),
+			 "function",
+			 json_name(gain.root && hop_symbol(answer, gain.root)
+					   ? function_label(&answer->calls->labels,
+							    hop_symbol(answer, gain.root))
+					   : NULL));
 }
 
 /* Returns the branch into the slowest call of a cluster; null: unknown. */

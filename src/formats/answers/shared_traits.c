@@ -17,6 +17,8 @@
 #define CHANCE_MOST 0.001
 /* Ratio of the pause before slow calls to the usual one. */
 #define PAUSE_RATIO 2
+/* ns: a shorter pause is one only if it is longer than the extra time of a slow call. */
+#define PAUSE_LEAST 1000000
 
 enum trait_kind { TRAIT_CALLER, TRAIT_SITE, TRAIT_THREAD, TRAIT_CPU, TRAIT_PAUSE };
 
@@ -307,7 +309,9 @@ static void find_pause(struct trait_search *search)
 	least = slow->values[first];
 	median = usual->values[usual->known / 2];
 	after = usual->known - LOWER_BOUND(i, usual->known, usual->values[i] < least);
-	if (least >= PAUSE_RATIO * median && is_clear(search, slow->known - first, after))
+	if (least >= PAUSE_RATIO * median &&
+	    (double)least >= MIN(search->cluster->extra, PAUSE_LEAST) &&
+	    is_clear(search, slow->known - first, after))
 		add_trait(search, "pause",
 			  alloc_text("after %s or more without such a call in the thread, usually "
 				     "%s",
@@ -347,7 +351,8 @@ void shared_traits_find(const struct slow_answer *answer, struct slow_cluster *c
 	find_value(&search, TRAIT_THREAD);
 	if (timeline)
 		find_value(&search, TRAIT_CPU);
-	if (!answer->calls->by_insns && !of->recursive && !cluster->alike)
+	if (!answer->calls->by_insns && !of->recursive && !cluster->alike &&
+	    !cluster->wait.hop_count)
 		find_pause(&search);
 	free(slow->calls);
 	free(slow->values);

@@ -681,15 +681,36 @@ static inline double mean_of(double sum, uint64_t calls)
 /* Fill the amounts of all whole calls of a function, with their stops. */
 void slow_function_durations(const struct slow_function *function, struct durations *durations);
 
+/*
+ * Returns what a thread did: its own wait, or its main call in the function's file, but none of the
+ * C library, whose names begin with "_" or "pthread_"; NULL: unknown.
+ */
+static inline const struct symbol *hop_symbol(const struct slow_answer *answer,
+					      const struct thread_hop *hop)
+{
+	size_t last = hop->path_count;
+
+	while (last > 1 &&
+	       (hop->path[last - 1]->dso != slow_symbol(answer, answer->function)->dso ||
+		hop->path[last - 1]->name->text[0] == '_' ||
+		starts_with(hop->path[last - 1]->name->text, "pthread_")))
+		last--;
+	return hop->blocked ? hop->blocked : last ? hop->path[last - 1] : NULL;
+}
+
 /* What calls would take without a cause. */
 struct slow_gain {
 	const char *of; /* "p99", "p99.9" or "longest"; NULL: the cause does not show in these */
 	uint64_t now, then;
+	/* If the cause is a wait: the last thread of the chain, without which `then` is; or NULL. */
+	const struct thread_hop *root;
+	const struct thread_hop *next; /* the next largest part of the chain; NULL: a cluster is */
 };
 
 /*
  * Estimate the gain if the cause of a cluster were mended: each call loses the share of its extra
- * that the cause has. `of` is the first quantile that falls by a tenth or more.
+ * that the cause has or, of a wait, the share that the last thread of the chain has in the slowest
+ * one. `of` is the first quantile that falls by a tenth or more.
  */
 struct slow_gain slow_answer_gain(const struct slow_answer *answer,
 				  const struct slow_cluster *cluster);
