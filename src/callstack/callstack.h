@@ -95,7 +95,7 @@ struct callstack_machine {
 	enum time_source times;
 	uint64_t branch;   /* number of the current branch, for slice details; 0: not numbered */
 	bool by_insns;     /* times are estimated or invented: rank calls by instructions */
-	bool sites;        /* slices have frame_site() as their `ip` */
+	bool sites;        /* slices without details have frame_site() as their `ip` */
 	bool has_cycles;   /* CYC packets: mark calls that share a time, if the sink uses details */
 	bool lacks_levels; /* the input lacks what levels depend on: mark all slices from now on */
 	/* Counts of uncertain slices and frames, and the start of each. */

@@ -603,7 +603,7 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branch,
 
 /* ---- Plain branches ------------------------------------------------------ */
 
-/* What a begin or an end has besides the usual fields: bits. */
+/* What a begin or an end has besides the usual fields: details include no sites. */
 enum plain_notes { NOTES_NONE, NOTES_SITES, NOTES_DETAILS };
 
 /* Add a begin or end of a slice. `notes` is a constant. */
@@ -617,12 +617,12 @@ static inline __attribute__((always_inline)) void emit_plain(struct precise_stac
 
 	event->symbol = frame->symbol;
 	if (kind == SLICE_BEGIN)
-		event->ip = notes & NOTES_SITES ? frame_site(frame) : frame->entry_ip;
+		event->ip = notes == NOTES_SITES ? frame_site(frame) : frame->entry_ip;
 	event->flags = kind == SLICE_BEGIN ? frame->slice_flags : 0;
 	event->kind = (uint8_t)kind;
 	event->order = SLICE_ORDER_PLAIN;
 	stack->group.calls += kind == SLICE_BEGIN;
-	if (notes & NOTES_DETAILS)
+	if (notes == NOTES_DETAILS)
 		precise_set_detail(stack, kind == SLICE_BEGIN ? frame : NULL);
 }
 
@@ -690,11 +690,8 @@ static __attribute__((noinline)) struct frame *return_from_chain(struct precise_
 	if (outermost < stack->lowest)
 		return NULL;
 	begin_plain(stack, event, time);
-	for (; frame > outermost; frame--) {
-		emit_plain(stack, time, frame, SLICE_END, NOTES_NONE);
-		if (stack->group.details)
-			precise_set_detail(stack, NULL);
-	}
+	for (; frame > outermost; frame--)
+		precise_emit_end(stack, time, frame);
 	return frame;
 }
 
@@ -814,7 +811,7 @@ static inline __attribute__((always_inline)) size_t feed_plain(struct precise_st
 	while (follow_plain(stack, &frame, event, base_time, notes, true) ||
 	       (counts && pass_cycles(stack, event))) {
 		__builtin_prefetch(event + AHEAD);
-		if (notes & NOTES_DETAILS && event->cycles)
+		if (notes == NOTES_DETAILS && event->cycles)
 			timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
 		if (++event == end || event->thread != thread || event->space != space)
 			break;
@@ -831,9 +828,7 @@ size_t precise_feed_plain(struct callstack *base, const struct branch_event *eve
 	if (!stack->plain || !stack->now.depth)
 		return 0;
 	if (base->machine->sink->details)
-		return base->machine->sites ? feed_plain(stack, events, count,
-							 NOTES_SITES | NOTES_DETAILS, counts)
-					    : feed_plain(stack, events, count, NOTES_DETAILS, counts);
+		return feed_plain(stack, events, count, NOTES_DETAILS, counts);
 	return base->machine->sites ? feed_plain(stack, events, count, NOTES_SITES, false)
 				    : feed_plain(stack, events, count, NOTES_NONE, false);
 }

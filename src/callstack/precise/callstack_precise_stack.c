@@ -12,16 +12,10 @@ void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 		.caller_offset = frame ? frame->caller_offset : 0,
 	};
 
-	timestamp_group_set_detail(&stack->group, &detail);
-}
-
-void precise_set_notes(struct precise_stack *stack, struct slice_event *event,
-		       const struct frame *frame)
-{
-	if (stack->base.machine->sites && !(frame->slice_flags & SLICE_HAS_CAUSE))
-		event->ip = frame_site(frame);
 	if (stack->group.details)
-		precise_set_detail(stack, frame);
+		timestamp_group_set_detail(&stack->group, &detail);
+	else if (frame && !(frame->slice_flags & SLICE_HAS_CAUSE))
+		stack->group.events[stack->group.count - 1].ip = frame_site(frame);
 }
 
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)

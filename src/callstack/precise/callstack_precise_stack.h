@@ -177,12 +177,8 @@ static inline void precise_count(struct precise_stack *stack, const struct branc
 	stack->insns += event->insns;
 }
 
-/* Set the detail of the event added last: the begin of `frame`'s slice; NULL: an end. */
+/* Set the detail, or site, of the event added last: the begin of `frame`'s slice; NULL: an end. */
 void precise_set_detail(struct precise_stack *stack, const struct frame *frame);
-
-/* Set detail and site of the begin of `frame`'s slice, the event added last. */
-void precise_set_notes(struct precise_stack *stack, struct slice_event *event,
-		       const struct frame *frame);
 
 static inline __attribute__((always_inline)) void precise_emit_begin(struct precise_stack *stack,
 								     int64_t time,
@@ -197,7 +193,7 @@ static inline __attribute__((always_inline)) void precise_emit_begin(struct prec
 	event->order = 0;
 	stack->group.calls++;
 	if (__builtin_expect(stack->group.noted, false))
-		precise_set_notes(stack, event, frame);
+		precise_set_detail(stack, frame);
 }
 
 /* The same for an inlined call, which takes no time from functions. */

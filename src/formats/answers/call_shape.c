@@ -13,24 +13,18 @@
 #define TREND_STEP  1.1
 #define TREND_LEAST 1.5
 
-void call_series_thin(struct call_series *series)
-{
-	for (size_t i = 0; i < SERIES_MOST / 2; i++)
-		series->amounts[i] = series->amounts[2 * i];
-	series->count /= 2;
-	series->mask = 2 * series->mask + 1;
-}
+COMPARE_WITH(compare_amounts, uint64_t, COMPARE(*a, *b))
 
-COMPARE_WITH(compare_amounts, float, COMPARE(*a, *b))
-
-/* Fill the medians of the quarters of a series, which has four samples or more. */
-static void find_quarters(const struct call_series *series, double quarters[4])
+/* Fill the medians of the quarters of the sample, which has four calls or more. */
+static void find_quarters(const struct slow_function *of, double quarters[4])
 {
 	for (size_t i = 0; i < 4; i++) {
-		size_t begin = series->count * i / 4, count = series->count * (i + 1) / 4 - begin;
-		float sorted[SERIES_MOST];
+		size_t begin = of->sample_count * i / 4;
+		size_t count = of->sample_count * (i + 1) / 4 - begin;
+		uint64_t sorted[SAMPLES_MOST];
 
-		memcpy(sorted, series->amounts + begin, count * sizeof(*sorted));
+		for (size_t j = 0; j < count; j++)
+			sorted[j] = of->samples[begin + j].amount;
 		SORT(sorted, count, compare_amounts);
 		quarters[i] = (double)sorted[count / 2];
 	}
@@ -42,7 +36,7 @@ static bool has_trend(const struct slow_calls *calls, const struct slow_function
 {
 	if (of->durations.count < TREND_CALLS)
 		return false;
-	find_quarters(&of->series, quarters);
+	find_quarters(of, quarters);
 	for (size_t i = 1; i < 4; i++)
 		if (quarters[i] < TREND_STEP * quarters[i - 1] ||
 		    quarters[i] <= quarters[i - 1] + (double)calls->resolution)

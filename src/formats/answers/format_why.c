@@ -229,18 +229,14 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	putc('\n', out);
 }
 
-/* Print what a thread of the chain of waits did; NULL: "it". */
-static void print_hop(const struct slow_answer *answer, const struct thread_hop *hop, FILE *out)
+/* Print the wait for a thread; NULL: "it". */
+static void print_hop(const struct thread_hop *hop, FILE *out)
 {
-	const struct symbol *symbol = hop ? hop_symbol(answer, hop) : NULL;
-
-	if (!hop)
-		fputs("it", out);
-	else if (symbol)
-		short_name_print(function_label(&answer->calls->labels, symbol), out);
 	if (hop)
-		escaped_printf(out, "%s%s/%" PRId32, symbol ? " of " : "",
-			       thread_last_name(hop->thread) ?: "", hop->thread->tid);
+		escaped_printf(out, "the wait for %s/%" PRId32, thread_last_name(hop->thread) ?: "",
+			       hop->thread->tid);
+	else
+		fputs("it", out);
 }
 
 /* Print the quantile that falls if the first cause is mended, and the next cause. */
@@ -253,12 +249,12 @@ static void print_gain(const struct slow_answer *answer, FILE *out)
 	if (!gain.of)
 		return;
 	fputs("   without ", out);
-	print_hop(answer, gain.root, out);
+	print_hop(gain.root, out);
 	fprintf(out, ": %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
 		amount_text(by_insns, gain.then).text, amount_unit(by_insns));
-	if (gain.next) {
+	if (gain.root > clusters->wait.hops) {
 		fputs("; next: ", out);
-		print_hop(answer, gain.next, out);
+		print_hop(gain.root - 1, out);
 	} else if (answer->count > 1 && !clusters[1].stops && why_shows(answer, 1)) {
 		fputs("; next: ", out);
 		short_name_print(slow_name(answer, clusters[1].cause), out);
@@ -510,8 +506,7 @@ static void find_facts(struct why_output *why)
 			for (size_t j = 0; j < why->answers[i].count; j++) {
 				struct slow_cluster *cluster = &why->answers[i].clusters[j];
 
-				cause_facts_find(&why->answers[i], cluster,
-						 why->look.timeline);
+				cause_facts_find(&why->answers[i], cluster, why->look.timeline);
 				for (size_t k = cluster->fact_count; k-- > 0;) {
 					if (strcmp(cluster->facts[k].kind, "memory") != 0)
 						continue;
@@ -794,23 +789,8 @@ static json_t *gain_json(const struct slow_answer *answer, const struct slow_clu
 
 	if (!gain.of)
 		return json_null();
-	return json_pack("{ss sI sI so so}", "of", gain.of, "now", json_value_of(gain.now), "then",
-			 json_value_of(gain.then), "tid",
-			 gain.root ? json_integer(gain.root->thread->tid) : json_null(),
-			 "function",
-			 json_name(gain.root && hop_symbol(answer, gain.root)
-					   ? function_label(&answer->calls->labels,
-							    hop_symbol(answer, gain.root))
-					   : NULL));
-}
-
-/* Returns the branch into the slowest call of a cluster; null: unknown. */
-static json_t *entry_json(const struct slow_cluster *cluster)
-{
-	if (!cluster->entry_number)
-		return json_null();
-	return json_pack("{sI sI}", "ns", json_value_of(cluster->entry_ns), "number",
-			 json_value_of(cluster->entry_number));
+	return json_pack("{ss sI sI}", "of", gain.of, "now", json_value_of(gain.now), "then",
+			 json_value_of(gain.then));
 }
 
 /* Returns a thread of the chain of waits. */
@@ -845,16 +825,6 @@ static json_t *fact_json(const struct slow_answer *answer, const struct slow_clu
 		json_object_set_new(object, "usual", json_real(fact->usual));
 	}
 	return object;
-}
-
-static json_t *trait_json(const struct shared_trait *trait)
-{
-	return json_pack("{ss so so sI ss sI sI sf sI so}", "kind", trait->kind, "function",
-			 json_name(trait->function), "file", json_name(trait->file), "line",
-			 (json_int_t)trait->line, "words", trait->words, "same",
-			 (json_int_t)trait->same, "of", (json_int_t)trait->of, "usual_share",
-			 trait->usual, "sampled", (json_int_t)trait->sampled, "value",
-			 trait->value < 0 ? json_null() : json_integer(trait->value));
 }
 
 static const char *cluster_kind(const struct slow_answer *answer,
@@ -892,7 +862,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 	json_t *object;
 
 	object = json_pack(
-		"{so so so sI so so sI sb sf s{sI sI sI sb sb so so} so sf so so ss sf sf so so so so}",
+		"{so so so sI so so sI sb sf s{sI sI sI sb sb so} so sf so so ss sf sf so so so}",
 		"cause", name_json(answer, cluster->cause), "cause_identity",
 		identity_json(answer, cluster->cause), "file", json_name(at.file), "line",
 		(json_int_t)at.line, "words", json_text_or_null(text), "in",
@@ -900,7 +870,7 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 		(int)cluster->cut, "extra", cluster->more, "slowest", "begin_ns",
 		json_value_of(slowest->begin), "duration_ns", json_value_of(slowest->duration),
 		"tid", (json_int_t)slowest->track->tid, "begin_seen", (int)slowest->begin_seen,
-		"end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest), "entry", entry_json(cluster), "lines",
+		"end_seen", (int)slowest->end_seen, "at", place_json(answer, slowest), "lines",
 		JSON_LIST(i, cluster->line_count, line_json(answer, cluster, &cluster->lines[i])),
 		"rest_share", slow_share(answer, cluster, cluster->rest), "details",
 		JSON_LIST(i, cluster->fact_count, json_text_or_null(cluster->facts[i].words)),
@@ -912,7 +882,6 @@ static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *clu
 			   : json_null(),
 		"facts",
 		JSON_LIST(i, cluster->fact_count, fact_json(answer, cluster, &cluster->facts[i])),
-		"shared", JSON_LIST(i, cluster->trait_count, trait_json(&cluster->traits[i])),
 		"waited_for",
 		JSON_LIST(i, cluster->wait.hop_count, hop_json(answer, &cluster->wait.hops[i])));
 	free(text);

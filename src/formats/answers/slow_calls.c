@@ -22,7 +22,7 @@ struct slow_log {
 	bool has_own; /* the last entry is a block with the costs of the call that ends */
 	struct log_mark {
 		size_t begin;      /* entries when the open call began */
-		uint64_t site;     /* of the open call: see struct call_traits */
+		uint64_t site;     /* of the open call: see struct slow_call */
 		uint64_t stopped;  /* the thread's stopped time when the open call began */
 		uint32_t function; /* 1 + its index, if calls of it are kept; else 0: */
 		uint32_t outer;    /* depth of the call of the function around it; 0: none */
@@ -36,9 +36,9 @@ struct slow_log {
 	struct cost_list *apart; /* owned; by depth: costs of nested calls, as in the mark */
 	size_t apart_room;
 	struct open_function {
-		uint32_t depth;  /* depth of the innermost call; 0: none is open */
-		uint64_t last;   /* ns: when the last call ended; 0: none did */
-	} * open;                /* owned; by function, of kept ones */
+		uint32_t depth; /* depth of the innermost call; 0: none is open */
+		uint64_t last;  /* ns: when the last call ended; 0: none did */
+	} * open;               /* owned; by function, of kept ones */
 	size_t open_room;
 	uint32_t cut_at;  /* path where the trace ended or was missing; 0: calls began since then */
 	size_t kept;      /* open calls of kept functions */
@@ -400,42 +400,48 @@ static size_t share_costs(struct slow_calls *calls, const struct call_end *end, 
 	return 1;
 }
 
-static struct call_traits traits_of(const struct call_end *end)
+/* Returns a call that ended, without its costs. */
+static struct slow_call make_call(const struct slow_function *function, const struct call_end *end,
+				  uint64_t amount)
 {
 	uint64_t last = end->log->open[end->mark->function - 1].last;
+	bool since = end->begin_seen && last && last < end->begin;
 
-	return (struct call_traits){ .path = end->own.path,
-				     .site = end->begin_seen ? end->mark->site : 0,
-				     .since = last && last < end->begin && end->begin_seen ? end->begin - last : 0 };
+	return (struct slow_call){ .amount = amount,
+				   .begin = end->begin,
+				   .duration = end->duration,
+				   .stopped = end->stopped,
+				   .number = function->durations.count + function->bounds.count - 1,
+				   .track = end->track,
+				   .begin_seen = end->begin_seen,
+				   .end_seen = end->end_seen,
+				   .path = end->own.path,
+				   .site = end->begin_seen ? end->mark->site : 0,
+				   .since = since ? end->begin - last : 0,
+				   .at = end->end_seen ? 0 : end->log->cut_at };
 }
 
-static inline uint32_t sample_hash(uint64_t number)
+static inline bool is_sampled(const struct slow_function *function, uint64_t number)
 {
-	return (uint32_t)number * 2654435769u;
+	return !((uint32_t)number * 2654435769u & function->sample_mask);
 }
 
-/* Add a call to the sample; one that is full loses half of its calls. */
+/* Add a call to the sample; a full one loses about half of its calls. */
 static __attribute__((noinline)) void sample_call(struct slow_function *function,
-						  struct call_end end, uint64_t number,
-						  uint64_t amount)
+						  struct call_end end, uint64_t amount)
 {
+	struct slow_call call = make_call(function, &end, amount);
 	size_t count = 0;
 
 	if (function->sample_count == SAMPLES_MOST) {
 		function->sample_mask = function->sample_mask >> 1 | 1u << 31;
 		for (size_t i = 0; i < SAMPLES_MOST; i++)
-			if (!(sample_hash(function->samples[i].number) & function->sample_mask))
+			if (is_sampled(function, function->samples[i].number))
 				function->samples[count++] = function->samples[i];
 		function->sample_count = count;
-		if (sample_hash(number) & function->sample_mask)
-			return;
 	}
-	*ARRAY_ADD(function->samples, function->sample_count, function->sample_room) =
-		(struct sampled_call){ .track = end.track,
-				       .begin = end.begin,
-				       .amount = amount,
-				       .traits = traits_of(&end),
-				       .number = (uint32_t)number };
+	if (is_sampled(function, call.number) && count < SAMPLES_MOST)
+		*ARRAY_ADD(function->samples, function->sample_count, function->sample_room) = call;
 }
 
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
@@ -471,17 +477,7 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 						   struct slow_function *function,
 						   struct call_end end, uint64_t amount, bool whole)
 {
-	uint64_t number = function->durations.count + function->bounds.count - 1;
-	struct slow_call call = { .amount = amount,
-				  .begin = end.begin,
-				  .duration = end.duration,
-				  .stopped = end.stopped,
-				  .number = number,
-				  .track = end.track,
-				  .begin_seen = end.begin_seen,
-				  .end_seen = end.end_seen,
-				  .traits = traits_of(&end),
-				  .at = end.end_seen ? 0 : end.log->cut_at };
+	struct slow_call call = make_call(function, &end, amount);
 	struct slow_call stretched = call;
 	bool outer = calls->bound && end.amount > calls->bound && amount <= calls->bound;
 	bool kept = !outer && heap_takes(calls, &function->slow, calls->most, &call), kept_stops;
@@ -534,9 +530,8 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 	durations_add(cut ? &function->bounds : &function->durations,
 		      calls->bound ? end.amount : amount);
 	if (!cut) {
-		call_series_add(&function->series, count - 1, calls->bound ? end.amount : amount);
-		if (!(sample_hash(count) & function->sample_mask))
-			sample_call(function, end, count, calls->bound ? end.amount : amount);
+		if (is_sampled(function, count + function->bounds.count - 1))
+			sample_call(function, end, calls->bound ? end.amount : amount);
 		if (!(count & (count - 1)))
 			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
 				(struct usual_call){ end.track, end.begin, end.duration };

@@ -778,37 +778,6 @@ void slow_function_durations(const struct slow_function *function, struct durati
 				      &function->stopped->with);
 }
 
-/* Returns the time of a thread of the chain, without its wait for the next one. */
-static uint64_t hop_own(const struct thread_wait *wait, size_t number)
-{
-	uint64_t ns = wait->hops[number].ns;
-
-	return number + 1 < wait->hop_count ? ns - MIN(ns, wait->hops[number + 1].ns) : ns;
-}
-
-/*
- * Find the last thread of the chain of waits, and the next largest part, unless that is less than
- * the extra of the next cluster.  Returns the share of the first wait that the last thread has.
- */
-static double find_root(const struct slow_answer *answer, const struct slow_cluster *cluster,
-			struct slow_gain *gain)
-{
-	const struct thread_wait *wait = &cluster->wait;
-	const struct slow_cluster *other = cluster + 1;
-	double ns = (double)wait->hops[0].ns, least = 0;
-	bool follows = other < answer->clusters + answer->count && !other->stops;
-
-	if (follows)
-		least = other->extra * (double)other->count / (double)cluster->count;
-	gain->root = &wait->hops[wait->hop_count - 1];
-	for (size_t i = 0; i + 1 < wait->hop_count; i++)
-		if ((double)hop_own(wait, i) > least && (double)hop_own(wait, i) >= ns / 20) {
-			gain->next = &wait->hops[i];
-			least = (double)hop_own(wait, i);
-		}
-	return ns > 0 ? MIN((double)gain->root->ns / ns, 1) : 0;
-}
-
 struct slow_gain slow_answer_gain(const struct slow_answer *answer,
 				  const struct slow_cluster *cluster)
 {
@@ -816,6 +785,7 @@ struct slow_gain slow_answer_gain(const struct slow_answer *answer,
 		const char *name;
 		uint32_t millionths;
 	} quantiles[] = { { "p99", 990000 }, { "p99.9", 999000 }, { "longest", 1000000 } };
+	const struct thread_wait *wait = &cluster->wait;
 	double share = cluster->extra > 0 ? cluster->cause_extra / cluster->extra : 0;
 	struct slow_gain gain = { 0 };
 	struct durations now, then;
@@ -823,8 +793,11 @@ struct slow_gain slow_answer_gain(const struct slow_answer *answer,
 	/* Not all of its calls are known, or nested calls are in the amounts of those around. */
 	if (cluster->cut || answer->slow != answer->compared || answer->calls->bound)
 		return gain;
-	if (cluster->wait.hop_count && cluster->extra > 0)
-		share = cluster->leaf_extra / cluster->extra * find_root(answer, cluster, &gain);
+	if (wait->hop_count && wait->hops[0].ns && share > 0) {
+		gain.root = &wait->hops[wait->hop_count - 1];
+		share = cluster->leaf_extra / cluster->extra *
+			MIN((double)gain.root->ns / (double)wait->hops[0].ns, 1);
+	}
 	slow_function_durations(answer->of, &now);
 	durations_copy(&then, &now);
 	for (size_t i = 0; i < cluster->count; i++) {
@@ -853,8 +826,6 @@ void slow_answer_release(struct slow_answer *answer)
 	for (size_t i = 0; i < answer->count; i++) {
 		while (answer->clusters[i].fact_count)
 			cause_fact_remove(&answer->clusters[i], 0);
-		for (size_t j = 0; j < answer->clusters[i].trait_count; j++)
-			free(answer->clusters[i].traits[j].words);
 		free(answer->clusters[i].calls);
 		code_counts_release(&answer->clusters[i].code);
 	}

@@ -111,25 +111,6 @@ struct cost_list {
 	size_t count, room, limit;
 };
 
-/* What calls may have in common. */
-struct call_traits {
-	uint32_t path;
-	uint64_t site;  /* address of the call in its file; 0: unknown */
-	uint64_t since; /* ns since the last call in the thread ended; 0: unknown */
-};
-
-/* A call of the random sample of all whole calls. */
-struct sampled_call {
-	const struct track *track; /* borrowed */
-	uint64_t begin;            /* ns */
-	uint64_t amount;
-	struct call_traits traits;
-	uint32_t number; /* calls of the function up to it */
-};
-
-/* Limit of a function's sampled calls. */
-#define SAMPLES_MOST 64
-
 struct slow_call {
 	uint64_t amount;
 	uint64_t begin, duration, stopped; /* ns */
@@ -139,8 +120,10 @@ struct slow_call {
 	struct path_cost *costs;           /* owned: of each path in the call, or blocks */
 	size_t count;
 	bool begin_seen, end_seen; /* else the amount is a lower bound */
-	struct call_traits traits;
-	uint32_t at; /* path: where it was when the trace ended or was missing; or 0 */
+	uint32_t path;
+	uint64_t site;  /* address of the call in its file; 0: unknown */
+	uint64_t since; /* ns since the last such call in the thread ended; 0: unknown */
+	uint32_t at;    /* path: where it was when the trace ended or was missing; or 0 */
 };
 
 static inline bool slow_call_is_cut(const struct slow_call *call)
@@ -173,15 +156,8 @@ enum code_owner {
 	OWNER_SOURCE,  /* and has source lines */
 };
 
-/* Limit of the samples of a series. */
-#define SERIES_MOST 64
-
-/* Amounts of calls in the order of their ends: each, or every 2nd, 4th ... if there are many. */
-struct call_series {
-	uint64_t mask; /* calls with these bits in their number are left out */
-	size_t count;
-	float amounts[SERIES_MOST];
-};
+/* Limit of a function's sampled calls. */
+#define SAMPLES_MOST 64
 
 /* Kept calls. */
 struct slow_heap {
@@ -204,10 +180,10 @@ struct slow_function {
 	bool kept;                  /* its calls are counted */
 	bool recursive;             /* a call of it was in another one */
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
-	struct call_series series;
-	struct sampled_call *samples; /* owned */
+	/* A random sample of the whole calls, in the order of their ends, without costs; owned. */
+	struct slow_call *samples;
 	size_t sample_count, sample_room;
-	uint32_t sample_mask;       /* calls with these bits in the hash of their number are not */
+	uint32_t sample_mask;       /* bits of the hash of the number of calls left out */
 	struct durations bounds;    /* the same of calls that were cut: lower bounds */
 	uint64_t first_begin;       /* ns: of its first call */
 	struct slow_stops *stopped; /* owned: whole calls that were stopped; NULL: none */
@@ -272,20 +248,6 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 void slow_calls_release(struct slow_calls *calls);
 
 /* ---- Shape --------------------------------------------------------------- */
-
-/* Leave out every other sample of a series that is full. */
-void call_series_thin(struct call_series *series);
-
-/* Add the amount of a call, after `number` others. */
-static inline void call_series_add(struct call_series *series, uint64_t number, uint64_t amount)
-{
-	if (number & series->mask)
-		return;
-	if (series->count == SERIES_MOST)
-		call_series_thin(series);
-	if (!(number & series->mask))
-		series->amounts[series->count++] = (float)amount;
-}
 
 enum call_shape {
 	SHAPE_TAIL = 0, /* few calls are slow, or no call is */
@@ -519,21 +481,6 @@ struct cause_fact {
 	const struct thread *thread;        /* borrowed; NULL: none */
 };
 
-/* Limit of the traits that slow calls share. */
-#define TRAITS_MOST 4
-
-/* What slow calls share, and usual ones do not. */
-struct shared_trait {
-	const char *kind; /* "caller", "call site", "thread", "cpu" or "pause" */
-	char *words;      /* owned */
-	size_t same, of;  /* slow calls that share it, of those that are known */
-	double usual;     /* share of the sampled usual calls */
-	size_t sampled;
-	const struct name *function, *file; /* borrowed: where the call is; NULL: unknown */
-	uint32_t line;                      /* 0: unknown */
-	int64_t value;                      /* tid, CPU or ns; else -1 */
-};
-
 struct slow_cluster {
 	uint32_t cause; /* function to name */
 	uint32_t leaf;  /* the innermost one with half of the extra */
@@ -564,14 +511,13 @@ struct slow_cluster {
 	struct code_counts code; /* code of calls that were decoded again */
 	struct cause_fact facts[FACTS_MOST];
 	size_t fact_count;
-	struct shared_trait traits[TRAITS_MOST];
-	size_t trait_count;
 	bool has_facts;          /* they were looked for */
 	struct thread_wait wait; /* the slowest one's wait */
-	/* The branch into the slowest one: its time (ns), and its number among those of that time. */
+	/* The branch into the slowest one: its time (ns), and its number among those of that time.
+	 */
 	uint64_t entry_ns;
 	size_t entry_number; /* from 1; 0: unknown */
-	double rest;             /* the rest of the extra after the lines that are leaves */
+	double rest;         /* the rest of the extra after the lines that are leaves */
 };
 
 /* Where extra time is spent. */
@@ -681,30 +627,11 @@ static inline double mean_of(double sum, uint64_t calls)
 /* Fill the amounts of all whole calls of a function, with their stops. */
 void slow_function_durations(const struct slow_function *function, struct durations *durations);
 
-/*
- * Returns what a thread did: its own wait, or its main call in the function's file, but none of the
- * C library, whose names begin with "_" or "pthread_"; NULL: unknown.
- */
-static inline const struct symbol *hop_symbol(const struct slow_answer *answer,
-					      const struct thread_hop *hop)
-{
-	size_t last = hop->path_count;
-
-	while (last > 1 &&
-	       (hop->path[last - 1]->dso != slow_symbol(answer, answer->function)->dso ||
-		hop->path[last - 1]->name->text[0] == '_' ||
-		starts_with(hop->path[last - 1]->name->text, "pthread_")))
-		last--;
-	return hop->blocked ? hop->blocked : last ? hop->path[last - 1] : NULL;
-}
-
 /* What calls would take without a cause. */
 struct slow_gain {
 	const char *of; /* "p99", "p99.9" or "longest"; NULL: the cause does not show in these */
 	uint64_t now, then;
-	/* If the cause is a wait: the last thread of the chain, without which `then` is; or NULL. */
-	const struct thread_hop *root;
-	const struct thread_hop *next; /* the next largest part of the chain; NULL: a cluster is */
+	const struct thread_hop *root; /* of a wait: the end of the chain, without which; or NULL */
 };
 
 /*
@@ -818,12 +745,26 @@ void symbol_line_print(const struct symbol *symbol, FILE *out);
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster,
 		      const struct timeline *timeline);
 
+enum trait { TRAIT_CALLER, TRAIT_SITE, TRAIT_THREAD, TRAIT_CPU, TRAIT_PAUSE, TRAITS };
+
+/* What slow calls share, and usual ones do not. */
+struct shared_trait {
+	enum trait trait;
+	const struct slow_call *call; /* borrowed: one that has it */
+	uint64_t value;               /* see value_of() */
+	double same, share;           /* slow calls that have it; share of the sampled usual ones */
+	uint64_t usual;               /* median value of these */
+};
+
+/* Returns 1 + the function that called; 0: unknown. */
+uint32_t slow_call_caller(const struct slow_answer *answer, const struct slow_call *call);
+
 /*
  * Find what nine tenths of the slow calls of a cluster share, but less than half of the usual calls
- * in the sample, so that chance is no explanation: the clearest trait first.
+ * in the sample, and not by chance: the clearest trait.  Returns false if there is none.
  */
-void shared_traits_find(const struct slow_answer *answer, struct slow_cluster *cluster,
-			const struct timeline *timeline);
+bool shared_trait_find(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		       const struct timeline *timeline, struct shared_trait *shared);
 
 /* Remove a fact, of which its cluster has `number` others before. */
 void cause_fact_remove(struct slow_cluster *cluster, size_t number);
