@@ -287,7 +287,7 @@ uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thre
 
 int32_t timeline_cpu_at(const struct timeline *tl, int32_t tid, uint64_t time)
 {
-	size_t all = tl->sample_switches ? 0 : tl->switch_count, count;
+	size_t all = !tl || tl->sample_switches ? 0 : tl->switch_count, count;
 
 	for (size_t first = 0; first < all; first += count) {
 		const struct cpu_switch *of_cpu =

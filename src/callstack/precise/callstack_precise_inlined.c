@@ -8,8 +8,7 @@ void precise_emit_inlined(struct precise_stack *stack, int64_t time, const struc
 {
 	bool begins = kind == SLICE_BEGIN;
 	struct slice_event event = { .symbol = frame->symbol,
-				     .ip = begins && !stack->base.machine->sites ? frame->entry_ip
-										 : 0,
+				     .ip = begins ? frame->entry_ip : 0,
 				     .detail = precise_insns(stack),
 				     .flags = begins ? 0 : stack->end_flags,
 				     .kind = (uint8_t)kind };

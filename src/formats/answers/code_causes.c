@@ -63,7 +63,7 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 {
 	struct slow_answer *answer = &look->answers[look->answer];
 	size_t cluster = step / SLOW_LOOKS, number = step % SLOW_LOOKS;
-	const struct usual_call *usual;
+	const struct slow_call *usual;
 
 	look->call = NULL;
 	if (cluster < LOOK_CLUSTERS) {
@@ -80,9 +80,11 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 						.tid = look->call->track->tid };
 		return true;
 	}
-	usual = &answer->of->usual[step - SLOW_LOOKS * LOOK_CLUSTERS];
-	if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
+	number = (step - SLOW_LOOKS * LOOK_CLUSTERS) *
+		 MAX(answer->of->sample_count / USUAL_CALLS, (size_t)1);
+	if (number >= answer->of->sample_count || answer->code.calls >= USUAL_LOOKS / 2)
 		return false;
+	usual = &answer->of->samples[number];
 	*window = (struct look_window){ .begin = usual->begin,
 					.end = usual->begin + usual->duration,
 					.tid = usual->track->tid };
@@ -783,20 +785,12 @@ static void add_parked(const struct slow_answer *answer, struct slow_cluster *cl
 {
 	const struct symbol *leaf = slow_symbol(answer, cluster->leaf);
 	const char *resumed = strchr(leaf->name->text, ',') ?: "]";
-	struct cause_fact *fact;
-	char *words;
-	FILE *out;
-
-	if (leaf->special != SPECIAL_PARKED)
-		return;
-	fact = add_fact(cluster, "parked", NULL);
-	fact->extra = cluster->leaf_extra;
-	words = alloc_text("parked %s%s", short_time((uint64_t)fact->extra).text, resumed);
-	words[strlen(words) - 1] = '\0'; /* "]" */
-	out = OPEN_TEXT(fact->words);
-	escaped_printf(out, "%s", words);
-	alloc_close_text(out, &fact->words);
-	free(words);
+	if (leaf->special == SPECIAL_PARKED)
+		add_fact(cluster, "parked",
+			 ESCAPED_TEXT("parked %s%.*s",
+				      short_time((uint64_t)cluster->leaf_extra).text,
+				      (int)strlen(resumed) - 1, resumed)) /* without "]" */
+			->extra = cluster->leaf_extra;
 }
 
 /* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
@@ -823,45 +817,44 @@ static void add_binding(const struct slow_answer *answer, struct slow_cluster *c
 static void add_shared(const struct slow_answer *answer, struct slow_cluster *cluster,
 		       const struct shared_trait *shared)
 {
-	static const char *const kinds[] = { "caller", "call site", "thread", "cpu", "pause" };
-	static const char *const verbs[] = { "come from ", "come from ", "are in thread ",
-					     "are on CPU ", "come " };
+	static const char *const words[][2] = { { "caller", "come from " },
+						{ "call site", "come from " },
+						{ "thread", "are in thread " },
+						{ "cpu", "are on CPU " },
+						{ "pause", "come " } };
 	const struct slow_call *call = shared->call;
-	const char *kind = kinds[shared->trait];
-	const struct symbol *caller;
-	char words[120];
-	struct cause_fact *fact;
-	FILE *out;
+	const char *const *of = words[shared->trait];
+	const struct slow_calls *calls = answer->calls;
+	const struct symbol *symbol = NULL;
+	char text[120];
 
-	snprintf(words, sizeof(words), "%.0f of %zu slow calls, but %.0f %% of usual ones, %s",
-		 shared->same, cluster->count, 100 * shared->share, verbs[shared->trait]);
-	if (shared->trait <= TRAIT_SITE) {
-		caller = slow_symbol(answer, slow_call_caller(answer, call) - 1);
-		if (shared->trait == TRAIT_SITE && call->site - caller->start < caller->size) {
-			add_code_fact(cluster, kind, words, caller, call->site - caller->start);
-			return;
-		}
-	}
-	fact = add_fact(cluster, kind, NULL);
-	out = OPEN_TEXT(fact->words);
-	fputs(words, out);
+	snprintf(text, sizeof(text), "%.0f of %zu slow calls, but %.0f %% of usual ones, %s",
+		 shared->same, cluster->count, 100 * shared->share, of[1]);
 	if (shared->trait <= TRAIT_SITE)
-		short_name_print(fact->function =
-					 slow_name(answer, slow_call_caller(answer, call) - 1),
-				 out);
+		symbol = slow_symbol(answer,
+				     calls->paths[calls->tree.nodes[call->path].caller].function);
+	if (shared->trait == TRAIT_SITE && call->site - symbol->start < symbol->size) {
+		add_code_fact(cluster, of[0], text, symbol, call->site - symbol->start);
+		return;
+	}
+	if (symbol)
+		add_fact(cluster, of[0],
+			 ESCAPED_TEXT("%s%s", text, short_name(symbol->name->text).text))
+			->function = symbol->name;
 	else if (shared->trait == TRAIT_THREAD)
-		escaped_printf(out, "%s/%" PRId32, call->track->thread_name ?: "",
-			       call->track->tid);
+		add_fact(cluster, of[0],
+			 ESCAPED_TEXT("%s" THREAD_FORMAT, text, call->track->thread_name ?: "",
+				      call->track->tid));
 	else if (shared->trait == TRAIT_CPU)
-		fprintf(out, "%" PRIu64, shared->value - 1);
+		add_fact(cluster, of[0], alloc_text("%s%" PRIu64, text, shared->value - 1));
 	else
-		fprintf(out, "%s or more after the last one in the thread, usually %s",
-			short_time(shared->value).text, short_time(shared->usual).text);
-	alloc_close_text(out, &fact->words);
+		add_fact(cluster, of[0],
+			 alloc_text("%s%s or more after the last one in the thread, usually %s",
+				    text, short_time(shared->value).text,
+				    short_time(shared->usual).text));
 }
 
-void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster,
-		      const struct timeline *timeline)
+void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	struct shared_trait shared;
 
@@ -880,7 +873,7 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster,
 		if (!cluster->stops && !cluster->wait.hop_count && !cluster->wait.off.end)
 			add_parting(answer, cluster);
 	}
-	if (shared_trait_find(answer, cluster, timeline, &shared))
+	if (shared_trait_find(answer, cluster, &shared))
 		add_shared(answer, cluster, &shared);
 	add_waits(answer, cluster);
 }

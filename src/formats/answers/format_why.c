@@ -229,15 +229,9 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	putc('\n', out);
 }
 
-/* Print the wait for a thread; NULL: "it". */
-static void print_hop(const struct thread_hop *hop, FILE *out)
-{
-	if (hop)
-		escaped_printf(out, "the wait for %s/%" PRId32, thread_last_name(hop->thread) ?: "",
-			       hop->thread->tid);
-	else
-		fputs("it", out);
-}
+/* Format and arguments of a thread of the chain of waits. */
+#define HOP_FORMAT   "the wait for %s/%" PRId32
+#define HOP_OF(hop_) thread_last_name((hop_)->thread) ?: "", (hop_)->thread->tid
 
 /* Print the quantile that falls if the first cause is mended, and the next cause. */
 static void print_gain(const struct slow_answer *answer, FILE *out)
@@ -249,12 +243,14 @@ static void print_gain(const struct slow_answer *answer, FILE *out)
 	if (!gain.of)
 		return;
 	fputs("   without ", out);
-	print_hop(gain.root, out);
+	if (gain.root)
+		escaped_printf(out, HOP_FORMAT, HOP_OF(gain.root));
+	else
+		fputs("it", out);
 	fprintf(out, ": %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
 		amount_text(by_insns, gain.then).text, amount_unit(by_insns));
 	if (gain.root > clusters->wait.hops) {
-		fputs("; next: ", out);
-		print_hop(gain.root - 1, out);
+		escaped_printf(out, "; next: " HOP_FORMAT, HOP_OF(gain.root - 1));
 	} else if (answer->count > 1 && !clusters[1].stops && why_shows(answer, 1)) {
 		fputs("; next: ", out);
 		short_name_print(slow_name(answer, clusters[1].cause), out);
@@ -506,7 +502,8 @@ static void find_facts(struct why_output *why)
 			for (size_t j = 0; j < why->answers[i].count; j++) {
 				struct slow_cluster *cluster = &why->answers[i].clusters[j];
 
-				cause_facts_find(&why->answers[i], cluster, why->look.timeline);
+				why->answers[i].timeline = why->output.timeline;
+				cause_facts_find(&why->answers[i], cluster);
 				for (size_t k = cluster->fact_count; k-- > 0;) {
 					if (strcmp(cluster->facts[k].kind, "memory") != 0)
 						continue;

@@ -405,7 +405,6 @@ static struct slow_call make_call(const struct slow_function *function, const st
 				  uint64_t amount)
 {
 	uint64_t last = end->log->open[end->mark->function - 1].last;
-	bool since = end->begin_seen && last && last < end->begin;
 
 	return (struct slow_call){ .amount = amount,
 				   .begin = end->begin,
@@ -417,31 +416,26 @@ static struct slow_call make_call(const struct slow_function *function, const st
 				   .end_seen = end->end_seen,
 				   .path = end->own.path,
 				   .site = end->begin_seen ? end->mark->site : 0,
-				   .since = since ? end->begin - last : 0,
+				   .since = last ? end->begin - MIN(last, end->begin) : 0,
 				   .at = end->end_seen ? 0 : end->log->cut_at };
 }
 
-static inline bool is_sampled(const struct slow_function *function, uint64_t number)
-{
-	return !((uint32_t)number * 2654435769u & function->sample_mask);
-}
-
-/* Add a call to the sample; a full one loses about half of its calls. */
+/* Add a call to the sample; of a full one, one of each two calls stays. */
 static __attribute__((noinline)) void sample_call(struct slow_function *function,
 						  struct call_end end, uint64_t amount)
 {
 	struct slow_call call = make_call(function, &end, amount);
-	size_t count = 0;
+	uint32_t step = 1u << function->sample_bits, hash = (uint32_t)call.number * 2654435769u;
 
-	if (function->sample_count == SAMPLES_MOST) {
-		function->sample_mask = function->sample_mask >> 1 | 1u << 31;
-		for (size_t i = 0; i < SAMPLES_MOST; i++)
-			if (is_sampled(function, function->samples[i].number))
-				function->samples[count++] = function->samples[i];
-		function->sample_count = count;
-	}
-	if (is_sampled(function, call.number) && count < SAMPLES_MOST)
-		*ARRAY_ADD(function->samples, function->sample_count, function->sample_room) = call;
+	*ARRAY_ADD(function->samples, function->sample_count, function->sample_room) = call;
+	/* A random call of the next step ones: they may be of two kinds in turn. */
+	function->sample_next = (call.number & -(uint64_t)step) + step + (hash >> 8 & (step - 1));
+	if (function->sample_count < SAMPLES_MOST)
+		return;
+	for (size_t i = 0; i < SAMPLES_MOST / 2; i++)
+		function->samples[i] = function->samples[2 * i + (i * 2654435769u >> 31 & 1)];
+	function->sample_count /= 2;
+	function->sample_bits++;
 }
 
 static void keep_call(struct slow_calls *calls, struct slow_function *function,
@@ -530,11 +524,8 @@ CALL_TREE_INLINE void count_call(struct slow_calls *calls, struct slow_function 
 	durations_add(cut ? &function->bounds : &function->durations,
 		      calls->bound ? end.amount : amount);
 	if (!cut) {
-		if (is_sampled(function, count + function->bounds.count - 1))
+		if (count + function->bounds.count > function->sample_next)
 			sample_call(function, end, calls->bound ? end.amount : amount);
-		if (!(count & (count - 1)))
-			function->usual[__builtin_ctzll(count) % USUAL_CALLS] =
-				(struct usual_call){ end.track, end.begin, end.duration };
 		if (end.stopped)
 			count_stopped(calls, function, amount, end.stopped);
 		function->first_begin = MIN(end.begin, function->first_begin);

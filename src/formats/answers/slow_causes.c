@@ -585,7 +585,9 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 	for (size_t i = 0; i < count; i++) {
 		struct slow_cluster one = { .cause = answer->function };
 
-		if (answer->calls->with_stops || !slow[i]->with_stops) {
+		/* Stops are the cause only if they have most of the extra time. */
+		if (answer->calls->with_stops || !slow[i]->with_stops ||
+		    2 * slow[i]->stopped < slow[i]->amount - answer->split.base) {
 			find_extras(answer, &slow[i], 1, slow[i]->with_stops, scratch.extras);
 			find_cause(answer, &scratch, &one);
 		} else {

@@ -145,7 +145,7 @@ static inline int slow_call_compare(const struct slow_call *a, const struct slow
 		       ?: COMPARE(a->track->index, b->track->index);
 }
 
-/* Calls of a function that may be decoded again to compare, with a call of each octave. */
+/* Sampled calls of a function that may be decoded again to compare. */
 #define USUAL_CALLS 4
 
 /* The owner of code: later values are closer to the user's own code. */
@@ -180,18 +180,15 @@ struct slow_function {
 	bool kept;                  /* its calls are counted */
 	bool recursive;             /* a call of it was in another one */
 	struct durations durations; /* amounts of its calls; with a bound, with nested calls */
-	/* A random sample of the whole calls, in the order of their ends, without costs; owned. */
+	/* Owned: a random one of each 2^sample_bits whole calls, without costs, in their order. */
 	struct slow_call *samples;
 	size_t sample_count, sample_room;
-	uint32_t sample_mask;       /* bits of the hash of the number of calls left out */
+	uint64_t sample_next; /* number of the next one, at least */
+	unsigned sample_bits;
 	struct durations bounds;    /* the same of calls that were cut: lower bounds */
 	uint64_t first_begin;       /* ns: of its first call */
 	struct slow_stops *stopped; /* owned: whole calls that were stopped; NULL: none */
-	struct usual_call {
-		const struct track *track; /* borrowed; NULL: unset */
-		uint64_t begin, duration;  /* ns */
-	} usual[USUAL_CALLS];
-	struct cost_list lost; /* costs of calls that are neither in `slow` nor usual */
+	struct cost_list lost;      /* costs of calls that are neither in `slow` nor usual */
 	/* A recursive function: */
 	uint64_t nested;   /* calls in another call of it */
 	uint64_t absorbed; /* with a bound: of these, parts of the call around */
@@ -513,11 +510,9 @@ struct slow_cluster {
 	size_t fact_count;
 	bool has_facts;          /* they were looked for */
 	struct thread_wait wait; /* the slowest one's wait */
-	/* The branch into the slowest one: its time (ns), and its number among those of that time.
-	 */
-	uint64_t entry_ns;
-	size_t entry_number; /* from 1; 0: unknown */
-	double rest;         /* the rest of the extra after the lines that are leaves */
+	uint64_t entry_ns;       /* the branch into the slowest one: its time; */
+	size_t entry_number;     /* among those of its time, from 1; 0: unknown */
+	double rest;             /* the rest of the extra after the lines that are leaves */
 };
 
 /* Where extra time is spent. */
@@ -543,7 +538,8 @@ struct budget_part {
 };
 
 struct slow_answer {
-	const struct slow_calls *calls; /* borrowed */
+	const struct slow_calls *calls;  /* borrowed */
+	const struct timeline *timeline; /* borrowed; NULL: no records of switches */
 	uint32_t function;
 	const struct slow_function *of; /* borrowed: its calls, or outermost calls */
 	struct call_split split;
@@ -738,12 +734,8 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 /* Print " (FILE:LINE)", of a function in the source, or of an inlined call; "" if unknown. */
 void symbol_line_print(const struct symbol *symbol, FILE *out);
 
-/*
- * Fill the facts of a cluster, once; those about its hops are the last. `timeline` may be NULL: no
- * CPUs are known.
- */
-void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster,
-		      const struct timeline *timeline);
+/* Fill the facts of a cluster, once; those about its hops are the last. */
+void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster);
 
 enum trait { TRAIT_CALLER, TRAIT_SITE, TRAIT_THREAD, TRAIT_CPU, TRAIT_PAUSE, TRAITS };
 
@@ -756,15 +748,12 @@ struct shared_trait {
 	uint64_t usual;               /* median value of these */
 };
 
-/* Returns 1 + the function that called; 0: unknown. */
-uint32_t slow_call_caller(const struct slow_answer *answer, const struct slow_call *call);
-
 /*
  * Find what nine tenths of the slow calls of a cluster share, but less than half of the usual calls
  * in the sample, and not by chance: the clearest trait.  Returns false if there is none.
  */
 bool shared_trait_find(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		       const struct timeline *timeline, struct shared_trait *shared);
+		       struct shared_trait *shared);
 
 /* Remove a fact, of which its cluster has `number` others before. */
 void cause_fact_remove(struct slow_cluster *cluster, size_t number);

@@ -149,17 +149,16 @@ void why_input_words_print(const struct options *options, FILE *out)
 }
 
 /*
- * Print the options of the run, without the first `count` of these, and its inputs, then `end`.
- * `slices`: the command takes --fibers.
+ * Print the options of the run, without the first `count` of these, and its inputs. `slices`: the
+ * command takes --fibers.
  */
 static void print_words(const struct options *options, size_t count, bool slices,
-			const char *output, const char *end, FILE *out)
+			const char *output, FILE *out)
 {
 	static const char *const left_out[] = { "--fibers",
 						"--symbol=", "--slow=", "--dso=", "--time=" };
 
 	print_run(options, left_out + slices, count + !slices, false, output, out);
-	fprintf(out, "%s\n", end);
 }
 
 void why_command_print(const struct why_output *why, const char *command,
@@ -168,7 +167,8 @@ void why_command_print(const struct why_output *why, const char *command,
 	fputs(command, out);
 	if (function)
 		why_word_print(function_pattern(&why->calls.labels, function)->text, true, out);
-	print_words(why->options, function ? 2 : 0, !strstr(command, "annotate"), "", "", out);
+	print_words(why->options, function ? 2 : 0, !strstr(command, "annotate"), "", out);
+	putc('\n', out);
 }
 
 const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32_t function)
@@ -184,23 +184,18 @@ const struct symbol *why_symbol_of_code(const struct slow_answer *answer, uint32
 					       : NULL;
 }
 
-/*
- * Print the command for the slowest call of a cluster: a trace around it or, of the first one, its
- * branches from the one that enters it on.
- */
+/* Print the command for the slowest call of a cluster: a trace around it or, of the first one, its
+ * branches, from its first one on. */
 static void print_example(const struct why_output *why, const struct slow_answer *answer,
 			  size_t number, size_t shown, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
 	const struct slow_call *call = cluster->calls[0];
 	uint64_t context = number ? MIN(call->begin, (uint64_t)WHY_CONTEXT) : 0;
-	uint64_t from = call->begin - context, to = call->begin + call->duration + context;
-	char output[48] = "", end[40] = "";
-
-	if (!number && cluster->entry_number)
-		from = cluster->entry_ns;
-	if (!number && cluster->entry_number > 1)
-		snprintf(end, sizeof(end), " | tail -n +%zu", cluster->entry_number);
+	uint64_t from =
+		!number && cluster->entry_number ? cluster->entry_ns : call->begin - context;
+	uint64_t to = call->begin + call->duration + context;
+	char output[48] = "";
 
 	fprintf(out, "ptrace2ftf --time=" SECONDS_FORMAT "," SECONDS_FORMAT, SECONDS_OF(from),
 		SECONDS_OF(to));
@@ -209,7 +204,10 @@ static void print_example(const struct why_output *why, const struct slow_answer
 	else if (!why->options->fibers)
 		fprintf(out, " --tid=%" PRId32, call->track->tid);
 	fputs(number ? "" : " --format=branches", out);
-	print_words(why->options, 4, number, output, end, out);
+	print_words(why->options, 4, number, output, out);
+	if (!number && cluster->entry_number > 1)
+		fprintf(out, " | tail -n +%zu", cluster->entry_number);
+	putc('\n', out);
 }
 
 /*
@@ -257,7 +255,8 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		symbol = slow_symbol(answer, answer->function);
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
 		why_word_print(function_pattern(&why->calls.labels, symbol)->text, true, out);
-		print_words(options, 2, true, recording ? " -o slow/" : "", "", out);
+		print_words(options, 2, true, recording ? " -o slow/" : "", out);
+		putc('\n', out);
 	}
 	if (recording && answer->count && !once)
 		print_example(why, answer, 0, 0, out);

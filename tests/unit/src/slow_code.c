@@ -344,9 +344,10 @@ static void look_at(struct slow_look *look, uint64_t time, enum branch_kind kind
 START_TEST(a_usual_call_counts_if_it_returns_in_its_window)
 {
 	const struct track track = { .tid = 1 };
-	struct slow_function function = { .symbol = symbol_of("f"),
-					  .kept = true,
-					  .usual = { { &track, 20000, 3000 } } };
+	struct slow_call usual = { .begin = 20000, .duration = 3000, .track = &track };
+	struct slow_function function = {
+		.symbol = symbol_of("f"), .kept = true, .samples = &usual, .sample_count = 1
+	};
 	const struct slow_calls calls = { .functions = &function, .function_count = 1 };
 	const struct slow_call slow = { .begin = 90000, .duration = 500, .track = &track };
 	const struct slow_call *clustered = &slow;
