@@ -385,7 +385,7 @@ check_PROGRAMS += tests/unit/src/slow_code.test
 TESTS += tests/unit/src/slow_code.test
 tests_unit_src_slow_code_test_SOURCES = tests/unit/src/slow_code.c
 tests_unit_src_slow_code_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_slow_code_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=executed_insn_at,--wrap=dso_line,--wrap=dso_inlined_at
+tests_unit_src_slow_code_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=executed_insn_at,--wrap=dso_line,--wrap=dso_inlined_at,--wrap=slice_source_line
 tests_unit_src_slow_code_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/diff.test

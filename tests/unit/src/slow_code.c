@@ -7,6 +7,8 @@
 
 #include "decoder/code/insn.h"
 #include "decoder/history.h"
+#include "src/callstack/callstack.h"
+#include "src/formats/answers/why.h"
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
@@ -457,6 +459,7 @@ END_TEST
 struct insn __wrap_executed_insn_at(const struct dso *dso, uint64_t vaddr);
 struct source_line __wrap_dso_line(const struct symbol *symbol, uint64_t offset);
 const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr);
+struct source_line __wrap_slice_source_line(const struct symbol *symbol);
 
 struct insn __wrap_executed_insn_at(const struct dso *dso, uint64_t vaddr)
 {
@@ -478,6 +481,12 @@ const struct inlined_call *__wrap_dso_inlined_at(struct dso *dso, uint64_t vaddr
 	(void)dso;
 	(void)vaddr;
 	return NULL;
+}
+
+struct source_line __wrap_slice_source_line(const struct symbol *symbol)
+{
+	(void)symbol;
+	return (struct source_line){ 0 };
 }
 
 /* Of two slow calls and four usual ones. */
@@ -1051,7 +1060,7 @@ static struct looked {
 	struct track track;
 	struct slow_function function;
 	struct slow_calls calls;
-	struct slow_call slow[6];
+	struct slow_call slow[6], usual[USUAL_CALLS];
 	const struct slow_call *of_cluster[6];
 	struct slow_cluster clusters[4];
 	struct slow_answer answer;
@@ -1068,10 +1077,11 @@ static void start_look(const size_t counts[4], int usual)
 	looked.calls.functions = &looked.function;
 	looked.calls.function_count = 1;
 	for (int i = 0; i < usual; i++)
-		looked.function.usual[i] =
-			(struct usual_call){ .track = &looked.track,
-					     .begin = 100000 + 10000 * (uint64_t)i,
-					     .duration = 300 };
+		looked.usual[i] = (struct slow_call){ .track = &looked.track,
+						      .begin = 100000 + 10000 * (uint64_t)i,
+						      .duration = 300 };
+	looked.function.samples = looked.usual;
+	looked.function.sample_count = (size_t)usual;
 	looked.answer = (struct slow_answer){ .calls = &looked.calls,
 					      .of = &looked.function,
 					      .bound = 400,
@@ -1225,6 +1235,107 @@ START_TEST(windows_that_are_left_out_are_counted)
 	ck_assert_uint_eq(looked.look.windows, 3);
 	ck_assert_uint_eq(looked.look.left_out, 3);
 	end_look();
+/* ---- Noise --------------------------------------------------------------- */
+
+static uint32_t random_state;
+
+static uint32_t random_below(uint32_t limit)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 16) % limit;
+}
+
+static void spend(const struct slice_sink *sink, struct track *track, const char *name,
+		  uint64_t *time, uint64_t ns)
+{
+	const struct slice_event call = { .time = *time, .symbol = symbol_of(name) };
+
+	slice_sink_emit_whole(sink, track, &call, *time += ns);
+}
+
+/*
+ * Calls of f in two threads, by two callers: each has equal callees, of which a random one takes
+ * longer in one of 20 calls.
+ */
+static void make_noise(const struct slice_sink *sink, struct track tracks[2])
+{
+	static const char *const callees[] = { "a", "b", "c", "d" };
+	uint64_t time = 1000;
+
+	for (int i = 0; i < 400; i++) {
+		struct track *track = &tracks[random_below(2)];
+		struct slice_event outer = { .symbol = symbol_of(random_below(2) ? "p" : "q") };
+		struct slice_event event = { .symbol = symbol_of("f") };
+		const struct slice_event end = { .kind = SLICE_END };
+		uint32_t stalls = random_below(20) ? 4 : random_below(4);
+
+		outer.time = event.time = time += random_below(500);
+		slice_sink_emit(sink, track, &outer, NULL);
+		slice_sink_emit(sink, track, &event, NULL);
+		for (uint32_t j = 0; j < 4; j++)
+			spend(sink, track, callees[j], &time, j == stalls ? 2000 : 50);
+		outer = event = end;
+		outer.time = event.time = time;
+		slice_sink_emit(sink, track, &event, NULL);
+		slice_sink_emit(sink, track, &outer, NULL);
+	}
+}
+
+/* The code of each cause: as many instructions as usual, 40 times as long. */
+static void add_slow_code(struct slow_answer *answer)
+{
+	for (size_t i = 0; i < answer->count; i++) {
+		struct slow_cluster *cluster = &answer->clusters[i];
+		const struct code_key key = { .symbol = slow_symbol(answer, cluster->cause),
+					      .last = 6 };
+
+		cluster->code.calls = answer->code.calls = 1;
+		for (int slow = 0; slow < 2; slow++) {
+			struct code_part *part =
+				code_counts_part(slow ? &cluster->code : &answer->code, &key);
+
+			part->count = 5;
+			part->insns = 40;
+			part->ns = slow ? 2000 : 50;
+		}
+	}
+}
+
+START_TEST(equal_calls_with_random_stalls_are_only_noise)
+{
+	static struct dso program;
+	struct callstack_machine machine = { .times = TIMES_MEASURED };
+	struct track tracks[2] = { { .tid = 1 }, { .tid = 2, .index = 1 } };
+	struct options options = { 0 };
+	struct output file = { 0 };
+	struct look_window window = { 0 };
+	struct format_output *output;
+	char *text;
+	size_t size;
+
+	random_state = (uint32_t)_i;
+	output = output_format_open(&format_why,
+				    &(struct format_request){ .options = &options,
+							      .output = &file,
+							      .text = open_memstream(&text, &size),
+							      .names = &names,
+							      .facts = { .program = &program } });
+	output->machine = &machine;
+	program.short_name = name_intern_text(&names, "prog");
+	make_noise(&output->sink, tracks);
+	for (size_t i = 0; i < symbol_count; i++)
+		symbols[i].dso = &program;
+	format_why.look(output, &window);
+	add_slow_code(((struct why_output *)output)->answers);
+	format_why.finish(output);
+	fflush(output->text);
+	ck_assert_msg(strstr(text, "f: ") && strstr(text, "; likely noise of the machine"), "%s",
+		      text);
+	ck_assert_msg(!strstr(text, "likely memory") && !strstr(text, " slow calls, but"), "%s",
+		      text);
+	fclose(output->text);
+	output_format_close(&format_why, output);
+	free(text);
 }
 END_TEST
 
@@ -1269,6 +1380,7 @@ int main(void)
 	tcase_add_loop_test(all, half_of_a_slow_call_is_enough, 0, 8);
 	tcase_add_loop_test(all, enough_usual_calls_are_enough, 0, 4);
 	tcase_add_test(all, windows_that_are_left_out_are_counted);
+	tcase_add_loop_test(all, equal_calls_with_random_stalls_are_only_noise, 0, 20);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
