@@ -126,6 +126,72 @@ START_TEST(the_distribution_of_calls_has_a_verdict)
 }
 END_TEST
 
+/* Of 200 calls of f, every 25th takes 1000 ns instead of 100, for the first `slow` times. */
+static const struct {
+	int slow;
+	const char *usual, *rare; /* callers: of usual calls with p in turn, and of slow ones */
+	int others;               /* slow calls and every so many usual ones are in another thread;
+				   * 0: no call is */
+	uint64_t pause;           /* ns before slow ones; 10 before others */
+	const char *expected;     /* what the slow calls do; NULL: nothing */
+} shared_cases[] = {
+	{ 8, "p", "p", 0, 10, NULL },
+	{ 8, "q", "q", 0, 10, NULL }, /* half of the usual ones have this caller */
+	{ 8, "q", "r", 0, 10, "8 of 8 slow calls, but 0 % of usual ones, come from r\n" },
+	{ 3, "q", "r", 0, 10, "3 of 3 slow calls, but 0 % of usual ones, come from r\n" },
+	{ 2, "q", "r", 0, 10, NULL },
+	{ 8, "p", "p", 400, 10,
+	  "8 of 8 slow calls, but 0 % of usual ones, are in thread other/8\n" },
+	{ 8, "p", "p", 2, 10, NULL },
+	{ 8, "p", "p", 0, 5000,
+	  "8 of 8 slow calls, but 0 % of usual ones, come 5us or more after the last one in the "
+	  "thread, usually 10ns\n" },
+	{ 8, "p", "p", 0, 800, NULL }, /* shorter than the extra time of the calls */
+};
+
+static void edge_of_f(struct track *track, const char *name)
+{
+	edge(track,
+	     (struct slice_event){ .time = now,
+				   .symbol = name ? symbol_of(name) : NULL,
+				   .kind = name ? SLICE_BEGIN : SLICE_END },
+	     now);
+}
+
+START_TEST(slow_calls_share_what_usual_ones_do_not)
+{
+	const char *expected = shared_cases[_i].expected;
+	char *broken;
+	int others = shared_cases[_i].others;
+
+	open_format(&format_why);
+	for (int i = 0; i < 200; i++) {
+		bool slow = i % 25 == 20 && i / 25 < shared_cases[_i].slow;
+		bool other = others && (slow || i % others == 1);
+		struct track *track = other ? &other_thread : &main_thread;
+
+		edge_of_f(track, slow    ? shared_cases[_i].rare
+				 : i % 2 ? "p"
+					 : shared_cases[_i].usual);
+		now += slow ? shared_cases[_i].pause : 10;
+		edge_of_f(track, "f");
+		now += slow ? 1000 : 100;
+		edge_of_f(track, NULL);
+		edge_of_f(track, NULL);
+	}
+	finish_format(&format_why);
+	if (!expected)
+		ck_assert_msg(!strstr(text, " slow calls, but"), "%s", text);
+	while (expected && (broken = strstr(text, "\n         "))) {
+		*broken = ' '; /* a line of more than 80 columns */
+		memmove(broken + 1, broken + 10, strlen(broken + 10) + 1);
+	}
+	if (expected)
+		expect(expected);
+	close_format(&format_why);
+}
+END_TEST
+
 /* One of each four calls is in the sample, so that a median is within six calls of the true one. */
 START_TEST(a_trend_has_the_medians_of_its_quarters)
 {
@@ -827,6 +893,8 @@ void add_why_tests(TCase *all)
 {
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
 	tcase_add_loop_test(all, the_distribution_of_calls_has_a_verdict, 0, 8);
+	tcase_add_loop_test(all, slow_calls_share_what_usual_ones_do_not, 0,
+			    COUNT_OF(shared_cases));
 	tcase_add_test(all, a_trend_has_the_medians_of_its_quarters);
 	tcase_add_loop_test(all, a_mend_makes_slow_calls_usual_ones, 0, 2);
 	tcase_add_test(all, slow_calls_of_a_kind_are_no_usual_calls);
