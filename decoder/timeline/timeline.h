@@ -99,7 +99,7 @@ const struct epoch *timeline_first_exec(const struct process *process,
 uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread *thread,
 			    int32_t cpu, uint64_t time);
 
-/* Returns the CPU on which a thread ran at `time`, by switch records; -1: unknown. NULL is allowed. */
+/* Returns the CPU of a thread at `time`, by switch records; -1: unknown. NULL is allowed. */
 int32_t timeline_cpu_at(const struct timeline *timeline, int32_t tid, uint64_t time);
 
 /*

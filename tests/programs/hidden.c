@@ -10,9 +10,6 @@
  *	hold	another thread, in dump_stats(), holds a lock: it calls format_stats()
  *	queue	an empty queue: the producer, in produce(), makes an item by make_item()
  *	pipe	an empty pipe: the writer is in compress_block()
- *	sites	the same list, in the second one of two calls of find_key()
- *	threads	the same in the other thread
- *	pauses	the same after a sleep
  *	relay	an empty queue: the producer, in refresh(), waits for a lock of a third thread,
  *which is in sort_store() of rebuild()
  */
@@ -72,11 +69,6 @@ NOINLINE static unsigned find_key(unsigned key)
 	while (!is_key(item, key))
 		item = item->next;
 	return item->key;
-}
-
-NOINLINE static void look_up(unsigned key)
-{
-	result += find_key(key);
 }
 
 static inline __attribute__((always_inline)) unsigned scan_items(unsigned count)
@@ -189,8 +181,6 @@ static void *other_thread(void *argument)
 			send_block();
 		if (is("beside"))
 			work(300);
-		if (is("threads"))
-			look_up(390);
 	}
 	return argument;
 }
@@ -224,13 +214,6 @@ NOINLINE static void serve(unsigned number, bool rare)
 	work(10 + random_below(20));
 	if (is("chain") || is("beside"))
 		result += find_key(rare ? 390 : random_below(8));
-	if (is("sites")) {
-		result += find_key(random_below(8));
-		if (rare)
-			result += find_key(389);
-	}
-	if (is("threads") || is("pauses"))
-		look_up(rare && is("pauses") ? 390 : random_below(8));
 	if (is("inline"))
 		result += scan_items(rare ? 380 : 5 + random_below(5));
 	if (is("init") && !table[599])
@@ -247,10 +230,8 @@ NOINLINE static void serve(unsigned number, bool rare)
 /* The other thread begins before a slow call; for others, all is ready. */
 static void prepare(bool rare)
 {
-	if (rare && (is("hold") || is("queue") || is("pipe") || is("beside") || is("threads")))
+	if (rare && (is("hold") || is("queue") || is("pipe") || is("beside")))
 		sem_post(&asked);
-	if (rare && is("pauses"))
-		usleep(2000);
 	if (rare && is("hold"))
 		sem_wait(&held);
 	if (!rare && is("queue"))
@@ -275,8 +256,7 @@ int main(int argc, char **argv)
 	    (relays && pthread_create(&third, NULL, third_thread, NULL) != 0))
 		return 1;
 	for (unsigned i = 0; i < calls; i++) {
-		bool often = is("sites") || is("threads") || is("pauses");
-		bool rare = i > 20 && random_below(often ? 50 : 150) == 0;
+		bool rare = i > 20 && random_below(150) == 0;
 
 		prepare(rare);
 		serve(i, rare);

@@ -15,7 +15,7 @@ STATIC = \
 	tests/programs/static/exclusive tests/programs/static/execs tests/programs/static/family tests/programs/static/fibers tests/programs/static/forks \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
-	tests/programs/static/hidden tests/programs/static/memory tests/programs/static/planted \
+	tests/programs/static/hidden tests/programs/static/memory tests/programs/static/planted tests/programs/static/shared \
 	tests/programs/static/raised tests/programs/static/recursion tests/programs/static/renamed_a tests/programs/static/renamed_b \
 	tests/programs/static/replaced \
 	tests/programs/static/signals \
@@ -162,6 +162,10 @@ tests_programs_static_causes_LDFLAGS = -all-static -pthread
 tests_programs_static_memory_SOURCES = tests/programs/memory.c
 tests_programs_static_memory_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_memory_LDFLAGS = -all-static
+tests_programs_static_shared_SOURCES = tests/programs/shared.c
+tests_programs_static_shared_CFLAGS = $(PROGRAM_CFLAGS) -fno-unroll-loops -pthread
+tests_programs_static_shared_LDFLAGS = -all-static -pthread
+
 tests_programs_static_hidden_SOURCES = tests/programs/hidden.c
 tests_programs_static_hidden_CFLAGS = $(PROGRAM_CFLAGS) -fno-unroll-loops -pthread
 tests_programs_static_hidden_LDFLAGS = -all-static -pthread

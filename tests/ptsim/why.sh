@@ -128,14 +128,14 @@ for cause in rehash:rehash jump:recover ${LONG:+gc:collect lazy:build_tables com
 done
 
 # What slow calls share.
-share() { # KIND SENTENCE
-	"$ptsim" record --cyc --interrupts=0 --cpus=2 --seed=3 -o "$work/shared" -- "$top_builddir/tests/programs/static/hidden" "$1" 3 $calls \
+share() { # WHAT SENTENCE
+	"$ptsim" record --cyc --interrupts=0 --cpus=2 --seed=3 -o "$work/shared" -- "$top_builddir/tests/programs/static/shared" "$1" 3 \
 		>/dev/null 2>&1 && "$program" why -q --symbol=find_key "$work/shared" >"$work/out" &&
-		sed -n 3,9p "$work/out" | grep -q "^   \([3-9]\) of \1 slow calls, but 0 % of usual ones, $2" || { cat "$work/out"; return 1; }
+		sed -n 3,9p "$work/out" | grep -q "^   [0-9]* of [0-9]* slow calls, but 0 % of usual ones, $2" || { cat "$work/out"; return 1; }
 }
-line=$(grep -n 'find_key(389)' "$top_srcdir/tests/programs/hidden.c" | cut -d: -f1)
-tap_check "slow calls of one place have its line" share sites "come from hidden.c:$line in serve$"
-tap_check "and those of one thread its name" share threads 'are in thread hidden/1002$'
+line=$(grep -n 'find_key(389)' "$top_srcdir/tests/programs/shared.c" | cut -d: -f1)
+tap_check "slow calls of one place have its line" share sites "come from shared.c:$line in serve$"
+tap_check "and those of one thread its name" share threads 'are in thread shared/1002$'
 tap_check "and those after a pause its length" share pauses 'come 2\.[0-9]*ms or more after the last one in the'
 
 # Causes in a loop or another thread, in the first five lines; without the function in one of the first three.

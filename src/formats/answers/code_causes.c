@@ -82,7 +82,8 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 	}
 	number = (step - SLOW_LOOKS * LOOK_CLUSTERS) *
 		 MAX(answer->of->sample_count / USUAL_CALLS, (size_t)1);
-	if (number >= answer->of->sample_count || answer->code.calls >= USUAL_LOOKS / 2)
+	if (number >= answer->of->sample_count || answer->code.calls >= USUAL_LOOKS / 2 ||
+	    answer->of->samples[number].amount > answer->bound)
 		return false;
 	usual = &answer->of->samples[number];
 	*window = (struct look_window){ .begin = usual->begin,

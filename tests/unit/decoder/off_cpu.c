@@ -126,6 +126,22 @@ static void expect(uint64_t begin, uint64_t end, int32_t instead, uint64_t ns)
 	ck_assert_uint_eq(off.instead_ns, ns);
 }
 
+START_TEST(a_thread_is_on_the_cpu_that_it_was_switched_to)
+{
+	leave(50, 0, 0, 5);
+	leave(200, 0, 5, 6);
+	leave(300, 1, 0, 5);
+	find();
+	ck_assert_int_eq(timeline_cpu_at(timeline, 5, 49), -1);
+	ck_assert_int_eq(timeline_cpu_at(timeline, 5, 50), 0);
+	ck_assert_int_eq(timeline_cpu_at(timeline, 5, 199), 0);
+	ck_assert_int_eq(timeline_cpu_at(timeline, 5, 200), -1);
+	ck_assert_int_eq(timeline_cpu_at(timeline, 5, 300), 1);
+	ck_assert_int_eq(timeline_cpu_at(timeline, 6, 300), 0);
+	ck_assert_int_eq(timeline_cpu_at(NULL, 5, 100), -1);
+}
+END_TEST
+
 /* The longest of four times; threads run in turn; the last time ends later. */
 START_TEST(the_longest_time_counts_and_who_ran_most_in_it)
 {
@@ -252,6 +268,7 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, a_thread_is_on_the_cpu_that_it_was_switched_to);
 	tcase_add_loop_test(all, the_longest_time_counts_and_who_ran_most_in_it, 0, 2);
 	tcase_add_loop_test(all, a_thread_may_continue_on_another_cpu, 0, 2);
 	tcase_add_loop_test(all, a_cpu_may_be_idle_and_a_thread_may_run_all_the_time, 0, 2);
