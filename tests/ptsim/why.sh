@@ -323,6 +323,17 @@ next_runs() {
 }
 tap_check "the next commands run" next_runs
 
+# Others of its time may come before it.
+is_entered() {
+	for cause in callee loop cache; do
+		record $cause 1 && why && commands_of "$work/out" | grep -e --format=branches >"$work/command" &&
+			(PATH=$(cd "$top_builddir" && pwd):$PATH && sh -e "$work/command") >"$work/branches" &&
+			head -n 1 "$work/branches" | grep -q ' call .* => .* request+0x0$' || { head -n 3 "$work/command" "$work/branches"; return 1; }
+	done
+	record callee 1
+}
+tap_check "the list of branches begins with the one into the call" is_entered
+
 # Unless escaped, the first two names match others as patterns, and the second not its own.
 next_is_exact() {
 	for name in "get<a*>'\$x" 'get[abi:x]\q?' plain; do

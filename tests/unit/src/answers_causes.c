@@ -893,8 +893,41 @@ START_TEST(a_recursion_may_be_open)
 }
 END_TEST
 
+/* Ten of 100 calls wait for 900 ns, in half of which a second thread had the first one wait. */
+START_TEST(a_mend_of_the_last_thread_takes_its_part_of_a_wait)
+{
+	struct thread_wait *wait;
+	struct slow_gain gain;
+
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 100;
+		if (i % 10 == 5)
+			spend("[syscall: futex]", 900);
+		leave();
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].count, 1);
+	gain = slow_answer_gain(&answers[0], answers[0].clusters);
+	ck_assert_ptr_null(gain.root);
+	ck_assert_uint_eq(gain.then, 100);
+	wait = &answers[0].clusters[0].wait;
+	wait->hops[0].ns = 900;
+	wait->hops[1].ns = 450;
+	wait->hop_count = 2;
+	gain = slow_answer_gain(&answers[0], answers[0].clusters);
+	ck_assert_ptr_eq(gain.root, &wait->hops[1]);
+	ck_assert_str_eq(gain.of, "p99");
+	ck_assert_uint_ge(gain.then, 546); /* 550, to one part in 128 */
+	ck_assert_uint_le(gain.then, 550);
+	release_slow(1);
+}
+END_TEST
+
 void add_cause_tests(TCase *all)
 {
+	tcase_add_test(all, a_mend_of_the_last_thread_takes_its_part_of_a_wait);
 	tcase_add_loop_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions, 0, 3);
 	tcase_add_test(all, a_long_call_is_summed_up);
 	tcase_add_test(all, calls_inside_of_each_other_have_their_costs);
