@@ -74,6 +74,20 @@ AS_IF([test $p2f_found = yes], [AC_DEFINE([HAVE_SQLITE], [1], [Define if --forma
 	[SQLITE_CFLAGS=])
 ])
 
+dnl P2F_CAPSTONE: the header of the disassembler of --format=insns, which loads it itself.
+AC_DEFUN([P2F_CAPSTONE], [
+AC_ARG_WITH([capstone], [AS_HELP_STRING([--without-capstone], [build without --format=insns])])
+p2f_found=no
+AS_IF([test "x$with_capstone" != xno], [
+	PKG_CHECK_MODULES([CAPSTONE], [capstone >= 4], [p2f_found=yes], [
+		AS_IF([test "x$with_capstone" = xyes], [p2f_missing="$p2f_missing libcapstone-dev"],
+			[AC_MSG_WARN([building without --format=insns. For it, on Debian 12:
+    apt-get install libcapstone-dev])])])
+])
+AS_IF([test $p2f_found = yes], [AC_DEFINE([HAVE_CAPSTONE], [1], [Define if --format=insns is built.])],
+	[CAPSTONE_CFLAGS=])
+])
+
 dnl P2F_REPORT_MISSING: stop if anything is missing, and say how to get it.
 AC_DEFUN([P2F_REPORT_MISSING], [
 AS_IF([test -n "$p2f_missing"], [AC_MSG_ERROR([missing libraries. On Debian 12:

@@ -66,6 +66,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_annotate.c \
 	src/formats/format_callgrind.c \
 	src/formats/format_branches.c \
+	src/formats/format_order.c \
 	src/formats/format_calls.c \
 	src/formats/format_chrome.c \
 	src/formats/format_compilers.c \

@@ -233,6 +233,9 @@ void versions_print(void)
 #ifndef HAVE_SQLITE
 	puts("without libsqlite3: no --format=sqlite");
 #endif
+#ifndef HAVE_CAPSTONE
+	puts("without capstone: no --format=insns");
+#endif
 #ifndef HAVE_MHD
 	puts("without libmicrohttpd: no `ptrace2ftf open`");
 #endif

@@ -171,7 +171,9 @@ static void refuse_formats(const struct options *options)
 	bool magic_trace = options->stacks == STACKS_MAGIC_TRACE;
 	bool flows = options->stacks == STACKS_FLOWS;
 	bool counters = has_option(options, "counters");
-	bool counted = format->within && format->chooses_calls && options->select.within.function;
+	bool counted =
+		(format->within && format->chooses_calls && options->select.within.function) ||
+		(format->slices == SLICES_SORTED && format->all_branches);
 
 	REFUSE_IF(options->select.split.unit && is_stdout(options->output),
 		  "--split writes several files; name them with -o FILE");
@@ -180,14 +182,16 @@ static void refuse_formats(const struct options *options)
 		  "--counters needs a perf.data file");
 	REFUSE_IF(has_option(options, "unit") && !options->unit,
 		  "--unit needs a time of 1ns or more");
-	REFUSE_IF(counted && (magic_trace || options->inlined),
-		  "--within of counts of code needs --stacks=precise, and no --inline");
+	REFUSE_IF(
+		counted && (magic_trace || options->inlined),
+		"--within of counts of code, or their order, needs --stacks=precise, and no --inline");
 	REFUSE_IF(options->fibers && (magic_trace || format->slices != SLICES_SORTED),
 		  "--fibers needs --stacks=precise and a format of slices in order, as ftf");
 	REFUSE_IF(options->switches.count && magic_trace,
 		  "--switch-function needs --stacks=precise");
-	REFUSE_IF(options->fibers && counted,
-		  "cannot combine --fibers and --within of counts of code; leave one out");
+	REFUSE_IF(
+		options->fibers && counted,
+		"cannot combine --fibers and --within of counts of code, or their order; leave one out");
 	REFUSE_IF(options->fibers && options->clock,
 		  "cannot combine --fibers and --clock: a stack runs on several threads; leave one "
 		  "out");

@@ -158,7 +158,7 @@ const struct option_spec option_specs[] = {
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_OUTPUT, 0, NEUTRAL | COMMON,
 	  .help = "Write to FILE, or into DIR/; in the format of FILE's suffix (.html, .folded, .json) unless -f is given, compressed if it ends in .gz or .zst; - is standard output (default: INPUT.ftf; standard output for text). If FILE is a directory, each INPUT gets an output of its own in it, named after INPUT; if FILE contains {dir}, {name}, {base} (the name without its last suffix) or {n}, each INPUT gets an output that is named by these of INPUT" },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format), COMMON | ONLY_DIFF,
-	  .help = "ftf (default), functions, histogram, folded, pprof, callgrind, lcov, bolt, llvm-profile, chrome, speedscope, sqlite, html, calls, slices, csv, tree, branches, events, magic-trace, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; csv: a row per slice, for pandas and DuckDB; -f functions -o FILE.csv is its table as CSV; tree: calls, indented, with times; events: a line per hit, and per event of the overlays; "
+	  .help = "ftf (default), functions, histogram, folded, pprof, callgrind, lcov, bolt, llvm-profile, chrome, speedscope, sqlite, html, calls, slices, csv, tree, branches, lines, insns, events, magic-trace, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; lines and insns: source lines and instructions in the order in which they ran; calls: begins and ends of slices in the order found; slices: a line per finished slice; csv: a row per slice, for pandas and DuckDB; -f functions -o FILE.csv is its table as CSV; tree: calls, indented, with times; events: a line per hit, and per event of the overlays; "
 	  "magic-trace: the records that magic-trace 1.0 writes; memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; chrome and speedscope: JSON for these viewers; sqlite: a database of all calls; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; bolt: for perf2bolt; llvm-profile: for clang; html: a page with calls, a flame graph and functions; none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  SETTING | COMMON | NO_ANSWERS,
@@ -171,7 +171,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Time axis: time (default), or insns or cycles: the instructions or "
 	  "core cycles of the thread since its first one, to compare runs; one is shown as 1 ns",
 	  .choices = CHOICES({ "time", CLOCK_TIME }, { "insns", CLOCK_INSNS },
-			     { "cycles", CLOCK_CYCLES }) },
+			     { "cycles", CLOCK_CYCLES }), .formats = "-lines -insns" },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters), NO_ANSWERS,
 	  .help = "Show counters of threads and CPUs for each TIME; in an FTF or HTML: instructions and calls a second, taken branches per instruction, instructions per cycle",
 	  .formats = "ftf html" },

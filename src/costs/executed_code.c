@@ -217,25 +217,23 @@ struct code_log {
 	struct pair_table threads; /* threads by (pid, tid) */
 	struct log_thread {
 		struct branch_event last; /* zeroed: none */
-		uint64_t begin; /* number of the branch that began the outermost open call */
-		size_t depth;   /* open calls */
-		size_t next;    /* index in `calls` */
-	} * states;             /* owned; by thread */
+		uint64_t time;            /* ns: of the last entry that was read; 0: none */
+		size_t depth;             /* open calls */
+		size_t before;            /* calls that began before the log */
+	} * states;                       /* owned; by thread */
 	size_t state_room;
-	struct logged_call {
-		uint32_t thread;
-		uint64_t begin, end; /* numbers of branches; `end` leaves the call */
-	} * calls;                   /* owned */
-	size_t call_count, call_room;
 	struct slice_sink next; /* gets the same slices; zeroed: none */
 };
 
 struct log_entry {
+	uint64_t time; /* ns */
 	uint32_t piece, thread;
+	int32_t more; /* calls that begin at the branch, less those that end */
+	uint32_t cut; /* calls that end after it without a return */
 };
 
 /* Bytes of entries in memory, and entries between two releases of the file's pages. */
-#define LOG_MEMORY ((size_t)4 << 20)
+#define LOG_MEMORY ((size_t)12 << 20)
 #define LOG_STEP   ((size_t)1 << 16)
 
 static struct log_entry *entry_at(const struct code_log *log, size_t index)
@@ -283,7 +281,7 @@ uint64_t executed_code_log(struct executed_code *code, const struct branch_event
 	struct code_count piece = {
 		.space = event->space,
 		.last = event->from,
-		.to = event->to,
+		.to = event->kind == BRANCH_GAP ? event->gap : event->to,
 		.kind = event->kind,
 		.stopped = event->flags & BRANCH_ASYNC || event->kind >= BRANCH_INTERRUPT,
 	};
@@ -292,13 +290,32 @@ uint64_t executed_code_log(struct executed_code *code, const struct branch_event
 		piece.begin = state->last.to;
 	state->last = *event;
 	big_array_grow(&log->entries, log->count + 1, sizeof(struct log_entry), LOG_MEMORY);
-	*entry_at(log, log->count++) = (struct log_entry){ find_piece(log, &piece), number };
+	*entry_at(log, log->count++) =
+		(struct log_entry){ event->time, find_piece(log, &piece), number, 0, 0 };
 	return log->count;
+}
+
+/* A call of a thread begins or ends at a branch. At the end of the trace, it can be another
+ * thread's.
+ */
+static void log_change(struct code_log *log, uint32_t thread, uint64_t branch,
+		       const struct slice_event *event)
+{
+	bool begins = event->kind == SLICE_BEGIN, cut = !begins && event->flags & SLICE_CUT;
+	struct log_entry *entry = branch ? entry_at(log, branch - 1) : NULL;
+
+	if (entry && entry->thread == thread) {
+		entry->cut += cut;
+		entry->more += begins - (!begins && !cut);
+	} else {
+		log->states[thread].before += begins;
+	}
 }
 
 static void log_calls(const struct slice_sink *sink, void *track_, const struct slice_batch *batch)
 {
-	struct code_log *log = sink->context;
+	struct executed_code *code = sink->context;
+	struct code_log *log = code->log;
 	const struct track *track = track_;
 	uint32_t thread = log_thread(log, track->pid, track->tid);
 	struct log_thread *state = &log->states[thread];
@@ -308,35 +325,49 @@ static void log_calls(const struct slice_sink *sink, void *track_, const struct 
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
 		uint64_t branch = detail ? detail->branch : log->count;
 
-		if (event->kind == SLICE_BEGIN && !(event->flags & SLICE_CONTEXT) &&
-		    !state->depth++)
-			state->begin = branch;
-		if (event->kind == SLICE_END && state->depth && !--state->depth)
-			*ARRAY_ADD(log->calls, log->call_count, log->call_room) =
-				(struct logged_call){ thread, state->begin,
-						      branch + !!(event->flags & SLICE_CUT) };
+		if ((event->kind == SLICE_BEGIN && !(event->flags & SLICE_CONTEXT) &&
+		     (!state->depth++ || code->replayed)) ||
+		    (event->kind == SLICE_END && state->depth &&
+		     (!--state->depth || code->replayed)))
+			log_change(log, thread, branch, event);
 	}
 	if (log->next.events)
 		log->next.events(&log->next, track_, batch);
 }
 
-COMPARE_BY_THREE(compare_calls, struct logged_call, thread, begin, end)
+void executed_code_replay(struct executed_code *code, logged_code_fn *pass, void *context)
+{
+	struct code_log *log = code->log;
+	bool goes_on = true;
+
+	for (size_t i = 0; i < log->threads.count; i++)
+		log->states[i].depth = log->states[i].before;
+	for (size_t i = 0; i < log->count && goes_on; i++) {
+		const struct log_entry entry = *entry_at(log, i);
+		struct log_thread *state = &log->states[entry.thread];
+		const struct pair ids = pair_table_pair(&log->threads, entry.thread);
+		struct logged_code logged = { .piece = &log->pieces[entry.piece],
+					      .thread = entry.thread,
+					      .pid = (int32_t)ids.first,
+					      .tid = (int32_t)ids.second,
+					      .time = state->time ? state->time : entry.time,
+					      .end = entry.time,
+					      .depth = state->depth };
+
+		logged.depth_after = state->depth += (uint64_t)entry.more;
+		state->depth -= entry.cut;
+		state->time = entry.time;
+		goes_on = pass(context, &logged);
+	}
+}
 
 /* Count the code and the branch of an entry if they are inside calls of its thread. */
-static void count_entry(struct code_log *log, const struct log_entry *entry, uint64_t number)
+static bool count_logged(void *context, const struct logged_code *logged)
 {
-	struct log_thread *state = &log->states[entry->thread];
-	struct code_count *piece = &log->pieces[entry->piece];
-	const struct logged_call *end = log->calls + log->call_count, *call;
-
-	for (call = log->calls + state->next;
-	     call < end && call->thread == entry->thread && call->end <= number; call++)
-		piece->count += call->begin < number && call->end == number;
-	state->next = (size_t)(call - log->calls);
-	if (call == end || call->thread != entry->thread || call->begin > number)
-		return;
-	piece->count += call->begin < number;
-	piece->taken++;
+	(void)context;
+	logged->piece->count += logged->depth > 0;
+	logged->piece->taken += logged->depth_after > 0;
+	return true;
 }
 
 /* Returns a logged instruction. Of the kernel, the files of dsos often have no code. */
@@ -404,11 +435,7 @@ static void count_log(struct executed_code *code)
 {
 	struct code_log *log = code->log;
 
-	SORT(log->calls, log->call_count, compare_calls);
-	for (size_t i = log->call_count; i-- > 0;)
-		log->states[log->calls[i].thread].next = i;
-	for (size_t i = 0; i < log->count && log->call_count; i++)
-		count_entry(log, entry_at(log, i), i + 1);
+	executed_code_replay(code, count_logged, NULL);
 	for (size_t i = 0; i < log->piece_count; i++) {
 		const struct code_count *piece = &log->pieces[i];
 		const struct mapped_code at = *mapped_at(code, piece->space, piece->last);
@@ -426,7 +453,7 @@ void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink
 {
 	code->log = alloc_zeroed(1, sizeof(*code->log));
 	code->log->next = *sink;
-	*sink = (struct slice_sink){ .events = log_calls, .context = code->log, .details = true };
+	*sink = (struct slice_sink){ .events = log_calls, .context = code, .details = true };
 }
 
 static void release_log(struct code_log *log)
@@ -438,7 +465,6 @@ static void release_log(struct code_log *log)
 	big_array_release(&log->entries);
 	pair_table_release(&log->threads);
 	free(log->states);
-	free(log->calls);
 	free(log);
 }
 

@@ -52,6 +52,7 @@ struct executed_code {
 	struct code_counter counter; /* first: give this to the decoder */
 	struct code_log *log;        /* owned; NULL: the decoder counts all code */
 	bool branches;               /* also count branches between functions */
+	bool replayed;               /* log nested calls, too; set it before the log */
 	struct resolver *resolver;   /* borrowed: set it before the first count, as the next */
 	const struct code_source *source;
 	/* By known branch, numbered from the first, and kind: */
@@ -87,6 +88,22 @@ void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink
 
 /* Log a branch or gap. Returns its number, for struct slice_detail. */
 uint64_t executed_code_log(struct executed_code *code, const struct branch_event *event);
+
+/* Code of a thread up to a branch or gap, with that. */
+struct logged_code {
+	struct code_count *piece; /* borrowed; `begin` 0: unknown; `to` of a gap: enum gap_reason */
+	uint32_t thread;          /* its number, from 0 */
+	int32_t pid, tid;
+	uint64_t time, end; /* ns: of the thread's branch before, or `end`; of this branch */
+	size_t depth;       /* open calls in the code; without `replayed` at most 1 */
+	size_t depth_after; /* open calls after the branch */
+};
+
+/* Returns false to end. */
+typedef bool logged_code_fn(void *context, const struct logged_code *logged);
+
+/* After the last event and slice, once: pass the log on in the order of the branches. */
+void executed_code_replay(struct executed_code *code, logged_code_fn *pass, void *context);
 
 /* After the last event and slice: convert counts to stretches. */
 void executed_code_finish(struct executed_code *code);

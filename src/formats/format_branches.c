@@ -59,25 +59,25 @@ static void print_gap(FILE *out, const struct branch_event *event)
 		gap_reason_facts((enum gap_reason)event->gap)->text);
 }
 
-/*
- * Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ", or with --clock
- * "%15u" for the time. Returns the end.
- */
+char *format_moment(char *at, int32_t pid, int32_t tid, uint64_t time)
+{
+	at = digits_right(at, digits_signed(at, pid), 5);
+	*at++ = '/';
+	at = digits_left(at, digits_signed(at, tid), 5);
+	*at++ = ' ';
+	if (digits_work_unit())
+		return digits_right(at, digits_decimal(at, time), 15);
+	at = digits_right(at, digits_decimal(at, time / NS_PER_S), 5);
+	*at++ = '.';
+	return digits_fixed(at, time % NS_PER_S, 9);
+}
+
+/* Write "pid/tid time:  flags  ip ", with "%-21s  %16x " for the last two. Returns the end. */
 static char *put_head(char *at, const struct branch_event *event, uint64_t ip)
 {
 	const struct thread *thread = event->thread;
 
-	at = digits_right(at, digits_signed(at, thread ? thread->pid : -1), 5);
-	*at++ = '/';
-	at = digits_left(at, digits_signed(at, thread ? thread->tid : -1), 5);
-	*at++ = ' ';
-	if (digits_work_unit()) {
-		at = digits_right(at, digits_decimal(at, event->time), 15);
-	} else {
-		at = digits_right(at, digits_decimal(at, event->time / NS_PER_S), 5);
-		*at++ = '.';
-		at = digits_fixed(at, event->time % NS_PER_S, 9);
-	}
+	at = format_moment(at, thread ? thread->pid : -1, thread ? thread->tid : -1, event->time);
 	at = put_flags(stpcpy(at, ":   "), event);
 	at = digits_hex_right(stpcpy(at, "  "), ip);
 	*at++ = ' ';

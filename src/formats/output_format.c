@@ -67,6 +67,9 @@ const struct output_format format_list = {
 #ifndef HAVE_PROTOBUF_C
 LACKING_FORMAT(pprof, "pb.gz", "protobuf-c", "libprotobuf-c-dev and protobuf-c-compiler")
 #endif
+#ifndef HAVE_CAPSTONE
+LACKING_FORMAT(insns, "insns", "capstone", "libcapstone-dev")
+#endif
 #ifndef HAVE_SQLITE
 LACKING_FORMAT(sqlite, "db", "libsqlite3", "libsqlite3-dev")
 #endif

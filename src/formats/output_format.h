@@ -180,6 +180,8 @@ struct output_format {
 	FORMAT(ftf)                                                                                \
 	FORMAT(branches)                                                                           \
 	FORMAT(calls)                                                                              \
+	FORMAT(lines)                                                                              \
+	FORMAT(insns)                                                                              \
 	FORMAT(slices)                                                                             \
 	FORMAT(csv)                                                                                \
 	FORMAT(tree)                                                                               \
@@ -260,6 +262,9 @@ void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
  * "[libc.so.6]" in other code of a file, or "[unknown]".  Returns the end.
  */
 char *format_location(struct line *line, char *at, const struct location *location);
+
+/* Write "%5d/%-5d %5u.%09u", or with --clock "%15u" for the time. Returns the end. */
+char *format_moment(char *at, int32_t pid, int32_t tid, uint64_t time);
 
 /* Print one event; `from` and `to` are its resolved addresses. The stream keeps errors. */
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,

@@ -115,7 +115,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 	in = file_use_open_stream(options->input);
 	if (!in)
 		return error_set_system(err, errno, "%s: cannot open", options->input);
-	if (options->format->slices == SLICES_NONE)
+	if (options->format->slices == SLICES_NONE || options->format->all_branches)
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode; use --format=ftf, calls or "
 			  "slices");

@@ -42,6 +42,22 @@ static void insert_symbol(struct kernel_names *kernel, struct symbol *symbol)
 		alloc_fail(sizeof(*symbol));
 }
 
+static void keep_symbol(void *symbol)
+{
+	(void)symbol; /* it is an element of the array */
+}
+
+/* A symbol that is unregistered but never registered is valid from the start. */
+void kernel_names_rewind(struct kernel_names *kernel)
+{
+	tdestroy(kernel->tree, keep_symbol);
+	kernel->tree = NULL;
+	kernel->next = 0;
+	for (size_t i = 0; i < kernel->count; i++)
+		if (!find_overlapping(kernel, &kernel->symbols[i]))
+			insert_symbol(kernel, &kernel->symbols[i]);
+}
+
 /* Borrows `records` (by time) and `names`. */
 static void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *records,
 			      size_t count, struct name_table *names)
@@ -57,15 +73,8 @@ static void kernel_names_init(struct kernel_names *kernel, const struct kernel_s
 		symbol->binding = SYMBOL_GLOBAL;
 		kernel->begin = MIN(kernel->begin, records[i].begin);
 		kernel->end = MAX(kernel->end, records[i].end);
-		/* A symbol that is unregistered but never registered is valid from the start. */
-		if (!find_overlapping(kernel, symbol))
-			insert_symbol(kernel, symbol);
 	}
-}
-
-static void keep_symbol(void *symbol)
-{
-	(void)symbol; /* it is an element of the array */
+	kernel_names_rewind(kernel);
 }
 
 static void kernel_names_release(struct kernel_names *kernel)

@@ -57,6 +57,9 @@ static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint
 /* Apply all records up to `time` (ns). Times before the previous call's have no effect. */
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
 
+/* Undo all records. */
+void kernel_names_rewind(struct kernel_names *kernel);
+
 /* Open every file of the timeline in `store`; borrows all arguments. */
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names);

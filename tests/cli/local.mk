@@ -20,7 +20,7 @@ cli_tests = \
 	tests/cli/missing.sh \
 	tests/cli/open.sh \
 	tests/cli/annotate.sh tests/cli/lcov.sh \
-	tests/cli/open_browser.sh \
+	tests/cli/open_browser.sh tests/cli/order.sh \
 	tests/cli/costs.sh \
 	tests/cli/option_costs.sh \
 	tests/cli/options.sh \

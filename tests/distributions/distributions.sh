@@ -69,7 +69,7 @@ build() { # COMPILER: the packages, then autoreconf, configure and make
 libipt=pool/main/i/intel-processor-trace/intel-processor-trace_2.1.2.orig.tar.gz
 libipt_sum=713d3e76b6c3073b122a9f5b6c025bc301a0436582f132caf782814363acf60f
 arm64_libraries="libc6-dev libelf-dev libdw-dev libjansson-dev check libzstd-dev zlib1g-dev libiberty-dev
-libdeflate-dev liblzma-dev libxxhash-dev libmicrohttpd-dev libzydis-dev libprotobuf-c-dev libsqlite3-dev"
+libdeflate-dev liblzma-dev libxxhash-dev libmicrohttpd-dev libzydis-dev libprotobuf-c-dev libsqlite3-dev libcapstone-dev"
 
 build_arm64() { # arm64-gcc-N
 	gcc=${1#arm64-} cross=aarch64-linux-gnu

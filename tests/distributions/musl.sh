@@ -75,5 +75,5 @@ mkdir build && cd build
 unset CFLAGS
 # -B: where gcc's -print-file-name finds libiberty.a.
 ../configure --enable-werror --host=$host CC=$CC PKG_CONFIG=pkg-config LDFLAGS=-B/usr/lib/$host \
-	--without-libmicrohttpd --without-protobuf-c --without-sqlite3
+	--without-libmicrohttpd --without-protobuf-c --without-sqlite3 --without-capstone
 make -j"$(nproc)"

@@ -38,12 +38,13 @@ all_buffers() { # OPTIONS... FILE, whose name is the last word
 	return 1
 }
 
-# A build may be without protobuf-c.
-pprof=pprof
+# A build may be without protobuf-c or capstone.
+pprof=pprof insns=insns
 ! grep -q 'this build is without protobuf-c' "$program" || pprof=
+! grep -q 'this build is without capstone' "$program" || insns=
 
 formats() { # OPTIONS... FILE
-	for format in ftf slices tree branches calls functions folded speedscope chrome $pprof callgrind lcov bolt llvm-profile html none; do
+	for format in ftf slices tree branches lines $insns calls functions folded speedscope chrome $pprof callgrind lcov bolt llvm-profile html none; do
 		adds_up --format=$format "$@" || return 1
 	done
 }
