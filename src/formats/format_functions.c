@@ -5,7 +5,8 @@
  * longest call. Times have units for people; programs read the answer of --json.
  *
  * --by makes a row of each thread's calls of a function, of all calls into a file of code, or of a
- * whole thread. --columns chooses the columns; instructions and cycles are counted on demand.
+ * whole thread; or of the calls of --symbol from each place. --columns chooses the columns;
+ * instructions and cycles are counted on demand.
  *
  * The total of a recursive function counts only the outermost call, so no time counts twice in one
  * thread. Median and percentile are from a histogram:
@@ -14,10 +15,12 @@
  * If times are unknown, the table has instructions instead of ns.
  */
 
+#include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_print.h"
 #include "src/formats/text/time_note.h"
+#include "src/select/function_choice.h"
 #include "src/select/function_labels.h"
 #include "src/slices/durations.h"
 #include "symbols/dso/dso_store.h"
@@ -26,8 +29,12 @@ struct functions_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* tree of functions: node N is row N */
 	struct function_table functions;
-	struct pair_table dsos; /* by pointer, if by_dso */
-	struct pair_table keys; /* (index of the track, function or file); row N is N - 1 here */
+	struct pair_table dsos;  /* by pointer, if by_dso */
+	struct pair_table keys;  /* (index of the track, function or file); row N is N - 1 here */
+	struct pair_table calls; /* if by_caller: (what, (caller, offset)) */
+	struct function_choice called; /* if by_caller: functions with rows */
+	struct call_sites lines;
+	bool by_caller;
 	bool by_function, by_dso, by_thread; /* by_function alone: row N is function N - 1 */
 	struct choice_list columns;          /* enum function_column */
 	bool by_insns;                       /* in instructions, as times are unknown */
@@ -39,7 +46,9 @@ struct functions_output {
 	struct function_row {
 		const struct track *track;   /* borrowed: of the first call */
 		const struct symbol *symbol; /* borrowed: of the first call */
-		const struct name *name;
+		const struct symbol *caller; /* borrowed: contains the call; NULL: unknown */
+		uint64_t offset;             /* bytes from the caller's start to the call */
+		const struct name *name, *caller_name, *call_line; /* NULL: unknown */
 		struct call_costs own;
 		uint64_t total, self; /* ns, or instructions, as are all below; set at the end */
 		struct durations calls;
@@ -52,16 +61,23 @@ static struct functions_output *functions_of(struct call_tree *tree)
 	return (struct functions_output *)((char *)tree - offsetof(struct functions_output, tree));
 }
 
-/* Returns the number of a row that is not a function's. */
+/* Returns the number of a row that is not a function's; `detail` may be NULL. */
 static uint32_t row_number(struct functions_output *functions, const struct track *track,
-			   const struct symbol *symbol)
+			   const struct symbol *symbol, const struct slice_detail *detail)
 {
+	const struct symbol *caller = detail ? detail->caller : NULL;
+	uint32_t offset = caller ? (uint32_t)detail->caller_offset : 0, number;
 	uint32_t what = 0;
 
 	if (functions->by_function)
 		what = function_table_find(&functions->functions, symbol);
 	else if (functions->by_dso)
 		what = pair_table_find_pointer(&functions->dsos, symbol->dso);
+	if (functions->by_caller) {
+		number = pair_table_find_pointer(&functions->calls, caller);
+		number = pair_table_find(&functions->calls, number, offset);
+		what = pair_table_find(&functions->calls, what, number);
+	}
 	return pair_table_find(&functions->keys, functions->by_thread ? track->index : 0, what);
 }
 
@@ -72,17 +88,22 @@ CALL_TREE_INLINE uint32_t enter_function(struct call_tree *tree, struct call_thr
 	struct functions_output *functions = functions_of(tree);
 	uint32_t node;
 
-	(void)detail;
-	if (event->flags & SLICE_CONTEXT)
+	if (event->flags & SLICE_CONTEXT ||
+	    (functions->by_caller && !function_choice_has(&functions->called, event->symbol)))
 		return NODE_NONE;
-	node = 1 + (functions->by_thread || !functions->by_function
-			    ? row_number(functions, thread->track, event->symbol)
+	node = 1 + (functions->by_thread || functions->by_caller || !functions->by_function
+			    ? row_number(functions, thread->track, event->symbol, detail)
 			    : function_table_find(&functions->functions, event->symbol));
 	if (node >= tree->count) {
 		call_tree_add_nodes(tree, node);
 		ARRAY_GROW_ZEROED(functions->rows, functions->row_room, (size_t)node + 1);
 		functions->rows[node].track = thread->track;
 		functions->rows[node].symbol = event->symbol;
+		if (functions->by_caller && detail && detail->caller) {
+			functions->rows[node].caller = detail->caller;
+			functions->rows[node].offset = detail->caller_offset;
+			function_table_find(&functions->functions, detail->caller);
+		}
 	}
 	return node;
 }
@@ -116,6 +137,8 @@ static void choose_rows(struct functions_output *functions, const struct selecti
 {
 	functions->by_dso = choice_list_has(&select->by, ROWS_BY_DSO);
 	functions->by_thread = choice_list_has(&select->by, ROWS_BY_THREAD);
+	functions->by_caller = choice_list_has(&select->by, ROWS_BY_CALLER);
+	functions->called.selection = select;
 	functions->by_function =
 		!select->by.values[0] || choice_list_has(&select->by, ROWS_BY_FUNCTION);
 	functions->columns = select->columns;
@@ -133,7 +156,7 @@ static void open_functions(struct format_output *output, const struct format_req
 	functions->by_insns = request->facts.by_insns;
 	functions->order = request->options->select.order;
 	functions->top = request->options->select.top;
-	functions->names = request->names;
+	functions->names = functions->lines.names = request->names;
 	call_tree_init(&functions->tree, NULL, UINT64_MAX);
 	output->slices = &functions->tree.slices;
 	output->sink = (struct slice_sink){
@@ -141,9 +164,9 @@ static void open_functions(struct format_output *output, const struct format_req
 			  : functions->by_insns ? count_insns
 						: count_times,
 		.context = &functions->tree,
-		.details = functions->by_insns || functions->counts,
-		.late = true,
-		.sums = true,
+		.details = functions->by_insns || functions->counts || functions->by_caller,
+		.late = !functions->by_caller,
+		.sums = !functions->by_caller,
 	};
 }
 
@@ -159,7 +182,8 @@ static int compare_rows(const void *left, const void *right, void *order)
 				     [ORDER_NAME] = { 0, 0 } };
 	const uint64_t *key = keys[*(const enum function_order *)order];
 
-	return COMPARE(key[1], key[0]) ?: strcmp(a->name->text, b->name->text);
+	return COMPARE(key[1], key[0]) ?: strcmp(a->name->text, b->name->text) ?:
+	       COMPARE(a->offset, b->offset);
 }
 
 static size_t shown_rows(const struct functions_output *functions)
@@ -193,11 +217,18 @@ static void add_up(struct functions_output *functions)
 		const struct call_costs *own = &functions->tree.nodes[i].own;
 		const struct call_costs *total = &functions->tree.totals[i].costs;
 
-		functions->rows[i].name = row_name(functions, &functions->rows[i], &labels);
-		functions->rows[i].own = *own;
-		functions->rows[i].self = insns ? own->insns : own->ns;
-		functions->rows[i].total = insns ? total->insns : total->ns;
-		functions->all += functions->rows[i].self;
+		struct function_row *row = &functions->rows[i];
+
+		row->name = row_name(functions, row, &labels);
+		if (row->caller) {
+			row->caller_name = function_label(&labels, row->caller);
+			row->call_line =
+				call_sites_find(&functions->lines, row->caller, row->offset);
+		}
+		row->own = *own;
+		row->self = insns ? own->insns : own->ns;
+		row->total = insns ? total->insns : total->ns;
+		functions->all += row->self;
 	}
 	function_labels_release(&labels);
 }
@@ -229,6 +260,11 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 	if (functions->by_function || functions->by_dso)
 		json_object_set_new(object, functions->by_function ? "function" : "dso",
 				    json_name(row->name));
+	if (functions->by_caller)
+		json_object_update_new(object, json_pack("{so sI so}", "caller",
+							 json_name(row->caller_name), "call_offset",
+							 json_value_of(row->offset), "call_line",
+							 json_name(row->call_line)));
 	json_object_set_new(object, "calls", json_integer((json_int_t)calls->count));
 	if (functions->counts)
 		add_counts(object, &row->own);
@@ -280,12 +316,20 @@ static void print_functions(struct format_output *output)
 	add_up(functions);
 	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
 	print_columns(functions, NULL, out);
+	fputs(functions->by_caller ? "caller  " : "", out);
 	fprintf(out, *unit ? "%s  (all in%s)\n" : "%s\n", title, unit);
 	for (size_t i = 1; i <= shown_rows(functions); i++) {
-		json_t *row = row_json(functions, &functions->rows[i]);
+		const struct function_row *shown = &functions->rows[i];
+		json_t *row = row_json(functions, shown);
 
 		print_columns(functions, row, out);
-		escaped_printf(out, "%s\n", functions->rows[i].name->text);
+		if (functions->by_caller && shown->caller)
+			escaped_printf(out, "%s+0x%x (%s)  ", shown->caller_name->text,
+				       (unsigned)shown->offset,
+				       shown->call_line ? shown->call_line->text : "?");
+		else if (functions->by_caller)
+			fputs("[unknown]  ", out);
+		escaped_printf(out, "%s\n", shown->name->text);
 		json_decref(row);
 	}
 	if (count)
@@ -317,6 +361,9 @@ static void release_functions(struct format_output *output)
 	function_table_release(&functions->functions);
 	pair_table_release(&functions->dsos);
 	pair_table_release(&functions->keys);
+	pair_table_release(&functions->calls);
+	function_choice_release(&functions->called);
+	call_sites_release(&functions->lines);
 }
 
 const struct output_format format_functions = {

@@ -44,7 +44,7 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
 /* Keys of a row of the table of functions; a row may have several. */
-enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD };
+enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD, ROWS_BY_CALLER };
 
 /* Columns of the table of functions; their forms are in format_functions.c. */
 enum function_column {

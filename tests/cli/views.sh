@@ -17,6 +17,7 @@ cd "$work" || exit 1
 "$ptsim" record --cyc --interrupts=0 --seed=3 --truth=. -o recursion -- "$programs/recursion" >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
 mv truth.slices recursion.truth
+mv truth.branches recursion.branches
 "$ptsim" record --cyc --cpus=2 --seed=3 --truth=. -o threads -- "$programs/threads" >/dev/null 2>&1
 mv truth.slices threads.truth
 for name in recursion threads; do
@@ -67,6 +68,35 @@ by_truth() { # by program's text: fibonacci(12) is called 465 times
 	"$program" -q --format=functions --symbol=fibonacci recursion | grep -q '^ *465 .* fibonacci$'
 }
 tap_check "functions: of the slices that are chosen" by_truth
+
+# Of the true calls, with objdump's symbols.
+callers() {
+	nm "$programs/recursion" | awk '$3 == "fibonacci" || $3 == "main" { print $3, $1 }' >symbols
+	awk 'NR == FNR { sub("^0*", "", $2); start[$1] = $2; next }
+		$6 == "call" && $8 == start["fibonacci"] { calls[$7]++ }
+		END { for (at in calls) print calls[at], at }' symbols recursion.branches | sort >expected
+	"$program" -q --demangle=none --format=functions --by=caller --symbol=fibonacci -o callers.csv recursion
+	sed 's/,/ /g' callers.csv |
+		awk 'function hex(text, i, n) {
+				for (i = 1; i <= length(text); i++)
+					n = n * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
+				return n
+			}
+			NR == FNR { start[$1] = hex($2); next }
+			FNR > 1 { printf "%d %x\n", $4, start[$1] + $2 }' symbols - | sort >ours
+	diff expected ours && [ "$(wc -l <ours)" -eq 3 ]
+}
+callers_times() { # of main, which calls it once; lines are those of the source
+	"$program" -q --format=functions --by=function,caller --symbol=fibonacci --json recursion >callers.json
+	awk '$5 == "main" { depth = $2 } $5 == "fibonacci" && depth && $2 == depth + 1 { print $4 - $3 }' recursion.slices >expected
+	awk '/"caller"/ { main = /"main"/ } main && /"call_line"/ { line = $2 } main && /"(total|max)_ns"/ { sub(",", "", $2); print $2 }' callers.json >ours
+	cat expected expected | diff - ours && "$program" -q --format=functions --by=caller --symbol=fibonacci recursion >table &&
+		[ "$(grep -c ' main+0x[0-9a-f]* (.*recursion.c:23)' table)" -eq 1 ] && [ "$(wc -l <table)" -le 5 ] || return 1
+	"$program" -q --format=functions --by=function,caller --symbol=main recursion >table
+	grep -q ' main$' table && ! sed '1d; /^times/d' table | grep -v ' main$'
+}
+tap_check "functions: by caller, the true calls from each place" callers
+tap_check "functions: by caller, the times of these calls" callers_times
 
 percentiles() {
 	awk '$5 == "fibonacci" { print $4 - $3 }' recursion.slices | sort -n >times
