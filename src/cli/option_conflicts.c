@@ -312,7 +312,7 @@ static void refuse_memtrace(const struct options *options)
 			    "only; leave out '%s'",
 			    options->input ? options->input : "record");
 	if (select->from.base >= TIME_BEFORE_HIT || select->to.base >= TIME_BEFORE_HIT)
-		usage_error("memtrace files have no hits; choose a time");
+		usage_error("memtrace files have no hits; choose a time, as +1ms");
 }
 
 /* A JSON summary or line must be alone on standard output. */
@@ -357,7 +357,7 @@ static void choose_slow(struct options *options)
 		pattern_list_add(&options->select.symbols, "*");
 	if (options->format)
 		usage_error("--slowest prints a table, or writes traces with -o DIR/; leave "
-			    "out --format");
+			    "out --format, or show one call with --within='GLOB>#N'");
 	options->format = &format_slowest;
 	options->slow.listed = true;
 }

@@ -216,6 +216,19 @@ static bool read_seconds(const char *text, uint64_t *ns)
 	return !*end || strcmp(end, "s") == 0;
 }
 
+/* Parse UTC as "2026-11-29T22:35:49.5". */
+static bool read_wall(const char *text, uint64_t *ns)
+{
+	struct tm tm = { 0 };
+	const char *seconds = strptime(text, "%Y-%m-%dT%H:%M:", &tm);
+	time_t minute = seconds && !strchr(seconds, 's') ? timegm(&tm) : -1;
+
+	if (minute < 0 || minute > UINT32_MAX || !read_seconds(seconds, ns) || *ns >= 61 * NS_PER_S)
+		return false;
+	*ns += (uint64_t)minute * NS_PER_S;
+	return true;
+}
+
 /* Parse "@hit" or "@hit:N", to the end of the text. */
 static bool read_hit(const char *text, uint32_t *hit)
 {
@@ -267,8 +280,8 @@ static bool read_bound(const char *text, struct time_bound *bound)
 		bound->base = TIME_PERCENT;
 		return bound->percent <= 100;
 	}
-	bound->base = TIME_ABSOLUTE;
-	return read_seconds(text, &bound->ns);
+	bound->base = read_wall(text, &bound->ns) ? TIME_WALL : TIME_ABSOLUTE;
+	return bound->base == TIME_WALL || read_seconds(text, &bound->ns);
 }
 
 bool selection_time(struct selection *selection, const char *text)
@@ -391,7 +404,14 @@ bool selection_within(struct selection *selection, const char *text)
 {
 	const char *bound = strrchr(text, '>');
 
-	if (!bound || bound == text || !slow_choice_read(&selection->within.slow, bound + 1))
+	const char *end;
+	int32_t rank = 0;
+
+	if (!bound || bound == text)
+		return false;
+	end = bound[1] == '#' ? read_number(bound + 2, &rank) : NULL;
+	selection->within.slow = (struct slow_choice){ .most = (unsigned)rank };
+	if (end ? *end || !rank : !slow_choice_read(&selection->within.slow, bound + 1))
 		return false;
 	free(selection->within.function);
 	selection->within.function = ALLOC_CHECKED(strndup(text, (size_t)(bound - text)));

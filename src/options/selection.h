@@ -31,6 +31,7 @@ enum time_base {
 	TIME_BEFORE_HIT, /* `ns` before hit number `hit` of the chosen threads
 			    (decoder/timeline/hits.h) */
 	TIME_AFTER_HIT,
+	TIME_WALL, /* `ns` since 1970 */
 };
 
 enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
@@ -81,7 +82,7 @@ bool choice_list_has(const struct choice_list *list, int value);
 /* --slowest, --slow, --context: the slow calls of the functions of --symbol. */
 struct slow_choice {
 	bool listed;         /* --slowest was given, or --slow without a format */
-	unsigned most;       /* number of --slowest; 0: not given */
+	unsigned most;       /* number of --slowest, or rank of --within; 0: not given */
 	bool has_bound;      /* --slow was given: */
 	uint64_t longer;     /* ns: lower limit of their durations, or */
 	uint32_t percentile; /* lower limit as a percentile in millionths; 0: use `longer` */
@@ -160,7 +161,8 @@ bool pattern_list_matches(const struct pattern_list *list, const char *text);
 bool selection_duration(const char *text, uint64_t *ns);
 
 /*
- * Parse "FROM,TO". Each side is empty (open), SECONDS.FRACTION or NSns of perf's clock, +TIME,
+ * Parse "FROM,TO". Each side is empty (open), SECONDS.FRACTION or NSns of perf's clock, a date and
+ * time of the wall clock (UTC), +TIME,
  * -TIME or N%; or @hit, +TIME@hit, -TIME@hit, with ":N" at the end for hit N. As TO, +TIME counts
  * from FROM. Returns false for other texts.
  */
@@ -176,7 +178,7 @@ void selection_resolve(const struct time_bound *from, const struct time_bound *t
 /* Parse "START,STOP", two patterns. Returns false if a pattern is missing. */
 bool selection_between(struct selection *selection, const char *text);
 
-/* Parse "GLOB>TIME" or "GLOB>p99". Returns false for other texts. */
+/* Parse "GLOB>TIME", "GLOB>p99" or "GLOB>#N" (a rank). Returns false for other texts. */
 bool selection_within(struct selection *selection, const char *text);
 
 /* Parse bytes: NkB, NMB, NGB, NTB (or without B), NKiB, NMiB, NGiB. Returns false for others and 0.

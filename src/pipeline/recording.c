@@ -3,6 +3,7 @@
 #include "src/pipeline/recording.h"
 
 #include "src/formats/output_format.h"
+#include "src/overlays/overlays.h"
 #include "symbols/files/debug_file.h"
 
 /* With overlays and for hits, a recording without Intel PT is allowed. */
@@ -113,6 +114,28 @@ static void open_code(struct perf_recording *recording, const struct options *op
 	recording->code.kernel = kernel_files_code(&recording->kernel_files);
 }
 
+/* Make a bound of the wall clock one of perf's. Returns 0; -1 with err filled. */
+static int resolve_wall(struct perf_recording *recording, struct time_bound *bound,
+			struct error *err)
+{
+	const struct overlay_recording matched = { .file = &recording->file,
+						   .info = &recording->auxtrace.info };
+	uint64_t wall = WALL_BASE_UNKNOWN;
+	struct overlays clocks;
+
+	if (bound->base != TIME_WALL)
+		return 0;
+	if (overlays_open(&clocks, &recording->chosen, NULL, err) == 0)
+		wall = overlays_wall(&clocks, &matched);
+	overlays_close(&clocks);
+	bound->base = TIME_ABSOLUTE;
+	bound->ns -= MIN(bound->ns, wall);
+	return wall != WALL_BASE_UNKNOWN
+		       ? 0
+		       : error_set(err, ERROR_UNSUPPORTED,
+				   "--time: the wall clock is not known; give --clock-sync");
+}
+
 int recording_open(struct perf_recording *recording, const struct options *options,
 		   struct name_table *names, struct diag *diag, struct error *err)
 {
@@ -134,7 +157,11 @@ int recording_open(struct perf_recording *recording, const struct options *optio
 	else
 		open_symbols(recording, options, names, diag);
 	open_timeline(recording, diag);
-	if (event_filter_init(&recording->filter, options, &recording->auxtrace,
+	recording->chosen = *options;
+	recording->chosen.overlay_count = 0;
+	if (resolve_wall(recording, &recording->chosen.select.from, err) < 0 ||
+	    resolve_wall(recording, &recording->chosen.select.to, err) < 0 ||
+	    event_filter_init(&recording->filter, &recording->chosen, &recording->auxtrace,
 			      recording->timeline, diag, err) < 0)
 		return error_prefix(err, "%s", options->input);
 	open_code(recording, options, names, diag);

@@ -12,6 +12,7 @@ struct perf_recording {
 	struct auxtrace auxtrace;  /* without streams if the file has no Intel PT */
 	struct timeline *timeline; /* owned */
 	bool saved_code;           /* struct jit_dumps */
+	struct options chosen;     /* the user's without overlays, whose lists it borrows */
 	struct event_filter filter;
 	struct dso_store *store; /* owned */
 	struct resolver resolver;

@@ -83,6 +83,32 @@ void slice_within_add_track(struct slice_within *within, const struct track *tra
 	within->tracks[track->index].filtered = filtered;
 }
 
+struct ranked_call {
+	uint64_t duration;  /* ns */
+	size_t track, call; /* indexes */
+};
+
+COMPARE_WITH(compare_ranks, struct ranked_call,
+	     COMPARE(b->duration, a->duration) ?: COMPARE(a->track, b->track) ?:
+	     COMPARE(a->call, b->call))
+
+/* Forget the durations of all calls but the Nth slowest, from 1; equal ones are in order. */
+static void keep_rank(struct slice_within *within, size_t rank)
+{
+	struct ranked_call *calls = NULL;
+	size_t count = 0, room = 0;
+
+	for (size_t i = 0; i < within->store.track_count; i++)
+		for (size_t j = 0; j < within->tracks[i].count; j++)
+			*ARRAY_ADD(calls, count, room) =
+				(struct ranked_call){ within->tracks[i].calls[j], i, j };
+	SORT(calls, count, compare_ranks);
+	for (size_t i = 0; i < count; i++)
+		if (i + 1 != rank)
+			within->tracks[calls[i].track].calls[calls[i].call] = 0;
+	free(calls);
+}
+
 void slice_within_finish(struct slice_within *within)
 {
 	const struct slow_choice *slow = &within->filter->choice.selection->within.slow;
@@ -92,6 +118,8 @@ void slice_within_finish(struct slice_within *within)
 	uint64_t bound = slow->percentile ? durations_quantile(&within->durations, slow->percentile)
 					  : slow->longer;
 
+	if (slow->most)
+		keep_rank(within, slow->most);
 	for (size_t i = 0; i < within->store.track_count; i++) {
 		slice_filter_set_calls(within->tracks[i].filtered, within->tracks[i].calls, bound);
 		slice_store_replay_track(&within->store, i, &sink);

@@ -127,6 +127,14 @@ hidden() {
 }
 tap_check "--hide leaves out a function, and nothing that it calls" hidden
 
+hidden_library() { # libc and its loader; what the program itself runs stays
+	"$ptsim" record --interrupts=0 --seed=3 -o dynamic -- "$top_builddir/tests/programs/recursion" >/dev/null 2>&1
+	"$program" -q --format=functions --by=dso --hide='libc.so*:*' --hide='ld-*:*' --json dynamic >hiding
+	"$program" -q --format=functions --by=dso --json dynamic >showing
+	grep -q '"dso": .*/libc\.so' showing && ! grep '"dso": .*/\(libc\.so\|ld-\)' hiding && grep -q '"dso": .*recursion"' hiding
+}
+tap_check "--hide='LIBRARY:*' leaves out the functions of a library" hidden_library
+
 # Times have 11 digits here, so awk can subtract them.
 short() {
 	slices recursion --min-duration=0.1us || return 1

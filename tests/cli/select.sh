@@ -164,6 +164,20 @@ gaps_elsewhere() { # of threads and times that are not chosen are not reported
 	[ "$reported" -eq "$(grep -c " $tid\$" errors)" ] && [ "$reported" -lt "$(wc -l <errors)" ]
 }
 tap_check "gaps of what is not chosen are not reported" gaps_elsewhere
+# The clock is the user's: perf's time 0 is 2026-11-29T12:00:00 less the middle of the trace.
+wall_clock() {
+	middle=$(middle_of threads)
+	begin=$(date -u -d 2026-11-29T12:00:00 +%s)000000000
+	branches threads "\$1 >= $middle && \$1 <= $middle + 9000" --clock-sync=real=$((middle - begin)) \
+		--time=2026-11-29T12:00:00,2026-11-29T12:00:00.000009 || return 1
+	"$program" -q --format=branches --time=2026-11-29T12:00:00, threads >out 2>messages
+	[ $? -eq 1 ] && [ ! -s out ] && grep -q -- '--time: the wall clock is not known; give --clock-sync' messages
+}
+if date -u -d 2026-11-29T12:00:00 +%s >/dev/null 2>&1; then
+	tap_check "--time takes times of the wall clock, if it is known" wall_clock
+else
+	tap_skip "--time takes times of the wall clock, if it is known" "date has no -d"
+fi
 untimed() {
 	"$ptsim" record --no-tsc --no-mtc -o untimed -- "$programs/threads" >/dev/null 2>&1
 	"$program" --format=none --time=+1us, untimed 2>messages

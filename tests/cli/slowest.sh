@@ -166,4 +166,18 @@ percentiles() {
 	done
 }
 tap_check "percentiles may have a fraction" percentiles
+
+# The rank is that of the slices by time; the tree begins with the call.
+one_call() {
+	"$program" -q --args=none --format=slices --symbol=depth recursion | awk '$5 == "depth" { print $4 - $3, $3 }' |
+		sort -k 1,1nr -k 2,2n >ranks
+	for rank in 1 2 7 1000; do
+		"$program" -q --args=none --format=slices --from=depth --within="depth>#$rank" recursion >ranked || return 1
+		awk '$2 == 0 { print $4 - $3, $3 }' ranked >ours
+		sed -n ${rank}p ranks | diff - ours || return 1
+	done
+	"$program" -q --format=tree --from=depth '--within=depth>#3' recursion >tree
+	[ "$(sed -n '/| [^ ]/p' tree | wc -l)" -eq 2 ] && run 2 --format=tree '--within=depth>#5000' recursion
+}
+tap_check "--within='F>#N' shows the call of that rank, as a tree too" one_call
 tap_done

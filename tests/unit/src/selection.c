@@ -121,6 +121,20 @@ START_TEST(times_may_be_those_of_a_hit)
 }
 END_TEST
 
+START_TEST(times_may_be_those_of_the_wall_clock)
+{
+	ck_assert(selection_time(&selection, "2026-11-29T22:35:49.000000001,2038-01-19T03:14:08"));
+	ck_assert_int_eq(selection.from.base, TIME_WALL);
+	ck_assert_uint_eq(selection.from.ns, 1795991749000000001);
+	ck_assert_int_eq(selection.to.base, TIME_WALL);
+	ck_assert_uint_eq(selection.to.ns, 2147483648000000000);
+	ck_assert(!selection_time(&selection, "2026-11-29T22:35,"));
+	ck_assert(!selection_time(&selection, "2026-11-29T22:35:61,"));
+	ck_assert(!selection_time(&selection, "2026-11-29T22:35:49s,"));
+	ck_assert(!selection_time(&selection, "9999-11-29T22:35:49,"));
+}
+END_TEST
+
 START_TEST(what_is_no_time_is_refused)
 {
 	static const char *const texts[] = { "",
@@ -196,8 +210,13 @@ START_TEST(within_has_a_function_and_a_bound)
 	ck_assert(!selection_within(&selection, "parse"));
 	ck_assert(!selection_within(&selection, ">1us"));
 	ck_assert(!selection_within(&selection, "parse>soon"));
+	ck_assert(!selection_within(&selection, "parse>#0"));
+	ck_assert(!selection_within(&selection, "parse>#1x"));
+	ck_assert(selection_within(&selection, "parse>#12"));
+	ck_assert_uint_eq(selection.within.slow.most, 12);
 	ck_assert(selection_within(&selection, both));
 	ck_assert_str_eq(selection.within.function, "parse");
+	ck_assert_uint_eq(selection.within.slow.most, 0);
 	ck_assert_uint_eq(selection.within.slow.longer, 1000);
 	ck_assert_str_eq(both, "parse>1us"); /* `diff` parses a word twice */
 	ck_assert(selection_within(&selection, "operator>>p99"));
@@ -291,6 +310,7 @@ int main(void)
 	tcase_add_test(tests, times_may_count_from_the_start_or_the_end_or_be_percentages);
 	tcase_add_test(tests, a_second_time_with_a_plus_counts_from_the_first);
 	tcase_add_test(tests, times_may_be_those_of_a_hit);
+	tcase_add_test(tests, times_may_be_those_of_the_wall_clock);
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);
