@@ -161,7 +161,7 @@ START_TEST(rows_are_of_functions_files_or_threads)
 		  "         2       39ns       34ns  f\n         1        5ns        5ns  g\n" },
 		{ { { ROWS_BY_THREAD } },
 		  "         2       20ns       20ns  main/7\n"
-		  "         1       19ns       19ns  other/8  \n" },
+		  "         1       19ns       19ns  other/8\n" },
 		{ { { ROWS_BY_THREAD, ROWS_BY_FUNCTION } },
 		  "         1       19ns       19ns  other/8  f\n"
 		  "         1       20ns       15ns  main/7  f\n"

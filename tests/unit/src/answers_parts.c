@@ -123,24 +123,6 @@ START_TEST(a_period_is_of_most_distances)
 }
 END_TEST
 
-/* Each sample has the same distance to the next one, and the first call is always there. */
-START_TEST(a_series_has_samples_at_equal_distances)
-{
-	static const struct {
-		uint64_t calls, distance;
-		size_t samples;
-	} rows[] = { { 1, 1, 1 },    { 64, 1, 64 },  { 65, 2, 33 },
-		     { 128, 2, 64 }, { 129, 4, 33 }, { 1000, 16, 63 } };
-	struct call_series series = { 0 };
-
-	for (uint64_t i = 0; i < rows[_i].calls; i++)
-		call_series_add(&series, i, 5 + i);
-	ck_assert_uint_eq(series.count, rows[_i].samples);
-	for (size_t i = 0; i < series.count; i++)
-		ck_assert_double_eq((double)series.amounts[i], (double)(5 + i * rows[_i].distance));
-}
-END_TEST
-
 /* ---- Words --------------------------------------------------------------------------- */
 
 /* As a POSIX shell reads them; a name is a pattern of fnmatch(3) for itself. */
@@ -631,7 +613,6 @@ void add_part_tests(TCase *all)
 	tcase_add_loop_test(all, a_tree_has_the_larger_branches, 0, COUNT_OF(trees));
 	tcase_add_loop_test(all, a_tree_has_14_lines_at_most, 0, 6);
 	tcase_add_loop_test(all, a_period_is_of_most_distances, 0, 12);
-	tcase_add_loop_test(all, a_series_has_samples_at_equal_distances, 0, 6);
 	tcase_add_test(all, words_of_commands_are_quoted);
 	tcase_add_test(all, usual_calls_are_rounded);
 	tcase_add_loop_test(all, commands_have_the_options_of_the_input, 0, 2);

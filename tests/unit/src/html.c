@@ -510,9 +510,11 @@ START_TEST(counters_have_a_curve_for_each_argument)
 			    JSON_COMPACT | JSON_REAL_PRECISION(15));
 	ck_assert_str_eq(
 		dumped,
-		"[{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"watts\",\"process\":\"cpus\","
+		"[{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"watts\",\"tid\":51,"
+		"\"track\":\"\",\"process\":\"cpus\","
 		"\"points\":[0,1.5,10,0,30,1.5]},"
-		"{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"steps\",\"process\":\"cpus\","
+		"{\"pid\":50,\"begin\":10,\"name\":\"power\",\"unit\":\"steps\",\"tid\":51,"
+		"\"track\":\"\",\"process\":\"cpus\","
 		"\"points\":[0,7,10,-1]}]");
 	free(dumped);
 }
