@@ -58,6 +58,32 @@ void timestamp_group_emit_outer(struct timestamp_group *group, size_t end)
 	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
 		emit_deferred(group, &group->outer, i);
 	group->outer_done = end;
+	group->announced = 0;
+	if (!group->settles)
+		group->emitted = 0;
+}
+
+void timestamp_group_announce(struct timestamp_group *group)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+	struct slice_event event = { .kind = SLICE_EARLY };
+	const struct slice_detail *detail;
+
+	if (group->announced && group->announced <= group->outer.count) {
+		slice_sink_emit(machine->sink, group->owner->track, &event, NULL);
+		group->announced = SIZE_MAX;
+	}
+	if (group->announced || group->watched || group->cut_count)
+		return;
+	group->announced = 1 + group->outer.count;
+	for (size_t i = group->outer.count; i-- > group->outer_done;) {
+		event = deferred_at(&group->outer, i)->begin;
+		detail = &deferred_at(&group->outer, i)->detail;
+		event.kind = SLICE_EARLY;
+		event.flags |= machine->lacks_levels ? SLICE_UNCERTAIN_LEVEL : 0;
+		slice_sink_emit(machine->sink, group->owner->track, &event,
+				machine->sink->details ? detail : NULL);
+	}
 }
 
 void timestamp_group_empty_deferred(struct timestamp_group *group)

@@ -111,6 +111,8 @@ static void emit_events(struct timestamp_group *group, const struct slice_event 
 		events += fitting;
 		count -= fitting;
 	}
+	if (group->emitted + count >= SLICE_EARLY_EVENTS && group->owner->machine->sink->early)
+		timestamp_group_announce(group);
 	pass_events(group, events, count);
 	group->emitted += count;
 }

@@ -37,6 +37,7 @@ struct conversion {
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
 	struct trace_facts facts;           /* for the formats' requests */
+	struct callstack_options machine;   /* for the pipeline */
 	struct thread_output {
 		uint64_t work;            /* with --clock: instructions or cycles so far */
 		uint32_t track;           /* 1 + the index of its track; 0: no track */
@@ -588,6 +589,30 @@ static void sum_up_trace(struct conversion *c)
 	}
 }
 
+/* Open the output anew for the second pass, if the first one hoped for no more callers. */
+static int reopen_pipeline(struct conversion *c, struct error *err)
+{
+	struct sorter_track *noted = c->pipeline.sorter.first;
+	int status;
+
+	if (!c->pipeline.sorter.hopes)
+		return 0;
+	c->pipeline.sorter.first = NULL;
+	output_pipeline_release(&c->pipeline);
+	status = output_pipeline_open(&c->pipeline, c->options, &c->machine, &c->facts, err);
+	c->pipeline.sorter.noted = noted;
+	if (status < 0)
+		return -1;
+	c->pipeline.sorter.twice = true;
+	if (c->events.tracks.sink)
+		c->events.tracks.sink = c->pipeline.end->events;
+	for (size_t i = 0; i <= c->thread_count; i++)
+		c->threads[i].track = 0;
+	if (c->workers)
+		output_pipeline_start_writer(&c->pipeline, c->workers);
+	return 0;
+}
+
 /*
  * Decode all again for the sorter's second pass (slice_sorter.h). The first pass has warned,
  * counted code and jumps, and queued events.
@@ -609,6 +634,8 @@ static int decode_again(struct conversion *c, struct error *err)
 	c->events.input.sink = NULL;
 	pt_streams_close(&c->streams);
 	thread_stacks_release(&c->stacks);
+	if (reopen_pipeline(c, err) < 0)
+		return -1;
 	output_pipeline_again(&c->pipeline);
 	call_follower_init(&c->follower, c->pipeline.machine, &c->recording.resolver);
 	open_stacks(c);
@@ -627,7 +654,7 @@ static int decode_again(struct conversion *c, struct error *err)
 	c->diag = c->pipeline.machine->diag = first.diag;
 	c->code = first.code;
 	c->counters.length = first.counters.length;
-	c->events.input.sink = first.events.input.sink;
+	c->events.input.sink = c->events.tracks.sink;
 	return status;
 }
 
@@ -780,7 +807,6 @@ static const struct dso *find_program(struct conversion *c)
 static int open_conversion(struct conversion *c, struct name_table *names, struct error *err)
 {
 	struct perf_recording *recording = &c->recording;
-	struct callstack_options machine = { .names = names, .diag = c->diag };
 	const struct overlay_recording overlaid = { .file = &recording->file,
 						    .info = &recording->auxtrace.info };
 
@@ -812,9 +838,11 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 					      recording_times(recording) >= TIMES_ESTIMATED,
 		.program = find_program(c),
 	};
-	machine.mode = recording_mode(recording, c->options);
-	machine.timeline = recording->timeline;
-	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0)
+	c->machine = (struct callstack_options){ .names = names,
+						 .diag = c->diag,
+						 .mode = recording_mode(recording, c->options),
+						 .timeline = recording->timeline };
+	if (output_pipeline_open(&c->pipeline, c->options, &c->machine, &c->facts, err) < 0)
 		return -1;
 	c->code = c->pipeline.end ? c->pipeline.end->code : NULL;
 	c->reports_branches =
@@ -824,6 +852,11 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 			(c->pipeline.machine && c->pipeline.machine->sink->details);
 	c->pipeline.sorter.twice =
 		c->pipeline.sorter.next && !c->pipeline.sorter.next->late && repeats(c);
+	/* Only such outputs can be made anew. */
+	c->pipeline.sorter.hopes = c->pipeline.sorter.sink.early =
+		c->pipeline.sorter.twice && c->pipeline.output.temporary && !c->code &&
+		!c->pipeline.format->counts && !c->pipeline.format->input_end &&
+		!c->options->max_output;
 	c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;

@@ -286,6 +286,7 @@ struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct
 		.folded = next->folded,
 		.late = next->late,
 		.sums = next->sums,
+		.early = next->early,
 	};
 	return queue;
 }

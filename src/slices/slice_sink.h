@@ -60,7 +60,7 @@ struct slice_detail {
 
 /*
  * A sink with `late` also gets SLICE_LATE. A sink with `arrows` gets the ends of arrows between
- * tracks; `ip` is the arrow's number.
+ * tracks; `ip` is the arrow's number. A sink with `early` also gets SLICE_EARLY.
  */
 enum slice_event_kind {
 	SLICE_BEGIN,
@@ -68,7 +68,8 @@ enum slice_event_kind {
 	SLICE_INSTANT,
 	SLICE_LATE,
 	SLICE_ARROW,
-	SLICE_ARROW_END
+	SLICE_ARROW_END,
+	SLICE_EARLY
 };
 
 /* Sort key of events with equal times; the next key is arrival. */
@@ -142,7 +143,15 @@ struct slice_sink {
 	 */
 	bool sums;
 	bool arrows; /* it shows arrows */
+	/*
+	 * Before SLICE_EARLY_EVENTS events after a flush, the sink gets the begins that the next
+	 * flush would have been preceded by: as SLICE_EARLY, and later again. One without symbol:
+	 * there are more.
+	 */
+	bool early;
 };
+
+#define SLICE_EARLY_EVENTS ((size_t)1 << 13)
 
 /* Returns an event's detail, borrowed from the batch; may be NULL. */
 static inline const struct slice_detail *slice_batch_detail(const struct slice_batch *batch,

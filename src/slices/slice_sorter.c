@@ -42,7 +42,9 @@ struct sorter_track {
 	size_t kept;            /* records of the last part */
 	struct big_array found; /* owned: struct found_event */
 	size_t found_count, found_next;
-	size_t expected; /* events added from `found` that the segment will have again */
+	size_t expected;           /* events added from `found` that the segment will have again */
+	struct found_event *early; /* owned, with `hopes`: announced events of the segment */
+	size_t early_count, early_room, early_next;
 };
 
 /* An event that came too late for the parts of its segment. */
@@ -513,6 +515,8 @@ static void sorter_flush(const struct slice_sink *sink, void *track_)
 
 	(void)sink;
 	flush_track(track);
+	track->sorter->looks |= track->early_next < track->early_count;
+	track->early_next = track->early_count = 0;
 	track->sorter->unrepeated += track->expected;
 	track->segment++;
 	track->bound = track->reached = track->expected = 0;
@@ -608,7 +612,7 @@ static bool take_late(struct sorter_track *track, const struct slice_event *even
 {
 	struct found_event found = found_event(event, detail);
 
-	if (!track->sorter->looks)
+	if (track->sorter->again)
 		return track->expected && track->expected--;
 	found.segment = track->segment;
 	found.number = track->found_count;
@@ -618,6 +622,53 @@ static bool take_late(struct sorter_track *track, const struct slice_event *even
 	grow_array(track, &track->found, track->found_count + 1, sizeof(found));
 	((struct found_event *)track->found.items)[track->found_count++] = found;
 	return true;
+}
+
+/* Add a slice that was announced. It is not counted before it comes. */
+static void add_early(struct sorter_track *track, const struct slice_event *event,
+		      const struct slice_detail *detail)
+{
+	struct found_event found = found_event(event, detail);
+
+	track->sorter->looks |= !event->symbol || track->bound;
+	if (track->sorter->looks)
+		return;
+	found.event.kind = SLICE_BEGIN;
+	*ARRAY_ADD(track->early, track->early_count, track->early_room) = found;
+	grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
+	add_again(track, &found);
+	track->kept++;
+}
+
+/* Returns whether an event is the next one that was announced. */
+static bool take_early(struct sorter_track *track, const struct slice_event *event,
+		       const struct slice_detail *detail)
+{
+	struct found_event found = found_event(event, detail);
+	bool early = track->early_next < track->early_count && event->order &&
+		     !memcmp(&track->early[track->early_next], &found, sizeof(found));
+
+	track->early_next += early;
+	return early;
+}
+
+/* Returns whether events are emitted as they come, after the first part. */
+static bool passes(const struct sorter_track *track)
+{
+	return track->sorter->hopes && !track->sorter->looks && track->bound;
+}
+
+/* Emit all records but the last `emitted`. The part still counts all. */
+static void pass_on(struct sorter_track *track, size_t emitted)
+{
+	track->kept -= emitted;
+	track->full -= emitted;
+	track->count -= emitted;
+	merge_runs(track);
+	pass_sorted(track, 0);
+	track->kept -= track->count;
+	track->full -= MIN(track->full, track->count);
+	track->count = track->run_count = track->detail_count = track->plain_from = 0;
 }
 
 /* In the second pass, add the segment's events before `bound` that will come too late. */
@@ -664,13 +715,16 @@ static void emit_before_bound(struct sorter_track *track)
  */
 static void end_part(struct sorter_track *track)
 {
-	track->sorter->looks = !track->sorter->again;
+	track->sorter->looks |= !track->sorter->again && !track->sorter->hopes;
 	track->bound = track->latest = track->reached;
-	if (track->sorter->looks) {
-		track->count = 0;
+	if (passes(track))
+		pass_on(track, 0);
+	if (passes(track) || track->sorter->looks) {
+		track->count = track->kept = 0;
 		return;
 	}
-	add_found(track);
+	if (track->sorter->again)
+		add_found(track);
 	merge_runs(track);
 	emit_before_bound(track);
 }
@@ -718,14 +772,29 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 {
 	const struct slice_detail *detail = slice_batch_detail(batch, event);
 	struct slice_event sorted = as_sorted(track, event);
+	bool early;
 
+	if (event->kind == SLICE_EARLY) {
+		add_early(track, &sorted, detail);
+		return;
+	}
 	if (track->count >= track->full)
 		make_record_room(track);
+	early = take_early(track, &sorted, detail);
+	track->sorter->looks |=
+		passes(track) && !early && (sorted.time < track->latest || sorted.order);
 	if (sorted.time < track->bound && take_late(track, &sorted, detail))
 		return;
 	track->reached = MAX(track->reached, sorted.time);
+	if (early) {
+		track->kept--;
+		track->full = 0;
+		return;
+	}
 	if (!track->sorter->looks) {
 		add_record(track, &sorted, detail);
+		if (passes(track))
+			pass_on(track, 0);
 		return;
 	}
 	track->latest = sorted.time;
@@ -787,11 +856,15 @@ static size_t add_plain(struct sorter_track *track, const struct slice_batch *ba
 		; /* the second pass emits the slices */
 	else if (batch->details)
 		keep_details(track, batch, events, count);
+	else if (passes(track))
+		emit_sorted(track, events, count);
 	else
 		memcpy(records_of(track) + track->count, events, count * sizeof(*events));
-	track->count += count;
 	track->latest = events[count - 1].time;
 	track->reached = MAX(track->reached, track->latest);
+	track->count += count;
+	if (passes(track))
+		pass_on(track, batch->details ? 0 : count);
 	return count;
 }
 
@@ -834,13 +907,15 @@ void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *nex
 
 void slice_sorter_release(struct slice_sorter *sorter)
 {
-	while (sorter->first) {
-		struct sorter_track *track = sorter->first;
+	while (sorter->first || sorter->noted) {
+		struct sorter_track **list = sorter->first ? &sorter->first : &sorter->noted;
+		struct sorter_track *track = *list;
 
-		sorter->first = track->next;
+		*list = track->next;
 		big_array_release(&track->records);
 		big_array_release(&track->details);
 		big_array_release(&track->found);
+		free(track->early);
 		free(track->runs);
 		arena_release(&track->texts);
 		free(track);
@@ -850,13 +925,39 @@ void slice_sorter_release(struct slice_sorter *sorter)
 	big_array_release(&sorter->spare);
 }
 
+COMPARE_BY_THREE(compare_found, struct found_event, segment, event.time, number)
+
+/* Begin the second pass of a track, without the events that the first one has `emitted`. */
+static void begin_again(struct sorter_track *track, uint64_t emitted)
+{
+	arena_release(&track->texts);
+	*track = (struct sorter_track){
+		.sorter = track->sorter,
+		.next_track = track->next_track,
+		.next = track->next,
+		.records = track->records,
+		.runs = track->runs,
+		.run_room = track->run_room,
+		.details = track->details,
+		.early = track->early,
+		.early_room = track->early_room,
+		.waits = true,
+		.emitted = emitted,
+		.found = track->found,
+		.found_count = track->found_count,
+	};
+	SORT((struct found_event *)track->found.items, track->found_count, compare_found);
+}
+
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track)
 {
-	struct sorter_track *track = alloc_zeroed(1, sizeof(*track));
+	struct sorter_track *track = sorter->noted ?: alloc_zeroed(1, sizeof(*track));
 
+	sorter->noted = track->next;
+	begin_again(track, 0);
 	track->sorter = sorter;
 	track->next_track = next_track;
-	track->waits = true;
+	track->next = NULL;
 	*sorter->last = track;
 	sorter->last = &track->next;
 	return track;
@@ -867,27 +968,10 @@ void *slice_sorter_next_track(const struct sorter_track *track)
 	return track->next_track;
 }
 
-COMPARE_BY_THREE(compare_found, struct found_event, segment, event.time, number)
-
 void slice_sorter_again(struct slice_sorter *sorter)
 {
-	for (struct sorter_track *track = sorter->first; track; track = track->next) {
-		arena_release(&track->texts);
-		*track = (struct sorter_track){
-			.sorter = sorter,
-			.next_track = track->next_track,
-			.next = track->next,
-			.records = track->records,
-			.runs = track->runs,
-			.run_room = track->run_room,
-			.details = track->details,
-			.waits = true,
-			.emitted = track->emitted,
-			.found = track->found,
-			.found_count = track->found_count,
-		};
-		SORT((struct found_event *)track->found.items, track->found_count, compare_found);
-	}
+	for (struct sorter_track *track = sorter->first; track; track = track->next)
+		begin_again(track, track->emitted);
 	sorter->looks = false;
 	sorter->again = true;
 	sorter->unmatched_ends = sorter->backward = sorter->late = sorter->too_deep = 0;

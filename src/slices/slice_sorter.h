@@ -25,6 +25,11 @@
  * events that come too late for a part. The second pass has these from the beginning of each
  * segment, emits long segments in parts, in order, and leaves out what the first pass emitted.
  *
+ * One pass: with `hopes`, the machine announces the slices that it has found late when the first
+ * part of a segment ends. The sorter emits the part with these, and what follows at once, in the
+ * hope that no others come. If others come, the first pass looks, and the output must be made anew:
+ * the second pass then has a new sorter.
+ *
  * Sorting is a stable merge of natural runs: O(n) for slices in order, O(n log n) in the worst
  * case. Segments reuse memory; a long segment is in a temporary file (base/io/big_array.h).
  */
@@ -38,7 +43,7 @@
 #define SLICE_SORTER_DEPTH 512
 
 /* Default `part`: more than a thread without late slices emits at a time. */
-#define SLICE_SORTER_PART ((size_t)1 << 13)
+#define SLICE_SORTER_PART SLICE_EARLY_EVENTS
 
 /* Default limit of buffered events per segment: 512 MiB, most of it in a file. */
 #define SLICE_SORTER_LIMIT ((size_t)1 << 24)
@@ -50,12 +55,14 @@ struct slice_sorter {
 	const struct slice_sink *next;      /* borrowed */
 	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
 	struct sorter_track *first, **last; /* owned; in the order of opening */
+	struct sorter_track *noted;         /* owned: an earlier sorter's, not opened here yet */
 	struct big_array spare;             /* owned: a copy of records during a merge */
 	size_t memory;                      /* bytes of the tracks' arrays in memory */
 	size_t limit;                       /* may be set after init; at least 2 */
 	size_t part;                        /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more for some outputs */
 	bool twice;   /* may be set after init: slice_sorter_again() will follow if `looks` */
+	bool hopes;   /* may be set after init if `twice`, with sink.early */
 	bool looks;   /* the first pass has stopped to emit */
 	bool again;   /* the second pass */
 	bool cut;     /* may be set before the finish: the second pass did not get all events */
@@ -85,7 +92,10 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 /* Returns the track of the next sink; borrowed. */
 void *slice_sorter_next_track(const struct sorter_track *track);
 
-/* Begin the second pass, in which each track gets the same events as in the first one. */
+/*
+ * Begin the second pass, in which each track gets the same events as in the first one. If the first
+ * one had another sorter, its tracks are `noted`, and the same tracks are opened here.
+ */
 void slice_sorter_again(struct slice_sorter *sorter);
 
 /*

@@ -834,12 +834,123 @@ START_TEST(a_second_pass_that_differs_is_a_warning)
 }
 END_TEST
 
+/*
+ * A long segment that begins in two calls, which are found when they return, perhaps with a third
+ * one. `announces`: as the machine does before the first part ends.
+ */
+enum { ALL_FOUND, ONE_MORE_FOUND, ONE_MORE_ANNOUNCED, ONE_CHANGED, ONE_MISSING, FOUND_WAYS };
+
+static void announce(const struct symbol *found, uint64_t ip)
+{
+	slice_sink_emit(&sorter.sink, track,
+			&(struct slice_event){ .time = 10,
+					       .symbol = found,
+					       .ip = ip,
+					       .flags = SLICE_INFERRED_START,
+					       .kind = SLICE_EARLY,
+					       .order = SLICE_ORDER_DEFERRED },
+			NULL);
+}
+
+static void feed_long(int way, bool announces)
+{
+	const struct symbol *outer = symbol("outer"), *middle = symbol("middle");
+	uint64_t time = 10;
+
+	begin(time, "inner");
+	end(time + 1);
+	end(time + 3);
+	for (int i = 0; i < 60; i++) {
+		if (i == 8 && announces) {
+			announce(outer, 7);
+			announce(middle, 8);
+			if (way == ONE_MISSING)
+				announce(symbol("missing"), 9);
+		}
+		if (i == 30 && announces && way == ONE_MORE_ANNOUNCED)
+			announce(NULL, 0);
+		ck_assert(i < 20 || !announces || slices.length); /* emitted before the end */
+		feed_edges(&sorter.sink, track,
+			   (struct slice_event[]){ { .time = time + 5, .symbol = symbol("f") },
+						   { .time = time + 8, .kind = SLICE_END } },
+			   2, true);
+		time += 9;
+	}
+	end(time);
+	if (way == ONE_MORE_FOUND || way == ONE_MORE_ANNOUNCED) {
+		end(time + 1);
+		begin_deferred(10, symbol("more"), 0);
+	}
+	begin_deferred(10, outer, way == ONE_CHANGED ? 6 : 7);
+	begin_deferred(10, middle, 8);
+	slice_sink_flush(&sorter.sink, track);
+}
+
+static char *outcome_of_whole_segments(int way)
+{
+	char *expected;
+
+	feed_long(ALL_FOUND, false);
+	feed_long(way, false);
+	slice_sorter_finish(&sorter);
+	expected = strdup(slice_log_take(&slices));
+	open_again();
+	sorter.part = 20;
+	sorter.twice = sorter.hopes = true;
+	return expected;
+}
+
+START_TEST(one_pass_with_announced_slices_has_the_outcome_of_whole_segments)
+{
+	char *expected = outcome_of_whole_segments(ALL_FOUND);
+
+	feed_long(ALL_FOUND, true);
+	feed_long(ALL_FOUND, true);
+	ck_assert(!sorter.looks);
+	slice_sorter_finish(&sorter);
+	ck_assert_str_eq(slice_log_take(&slices), expected);
+	free(expected);
+}
+END_TEST
+
+/* The first segment is as announced. */
+START_TEST(other_slices_than_announced_need_a_second_pass_with_another_sorter)
+{
+	char *expected = outcome_of_whole_segments(_i);
+	struct sorter_track *noted;
+
+	feed_long(ALL_FOUND, true);
+	ck_assert(!sorter.looks);
+	feed_long(_i, true);
+	ck_assert(sorter.looks);
+	noted = sorter.first;
+	sorter.first = NULL;
+	slice_log_take(&slices);
+	slice_sorter_release(&sorter);
+	slice_sorter_init(&sorter, &slices.sink, &diag);
+	sorter.part = 20;
+	sorter.twice = true;
+	sorter.noted = noted;
+	track = slice_sorter_track(&sorter, NULL);
+	slice_sorter_again(&sorter);
+	feed_long(ALL_FOUND, false);
+	feed_long(_i, false);
+	slice_sorter_finish(&sorter);
+	ck_assert_uint_eq(sorter.unrepeated, 0);
+	ck_assert_str_eq(slice_log_take(&slices), expected);
+	free(expected);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_sorter");
 	TCase *all = tcase_create("slice_sorter");
 
 	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, one_pass_with_announced_slices_has_the_outcome_of_whole_segments);
+	tcase_add_loop_test(all, other_slices_than_announced_need_a_second_pass_with_another_sorter,
+			    ONE_MORE_FOUND, FOUND_WAYS);
 	tcase_add_test(all, only_slices_at_the_first_time_wait_for_those_that_are_found_late);
 	tcase_add_loop_test(all, edges_that_go_back_to_the_first_time_wait_too, 0, 2);
 	tcase_add_test(all, a_part_is_passed_on_when_it_is_complete);
