@@ -210,6 +210,7 @@ static void show_part(struct filter_track *track, uint64_t time)
 	for (size_t i = 0; i < track->count; i++) {
 		struct filter_frame *frame = &track->frames[i];
 
+		frame->plain = false;
 		if (frame->outside)
 			continue;
 		keep += frame->keep;
@@ -296,33 +297,34 @@ static inline bool is_kept(struct slice_filter *filter, const struct symbol *sym
 }
 
 /*
- * Take a begin that passes unchanged inside a shown part, which others keep. Returns false if it
- * may not. Without a minimum duration, no slice is pending between two events.
+ * Take a begin that passes unchanged inside a shown part, which others keep, or one outside that
+ * begins none. Returns false if it may not. Without a minimum duration, no slice is pending between
+ * two events.
  */
 static inline bool begin_plain(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
+	bool visible = track->visible, keep;
 	uint8_t verdict;
-	struct filter_frame *frame;
 
-	if (!track->visible || track->levels >= filter->most || !is_inside(track))
+	if ((visible && track->levels >= filter->most) || !is_inside(track))
 		return false;
 	verdict = function_choice_verdict(&filter->choice, event->symbol);
-	if (verdict & ~(VERDICT_KNOWN | VERDICT_SHOWN | VERDICT_KEEP))
+	keep = is_kept(filter, event->symbol, verdict);
+	if (verdict & ~(VERDICT_KNOWN | VERDICT_SHOWN | VERDICT_KEEP) || (keep && !visible))
 		return false;
-	frame = ARRAY_ADD(track->frames, track->count, track->room);
-	*frame = (struct filter_frame){
+	*ARRAY_ADD(track->frames, track->count, track->room) = (struct filter_frame){
 		.symbol = event->symbol,
 		.ip = event->ip,
 		.begin = event->time,
-		.state = FRAME_SHOWN,
+		.state = visible ? FRAME_SHOWN : FRAME_OUT,
 		.flags = event->flags,
-		.keep = is_kept(filter, event->symbol, verdict),
+		.keep = keep,
 		.plain = true,
 	};
-	track->keep += frame->keep;
-	track->levels++;
-	track->resolved++;
+	track->keep += keep;
+	track->levels += visible;
+	track->resolved = track->count;
 	return true;
 }
 
@@ -337,7 +339,7 @@ static inline bool end_plain(struct filter_track *track)
 	if (!frame->plain)
 		return false;
 	track->keep -= frame->keep;
-	track->levels--;
+	track->levels -= track->visible;
 	track->resolved = --track->count;
 	return true;
 }
@@ -459,14 +461,14 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 				    ? !begin_plain(track, event)
 				    : event->kind != SLICE_END || !end_plain(track))
 				break;
-		if (event > plain) {
+		if (event > plain && track->visible) {
 			pass_waiting(track);
 			filter->next->events(filter->next, track->next_track,
 					     &(struct slice_batch){ plain, (size_t)(event - plain),
 								    NULL, false });
-			if (event == end)
-				return;
 		}
+		if (event == end)
+			break;
 		if (takes_leaves && event + 1 < end && event->kind == SLICE_BEGIN &&
 		    event[1].kind == SLICE_END && take_leaf(track, event)) {
 			event++;

@@ -248,23 +248,27 @@ static void replay_leaving(struct replay *replay, const struct slice_event *mark
 						    detail->cycles - replay->base.cycles };
 }
 
-static void replay_event(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
+static void replay_events(const struct slice_sink *sink, void *track,
+			  const struct slice_batch *batch)
 {
-	const struct slice_event *event = batch->events;
 	struct replay *replay = sink->context;
 
 	(void)track;
-	if (event->kind == SLICE_BEGIN) {
-		replay_begin(replay, event, batch->details);
-	} else if (event->kind == SLICE_ARROW_END) {
-		replay_arrival(replay, event, batch->details);
-	} else if (event->kind == SLICE_ARROW) {
-		replay_leaving(replay, event, batch->details);
-	} else if (!(event->flags & SLICE_CONTINUED)) {
-		end_resumption(replay, event->time);
-		if (replay->count)
-			end_innermost(replay, event, batch->details);
+	for (const struct slice_event *event = batch->events; event < batch->events + batch->count;
+	     event++) {
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		if (event->kind == SLICE_BEGIN) {
+			replay_begin(replay, event, detail);
+		} else if (event->kind == SLICE_ARROW_END) {
+			replay_arrival(replay, event, detail);
+		} else if (event->kind == SLICE_ARROW) {
+			replay_leaving(replay, event, detail);
+		} else if (!(event->flags & SLICE_CONTINUED)) {
+			end_resumption(replay, event->time);
+			if (replay->count)
+				end_innermost(replay, event, detail);
+		}
 	}
 }
 
@@ -272,7 +276,7 @@ void fiber_tracks_finish(struct fiber_tracks *tracks)
 {
 	for (struct fiber *fiber = tracks->first; fiber; fiber = fiber->next) {
 		struct replay replay = { .tracks = tracks, .fiber = fiber };
-		const struct slice_sink sink = { .events = replay_event, .context = &replay };
+		const struct slice_sink sink = { .events = replay_events, .context = &replay };
 
 		if (fiber->stored.index < tracks->store.track_count)
 			slice_store_replay_sorted(&tracks->store, fiber->stored.index, &sink);

@@ -420,25 +420,25 @@ static void begin_parts(struct sorter_track *track)
 	emit_late(track, passed);
 }
 
-/* Drop the details of emitted records. */
-static void keep_held_details(struct sorter_track *track)
+/* Drop the details of all but the first `count` records. */
+static void keep_first_details(struct sorter_track *track, size_t count)
 {
-	struct slice_detail *details = track->details.items, *held;
+	struct slice_detail *details = track->details.items, *kept;
 
 	if (!track->detail_count)
 		return;
-	held = alloc_zeroed(track->held + 1, sizeof(*held));
+	kept = alloc_zeroed(count + 1, sizeof(*kept));
 	track->detail_count = 0;
-	for (size_t i = 0; i < track->held; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct slice_event *record = records_of(track) + i;
 
 		if (!record->detail)
 			continue;
-		held[track->detail_count] = details[record->detail - 1];
+		kept[track->detail_count] = details[record->detail - 1];
 		record->detail = (uint32_t)++track->detail_count;
 	}
-	memcpy(details, held, track->detail_count * sizeof(*held));
-	free(held);
+	memcpy(details, kept, track->detail_count * sizeof(*kept));
+	free(kept);
 }
 
 /* Emit the segment's records, except for the first ones, or late ones. */
@@ -456,7 +456,7 @@ static void emit_part(struct sorter_track *track)
 		track->held++;
 	pass_sorted(track, track->held);
 	track->count = track->held;
-	keep_held_details(track);
+	keep_first_details(track, track->held);
 	track->runs[0] = 0;
 	track->run_count = 1;
 }
@@ -690,23 +690,15 @@ static void add_found(struct sorter_track *track)
 static void emit_before_bound(struct sorter_track *track)
 {
 	size_t end = LOWER_BOUND(i, track->count, records_of(track)[i].time < track->bound);
-	const struct slice_batch batch = { .details = track->details.items };
-	const struct slice_event *events = records_of(track) + end;
 	size_t kept = track->count - end;
-	struct found_event *rest = alloc_zeroed(kept, sizeof(*rest));
-	struct arena texts = track->texts;
 
-	for (size_t i = 0; i < kept; i++)
-		rest[i] = found_event(&events[i], slice_batch_detail(&batch, &events[i]));
 	track->count = end;
 	pass_sorted(track, 0);
-	track->count = track->run_count = track->detail_count = track->plain_from = 0;
-	track->texts = (struct arena){ 0 };
-	for (size_t i = 0; i < kept; i++)
-		add_again(track, &rest[i]);
-	arena_release(&texts);
-	free(rest);
-	track->kept = track->count;
+	memmove(records_of(track), records_of(track) + end, kept * sizeof(struct slice_event));
+	keep_first_details(track, kept);
+	track->count = track->kept = kept;
+	track->run_count = kept > 0;
+	track->plain_from = kept ? records_of(track)[kept - 1].time + 1 : 0;
 }
 
 /*

@@ -10,13 +10,14 @@
 /* Records between two releases of the file's pages. */
 #define STEP 32768u
 
-/* An event. If its `detail` is not 0, the next record is its detail. */
+/* An event. If its `detail` is not 0, the next records have its detail. */
 struct store_record {
-	union {
-		struct slice_event event;
-		struct slice_detail detail;
-	};
+	struct slice_event event;
 };
+
+#define DETAIL_RECORDS                                                                             \
+	((sizeof(struct slice_detail) + sizeof(struct store_record) - 1) /                         \
+	 sizeof(struct store_record))
 
 static const struct store_record *record_at(const struct slice_store *store, uint64_t at)
 {
@@ -25,56 +26,62 @@ static const struct store_record *record_at(const struct slice_store *store, uin
 
 /* ---- In ------------------------------------------------------------------ */
 
-static void add(struct slice_store *store, struct store_track *to,
-		const struct store_record *record)
+/* Add records, for which there is room, to a track. */
+static inline struct store_record *add(struct slice_store *store, struct store_track *to,
+				       size_t count)
 {
 	struct store_stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
+	uint64_t at = store->count, end = at + count;
 
-	if (!last || last->begin + last->count != store->count || to->apart) {
+	if (!last || last->begin + last->count != at || to->apart) {
 		ARRAY_GROW(to->stretches, to->room, to->count + 1);
 		last = &to->stretches[to->count++];
-		*last = (struct store_stretch){ .begin = store->count };
+		*last = (struct store_stretch){ .begin = at };
 	}
-	to->apart = false;
-	last->count++;
-	if (store->count == store->records.room)
-		big_array_grow(&store->records, store->count + 1, sizeof(*record), STORE_MEMORY);
-	((struct store_record *)store->records.items)[store->count++] = *record;
-	if (store->count % STEP == 0)
-		big_array_rest(&store->records, store->count - STEP, store->count, sizeof(*record));
+	last->count += count;
+	store->count = end;
+	if (at / STEP < end / STEP)
+		big_array_rest(&store->records, at - at % STEP, end - end % STEP,
+			       sizeof(struct store_record));
+	return (struct store_record *)store->records.items + at;
 }
 
-static void keep_event(struct slice_store *store, struct store_track *to,
-		       const struct slice_event *event, const struct slice_detail *detail)
+static inline void keep_event(struct slice_store *store, struct store_track *to,
+			      const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct store_record record = { .event = *event };
+	struct store_record *record;
 
-	record.event.detail = detail != NULL;
+	to->apart = event->kind == SLICE_ARROW_END;
+	record = add(store, to, detail ? 1 + DETAIL_RECORDS : 1);
+
+	record->event = *event;
+	record->event.detail = detail != NULL;
+	if (detail)
+		memcpy(record + 1, detail, sizeof(*detail));
 	if (event->kind == SLICE_END)
-		record.event.ip = 0; /* unset: keep old memory contents out of a file */
+		record->event.ip = 0; /* unset: keep old memory contents out of a file */
 	if (event->kind == SLICE_INSTANT)
-		record.event.text = name_intern_text(store->names, event->text)->text;
+		record->event.text = name_intern_text(store->names, event->text)->text;
 	if (!to->slices)
 		to->begin = event->time;
 	to->slices += event->kind != SLICE_END;
 	store->slices += event->kind != SLICE_END;
 	to->end = event->time;
-	to->apart = event->kind == SLICE_ARROW_END;
-	add(store, to, &record);
-	if (detail)
-		add(store, to, &(struct store_record){ .detail = *detail });
 }
 
 static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	struct slice_store *store = sink->context;
 	size_t index = ((struct track *)track)->index;
+	size_t end = store->count + batch->count * (batch->details ? 1 + DETAIL_RECORDS : 1);
 	struct store_track *to;
 
 	ARRAY_GROW_ZEROED(store->tracks, store->track_room, index + 1);
 	store->track_count = MAX(store->track_count, index + 1);
 	to = &store->tracks[index];
 	to->track = track;
+	if (end > store->records.room)
+		big_array_grow(&store->records, end, sizeof(struct store_record), STORE_MEMORY);
 	for (size_t i = 0; i < batch->count; i++)
 		keep_event(store, to, &batch->events[i],
 			   slice_batch_detail(batch, &batch->events[i]));
@@ -130,9 +137,13 @@ static bool emit_event(const struct slice_store *store, struct store_cursor *cur
 		       const struct slice_sink *sink)
 {
 	const struct slice_event *event = cursor->event;
-	const struct store_record *detail = event->detail ? take_record(store, cursor) : NULL;
+	struct slice_detail detail;
 
-	slice_sink_emit(sink, cursor->track->track, event, detail ? &detail->detail : NULL);
+	if (event->detail)
+		memcpy(&detail, event + 1, sizeof(detail));
+	for (size_t i = 0; event->detail && i < DETAIL_RECORDS; i++)
+		take_record(store, cursor);
+	slice_sink_emit(sink, cursor->track->track, event, event->detail ? &detail : NULL);
 	return next_event(store, cursor);
 }
 
@@ -142,14 +153,41 @@ static void release_step(const struct slice_store *store, uint64_t count)
 		big_array_rest(&store->records, 0, store->count, sizeof(struct store_record));
 }
 
+/* Emit the next event of a stretch, or several without details. Returns their records' number. */
+static size_t emit_some(const struct slice_sink *sink, struct track *track,
+			const struct store_record *records, size_t count)
+{
+	struct slice_detail detail;
+	size_t some = 0;
+
+	while (some < count && !records[some].event.detail)
+		some++;
+	if (!some) {
+		memcpy(&detail, records + 1, sizeof(detail));
+		slice_sink_emit(sink, track, &records->event, &detail);
+		return 1 + DETAIL_RECORDS;
+	}
+	sink->events(sink, track, &(struct slice_batch){ &records->event, some, NULL, false });
+	return some;
+}
+
 void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink)
 {
-	struct store_cursor cursor = { .track = &store->tracks[index] };
-	uint64_t emitted = 0;
+	const struct store_track *track = &store->tracks[index];
 
-	for (bool more = next_event(store, &cursor); more; release_step(store, ++emitted))
-		more = emit_event(store, &cursor, sink);
+	for (size_t i = 0; i < track->count; i++) {
+		uint64_t at = track->stretches[i].begin, end = at + track->stretches[i].count;
+
+		while (at < end) {
+			uint64_t step = MIN(end, at - at % STEP + STEP);
+
+			at += emit_some(sink, track->track, record_at(store, at), step - at);
+			if (at >= step)
+				big_array_rest(&store->records, 0, store->count,
+					       sizeof(struct store_record));
+		}
+	}
 }
 
 COMPARE_WITHIN(compare_stretches, struct store_stretch, struct slice_store,
