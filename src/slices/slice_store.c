@@ -10,25 +10,21 @@
 /* Records between two releases of the file's pages. */
 #define STEP 32768u
 
-/* An event. If its `detail` is not 0, the next records have its detail. */
-struct store_record {
-	struct slice_event event;
-};
+/* An event whose `detail` is not 0 is followed by its detail, in the room of so many events. */
+#define DETAIL_EVENTS                                                                              \
+	((sizeof(struct slice_detail) + sizeof(struct slice_event) - 1) /                          \
+	 sizeof(struct slice_event))
 
-#define DETAIL_RECORDS                                                                             \
-	((sizeof(struct slice_detail) + sizeof(struct store_record) - 1) /                         \
-	 sizeof(struct store_record))
-
-static const struct store_record *record_at(const struct slice_store *store, uint64_t at)
+static struct slice_event *event_at(const struct slice_store *store, uint64_t at)
 {
-	return (const struct store_record *)store->records.items + at;
+	return (struct slice_event *)store->records.items + at;
 }
 
 /* ---- In ------------------------------------------------------------------ */
 
-/* Add records, for which there is room, to a track. */
-static inline struct store_record *add(struct slice_store *store, struct store_track *to,
-				       size_t count)
+/* Add records to a track. Returns the first one; there is room. */
+static inline struct slice_event *add(struct slice_store *store, struct store_track *to,
+				      size_t count)
 {
 	struct store_stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 	uint64_t at = store->count, end = at + count;
@@ -42,26 +38,28 @@ static inline struct store_record *add(struct slice_store *store, struct store_t
 	store->count = end;
 	if (at / STEP < end / STEP)
 		big_array_rest(&store->records, at - at % STEP, end - end % STEP,
-			       sizeof(struct store_record));
-	return (struct store_record *)store->records.items + at;
+			       sizeof(struct slice_event));
+	return event_at(store, at);
 }
 
 static inline void keep_event(struct slice_store *store, struct store_track *to,
 			      const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct store_record *record;
+	struct slice_event *kept;
 
 	to->apart = event->kind == SLICE_ARROW_END;
-	record = add(store, to, detail ? 1 + DETAIL_RECORDS : 1);
-
-	record->event = *event;
-	record->event.detail = detail != NULL;
-	if (detail)
-		memcpy(record + 1, detail, sizeof(*detail));
+	kept = add(store, to, detail ? 1 + DETAIL_EVENTS : 1);
+	*kept = *event;
+	kept->detail = detail != NULL;
+	/* Keep old memory contents out of a file. */
 	if (event->kind == SLICE_END)
-		record->event.ip = 0; /* unset: keep old memory contents out of a file */
+		kept->ip = 0;
+	if (detail) {
+		memset(kept + 1, 0, DETAIL_EVENTS * sizeof(*kept));
+		memcpy(kept + 1, detail, sizeof(*detail));
+	}
 	if (event->kind == SLICE_INSTANT)
-		record->event.text = name_intern_text(store->names, event->text)->text;
+		kept->text = name_intern_text(store->names, event->text)->text;
 	if (!to->slices)
 		to->begin = event->time;
 	to->slices += event->kind != SLICE_END;
@@ -73,7 +71,7 @@ static void keep_events(const struct slice_sink *sink, void *track, const struct
 {
 	struct slice_store *store = sink->context;
 	size_t index = ((struct track *)track)->index;
-	size_t end = store->count + batch->count * (batch->details ? 1 + DETAIL_RECORDS : 1);
+	size_t end = store->count + batch->count * (batch->details ? 1 + DETAIL_EVENTS : 1);
 	struct store_track *to;
 
 	ARRAY_GROW_ZEROED(store->tracks, store->track_room, index + 1);
@@ -81,7 +79,7 @@ static void keep_events(const struct slice_sink *sink, void *track, const struct
 	to = &store->tracks[index];
 	to->track = track;
 	if (end > store->records.room)
-		big_array_grow(&store->records, end, sizeof(struct store_record), STORE_MEMORY);
+		big_array_grow(&store->records, end, sizeof(struct slice_event), STORE_MEMORY);
 	for (size_t i = 0; i < batch->count; i++)
 		keep_event(store, to, &batch->events[i],
 			   slice_batch_detail(batch, &batch->events[i]));
@@ -99,76 +97,27 @@ struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool
 
 /* ---- Out ----------------------------------------------------------------- */
 
-/* A position in a track's records, after `event`. */
-struct store_cursor {
-	const struct store_track *track;
-	size_t stretch;
-	uint64_t at; /* in the stretch */
-	const struct slice_event *event;
-};
-
-/* Returns the next record and consumes it; NULL at the end. */
-static const struct store_record *take_record(const struct slice_store *store,
-					      struct store_cursor *cursor)
-{
-	const struct store_stretch *stretch = &cursor->track->stretches[cursor->stretch];
-
-	if (cursor->stretch == cursor->track->count)
-		return NULL;
-	if (cursor->at + 1 == stretch->count) {
-		cursor->stretch++;
-		cursor->at = 0;
-		return record_at(store, stretch->begin + stretch->count - 1);
-	}
-	return record_at(store, stretch->begin + cursor->at++);
-}
-
-/* Move to the next event. Returns false at the end. */
-static bool next_event(const struct slice_store *store, struct store_cursor *cursor)
-{
-	const struct store_record *record = take_record(store, cursor);
-
-	cursor->event = record ? &record->event : NULL;
-	return record;
-}
-
-/* Emit the cursor's event and move to the next one. Returns false at the end. */
-static bool emit_event(const struct slice_store *store, struct store_cursor *cursor,
-		       const struct slice_sink *sink)
-{
-	const struct slice_event *event = cursor->event;
-	struct slice_detail detail;
-
-	if (event->detail)
-		memcpy(&detail, event + 1, sizeof(detail));
-	for (size_t i = 0; event->detail && i < DETAIL_RECORDS; i++)
-		take_record(store, cursor);
-	slice_sink_emit(sink, cursor->track->track, event, event->detail ? &detail : NULL);
-	return next_event(store, cursor);
-}
-
-static void release_step(const struct slice_store *store, uint64_t count)
-{
-	if (count % STEP == 0)
-		big_array_rest(&store->records, 0, store->count, sizeof(struct store_record));
-}
-
-/* Emit the next event of a stretch, or several without details. Returns their records' number. */
+/* Emit an event, or several without details. Returns the number of their records. */
 static size_t emit_some(const struct slice_sink *sink, struct track *track,
-			const struct store_record *records, size_t count)
+			const struct slice_event *events, size_t count)
 {
 	struct slice_detail detail;
 	size_t some = 0;
 
-	while (some < count && !records[some].event.detail)
+	while (some < count && !events[some].detail)
 		some++;
-	if (!some) {
-		memcpy(&detail, records + 1, sizeof(detail));
-		slice_sink_emit(sink, track, &records->event, &detail);
-		return 1 + DETAIL_RECORDS;
+	if (some) {
+		sink->events(sink, track, &(struct slice_batch){ events, some, NULL, false });
+		return some;
 	}
-	sink->events(sink, track, &(struct slice_batch){ &records->event, some, NULL, false });
-	return some;
+	memcpy(&detail, events + 1, sizeof(detail));
+	slice_sink_emit(sink, track, events, &detail);
+	return 1 + DETAIL_EVENTS;
+}
+
+static void release_all(const struct slice_store *store)
+{
+	big_array_rest(&store->records, 0, store->count, sizeof(struct slice_event));
 }
 
 void slice_store_replay_track(const struct slice_store *store, size_t index,
@@ -182,17 +131,15 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 		while (at < end) {
 			uint64_t step = MIN(end, at - at % STEP + STEP);
 
-			at += emit_some(sink, track->track, record_at(store, at), step - at);
-			if (at >= step)
-				big_array_rest(&store->records, 0, store->count,
-					       sizeof(struct store_record));
+			at += emit_some(sink, track->track, event_at(store, at), step - at);
+			if (at / STEP == step / STEP)
+				release_all(store);
 		}
 	}
 }
 
 COMPARE_WITHIN(compare_stretches, struct store_stretch, struct slice_store,
-	       COMPARE(record_at(context, a->begin)->event.time,
-		       record_at(context, b->begin)->event.time)
+	       COMPARE(event_at(context, a->begin)->time, event_at(context, b->begin)->time)
 		       ?: COMPARE(a->begin, b->begin))
 
 void slice_store_replay_sorted(struct slice_store *store, size_t index,
@@ -205,6 +152,30 @@ void slice_store_replay_sorted(struct slice_store *store, size_t index,
 }
 
 /* ---- By time: a heap of the tracks ----------------------------------------- */
+
+/* An event of a track, and its place. */
+struct store_cursor {
+	const struct store_track *track;
+	size_t stretch;
+	uint64_t at; /* in the stretch */
+	const struct slice_event *event;
+};
+
+/* Go to the event at the cursor's place, perhaps in the next stretch. Returns false at the end. */
+static bool find_event(const struct slice_store *store, struct store_cursor *cursor)
+{
+	const struct store_stretch *stretch = &cursor->track->stretches[cursor->stretch];
+
+	if (cursor->stretch < cursor->track->count && cursor->at == stretch->count) {
+		stretch++;
+		cursor->stretch++;
+		cursor->at = 0;
+	}
+	if (cursor->stretch == cursor->track->count)
+		return false;
+	cursor->event = event_at(store, stretch->begin + cursor->at);
+	return true;
+}
 
 static bool is_before(const struct slice_store *store, const struct store_cursor *a,
 		      const struct store_cursor *b)
@@ -224,13 +195,15 @@ void slice_store_replay(const struct slice_store *store, const struct slice_sink
 
 	for (size_t i = 0; i < store->track_count; i++) {
 		heap[count] = (struct store_cursor){ .track = &store->tracks[i] };
-		count += next_event(store, &heap[count]);
+		count += find_event(store, &heap[count]);
 	}
 	cursors_order(store, heap, count);
 	while (count) {
-		if (!emit_event(store, &heap[0], sink))
+		heap[0].at += emit_some(sink, heap[0].track->track, heap[0].event, 1);
+		if (!find_event(store, &heap[0]))
 			heap[0] = heap[--count];
-		release_step(store, ++emitted);
+		if (++emitted % STEP == 0)
+			release_all(store);
 		if (count)
 			cursors_sift_down(store, heap, count, 0);
 	}

@@ -5,7 +5,7 @@
  *
  * The sorter emits a segment of one thread, then a segment of another. Formats that cut a trace by
  * time, or print threads one by one, need all slices first. An event needs 32 bytes of disk
- * ($TMPDIR, or /var/tmp), its detail another 32. Memory grows only with the number of segments.
+ * ($TMPDIR, or /var/tmp), its detail another 64. Memory grows only with the number of segments.
  */
 #pragma once
 
