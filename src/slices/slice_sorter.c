@@ -644,12 +644,15 @@ static void add_early(struct sorter_track *track, const struct slice_event *even
 static bool take_early(struct sorter_track *track, const struct slice_event *event,
 		       const struct slice_detail *detail)
 {
-	struct found_event found = found_event(event, detail);
-	bool early = track->early_next < track->early_count && event->order &&
-		     !memcmp(&track->early[track->early_next], &found, sizeof(found));
+	struct found_event found;
 
-	track->early_next += early;
-	return early;
+	if (track->early_next == track->early_count || event->order == SLICE_ORDER_PLAIN)
+		return false;
+	found = found_event(event, detail);
+	if (memcmp(&track->early[track->early_next], &found, sizeof(found)) != 0)
+		return false;
+	track->early_next++;
+	return true;
 }
 
 /* Returns whether events are emitted as they come, after the first part. */
