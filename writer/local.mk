@@ -23,8 +23,8 @@ LIBFTF_PRIVATE_NAMES = \
 	error_prefix error_set error_set_at error_set_system error_suffix error_text_fit \
 	escaped_text_print file_make \
 	file_make_own hash_bytes id_index_move id_index_put id_index_release id_index_wants output_abandon \
-	output_ask output_carry output_clear output_close output_compress output_drop output_hold \
-	output_is_readable output_is_system_link output_limit output_map output_name_temporary \
+	output_ask output_carry output_close output_compress output_drop output_hold \
+	output_is_readable output_is_system_link output_limit output_name_temporary \
 	output_open output_open_text output_rename output_remove_left output_remove_unfinished \
 	output_reserve output_room output_size output_stream output_track_unfinished output_write \
 	output_write_now printable_pass printable_print real_print text_printf

@@ -3,7 +3,6 @@
 #include "base/io/output.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -365,36 +364,9 @@ FILE *output_open_text(struct output *output, const char *path, uint64_t most, s
 	return text;
 }
 
-/* ---- Reading back -------------------------------------------------------- */
-
 bool output_is_readable(const struct output *output)
 {
 	return output->temporary && !output->compressor;
-}
-
-const uint8_t *output_map(struct output *output)
-{
-	void *bytes;
-
-	flush_bytes(output);
-	wait_for_carrier(output);
-	if (output_failed(output) || !output->written)
-		return NULL;
-	bytes = mmap(NULL, output->written, PROT_READ, MAP_SHARED, output->fd, 0);
-	if (bytes != MAP_FAILED)
-		return bytes;
-	error_set_system(&output->err, errno, "%s: cannot read back the output", output->path);
-	return NULL;
-}
-
-void output_clear(struct output *output)
-{
-	wait_for_carrier(output);
-	if (ftruncate(output->fd, 0) < 0 || lseek(output->fd, 0, SEEK_SET) < 0)
-		record_failure(output, errno);
-	output->used = 0;
-	output->written = 0;
-	output->file_bytes = 0;
 }
 
 /* ---- Renaming ------------------------------------------------------------ */

@@ -185,17 +185,8 @@ static inline bool output_failed(const struct output *output)
 	return output->err.kind != ERROR_NONE;
 }
 
-/* Returns whether the bytes go unchanged into a temporary file, and can be read and cleared. */
+/* Returns whether the bytes go unchanged into a temporary file. */
 bool output_is_readable(const struct output *output);
-
-/*
- * Returns all bytes written up to now, output->written, mapped read-only and owned by the caller
- * (munmap()), of an output_is_readable(); NULL if nothing was written, or it failed.
- */
-const uint8_t *output_map(struct output *output);
-
-/* Discard all bytes of an output_is_readable() and start again. */
-void output_clear(struct output *output);
 
 /*
  * Write the rest and give the file its final name.

@@ -526,7 +526,6 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	dropping.events = slice_sink_drop;
 	dropping.flush = NULL;
 	dropping.since = NULL;
-	dropping.early = false;
 	machine->sink = &dropping;
 	fed = thread_stacks_feed(stacks, events, count);
 	machine->sink = shown;

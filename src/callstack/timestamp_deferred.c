@@ -38,60 +38,49 @@ static struct deferred_event *deferred_at(const struct deferred_events *list, si
 }
 
 static void emit_deferred(const struct timestamp_group *group, const struct deferred_events *list,
-			  size_t index)
+			  size_t index, bool early)
 {
-	struct deferred_event *event = deferred_at(list, index);
+	const struct deferred_event *event = deferred_at(list, index);
 	const struct slice_sink *sink = group->owner->machine->sink;
+	struct slice_event begin = event->begin;
 
 	if (event->waits)
 		return;
-	callstack_mark_level(group->owner->machine, &event->begin);
-	if (event->whole)
-		slice_sink_emit_whole(sink, group->owner->track, &event->begin, event->end_time);
+	if (early)
+		begin.kind = SLICE_EARLY;
 	else
-		slice_sink_emit(sink, group->owner->track, &event->begin,
+		callstack_mark_level(group->owner->machine, &begin);
+	if (event->whole)
+		slice_sink_emit_whole(sink, group->owner->track, &begin, event->end_time);
+	else
+		slice_sink_emit(sink, group->owner->track, &begin,
 				sink->details ? &event->detail : NULL);
 }
 
 void timestamp_group_emit_outer(struct timestamp_group *group, size_t end)
 {
 	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
-		emit_deferred(group, &group->outer, i);
-	group->outer_done = end;
-	group->announced = 0;
+		emit_deferred(group, &group->outer, i, false);
+	group->outer_done = group->announced = end;
 	if (!group->settles)
 		group->emitted = 0;
 }
 
 void timestamp_group_announce(struct timestamp_group *group)
 {
-	const struct callstack_machine *machine = group->owner->machine;
-	struct slice_event event = { .kind = SLICE_EARLY };
-	const struct slice_detail *detail;
-
-	if (group->announced && group->announced <= group->outer.count) {
-		slice_sink_emit(machine->sink, group->owner->track, &event, NULL);
-		group->announced = SIZE_MAX;
-	}
-	if (group->announced || group->watched || group->cut_count)
+	if (group->watched || group->cut_count)
 		return;
-	group->announced = 1 + group->outer.count;
-	for (size_t i = group->outer.count; i-- > group->outer_done;) {
-		event = deferred_at(&group->outer, i)->begin;
-		detail = &deferred_at(&group->outer, i)->detail;
-		event.kind = SLICE_EARLY;
-		event.flags |= machine->lacks_levels ? SLICE_UNCERTAIN_LEVEL : 0;
-		slice_sink_emit(machine->sink, group->owner->track, &event,
-				machine->sink->details ? detail : NULL);
-	}
+	for (size_t i = group->outer.count; i-- > group->announced;)
+		emit_deferred(group, &group->outer, i, true);
+	group->announced = group->outer.count;
 }
 
 void timestamp_group_empty_deferred(struct timestamp_group *group)
 {
 	timestamp_group_emit_outer(group, group->outer.count);
 	for (size_t i = 0; i < group->initial.count; i++)
-		emit_deferred(group, &group->initial, i);
-	group->outer.count = group->outer_done = group->initial.count = 0;
+		emit_deferred(group, &group->initial, i, false);
+	group->outer.count = group->outer_done = group->announced = group->initial.count = 0;
 }
 
 void timestamp_group_infer(struct timestamp_group *group, int64_t time,

@@ -96,7 +96,7 @@ static void flush_after(struct timestamp_group *group, const struct slice_event 
 		return;
 	group->settled = time;
 	timestamp_group_emit_outer(group, group->outer.count);
-	group->outer.count = group->outer_done = 0;
+	group->outer.count = group->outer_done = group->announced = 0;
 	slice_sink_flush(group->owner->machine->sink, group->owner->track);
 }
 

@@ -80,9 +80,9 @@ struct timestamp_group {
 	size_t floor;      /* the first event, within the group, of the watched event's segment */
 	size_t unresolved; /* index in `outer`: later ones may begin with a watched event */
 	struct slice_event around; /* if `watched` is 0: time, order, flags of an enclosing slice */
-	struct deferred_events outer; /* found late, innermost first */
-	size_t outer_done;            /* events of `outer` that were already emitted */
-	size_t announced; /* 1 + count of `outer` when they were announced; 0: not yet */
+	struct deferred_events outer;   /* found late, innermost first */
+	size_t outer_done;              /* events of `outer` that were already emitted */
+	size_t announced;               /* the same, or announced: see SLICE_EARLY */
 	struct deferred_events initial; /* calls at mapped time 0, emitted after `outer` */
 	int64_t since;                  /* mapped: earliest start of a call that is found late */
 	bool encloses;   /* a slice is always found late, around all others: never settle */
@@ -320,7 +320,7 @@ void timestamp_group_emit_outer(struct timestamp_group *group, size_t end);
 /* Emit all deferred events. */
 void timestamp_group_empty_deferred(struct timestamp_group *group);
 
-/* Announce the deferred events of the segment to a sink with `early`, or that there are more. */
+/* Announce the segment's deferred events so far to a sink with `early`. */
 void timestamp_group_announce(struct timestamp_group *group);
 
 /* The group's times are final: copy them to the deferred events that begin with its events. */

@@ -855,7 +855,6 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	/* Only such outputs can be made anew. */
 	c->pipeline.sorter.hopes = c->pipeline.sorter.sink.early =
 		c->pipeline.sorter.twice && c->pipeline.output.temporary && !c->code &&
-		!c->pipeline.format->counts && !c->pipeline.format->input_end &&
 		!c->options->max_output;
 	c->branches = known_branches_open();
 	if (c->code) {

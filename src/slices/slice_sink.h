@@ -143,11 +143,7 @@ struct slice_sink {
 	 */
 	bool sums;
 	bool arrows; /* it shows arrows */
-	/*
-	 * Before SLICE_EARLY_EVENTS events after a flush, the sink gets the begins that the next
-	 * flush would have been preceded by: as SLICE_EARLY, and later again. One without symbol:
-	 * there are more.
-	 */
+	/* After SLICE_EARLY_EVENTS of a segment, announce begins found late: as SLICE_EARLY. */
 	bool early;
 };
 

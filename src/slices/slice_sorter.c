@@ -630,7 +630,7 @@ static void add_early(struct sorter_track *track, const struct slice_event *even
 {
 	struct found_event found = found_event(event, detail);
 
-	track->sorter->looks |= !event->symbol || track->bound;
+	track->sorter->looks |= track->bound > 0;
 	if (track->sorter->looks)
 		return;
 	found.event.kind = SLICE_BEGIN;
@@ -649,10 +649,8 @@ static bool take_early(struct sorter_track *track, const struct slice_event *eve
 	if (track->early_next == track->early_count || event->order == SLICE_ORDER_PLAIN)
 		return false;
 	found = found_event(event, detail);
-	if (memcmp(&track->early[track->early_next], &found, sizeof(found)) != 0)
-		return false;
-	track->early_next++;
-	return true;
+	return !memcmp(&track->early[track->early_next], &found, sizeof(found)) &&
+	       ++track->early_next;
 }
 
 /* Returns whether events are emitted as they come, after the first part. */
@@ -664,13 +662,11 @@ static bool passes(const struct sorter_track *track)
 /* Emit all records but the last `emitted`. The part still counts all. */
 static void pass_on(struct sorter_track *track, size_t emitted)
 {
-	track->kept -= emitted;
-	track->full -= emitted;
+	track->kept -= track->count;
+	track->full -= MIN(track->full, track->count);
 	track->count -= emitted;
 	merge_runs(track);
 	pass_sorted(track, 0);
-	track->kept -= track->count;
-	track->full -= MIN(track->full, track->count);
 	track->count = track->run_count = track->detail_count = track->plain_from = 0;
 }
 

@@ -25,10 +25,9 @@
  * events that come too late for a part. The second pass has these from the beginning of each
  * segment, emits long segments in parts, in order, and leaves out what the first pass emitted.
  *
- * One pass: with `hopes`, the machine announces the slices that it has found late when the first
- * part of a segment ends. The sorter emits the part with these, and what follows at once, in the
- * hope that no others come. If others come, the first pass looks, and the output must be made anew:
- * the second pass then has a new sorter.
+ * One pass: with `hopes`, the machine announces the slices found late in a segment's first part.
+ * The sorter emits the part with these, and then all events at once. If other slices are found
+ * late, the first pass looks from then on, and the second one needs a new output, and a new sorter.
  *
  * Sorting is a stable merge of natural runs: O(n) for slices in order, O(n log n) in the worst
  * case. Segments reuse memory; a long segment is in a temporary file (base/io/big_array.h).

@@ -115,11 +115,6 @@ static size_t emit_some(const struct slice_sink *sink, struct track *track,
 	return 1 + DETAIL_EVENTS;
 }
 
-static void release_all(const struct slice_store *store)
-{
-	big_array_rest(&store->records, 0, store->count, sizeof(struct slice_event));
-}
-
 void slice_store_replay_track(const struct slice_store *store, size_t index,
 			      const struct slice_sink *sink)
 {
@@ -128,12 +123,12 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 	for (size_t i = 0; i < track->count; i++) {
 		uint64_t at = track->stretches[i].begin, end = at + track->stretches[i].count;
 
-		while (at < end) {
-			uint64_t step = MIN(end, at - at % STEP + STEP);
-
-			at += emit_some(sink, track->track, event_at(store, at), step - at);
-			if (at / STEP == step / STEP)
-				release_all(store);
+		for (uint64_t next; at < end; at = next) {
+			next = at + emit_some(sink, track->track, event_at(store, at),
+					      MIN(end - at, STEP));
+			if (at / STEP != next / STEP)
+				big_array_rest(&store->records, 0, store->count,
+					       sizeof(struct slice_event));
 		}
 	}
 }
@@ -203,7 +198,8 @@ void slice_store_replay(const struct slice_store *store, const struct slice_sink
 		if (!find_event(store, &heap[0]))
 			heap[0] = heap[--count];
 		if (++emitted % STEP == 0)
-			release_all(store);
+			big_array_rest(&store->records, 0, store->count,
+				       sizeof(struct slice_event));
 		if (count)
 			cursors_sift_down(store, heap, count, 0);
 	}

@@ -110,33 +110,18 @@ START_TEST(an_output_appears_whole)
 END_TEST
 
 /* More than a buffer. */
-START_TEST(many_bytes_are_written_and_can_be_read_before_the_end)
+START_TEST(many_bytes_are_written)
 {
 	enum { COUNT = 1 << 20 };
-	const uint8_t *mapped;
 	char *read_back = malloc(COUNT * 4);
 
 	open_output("a");
 	for (uint32_t i = 0; i < COUNT; i++)
 		output_write(&output, &i, sizeof(i));
-	mapped = output_map(&output);
-	ck_assert_ptr_nonnull(mapped);
-	ck_assert_uint_eq(output.written, COUNT * 4);
-	for (uint32_t i = 0; i < COUNT; i += 4093)
-		ck_assert_int_eq(memcmp(mapped + (size_t)4 * i, &i, 4), 0);
-	munmap((void *)(uintptr_t)mapped, COUNT * 4);
-	if (_i) {
-		output_clear(&output);
-		ck_assert_uint_eq(output_size(&output), 0);
-		ck_assert_ptr_null(output_map(&output));
-		write_text("anew");
-	}
 	ck_assert_int_eq(output_close(&output, &err), 0);
-	if (_i)
-		expect_file("a", "anew");
-	else
-		ck_assert_uint_eq(read_file("a", read_back, COUNT * 4), COUNT * 4);
-	for (uint32_t i = 0; i < COUNT && !_i; i += 1021)
+	ck_assert_uint_eq(output.written, COUNT * 4);
+	ck_assert_uint_eq(read_file("a", read_back, COUNT * 4), COUNT * 4);
+	for (uint32_t i = 0; i < COUNT; i += 1021)
 		ck_assert_int_eq(memcmp(read_back + (size_t)4 * i, &i, 4), 0);
 	free(read_back);
 }
@@ -865,7 +850,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, an_output_appears_whole);
-	tcase_add_loop_test(all, many_bytes_are_written_and_can_be_read_before_the_end, 0, 2);
+	tcase_add_test(all, many_bytes_are_written);
 	tcase_add_loop_test(all, an_output_is_compressed_by_its_name, 0, 4);
 	tcase_add_loop_test(all, a_text_ends_with_the_line_that_reaches_the_limit, 0, 2);
 	tcase_add_test(all, bytes_elsewhere_count_for_the_limit);

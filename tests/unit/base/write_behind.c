@@ -89,20 +89,6 @@ START_TEST(all_bytes_arrive_in_order)
 }
 END_TEST
 
-START_TEST(what_was_written_can_be_read_and_cleared_meanwhile)
-{
-	begin(_i);
-	for (int time = 0; time < 3; time++) {
-		write_pieces();
-		ck_assert_is_whole(output_map(&output));
-		output_clear(&output);
-		ck_assert_uint_eq(output_size(&output), 0);
-	}
-	write_behind_close(behind);
-	output_abandon(&output);
-}
-END_TEST
-
 /* RLIMIT_FSIZE acts like a full disk. */
 START_TEST(a_failure_of_any_write_is_the_outputs)
 {
@@ -125,7 +111,6 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, all_bytes_arrive_in_order, 1, 4);
-	tcase_add_loop_test(all, what_was_written_can_be_read_and_cleared_meanwhile, 1, 4);
 	tcase_add_loop_test(all, a_failure_of_any_write_is_the_outputs, 1, 4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -868,7 +868,7 @@ static void feed_long(int way, bool announces)
 				announce(symbol("missing"), 9);
 		}
 		if (i == 30 && announces && way == ONE_MORE_ANNOUNCED)
-			announce(NULL, 0);
+			announce(symbol("more"), 0);
 		ck_assert(i < 20 || !announces || slices.length); /* emitted before the end */
 		feed_edges(&sorter.sink, track,
 			   (struct slice_event[]){ { .time = time + 5, .symbol = symbol("f") },
