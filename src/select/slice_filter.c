@@ -461,6 +461,8 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 				    ? !begin_plain(track, event)
 				    : event->kind != SLICE_END || !end_plain(track))
 				break;
+		while (track->visible && plain < event && event - plain < SLICE_FILTER_WAITING / 8)
+			pass_event(track, plain++, NULL);
 		if (event > plain && track->visible) {
 			pass_waiting(track);
 			filter->next->events(filter->next, track->next_track,

@@ -256,18 +256,16 @@ static void replay_events(const struct slice_sink *sink, void *track,
 	(void)track;
 	for (const struct slice_event *event = batch->events; event < batch->events + batch->count;
 	     event++) {
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
-
 		if (event->kind == SLICE_BEGIN) {
-			replay_begin(replay, event, detail);
+			replay_begin(replay, event, slice_batch_detail(batch, event));
 		} else if (event->kind == SLICE_ARROW_END) {
-			replay_arrival(replay, event, detail);
+			replay_arrival(replay, event, slice_batch_detail(batch, event));
 		} else if (event->kind == SLICE_ARROW) {
-			replay_leaving(replay, event, detail);
+			replay_leaving(replay, event, slice_batch_detail(batch, event));
 		} else if (!(event->flags & SLICE_CONTINUED)) {
 			end_resumption(replay, event->time);
 			if (replay->count)
-				end_innermost(replay, event, detail);
+				end_innermost(replay, event, slice_batch_detail(batch, event));
 		}
 	}
 }
