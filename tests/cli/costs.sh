@@ -28,9 +28,9 @@ limits() {
 		whole   2360(400)    950  3450      3700    190  -f sqlite
 		whole          60    115   105         0    100  -f lcov
 		whole         180    125   105         0    110  --slowest=100
-		whole    140(130)    120   110         0    120  --depth=3
-		whole    150(130)    125   120         0    125  --min-duration=1us
-		whole    240(130)    620   135      2295    145  --within=depth>p99
+		whole         125    120   110         0    120  --depth=3
+		whole    135(130)    125   120         0    125  --min-duration=1us
+		whole    170(130)    480   135      1680    145  --within=depth>p99
 		whole         115    155   105       100    130  --fit=1000
 		whole         125    160   165       165    135  --fit=10000
 		within   490(200)    430   140         0    185  why
@@ -42,9 +42,9 @@ limits() {
 		within  2135(400)   1050  3450      3700    195  -f sqlite
 		within         55    105   105         0    100  -f lcov
 		within        285    165   105         0    110  --slowest=100
-		within   215(130)    145   110         0    120  --depth=3
-		within   230(130)    150   120         0    125  --min-duration=1us
-		within   315(130)    700   135      2295    145  --within=depth>p99
+		within        120    120   110         0    120  --depth=3
+		within        130    120   120         0    125  --min-duration=1us
+		within   160(130)    500   135      1680    145  --within=depth>p99
 		within        115    155   105       100    125  --fit=1000
 		within        125    155   165       165    130  --fit=10000
 	END
