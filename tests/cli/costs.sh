@@ -34,14 +34,14 @@ limits() {
 		whole         115    155   105       100    130  --fit=1000
 		whole         125    160   165       165    135  --fit=10000
 		within   490(200)    430   140         0    185  why
-		within        430    190   105         0    120  why --symbol=depth
+		within        310    190   105         0    120  why --symbol=depth
 		within        645    450   225         0    110  diff
 		within        130    110   100         0    105  -f functions
 		within   295(150)    180   155         0    115  -f folded
-		within        380    280   155         0    140  -f html
+		within        250    240   155         0    140  -f html
 		within  2135(400)   1050  3450      3700    195  -f sqlite
 		within         55    105   105         0    100  -f lcov
-		within        285    165   105         0    110  --slowest=100
+		within        170    135   105         0    110  --slowest=100
 		within        120    120   110         0    120  --depth=3
 		within        130    120   120         0    125  --min-duration=1us
 		within   160(130)    500   135      1680    145  --within=depth>p99

@@ -280,7 +280,8 @@ twice_instead_of_kept() {
 	one="$one --depth=5"
 	run 60 ftf "$work/ftf"
 	echo "# five levels: $memory KiB of memory, $faults page faults instead of $plain"
-	[ -s "$work/ftf" ] || return 1
+	# The file was made anew after more callers were found than announced. A pipe gets two passes at once.
+	[ -s "$work/ftf" ] && "$program" -q $one "$work/input" -f ftf -o - | cmp - "$work/ftf" || return 1
 	[ $slow -gt 1 ] || { [ "$memory" -le $((least + 7 * 1024)) ] && [ "$faults" -le $((plain * 16 / 10)) ]; }
 }
 ptsim() { # [OPTIONS] -- PROGRAM
