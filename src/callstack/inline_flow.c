@@ -5,7 +5,7 @@
 /* The inlined calls at both ends of a branch; may be NULL. */
 struct inline_ends {
 	const struct inlined_call *from, *to;
-	bool found, plain;
+	bool found;
 };
 
 void inline_flow_init(struct inline_flow *flow, const struct known_branches *branches)
@@ -40,21 +40,16 @@ static bool is_between_functions(const struct resolver *resolver, const struct b
 {
 	if (!branch_is_near(event) || ends->from || ends->to)
 		return false;
-	if (event->kind != BRANCH_RETURN)
-		return !(event->flags & BRANCH_INDIRECT) || event->kind == BRANCH_CALL;
 	/* A call instruction may be the last one of an inlined call. */
-	return !find_call(resolver, event->space, event->to - 1);
+	return event->kind != BRANCH_RETURN || !find_call(resolver, event->space, event->to - 1);
 }
 
 static struct inline_ends find_ends(const struct resolver *resolver,
 				    const struct branch_event *event)
 {
-	struct inline_ends ends = { .from = find_call(resolver, event->space, event->from),
-				    .to = find_call(resolver, event->space, event->to),
-				    .found = true };
-
-	ends.plain = is_between_functions(resolver, event, &ends);
-	return ends;
+	return (struct inline_ends){ .from = find_call(resolver, event->space, event->from),
+				     .to = find_call(resolver, event->space, event->to),
+				     .found = true };
 }
 
 static struct inline_ends ends_of(const struct inline_flow *flow, const struct resolver *resolver,
@@ -62,11 +57,14 @@ static struct inline_ends ends_of(const struct inline_flow *flow, const struct r
 {
 	struct inline_ends *ends;
 
-	if (event->kind >= BRANCH_GAP || !event->known)
+	if (!event->known)
 		return find_ends(resolver, event);
 	ends = &flow->ends[event->known - flow->branches->branches];
-	if (!ends->found)
+	if (!ends->found) {
 		*ends = find_ends(resolver, event);
+		if (!is_between_functions(resolver, event, ends))
+			event->known->locations.plain = 0; /* for callstack_feed_plain() */
+	}
 	return *ends;
 }
 
@@ -105,16 +103,13 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 {
 	const struct branch_event *event = branch->event;
 	const struct location *from = &branch->locations->from, *to = &branch->locations->to;
-	struct inline_ends ends;
+	const struct inline_ends ends = ends_of(flow, resolver, event);
 	bool inside;
 
 	if (event->kind >= BRANCH_GAP) {
 		callstack_feed(stack, branch, notes);
 		return;
 	}
-	ends = ends_of(flow, resolver, event);
-	if (ends.plain && !notes && callstack_feed_plain(stack, event, 1, false))
-		return;
 	/* The instructions before a passage belong to the code before it. */
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));

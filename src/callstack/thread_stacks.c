@@ -433,7 +433,7 @@ static size_t feed_cached(const struct thread_stacks *stacks, const struct threa
 	struct resolved_branch branch;
 	size_t fed;
 
-	if (!inlined && events->space == state->space) {
+	if (events->space == state->space) {
 		fed = callstack_feed_plain(state->stack, events, count,
 					   last_kind == BRANCH_TX_ABORT);
 		if (fed)
