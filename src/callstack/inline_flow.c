@@ -44,27 +44,20 @@ static bool is_between_functions(const struct resolver *resolver, const struct b
 	return event->kind != BRANCH_RETURN || !find_call(resolver, event->space, event->to - 1);
 }
 
-static struct inline_ends find_ends(const struct resolver *resolver,
-				    const struct branch_event *event)
-{
-	return (struct inline_ends){ .from = find_call(resolver, event->space, event->from),
-				     .to = find_call(resolver, event->space, event->to),
-				     .found = true };
-}
-
 static struct inline_ends ends_of(const struct inline_flow *flow, const struct resolver *resolver,
 				  const struct branch_event *event)
 {
-	struct inline_ends *ends;
+	struct inline_ends unknown = { 0 }, *ends = &unknown;
 
-	if (!event->known)
-		return find_ends(resolver, event);
-	ends = &flow->ends[event->known - flow->branches->branches];
-	if (!ends->found) {
-		*ends = find_ends(resolver, event);
-		if (!is_between_functions(resolver, event, ends))
-			event->known->locations.plain = 0; /* for callstack_feed_plain() */
-	}
+	if (event->known)
+		ends = &flow->ends[event->known - flow->branches->branches];
+	if (ends->found)
+		return *ends;
+	ends->from = find_call(resolver, event->space, event->from);
+	ends->to = find_call(resolver, event->space, event->to);
+	ends->found = true;
+	if (event->known && !is_between_functions(resolver, event, ends))
+		event->known->locations.plain = 0; /* for callstack_feed_plain() */
 	return *ends;
 }
 

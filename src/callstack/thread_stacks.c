@@ -429,7 +429,6 @@ static size_t feed_cached(const struct thread_stacks *stacks, const struct threa
 {
 	const struct callstack_machine *machine = stacks->machine;
 	const struct branch_event *event = events, *end = events + count;
-	bool inlined = stacks->flow.ends;
 	struct resolved_branch branch;
 	size_t fed;
 
@@ -455,7 +454,7 @@ static size_t feed_cached(const struct thread_stacks *stacks, const struct threa
 		branch.locations = resolver_get_known(stacks->resolver, event);
 		if (!branch.locations)
 			break;
-		if (inlined)
+		if (stacks->flow.ends)
 			inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branch,
 					 NULL);
 		else

@@ -340,8 +340,10 @@ static struct slice_event *append(struct timestamp_group *group, const struct sl
 
 	*own = *event;
 	own->time = perf_time;
-	if (group->details)
-		timestamp_group_set_detail(group, detail ? detail : &unknown);
+	if (group->details) {
+		group->details[group->count - 1] = detail ? *detail : unknown;
+		timestamp_group_set_cycles(group);
+	}
 	return own;
 }
 

@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) bool timestamp_group_has_times(
 /*
  * Returns a new event at `time`; another time than the group's begins a new group. The caller fills
  * in all but the event's time and `detail`, and counts a call in `calls`. `insns`: the thread's
- * instructions so far, modulo 2^32. If `details` is not NULL, timestamp_group_set_detail() is next.
+ * instructions so far, modulo 2^32. If `details` is not NULL, timestamp_group_set_cycles() is next.
  */
 static inline __attribute__((always_inline)) struct slice_event *timestamp_group_next(
 	struct timestamp_group *group, int64_t time, uint32_t insns)
@@ -144,14 +144,12 @@ static inline __attribute__((always_inline)) struct slice_event *timestamp_group
 /* Returns the cycles at an instruction count within the last stretch of known cycles. */
 uint64_t timestamp_group_cycles_at(const struct timestamp_group *group, uint64_t insns);
 
-/* Set the detail of the event added last; the group fills in its cycles. */
-static inline void timestamp_group_set_detail(struct timestamp_group *group,
-					      const struct slice_detail *detail)
+/* The detail of the event added last is set: fill in its cycles. */
+static inline void timestamp_group_set_cycles(const struct timestamp_group *group)
 {
 	const struct slice_cost *last = &group->costed;
 	struct slice_detail *own = &group->details[group->count - 1];
 
-	*own = *detail;
 	own->cycles = own->insns >= last->insns ? last->cycles
 						: timestamp_group_cycles_at(group, own->insns);
 }

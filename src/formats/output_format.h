@@ -69,6 +69,7 @@ struct trace_facts {
 	uint32_t free_id;
 	uint64_t trace_bytes; /* of AUX data; 0: unknown */
 	bool by_insns;        /* struct callstack_machine */
+	bool has_copies;      /* of several times: threads begin within their calls again */
 	/* The first mapped file of code, which is the recorded program; NULL: unknown. */
 	const struct dso *program;
 };

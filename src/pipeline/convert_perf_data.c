@@ -838,6 +838,9 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 					      recording_times(recording) >= TIMES_ESTIMATED,
 		.program = find_program(c),
 	};
+	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
+		c->facts.has_copies |= recording->auxtrace.streams[i].copies &&
+				       recording->auxtrace.streams[i].piece_count > 1;
 	c->machine = (struct callstack_options){ .names = names,
 						 .diag = c->diag,
 						 .mode = recording_mode(recording, c->options),

@@ -497,7 +497,9 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 		report_write_json(
 			report_name_unit(pipeline->options, format->answer(pipeline->end)),
 			&pipeline->output);
-	return format->default_output == DEFAULT_NONE ? 0 : output_close(&pipeline->output, err);
+	if (format->default_output == DEFAULT_NONE && !output_failed(&pipeline->output))
+		return 0;
+	return output_close(&pipeline->output, err);
 }
 
 void output_pipeline_release(struct output_pipeline *pipeline)

@@ -277,11 +277,11 @@ static void insert_path(struct call_tree *tree, struct call_thread *thread,
 }
 
 void call_tree_part(struct call_tree *tree, struct call_thread *thread,
-		    const struct slice_event *event, bool recursion)
+		    const struct slice_event *event, const struct call_rules *rules)
 {
 	/* The begins of late slices, which have ended. */
 	for (; thread->top > thread->open; thread->top--)
-		if (recursion && thread->top->node != NODE_NONE)
+		if (rules->recursion && thread->top->node != NODE_NONE)
 			tree->pair_states[thread->top->pair].open--;
 	thread->open->own = (struct call_costs){ 0 };
 	thread->now.ns = MAX(event->time, thread->now.ns);
@@ -292,6 +292,8 @@ void call_tree_part(struct call_tree *tree, struct call_thread *thread,
 		change_paths(tree, thread);
 	thread->part = thread->part ? 0 : ++tree->parts;
 	thread->inherited = thread->part && event->flags ? event->time : UINT64_MAX;
+	if (rules->part)
+		rules->part(tree, thread);
 }
 
 /* A late outermost call encloses the part's others of its function, which are in the totals. */
@@ -313,7 +315,9 @@ void call_tree_begin_late(struct call_tree *tree, struct call_thread *thread,
 {
 	bool inside = thread->top != thread->open;
 	const struct slice_event begin = { .time = inside ? thread->since : end->ip,
-					   .symbol = end->symbol };
+					   .symbol = end->symbol,
+					   .flags = end->flags & SLICE_INFERRED_START,
+					   .kind = SLICE_LATE };
 	struct call_costs own = thread->top->own;
 
 	if (begin.time == thread->since) {

@@ -192,13 +192,17 @@ struct call_rules {
 	enum call_sums sums;
 	bool costs;     /* also count instructions and cycles; if SUMS_NONE, no cycles */
 	bool lean;      /* with SUMS_ALL and `costs`: sums have instructions only */
+	bool no_cycles; /* the same: sums have no cycles */
 	bool recursion; /* nodes are functions, which can be open several times in a thread */
-	/* Returns the node of a call that begins in thread->top. */
+	/* Returns the node of a call that begins in thread->top; a late one is a SLICE_LATE. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
 			  const struct slice_event *event, const struct slice_detail *detail);
 	/* A call ended, possibly of NODE_NONE; thread->top is its caller. May be NULL. */
 	void (*ended)(struct call_tree *tree, struct call_thread *thread,
 		      const struct ended_call *end);
+	/* Paths without `names`: a part began (thread->part) or ended; NULL: nodes are functions.
+	 */
+	void (*part)(struct call_tree *tree, struct call_thread *thread);
 };
 
 /* Start without calls. `names` is borrowed until release; NULL: nodes are functions, not paths. */
@@ -263,7 +267,7 @@ static inline uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, ui
 
 /* For call_tree_follow(): a part with late slices begins or ends; see struct slice_sink. */
 void call_tree_part(struct call_tree *tree, struct call_thread *thread,
-		    const struct slice_event *event, bool recursion);
+		    const struct slice_event *event, const struct call_rules *rules);
 
 /*
  * For call_tree_follow(): a slice ends whose begin comes late. Begin it around all slices since
@@ -304,10 +308,10 @@ CALL_TREE_INLINE void call_tree_add(struct call_costs *to, const struct call_cos
 CALL_TREE_INLINE void call_tree_sum_up(struct call_costs *to, const struct call_costs *costs,
 				       const struct call_rules *rules)
 {
-	if (rules->lean)
+	if (!rules->lean)
+		call_tree_add(to, costs, rules->costs && !rules->no_cycles);
+	if (rules->lean || rules->no_cycles)
 		to->insns += costs->insns;
-	else
-		call_tree_add(to, costs, rules->costs);
 }
 
 CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread *thread,
@@ -327,7 +331,7 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		if (node == NODE_NONE)
 			return;
 	}
-	if (rules->lean)
+	if (rules->lean || rules->no_cycles)
 		call->begin.insns = thread->now.insns;
 	else if (rules->costs)
 		call->begin = thread->now;
@@ -384,8 +388,9 @@ CALL_TREE_INLINE bool call_tree_is_late(struct call_tree *tree, struct call_thre
 	if (thread->top == thread->open)
 		return end->order == SLICE_ORDER_DEFERRED && end->symbol;
 	return thread->top->begin.ns == thread->inherited && end->symbol &&
-	       (tree->names ? !function_table_same(end->symbol, thread->top->symbol)
-			    : rules->enter(tree, thread, end, NULL) != thread->top->node);
+	       (tree->names || rules->part
+			? !function_table_same(end->symbol, thread->top->symbol)
+			: rules->enter(tree, thread, end, NULL) != thread->top->node);
 }
 
 /* Count a call, which is no longer thread->top, up to the event of its end. */
@@ -403,7 +408,7 @@ CALL_TREE_INLINE void call_tree_count(struct call_tree *tree, struct call_thread
 		return;
 	if (rules->costs) {
 		end.all.insns = thread->now.insns - call->begin.insns;
-		if (!rules->lean)
+		if (!rules->lean && !rules->no_cycles)
 			end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
 	if (rules->recursion && call->node != NODE_NONE)
@@ -453,7 +458,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 
 		if (event->kind >= SLICE_INSTANT) {
 			if (event->kind == SLICE_LATE)
-				call_tree_part(tree, thread, event, rules->recursion);
+				call_tree_part(tree, thread, event, rules);
 			leaves = thread->inherited == UINT64_MAX ? last : NULL;
 			continue;
 		}
@@ -465,7 +470,7 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 		}
 		if (rules->costs && detail) {
 			call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
-			if (rules->sums == SUMS_ALL && !rules->lean)
+			if (rules->sums == SUMS_ALL && !rules->lean && !rules->no_cycles)
 				call_tree_advance(&thread->now.cycles, &own->cycles,
 						  detail->cycles);
 		}

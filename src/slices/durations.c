@@ -4,21 +4,6 @@
 
 #define STEPS DURATION_STEPS
 
-void durations_add(struct durations *durations, uint64_t ns)
-{
-	size_t bucket = log_class(ns, DURATION_BITS);
-	uint64_t **block = &durations->blocks[bucket / STEPS];
-
-	if (!*block)
-		*block = alloc_zeroed(STEPS, sizeof(**block));
-	(*block)[bucket % STEPS]++;
-	if (!durations->count || ns < durations->min)
-		durations->min = ns;
-	if (ns > durations->max)
-		durations->max = ns;
-	durations->count++;
-}
-
 void durations_replace(struct durations *durations, uint64_t ns, uint64_t by)
 {
 	size_t bucket = log_class(ns, DURATION_BITS);

@@ -36,7 +36,20 @@ struct durations {
 	uint64_t count, min, max;
 };
 
-void durations_add(struct durations *durations, uint64_t ns);
+static inline void durations_add(struct durations *durations, uint64_t ns)
+{
+	size_t bucket = log_class(ns, DURATION_BITS);
+	uint64_t **block = &durations->blocks[bucket / DURATION_STEPS];
+
+	if (!*block)
+		*block = alloc_zeroed(DURATION_STEPS, sizeof(**block));
+	(*block)[bucket % DURATION_STEPS]++;
+	if (!durations->count || ns < durations->min)
+		durations->min = ns;
+	if (ns > durations->max)
+		durations->max = ns;
+	durations->count++;
+}
 
 /*
  * Returns a quantile of the durations (nearest rank), as the lowest value of its bucket; 0 without

@@ -142,7 +142,8 @@ struct slice_sink {
 	 * without length.
 	 */
 	bool sums;
-	bool arrows; /* it shows arrows */
+	struct error *again; /* with `late`: set if slices must not be; or NULL */
+	bool arrows;         /* it shows arrows */
 	/* After SLICE_EARLY_EVENTS of a segment, announce begins found late: as SLICE_EARLY. */
 	bool early;
 };

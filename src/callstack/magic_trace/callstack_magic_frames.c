@@ -68,7 +68,6 @@ static struct slice_event found_late(const struct magic_stack *stack, const stru
 INLINED void group_event(struct magic_stack *stack, int64_t time, const struct symbol *symbol,
 			 uint64_t ip, enum slice_event_kind kind)
 {
-	static const struct slice_detail unknown;
 	struct slice_event *event = timestamp_group_next(&stack->group, time, 0);
 
 	event->symbol = symbol;
@@ -77,8 +76,10 @@ INLINED void group_event(struct magic_stack *stack, int64_t time, const struct s
 	event->kind = (uint8_t)kind;
 	event->order = SLICE_ORDER_PLAIN;
 	stack->group.calls += kind == SLICE_BEGIN;
-	if (stack->group.details)
-		timestamp_group_set_detail(&stack->group, &unknown);
+	if (stack->group.details) {
+		stack->group.details[stack->group.count - 1] = (struct slice_detail){ 0 };
+		timestamp_group_set_cycles(&stack->group);
+	}
 }
 
 INLINED void call_symbol(struct magic_stack *stack, int64_t time, const struct symbol *symbol,

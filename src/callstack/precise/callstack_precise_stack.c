@@ -5,17 +5,19 @@
 
 void precise_set_detail(struct precise_stack *stack, const struct frame *frame)
 {
-	const struct slice_detail detail = {
-		.insns = frame ? frame->called_insns : stack->insns,
-		.branch = stack->base.machine->branch,
-		.caller = frame ? frame->caller : NULL,
-		.caller_offset = frame ? frame->caller_offset : 0,
-	};
+	struct slice_detail *detail;
 
-	if (stack->group.details)
-		timestamp_group_set_detail(&stack->group, &detail);
-	else if (frame && !(frame->slice_flags & SLICE_HAS_CAUSE))
-		stack->group.events[stack->group.count - 1].ip = frame_site(frame);
+	if (!stack->group.details) {
+		if (frame && !(frame->slice_flags & SLICE_HAS_CAUSE))
+			stack->group.events[stack->group.count - 1].ip = frame_site(frame);
+		return;
+	}
+	detail = &stack->group.details[stack->group.count - 1];
+	detail->insns = frame ? frame->called_insns : stack->insns;
+	detail->branch = stack->base.machine->branch;
+	detail->caller = frame ? frame->caller : NULL;
+	detail->caller_offset = frame ? frame->caller_offset : 0;
+	timestamp_group_set_cycles(&stack->group);
 }
 
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)

@@ -57,6 +57,11 @@ void why_open(struct format_output *output, const struct format_request *request
 	slow_calls_init(&why->calls, request->options, &request->facts,
 			why_has_chosen(request->options) ? KEPT_CHOSEN : KEPT_OF_ALL);
 	output->slices = &why->calls.tree.slices;
+	/* Threads that begin within calls several times do so in recursions, too. */
+	why->calls.sink.late = !request->options->fits && !request->facts.has_copies;
+	why->calls.sink.sums = why->calls.sink.late;
+	why->calls.sink.again = &request->output->err;
+	why->calls.unseen = symbol_special(request->names, TRUNCATED_NAME, SPECIAL_OTHER);
 	output->sink = why->calls.sink;
 }
 

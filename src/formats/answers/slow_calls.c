@@ -12,6 +12,9 @@
 #define NESTED_LEAST 8
 /* Entries of a kept call that are a block for the calls around it. */
 #define BLOCK_LEAST 16
+/* Limits of parts with late slices, and of late slices in each: more are rather decoded twice. */
+#define PARTS_MOST 16
+#define LATE_MOST  64
 
 /* The calls that ended in the open calls of a thread. */
 struct slow_log {
@@ -40,10 +43,11 @@ struct slow_log {
 		uint64_t last;  /* ns: when the last call ended; 0: none did */
 	} * open;               /* owned; by function, of kept ones */
 	size_t open_room;
-	uint32_t cut_at;  /* path where the trace ended or was missing; 0: calls began since then */
-	size_t kept;      /* open calls of kept functions */
-	size_t stops;     /* open ones */
-	uint64_t stopped; /* ns */
+	uint32_t cut_at; /* path where the trace ended or was missing; 0: calls began since then */
+	uint32_t outermost; /* in a part with late slices: the last path for one; 0: it ends */
+	size_t kept;        /* open calls of kept functions */
+	size_t stops;       /* open ones */
+	uint64_t stopped;   /* ns */
 };
 
 /* ---- Paths --------------------------------------------------------------- */
@@ -632,18 +636,94 @@ static __attribute__((noinline)) void begin_nested(struct slow_calls *calls, str
 		add_whole(function);
 }
 
+/* Calls that have counted are nested in a late one of their function: convert again. */
+static void give_up(struct slow_calls *calls)
+{
+	error_set(calls->sink.again, ERROR_MORE_SLICES, "late slices are nested in others");
+}
+
+/* A late caller, around all calls of the part, gets the innermost path without a function. */
+static uint32_t enter_late(struct slow_calls *calls, struct call_thread *thread,
+			   struct slow_log *log, const struct slice_event *event)
+{
+	uint32_t path = thread->open->node, function = function_of(calls, event->symbol);
+	bool again = thread->top != thread->open || path == log->outermost ||
+		     symbol_is_stop(event->symbol) || symbol_is_syscall(event->symbol);
+
+	log->outermost = event->kind == SLICE_LATE ? log->outermost : 0;
+	if (!log->outermost)
+		return NODE_NONE;
+	for (uint32_t i = log->outermost; i < calls->tree.count; i++) {
+		uint32_t at = calls->paths[i].function == function ? i : NODE_NONE;
+
+		while (at > log->outermost)
+			at = calls->tree.nodes[at].caller;
+		again |= at == log->outermost;
+	}
+	if (again)
+		give_up(calls);
+	go_to_path(calls, NODE_NONE);
+	calls->paths[path].function = function;
+	calls->tree.nodes[path].calls++;
+	thread->open->node = calls->tree.nodes[path].caller;
+	log->marks[1].begin = 0;
+	return path;
+}
+
+/* A part begins or ends. Its paths begin with those of callers that may be found late. */
+static void change_part(struct call_tree *tree, struct call_thread *thread)
+{
+	struct slow_calls *calls = (struct slow_calls *)tree;
+	struct slow_log *log;
+	uint32_t path = NODE_NONE, key = UINT32_MAX - thread->part;
+
+	ARRAY_GROW_ZEROED(calls->logs, calls->log_room, (size_t)thread->track->index + 1);
+	log = &calls->logs[thread->track->index];
+	for (size_t i = 0; i < LATE_MOST && thread->part; i++) {
+		path = call_tree_find_child(tree, path, key, NULL);
+		add_path(calls, path, &calls->unseen);
+		calls->paths[path].fold = path;
+	}
+	log->outermost = path ? path - LATE_MOST + 1 : 0;
+	if (thread->part > PARTS_MOST)
+		give_up(calls);
+	ARRAY_GROW(log->marks, log->mark_room, 2);
+	log->marks[0] = (struct log_mark){ .stopped = log->stopped };
+	log->kept = thread->part != 0;
+	thread->open->node = path;
+}
+
 /* ---- Slices -------------------------------------------------------------- */
+
+/* Returns the path of a callee, mostly from the cache. */
+static inline uint32_t enter_path(struct slow_calls *calls, uint32_t caller,
+				  const struct symbol *symbol)
+{
+	uint64_t key = (uint64_t)(uintptr_t)symbol + ((uint64_t)caller << 32);
+	struct path_step *step = &calls->steps[key * FIBONACCI_FACTOR >> (64 - STEP_BITS)];
+	size_t known = calls->tree.count;
+
+	if (step->symbol == symbol && step->caller == caller)
+		return step->path;
+	*step = (struct path_step){ symbol, caller, 0 };
+	step->path = call_tree_child(&calls->tree, caller,
+				     function_table_find(&calls->table, symbol), symbol->name);
+	if (step->path >= known)
+		add_path(calls, step->path, symbol);
+	return step->path;
+}
 
 static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *thread,
 				   const struct slice_event *event,
 				   const struct slice_detail *detail)
 {
 	struct slow_calls *calls = (struct slow_calls *)tree;
-	uint32_t index = thread->track->index, node, fold, key;
-	size_t depth = call_thread_depth(thread) + 1, known = tree->count;
+	uint32_t index = thread->track->index, node, fold;
+	size_t depth = call_thread_depth(thread) + 1;
 	struct slow_log *log;
 	uint32_t function;
 	struct log_mark *mark;
+	bool late;
 
 	(void)detail;
 	ARRAY_GROW_ZEROED(calls->logs, calls->log_room, (size_t)index + 1);
@@ -656,16 +736,17 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	mark->stop = 0;
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
-	key = function_table_find(&calls->table, event->symbol);
-	node = call_tree_child(tree, thread->top->node, key, event->symbol->name);
-	if (node >= known)
-		add_path(calls, node, event->symbol);
+	late = event->kind != SLICE_BEGIN || event->order != SLICE_ORDER_PLAIN;
+	node = late ? enter_late(calls, thread, log, event)
+		    : enter_path(calls, thread->top->node, event->symbol);
+	if (node == NODE_NONE)
+		return NODE_NONE;
 	fold = calls->paths[node].fold;
 	function = calls->paths[node].function;
 	if (calls->functions[function].kept) {
 		ARRAY_GROW_ZEROED(log->open, log->open_room, (size_t)function + 1);
 		mark->function = function + 1;
-		mark->stopped = log->stopped;
+		mark->stopped = late ? log->marks[0].stopped : log->stopped;
 		mark->stops = (uint32_t)log->stops;
 		mark->site = event->ip;
 		mark->outer = log->open[function].depth;
@@ -676,7 +757,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	}
 	mark->stop = calls->paths[node].stop ? node : 0;
 	log->stops += mark->stop != 0;
-	log->cut_at = 0;
+	log->cut_at = late ? log->cut_at : 0;
 	return mark->stop ? NODE_NONE : fold; /* its callees are in no path */
 }
 
@@ -738,6 +819,8 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		return;
 	}
 	if (log->has_own || own.path == NODE_NONE) {
+		if (thread->part && !log->outermost)
+			give_up(calls); /* a slice without length */
 		log->has_own = false;
 		return;
 	}
@@ -752,8 +835,10 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 }
 
 static const struct call_rules rules = { .costs = true,
+					 .no_cycles = true,
 					 .enter = enter_slice,
-					 .ended = leave_slice };
+					 .ended = leave_slice,
+					 .part = change_part };
 
 CALL_TREE_EVENTS(follow_events, rules)
 

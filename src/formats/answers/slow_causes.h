@@ -197,6 +197,8 @@ struct slow_function {
 	struct slow_heap slow;
 };
 
+#define STEP_BITS 9
+
 struct slow_calls {
 	struct call_tree tree;  /* first; of paths */
 	struct slice_sink sink; /* slices in program order; their tracks are struct track */
@@ -225,8 +227,13 @@ struct slow_calls {
 	size_t sum_room;
 	struct path_cost *merged; /* owned: of a block or log that is being summed up */
 	size_t merged_room, moved;
-	struct slow_log *logs; /* owned; by index of the track */
+	struct path_step {
+		const struct symbol *symbol; /* borrowed: of the callee */
+		uint32_t caller, path;
+	} steps[1 << STEP_BITS]; /* by hash: the last callees */
+	struct slow_log *logs;   /* owned; by index of the track */
 	size_t log_room;
+	struct symbol unseen; /* of paths of callers that are not found yet */
 };
 
 /* Returns the limit of kept calls that were stopped, of a function. */

@@ -635,6 +635,108 @@ static void call_usual(void)
 	}
 }
 
+/* ---- Callers found late -------------------------------------------------- */
+
+static struct error again;
+
+static void part(void)
+{
+	edge(&main_thread, (struct slice_event){ .time = 0, .kind = SLICE_LATE, .flags = 1 }, 0);
+}
+
+static void end_late(const char *name)
+{
+	edge(&main_thread,
+	     (struct slice_event){ .time = now,
+				   .symbol = symbol_of(name),
+				   .kind = SLICE_END,
+				   .order = SLICE_ORDER_DEFERRED,
+				   .flags = SLICE_INFERRED_START },
+	     now);
+}
+
+static void begin_late(const char *name)
+{
+	edge(&main_thread,
+	     (struct slice_event){ .time = 0,
+				   .symbol = symbol_of(name),
+				   .order = SLICE_ORDER_DEFERRED,
+				   .flags = SLICE_INFERRED_START },
+	     0);
+}
+
+static void call_f_usually(void)
+{
+	enter("f");
+	spend("a", 10);
+	spend("c", 3);
+	leave();
+}
+
+/* The thread begins in main > f > a; a and f return, then main. */
+static void call_within(bool late)
+{
+	static const char *const open[] = { "main", "f", "a" };
+
+	follow_slow(100);
+	slow_calls.sink.again = &again;
+	slow_calls.unseen = symbol_special(&names, "[unseen]", SPECIAL_OTHER);
+	again = (struct error){ 0 };
+	now = 0;
+	if (late)
+		part();
+	for (size_t i = 0; !late && i < 3; i++)
+		begin_with(open[i], 0, SLICE_INFERRED_START);
+	spend("b", 100);
+	now += 20;
+	late ? end_late("a") : leave();
+	spend("b", 5);
+	spend("c", 7);
+	late ? end_late("f") : leave();
+	for (int i = 0; i < 100; i++)
+		call_f_usually();
+	late ? end_late("main") : leave();
+	for (size_t i = 0; late && i < 3; i++)
+		begin_late(open[i]);
+	if (late)
+		part();
+	call_f_usually();
+}
+
+/* Extras of the first call of f: b in a 100, a itself 10, b in f 5, c 4. Only b is called more. */
+START_TEST(a_caller_found_late_has_the_costs_of_all_calls_inside)
+{
+	machine.by_insns = _i >= 2;
+	call_within(_i % 2);
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].slow, 1);
+	ck_assert_uint_eq(answers[0].all, 102);
+	expect_cluster(0, "1 b > b 119: 0 f 119, 1 a 110, 2 b 100, 2 rest of a 10,"
+			  " 1 rest of f 9, rest 0");
+	ck_assert(!answers[0].clusters[0].calls[0]->begin_seen);
+	ck_assert_int_eq(again.kind, ERROR_NONE);
+	release_slow(1);
+}
+END_TEST
+
+/* Calls of a function inside of a late one are nested, but have counted as others. */
+START_TEST(a_recursion_found_late_needs_another_run)
+{
+	follow_slow(100);
+	slow_calls.sink.again = &again;
+	slow_calls.unseen = symbol_special(&names, "[unseen]", SPECIAL_OTHER);
+	again = (struct error){ 0 };
+	part();
+	spend("g", 10);
+	spend("f", 10);
+	end_late("g2");
+	ck_assert_int_eq(again.kind, ERROR_NONE);
+	end_late(_i ? "f" : "g2");
+	ck_assert_int_eq(again.kind, ERROR_MORE_SLICES);
+	release_slow(0);
+}
+END_TEST
+
 /* A lower bound that is not slow: it is no slow call, and not part of the others. */
 START_TEST(a_short_call_that_is_cut_does_not_count)
 {
@@ -946,6 +1048,8 @@ void add_cause_tests(TCase *all)
 	tcase_add_test(all, slow_calls_are_clustered_by_cause);
 	tcase_add_loop_test(all, a_cause_is_code_that_the_author_can_change, 0, 5);
 	tcase_add_test(all, a_tree_has_few_lines);
+	tcase_add_loop_test(all, a_caller_found_late_has_the_costs_of_all_calls_inside, 0, 4);
+	tcase_add_loop_test(all, a_recursion_found_late_needs_another_run, 0, 2);
 	tcase_add_loop_test(all, a_short_call_that_is_cut_does_not_count, 0, 2);
 	tcase_add_loop_test(all, a_call_is_slow_if_its_lower_bound_is, 0, 5);
 	tcase_add_test(all, a_bound_needs_no_usual_calls);
