@@ -20,7 +20,7 @@ enum error_kind {
 	ERROR_LIMIT,       /* a limit of a format or of this machine */
 	ERROR_LIBRARY,     /* a library failed */
 	ERROR_NO_READER,   /* the pipe or socket being written has no reader: EPIPE */
-	ERROR_MORE_SLICES, /* --fit: convert again (ftf_fit.h) */
+	ERROR_MORE_SLICES, /* convert again: ftf_fit.h, slow_calls.c */
 };
 
 struct error {

@@ -142,7 +142,7 @@ static bool can_read_again(const struct options *options)
 	return true;
 }
 
-/* Convert, and again if there are more slices than --fit allows (ftf_fit.h). */
+/* Convert, and again if an output asks for it: ERROR_MORE_SLICES. */
 static int convert_input(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {

@@ -19,8 +19,8 @@ cd "$work" || exit 1
 limits() {
 	cat <<-'END'
 		# recording instructions faults calls temporary memory  options
-		whole    410(200)    460   140         0    200  why
-		whole         345    155   105         0    120  why --symbol=depth
+		whole    370(200)    460   140         0    200  why
+		whole         305    155   105         0    120  why --symbol=depth
 		whole         435    360   225         0    110  diff
 		whole         130    110   100         0    105  -f functions
 		whole    170(150)    140   155         0    110  -f folded
@@ -33,7 +33,7 @@ limits() {
 		whole    170(130)    480   135      1680    145  --within=depth>p99
 		whole         115    155   105       100    130  --fit=1000
 		whole         125    160   165       165    135  --fit=10000
-		within   490(200)    430   140         0    185  why
+		within   425(200)    430   140         0    185  why
 		within        310    190   105         0    120  why --symbol=depth
 		within        645    450   225         0    110  diff
 		within        130    110   100         0    105  -f functions
