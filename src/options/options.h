@@ -137,7 +137,7 @@ struct options {
 	const char *ui; /* --ui: the page that shows the trace; NULL: usual_ui, or Perfetto's */
 	const char *usual_ui; /* the user's setting of --ui; NULL: not set */
 	const char *stamp;    /* borrowed: to be written into FTF (batch_stamp.c); NULL: no stamp */
-	bool fits; /* the input cannot be read again, or it is: for --fit or why */
+	bool fits;            /* the input cannot be read again, or it is: for --fit or why */
 	/* OCaml; the argument of an overlay's option: src/overlays/overlays.h. */
 	struct overlay_option {
 		enum overlay_kind kind;
