@@ -1235,6 +1235,9 @@ START_TEST(windows_that_are_left_out_are_counted)
 	ck_assert_uint_eq(looked.look.windows, 3);
 	ck_assert_uint_eq(looked.look.left_out, 3);
 	end_look();
+}
+END_TEST
+
 /* ---- Noise --------------------------------------------------------------- */
 
 static uint32_t random_state;
