@@ -133,6 +133,12 @@ tests_unit_decoder_pt_verify_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_verify_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pt_stream_open
 tests_unit_decoder_pt_verify_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/pt_rewrite.test
+TESTS += tests/unit/decoder/pt_rewrite.test
+tests_unit_decoder_pt_rewrite_test_SOURCES = tests/unit/decoder/pt_rewrite.c
+tests_unit_decoder_pt_rewrite_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_rewrite_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/address_filter.test
 TESTS += tests/unit/decoder/address_filter.test
 tests_unit_decoder_address_filter_test_SOURCES = tests/unit/decoder/address_filter.c
