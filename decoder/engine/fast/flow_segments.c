@@ -143,14 +143,12 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	if (!segment->begin)
 		flow_checkpoint_load(first, flow);
 	segment->usable = !segment->begin || flow_checkpoint_guess(flow, first, &segment->at);
-	if (!segment->usable)
-		return;
 	flow_checkpoint_save(&segment->before, flow);
-	segment->usable = decode_segment(segment, flow);
+	segment->usable = segment->usable && decode_segment(segment, flow);
 	segment->ended = flow->stream.ended;
 	segment->stats = flow->stream.stats;
 	flow_checkpoint_save(&segment->after, flow);
-	if (flow->blocks.counts)
+	if (flow->blocks.counts) /* also of a bad guess, lest another segment gets them */
 		take_counts(segment, flow);
 	if (segment->usable && follower)
 		follow_ahead(segment, follower);

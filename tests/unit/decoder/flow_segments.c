@@ -23,10 +23,14 @@
 #define SEEDS      60
 #define NOWHERE    UINT64_C(0x900000)
 
+/* Bytes of the sample's code. */
+#define CODE_SIZE 0x60
+
 struct outcome {
 	struct branch_event *events;
 	size_t count;
 	struct pt_stream_stats stats;
+	uint64_t executed[CODE_SIZE], taken[CODE_SIZE]; /* by the last instruction */
 };
 
 /* Probabilities: one in this many; 0: never. */
@@ -34,6 +38,15 @@ struct dice {
 	unsigned psb, tsc, trouble, other_thread;
 	unsigned overflows; /* while tracing is off: at most this many in a row */
 	bool bdm70;         /* the CPU may write an IP into a PSB's header while tracing is off */
+	bool cycles;        /* CYC packets, and values of PTWRITE */
+};
+
+/* What the reader asks for. */
+struct form {
+	bool all_jumps, counts, cycles, sums_cycles, pieces, cpu_events;
+	uint64_t period;     /* ns */
+	uint64_t begin, end; /* ns since the start: the selected time */
+	const struct segment_follower *follower;
 };
 
 struct run {
@@ -47,6 +60,7 @@ struct run {
 	struct timeline *timeline;
 	struct diag diag;
 	struct dice dice;
+	struct form form;
 	uint64_t time;
 	unsigned random;
 	bool off; /* the program has ended */
@@ -62,9 +76,23 @@ static unsigned draw(unsigned sides)
 	return sides ? (run.random >> 16) % sides : 1;
 }
 
+static void maybe_cycles(void)
+{
+	const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1 + draw(50) };
+	const struct pt_packet value = { .type = ppt_ptw,
+					 .payload.ptw = { .payload = draw(1000), .plc = 1 } };
+
+	if (!run.dice.cycles || draw(4))
+		return;
+	if (!draw(4))
+		pt_packets_add(&run.packets, &value);
+	pt_packets_add(&run.packets, &cycles);
+}
+
 /* Returns whether a return may be compressed afterwards: not after a PSB. */
 static bool maybe_psb(uint64_t ip)
 {
+	maybe_cycles();
 	run.time += draw(40);
 	if (!draw(run.dice.tsc))
 		pt_packets_tsc(&run.packets, run.time);
@@ -350,9 +378,35 @@ static void finish(void)
 	diag_release(&run.diag);
 }
 
+/* Pieces of four bytes. */
+static bool find_piece(void *context, const struct mapped_file *file, uint64_t offset,
+		       uint64_t *from, uint64_t *to)
+{
+	(void)context;
+	(void)file;
+	*from = offset - offset % 4;
+	*to = *from + 4;
+	return true;
+}
+
+static struct outcome *counted;
+
+static void add_counts(struct code_counter *counter, const struct code_count *counts, size_t count)
+{
+	(void)counter;
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_lt(counts[i].last - SAMPLE_CODE, CODE_SIZE);
+		counted->executed[counts[i].last - SAMPLE_CODE] += counts[i].count;
+		counted->taken[counts[i].last - SAMPLE_CODE] += counts[i].taken;
+	}
+}
+
 static struct outcome decode(uint64_t segment, struct workers *workers)
 {
-	struct code_source source = { find_code, find_work, NULL, NULL, NULL, NULL };
+	const struct form *form = &run.form;
+	struct code_source source = { find_code, find_work, NULL,
+				      NULL,      NULL,      form->pieces ? find_piece : NULL };
+	struct code_counter counter = { add_counts };
 	struct event_pool *pool = event_pool_open();
 	struct pt_stream_input input = {
 		.info = &run.auxtrace.info,
@@ -360,19 +414,31 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 		.history = &run.timeline->history,
 		.code = &source,
 		.diag = &run.diag,
-		.skip_local_jumps = true,
+		.skip_local_jumps = !form->all_jumps,
+		.count_jumps = form->period,
+		.period = form->period,
+		.pieces = form->pieces,
+		.counter = form->counts ? &counter : NULL,
+		.cycles = form->cycles,
+		.sums_cycles = form->sums_cycles,
+		.cpu_events = form->cpu_events,
+		.begin = form->end ? SAMPLE_START + form->begin : 0,
+		.end = form->end ? SAMPLE_START + form->end : 0,
 		.segment = segment,
 		.workers = workers,
 		.pool = pool,
+		.follower = workers ? form->follower : NULL,
 	};
 	struct pt_stream *stream = pt_stream_open(&input, NULL);
 	struct outcome outcome = { .events = calloc(EVENTS_MAX, sizeof(*outcome.events)) };
 
 	ck_assert_ptr_nonnull(stream);
 	ck_assert_ptr_nonnull(outcome.events);
+	counted = &outcome;
 	while (pt_stream_next(stream, &outcome.events[outcome.count]))
 		ck_assert_uint_lt(++outcome.count, EVENTS_MAX);
 	outcome.stats = *pt_stream_stats(stream);
+	pt_stream_flush(stream);
 	pt_stream_close(stream);
 	event_pool_close(pool);
 	return outcome;
@@ -383,10 +449,13 @@ static void expect_same_event(const struct branch_event *a, const struct branch_
 	ck_assert_uint_eq(a->time, b->time);
 	ck_assert_uint_eq(a->word, b->word);
 	ck_assert_uint_eq(a->from, b->from);
-	ck_assert_uint_eq(a->to, b->to);
+	/* A count has the number of jumps if it is asked for. */
+	if (a->kind != BRANCH_COUNTS || run.form.period)
+		ck_assert_uint_eq(a->to, b->to);
 	ck_assert_ptr_eq(a->thread, b->thread);
 	ck_assert_ptr_eq(a->space, b->space);
 	ck_assert_uint_eq(a->insns, b->insns);
+	ck_assert_uint_eq(a->cycles, b->cycles);
 	ck_assert_uint_eq(a->kind, b->kind);
 	ck_assert_uint_eq(a->gap, b->gap);
 	ck_assert_uint_eq(a->flags, b->flags);
@@ -394,16 +463,15 @@ static void expect_same_event(const struct branch_event *a, const struct branch_
 
 static void expect_same(const struct outcome *a, const struct outcome *b)
 {
+	struct pt_stream_stats stats = b->stats;
+
 	for (size_t i = 0; i < a->count && i < b->count; i++)
 		expect_same_event(&a->events[i], &b->events[i]);
 	ck_assert_uint_eq(a->count, b->count);
-	ck_assert_uint_eq(a->stats.bytes_decoded, b->stats.bytes_decoded);
-	ck_assert_uint_eq(a->stats.bytes_skipped, b->stats.bytes_skipped);
-	ck_assert_uint_eq(a->stats.bytes_lost, b->stats.bytes_lost);
-	ck_assert_uint_eq(a->stats.events, b->stats.events);
-	ck_assert_uint_eq(a->stats.insns, b->stats.insns);
-	for (int reason = 0; reason < GAP_REASONS; reason++)
-		ck_assert_uint_eq(a->stats.gaps[reason], b->stats.gaps[reason]);
+	stats.segments_again = 0;
+	ck_assert_mem_eq(&a->stats, &stats, sizeof(stats));
+	ck_assert_mem_eq(a->executed, b->executed, sizeof(a->executed));
+	ck_assert_mem_eq(a->taken, b->taken, sizeof(a->taken));
 	ck_assert_uint_eq(b->stats.bytes_decoded + b->stats.bytes_skipped + b->stats.bytes_lost,
 			  b->stats.bytes_total);
 }
@@ -417,6 +485,7 @@ static uint64_t compare(uint64_t segment, unsigned threads)
 	ck_assert_ptr_nonnull(workers);
 	delay = 20;
 	many = decode(segment, workers);
+	counted = NULL;
 	delay = 0;
 	workers_close(workers);
 	expect_same(&one, &many);
@@ -428,7 +497,7 @@ static uint64_t compare(uint64_t segment, unsigned threads)
 
 START_TEST(threads_give_the_events_of_one)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false, false });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -436,7 +505,7 @@ END_TEST
 
 START_TEST(threads_give_the_events_of_one_whatever_goes_wrong)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0, 0, false });
+	begin((unsigned)_i, (struct dice){ 20, 5, 30, 0, 0, false, false });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -453,7 +522,7 @@ END_TEST
 
 START_TEST(threads_give_the_events_of_one_after_overflows)
 {
-	begin((unsigned)_i, (struct dice){ 5, 5, 60, 0, 5, false });
+	begin((unsigned)_i, (struct dice){ 5, 5, 60, 0, 5, false, false });
 	compare(64, 1 + (unsigned)_i % 4);
 	finish();
 }
@@ -461,8 +530,113 @@ END_TEST
 
 START_TEST(threads_find_the_same_traced_threads_as_one)
 {
-	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2, 0, false });
+	begin((unsigned)_i, (struct dice){ 20, 3, 60, 2, 0, false, false });
 	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+static const struct form forms[] = {
+	{ .all_jumps = true, .cpu_events = true },
+	{ .counts = true },
+	{ .counts = true, .cycles = true, .cpu_events = true },
+	{ .period = 100 },
+	{ .period = 300, .cycles = true, .sums_cycles = true },
+	{ .period = 50, .cycles = true, .cpu_events = true },
+	{ .pieces = true, .cycles = true },
+	{ .counts = true, .begin = 3000, .end = 12000 },
+	{ .counts = true, .cycles = true, .begin = 5000, .end = 5300, .period = 200 },
+};
+
+#define FORMS ((int)COUNT_OF(forms))
+
+START_TEST(threads_give_the_counts_of_one)
+{
+	begin((unsigned)_i, (struct dice){ .psb = 20,
+					   .tsc = 5,
+					   .trouble = _i / FORMS % 2 ? 60 : 0,
+					   .other_thread = _i / FORMS % 3 ? 0 : 5,
+					   .cycles = true });
+	run.form = forms[_i % FORMS];
+	compare(_i % 2 ? 64 : 500, 1 + (unsigned)_i % 4);
+	finish();
+}
+END_TEST
+
+/* ---- Followers ----------------------------------------------------------- */
+
+/* Cycles that no event has. */
+#define MARK 12345
+
+static struct follower_state {
+	bool begun;
+} states[16];
+
+static unsigned opened, closed, segments_followed;
+
+static void *open_state(const struct segment_follower *follower)
+{
+	(void)follower;
+	ck_assert_uint_lt(opened, COUNT_OF(states));
+	return &states[opened++];
+}
+
+static void begin_segment(void *state)
+{
+	((struct follower_state *)state)->begun = true;
+}
+
+/* Mark the calls. */
+static void follow_segment(void *state, struct branch_event *events, size_t count)
+{
+	ck_assert(((struct follower_state *)state)->begun);
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == BRANCH_CALL)
+			events[i].cycles = MARK;
+}
+
+static void end_segment(void *state)
+{
+	ck_assert(((struct follower_state *)state)->begun);
+	((struct follower_state *)state)->begun = false;
+	__atomic_add_fetch(&segments_followed, 1, __ATOMIC_RELAXED);
+}
+
+static void close_state(void *state)
+{
+	ck_assert(!((struct follower_state *)state)->begun);
+	closed++;
+}
+
+/* The job of a segment follows its events; a segment that is decoded again is not followed. */
+START_TEST(each_segment_has_a_follower)
+{
+	static const struct segment_follower follower = { open_state, begin_segment, follow_segment,
+							  end_segment, close_state };
+	struct workers *workers = workers_open(2);
+	struct outcome outcome;
+	size_t calls = 0, followed = 0;
+
+	opened = closed = segments_followed = 0;
+	begin(1, (struct dice){ .psb = 20, .tsc = 5, .trouble = _i ? 20 : 0 });
+	run.form.follower = &follower;
+	outcome = decode(64, workers);
+	for (size_t i = 0; i < outcome.count; i++) {
+		calls += outcome.events[i].kind == BRANCH_CALL;
+		followed += outcome.events[i].cycles == MARK;
+	}
+	ck_assert_uint_ge(opened, 3); /* more than threads */
+	ck_assert_uint_eq(closed, opened);
+	ck_assert_uint_gt(segments_followed, 100);
+	if (_i) {
+		ck_assert_uint_gt(outcome.stats.segments_again, 0);
+		ck_assert_uint_lt(followed, calls);
+		ck_assert_uint_gt(followed, calls / 2);
+	} else {
+		ck_assert_uint_eq(followed, calls);
+	}
+	free(outcome.events);
+	workers_close(workers);
 	finish();
 }
 END_TEST
@@ -470,7 +644,7 @@ END_TEST
 /* In a sound trace, a PSB's header has the whole state. */
 START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false, false });
 	ck_assert_uint_eq(compare(64, 3), 0); /* of 300, some of them where tracing begins */
 	finish();
 }
@@ -479,7 +653,7 @@ END_TEST
 /* Some 1,400 events of the last segment are in two chunks. */
 START_TEST(segments_of_many_events_are_whole)
 {
-	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
+	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false, false });
 	compare(11000 + 100 * (uint64_t)_i, 2);
 	finish();
 }
@@ -499,7 +673,7 @@ END_TEST
 /* If decoding was off before the PSB, its state cannot be guessed. */
 START_TEST(a_wrong_guess_is_decoded_again)
 {
-	begin(1, (struct dice){ 20, 5, 5, 0, 0, false });
+	begin(1, (struct dice){ 20, 5, 5, 0, 0, false, false });
 	ck_assert_uint_gt(compare(64, 3), 0);
 	finish();
 }
@@ -513,7 +687,7 @@ START_TEST(a_stream_may_be_left_in_the_middle)
 	struct branch_event event;
 	struct pt_stream *stream;
 
-	begin(1, (struct dice){ 20, 5, 0, 0, 0, false });
+	begin(1, (struct dice){ 20, 5, 0, 0, 0, false, false });
 	delay = 1000;
 	stream = pt_stream_open(&(struct pt_stream_input){ .info = &run.auxtrace.info,
 							   .aux = &run.auxtrace.streams[0],
@@ -543,6 +717,8 @@ int main(void)
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_with_an_erratum, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_after_overflows, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_find_the_same_traced_threads_as_one, 0, SEEDS);
+	tcase_add_loop_test(tests, threads_give_the_counts_of_one, 0, 3 * FORMS);
+	tcase_add_loop_test(tests, each_segment_has_a_follower, 0, 2);
 	tcase_add_loop_test(tests, segments_of_a_sound_trace_are_not_decoded_twice, 0, 10);
 	tcase_add_loop_test(tests, segments_of_many_events_are_whole, 0, 10);
 	tcase_add_loop_test(tests, segments_after_an_overflow_are_not_decoded_twice, 0, 10);
