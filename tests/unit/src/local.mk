@@ -71,6 +71,13 @@ tests_unit_src_call_stretch_test_SOURCES = \
 tests_unit_src_call_stretch_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_call_stretch_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/callstack_random.test
+TESTS += tests/unit/src/callstack_random.test
+tests_unit_src_callstack_random_test_SOURCES = tests/unit/src/callstack_random.c \
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+tests_unit_src_callstack_random_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_callstack_random_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/callstack_precise.test
 TESTS += tests/unit/src/callstack_precise.test
 tests_unit_src_callstack_precise_test_SOURCES = \
