@@ -502,6 +502,12 @@ tests_unit_src_overlay_files_test_SOURCES = tests/unit/src/overlay_files.c
 tests_unit_src_overlay_files_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_overlay_files_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/pipeline_list.test
+TESTS += tests/unit/src/pipeline_list.test
+tests_unit_src_pipeline_list_test_SOURCES = tests/unit/src/pipeline_list.c
+tests_unit_src_pipeline_list_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_pipeline_list_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/pipeline.test
 TESTS += tests/unit/src/pipeline.test
 tests_unit_src_pipeline_test_SOURCES = tests/unit/src/pipeline.c
