@@ -110,7 +110,7 @@ struct replay {
 	size_t matched;         /* of these, slices that continued after the last switch */
 	bool resumes;           /* others can still continue */
 	bool confused;          /* the stack can be another one with equal frames */
-	uint64_t left, last;    /* ns: when it was left; of the last event */
+	uint64_t left, last;    /* ns: when it was left, or resumed; of the last event */
 	struct slice_cost done; /* the stack's counts when it was left */
 	struct slice_cost base; /* the thread's counts at the last switch, less `done` */
 	const struct fiber_thread *resumer;
@@ -160,17 +160,19 @@ static void cut(struct replay *replay, size_t count, uint64_t time)
 	const struct slice_event end = { .time = time,
 					 .flags = count ? 0 : SLICE_CUT,
 					 .kind = SLICE_END };
+	const struct slice_detail left = { .insns = replay->done.insns + replay->base.insns,
+					   .cycles = replay->done.cycles + replay->base.cycles };
 
 	while (replay->count > count)
-		end_innermost(replay, &end, NULL);
+		end_innermost(replay, &end, replay->tracks->next->details ? &left : NULL);
 	replay->resumes = false;
 }
 
 /* Slices that did not continue have ended: the function that switched stacks has returned. */
-static void end_resumption(struct replay *replay, uint64_t time)
+static void end_resumption(struct replay *replay)
 {
 	if (replay->resumes)
-		cut(replay, replay->matched, time);
+		cut(replay, replay->matched, replay->left);
 }
 
 /* Returns whether a begin continues an open slice. */
@@ -195,7 +197,7 @@ static void replay_begin(struct replay *replay, const struct slice_event *event,
 
 	if (event->flags & SLICE_CONTINUED && replay->resumes && match(replay, event->symbol))
 		return;
-	end_resumption(replay, event->time);
+	end_resumption(replay);
 	if (replay->confused && replay->matched && replay->count == replay->matched)
 		begin.flags |= SLICE_UNCERTAIN_LEVEL;
 	emit(replay, begin, detail);
@@ -218,7 +220,7 @@ static void replay_arrival(struct replay *replay, const struct slice_event *mark
 		cut(replay, 0, replay->left);
 	if (replay->count && mark->time > replay->left) {
 		emit(replay, parked, NULL);
-		parked.time = mark->time;
+		parked.time = replay->left = mark->time;
 		parked.kind = SLICE_END;
 		emit(replay, parked, NULL);
 	}
@@ -239,7 +241,7 @@ static void replay_arrival(struct replay *replay, const struct slice_event *mark
 static void replay_leaving(struct replay *replay, const struct slice_event *mark,
 			   const struct slice_detail *detail)
 {
-	end_resumption(replay, mark->time);
+	end_resumption(replay);
 	if (mark->ip < replay->tracks->arrived_room && replay->tracks->arrived[mark->ip])
 		emit_arrow(replay, mark->ip, mark->time, SLICE_ARROW);
 	replay->left = MAX(mark->time, replay->last);
@@ -263,7 +265,7 @@ static void replay_events(const struct slice_sink *sink, void *track,
 		} else if (event->kind == SLICE_ARROW) {
 			replay_leaving(replay, event, slice_batch_detail(batch, event));
 		} else if (!(event->flags & SLICE_CONTINUED)) {
-			end_resumption(replay, event->time);
+			end_resumption(replay);
 			if (replay->count)
 				end_innermost(replay, event, slice_batch_detail(batch, event));
 		}

@@ -42,11 +42,12 @@ static void add_line(const struct slice_sink *sink, void *track, const struct sl
 			 event->symbol->name->text,
 			 event->flags & SLICE_UNCERTAIN_LEVEL ? " uncertain" : "");
 	else if (batch->details)
-		snprintf(at, room, "%s E %" PRIu64 " %s %" PRIu64 "\n", (char *)track, event->time,
-			 event->symbol->name->text, batch->details->insns);
+		snprintf(at, room, "%s E %" PRIu64 " %s %" PRIu64 "%s\n", (char *)track, event->time,
+			 event->symbol->name->text, batch->details->insns,
+			 event->flags & SLICE_CUT ? " cut" : "");
 	else
-		snprintf(at, room, "%s E %" PRIu64 " %s%s\n", (char *)track, event->time,
-			 event->symbol->name->text, event->flags & SLICE_CUT ? " cut" : "");
+		snprintf(at, room, "%s E %" PRIu64 " %s\n", (char *)track, event->time,
+			 event->symbol->name->text);
 	if (event->kind == SLICE_BEGIN && event->symbol->special == SPECIAL_PARKED)
 		parked[!!parked[0]] = event->symbol;
 }
@@ -121,7 +122,7 @@ static void feed(const char *steps, const char *const thread_names[2])
 }
 
 /* What y does in "<y +i >", the steps 40 to 60. */
-#define Y_RUNS "y B 50 i\ny < 50 1\ny > 60 2\ny E 60 i cut\n"
+#define Y_RUNS "y B 50 i\ny < 50 1\ny > 60 2\ny E 60 i 20 cut\n"
 
 static const struct row {
 	const char *steps, *expected;
@@ -129,18 +130,18 @@ static const struct row {
 	/* A slice stays open while its stack is parked, and its instructions are the stack's. */
 	{ "<o +f > <x +g > <o =f - >", "1 B 10 f\n1 > 20 1\n1 B 20 [parked]\n1 E 60 [parked]\n"
 				       "1 < 60 2\n1 E 80 f 40\n"
-				       "x B 40 g\nx < 40 1\nx > 50 2\nx E 50 g cut\n" },
+				       "x B 40 g\nx < 40 1\nx > 50 2\nx E 50 g 20 cut\n" },
 	/* Another thread resumes it. */
 	{ "1 <x +g > 2 <x =g - >", "x B 10 g\nx B 20 [parked, resumed by two]\n"
 				   "x E 30 [parked, resumed by two]\nx E 50 g 40\n" },
-	/* The function that switched has returned: its caller continues. */
+	/* The function that switched has returned where its caller continues. */
 	{ "<x +f +g > <y +i > <x =f +h - - >",
-	  "x B 10 f\nx B 20 g\nx > 30 1\nx B 30 [parked]\nx E 70 [parked]\nx < 70 2\nx E 90 g\n"
+	  "x B 10 f\nx B 20 g\nx > 30 1\nx B 30 [parked]\nx E 70 [parked]\nx < 70 2\nx E 70 g 30\n"
 	  "x B 90 h\nx E 100 h 60\nx E 110 f 70\n" Y_RUNS },
 	/* No slice continues: nothing shows that the old ones returned. */
 	{ "<x +f +g > <y +i > <x +h - >",
 	  "x B 10 f\nx B 20 g\nx > 30 1\nx B 30 [parked]\nx E 70 [parked]\nx < 70 2\n"
-	  "x E 80 g cut\nx E 80 f cut\nx B 80 h\nx E 90 h 50\n" Y_RUNS },
+	  "x E 70 g 30 cut\nx E 70 f 30 cut\nx B 80 h\nx E 90 h 50\n" Y_RUNS },
 	/* A tail call left f, which the resumed stack does not have. */
 	{ "<x +f +g > <y +i > <x =g - >",
 	  "x B 10 f\nx B 20 g\nx > 30 1\nx B 30 [parked]\nx E 70 [parked]\nx < 70 2\n"
@@ -152,7 +153,7 @@ static const struct row {
 	  "x E 150 f 110\n" Y_RUNS },
 	/* A gap ends the thread's own stack. */
 	{ "<o +f > <gap - <o +g - >",
-	  "1 B 10 f\n1 E 20 f cut\n1 B 30 gap\n1 E 40 gap 30\n1 B 60 g\n1 E 70 g 40\n" },
+	  "1 B 10 f\n1 E 20 f 20 cut\n1 B 30 gap\n1 E 40 gap 30\n1 B 60 g\n1 E 70 g 40\n" },
 	/* A switch to the same stack is no arrow. */
 	{ "<x +f > <x =f - >", "x B 10 f\nx B 20 [parked]\nx E 30 [parked]\nx E 50 f 40\n" },
 };
