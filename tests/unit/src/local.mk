@@ -508,6 +508,12 @@ tests_unit_src_pipeline_list_test_SOURCES = tests/unit/src/pipeline_list.c
 tests_unit_src_pipeline_list_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_pipeline_list_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/pipeline_more.test
+TESTS += tests/unit/src/pipeline_more.test
+tests_unit_src_pipeline_more_test_SOURCES = tests/unit/src/pipeline_more.c
+tests_unit_src_pipeline_more_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_pipeline_more_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/pipeline.test
 TESTS += tests/unit/src/pipeline.test
 tests_unit_src_pipeline_test_SOURCES = tests/unit/src/pipeline.c
