@@ -23,8 +23,9 @@ static const struct machine_rules {
 	bool headers;    /* PSBs in the middle */
 	bool overflows;
 	bool pieces;
-	bool untimed; /* no TSCs */
-	bool inlined; /* each block has its own inlined calls */
+	bool untimed;    /* no TSCs */
+	bool inlined;    /* each block has its own inlined calls */
+	uint64_t period; /* ns */
 } rules[] = {
 	{ .engine = PT_ENGINE_FAST },
 	{ .engine = PT_ENGINE_LIBIPT },
@@ -41,6 +42,20 @@ static const struct machine_rules {
 	{ .engine = PT_ENGINE_FAST, .cycles = true, .counts = true },
 	{ .engine = PT_ENGINE_FAST, .overflows = true, .headers = true },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .interrupts = true, .pieces = true },
+	{ .engine = PT_ENGINE_LIBIPT, .counts = true, .interrupts = true },
+	{ .engine = PT_ENGINE_LIBIPT, .counts = true, .headers = true, .pieces = true },
+	{ .engine = PT_ENGINE_LIBIPT, .untimed = true },
+	{ .engine = PT_ENGINE_LIBIPT, .overflows = true },
+	{ .engine = PT_ENGINE_FAST, .cycles = true, .skip = true, .interrupts = true },
+	{ .engine = PT_ENGINE_FAST, .cycles = true, .headers = true, .pieces = true },
+	{ .engine = PT_ENGINE_FAST, .cycles = true, .inlined = true, .skip = true },
+	{ .engine = PT_ENGINE_FAST, .cycles = true, .counts = true, .skip = true, .headers = true },
+	{ .engine = PT_ENGINE_FAST, .inlined = true, .untimed = true, .headers = true },
+	{ .engine = PT_ENGINE_FAST, .counts = true, .overflows = true, .interrupts = true },
+	{ .engine = PT_ENGINE_FAST, .skip = true, .overflows = true, .pieces = true },
+	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 100 },
+	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 1000, .interrupts = true },
+	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 300, .headers = true, .counts = true },
 };
 
 #define RULES    ((int)(sizeof(rules) / sizeof(rules[0])))
@@ -218,6 +233,7 @@ static void interrupt(void)
 static void write_header(uint64_t ip)
 {
 	static const struct pt_packet psb = { .type = ppt_psb }, end = { .type = ppt_psbend };
+	struct pt_packet mode = { .type = ppt_mode, .payload.mode.leaf = pt_mol_exec };
 
 	write_bits();
 	machine.time += 10;
@@ -226,7 +242,9 @@ static void write_header(uint64_t ip)
 		pt_packets_psb(&run.packets, machine.time, ip);
 		return;
 	}
+	mode.payload.mode.bits.exec.csl = 1;
 	pt_packets_add(&run.packets, &psb);
+	pt_packets_add(&run.packets, &mode);
 	if (ip)
 		pt_packets_fup(&run.packets, ip);
 	pt_packets_add(&run.packets, &end);
@@ -390,6 +408,25 @@ static void compare_local_jumps(void)
 	ck_assert_uint_eq(shown + run.stats.local_jumps, done);
 }
 
+/* The jumps and instructions of each period are in counts and branches of its time. */
+static void compare_periods(void)
+{
+	uint64_t period = machine.rules->period;
+
+	for (uint64_t at = SAMPLE_START / period; at <= machine.time / period + 1; at++) {
+		uint64_t limit = at * period, done = 0, shown = 0;
+
+		for (size_t i = 0; i < machine.count; i++)
+			done += is_local(&machine.done[i]) && machine.done[i].time < limit;
+		for (size_t i = 0; i < run.count; i++)
+			if (branch_event_time(&run.events[i]) < limit)
+				shown += run.events[i].kind == BRANCH_COUNTS
+						 ? run.events[i].to
+						 : is_local(&run.events[i]);
+		ck_assert_uint_eq(shown, done);
+	}
+}
+
 /* Each byte of the code is an instruction's first, or in the middle of one. */
 static void compare_executions(void)
 {
@@ -451,6 +488,7 @@ START_TEST(a_program_of_any_form_gives_what_the_machine_did)
 	run.cycles = rule->cycles;
 	run.in_pieces = rule->pieces;
 	run.work_size = WORK_SIZE;
+	run.period = rule->period;
 	run.piece_size = rule->inlined ? SLOT : 0;
 	if (rule->untimed)
 		run.data.events[0].attr.config &= ~UINT64_C(0x400);
@@ -463,6 +501,8 @@ START_TEST(a_program_of_any_form_gives_what_the_machine_did)
 	ck_assert_uint_eq(run.stats.bytes_lost, 0);
 	if (rule->skip)
 		compare_local_jumps();
+	if (rule->period)
+		compare_periods();
 	if (rule->counts) {
 		compare_executions();
 		compare_taken();

@@ -164,6 +164,9 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.switch_ip = run.switch_ip,
 		.begin = run.begin,
 		.end = run.end,
+		.count_jumps = run.period,
+		.period = run.period,
+		.sums_cycles = run.period,
 	};
 	struct pt_stream *stream;
 

@@ -49,6 +49,7 @@ struct stream_run {
 	const struct kernel_code *kernel; /* NULL: none */
 	uint64_t switch_ip;               /* in it; 0: unknown */
 	uint64_t begin, end;              /* ns: the selected time; end 0: all */
+	uint64_t period;                  /* ns: count jumps that are left out; 0: do not */
 	bool has_pieces;                  /* the trace is already added */
 	bool in_pieces;                   /* write the trace in pieces of eight bytes */
 };
