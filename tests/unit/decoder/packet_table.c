@@ -187,6 +187,8 @@ static void add_packet(const char *name, const char *argument)
 		pt_packets_tnt(&run.packets, argument);
 	else if (strcmp(name, "ovf") == 0)
 		pt_packets_ovf(&run.packets);
+	else if (strcmp(name, "evd") == 0)
+		pt_packets_raw(&run.packets, "\x02\x53\x01\x07\0\0\0\0\0\0\0", 11);
 	else if (strcmp(name, "host") == 0 || strcmp(name, "guest") == 0)
 		add_paging(*name == 'g');
 	else if (*name == 'b' || *name == 'c' || *name == 'a')
@@ -234,6 +236,18 @@ static void put_event(FILE *out, const struct branch_event *event)
 	};
 	bool only_ends = event->kind == BRANCH_NONE && event->flags & BRANCH_ASYNC;
 
+	if (event->kind == BRANCH_CPU_EVENT) {
+		fputs(event->gap == CPU_EVENT_TX_BEGIN    ? "{begin"
+		      : event->gap == CPU_EVENT_TX_COMMIT ? "{commit"
+		      : event->gap == CPU_EVENT_TX_ABORT  ? "{abort"
+		      : event->gap == CPU_EVENT_TX_LOST   ? "{lost"
+							  : "{",
+		      out);
+		if (event->from)
+			put_place(out, ":", event->from);
+		putc('}', out);
+		return;
+	}
 	if (event->kind == BRANCH_GAP)
 		fputs(gaps[event->gap] ? gaps[event->gap] : "gap", out);
 	else
@@ -302,6 +316,55 @@ START_TEST(packets_give_their_events)
 }
 END_TEST
 
+/* ---- Transactions ------------------------------------------------------------ */
+
+/* The beginning and the end of each transaction, or of what the trace has of it. */
+static const struct {
+	const char *packets, *events;
+	bool fast; /* libipt does not follow these packets */
+} transactions[] = {
+	{ "psb pge:W begin fup:W tnt:tn commit fup:W+7 pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 {commit:W+7} return:W+7>0", false },
+	{ "psb pge:W begin fup:W tnt:t abort fup:W+5 tip:L pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 {abort:W+5} abort!:W+5>L return:L>0", false },
+	/* It began in code that is not traced, and ends there. */
+	{ "psb begin pge:W tnt:tn pgd commit pge:L pgd",
+	  "on~:W {begin} call~:W>L return~:L>W+5 return~:W+7>0 {commit} on:L return:L>0", false },
+	{ "psb begin commit pge:L pgd", "on:L return:L>0", false },
+	/* It is shown once. */
+	{ "psb begin pge:L pgd pge:L pgd", "on~:L {begin} return~:L>0 on~:L return~:L>0", false },
+	/* The trace of its end is lost: by an overflow, a gap, a PSB that shows none. */
+	{ "psb pge:W begin fup:W tnt:t ovf fup:L pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 overflow~ {lost} on:L return:L>0", false },
+	{ "psb pge:W begin fup:W fup:M pgd",
+	  "on:W {begin:W} call~:W>L mismatch~:L {lost} on:M off!:M", true },
+	{ "psb pge:W begin fup:W pge:L pgd", "on:W {begin:W} mismatch~:W {lost} on:L return:L>0",
+	  true },
+};
+
+START_TEST(transactions_begin_and_end)
+{
+	char *events;
+
+	if (_i % 2 && transactions[_i / 2].fast)
+		return;
+	begin(_i % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	run.cpu_events = true;
+	add_packets(transactions[_i / 2].packets);
+	finish();
+	/* Leave out the header's CBR. */
+	for (size_t i = 0; i < run.count; i++)
+		if (run.events[i].kind == BRANCH_CPU_EVENT && run.events[i].gap == CPU_EVENT_CBR) {
+			memmove(&run.events[i], &run.events[i + 1],
+				(--run.count - i) * sizeof(*run.events));
+			i--;
+		}
+	events = events_as_text();
+	ck_assert_str_eq(events, transactions[_i / 2].events);
+	free(events);
+}
+END_TEST
+
 /* ---- Events of the processor ------------------------------------------------- */
 
 /*
@@ -361,6 +424,44 @@ static const struct event_row {
 	  false },
 	/* VMCS: bits 51:12 of the base */
 	{ "\x02\xc8\x45\x23\x01\0\0", 7, "", { CPU_EVENT_VMCS, 0, 0x12345000 }, 0, true },
+	/* PIP: bits 51:5 of CR3, and NR */
+	{ "\x02\x43\x01\x10\0\0\0\0", 8, "", { CPU_EVENT_PIP, 1, 0x10000 }, 0, true },
+	{ "\x02\x43\x02\x10\0\0\0\0", 8, "", { CPU_EVENT_PIP, 0, 0x10020 }, 0, true },
+	/* CFE: type, IP (bit 7), vector; with its own FUP, that of an interrupt, or none */
+	{ "\x02\x13\x81\x0e", 4, "fup:W", { CPU_EVENT_CFE, 1, 14 }, SAMPLE_WORK, false },
+	{ "\x02\x13\x01\x20", 4, "fup:W pgd pge:W", { CPU_EVENT_CFE, 1, 32 }, SAMPLE_WORK, false },
+	{ "\x02\x13\x03\0", 4, "fup:W pgd pge:W", { CPU_EVENT_CFE, 3, 0 }, SAMPLE_WORK, false },
+	{ "\x02\x13\x02\0", 4, "", { CPU_EVENT_CFE, 2, 0 }, 0, false },
+	/* The interrupt's FUP is lost. */
+	{ "\x02\x13\x01\x20", 4, "ovf fup:W", { CPU_EVENT_CFE, 1, 32 }, 0, false },
+	/* EVD: type, payload */
+	{ "\x02\x53\x02\x08\x07\x06\x05\x04\x03\x02\x01",
+	  11,
+	  "",
+	  { CPU_EVENT_EVD, 2, 0x102030405060708 },
+	  0,
+	  false },
+	/* TRIG: with its FUP; with a count of instructions; others fired as well */
+	{ "\xd9\x80\x04", 3, "fup:W", { CPU_EVENT_TRIG, 0, 4 }, SAMPLE_WORK, false },
+	{ "\xd9\x40\x04\x0d\x02", 5, "", { CPU_EVENT_TRIG, 0x20d, TRIG_COUNTED | 4 }, 0, false },
+	{ "\xd9\x20\x03", 3, "", { CPU_EVENT_TRIG, 0, TRIG_MULTIPLE | 3 }, 0, false },
+	/* BBP, BEP with and without a FUP */
+	{ "\x02\x63\x01\x02\x33", 5, "", { CPU_EVENT_PEBS, PEBS_FIRST, 0 }, 0, false },
+	{ "\x02\x63\x01\x02\xb3",
+	  5,
+	  "fup:W",
+	  { CPU_EVENT_PEBS, PEBS_FIRST, 0 },
+	  SAMPLE_WORK,
+	  false },
+	/* The block is lost before its end: a BIP's byte is a TNT ("n") then. */
+	{ "\x02\x63\x01\x02\xf3", 5, "fup:L pgd pge:W evd", { CPU_EVENT_EVD, 1, 7 }, 0, false },
+	/* A FUP of several packets */
+	{ "\xd9\x80\x04",
+	  3,
+	  "fup:W fup:W pgd pge:W",
+	  { CPU_EVENT_TRIG, 0, 4 },
+	  SAMPLE_WORK,
+	  false },
 };
 
 START_TEST(packets_give_events_of_the_processor)
@@ -485,6 +586,7 @@ int main(void)
 	TCase *all = tcase_create("packet_table");
 
 	tcase_add_loop_test(all, packets_give_their_events, 0, 2 * ROWS);
+	tcase_add_loop_test(all, transactions_begin_and_end, 0, 2 * COUNT_OF(transactions));
 	tcase_add_loop_test(all, packets_give_events_of_the_processor, 0, 2 * COUNT_OF(event_rows));
 	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, COUNT_OF(writes));
 	suite_add_tcase(suite, all);
