@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The precise machine on random programs: a small machine calls, returns and switches between
- * stacks, knows its frames, and notes when each began and ended. Events are 10 ns apart.
+ * stacks, knows its frames, and notes when each began and ended. Events are
+ * 10 ns apart, timestamps 10 or 50.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #define STEPS      300
 #define FRAMES_MAX 40
 #define STACKS     6
-#define PROGRAMS   180
+#define PROGRAMS   216
 #define AT_ONCE    4
 #define LINES_MAX  8192
 
@@ -45,6 +46,7 @@ struct true_stack {
 static struct {
 	unsigned random, numbers, sites;
 	uint64_t time, insns; /* so far */
+	uint64_t tick;        /* ns between two timestamps */
 	bool replaces;        /* tail calls end the function that jumps */
 	bool has_details;     /* slices have instructions */
 	struct true_stack stacks[STACKS], *now, saved;
@@ -78,6 +80,12 @@ static unsigned draw(unsigned sides)
 {
 	program.random = program.random * 1103515245 + 12345;
 	return (program.random >> 16) % sides;
+}
+
+/* Returns the last timestamp. */
+static uint64_t timestamp(void)
+{
+	return BASE + (program.time - BASE) / program.tick * program.tick;
 }
 
 /* ---- Feeding --------------------------------------------------------------- */
@@ -132,7 +140,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 		 unsigned effect)
 {
 	struct stack_branch branch = {
-		.event = { .time = program.time,
+		.event = { .time = timestamp(),
 			   .kind = (uint8_t)kind,
 			   .flags = (uint8_t)(flags | (program.in_tx ? BRANCH_IN_TX : 0)),
 			   .from_length = kind == BRANCH_SYSCALL ? 2 : 5,
@@ -188,7 +196,7 @@ static void note(char kind, const struct true_frame *frame, const char *flags)
 	if (frame->kind == PAUSE)
 		strcpy(name, frame->letter == 's' ? "[syscall]" : "[untraced]");
 	program.length += (size_t)sprintf(program.text + program.length, "%c %d %s%s\n", kind,
-					  (int)(program.time - BASE), name, flags);
+					  (int)(timestamp() - BASE), name, flags);
 	ck_assert_uint_lt(program.length, sizeof(program.text) - 100);
 	ck_assert_uint_lt(program.count, LINES_MAX);
 	program.executed[program.count++] = kind == 'B' ? frame->insns : program.insns;
@@ -609,7 +617,7 @@ static bool is_same(const char *found, const char *wanted)
 	size = strcspn(name, "\n");
 	return *found == *wanted && size == strcspn(wanted_name, "\n") &&
 	       !memcmp(name, wanted_name, size) && time >= begin &&
-	       (time == begin || time < next_time(wanted));
+	       (time == begin || time <= next_time(wanted));
 }
 
 static void compare(const char *found)
@@ -635,6 +643,7 @@ START_TEST(slices_are_when_functions_ran)
 	program.now = &program.stacks[0];
 	program.replaces = _i / 3 % 3 == 1;
 	program.has_details = _i / 9 % 2;
+	program.tick = _i / 18 % 2 ? 50 : 10;
 	at_once = (size_t)_i % 3 * 2;
 	open_machine();
 	push('a', ROOT, 0);
