@@ -36,6 +36,7 @@ struct true_frame {
 	unsigned number; /* of all frames */
 	bool shown;      /* a stub is not */
 	uint64_t insns;  /* when it was called */
+	unsigned traps;  /* its exception handlers (OCaml) */
 };
 
 struct true_stack {
@@ -51,6 +52,7 @@ static struct {
 	bool has_details;     /* slices have instructions */
 	struct true_stack stacks[STACKS], *now, saved;
 	bool in_tx;
+	struct branch_notes notes; /* of the next branch */
 	/* The last setjmp(): its frame, and where it returns. */
 	struct {
 		const struct true_stack *stack;
@@ -147,19 +149,21 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 			   .insns = draw(9) },
 		.from = from,
 		.to = to,
-		.has_notes = !at_once
+		.notes = program.notes,
+		.has_notes = !at_once || program.notes.trap_count || program.notes.enters_trap,
 	};
 	struct location_pair locations = location_pair_of(&from, &to, NULL);
 	struct resolved_branch resolved = { &branch.event, &locations };
 
 	program.insns += branch.event.insns;
-	if (effect || !at_once)
+	program.notes = (struct branch_notes){ 0 };
+	if (effect || branch.has_notes)
 		feed_held();
 	if (effect) {
 		locations.call = (uint8_t)effect;
 		locations.offset = 0;
 		callstack_feed(stack, &resolved, NULL);
-	} else if (!at_once) {
+	} else if (branch.has_notes) {
 		stack_branch_feed(stack, &branch);
 	} else {
 		held[held_count++] = branch;
@@ -209,9 +213,12 @@ static void note_begin(const struct true_frame *frame)
 
 static void push(char letter, enum true_kind kind, uint64_t back)
 {
-	struct true_frame frame = {
-		letter, kind, back, ++program.numbers, letter < 'A' || letter > 'Z', program.insns
-	};
+	struct true_frame frame = { .letter = letter,
+				    .kind = kind,
+				    .back = back,
+				    .number = ++program.numbers,
+				    .shown = letter < 'A' || letter > 'Z',
+				    .insns = program.insns };
 
 	ck_assert_uint_lt(program.now->depth, FRAMES_MAX);
 	program.now->frames[program.now->depth++] = frame;
@@ -292,7 +299,7 @@ static void go_tail_call(char to)
 	size_t first = chain_begin(), depth = program.now->depth;
 
 	if (program.now->frames[first].kind != CALLED || depth - first > 8 ||
-	    depth > FRAMES_MAX - 8)
+	    depth > FRAMES_MAX - 8 || top()->traps)
 		return;
 	feed(BRANCH_JUMP, at(top()->letter, site()), at(to, 0), 0, 0);
 	program.time -= 10;
@@ -491,6 +498,35 @@ static void call_longjmp(void)
 	program.time += 10;
 }
 
+/* Functions install handlers, of which a raise uses the innermost one up. */
+static void call_with_handler(void)
+{
+	static const struct trap installed = { .kind = TRAP_INSTALLED };
+
+	if (program.now->depth > FRAMES_MAX - 8 || !top()->shown)
+		return;
+	program.notes = (struct branch_notes){ .traps = &installed, .trap_count = 1 };
+	top()->traps++;
+	go_call(some_function(), 0);
+}
+
+static void raise(void)
+{
+	size_t depth = program.now->depth;
+
+	while (depth && !program.now->frames[depth - 1].traps)
+		depth--;
+	if (!depth || has_kind(HANDLER) || has_kind(ENTRY))
+		return;
+	program.notes.enters_trap = true;
+	feed(draw(2) ? BRANCH_JUMP : BRANCH_RETURN, at(top()->letter, site()),
+	     at(program.now->frames[depth - 1].letter, site()), BRANCH_INDIRECT, 0);
+	program.time -= 10;
+	pop_to(depth);
+	top()->traps--;
+	program.time += 10;
+}
+
 /* Calls and returns, which an abort takes back: functions that they left begin again. */
 static void run_transaction(bool commits)
 {
@@ -518,7 +554,7 @@ static void run_transaction(bool commits)
 
 static void step(void)
 {
-	unsigned what = draw(40);
+	unsigned what = draw(44);
 
 	if (top()->kind == HANDLER && draw(3) == 0)
 		end_signal();
@@ -546,6 +582,8 @@ static void step(void)
 		call_setjmp();
 	else if (what < 38)
 		call_longjmp();
+	else if (what >= 40)
+		what < 42 ? call_with_handler() : raise();
 	else if (chain_begin() == program.now->depth - 1 && top()->kind == CALLED)
 		run_transaction(what % 2);
 }
