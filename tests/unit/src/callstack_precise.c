@@ -22,11 +22,13 @@ static bool takes_edges;
 
 uint8_t call_length;
 uint32_t insns;
+const struct thread *run_thread;
 
 void setup(void)
 {
 	call_length = 5;
 	insns = 0;
+	run_thread = NULL;
 	name_table_init(&names);
 	diag_init(&diag);
 	slice_log_init(&slices);
@@ -140,6 +142,7 @@ void feed(enum branch_kind kind, struct location from, struct location to, unsig
 {
 	struct stack_branch branch = {
 		.event = { .time = now,
+			   .thread = run_thread,
 			   .kind = (uint8_t)kind,
 			   .flags = (uint8_t)flags,
 			   .insns = insns,

@@ -27,6 +27,7 @@ extern uint64_t now;
 #define AT_ONCE_MOST 8
 extern size_t at_once;
 
+extern const struct thread *run_thread; /* of the next branches; NULL: unknown */
 extern uint8_t call_length;
 extern uint32_t insns; /* up to the next branch */
 

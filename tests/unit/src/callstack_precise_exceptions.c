@@ -221,8 +221,51 @@ START_TEST(a_raise_goes_to_the_innermost_handler_and_uses_it_up)
 }
 END_TEST
 
+/* It was installed before the trace: the function of its handler called m. */
+START_TEST(a_raise_without_a_handler_enters_a_caller_that_was_not_seen)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'h');
+	with_handlers(BRANCH_JUMP, at('h', 0x10), at('x', 0x60), "!");
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	expect("B 0 f\nB 10 h\nE 20 h\nE 20 f\nE 20 m\nE 20 x\n"
+	       "B 0 x inferred uncertain deferred\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* A handler of f, which called h: the target is in no function that installed one. */
+START_TEST(a_raise_to_another_function_than_the_handlers_is_a_jump)
+{
+	call('m', 0x10, 'f');
+	with_handlers(BRANCH_CALL, at('f', 0x10), at('h', 0), "i");
+	with_handlers(BRANCH_JUMP, at('h', 0x10), at('x', 0), "!");
+	expect_depth(3); /* a tail call */
+	with_handlers(BRANCH_JUMP, at('x', 0x10), at('f', 0x60), "!");
+	expect_depth(1);
+	ret('f', 'm', 0x15);
+	expect_depth(0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+}
+END_TEST
+
+/* The first function of the trace stored its stack pointer. */
+START_TEST(a_throw_to_an_entry_may_end_all_calls)
+{
+	enter_by(BRANCH_CALL, 'm', 'g', CALL_CATCHES);
+	enter_by(BRANCH_CALL, 'g', 'x', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'x', 'h', THROWS_TO_ENTRY);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
+	expect("B 0 g\nB 10 x\nE 20 x\nE 20 g\nE 20 m\nB 20 h\nE 20 h\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 void add_exception_tests(TCase *tests)
 {
+	tcase_add_test(tests, a_raise_without_a_handler_enters_a_caller_that_was_not_seen);
+	tcase_add_test(tests, a_raise_to_another_function_than_the_handlers_is_a_jump);
+	tcase_add_test(tests, a_throw_to_an_entry_may_end_all_calls);
 	tcase_add_test(tests, a_jump_into_a_function_deeper_down_is_unwinding);
 	tcase_add_test(tests, longjmp_goes_back_to_the_frame_of_its_setjmp);
 	tcase_add_test(tests, longjmp_goes_back_to_the_caller_of_sigsetjmp_that_calls_setjmp);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "decoder/history.h"
 #include "tests/unit/src/callstack_precise.h"
 
 /* ret to another stack and back: swapcontext() */
@@ -739,6 +740,44 @@ START_TEST(a_stack_that_begins_anew_is_the_same)
 }
 END_TEST
 
+/* Threads of a process share the stacks that they left: a stack that one resumes is no other's. */
+START_TEST(a_stack_that_another_thread_resumes_does_not_come_back_here)
+{
+	static const struct process process = { .pid = 1 };
+	static const struct thread threads[] = { { .process = &process, .tid = 1 },
+						 { .process = &process, .tid = 2 } };
+	struct callstack *first, *second;
+
+	show_stacks();
+	name_scheduler();
+	first = stack;
+	second = callstack_open(machine, NULL);
+	run_thread = &threads[0];
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	park_by('g', 0x30);
+	jump('o', 'w', 0x15); /* of a > f, or of g */
+	expect_depth(0);
+	stack = second;
+	run_thread = &threads[1];
+	call('b', 0x10, 'o');
+	jump('o', 'w', 0x15); /* the same here */
+	ret('w', 'f', 0x25);  /* it was a > f */
+	expect_depth(1);
+	stack = first;
+	run_thread = &threads[0];
+	call('w', 0x50, 'v'); /* so this one is g */
+	ret('v', 'w', 0x55);
+	ret('w', 'g', 0x35);
+	call('g', 0x40, 'h');
+	expect_depth(1);
+	feed_held();
+	run_thread = NULL;
+	callstack_close(second);
+}
+END_TEST
+
 /* s copies the stack, so it returns once on the copy, and later on the stack itself. */
 START_TEST(a_stack_that_is_copied_comes_back_with_its_callers)
 {
@@ -765,6 +804,7 @@ END_TEST
 void add_stack_tests(TCase *tests)
 {
 	tcase_add_test(tests, slices_between_switches_are_in_one_of_their_stack);
+	tcase_add_test(tests, a_stack_that_another_thread_resumes_does_not_come_back_here);
 	tcase_add_test(tests, one_of_two_equal_stacks_is_marked);
 	tcase_add_test(tests, a_stack_that_begins_anew_is_the_same);
 	tcase_add_test(tests, a_stack_that_is_copied_comes_back_with_its_callers);
