@@ -322,6 +322,78 @@ START_TEST(code_of_the_kernel_is_mapped_for_all)
 }
 END_TEST
 
+/* Each file is a buffer of a thread of process 1, with the name of the file. */
+START_TEST(several_files_are_threads_of_a_process)
+{
+	char *inputs[] = { path_of("trace"), path_of("other") };
+	const char *raws[] = { inputs[0], inputs[1] };
+	const struct options options = {
+		.input = inputs[0], .inputs = inputs, .input_count = 2, .raws = { raws, 2, 2 }
+	};
+	struct pt_packets packets;
+
+	pt_packets_init(&packets);
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	write_file("other", packets.bytes, pt_packets_size(&packets));
+	ck_assert_msg(open_options(&options) == 0, "%s", err.text);
+	ck_assert_uint_eq(auxtrace.stream_count, 2);
+	for (int32_t i = 0; i < 2; i++) {
+		const struct thread *thread = timeline_borrow_thread(timeline, 1 + i, 0);
+
+		ck_assert_int_eq(auxtrace.streams[i].tid, 1 + i);
+		ck_assert_ptr_nonnull(thread);
+		ck_assert_int_eq(thread->pid, 1);
+		ck_assert_str_eq(thread_last_name(thread), i ? "other" : "trace");
+		free(inputs[i]);
+	}
+	ck_assert_uint_eq(auxtrace.streams[1].size, pt_packets_size(&packets));
+	ck_assert_mem_eq(auxtrace.streams[1].pieces[0].bytes, packets.bytes,
+			 pt_packets_size(&packets));
+	pt_packets_release(&packets);
+}
+END_TEST
+
+/* An empty file, a missing one, and one that is named twice. */
+START_TEST(a_file_that_is_no_trace_is_refused)
+{
+	static const struct {
+		const char *second, *error;
+	} bad[] = {
+		{ "other", "is empty" },
+		{ "nothing", "cannot open" },
+		{ "trace", "is named twice" },
+	};
+	char *inputs[] = { path_of("trace"), path_of(bad[_i].second) };
+	const char *raws[] = { inputs[0], inputs[1] };
+	const struct options options = {
+		.input = inputs[0], .inputs = inputs, .input_count = 2, .raws = { raws, 2, 2 }
+	};
+
+	write_file("other", "", 0);
+	ck_assert_int_eq(open_options(&options), -1);
+	ck_assert_msg(strstr(err.text, bad[_i].error) && strstr(err.text, inputs[1]), "%s",
+		      err.text);
+	free(inputs[0]);
+	free(inputs[1]);
+}
+END_TEST
+
+START_TEST(a_map_of_no_code_is_a_warning)
+{
+	char *missing = alloc_text("%s/nothing@1000", folder);
+	char *beyond = alloc_text("%s/image:100@1000", folder);
+
+	write_file("image", "0123456789abcdef", 16);
+	open_raw((const char *[]){ _i ? beyond : missing }, 1, NULL);
+	ck_assert(warned("map-missing"));
+	ck_assert_ptr_nonnull(
+		strstr(diag.first->text, _i ? "it ends before the offset" : "it is not found"));
+	ck_assert_uint_eq(timeline->files.count, 0);
+	free(missing);
+	free(beyond);
+}
+END_TEST
+
 /* ---- trace.json ---------------------------------------------------------- */
 
 #define HEAD                                                                                       \
@@ -432,6 +504,93 @@ START_TEST(the_kernel_needs_no_address)
 }
 END_TEST
 
+/* A process's threads have the name of its first module; modules are where LLDB says. */
+START_TEST(a_process_has_threads_and_modules)
+{
+	const struct mapping *mapping;
+
+	ck_assert_msg(
+		open_json(HEAD
+			  "\"processes\": [{\"pid\": 7, \"threads\": [{\"tid\": 7, "
+			  "\"iptTrace\": \"trace\"}, {\"tid\": 9}], \"modules\": ["
+			  "{\"systemPath\": \"/usr/bin/prog\", \"file\": \"sample\", "
+			  "\"loadAddress\": \"0x7f0000001000\"}, "
+			  "{\"systemPath\": \"/usr/lib/other\", \"loadAddress\": 4096}]}]}") == 0,
+		"%s", err.text);
+	for (int32_t tid = 7; tid <= 9; tid += 2) {
+		const struct thread *thread = timeline_borrow_thread(timeline, tid, 0);
+
+		ck_assert_ptr_nonnull(thread);
+		ck_assert_int_eq(thread->pid, 7);
+		ck_assert_str_eq(thread_last_name(thread), "prog");
+	}
+	mapping = mapping_at(7, 0x7f0000001000);
+	ck_assert_ptr_nonnull(mapping);
+	ck_assert_uint_eq(mapping->begin, 0x7f0000001000);
+	ck_assert_uint_eq(timeline->files.count, 1);
+	ck_assert(warned("map-missing")); /* of the second module */
+	ck_assert(auxtrace.info.exclude_kernel);
+}
+END_TEST
+
+/* Checksums and other texts are no build ids. With one, a file without it is another one. */
+START_TEST(a_uuid_is_a_build_id_if_it_is_one)
+{
+	static const struct {
+		const char *uuid;
+		bool is_id;
+	} uuids[] = {
+		{ "0102030405", true },
+		{ "01020304", false },
+		{ "01-02-03-04-05-06", true },
+		{ "010203040", false },
+		{ "01020304g5", false },
+		{ "000102030405060708090a0b0c0d0e0f10111213", true },
+		{ "000102030405060708090a0b0c0d0e0f1011121314", false },
+		{ "", false },
+	};
+	char *json = alloc_text(HEAD "\"processes\": [{\"pid\": 7, \"threads\": [{\"tid\": 7, "
+				     "\"iptTrace\": \"trace\"}], \"modules\": [{\"file\": "
+				     "\"sample\", \"loadAddress\": 4096, \"uuid\": \"%s\"}]}]}",
+				uuids[_i].uuid);
+
+	ck_assert_msg(open_json(json) == 0, "%s", err.text);
+	free(json);
+	ck_assert_int_eq(mapping_at(7, 4096) == NULL, uuids[_i].is_id);
+	ck_assert_int_eq(warned("map-missing"), uuids[_i].is_id);
+}
+END_TEST
+
+/* An older schema: "trace", "traceFile", "cores", "coreId", "traceBuffer"; the first ones. */
+START_TEST(an_older_description_is_read)
+{
+	ck_assert_msg(open_json("{\"trace\": {\"type\": \"intel-pt\", \"cpuInfo\": {\"vendor\": "
+				"\"intel\", \"family\": 6, \"model\": 79, \"stepping\": 1}}, "
+				"\"cores\": [{\"coreId\": 3, \"traceBuffer\": \"trace\"}]}") == 0,
+		      "%s", err.text);
+	ck_assert_uint_eq(auxtrace.stream_count, 1);
+	ck_assert_int_eq(auxtrace.streams[0].cpu, 3);
+	ck_assert_int_eq(auxtrace.streams[0].tid, -1);
+	ck_assert_uint_eq(auxtrace.info.cpu_model, 79);
+	ck_assert_uint_eq(auxtrace.info.cpu_stepping, 1);
+}
+END_TEST
+
+START_TEST(another_json_is_refused)
+{
+	static const char *const bad[] = { "{\"type\": \"intel\"}", "{}", "[]",
+					   "{\"type\": \"intel-pt\"}" };
+	static const char *const errors[] = { "is JSON, but not a trace.json of LLDB",
+					      "is JSON, but not a trace.json of LLDB",
+					      "is JSON, but not a trace.json of LLDB",
+					      "has no trace data" };
+
+	ck_assert_int_eq(open_json(bad[_i]), -1);
+	ck_assert_msg(strstr(err.text, errors[_i]) && strstr(err.text, "/trace.json: "), "%s",
+		      err.text);
+}
+END_TEST
+
 START_TEST(a_file_is_read_once)
 {
 	ck_assert_int_eq(open_json(HEAD "\"processes\": [{\"pid\": 1, \"threads\": ["
@@ -503,6 +662,13 @@ int main(void)
 	tcase_add_test(tc, an_exact_mapping_is_as_given);
 	tcase_add_test(tc, a_later_mapping_replaces_what_it_overlaps);
 	tcase_add_test(tc, code_of_the_kernel_is_mapped_for_all);
+	tcase_add_test(tc, several_files_are_threads_of_a_process);
+	tcase_add_loop_test(tc, a_file_that_is_no_trace_is_refused, 0, 3);
+	tcase_add_loop_test(tc, a_map_of_no_code_is_a_warning, 0, 2);
+	tcase_add_test(tc, a_process_has_threads_and_modules);
+	tcase_add_loop_test(tc, a_uuid_is_a_build_id_if_it_is_one, 0, 8);
+	tcase_add_test(tc, an_older_description_is_read);
+	tcase_add_loop_test(tc, another_json_is_refused, 0, 4);
 	tcase_add_loop_test(tc, numbers_are_numbers_or_texts, 0, 5);
 	tcase_add_loop_test(tc, other_values_are_refused, 0, 14);
 	tcase_add_test(tc, context_switches_get_their_cpu);
