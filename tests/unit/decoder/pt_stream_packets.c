@@ -299,23 +299,24 @@ END_TEST
  * By the bus ratio, the cycles take 2000 ticks; but the next TSC or an AUX record is 1000 ticks
  * after the first.  A TSC may be 40,000 bytes away.
  */
+static const struct perf_data_pt_info info_of_cycles = {
+	.pmu_type = SAMPLE_PMU,
+	.time_mult = 1,
+	.cap_user_time_zero = 1,
+	.tsc_bit = 0x400,
+	.noretcomp_bit = 0x800,
+	.per_cpu_mmaps = 1,
+	.cyc_bit = 2,
+	.max_nonturbo_ratio = 25,
+};
+
 START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 {
-	static const struct perf_data_pt_info info = {
-		.pmu_type = SAMPLE_PMU,
-		.time_mult = 1,
-		.cap_user_time_zero = 1,
-		.tsc_bit = 0x400,
-		.noretcomp_bit = 0x800,
-		.per_cpu_mmaps = 1,
-		.cyc_bit = 2,
-		.max_nonturbo_ratio = 25,
-	};
 	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1000 };
 
 	begin(PT_ENGINE_FAST);
-	run.data.events[0].attr.config |= info.cyc_bit;
-	perf_data_add_pt_info(&run.data, &info, NULL);
+	run.data.events[0].attr.config |= info_of_cycles.cyc_bit;
+	perf_data_add_pt_info(&run.data, &info_of_cycles, NULL);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_add(&run.packets, &cycles);
@@ -333,6 +334,57 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 	ck_assert_uint_eq(run.events[3].time, SAMPLE_START + 500);
 	expect(4, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
 	ck_assert_uint_eq(run.events[4].time, SAMPLE_START + 1000);
+}
+END_TEST
+
+/*
+ * The same in 2 MB of trace, of which less is in memory at a time: a TSC is 1000 ticks after the
+ * one before, and up to 45,000 bytes away.
+ */
+START_TEST(long_traces_have_the_times_of_short_ones)
+{
+	enum { PARTS = 50, MOST = 48000 };
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1000 };
+	uint8_t *bytes = alloc_zeroed(PARTS, MOST);
+	size_t size = 0;
+
+	begin(PT_ENGINE_FAST);
+	run.cycles = _i;
+	run.data.events[0].attr.config |= info_of_cycles.cyc_bit;
+	perf_data_add_pt_info(&run.data, &info_of_cycles, NULL);
+	for (uint64_t i = 0; i < PARTS; i++) {
+		struct pt_packets packets;
+
+		pt_packets_init(&packets);
+		pt_packets_psb(&packets, SAMPLE_START + 1000 * i, 0);
+		pt_packets_pge(&packets, SAMPLE_MAIN);
+		pt_packets_add(&packets, &cycles);
+		pt_packets_tnt(&packets, "t");
+		pt_packets_add(&packets, &cycles);
+		pt_packets_tnt(&packets, "nt");
+		pt_packets_fup(&packets, SAMPLE_WORK);
+		pt_packets_pgd(&packets, 0);
+		memcpy(bytes + size, packets.bytes, pt_packets_size(&packets));
+		size += pt_packets_size(&packets) + (_i ? 40000 : 45000) + 8 * i;
+		pt_packets_release(&packets);
+	}
+	perf_data_add_auxtrace(&run.data, &(struct perf_data_aux){ .reference = SAMPLE_START,
+								   .tid = -1,
+								   .bytes = bytes,
+								   .size = size });
+	run.has_pieces = true;
+	finish();
+	free(bytes);
+	ck_assert_uint_eq(run.stats.times_impossible, 0);
+	ck_assert_uint_eq(run.stats.bytes_lost + run.stats.bytes_skipped, 0);
+	for (size_t i = 0, part = 0; i < run.count; i++) {
+		part += run.events[i].flags & BRANCH_TRACE_ON && run.events[i].from == 0 && i;
+		ck_assert_uint_ge(run.events[i].time, SAMPLE_START + 1000 * part);
+		if (part + 1 < PARTS) /* of the last one, no end is known */
+			ck_assert_uint_le(run.events[i].time, SAMPLE_START + 1000 * (part + 1));
+	}
+	ck_assert_uint_eq(run.stats.events, PARTS * 7);
+	expect_all_bytes_counted();
 }
 END_TEST
 
@@ -374,6 +426,7 @@ int main(void)
 	tcase_add_loop_test(all, a_fup_whose_tip_is_missing_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, cycles_do_not_pass_the_next_time_that_is_known, 0, 3);
+	tcase_add_loop_test(all, long_traces_have_the_times_of_short_ones, 0, 2);
 	tcase_add_test(all, an_address_after_an_overflow_is_compressed_against_the_last_one);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
