@@ -5,6 +5,7 @@
  * comments, and from man ptrace2ftf.7.
  */
 #include <elf.h>
+#include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,23 @@ static void add_threads(struct perf_data *recording)
 	perf_data_add_switch(recording, false, SAMPLE_PID, SAMPLE_PID);
 }
 
+/* Without TSC packets, so each instruction takes 1 ns. */
+static void omit_times(struct perf_data *recording)
+{
+	recording->events[0].attr.config &= ~UINT64_C(0x400);
+}
+
+static void trace_untimed(struct pt_packets *packets)
+{
+	const struct pt_packet psb = { .type = ppt_psb }, end = { .type = ppt_psbend };
+
+	pt_packets_add(packets, &psb);
+	pt_packets_add(packets, &end);
+	pt_packets_pge(packets, SAMPLE_MAIN);
+	pt_packets_tnt(packets, "t");
+	pt_packets_pgd(packets, 0);
+}
+
 /* Write NAME/sample and NAME.data. */
 static void record(const char *name, const struct tiny_elf *elf,
 		   void (*trace)(struct pt_packets *packets),
@@ -154,6 +172,7 @@ static void set_up(void)
 	record("nameless", &nameless_elf, trace_tails, NULL);
 	record("overflow", &sample_elf, trace_overflow, NULL);
 	record("threads", &sample_elf, sample_trace, add_threads);
+	record("untimed", &tails_elf, trace_untimed, omit_times);
 	path = alloc_text("%s/script.data", folder);
 	out = fopen(path, "w");
 	fputs(script, out);
@@ -225,6 +244,14 @@ static const struct {
 	{ "script", "-f csv --depth=1", 0,
 	  CSV "7,8,0,1000000100,400,main,,,,inferred_start_time cut\n" },
 	{ "script", "-f events", 0, "" },
+	/* Three calls of leaf have begun. */
+	{ "threads", "-f folded --time=,+200ns", 0,
+	  "sample;main 1\nsample;main;work 5\nsample;main;work;leaf 2\n" },
+	{ "untimed", "-f csv", 2,
+	  CSV "1234,1234,0,1000000,4,main,,,,inferred_start_time cut\n"
+	      "1234,1234,1,1000001,2,f,,,,\n1234,1234,2,1000002,1,g,,,,tail_call\n"
+	      "1234,1234,1,1000004,0,[syscall],,,,cut\n" },
+	{ "untimed", "-f folded", 2, "sample;main 2\nsample;main;f 1\nsample;main;f;g 1\n" },
 };
 
 START_TEST(programs_have_their_slices)
@@ -314,6 +341,20 @@ static const struct {
 	  { "\"branches\": 8,", "\"reason\": \"overflow\",", "\"instructions\": 6\n",
 	    "\"kind\": \"gaps\",", "\"symbols\": 4," },
 	  "\"names\": \"none\"" },
+	/* Counts between branches are no branches. */
+	{ "overflow",
+	  "--counters=100ns -o x.ftf",
+	  NULL,
+	  2,
+	  { "ptrace2ftf: 8 branches, 7 slices on 1 thread, 350 ns" },
+	  "0 branches" },
+	{ "tails",
+	  "--clock=insns -f csv -o /dev/null",
+	  NULL,
+	  0,
+	  { "ptrace2ftf: 5 branches, " },
+	  "warning" },
+	{ "untimed", "--counters=100ns -o x.ftf", NULL, 2, { "5 branches" }, "gap" },
 	/* Only code that ran is asked for, though no slices need names. */
 	{ "nameless",
 	  "--json -q -f none",
