@@ -4,7 +4,7 @@
  * Trace", packets; errata as intel-pt.h quotes them). The code is the sample's:
  *
  *	M: call W; call W; syscall    W: call L; jne W; ret    L: ret    C: vmlaunch
- *	kernel: K: call S; sysret     S: ret                   F: nop; iret
+ *	kernel: K: call S; sysret     S: ret                   F: nop; iret    X: no code
  */
 #include "decoder/cpu_event.h"
 #include "tests/unit/decoder/stream_run.h"
@@ -18,7 +18,7 @@ static const struct place {
 	uint64_t ip;
 } places[] = {
 	{ 'M', SAMPLE_MAIN }, { 'W', SAMPLE_WORK }, { 'L', SAMPLE_LEAF },  { 'C', SAMPLE_CIRCLE },
-	{ 'K', KERNEL },      { 'S', KERNEL_SYS },  { 'F', KERNEL_FAULT },
+	{ 'K', KERNEL },      { 'S', KERNEL_SYS },  { 'F', KERNEL_FAULT }, { 'X', 0x900000 },
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -111,6 +111,24 @@ static const struct row {
 	  "on:W overflow on:M mismatch:M on:L return:L>0" },
 	{ APOLLO_LAKE, false, "psb pge:W ovf fup:L tip:W+7 pgd",
 	  "on:W overflow on:L return:L>W+7 return:W+7>0" },
+	/* A compressed return needs a call since the PSB or overflow; it may be in missing code. */
+	{ NULL, false, "psb pge:L tnt:t pge:L pgd", "on:L mismatch:L on:L return:L>0" },
+	{ NULL, FAST, "psb pge:X tnt:n tip:L tnt:t pge:L pgd",
+	  "on:X missing:X on:L missing on:L return:L>0" },
+	{ NULL, FAST, "psb pge:X tnt:n tip:L ovf fup:L tnt:t pge:L pgd",
+	  "on:X missing:X on:L overflow on:L mismatch:L on:L return:L>0" },
+	{ NULL, FAST, "psb pge:X tnt:n psb:L tnt:t pge:L pgd",
+	  "on:X missing:X on:L mismatch:L on:L return:L>0" },
+	/* Code without bytes: no gap before the first instruction; up to a packet with an address.
+	 */
+	{ NULL, true | FAST, "psb pge:L tip:X fup:X tip:F tip:L pgd",
+	  "on:L return:L>X interrupt!:X>F iret:F+1>L return:L>0" },
+	{ NULL, FAST, "psb pge:L tip:X tnt:tnt fup:W pgd",
+	  "on:L return:L>X missing:X on:W off!:W" },
+	{ NULL, FAST, "psb pge:L tip:X pgd pge:L pgd",
+	  "on:L return:L>X missing:X on:L return:L>0" },
+	{ NULL, FAST, "psb pge:L tip:X tnt:t psb pge:L pgd",
+	  "on:L return:L>X missing:X on:L return:L>0" },
 	/* A guest's packets are not of this code. */
 	{ NULL, true, "psb pge:C guest tip:W tnt:t fup:L tip:M host tip:L pgd",
 	  "on:C softintg:C>0 on:L return:L>0" },
@@ -279,20 +297,21 @@ static char *events_as_text(void)
 	return text;
 }
 
-/* Also if the file has the trace in pieces of eight bytes. */
+/* Also if the file has the trace in pieces of eight bytes, and if padding follows. */
 START_TEST(packets_give_their_events)
 {
 	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
 	uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
 	const struct row *row = &rows[_i % ROWS];
-	enum pt_engine engine = _i / ROWS % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST;
+	enum pt_engine engine = _i / ROWS == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST;
 	char path[PERF_DATA_PATH] = "";
 	char *events;
 
 	if (engine == PT_ENGINE_LIBIPT && (row->code & FAST || strstr(row->events, "mismatch")))
 		return;
 	begin(engine);
-	run.in_pieces = _i / ROWS / 2;
+	run.in_pieces = _i / ROWS == 2;
+	run.padded = _i / ROWS == 3;
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vmlaunch,
 	       sizeof(vmlaunch));
 	if (row->code & LOCAL)
@@ -348,11 +367,12 @@ START_TEST(transactions_begin_and_end)
 {
 	char *events;
 
-	if (_i % 2 && transactions[_i / 2].fast)
+	if (_i % 3 == 1 && transactions[_i / 3].fast)
 		return;
-	begin(_i % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	begin(_i % 3 == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
 	run.cpu_events = true;
-	add_packets(transactions[_i / 2].packets);
+	run.padded = _i % 3 == 2;
+	add_packets(transactions[_i / 3].packets);
 	finish();
 	/* Leave out the header's CBR. */
 	for (size_t i = 0; i < run.count; i++)
@@ -362,7 +382,7 @@ START_TEST(transactions_begin_and_end)
 			i--;
 		}
 	events = events_as_text();
-	ck_assert_str_eq(events, transactions[_i / 2].events);
+	ck_assert_str_eq(events, transactions[_i / 3].events);
 	free(events);
 }
 END_TEST
@@ -468,14 +488,15 @@ static const struct event_row {
 
 START_TEST(packets_give_events_of_the_processor)
 {
-	const struct event_row *row = &event_rows[_i / 2];
+	const struct event_row *row = &event_rows[_i / 3];
 	struct cpu_event event = { 0 };
 	int found = 0;
 
-	if (_i % 2 && row->by_insn)
+	if (_i % 3 == 1 && row->by_insn)
 		return;
-	begin(_i % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	begin(_i % 3 == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
 	run.cpu_events = true;
+	run.padded = _i % 3 == 2;
 	add_packets("psb pge:W");
 	pt_packets_raw(&run.packets, row->bytes, row->size);
 	add_packets(row->next);
@@ -543,17 +564,18 @@ static const struct {
 START_TEST(a_value_is_written_by_conditional_jumps)
 {
 	const uint64_t value = UINT64_C(0x8123456789abcdee);
-	bool ends = writes[_i].written;
+	bool ends = writes[_i / 2].written;
 	char amid[40], *rest;
 	int found = 0;
 
 	begin(PT_ENGINE_FAST);
 	run.cpu_events = true;
+	run.padded = _i % 2;
 	write_emulated();
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_CODE);
 	add_bits(value, 0, 32);
-	strcpy(amid, writes[_i].amid);
+	strcpy(amid, writes[_i / 2].amid);
 	for (char *word = strtok_r(amid, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		if (word[3] == ':')
 			word[3] = '\0', add_packet(word, word + 4);
@@ -577,8 +599,8 @@ START_TEST(a_value_is_written_by_conditional_jumps)
 		ck_assert_uint_eq(event->to, value);
 		found++;
 	}
-	ck_assert_int_eq(found, writes[_i].written);
-	ck_assert_uint_eq(run.stats.writes_broken, (uint64_t)writes[_i].broken);
+	ck_assert_int_eq(found, writes[_i / 2].written);
+	ck_assert_uint_eq(run.stats.writes_broken, (uint64_t)writes[_i / 2].broken);
 }
 END_TEST
 
@@ -588,9 +610,9 @@ int main(void)
 	TCase *all = tcase_create("packet_table");
 
 	tcase_add_loop_test(all, packets_give_their_events, 0, 4 * ROWS);
-	tcase_add_loop_test(all, transactions_begin_and_end, 0, 2 * COUNT_OF(transactions));
-	tcase_add_loop_test(all, packets_give_events_of_the_processor, 0, 2 * COUNT_OF(event_rows));
-	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, COUNT_OF(writes));
+	tcase_add_loop_test(all, transactions_begin_and_end, 0, 3 * COUNT_OF(transactions));
+	tcase_add_loop_test(all, packets_give_events_of_the_processor, 0, 3 * COUNT_OF(event_rows));
+	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, 2 * COUNT_OF(writes));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

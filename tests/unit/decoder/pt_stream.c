@@ -210,6 +210,7 @@ static void begin_with_leaf(bool calls_only, const uint8_t *leaf, size_t size)
 {
 	begin(PT_ENGINE_FAST);
 	run.skip = calls_only;
+	run.padded = true;
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_LEAF - SAMPLE_CODE), leaf, size);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
@@ -358,6 +359,48 @@ START_TEST(a_pointer_that_leads_to_a_function_makes_a_return_likely)
 	expect(5, BRANCH_NONE, 0, returns ? SAMPLE_LEAF + 2 : SAMPLE_WORK);
 	if (returns)
 		expect(6, BRANCH_JUMP, SAMPLE_LEAF + 4, SAMPLE_WORK);
+}
+END_TEST
+
+/*
+ * leaf() calls code without bytes, and returns. Its own return proves the other's if it leads to
+ * leaf()'s caller, and does not if it leads elsewhere. If a PSB forgot the caller, nothing is
+ * known.
+ */
+START_TEST(a_return_to_its_caller_proves_the_return_before)
+{
+	static const struct {
+		uint64_t to;
+		bool forgets, proves;
+	} forms[] = {
+		{ SAMPLE_WORK + 5, false, true },
+		{ SAMPLE_WORK + 7, false, false },
+		{ SAMPLE_MAIN + 5, false, false },
+		{ SAMPLE_WORK + 5, true, false },
+	};
+	static const uint8_t leaf[] = { 0xff, 0xd0, 0xc3 }; /* call *%rax; ret */
+	size_t at = forms[_i].forgets ? 3 : 4;
+
+	begin_with_leaf(false, leaf, sizeof(leaf));
+	if (forms[_i].forgets)
+		pt_packets_psb(&run.packets, SAMPLE_START + 10, SAMPLE_LEAF);
+	call_missing_code("nn", "t");
+	pt_packets_tip(&run.packets, forms[_i].to);
+	pt_packets_fup(&run.packets, forms[_i].to);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	while (run.events[at].kind != BRANCH_GAP)
+		at++;
+	expect(at, BRANCH_GAP, 0x900000, 0);
+	ck_assert_uint_eq(run.events[at].gap, GAP_NO_CODE);
+	expect(at + 1, BRANCH_NONE, 0, forms[_i].proves ? SAMPLE_LEAF + 2 : forms[_i].to);
+	at += forms[_i].proves;
+	if (forms[_i].proves)
+		expect(at + 1, BRANCH_RETURN, SAMPLE_LEAF + 2, forms[_i].to);
+	expect(at + 2, BRANCH_NONE, forms[_i].to, 0);
+	ck_assert_uint_eq(run.count, at + 3);
+	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], 1);
+	expect_all_bytes_counted();
 }
 END_TEST
 
@@ -630,6 +673,7 @@ int main(void)
 	tcase_add_test(all, a_function_that_missing_code_called_does_not_return_to_known_code);
 	tcase_add_loop_test(all, a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace, 0,
 			    2);
+	tcase_add_loop_test(all, a_return_to_its_caller_proves_the_return_before, 0, 4);
 	tcase_add_loop_test(all, a_stub_explains_a_packet_only_if_it_led_there_before, 0, 2);
 	tcase_add_loop_test(all, a_pointer_that_leads_to_a_function_makes_a_return_likely, 0, 3);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,

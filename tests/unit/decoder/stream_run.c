@@ -197,8 +197,12 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 
 static void add_trace(void)
 {
+	static const uint8_t padding[128];
+
 	if (run.has_pieces)
 		return;
+	if (run.padded)
+		pt_packets_raw(&run.packets, padding, sizeof(padding));
 	if (!run.in_pieces) {
 		sample_add_trace(&run.data, &run.packets);
 		return;

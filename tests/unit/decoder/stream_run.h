@@ -52,6 +52,7 @@ struct stream_run {
 	uint64_t period;                  /* ns: count jumps that are left out; 0: do not */
 	bool has_pieces;                  /* the trace is already added */
 	bool in_pieces;                   /* write the trace in pieces of eight bytes */
+	bool padded; /* padding follows the trace: its last packets are read in the fast way */
 };
 
 extern struct stream_run run;
