@@ -26,6 +26,7 @@ void begin(int engine)
 {
 	memset(&run, 0, sizeof(run));
 	run.engine = (enum pt_engine)engine;
+	run.padded = engine == PT_ENGINE_FAST;
 	run.program_bytes = tiny_elf_bytes(&sample_elf, &run.program_size);
 	sample_begin(&run.data);
 	pt_packets_init(&run.packets);
