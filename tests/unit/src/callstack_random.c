@@ -20,14 +20,14 @@
 #define STEPS      300
 #define FRAMES_MAX 40
 #define STACKS     6
-#define PROGRAMS   216
+#define PROGRAMS   288
 #define AT_ONCE    4
 #define LINES_MAX  8192
 
 /* Where stacks are left by a call that several have. */
 #define SHARED_SITE 0xff00
 
-enum true_kind { ROOT, CALLED, TAIL, HANDLER, ENTRY, PAUSE };
+enum true_kind { ROOT, CALLED, TAIL, HANDLER, ENTRY, PAUSE, STACK };
 
 struct true_frame {
 	char letter; /* its function */
@@ -41,7 +41,8 @@ struct true_frame {
 
 struct true_stack {
 	struct true_frame frames[FRAMES_MAX];
-	size_t depth; /* 0: not used */
+	size_t depth;            /* 0: not used */
+	struct true_frame slice; /* with --fibers: what it shows of one stretch */
 };
 
 static struct {
@@ -50,6 +51,8 @@ static struct {
 	uint64_t tick;        /* ns between two timestamps */
 	bool replaces;        /* tail calls end the function that jumps */
 	bool has_details;     /* slices have instructions */
+	bool fibers;          /* so have stacks */
+	unsigned stack_count; /* without the first */
 	struct true_stack stacks[STACKS], *now, saved;
 	bool in_tx;
 	struct branch_notes notes; /* of the next branch */
@@ -197,6 +200,8 @@ static void note(char kind, const struct true_frame *frame, const char *flags)
 
 	if (!frame->shown)
 		return;
+	if (frame->kind == STACK)
+		sprintf(name, "<%u>", frame->number);
 	if (frame->kind == PAUSE)
 		strcpy(name, frame->letter == 's' ? "[syscall]" : "[untraced]");
 	program.length += (size_t)sprintf(program.text + program.length, "%c %d %s%s\n", kind,
@@ -204,6 +209,17 @@ static void note(char kind, const struct true_frame *frame, const char *flags)
 	ck_assert_uint_lt(program.length, sizeof(program.text) - 100);
 	ck_assert_uint_lt(program.count, LINES_MAX);
 	program.executed[program.count++] = kind == 'B' ? frame->insns : program.insns;
+}
+
+static void begin_stretch(bool is_new)
+{
+	struct true_frame *slice = &program.now->slice;
+
+	slice->kind = STACK;
+	slice->shown = program.fibers;
+	slice->number = is_new ? ++program.stack_count : slice->number;
+	slice->insns = program.insns;
+	note('B', slice, "");
 }
 
 static void note_begin(const struct true_frame *frame)
@@ -452,8 +468,10 @@ static void switch_stack(void)
 	program.time -= 10;
 	kept = program.now->depth;
 	pop_to(0);
+	note('E', &program.now->slice, "");
 	program.now->depth = kept;
 	program.now = to;
+	begin_stretch(is_new);
 	if (is_new)
 		push(first, ROOT, 0);
 	else
@@ -599,14 +617,29 @@ static void note_detail(struct slice_log *log, const struct slice_event *event,
 	program.found[program.found_count++] = detail ? detail->insns : 0;
 }
 
+static const struct symbol *add_fiber(void *context, void *track, uint32_t number,
+				      const struct symbol *first)
+{
+	static struct symbol fibers[STACKS];
+	char text[16];
+
+	(void)context, (void)track, (void)first;
+	ck_assert_uint_lt(number, STACKS);
+	snprintf(text, sizeof(text), "<%u>", (unsigned)number);
+	fibers[number] = symbol_special(&names, text, SPECIAL_STACK);
+	return &fibers[number];
+}
+
 static void open_machine(void)
 {
+	static const struct callstack_fibers fibers = { add_fiber, NULL };
 	struct callstack_options options = {
 		.mode = TRACE_MODE_USER,
 		.sink = &sorter.sink,
 		.names = &names,
 		.diag = &diag,
 		.tail_calls = program.replaces ? TAIL_CALLS_REPLACE : TAIL_CALLS_NEST,
+		.fibers = program.fibers ? &fibers : NULL,
 	};
 
 	name_table_init(&names);
@@ -682,16 +715,19 @@ START_TEST(slices_are_when_functions_ran)
 	program.replaces = _i / 3 % 3 == 1;
 	program.has_details = _i / 9 % 2;
 	program.tick = _i / 18 % 2 ? 50 : 10;
+	program.fibers = _i / 36 % 2;
 	at_once = (size_t)_i % 3 * 2;
 	open_machine();
+	begin_stretch(false);
 	push('a', ROOT, 0);
-	program.length = (size_t)sprintf(program.text, "B 0 a inferred\n");
+	program.length += (size_t)sprintf(program.text + program.length - 1, " inferred\n") - 1;
 	go_call('b', 0);
 	for (int i = 0; i < STEPS; i++)
 		step();
 	feed_held();
 	program.time -= 10; /* of the last event */
 	pop_to(0);
+	note('E', &program.now->slice, "");
 	callstack_finish(stack);
 	slice_sorter_finish(&sorter);
 	compare(slice_log_take(&slices));
