@@ -144,6 +144,33 @@ START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 }
 END_TEST
 
+/* More at one time than the stream's queue has room for, some before and some after the trace. */
+START_TEST(all_lost_data_is_shown_however_much)
+{
+	enum { LOSSES = 200 };
+	size_t gaps = 0;
+
+	begin(_i);
+	sample_trace(&run.packets);
+	for (unsigned i = 0; i < LOSSES; i++) {
+		stamp(i < 20 ? 500 : SAMPLE_START + (i < 120 ? 300 : 5000));
+		perf_data_add_aux_event(&run.data, 0, 100, PERF_AUX_FLAG_COLLISION);
+	}
+	finish();
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], LOSSES);
+	ck_assert_uint_eq(run.count, 22 + LOSSES);
+	for (size_t i = 0; i < run.count; i++) {
+		gaps += run.events[i].kind == BRANCH_GAP;
+		if (i)
+			ck_assert_uint_ge(run.events[i].time, run.events[i - 1].time);
+		if (run.events[i].kind == BRANCH_GAP && gaps > 120)
+			ck_assert_uint_eq(run.events[i].time, SAMPLE_START + 5000);
+	}
+	ck_assert_uint_eq(gaps, LOSSES);
+	ck_assert_uint_eq(run.events[0].kind, BRANCH_GAP);
+}
+END_TEST
+
 /*
  * The buffer was full in the middle of a TIP, and the CPU restarted with a PSB, whose first bytes
  * must not complete the TIP.
@@ -379,6 +406,7 @@ int main(void)
 	tcase_add_loop_test(all, bytes_that_may_be_no_packets_are_skipped_up_to_a_psb, 0, 4);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
+	tcase_add_loop_test(all, all_lost_data_is_shown_however_much, 0, 2);
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
 	tcase_add_loop_test(all, tracing_resumes_after_a_full_buffer_without_a_psb, 0, 2);
 	tcase_add_test(all, returns_after_a_full_buffer_match_calls_before_it);

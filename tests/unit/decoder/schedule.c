@@ -96,6 +96,55 @@ START_TEST(the_thread_of_the_last_switch_runs)
 }
 END_TEST
 
+/* A cursor that begins in the middle of the trace is where one from the start is, and goes on so.
+ */
+START_TEST(a_start_in_the_middle_finds_the_same_thread)
+{
+	struct schedule whole, middle;
+
+	open_timeline();
+	for (uint64_t begin = 0; begin <= 4500; begin += 250) {
+		schedule_init(&whole, &timeline->history, 0, -1);
+		schedule_init(&middle, &timeline->history, 0, -1);
+		schedule_seek(&whole, begin);
+		schedule_begin_at(&middle, begin);
+		ck_assert(schedule_equals(&whole, &middle));
+		for (uint64_t time = begin; time <= 4500; time += 250) {
+			schedule_seek(&whole, time);
+			schedule_seek(&middle, time);
+			ck_assert(schedule_equals(&whole, &middle));
+			ck_assert_uint_eq(schedule_clamp(&middle, 0), middle.begin);
+			ck_assert_uint_eq(schedule_clamp(&middle, UINT64_MAX), middle.end);
+			ck_assert_uint_eq(schedule_clamp(&middle, time), time);
+		}
+	}
+	close_timeline();
+}
+END_TEST
+
+/* Cursors are equal if they find the same from then on. */
+START_TEST(other_cursors_are_not_equal)
+{
+	static const struct thread thread;
+	static const struct address_space space;
+	struct schedule a, b;
+
+	open_timeline();
+	schedule_init(&a, &timeline->history, 0, -1);
+	schedule_seek(&a, 3500);
+	b = a;
+	ck_assert(schedule_equals(&a, &b));
+	b.next += _i == 0;
+	b.thread = _i == 1 ? &thread : b.thread;
+	b.space = _i == 2 ? &space : b.space;
+	b.epoch += _i == 3;
+	b.begin += _i == 4;
+	b.end -= _i == 5;
+	ck_assert(!schedule_equals(&a, &b));
+	close_timeline();
+}
+END_TEST
+
 START_TEST(user_code_in_idle_time_is_the_next_threads)
 {
 	struct schedule schedule;
@@ -478,6 +527,8 @@ int main(void)
 	TCase *all = tcase_create("schedule");
 
 	tcase_add_test(all, the_thread_of_the_last_switch_runs);
+	tcase_add_test(all, a_start_in_the_middle_finds_the_same_thread);
+	tcase_add_loop_test(all, other_cursors_are_not_equal, 0, 6);
 	tcase_add_test(all, user_code_in_idle_time_is_the_next_threads);
 	tcase_add_test(all, code_that_only_the_next_epoch_has_is_found_a_little_early);
 	tcase_add_test(all, a_buffer_per_thread_is_that_threads);
