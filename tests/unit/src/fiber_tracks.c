@@ -42,8 +42,8 @@ static void add_line(const struct slice_sink *sink, void *track, const struct sl
 			 event->symbol->name->text,
 			 event->flags & SLICE_UNCERTAIN_LEVEL ? " uncertain" : "");
 	else if (batch->details)
-		snprintf(at, room, "%s E %" PRIu64 " %s %" PRIu64 "%s\n", (char *)track, event->time,
-			 event->symbol->name->text, batch->details->insns,
+		snprintf(at, room, "%s E %" PRIu64 " %s %" PRIu64 "%s\n", (char *)track,
+			 event->time, event->symbol->name->text, batch->details->insns,
 			 event->flags & SLICE_CUT ? " cut" : "");
 	else
 		snprintf(at, room, "%s E %" PRIu64 " %s\n", (char *)track, event->time,
