@@ -519,6 +519,51 @@ START_TEST(packets_give_events_of_the_processor)
 }
 END_TEST
 
+/*
+ * One FUP has the address of all events before it, of which there are at most four kinds. Before a
+ * fifth, and if the FUP is lost, the address is unknown.
+ */
+static const struct {
+	int count;        /* of TRIGs, whose values are 1, 2 and so on */
+	const char *next; /* packets */
+	int unknown;      /* events without an address, which are the first */
+} pending[] = {
+	{ 1, "fup:W tnt:tn pgd", 0 },
+	{ 3, "fup:W tnt:tn pgd", 0 },
+	{ 4, "fup:W tnt:tn pgd", 0 },
+	{ 5, "fup:W tnt:tn pgd", 4 },
+	{ 9, "fup:W tnt:tn pgd", 8 },
+	{ 3, "ovf fup:L pgd", 3 },
+	{ 4, "psb:W tnt:tn pgd", 4 },
+	{ 2, "ovf", 2 },
+	{ 3, "", 3 },
+	{ 2, "fup:W fup:W pgd pge:L", 0 },
+};
+
+START_TEST(a_fup_has_the_address_of_all_events_before_it)
+{
+	int found = 0;
+
+	begin(PT_ENGINE_FAST);
+	run.cpu_events = true;
+	run.padded = _i % 2;
+	add_packets("psb pge:W");
+	for (int i = 1; i <= pending[_i / 2].count; i++)
+		pt_packets_raw(&run.packets, (uint8_t[]){ 0xd9, 0x80, (uint8_t)i }, 3);
+	add_packets(pending[_i / 2].next);
+	finish();
+	for (size_t i = 0; i < run.count; i++) {
+		const struct cpu_event event = cpu_event_of(&run.events[i]);
+
+		if (run.events[i].kind != BRANCH_CPU_EVENT || event.kind != CPU_EVENT_TRIG)
+			continue;
+		ck_assert_uint_eq(event.value, (uint64_t)++found);
+		ck_assert_uint_eq(event.ip, found > pending[_i / 2].unknown ? SAMPLE_WORK : 0);
+	}
+	ck_assert_int_eq(found, pending[_i / 2].count);
+}
+END_TEST
+
 /* ---- Emulated PTWRITE -------------------------------------------------------- */
 
 #define WRITE (SAMPLE_CODE + 18) /* after a jump over the sign */
@@ -612,6 +657,8 @@ int main(void)
 	tcase_add_loop_test(all, packets_give_their_events, 0, 4 * ROWS);
 	tcase_add_loop_test(all, transactions_begin_and_end, 0, 3 * COUNT_OF(transactions));
 	tcase_add_loop_test(all, packets_give_events_of_the_processor, 0, 3 * COUNT_OF(event_rows));
+	tcase_add_loop_test(all, a_fup_has_the_address_of_all_events_before_it, 0,
+			    2 * COUNT_OF(pending));
 	tcase_add_loop_test(all, a_value_is_written_by_conditional_jumps, 0, 2 * COUNT_OF(writes));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -152,6 +152,41 @@ START_TEST(a_nop_is_a_call_where_the_trace_returns_into_the_page_of_probes)
 }
 END_TEST
 
+/* L: jne 1; 1: NOP of 5 bytes; jmp L.  The loop was followed before without a probe. */
+START_TEST(a_nop_of_known_code_is_a_call_as_well)
+{
+	static const uint8_t loop[] = { 0x75, 0x00, 0x0f, 0x1f, 0x44, 0, 0, 0xeb, 0xf7 };
+	const uint64_t nop = SAMPLE_CODE + 2;
+	size_t at;
+
+	begin(PT_ENGINE_FAST);
+	run.skip = _i;
+	map_probes();
+	write_program(loop, sizeof(loop));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_CODE);
+	for (int i = 0; i < 20; i++)
+		pt_packets_tnt(&run.packets, "tttttt");
+	for (int i = 0; i < 3; i++) {
+		pt_packets_pgd(&run.packets, 0);
+		pt_packets_pge(&run.packets, PROBES + 13);
+		pt_packets_tnt(&run.packets, "t");
+		pt_packets_tnt(&run.packets, "tt");
+	}
+	finish();
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	for (at = 0; run.events[at].kind != BRANCH_CALL; at++)
+		ck_assert_uint_lt(at, 250);
+	expect(at, BRANCH_CALL, nop, PROBES);
+	expect(at + 1, BRANCH_SYSCALL, PROBES + 11, 0);
+	expect(at + 2, BRANCH_NONE, 0, PROBES + 13);
+	expect(at + 3, BRANCH_RETURN, PROBES + 17, nop + 5);
+	for (at = 0; run.count; run.count--)
+		at += run.events[run.count - 1].kind == BRANCH_CALL;
+	ck_assert_uint_eq(at, 3);
+}
+END_TEST
+
 START_TEST(a_probe_is_a_call_if_the_kernel_is_traced_too)
 {
 	char path[PERF_DATA_PATH];
@@ -1043,6 +1078,7 @@ int main(void)
 	tcase_add_loop_test(all, far_branches_have_their_kind, 0, 2 * 5);
 	tcase_add_loop_test(all, a_nop_is_a_call_where_the_trace_returns_into_the_page_of_probes, 0,
 			    4);
+	tcase_add_loop_test(all, a_nop_of_known_code_is_a_call_as_well, 0, 2);
 	tcase_add_test(all, a_probe_is_a_call_if_the_kernel_is_traced_too);
 	tcase_add_loop_test(all, a_nop_stays_one_where_the_trace_does_not_return_into_the_page, 0,
 			    3);

@@ -96,8 +96,7 @@ START_TEST(the_thread_of_the_last_switch_runs)
 }
 END_TEST
 
-/* A cursor that begins in the middle of the trace is where one from the start is, and goes on so.
- */
+/* From then on, a cursor that begins in the middle finds what one from the start does. */
 START_TEST(a_start_in_the_middle_finds_the_same_thread)
 {
 	struct schedule whole, middle;
