@@ -305,6 +305,7 @@ START_TEST(packets_give_their_events)
 	const struct row *row = &rows[_i % ROWS];
 	enum pt_engine engine = _i / ROWS == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST;
 	char path[PERF_DATA_PATH] = "";
+	uint64_t guests = 0;
 	char *events;
 
 	if (engine == PT_ENGINE_LIBIPT && (row->code & FAST || strstr(row->events, "mismatch")))
@@ -332,6 +333,9 @@ START_TEST(packets_give_their_events)
 		unlink(path);
 	events = events_as_text();
 	ck_assert_str_eq(events, row->events);
+	for (size_t i = 0; i < run.count; i++)
+		guests += (run.events[i].flags & BRANCH_GUEST) != 0;
+	ck_assert_uint_eq(run.stats.guests, guests);
 	free(events);
 	expect_all_bytes_counted();
 }
