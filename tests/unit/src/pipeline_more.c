@@ -154,6 +154,42 @@ static void record(const char *name, const struct tiny_elf *elf,
 	perf_data_release(&recording);
 }
 
+/* Times three rounds of the loop of work, after a PSB: 1 MiB, which several threads decode. */
+#define ROUNDS 25500
+
+static void record_long(void)
+{
+	struct perf_data recording;
+	struct pt_packets packets;
+	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1 };
+	uint8_t *bytes = alloc_zeroed(ROUNDS + 2, 64);
+	char *path = alloc_text("%s/long.data", folder);
+
+	for (uint64_t i = 0; i < ROUNDS + 2; i++) {
+		pt_packets_init(&packets);
+		if (i == 0) {
+			pt_packets_psb(&packets, SAMPLE_START, 0);
+			pt_packets_pge(&packets, SAMPLE_MAIN);
+		} else if (i <= ROUNDS) {
+			pt_packets_psb(&packets, SAMPLE_START + 30 * i, SAMPLE_WORK);
+			pt_packets_tnt(&packets, "tttttt");
+		} else {
+			pt_packets_fup(&packets, SAMPLE_WORK);
+			pt_packets_pgd(&packets, 0);
+		}
+		memcpy(bytes + aux.size, packets.bytes, pt_packets_size(&packets));
+		aux.size += pt_packets_size(&packets);
+		pt_packets_release(&packets);
+	}
+	aux.bytes = bytes;
+	sample_begin(&recording);
+	perf_data_add_auxtrace(&recording, &aux);
+	perf_data_write(&recording, path);
+	perf_data_release(&recording);
+	free(bytes);
+	free(path);
+}
+
 static const char script[] =
 	"prog 7/8 1.000000100: call 401000 main+0x0 (/bin/prog) => 401020 work+0x0 (/bin/prog)\n"
 	"prog 7/8 1.000000200: call 401020 work+0x0 (/bin/prog) => 401040 leaf+0x0 (/bin/prog)\n"
@@ -173,6 +209,8 @@ static void set_up(void)
 	record("overflow", &sample_elf, trace_overflow, NULL);
 	record("threads", &sample_elf, sample_trace, add_threads);
 	record("untimed", &tails_elf, trace_untimed, omit_times);
+	record("long", &sample_elf, sample_trace, NULL); /* for the program; another trace: */
+	record_long();
 	path = alloc_text("%s/script.data", folder);
 	out = fopen(path, "w");
 	fputs(script, out);
@@ -435,6 +473,27 @@ START_TEST(conversions_are_reported)
 }
 END_TEST
 
+/* main calls work, which runs 2 instructions a round, and leaf 1. */
+START_TEST(any_number_of_threads_gives_the_same)
+{
+	static const char *const options[] = { "-j1", "-j4", "--engine=libipt" };
+	char *with = alloc_text("-q -f folded %s -o -", options[_i]);
+	char *wanted = alloc_text("sample;main 1\nsample;main;work %d\nsample;main;work;leaf %d\n",
+				  6 * ROUNDS, 3 * ROUNDS);
+
+	ck_assert_int_eq(run("long", with, ""), 0);
+	ck_assert_str_eq(text, wanted);
+	free(with);
+	free(wanted);
+	with = alloc_text("%s -f csv -o /dev/null", options[_i]);
+	wanted = alloc_text("%d branches, %d slices on 1 thread", 9 * ROUNDS + 3, 3 * ROUNDS + 3);
+	ck_assert_int_eq(run("long", with, ""), 0);
+	ck_assert_msg(strstr(text, wanted) != NULL, "%s in:\n%s", wanted, text);
+	free(with);
+	free(wanted);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pipeline_more");
@@ -443,6 +502,7 @@ int main(void)
 	tcase_add_unchecked_fixture(all, set_up, tear_down);
 	tcase_add_loop_test(all, programs_have_their_slices, 0, COUNT_OF(outputs));
 	tcase_add_loop_test(all, conversions_are_reported, 0, COUNT_OF(messages));
+	tcase_add_loop_test(all, any_number_of_threads_gives_the_same, 0, 3);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
