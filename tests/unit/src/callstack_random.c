@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "src/callstack/callstack.h"
 #include "src/slices/slice_sorter.h"
+#include "symbols/dso/dso_store.h"
 #include "tests/support/stack_branch.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"
@@ -27,7 +28,7 @@
 /* Where stacks are left by a call that several have. */
 #define SHARED_SITE 0xff00
 
-enum true_kind { ROOT, CALLED, TAIL, HANDLER, ENTRY, PAUSE, STACK };
+enum true_kind { ROOT, CALLED, TAIL, HANDLER, ENTRY, PAUSE, STACK, INLINED };
 
 struct true_frame {
 	char letter; /* its function */
@@ -516,6 +517,65 @@ static void call_longjmp(void)
 	program.time += 10;
 }
 
+/* The code of the innermost function moves between its inlined calls: 5 has 6, which has 7; 8. */
+static struct inlined_call inlined[4];
+
+static size_t inlined_depth(const struct inlined_call *call)
+{
+	return call ? 1 + inlined_depth(call->parent) : 0;
+}
+
+static bool is_inside(const struct inlined_call *call, const struct inlined_call *outer)
+{
+	return !outer || (call && (call == outer || is_inside(call->parent, outer)));
+}
+
+static void push_inlined(const struct inlined_call *call, const struct inlined_call *outer)
+{
+	if (call == outer)
+		return;
+	push_inlined(call->parent, outer);
+	push((char)('5' + (call - inlined)), INLINED, 0);
+}
+
+/* Calls that the code is in no longer end, and others begin, at the last branch. */
+static void enter_inlined(const struct location *at_code, const struct inlined_call *from,
+			  const struct inlined_call *call)
+{
+	const struct inlined_call *outer = from;
+
+	while (!is_inside(call, outer))
+		outer = outer->parent;
+	program.time -= 10;
+	pop_to(program.now->depth - (inlined_depth(from) - inlined_depth(outer)));
+	push_inlined(call, outer);
+	program.time += 10;
+	ck_assert(callstack_set_inlined(stack, at_code, call));
+}
+
+static void run_inlined(void)
+{
+	const struct location at_code = at(top()->letter, site());
+	const struct inlined_call *now = NULL, *next;
+
+	if (program.now->depth > FRAMES_MAX - 10 || !top()->shown)
+		return;
+	feed_held();
+	for (unsigned i = 1 + draw(5); i; i--) {
+		struct branch_event passed = { .time = timestamp(), .insns = draw(9) };
+
+		next = draw(5) ? &inlined[draw(4)] : NULL;
+		enter_inlined(&at_code, now, next);
+		now = next;
+		if (draw(3))
+			continue;
+		program.insns += passed.insns;
+		callstack_pass(stack, &passed);
+		program.time += 10;
+	}
+	enter_inlined(&at_code, now, NULL);
+}
+
 /* Functions install handlers, of which a raise uses the innermost one up. */
 static void call_with_handler(void)
 {
@@ -572,7 +632,7 @@ static void run_transaction(bool commits)
 
 static void step(void)
 {
-	unsigned what = draw(44);
+	unsigned what = draw(46);
 
 	if (top()->kind == HANDLER && draw(3) == 0)
 		end_signal();
@@ -600,6 +660,8 @@ static void step(void)
 		call_setjmp();
 	else if (what < 38)
 		call_longjmp();
+	else if (what >= 44)
+		run_inlined();
 	else if (what >= 40)
 		what < 42 ? call_with_handler() : raise();
 	else if (chain_begin() == program.now->depth - 1 && top()->kind == CALLED)
@@ -666,12 +728,18 @@ static void close_machine(void)
 	memset(symbols, 0, sizeof(symbols));
 }
 
-/* Returns the next time after that of a line; INT_MAX: none. */
+/* Returns whether a line is of an inlined call. */
+static bool is_inlined(const char *line)
+{
+	return strchr("5678", line[2 + strcspn(line + 2, " \n") + 1]) != NULL;
+}
+
+/* Returns the next time of a function after that of a line; INT_MAX: none. */
 static int next_time(const char *line)
 {
 	int time = atoi(line + 2), next = time;
 
-	while (*line && next == time) {
+	while (*line && (next == time || is_inlined(line))) {
 		line += strcspn(line, "\n") + 1;
 		next = *line ? atoi(line + 2) : INT_MAX;
 	}
@@ -686,6 +754,9 @@ static bool is_same(const char *found, const char *wanted)
 	const char *name = found + 2 + size, *wanted_name = wanted + 2 + expected;
 
 	size = strcspn(name, "\n");
+	/* Inlined calls share the function's time by instructions, and are marked. */
+	if (is_inlined(wanted))
+		return *found == *wanted && name[1] == wanted_name[1];
 	return *found == *wanted && size == strcspn(wanted_name, "\n") &&
 	       !memcmp(name, wanted_name, size) && time >= begin &&
 	       (time == begin || time <= next_time(wanted));
@@ -718,6 +789,13 @@ START_TEST(slices_are_when_functions_ran)
 	program.fibers = _i / 36 % 2;
 	at_once = (size_t)_i % 3 * 2;
 	open_machine();
+	for (size_t i = 0; i < COUNT_OF(inlined); i++) {
+		inlined[i] = (struct inlined_call){
+			.symbol = function((char)('5' + i)),
+			.parent = i == 1 || i == 2 ? &inlined[i - 1] : NULL,
+		};
+		symbols['5' + i]->inlined = &inlined[i];
+	}
 	begin_stretch(false);
 	push('a', ROOT, 0);
 	program.length += (size_t)sprintf(program.text + program.length - 1, " inferred\n") - 1;
