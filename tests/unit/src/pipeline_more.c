@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/common.h"
+#include "tests/support/memtrace_ctf.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 
@@ -190,6 +191,37 @@ static void record_long(void)
 	free(path);
 }
 
+#define MEMTRACE_START UINT64_C(1700000000000000) /* us */
+
+/* Four blocks, a second apart; the first one is collected after 2.5 s. */
+static void record_memtrace(void)
+{
+	static const struct ctf_location where = { "main.ml", "Main.f", 3, 4, 5 };
+	const uint64_t code = 1;
+	struct ctf_file file;
+	char *path = alloc_text("%s/mem.ctf", folder);
+	FILE *out = fopen(path, "w");
+
+	ctf_init(&file, 3, 0.01, 77, MEMTRACE_START);
+	ctf_locate(&file, 0, code, &where, 1);
+	for (uint64_t i = 1; i <= 4; i++) {
+		const struct ctf_alloc alloc = { .time = MEMTRACE_START + 1000000 * i,
+						 .words = 10 * i,
+						 .samples = 1,
+						 .backtrace = &code,
+						 .length = 1 };
+
+		ctf_alloc(&file, 0, &alloc);
+		if (i == 2)
+			ctf_object(&file, 0, 4, MEMTRACE_START + 2500000, 0);
+	}
+	ctf_flush(&file, 0);
+	ck_assert_uint_eq(fwrite(file.out.bytes, 1, file.out.size, out), file.out.size);
+	fclose(out);
+	ctf_release(&file);
+	free(path);
+}
+
 static const char script[] =
 	"prog 7/8 1.000000100: call 401000 main+0x0 (/bin/prog) => 401020 work+0x0 (/bin/prog)\n"
 	"prog 7/8 1.000000200: call 401020 work+0x0 (/bin/prog) => 401040 leaf+0x0 (/bin/prog)\n"
@@ -211,6 +243,7 @@ static void set_up(void)
 	record("untimed", &tails_elf, trace_untimed, omit_times);
 	record("long", &sample_elf, sample_trace, NULL); /* for the program; another trace: */
 	record_long();
+	record_memtrace();
 	path = alloc_text("%s/script.data", folder);
 	out = fopen(path, "w");
 	fputs(script, out);
@@ -228,14 +261,15 @@ static void tear_down(void)
 
 /* ---- Running the program --------------------------------------------------- */
 
-/* `after`: a command for the output, or "". */
+/* `name` "": no recording. `after`: a command for the output, or "". */
 static int run(const char *name, const char *options, const char *after)
 {
-	bool recorded = strcmp(name, "script") != 0;
-	char *command = alloc_text("cd %s; %s/ptrace2ftf %s %s%s %s.data 2>&1 </dev/null %s",
-				   folder, getenv("top_builddir"), options,
-				   recorded ? "--symfs=" : "--input=perf-script",
-				   recorded ? name : "", name, after);
+	bool is_text = strcmp(name, "script") == 0;
+	char *input = !*name    ? alloc_text(" ")
+		      : is_text ? alloc_text("--input=perf-script script.data")
+				: alloc_text("--symfs=%s %s.data", name, name);
+	char *command = alloc_text("cd %s; %s/ptrace2ftf %s %s 2>&1 </dev/null %s", folder,
+				   getenv("top_builddir"), options, input, after);
 	FILE *out = popen(command, "r");
 	size_t size;
 
@@ -243,6 +277,7 @@ static int run(const char *name, const char *options, const char *after)
 	size = fread(text, 1, sizeof(text) - 1, out);
 	text[size] = 0;
 	free(command);
+	free(input);
 	return WEXITSTATUS(pclose(out));
 }
 
@@ -421,6 +456,33 @@ static const struct {
 	  { "\"g\"" },
 	  "flow" },
 	{ "tails", "-q -o x.ftf", "; $top_builddir/ftfdump x.ftf", 0, { "\"g\"" }, "flow" },
+	/* Overlays alone, and cut; of a text they are not shown. */
+	{ "",
+	  "--memtrace=mem.ctf -f folded -o -",
+	  NULL,
+	  1,
+	  { "overlays alone have no branches; use --format=ftf, html or events\n" },
+	  "written" },
+	{ "",
+	  "--memtrace=mem.ctf -o x.ftf",
+	  "; $top_builddir/ftfdump x.ftf",
+	  0,
+	  { "ptrace2ftf: mem.ctf: clock: its own\n", "Main.f" },
+	  "warning" },
+	{ "", "--memtrace=mem.ctf -f events -o -", NULL, 0, { "Main.f" }, "warning" },
+	{ "",
+	  "--memtrace=mem.ctf -f memtrace --time=+2s,+1.5s -o cut.ctf",
+	  NULL,
+	  0,
+	  { "4 of 5 events of memtrace, 1 of them blocks that were allocated before\n" },
+	  "warning" },
+	{ "tails",
+	  "--memtrace=mem.ctf -f folded -o -",
+	  NULL,
+	  2,
+	  { "sample;main;f;g 1\n",
+	    "overlays are left out: only --format=ftf, html and events of a perf.data file show them\n" },
+	  "Main.f" },
 	/* Of ten slices, the shortest are the system call (0 ns) and the first leaf (25 ns). */
 	{ "threads",
 	  "--fit=8 -o x.ftf",
