@@ -143,6 +143,19 @@ static void write_blocks(void)
 
 /* ---- The machine --------------------------------------------------------- */
 
+/* Tracing begins without a place before it, and ends without one after it. */
+static unsigned flags_of(enum branch_kind kind, uint64_t from, uint64_t to)
+{
+	unsigned flags = machine.rules->untimed ? BRANCH_TIME_ESTIMATED : 0;
+
+	if (kind == BRANCH_GAP)
+		return flags;
+	flags |= from ? 0 : BRANCH_TRACE_ON;
+	flags |= to ? 0 : BRANCH_TRACE_OFF;
+	flags |= !to && kind == BRANCH_NONE ? BRANCH_ASYNC : 0;
+	return flags;
+}
+
 static void note(enum branch_kind kind, uint64_t from, uint64_t to, bool has_packet)
 {
 	ck_assert_uint_lt(machine.count, EVENTS_MAX);
@@ -152,7 +165,8 @@ static void note(enum branch_kind kind, uint64_t from, uint64_t to, bool has_pac
 		.time = machine.rules->untimed ? SAMPLE_START + machine.insns : machine.time,
 		.from = from,
 		.to = to,
-		.kind = (uint8_t)kind
+		.kind = (uint8_t)kind,
+		.flags = (uint8_t)flags_of(kind, from, to),
 	};
 }
 
@@ -302,6 +316,7 @@ static void end_block(unsigned i)
 			push_call(machine.ip + 2);
 		write_target(pt_packets_tip, target);
 		go(machine.blocks[i].ending == CALLS_FAR ? BRANCH_CALL : BRANCH_JUMP, target, true);
+		machine.done[machine.count - 1].flags |= BRANCH_INDIRECT;
 		break;
 	case ENTERS_KERNEL:
 		back = machine.ip + 2;
@@ -394,6 +409,8 @@ static void compare_events(void)
 
 		at = next_event(run.events, run.count, at);
 		expect(at, done->kind, done->from, done->to);
+		ck_assert_uint_eq(run.events[at].flags, done->flags);
+		ck_assert_int_eq(run.tids[at], SAMPLE_PID);
 		if (machine.has_packet[i] && has_times)
 			ck_assert_uint_eq(run.events[at].time, done->time);
 	}
