@@ -404,6 +404,41 @@ START_TEST(a_return_to_its_caller_proves_the_return_before)
 }
 END_TEST
 
+/*
+ * The same with an interrupt in the code without bytes, which goes back to it. Its decisions before
+ * the interrupt are no return, and those after it are.
+ */
+START_TEST(an_interrupt_of_missing_code_does_not_hide_its_return)
+{
+	static const uint8_t leaf[] = { 0xff, 0xd0, 0xc3 }; /* call *%rax; ret */
+	size_t at = 4;
+
+	begin_with_leaf(false, leaf, sizeof(leaf));
+	call_missing_code("nn", "n");
+	for (int i = 0; i <= _i; i++) {
+		pt_packets_fup(&run.packets, 0x900010);
+		pt_packets_pgd(&run.packets, 0);
+		pt_packets_pge(&run.packets, 0x900010);
+		add_decisions("n");
+	}
+	add_decisions("t");
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_fup(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	while (run.events[at].from != SAMPLE_LEAF + 2) {
+		ck_assert_uint_ne(run.events[at].kind, BRANCH_RETURN);
+		ck_assert_uint_lt(++at, run.count);
+	}
+	expect(at - 1, BRANCH_NONE, 0, SAMPLE_LEAF + 2);
+	expect(at, BRANCH_RETURN, SAMPLE_LEAF + 2, SAMPLE_WORK + 5);
+	expect(at + 1, BRANCH_NONE, SAMPLE_WORK + 5, 0);
+	ck_assert_uint_eq(run.count, at + 2);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /* The bits and leaf()'s own call explain a packet with any address of code without bytes. */
 static void begin_in_leaf_that_calls_again(void)
 {
@@ -674,6 +709,7 @@ int main(void)
 	tcase_add_loop_test(all, a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace, 0,
 			    2);
 	tcase_add_loop_test(all, a_return_to_its_caller_proves_the_return_before, 0, 4);
+	tcase_add_loop_test(all, an_interrupt_of_missing_code_does_not_hide_its_return, 0, 2);
 	tcase_add_loop_test(all, a_stub_explains_a_packet_only_if_it_led_there_before, 0, 2);
 	tcase_add_loop_test(all, a_pointer_that_leads_to_a_function_makes_a_return_likely, 0, 3);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,
