@@ -303,8 +303,43 @@ START_TEST(after_a_gap_callers_may_be_found_again)
 }
 END_TEST
 
+/* A copy takes frames from a common limit, and has all frames or none. */
+START_TEST(a_copy_of_a_stack_has_its_frames_if_they_are_not_too_many)
+{
+	struct callstack *copy = callstack_open(machine, NULL);
+	uint64_t most = 3;
+
+	call('m', 0x10, 'f');
+	call('f', 0x10, 'g');
+	expect_depth(2);
+	ck_assert(callstack_copy(copy, stack, &most)); /* m, f, g */
+	ck_assert_uint_eq(most, 0);
+	ck_assert_uint_eq(precise_depth(copy), 2);
+	ck_assert(!callstack_copy(copy, stack, &most));
+	ck_assert_uint_eq(precise_depth(copy), 0);
+	most = 2;
+	ck_assert(!callstack_copy(copy, stack, &most));
+	ck_assert_uint_eq(most, 2);
+	most = 7;
+	ck_assert(callstack_copy(copy, stack, &most));
+	ck_assert_uint_eq(most, 4);
+	ret('g', 'f', 0x15);
+	expect_depth(1);
+	ck_assert_uint_eq(precise_depth(copy), 2); /* its own frames */
+	callstack_close(copy);
+	/* Another one would be too many frames for the machine. */
+	copy = callstack_open(machine, NULL);
+	machine->open_most = 1;
+	ck_assert(!callstack_copy(copy, stack, &most));
+	ck_assert_uint_eq(most, 4);
+	ck_assert_uint_eq(precise_depth(copy), 0);
+	callstack_close(copy);
+}
+END_TEST
+
 void add_limit_tests(TCase *tests)
 {
+	tcase_add_test(tests, a_copy_of_a_stack_has_its_frames_if_they_are_not_too_many);
 	tcase_add_test(tests, a_stack_is_given_up_where_too_many_calls_are_open);
 	tcase_add_test(tests, a_stack_is_given_up_at_a_gap_that_adds_a_frame);
 	tcase_add_test(tests, calls_that_have_ended_leave_room_for_others);

@@ -19,7 +19,7 @@
 
 #define BASE       UINT64_C(1000000)
 #define STEPS      300
-#define FRAMES_MAX 40
+#define FRAMES_MAX 300
 #define STACKS     6
 #define PROGRAMS   288
 #define AT_ONCE    4
@@ -53,6 +53,7 @@ static struct {
 	bool replaces;        /* tail calls end the function that jumps */
 	bool has_details;     /* slices have instructions */
 	bool fibers;          /* so have stacks */
+	size_t deepest;       /* at most this many frames */
 	unsigned stack_count; /* without the first */
 	struct true_stack stacks[STACKS], *now, saved;
 	bool in_tx;
@@ -283,7 +284,7 @@ static void go_call(char to, unsigned effect)
 {
 	uint64_t offset = site();
 
-	if (program.now->depth == FRAMES_MAX - 4)
+	if (program.now->depth == program.deepest - 4)
 		return;
 	feed(BRANCH_CALL, at(top()->letter, offset), at(to, 0), 0, effect);
 	program.time -= 10;
@@ -316,7 +317,7 @@ static void go_tail_call(char to)
 	size_t first = chain_begin(), depth = program.now->depth;
 
 	if (program.now->frames[first].kind != CALLED || depth - first > 8 ||
-	    depth > FRAMES_MAX - 8 || top()->traps)
+	    depth > program.deepest - 8 || top()->traps)
 		return;
 	feed(BRANCH_JUMP, at(top()->letter, site()), at(to, 0), 0, 0);
 	program.time -= 10;
@@ -354,6 +355,26 @@ static void go_by_stub(char to)
 	program.time += 10;
 }
 
+/* To a caller's caller, as a function that drops its caller's frame. */
+static void go_deep_return(void)
+{
+	size_t to = 1 + draw((unsigned)program.now->depth);
+
+	for (size_t i = 0; i < STACKS; i++) /* they may be marked then */
+		if (&program.stacks[i] != program.now && program.stacks[i].depth)
+			return;
+	for (size_t i = to; i < program.now->depth; i++)
+		if (program.now->frames[i].kind > TAIL)
+			return;
+	if (to >= program.now->depth || program.now->frames[to].kind != CALLED)
+		return;
+	feed(BRANCH_RETURN, at(top()->letter, site()),
+	     at(program.now->frames[to - 1].letter, program.now->frames[to].back), 0, 0);
+	program.time -= 10;
+	pop_to(to);
+	program.time += 10;
+}
+
 /* A system call that the trace does not show, or an interrupt. */
 static void pause_trace(bool is_syscall, uint64_t offset)
 {
@@ -377,7 +398,7 @@ static void go_signal(char handler)
 {
 	uint64_t offset = site();
 
-	if (program.now->depth > FRAMES_MAX - 8)
+	if (program.now->depth > program.deepest - 8)
 		return;
 	pause_trace(false, offset);
 	feed(BRANCH_NONE, at(0, 0), at(handler, 0), BRANCH_TRACE_ON, 0);
@@ -408,7 +429,7 @@ static void enter_kernel(bool interrupt)
 {
 	uint64_t offset = site();
 
-	if (program.now->depth > FRAMES_MAX - 8)
+	if (program.now->depth > program.deepest - 8)
 		return;
 	feed(interrupt ? BRANCH_INTERRUPT : BRANCH_SYSCALL, at(top()->letter, offset),
 	     at(interrupt ? '2' : '1', 0), interrupt ? BRANCH_ASYNC : 0, 0);
@@ -490,7 +511,7 @@ static void switch_stack(void)
 
 static void call_setjmp(void)
 {
-	if (program.now->depth > FRAMES_MAX - 8)
+	if (program.now->depth > program.deepest - 8)
 		return;
 	go_call('w', CALL_SETJMP);
 	program.jump.stack = program.now;
@@ -558,7 +579,7 @@ static void run_inlined(void)
 	const struct location at_code = at(top()->letter, site());
 	const struct inlined_call *now = NULL, *next;
 
-	if (program.now->depth > FRAMES_MAX - 10 || !top()->shown)
+	if (program.now->depth > program.deepest - 10 || !top()->shown)
 		return;
 	feed_held();
 	for (unsigned i = 1 + draw(5); i; i--) {
@@ -581,7 +602,7 @@ static void call_with_handler(void)
 {
 	static const struct trap installed = { .kind = TRAP_INSTALLED };
 
-	if (program.now->depth > FRAMES_MAX - 8 || !top()->shown)
+	if (program.now->depth > program.deepest - 8 || !top()->shown)
 		return;
 	program.notes = (struct branch_notes){ .traps = &installed, .trap_count = 1 };
 	top()->traps++;
@@ -632,9 +653,11 @@ static void run_transaction(bool commits)
 
 static void step(void)
 {
-	unsigned what = draw(46);
+	unsigned what = draw(47);
 
-	if (top()->kind == HANDLER && draw(3) == 0)
+	if (program.deepest > 40 && draw(3) == 0)
+		go_call(some_function(), 0);
+	else if (top()->kind == HANDLER && draw(3) == 0)
 		end_signal();
 	else if (top()->kind == ENTRY && draw(3) == 0)
 		leave_kernel();
@@ -660,6 +683,8 @@ static void step(void)
 		call_setjmp();
 	else if (what < 38)
 		call_longjmp();
+	else if (what == 46)
+		go_deep_return();
 	else if (what >= 44)
 		run_inlined();
 	else if (what >= 40)
@@ -787,6 +812,7 @@ START_TEST(slices_are_when_functions_ran)
 	program.has_details = _i / 9 % 2;
 	program.tick = _i / 18 % 2 ? 50 : 10;
 	program.fibers = _i / 36 % 2;
+	program.deepest = _i / 72 % 2 ? FRAMES_MAX : 40;
 	at_once = (size_t)_i % 3 * 2;
 	open_machine();
 	for (size_t i = 0; i < COUNT_OF(inlined); i++) {
@@ -800,7 +826,7 @@ START_TEST(slices_are_when_functions_ran)
 	push('a', ROOT, 0);
 	program.length += (size_t)sprintf(program.text + program.length - 1, " inferred\n") - 1;
 	go_call('b', 0);
-	for (int i = 0; i < STEPS; i++)
+	for (int i = 0; i < (program.deepest > 40 ? 3 * STEPS : STEPS); i++)
 		step();
 	feed_held();
 	program.time -= 10; /* of the last event */
