@@ -38,6 +38,7 @@ struct true_frame {
 	bool shown;      /* a stub is not */
 	uint64_t insns;  /* when it was called */
 	unsigned traps;  /* its exception handlers (OCaml) */
+	bool caught;     /* its caller stored the stack pointer, for a throw */
 };
 
 struct true_stack {
@@ -48,6 +49,7 @@ struct true_stack {
 
 static struct {
 	unsigned random, numbers, sites;
+	uint32_t pushed;      /* offset of a return address that the code pushed */
 	uint64_t time, insns; /* so far */
 	uint64_t tick;        /* ns between two timestamps */
 	bool replaces;        /* tail calls end the function that jumps */
@@ -166,7 +168,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 		feed_held();
 	if (effect) {
 		locations.call = (uint8_t)effect;
-		locations.offset = 0;
+		locations.offset = program.pushed;
 		callstack_feed(stack, &resolved, NULL);
 	} else if (branch.has_notes) {
 		stack_branch_feed(stack, &branch);
@@ -284,7 +286,7 @@ static void go_call(char to, unsigned effect)
 {
 	uint64_t offset = site();
 
-	if (program.now->depth == program.deepest - 4)
+	if (program.now->depth >= program.deepest - 4)
 		return;
 	feed(BRANCH_CALL, at(top()->letter, offset), at(to, 0), 0, effect);
 	program.time -= 10;
@@ -338,6 +340,51 @@ static void go_tail_call(char to)
 			return;
 		}
 	push(to, TAIL, 0);
+	program.time += 10;
+}
+
+/* A jump for which the code pushed an address of its own. */
+static void go_call_by_jump(char to)
+{
+	if (program.now->depth > program.deepest - 4)
+		return;
+	program.pushed = (uint32_t)site();
+	feed(BRANCH_JUMP, at(top()->letter, site()), at(to, 0), BRANCH_INDIRECT, JUMP_CALLS);
+	program.time -= 10;
+	push(to, CALLED, program.pushed);
+	program.time += 10;
+	program.pushed = 0;
+}
+
+/* One function at a time waits for a throw, which a function continues in its frame. */
+static void go_catch(void)
+{
+	for (size_t i = 0; i < program.now->depth; i++)
+		if (program.now->frames[i].caught)
+			return;
+	if (program.now->depth > program.deepest - 4 || top()->kind > CALLED || !top()->shown)
+		return;
+	go_call(some_function(), CALL_CATCHES);
+	top()->caught = true;
+}
+
+static void go_throw(char to)
+{
+	size_t i = program.now->depth - 1;
+
+	while (i && !program.now->frames[i].caught)
+		i--;
+	if (!i || has_kind(HANDLER) || has_kind(ENTRY))
+		return;
+	feed(BRANCH_JUMP, at(top()->letter, site()), at(to, 0), BRANCH_INDIRECT, THROWS_TO_ENTRY);
+	program.time -= 10;
+	pop_to(i);
+	note('E', top(), "");
+	top()->letter = to;
+	top()->number = ++program.numbers;
+	top()->insns = program.insns;
+	top()->traps = 0;
+	note('B', top(), "");
 	program.time += 10;
 }
 
@@ -653,7 +700,7 @@ static void run_transaction(bool commits)
 
 static void step(void)
 {
-	unsigned what = draw(47);
+	unsigned what = draw(52);
 
 	if (program.deepest > 40 && draw(3) == 0)
 		go_call(some_function(), 0);
@@ -683,6 +730,10 @@ static void step(void)
 		call_setjmp();
 	else if (what < 38)
 		call_longjmp();
+	else if (what >= 51)
+		go_call_by_jump(some_function());
+	else if (what >= 47)
+		what < 49 ? go_catch() : go_throw(some_function());
 	else if (what == 46)
 		go_deep_return();
 	else if (what >= 44)
