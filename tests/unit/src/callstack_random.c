@@ -56,6 +56,7 @@ static struct {
 	bool has_details;     /* slices have instructions */
 	bool fibers;          /* so have stacks */
 	size_t deepest;       /* at most this many frames */
+	uint8_t call_length;  /* bytes; 0: the trace does not say */
 	unsigned stack_count; /* without the first */
 	struct true_stack stacks[STACKS], *now, saved;
 	bool in_tx;
@@ -152,7 +153,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 		.event = { .time = timestamp(),
 			   .kind = (uint8_t)kind,
 			   .flags = (uint8_t)(flags | (program.in_tx ? BRANCH_IN_TX : 0)),
-			   .from_length = kind == BRANCH_SYSCALL ? 2 : 5,
+			   .from_length = kind == BRANCH_SYSCALL ? 2 : program.call_length,
 			   .insns = draw(9) },
 		.from = from,
 		.to = to,
@@ -185,7 +186,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 /* An offset in a function that no other branch has. */
 static uint64_t site(void)
 {
-	return 0x10 + 8 * (++program.sites % 8000);
+	return 0x20 + 32 * (++program.sites % 2000);
 }
 
 static char some_function(void)
@@ -864,6 +865,7 @@ START_TEST(slices_are_when_functions_ran)
 	program.tick = _i / 18 % 2 ? 50 : 10;
 	program.fibers = _i / 36 % 2;
 	program.deepest = _i / 72 % 2 ? FRAMES_MAX : 40;
+	program.call_length = _i / 144 % 2 ? 0 : 5;
 	at_once = (size_t)_i % 3 * 2;
 	open_machine();
 	for (size_t i = 0; i < COUNT_OF(inlined); i++) {
