@@ -29,6 +29,42 @@ START_TEST(a_whole_program_gives_its_branches_in_order)
 }
 END_TEST
 
+static uint64_t counted_events, counted_bytes;
+
+/* The bytes up to the last event were decoded; each TNT has three. */
+static void look_at_bytes(struct pt_stream *stream)
+{
+	uint64_t bytes = pt_stream_stats(stream)->bytes_decoded;
+
+	ck_assert_uint_ge(bytes, counted_bytes);
+	ck_assert_uint_le(bytes, pt_stream_stats(stream)->bytes_total);
+	if (counted_events)
+		ck_assert_uint_ge(bytes, (counted_events - 1) / 3);
+	counted_bytes = bytes;
+	counted_events++;
+}
+
+/* For the progress: there are more events than are decoded at a time. */
+START_TEST(bytes_are_counted_while_they_are_decoded)
+{
+	enum { ROUNDS = 400 };
+
+	begin(PT_ENGINE_FAST);
+	counted_events = counted_bytes = 0;
+	run.before_event = look_at_bytes;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	for (int i = 0; i < ROUNDS; i++)
+		pt_packets_tnt(&run.packets, "tt"); /* leaf returns, work starts again */
+	pt_packets_fup(&run.packets, SAMPLE_WORK);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 3 * ROUNDS + 2);
+	ck_assert_uint_eq(counted_events, run.count + 1);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 START_TEST(opening_all_streams_decodes_nothing)
 {
 	begin(_i);
@@ -695,6 +731,7 @@ int main(void)
 	TCase *all = tcase_create("pt_stream");
 
 	tcase_add_loop_test(all, a_whole_program_gives_its_branches_in_order, 0, 2);
+	tcase_add_test(all, bytes_are_counted_while_they_are_decoded);
 	tcase_add_loop_test(all, opening_all_streams_decodes_nothing, 0, 2);
 	tcase_add_loop_test(all, streams_in_groups_come_as_they_do_at_once, 0, 2);
 	tcase_add_loop_test(all, a_branch_has_the_time_of_its_packet, 0, 2);
