@@ -26,6 +26,7 @@ static const struct machine_rules {
 	bool untimed;    /* no TSCs */
 	bool inlined;    /* each block has its own inlined calls */
 	uint64_t period; /* ns */
+	bool kernel;     /* its code is traced, too (stream_run.c) */
 } rules[] = {
 	{ .engine = PT_ENGINE_FAST },
 	{ .engine = PT_ENGINE_LIBIPT },
@@ -56,6 +57,10 @@ static const struct machine_rules {
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 100 },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 1000, .interrupts = true },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 300, .headers = true, .counts = true },
+	{ .engine = PT_ENGINE_FAST, .kernel = true, .interrupts = true },
+	{ .engine = PT_ENGINE_LIBIPT, .kernel = true, .interrupts = true },
+	{ .engine = PT_ENGINE_FAST, .kernel = true, .skip = true, .headers = true },
+	{ .engine = PT_ENGINE_FAST, .kernel = true, .cycles = true, .interrupts = true },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 100, .cycles = true },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 50, .cycles = true, .headers = true },
 };
@@ -239,8 +244,42 @@ static void leave_trace(uint64_t resume)
 	go(BRANCH_NONE, resume, true);
 }
 
+/* An interrupt's handler in the kernel: nop; iret. */
+static void interrupt_in_kernel(void)
+{
+	uint64_t back = machine.ip;
+
+	write_target(pt_packets_fup, back);
+	pt_packets_tip(&run.packets, KERNEL_FAULT);
+	go(BRANCH_INTERRUPT, KERNEL_FAULT, true);
+	machine.done[machine.count - 1].flags |= BRANCH_ASYNC;
+	machine.ip++;
+	write_target(pt_packets_tip, back);
+	go(BRANCH_IRET, back, true);
+	machine.insns += 2;
+}
+
+/* A system call in the kernel: call; ret; sysret. */
+static void enter_kernel(uint64_t back)
+{
+	write_target(pt_packets_tip, KERNEL);
+	go(BRANCH_SYSCALL, KERNEL, true);
+	push_call(KERNEL + 5);
+	go(BRANCH_CALL, KERNEL_SYS, false);
+	decide(true);
+	machine.call_count--;
+	go(BRANCH_RETURN, KERNEL + 5, true);
+	write_target(pt_packets_tip, back);
+	go(BRANCH_SYSRET, back, true);
+	machine.insns += 3;
+}
+
 static void interrupt(void)
 {
+	if (machine.rules->kernel) {
+		interrupt_in_kernel();
+		return;
+	}
 	write_target(pt_packets_fup, machine.ip);
 	pt_packets_pgd(&run.packets, 0);
 	leave_trace(machine.ip);
@@ -320,6 +359,10 @@ static void end_block(unsigned i)
 		break;
 	case ENTERS_KERNEL:
 		back = machine.ip + 2;
+		if (machine.rules->kernel) {
+			enter_kernel(back);
+			break;
+		}
 		write_target(pt_packets_pgd, 0);
 		note(BRANCH_SYSCALL, machine.ip, 0, true);
 		machine.ip = 0;
@@ -498,6 +541,7 @@ static void compare_sums(void)
 START_TEST(a_program_of_any_form_gives_what_the_machine_did)
 {
 	const struct machine_rules *rule = &rules[_i / PROGRAMS];
+	char kernel[PERF_DATA_PATH];
 
 	memset(&machine, 0, sizeof(machine));
 	machine.rules = rule;
@@ -512,9 +556,13 @@ START_TEST(a_program_of_any_form_gives_what_the_machine_did)
 	run.piece_size = rule->inlined ? SLOT : 0;
 	if (rule->untimed)
 		run.data.events[0].attr.config &= ~UINT64_C(0x400);
+	if (rule->kernel)
+		add_kernel(kernel);
 	write_blocks();
 	execute_program();
 	finish();
+	if (rule->kernel)
+		unlink(kernel);
 	ck_assert_uint_lt(run.count, EVENTS_MAX);
 	compare_events();
 	expect_all_bytes_counted();
