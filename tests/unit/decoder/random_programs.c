@@ -27,6 +27,7 @@ static const struct machine_rules {
 	bool inlined;    /* each block has its own inlined calls */
 	uint64_t period; /* ns */
 	bool kernel;     /* its code is traced, too (stream_run.c) */
+	bool transactions;
 } rules[] = {
 	{ .engine = PT_ENGINE_FAST },
 	{ .engine = PT_ENGINE_LIBIPT },
@@ -61,6 +62,9 @@ static const struct machine_rules {
 	{ .engine = PT_ENGINE_LIBIPT, .kernel = true, .interrupts = true },
 	{ .engine = PT_ENGINE_FAST, .kernel = true, .skip = true, .headers = true },
 	{ .engine = PT_ENGINE_FAST, .kernel = true, .cycles = true, .interrupts = true },
+	{ .engine = PT_ENGINE_FAST, .transactions = true, .headers = true },
+	{ .engine = PT_ENGINE_LIBIPT, .transactions = true },
+	{ .engine = PT_ENGINE_FAST, .transactions = true, .cycles = true, .skip = true },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 100, .cycles = true },
 	{ .engine = PT_ENGINE_FAST, .skip = true, .period = 50, .cycles = true, .headers = true },
 };
@@ -76,6 +80,7 @@ static struct machine {
 		unsigned before; /* instructions of a byte before the ending */
 		unsigned target; /* a block */
 	} blocks[BLOCKS];
+	bool in_tx;
 	uint64_t ip, calls[CALLS_MAX];
 	unsigned call_count;
 	char bits[8]; /* decisions without a packet */
@@ -153,6 +158,7 @@ static unsigned flags_of(enum branch_kind kind, uint64_t from, uint64_t to)
 {
 	unsigned flags = machine.rules->untimed ? BRANCH_TIME_ESTIMATED : 0;
 
+	flags |= machine.in_tx ? BRANCH_IN_TX : 0;
 	if (kind == BRANCH_GAP)
 		return flags;
 	flags |= from ? 0 : BRANCH_TRACE_ON;
@@ -317,6 +323,27 @@ static void overflow(void)
 	pt_packets_fup(&run.packets, machine.ip);
 }
 
+/* A transaction begins, commits, or is aborted, which continues the program elsewhere. */
+static void change_transaction(void)
+{
+	struct pt_packet packet = { .type = ppt_mode, .payload.mode.leaf = pt_mol_tsx };
+	bool aborts = machine.in_tx && random_below(2);
+	uint64_t target;
+
+	packet.payload.mode.bits.tsx.intx = !machine.in_tx;
+	packet.payload.mode.bits.tsx.abrt = aborts;
+	write_bits();
+	pt_packets_add(&run.packets, &packet);
+	pt_packets_fup(&run.packets, machine.ip);
+	machine.in_tx = !machine.in_tx;
+	if (!aborts)
+		return;
+	target = address_of(random_below(BLOCKS));
+	pt_packets_tip(&run.packets, target);
+	go(BRANCH_TX_ABORT, target, true);
+	machine.done[machine.count - 1].flags |= BRANCH_ASYNC;
+}
+
 static void end_block(unsigned i)
 {
 	uint64_t target = address_of(machine.blocks[i].target), back;
@@ -383,7 +410,12 @@ static void execute(void)
 		interrupt();
 		machine.ip = machine.done[machine.count - 1].to;
 	}
-	if (machine.rules->headers && !random_below(200))
+	if (machine.rules->transactions && !random_below(40)) {
+		change_transaction();
+		if (machine.done[machine.count - 1].kind == BRANCH_TX_ABORT)
+			return;
+	}
+	if (machine.rules->headers && !machine.in_tx && !random_below(200))
 		write_header(machine.ip);
 	machine.executed[machine.ip - SAMPLE_CODE]++;
 	machine.insns++;
