@@ -41,7 +41,7 @@ struct dice {
 	bool cycles;        /* CYC packets, and values of PTWRITE */
 };
 
-/* What the reader asks for. */
+/* The reader's requests. */
 struct form {
 	bool all_jumps, counts, cycles, sums_cycles, pieces, cpu_events;
 	uint64_t period;     /* ns */

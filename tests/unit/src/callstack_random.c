@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The precise machine on random programs: a small machine calls, returns and switches between
- * stacks, knows its frames, and notes when each began and ended. Events are
- * 10 ns apart, timestamps 10 or 50.
+ * stacks, knows its frames, and notes when each began and ended.
+ * Events are 10 ns apart, timestamps 10 or 50.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -497,8 +497,7 @@ static void leave_kernel(void)
 	program.time += 10;
 }
 
-/* Call the function of coroutines that leaves a stack, from a place of its own or always the same.
- */
+/* Call the function that leaves a stack, from a place of its own or always the same. */
 static void leave_by(bool shared)
 {
 	if (!shared) {

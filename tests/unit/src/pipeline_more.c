@@ -155,7 +155,7 @@ static void record(const char *name, const struct tiny_elf *elf,
 	perf_data_release(&recording);
 }
 
-/* Times three rounds of the loop of work, after a PSB: 1 MiB, which several threads decode. */
+/* PSBs with three rounds of work's loop each: 1 MiB of trace, which several threads decode. */
 #define ROUNDS 25500
 
 static void record_long(void)
@@ -241,7 +241,7 @@ static void set_up(void)
 	record("overflow", &sample_elf, trace_overflow, NULL);
 	record("threads", &sample_elf, sample_trace, add_threads);
 	record("untimed", &tails_elf, trace_untimed, omit_times);
-	record("long", &sample_elf, sample_trace, NULL); /* for the program; another trace: */
+	record("long", &sample_elf, sample_trace, NULL); /* record_long() replaces long.data */
 	record_long();
 	record_memtrace();
 	path = alloc_text("%s/script.data", folder);
