@@ -191,6 +191,47 @@ static void record_long(void)
 	free(path);
 }
 
+/* Another file is mapped over the code after the trace. */
+static void replace_code(struct perf_data *recording)
+{
+	const struct perf_data_mmap map = { .pid = SAMPLE_PID,
+					    .tid = SAMPLE_PID,
+					    .address = SAMPLE_CODE,
+					    .length = 0x1000,
+					    .file_offset = TINY_ELF_CODE_OFFSET,
+					    .path = "/other",
+					    .prot = 5 };
+
+	perf_data_stamp(recording, (struct perf_data_stamp){ .time = SAMPLE_START + 5000,
+							     .pid = SAMPLE_PID,
+							     .tid = SAMPLE_PID });
+	perf_data_add_mmap2(recording, 0, &map);
+}
+
+/* Samples of the CPU's cycles, without a trace. */
+static void record_samples(void)
+{
+	const struct perf_data_event event = {
+		.attr = { .type = PERF_TYPE_HARDWARE,
+			  .config = PERF_COUNT_HW_CPU_CYCLES,
+			  .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+			  .sample_id_all = 1 },
+		.name = "cycles",
+		.first_id = 1000,
+		.attr_bytes = sizeof(struct perf_event_attr),
+	};
+	struct perf_data recording;
+	char *path = alloc_text("%s/samples.data", folder);
+
+	perf_data_init(&recording);
+	perf_data_add_event(&recording, &event);
+	perf_data_stamp(&recording, (struct perf_data_stamp){ .time = 100, .pid = 5, .tid = 5 });
+	perf_data_add_comm(&recording, 0, 5, 5, "prog");
+	perf_data_write(&recording, path);
+	perf_data_release(&recording);
+	free(path);
+}
+
 #define MEMTRACE_START UINT64_C(1700000000000000) /* us */
 
 /* Four blocks, a second apart; the first one is collected after 2.5 s. */
@@ -244,6 +285,9 @@ static void set_up(void)
 	record("long", &sample_elf, sample_trace, NULL); /* record_long() replaces long.data */
 	record_long();
 	record_memtrace();
+	record("replaced", &tails_elf, trace_tails, replace_code);
+	record("samples", &tails_elf, trace_tails, NULL);
+	record_samples(); /* replaces samples.data */
 	path = alloc_text("%s/script.data", folder);
 	out = fopen(path, "w");
 	fputs(script, out);
@@ -483,6 +527,27 @@ static const struct {
 	  { "sample;main;f;g 1\n",
 	    "overlays are left out: only --format=ftf, html and events of a perf.data file show them\n" },
 	  "Main.f" },
+	/* Without Intel PT there is nothing to decode, but overlays are shown. */
+	{ "samples",
+	  "-o x.ftf",
+	  NULL,
+	  1,
+	  { "samples.data: holds no Intel PT; record with: perf record -e intel_pt//u\n" },
+	  "branches" },
+	{ "samples",
+	  "--memtrace=mem.ctf -o x.ftf",
+	  NULL,
+	  2,
+	  { "perf record -e intel_pt//u; showing the overlays only\n", "0 branches, 5 slices" },
+	  "1 branches" },
+	/* The replacement may be earlier, as times are coarse. */
+	{ "replaced",
+	  "-f none",
+	  NULL,
+	  2,
+	  { "cannot know which of two files had the code at an address: 1 mappings replaced other "
+	    "code, and times are coarse; record with cyc=1\n" },
+	  "gap" },
 	/* Of ten slices, the shortest are the system call (0 ns) and the first leaf (25 ns). */
 	{ "threads",
 	  "--fit=8 -o x.ftf",
