@@ -28,6 +28,7 @@ static const struct machine_rules {
 	uint64_t period; /* ns */
 	bool kernel;     /* its code is traced, too (stream_run.c) */
 	bool transactions;
+	bool switches; /* of two threads, at TSCs */
 } rules[] = {
 	{ .engine = PT_ENGINE_FAST },
 	{ .engine = PT_ENGINE_LIBIPT },
@@ -62,6 +63,9 @@ static const struct machine_rules {
 	{ .engine = PT_ENGINE_LIBIPT, .kernel = true, .interrupts = true },
 	{ .engine = PT_ENGINE_FAST, .kernel = true, .skip = true, .headers = true },
 	{ .engine = PT_ENGINE_FAST, .kernel = true, .cycles = true, .interrupts = true },
+	{ .engine = PT_ENGINE_FAST, .kernel = true, .switches = true },
+	{ .engine = PT_ENGINE_FAST, .kernel = true, .switches = true, .skip = true },
+	{ .engine = PT_ENGINE_LIBIPT, .kernel = true, .interrupts = true, .switches = true },
 	{ .engine = PT_ENGINE_FAST, .transactions = true, .headers = true },
 	{ .engine = PT_ENGINE_LIBIPT, .transactions = true },
 	{ .engine = PT_ENGINE_FAST, .transactions = true, .cycles = true, .skip = true },
@@ -81,6 +85,7 @@ static struct machine {
 		unsigned target; /* a block */
 	} blocks[BLOCKS];
 	bool in_tx;
+	int32_t tid;
 	uint64_t ip, calls[CALLS_MAX];
 	unsigned call_count;
 	char bits[8]; /* decisions without a packet */
@@ -88,6 +93,7 @@ static struct machine {
 	uint64_t executed[CODE_SIZE];
 	struct branch_event done[EVENTS_MAX];
 	bool has_packet[EVENTS_MAX]; /* its time is that of a packet */
+	int32_t tids[EVENTS_MAX];
 	size_t count;
 } machine;
 
@@ -171,6 +177,7 @@ static void note(enum branch_kind kind, uint64_t from, uint64_t to, bool has_pac
 {
 	ck_assert_uint_lt(machine.count, EVENTS_MAX);
 	machine.has_packet[machine.count] = has_packet;
+	machine.tids[machine.count] = machine.tid;
 	machine.done[machine.count++] = (struct branch_event){
 		/* Without times, instructions are the time since the buffer was opened. */
 		.time = machine.rules->untimed ? SAMPLE_START + machine.insns : machine.time,
@@ -201,6 +208,17 @@ static void write_bits(void)
 	memset(machine.bits, 0, sizeof(machine.bits));
 }
 
+static void switch_thread(void)
+{
+	int32_t next = SAMPLE_PID + (machine.tid == SAMPLE_PID);
+
+	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = machine.time,
+							     .pid = SAMPLE_PID,
+							     .tid = machine.tid });
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, next);
+	machine.tid = next;
+}
+
 static void pass_time(void)
 {
 	if (machine.bits[0] || machine.rules->untimed ||
@@ -208,6 +226,8 @@ static void pass_time(void)
 		return;
 	machine.time += 10 + random_below(90);
 	pt_packets_tsc(&run.packets, machine.time);
+	if (machine.rules->switches && !random_below(4))
+		switch_thread();
 }
 
 static void decide(bool taken)
@@ -485,7 +505,8 @@ static void compare_events(void)
 		at = next_event(run.events, run.count, at);
 		expect(at, done->kind, done->from, done->to);
 		ck_assert_uint_eq(run.events[at].flags, done->flags);
-		ck_assert_int_eq(run.tids[at], SAMPLE_PID);
+		if (machine.has_packet[i] && machine.rules->engine == PT_ENGINE_FAST)
+			ck_assert_int_eq(run.tids[at], machine.tids[i]);
 		if (machine.has_packet[i] && has_times)
 			ck_assert_uint_eq(run.events[at].time, done->time);
 	}
@@ -590,6 +611,9 @@ START_TEST(a_program_of_any_form_gives_what_the_machine_did)
 		run.data.events[0].attr.config &= ~UINT64_C(0x400);
 	if (rule->kernel)
 		add_kernel(kernel);
+	machine.tid = SAMPLE_PID;
+	if (rule->switches)
+		perf_data_add_fork(&run.data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
 	write_blocks();
 	execute_program();
 	finish();
