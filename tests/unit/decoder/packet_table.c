@@ -27,6 +27,8 @@ static const struct place {
 #define LOOP 2
 /* The same, but with a jump to itself at W: ret is at W+2. */
 #define LOCAL 8
+/* W-3: nop; bytes of no instruction */
+#define INVALID 16
 /* libipt does not follow these packets; nor does it resume after damage, before the next PSB. */
 #define FAST 4
 
@@ -129,6 +131,13 @@ static const struct row {
 	  "on:L return:L>X missing:X on:L return:L>0" },
 	{ NULL, FAST, "psb pge:L tip:X tnt:t psb pge:L pgd",
 	  "on:L return:L>X missing:X on:L return:L>0" },
+	/* Bytes of no instruction: up to a packet with an address, also if it is the first one. */
+	{ NULL, INVALID | FAST, "psb pge:W-3 tnt:tnt tip:L pgd",
+	  "on:40101d mismatch:40101e on:L return:L>0" },
+	{ NULL, INVALID | FAST, "psb pge:W-3 tnt:t fup:L pgd pge:W-2 tnt:t tip:L pgd",
+	  "on:40101d mismatch:40101e on:L off!:L on:40101e mismatch:40101e on:L return:L>0" },
+	{ NULL, INVALID | FAST, "psb pge:L tip:W-3 tnt:t ovf fup:L pgd",
+	  "on:L return:L>40101d mismatch:40101e overflow on:L return:L>0" },
 	/* A guest's packets are not of this code. */
 	{ NULL, true, "psb pge:C guest tip:W tnt:t fup:L tip:M host tip:L pgd",
 	  "on:C softintg:C>0 on:L return:L>0" },
@@ -317,10 +326,12 @@ START_TEST(packets_give_their_events)
 	       sizeof(vmlaunch));
 	if (row->code & LOCAL)
 		jumps[4] = 0xfe;
-	if (row->code & (LOOP | LOCAL))
+	if (row->code & INVALID)
+		jumps[1] = 0x06;
+	if (row->code & (LOOP | LOCAL | INVALID))
 		memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - 3 - SAMPLE_CODE),
 		       jumps, sizeof(jumps));
-	run.skip = row->code & (LOOP | LOCAL);
+	run.skip = row->code & (LOOP | LOCAL | INVALID);
 	if (row->cpu)
 		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, row->cpu);
 	else
