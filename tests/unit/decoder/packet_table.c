@@ -152,6 +152,16 @@ static const struct row {
 	{ NULL, true, "psb pge:C guest tip:W ovf fup:W host tip:L pgd",
 	  "on:C softintg:C>0 overflow off!g on:L return:L>0" },
 	{ NULL, true, "psb guest pge:W begin abort host pge:L pgd", "off!g on:L return:L>0" },
+	/* A header with an address: the guest is traced, if it was not before, too. */
+	{ NULL, true | FAST, "psb guest psb:L tip:M pgd host pge:L pgd",
+	  "off!g off! on:L return:L>0" },
+	{ NULL, true | FAST, "psb pge:L pgd guest psb:L tip:M host tip:L pgd",
+	  "on:L return:L>0 off!g on:L return:L>0" },
+	/* A guest runs while it is unknown where the host is. */
+	{ NULL, true | FAST, "psb pge:L tnt:t guest tip:W tnt:t host tip:L pgd",
+	  "on:L mismatch:L off!g on:L return:L>0" },
+	{ NULL, true | FAST, "psb pge:X tnt:n guest tip:W tnt:t host tip:L pgd",
+	  "on:X missing:X off!g on:L return:L>0" },
 	/* If only user code is traced, the recorded program runs in the guest. */
 	{ NULL, false, "psb guest pge:W tnt:tn pgd", "on:W call:W>L return:L>W+5 return:W+7>0" },
 	/* Transactions begin and end at their FUP; an abort has the address of a TIP. */
