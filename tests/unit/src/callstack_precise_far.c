@@ -196,6 +196,27 @@ START_TEST(a_forked_child_has_its_parents_frames)
 }
 END_TEST
 
+/* They begin at the fork in its track, also if its first branch is later. */
+START_TEST(a_forked_childs_frames_begin_at_the_fork)
+{
+	struct callstack *parent = stack;
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_SYSCALL, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF);
+	feed_held();
+	stack = callstack_open(machine, NULL);
+	now += 5;
+	callstack_inherit(stack, parent, now);
+	callstack_close(parent);
+	slice_log_take(&slices);
+	now += 100;
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x22), BRANCH_TRACE_ON);
+	ret('f', 'm', 0x15);
+	expect("E 125 [syscall]\nE 135 f\nE 135 m\nB 25 m inferred deferred\n"
+	       "B 25 f inferred deferred\nB 25 [syscall] inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(the_kernel_runs_on_top_and_its_exit_goes_back)
 {
 	call('m', 0x10, 'f');
@@ -344,6 +365,7 @@ void add_far_tests(TCase *tests)
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_thread_that_another_replaced_ended_at_its_last_event);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
+	tcase_add_test(tests, a_forked_childs_frames_begin_at_the_fork);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry);
 	tcase_add_loop_test(tests, an_exit_of_the_kernel_ends_all_its_entries, 0, 2);
