@@ -162,6 +162,26 @@ START_TEST(a_deep_search_compares_few_frames_and_keys)
 }
 END_TEST
 
+/* In text, no call has a length: it returns to up to 15 bytes after its first one. */
+START_TEST(deep_calls_of_unknown_length_are_found)
+{
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct frame *frame = frame_list_add(&list);
+
+		*frame = (struct frame){ .symbol = &functions[3], .kind = FRAME_CALLED };
+		frame_set_return(frame, 0x1000 + 0x20 * i, 0);
+	}
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t call = 0x1000 + 0x20 * i;
+
+		ck_assert_uint_eq(found(FRAME_BY_RETURN, call, NULL), 0);
+		ck_assert_uint_eq(found(FRAME_BY_RETURN, call + 1, NULL), i + 1);
+		ck_assert_uint_eq(found(FRAME_BY_RETURN, call + 15, NULL), i + 1);
+		ck_assert_uint_eq(found(FRAME_BY_RETURN, call + 16, NULL), 0);
+	}
+}
+END_TEST
+
 START_TEST(a_shallow_stack_has_no_index)
 {
 	add_frames(60);
@@ -179,6 +199,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, searches_find_what_looking_at_each_frame_finds);
 	tcase_add_test(all, a_deep_search_compares_few_frames_and_keys);
+	tcase_add_test(all, deep_calls_of_unknown_length_are_found);
 	tcase_add_test(all, a_shallow_stack_has_no_index);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
