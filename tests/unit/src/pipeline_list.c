@@ -183,6 +183,22 @@ START_TEST(a_buffer_of_a_thread_is_the_threads_own)
 }
 END_TEST
 
+/* A worker whose switches are not recorded ran between its fork and its exit. */
+START_TEST(a_thread_without_switches_ran_from_its_fork_to_its_exit)
+{
+	begin();
+	at(400, SAMPLE_PID, 0);
+	perf_data_add_fork(&recording, SAMPLE_PID, OTHER, SAMPLE_PID);
+	at(700, OTHER, 0);
+	perf_data_add_exit(&recording, SAMPLE_PID, OTHER);
+	add_buffer(0, OTHER, -1, 104, 600);
+	finish();
+	list("");
+	has("     104 B 100.0%        0.000000400        0.000000700  sample 1234/20\n");
+	unlink(path);
+}
+END_TEST
+
 /* Snapshots have no AUX records of their bytes; each piece was written up to its own time. */
 START_TEST(a_snapshot_is_of_the_threads_before_it)
 {
@@ -248,6 +264,7 @@ int main(void)
 	tcase_add_test(all, threads_have_the_trace_of_the_times_at_which_they_ran);
 	tcase_add_test(all, only_chosen_threads_are_listed);
 	tcase_add_test(all, a_buffer_of_a_thread_is_the_threads_own);
+	tcase_add_test(all, a_thread_without_switches_ran_from_its_fork_to_its_exit);
 	tcase_add_test(all, a_snapshot_is_of_the_threads_before_it);
 	tcase_add_test(all, lost_trace_is_the_buffers);
 	suite_add_tcase(suite, all);
