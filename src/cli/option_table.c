@@ -198,7 +198,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Show the first N rows of a table; that of --format=functions, or of `ptrace2ftf diff`",
 	  .least = 1, .most = UINT32_MAX, .formats = "functions" },
 	{ "split", 0, "SIZE", GROUP_OUTPUT, OPTION_SPLIT_SIZE, FIELD(select.split),
-	  COMMON | NO_ANSWERS | NOT(OPEN),
+	  NO_ANSWERS | NOT(OPEN),
 	  .help = "Write OUT.000.ftf and so on, each of SIZE; a number of slices (2M), bytes (500MB) or a time (10ms)",
 	  .formats = "ftf" },
 	{ "fit", 0, "SLICES", GROUP_OUTPUT, OPTION_FIT, FIELD(select.fit), NO_ANSWERS,
