@@ -139,7 +139,7 @@ static sem_t called, locked;
 
 NOINLINE static void sort_store(void)
 {
-	work(4003);
+	work(8003);
 }
 
 NOINLINE static void rebuild(void)
