@@ -24,6 +24,7 @@ void usage_error(const char *format, ...)
 static const struct {
 	const char *word, *ours;
 } foreign_words[] = {
+	{ "callers", "ptrace2ftf -f functions --by=caller --symbol=F" },
 	{ "convert", "ptrace2ftf FILE" },
 	{ "compare", "ptrace2ftf diff" },
 	{ "evlist", "ptrace2ftf list" },
@@ -33,6 +34,8 @@ static const struct {
 	{ "flamegraph", "folded" },
 	{ "autofdo", "llvm-profile" },
 	{ "coverage", "lcov" },
+	{ "disasm", "insns" },
+	{ "disassemble", "insns" },
 	{ "gcov", "lcov" },
 	{ "info", "ptrace2ftf list" },
 	{ "json", "chrome" },
@@ -41,6 +44,7 @@ static const struct {
 	{ "report", "functions" },
 	{ "script", "branches" },
 	{ "show", "ptrace2ftf open" },
+	{ "source", "lines" },
 	{ "stat", "ptrace2ftf list" },
 	{ "svg", "html" },
 	{ "text", "slices" },
