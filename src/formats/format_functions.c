@@ -297,26 +297,26 @@ static void print_columns(const struct functions_output *functions, const json_t
 {
 	for (const uint8_t *column = functions->columns.values; *column; column++) {
 		json_print(out, row, functions->all, columns[*column]);
-		fputs(column[1] ? " " : "  ", out);
+		fputs(column[1] ? " " : "", out);
 	}
 	if (functions->by_thread)
-		json_print(out, row, 0, row ? "{thread}/{tid}" : "{thread}");
-	if (functions->by_thread && (functions->by_function || functions->by_dso))
-		fputs("  ", out);
+		json_print(out, row, 0, row ? "  {thread}/{tid}" : "  {thread}");
 }
 
 static void print_functions(struct format_output *output)
 {
 	struct functions_output *functions = (struct functions_output *)output;
 	const char *unit = amount_unit(functions->by_insns);
-	const char *title = functions->by_function ? "function" : functions->by_dso ? "dso" : "";
+	const char *title = functions->by_function ? "  function"
+			    : functions->by_dso    ? "  dso"
+						   : "";
 	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
 
 	add_up(functions);
 	SORT_WITHIN(functions->rows + 1, count, compare_rows, &functions->order);
 	print_columns(functions, NULL, out);
-	fputs(functions->by_caller ? "caller  " : "", out);
+	fputs(functions->by_caller ? "  caller" : "", out);
 	fprintf(out, *unit ? "%s  (all in%s)\n" : "%s\n", title, unit);
 	for (size_t i = 1; i <= shown_rows(functions); i++) {
 		const struct function_row *shown = &functions->rows[i];
@@ -324,12 +324,12 @@ static void print_functions(struct format_output *output)
 
 		print_columns(functions, row, out);
 		if (functions->by_caller && shown->caller)
-			escaped_printf(out, "%s+0x%x (%s)  ", shown->caller_name->text,
+			escaped_printf(out, "  %s+0x%x (%s)", shown->caller_name->text,
 				       (unsigned)shown->offset,
 				       shown->call_line ? shown->call_line->text : "?");
 		else if (functions->by_caller)
-			fputs("[unknown]  ", out);
-		escaped_printf(out, "%s\n", shown->name->text);
+			fputs("  [unknown]", out);
+		escaped_printf(out, *title ? "  %s\n" : "%s\n", shown->name->text);
 		json_decref(row);
 	}
 	if (count)

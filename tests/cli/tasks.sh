@@ -144,6 +144,40 @@ other_tools() {
 		gives 0 . -o x.speedscope.json && gives 0 . why --symbol=request -o why.html && grep -q '<canvas\|<html' why.html && gives 0 '^Usage: ptrace2ftf why' help why
 }
 tap_check "files for other tools: ptrace2ftf -o x.callgrind" other_tools
+callers() {
+	gives 0 '^ *1000 .* request+0x[0-9a-f]* (.*causes.c:[0-9]*)$' -f functions --by=caller --symbol=work &&
+		refuses 64 "did you mean 'ptrace2ftf -f functions --by=caller --symbol=F'" callers
+}
+tap_check "who calls it, how often and how long: ptrace2ftf -f functions --by=caller --symbol=F" callers
+order() {
+	gives 0 'request (.*causes.c:[0-9]*)$' -f lines --symbol=request && refuses 64 "did you mean 'ptrace2ftf -f lines'" lines || return 1
+	ptrace2ftf -f insns --symbol=request 2>&1 | grep -q 'this build is without' || gives 0 'request+0x0' -f insns --symbol=request
+}
+tap_check "what exactly happened before: ptrace2ftf -f lines, -f insns" order
+one_call() {
+	refuses 64 "show one call with --within=" --slowest=1 --symbol=request -f tree && gives 0 ' request()' -f tree --within='request>#1' &&
+		[ "$(grep -c ' request()' out)" -eq 1 ]
+}
+tap_check "the tree of the slowest call: ptrace2ftf -f tree --within='F>#1'" one_call
+without_callers() {
+	gives 0 '^causes;main;.* [0-9]*$' -f folded --from=main && ! grep -q '_start' out && gives 0 . --hide='causes:*' -f folded && ! grep request out
+}
+tap_check "without the callers, without a library: ptrace2ftf --from=F, --hide='LIB:*'" without_callers
+mail() {
+	gives 0 'wrote part.packed' pack --time=10%,60% -o part.packed && gives 0 ' work\( \|$\)' -f slices --symfs=bin part.packed &&
+		gives 0 'wrote masked.packed' pack --mask perf.data -o masked.packed && ! gzip -dc masked.packed | grep -qa request
+}
+tap_check "one file to mail: ptrace2ftf pack" mail
+tap_check "help: ptrace2ftf help why" gives 0 '^Usage: ptrace2ftf why' help why
+first_difference() {
+	gives 0 . diff --first old.data new.data && refuses 64 "did you mean 'ptrace2ftf diff'" compare old.data new.data
+}
+tap_check "where two runs part: ptrace2ftf diff --first" first_difference
+tap_check "what several incidents have in common: ptrace2ftf why *.data" gives 0 '^ *2 .* request: use_lock; worst at' why --symbol=request old.data new.data
+lines_of_batch() {
+	gives 0 '2 files: 2 whole' --json-lines=lines.json old.data new.data && [ "$(grep -c '"status": *0' lines.json)" -eq 2 ]
+}
+tap_check "a result for each file: ptrace2ftf --json-lines=FILE *.data" lines_of_batch
 wrong_options() {
 	refuses 64 "did you mean '--symbol'" --symbl=main && gives 0 'open perf.ftf' -i perf.data &&
 		refuses 64 "'list' is a command; write it before its options" -q list perf.data &&
