@@ -785,13 +785,17 @@ static void add_waits(const struct slow_answer *answer, struct slow_cluster *clu
 static void add_parked(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	const struct symbol *leaf = slow_symbol(answer, cluster->leaf);
-	const char *resumed = strchr(leaf->name->text, ',') ?: "]";
-	if (leaf->special == SPECIAL_PARKED)
-		add_fact(cluster, "parked",
-			 ESCAPED_TEXT("parked %s%.*s",
-				      short_time((uint64_t)cluster->leaf_extra).text,
-				      (int)strlen(resumed) - 1, resumed)) /* without "]" */
-			->extra = cluster->leaf_extra;
+	char *resumed;
+
+	if (leaf->special != SPECIAL_PARKED)
+		return;
+	resumed = alloc_text("%s", strchr(leaf->name->text, ',') ?: "]");
+	resumed[strlen(resumed) - 1] = '\0'; /* "]" */
+	add_fact(cluster, "parked",
+		 ESCAPED_TEXT("parked %s%s", short_time((uint64_t)cluster->leaf_extra).text,
+			      resumed))
+		->extra = cluster->leaf_extra;
+	free(resumed);
 }
 
 /* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
