@@ -31,6 +31,7 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf-diff.1
 	/usr/share/man/man1/ptrace2ftf-list.1
 	/usr/share/man/man1/ptrace2ftf-open.1
+	/usr/share/man/man1/ptrace2ftf-pack.1
 	/usr/share/man/man1/ptrace2ftf-record.1
 	/usr/share/man/man1/ptrace2ftf-why.1
 	/usr/share/man/man1/ptrace2ftf.1
