@@ -87,7 +87,7 @@ tap_check "calls begin where slices do" calls_are_those_slices
 whole=$(sed -n 's/.* _start insns=//p' truth.counts)
 page_has_the_unit() {
 	"$program" -q --clock=$1 -f html one -o page.html && grep -o "<p>[0-9]* $1 from 0, threads.*" page.html &&
-		grep "^{\"axis\":\"$1\",\"unit\":\"$1\",\"origin\":\"0\"" page.html && ! grep -o '"[a-z]*_ns":' page.html
+		grep "^{\"axis\":\"$1\",\"unit\":\"$1\",\"ids\":[0-9]*,\"origin\":\"0\"" page.html && ! grep -o '"[a-z]*_ns":' page.html
 }
 profiles_have_all() {
 	"$program" -q --clock=insns -f callgrind one >calls && grep -E '^(events|totals):' calls
