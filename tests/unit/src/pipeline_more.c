@@ -100,7 +100,7 @@ static void trace_overflow(struct pt_packets *packets)
 static void add_threads(struct perf_data *recording)
 {
 	for (int32_t tid = 31; tid < 42; tid++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "t%d", (int)tid);
 		perf_data_add_comm(recording, 0, tid, tid, name);
