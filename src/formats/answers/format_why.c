@@ -459,8 +459,30 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 
 /* ---- The answer ---------------------------------------------------------- */
 
-/* Without chosen functions: a line for each answer. */
-static void print_ranking(const struct why_output *why, FILE *out)
+/* Print in which function most of the time is, and of what a call of it consists. */
+static void print_most(const struct slow_answer *most, FILE *out)
+{
+	escaped_printf(out,
+		       "most time is in %s: %.0f %% of the time outside system calls; "
+		       "calls: %" PRIu64 "; a usual one takes %s",
+		       short_name(slow_name(most, most->function)->text).text,
+		       100 * (double)most->ran / (double)most->all_ran, most->all,
+		       extra_text(false, most->usual.extra).text);
+	for (size_t i = 1; i < most->usual.line_count; i++) {
+		const struct cause_line *line = &most->usual.lines[i];
+		uint32_t function = most->info[line->first].function;
+
+		if (!line->remainder &&
+		    (line->depth == 1 || slow_symbol(most, function)->dso == most->of->symbol->dso))
+			escaped_printf(out, ", %.0f %% in %s",
+				       percent(most, &most->usual, line->extra),
+				       short_name(slow_name(most, function)->text).text);
+	}
+	putc('\n', out);
+}
+
+/* Without chosen functions: a line for each answer, up to the largest if it matters little. */
+static void print_ranking(const struct why_output *why, double most, FILE *out)
 {
 	fputs("slow calls take this much more than usual:\n", out);
 	for (size_t i = 0; i < why->count; i++) {
@@ -471,8 +493,9 @@ static void print_ranking(const struct why_output *why, FILE *out)
 		fputs(": ", out);
 		print_cause(answer, &answer->clusters[0], false, out);
 		putc('\n', out);
+		if (why->most.calls && answer->excess >= most)
+			break;
 	}
-	putc('\n', out);
 }
 
 /* Called after the last slice. */
@@ -488,6 +511,8 @@ static void make_answers(struct why_output *why)
 	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
 	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls,
 				       why_has_chosen(why->options), &why->options->slow);
+	if (!why_has_chosen(why->options))
+		slow_most_make(&why->most, &why->calls, why->answers, why->count);
 	why->look = (struct slow_look){ .answers = why->answers,
 					.count = why->count,
 					.timeline = why->output.timeline };
@@ -615,16 +640,19 @@ static char *make_text(const struct why_output *why, const struct detail *detail
 	char *text;
 	FILE *out = OPEN_TEXT(text);
 
+	for (size_t i = 0; i < why->count; i++)
+		most = MAX(most, why->answers[i].excess);
 	if (why->count && !chosen)
-		print_ranking(why, out);
+		print_ranking(why, most, out);
 	else if (!why->count && !chosen)
 		fprintf(out, "no function with %d calls or more has slow ones; choose %s\n",
 			TAIL_CALLS_LEAST,
 			why->options->slow.has_bound ? "a shorter --slow"
 						     : "a function with --symbol");
+	if (why->most.calls)
+		print_most(&why->most, out);
+	fputs(why->count && !chosen ? "\n" : "", out);
 	print_stop(why, out);
-	for (size_t i = 0; i < why->count; i++)
-		most = MAX(most, why->answers[i].excess);
 	for (size_t i = 0; i < why->count; i++) {
 		if (!chosen && i &&
 		    (i >= detail->answers || why->answers[i].excess < ANSWER_LEAST * most))
@@ -954,6 +982,9 @@ json_t *why_answer(const struct format_output *output)
 				    json_name(function_label(&why->calls.labels, stopped->symbol)),
 				    "ns", json_value_of(stopped->stopped->longest))
 			: json_null());
+	if (why->most.calls)
+		json_object_set_new(answer, "most_time",
+				    answer_json(why, (struct slow_answer *)&why->most));
 	json_object_set_new(answer, "doubts", why_doubts(why));
 	time_note_add(answer, why->output.machine);
 	return answer;
@@ -966,6 +997,7 @@ void why_release(struct format_output *output)
 	for (size_t i = 0; i < why->count; i++)
 		slow_answer_release(&why->answers[i]);
 	free(why->answers);
+	slow_answer_release(&why->most);
 	slow_look_release(&why->look);
 	slow_calls_release(&why->calls);
 }

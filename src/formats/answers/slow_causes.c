@@ -13,6 +13,8 @@
 /* Shares of a callee for which its caller is a wrapper. */
 #define WRAPPER_SHARE  0.8
 #define WRAPPER_EXCESS 0.7
+/* Least share of all time, or of the excess of another function, with which slow calls matter. */
+#define MATTERS_LEAST 0.015
 /* Least share of the excess of outermost calls for which each call is compared on its own. */
 #define LEVELS_SHARE 0.25
 
@@ -68,17 +70,20 @@ static double find_excess(const struct slow_calls *calls, const struct slow_func
 
 /*
  * Returns the calls of a function to compare: the outermost ones of a recursive function, with all
- * nested ones, if single calls have little of their excess.
+ * nested ones, if single calls have little of their excess; or if they have little excess, and one
+ * nested call each, as a function has that is inlined into itself.
  */
 static const struct slow_function *choose_calls(const struct slow_calls *calls, uint32_t function,
 						const struct slow_choice *choice)
 {
-	const struct slow_function *of = &calls->functions[function];
+	const struct slow_function *of = &calls->functions[function], *whole = of->whole;
 
-	if (!of->whole || choice->has_bound ||
-	    find_excess(calls, of) >= LEVELS_SHARE * find_excess(calls, of->whole))
+	if (!whole || choice->has_bound ||
+	    (find_excess(calls, of) >= LEVELS_SHARE * find_excess(calls, whole) &&
+	     (of->nested > whole->durations.count ||
+	      find_excess(calls, whole) >= LEVELS_SHARE * find_excess(calls, of))))
 		return of;
-	return of->whole;
+	return whole;
 }
 
 /* If no call of a tail is slow, the slowest hundredth is. */
@@ -507,14 +512,6 @@ static void round_budget(struct slow_answer *answer)
 	}
 }
 
-static bool has_stops(const struct slow_cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->count; i++)
-		if (cluster->calls[i]->stopped)
-			return true;
-	return false;
-}
-
 /* Fill a cluster whose calls are known. */
 static void fill_cluster(struct slow_answer *answer, const struct cause_scratch *scratch,
 			 struct slow_cluster *cluster)
@@ -534,7 +531,7 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
 	if (cluster->stops)
 		judge_stops(answer, scratch, cluster);
 	cause_lines_make(answer, scratch->extras, cluster);
-	if (!cluster->stops && has_stops(cluster))
+	if (!cluster->stops)
 		find_extras(answer, cluster->calls, cluster->count, true, scratch->extras);
 	add_to_budget(answer, cluster, scratch->extras);
 	answer->extra += scratch->extras[1].all * (double)cluster->count * cluster->weight;
@@ -886,34 +883,21 @@ static double *find_faults(const struct slow_calls *calls)
 	return shares;
 }
 
-/* Returns the excess of slow calls by their stops. */
-static double stops_excess(const struct slow_calls *calls, const struct slow_function *of)
-{
-	struct call_split split;
-
-	if (!of->stopped)
-		return 0;
-	call_split_find(calls, of, &split);
-	return durations_excess(&of->stopped->with, split.bound, split.base) -
-	       durations_excess(&of->stopped->without, split.bound, split.base);
-}
-
 /*
  * Returns the class of an answer: functions of which the first call alone is slow come after causes
  * that recur, and last the loader's, which run before main() or for a first call.
  */
-static unsigned find_class(const struct slow_calls *calls, const struct slow_function *of)
+static unsigned find_class(const struct slow_calls *calls, const struct slow_function *of,
+			   const struct call_split *split)
 {
 	const struct dso *dso = of->symbol->dso;
-	struct call_split split;
 
 	if (dso && dso != calls->program && starts_with(dso->short_name->text, "ld-"))
 		return 2;
-	call_split_find(calls, of, &split);
-	if (durations_longer(&of->durations, split.bound) != 1)
+	if (durations_longer(&of->durations, split->bound) != 1)
 		return 0;
 	for (size_t i = 0; i < of->slow.count; i++)
-		if (!of->slow.calls[i].number && of->slow.calls[i].amount > split.bound)
+		if (!of->slow.calls[i].number && of->slow.calls[i].amount > split->bound)
 			return 1;
 	return 0;
 }
@@ -946,11 +930,6 @@ static int depth_inside(const struct slow_answer *answer, uint32_t function, dou
 	return row && all >= least * cluster->extra ? (int)answer->info[row].depth : -1;
 }
 
-static int cause_depth(const struct slow_answer *answer)
-{
-	return answer->count ? depth_inside(answer, answer->clusters[0].cause, 0) : -1;
-}
-
 /*
  * Returns whether an answer says less than another one: it is of a wrapper, whose cause is in the
  * other function; of a function that the other one called for an unusual reason; or of a library
@@ -967,7 +946,18 @@ static bool yields(const struct slow_answer *answer, const struct slow_answer *o
 		return false;
 	if (own != owner)
 		return owner > own && above > 0;
-	return below > 0 ? below <= cause_depth(answer) : above > 0 && above > cause_depth(other);
+	if (below > 0)
+		return below <= depth_inside(answer, answer->clusters->cause, 0);
+	return above > 0 && above > depth_inside(other, other->clusters->cause, 0);
+}
+
+/* Returns whether half of the extra of a function of the program is in a library's function. */
+static bool explains(const struct slow_answer *other, const struct slow_answer *answer)
+{
+	return owner_of(other, other->function) > OWNER_LIBRARY &&
+	       owner_of(answer, answer->function) == OWNER_LIBRARY &&
+	       other->excess >= MATTERS_LEAST * answer->excess &&
+	       depth_inside(other, answer->function, CAUSE_SHARE) > 0;
 }
 
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
@@ -979,12 +969,18 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 
 	for (uint32_t i = 0; i < calls->function_count; i++) {
 		const struct slow_function *of = choose_calls(calls, i, choice);
+		struct call_split *split = &found[count].split;
 
 		found[count].function = i;
-		found[count].class = find_class(calls, of);
+		call_split_find(calls, of, split);
 		found[count].excess = find_excess(calls, of);
-		if (faults[i] > 0)
-			found[count].excess += faults[i] * stops_excess(calls, of);
+		found[count].class = find_class(calls, of, split);
+		if (faults[i] > 0 && of->stopped)
+			found[count].excess +=
+				faults[i] *
+				(durations_excess(&of->stopped->with, split->bound, split->base) -
+				 durations_excess(&of->stopped->without, split->bound,
+						  split->base));
 		count +=
 			chosen ? of->durations.count || (of->bounds.count && choice->has_bound)
 			       : of->durations.count >= TAIL_CALLS_LEAST && found[count].excess > 0;
@@ -1000,6 +996,11 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 			sort_clusters(&found[i], 0);
 	}
 	free(faults);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i; j < count; j++)
+			if (j == i || (!chosen && explains(&found[j], &found[i])))
+				found[i].class = 2 * (unsigned)j + (j > i);
+	SORT(found, count, compare_answers);
 	for (size_t i = 0; i < count; i++) {
 		bool yielded = kept == most || (!chosen && !found[i].count);
 
@@ -1012,4 +1013,33 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 	}
 	free(found);
 	return kept;
+}
+
+void slow_most_make(struct slow_answer *most, const struct slow_calls *calls,
+		    const struct slow_answer *answers, size_t count)
+{
+	uint64_t *ns = alloc_zeroed(calls->tree.count + 1, sizeof(*ns));
+	uint32_t found = 0;
+
+	for (size_t i = calls->tree.count; i-- > NODE_NONE + 1;) {
+		if (!calls->paths[i].stop && !calls->paths[i].in_syscall)
+			ns[i] += calls->tree.nodes[i].own.ns;
+		ns[calls->tree.nodes[i].caller] += ns[i];
+	}
+	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		const struct slow_function *of = &calls->functions[calls->paths[i].function];
+
+		if (2 * ns[i] > ns[NODE_NONE] && of->symbol->kind == SYMBOL_FUNCTION &&
+		    of->symbol->dso == calls->program && of->durations.count)
+			found = i;
+	}
+	free(ns);
+	if (!found)
+		return;
+	slow_answer_make(most, calls, calls->paths[found].function, &(struct slow_choice){ 0 });
+	describe_usual(most);
+	if (count && answers->excess >= MATTERS_LEAST * (double)most->all_ran &&
+	    (!most->even || most->all < TAIL_CALLS_LEAST ||
+	     owner_of(answers, answers->function) > OWNER_LIBRARY))
+		slow_answer_release(most);
 }

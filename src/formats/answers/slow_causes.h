@@ -678,6 +678,13 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
 
+/*
+ * Fill an answer about the innermost function of the program with most of the time outside of
+ * system calls; calls stays NULL if slow calls have a share of the time, unless it is a library's.
+ */
+void slow_most_make(struct slow_answer *most, const struct slow_calls *calls,
+		    const struct slow_answer *answers, size_t count);
+
 /* Limits of calls whose code is compared: slow calls of the first cluster (one of each other
  * cluster), usual calls of a function; and of clusters. */
 #define SLOW_LOOKS    2

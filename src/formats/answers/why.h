@@ -10,7 +10,8 @@ struct why_output {
 	struct slow_calls calls;
 	struct slow_answer *answers; /* owned; NULL: not made */
 	size_t count;
-	size_t noise; /* causes with the same code and more time, if they are noise */
+	struct slow_answer most; /* where most of the time is; calls NULL: slow calls matter */
+	size_t noise;            /* causes with the same code and more time, if they are noise */
 	struct slow_look look;
 	struct name_table *names; /* borrowed */
 };

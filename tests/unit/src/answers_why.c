@@ -571,6 +571,115 @@ START_TEST(lazy_binding_is_named_unless_slow_calls_cost_much_more)
 }
 END_TEST
 
+/*
+ * 1000 calls of p, in the program, each of which waits for 50 ns in libread(); one waits for 1000
+ * ns more, or none, and so do `others` that p does not call.
+ */
+START_TEST(a_librarys_function_comes_after_the_programs_that_it_makes_slow)
+{
+	static const struct {
+		uint64_t more;
+		int others;
+		const char *expected;
+	} cases[] = {
+		{ 1000, 3, "p libread " },  /* though libread() has four times the excess */
+		{ 1000, 0, "p " },          /* it has no other calls */
+		{ 1000, 80, "libread p " }, /* p has 1.2 % of the excess, */
+		{ 0, 3, "libread " },       /* or no slow call */
+	};
+	char found[100] = "";
+	size_t count;
+
+	options.select.symbols.count = 0;
+	follow_slow(100);
+	for (int i = 0; i < 1000 + cases[_i].others; i++) {
+		if (i < 1000) {
+			enter("p");
+			now += 100;
+		}
+		enter("libread");
+		spend("[syscall: read]", 50 + (i == 500 ? cases[_i].more : i < 1000 ? 0 : 1000));
+		leave();
+		if (i < 1000)
+			leave();
+	}
+	count = slow_answers_rank(answers, 3, &slow_calls, false, &options.slow);
+	for (size_t i = 0; i < count; i++)
+		sprintf(found + strlen(found), "%s ",
+			slow_symbol(&answers[i], answers[i].function)->name->text);
+	ck_assert_str_eq(found, cases[_i].expected);
+	release_slow(count);
+}
+END_TEST
+
+/* 100 calls of f, of 10 ns, have nested ones of 500 ns: one as if inlined, or two. */
+START_TEST(a_function_inlined_into_itself_has_no_calls_of_two_kinds)
+{
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10;
+		for (int n = 0; n < _i; n++)
+			spend("f", 500);
+		leave();
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].all, _i == 1 ? 100 : 300);
+	ck_assert_uint_eq(answers[0].slow, _i == 1 ? 0 : 200);
+	release_slow(1);
+}
+END_TEST
+
+/*
+ * main() waits for 1 ms, and calls p 100 times, for 100 ns in p and 10 ns in liba: ten calls of
+ * liba take `in_lib` more, and one of p `in_p` more.
+ */
+START_TEST(most_time_is_named_if_slow_calls_do_not_matter)
+{
+	static const struct {
+		uint64_t in_lib, in_p;
+		const char *said; /* NULL: nothing */
+	} cases[] = {
+		/* 11 us; no call is slow */
+		{ 0, 0,
+		  "--symbol\nmost time is in p: 100 % of the time outside system calls; calls: "
+		  "100; a usual\n      one takes 110ns, 9 % in liba\n" },
+		/* Calls of p are alike; the ten slowest are not usual. */
+		{ 50, 0,
+		  "\nmost time is in p: 100 % of the time outside system calls; calls: 100; a "
+		  "usual\n      one takes 110ns, 9 % in liba\n\nliba: 10 of 100 calls" },
+		/* 150 ns are 1.3 % of the time, 200 ns 1.8 %. */
+		{ 0, 150, "\nmost time is in p: " },
+		{ 0, 200, NULL },
+		/* Calls of p are slow with those of liba. */
+		{ 200, 0, NULL },
+	};
+	json_t *answer, *most;
+
+	options.select.symbols.count = 0;
+	open_format(&format_why);
+	enter("main");
+	spend("[syscall: poll]", 1000000);
+	for (int i = 0; i < 100; i++) {
+		enter("p");
+		now += 100 + (i == 50) * cases[_i].in_p;
+		spend("liba", 10 + (i % 10 == 7) * cases[_i].in_lib);
+		leave();
+	}
+	leave();
+	finish_format(&format_why);
+	if (cases[_i].said)
+		expect(cases[_i].said);
+	ck_assert_int_eq(strstr(text, "most time") != NULL, cases[_i].said != NULL);
+	answer = format_why.answer(output);
+	most = json_object_get(answer, "most_time");
+	ck_assert_int_eq(most != NULL, cases[_i].said != NULL);
+	ck_assert(!most || json_integer_value(json_object_get(most, "calls")) == 100);
+	json_decref(answer);
+	close_format(&format_why);
+}
+END_TEST
+
 /* f calls a as often as usual, 10 ns each; once more often, the last time for longer. */
 static const struct {
 	int usual, slow;
@@ -916,6 +1025,10 @@ void add_why_tests(TCase *all)
 	tcase_add_loop_test(all, causes_of_few_slow_calls_are_counted, 0, COUNT_OF(other_causes));
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
+	tcase_add_loop_test(all, a_librarys_function_comes_after_the_programs_that_it_makes_slow, 0,
+			    4);
+	tcase_add_loop_test(all, a_function_inlined_into_itself_has_no_calls_of_two_kinds, 1, 3);
+	tcase_add_loop_test(all, most_time_is_named_if_slow_calls_do_not_matter, 0, 5);
 	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
 	tcase_add_loop_test(all, rewording_a_slice_breaks_no_answer, 0, 2);
 	tcase_add_loop_test(all, a_broken_command_has_its_words, 0, 5);
