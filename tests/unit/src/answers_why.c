@@ -572,20 +572,21 @@ START_TEST(lazy_binding_is_named_unless_slow_calls_cost_much_more)
 END_TEST
 
 /*
- * 1000 calls of p, in the program, each of which waits for 50 ns in libread(); one waits for 1000
- * ns more, or none, and so do `others` that p does not call.
+ * 1000 calls of p, in the program, each of which waits for 50 ns in libread(); one takes `own` ns
+ * more in p, and `more` in libread(). `others` take 1050 ns, which p does not call.
  */
 START_TEST(a_librarys_function_comes_after_the_programs_that_it_makes_slow)
 {
 	static const struct {
-		uint64_t more;
+		uint64_t own, more;
 		int others;
 		const char *expected;
 	} cases[] = {
-		{ 1000, 3, "p libread " },  /* though libread() has four times the excess */
-		{ 1000, 0, "p " },          /* it has no other calls */
-		{ 1000, 80, "libread p " }, /* p has 1.2 % of the excess, */
-		{ 0, 3, "libread " },       /* or no slow call */
+		{ 0, 1000, 3, "p libread " },  /* though libread() has four times the excess */
+		{ 0, 1000, 0, "p " },          /* it has no other calls */
+		{ 0, 1000, 80, "libread p " }, /* p has 1.2 % of the excess, */
+		{ 0, 0, 3, "libread " },       /* or no slow call, */
+		{ 1000, 0, 3, "libread p " },  /* or has another cause */
 	};
 	char found[100] = "";
 	size_t count;
@@ -595,7 +596,7 @@ START_TEST(a_librarys_function_comes_after_the_programs_that_it_makes_slow)
 	for (int i = 0; i < 1000 + cases[_i].others; i++) {
 		if (i < 1000) {
 			enter("p");
-			now += 100;
+			now += 100 + (i == 500) * cases[_i].own;
 		}
 		enter("libread");
 		spend("[syscall: read]", 50 + (i == 500 ? cases[_i].more : i < 1000 ? 0 : 1000));
@@ -631,28 +632,32 @@ START_TEST(a_function_inlined_into_itself_has_no_calls_of_two_kinds)
 END_TEST
 
 /*
- * main() waits for 1 ms, and calls p 100 times, for 100 ns in p and 10 ns in liba: ten calls of
+ * main() waits for 1 ms, and calls p 100 times, for 100 ns in p and `lib` in liba: ten calls of
  * liba take `in_lib` more, and one of p `in_p` more.
  */
 START_TEST(most_time_is_named_if_slow_calls_do_not_matter)
 {
 	static const struct {
-		uint64_t in_lib, in_p;
+		uint64_t lib, in_lib, in_p;
 		const char *said; /* NULL: nothing */
 	} cases[] = {
 		/* 11 us; no call is slow */
-		{ 0, 0,
+		{ 10, 0, 0,
 		  "--symbol\nmost time is in p: 100 % of the time outside system calls; calls: "
 		  "100; a usual\n      one takes 110ns, 9 % in liba\n" },
 		/* Calls of p are alike; the ten slowest are not usual. */
-		{ 50, 0,
+		{ 10, 50, 0,
 		  "\nmost time is in p: 100 % of the time outside system calls; calls: 100; a "
 		  "usual\n      one takes 110ns, 9 % in liba\n\nliba: 10 of 100 calls" },
 		/* 150 ns are 1.3 % of the time, 200 ns 1.8 %. */
-		{ 0, 150, "\nmost time is in p: " },
-		{ 0, 200, NULL },
+		{ 10, 0, 150, "\nmost time is in p: " },
+		{ 10, 0, 200, NULL },
+		/* A library's function has most of it: for the program's that calls it. */
+		{ 200, 0, 0,
+		  "\nmost time is in p: 100 % of the time outside system calls; calls: 100; a "
+		  "usual\n      one takes 300ns, 67 % in liba\n" },
 		/* Calls of p are slow with those of liba. */
-		{ 200, 0, NULL },
+		{ 10, 200, 0, NULL },
 	};
 	json_t *answer, *most;
 
@@ -663,7 +668,7 @@ START_TEST(most_time_is_named_if_slow_calls_do_not_matter)
 	for (int i = 0; i < 100; i++) {
 		enter("p");
 		now += 100 + (i == 50) * cases[_i].in_p;
-		spend("liba", 10 + (i % 10 == 7) * cases[_i].in_lib);
+		spend("liba", cases[_i].lib + (i % 10 == 7) * cases[_i].in_lib);
 		leave();
 	}
 	leave();
@@ -676,6 +681,25 @@ START_TEST(most_time_is_named_if_slow_calls_do_not_matter)
 	ck_assert_int_eq(most != NULL, cases[_i].said != NULL);
 	ck_assert(!most || json_integer_value(json_object_get(most, "calls")) == 100);
 	json_decref(answer);
+	close_format(&format_why);
+}
+END_TEST
+
+/* main() has half of the time, and does not return. */
+START_TEST(a_function_without_a_whole_call_has_no_usual_one)
+{
+	options.select.symbols.count = 0;
+	open_format(&format_why);
+	enter("main");
+	for (int i = 0; i < 100; i++) {
+		now += 10;
+		spend("p", 10);
+	}
+	now += 10;
+	cut(now);
+	finish_format(&format_why);
+	expect("no function with 50 calls or more has slow ones;");
+	ck_assert_ptr_null(strstr(text, "most time"));
 	close_format(&format_why);
 }
 END_TEST
@@ -1026,9 +1050,10 @@ void add_why_tests(TCase *all)
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
 	tcase_add_loop_test(all, a_librarys_function_comes_after_the_programs_that_it_makes_slow, 0,
-			    4);
+			    5);
 	tcase_add_loop_test(all, a_function_inlined_into_itself_has_no_calls_of_two_kinds, 1, 3);
-	tcase_add_loop_test(all, most_time_is_named_if_slow_calls_do_not_matter, 0, 5);
+	tcase_add_loop_test(all, most_time_is_named_if_slow_calls_do_not_matter, 0, 6);
+	tcase_add_test(all, a_function_without_a_whole_call_has_no_usual_one);
 	tcase_add_loop_test(all, functions_of_one_name_have_an_answer_each, 0, 3);
 	tcase_add_loop_test(all, rewording_a_slice_breaks_no_answer, 0, 2);
 	tcase_add_loop_test(all, a_broken_command_has_its_words, 0, 5);
