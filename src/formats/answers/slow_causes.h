@@ -673,7 +673,7 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
  * Fill `answers` for the functions with the largest excess, at most `most`.  If the user has
  * `chosen` the functions, each has one; else only functions with a tail have one: a wrapper, whose
  * excess comes from a callee with its own tail, yields to the callee; a library's function yields
- * to a caller in the user's code.  Returns the number of answers.
+ * to a caller in the user's code, or comes after it.  Returns the number of answers.
  */
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
