@@ -72,10 +72,15 @@ static uint8_t verdict_of_name(struct function_choice *choice, const struct symb
 /* A pattern can match the displayed name, or the symbol table's. */
 static uint8_t verdict_of_names(struct function_choice *choice, const struct symbol *symbol)
 {
+	const struct name *last = symbol->linkage ? symbol->linkage : symbol->name;
 	uint8_t verdict = verdict_of_name(choice, symbol, symbol->name, true);
 
-	if (symbol->linkage && symbol->linkage != symbol->name)
-		verdict |= verdict_of_name(choice, symbol, symbol->linkage, false);
+	if (last != symbol->name)
+		verdict |= verdict_of_name(choice, symbol, last, false);
+	if (!choice->by_symbol) {
+		choice->names[last->id].shown = symbol->name->id + 1;
+		choice->names[last->id].both = verdict;
+	}
 	return verdict;
 }
 

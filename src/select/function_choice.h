@@ -31,6 +31,8 @@ struct function_choice {
 	struct name_verdict {
 		const struct name *name; /* borrowed; NULL: new id */
 		uint8_t verdict;         /* enum verdict; 0: new */
+		uint8_t both;            /* the same with that of `shown` */
+		uint32_t shown;          /* 1 + id of the shown name of the last symbol; 0: none */
 	} * names;                       /* owned; by id of name */
 	size_t name_room;
 	/* A pattern has a file: verdicts are those of symbols. */
@@ -50,15 +52,12 @@ uint8_t function_choice_decide(struct function_choice *choice, const struct symb
 static inline uint8_t function_choice_verdict(struct function_choice *choice,
 					      const struct symbol *symbol)
 {
-	const struct name *name = symbol->name, *other = symbol->linkage ? symbol->linkage : name;
-	uint8_t verdict, more;
+	const struct name *name = symbol->linkage ? symbol->linkage : symbol->name;
+	const uint32_t shown = symbol->name->id + 1;
 
-	if (choice->by_symbol || name->id >= choice->name_room || other->id >= choice->name_room)
-		return function_choice_decide(choice, symbol);
-	verdict = choice->names[name->id].verdict;
-	more = choice->names[other->id].verdict;
-	return verdict & VERDICT_SHOWN && more ? verdict | more
-					       : function_choice_decide(choice, symbol);
+	return name->id < choice->name_room && choice->names[name->id].shown == shown
+		       ? choice->names[name->id].both
+		       : function_choice_decide(choice, symbol);
 }
 
 /* Returns whether --dso selects a file (NULL: code without a file); true without the option. */

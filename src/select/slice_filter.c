@@ -10,6 +10,9 @@ enum frame_state {
 	FRAME_SHOWN,   /* passed on */
 };
 
+/* Open slices of a run of events that pass unchanged. */
+#define PLAIN_DEPTH 64
+
 struct filter_track {
 	struct slice_filter *filter;
 	void *next_track;
@@ -28,7 +31,7 @@ struct filter_track {
 		bool slow;    /* selected by --within */
 		bool outside; /* outside the functions of --from */
 		bool context; /* open when the part began */
-		bool plain;   /* begin_plain() passed it, and its end passes unchanged */
+		bool plain;   /* its begin passed unchanged, and so does its end */
 	} * frames;           /* owned: open slices, outermost first */
 	size_t count, room;
 	size_t resolved;       /* no frame below this index is pending */
@@ -296,23 +299,13 @@ static inline bool is_kept(struct slice_filter *filter, const struct symbol *sym
 	       (!selection->dsos.count || function_choice_keeps_file(&filter->choice, symbol->dso));
 }
 
-/*
- * Take a begin that passes unchanged inside a shown part, which others keep, or one outside that
- * begins none. Returns false if it may not. Without a minimum duration, no slice is pending between
- * two events.
- */
-static inline bool begin_plain(struct filter_track *track, const struct slice_event *event)
+/* Open a slice that passes unchanged inside a shown part, or is outside. */
+static __attribute__((noinline)) void open_plain(struct filter_track *track,
+						 const struct slice_event *event)
 {
-	struct slice_filter *filter = track->filter;
-	bool visible = track->visible, keep;
-	uint8_t verdict;
+	uint8_t verdict = function_choice_verdict(&track->filter->choice, event->symbol);
+	bool visible = track->visible, keep = is_kept(track->filter, event->symbol, verdict);
 
-	if ((visible && track->levels >= filter->most) || !is_inside(track))
-		return false;
-	verdict = function_choice_verdict(&filter->choice, event->symbol);
-	keep = is_kept(filter, event->symbol, verdict);
-	if (verdict & ~(VERDICT_KNOWN | VERDICT_SHOWN | VERDICT_KEEP) || (keep && !visible))
-		return false;
 	*ARRAY_ADD(track->frames, track->count, track->room) = (struct filter_frame){
 		.symbol = event->symbol,
 		.ip = event->ip,
@@ -325,10 +318,9 @@ static inline bool begin_plain(struct filter_track *track, const struct slice_ev
 	track->keep += keep;
 	track->levels += visible;
 	track->resolved = track->count;
-	return true;
 }
 
-/* The same for an end. */
+/* The same for the end of such a slice. Returns false for another end. */
 static inline bool end_plain(struct filter_track *track)
 {
 	const struct filter_frame *frame;
@@ -342,6 +334,68 @@ static inline bool end_plain(struct filter_track *track)
 	track->levels -= track->visible;
 	track->resolved = --track->count;
 	return true;
+}
+
+/* Returns whether a begin is plain: it begins no part, and changes none. */
+static inline bool is_plain(struct filter_track *track, const struct slice_event *event)
+{
+	struct slice_filter *filter = track->filter;
+	uint8_t verdict = function_choice_verdict(&filter->choice, event->symbol);
+
+	if (verdict & (VERDICT_HIDE | VERDICT_START | VERDICT_STOP | VERDICT_ROOT) ||
+	    (!track->visible && is_kept(filter, event->symbol, verdict)))
+		return false;
+	if (verdict & VERDICT_WITHIN && *track->calls > track->longer)
+		return false;
+	track->calls += verdict & VERDICT_WITHIN ? 1 : 0;
+	return true;
+}
+
+/*
+ * Take events that pass unchanged inside a shown part, or are outside. Returns the first event that
+ * may not. Without a minimum duration, no slice is pending between two events. Slices that also end
+ * here need no frame.
+ */
+static const struct slice_event *take_plain(struct filter_track *track,
+					    const struct slice_event *event,
+					    const struct slice_event *end)
+{
+	const struct slice_event *open[PLAIN_DEPTH];
+	size_t depth = 0, most = is_inside(track) ? PLAIN_DEPTH : 0;
+
+	if (track->visible)
+		most = MIN(most, track->filter->most - track->levels);
+	for (; event < end; event++) {
+		if (event->kind == SLICE_BEGIN) {
+			if (depth == most || !is_plain(track, event))
+				break;
+			open[depth++] = event;
+		} else if (event->kind == SLICE_END && depth) {
+			depth--;
+		} else if (event->kind != SLICE_END || !end_plain(track)) {
+			break;
+		}
+	}
+	for (size_t i = 0; i < depth; i++)
+		open_plain(track, open[i]);
+	return event;
+}
+
+/* Pass on events without details: a short run with others, which have no details either. */
+static void pass_run(const struct filter_track *track, const struct slice_event *events,
+		     size_t count)
+{
+	struct slice_filter *filter = track->filter;
+
+	if (count > SLICE_FILTER_WAITING / 8 || filter->waiting + count > SLICE_FILTER_WAITING)
+		pass_waiting(track);
+	if (count > SLICE_FILTER_WAITING / 8) {
+		filter->next->events(filter->next, track->next_track,
+				     &(struct slice_batch){ events, count, NULL, false });
+		return;
+	}
+	memcpy(&filter->events[filter->waiting], events, count * sizeof(*events));
+	filter->waiting += (uint32_t)count;
 }
 
 /*
@@ -456,19 +510,11 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 			    !selection->work.chosen;
 
 	for (; event < end; event++) {
-		for (plain = event; can_pass && event < end; event++)
-			if (event->kind == SLICE_BEGIN
-				    ? !begin_plain(track, event)
-				    : event->kind != SLICE_END || !end_plain(track))
-				break;
-		while (track->visible && plain < event && event - plain < SLICE_FILTER_WAITING / 8)
-			pass_event(track, plain++, NULL);
-		if (event > plain && track->visible) {
-			pass_waiting(track);
-			filter->next->events(filter->next, track->next_track,
-					     &(struct slice_batch){ plain, (size_t)(event - plain),
-								    NULL, false });
-		}
+		plain = event;
+		if (can_pass)
+			event = take_plain(track, event, end);
+		if (event > plain && track->visible)
+			pass_run(track, plain, (size_t)(event - plain));
 		if (event == end)
 			break;
 		if (takes_leaves && event + 1 < end && event->kind == SLICE_BEGIN &&

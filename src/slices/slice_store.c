@@ -22,67 +22,72 @@ static struct slice_event *event_at(const struct slice_store *store, uint64_t at
 
 /* ---- In ------------------------------------------------------------------ */
 
-/* Add records to a track. Returns the first one; there is room. */
-static inline struct slice_event *add(struct slice_store *store, struct store_track *to,
-				      size_t count)
+/* Add the records before `end`, which are in place, to a track. */
+static void add(struct slice_store *store, struct store_track *to, const struct slice_event *end)
 {
+	const struct slice_event *first = event_at(store, store->count);
 	struct store_stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
-	uint64_t at = store->count, end = at + count;
 
-	if (!last || last->begin + last->count != at || to->apart) {
+	if (first == end)
+		return;
+	if (!last || last->begin + last->count != store->count || first->kind == SLICE_ARROW_END) {
 		ARRAY_GROW(to->stretches, to->room, to->count + 1);
 		last = &to->stretches[to->count++];
-		*last = (struct store_stretch){ .begin = at };
+		*last = (struct store_stretch){ .begin = store->count };
 	}
-	last->count += count;
-	store->count = end;
-	if (at / STEP < end / STEP)
-		big_array_rest(&store->records, at - at % STEP, end - end % STEP,
-			       sizeof(struct slice_event));
-	return event_at(store, at);
+	last->count += (uint64_t)(end - first);
+	store->count += (uint64_t)(end - first);
 }
 
-static inline void keep_event(struct slice_store *store, struct store_track *to,
-			      const struct slice_event *event, const struct slice_detail *detail)
+/* Fill a record. Returns the place of the next one. */
+static inline struct slice_event *keep_event(struct slice_store *store, struct slice_event *kept,
+					     const struct slice_event *event,
+					     const struct slice_detail *detail)
 {
-	struct slice_event *kept;
-
-	to->apart = event->kind == SLICE_ARROW_END;
-	kept = add(store, to, detail ? 1 + DETAIL_EVENTS : 1);
 	*kept = *event;
 	kept->detail = detail != NULL;
 	/* Keep old memory contents out of a file. */
 	if (event->kind == SLICE_END)
 		kept->ip = 0;
-	if (detail) {
-		memset(kept + 1, 0, DETAIL_EVENTS * sizeof(*kept));
-		memcpy(kept + 1, detail, sizeof(*detail));
-	}
-	if (event->kind == SLICE_INSTANT)
+	else if (event->kind == SLICE_INSTANT)
 		kept->text = name_intern_text(store->names, event->text)->text;
-	if (!to->slices)
-		to->begin = event->time;
-	to->slices += event->kind != SLICE_END;
-	store->slices += event->kind != SLICE_END;
-	to->end = event->time;
+	if (!detail)
+		return kept + 1;
+	memset(kept + 1, 0, DETAIL_EVENTS * sizeof(*kept));
+	memcpy(kept + 1, detail, sizeof(*detail));
+	return kept + 1 + DETAIL_EVENTS;
 }
 
 static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
+	const struct slice_event *event = batch->events, *end = event + batch->count;
 	struct slice_store *store = sink->context;
-	size_t index = ((struct track *)track)->index;
-	size_t end = store->count + batch->count * (batch->details ? 1 + DETAIL_EVENTS : 1);
+	size_t index = ((struct track *)track)->index, at = store->count, before;
+	size_t need = at + batch->count * (batch->details ? 1 + DETAIL_EVENTS : 1);
+	struct slice_event *kept;
 	struct store_track *to;
 
 	ARRAY_GROW_ZEROED(store->tracks, store->track_room, index + 1);
 	store->track_count = MAX(store->track_count, index + 1);
 	to = &store->tracks[index];
 	to->track = track;
-	if (end > store->records.room)
-		big_array_grow(&store->records, end, sizeof(struct slice_event), STORE_MEMORY);
-	for (size_t i = 0; i < batch->count; i++)
-		keep_event(store, to, &batch->events[i],
-			   slice_batch_detail(batch, &batch->events[i]));
+	to->end = end[-1].time;
+	if (need > store->records.room)
+		big_array_grow(&store->records, need, sizeof(*event), STORE_MEMORY);
+	kept = event_at(store, at);
+	for (before = to->slices; event < end; event++) {
+		if (event->kind == SLICE_ARROW_END)
+			add(store, to, kept);
+		if (!to->slices)
+			to->begin = event->time;
+		to->slices += event->kind != SLICE_END;
+		kept = keep_event(store, kept, event, slice_batch_detail(batch, event));
+	}
+	add(store, to, kept);
+	store->slices += to->slices - before;
+	if (at / STEP < store->count / STEP)
+		big_array_rest(&store->records, at - at % STEP, store->count - store->count % STEP,
+			       sizeof(*event));
 }
 
 struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool folded)

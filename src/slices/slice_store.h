@@ -29,8 +29,7 @@ struct slice_store {
 			uint64_t begin, count;
 		} * stretches; /* owned */
 		size_t count, room;
-		bool apart; /* the next record begins a stretch */
-	} * tracks;         /* owned; by index of the track */
+	} * tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t slices;
 };

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "src/slices/fiber_tracks.h"
+#include "src/slices/track.h"
 #include "tests/support/unit.h"
 
 static struct name_table names;
@@ -179,6 +180,39 @@ START_TEST(threads_of_one_name_resume_alike)
 }
 END_TEST
 
+static void add_time(const struct slice_sink *to, void *track, const struct slice_batch *batch)
+{
+	size_t length = strlen(text);
+
+	(void)to;
+	(void)track;
+	for (size_t i = 0; i < batch->count; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, " %" PRIu64,
+					   batch->events[i].time);
+}
+
+/* Two threads leave a stack at 9 and at 4; the parts come in one batch. */
+START_TEST(parts_of_a_stack_are_replayed_by_time)
+{
+	struct track track = { .tid = 1 };
+	struct slice_store store = { .names = &names };
+	const struct slice_sink in = slice_store_sink(&store, false, false);
+	const struct slice_event events[] = {
+		{ .time = 6, .kind = SLICE_ARROW_END },
+		{ .time = 7, .symbol = symbol_of('f'), .kind = SLICE_BEGIN },
+		{ .time = 9, .kind = SLICE_END },
+		{ .time = 1, .kind = SLICE_ARROW_END },
+		{ .time = 2, .symbol = symbol_of('g'), .kind = SLICE_BEGIN },
+		{ .time = 4, .kind = SLICE_END },
+	};
+
+	in.events(&in, &track, &(struct slice_batch){ events, COUNT_OF(events), NULL, false });
+	slice_store_replay_sorted(&store, 0, &(struct slice_sink){ .events = add_time });
+	ck_assert_str_eq(text, " 1 2 4 6 7 9");
+	slice_store_release(&store);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("fiber_tracks");
@@ -187,6 +221,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, stacks_have_tracks, 0, (int)COUNT_OF(rows));
 	tcase_add_test(tests, threads_of_one_name_resume_alike);
+	tcase_add_test(tests, parts_of_a_stack_are_replayed_by_time);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

@@ -557,6 +557,47 @@ START_TEST(more_slices_than_the_output_can_take_are_counted)
 }
 END_TEST
 
+static void note_depth(const struct slice_sink *sink, void *context,
+		       const struct slice_batch *batch)
+{
+	size_t *depths = sink->context;
+
+	(void)context;
+	for (size_t i = 0; i < batch->count; i++) {
+		depths[0] += batch->events[i].kind == SLICE_BEGIN;
+		depths[0] -= batch->events[i].kind == SLICE_END;
+		depths[1] = MAX(depths[0], depths[1]);
+	}
+}
+
+/* A recursion of 300 calls inside of serve and main, in one batch or in parts. */
+START_TEST(a_deep_recursion_stays_in_a_part)
+{
+	enum { DEPTH = 300, EVENTS = 2 * DEPTH + 4 };
+	const size_t part = _i ? (size_t)_i : EVENTS;
+	struct symbol made[] = { { .name = name_intern_text(&names, "main") },
+				 { .name = name_intern_text(&names, "serve") },
+				 { .name = name_intern_text(&names, "down") } };
+	struct slice_event events[EVENTS];
+	size_t depths[2] = { 0 };
+
+	for (size_t i = 0; i < EVENTS; i++)
+		events[i] =
+			(struct slice_event){ .time = i,
+					      .symbol = &made[MIN(i, 2)],
+					      .kind = i < EVENTS / 2 ? SLICE_BEGIN : SLICE_END };
+	pattern_list_add(&selection.symbols, "serve");
+	slices.sink = (struct slice_sink){ .events = note_depth, .context = depths };
+	start();
+	for (size_t i = 0; i < EVENTS; i += part)
+		filter.sink.events(
+			&filter.sink, track,
+			&(struct slice_batch){ events + i, MIN(part, EVENTS - i), NULL, false });
+	ck_assert_uint_eq(depths[1], DEPTH + 2);
+	ck_assert_uint_eq(depths[0], 0);
+}
+END_TEST
+
 /* Calls of serve take 10, 30 (with one of 10 inside), and 20 ns, on two threads. */
 START_TEST(within_shows_what_runs_in_calls_slower_than_a_bound)
 {
@@ -710,6 +751,7 @@ int main(void)
 	tcase_add_test(all, details_stay_with_their_events);
 	tcase_add_test(all, details_of_a_caller_are_of_the_time_at_which_it_is_shown);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
+	tcase_add_loop_test(all, a_deep_recursion_stays_in_a_part, 0, 3);
 	tcase_add_loop_test(all, within_shows_what_runs_in_calls_slower_than_a_bound, 0, 3);
 	tcase_add_test(all, within_counts_calls_outside_of_a_root);
 	tcase_add_loop_test(all, what_is_open_at_a_bound_of_the_chosen_work_is_cut, 0, 6);
