@@ -10,9 +10,6 @@ enum frame_state {
 	FRAME_SHOWN,   /* passed on */
 };
 
-/* Open slices of a run of events that pass unchanged. */
-#define PLAIN_DEPTH 64
-
 struct filter_track {
 	struct slice_filter *filter;
 	void *next_track;
@@ -31,7 +28,6 @@ struct filter_track {
 		bool slow;    /* selected by --within */
 		bool outside; /* outside the functions of --from */
 		bool context; /* open when the part began */
-		bool plain;   /* its begin passed unchanged, and so does its end */
 	} * frames;           /* owned: open slices, outermost first */
 	size_t count, room;
 	size_t resolved;       /* no frame below this index is pending */
@@ -160,7 +156,7 @@ static inline void leave(struct filter_track *track, size_t index, uint64_t time
 	track->levels -= frame->state >= FRAME_PENDING;
 	track->context -= frame->state >= FRAME_PENDING && frame->context;
 	frame->state = FRAME_OUT;
-	frame->context = frame->plain = false;
+	frame->context = false;
 	frame->flags &= (uint16_t)~SLICE_CONTEXT;
 	frame->folded = frame->folded_time = 0;
 	if (track->resolved > index)
@@ -213,7 +209,6 @@ static void show_part(struct filter_track *track, uint64_t time)
 	for (size_t i = 0; i < track->count; i++) {
 		struct filter_frame *frame = &track->frames[i];
 
-		frame->plain = false;
 		if (frame->outside)
 			continue;
 		keep += frame->keep;
@@ -313,27 +308,10 @@ static __attribute__((noinline)) void open_plain(struct filter_track *track,
 		.state = visible ? FRAME_SHOWN : FRAME_OUT,
 		.flags = event->flags,
 		.keep = keep,
-		.plain = true,
 	};
 	track->keep += keep;
 	track->levels += visible;
 	track->resolved = track->count;
-}
-
-/* The same for the end of such a slice. Returns false for another end. */
-static inline bool end_plain(struct filter_track *track)
-{
-	const struct filter_frame *frame;
-
-	if (!track->count)
-		return false;
-	frame = &track->frames[track->count - 1];
-	if (!frame->plain)
-		return false;
-	track->keep -= frame->keep;
-	track->levels -= track->visible;
-	track->resolved = --track->count;
-	return true;
 }
 
 /* Returns whether a begin is plain: it begins no part, and changes none. */
@@ -343,9 +321,8 @@ static inline bool is_plain(struct filter_track *track, const struct slice_event
 	uint8_t verdict = function_choice_verdict(&filter->choice, event->symbol);
 
 	if (verdict & (VERDICT_HIDE | VERDICT_START | VERDICT_STOP | VERDICT_ROOT) ||
-	    (!track->visible && is_kept(filter, event->symbol, verdict)))
-		return false;
-	if (verdict & VERDICT_WITHIN && *track->calls > track->longer)
+	    (!track->visible && is_kept(filter, event->symbol, verdict)) ||
+	    (verdict & VERDICT_WITHIN && *track->calls > track->longer))
 		return false;
 	track->calls += verdict & VERDICT_WITHIN ? 1 : 0;
 	return true;
@@ -360,8 +337,8 @@ static const struct slice_event *take_plain(struct filter_track *track,
 					    const struct slice_event *event,
 					    const struct slice_event *end)
 {
-	const struct slice_event *open[PLAIN_DEPTH];
-	size_t depth = 0, most = is_inside(track) ? PLAIN_DEPTH : 0;
+	const struct slice_event *open[64];
+	size_t depth = 0, most = is_inside(track) ? COUNT_OF(open) : 0;
 
 	if (track->visible)
 		most = MIN(most, track->filter->most - track->levels);
@@ -372,7 +349,7 @@ static const struct slice_event *take_plain(struct filter_track *track,
 			open[depth++] = event;
 		} else if (event->kind == SLICE_END && depth) {
 			depth--;
-		} else if (event->kind != SLICE_END || !end_plain(track)) {
+		} else {
 			break;
 		}
 	}

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* Units in memory. They fit into a processor's cache, and half of them have just been added. */
+/* Units in memory. They fit into a processor's cache, and an eighth has just been added. */
 #define ROOM ((size_t)1 << 14)
 
 /* Write to the file, if possible. Returns whether all bytes were written. */
@@ -71,15 +71,15 @@ static void leave_file(struct fit_store *store)
 
 void fit_store_make_room(struct fit_store *store)
 {
-	const size_t half = ROOM / 2, size = sizeof(*store->recent);
+	const size_t most = ROOM / 8 * 7, size = sizeof(*store->recent);
 
 	if (!store->room) {
 		store->recent = alloc_bytes(ROOM * size);
 		store->room = ROOM;
-	} else if (write_at(store, store->recent, half * size, store->filed * size)) {
-		memmove(store->recent, store->recent + half, (store->count - half) * size);
-		store->count -= half;
-		store->filed += half;
+	} else if (write_at(store, store->recent, most * size, store->filed * size)) {
+		memmove(store->recent, store->recent + most, (store->count - most) * size);
+		store->count -= most;
+		store->filed += most;
 	} else {
 		leave_file(store);
 	}

@@ -81,8 +81,8 @@ static inline struct fit_frame *push_slice(struct fit_stack *stack)
 }
 
 /* Leave a slice out: the enclosing slice counts it and its `inside` slices. */
-static void fold_slice(struct ftf_fit *fit, struct fit_stack *stack, uint64_t duration,
-		       uint64_t inside)
+static HOT void fold_slice(struct ftf_fit *fit, struct fit_stack *stack, uint64_t duration,
+			   uint64_t inside)
 {
 	uint64_t *around = stack->depth ? stack->frames[stack->depth - 1].folded : stack->folded;
 
@@ -246,25 +246,36 @@ static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct f
 		fit_store_add(&to->store, unit);
 }
 
+/* Leave out a slice of two units. Returns false if there is more of it, or it stays. */
+static HOT bool filter_leaf(struct ftf_fit *fit, struct fit_track *track,
+			    const union fit_unit *begin, const union fit_unit *end)
+{
+	struct fit_stack *stack = &track->scan;
+
+	if (begin->event.kind != SLICE_BEGIN || end->event.kind != SLICE_END || begin->more ||
+	    end->more || begin->rank >= ranks_of(fit, track, stack)->least || is_late(stack, begin))
+		return false;
+	fold_slice(fit, stack, lasted(begin->time, end->time), end->folded[0]);
+	return true;
+}
+
 /* Keep the units that stay of those of whole events. *track is that of the last one. */
 static size_t filter_batch(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track **of,
 			   union fit_unit *units, size_t count)
 {
+	union fit_unit *unit = units, *end = units + count, *next;
 	struct fit_track *track = *of;
-	size_t at = 0;
 
-	while (at < count && at + units[at].more < count) {
-		union fit_unit *unit = &units[at];
-
-		at += 1 + (size_t)unit->more;
+	for (; unit < end && (next = unit + 1 + unit->more) <= end; unit = next)
 		if (unit->event.kind == UNIT_TRACK)
 			track = unit->track;
+		else if (next < end && filter_leaf(fit, track, unit, next))
+			next++;
 		else if (filter_unit(fit, track, unit,
 				     fit_store_end(&to->store) + (track != to->track)))
 			keep_unit(fit, to, track, unit);
-	}
 	*of = track;
-	return at;
+	return (size_t)(unit - units);
 }
 
 /* Keep the units of the store that stay. If it cannot be read, the output fails. */
@@ -350,8 +361,8 @@ static HOT void store_event(struct ftf_fit *fit, union fit_unit *unit,
 		add_details(fit, details);
 }
 
-static inline void take_begin(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
-			      const struct fit_details *details)
+static HOT void take_begin(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			   const struct fit_details *details)
 {
 	size_t at = fit_store_end(&fit->store);
 
@@ -401,8 +412,8 @@ static HOT void end_ranked(struct ftf_fit *fit, struct fit_track *track, union f
 	count_stored(fit);
 }
 
-static inline void take_end(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
-			    const struct fit_details *details)
+static HOT void take_end(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			 const struct fit_details *details)
 {
 	bool late = is_late(&track->live, unit);
 
@@ -431,8 +442,8 @@ static void take_whole(struct ftf_fit *fit, struct fit_track *track, union fit_u
 	count_stored(fit);
 }
 
-static inline void take_unit(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
-			     const struct fit_details *details)
+static HOT void take_unit(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
+			  const struct fit_details *details)
 {
 	if (unit->event.kind == SLICE_BEGIN)
 		take_begin(fit, track, unit, details);
@@ -464,52 +475,58 @@ static struct fit_track *track_at(struct ftf_fit *fit, size_t index, struct trac
 }
 
 /* Take any event of a call's track. */
-static __attribute__((noinline)) void take_slice(struct ftf_fit *fit, struct fit_track *track,
-						 const struct slice_event *event,
-						 const struct slice_detail *detail)
+static HOT void take_slice(struct ftf_fit *fit, struct fit_track *track,
+			   const struct slice_event *event, const struct slice_detail *detail)
 {
 	struct fit_details details = { detail, detail && fit->sink.details ? sizeof(*detail) : 0 };
 	union fit_unit unit = { .event = *event };
 
-	fit->slices += event->kind == SLICE_BEGIN || event->kind == SLICE_INSTANT;
-	if (event->kind == SLICE_END) {
+	if (event->kind == SLICE_BEGIN) {
+		fit->slices++;
+	} else if (event->kind == SLICE_END) {
 		unit.folded[0] = detail ? detail->folded : 0;
 		unit.folded[1] = detail ? detail->folded_time : 0;
 		if (event->order == SLICE_ORDER_DEFERRED)
 			details = (struct fit_details){ event, sizeof(*event) };
 	} else if (event->kind == SLICE_INSTANT) {
+		fit->slices++;
 		fit->marks++;
 		unit.event.text = name_intern_text(fit->names, event->text)->text;
 	}
 	take_unit(fit, track, &unit, &details);
 }
 
-/* The same for a begin, or an end of an open slice, if it is_plain(). */
-static HOT void take_plain(struct ftf_fit *fit, struct fit_track *track,
-			   const struct slice_event *event)
+/* The same, without constant details. */
+static __attribute__((noinline)) void take_detailed(struct ftf_fit *fit, struct fit_track *track,
+						    const struct slice_event *event,
+						    const struct slice_detail *detail)
 {
-	union fit_unit unit = { .event = *event };
-
-	if (event->kind == SLICE_BEGIN) {
-		*push_slice(&track->live) =
-			(struct fit_frame){ fit_store_end(&fit->store), 0, event->time, { 0 } };
-		fit->slices++;
-		unit.more = 0;
-		unit.rank = RANK_OPEN;
-		fit_store_add(&fit->store, &unit);
-	} else {
-		unit.folded[0] = unit.folded[1] = 0;
-		end_ranked(fit, track, &unit, &(struct fit_details){ NULL, 0 });
-	}
+	take_slice(fit, track, event, detail);
 }
 
-/* Returns whether take_plain() takes an event without details. */
-static inline bool is_plain(const struct fit_stack *stack, const struct slice_event *event)
+/* Take a slice without details, and without others in it. */
+static HOT void take_leaf(struct ftf_fit *fit, struct fit_track *track,
+			  const struct slice_event *event)
 {
-	if (stack->part == LATE_BEGINS)
-		return false;
-	return event->kind == SLICE_BEGIN ? event->order == SLICE_ORDER_PLAIN
-					  : event->kind == SLICE_END && stack->depth;
+	struct fit_stack *stack = &track->live;
+	struct fit_ranks *ranks = ranks_of(fit, track, stack);
+	uint64_t duration = lasted(event[0].time, event[1].time);
+	uint32_t rank = fit_ranks_add(ranks, duration, stack->depth);
+	union fit_unit begin, end;
+
+	fit->slices++;
+	if (rank < ranks->least) {
+		fold_slice(fit, stack, duration, 0);
+		return;
+	}
+	begin.event = event[0];
+	end.event = event[1];
+	begin.more = end.more = 0;
+	begin.rank = rank & RANK_OPEN;
+	end.folded[0] = end.folded[1] = 0;
+	fit_store_add(&fit->store, &begin);
+	fit_store_add(&fit->store, &end);
+	count_stored(fit);
 }
 
 /* Even tracks are of calls, odd ones of other events. */
@@ -520,15 +537,17 @@ static void take_slices(const struct slice_sink *sink, void *context,
 	struct ftf_fit *fit = sink->context;
 	struct track *of = context;
 	struct fit_track *track = track_at(fit, 2 * (size_t)of->index, of);
+	const bool plain = !batch->details;
 
-	for (; event < end; event++) {
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
-
-		if (!detail && is_plain(&track->live, event))
-			take_plain(fit, track, event);
+	for (; event < end; event++)
+		if (!plain)
+			take_detailed(fit, track, event, slice_batch_detail(batch, event));
+		else if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN &&
+			 event + 1 < end && event[1].kind == SLICE_END &&
+			 track->live.part != LATE_BEGINS)
+			take_leaf(fit, track, event++);
 		else
-			take_slice(fit, track, event, detail);
-	}
+			take_slice(fit, track, event, NULL);
 }
 
 /* Returns the number of an event's track: 1 for events that belong to no slice. */
