@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* Units in memory. They fit into a processor's cache, and an eighth has just been added. */
+/* Units in memory. They fit into a processor's cache, and half of them have just been added. */
 #define ROOM ((size_t)1 << 14)
 
 /* Write to the file, if possible. Returns whether all bytes were written. */
@@ -46,9 +46,8 @@ int fit_store_read(const struct fit_store *store, size_t at, union fit_unit *to,
 
 	if (read_at(store, to, filed * sizeof(*to), at * sizeof(*to)) < 0)
 		return -1;
-	if (filed < count)
-		memcpy(to + filed, store->recent + (at + filed - store->filed),
-		       (count - filed) * sizeof(*to));
+	for (; filed < count; filed++)
+		to[filed] = store->recent[(at + filed) & store->mask];
 	return 0;
 }
 
@@ -64,22 +63,22 @@ static void leave_file(struct fit_store *store)
 	free(store->recent);
 	store->recent = all;
 	store->room = room;
-	store->count = end;
+	store->mask = SIZE_MAX;
 	store->filed = 0;
 	store->stays = true;
 }
 
 void fit_store_make_room(struct fit_store *store)
 {
-	const size_t most = ROOM / 8 * 7, size = sizeof(*store->recent);
+	const size_t half = ROOM / 2, size = sizeof(*store->recent);
 
 	if (!store->room) {
 		store->recent = alloc_bytes(ROOM * size);
 		store->room = ROOM;
-	} else if (write_at(store, store->recent, most * size, store->filed * size)) {
-		memmove(store->recent, store->recent + most, (store->count - most) * size);
-		store->count -= most;
-		store->filed += most;
+		store->mask = ROOM - 1;
+	} else if (write_at(store, &store->recent[store->filed & store->mask], half * size,
+			    store->filed * size)) {
+		store->filed += half;
 	} else {
 		leave_file(store);
 	}

@@ -35,16 +35,16 @@ _Static_assert(sizeof(union fit_unit) == sizeof(struct slice_event), "events are
 /* Zeroed memory, but for the file, is empty. */
 struct fit_store {
 	struct temp_file *file; /* borrowed: opened when needed */
-	union fit_unit *recent; /* owned: the units in memory */
-	size_t count, room;     /* of `recent` */
-	size_t filed;           /* units in the file, before these */
+	union fit_unit *recent; /* owned: the units in memory, each at its index & `mask` */
+	size_t room, mask;      /* of `recent` */
+	size_t filed, end;      /* indexes: of the first unit in memory, and of the next unit */
 	bool stays;             /* in memory: the file could not be written */
 };
 
 /* Returns the index of the next unit. */
 static inline size_t fit_store_end(const struct fit_store *store)
 {
-	return store->filed + store->count;
+	return store->end;
 }
 
 /* Make room in `recent`. */
@@ -52,9 +52,9 @@ void fit_store_make_room(struct fit_store *store);
 
 static inline void fit_store_add(struct fit_store *store, const union fit_unit *unit)
 {
-	if (store->count == store->room)
+	if (store->end - store->filed == store->room)
 		fit_store_make_room(store);
-	store->recent[store->count++] = *unit;
+	store->recent[store->end++ & store->mask] = *unit;
 }
 
 /* fit_store_set_rank() of a unit in the file. */
@@ -67,7 +67,7 @@ static inline void fit_store_set_rank(struct fit_store *store, size_t at,
 	if (at < store->filed)
 		fit_store_set_filed(store, at, from);
 	else
-		store->recent[at - store->filed].event.detail = from->event.detail;
+		store->recent[at & store->mask].event.detail = from->event.detail;
 }
 
 /* Copy `count` units. Returns 0; -1 with errno set. */

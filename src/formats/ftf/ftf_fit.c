@@ -136,8 +136,8 @@ static void add_track(struct ftf_fit *fit, struct fit_track *track)
 {
 	const union fit_unit unit = track_unit(track);
 
-	if (fit->store.count && fit_store_end(&fit->store) == fit->named)
-		fit->store.count--;
+	if (fit->store.end > fit->store.filed && fit->store.end == fit->named)
+		fit->store.end--;
 	fit_store_add(&fit->store, &unit);
 	fit->track = track;
 	fit->named = fit_store_end(&fit->store);
@@ -218,7 +218,7 @@ static void pass_units(struct ftf_fit *fit, struct fit_filtered *from);
 /* Returns whether units must be passed on before another event. */
 static inline bool batch_is_full(const struct fit_filtered *to)
 {
-	return to->passes && to->store.count + UNITS_MOST > BATCH;
+	return to->passes && to->store.end + UNITS_MOST > BATCH;
 }
 
 /* Add a unit with its track and details. */
@@ -305,7 +305,7 @@ static void filter(struct ftf_fit *fit)
 	to.store.stays = fit->store.stays;
 	filter_units(fit, &to);
 	fit->spare = fit->failed ? to.store : fit->store;
-	fit->spare.count = fit->spare.filed = 0;
+	fit->spare.end = fit->spare.filed = 0;
 	if (fit->failed)
 		return;
 	fit->store = to.store;
@@ -402,7 +402,7 @@ static HOT void end_ranked(struct ftf_fit *fit, struct fit_track *track, union f
 	add_folded(unit->folded, frame->folded);
 	if (rank < ranks->least && frame->at >= store->filed &&
 	    frame->at + 1 + frame->more == fit_store_end(store)) {
-		store->count = frame->at - store->filed;
+		store->end = frame->at;
 		fold_slice(fit, stack, duration, unit->folded[0]);
 		return;
 	}
@@ -683,7 +683,7 @@ static void pass_other(struct ftf_fit *fit, struct fit_track *track, const union
 /* Pass on units, and remove them. Its track becomes that of the last one. */
 static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 {
-	union fit_unit *unit = from->store.recent, *end = unit + from->store.count;
+	union fit_unit *unit = from->store.recent, *end = unit + from->store.end;
 	struct fit_track *track = from->passed;
 
 	while (unit < end) {
@@ -700,13 +700,13 @@ static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 		unit += units;
 	}
 	from->passed = track;
-	from->store.count = 0;
+	from->store.end = 0;
 }
 
 /* Pass on the events of the store that stay. */
 static void pass_all(struct ftf_fit *fit)
 {
-	struct fit_filtered room = { .passes = true, .store.room = BATCH };
+	struct fit_filtered room = { .passes = true, .store = { .room = BATCH, .mask = SIZE_MAX } };
 
 	room.store.recent = alloc_bytes(BATCH * sizeof(*room.store.recent));
 	filter_units(fit, &room);
