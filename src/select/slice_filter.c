@@ -364,7 +364,7 @@ static void pass_run(const struct filter_track *track, const struct slice_event 
 {
 	struct slice_filter *filter = track->filter;
 
-	if (count > SLICE_FILTER_WAITING / 8 || filter->waiting + count > SLICE_FILTER_WAITING)
+	if (count > SLICE_FILTER_WAITING / 8 || filter->waiting + count >= SLICE_FILTER_WAITING)
 		pass_waiting(track);
 	if (count > SLICE_FILTER_WAITING / 8) {
 		filter->next->events(filter->next, track->next_track,

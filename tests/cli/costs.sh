@@ -30,9 +30,9 @@ limits() {
 		whole         180    125   105         0    110  --slowest=100
 		whole         125    120   110         0    120  --depth=3
 		whole    135(130)    125   120         0    125  --min-duration=1us
-		whole    170(130)    480   135      1680    145  --within=depth>p99
-		whole         115    155   105       100    130  --fit=1000
-		whole         125    160   165       165    135  --fit=10000
+		whole    145(130)    480   135      1680    145  --within=depth>p99
+		whole         110    155   105       100    130  --fit=1000
+		whole         115    160   165       165    135  --fit=10000
 		within   425(200)    430   140         0    185  why
 		within        310    190   105         0    120  why --symbol=depth
 		within        645    450   225         0    110  diff
@@ -44,9 +44,9 @@ limits() {
 		within        170    135   105         0    110  --slowest=100
 		within        120    120   110         0    120  --depth=3
 		within        130    120   120         0    125  --min-duration=1us
-		within   160(130)    500   135      1680    145  --within=depth>p99
-		within        115    155   105       100    125  --fit=1000
-		within        125    155   165       165    130  --fit=10000
+		within   145(130)    500   135      1680    145  --within=depth>p99
+		within        110    155   105       100    125  --fit=1000
+		within        115    155   165       165    130  --fit=10000
 	END
 }
 

@@ -598,6 +598,32 @@ START_TEST(a_deep_recursion_stays_in_a_part)
 }
 END_TEST
 
+/* 400 parts of 6 events each, of which a run of two fills the waiting events. */
+START_TEST(many_parts_pass_whole)
+{
+	enum { PARTS = 400, EVENTS = 4 * PARTS + 1 };
+	struct symbol made[] = { { .name = name_intern_text(&names, "main") },
+				 { .name = name_intern_text(&names, "serve") },
+				 { .name = name_intern_text(&names, "parse") } };
+	struct slice_event events[EVENTS];
+	size_t depths[2] = { 0 };
+
+	for (size_t i = 0; i < EVENTS; i++)
+		events[i] = (struct slice_event){ .time = i,
+						  .symbol = &made[i ? 1 + (i - 1) % 4 % 2 : 0],
+						  .kind = i && (i - 1) % 4 > 1 ? SLICE_END
+									       : SLICE_BEGIN };
+	pattern_list_add(&selection.symbols, "serve");
+	slices.sink = (struct slice_sink){ .events = note_depth, .context = depths };
+	start();
+	filter.sink.events(&filter.sink, track,
+			   &(struct slice_batch){ events, EVENTS, NULL, false });
+	ck_assert_uint_eq(depths[1], 3);
+	ck_assert_uint_eq(depths[0], 0);
+	ck_assert_uint_eq(filter.counts.parts, PARTS);
+}
+END_TEST
+
 /* Calls of serve take 10, 30 (with one of 10 inside), and 20 ns, on two threads. */
 START_TEST(within_shows_what_runs_in_calls_slower_than_a_bound)
 {
@@ -752,6 +778,7 @@ int main(void)
 	tcase_add_test(all, details_of_a_caller_are_of_the_time_at_which_it_is_shown);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
 	tcase_add_loop_test(all, a_deep_recursion_stays_in_a_part, 0, 3);
+	tcase_add_test(all, many_parts_pass_whole);
 	tcase_add_loop_test(all, within_shows_what_runs_in_calls_slower_than_a_bound, 0, 3);
 	tcase_add_test(all, within_counts_calls_outside_of_a_root);
 	tcase_add_loop_test(all, what_is_open_at_a_bound_of_the_chosen_work_is_cut, 0, 6);
