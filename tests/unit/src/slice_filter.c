@@ -557,15 +557,18 @@ START_TEST(more_slices_than_the_output_can_take_are_counted)
 }
 END_TEST
 
+/* The depth, the greatest one, the number of begins, and the largest batch. */
 static void note_depth(const struct slice_sink *sink, void *context,
 		       const struct slice_batch *batch)
 {
 	size_t *depths = sink->context;
 
 	(void)context;
+	depths[3] = MAX(batch->count, depths[3]);
 	for (size_t i = 0; i < batch->count; i++) {
 		depths[0] += batch->events[i].kind == SLICE_BEGIN;
 		depths[0] -= batch->events[i].kind == SLICE_END;
+		depths[2] += batch->events[i].kind == SLICE_BEGIN;
 		depths[1] = MAX(depths[0], depths[1]);
 	}
 }
@@ -579,7 +582,7 @@ START_TEST(a_deep_recursion_stays_in_a_part)
 				 { .name = name_intern_text(&names, "serve") },
 				 { .name = name_intern_text(&names, "down") } };
 	struct slice_event events[EVENTS];
-	size_t depths[2] = { 0 };
+	size_t depths[4] = { 0 };
 
 	for (size_t i = 0; i < EVENTS; i++)
 		events[i] =
@@ -606,7 +609,7 @@ START_TEST(many_parts_pass_whole)
 				 { .name = name_intern_text(&names, "serve") },
 				 { .name = name_intern_text(&names, "parse") } };
 	struct slice_event events[EVENTS];
-	size_t depths[2] = { 0 };
+	size_t depths[4] = { 0 };
 
 	for (size_t i = 0; i < EVENTS; i++)
 		events[i] = (struct slice_event){ .time = i,
@@ -620,7 +623,8 @@ START_TEST(many_parts_pass_whole)
 			   &(struct slice_batch){ events, EVENTS, NULL, false });
 	ck_assert_uint_eq(depths[1], 3);
 	ck_assert_uint_eq(depths[0], 0);
-	ck_assert_uint_eq(filter.counts.parts, PARTS);
+	ck_assert_uint_eq(depths[2], 3 * PARTS);
+	ck_assert_uint_le(depths[3], SLICE_FILTER_WAITING);
 }
 END_TEST
 
