@@ -30,7 +30,7 @@ limits() {
 		whole         180    125   105         0    110  --slowest=100
 		whole         125    120   110         0    120  --depth=3
 		whole    135(130)    125   120         0    125  --min-duration=1us
-		whole    145(130)    480   135      1680    145  --within=depth>p99
+		whole    160(130)    480   135      1680    145  --within=depth>p99
 		whole         110    155   105       100    130  --fit=1000
 		whole         115    160   165       165    135  --fit=10000
 		within   425(200)    430   140         0    185  why
