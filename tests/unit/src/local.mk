@@ -271,6 +271,12 @@ tests_unit_src_summary_test_SOURCES = tests/unit/src/summary.c
 tests_unit_src_summary_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_summary_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/ftf_records.test
+TESTS += tests/unit/src/ftf_records.test
+tests_unit_src_ftf_records_test_SOURCES = tests/unit/src/ftf_records.c tests/unit/src/slice_feed.h
+tests_unit_src_ftf_records_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_ftf_records_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/ftf_split.test
 TESTS += tests/unit/src/ftf_split.test
 tests_unit_src_ftf_split_test_SOURCES = tests/unit/src/ftf_split.c
