@@ -34,8 +34,8 @@ static const struct place {
 
 /*
  * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
- * MODE.TSXs. Events: kind:from>to, or on:place, off:place, gap's reason:place. ! not caused by the
- * code, g a guest runs, ~ in a transaction.
+ * MODE.TSXs, "in" and "out" PSBs with one. Events: kind:from>to, or on:place, off:place, gap's
+ * reason:place. ! not caused by the code, g a guest runs, ~ in a transaction.
  */
 static const struct row {
 	const char *cpu; /* NULL: without errata */
@@ -203,6 +203,19 @@ static void add_paging(bool guest)
 	pt_packets_add(&run.packets, &packet);
 }
 
+/* A PSB whose header says whether a transaction is open: MODE.TSX, FUP. */
+static void add_psb_with_tx(bool in_tx, uint64_t ip)
+{
+	static const uint8_t psb[] = { 2,    0x82, 2,    0x82, 2,    0x82, 2,    0x82, 2,
+				       0x82, 2,    0x82, 2,    0x82, 2,    0x82, 0x99 };
+	const uint8_t rest[] = { in_tx ? 0x21 : 0x20, 0x7d };
+
+	pt_packets_raw(&run.packets, psb, sizeof(psb));
+	pt_packets_raw(&run.packets, rest, sizeof(rest));
+	pt_packets_raw(&run.packets, &ip, 6);
+	pt_packets_raw(&run.packets, "\x02\x23", 2); /* PSBEND */
+}
+
 static void add_packet(const char *name, const char *argument)
 {
 	static const struct {
@@ -220,6 +233,8 @@ static void add_packet(const char *name, const char *argument)
 			with_ip[i].add(&run.packets, ip_of(argument));
 	if (strcmp(name, "psb") == 0)
 		pt_packets_psb(&run.packets, SAMPLE_START, ip_of(argument));
+	else if (strcmp(name, "in") == 0 || strcmp(name, "out") == 0)
+		add_psb_with_tx(*name == 'i', ip_of(argument));
 	else if (strcmp(name, "tnt") == 0)
 		pt_packets_tnt(&run.packets, argument);
 	else if (strcmp(name, "ovf") == 0)
@@ -379,13 +394,30 @@ static const struct {
 	{ "psb begin commit pge:L pgd", "on:L return:L>0", false },
 	/* It is shown once. */
 	{ "psb begin pge:L pgd pge:L pgd", "on~:L {begin} return~:L>0 on~:L return~:L>0", false },
-	/* The trace of its end is lost: by an overflow, a gap, a PSB that shows none. */
+	/* The trace of its end is lost: by an overflow, or a gap. */
 	{ "psb pge:W begin fup:W tnt:t ovf fup:L pgd",
 	  "on:W {begin:W} call~:W>L return~:L>W+5 overflow~ {lost} on:L return:L>0", false },
 	{ "psb pge:W begin fup:W fup:M pgd",
 	  "on:W {begin:W} call~:W>L mismatch~:L {lost} on:M off!:M", true },
 	{ "psb pge:W begin fup:W pge:L pgd", "on:W {begin:W} mismatch~:W {lost} on:L return:L>0",
 	  true },
+	/* A PSB that shows it changes nothing. */
+	{ "psb pge:W begin fup:W tnt:t in:W+5 tnt:n commit fup:W+7 pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 {commit:W+7} return:W+7>0", false },
+	/* Or by a PSB that shows none. libipt reads a PSB before the return. */
+	{ "psb pge:W begin fup:W tnt:t out:W+5 tnt:n pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 {lost} return:W+7>0", true },
+	/* The trace of its begin is lost: a PSB shows it, an abort ends it, a commit says nothing.
+	 */
+	{ "psb pge:W tnt:t in:W+5 tnt:n commit fup:W+7 pgd",
+	  "on:W call:W>L return:L>W+5 {begin} {commit:W+7} return:W+7>0", true },
+	{ "psb pge:W tnt:t abort fup:W+5 tip:L pgd",
+	  "on:W call:W>L return:L>W+5 {abort:W+5} abort!:W+5>L return:L>0", false },
+	/* It lasts while tracing is off. */
+	{ "psb pge:W begin fup:W tnt:tn pgd pge:L pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 return~:W+7>0 on~:L return~:L>0", false },
+	{ "psb pge:W begin fup:W tnt:tn pgd abort pge:L pgd",
+	  "on:W {begin:W} call~:W>L return~:L>W+5 return~:W+7>0 {abort} on:L return:L>0", false },
 };
 
 START_TEST(transactions_begin_and_end)

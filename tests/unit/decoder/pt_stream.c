@@ -494,6 +494,114 @@ START_TEST(no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel)
 }
 END_TEST
 
+/*
+ * A system call proves a return only after four returns that the bits explain. The code after the
+ * call of code without bytes has `calls` calls of leaf(), and then a system call.
+ */
+static const struct {
+	unsigned calls;
+	bool off, calls_only, proves; /* off: tracing ends at the system call */
+} believed[] = {
+	{ 3, false, false, false }, { 4, false, false, true }, { 3, false, true, false },
+	{ 4, false, true, true },   { 3, true, false, false }, { 4, true, false, true },
+	{ 3, true, true, true },  /* likely: enough for call stacks */
+	{ 0, true, true, false }, /* no bit shows that the caller ran */
+};
+
+START_TEST(a_system_call_proves_a_return_after_four_more_returns)
+{
+	uint8_t code[2 + 4 * 5 + 2] = { 0xff, 0xd0 }; /* call *%rax */
+	uint8_t *at = code + 2;
+	bool found = false;
+	uint64_t from;
+
+	begin(PT_ENGINE_FAST);
+	run.skip = believed[_i].calls_only;
+	run.padded = true;
+	for (unsigned i = 0; i < believed[_i].calls; i++, at += 5) {
+		int32_t distance = (int32_t)(SAMPLE_LEAF - SAMPLE_MAIN) - (int32_t)(at - code) - 5;
+
+		*at = 0xe8;
+		memcpy(at + 1, &distance, 4);
+	}
+	from = SAMPLE_MAIN + (uint64_t)(at - code);
+	memcpy(at, "\x0f\x05", 2);
+	write_program(code, sizeof(code));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tip(&run.packets, 0x900000);
+	add_decisions("nnt");
+	for (unsigned i = 0; i < believed[_i].calls; i++)
+		pt_packets_tnt(&run.packets, "t");
+	if (believed[_i].off)
+		pt_packets_pgd(&run.packets, 0);
+	else
+		pt_packets_tip(&run.packets, 0xffffffff81000000);
+	finish();
+	expect(1, BRANCH_CALL, SAMPLE_MAIN, 0x900000);
+	expect(2, BRANCH_GAP, 0x900000, 0);
+	for (size_t i = 3; i < run.count; i++)
+		found |= run.events[i].kind == BRANCH_SYSCALL && run.events[i].from == from;
+	ck_assert_int_eq(found, believed[_i].proves);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 0);
+}
+END_TEST
+
+#define FORTY_NOT_TAKEN "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+
+/*
+ * main calls code without bytes, which calls work(), which calls other code without bytes. All
+ * three return by bits before one packet, so each gets its own bits, and leaves the rest to its
+ * caller: the bits of the other code end with `inner`, of the first one with `outer`.
+ */
+static const struct {
+	const char *inner, *outer;
+} nested[] = { { "t", "t" },
+	       { "nt", "nt" },
+	       { "nnnt", "t" },
+	       { "t", "nnnnt" },
+	       { "nnnnnnnnnt", "nnnnnnnt" },
+	       { "t", FORTY_NOT_TAKEN "t" },
+	       { "nt", FORTY_NOT_TAKEN FORTY_NOT_TAKEN "t" },
+	       { FORTY_NOT_TAKEN "t", FORTY_NOT_TAKEN "nt" } };
+
+START_TEST(code_without_bytes_returns_through_known_code_to_more_of_it)
+{
+	/* call *%rax; jne 1; 1: jmp *%rax; syscall */
+	static const uint8_t code[] = { 0xff, 0xd0, 0x75, 0x00, 0xff, 0xe0, 0x0f, 0x05 };
+	static const uint8_t work[] = { 0xff, 0xd0, 0xc3 }; /* call *%rax; ret */
+
+	begin(PT_ENGINE_FAST);
+	run.padded = true;
+	write_program(code, sizeof(code));
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - SAMPLE_CODE), work,
+	       sizeof(work));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tip(&run.packets, 0x900000);
+	pt_packets_tip(&run.packets, SAMPLE_WORK);
+	pt_packets_tip(&run.packets, 0x910000);
+	add_decisions(nested[_i].inner);
+	pt_packets_tnt(&run.packets, "t");
+	add_decisions(nested[_i].outer);
+	pt_packets_tnt(&run.packets, "n");
+	pt_packets_tip(&run.packets, SAMPLE_MAIN + 6);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_CALL, SAMPLE_MAIN, 0x900000);
+	expect(2, BRANCH_GAP, 0x900000, 0);
+	expect(3, BRANCH_NONE, 0, SAMPLE_WORK);
+	expect(4, BRANCH_CALL, SAMPLE_WORK, 0x910000);
+	expect(5, BRANCH_GAP, 0x910000, 0);
+	expect(6, BRANCH_NONE, 0, SAMPLE_WORK + 2);
+	expect(run.count - 3, BRANCH_NONE, 0, SAMPLE_MAIN + 2);
+	expect(run.count - 2, BRANCH_JUMP, SAMPLE_MAIN + 4, SAMPLE_MAIN + 6);
+	expect(run.count - 1, BRANCH_SYSCALL, SAMPLE_MAIN + 6, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 enum between { NOTHING, PSB, OVERFLOW };
 
 /*
@@ -751,6 +859,10 @@ int main(void)
 	tcase_add_loop_test(all, a_pointer_that_leads_to_a_function_makes_a_return_likely, 0, 3);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,
 			    0, 2);
+	tcase_add_loop_test(all, a_system_call_proves_a_return_after_four_more_returns, 0,
+			    COUNT_OF(believed));
+	tcase_add_loop_test(all, code_without_bytes_returns_through_known_code_to_more_of_it, 0,
+			    COUNT_OF(nested));
 	tcase_add_loop_test(all, a_packet_that_contradicts_a_guessed_return_shows_missing_code, 0,
 			    3);
 	tcase_add_loop_test(all, an_interrupt_before_any_missing_code_ran_is_no_gap, 0, 2);
