@@ -338,6 +338,83 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 END_TEST
 
 /*
+ * Neither do cycles before other packets, which do not hide the next time, whatever their size. The
+ * flow is in leaf() before them. `has_cycles`: they have more than the 2000 cycles before them.
+ */
+static const struct {
+	const char *bytes;
+	size_t size;
+	bool has_cycles;
+} between[] = {
+	{ "", 0, false },
+	{ "\0\0\0", 3, false },                     /* PAD */
+	{ "\x06", 1, false },                       /* TNT */
+	{ "\x02\xa3\x03\0\0\0\0\0", 8, false },     /* long TNT */
+	{ "\x02\x03\x21\0", 4, false },             /* CBR */
+	{ "\x02\x12\x04\x03\x02\x01", 6, false },   /* PTW */
+	{ "\x2d\x25\x10", 3, false },               /* TIP of 2 bytes: W+5 */
+	{ "\x4d\x25\x10\x40\0", 5, false },         /* of 4 */
+	{ "\x6d\x25\x10\x40\0\0\0", 7, false },     /* of 6, sign-extended */
+	{ "\x8d\x25\x10\x40\0\0\0", 7, false },     /* of 6 */
+	{ "\xcd\x25\x10\x40\0\0\0\0\0", 9, false }, /* of 8 */
+	{ "\x2f\x3e", 2, true },                    /* CYC of 2 bytes */
+	{ "\x2f\x3f\x02", 3, true },                /* CYC of 3 bytes */
+	{ "\x0b\0\x0b", 3, true },                  /* CYC of a byte, PAD, CYC */
+};
+
+/* The cycles of a CYC packet (SDM volume 3, CYC packet): 5 bits, then 7 of each byte. */
+static uint64_t cycles_of(const char *bytes, size_t size)
+{
+	uint64_t cycles = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		uint8_t byte = (uint8_t)bytes[i];
+		unsigned shift = 5;
+		bool more;
+
+		if ((byte & 3) != 3)
+			continue;
+		cycles += byte >> 3;
+		for (more = byte & 4; more; shift += 7) {
+			byte = (uint8_t)bytes[++i];
+			cycles += (uint64_t)(byte >> 1) << shift;
+			more = byte & 1;
+		}
+	}
+	return cycles;
+}
+
+START_TEST(packets_before_the_next_time_do_not_hide_it)
+{
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1000 };
+	const char *bytes = between[_i / 2].bytes;
+	uint64_t sum = 2000;
+
+	if (between[_i / 2].has_cycles)
+		sum += cycles_of(bytes, between[_i / 2].size);
+	begin(PT_ENGINE_FAST);
+	run.padded = _i % 2;
+	run.data.events[0].attr.config |= info_of_cycles.cyc_bit;
+	perf_data_add_pt_info(&run.data, &info_of_cycles, NULL);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "nt");
+	pt_packets_raw(&run.packets, bytes, between[_i / 2].size);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 1000);
+	stamp(SAMPLE_START + 5000);
+	perf_data_add_aux_event(&run.data, 0, pt_packets_size(&run.packets), 0);
+	finish();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect(4, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
+	ck_assert_uint_le(run.events[3].time - SAMPLE_START - 1000 * 1000 / sum, 1);
+	ck_assert_uint_le(run.events[4].time - SAMPLE_START - 2000 * 1000 / sum, 1);
+}
+END_TEST
+
+/*
  * The same in 2 MB of trace, of which less is in memory at a time: a TSC is 1000 ticks after the
  * one before, and up to 45,000 bytes away.
  */
@@ -426,6 +503,8 @@ int main(void)
 	tcase_add_loop_test(all, a_fup_whose_tip_is_missing_is_a_gap, 0, 2);
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, cycles_do_not_pass_the_next_time_that_is_known, 0, 3);
+	tcase_add_loop_test(all, packets_before_the_next_time_do_not_hide_it, 0,
+			    2 * COUNT_OF(between));
 	tcase_add_loop_test(all, long_traces_have_the_times_of_short_ones, 0, 2);
 	tcase_add_test(all, an_address_after_an_overflow_is_compressed_against_the_last_one);
 	suite_add_tcase(suite, all);
