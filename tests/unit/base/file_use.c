@@ -240,6 +240,7 @@ START_TEST(two_outputs_have_two_paths)
 	ck_assert_str_eq(err.text, writes[_i].conflict ? expected : "");
 	close(fd);
 	close(standard);
+	free(second);
 }
 END_TEST
 
