@@ -634,9 +634,10 @@ END_TEST
 /* Every system call is a futex() here; its name is looked up in code elsewhere. */
 static bool find_wait(uint64_t begin, uint64_t end)
 {
-	struct symbol futex = symbol_special(&names, "waits", SPECIAL_SYSCALL);
+	static struct symbol futex; /* `wait` borrows it */
 	struct syscall_symbols syscalls;
 
+	futex = symbol_special(&names, "waits", SPECIAL_SYSCALL);
 	futex.linkage = name_intern_text(&names, "futex");
 	wait = (struct thread_wait){ .off.waking = waking, .call = waits };
 	syscall_symbols_init(&syscalls, &names, &futex);
