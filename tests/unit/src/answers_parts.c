@@ -354,7 +354,7 @@ END_TEST
 START_TEST(a_system_call_waits_by_its_own_cluster)
 {
 	static const char *const words[] = { "in read()", "in poll()" };
-	struct look_window window;
+	struct look_window window = { 0 };
 	struct why_output *why;
 	json_t *json;
 
@@ -514,7 +514,7 @@ END_TEST
 /* Two causes with the same code and more time are causes; three are noise. */
 START_TEST(several_causes_with_the_same_code_are_noise)
 {
-	struct look_window window;
+	struct look_window window = { 0 };
 	struct why_output *why;
 	size_t kept = 0;
 
@@ -557,7 +557,7 @@ END_TEST
 START_TEST(a_page_has_the_threads_of_a_wait)
 {
 	static const struct thread threads_[2] = { { .tid = 21 }, { .tid = 22 } };
-	struct look_window window;
+	struct look_window window = { 0 };
 	struct why_output *why;
 	struct slow_cluster *cluster;
 	const char *first, *second;
