@@ -243,6 +243,8 @@ static void make_files(void)
 		files[i].short_name = name_intern_text(&names, i ? "b.so" : "prog");
 		files[i].elf.code = &ranges[i];
 		files[i].elf.code_count = 1;
+		files[i].hh.key = (void *)files[i].path; /* dso_compare() reads it */
+		files[i].hh.keylen = (unsigned)strlen(files[i].path);
 	}
 	memcpy(files[1].build_id, "\x01\xab", 2);
 	files[1].build_id_size = 2;
