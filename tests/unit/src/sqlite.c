@@ -306,16 +306,17 @@ START_TEST(a_function_has_its_file_and_binding)
 			    .short_name = name_intern_text(&names, "libc.so.6"),
 			    .build_id = { 0xab, 0x1 },
 			    .build_id_size = 2 };
-	struct symbol weak = f;
+	struct cached_symbol cached = { f, true, { 0 } };
+	struct symbol *weak = &cached.symbol;
 
 	g.binding = SYMBOL_GLOBAL;
-	weak.binding = SYMBOL_WEAK;
-	weak.dso = &libc;
+	weak->binding = SYMBOL_WEAK;
+	weak->dso = &libc;
 	open_database(OPTION_ARGS_LOC);
 	begin(0, 100, &f, 0);
 	begin(0, 110, &g, 0);
-	begin(0, 120, &weak, 0);
-	end(0, 130, &weak);
+	begin(0, 120, weak, 0);
+	end(0, 130, weak);
 	feed_instant(&output->sink, &tracks[0], 135, "mark");
 	end(0, 140, &g);
 	end(0, 150, &f);
