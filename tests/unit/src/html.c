@@ -101,10 +101,14 @@ static void end(int track, uint64_t time, uint16_t flags, uint64_t insns)
 
 /* ---- What the page has --------------------------------------------------- */
 
-static const char *text_of(json_t *number)
+static const char *text_at(uint64_t index)
 {
-	return json_string_value(
-		json_array_get(json_object_get(data, "texts"), (size_t)json_integer_value(number)));
+	return json_string_value(json_array_get(json_object_get(data, "texts"), (size_t)index));
+}
+
+static const char *text_of(const json_t *number)
+{
+	return text_at((uint64_t)json_integer_value(number));
 }
 
 /* Unsigned LEB128 (DWARF 5, 7.6) in base64 (RFC 4648). Returns the count of numbers. */
@@ -152,7 +156,7 @@ static void expect_track(const char *key, size_t thread, const char *expected)
 		now += *at++;
 		if (first & 64) {
 			sprintf(text + strlen(text), "%d @%d %s\n", (int)(first / 256), (int)now,
-				text_of(json_integer((json_int_t)*at++)));
+				text_at(*at++));
 			marks++;
 			continue;
 		}
@@ -445,7 +449,7 @@ static const char *symbol_text(int number, size_t column)
 	json_int_t text = json_integer_value(json_array_get(symbol, column));
 
 	return column == 0 ? text_of(json_array_get(symbol, 0))
-	       : text      ? text_of(json_integer(text - 1))
+	       : text      ? text_at((uint64_t)text - 1)
 			   : "";
 }
 
