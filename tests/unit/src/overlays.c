@@ -602,22 +602,22 @@ static const struct {
 	  "80000z f #3, " },
 };
 
-static struct overlay_input open_blocks(const struct ctf_file *file)
+/* Fill an input, which must not move: its locations have the address of its arena. */
+static void open_blocks(struct overlay_input *input, const struct ctf_file *file)
 {
-	struct overlay_input input = {
+	*input = (struct overlay_input){
 		.importer = &overlay_memtrace, .pid = 10, .path = (char *)"file", .lives = true
 	};
-
 	ck_assert_int_eq(
-		memtrace_open(&input.memtrace, file->out.bytes, file->out.size, &diag, NULL), 0);
-	return input;
+		memtrace_open(&input->memtrace, file->out.bytes, file->out.size, &diag, NULL), 0);
 }
 
 START_TEST(blocks_are_slices_arrows_lives_and_memory)
 {
 	struct ctf_file file = make_blocks();
-	struct overlay_input input = open_blocks(&file);
+	struct overlay_input input;
 
+	open_blocks(&input, &file);
 	lines = (struct lines){ .base = START * 1000,
 				.args = blocks[_i].args,
 				.ids = blocks[_i].ids };
@@ -640,7 +640,7 @@ START_TEST(the_rate_is_of_windows_with_allocations)
 	for (size_t i = 0; i < COUNT_OF(times); i++)
 		ctf_alloc(&file, 0, (alloc.time = START + times[i], &alloc));
 	ctf_flush(&file, 0);
-	input = open_blocks(&file);
+	open_blocks(&input, &file);
 	lines = (struct lines){ .base = START * 1000, .args = true };
 	for (char *rest, *line = strtok_r((char *)write_tracks(&input, "c"), ",", &rest); line;
 	     line = strtok_r(NULL, ",", &rest))
@@ -1131,7 +1131,7 @@ START_TEST(an_allocation_has_its_stack)
 	ctf_locate(&file, 0, codes[1], inlined, 2);
 	ctf_alloc(&file, 0, &alloc);
 	ctf_flush(&file, 0);
-	input = open_blocks(&file);
+	open_blocks(&input, &file);
 	lines = (struct lines){ .base = START * 1000, .args = true };
 	ck_assert_str_eq(write_tracks(&input, "b") + 1, rows[_i].text);
 	memtrace_close(&input.memtrace);
@@ -1154,7 +1154,7 @@ START_TEST(memtrace_has_a_track_for_each_domain)
 	ctf_flush(&file, 2);
 	ctf_alloc(&file, 0, (alloc.time = START + 30, &alloc));
 	ctf_flush(&file, 0);
-	input = open_blocks(&file);
+	open_blocks(&input, &file);
 	lines = (struct lines){ .base = START * 1000, .args = true };
 	text = write_tracks(&input, "Ti");
 	ck_assert_msg(starts_with(text, "T memtrace domain 0, 0i memtrace "
@@ -1649,7 +1649,7 @@ START_TEST(without_a_rate_there_is_no_estimate)
 	ctf_init(&file, 3, 0, 10, START);
 	ctf_alloc(&file, 0, &alloc);
 	ctf_flush(&file, 0);
-	input = open_blocks(&file);
+	open_blocks(&input, &file);
 	lines = (struct lines){ .base = START * 1000, .args = true };
 	ck_assert_ptr_nonnull(strstr(write_tracks(&input, "bc"), " estimated_bytes=0 "));
 	ck_assert_ptr_nonnull(strstr(lines.text, "c sampled live memory bytes=0, "));
