@@ -10,6 +10,18 @@
  */
 #define _mark_point(file, line) ((void)0)
 
+/* 1 in builds with AddressSanitizer or ThreadSanitizer, else 0. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNIT_SANITIZED 1
+#endif
+#endif
+#ifndef UNIT_SANITIZED
+#define UNIT_SANITIZED 0
+#endif
+
 /*
  * Run the suite (owned by the callee), each test in its own process with a limit of CPU time.
  * Returns main()'s status.

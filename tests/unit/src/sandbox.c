@@ -60,8 +60,9 @@ static int result_of(int (*run)(void))
 	pid_t child = fork();
 	int status;
 
+	/* Before _exit(), ASan makes a system call that a filter refuses. */
 	if (child == 0)
-		_exit(run());
+		syscall(SYS_exit_group, run());
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(WIFEXITED(status), "signal %d", WTERMSIG(status));
 	return WEXITSTATUS(status);
@@ -506,9 +507,8 @@ START_TEST(the_sandbox_says_why_it_is_off)
 	expect_printed(0, "sandbox: none (--sandbox=off)\n");
 	options.sandbox = SANDBOX_AUTO;
 	preloaded = "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so";
-	expect_printed(0, getenv("P2F_SANITIZED") && *getenv("P2F_SANITIZED")
-				  ? "sandbox: none (this build has sanitizers)\n"
-				  : "sandbox: none (valgrind runs the program)\n");
+	expect_printed(0, UNIT_SANITIZED ? "sandbox: none (this build has sanitizers)\n"
+					 : "sandbox: none (valgrind runs the program)\n");
 	preloaded = NULL;
 }
 END_TEST

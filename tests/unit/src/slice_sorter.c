@@ -9,12 +9,6 @@
 #include "tests/unit/src/slice_feed.h"
 #include "tests/unit/src/slice_log.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 static struct name_table names;
 static struct arena arena;
 static struct diag diag;
@@ -595,7 +589,7 @@ START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 	ck_assert_uint_eq(wrong, 0);
 	getrusage(RUSAGE_SELF, &usage);
 	/* Sanitizers use memory of their own. */
-	if (!SANITIZED)
+	if (!UNIT_SANITIZED)
 		ck_assert_int_lt(usage.ru_maxrss, 100 * 1024);
 }
 END_TEST
