@@ -233,7 +233,7 @@ struct log_entry {
 };
 
 /* Bytes of entries in memory, and entries between two releases of the file's pages. */
-#define LOG_MEMORY ((size_t)4 << 20)
+#define LOG_MEMORY ((size_t)8 << 20)
 #define LOG_STEP   ((size_t)1 << 16)
 
 static struct log_entry *entry_at(const struct code_log *log, size_t index)
