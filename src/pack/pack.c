@@ -373,6 +373,12 @@ static void finish_pack(struct format_output *output)
 	if (pack->kernel && kernel_files_code(&pack->recording->kernel_files))
 		error_set(&output->err, ERROR_UNSUPPORTED,
 			  "cannot pack the kernel's code; record with intel_pt//u");
+	if (pack->mask && pack->recording->timeline->tracepoint_switches) {
+		error_set(&output->err, ERROR_UNSUPPORTED,
+			  "cannot mask context switches that are samples of sched_switch; leave "
+			  "out --mask, or record with --switch-events");
+		return;
+	}
 	pack->begin = pack->recording->filter.begin;
 	pack->end = pack->recording->filter.end;
 	/* The streams are cut at PSBs around that time. */

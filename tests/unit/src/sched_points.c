@@ -307,6 +307,25 @@ START_TEST(sched_switch_names_the_running_thread_where_no_switch_record_does)
 }
 END_TEST
 
+/* Masked recordings have no samples, so the thread of the trace would be lost. */
+START_TEST(switches_that_are_samples_are_not_masked)
+{
+	char path[100];
+
+	begin();
+	set_formats(switch_format);
+	add_switches();
+	make_place();
+	snprintf(path, sizeof(path), "%s/perf.data", place);
+	sample_add_trace(&data, &packets);
+	perf_data_write(&data, path);
+	run(messages, "%s/ptrace2ftf pack %s --symfs=%s %s -o %s/packed 2>&1",
+	    getenv("top_builddir"), _i ? "--mask" : "", place, path, place);
+	ck_assert_int_eq(strstr(messages, "samples of sched_switch") != NULL, _i);
+	ck_assert_int_eq(status == 1, _i);
+}
+END_TEST
+
 /* perf record -o -: the record TRACING_DATA, followed by the formats. */
 START_TEST(formats_in_a_stream_are_read_too)
 {
@@ -475,6 +494,7 @@ int main(void)
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_loop_test(all, sched_switch_names_the_running_thread_where_no_switch_record_does,
 			    0, 2);
+	tcase_add_loop_test(all, switches_that_are_samples_are_not_masked, 0, 2);
 	tcase_add_test(all, formats_in_a_stream_are_read_too);
 	tcase_add_test(all, a_switch_that_a_record_has_too_is_shown_once);
 	tcase_add_loop_test(all, wakings_are_wakeup_records_once_each, 0, 2);
