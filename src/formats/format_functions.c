@@ -29,7 +29,7 @@ struct functions_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* tree of functions: node N is row N */
 	struct function_table functions;
-	struct pair_table dsos;  /* by pointer, if by_dso */
+	struct pair_table dsos;  /* files, by pointer, if by_dso */
 	struct pair_table keys;  /* (index of the track, function or file); row N is N - 1 here */
 	struct pair_table calls; /* if by_caller: (what, (caller, offset)) */
 	struct function_choice called; /* if by_caller: functions with rows */

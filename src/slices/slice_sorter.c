@@ -640,7 +640,7 @@ static void add_early(struct sorter_track *track, const struct slice_event *even
 	track->kept++;
 }
 
-/* Returns whether an event is the next one that was announced. */
+/* Take the next announced event.  Returns whether it equals this one. */
 static bool take_early(struct sorter_track *track, const struct slice_event *event,
 		       const struct slice_detail *detail)
 {

@@ -10,7 +10,7 @@
 /* Records between two releases of the file's pages. */
 #define STEP 32768u
 
-/* An event whose `detail` is not 0 is followed by its detail, in the room of so many events. */
+/* Number of events whose room a detail takes.  It follows an event whose `detail` is not 0. */
 #define DETAIL_EVENTS                                                                              \
 	((sizeof(struct slice_detail) + sizeof(struct slice_event) - 1) /                          \
 	 sizeof(struct slice_event))

@@ -66,7 +66,10 @@ static bool is_shared(const uint64_t *slow, size_t slow_count, const uint64_t *u
 	shared->same = same;
 	shared->share = others / (double)usual_count;
 	shared->usual = usual[usual_count / 2];
-	/* By chance, at most so many sets of calls share one; a pause is twice the usual one. */
+	/*
+	 * The product bounds the probability that so many calls share the value by chance: sets of
+	 * calls, times the probability of each.  A pause must also be twice the usual one.
+	 */
 	return value && same >= SLOW_SHARE * count && shared->share < USUAL_SHARE &&
 	       pow(count, count - same) * pow(p, same - 1) <= CHANCE_MOST &&
 	       (!pause || value >= 2 * shared->usual);

@@ -25,7 +25,7 @@ struct slow_log {
 	bool has_own; /* the last entry is a block with the costs of the call that ends */
 	struct log_mark {
 		size_t begin;      /* entries when the open call began */
-		uint64_t site;     /* of the open call: see struct slow_call */
+		uint64_t site;     /* call site of the open call: see struct slow_call */
 		uint64_t stopped;  /* the thread's stopped time when the open call began */
 		uint32_t function; /* 1 + its index, if calls of it are kept; else 0: */
 		uint32_t outer;    /* depth of the call of the function around it; 0: none */
@@ -44,7 +44,7 @@ struct slow_log {
 	} * open;               /* owned; by function, of kept ones */
 	size_t open_room;
 	uint32_t cut_at; /* path where the trace ended or was missing; 0: calls began since then */
-	uint32_t outermost; /* in a part with late slices: the last path for one; 0: it ends */
+	uint32_t outermost; /* path of the outermost caller that is not found yet; or 0 */
 	size_t kept;        /* open calls of kept functions */
 	size_t stops;       /* open ones */
 	uint64_t stopped;   /* ns */

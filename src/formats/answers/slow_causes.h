@@ -230,10 +230,10 @@ struct slow_calls {
 	struct path_step {
 		const struct symbol *symbol; /* borrowed: of the callee */
 		uint32_t caller, path;
-	} steps[1 << STEP_BITS]; /* by hash: the last callees */
+	} steps[1 << STEP_BITS]; /* the last callees, by hash */
 	struct slow_log *logs;   /* owned; by index of the track */
 	size_t log_room;
-	struct symbol unseen; /* of paths of callers that are not found yet */
+	struct symbol unseen; /* symbol of callers that are not found yet */
 };
 
 /* Returns the limit of kept calls that were stopped, of a function. */
@@ -325,7 +325,7 @@ struct code_trail {
 	int32_t tid;                   /* their thread */
 	/* The call: */
 	uint64_t begin, end;     /* ns */
-	size_t number;           /* of the branch into it among those of its time, from 1 */
+	size_t number;           /* from 1: the branch into it, among those of its time */
 	uint64_t stopped;        /* ns */
 	uint64_t waited;         /* ns: in system calls; */
 	uint64_t wait, wait_end; /* the longest wait, and when it returned */
@@ -634,7 +634,8 @@ void slow_function_durations(const struct slow_function *function, struct durati
 struct slow_gain {
 	const char *of; /* "p99", "p99.9" or "longest"; NULL: the cause does not show in these */
 	uint64_t now, then;
-	const struct thread_hop *root; /* of a wait: the end of the chain, without which; or NULL */
+	const struct thread_hop
+		*root; /* thread that is left out: the end of the chain of waits; or NULL */
 };
 
 /*

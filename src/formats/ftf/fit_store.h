@@ -36,7 +36,7 @@ _Static_assert(sizeof(union fit_unit) == sizeof(struct slice_event), "events are
 struct fit_store {
 	struct temp_file *file; /* borrowed: opened when needed */
 	union fit_unit *recent; /* owned: the units in memory, each at its index & `mask` */
-	size_t room, mask;      /* of `recent` */
+	size_t room, mask;      /* size of `recent`, less 1 in `mask` */
 	size_t filed, end;      /* indexes: of the first unit in memory, and of the next unit */
 	bool stays;             /* in memory: the file could not be written */
 };

@@ -80,7 +80,7 @@ static void send_signal(void)
 	output_abandon(&output);
 }
 
-/* With the signal's own effect; one that is ignored, as by nohup(1), stays so. */
+/* The process ends by the signal; a signal that nohup(1) ignores stays ignored. */
 START_TEST(a_signal_removes_the_temporary_file_and_ends_the_process)
 {
 	number = signals[_i / 2];

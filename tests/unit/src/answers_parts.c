@@ -442,7 +442,7 @@ END_TEST
 
 /* ---- Gains -------------------------------------------------------------------------- */
 
-/* `usual` calls of 20 ns and `slow` ones of `amount`; each loses `share` of what is more than 20.
+/* Each of the `slow` calls of `amount` ns loses `share` of its excess over the `usual` ones, 20 ns.
  */
 START_TEST(a_gain_is_of_the_first_quantile_that_falls)
 {

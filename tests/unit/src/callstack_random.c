@@ -69,7 +69,8 @@ static struct {
 	} jump;
 	char text[1 << 18]; /* what the slices should be */
 	size_t length;
-	/* Instructions executed at the begins and ends of slices; those that were found. */
+	/* Instructions executed at the begins and ends of slices: the true ones and the found ones.
+	 */
 	uint64_t executed[LINES_MAX], found[LINES_MAX];
 	size_t count, found_count;
 } program;
@@ -513,7 +514,7 @@ static void leave_by(bool shared)
 	program.time += 10;
 }
 
-/* A function of coroutines leaves for another stack: a new one, or one that it left before. */
+/* A coroutine switches to another stack: to a new one, or back to an earlier one. */
 static void switch_stack(void)
 {
 	struct true_stack *to = &program.stacks[draw(STACKS)];
@@ -524,7 +525,8 @@ static void switch_stack(void)
 
 	if (to == program.now || has_kind(HANDLER) || has_kind(ENTRY))
 		return;
-	/* Of several stacks, those that jumped on are not known (callstack_precise_switch.c). */
+	/* Stacks that were left by a jump are unknown if there are several
+	 * (callstack_precise_switch.c). */
 	leave_by(draw(2) && !has_kind(TAIL));
 	if (top()->letter != 'y')
 		return;
