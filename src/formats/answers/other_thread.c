@@ -310,7 +310,7 @@ static bool may_end(const struct wait_search *search, const struct thread_event 
  * Returns the system call that ended a wait of a thread; NULL: none is known to.  That of a thread
  * that held a lock since the wait began comes before others, then that of the place with the
  * fewest futex calls: earlier ones did not end the wait.  (A server writes to many from one place.)
- * The last one of these ended it.
+ * The last one of these ended it; with a recorded waking, the last one of all did.
  */
 static const struct thread_event *find_waker(const struct wait_search *search,
 					     const struct pause *wait, int32_t tid)
@@ -344,7 +344,7 @@ static const struct thread_event *find_waker(const struct wait_search *search,
 		size_t number = 0;
 
 		for (size_t j = 0; j < count; j++)
-			number += futex && wakers[j].site == wakers[i].site;
+			number += futex && !wait->waking && wakers[j].site == wakers[i].site;
 		if (wakers[i].held != held || number > least)
 			continue;
 		found = wakers[i].event;

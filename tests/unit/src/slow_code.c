@@ -838,6 +838,30 @@ START_TEST(a_waking_says_who_woke)
 }
 END_TEST
 
+/* The place with the fewest futex calls counts only without a waking: here that is before the wait.
+ */
+START_TEST(a_waking_is_by_the_last_system_call)
+{
+	const struct thread_waking by = { 196, 1, 2 };
+
+	thread_at(2, 80, BRANCH_CALL, "main+4", "early");
+	thread_at(2, 82, BRANCH_SYSCALL, "early+4", "");
+	thread_at(2, 84, BRANCH_RETURN, "early+8", "main+9");
+	thread_at(1, 96, BRANCH_CALL, "f+4", "mutex_lock");
+	thread_at(1, 100, BRANCH_SYSCALL, "mutex_lock+4", "");
+	for (uint64_t time = 110; time < 200; time += 80) {
+		thread_at(2, time, BRANCH_CALL, "dump+9", "mutex_unlock");
+		thread_at(2, time + 5, BRANCH_SYSCALL, "mutex_unlock+9", "");
+		thread_at(2, time + 6, BRANCH_RETURN, "mutex_unlock+9", "dump+14");
+	}
+	thread_at(1, 198, BRANCH_SYSCALL, "mutex_lock+4", "");
+	waking = &by;
+	ck_assert(find_wait(100, 200));
+	ck_assert_int_eq(wait.other->tid, 2);
+	ck_assert_uint_ge(wait.hops[0].ns, 90);
+}
+END_TEST
+
 /* "b+3 a+8 main+4": the chain of the last event. */
 static void expect_chain(const char *expected)
 {
@@ -1372,6 +1396,7 @@ int main(void)
 	tcase_add_test(all, a_thread_of_another_process_is_not_named);
 	tcase_add_loop_test(all, the_thread_that_ran_most_on_its_cpu_is_named, 33, 35);
 	tcase_add_loop_test(all, a_waking_says_who_woke, 0, 6);
+	tcase_add_test(all, a_waking_is_by_the_last_system_call);
 	tcase_add_loop_test(all, a_system_call_has_the_calls_that_led_to_it, 0, 7);
 	tcase_add_test(all, a_chain_has_five_calls_at_most);
 	tcase_add_loop_test(all, what_is_recorded_is_not_said_to_be_likely, 0, 7);
