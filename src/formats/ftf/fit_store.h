@@ -12,9 +12,9 @@
 #include "src/slices/slice_sink.h"
 
 /*
- * An event. `more` units with its details follow: a struct slice_detail; of the end of a late
- * slice, which needs all fields, a struct slice_event; of another event its place in the
- * event_store.
+ * An event, or a slice without details. `more` units with an event's details follow: a struct
+ * slice_detail; of the end of a late slice, which needs all fields, a struct slice_event; of
+ * another event its place in the event_store.
  */
 union fit_unit {
 	struct slice_event event;
@@ -28,6 +28,16 @@ union fit_unit {
 		uint32_t more : 4;
 		uint32_t rank : 28; /* of a begin or a whole slice */
 	};
+	/* A slice without others in it: its begin, with the end in unused bits. */
+	struct {
+		uint64_t begin;
+		uint64_t symbol : 48, duration_low : 16;
+		int64_t ip : 48;
+		uint64_t duration_high : 16;
+		uint32_t : 32;
+		uint16_t flags;
+		uint8_t kind, end_flags;
+	} leaf;
 };
 
 _Static_assert(sizeof(union fit_unit) == sizeof(struct slice_event), "events are passed in place");

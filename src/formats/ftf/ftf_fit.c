@@ -22,6 +22,7 @@
 enum {
 	UNIT_TRACK = SLICE_LATE + 1, /* the track of the next units */
 	UNIT_WHOLE,                  /* an event that is a whole slice */
+	UNIT_LEAF,                   /* a slice without others in it */
 	UNIT_FLOW,                   /* an end or a step of an arrow */
 	UNIT_OTHER,                  /* any other event but a begin or an end */
 };
@@ -64,6 +65,45 @@ static union fit_unit track_unit(struct fit_track *track)
 static uint64_t lasted(uint64_t begin, uint64_t end)
 {
 	return end > begin ? end - begin : 0;
+}
+
+/* ---- Slices of one unit -------------------------------------------------- */
+
+static HOT uint64_t leaf_duration(const union fit_unit *unit)
+{
+	return (uint64_t)unit->leaf.duration_high << 16 | unit->leaf.duration_low;
+}
+
+/* Make the begin and the end of a slice one unit. Returns false if a field needs more bits. */
+static HOT bool pack_leaf(union fit_unit *unit, const struct slice_event *begin,
+			  const struct slice_event *end)
+{
+	uint64_t duration = end->time - begin->time;
+
+	unit->event = *begin;
+	unit->event.kind = UNIT_LEAF;
+	unit->leaf.symbol = (uintptr_t)begin->symbol & ((UINT64_C(1) << 48) - 1);
+	unit->leaf.duration_low = duration & 0xffff;
+	unit->leaf.ip = (int64_t)(begin->ip << 16) >> 16;
+	unit->leaf.duration_high = duration >> 16 & 0xffff;
+	unit->leaf.end_flags = end->flags & 0xff;
+	return unit->leaf.symbol == (uintptr_t)begin->symbol &&
+	       (uint64_t)unit->leaf.ip == begin->ip && !(duration >> 32) && !(end->flags >> 8) &&
+	       end->order == SLICE_ORDER_PLAIN;
+}
+
+static HOT void unpack_leaf(const union fit_unit *unit, union fit_unit *begin, union fit_unit *end)
+{
+	const struct symbol *symbol = (const struct symbol *)(uintptr_t)unit->leaf.symbol;
+
+	*begin = (union fit_unit){ .event = { .time = unit->time,
+					      .symbol = symbol,
+					      .ip = (uint64_t)(int64_t)unit->leaf.ip,
+					      .flags = unit->leaf.flags,
+					      .kind = SLICE_BEGIN } };
+	*end = (union fit_unit){ .event = { .time = unit->time + leaf_duration(unit),
+					    .flags = unit->leaf.end_flags,
+					    .kind = SLICE_END } };
 }
 
 /* ---- Open slices --------------------------------------------------------- */
@@ -184,6 +224,10 @@ static HOT bool filter_unit(struct ftf_fit *fit, struct fit_track *track, union 
 		if (!stays)
 			fold_slice(fit, stack, lasted(unit->time, unit->end), 0);
 		return stays;
+	case UNIT_LEAF:
+		if (!stays)
+			fold_slice(fit, stack, leaf_duration(unit), 0);
+		return stays;
 	case UNIT_FLOW: /* it binds to the innermost slice, and stays only with it */
 		return !stack->depth || stack->frames[stack->depth - 1].at != DROPPED;
 	default:
@@ -221,6 +265,16 @@ static inline bool batch_is_full(const struct fit_filtered *to)
 	return to->passes && to->store.end + UNITS_MOST > BATCH;
 }
 
+/* Add a slice of one unit as two events, which are passed on. */
+static HOT void keep_events(struct fit_filtered *to, const union fit_unit *leaf)
+{
+	union fit_unit begin, end;
+
+	unpack_leaf(leaf, &begin, &end);
+	fit_store_add(&to->store, &begin);
+	fit_store_add(&to->store, &end);
+}
+
 /* Add a unit with its track and details. */
 static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit_filtered *to,
 						 struct fit_track *track,
@@ -233,8 +287,11 @@ static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit
 	if (track != to->track)
 		fit_store_add(&to->store, &named);
 	to->track = track;
-	for (size_t i = 0; i <= unit->more; i++)
-		fit_store_add(&to->store, &unit[i]);
+	if (unit->event.kind == UNIT_LEAF && to->passes)
+		keep_events(to, unit);
+	else
+		for (size_t i = 0; i <= unit->more; i++)
+			fit_store_add(&to->store, &unit[i]);
 }
 
 static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track *track,
@@ -242,21 +299,10 @@ static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct f
 {
 	if (track != to->track || unit->more || batch_is_full(to))
 		keep_units(fit, to, track, unit);
+	else if (unit->event.kind == UNIT_LEAF && to->passes)
+		keep_events(to, unit);
 	else
 		fit_store_add(&to->store, unit);
-}
-
-/* Leave out a slice of two units. Returns false if there is more of it, or it stays. */
-static HOT bool filter_leaf(struct ftf_fit *fit, struct fit_track *track,
-			    const union fit_unit *begin, const union fit_unit *end)
-{
-	struct fit_stack *stack = &track->scan;
-
-	if (begin->event.kind != SLICE_BEGIN || end->event.kind != SLICE_END || begin->more ||
-	    end->more || begin->rank >= ranks_of(fit, track, stack)->least || is_late(stack, begin))
-		return false;
-	fold_slice(fit, stack, lasted(begin->time, end->time), end->folded[0]);
-	return true;
 }
 
 /* Keep the units that stay of those of whole events. *track is that of the last one. */
@@ -269,8 +315,6 @@ static size_t filter_batch(struct ftf_fit *fit, struct fit_filtered *to, struct 
 	for (; unit < end && (next = unit + 1 + unit->more) <= end; unit = next)
 		if (unit->event.kind == UNIT_TRACK)
 			track = unit->track;
-		else if (next < end && filter_leaf(fit, track, unit, next))
-			next++;
 		else if (filter_unit(fit, track, unit,
 				     fit_store_end(&to->store) + (track != to->track)))
 			keep_unit(fit, to, track, unit);
@@ -380,9 +424,9 @@ static inline void count_stored(struct ftf_fit *fit)
 	if (fit->left--)
 		return;
 	choose(fit, fit->marks);
-	if (fit_store_end(&fit->store) / 2 >= fit->filtered)
+	if (fit_store_end(&fit->store) / 3 >= fit->filtered)
 		filter(fit);
-	fit->left = MAX(fit->limit / 4, STORE_LEAST);
+	fit->left = MAX(fit->limit / 16, STORE_LEAST);
 }
 
 /*
@@ -504,29 +548,28 @@ static __attribute__((noinline)) void take_detailed(struct ftf_fit *fit, struct 
 	take_slice(fit, track, event, detail);
 }
 
-/* Take a slice without details, and without others in it. */
-static HOT void take_leaf(struct ftf_fit *fit, struct fit_track *track,
+/* Take a slice without details, and without others in it. Returns false if it is not one unit. */
+static HOT bool take_leaf(struct ftf_fit *fit, struct fit_track *track,
 			  const struct slice_event *event)
 {
 	struct fit_stack *stack = &track->live;
 	struct fit_ranks *ranks = ranks_of(fit, track, stack);
-	uint64_t duration = lasted(event[0].time, event[1].time);
-	uint32_t rank = fit_ranks_add(ranks, duration, stack->depth);
-	union fit_unit begin, end;
+	union fit_unit unit;
+	uint32_t rank;
 
+	if (!pack_leaf(&unit, &event[0], &event[1]))
+		return false;
+	rank = fit_ranks_add(ranks, leaf_duration(&unit), stack->depth);
 	fit->slices++;
 	if (rank < ranks->least) {
-		fold_slice(fit, stack, duration, 0);
-		return;
+		fold_slice(fit, stack, leaf_duration(&unit), 0);
+		return true;
 	}
-	begin.event = event[0];
-	end.event = event[1];
-	begin.more = end.more = 0;
-	begin.rank = rank & RANK_OPEN;
-	end.folded[0] = end.folded[1] = 0;
-	fit_store_add(&fit->store, &begin);
-	fit_store_add(&fit->store, &end);
+	unit.more = 0;
+	unit.rank = rank & RANK_OPEN;
+	fit_store_add(&fit->store, &unit);
 	count_stored(fit);
+	return true;
 }
 
 /* Even tracks are of calls, odd ones of other events. */
@@ -544,8 +587,8 @@ static void take_slices(const struct slice_sink *sink, void *context,
 			take_detailed(fit, track, event, slice_batch_detail(batch, event));
 		else if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN &&
 			 event + 1 < end && event[1].kind == SLICE_END &&
-			 track->live.part != LATE_BEGINS)
-			take_leaf(fit, track, event++);
+			 track->live.part != LATE_BEGINS && take_leaf(fit, track, event))
+			event++;
 		else
 			take_slice(fit, track, event, NULL);
 }
@@ -725,7 +768,7 @@ void ftf_fit_init(struct ftf_fit *fit, uint64_t limit, struct event_sink *others
 		.takes = true,
 		.output = output,
 		.names = names,
-		.left = limit + MAX(limit / 4, STORE_LEAST),
+		.left = limit + MAX(limit / 16, STORE_LEAST),
 		.filtered = limit < SIZE_MAX / 4 ? 2 * limit : SIZE_MAX / 2,
 		.store.file = &fit->file,
 		.spare.file = &fit->file,

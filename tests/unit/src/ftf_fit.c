@@ -697,6 +697,119 @@ START_TEST(the_limit_of_the_output_leaves_whole_slices)
 }
 END_TEST
 
+/* Calls without calls in them come out as they went in, also with uncommon addresses and times. */
+static const struct slice_event leaves[][2] = {
+	{ { .time = 1, .ip = 0x401000 }, { .time = 1 } },
+	{ { .time = 2, .ip = UINT64_C(0xffffffff81000000), .flags = SLICE_ESTIMATED_TIME },
+	  { .time = 9, .flags = SLICE_CUT } },
+	{ { .time = 10, .ip = UINT64_C(0xff00000000000000), .flags = SLICE_HAS_VECTOR | 0xe00 },
+	  { .time = 11, .flags = SLICE_TAIL_CALL } },
+	{ { .time = 11, .flags = SLICE_TAIL_CALLED }, { .time = 11 + (uint64_t)UINT32_MAX } },
+	{ { .time = UINT64_C(0x1234567890) }, { .time = UINT64_C(0x2234567890) } },
+	{ { .time = UINT64_C(0x2234567890) }, { .time = UINT64_C(0x2234567891), .flags = 0x100 } },
+};
+
+#define LEAVES COUNT_OF(leaves)
+
+static size_t leaves_seen;
+
+static void see_leaves(const struct slice_sink *sink, void *thread, const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)thread;
+	for (size_t i = 0; i < batch->count; i++, leaves_seen++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_event *leaf = &leaves[leaves_seen / 2 % LEAVES][leaves_seen % 2];
+
+		ck_assert_int_eq(event->kind, leaves_seen % 2 ? SLICE_END : SLICE_BEGIN);
+		ck_assert_uint_eq(event->time, leaf->time);
+		ck_assert_uint_eq(event->flags, leaf->flags);
+		ck_assert_int_eq(event->order, SLICE_ORDER_PLAIN);
+		if (leaves_seen % 2)
+			continue;
+		ck_assert_uint_eq(event->ip, leaf->ip);
+		ck_assert_ptr_eq(event->symbol, (const struct symbol *)&leaves[0]);
+	}
+}
+
+START_TEST(a_call_without_others_in_it_keeps_its_address_times_and_marks)
+{
+	const struct slice_sink next = { .events = see_leaves };
+	struct slice_event events[2 * LEAVES];
+	const struct slice_sink *sink;
+	struct track thread = { 0 };
+
+	for (size_t i = 0; i < 2 * LEAVES; i++) {
+		events[i] = leaves[i / 2][i % 2];
+		events[i].symbol = i % 2 ? NULL : (const struct symbol *)&leaves[0];
+		events[i].kind = i % 2 ? SLICE_END : SLICE_BEGIN;
+	}
+	open_trace(100000);
+	sink = ftf_fit_before(&ftf.fit, &next);
+	for (int i = 0; i < 1000; i++)
+		sink->events(sink, &thread,
+			     &(struct slice_batch){ events, 2 * LEAVES, NULL, true });
+	ftf_fit_finish(&ftf.fit, 1000 * LEAVES);
+	ck_assert_uint_eq(leaves_seen, 2000 * LEAVES);
+	ftf_abandon(ftf.writer);
+	output_abandon(&output);
+}
+END_TEST
+
+static struct {
+	uint64_t shown, time, folded, folded_time;
+} inner_calls;
+
+static void add_inner_calls(const struct slice_sink *sink, void *thread,
+			    const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)thread;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		inner_calls.shown += event->kind == SLICE_BEGIN;
+		inner_calls.time += event->kind == SLICE_END ? event->time : -event->time;
+		inner_calls.folded += detail ? detail->folded : 0;
+		inner_calls.folded_time += detail ? detail->folded_time : 0;
+	}
+}
+
+/* Calls without calls in them which are stored, and left out later, count in the outer call. */
+START_TEST(a_call_counts_stored_calls_that_are_left_out)
+{
+	const struct slice_sink next = { .events = add_inner_calls, .folded = true };
+	const uint64_t calls_made = 40000, length = calls_made * calls_made;
+	const struct slice_sink *sink;
+	struct track thread = { 0 };
+	struct slice_event event = { .kind = SLICE_BEGIN };
+	uint64_t time = 0;
+
+	open_trace(1000);
+	sink = ftf_fit_before(&ftf.fit, &next);
+	slice_sink_emit(sink, &thread, &event, NULL);
+	for (uint64_t i = 1; i <= calls_made; i++) {
+		const uint64_t begin_time = time;
+		const struct slice_event call[] = {
+			{ .time = begin_time, .kind = SLICE_BEGIN },
+			{ .time = time += i * 7919 % calls_made, .kind = SLICE_END },
+		};
+
+		sink->events(sink, &thread, &(struct slice_batch){ call, 2, NULL, true });
+	}
+	event = (struct slice_event){ .time = length, .kind = SLICE_END };
+	slice_sink_emit(sink, &thread, &event, NULL);
+	ftf_fit_finish(&ftf.fit, calls_made + 1);
+	ck_assert_uint_le(inner_calls.shown, 1000);
+	ck_assert_uint_ge(inner_calls.shown, 500);
+	ck_assert_uint_eq(inner_calls.shown + inner_calls.folded, calls_made + 1);
+	ck_assert_uint_eq(inner_calls.time + inner_calls.folded_time, time + length);
+	ftf_abandon(ftf.writer);
+	output_abandon(&output);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_fit");
@@ -719,6 +832,8 @@ int main(void)
 	tcase_add_test(all, a_slice_that_ends_before_its_begin_is_the_shortest);
 	tcase_add_test(all, arrows_go_with_their_slices);
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_ranks_are_chosen);
+	tcase_add_test(all, a_call_without_others_in_it_keeps_its_address_times_and_marks);
+	tcase_add_test(all, a_call_counts_stored_calls_that_are_left_out);
 	tcase_add_loop_test(all, units_are_read_as_they_were_added, 0, 3);
 	tcase_add_loop_test(all, a_file_that_cannot_be_read_is_an_error, 0, 2);
 	tcase_add_loop_test(all, the_limit_of_the_output_leaves_whole_slices, 0, 2);
