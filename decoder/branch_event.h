@@ -56,6 +56,15 @@ enum gap_reason {
 
 #define GAP_REASONS (GAP_PAUSED + 1)
 
+struct gap_facts {
+	const char *text;  /* perf's: tools/perf/util/intel-pt-decoder, intel_pt__strerror() */
+	const char *word;  /* in JSON: "overflow" */
+	const char *cause; /* with a remedy; NULL: no damage, which is not counted as a gap */
+};
+
+/* Returns the facts of a gap's reason; a constant, never NULL. */
+const struct gap_facts *gap_reason_facts(enum gap_reason reason);
+
 enum branch_flags {
 	BRANCH_TRACE_ON = 1,        /* tracing begins here: `from` is 0 */
 	BRANCH_TRACE_OFF = 2,       /* tracing ends here: `to` is 0 or where execution continued */

@@ -119,6 +119,12 @@ struct pt_stream_stats {
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
 
+/*
+ * Open an AUX stream with the engine chosen in `input`. Returns the stream, owned by the caller
+ * (pt_stream_close()); NULL with err filled on failure.
+ */
+struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
+
 /* Add counts to a sum. */
 void pt_stream_stats_add(struct pt_stream_stats *sum, const struct pt_stream_stats *stats);
 

@@ -64,12 +64,6 @@ void branch_merge_release(struct branch_merge *merge);
  */
 size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events);
 
-/*
- * Open an AUX stream with the engine chosen in `input`. Returns the stream, owned by the caller
- * (pt_stream_close()); NULL with err filled on failure.
- */
-struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
-
 /* Zeroed memory is empty. */
 struct pt_streams {
 	/* The caller of pt_streams_open() sets these: */

@@ -271,14 +271,5 @@ bool callstack_set_inlined(struct callstack *stack, const struct location *locat
 
 /* ---- Gaps ---------------------------------------------------------------- */
 
-struct gap_facts {
-	const char *text;  /* perf's: tools/perf/util/intel-pt-decoder, intel_pt__strerror() */
-	const char *word;  /* in JSON: "overflow" */
-	const char *cause; /* with a remedy; NULL: no damage, which is not counted as a gap */
-};
-
-/* Returns the facts of a gap's reason; a constant, never NULL. */
-const struct gap_facts *gap_reason_facts(enum gap_reason reason);
-
 /* Returns the number of gaps that are damage. */
 uint64_t gap_reasons_sum(const uint64_t gaps[GAP_REASONS]);

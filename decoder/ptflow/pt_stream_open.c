@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Open an AUX stream with the chosen engine. */
-#include "decoder/streams/pt_streams.h"
-
 #include "decoder/engine/fast/pt_flow.h"
 #include "decoder/engine/libipt/pt_blocks.h"
 
