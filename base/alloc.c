@@ -10,12 +10,12 @@ void (*alloc_fail_hook)(void);
 
 void alloc_fail(size_t size)
 {
+	if (alloc_fail_hook)
+		alloc_fail_hook();
 	if (size)
 		fprintf(stderr, "ptrace2ftf: out of memory: cannot allocate %zu bytes\n", size);
 	else
 		fputs("ptrace2ftf: out of memory\n", stderr);
-	if (alloc_fail_hook)
-		alloc_fail_hook();
 	exit(EXIT_FAILURE);
 }
 

@@ -16,8 +16,8 @@
 void alloc_fail(size_t size) __attribute__((noreturn));
 
 /*
- * Called once by alloc_fail() before it exits, so that the temporary file can be removed; also from
- * a signal handler (base/io/interrupt.h).
+ * Called once by alloc_fail() before its message, so that the temporary file can be removed; also
+ * from a signal handler (base/io/interrupt.h). A library's does not return.
  */
 extern void (*alloc_fail_hook)(void);
 

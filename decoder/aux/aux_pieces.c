@@ -207,7 +207,7 @@ void aux_stream_give_back(const struct aux_stream *stream, size_t piece, uint64_
 
 	if (end == at->size)
 		next = piece + 1 < stream->piece_count ? at[1].bytes : NULL;
-	if (begin < end && block_of(at->bytes + begin) != block_of(next))
+	if (begin < end && !stream->in_memory && block_of(at->bytes + begin) != block_of(next))
 		pages_give_back_around(at->bytes + begin, end - begin, begin + at->before,
 				       at->size - end + at->after);
 }

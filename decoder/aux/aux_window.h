@@ -60,6 +60,7 @@ struct aux_stream {
 	uint64_t end_missing; /* missing bytes after the last piece: the file is truncated */
 	bool again;           /* an earlier stream has the same CPU or thread: not a file of perf */
 	bool copies;          /* has snapshots or samples, not a full trace */
+	bool in_memory;       /* the pieces are no views of files: keep their pages */
 };
 
 /* Returns whether a piece that is apart begins at a position in AUX records' byte count. */

@@ -32,6 +32,8 @@ struct code_view code_image_view(const struct code_source *source,
 	struct byte_view file;
 	uint64_t size;
 
+	if (source->view)
+		return source->view(source->context, ip);
 	if (ip_is_kernel(ip) && source->kernel) {
 		struct code_view kernel = view_kernel(source->kernel, mapping, ip);
 

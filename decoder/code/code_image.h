@@ -69,6 +69,14 @@ const uint8_t *kernel_text_bytes(const struct kernel_text *text, const uint8_t *
 typedef bool find_code_around(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
 
+/* Bytes of code at an address; NULL and an empty range without code. */
+struct code_view {
+	const uint8_t *bytes;          /* the code from `begin` */
+	uint64_t begin, end;           /* ip range [begin, end) */
+	const struct mapping *mapping; /* borrowed; NULL: unknown (kernel code only) */
+	bool seam;                     /* a copy of one instruction in several mappings */
+};
+
 /* Access to files by their recorded names. All members except `find` may be NULL. */
 struct code_source {
 	/* Returns the whole file; empty if it is not available. */
@@ -80,14 +88,8 @@ struct code_source {
 	void *context;
 	const struct kernel_code *kernel; /* kernel code, preferred to mapped files */
 	find_code_around *find_piece;     /* code with equal inlined calls */
-};
-
-/* Bytes of code at an address; NULL and an empty range without code. */
-struct code_view {
-	const uint8_t *bytes;          /* the code from `begin` */
-	uint64_t begin, end;           /* ip range [begin, end) */
-	const struct mapping *mapping; /* borrowed; NULL: unknown (kernel code only) */
-	bool seam;                     /* a copy of one instruction in several mappings */
+	/* Instead of all of these: returns the code of the only address space around ip. */
+	struct code_view (*view)(void *context, uint64_t ip);
 };
 
 /* Returns the mapped bytes around ip in an address space, which may be NULL. */

@@ -128,7 +128,8 @@ static bool is_entry(void *context, const struct mapped_file *mapped, uint64_t o
 
 struct code_source code_files_source(struct code_files *files)
 {
-	return (struct code_source){ find_code, find_function, is_entry, files, NULL, find_piece };
+	return (struct code_source){ find_code, find_function, is_entry, files,
+				     NULL,      find_piece,    NULL };
 }
 
 /* Number of bytes shown of an invalid instruction. */

@@ -15,6 +15,7 @@ cli_tests = \
 	tests/cli/instructions.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
+	tests/cli/libptflow.sh \
 	tests/cli/max_stack.sh \
 	tests/cli/messages.sh \
 	tests/cli/missing.sh \

@@ -22,9 +22,9 @@ is_finished() {
 	! sources | grep -v tests/lint | xargs grep -nwE 'TODO|FIXME|[X]XX'
 }
 
-# The installed header has a guard, for any compiler.
+# Installed headers have a guard, for any compiler.
 is_read_once() {
-	missing=$(sources | grep '\.h$' | xargs grep -LE '^#(pragma once|ifndef WRITER_FTF_H)$')
+	missing=$(sources | grep '\.h$' | xargs grep -LE '^#(pragma once|ifndef (WRITER_FTF|PTFLOW)_H)$')
 	[ -z "$missing" ] || { echo "$missing"; return 1; }
 }
 
@@ -51,9 +51,9 @@ has_one_definition_each() {
 	return 0
 }
 
-# base/common.h has them; libftf's header is for other programs, too.
+# base/common.h has them; installed headers are for other programs, too.
 lists_no_common_header() {
-	product '*.[ch]' | grep -vxE 'base/(common\.h|alloc\.[ch]|error\.[ch])|writer/ftf\.h' |
+	product '*.[ch]' | grep -vxE 'base/(common\.h|alloc\.[ch]|error\.[ch])|writer/ftf\.h|decoder/ptflow/ptflow\.h' |
 		xargs grep -E '^#include (<(errno|inttypes|limits|stdbool|stddef|stdint|stdio|stdlib|string)\.h>|"base/(alloc|error)\.h")' &&
 		return 1
 	return 0

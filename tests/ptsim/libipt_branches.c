@@ -3,7 +3,9 @@
  * Prints the branches that libipt's instruction decoder finds in a recording of one thread, `kind
  * from to` a line, with the names of truth.branches.
  *
- *	libipt_branches PERF.DATA
+ *	libipt_branches PERF.DATA [TRACE]
+ *
+ * With TRACE, writes the trace there, and prints the arguments of libptflow(3)'s example for it.
  */
 #include <intel-pt.h>
 #include <inttypes.h>
@@ -191,6 +193,29 @@ static int decode(const struct auxtrace *auxtrace, const struct timeline *timeli
 	return status;
 }
 
+/* Write the trace to a file, and print its name and the mapped files. */
+static int write_parts(const struct auxtrace *auxtrace, const struct timeline *timeline,
+		       const char *path)
+{
+	const struct address_space *space = space_of(timeline);
+	const struct aux_stream *aux = &auxtrace->streams[0];
+	FILE *file = fopen(path, "wb");
+
+	for (size_t i = 0; file && i < aux->piece_count; i++)
+		fwrite(aux->pieces[i].bytes, 1, aux->pieces[i].size, file);
+	if (!file || fclose(file) != 0)
+		return 1;
+	puts(path);
+	for (size_t i = 0; space && i < space->count; i++) {
+		const struct mapping *map = &space->mappings[i];
+
+		if (map->file->path[0] == '/')
+			printf("%s %" PRIu64 " 0x%" PRIx64 " %" PRIu64 "\n", map->file->path,
+			       map->file_offset, map->begin, map->end - map->begin);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct auxtrace auxtrace;
@@ -201,13 +226,15 @@ int main(int argc, char **argv)
 	int status = 1;
 
 	diag_init(&diag);
-	if (argc != 2 || perf_file_open(&file, argv[1], &diag, &err) != 0 ||
+	if (argc < 2 || perf_file_open(&file, argv[1], &diag, &err) != 0 ||
 	    auxtrace_init(&auxtrace, &file, &err) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
 	timeline = timeline_open(&file, NULL, 0, &diag);
-	if (timeline)
+	if (timeline && argc > 2)
+		status = write_parts(&auxtrace, timeline, argv[2]);
+	else if (timeline)
 		status = decode(&auxtrace, timeline);
 	timeline_close(timeline);
 	auxtrace_release(&auxtrace);

@@ -5,6 +5,7 @@
 void flow_window_open(struct pt_flow *flow, bool in_flow)
 {
 	pt_pkt_free_decoder(flow->packets);
+	flow->packets = NULL;
 	flow->config.begin = flow->window.bytes;
 	flow->config.end = flow->window.bytes + flow->window.size;
 	flow->packets = ALLOC_CHECKED(pt_pkt_alloc_decoder(&flow->config));

@@ -64,7 +64,7 @@ static void teardown(void)
 static void read_events(struct events *events, const struct auxtrace *auxtrace,
 			const struct timeline *timeline, enum pt_engine engine)
 {
-	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
+	struct code_source source = { .find = find_code };
 	struct pt_stream *stream;
 	struct branch_event event;
 	struct diag diag;

@@ -404,8 +404,9 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 static struct outcome decode(uint64_t segment, struct workers *workers)
 {
 	const struct form *form = &run.form;
-	struct code_source source = { find_code, find_work, NULL,
-				      NULL,      NULL,      form->pieces ? find_piece : NULL };
+	struct code_source source = { .find = find_code,
+				      .find_function = find_work,
+				      .find_piece = form->pieces ? find_piece : NULL };
 	struct code_counter counter = { add_counts };
 	struct event_pool *pool = event_pool_open();
 	struct pt_stream_input input = {
@@ -681,7 +682,7 @@ END_TEST
 
 START_TEST(a_stream_may_be_left_in_the_middle)
 {
-	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
+	struct code_source source = { .find = find_code };
 	struct workers *workers = workers_open(3);
 	struct event_pool *pool = event_pool_open();
 	struct branch_event event;

@@ -256,3 +256,11 @@ TESTS += tests/unit/decoder/event_pool.test
 tests_unit_decoder_event_pool_test_SOURCES = tests/unit/decoder/event_pool.c
 tests_unit_decoder_event_pool_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_event_pool_test_LDADD = $(UNIT_LIBS)
+
+# By the shared library, which has the engine's code; the tests' packets come from libsupport.a.
+check_PROGRAMS += tests/unit/decoder/ptflow.test
+TESTS += tests/unit/decoder/ptflow.test
+tests_unit_decoder_ptflow_test_SOURCES = tests/unit/decoder/ptflow.c
+tests_unit_decoder_ptflow_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_ptflow_test_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) $(HARDEN_PIE)
+tests_unit_decoder_ptflow_test_LDADD = libptflow.la libsupport.a libbase.a $(IPT_LIBS) $(CHECK_LIBS)

@@ -146,8 +146,11 @@ static bool is_entry(void *context, const struct mapped_file *file, uint64_t off
 
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work,  is_entry,
-				      NULL,      run.kernel, run.piece_size ? find_piece : NULL };
+	struct code_source source = { .find = find_code,
+				      .find_function = find_work,
+				      .is_entry = is_entry,
+				      .kernel = run.kernel,
+				      .find_piece = run.piece_size ? find_piece : NULL };
 	struct code_counter counter = { add_counts };
 	struct pt_stream_input input = {
 		.info = &auxtrace->info,

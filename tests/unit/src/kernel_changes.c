@@ -150,8 +150,7 @@ static void open_kernel(const struct kernel_files_options *wanted)
 
 static void decode(enum pt_engine engine)
 {
-	struct code_source source = { find_nothing, NULL, NULL, NULL, kernel_files_code(&kernel),
-				      NULL };
+	struct code_source source = { .find = find_nothing, .kernel = kernel_files_code(&kernel) };
 	struct branch_event event;
 	struct pt_stream *stream;
 	struct auxtrace auxtrace;
