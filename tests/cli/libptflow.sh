@@ -71,8 +71,8 @@ lacks_memory() {
 		LD_PRELOAD=$shim FAULT=malloc:$number+ "$work/example" $(cat "$work/arguments") >"$work/part" 2>"$work/messages"
 		status=$?
 		[ $status -ne 0 ] || break
-		[ $status -ne 1 ] || [ ! -s "$work/messages" ] || return 1
-		[ $status -ne 2 ] || { [ "$(sed 's/.*: //' "$work/messages")" = "Out of memory" ] && lacked=$((lacked + 1)); } || return 1
+		[ $status -ne 2 ] || [ ! -s "$work/messages" ] || return 1
+		[ $status -ne 1 ] || { [ "$(sed 's/.*: //' "$work/messages")" = "Out of memory" ] && lacked=$((lacked + 1)); } || return 1
 		[ $status -le 2 ] && head -c "$(wc -c <"$work/part")" "$work/found" | cmp - "$work/part" || return 1
 	done
 	[ $lacked -gt 20 ] || { echo "only $lacked"; return 1; }
