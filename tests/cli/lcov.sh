@@ -159,10 +159,28 @@ merged() {
 	lcov -q --rc lcov_branch_coverage=1 -a gcov.info -a coverage.c-O0/x.info -o merged.info >messages 2>&1 && ! grep mismatch messages || return 1
 	names gcov.info >expected && names merged.info | diff expected - && [ "$(grep -c '^FNL\{0,1\}:' expected)" -gt 5 ]
 }
+# In each run, another of the line's three conditions is not evaluated.
+recordings() {
+	mkdir runs && printf '%s\n' '#include <stdlib.h>' 'int main(int argc, char **argv)' '{' '	int y = atoi(argv[1]);' \
+		'	int r = argc > 2 ? (y ? 8 : 4) : (y ? 2 : 1);' '	return r / 9;' '}' >runs/choice.c &&
+		(cd runs && gcc -g -O0 -static -o plain choice.c && gcc -O0 --coverage -o counted choice.c && ./counted 1 1 && ./counted 0 &&
+			"$ptsim" record -o one -- ./plain 1 1 && "$ptsim" record -o two -- ./plain 0) >messages 2>&1 || { cat messages; return 1; }
+	lcov -q -c -d runs --rc lcov_branch_coverage=1 -o runs/gcov.info >messages 2>&1
+	for data in one two; do
+		"$program" -q runs/$data -o runs/$data.info && [ "$(grep -c '^BRDA:5,' runs/$data.info)" -eq 6 ] || return 1
+	done
+	lcov -q --rc lcov_branch_coverage=1 -a runs/one.info -a runs/two.info -o runs/both.info >messages 2>&1
+	grep -E '^(DA|BRDA):' runs/gcov.info | sort >expected
+	cat expected
+	[ "$(grep -c BRDA expected)" -eq 6 ] && grep -E '^(DA|BRDA):' runs/both.info | sort | grep -vx 'DA:[37],.*' >ours
+	grep -vx 'DA:[37],.*' expected | diff - ours
+}
 if command -v genhtml >/dev/null; then
+	tap_check "lcov adds two recordings up to what gcov counts in two runs" recordings
 	tap_check "gcov's data of the same program merges with it: no function and file is there twice" merged
 	tap_check "lcov reads it, and genhtml shows it" by_lcov
 else
+	tap_skip "lcov adds two recordings up to what gcov counts in two runs" "no lcov"
 	tap_skip "gcov's data of the same program merges with it: no function and file is there twice" "no lcov"
 	tap_skip "lcov reads it, and genhtml shows it" "no lcov"
 fi

@@ -273,6 +273,29 @@ static void count_jump(struct covered_lines *lines, const struct code_stretch *s
 	line->key.file->ran = true;
 }
 
+/* Add the conditional jumps of a row that did not run: numbers of branches count all of a line. */
+static void add_jumps(struct covered_lines *lines, size_t row)
+{
+	const struct covered_row *at = &lines->rows[row];
+	struct jump_key key = { pair_table_pointer(&lines->dso_ids, at->dso), at->vaddr };
+	struct covered_jump *jump;
+	struct insn insn;
+
+	if (!at->line || !at->line->key.file->ran || row + 1 == lines->row_count ||
+	    at[1].dso != at->dso)
+		return;
+	for (; key.vaddr < at[1].vaddr; key.vaddr += insn.length) {
+		insn = executed_insn_at(key.dso, key.vaddr);
+		if (!insn.length)
+			return;
+		if (insn.kind != BRANCH_COND)
+			continue;
+		HASH_FIND_OR_ADD(lines->jumps, key, &key, jump);
+		jump->line = at->line;
+		jump->back = insn.distance < 0;
+	}
+}
+
 static struct covered_function *function_of(struct covered_lines *lines,
 					    const struct symbol *symbol, struct covered_line *line)
 {
@@ -374,6 +397,7 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 
 		if (symbol)
 			function_of(lines, symbol, lines->rows[i].line);
+		add_jumps(lines, i);
 	}
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],

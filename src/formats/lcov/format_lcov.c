@@ -77,6 +77,12 @@ static void print_functions(const struct covered_function *first, const struct c
 	fprintf(out, "FNF:%zu\nFNH:%zu\n", count, hit);
 }
 
+static void print_branch(uint64_t line, size_t branch, uint64_t count, bool ran, FILE *out)
+{
+	fprintf(out, "BRDA:%" PRIu64 ",0,%zu,", line, branch);
+	fprintf(out, ran ? "%" PRIu64 "\n" : "-\n", count);
+}
+
 /*
  * Number the branches of a line as gcov does: both outcomes of each jump, first the one for a true
  * condition in the source. Compilers skip conditional code by a jump forward, and repeat a loop by
@@ -89,13 +95,13 @@ static void print_jumps(const struct covered_jump *jump, const struct covered_fi
 
 	for (; jump && jump->line->key.file == file; jump = jump->hh.next) {
 		uint64_t line = jump->line->key.line;
+		bool ran = jump->taken || jump->not_taken;
 
 		branch = jump->line == last ? branch + 2 : 0;
 		last = jump->line;
-		fprintf(out,
-			"BRDA:%" PRIu64 ",0,%zu,%" PRIu64 "\nBRDA:%" PRIu64 ",0,%zu,%" PRIu64 "\n",
-			line, branch, jump->back ? jump->taken : jump->not_taken, line, branch + 1,
-			jump->back ? jump->not_taken : jump->taken);
+		print_branch(line, branch, jump->back ? jump->taken : jump->not_taken, ran, out);
+		print_branch(line, branch + 1, jump->back ? jump->not_taken : jump->taken, ran,
+			     out);
 		count += 2;
 		hit += (jump->taken > 0) + (jump->not_taken > 0);
 	}
