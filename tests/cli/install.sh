@@ -38,8 +38,12 @@ installs() {
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7
 	/usr/share/ptrace2ftf/diff-first.schema.json
+	/usr/share/mime/packages/ptrace2ftf.xml
+	/usr/share/ptrace2ftf/answer.schema.json
+	/usr/share/ptrace2ftf/batch-line.schema.json
 	/usr/share/ptrace2ftf/diff.schema.json
 	/usr/share/ptrace2ftf/summary.schema.json
+	/usr/share/ptrace2ftf/slow-index.schema.json
 	/usr/share/ptrace2ftf/why-merged.schema.json
 	/usr/share/zsh/site-functions/_ptrace2ftf
 	END

@@ -73,8 +73,12 @@ packages() {
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
 	ptrace2ftf ./usr/share/ptrace2ftf/diff-first.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/diff.schema.json
+	ptrace2ftf ./usr/share/mime/packages/ptrace2ftf.xml
+	ptrace2ftf ./usr/share/ptrace2ftf/answer.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/batch-line.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/why-merged.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/slow-index.schema.json
 	ptrace2ftf ./usr/share/zsh/vendor-completions/_ptrace2ftf
 	END
 }

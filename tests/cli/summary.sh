@@ -162,17 +162,66 @@ are_valid() {
 	END
 }
 
+# Documents, or lines of them, by a schema of doc/, whose keys have the unit of --clock.
+cat >validate.py <<'END'
+import json, sys, jsonschema
+doc, name, unit, *paths = sys.argv[1:]
+def key(old):
+    return unit if old == 'ns' else old[:-2] + unit if old.endswith('_ns') else old
+def by_unit(one):
+    if isinstance(one, list):
+        return [by_unit(item) for item in one]
+    if not isinstance(one, dict):
+        return one
+    one = {old: by_unit(value) for old, value in one.items()}
+    if 'properties' in one:
+        one['properties'] = {key(old): value for old, value in one['properties'].items()}
+        one['required'] = [key(old) for old in one.get('required', [])]
+    return one
+base = 'file://' + doc + '/'
+schema, summary = (json.load(open(f'{doc}/{one}.schema.json')) for one in (name, 'summary'))
+jsonschema.Draft7Validator.check_schema(schema)
+resolver = jsonschema.RefResolver(base, by_unit(schema), store={base + 'summary.schema.json': by_unit(summary)})
+found = 0
+for path in paths:
+    text = open(path).read()
+    for one in [json.loads(text)] if text[:2] == '{\n' else map(json.loads, text.splitlines()):
+        found += 1
+        print(path)
+        jsonschema.validate(one, by_unit(schema), resolver=resolver)
+        assert name not in ('diff', 'diff-first', 'why-merged') or one.get('functions') or one.get('threads') or one['causes']
+assert found >= len(paths)
+END
+by_schema() { # SCHEMA UNIT FILE...
+	"$python" -W ignore validate.py "$top_srcdir/doc" "$@"
+}
 # Two recordings have other answers, with schemas of their own.
 is_by() { # SCHEMA STATUS COMMAND-LINE...
 	schema=$1 expected=$2
 	shift 2
-	run "$expected" "$@" --json && "$python" - "$top_srcdir/doc/$schema.schema.json" <<-'END'
-	import json, sys, jsonschema
-	schema, one = json.load(open(sys.argv[1])), json.load(open('stdout'))
-	jsonschema.Draft7Validator.check_schema(schema)
-	jsonschema.validate(one, schema)
-	assert one.get('functions') or one.get('threads') or one['causes']
-	END
+	run "$expected" "$@" --json && by_schema "$schema" ns stdout
+}
+alone_have_a_schema() {
+	mkdir alone
+	run 0 list -q --json --symfs=. perf.data && mv stdout alone/list.ns || return 1
+	for unit in ns insns; do
+		clock=$([ $unit = ns ] || echo --clock=$unit)
+		for command in '-f functions' '-f histogram --symbol=work' 'why --slow=1ns --symbol=work' 'annotate work' '--slowest=3 --symbol=work'; do
+			# shellcheck disable=SC2086 # lists of words
+			run 0 $command $clock -q --json --symfs=. perf.data && mv stdout "alone/${command%% --s*}.$unit" || return 1
+		done
+		by_schema answer $unit alone/*.$unit || return 1
+	done
+	[ "$(ls alone | wc -l)" -eq 11 ]
+}
+lines_have_a_schema() {
+	run 1 -q --json-lines --symfs=. perf.data nothing -o batch/ && [ "$(wc -l <stdout)" -eq 2 ] && by_schema batch-line ns stdout &&
+		run 0 -q --json-lines --skip-existing --symfs=. perf.data -o batch/ && grep -q '"skipped":true' stdout && by_schema batch-line ns stdout
+}
+index_has_a_schema() {
+	run 0 -q --symfs=. --slow=p50 --symbol='*' perf.data -o by-time/ && by_schema slow-index ns by-time/index.jsonl &&
+		run 0 -q --clock=insns --symfs=. --slow=p50 --symbol='*' perf.data -o by-insns/ &&
+		by_schema slow-index insns by-insns/index.jsonl
 }
 
 # Functions added up from the slices' text, by name.
@@ -236,6 +285,9 @@ else
 	tap_check "a summary in JSON of traces of slow calls" is_written 0 --symfs=. --slow=p50 --symbol='*' perf.data -o slow/
 	tap_check "a summary in JSON of a failure" is_written 1 nothing -o x.ftf
 	tap_check "the schema holds for all of them" are_valid
+	tap_check "each answer alone has a schema, also by another clock" alone_have_a_schema
+	tap_check "lines of a batch have a schema" lines_have_a_schema
+	tap_check "the index of traces of slow calls has a schema" index_has_a_schema
 	tap_check "the difference has a schema" is_by diff 0 diff -q --symfs=. perf.data perf.data
 	tap_check "it allows conditions and functions that one recording lacks" \
 		is_by diff 3 diff -q --symfs=. --fail-if=insns:+0 kernel.data perf.data
