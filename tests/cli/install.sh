@@ -24,6 +24,7 @@ installs() {
 	/usr/lib/here/libftf.so.1
 	/usr/lib/here/libftf.so.1.0.0
 	/usr/lib/here/pkgconfig/libftf.pc
+	/usr/share/applications/ptrace2ftf.desktop
 	/usr/share/bash-completion/completions/ptrace2ftf
 	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	/usr/share/man/man1/ftfdump.1
@@ -37,13 +38,13 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7
-	/usr/share/ptrace2ftf/diff-first.schema.json
 	/usr/share/mime/packages/ptrace2ftf.xml
 	/usr/share/ptrace2ftf/answer.schema.json
 	/usr/share/ptrace2ftf/batch-line.schema.json
+	/usr/share/ptrace2ftf/diff-first.schema.json
 	/usr/share/ptrace2ftf/diff.schema.json
-	/usr/share/ptrace2ftf/summary.schema.json
 	/usr/share/ptrace2ftf/slow-index.schema.json
+	/usr/share/ptrace2ftf/summary.schema.json
 	/usr/share/ptrace2ftf/why-merged.schema.json
 	/usr/share/zsh/site-functions/_ptrace2ftf
 	END
@@ -56,6 +57,28 @@ works() {
 			./ftfdump --check "$work/x.ftf")
 }
 tap_check "what is installed works from there" works
+
+# By name and by content; what the system's types are does not matter.
+types() {
+	share=$work/root/usr/share
+	cp "$work/x.ftf" "$work/trace" && cp "$work/sample/perf.data" "$work/recording" || return 1
+	update-mime-database "$share/mime" >"$work/log" 2>&1
+	for file in x.ftf:fuchsia-trace trace:fuchsia-trace sample/perf.data:perf-data recording:perf-data; do
+		XDG_DATA_HOME=$share gio info -a standard::content-type "$work/${file%:*}" | grep -q "type: application/x-${file#*:}\$" &&
+			grep -q "^MimeType=.*application/x-${file#*:};" "$share/applications/ptrace2ftf.desktop" || { echo "$file"; return 1; }
+	done
+	find "$share/mime" -type f ! -path '*/packages/*' -delete
+}
+if command -v gio >/dev/null && command -v update-mime-database >/dev/null; then
+	tap_check "file managers know the types of traces and recordings, and what opens them" types
+else
+	tap_skip "file managers know the types of traces and recordings" "no gio, or no update-mime-database"
+fi
+if command -v desktop-file-validate >/dev/null; then
+	tap_check "the desktop entry is valid" desktop-file-validate "$work/root/usr/share/applications/ptrace2ftf.desktop"
+else
+	tap_skip "the desktop entry is valid" "no desktop-file-validate"
+fi
 
 # A path of the build would be wrong on any other machine.
 no_traces() {

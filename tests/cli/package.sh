@@ -60,6 +60,7 @@ packages() {
 	libftf1 ./usr/lib/*/libftf.so.1.0.0
 	ptrace2ftf ./usr/bin/ftfdump
 	ptrace2ftf ./usr/bin/ptrace2ftf
+	ptrace2ftf ./usr/share/applications/ptrace2ftf.desktop
 	ptrace2ftf ./usr/share/bash-completion/completions/ptrace2ftf
 	ptrace2ftf ./usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	ptrace2ftf ./usr/share/man/man1/ftfdump.1.gz
@@ -67,18 +68,19 @@ packages() {
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-diff.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-list.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-open.1.gz
+	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-pack.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-record.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-why.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
-	ptrace2ftf ./usr/share/ptrace2ftf/diff-first.schema.json
-	ptrace2ftf ./usr/share/ptrace2ftf/diff.schema.json
 	ptrace2ftf ./usr/share/mime/packages/ptrace2ftf.xml
 	ptrace2ftf ./usr/share/ptrace2ftf/answer.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/batch-line.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/diff-first.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/diff.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/slow-index.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/why-merged.schema.json
-	ptrace2ftf ./usr/share/ptrace2ftf/slow-index.schema.json
 	ptrace2ftf ./usr/share/zsh/vendor-completions/_ptrace2ftf
 	END
 }
