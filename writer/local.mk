@@ -31,5 +31,7 @@ LIBFTF_PRIVATE_NAMES = \
 libftf_la_CPPFLAGS = $(AM_CPPFLAGS) $(foreach name,$(LIBFTF_PRIVATE_NAMES),-D$(name)=ftf_private_$(name))
 libftf_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # CURRENT:REVISION:AGE of the interface in ftf.h.
-libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) -version-info 1:0:0
+libftf_la_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) -version-info 1:0:0 -Wl,--version-script=$(srcdir)/writer/libftf.map
+EXTRA_libftf_la_DEPENDENCIES = writer/libftf.map
+EXTRA_DIST += writer/libftf.map
 libftf_la_LIBADD = $(ZSTD_LIBS) $(ZLIB_LIBS)

@@ -46,19 +46,21 @@ big_endian() {
 tap_check "the header refuses big-endian machines" big_endian
 
 own_names() { # OPTIONS... FILE: prints names that are not the library's
-	! nm -g --defined-only "$@" | awk 'NF == 3 { print $3 }' | grep -v '^ftf_'
+	! nm -g --defined-only "$@" | awk 'NF == 3 && $2 != "A" { print $3 }' | grep -v '^ftf_'
 }
 tap_check "the shared library has no other names" own_names -D "$work/lib/libftf.so"
 tap_check "the static library has no other names" own_names "$work/lib/libftf.a"
 only_public() {
-	nm -gD --defined-only "$work/lib/libftf.so" | awk '{ print $3 }' | sort >"$work/exported"
+	nm -gD --defined-only "$work/lib/libftf.so" | awk '$2 == "T" { print $3 }' | sort >"$work/versions"
+	sed 's/@@.*//' "$work/versions" >"$work/exported"
 	grep -oE '\bftf_[a-z0-9_]+\(' "$work/include/ftf.h" | tr -d '(' | sort -u >"$work/declared"
 	! comm -23 "$work/exported" "$work/declared" | grep .
 }
 tap_check "the shared library exports what the header declares" only_public
 # The list says which version of the package a program needs.
 listed() {
-	sed -n 's/^ \(.*\)@Base .*/\1/p' "$top_srcdir/debian/libftf1.symbols" | sort | diff - "$work/exported"
+	sed -n 's/^ \(ftf_.*\)@\(.*\) .*/\1@@\2/p' "$top_srcdir/debian/libftf1.symbols" | sort | diff - "$work/versions" &&
+		! grep -v '@@LIBFTF_1$' "$work/versions"
 }
-tap_check "the package's list of symbols is that of the shared library" listed
+tap_check "the package's list of symbols and their versions is that of the shared library" listed
 tap_done
