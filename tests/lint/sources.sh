@@ -103,6 +103,21 @@ if [ -e .git ] && git ls-files >/dev/null 2>&1; then
 else
 	tap_skip "no file of the repository is large" "not in a repository, or no git that reads it"
 fi
+# Each public service runs the same on the same systems.
+runs_ci() {
+	for file in .github/workflows/ci.yml .gitlab-ci.yml; do
+		grep -qiE 'debian: \["12", "13"\]' $file && grep -qE '^ +- (run: )?\.ci/run$' $file || { echo $file; return 1; }
+	done
+}
+if [ -e .ci/run ]; then # not in the tarball
+	tap_check "the files of CI services run .ci/run on Debian 12 and 13" runs_ci
+fi
+# REUSE.toml is read by version 4 and later.
+if reuse --version 2>/dev/null | grep -qE '^reuse, version ([4-9]|[1-9][0-9])'; then
+	tap_check "every file has a licence and a copyright, as REUSE wants" reuse lint --quiet
+else
+	tap_skip "every file has a licence and a copyright, as REUSE wants" "no reuse 4"
+fi
 tap_check "no source file is marked unfinished" is_finished
 tap_check "every header is read once by a file" is_read_once
 tap_check "every source file is in a makefile" is_in_a_makefile
