@@ -508,12 +508,12 @@ static void warn_renamed(const struct options *options)
 
 		if (options->renamed >> i & 1)
 			message_print_warning(
-				"--%s is now --%s%s%s, and its old name ends with release 1.0\n",
+				"--%s is now --%s%s%s, and its old name ends with release 2.0\n",
 				renamed->old, renamed->name, value ? "=" : "", value ? value : "");
 	}
 	if (options->open && options->command == COMMAND_CONVERT && !options->quiet)
 		message_print_warning(
-			"--open is now `ptrace2ftf open`, and ends with release 1.0\n");
+			"--open is now `ptrace2ftf open`, and ends with release 2.0\n");
 }
 
 static void take_defaults(struct options *options)

@@ -186,7 +186,7 @@ renamed() {
 		"$program" $new missing 2>&1 </dev/null | grep -v ' is now ' >"$work/new"
 		# shellcheck disable=SC2086
 		"$program" -q $old missing >"$work/quiet" 2>&1 </dev/null
-		[ "$status" -ne 0 ] && { [ -z "$message" ] || grep -q "^ptrace2ftf: warning: $message.* ends with release 1.0" "$work/old"; } &&
+		[ "$status" -ne 0 ] && { [ -z "$message" ] || grep -q "^ptrace2ftf: warning: $message.* ends with release 2.0" "$work/old"; } &&
 			! grep ' is now ' "$work/quiet" && grep -v ' is now ' "$work/old" | cmp - "$work/new" || { echo "$old"; cat "$work/old" "$work/new"; return 1; }
 	done <<-END
 		--clock-offset=mono=x|--clock-sync=mono=x|
@@ -208,6 +208,19 @@ renamed() {
 	END
 }
 tap_check "options with an old name do the same, and the message has the new one" renamed
+# An old name stays up to the next major release.
+all_renamed() {
+	sed -n '/^const struct renamed_option renamed_options/,/^};/s/^	{ "\([a-z-]*\)", .*/\1/p' "$top_srcdir/src/cli/option_table.c" |
+		sort -u >"$work/renamed"
+	printf '%s\n' clock-offset flows html kallsyms kcore like no-join output-pattern tail-calls vmlinux | diff - "$work/renamed"
+}
+tap_check "no old name is missing" all_renamed
+page_by_old_name() {
+	"$program" why --html="$work/old.html" missing.data >"$work/old" 2>&1
+	[ $? -eq 1 ] && grep -q '^ptrace2ftf: warning: --html is now --output, and its old name ends with release 2.0$' "$work/old" &&
+		grep -q 'missing.data: cannot open' "$work/old"
+}
+tap_check "the old name of why's page works" page_by_old_name
 # -f calls shows slices, but no choice of them.
 slices_as_found() {
 	for option in --symbol=f --min-duration=1us --depth=2; do
