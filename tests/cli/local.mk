@@ -44,5 +44,7 @@ cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh te
 dist_noinst_SCRIPTS += $(cli_tests) $(cli_long_tests)
 check-fresh: all
 	LONG=1 top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' $(SHELL) $(top_srcdir)/tests/cli/fresh.sh
-.PHONY: check-fresh
+check-release: all
+	LONG=1 top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' $(SHELL) $(top_srcdir)/tests/cli/release.sh
+.PHONY: check-fresh check-release
 EXTRA_DIST += tests/cli/functions.awk tests/cli/html_page.py tests/cli/own_lines.awk tests/cli/pprof.py doc/batch.md

@@ -1,24 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make release: the archive has the same bytes twice, and checksums, notices and the SPDX document have
-# all that they are of.  Builds everything: for `make check-long`.
+# make release: all files have the same bytes twice; checksums, notices and the SPDX document have all that they are of;
+# and what each file installs answers README.md's question, in a bare Debian 12 or 13, or in a tree with nothing else.
+# Builds everything twice, in trees: `make check-release`.
 . "$top_srcdir/tests/support/tap.sh"
-[ -n "$LONG" ] || tap_skip_all "builds all again: make check-long"
+. "$top_srcdir/tests/support/root_tree.sh"
+[ -n "$LONG" ] || tap_skip_all "builds all again: make check-release"
 command -v jq >/dev/null || tap_skip_all "no jq"
-git -C "$top_srcdir" rev-parse HEAD >/dev/null 2>&1 || tap_skip_all "no git repository to release"
+root_tree_needs
 release=$top_builddir/release
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 releases() { # UMASK
-	(umask "$1" && make -C "$top_builddir" release) >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
-	cat "$release"/*.tar.xz | sha256sum >"$work/archive.$1" # a shell need not expand a redirection
+	(umask "$1" && make -C "$top_builddir" release) >"$work/log" 2>&1 || { tail -n 20 "$work/log"; return 1; }
+	cp "$release/SHA256SUMS" "$work/sums.$1"
 }
-releases 022 || { cat "$work/log"; tap_skip_all "$(tail -n 1 "$work/log")"; }
-same_archive() {
-	releases 002 && cmp "$work/archive.022" "$work/archive.002"
+tap_check "make release makes all files" releases 022
+[ $tap_status -eq 0 ] || tap_done
+same() {
+	releases 002 && diff "$work/sums.022" "$work/sums.002"
 }
-tap_check "the archive has the same bytes with another umask and at another time" same_archive
+tap_check "each file has the same bytes with another umask and at another time" same
 sums() {
 	(cd "$release" && sha256sum --quiet -c SHA256SUMS) && [ "$(wc -l <"$release/SHA256SUMS")" -eq "$(($(ls "$release" | wc -l) - 1))" ]
 }
@@ -31,5 +34,67 @@ lists() {
 			grep -q "^==== $library " "$release"/*-third-party-notices.txt || { echo "no $library"; return 1; }
 	done
 }
-tap_check "notices and SPDX document have the libraries of the static program" lists
+tap_check "notices and SPDX document have the libraries of the static programs" lists
+
+# What the planted cause is: tests/programs/causes.c.
+answers() { # COMMAND...: prints the answer to README.md's question
+	"$@" >"$work/answer" 2>&1
+	status=$?
+	grep -q '^request: [0-9]* of 1000 calls longer than ' "$work/answer" && grep -q '^1. use_lock (causes.c:.* in futex()$' "$work/answer" &&
+		[ $status -eq 0 ] || { echo "status $status"; tail -n 20 "$work/answer"; return 1; }
+}
+bare() { # SUITE FILE...: $root, with files of the release
+	root=$trees/installed
+	mkdir -p "$trees/packages-$1/partial"
+	# The tree's own /dev has the devices that debootstrap makes.
+	mounts="mount --bind '$trees/packages-$1' \"\$1/var/cache/apt/archives\""
+	make_root "$1" "$debian" $keys/debian-archive-keyring.gpg && mkdir "$root/RELEASE" || return 1
+	shift
+	cp "$@" "$root/RELEASE/"
+}
+# The formats that need libraries, too.
+runs() {
+	tar -xf "$release"/*-demo.tar.xz -C "$root/root" &&
+		answers inside "cd; ptrace2ftf why -q --symfs=. --symbol=request demo/demo.data" &&
+		inside 'cd; ptrace2ftf -q --symfs=. demo/demo.data -o x.pb.gz && ptrace2ftf -q --symfs=. demo/demo.data -o x.sqlite &&
+			ptrace2ftf -q --symfs=. -f insns --symbol=request demo/demo.data | grep -q "\<call"
+			ptrace2ftf -q --symfs=. demo/demo.data -o demo.ftf && ftfdump --check demo.ftf' >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
+}
+# README.md's line, and the commands of its picture.
+installs() { # SUITE NUMBER
+	bare "$1" "$release"/*+deb"$2"_amd64.deb && inside "apt-get update -q && apt-get install -y -q curl" >"$work/log" 2>&1 || return 1
+	sed -n '/^<!-- deb command -->$/,/^```$/p' "$top_srcdir/README.md" | sed "/^<!--\|^\`\`\`/d; s/sudo //
+		s/RELEASE/file:\/\/\/RELEASE/; s/ptrace2ftf_[^ ]*_amd64\.deb/$(cd "$release" && echo ptrace2ftf_*+deb"$2"_amd64.deb)/g" >"$root/command"
+	cat "$root/command"
+	[ "$(wc -l <"$root/command")" -eq 1 ] && inside "cd; . /command" >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
+	runs || return 1
+	sed -n 's/.*class="command".*>\$ \(.*\)<\/text>/\1/p' "$top_srcdir/doc/first-minute.svg" >"$root/commands"
+	[ "$(wc -l <"$root/commands")" -ge 3 ] && inside "cd; set -x; . /commands" >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
+	inside "apt-get remove -y -q ptrace2ftf" >"$work/log" 2>&1 && [ ! -e "$root/usr/share/ptrace2ftf" ]
+}
+tap_check "Debian 12: README.md's line installs the package, which answers" installs bookworm 12
+tap_check "Debian 13: README.md's line installs the package, which answers" installs trixie 13
+
+# Fedora's libraries have the same sonames as Debian's, from which they come here.
+rpm_runs() {
+	bare bookworm "$release"/ptrace2ftf-*.x86_64.rpm && inside 'apt-get update -q && apt-get install -y -q --no-install-recommends rpm \
+			libdw1 libjansson4 libipt2 libdeflate0 libxxhash0 libprotobuf-c1 libsqlite3-0 libcapstone4
+		rpm -i --nodeps /RELEASE/*.rpm' >"$work/log" 2>&1 && runs || { tail -n 5 "$work/log"; return 1; }
+}
+tap_check "the RPM has all formats, and answers" rpm_runs
+
+alone() { # MACHINE [QEMU]
+	root=$work/root
+	rm -rf "$root" && mkdir -p "$root/tmp" && cp "$release"/ptrace2ftf-*-static-"$1" "$root/ptrace2ftf" && tar -xf "$release"/*-demo.tar.xz -C "$root" || return 1
+	[ -z "$2" ] || cp "$2" "$root/qemu" || return 1
+	# qemu-user has no Landlock.
+	answers chroot "$root" ${2:+/qemu} /ptrace2ftf why ${2:+--sandbox=off} -q --symfs=/ --symbol=request /demo/demo.data
+}
+tap_check "the static program answers, with nothing else" alone x86_64
+qemu=$(command -v qemu-aarch64-static)
+if [ "$qemu" ]; then
+	tap_check "the static program for arm64 answers, with qemu and nothing else" alone aarch64 "$qemu"
+else
+	tap_skip "the static program for arm64 answers" "no qemu-aarch64-static: apt-get install qemu-user-static"
+fi
 tap_done

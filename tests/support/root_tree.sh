@@ -31,7 +31,8 @@ make_base() { # SUITE MIRROR KEYRING: $base
 
 # Make $root anew, with this system's options of apt: for a mirror that keeps a day of the past, and a proxy.
 make_root() { # SUITE MIRROR KEYRING
-	make_base "$@" && rm -rf --one-file-system "$root" && cp -a --reflink=auto "$base" "$root" &&
+	make_base "$@" && rm -rf --one-file-system "$root" && cp -ax --reflink=auto "$base" "$root" &&
+		echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" && # faster; trees are made anew
 		apt-config dump | sed -nE '/^Acquire::(Check-(Valid-Until|Date)|https?::Proxy) /p' >"$root/etc/apt/apt.conf.d/00host"
 }
 
