@@ -2,7 +2,7 @@
 dist_pkgdata_DATA += doc/answer.schema.json doc/batch-line.schema.json doc/diff.schema.json doc/diff-first.schema.json \
 	doc/slow-index.schema.json doc/summary.schema.json doc/why-merged.schema.json
 EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/timing.md \
-	doc/tutorial.md doc/screenshot.png doc/perfetto.png
+	doc/tutorial.md doc/screenshot.png doc/perfetto.png doc/first-minute.svg
 
 # The first picture in README.md, made anew: the slow call of `make demo`, by Chromium.
 picture: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/causes$(EXEEXT)
@@ -12,4 +12,9 @@ picture: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/ca
 	chromium --headless --no-sandbox --window-size=1200,428 \
 		--screenshot='$(abs_srcdir)/doc/screenshot.png' 'file://$(abs_builddir)/picture.html'
 	rm -f demo.data picture.html
-.PHONY: picture
+# The recording of a terminal in README.md, made anew: of the recording in release/.
+dist_noinst_SCRIPTS += doc/first-minute.sh
+first-minute: ptrace2ftf$(EXEEXT)
+	$(SHELL) '$(srcdir)/doc/first-minute.sh' ./ptrace2ftf$(EXEEXT) release/ptrace2ftf-*-demo.tar.xz >first-minute.svg
+	mv first-minute.svg '$(srcdir)/doc/first-minute.svg'
+.PHONY: first-minute picture
