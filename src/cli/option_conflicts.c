@@ -260,7 +260,9 @@ static void refuse_record(const struct options *options, bool batch)
 	const char *attach = options->attach;
 	bool one_process = options->program || (attach && !strchr(attach, ','));
 
-	if (options->command != COMMAND_RECORD)
+	REFUSE_IF(options->check && options->json && !is_stdout(options->json),
+		  "--check prints an answer; write --json without a file");
+	if (options->command != COMMAND_RECORD || options->check)
 		return;
 	if (attach && attach[strspn(attach, "0123456789,")])
 		usage_error("invalid --attach '%s'; expected process ids like 12,13", attach);

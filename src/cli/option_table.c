@@ -27,6 +27,8 @@ const struct option_spec option_specs[] = {
 	  .help = "Begin the trace at the first call of FUNCTION; a function of the program" },
 	{ "no-code", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(no_code), NEUTRAL,
 	  .help = "Do not save the code that the program generates" },
+	{ "check", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(check), NEUTRAL | COMMON,
+	  .help = "Print what a recording needs, and what this machine has" },
 	{ "dry-run", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(dry_run), NEUTRAL | COMMON,
 	  .help = "Print the perf command only" },
 	{ "input", 0, "KIND", GROUP_EXPERT, OPTION_CHOICE, FIELD(input_kind), NOT(LIST),

@@ -96,7 +96,7 @@ struct options {
 	const char *start_at;    /* function whose first call starts the trace; may be NULL */
 	const char *snapshot_at; /* function whose call ends the recording; NULL: not given */
 	uint64_t snapshot;       /* bytes of trace to keep; 0: all */
-	bool all_cpus, dry_run;
+	bool all_cpus, dry_run, check;
 	bool no_code; /* do not save generated code */
 	/* Stacks and symbols */
 	enum stack_machine stacks;

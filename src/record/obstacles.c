@@ -7,14 +7,19 @@
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "src/formats/text/any_text.h"
 #include "src/record/record.h"
 
-#define PMU "/sys/bus/event_source/devices/intel_pt"
+#define TRACEFS "/sys/kernel/tracing"
+#define PMU     "/sys/bus/event_source/devices/intel_pt"
 
 /* A size of AUX buffers that rarely loses data, if the process may lock it. */
 #define BUFFER_WANTED (UINT64_C(64) << 20)
+
+#define PERF_REMEDY "install it (Debian: linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)"
 
 /* ---- The machine --------------------------------------------------------- */
 
@@ -84,33 +89,41 @@ uint64_t recorder_buffer(const struct options *options)
 
 /* ---- Obstacles ----------------------------------------------------------- */
 
-static void print_missing_pt(void)
+/* A processor, by /proc/cpuinfo. */
+struct processor {
+	char name[128];
+	bool is_intel, is_virtual;
+};
+
+static struct processor read_processor(void)
 {
-	bool in_virtual_machine = false, is_intel = false;
+	struct processor processor = { .name = "unknown" };
 	FILE *in = fopen("/proc/cpuinfo", "re");
-	const char *reason;
 	char *line = NULL;
 	size_t room = 0;
 
 	while (in && getline(&line, &room, in) > 0 && *line != '\n') {
-		is_intel |= starts_with(line, "vendor_id") && strstr(line, "Intel");
-		in_virtual_machine |= starts_with(line, "flags") && strstr(line, " hypervisor");
+		sscanf(line, "model name : %127[^\n]", processor.name);
+		processor.is_intel |= starts_with(line, "vendor_id") && strstr(line, "Intel");
+		processor.is_virtual |= starts_with(line, "flags") && strstr(line, " hypervisor");
 	}
 	free(line);
 	if (in)
 		fclose(in);
-	reason =
-		in_virtual_machine
-			? "this virtual machine has no Intel PT; record on the host, or make it "
-			  "available to the guest (KVM: kvm_intel.pt_mode=1)"
-		: !is_intel
-			? "the processor is not Intel's and has no Processor Trace; record on "
-			  "another machine"
-			: "the kernel has no intel_pt: the processor has none (before Broadwell), or "
-			  "the firmware disabled it; record on another machine";
+	return processor;
+}
 
-	message_print_error("cannot record: %s, or in software with the source's tests/ptsim\n",
-			    reason);
+/* Returns why there is no Intel PT, and what to do. */
+static const char *missing_pt(const struct processor *processor)
+{
+	return processor->is_virtual
+		       ? "this virtual machine has no Intel PT; record on the host, or make it "
+			 "available to the guest (KVM: kvm_intel.pt_mode=1)"
+	       : !processor->is_intel
+		       ? "the processor is not Intel's and has no Processor Trace; record on "
+			 "another machine"
+		       : "the kernel has no intel_pt: the processor has none (before Broadwell), or "
+			 "the firmware disabled it; record on another machine";
 }
 
 static bool check_rights(const struct options *options)
@@ -132,16 +145,19 @@ static bool check_rights(const struct options *options)
 
 bool recorder_check(const struct options *options)
 {
+	struct processor processor;
 	bool possible = true;
 	char perf[PATH_MAX];
 
 	if (!path_search("perf", perf)) {
-		message_print_error("cannot record: perf is not in PATH; install it (Debian: "
-				    "linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)\n");
+		message_print_error("cannot record: perf is not in PATH; " PERF_REMEDY "\n");
 		possible = false;
 	}
 	if (access(PMU, F_OK) < 0) {
-		print_missing_pt();
+		processor = read_processor();
+		message_print_error(
+			"cannot record: %s, or in software with the source's tests/ptsim\n",
+			missing_pt(&processor));
 		return false;
 	}
 	possible &= check_rights(options);
@@ -157,4 +173,119 @@ bool recorder_check(const struct options *options)
 				      read_lockable() >> 10, wanted_buffer(options) >> 10);
 	}
 	return possible;
+}
+
+/* ---- What a recording needs ---------------------------------------------- */
+
+#define OK      "ok"
+#define LIMITED "limited"
+#define MISSING "missing"
+
+/* Add a need, its state, and what the machine has; `remedy` of what is limited or missing. */
+static void add_need(json_t *needs, const char *need, const char *state, const char *found,
+		     const char *remedy)
+{
+	json_t *row = json_pack("{s:s, s:s, s:o, s:s*}", "need", need, "state", state, "found",
+				json_any_text(found, strlen(found)), "remedy",
+				strcmp(state, OK) == 0 ? NULL : remedy);
+
+	if (!row || json_array_append_new(needs, row) < 0)
+		alloc_fail(0);
+}
+
+/* Add perf with the first line of its `--version`. */
+static void add_perf(json_t *needs)
+{
+	FILE *out = popen("exec perf --version 2>/dev/null", "re");
+	char path[PATH_MAX] = "not in PATH", version[128] = "";
+	bool exists = path_search("perf", path);
+
+	if (out && fgets(version, sizeof(version), out))
+		version[strcspn(version, "\n")] = 0;
+	if (out)
+		pclose(out);
+	add_need(needs, "perf", exists ? OK : MISSING, *version ? version : path, PERF_REMEDY);
+}
+
+static void add_pt(json_t *needs)
+{
+	static const char *const names[][2] = {
+		{ "psb_cyc", "cycles" },
+		{ "mtc", "timing packets" },
+		{ "ip_filtering", "address filters" },
+		{ "ptwrite", "PTWRITE" },
+		{ "power_event_trace", "power events" },
+		{ "event_trace", "interrupts' vectors" },
+	};
+	struct processor processor = read_processor();
+	char found[256] = "yes";
+
+	add_need(needs, "processor", processor.is_intel ? OK : MISSING, processor.name,
+		 "record on a machine with a processor of Intel, Broadwell or later");
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (recorder_can(names[i][0]))
+			snprintf(found + strlen(found), sizeof(found) - strlen(found), ", %s",
+				 names[i][1]);
+	if (access(PMU, F_OK) == 0)
+		add_need(needs, "Intel PT", OK, found, NULL);
+	else
+		add_need(needs, "Intel PT", MISSING,
+			 processor.is_virtual ? "no, in a virtual machine" : "no",
+			 missing_pt(&processor));
+}
+
+static void add_rights(json_t *needs)
+{
+	int paranoid = is_privileged() ? -1 : read_paranoid();
+	char remedy[64];
+
+	snprintf(remedy, sizeof(remedy), "sysctl kernel.perf_event_paranoid=%d",
+		 paranoid > 2 ? 2 : paranoid - 1);
+	add_need(needs, "rights",
+		 paranoid > 2   ? MISSING
+		 : paranoid > 0 ? LIMITED
+				: OK,
+		 paranoid > 2   ? "none"
+		 : paranoid > 1 ? "user code of your processes"
+		 : paranoid > 0 ? "your processes, with the kernel"
+				: "all processes and CPUs, with the kernel",
+		 remedy);
+}
+
+static void add_buffers(json_t *needs)
+{
+	uint64_t lockable = read_lockable();
+	char found[64] = "any size", remedy[64];
+
+	if (lockable != UINT64_MAX)
+		snprintf(found, sizeof(found), "up to %" PRIu64 " KiB", lockable >> 10);
+	snprintf(remedy, sizeof(remedy), "sysctl kernel.perf_event_mlock_kb=%" PRIu64,
+		 BUFFER_WANTED >> 10);
+	add_need(needs, "buffers", lockable < BUFFER_WANTED ? LIMITED : OK, found, remedy);
+}
+
+/* Add a file that only some recordings need to read. */
+static void add_file(json_t *needs, const char *need, const char *path, const char *remedy)
+{
+	add_need(needs, need, access(path, R_OK) == 0 ? OK : LIMITED,
+		 access(path, R_OK) == 0 ? path : strerror(errno), remedy);
+}
+
+json_t *recorder_needs(void)
+{
+	json_t *needs = json_array();
+	struct utsname system;
+
+	uname(&system);
+	add_perf(needs);
+	add_need(needs, "kernel", OK, system.release, NULL);
+	add_pt(needs);
+	add_rights(needs);
+	add_buffers(needs);
+	add_file(needs, "wakings", TRACEFS "/events/sched/sched_waking/id",
+		 "mount -t tracefs nodev " TRACEFS ", or record as root; without it, `why` "
+		 "names no waker");
+	add_file(needs, "kernel code", "/proc/kcore",
+		 "record as root; without it, kernel code is decoded from vmlinux only");
+	return needs;
 }

@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/formats/text/json_print.h"
 #include "src/report/progress.h"
+#include "src/report/report.h"
 
 /* Returns whether a file's content is not that of `before`: perf replaces a file, or leaves it. */
 static bool is_new(const char *path, const struct stat *before)
@@ -270,6 +272,32 @@ static bool prepare_calls(struct call_watch *calls, const struct options *option
 	return err.kind == ERROR_NONE;
 }
 
+/* Print what a recording needs. Returns EXIT_FAILED if something is missing. */
+static int print_needs(const struct options *options)
+{
+	const bool as_json = options->json && strcmp(options->json, "-") == 0;
+	json_t *needs = recorder_needs(), *need;
+	int status = EXIT_WHOLE;
+	size_t i;
+
+	json_array_foreach(needs, i, need)
+	{
+		bool missing =
+			strcmp(json_string_value(json_object_get(need, "state")), "missing") == 0;
+
+		if (missing)
+			status = EXIT_FAILED;
+		if (!as_json)
+			json_print(
+				stdout, need, 0,
+				"{need:-12} {state:-8} {found}\n{remedy?}                      {remedy}\n{?}");
+	}
+	if (as_json)
+		json_dumpf(needs, stdout, REPORT_JSON_FLAGS);
+	json_decref(needs);
+	return fflush(stdout) == 0 ? status : EXIT_FAILED;
+}
+
 bool record_run(const struct options *options, int *status)
 {
 	struct call_watch calls = { 0 };
@@ -277,6 +305,10 @@ bool record_run(const struct options *options, int *status)
 	char **words;
 	bool possible;
 
+	if (options->check) {
+		*status = print_needs(options);
+		return false;
+	}
 	stat(options->input, &before);
 	words = perf_command_make(options);
 	if (options->dry_run) {

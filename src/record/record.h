@@ -2,6 +2,8 @@
 /* `ptrace2ftf record`: run perf record and watch it. */
 #pragma once
 
+#include <jansson.h>
+
 #include "base/tables/pair_table.h"
 #include "src/options/options.h"
 #include "symbols/files/elf_file.h"
@@ -40,6 +42,12 @@ bool recorder_can(const char *capability);
  * whether recording is possible.
  */
 bool recorder_check(const struct options *options);
+
+/*
+ * Returns what a recording needs, as an array of objects: "need", "state" ("ok", "limited",
+ * "missing"), "found", and "remedy" unless the state is "ok".
+ */
+json_t *recorder_needs(void);
 
 /* Returns the bytes of AUX data for each buffer; 0: perf's default. */
 uint64_t recorder_buffer(const struct options *options);

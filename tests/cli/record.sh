@@ -64,6 +64,19 @@ dry_run() {
 # seeds.md: -full-execution and -multi-thread record everything
 tap_check "--dry-run prints the command as a shell takes it, and does nothing" dry_run
 
+check_in() { # PATH STATE FOUND: the row of perf, in text and JSON
+	PATH=$1 "$program" record --check >out 2>messages
+	[ $? -eq 1 ] && grep -qE "^perf +$2 +$3\$" out || { cat out messages; return 1; }
+	PATH=$1 "$program" record --check --json >out 2>messages
+	grep -A 2 '"need": "perf"' out | tr -d ' \n' | grep -qF "\"state\":\"$2\",\"found\":\"$3\""
+}
+check_perf() {
+	check_in "$work/empty" missing 'not in PATH' && grep -q '"remedy": "install it' out &&
+		check_in "$work/bin" ok "$work/bin/perf"
+}
+[ -e /sys/bus/event_source/devices/intel_pt ] ||
+	tap_check "--check says that perf is missing, and what to do" check_perf
+
 # What the machine is: its devices, and a file over one of /proc.
 on() { # DEVICES [PATH FILE]... -- COMMAND...
 	mounts="mount --bind '$1' /sys/bus/event_source/devices"
@@ -83,6 +96,15 @@ if [ $status -ne 0 ] || [ ! -x "$ptsim" ]; then
 	tap_skip "recording" "no mount namespaces, or no ptsim"
 	tap_done
 fi
+check_pt() {
+	on pmu -- "$program" record --check
+	grep -qE '^Intel PT +ok +yes, cycles, address filters$' out &&
+		on empty -- "$program" record --check && [ $status -eq 1 ] && grep -qE '^Intel PT +missing +no' out || return 1
+	echo 2 >paranoid
+	[ "$(id -u)" -eq 0 ] || on pmu /proc/sys/kernel/perf_event_paranoid paranoid -- "$program" record --check &&
+		{ [ "$(id -u)" -eq 0 ] || grep -A 1 -E '^rights +limited +user code of your processes$' out | grep -q 'perf_event_paranoid=1$'; }
+}
+tap_check "--check says what the processor traces" check_pt
 real=$(command -v perf)
 PATH=$work/bin:$PATH
 
