@@ -37,6 +37,7 @@ static struct {
 	struct pt_packets packets;
 	struct ptflow_input input;
 	uint64_t begin_moved; /* added to the begin that find() returns */
+	bool huge;            /* find() returns an impossible size */
 	struct ptflow_event events[64];
 	size_t count;
 } run;
@@ -45,7 +46,7 @@ static const void *find(void *context, uint64_t ip, uint64_t *begin, size_t *siz
 {
 	(void)ip;
 	*begin = SAMPLE_CODE + run.begin_moved;
-	*size = run.size - TINY_ELF_CODE_OFFSET;
+	*size = run.huge ? SIZE_MAX : run.size - TINY_ELF_CODE_OFFSET;
 	return *(uint8_t **)context + TINY_ELF_CODE_OFFSET;
 }
 
@@ -163,10 +164,12 @@ START_TEST(cycles_are_counted_and_advance_the_time)
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_raw(&run.packets, "\x2b", 1); /* 5 cycles */
 	pt_packets_tnt(&run.packets, "t");
+	if (_i)
+		pt_packets_tsc(&run.packets, 1004);
 	pt_packets_pgd(&run.packets, SAMPLE_WORK);
 	decode();
 	expect(4, PTFLOW_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
-	ck_assert_uint_eq(run.events[4].time, 1010);
+	ck_assert_uint_eq(run.events[4].time, _i ? 1004 : 1010); /* not after the next TSC */
 	ck_assert_uint_eq(run.events[4].cycles, 5);
 }
 END_TEST
@@ -194,17 +197,20 @@ START_TEST(packets_have_their_fields)
 	write.payload.ptw.payload = 0x1234567890abcdef;
 	write.payload.ptw.plc = 1;
 	pip.payload.pip.cr3 = 0x7000;
+	pip.payload.pip.nr = 1;
 	pt_packets_psb(&run.packets, 1000, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_add(&run.packets, &write);
+	pt_packets_tsc(&run.packets, 1030);
 	pt_packets_add(&run.packets, &pip);
 	decode();
 	ck_assert_uint_eq(run.events[2].kind, PTFLOW_PTWRITE);
 	ck_assert_uint_eq(run.events[2].to, 0x1234567890abcdef);
 	ck_assert_uint_eq(run.events[3].kind, PTFLOW_PIP);
 	ck_assert_uint_eq(run.events[3].to, 0x7000);
+	ck_assert_uint_eq(run.events[3].detail, 1);
 	ck_assert_uint_eq(run.events[3].cycles, 0);
-	ck_assert_uint_eq(run.events[3].time, 1000);
+	ck_assert_uint_eq(run.events[3].time, 1030);
 }
 END_TEST
 
@@ -253,9 +259,10 @@ END_TEST
 
 START_TEST(code_that_does_not_contain_the_ip_is_none)
 {
-	static const uint64_t moved[] = { 0x100000, -(uint64_t)0x402000, -(uint64_t)0x401001 };
+	static const uint64_t moved[] = { 0x100000, -(uint64_t)0x402000, -(uint64_t)0x400000, 0 };
 
 	run.begin_moved = moved[_i];
+	run.huge = !moved[_i];
 	add_program();
 	decode();
 	ck_assert_uint_gt(count_gaps(PTFLOW_GAP_NO_CODE), 0);
@@ -301,13 +308,13 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, branches_have_instructions_and_times, 0, 2);
 	tcase_add_test(tc, without_timing_packets_times_are_estimated);
-	tcase_add_test(tc, cycles_are_counted_and_advance_the_time);
+	tcase_add_loop_test(tc, cycles_are_counted_and_advance_the_time, 0, 2);
 	tcase_add_test(tc, mtc_packets_advance_the_time);
 	tcase_add_test(tc, packets_have_their_fields);
 	tcase_add_loop_test(tc, a_guest_is_one_of_the_kernel, 0, 2);
 	tcase_add_loop_test(tc, returns_are_compressed_unless_bit_11_is_set, 0, 2);
 	tcase_add_loop_test(tc, errata_are_those_of_the_cpu, 0, 2);
-	tcase_add_loop_test(tc, code_that_does_not_contain_the_ip_is_none, 0, 3);
+	tcase_add_loop_test(tc, code_that_does_not_contain_the_ip_is_none, 0, 4);
 	tcase_add_test(tc, the_trace_stays_as_it_is);
 	tcase_add_test(tc, an_empty_trace_has_no_events);
 	suite_add_tcase(suite, tc);
