@@ -137,7 +137,10 @@ int machine_write(struct machine *machine)
 {
 	for (struct buffer *buffer = machine->buffers; buffer; buffer = buffer->next)
 		write_buffer(machine, buffer);
-	side_band_write(&machine->side, machine->options->output);
+	if (side_band_write(&machine->side, machine->options->output) != 0) {
+		truth_close(&machine->truth);
+		return -1;
+	}
 	return truth_close(&machine->truth);
 }
 

@@ -3,9 +3,10 @@
  * ptsim: a software Intel PT recorder.
  *
  *	ptsim record [OPTION...] -o perf.data -- PROGRAM ARGS
- *	ptsim record --help
+ *	ptsim help record
  */
 #include <argp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "tests/ptsim/recorder.h"
+
+#define EXIT_USAGE 64
 
 enum option_key {
 	OPTION_CPUS = 0x100,
@@ -56,62 +60,65 @@ enum option_key {
 
 static const struct argp_option option_list[] = {
 	{ .doc = "Output:" },
-	{ .name = "output", .key = 'o', .arg = "FILE", .doc = "the recording (perf.data)" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .doc = "The recording (perf.data)" },
 	{ .name = "truth",
 	  .key = OPTION_TRUTH,
 	  .arg = "DIR",
-	  .doc = "write truth.branches, truth.slices and truth.counts there" },
+	  .doc = "Write truth.branches, truth.slices and truth.counts there" },
 	{ .name = "repeat",
 	  .key = OPTION_REPEAT,
 	  .arg = "BYTES",
-	  .doc = "repeat the trace, later each time, to this size (one thread, --per-thread)" },
+	  .doc = "Repeat the trace, later each time, to this size (one thread, --per-thread)" },
 	{ .name = "apart",
 	  .key = OPTION_APART,
-	  .doc = "with --repeat: an overflow after each, so that the program begins anew" },
+	  .doc = "With --repeat: an overflow after each, so that the program begins anew" },
 	{ .doc = "Machine:" },
 	{ .name = "cpus", .key = OPTION_CPUS, .arg = "N", .doc = "1 to 4 CPUs (1)" },
 	{ .name = "per-thread",
 	  .key = OPTION_PER_THREAD,
-	  .doc = "a buffer for each thread, not for each CPU" },
-	{ .name = "seed", .key = OPTION_SEED, .arg = "N", .doc = "of all that is random (1)" },
+	  .doc = "A buffer for each thread, not for each CPU" },
+	{ .name = "seed",
+	  .key = OPTION_SEED,
+	  .arg = "N",
+	  .doc = "The seed of all that is random (1)" },
 	{ .name = "quantum",
 	  .key = OPTION_QUANTUM,
 	  .arg = "N",
-	  .doc = "instructions that a task runs when others wait (20000)" },
+	  .doc = "Instructions that a task runs when others wait (20000)" },
 	{ .name = "interrupts",
 	  .key = OPTION_INTERRUPTS,
 	  .arg = "N",
-	  .doc = "an interrupt about every N instructions (5000, 0: none)" },
+	  .doc = "An interrupt about every N instructions (5000, 0: none)" },
 	{ .name = "faults",
 	  .key = OPTION_FAULTS,
-	  .doc = "a page fault at the first instruction in each page" },
+	  .doc = "A page fault at the first instruction in each page" },
 	{ .name = "memory",
 	  .key = OPTION_MEMORY,
-	  .doc = "a cache of 32 KiB, and a page fault at the first access to each page of data; "
+	  .doc = "A cache of 32 KiB, and a page fault at the first access to each page of data; "
 		 "with single steps" },
 	{ .name = "instructions",
 	  .key = OPTION_INSTRUCTIONS,
 	  .arg = "N",
-	  .doc = "stop after so many" },
+	  .doc = "Stop after so many" },
 	{ .name = "single-step",
 	  .key = OPTION_SINGLE_STEP,
-	  .doc = "step each instruction: five times as slow, the same recording" },
+	  .doc = "Step each instruction: five times as slow, the same recording" },
 	{ .name = "lose-traps",
 	  .key = OPTION_LOSE_TRAPS,
-	  .doc = "with --single-step, as some hypervisors: a step over cpuid executes the next "
+	  .doc = "With --single-step, as some hypervisors: a step over cpuid executes the next "
 		 "instruction, too" },
 	{ .name = "time-limit",
 	  .key = OPTION_TIME_LIMIT,
 	  .arg = "SECONDS",
-	  .doc = "fail if the program runs longer (600)" },
+	  .doc = "Fail if the program runs longer (600)" },
 	{ .doc = "Trace:" },
-	{ .name = "no-tsc", .key = OPTION_NO_TSC, .doc = "no time stamps" },
+	{ .name = "no-tsc", .key = OPTION_NO_TSC, .doc = "No time stamps" },
 	{ .name = "no-clock",
 	  .key = OPTION_NO_CLOCK,
-	  .doc = "an unstable TSC: the kernel does not relate it to perf's clock" },
-	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "no MTC packets" },
+	  .doc = "An unstable TSC: the kernel does not relate it to perf's clock" },
+	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "No MTC packets" },
 	{ .name = "cyc", .key = OPTION_CYC, .doc = "CYC packets" },
-	{ .name = "no-retcomp", .key = OPTION_NO_RETCOMP, .doc = "no RET compression" },
+	{ .name = "no-retcomp", .key = OPTION_NO_RETCOMP, .doc = "No RET compression" },
 	{ .name = "mtc-period",
 	  .key = OPTION_MTC_PERIOD,
 	  .arg = "N",
@@ -123,47 +130,47 @@ static const struct argp_option option_list[] = {
 	{ .name = "clock-changes",
 	  .key = OPTION_CLOCK_CHANGES,
 	  .arg = "N",
-	  .doc = "the core clock changes about every N TSC ticks (100000, 0: never)" },
+	  .doc = "The core clock changes about every N TSC ticks (100000, 0: never)" },
 	{ .name = "psb-period",
 	  .key = OPTION_PSB,
 	  .arg = "BYTES",
-	  .doc = "a PSB about every so many bytes (4096)" },
+	  .doc = "A PSB about every so many bytes (4096)" },
 	{ .name = "long-tnt", .key = OPTION_LONG_TNT, .doc = "TNT packets of up to 47 bits" },
 	{ .name = "early-psb",
 	  .key = OPTION_EARLY_PSB,
-	  .doc = "a PSB+ that is due before TIP.PGE says that code runs (erratum BDM70)" },
+	  .doc = "A PSB+ that is due before TIP.PGE says that code runs (erratum BDM70)" },
 	{ .name = "overflows",
 	  .key = OPTION_OVERFLOW,
 	  .arg = "N",
-	  .doc = "an internal overflow about every N instructions" },
+	  .doc = "An internal overflow about every N instructions" },
 	{ .name = "overflow-length",
 	  .key = OPTION_OVERFLOW_LENGTH,
 	  .arg = "N",
-	  .doc = "instructions that are lost, at most (500)" },
+	  .doc = "Instructions that are lost, at most (500)" },
 	{ .name = "lose",
 	  .key = OPTION_LOSE,
 	  .arg = "N",
-	  .doc = "a full buffer about every N instructions" },
+	  .doc = "A full buffer about every N instructions" },
 	{ .name = "lose-length",
 	  .key = OPTION_LOSE_LENGTH,
 	  .arg = "N",
-	  .doc = "instructions that are lost, at most (2000)" },
+	  .doc = "Instructions that are lost, at most (2000)" },
 	{ .name = "snapshot",
 	  .key = OPTION_SNAPSHOT,
 	  .arg = "BYTES",
-	  .doc = "buffers are rings of this size" },
+	  .doc = "Buffers are rings of this size" },
 	{ .name = "code",
 	  .key = OPTION_CODE,
-	  .doc = "save the code that processes make, as `ptrace2ftf record` does; with --as-is" },
+	  .doc = "Save the code that processes make, as `ptrace2ftf record` does; with --as-is" },
 	{ .name = "as-is",
 	  .key = OPTION_AS_IS,
-	  .doc = "the program has ptsim's environment, random addresses, and its own ids in the "
+	  .doc = "The program has ptsim's environment, random addresses, and its own ids in the "
 		 "recording; without it recordings of one seed are equal" },
 	{ .name = "wakings",
 	  .key = OPTION_WAKINGS,
-	  .doc = "the tracepoint sched_waking, of futexes" },
-	{ .name = "map-pages", .key = OPTION_MAP_PAGES, .doc = "a mapping for each page of code" },
-	{ .name = "inodes", .key = OPTION_INODES, .doc = "mappings have no build ids" },
+	  .doc = "The tracepoint sched_waking, of futexes" },
+	{ .name = "map-pages", .key = OPTION_MAP_PAGES, .doc = "A mapping for each page of code" },
+	{ .name = "inodes", .key = OPTION_INODES, .doc = "Mappings have no build ids" },
 	{ 0 },
 };
 
@@ -209,13 +216,34 @@ static void catch_signals(void)
 	setitimer(ITIMER_REAL, &period, NULL);
 }
 
-static uint64_t number(struct argp_state *state, const char *text)
-{
-	char *end;
-	unsigned long long value = strtoull(text, &end, 0);
+/* Limits of numbers; of all others: 0 to UINT32_MAX. */
+static const struct limits {
+	int key;
+	uint64_t least, most;
+} limits[] = {
+	{ OPTION_CPUS, 1, PERF_DATA_IDS },      { OPTION_QUANTUM, 1, UINT32_MAX },
+	{ OPTION_MTC_PERIOD, 0, 15 }, /* SDM: IA32_RTIT_CTL.MTCFreq */
+	{ OPTION_CYC_THRESHOLD, 0, 15 },        { OPTION_PSB, 1, UINT32_MAX },
+	{ OPTION_SNAPSHOT, 1, UINT32_MAX },     { OPTION_OVERFLOW_LENGTH, 1, UINT32_MAX },
+	{ OPTION_LOSE_LENGTH, 1, UINT32_MAX },  { OPTION_SEED, 0, UINT64_MAX },
+	{ OPTION_INSTRUCTIONS, 0, UINT64_MAX },
+};
 
-	if (*end || end == text)
-		argp_error(state, "not a number: %s", text);
+static uint64_t number(struct argp_state *state, int key, const char *text)
+{
+	struct limits of = { key, 0, UINT32_MAX };
+	unsigned long long value;
+	char *end;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (limits[i].key == key)
+			of = limits[i];
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (*end || end == text || errno || strchr(text, '-') || value < of.least ||
+	    value > of.most)
+		argp_error(state, "not a number from %llu to %llu: '%s'",
+			   (unsigned long long)of.least, (unsigned long long)of.most, text);
 	return value;
 }
 
@@ -346,25 +374,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->side.command)
-			argp_error(state, "no program to record");
+			argp_error(state, "no program to record; name it after --");
 		if (!options->output)
-			argp_error(state, "no output: give -o FILE");
-		if (options->side.cpus < 1 || options->side.cpus > PERF_DATA_IDS)
-			argp_error(state, "--cpus takes 1 to %d", PERF_DATA_IDS);
+			argp_error(state, "no output; name it by -o FILE");
 		return 0;
 	}
 	if (!arg)
 		return ARGP_ERR_UNKNOWN;
-	parse_machine(options, key, number(state, arg));
+	parse_machine(options, key, number(state, key, arg));
 	return 0;
 }
 
-static const struct argp argp = {
+#define EXIT_STATUS                                                                                \
+	"\vExit status: 0 recorded, whatever the program's status; 1 failed, with the reason on "  \
+	"standard error; 64 wrong usage.  A signal that ends the recording ends ptsim as well, "   \
+	"once the recording is written.  See ptsim(1)."
+
+static const struct argp record_argp = {
 	.options = option_list,
 	.parser = parse,
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Run a program from branch to branch and write what perf record -e intel_pt//u would "
-	       "have written.\n",
+	       "have written." EXIT_STATUS,
 };
 
 static int record(int argc, char **argv)
@@ -391,7 +422,7 @@ static int record(int argc, char **argv)
 	};
 	int status;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
 	catch_signals();
 	status = recorder_run(&options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (stop_signal == SIGALRM)
@@ -403,12 +434,45 @@ static int record(int argc, char **argv)
 	return status;
 }
 
+/* ---- Commands ------------------------------------------------------------ */
+
+const char *argp_program_version = "ptsim (" PACKAGE_STRING ")";
+
+static error_t parse_command(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_NO_ARGS)
+		argp_error(state, "no command; `ptsim help` lists all");
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (strcmp(arg, "help") || state->argv[state->next])
+		argp_error(state, "unknown command '%s'; `ptsim help` lists all",
+			   strcmp(arg, "help") ? arg : state->argv[state->next]);
+	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	return 0;
+}
+
+static const struct argp command_argp = {
+	.parser = parse_command,
+	.args_doc = "record [OPTION...] -o FILE -- PROGRAM [ARG...]\nhelp [record]",
+	.doc = "Record programs as Intel PT would, in software, with the true branches and calls."
+	       "\vCommands:\n"
+	       "  record   Run a program and write a recording of it\n"
+	       "  help     Show the options of a command\n\n"
+	       "See ptsim(1).",
+};
+
 int main(int argc, char **argv)
 {
+	char name[] = "ptsim record", help[] = "--help";
+	char *help_argv[] = { name, help, NULL };
+
+	argp_err_exit_status = EXIT_USAGE;
 	if (argc > 1 && strcmp(argv[1], "record") == 0) {
-		argv[1] = argv[0];
+		argv[1] = name;
 		return record(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "usage: ptsim record [OPTION...] -o FILE -- PROGRAM [ARG...]\n");
-	return 2;
+	if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "record") == 0)
+		return record(2, help_argv);
+	argp_parse(&command_argp, argc, argv, ARGP_IN_ORDER, NULL, NULL);
+	return EXIT_USAGE;
 }

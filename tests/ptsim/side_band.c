@@ -477,7 +477,17 @@ void side_band_buffer(struct side_band *side, const struct clock_point *now, uns
 	perf_data_add_auxtrace(&side->data, &aux);
 }
 
-void side_band_write(struct side_band *side, const char *path)
+int side_band_write(struct side_band *side, const char *path)
 {
-	perf_data_write(&side->data, path);
+	size_t size;
+	uint8_t *bytes = perf_data_finish(&side->data, &size);
+	FILE *out = fopen(path, "we");
+	bool whole = out && fwrite(bytes, 1, size, out) == size;
+
+	if (out && fclose(out) != 0)
+		whole = false;
+	if (!whole)
+		fprintf(stderr, "ptsim: cannot write %s: %m\n", path);
+	free(bytes);
+	return whole ? 0 : -1;
 }

@@ -92,4 +92,5 @@ void side_band_lost(struct side_band *side, const struct clock_point *now, uint6
 void side_band_buffer(struct side_band *side, const struct clock_point *now, unsigned queue,
 		      const uint8_t *bytes, uint64_t offset, uint64_t size, uint64_t reference);
 
-void side_band_write(struct side_band *side, const char *path);
+/* Returns 0, or -1 after a message on stderr. */
+int side_band_write(struct side_band *side, const char *path);

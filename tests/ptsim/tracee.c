@@ -25,7 +25,10 @@ static void run_command(char *const *command, bool as_is)
 
 	if (!as_is)
 		personality(ADDR_NO_RANDOMIZE);
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+		fprintf(stderr, "ptsim: cannot trace %s: %m; allow ptrace(2) here\n", command[0]);
+		_exit(127);
+	}
 	raise(SIGSTOP);
 	execvpe(command[0], command, as_is ? environ : environment);
 	fprintf(stderr, "ptsim: cannot run %s: %m\n", command[0]);

@@ -479,9 +479,9 @@ int guest_write(struct guest *guest)
 
 	side_band_buffer(&guest->side, &moment, 0, guest->out.bytes, 0, pt_output_size(&guest->out),
 			 guest->begin);
-	if (guest_write_kernel(&guest->kernel, guest->maps, guest->options->output) < 0)
+	if (guest_write_kernel(&guest->kernel, guest->maps, guest->options->output) < 0 ||
+	    side_band_write(&guest->side, guest_path(guest->options->output, "data")) != 0)
 		return -1;
-	side_band_write(&guest->side, guest_path(guest->options->output, "data"));
 	return truth_close(&guest->truth);
 }
 
