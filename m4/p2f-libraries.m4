@@ -103,3 +103,15 @@ AC_CHECK_LIB([$2], [$3], [$1_LIBS=-l$2], [p2f_found=no])
 AC_SUBST([$1_LIBS])
 AM_CONDITIONAL([HAVE_$1], [test $p2f_found = yes])
 ])
+
+dnl P2F_PTSIM: ptsim runs programs for x86-64.  After P2F_TEST_LIB of Zydis.
+AC_DEFUN([P2F_PTSIM], [
+AC_ARG_ENABLE([ptsim], [AS_HELP_STRING([--disable-ptsim], [do not install ptsim, which tests use])])
+p2f_ptsim=$p2f_found
+AS_CASE([$host_cpu], [x86_64], [], [p2f_ptsim=no])
+AS_IF([test "x$enable_ptsim$p2f_ptsim" = xyesno],
+	[AC_MSG_ERROR([ptsim needs an x86-64 processor and Zydis 4. On Debian 12:
+    apt-get install libzydis-dev])])
+AM_CONDITIONAL([INSTALL_PTSIM],
+	[test "$p2f_ptsim" = yes && test "x$enable_ptsim" != xno && test "x$enable_static_program" != xyes])
+])

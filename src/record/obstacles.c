@@ -155,9 +155,8 @@ bool recorder_check(const struct options *options)
 	}
 	if (access(PMU, F_OK) < 0) {
 		processor = read_processor();
-		message_print_error(
-			"cannot record: %s, or in software with the source's tests/ptsim\n",
-			missing_pt(&processor));
+		message_print_error("cannot record: %s, or in software with `ptsim`\n",
+				    missing_pt(&processor));
 		return false;
 	}
 	possible &= check_rights(options);
@@ -197,14 +196,18 @@ static void add_need(json_t *needs, const char *need, const char *state, const c
 static void add_perf(json_t *needs)
 {
 	FILE *out = popen("exec perf --version 2>/dev/null", "re");
-	char path[PATH_MAX] = "not in PATH", version[128] = "";
+	char path[PATH_MAX], version[128] = "";
 	bool exists = path_search("perf", path);
 
 	if (out && fgets(version, sizeof(version), out))
 		version[strcspn(version, "\n")] = 0;
 	if (out)
 		pclose(out);
-	add_need(needs, "perf", exists ? OK : MISSING, *version ? version : path, PERF_REMEDY);
+	add_need(needs, "perf", exists ? OK : MISSING,
+		 !exists    ? "not in PATH"
+		 : *version ? version
+			    : path,
+		 PERF_REMEDY);
 }
 
 static void add_pt(json_t *needs)

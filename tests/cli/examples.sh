@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/rootfs"
 cd "$work" || exit 1
-ln -s "$top_builddir/ptrace2ftf" bin
+ln -s "$top_builddir/ptrace2ftf" "$top_builddir/tests/ptsim/ptsim" bin
 cp "$top_builddir/tests/programs/static/version_a" program
 echo 'int main(void) { return 0; }' >program.c
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -44,7 +44,7 @@ PATH=$work/bin:$PATH
 # Commands are indented by more than text, by which the first indented line is; lines that are indented further continue them.
 [ -n "$(renderers)" ] || tap_skip_all "neither groff nor mandoc"
 for renderer in $(renderers); do
-	for page in ptrace2ftf.1 ptrace2ftf-diff.1 ptrace2ftf.7; do
+	for page in ptrace2ftf.1 ptrace2ftf-diff.1 ptrace2ftf.7 ptsim.1; do
 		rendered "$renderer" "$top_srcdir/man/$page" |
 			awk '/^[A-Z]/ { examples = /^(EXAMPLES|ANSWERS)/ }
 				!match($0, /^ +/) { next }
@@ -107,6 +107,8 @@ works() { # COMMAND
 	[ $status -eq 0 ] || { echo "status $status"; cat messages; return 1; }
 	case $1 in
 	"perf record"*) [ -s perf.data ] ;;
+	cut* | cmp*) ! [ -s output ] ;;
+	"ptsim record"*) file=${1#* -o } && [ -s "${file%% *}" ] ;;
 	clang* | llvm-bolt* | perf2bolt*) ;;
 	*' -o traces/') check_trace traces/*.ftf ;;
 	*' -o slow/') check_trace slow/call-001.ftf && [ "$(wc -l <slow/index.tsv)" -ge 2 ] ;;

@@ -38,7 +38,7 @@ writable_stack() {
 	readelf -W -l "$1" | awk '$1 == "GNU_STACK" { exit $7 != "RW" }'
 }
 
-for file in "$top_builddir/ptrace2ftf" "$top_builddir/ftfdump" "$library"; do
+for file in "$top_builddir/ptrace2ftf" "$top_builddir/ftfdump" "$top_builddir/tests/ptsim/ptsim" "$library"; do
 	[ -n "$file" ] || continue
 	name=$(basename "$file")
 	tap_check "$name: functions with arrays have a canary" has __stack_chk_fail --dyn-syms "$file"

@@ -17,6 +17,7 @@ installs() {
 	diff - "$work/files" <<-'END'
 	/usr/bin/ftfdump
 	/usr/bin/ptrace2ftf
+	/usr/bin/ptsim
 	/usr/include/ftf.h
 	/usr/lib/here/libftf.a
 	/usr/lib/here/libftf.la
@@ -36,6 +37,7 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf-record.1
 	/usr/share/man/man1/ptrace2ftf-why.1
 	/usr/share/man/man1/ptrace2ftf.1
+	/usr/share/man/man1/ptsim.1
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7
 	/usr/share/mime/packages/ptrace2ftf.xml

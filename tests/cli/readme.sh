@@ -23,7 +23,7 @@ succeeds() { # COMMAND
 }
 
 # Without perf and Intel PT, and in no browser.
-grep -oE '^    \$ .*|`(build/)?ptrace2ftf [^`]*\.data[^`]*`|`build/[^`]*`' "$source/README.md" | sed 's/^    \$ //; s/`//g' |
+grep -oE '^    \$ .*|`(build/)?(ptrace2ftf|ptsim) [^`]*\.data[^`]*`|`build/[^`]*`' "$source/README.md" | sed 's/^    \$ //; s/`//g' |
 	grep -vE '^build/demo|^build/$| open ' | sed 's/FUNCTION/request/; s/PROGRAM/true/' >commands
 
 of_build() {
@@ -55,13 +55,15 @@ tutorial() {
 tap_check "the commands of the tutorial work as printed, one after the other" tutorial
 
 installed() {
-	ln -s "$built/ptrace2ftf" "$work/bin"
+	ln -s "$built/ptrace2ftf" "$built/tests/ptsim/ptsim" "$work/bin"
 	mkdir "$work/elsewhere"
 	for name in perf old new good bad; do
 		cp build/demo.data "$work/elsewhere/$name.data"
 	done
 	grep -vE "^build/|demo.data" commands >installed
 	command -v jq >/dev/null || sed -i '/jq/d' installed
+	command -v perf >/dev/null || sed -i '/^perf script/d; /^cut/d' installed
+	grep -q '^cut .* diff ' installed || ! command -v perf >/dev/null || return 1
 	[ "$(wc -l <installed)" -ge 8 ] || { cat installed; return 1; }
 	while read -r command; do
 		(cd "$work/elsewhere" && PATH=$work/bin:$PATH succeeds "$command") || return 1

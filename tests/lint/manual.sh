@@ -93,6 +93,12 @@ names_commands() {
 tap_check "ptrace2ftf.1 names each command and its page" names_commands
 tap_check "ftfdump.1 and --help list the same options" \
 	lists_the_same_options "${top_builddir:-.}/ftfdump" "${top_srcdir:-.}/man/ftfdump.1" --help
+if [ -x "${top_builddir:-.}/tests/ptsim/ptsim" ]; then
+	tap_check "ptsim.1 and ptsim record --help list the same options" \
+		lists_the_same_options "${top_builddir:-.}/tests/ptsim/ptsim" "${top_srcdir:-.}/man/ptsim.1" --help record
+else
+	tap_skip "ptsim.1 and ptsim record --help list the same options" "ptsim is not built: libzydis-dev is not installed"
+fi
 tap_check "--help=all fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ptrace2ftf" --help=all
 tap_check "ftfdump --help fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ftfdump" --help
 # The manual page is short enough to be read.

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 # A software Intel PT recorder: recordings with ground truth on any machine.
 # Without Zydis it is not built; tests whose recordings it makes are skipped.
+if INSTALL_PTSIM
+bin_PROGRAMS += tests/ptsim/ptsim
+else
 if HAVE_ZYDIS
 check_PROGRAMS += tests/ptsim/ptsim
+endif
 endif
 tests_ptsim_ptsim_SOURCES = \
 	tests/ptsim/block.c tests/ptsim/block.h \
