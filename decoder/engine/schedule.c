@@ -36,9 +36,9 @@ static void follow_exec(struct schedule *schedule, size_t epoch)
 	const struct epoch *epochs = thread->process->epochs;
 	size_t next = epochs[schedule->epoch].next_exec;
 
-	while (next && next < epoch && epochs[next].begin < thread->begin)
+	while (next && next <= epoch && epochs[next].begin < thread->begin)
 		next = epochs[next].next_exec;
-	if (next && next <= epoch && epochs[next].begin >= thread->begin)
+	if (next && next <= epoch)
 		schedule->thread =
 			schedule->history->find_thread(schedule->history->context,
 						       thread->process->pid, epochs[next].begin)

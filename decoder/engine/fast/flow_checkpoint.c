@@ -123,8 +123,6 @@ static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 	struct pt_packet packet;
 	bool by_packet = false;
 
-	if (!flow->packets || pt_pkt_sync_set(flow->packets, 0) < 0)
-		return false;
 	while (pt_pkt_next(flow->packets, &packet, sizeof(packet)) >= 0) {
 		if (packet.type == ppt_psbend)
 			return by_packet;

@@ -95,11 +95,9 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes)
 	}
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
 		return read_tip(flow, bytes);
-	if ((bytes[0] & 3) == 3)
-		return 0;
 	if (bytes[0] == OPCODE_MTC)
 		return read_mtc(flow, bytes);
-	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
+	return read_ip_packet(flow, bytes);
 }
 
 /* Read a CYC.  Returns its size; 0 for other packets. */

@@ -29,6 +29,8 @@ static const struct place {
 #define LOCAL 8
 /* W-3: nop; bytes of no instruction */
 #define INVALID 16
+/* leaf() is a jump to X. */
+#define LEAVES 32
 /* libipt does not follow these packets; nor does it resume after damage, before the next PSB. */
 #define FAST 4
 
@@ -171,6 +173,17 @@ static const struct row {
 	  "on:W call~:W>L return~:L>W+5 abort!:W+5>L return:L>0" },
 	{ NULL, false, "psb pge:W begin fup:W tnt:t ovf fup:L pgd",
 	  "on:W call~:W>L return~:L>W+5 overflow~ on:L return:L>0" },
+	/* BDM64: an abort may follow a branch that was never taken, so the code before is none. */
+	{ BROADWELL, FAST, "psb pge:W begin fup:W abort fup:W+5 tip:L pgd",
+	  "on:W abort!:W+5>L return:L>0" },
+	{ BROADWELL, FAST, "psb pge:W begin fup:W abort fup:L tip:M fup:W pgd",
+	  "on:W call~:W>L abort!:L>M call:M>W off!:W" },
+	{ NULL, false, "psb pge:W begin fup:W abort fup:W+5 tip:L pgd",
+	  "on:W call~:W>L mismatch~:L on:W+5 abort!:W+5>L return:L>0" },
+	{ BROADWELL, LEAVES | FAST, "psb pge:W begin fup:W abort fup:X tip:M fup:W pgd",
+	  "on:W call~:W>L jump~:L>X abort!:X>M call:M>W off!:W" },
+	{ BROADWELL, LEAVES | FAST, "psb pge:W begin fup:W abort fup:M tip:W+7 pgd",
+	  "on:W abort!:M>W+7 return:W+7>0" },
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
@@ -335,6 +348,7 @@ static char *events_as_text(void)
 START_TEST(packets_give_their_events)
 {
 	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
+	static const uint8_t jump_away[] = { 0xe9, 0xbb, 0xef, 0x4f, 0 };
 	uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
 	const struct row *row = &rows[_i % ROWS];
 	enum pt_engine engine = _i / ROWS == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST;
@@ -356,6 +370,9 @@ START_TEST(packets_give_their_events)
 	if (row->code & (LOOP | LOCAL | INVALID))
 		memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - 3 - SAMPLE_CODE),
 		       jumps, sizeof(jumps));
+	if (row->code & LEAVES)
+		memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_LEAF - SAMPLE_CODE),
+		       jump_away, sizeof(jump_away));
 	run.skip = row->code & (LOOP | LOCAL | INVALID);
 	if (row->cpu)
 		perf_data_set_text(&run.data, PERF_FEATURE_CPUID, row->cpu);

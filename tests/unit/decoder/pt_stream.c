@@ -475,6 +475,29 @@ START_TEST(an_interrupt_of_missing_code_does_not_hide_its_return)
 }
 END_TEST
 
+/*
+ * Code without bytes, which leaf() calls directly, writes a value: its FUP is not an interrupt's.
+ * So the end of tracing after it is a system call, which leaf() makes after the code's return.
+ */
+START_TEST(a_value_of_missing_code_does_not_hide_its_return)
+{
+	/* call 0x900000; jne 1; 1: syscall */
+	static const uint8_t leaf[] = { 0xe8, 0xbb, 0xef, 0x4f, 0, 0x75, 0, 0x0f, 0x05 };
+
+	begin_with_leaf(true, leaf, sizeof(leaf));
+	pt_packets_raw(&run.packets, "\x02\x92\x04\x03\x02\x01", 6); /* PTW */
+	pt_packets_fup(&run.packets, 0x900010);
+	add_decisions("tn");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(3, BRANCH_CALL, SAMPLE_LEAF, 0x900000);
+	expect(4, BRANCH_GAP, 0x900000, 0);
+	expect(5, BRANCH_NONE, 0, SAMPLE_LEAF + 5);
+	expect(6, BRANCH_SYSCALL, SAMPLE_LEAF + 7, 0);
+	ck_assert_uint_eq(run.count, 7);
+}
+END_TEST
+
 /* The bits and leaf()'s own call explain a packet with any address of code without bytes. */
 static void begin_in_leaf_that_calls_again(void)
 {
@@ -855,6 +878,7 @@ int main(void)
 			    2);
 	tcase_add_loop_test(all, a_return_to_its_caller_proves_the_return_before, 0, 4);
 	tcase_add_loop_test(all, an_interrupt_of_missing_code_does_not_hide_its_return, 0, 2);
+	tcase_add_test(all, a_value_of_missing_code_does_not_hide_its_return);
 	tcase_add_loop_test(all, a_stub_explains_a_packet_only_if_it_led_there_before, 0, 2);
 	tcase_add_loop_test(all, a_pointer_that_leads_to_a_function_makes_a_return_likely, 0, 3);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,

@@ -236,6 +236,28 @@ START_TEST(a_nop_stays_one_where_the_trace_does_not_return_into_the_page)
 }
 END_TEST
 
+/* The trace returns into the page, but the code that ran before has no NOP of 5 bytes. */
+START_TEST(other_code_does_not_become_a_call)
+{
+	uint8_t other[sizeof(probed)];
+
+	memcpy(other, probed, sizeof(other));
+	memcpy(other + (PROBE_F + 1 - SAMPLE_CODE), "\xb8\0\0\0\0", 5); /* mov $0,%eax */
+	begin(PT_ENGINE_FAST);
+	map_probes();
+	write_program(other, sizeof(other));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_CODE);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_pge(&run.packets, PROBES + 13);
+	finish();
+	expect(1, BRANCH_CALL, SAMPLE_CODE, PROBE_F);
+	expect(2, BRANCH_RETURN, PROBE_F + 6, 0);
+	expect(3, BRANCH_NONE, 0, PROBES + 13);
+	ck_assert_uint_eq(run.count, 4);
+}
+END_TEST
+
 /* The page of code was saved with the call: an earlier NOP is none. */
 START_TEST(a_nop_stays_one_where_the_code_has_the_call)
 {
@@ -1082,6 +1104,7 @@ int main(void)
 	tcase_add_test(all, a_probe_is_a_call_if_the_kernel_is_traced_too);
 	tcase_add_loop_test(all, a_nop_stays_one_where_the_trace_does_not_return_into_the_page, 0,
 			    3);
+	tcase_add_test(all, other_code_does_not_become_a_call);
 	tcase_add_test(all, a_nop_stays_one_where_the_code_has_the_call);
 	tcase_add_test(all, a_warning_says_that_several_nops_could_be_the_probe);
 	tcase_add_test(all, jmpabs_is_a_jump_that_has_a_target_in_the_trace);

@@ -44,6 +44,101 @@ START_TEST(without_a_psb_a_whole_address_begins)
 }
 END_TEST
 
+/* Its buffer's CPU has no packet with a time, but a record of what it ran first. */
+START_TEST(without_a_psb_time_begins_with_the_first_thread_of_the_cpu)
+{
+	struct perf_data_aux aux = { .reference = SAMPLE_START, .tid = -1, .cpu = 1, .queue = 1 };
+
+	begin(PT_ENGINE_FAST);
+	perf_data_stamp(&run.data,
+			(struct perf_data_stamp){
+				.time = 50, .pid = SAMPLE_PID, .tid = SAMPLE_PID, .cpu = 1 });
+	perf_data_add_itrace_start(&run.data, SAMPLE_PID, SAMPLE_PID);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	aux.bytes = run.packets.bytes;
+	aux.size = pt_packets_size(&run.packets);
+	perf_data_add_auxtrace(&run.data, &aux);
+	run.has_pieces = true;
+	finish();
+	ck_assert_uint_eq(run.count, 1);
+	ck_assert_uint_eq(run.events[0].time, 50); /* CPU 0: from 100 on */
+}
+END_TEST
+
+/* ---- Traces that are longer than what is in memory ---------------------------- */
+
+/* Bytes in memory at a time (decoder/aux/aux_window.c). */
+#define IN_MEMORY (1 << 20)
+
+/* Before the packets at the end of these bytes. */
+static const struct {
+	bool begins;         /* a PSB at the beginning */
+	const char *filling; /* a packet without effect, many times */
+	size_t size;
+	bool psb; /* a PSB before the packets */
+} fillings[] = {
+	{ true, "\0", 1, false },                     /* PAD */
+	{ true, "\x02\x22\0\x20", 4, false },         /* PWRE */
+	{ false, "\x02\x22\0\x20", 4, false },        /* no PSB in the trace */
+	{ false, "\x02\x22\0\x20", 4, true },         /* the first PSB is late */
+	{ false, "\x02\xff\x02\x22\0\x20", 6, true }, /* and there are no packets before */
+};
+
+static const size_t before_end[] = { 0, 1, 3, 7, 12, 15, 20, 33, 63, 64, 70, 100 };
+
+/* Packets straddle the end of the bytes in memory. */
+START_TEST(packets_are_whole_wherever_memory_ends)
+{
+	static uint8_t bytes[IN_MEMORY + 1000];
+	const size_t end = IN_MEMORY - before_end[_i % COUNT_OF(before_end)];
+	const size_t form = (size_t)_i / COUNT_OF(before_end), size = fillings[form].size;
+	size_t at, head;
+
+	begin(PT_ENGINE_FAST);
+	if (fillings[form].begins)
+		pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	at = head = pt_packets_size(&run.packets);
+	if (fillings[form].psb)
+		pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	pt_packets_tnt(&run.packets, "tt");
+	pt_packets_tnt(&run.packets, "tn");
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	pt_packets_tip(&run.packets, SAMPLE_WORK);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_fup(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_pgd(&run.packets, 0);
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, run.packets.bytes, head);
+	for (; at + size <= end; at += size)
+		memcpy(bytes + at, fillings[form].filling, size);
+	at = end; /* after padding */
+	memcpy(bytes + at, run.packets.bytes + head, pt_packets_size(&run.packets) - head);
+	at += pt_packets_size(&run.packets) - head;
+	perf_data_add_auxtrace(&run.data, &(struct perf_data_aux){ .reference = SAMPLE_START,
+								   .tid = -1,
+								   .bytes = bytes,
+								   .size = at });
+	run.has_pieces = true;
+	finish();
+	expect(0, BRANCH_NONE, 0, SAMPLE_WORK);
+	for (size_t i = 0; i < 2; i++) {
+		expect(3 * i + 1, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+		expect(3 * i + 2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	}
+	expect(3, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+	expect(6, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_LEAF);
+	expect(7, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK);
+	expect(9, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect(10, BRANCH_NONE, SAMPLE_WORK + 5, 0);
+	ck_assert_uint_eq(run.count, 11);
+	ck_assert_uint_eq(run.stats.unsynced, !fillings[form].begins && !fillings[form].psb);
+	ck_assert_uint_eq(run.stats.bytes_skipped, fillings[form].begins ? 0 : end);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 /* Before it: packets without an address, of addresses that need earlier ones, or without code. */
 START_TEST(packets_before_a_whole_address_are_skipped_and_counted)
 {
@@ -402,6 +497,9 @@ int main(void)
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, without_a_psb_a_whole_address_begins, 0, 2);
 	tcase_add_loop_test(all, regions_without_a_psb_go_on_at_a_psb_and_at_each_other, 0, 2);
+	tcase_add_test(all, without_a_psb_time_begins_with_the_first_thread_of_the_cpu);
+	tcase_add_loop_test(all, packets_are_whole_wherever_memory_ends, 0,
+			    COUNT_OF(fillings) * COUNT_OF(before_end));
 	tcase_add_loop_test(all, packets_before_a_whole_address_are_skipped_and_counted, 0, 3);
 	tcase_add_loop_test(all, bytes_that_may_be_no_packets_are_skipped_up_to_a_psb, 0, 4);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);

@@ -610,6 +610,43 @@ START_TEST(threads_change_where_the_kernel_switches_them)
 }
 END_TEST
 
+/*
+ * Two threads have the same code, and the clock may be 500 ns early. Shortly before the other one's
+ * turn, user code begins where the other one stopped. If the thread left by a system call, it
+ * continues after that, so the other one runs; if it left in another way, it may continue anywhere.
+ */
+START_TEST(a_thread_whose_stop_is_unknown_may_continue_anywhere)
+{
+	const int engine = _i / 2;
+	const bool by_call = _i % 2;
+
+	begin_with_cycles();
+	run.engine = (enum pt_engine)engine;
+	perf_data_add_fork(&run.data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = SAMPLE_START + 3000,
+							     .pid = SAMPLE_PID,
+							     .tid = SAMPLE_PID + 1 });
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_fup(&run.packets, SAMPLE_LEAF);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 2000);
+	pt_packets_pge(&run.packets, by_call ? SAMPLE_SYSCALL : SAMPLE_WORK + 7);
+	pt_packets_pgd(&run.packets, 0);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 2800);
+	pt_packets_pge(&run.packets, SAMPLE_LEAF);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(3, by_call ? BRANCH_SYSCALL : BRANCH_RETURN,
+	       by_call ? SAMPLE_SYSCALL : SAMPLE_WORK + 7, 0);
+	ck_assert_int_eq(run.tids[3], SAMPLE_PID + 1);
+	expect(5, BRANCH_RETURN, SAMPLE_LEAF, 0);
+	ck_assert_int_eq(run.tids[5], by_call ? SAMPLE_PID : SAMPLE_PID + 1);
+}
+END_TEST
+
 /* A system call, up to a FUP, after which tracing goes off. */
 static void add_system_call(uint64_t time)
 {
@@ -765,6 +802,7 @@ int main(void)
 	tcase_add_loop_test(all, cycles_of_known_code_do_not_pass_the_aux_record_of_their_bytes, 0,
 			    2);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
+	tcase_add_loop_test(all, a_thread_whose_stop_is_unknown_may_continue_anywhere, 0, 4);
 	tcase_add_test(all, threads_change_between_packets_of_known_code);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(

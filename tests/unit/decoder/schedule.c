@@ -86,6 +86,9 @@ START_TEST(the_thread_of_the_last_switch_runs)
 
 	open_timeline();
 	schedule_init(&schedule, &timeline->history, 0, -1);
+	ck_assert_ptr_null(schedule.thread);
+	ck_assert_ptr_null(schedule_next_program(&schedule, 50));
+	ck_assert_uint_eq(schedule_clamp(&schedule, 1000), 100); /* ITRACE_START */
 	schedule_seek(&schedule, 1999);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	schedule_seek(&schedule, 2000);
@@ -178,6 +181,7 @@ START_TEST(a_buffer_per_thread_is_that_threads)
 
 	open_timeline();
 	schedule_init(&schedule, &timeline->history, -1, OTHER_PID);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/other"); /* before any time is known */
 	schedule_seek_user(&schedule, 200, SAMPLE_CODE);
 	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
 	schedule_seek(&schedule, 5000);
@@ -298,9 +302,9 @@ START_TEST(the_kernel_switches_at_a_switch_that_is_near)
 	open_two_threads();
 	schedule_init(&schedule, &timeline->history, 0, -1);
 	schedule_seek(&schedule, 1000);
-	schedule_switch(&schedule, 1600, 300);
+	schedule_switch(&schedule, 1699, 300);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
-	schedule_switch(&schedule, 1701, 300);
+	schedule_switch(&schedule, 1700, 300);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	schedule_switch(&schedule, 1702, 300);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
@@ -505,6 +509,308 @@ START_TEST(a_thread_that_begins_early_has_the_code_of_its_switch)
 }
 END_TEST
 
+/* A cursor that began in the middle may decide by stops that it set itself. */
+START_TEST(stops_since_a_start_in_the_middle_are_known)
+{
+	struct schedule before, schedule;
+
+	open_timeline();
+	schedule_init(&before, &timeline->history, 0, -1);
+	schedule_seek_user(&before, 1000, SAMPLE_MAIN);
+	schedule_stop_user(&before, SAMPLE_WORK);
+	schedule_init(&schedule, &timeline->history, 0, -1);
+	schedule_begin_at(&schedule, 1000);
+	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
+	schedule_seek_user(&schedule, 2500, SAMPLE_MAIN + 5);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	ck_assert(schedule_join_stops(&schedule, &before));
+	ck_assert(schedule_stopped_elsewhere(&schedule, SAMPLE_WORK));
+	ck_assert(!schedule_stopped_elsewhere(&schedule, SAMPLE_MAIN + 5));
+	close_timeline();
+}
+END_TEST
+
+/* ---- Who enters user code ---------------------------------------------------- */
+
+/*
+ * On one CPU run A up to 2000, B up to 3000, nothing up to 3100, A up to 4000, and another process
+ * with other code. A and B have the same code. A cursor with a slack of 300 ns has seen the stops
+ * of A and B; then user code begins at a time and an address.
+ */
+#define A SAMPLE_PID
+#define B (SAMPLE_PID + 1)
+#define N UINT64_C(0x900000) /* no code */
+
+static const struct entry {
+	const char *what;
+	uint64_t stop_a, stop_b; /* 0: not seen */
+	uint64_t time, ip;
+	int32_t tid;
+} entries[] = {
+	{ "the time decides if no stop was seen", 0, 0, 1900, SAMPLE_LEAF, A },
+	{ "or if only the next thread's was", 0, SAMPLE_LEAF, 1900, SAMPLE_LEAF, A },
+	{ "the thread continues where it stopped", SAMPLE_LEAF, SAMPLE_LEAF, 1900, SAMPLE_LEAF, A },
+	{ "the next one does, shortly before its time", SAMPLE_WORK, SAMPLE_LEAF, 1900, SAMPLE_LEAF,
+	  B },
+	{ "and at the slack", SAMPLE_WORK, SAMPLE_LEAF, 1700, SAMPLE_LEAF, B },
+	{ "but not earlier", SAMPLE_WORK, SAMPLE_LEAF, 1699, SAMPLE_LEAF, A },
+	{ "nor elsewhere", SAMPLE_WORK, SAMPLE_LEAF, 1900, SAMPLE_MAIN, A },
+	{ "time without a thread is passed over", SAMPLE_LEAF, SAMPLE_WORK, 2850, SAMPLE_LEAF, A },
+	{ "if that thread is near", SAMPLE_LEAF, SAMPLE_WORK, 2750, SAMPLE_LEAF, B },
+	{ "a thread that did not stop there does not continue", SAMPLE_WORK, SAMPLE_LEAF, 3900,
+	  OTHER_CODE, OTHER_PID },
+	{ "no code tells nothing", SAMPLE_WORK, N, 1900, N, A },
+};
+
+START_TEST(the_thread_whose_code_it_is_enters)
+{
+	const struct entry *entry = &entries[_i];
+	struct perf_data_mmap map = { .pid = OTHER_PID,
+				      .tid = OTHER_PID,
+				      .address = OTHER_CODE,
+				      .length = 0x1000,
+				      .path = "/other",
+				      .prot = 5 };
+	struct perf_data data;
+	struct schedule schedule;
+
+	sample_begin(&data);
+	at(&data, 150, OTHER_PID);
+	perf_data_add_comm(&data, 0, OTHER_PID, OTHER_PID, "other");
+	perf_data_add_mmap2(&data, 0, &map);
+	at(&data, 160, A);
+	perf_data_add_fork(&data, A, B, A);
+	at(&data, 500, A);
+	perf_data_add_switch(&data, true, A, B);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 1000, .pid = A, .tid = B });
+	perf_data_add_switch(&data, true, A, A);
+	at(&data, 2000, A);
+	perf_data_add_switch(&data, true, A, B);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 3000, .pid = A, .tid = B });
+	perf_data_add_switch(&data, true, 0, 0);
+	switch_to(&data, 3100, 0, A);
+	switch_to(&data, 4000, A, OTHER_PID);
+	open_data(&data);
+	schedule_init(&schedule, &timeline->history, 0, -1);
+	schedule.slack = 300;
+	schedule_seek(&schedule, 600);
+	ck_assert_int_eq(schedule.thread->tid, B);
+	if (entry->stop_b)
+		schedule_stop_user(&schedule, entry->stop_b);
+	schedule_seek(&schedule, 1100);
+	if (entry->stop_a)
+		schedule_stop_user(&schedule, entry->stop_a);
+	schedule_seek_user(&schedule, entry->time, entry->ip);
+	ck_assert_msg(schedule.thread->tid == entry->tid, "%s", entry->what);
+	close_timeline();
+}
+END_TEST
+
+/* Its mappings change at 1000, 2000 and 3000; only the next ones are looked up early. */
+START_TEST(only_the_next_mappings_are_looked_up_early)
+{
+	static const struct {
+		uint64_t ip;
+		const char *path;
+	} early[] = { { OTHER_CODE, "/one" }, { OTHER_CODE + 0x1000, "" }, { N, "" } };
+	static const char *const paths[] = { "/one", "/two", "/three" };
+	struct perf_data_mmap map = { .pid = A, .tid = A, .length = 0x1000, .prot = 5 };
+	struct schedule schedule;
+	struct perf_data data;
+
+	sample_begin(&data);
+	for (unsigned i = 0; i < 3; i++) {
+		at(&data, 1000 * (i + 1), A);
+		map.path = paths[i];
+		map.address = SAMPLE_CODE; /* over other code */
+		perf_data_add_mmap2(&data, 0, &map);
+		map.address = OTHER_CODE + 0x1000 * i;
+		perf_data_add_mmap2(&data, 0, &map);
+	}
+	open_data(&data);
+	schedule_init(&schedule, &timeline->history, 0, -1);
+	schedule_seek_user(&schedule, 999, early[_i].ip);
+	ck_assert_str_eq(mapped(&schedule, early[_i].ip), early[_i].path);
+	schedule_init(&schedule, &timeline->history, 0, -1);
+	schedule_seek(&schedule, 900);
+	schedule_enter_user(&schedule, 999, early[_i].ip);
+	ck_assert_str_eq(mapped(&schedule, early[_i].ip), early[_i].path);
+	close_timeline();
+}
+END_TEST
+
+/* ---- Random cursors ---------------------------------------------------------- */
+
+/* More threads than a cursor keeps stops of. */
+enum { THREADS = 70, STEPS = 40, CURSORS = 8, STEP_NS = 100 };
+
+static uint32_t number;
+
+static unsigned random_below(unsigned limit)
+{
+	number = number * 1103515245 + 12345;
+	return (number >> 16) % limit;
+}
+
+/* Threads of one process, of which few run, with switches at any time. */
+static void open_many_threads(void)
+{
+	int32_t tid = SAMPLE_PID;
+	struct perf_data data;
+
+	sample_begin(&data);
+	at(&data, 150, SAMPLE_PID);
+	for (int32_t i = 1; i < THREADS; i++)
+		perf_data_add_fork(&data, SAMPLE_PID, SAMPLE_PID + i, SAMPLE_PID);
+	for (unsigned i = 1; i < STEPS; i++) {
+		int32_t next =
+			SAMPLE_PID + (random_below(2) ? 0 : THREADS - 6) + (int)random_below(2);
+
+		if (random_below(2) || next == tid)
+			continue;
+		perf_data_stamp(&data, (struct perf_data_stamp){ .time = STEP_NS * i +
+									 random_below(STEP_NS),
+								 .pid = SAMPLE_PID,
+								 .tid = tid });
+		tid = random_below(5) ? next : 0;
+		perf_data_add_switch(&data, true, tid ? SAMPLE_PID : 0, tid);
+	}
+	open_data(&data);
+}
+
+/* What a trace does with a cursor: enter user code, leave it, and pass time in the kernel. */
+static struct step {
+	unsigned kind;
+	uint64_t time, ip;
+} steps[STEPS];
+
+static void draw_steps(void)
+{
+	for (unsigned i = 0; i < STEPS; i++)
+		steps[i] = (struct step){ .kind = random_below(8),
+					  .time = STEP_NS * i + random_below(STEP_NS),
+					  .ip = SAMPLE_MAIN + random_below(3) };
+}
+
+static void take_step(struct schedule *schedule, const struct step *step)
+{
+	switch (step->kind) {
+	case 0:
+		schedule_seek(schedule, step->time);
+		break;
+	case 1:
+		schedule_switch(schedule, step->time, schedule->slack);
+		break;
+	case 2:
+		schedule_enter_user(schedule, step->time, step->ip);
+		break;
+	case 3:
+	case 4:
+		schedule_seek_user(schedule, step->time, step->ip);
+		break;
+	default:
+		schedule_stop_user(schedule, step->ip);
+		break;
+	}
+}
+
+static void expect_same_stops(const struct schedule *a, const struct schedule *b)
+{
+	for (unsigned i = 0; i < SCHEDULE_STOPS; i++) {
+		ck_assert_ptr_eq(a->stops[i].thread, b->stops[i].thread);
+		ck_assert_ptr_eq(a->stops[i].space, b->stops[i].space);
+		ck_assert_uint_eq(a->stops[i].ip, b->stops[i].ip);
+	}
+}
+
+/* A cursor that begins before a step, and may join one from the start, has its threads and stops.
+ */
+START_TEST(a_cursor_that_joins_another_is_what_the_other_becomes)
+{
+	struct schedule whole[STEPS + 1], middle, joined;
+	unsigned joins = 0, refused = 0;
+
+	for (int cursor = 0; cursor < CURSORS; cursor++) {
+		open_many_threads();
+		draw_steps();
+		schedule_init(&whole[0], &timeline->history, 0, -1);
+		whole[0].slack = 150;
+		for (unsigned i = 0; i < STEPS; i++) {
+			whole[i + 1] = whole[i];
+			take_step(&whole[i + 1], &steps[i]);
+		}
+		for (unsigned begin = 1; begin < STEPS; begin++) {
+			middle = whole[0];
+			schedule_begin_at(&middle, steps[begin - 1].time);
+			if (!schedule_equals(&whole[begin], &middle))
+				continue;
+			for (unsigned i = begin; i < STEPS; i++) {
+				take_step(&middle, &steps[i]);
+				joined = middle;
+				if (!schedule_join_stops(&joined, &whole[begin])) {
+					refused++;
+					continue;
+				}
+				joins++;
+				ck_assert(schedule_equals(&joined, &whole[i + 1]));
+				expect_same_stops(&joined, &whole[i + 1]);
+			}
+		}
+		close_timeline();
+	}
+	ck_assert_uint_gt(joins, 100);
+	ck_assert_uint_gt(refused, 100);
+}
+END_TEST
+
+/* ---- Without times ----------------------------------------------------------- */
+
+/*
+ * The only thread runs three programs, of which the second maps more code later. A trace without
+ * times may be of the first one, or, if it is the end of the recording, of the last one; an exec
+ * leads to the next program with all its code.
+ */
+START_TEST(without_time_each_program_has_all_of_its_code)
+{
+	static const char *const programs[] = { "/one", "/two", "/three" };
+	struct perf_data_mmap map = { .pid = SAMPLE_PID,
+				      .tid = SAMPLE_PID,
+				      .address = OTHER_CODE,
+				      .length = 0x1000,
+				      .prot = 5 };
+	struct schedule schedule;
+	struct perf_data data;
+
+	sample_begin(&data);
+	for (unsigned i = 0; i < 3; i++) {
+		at(&data, 1000 * (i + 1), SAMPLE_PID);
+		perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "p");
+		map.path = "/early";
+		perf_data_add_mmap2(&data, 0, &map);
+		at(&data, 1000 * (i + 1) + 500, SAMPLE_PID);
+		map.path = programs[i];
+		perf_data_add_mmap2(&data, 0, &map);
+	}
+	switch_to(&data, 5000, SAMPLE_PID, 0);
+	open_data(&data);
+	schedule_init(&schedule, &timeline->history, 0, -1);
+	ck_assert(schedule_settle(&schedule, _i));
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	ck_assert_uint_eq(schedule_clamp(&schedule, 9999), 9999);
+	if (!_i) {
+		ck_assert_str_eq(mapped(&schedule, SAMPLE_CODE), SAMPLE_PATH);
+		for (unsigned i = 0; i < 3; i++) {
+			ck_assert_ptr_nonnull(schedule_next_program(&schedule, 0));
+			schedule_begin_program(&schedule);
+			ck_assert_str_eq(mapped(&schedule, OTHER_CODE), programs[i]);
+		}
+	}
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/three");
+	ck_assert_ptr_null(schedule_next_program(&schedule, 0));
+	close_timeline();
+}
+END_TEST
+
 START_TEST(without_time_two_threads_are_a_guess)
 {
 	struct schedule schedule;
@@ -516,6 +822,9 @@ START_TEST(without_time_two_threads_are_a_guess)
 	schedule_init(&schedule, &timeline->history, -1, SAMPLE_PID);
 	ck_assert(schedule_settle(&schedule, false));
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	schedule_init(&schedule, &timeline->history, 7, -1); /* a CPU without records */
+	ck_assert(!schedule_settle(&schedule, false));
+	ck_assert_ptr_null(schedule.thread);
 	close_timeline();
 }
 END_TEST
@@ -542,6 +851,11 @@ int main(void)
 	tcase_add_test(all, a_thread_that_runs_exec_becomes_the_leader);
 	tcase_add_test(all, a_leader_whose_tid_ran_exec_lives_and_runs_the_next_program);
 	tcase_add_test(all, a_buffer_per_thread_is_the_leaders_after_an_exec);
+	tcase_add_loop_test(all, the_thread_whose_code_it_is_enters, 0, COUNT_OF(entries));
+	tcase_add_loop_test(all, only_the_next_mappings_are_looked_up_early, 0, 3);
+	tcase_add_test(all, stops_since_a_start_in_the_middle_are_known);
+	tcase_add_test(all, a_cursor_that_joins_another_is_what_the_other_becomes);
+	tcase_add_loop_test(all, without_time_each_program_has_all_of_its_code, 0, 2);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
