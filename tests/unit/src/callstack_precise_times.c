@@ -18,6 +18,24 @@ START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_after_it)
 }
 END_TEST
 
+/* Slices of other threads follow, so it does not wait for the thread's next segment. */
+START_TEST(a_segment_that_ended_is_passed_on_at_the_next_time)
+{
+	call('m', 0x10, 'f');
+	ret('f', 'm', 0x15);
+	feed_held();
+	ck_assert_uint_eq(slices.flushes, 0);
+	gap(GAP_OVERFLOW);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x50), BRANCH_TRACE_ON);
+	call('f', 0x60, 'g');
+	feed_held();
+	ck_assert_uint_eq(slices.flushes, 1);
+	ret('g', 'f', 0x65);
+	feed_held();
+	ck_assert_uint_eq(slices.flushes, 1);
+}
+END_TEST
+
 /* All events but the first have one time. */
 static void at_one_time(void)
 {
@@ -236,6 +254,7 @@ END_TEST
 
 void add_time_tests(TCase *tests)
 {
+	tcase_add_test(tests, a_segment_that_ended_is_passed_on_at_the_next_time);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_after_it);
 	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
 	tcase_add_test(tests, a_call_of_few_instructions_has_a_length);

@@ -234,41 +234,60 @@ static unsigned count_pages(const uint8_t *bytes, size_t size, const uint8_t *be
 	return pages;
 }
 
+/* More pages than are looked up at a time. */
+#define FILE_PAGES 600
+
+/* Pages that a process wrote to, up to -1. */
+static const int changed_pages[][5] = {
+	{ 1, -1 }, { 0, -1 }, { 0, 2, -1 }, { 0, 1, 2, -1 }, { 3, 511, 512, 599, -1 },
+};
+
+static uint8_t *map_pages(const char *name, const int *changed)
+{
+	int fd = open(name, O_RDWR | O_CREAT, 0600);
+	uint8_t page[CODE_PAGE_SIZE], *mapped;
+
+	memset(page, 0x90, sizeof(page));
+	for (int i = 0; i < FILE_PAGES; i++)
+		ck_assert_int_eq(write(fd, page, sizeof(page)), sizeof(page));
+	mapped =
+		mmap(NULL, FILE_PAGES * CODE_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	for (size_t i = 0; i < FILE_PAGES; i++)
+		ck_assert_uint_eq(mapped[i * CODE_PAGE_SIZE], 0x90);
+	for (; *changed >= 0; changed++)
+		mapped[(size_t)*changed * CODE_PAGE_SIZE] = 0xc3;
+	ck_assert_int_eq(mprotect(mapped, FILE_PAGES * CODE_PAGE_SIZE, PROT_READ | PROT_EXEC), 0);
+	close(fd);
+	return mapped;
+}
+
 /* Of a file that still exists only the pages that the process wrote to: the others are in it. */
 START_TEST(pages_of_a_file_are_saved_that_were_changed_in_memory)
 {
-	static const uint8_t changed[] = { 2, 1, 5, 7 }; /* bits of pages */
-	const unsigned bits = changed[_i / 2];
+	const int *changed = changed_pages[_i / 2];
 	struct code_file_writer writer = begin();
+	uint8_t *mapped, *bytes;
 	char name[80];
-	uint8_t page[CODE_PAGE_SIZE], *mapped, *bytes;
 	size_t size;
-	int fd;
 
 	snprintf(name, sizeof(name), "%s/text", folder);
-	fd = open(name, O_RDWR | O_CREAT, 0600);
-	memset(page, 0x90, sizeof(page));
-	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(write(fd, page, sizeof(page)), sizeof(page));
-	mapped = mmap(NULL, 3 * CODE_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	ck_assert_ptr_ne(mapped, MAP_FAILED);
-	ck_assert_uint_eq(mapped[0] + mapped[2 * CODE_PAGE_SIZE], 2 * 0x90);
-	for (size_t i = 0; i < 3; i++)
-		if (bits >> i & 1)
-			mapped[i * CODE_PAGE_SIZE] = 0xc3;
-	ck_assert_int_eq(mprotect(mapped, 3 * CODE_PAGE_SIZE, PROT_READ | PROT_EXEC), 0);
+	mapped = map_pages(name, changed);
 	if (_i % 2)
 		unlink(name);
 	writer.ticks = ticks;
 	code_file_add(&writer, getpid());
 	bytes = finish(&writer, &size);
 	ck_assert_ptr_nonnull(bytes);
-	for (size_t i = 0; i < 3; i++)
-		ck_assert_uint_eq(
-			count_pages(bytes, size, mapped + i * CODE_PAGE_SIZE, CODE_PAGE_SIZE),
-			_i % 2 ? 1 : bits >> i & 1);
-	munmap(mapped, 3 * CODE_PAGE_SIZE);
-	close(fd);
+	for (int i = 0; i < FILE_PAGES; i += i < 10 || i > 500 ? 1 : 50) {
+		bool is_changed = i == *changed;
+
+		changed += is_changed;
+		ck_assert_uint_eq(count_pages(bytes, size, mapped + (size_t)i * CODE_PAGE_SIZE,
+					      CODE_PAGE_SIZE),
+				  _i % 2 || is_changed);
+	}
+	munmap(mapped, FILE_PAGES * CODE_PAGE_SIZE);
 	unlink(name);
 	free(bytes);
 }
@@ -622,7 +641,8 @@ int main(void)
 	tcase_add_loop_test(all, the_code_of_a_packed_recording_is_beside_it_or_has_its_name_before,
 			    0, 2);
 	tcase_add_test(all, without_made_code_there_is_no_file);
-	tcase_add_loop_test(all, pages_of_a_file_are_saved_that_were_changed_in_memory, 0, 8);
+	tcase_add_loop_test(all, pages_of_a_file_are_saved_that_were_changed_in_memory, 0,
+			    2 * COUNT_OF(changed_pages));
 	tcase_add_loop_test(all, names_have_the_pid_and_the_files_of_the_container, 0, MAP_KINDS);
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
 	tcase_add_loop_test(all, notes_that_overlap_are_read_up_to_the_files_size, 2, 4);
