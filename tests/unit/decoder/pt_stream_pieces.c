@@ -84,7 +84,7 @@ static const struct {
 	{ false, "\x02\xff\x02\x22\0\x20", 6, true }, /* and there are no packets before */
 };
 
-static const size_t before_end[] = { 0, 1, 3, 7, 12, 15, 20, 33, 63, 64, 70, 100 };
+static const size_t before_end[] = { 0, 1, 7, 20, 63, 70 };
 
 /* Packets straddle the end of the bytes in memory. */
 START_TEST(packets_are_whole_wherever_memory_ends)
@@ -291,7 +291,7 @@ START_TEST(a_full_buffer_is_a_gap_exactly_where_it_was_full)
 	finish();
 	ck_assert_uint_eq(run.count, 7);
 	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
-	ck_assert_uint_eq(run.events[4].kind, BRANCH_GAP);
+	expect(4, BRANCH_GAP, 0, 0);
 	ck_assert_uint_eq(run.events[4].gap, GAP_LOST);
 	ck_assert_uint_eq(run.events[5].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
 	ck_assert_uint_eq(run.events[5].time, SAMPLE_START + 500);
@@ -325,7 +325,7 @@ START_TEST(tracing_resumes_after_a_full_buffer_without_a_psb)
 	finish();
 	ck_assert_uint_eq(run.count, 7);
 	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5); /* from the last packet */
-	ck_assert_uint_eq(run.events[4].kind, BRANCH_GAP);
+	expect(4, BRANCH_GAP, 0, 0);
 	ck_assert_uint_eq(run.events[4].gap, GAP_LOST);
 	ck_assert_uint_eq(run.events[5].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
 	ck_assert_uint_eq(run.events[5].time, SAMPLE_START + 300);
@@ -374,6 +374,7 @@ START_TEST(a_hole_between_pieces_is_a_gap_of_known_size)
 	add_piece(first + 64, first, first);
 	finish();
 	ck_assert_uint_eq(run.count, 2 * 22 + 1);
+	expect(22, BRANCH_GAP, 0, 0);
 	ck_assert_uint_eq(run.events[22].gap, GAP_LOST);
 	ck_assert_uint_eq(run.stats.bytes_missing, 64);
 	expect_all_bytes_counted();
@@ -407,7 +408,7 @@ START_TEST(snapshots_that_overlap_are_joined_and_others_are_apart)
 	finish();
 	/* The sample; on and off; a gap; on and off. */
 	ck_assert_uint_eq(run.count, 22 + 2 + 1 + 2);
-	ck_assert_uint_eq(run.events[24].kind, BRANCH_GAP);
+	expect(24, BRANCH_GAP, 0, 0);
 	/* seeds.md: an end of a snapshot resets the stacks (-multi-snapshot) */
 	ck_assert_uint_eq(run.events[24].gap, GAP_NOT_RECORDED);
 	ck_assert_uint_eq(run.stats.gaps[GAP_NOT_RECORDED], 1);
@@ -481,7 +482,7 @@ START_TEST(a_trace_that_the_file_cuts_ends_in_a_gap)
 	*size += 100;
 	finish();
 	ck_assert_uint_eq(run.count, 23);
-	ck_assert_uint_eq(run.events[22].kind, BRANCH_GAP);
+	expect(22, BRANCH_GAP, 0, 0);
 	ck_assert_uint_eq(run.events[22].gap, GAP_LOST);
 	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
 	ck_assert_uint_eq(run.stats.bytes_missing, 100);
