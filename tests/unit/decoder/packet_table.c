@@ -31,6 +31,8 @@ static const struct place {
 #define INVALID 16
 /* leaf() is a jump to X. */
 #define LEAVES 32
+/* C is vmresume. */
+#define RESUMES 64
 /* libipt does not follow these packets; nor does it resume after damage, before the next PSB. */
 #define FAST 4
 
@@ -70,6 +72,7 @@ static const struct row {
 	{ BROADWELL, false, "psb pge:W pge:L pgd", "on:W mismatch:W on:L return:L>0" },
 	{ NULL, false, "psb pge:L tip pge:L pgd", "on:L mismatch:L on:L return:L>0" },
 	{ NULL, false, "psb pge:L pge pge:L pgd", "on:L mismatch:L on:L return:L>0" },
+	{ NULL, false, "psb pge pge:L pgd", "mismatch on:L return:L>0" },
 	/* A header in the middle: where the code arrives, and calls before it are forgotten. */
 	{ NULL, false, "psb pge:M psb:W tnt:tn tip:M+5 pgd",
 	  "on:M call:M>W call:W>L return:L>W+5 return:W+7>M+5 call:M+5>W call:W>L return:L>0" },
@@ -184,6 +187,12 @@ static const struct row {
 	  "on:W call~:W>L jump~:L>X abort!:X>M call:M>W off!:W" },
 	{ BROADWELL, LEAVES | FAST, "psb pge:W begin fup:W abort fup:M tip:W+7 pgd",
 	  "on:W abort!:M>W+7 return:W+7>0" },
+	{ BROADWELL, FAST, "psb pge:W begin fup:M pgd",
+	  "on:W call:W>L mismatch:L on:M call~:M>W call~:W>L return~:L>0" },
+	/* SKD022: a FUP before a VM entry is no interrupt. */
+	{ SKYLAKE, false, "psb pge:C fup:C pgd", "on:C softint:C>0" },
+	{ SKYLAKE, RESUMES, "psb pge:C fup:C pgd", "on:C softint:C>0" },
+	{ SKYLAKE, false, "psb pge:W fup:W pgd", "on:W off!:W" },
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
@@ -347,7 +356,7 @@ static char *events_as_text(void)
 /* Also if the file has the trace in pieces of eight bytes, and if padding follows. */
 START_TEST(packets_give_their_events)
 {
-	static const uint8_t vmlaunch[] = { 0x0f, 0x01, 0xc2 };
+	uint8_t vm_entry[] = { 0x0f, 0x01, 0xc2 };
 	static const uint8_t jump_away[] = { 0xe9, 0xbb, 0xef, 0x4f, 0 };
 	uint8_t jumps[] = { 0x90, 0x75, 0xfe, 0x75, 0xfb, 0xc3 };
 	const struct row *row = &rows[_i % ROWS];
@@ -361,8 +370,10 @@ START_TEST(packets_give_their_events)
 	begin(engine);
 	run.in_pieces = _i / ROWS == 2;
 	run.padded = _i / ROWS == 3;
-	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vmlaunch,
-	       sizeof(vmlaunch));
+	if (row->code & RESUMES)
+		vm_entry[2] = 0xc3;
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_CIRCLE - SAMPLE_CODE), vm_entry,
+	       sizeof(vm_entry));
 	if (row->code & LOCAL)
 		jumps[4] = 0xfe;
 	if (row->code & INVALID)

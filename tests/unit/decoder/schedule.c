@@ -642,7 +642,7 @@ END_TEST
 /* ---- Random cursors ---------------------------------------------------------- */
 
 /* More threads than a cursor keeps stops of. */
-enum { THREADS = 70, STEPS = 40, CURSORS = 8, STEP_NS = 100 };
+enum { THREADS = 70, STEPS = 40, CURSORS = 40, STEP_NS = 100 };
 
 static uint32_t number;
 
