@@ -577,18 +577,21 @@ END_TEST
 /*
  * main calls code without bytes, which calls work(), which calls other code without bytes. All
  * three return by bits before one packet, so each gets its own bits, and leaves the rest to its
- * caller: the bits of the other code end with `inner`, of the first one with `outer`.
+ * caller: the bits of the other code end with `inner`, of the first one with `outer`. The first one
+ * had the bits `before` the call of work().
  */
 static const struct {
-	const char *inner, *outer;
-} nested[] = { { "t", "t" },
-	       { "nt", "nt" },
-	       { "nnnt", "t" },
-	       { "t", "nnnnt" },
-	       { "nnnnnnnnnt", "nnnnnnnt" },
-	       { "t", FORTY_NOT_TAKEN "t" },
-	       { "nt", FORTY_NOT_TAKEN FORTY_NOT_TAKEN "t" },
-	       { FORTY_NOT_TAKEN "t", FORTY_NOT_TAKEN "nt" } };
+	const char *inner, *outer, *before;
+} nested[] = { { "t", "t", "" },
+	       { "nt", "nt", "" },
+	       { "nnnt", "t", "" },
+	       { "t", "nnnnt", "" },
+	       { "nnnnnnnnnt", "nnnnnnnt", "" },
+	       { "t", FORTY_NOT_TAKEN "t", "" },
+	       { "nt", FORTY_NOT_TAKEN FORTY_NOT_TAKEN "t", "" },
+	       { FORTY_NOT_TAKEN "t", FORTY_NOT_TAKEN "nt", "" },
+	       { "t", "t", "t" },
+	       { "nt", "nt", "tnt" } };
 
 START_TEST(code_without_bytes_returns_through_known_code_to_more_of_it)
 {
@@ -604,6 +607,7 @@ START_TEST(code_without_bytes_returns_through_known_code_to_more_of_it)
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_tip(&run.packets, 0x900000);
+	add_decisions(nested[_i].before);
 	pt_packets_tip(&run.packets, SAMPLE_WORK);
 	pt_packets_tip(&run.packets, 0x910000);
 	add_decisions(nested[_i].inner);

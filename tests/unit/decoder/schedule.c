@@ -559,7 +559,7 @@ static const struct entry {
 	{ "if that thread is near", SAMPLE_LEAF, SAMPLE_WORK, 2750, SAMPLE_LEAF, B },
 	{ "a thread that did not stop there does not continue", SAMPLE_WORK, SAMPLE_LEAF, 3900,
 	  OTHER_CODE, OTHER_PID },
-	{ "no code tells nothing", SAMPLE_WORK, N, 1900, N, A },
+	{ "an address without code decides nothing", SAMPLE_WORK, N, 1900, N, A },
 };
 
 START_TEST(the_thread_whose_code_it_is_enters)
