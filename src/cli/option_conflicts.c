@@ -355,7 +355,8 @@ static void choose_slow(struct options *options)
 			    "--format");
 	if (!wanted)
 		return;
-	if (!options->select.symbols.count && !options->select.dsos.count)
+	options->slow.of_all = !options->select.symbols.count && !options->select.dsos.count;
+	if (options->slow.of_all)
 		pattern_list_add(&options->select.symbols, "*");
 	if (options->format)
 		usage_error("--slowest prints a table, or writes traces with -o DIR/; leave "

@@ -84,6 +84,7 @@ struct slow_choice {
 	bool listed;         /* --slowest was given, or --slow without a format */
 	unsigned most;       /* number of --slowest, or rank of --within; 0: not given */
 	bool has_bound;      /* --slow was given: */
+	bool of_all;         /* no function was chosen: leave out those around the program */
 	uint64_t longer;     /* ns: lower limit of their durations, or */
 	uint32_t percentile; /* lower limit as a percentile in millionths; 0: use `longer` */
 	uint64_t context;    /* ns to show before and after a call */

@@ -4,7 +4,8 @@
  * each call gets its own trace (src/slow/slow_traces.c), only the report has them. If times are
  * estimated by instructions, calls with more instructions are slower.
  *
- * Keeps only the slowest calls, and a histogram of all durations.
+ * Keeps only the slowest calls, and a histogram of all durations. Without --symbol and --dso,
+ * leaves out the calls that enclose the program.
  */
 
 #include "base/tables/heap.h"
@@ -18,6 +19,9 @@
 #include "src/slices/durations.h"
 #include "symbols/dso/dso_store.h"
 
+#define OUTER_MOST  32 /* limit of the depth of calls that may enclose the program */
+#define INNER_LEAST 10 /* calls that must be left without them */
+
 struct slowest_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
@@ -28,6 +32,17 @@ struct slowest_output {
 	/* Owned. A heap with the fastest call on top; sorted, slowest first, after finish(). */
 	struct chosen_call *calls;
 	size_t count, room;
+	/* Without --symbol and --dso, by index of the track: calls that may enclose the others. */
+	struct outer_calls {
+		struct chosen_call longest[OUTER_MOST], main; /* longest: by depth */
+		size_t main_depth;
+		uint64_t begin, end; /* ns: of the thread's calls */
+	} * threads;                 /* owned */
+	size_t thread_room;
+	uint32_t *times_called; /* owned; by `pair` */
+	size_t pair_room;
+	struct chosen_call *left_out; /* owned: those that do */
+	size_t left_out_count, left_out_room;
 	/* After finish(): */
 	uint64_t bound;  /* ns: of --slow; 0: not given */
 	json_t *answer;  /* owned */
@@ -74,6 +89,114 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 	}
 }
 
+/* ---- Calls around the program --------------------------------------------- */
+
+/* Returns whether a call is that of main(), or encloses it. */
+static bool encloses_main(const struct outer_calls *thread, const struct chosen_call *call,
+			  size_t depth)
+{
+	const struct chosen_call *main = &thread->main;
+
+	return main->symbol && depth <= thread->main_depth && call->begin <= main->begin &&
+	       call->begin + call->duration >= main->begin + main->duration;
+}
+
+static bool is_main(const struct name *name)
+{
+	return strcmp(name->text, "main") == 0 || starts_with(name->text, "__libc_start_main");
+}
+
+/* Hold back the longest call of each depth, or those around main(). */
+static void note_call(void *context, const struct chosen_call *call)
+{
+	struct slowest_output *calls = context;
+	size_t depth = call_thread_depth(call->thread);
+	struct chosen_call next = *call, *held;
+	struct outer_calls *thread;
+
+	ARRAY_GROW_ZEROED(calls->threads, calls->thread_room, (size_t)call->track->index + 1);
+	ARRAY_GROW_ZEROED(calls->times_called, calls->pair_room, (size_t)call->pair + 1);
+	thread = &calls->threads[call->track->index];
+	thread->begin = call->thread->open->begin.ns;
+	thread->end = MAX(thread->end, call->begin + call->duration);
+	if (!calls->times_called[call->pair]++ && !thread->main.symbol &&
+	    is_main(call->symbol->linkage)) {
+		thread->main = *call;
+		thread->main_depth = depth;
+	}
+	held = &thread->longest[MIN(depth, OUTER_MOST - 1)];
+	if (depth < OUTER_MOST &&
+	    (encloses_main(thread, call, depth) ||
+	     (!encloses_main(thread, held, depth) && call->duration >= held->duration))) {
+		next = *held;
+		*held = *call;
+	}
+	if (next.symbol)
+		keep_if_slow(calls, &next);
+}
+
+/*
+ * Find the calls that enclose a thread's others: main() and its callers; and from the outermost
+ * call on each that is its function's only one in the thread, and has nine tenths of the time of
+ * the one around it, and half of the instructions, as it does not just wait.
+ */
+static void find_outer(struct slowest_output *calls, struct outer_calls *thread)
+{
+	uint64_t begin = thread->begin, end = thread->end, insns = 0;
+	bool inner = false;
+
+	for (size_t depth = 0; depth < OUTER_MOST; depth++) {
+		const struct chosen_call *call = &thread->longest[depth];
+		uint64_t call_end = call->begin + call->duration;
+
+		if (!call->symbol)
+			continue;
+		inner |= !encloses_main(thread, call, depth) &&
+			 (call->begin < begin || call_end > end ||
+			  calls->times_called[call->pair] > 1 || call->insns < insns / 2 ||
+			  call->duration < end - begin - (end - begin) / 10);
+		if (inner) {
+			keep_if_slow(calls, call);
+			continue;
+		}
+		begin = call->begin;
+		end = call_end;
+		insns = call->insns;
+		*ARRAY_ADD(calls->left_out, calls->left_out_count, calls->left_out_room) = *call;
+	}
+}
+
+static void leave_out_outer(struct slowest_output *calls)
+{
+	for (size_t i = 0; i < calls->thread_room; i++)
+		find_outer(calls, &calls->threads[i]);
+	if (calls->durations.count >= INNER_LEAST)
+		return;
+	for (size_t i = 0; i < calls->left_out_count; i++)
+		keep_if_slow(calls, &calls->left_out[i]);
+	calls->left_out_count = 0;
+}
+
+/* Print each function of these calls once. */
+static void print_left_out(struct slowest_output *calls, FILE *out)
+{
+	bool *named = alloc_zeroed(calls->chosen.functions.count + 1, sizeof(*named));
+
+	for (size_t i = 0; i < calls->left_out_count; i++) {
+		const struct chosen_call *call = &calls->left_out[i];
+
+		if (!named[call->function])
+			escaped_printf(out, "%s %s",
+				       i ? "," : "left out, as they enclose the program:",
+				       chosen_calls_label(&calls->chosen, call->function)->text);
+		named[call->function] = true;
+	}
+	fputs(calls->left_out_count ? "; --symbol='*' lists them, too\n" : "", out);
+	free(named);
+}
+
+/* ---- The answer ---------------------------------------------------------- */
+
 static void apply_bound(struct slowest_output *calls)
 {
 	const struct slow_choice *choice = &calls->choice;
@@ -100,7 +223,8 @@ static void open_slowest(struct format_output *output, const struct format_reque
 {
 	struct slowest_output *slowest = (struct slowest_output *)output;
 
-	chosen_calls_init(&slowest->chosen, &request->options->select, keep_if_slow, slowest);
+	chosen_calls_init(&slowest->chosen, &request->options->select,
+			  request->options->slow.of_all ? note_call : keep_if_slow, slowest);
 	slowest->choice = request->options->slow;
 	slowest->chosen.names = request->names;
 	output->slices = &slowest->chosen.tree.slices;
@@ -145,6 +269,8 @@ static void make_answer(struct slowest_output *calls)
 		"median_ns", json_value_of(durations_percentile(all, 50)), "p99_ns",
 		json_value_of(durations_percentile(all, 99)), "longest_ns", json_value_of(all->max),
 		"list", JSON_LIST(i, calls->count, call_json(&calls->calls[i])));
+	json_object_set_new(calls->answer, "left_out",
+			    JSON_LIST(i, calls->left_out_count, call_json(&calls->left_out[i])));
 	time_note_add(calls->answer, machine);
 	json_object_set_new(calls->answer, "bound_ns", of_bound(calls, calls->bound));
 	json_object_set_new(calls->answer, "slower", of_bound(calls, calls->slower));
@@ -204,6 +330,7 @@ static void print_slowest(struct format_output *output)
 	FILE *out = output->text;
 	size_t cut;
 
+	leave_out_outer(calls);
 	SORT_WITHIN(calls->calls, calls->count, compare_slow, &by_insns);
 	apply_bound(calls);
 	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
@@ -218,6 +345,7 @@ static void print_slowest(struct format_output *output)
 		fputs("> the start or the return was not traced: it took at least this long\n",
 		      out);
 	time_note_print(output->machine, out);
+	print_left_out(calls, out);
 	if (symbols->count && strcmp(symbols->patterns[0], "*") == 0)
 		fputs("callers take longer than their callees: choose functions by --symbol; "
 		      "`ptrace2ftf why` finds those with slow calls\n",
@@ -233,6 +361,9 @@ static void release_slowest(struct format_output *output)
 {
 	struct slowest_output *calls = (struct slowest_output *)output;
 
+	free(calls->threads);
+	free(calls->times_called);
+	free(calls->left_out);
 	free(calls->calls);
 	json_decref(calls->answer);
 	durations_release(&calls->durations);

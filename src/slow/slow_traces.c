@@ -255,6 +255,7 @@ static void print_result(const struct slow_run *run)
 {
 	char *next = call_path(run, run->plan.count + 1);
 	size_t gaps = 0, failed = 0;
+	size_t outer = json_array_size(json_object_get(run->answer, "left_out"));
 
 	for (size_t i = 0; i < run->plan.count; i++) {
 		gaps += run->traces[i].status == EXIT_WITH_GAPS;
@@ -266,6 +267,8 @@ static void print_result(const struct slow_run *run)
 		fprintf(stderr, "; %zu with gaps or warnings", gaps);
 	if (failed)
 		fprintf(stderr, "; %zu failed", failed);
+	if (outer)
+		fprintf(stderr, "; without %zu that enclose the program", outer);
 	putc('\n', stderr);
 	/* Calls of an earlier run remain, and a pattern like "DIR/call-*.ftf" would mix both. */
 	if (access(next, F_OK) == 0)

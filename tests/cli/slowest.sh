@@ -37,12 +37,20 @@ tap_check "each call of a recursion counts" recursions
 
 # Calls of equal times among them: _start and its callee.
 longer_lists() {
-	run 0 --slowest=100 recursion && mv shown hundred && for most in 1 2 3 5 8; do
-		run 0 --slowest=$most recursion && head -n $((most + 1)) shown >begun &&
+	run 0 --slowest=100 --symbol='*' recursion && mv shown hundred && for most in 1 2 3 5 8; do
+		run 0 --slowest=$most --symbol='*' recursion && head -n $((most + 1)) shown >begun &&
 			head -n $((most + 1)) hundred | sed 's/  *$//' | diff - begun || return 1
 	done && [ "$(awk 'NR == 2 { print $NF }' hundred)" = _start ]
 }
 tap_check "a longer list begins with the shorter one, and a caller is before its callee" longer_lists
+
+without_outer_calls() {
+	run 0 --slowest=5 --json=outer.json recursion && ! grep -E ' (main|_start)$' shown && grep -q '^left out, as they enclose the program: _start, .*, main; ' shown || return 1
+	sed -n '/"left_out"/,$p' outer.json | grep -q '"function": "main"' || return 1
+	run 0 --slowest=5 --symbol='*' recursion && grep -q ' _start$' shown && ! grep '^left out' shown &&
+		run 2 --slowest=1 recursion -o outer/ && grep -q 'index.tsv.*; without [0-9] that enclose the program$' messages
+}
+tap_check "without --symbol, main() and its callers are left out, and named" without_outer_calls
 
 names_why() {
 	run 0 --slowest=3 recursion && tail -1 shown | grep -q '^callers .* --symbol; `ptrace2ftf why` finds' &&
@@ -134,11 +142,6 @@ side_by_side() {
 }
 tap_check "the traces are the same side by side" side_by_side
 
-of_all() {
-	"$program" -q --slowest=9 recursion >of_all && "$program" -q --slowest=9 --symbol='*' recursion | cmp - of_all &&
-		grep -q ' main$' of_all
-}
-tap_check "without --symbol they are those of all functions" of_all
 wrong() { # OPTIONS...
 	"$program" "$@" >shown 2>messages
 	status=$?

@@ -50,6 +50,8 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 					     .symbol = open->symbol,
 					     .function = open->node - NODE_PAUSE - 1,
 					     .track = thread->track,
+					     .thread = thread,
+					     .pair = open->pair,
 					     .begin = open->begin.ns,
 					     .duration = end->all.ns,
 					     .insns = end->all.insns,

@@ -11,15 +11,17 @@
 #include "src/select/function_labels.h"
 
 struct chosen_call {
-	const struct symbol *symbol; /* borrowed */
-	uint32_t function;           /* its number in the table */
-	const struct track *track;   /* borrowed: the thread */
-	uint64_t begin, duration;    /* ns */
-	uint64_t insns;              /* executed in it */
-	uint64_t untraced;           /* ns of it in system calls, other processes and the like */
-	uint64_t number;             /* chosen calls that ended before it */
-	bool begin_seen, end_seen;   /* else the duration is a lower bound */
-	bool outermost;              /* in no other call of the function */
+	const struct symbol *symbol;      /* borrowed */
+	uint32_t function;                /* its number in the table */
+	const struct track *track;        /* borrowed: the thread */
+	const struct call_thread *thread; /* borrowed: its open calls, without this one */
+	uint32_t pair;                    /* call_tree_pair() of both */
+	uint64_t begin, duration;         /* ns */
+	uint64_t insns;                   /* executed in it */
+	uint64_t untraced;         /* ns of it in system calls, other processes and the like */
+	uint64_t number;           /* chosen calls that ended before it */
+	bool begin_seen, end_seen; /* else the duration is a lower bound */
+	bool outermost;            /* in no other call of the function */
 };
 
 /* A chosen call has ended; it is borrowed for the call. */

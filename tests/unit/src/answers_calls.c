@@ -215,6 +215,56 @@ START_TEST(where_times_are_unknown_the_most_instructions_are_slowest)
 }
 END_TEST
 
+/* A start of a thread, a loop, which has most instructions if _i is 0, and a long wait. */
+START_TEST(calls_that_enclose_a_thread_are_left_out)
+{
+	static const char *const said[] = {
+		"left out, as they enclose the program: start, loop; --symbol='*'",
+		"left out, as they enclose the program: start; --symbol='*'",
+	};
+
+	options.select.symbols.count = 0;
+	seek_slow((struct slow_choice){ .most = 2, .of_all = true });
+	begin("start", 1000, 0);
+	call("before", 1000, 5);
+	begin("loop", 1010, _i ? 60 : 10);
+	for (uint64_t i = 0; i < 9; i++)
+		call("step", 1012 + 6 * i, 5);
+	begin("wait", 1070, 80);
+	end(1990, 85);
+	end(1995, 90);
+	end(2000, 100);
+	finish_format(&format_slowest);
+	expect(said[_i]);
+	expect(_i ? "  loop\n" : "  wait\n");
+	close_format(&format_slowest);
+}
+END_TEST
+
+/* main() is short, and its caller's other callee is as long; ten calls must be left. */
+START_TEST(main_and_its_callers_are_left_out)
+{
+	options.select.symbols.count = 0;
+	seek_slow((struct slow_choice){ .most = 3, .of_all = true });
+	begin("loader", 1000, 0);
+	call("relocate", 1000, 500);
+	begin("_start", 1500, 0);
+	begin("main", 1600, 0);
+	for (uint64_t i = 0; i < (_i ? 9 : 8); i++)
+		call("step", 1700 + 10 * i, 5);
+	end(1990, 0);
+	end(1995, 0);
+	end(2000, 0);
+	finish_format(&format_slowest);
+	if (_i)
+		expect("left out, as they enclose the program: loader, _start, main; ");
+	else
+		expect("   1        1us");
+	expect(_i ? "\n10 calls: " : "\n12 calls: ");
+	close_format(&format_slowest);
+}
+END_TEST
+
 /* Calls of 1 to 100 ns. */
 START_TEST(the_table_has_percentiles_and_the_number_of_slower_calls)
 {
@@ -303,6 +353,8 @@ void add_call_tests(TCase *all)
 	tcase_add_test(all, slower_than_a_time_is_strict);
 	tcase_add_test(all, a_call_of_the_bound_is_not_listed);
 	tcase_add_test(all, slower_than_a_percentile_is_strict);
+	tcase_add_loop_test(all, calls_that_enclose_a_thread_are_left_out, 0, 2);
+	tcase_add_loop_test(all, main_and_its_callers_are_left_out, 0, 2);
 	tcase_add_loop_test(all, the_table_has_percentiles_and_the_number_of_slower_calls, 0, 4);
 	tcase_add_test(all, the_table_marks_calls_that_were_cut);
 	tcase_add_loop_test(all, functions_are_below_each_other_whatever_the_names_of_threads, 0,
