@@ -173,12 +173,14 @@ static bool choose_json(struct options *options, struct text_view name)
 	return has_suffix(name, "json");
 }
 
-/* Choose CSV for a table by the name. */
-static bool choose_csv(struct options *options, struct text_view name)
+/* Choose rows of CSV or JSON for a table by the name. */
+static bool choose_rows(struct options *options, struct text_view name)
 {
-	options->csv_answer = options->format && options->format->rows && has_suffix(name, "csv") &&
-			      !options->json_answer;
-	return options->csv_answer;
+	if (options->format && options->format->rows && !options->json_answer)
+		options->rows_as = has_suffix(name, "csv")     ? &format_csv
+				   : has_suffix(name, "jsonl") ? &format_jsonl
+							       : NULL;
+	return options->rows_as;
 }
 
 /* Returns whether --format has a name for it. */
@@ -201,7 +203,7 @@ void output_suffix_choose(struct options *options)
 	refuse_foreign(name);
 	if (options->input_count > 1)
 		refuse_output_as_input(options);
-	if (choose_json(options, name) || choose_csv(options, name))
+	if (choose_json(options, name) || choose_rows(options, name))
 		named = NULL;
 	if (!options->format && !named && options->command != COMMAND_DIFF)
 		refuse_unknown(path, name);

@@ -6,6 +6,7 @@
  * In names and values, control characters and backslashes become \xNN.
  *
  * `--format=csv`: the same slices as rows for pandas and DuckDB (RFC 4180), with names as recorded.
+ * `--format=jsonl`: these rows as lines of JSON.
  */
 
 #include "src/formats/slice_list.h"
@@ -51,10 +52,17 @@ const struct output_format format_slices = {
 	.release = slice_list_release,
 };
 
-/* ---- CSV ----------------------------------------------------------------- */
+/* ---- CSV, lines of JSON -------------------------------------------------- */
 
 static const char csv_columns[] =
 	"pid,tid,depth,begin_ns,duration_ns,name,location,insns,cycles,marks\n";
+
+static const struct name *location_of(struct slice_list *list, const struct listed_slice *slice)
+{
+	return slice->symbol && list->level != OPTION_ARGS_NONE
+		       ? call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION)
+		       : NULL;
+}
 
 static void print_csv_name(const struct name *name, FILE *out)
 {
@@ -63,33 +71,29 @@ static void print_csv_name(const struct name *name, FILE *out)
 	putc_unlocked(',', out);
 }
 
-/* Print the marks of what is inferred or estimated, as other formats name them. */
-static void print_marks(const struct listed_slice *slice, FILE *out)
+/* Write the marks of what is inferred or estimated, as other formats name them. */
+static char *put_marks(const struct listed_slice *slice, char *at)
 {
 	struct slice_args args = { .count = 0 };
-	const char *between = "";
+	char *begin = at;
 
 	if (slice->symbol)
 		slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags,
 				     OPTION_ARGS_LOC);
-	for (size_t i = 0; i < args.count; i++) {
-		if (args.list[i].type != SLICE_ARG_TRUE)
-			continue;
-		fprintf(out, "%s%s", between, slice_arg_text(args.list[i].key));
-		between = " ";
-	}
+	for (size_t i = 0; i < args.count; i++)
+		if (args.list[i].type == SLICE_ARG_TRUE)
+			at = stpcpy(stpcpy(at, slice_arg_text(args.list[i].key)), " ");
 	if (slice->cut)
-		fprintf(out, "%scut", between);
-	putc_unlocked('\n', out);
+		at = stpcpy(at, "cut ");
+	return at - (at > begin);
 }
 
 static void print_csv_row(struct slice_list *list, struct track *track,
 			  const struct listed_slice *slice, uint64_t number)
 {
 	FILE *out = list->output.text;
-	const struct name *location = NULL;
 	const uint64_t numbers[] = { slice->depth, slice->begin, slice->end - slice->begin };
-	char text[128], *at = digits_signed(text, track->pid);
+	char text[256], *at = digits_signed(text, track->pid);
 
 	(void)number;
 	*at++ = ',';
@@ -99,16 +103,16 @@ static void print_csv_row(struct slice_list *list, struct track *track,
 		at = digits_decimal(at, numbers[i]);
 	}
 	*at++ = ',';
-	if (slice->symbol && list->level != OPTION_ARGS_NONE)
-		location = call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION);
 	fwrite(text, 1, (size_t)(at - text), out);
 	print_csv_name(listed_name(slice), out);
-	print_csv_name(location, out);
+	print_csv_name(location_of(list, slice), out);
 	if (list->level == OPTION_ARGS_FULL)
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",", slice->cost.insns, slice->cost.cycles);
 	else
 		fputs(",,", out);
-	print_marks(slice, out);
+	at = put_marks(slice, text);
+	*at++ = '\n';
+	fwrite(text, 1, (size_t)(at - text), out);
 }
 
 static void print_csv(struct format_output *output)
@@ -125,5 +129,50 @@ const struct output_format format_csv = {
 	.size = sizeof(struct slice_list),
 	.open = slice_list_open,
 	.finish = print_csv,
+	.release = slice_list_release,
+};
+
+static char *put_count(char *at, const char *key, const struct slice_list *list, uint64_t count)
+{
+	at = stpcpy(at, key);
+	return list->level == OPTION_ARGS_FULL ? digits_decimal(at, count) : stpcpy(at, "null");
+}
+
+static void print_json_row(struct slice_list *list, struct track *track,
+			   const struct listed_slice *slice, uint64_t number)
+{
+	const struct name *location = location_of(list, slice);
+	struct line line;
+	char *at;
+
+	(void)number;
+	line.out = list->output.text;
+	at = digits_signed(stpcpy(line.text, "{\"pid\":"), track->pid);
+	at = digits_signed(stpcpy(at, ",\"tid\":"), track->tid);
+	at = digits_decimal(stpcpy(at, ",\"depth\":"), slice->depth);
+	at = digits_decimal(stpcpy(at, ",\"begin_ns\":"), slice->begin);
+	at = digits_decimal(stpcpy(at, ",\"duration_ns\":"), slice->end - slice->begin);
+	at = line_json_name(&line, stpcpy(at, ",\"name\":"), listed_name(slice));
+	at = stpcpy(at, ",\"location\":");
+	at = location ? line_json_name(&line, at, location) : stpcpy(at, "null");
+	at = put_count(at, ",\"insns\":", list, slice->cost.insns);
+	at = put_count(at, ",\"cycles\":", list, slice->cost.cycles);
+	at = put_marks(slice, stpcpy(at, ",\"marks\":\""));
+	line_end(&line, stpcpy(at, "\"}\n"));
+}
+
+static void print_json_lines(struct format_output *output)
+{
+	slice_list_print((struct slice_list *)output, print_json_row);
+}
+
+const struct output_format format_jsonl = {
+	.name = "jsonl",
+	.lines = true,
+	.slices = SLICES_SORTED,
+	.cpu_events = true,
+	.size = sizeof(struct slice_list),
+	.open = slice_list_open,
+	.finish = print_json_lines,
 	.release = slice_list_release,
 };

@@ -171,7 +171,7 @@ struct output_format {
 	 * caller. NULL: no answer.
 	 */
 	json_t *(*answer)(const struct format_output *output);
-	const char *rows; /* the list of its answer that -o FILE.csv writes; NULL: no table */
+	const char *rows; /* the list of its answer that -o FILE.csv or .jsonl writes; NULL: none */
 	/* Release the output's members, finished or not. NULL: owns nothing. */
 	void (*release)(struct format_output *output);
 };
@@ -186,6 +186,7 @@ struct output_format {
 	FORMAT(slices)                                                                             \
 	FORMAT(csv)                                                                                \
 	FORMAT(tree)                                                                               \
+	FORMAT(jsonl)                                                                              \
 	FORMAT(none)                                                                               \
 	FORMAT(events)                                                                             \
 	FORMAT(magic_trace)                                                                        \

@@ -154,10 +154,11 @@ struct options {
 	bool all_functions; /* list all functions, with instructions, in the report */
 	const char *json;   /* path; "-": stdout; "": only for --json-lines */
 	bool json_answer;   /* print the answer as JSON instead of text */
-	bool csv_answer;    /* print the table of the answer as CSV */
-	bool no_warn;       /* gaps and warnings do not change the exit status */
-	bool quiet;         /* no summary and no warnings */
-	int verbose;        /* 0, 1 or 2 */
+	/* Print the table of the answer as format_csv, or _jsonl, prints rows; NULL: as text. */
+	const struct output_format *rows_as;
+	bool no_warn; /* gaps and warnings do not change the exit status */
+	bool quiet;   /* no summary and no warnings */
+	int verbose;  /* 0, 1 or 2 */
 	enum option_sandbox sandbox;
 	enum message_color color;
 	/* Decoding */

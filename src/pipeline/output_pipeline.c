@@ -52,7 +52,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
 	/* Discards output: the cookie has no functions. */
-	pipeline->text = pipeline->options->json_answer || pipeline->options->csv_answer
+	pipeline->text = pipeline->options->json_answer || pipeline->options->rows_as
 				 ? fopencookie(NULL, "w", (cookie_io_functions_t){ NULL })
 				 : output_stream(&pipeline->output);
 	return pipeline->text ? 0 : error_set_system(err, errno, "cannot open a stream");
@@ -455,14 +455,15 @@ static void close_text(struct output_pipeline *pipeline)
 	pipeline->text = NULL;
 }
 
-/* Write the table of an answer as CSV. */
+/* Write the table of an answer as CSV or lines of JSON. */
 static void write_rows(struct output_pipeline *pipeline)
 {
 	const struct output_format *format = pipeline->format;
 	json_t *answer = format->answer(pipeline->end);
 
 	pipeline->text = output_stream(&pipeline->output);
-	csv_rows_print(json_object_get(answer, format->rows), pipeline->text);
+	(pipeline->options->rows_as == &format_csv ? csv_rows_print : json_lines_print)(
+		json_object_get(answer, format->rows), pipeline->text);
 	json_decref(answer);
 	close_text(pipeline);
 }
@@ -491,7 +492,7 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 		return -1;
 	}
 	close_text(pipeline);
-	if (pipeline->options->csv_answer)
+	if (pipeline->options->rows_as)
 		write_rows(pipeline);
 	if (pipeline->options->json_answer)
 		report_write_json(

@@ -94,8 +94,11 @@ one_option() {
 }
 tap_check "functions by calls, thread, library and column: ptrace2ftf -f functions --by=thread" one_option
 spreadsheets() {
-	gives 0 'wrote calls.csv' -o calls.csv && gives 0 'wrote functions.csv' -f functions -o functions.csv && python3 - <<'END'
-import csv
+	gives 0 'wrote calls.jsonl' -o calls.jsonl && gives 0 'wrote functions.jsonl' -f functions -o functions.jsonl && gives 0 'wrote calls.csv' -o calls.csv && gives 0 'wrote functions.csv' -f functions -o functions.csv && python3 - <<'END'
+import csv, json
+for name in "calls", "functions":
+    rows = [{key: "" if value is None else str(value) for key, value in json.loads(line).items()} for line in open(name + ".jsonl")]
+    assert rows == list(csv.DictReader(open(name + ".csv")))
 calls = [row for row in csv.DictReader(open("calls.csv")) if row["name"] == "request"]
 row, = [row for row in csv.DictReader(open("functions.csv")) if row["function"] == "request"]
 assert len(calls) == int(row["calls"]) == 1000

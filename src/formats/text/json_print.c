@@ -106,7 +106,7 @@ void json_print(FILE *out, const json_t *object, uint64_t whole, const char *for
 	}
 }
 
-/* ---- CSV ----------------------------------------------------------------- */
+/* ---- Rows ---------------------------------------------------------------- */
 
 void csv_text_print(const char *text, size_t length, FILE *out)
 {
@@ -157,6 +157,14 @@ void csv_rows_print(const json_t *rows, FILE *out)
 			print_csv_value(value, out);
 			between = ",";
 		}
+		putc_unlocked('\n', out);
+	}
+}
+
+void json_lines_print(const json_t *rows, FILE *out)
+{
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		json_dumpf(json_array_get(rows, i), out, JSON_COMPACT | JSON_ENSURE_ASCII);
 		putc_unlocked('\n', out);
 	}
 }

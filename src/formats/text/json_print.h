@@ -28,6 +28,9 @@ void csv_text_print(const char *text, size_t length, FILE *out);
 /* Print rows, which are objects with the same keys, as CSV with a header. */
 void csv_rows_print(const json_t *rows, FILE *out);
 
+/* Print rows as lines of JSON. */
+void json_lines_print(const json_t *rows, FILE *out);
+
 /* Print an object, or the titles for NULL.  Absent fields and null are "", and texts are printed by
  * printable_print(). */
 void json_print(FILE *out, const json_t *object, uint64_t whole, const char *form);
