@@ -160,11 +160,12 @@ static void choose_switch_source(struct timeline *tl)
 	for (int kind = SCHED_NONE + 1; kind < SCHED_KINDS; kind++)
 		tl->has_points |= tl->points.formats[kind].recorded;
 	for (size_t i = 0; i < tl->file->attr_count; i++) {
-		if (tl->file->attrs[i].attr.context_switch)
-			return;
+		tl->has_switches |= tl->file->attrs[i].attr.context_switch;
 		trace |= (tl->file->attrs[i].attr.sample_type & PERF_SAMPLE_AUX) != 0;
 	}
-	tl->tracepoint_switches = tl->points.formats[SCHED_SWITCH].recorded;
+	if (tl->has_switches)
+		return;
+	tl->has_switches = tl->tracepoint_switches = tl->points.formats[SCHED_SWITCH].recorded;
 	tl->sample_switches = trace && !tl->tracepoint_switches;
 }
 
@@ -193,6 +194,7 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 
 	tl->diag = diag;
 	tl->file = file;
+	tl->off = alloc_zeroed(1, sizeof(*tl->off));
 	choose_switch_source(tl);
 	tl->code = code;
 	tl->code_count = count;
@@ -225,6 +227,8 @@ void timeline_close(struct timeline *tl)
 	process_table_release(&tl->processes);
 	thread_table_release(&tl->threads);
 	free(tl->switches);
+	free(tl->off->times);
+	free(tl->off);
 	trace_pauses_release(&tl->pauses);
 	hits_release(&tl->hits);
 	free(tl->wakings);
@@ -300,20 +304,74 @@ int32_t timeline_cpu_at(const struct timeline *tl, int32_t tid, uint64_t time)
 	return -1;
 }
 
-/* Returns the time at which a thread runs again, on any CPU; `end` if not before. */
-static uint64_t next_run(const struct timeline *tl, int32_t tid, uint64_t from, uint64_t end)
-{
-	const struct cpu_switch *of_cpu;
-	size_t count;
+/* A thread that leaves one CPU and enters another one at the same time leaves it first. */
+COMPARE_WITH(compare_off_times, struct off_time,
+	     COMPARE(a->tid, b->tid) ?: COMPARE(a->begin, b->begin) ?: COMPARE(b->leaves, a->leaves))
 
-	for (size_t first = 0; first < tl->switch_count; first += count) {
-		of_cpu = history_switches(&tl->history, tl->switches[first].cpu, &count);
-		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < from);
-		     at < count && of_cpu[at].time < end; at++)
-			if (of_cpu[at].thread->tid == tid)
-				end = of_cpu[at].time;
+/* List when threads leave a CPU and when they run again. */
+static void list_runs(const struct timeline *tl, struct off_times *off)
+{
+	for (size_t i = 0; !tl->sample_switches && i < tl->switch_count; i++) {
+		const struct cpu_switch *change = &tl->switches[i];
+
+		if (i && change[-1].cpu == change->cpu)
+			*ARRAY_ADD(off->times, off->count, off->room) =
+				(struct off_time){ .tid = change[-1].thread->tid,
+						   .begin = change->time,
+						   .end = UINT64_MAX,
+						   .cpu = change->cpu,
+						   .leaves = true,
+						   .preempted = change->preempted };
+		*ARRAY_ADD(off->times, off->count, off->room) =
+			(struct off_time){ .tid = change->thread->tid, .begin = change->time };
 	}
-	return end;
+}
+
+static const struct off_times *find_off_times(const struct timeline *tl)
+{
+	struct off_times *off = tl->off;
+	size_t kept = 0;
+
+	if (off->found)
+		return off;
+	off->found = true;
+	list_runs(tl, off);
+	SORT(off->times, off->count, compare_off_times);
+	for (size_t i = 0; i < off->count; i++) {
+		struct off_time time = off->times[i], *last = kept ? &off->times[kept - 1] : NULL;
+		bool same = last && last->tid == time.tid, open = same && last->end == UINT64_MAX;
+
+		time.before = same && !open ? last->before + last->end - last->begin : 0;
+		if (time.leaves && !open)
+			off->times[kept++] = time;
+		else if (!time.leaves && open)
+			last->end = time.begin;
+	}
+	off->count = kept;
+	return off;
+}
+
+/* Returns the index of a thread's first time off CPU that begins at `time` or later. */
+static size_t first_off(const struct off_times *off, int32_t tid, uint64_t time)
+{
+	const struct off_time wanted = { .tid = tid, .begin = time, .leaves = true };
+
+	return LOWER_BOUND(i, off->count, compare_off_times(&off->times[i], &wanted) < 0);
+}
+
+/* Returns the ns before `time` in which a thread was off CPU. */
+static uint64_t off_before(const struct timeline *tl, int32_t tid, uint64_t time)
+{
+	const struct off_times *off = find_off_times(tl);
+	size_t after = first_off(off, tid, time);
+	const struct off_time *last = after ? &off->times[after - 1] : NULL;
+
+	return last && last->tid == tid ? last->before + MIN(last->end, time) - last->begin : 0;
+}
+
+uint64_t timeline_off_ns(const struct timeline *tl, int32_t tid, uint64_t begin, uint64_t end)
+{
+	return off_before(tl, tid, end) - off_before(tl, tid, begin);
 }
 
 static void find_longest_run(const struct timeline *tl, struct off_cpu *off)
@@ -342,26 +400,20 @@ static void find_longest_run(const struct timeline *tl, struct off_cpu *off)
 bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, uint64_t end,
 		      struct off_cpu *off)
 {
-	const struct cpu_switch *of_cpu;
+	const struct off_times *all = find_off_times(tl);
 	struct thread_waking wanted = { .tid = tid };
-	size_t all = tl->sample_switches ? 0 : tl->switch_count, count, waking;
+	size_t waking;
 
 	*off = (struct off_cpu){ 0 };
-	for (size_t first = 0; first < all; first += count) {
-		of_cpu = history_switches(&tl->history, tl->switches[first].cpu, &count);
-		for (size_t at = LOWER_BOUND(j, count, of_cpu[j].time < begin);
-		     at < count && of_cpu[at].time < end; at++) {
-			uint64_t from = of_cpu[at].time, run;
+	for (size_t i = first_off(all, tid, begin);
+	     i < all->count && all->times[i].tid == tid && all->times[i].begin < end; i++) {
+		const struct off_time *time = &all->times[i];
 
-			if (!at || of_cpu[at - 1].thread->tid != tid)
-				continue;
-			run = next_run(tl, tid, from, end);
-			if (run - from > off->end - off->begin)
-				*off = (struct off_cpu){ .begin = from,
-							 .end = run,
-							 .cpu = of_cpu->cpu,
-							 .preempted = of_cpu[at].preempted };
-		}
+		if (MIN(time->end, end) - time->begin > off->end - off->begin)
+			*off = (struct off_cpu){ .begin = time->begin,
+						 .end = MIN(time->end, end),
+						 .cpu = time->cpu,
+						 .preempted = time->preempted };
 	}
 	if (off->begin == off->end)
 		return false;

@@ -42,6 +42,20 @@ struct timeline {
 	/* If there are no switch records, switches come from the next best source: */
 	bool tracepoint_switches; /* sched_switch tracepoints */
 	bool sample_switches;     /* samples with trace data */
+	bool has_switches;        /* the recording has all switches: records, or tracepoints */
+	/* Owned: times off CPU by tid, then time; found at the first request, by one thread. */
+	struct off_times {
+		struct off_time {
+			int32_t tid;
+			uint64_t begin, end; /* ns; end UINT64_MAX: the thread ran no more */
+			uint64_t before;     /* ns of the thread's earlier ones */
+			int32_t cpu;         /* the CPU that it left */
+			bool leaves;         /* while they are found: false for a begin to run */
+			bool preempted;
+		} * times;
+		size_t count, room;
+		bool found;
+	} * off;
 	/* While building: */
 	struct diag *diag;            /* borrowed */
 	const struct perf_file *file; /* borrowed */
@@ -108,6 +122,10 @@ int32_t timeline_cpu_at(const struct timeline *timeline, int32_t tid, uint64_t t
  */
 bool timeline_off_cpu(const struct timeline *timeline, int32_t tid, uint64_t begin, uint64_t end,
 		      struct off_cpu *off);
+
+/* Returns the ns of [begin, end) in which a thread was off CPU, by the same records. */
+uint64_t timeline_off_ns(const struct timeline *timeline, int32_t tid, uint64_t begin,
+			 uint64_t end);
 
 /* ---- Changes by sideband records, for timeline.c -------------------------- */
 

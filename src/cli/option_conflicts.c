@@ -293,6 +293,8 @@ static void refuse_diff(const struct options *options, bool batch)
 	REFUSE_IF(batch, "diff writes one table; name a file with -o");
 	REFUSE_IF(options->format != &format_ftf && options->format != &format_folded,
 		  "diff prints a table; leave out --format, or choose folded for stacks");
+	REFUSE_IF(options->select.order == ORDER_CPU,
+		  "diff does not compare times on CPU; choose another --sort");
 	REFUSE_IF(options->first && (options->format != &format_ftf || options->report ||
 				     options->fail_if.count || options->select.top),
 		  "--first prints branches; leave out --format, --report, --fail-if and --top");

@@ -197,7 +197,7 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 		diag_warn(output->input.diag, "trace-untimed",
 			  "the trace has no times; side events with times are not shown: %" PRIu64
 			  " context switches, and samples",
-			  record_events_count_switches(output->input.timeline, output->input.file));
+			  record_events_count_switches(output->input.timeline));
 	else
 		record_events_write(output, begin);
 }

@@ -216,8 +216,7 @@ void hit_events_show_line(const struct perf_line *line, const struct location *l
 void record_events_write(struct event_output *output, uint64_t begin);
 
 /* Returns the number of context switches, all of which record_events_write() would write. */
-uint64_t record_events_count_switches(const struct timeline *timeline,
-				      const struct perf_file *file);
+uint64_t record_events_count_switches(const struct timeline *timeline);
 
 /* ---- --counters=TIME ----------------------------------------------------- */
 

@@ -218,15 +218,6 @@ static void wall_clock_write(struct event_sink *sink, uint64_t base, uint64_t ti
 
 /* ---- Context switches ---------------------------------------------------- */
 
-static bool are_recorded(const struct timeline *timeline, const struct perf_file *file)
-{
-	for (size_t i = 0; i < file->attr_count; i++) {
-		if (file->attrs[i].attr.context_switch)
-			return true;
-	}
-	return timeline->points.formats[SCHED_SWITCH].recorded;
-}
-
 /* Returns why the thread left the CPU; its exit record comes before its last switch. */
 static enum event_thread_state state_of(const struct thread *thread,
 					const struct cpu_switch *change)
@@ -310,9 +301,9 @@ static uint64_t write_cpu(const struct perf_record_events *records,
 	return untimed;
 }
 
-uint64_t record_events_count_switches(const struct timeline *timeline, const struct perf_file *file)
+uint64_t record_events_count_switches(const struct timeline *timeline)
 {
-	return are_recorded(timeline, file) ? timeline->switch_count : 0;
+	return timeline->has_switches ? timeline->switch_count : 0;
 }
 
 /*
@@ -327,7 +318,7 @@ static void write_switches(const struct perf_record_events *records)
 	uint64_t untimed = 0;
 	size_t count;
 
-	if (!are_recorded(timeline, records->input->file))
+	if (!timeline->has_switches)
 		return;
 	for (size_t i = 0; i < timeline->switch_count; i += count) {
 		history_switches(&timeline->history, all[i].cpu, &count);

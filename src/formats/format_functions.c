@@ -6,7 +6,7 @@
  *
  * --by makes a row of each thread's calls of a function, of all calls into a file of code, or of a
  * whole thread; or of the calls of --symbol from each place. --columns chooses the columns;
- * instructions and cycles are counted on demand.
+ * instructions, cycles and times on CPU are counted on demand.
  *
  * The total of a recursive function counts only the outermost call, so no time counts twice in one
  * thread. Median and percentile are from a histogram:
@@ -15,6 +15,7 @@
  * If times are unknown, the table has instructions instead of ns.
  */
 
+#include "decoder/timeline/timeline.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -39,6 +40,8 @@ struct functions_output {
 	struct choice_list columns;          /* enum function_column */
 	bool by_insns;                       /* in instructions, as times are unknown */
 	bool counts;                         /* instructions and cycles, beside times */
+	bool on_cpu;                         /* find times on CPU: */
+	const struct timeline *switches;     /* borrowed; NULL: unknown */
 	struct name_table *names;            /* borrowed */
 	enum function_order order;
 	size_t top;   /* maximum rows shown; 0: all */
@@ -51,6 +54,7 @@ struct functions_output {
 		const struct name *name, *caller_name, *call_line; /* NULL: unknown */
 		struct call_costs own;
 		uint64_t total, self; /* ns, or instructions, as are all below; set at the end */
+		uint64_t off_cpu;     /* of the total: ns when the thread was switched out */
 		struct durations calls;
 	} * rows; /* owned; [0] is unused; sorted at the end */
 	size_t row_room;
@@ -112,12 +116,15 @@ CALL_TREE_INLINE void add_duration(struct call_tree *tree, struct call_thread *t
 				   const struct ended_call *end)
 {
 	struct functions_output *functions = functions_of(tree);
-	bool insns = functions->by_insns;
+	struct function_row *row = &functions->rows[end->call->node];
 
-	(void)thread;
-	if (end->call->node != NODE_NONE)
-		durations_add(&functions->rows[end->call->node].calls,
-			      insns ? end->all.insns : end->all.ns);
+	if (end->call->node == NODE_NONE)
+		return;
+	durations_add(&row->calls, functions->by_insns ? end->all.insns : end->all.ns);
+	if (functions->switches && end->outermost)
+		row->off_cpu +=
+			timeline_off_ns(functions->switches, thread->track->tid,
+					end->call->begin.ns, end->call->begin.ns + end->all.ns);
 }
 
 #define RULES(...)                                                                                 \
@@ -146,6 +153,8 @@ static void choose_rows(struct functions_output *functions, const struct selecti
 		choice_list_add(&functions->columns, i);
 	for (int i = COLUMN_INSNS; i <= COLUMN_IPC; i++)
 		functions->counts |= choice_list_has(&functions->columns, i);
+	functions->on_cpu =
+		choice_list_has(&functions->columns, COLUMN_CPU) || select->order == ORDER_CPU;
 }
 
 static void open_functions(struct format_output *output, const struct format_request *request)
@@ -154,6 +163,8 @@ static void open_functions(struct format_output *output, const struct format_req
 
 	choose_rows(functions, &request->options->select);
 	functions->by_insns = request->facts.by_insns;
+	if (functions->on_cpu && !functions->by_insns)
+		functions->switches = request->facts.switches;
 	functions->order = request->options->select.order;
 	functions->top = request->options->select.top;
 	functions->names = functions->lines.names = request->names;
@@ -165,8 +176,8 @@ static void open_functions(struct format_output *output, const struct format_req
 						: count_times,
 		.context = &functions->tree,
 		.details = functions->by_insns || functions->counts || functions->by_caller,
-		.late = !functions->by_caller,
-		.sums = !functions->by_caller,
+		.late = !functions->by_caller && !functions->switches,
+		.sums = !functions->by_caller && !functions->switches,
 	};
 }
 
@@ -179,6 +190,7 @@ static int compare_rows(const void *left, const void *right, void *order)
 	const uint64_t keys[][2] = { [ORDER_SELF] = { a->self, b->self },
 				     [ORDER_TOTAL] = { a->total, b->total },
 				     [ORDER_CALLS] = { a->calls.count, b->calls.count },
+				     [ORDER_CPU] = { a->total - a->off_cpu, b->total - b->off_cpu },
 				     [ORDER_NAME] = { 0, 0 } };
 	const uint64_t *key = keys[*(const enum function_order *)order];
 
@@ -269,6 +281,12 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 	if (functions->counts)
 		add_counts(object, &row->own);
 
+	if (functions->on_cpu)
+		json_object_set_new(object, "cpu_ns",
+				    functions->switches
+					    ? json_integer(json_value_of(row->total - row->off_cpu))
+					    : json_null());
+
 	amount_set(object, "total", by_insns, row->total);
 	amount_set(object, "self", by_insns, row->self);
 	amount_set(object, "min", by_insns, calls->min);
@@ -290,6 +308,7 @@ static const char *const columns[] = {
 	[COLUMN_INSNS] = "{insns=self_insns:12}",
 	[COLUMN_CYCLES] = "{cycles=self_cycles:12}",
 	[COLUMN_IPC] = "{ipc:6r}",
+	[COLUMN_CPU] = "{cpu:10a}",
 };
 
 /* Print the columns of a row, or their titles for NULL. */
@@ -334,6 +353,10 @@ static void print_functions(struct format_output *output)
 	}
 	if (count)
 		time_note_print(output->machine, out);
+	if (functions->on_cpu && !functions->switches)
+		fputs("cpu is unknown: it needs context switches (perf record --switch-events) and "
+		      "times, without --clock and --fibers\n",
+		      out);
 }
 
 static json_t *answer_functions(const struct format_output *output)

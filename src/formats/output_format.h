@@ -67,9 +67,10 @@ struct trace_facts {
 	 * higher ids are for tracks that are not threads.
 	 */
 	uint32_t free_id;
-	uint64_t trace_bytes; /* of AUX data; 0: unknown */
-	bool by_insns;        /* struct callstack_machine */
-	bool has_copies;      /* of several times: threads begin within their calls again */
+	uint64_t trace_bytes;            /* of AUX data; 0: unknown */
+	bool by_insns;                   /* struct callstack_machine */
+	const struct timeline *switches; /* all context switches; NULL: unknown; borrowed */
+	bool has_copies; /* of several times: threads begin within their calls again */
 	/* The first mapped file of code, which is the recorded program; NULL: unknown. */
 	const struct dso *program;
 };
@@ -185,8 +186,8 @@ struct output_format {
 	FORMAT(insns)                                                                              \
 	FORMAT(slices)                                                                             \
 	FORMAT(csv)                                                                                \
-	FORMAT(tree)                                                                               \
 	FORMAT(jsonl)                                                                              \
+	FORMAT(tree)                                                                               \
 	FORMAT(none)                                                                               \
 	FORMAT(events)                                                                             \
 	FORMAT(magic_trace)                                                                        \

@@ -42,7 +42,7 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 #define FIT_NONE    UINT64_MAX
 
 /* Order of the table of functions. */
-enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
+enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_CPU, ORDER_NAME };
 
 /* Keys of a row of the table of functions; a row may have several. */
 enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD, ROWS_BY_CALLER };
@@ -60,6 +60,7 @@ enum function_column {
 	COLUMN_INSNS,
 	COLUMN_CYCLES,
 	COLUMN_IPC,
+	COLUMN_CPU,
 	FUNCTION_COLUMNS
 };
 
@@ -83,8 +84,8 @@ bool choice_list_has(const struct choice_list *list, int value);
 struct slow_choice {
 	bool listed;         /* --slowest was given, or --slow without a format */
 	unsigned most;       /* number of --slowest, or rank of --within; 0: not given */
-	bool has_bound;      /* --slow was given: */
 	bool of_all;         /* no function was chosen: leave out those around the program */
+	bool has_bound;      /* --slow was given: */
 	uint64_t longer;     /* ns: lower limit of their durations, or */
 	uint32_t percentile; /* lower limit as a percentile in millionths; 0: use `longer` */
 	uint64_t context;    /* ns to show before and after a call */

@@ -836,6 +836,10 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 				    ? c->options->clock == CLOCK_INSNS
 				    : c->options->stacks != STACKS_MAGIC_TRACE &&
 					      recording_times(recording) >= TIMES_ESTIMATED,
+		.switches = recording->timeline->has_switches && !c->options->clock &&
+					    !c->options->fibers
+				    ? recording->timeline
+				    : NULL,
 		.program = find_program(c),
 	};
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)

@@ -90,7 +90,7 @@ fi
 # An option, and what the output then has; on its standard output or in its messages.
 one_option() {
 	gives 0 '^ *1000 .* request$' -f functions --sort=calls && gives 0 ' causes/[0-9]*$' -f functions --by=thread &&
-		gives 0 '/causes$' -f functions --by=dso && gives 0 '^ *calls *p99  function$' -f functions --columns=calls,p99
+		gives 0 '/causes$' -f functions --by=dso && gives 0 '^ *calls *p99  function$' -f functions --columns=calls,p99 && gives 0 '^ *[0-9.]*[mu]s  _start$' -f functions --columns=cpu --sort=cpu
 }
 tap_check "functions by calls, thread, library and column: ptrace2ftf -f functions --by=thread" one_option
 spreadsheets() {

@@ -165,6 +165,50 @@ of_threads() {
 		{ print $at["pid"] "/" $at["tid"], $at["calls"], $at["self_ns"] }' threads.csv | sort | diff wanted - && [ "$(wc -l <wanted)" -eq 5 ]
 }
 tap_check "--by=thread: calls and time of each thread, as CSV" of_threads
+# The outermost calls, less what the switches of the database leave out of them.
+times_on_cpu() {
+	"$program" -q --demangle=none -f functions --columns=cpu -o cpu.jsonl threads && "$program" -q -o cpu.db threads && python3 - <<'END'
+import collections, json, sqlite3
+changes = collections.defaultdict(list)
+for time, out, into in sqlite3.connect("cpu.db").execute("select time, tid_out, tid_in from context_switches_view"):
+    changes[out].append((time, True))
+    changes[into].append((time, False))
+def off(tid, begin, end):
+    total, left = 0, None
+    for time, leaves in sorted(changes[tid], key=lambda change: (change[0], not change[1])) + [(end, False)]:
+        if leaves and left is None:
+            left = time
+        elif not leaves and left is not None:
+            total += max(0, min(time, end) - max(left, begin))
+            left = None
+    return total
+wanted, reduced = collections.Counter(), 0
+open_calls = collections.defaultdict(list)
+for line in open("threads.slices"):
+    thread, depth, begin, end, name = line.rstrip("\n").split(" ", 4)
+    stack = open_calls[thread]
+    del stack[int(depth):]
+    if name not in stack:
+        away = off(int(thread.split("/")[1]), int(begin), int(end))
+        wanted[name] += int(end) - int(begin) - away
+        reduced += away > 0
+    stack.append(name)
+rows = [json.loads(line) for line in open("cpu.jsonl")]
+assert reduced > 10 and len(rows) > 50, (reduced, len(rows))
+for row in rows:
+    assert row["cpu_ns"] == wanted[row["function"]], (row, wanted[row["function"]])
+END
+}
+if "$program" -q -o cpu.db recursion 2>messages && command -v python3 >/dev/null; then
+	tap_check "functions: time on CPU, by the context switches" times_on_cpu
+else
+	tap_skip "functions: time on CPU, by the context switches" "no libsqlite3, or no python3"
+fi
+without_switches() {
+	"$program" -q --format=branches recursion >text && "$program" -q --input=perf-script -f functions --columns=cpu text >shown &&
+		grep -q '^ *?  main$' shown && grep -q '^cpu is unknown: it needs context switches' shown
+}
+tap_check "functions: time on CPU is unknown without context switches" without_switches
 rows_of_calls() {
 	"$program" -q --demangle=none --args=none -o calls.csv threads
 	python3 -c 'import csv

@@ -34,6 +34,8 @@ static struct short_text number_text(const json_t *object, const char *key, char
 		field = json_object_get(object, text.text);
 	}
 	number = (uint64_t)json_integer_value(field);
+	if (kind == 'a' && json_is_null(field))
+		return (struct short_text){ "?" };
 	if (kind == 'a')
 		return amount_text(unit > 2, number);
 	if (kind == 'b')

@@ -262,6 +262,31 @@ START_TEST(wakings_may_be_in_any_order)
 }
 END_TEST
 
+/* Thread 5 is off CPU in [120, 180), [300, 420) across CPUs, and from 600 on. */
+START_TEST(times_off_cpu_add_up_within_bounds)
+{
+	static const struct {
+		uint64_t begin, end, ns;
+	} spans[] = {
+		{ 50, 600, 180 }, { 120, 180, 60 },  { 130, 170, 40 }, { 180, 300, 0 },
+		{ 170, 310, 20 }, { 599, 700, 100 }, { 650, 700, 50 }, { 400, 2000, 1420 },
+	};
+
+	leave(50, 0, 0, 5);
+	leave(120, 0, 5, 6);
+	leave(180, 0, 6, 5);
+	leave(300, 0, 5, 6);
+	leave(420, 1, 7, 5);
+	leave(430, 0, 6, 0);
+	leave(600, 1, 5, 0);
+	find();
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		ck_assert_uint_eq(timeline_off_ns(timeline, 5, spans[i].begin, spans[i].end),
+				  spans[i].ns);
+	ck_assert_uint_eq(timeline_off_ns(timeline, 4, 0, 1000), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("off_cpu");
@@ -276,6 +301,7 @@ int main(void)
 	tcase_add_loop_test(all, who_woke_the_thread_is_as_recorded, 0,
 			    (int)(sizeof(wakings) / sizeof(wakings[0])));
 	tcase_add_test(all, wakings_may_be_in_any_order);
+	tcase_add_test(all, times_off_cpu_add_up_within_bounds);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -100,6 +100,7 @@ START_TEST(functions_are_ordered_and_have_shares)
 	static const char *const rows[] = { [ORDER_SELF] = "f\n",
 					    [ORDER_TOTAL] = "main\n",
 					    [ORDER_CALLS] = "f\n",
+					    [ORDER_CPU] = "main\n",
 					    [ORDER_NAME] = "a\n" };
 
 	options.select.top = 1;
