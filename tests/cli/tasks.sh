@@ -158,12 +158,13 @@ order() {
 }
 tap_check "what exactly happened before: ptrace2ftf -f lines, -f insns" order
 one_call() {
-	refuses 64 "show one call with --within=" --slowest=1 --symbol=request -f tree && gives 0 ' request()' -f tree --within='request>#1' &&
+	refuses 64 "show one call with --within=" --slowest=1 --symbol=request -f tree && refuses 64 "did you mean '--within=F>#N'" --call=3 -f tree && gives 0 ' request()' -f tree --within='request>#1' &&
 		[ "$(grep -c ' request()' out)" -eq 1 ]
 }
 tap_check "the tree of the slowest call: ptrace2ftf -f tree --within='F>#1'" one_call
 without_callers() {
-	gives 0 '^causes;main;.* [0-9]*$' -f folded --from=main && ! grep -q '_start' out && gives 0 . --hide='causes:*' -f folded && ! grep request out
+	refuses 64 "did you mean '--from'" --symbol=main --no-callers && refuses 64 "did you mean '--hide=LIBRARY:\*'" --hide-dso=libc.so.6 &&
+		gives 0 '^causes;main;.* [0-9]*$' -f folded --from=main && ! grep -q '_start' out && gives 0 . --hide='causes:*' -f folded && ! grep request out
 }
 tap_check "without the callers, without a library: ptrace2ftf --from=F, --hide='LIB:*'" without_callers
 mail() {
