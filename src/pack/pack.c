@@ -129,21 +129,30 @@ static void put_record(struct packer *pack, const struct perf_record *record)
 	put(pack, bytes, size);
 }
 
-/* Put a piece of a stream: struct perf_record_auxtrace, and data padded to words as perf's. */
-static void put_piece(struct packer *pack, size_t queue, const struct aux_piece *piece)
+/*
+ * Put the pieces of a stream: struct perf_record_auxtrace, and data padded to words as perf's.
+ * Snapshots that continue each other, without the bytes that both had, become one.
+ */
+static void put_pieces(struct packer *pack, size_t queue)
 {
 	const struct aux_stream *stream = &pack->recording->auxtrace.streams[queue];
-	const uint64_t words[] = { (piece->size + 7) & ~UINT64_C(7), piece->aux_offset,
-				   piece->reference, queue | (uint64_t)stream->tid << 32,
-				   (uint32_t)stream->cpu };
+	const struct aux_piece *pieces = stream->pieces;
 
-	if (stream->copies && stream->piece_count > 1)
-		error_set(&pack->output.err, ERROR_UNSUPPORTED,
-			  "cannot pack several snapshots; choose one with --time");
-	put_header(pack, PERF_USER_AUXTRACE, sizeof(words));
-	put(pack, words, sizeof(words));
-	put(pack, piece->bytes, piece->size);
-	put(pack, &(uint64_t){ 0 }, -piece->size & 7);
+	for (size_t first = 0, next; first < stream->piece_count; first = next) {
+		uint64_t words[] = { 0, pieces[first].aux_offset, pieces[first].reference,
+				     queue | (uint64_t)stream->tid << 32, (uint32_t)stream->cpu };
+		uint64_t size = pieces[first].size;
+
+		for (next = first + 1;
+		     stream->copies && next < stream->piece_count && !pieces[next].apart; next++)
+			size += pieces[next].size;
+		words[0] = (size + 7) & ~UINT64_C(7);
+		put_header(pack, PERF_USER_AUXTRACE, sizeof(words));
+		put(pack, words, sizeof(words));
+		for (size_t i = first; i < next; i++)
+			put(pack, pieces[i].bytes, pieces[i].size);
+		put(pack, &(uint64_t){ 0 }, -size & 7);
+	}
 }
 
 static void put_event(struct packer *pack, const struct perf_attr *event)
@@ -194,8 +203,7 @@ static void put_records(struct packer *pack)
 		if (is_chosen(pack, &record))
 			put_record(pack, &record);
 	for (size_t i = 0; i < auxtrace->stream_count; i++)
-		for (size_t k = 0; k < auxtrace->streams[i].piece_count; k++)
-			put_piece(pack, i, &auxtrace->streams[i].pieces[k]);
+		put_pieces(pack, i);
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -255,9 +263,9 @@ static void put_symbol(struct packer *pack, struct elf_output *elf, const struct
 }
 
 /*
- * Keep the headers, and sections that describe parts of functions, exceptions, or the file. Two
- * other sections become the symbol table and its names, after the image. Returns whether there are
- * as many.
+ * Keep the headers, and sections that describe parts of functions, exceptions, source lines, or the
+ * file. Two other sections become the symbol table and its names, after the image. Returns whether
+ * there are as many.
  */
 static bool make_sections(const struct packer *pack, struct elf_output *elf)
 {
@@ -273,7 +281,7 @@ static bool make_sections(const struct packer *pack, struct elf_output *elf)
 
 		if (strcmp(it.name, ".shstrtab") == 0 || starts_with(it.name, ".eh_frame") ||
 		    strcmp(it.name, ".gcc_except_table") == 0 ||
-		    (!pack->mask && starts_with(it.name, ".note"))) {
+		    (!pack->mask && (starts_with(it.name, ".note") || strstr(it.name, "debug_")))) {
 			keep(elf, it.header.sh_offset, it.header.sh_size);
 			continue;
 		}

@@ -123,6 +123,15 @@ bool dso_names_stub(const char *name, size_t length)
 				 (length == end && memcmp(name, plt_header, end) == 0));
 }
 
+/* Returns whether a packed file has the name for a function without one: "libfoo.so+0x1230". */
+static bool names_place(const struct dso *dso, const char *linkage)
+{
+	const char *place = dso->store->options.packed.size ? strstr(linkage, "+0x") : NULL;
+	const char *base = base_name(dso->path);
+
+	return place && (size_t)(place - linkage) == strlen(base) && starts_with(linkage, base);
+}
+
 /* Returns the new symbol in the cache's slot. */
 static struct symbol *add_symbol(struct dso *dso, uint32_t index, uint64_t begin, uint64_t end)
 {
@@ -155,6 +164,8 @@ static uint8_t kind_of(const struct dso *dso, uint32_t index)
 	if (!entry->looked_at) {
 		linkage = linkage_of(dso, index);
 		entry->thunk = dso_names_stub(linkage, strlen(linkage));
+		if (names_place(dso, linkage))
+			entry->kind = SYMBOL_UNNAMED;
 		entry->looked_at = true;
 	}
 	return entry->thunk ? SYMBOL_PLT : entry->kind;
@@ -166,11 +177,16 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	const char *linkage, *shown;
 	struct symbol *symbol;
 	uint32_t function;
+	uint8_t kind;
 	bool stub;
 
 	if (dso->symbol_cache[index])
 		return &dso->symbol_cache[index]->symbol;
 	entry = &dso->table.entries[index];
+	kind = kind_of(dso, index);
+	if (kind == SYMBOL_UNNAMED)
+		return dso_symbol_of_start(
+			dso, &(struct code_start){ .begin = entry->begin, .end = entry->end });
 	/* Cached before its function is looked up: two entries may be parts of each other. */
 	symbol = add_symbol(dso, index, entry->begin, entry->end);
 	linkage = linkage_of(dso, index);
@@ -178,7 +194,7 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	symbol->linkage = make_name(dso, linkage, stub);
 	shown = dso_demangle(dso, linkage);
 	symbol->name = shown ? make_name(dso, shown, stub) : symbol->linkage;
-	symbol->kind = kind_of(dso, index);
+	symbol->kind = kind;
 	symbol->binding = entry->binding;
 	symbol->has_traps = dso_borrow_traps(dso) != NULL;
 	function = symbol_table_function(&dso->table, index);

@@ -28,7 +28,7 @@ quiet() {
 	[ $status -eq 0 ] && ! grep warning messages
 }
 tap_check "conversions and answers of a packed file warn of nothing" quiet
-slices() { # INPUT OPTIONS...: without source lines, which are not packed
+slices() { # INPUT OPTIONS...
 	"$program" -q --no-warn --args=none -o slices.ftf "$@" && "$ftfdump" --slices slices.ftf
 }
 same() { # NAME OPTIONS...: pack and compare
@@ -39,6 +39,22 @@ same() { # NAME OPTIONS...: pack and compare
 }
 tap_check "threads on two CPUs are the same without their program's file" same threads
 tap_check "a program with libraries and exceptions is the same without its files" same except
+
+# Byte by byte, with source lines, inlined calls, and functions without names.
+all_the_same() { # NAME
+	"$program" pack -q "$1" -o packed || return 1
+	for how in --args=loc --args=line --inline; do
+		"$program" -q --no-warn --no-cache $how -o wanted.ftf "$1" && "$program" -q --no-warn --no-cache $how --symfs=none -o got.ftf packed && cmp wanted.ftf got.ftf || return 1
+	done
+	"$program" -q --no-warn -f slices "$1" | grep -q " loc=[^ ]*\.c[cp]*:[0-9]"
+}
+tap_check "source lines of a packed file are the recording's" all_the_same threads
+cp "$programs/static/recursion" stripped && strip stripped && record nameless -- ./stripped
+unnamed() {
+	"$program" pack -q nameless -o packed && "$program" -q --no-warn -o wanted.ftf nameless && "$program" -q --no-warn --symfs=none -o got.ftf packed && cmp wanted.ftf got.ftf &&
+		"$program" -q --no-warn --symfs=none -f slices packed | grep -q ' stripped+0x.* dso=/.*/stripped'
+}
+command -v strip >/dev/null && tap_check "functions without names are still without names" unnamed
 
 # Two times of calls in the middle, and the thread of the last one.
 cut -d' ' -f3 wanted | sort >times
@@ -72,6 +88,36 @@ sideband() {
 		[ "$(records packed 10)" -eq "$(records whole 10)" ]
 }
 command -v python3 >/dev/null && tap_check "context switches outside of the time are left out, mappings before are not" sideband
+
+# The trace of each CPU as snapshots: the first two overlap, the third one is apart.
+make_snapshots() {
+	"$program" pack -q threads -o packed && python3 - <<'END'
+import gzip, struct
+data = gzip.open("packed").read()
+at, out = 16, data[:16]
+while at < len(data):
+    kind, _, size = struct.unpack_from("<IHH", data, at)
+    record, end = data[at:at + size], at + size
+    if kind in (71, 0x50434b): # AUXTRACE, the files
+        end += struct.unpack_from("<Q", data, at + 8)[0]
+    if kind == 70: # AUXTRACE_INFO: snapshot_mode is the ninth word of Intel PT's
+        record = record[:16 + 64] + struct.pack("<Q", 1) + record[16 + 72:]
+    if kind == 71:
+        trace = data[at + size:end]
+        for first, last in (0, 4), (3, 6), (7, 10):
+            part = trace[len(trace) * first // 80 * 8:len(trace) * last // 80 * 8]
+            out += record[:8] + struct.pack("<Q", len(part)) + record[16:] + part
+    else:
+        out += record + data[at + size:end]
+    at = end
+open("snapshots", "wb").write(out)
+END
+}
+snapshots() { # of two CPUs
+	make_snapshots && "$program" -q --no-warn --json=report.json -o wanted.ftf --symfs=none snapshots && grep '"bytes_repeated"' report.json | grep -qv ': 0,' &&
+		all_the_same snapshots && [ "$(records packed 71)" -lt 6 ]
+}
+command -v python3 >/dev/null && tap_check "snapshots that overlap, or not, are the same" snapshots
 
 # Names of 4 letters or more, of functions, files and threads; those that unwind stay.
 masked() {
