@@ -80,11 +80,18 @@ static void print_wait_begin(const struct why_output *why, const struct slow_ans
 static void print_verdict(const struct why_output *why, FILE *out)
 {
 	const struct slow_answer *answer = why->answers;
+	char *verdict = why->count ? why_verdict_text(answer) : NULL;
 	double extra = 0;
 
 	fputs("<p class=\"verdict\">", out);
+	if (verdict && *verdict)
+		html_printf(out, "<b>" NAME "</b>: %s. ", slow_name(answer, answer->function)->text,
+			    verdict);
+	else if (!why->count || !answer->count)
+		fputs("No slow calls were found.", out);
+	free(verdict);
 	if (!why->count || !answer->count) {
-		fputs("No slow calls were found.</p>\n", out);
+		fputs("</p>\n", out);
 		return;
 	}
 	for (size_t i = 0; i < answer->count; i++)
@@ -419,7 +426,7 @@ static void print_source(const struct source_file *source, const struct source_l
 static void print_cause_source(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	const struct symbol *cause = slow_symbol(answer, answer->clusters[0].cause);
-	struct source_line at = slice_source_line(cause);
+	struct source_line at = answer->clusters[0].line;
 	struct source_file source = { 0 };
 	struct code_line lines[CODE_LINES];
 	size_t found = slow_source_lines(answer, &answer->clusters[0], lines), count = 0;
@@ -477,6 +484,8 @@ static void print_other_threads(const struct why_output *why, struct slow_answer
 			const struct symbol *symbol = wait->hops[hop].path[i];
 			struct source_line at = slice_source_line(symbol);
 
+			if (wait->hops[hop].path_cut && i == WAIT_PATH_OUTER)
+				fputs("<li>...</li>\n", out);
 			html_printf(out, "<li>" NAME, label(answer, symbol));
 			if (at.file && at.line)
 				html_printf(out, ", %s:%" PRIu32, at.file->text, at.line);

@@ -22,6 +22,9 @@
 /* Minimum share of an instruction's executions that stop, if it faults; interrupts hit any code. */
 #define STOP_SHARE 0.25
 
+/* Part of a window that a call takes at least to be in the log of threads. */
+#define SHORT_SHARE 4096
+
 /* Minimum number of usual calls; with fewer, a branch that no usual call takes says nothing. */
 #define PARTING_CALLS 2
 
@@ -97,9 +100,9 @@ static void find_waker(struct slow_look *look)
 {
 	const struct slow_answer *answer = &look->answers[look->answer];
 	struct thread_wait *wait = &look->cluster->wait;
-	const struct wait_search search = { &look->log, look->timeline,
-					    slow_symbol(answer, answer->function)->dso,
-					    &look->syscalls };
+	const struct symbol *symbol = slow_symbol(answer, answer->function);
+	const struct wait_search search = { &look->log, look->timeline, symbol->dso,
+					    slice_source_line(symbol).line > 0, &look->syscalls };
 	bool recorded = wait->off.waking;
 
 	if ((recorded || look->wait_end) && !wait->hop_count)
@@ -122,9 +125,12 @@ static void end_window(struct slow_look *look)
 void slow_look_see(struct slow_look *look, const struct branch_event *event,
 		   const struct location_pair *places)
 {
+	/* Traces of CPUs begin earlier, at different times: those of a thread can have a gap. */
+	if (look->trail.time < look->from && event->time >= look->from)
+		code_trail_end(&look->trail);
 	if (code_trail_follow(&look->trail, event, places))
 		keep_code(look, true);
-	if (look->call_waits)
+	if (look->call_waits && event->time >= look->from)
 		thread_log_add(&look->log, event, places);
 }
 
@@ -199,6 +205,10 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		window->all_threads = look->call_waits;
 		window->begin -= MIN(window->begin, LOOK_SLACK);
 		window->end += LOOK_SLACK;
+		look->from = entered->symbol == slow_symbol(answer, answer->function)
+				     ? window->begin
+				     : 0;
+		look->log.least = (window->end - window->begin) / SHORT_SHARE;
 		look->windows++;
 		return true;
 	}
@@ -645,7 +655,8 @@ static char *hop_words(const struct slow_answer *answer, const struct thread_wai
 		       THREAD_OF(hop->thread),
 		       hop->held && hop->proved ? ", likely for a lock" : "");
 	for (size_t i = 0; i < hop->path_count; i++)
-		escaped_printf(out, "%s%s", i ? " > " : ": ",
+		escaped_printf(out, "%s%s%s", i ? " > " : ": ",
+			       hop->path_cut && i == WAIT_PATH_OUTER ? "... > " : "",
 			       function_label(&answer->calls->labels, hop->path[i])->text);
 	if (hop->blocked)
 		escaped_printf(out, "; it waited in %s", hop->blocked->name->text);
@@ -705,7 +716,7 @@ static void print_call_place(const struct call_place *place, FILE *out)
 		fputs(" called by ", out);
 		short_name_print(place->own->name, out);
 	}
-	symbol_line_print(place->own, out);
+	symbol_line_print(place->own, slice_source_line(place->own), out);
 }
 
 /* A line for each slow call that was cut: where it was. */
@@ -833,8 +844,9 @@ static void add_shared(const struct slow_answer *answer, struct slow_cluster *cl
 	const struct symbol *symbol = NULL;
 	char text[120];
 
-	snprintf(text, sizeof(text), "%.0f of %zu slow calls, but %.0f %% of usual ones, %s",
-		 shared->same, cluster->count, 100 * shared->share, of[1]);
+	snprintf(text, sizeof(text), "%.0f of %zu slow calls, but %.0f %% of %zu%s usual ones, %s",
+		 shared->same, cluster->count, 100 * shared->share, shared->usual_calls,
+		 shared->sampled ? " sampled" : "", of[1]);
 	if (shared->trait <= TRAIT_SITE)
 		symbol = slow_symbol(answer,
 				     calls->paths[calls->tree.nodes[call->path].caller].function);
@@ -859,6 +871,33 @@ static void add_shared(const struct slow_answer *answer, struct slow_cluster *cl
 				    short_time(shared->usual).text));
 }
 
+/* Find the line of the cause: of the call with most of its extra, or of its begin. */
+static void find_line(struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	const struct symbol *cause = slow_symbol(answer, cluster->cause);
+	double most = MAX(LOOP_SHARE * cluster->cause_extra, cluster->own_extra);
+
+	cluster->line = slice_source_line(cause);
+	for (const struct code_part *part = cluster->code.parts; part; part = part->hh.next) {
+		const struct code_part *usual;
+		struct source_line at;
+		double more;
+
+		if (part->key.kind != CODE_STRAIGHT || part->key.symbol != cause || !cause->dso)
+			continue;
+		usual = code_counts_part(&answer->code, &part->key);
+		more = per_call(part->all - part->ns, &cluster->code) -
+		       per_call(usual->all - usual->ns, &answer->code);
+		if (more <= most)
+			continue;
+		at = dso_line(cause, part->key.last);
+		if (at.file != cluster->line.file)
+			continue; /* in inlined code */
+		most = more;
+		cluster->line = at;
+	}
+}
+
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	struct shared_trait shared;
@@ -871,6 +910,7 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 	add_binding(answer, cluster);
 	add_callee(answer, cluster);
 	add_parked(answer, cluster);
+	find_line(answer, cluster);
 	if (cluster->code.calls && answer->code.calls) {
 		if (!cluster->stops)
 			add_lines(answer, cluster, add_loop(answer, cluster));
@@ -878,8 +918,10 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 		if (!cluster->stops && !cluster->wait.hop_count && !cluster->wait.off.end)
 			add_parting(answer, cluster);
 	}
-	if (shared_trait_find(answer, cluster, &shared))
+	if (shared_trait_find(answer, cluster, &shared)) {
 		add_shared(answer, cluster, &shared);
+		cluster->facts[cluster->fact_count - 1].shared = shared;
+	}
 	add_waits(answer, cluster);
 }
 

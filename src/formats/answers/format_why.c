@@ -75,10 +75,8 @@ static void print_text_lines(const char *prefix, char *lines, size_t most, FILE 
 	free(lines);
 }
 
-void symbol_line_print(const struct symbol *symbol, FILE *out)
+void symbol_line_print(const struct symbol *symbol, struct source_line at, FILE *out)
 {
-	struct source_line at = slice_source_line(symbol);
-
 	if (at.file && at.line)
 		escaped_printf(out, " (%s%s:%" PRIu32 ")", symbol->inlined ? "inlined at " : "",
 			       base_name(at.file->text), at.line);
@@ -104,7 +102,8 @@ static void print_stops(const struct slow_answer *answer, const struct slow_clus
 	} else if (cluster->faults && !preempted) {
 		fputs("likely page faults in ", out);
 		short_name_print(slow_name(answer, cluster->within), out);
-		symbol_line_print(slow_symbol(answer, cluster->within), out);
+		symbol_line_print(slow_symbol(answer, cluster->within),
+				  slice_source_line(slow_symbol(answer, cluster->within)), out);
 	} else if (!cluster->faults) {
 		fprintf(out, ", %.1f times as often as other code", cluster->often);
 	}
@@ -124,7 +123,7 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 		fputs(own ? "own code of " : "", out);
 		short_name_print(slow_name(answer, cluster->cause), out);
 	}
-	symbol_line_print(slow_symbol(answer, cluster->cause), out);
+	symbol_line_print(slow_symbol(answer, cluster->cause), cluster->line, out);
 	fprintf(out, ", %.0f %%",
 		percent(answer, cluster, own ? cluster->own_extra : cluster->cause_extra));
 	if (whole)
@@ -337,9 +336,7 @@ static void print_counts(const struct slow_answer *answer, FILE *out)
 	fprintf(out, *unit ? " (%s)\n" : "\n", unit + 1);
 }
 
-/* Returns the verdict on the distribution of all calls, owned by the caller; "" for a plain tail.
- */
-static char *verdict_text(const struct slow_answer *answer)
+char *why_verdict_text(const struct slow_answer *answer)
 {
 	const struct call_split *split = &answer->split;
 	bool by_insns = answer->calls->by_insns;
@@ -426,7 +423,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 {
 	bool first = answer == why->answers;
 	size_t rest = 0, shown = 0;
-	char *verdict = verdict_text(answer);
+	char *verdict = why_verdict_text(answer);
 
 	print_counts(answer, out);
 	fprintf(out, *verdict ? "%s\n" : "", verdict);
@@ -828,12 +825,13 @@ static json_t *hop_json(const struct slow_answer *answer, const struct thread_ho
 {
 	const char *name = thread_last_name(hop->thread) ?: "";
 
-	return json_pack("{so sI so sb sb sI so so}", "thread", json_any_text(name, strlen(name)),
-			 "tid", (json_int_t)hop->thread->tid, "path",
+	return json_pack("{so sI so sb sb sb sI so so}", "thread",
+			 json_any_text(name, strlen(name)), "tid", (json_int_t)hop->thread->tid,
+			 "path",
 			 JSON_LIST(i, hop->path_count,
 				   json_name(function_label(&answer->calls->labels, hop->path[i]))),
-			 "proved", (int)hop->proved, "lock", (int)hop->held, "ns",
-			 json_value_of(hop->ns), "waited_in",
+			 "path_cut", (int)hop->path_cut, "proved", (int)hop->proved, "lock",
+			 (int)hop->held, "ns", json_value_of(hop->ns), "waited_in",
 			 json_name(hop->blocked ? hop->blocked->name : NULL), "cpu_of",
 			 hop->instead ? json_integer(hop->instead->tid) : json_null());
 }
@@ -841,19 +839,34 @@ static json_t *hop_json(const struct slow_answer *answer, const struct thread_ho
 static json_t *fact_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			 const struct cause_fact *fact)
 {
+	const struct shared_trait *shared = &fact->shared;
 	bool loop = strcmp(fact->kind, "loop") == 0;
-	json_t *object = json_pack(
-		"{ss so so sI sn sn sn so sf so ss}", "kind", fact->kind, "function",
-		json_name(fact->function), "file", json_name(fact->file), "line",
-		(json_int_t)fact->line, "rounds", "calls", "usual", "extra_ns",
-		fact->extra > 0 ? json_real(fact->extra) : json_null(), "share",
-		slow_share(answer, cluster, fact->extra), "thread",
-		fact->thread ? json_integer(fact->thread->tid) : json_null(), "words", fact->words);
+	json_t *object =
+		json_pack("{ss so so sI sn sn sn so sf so sn ss}", "kind", fact->kind, "function",
+			  json_name(fact->function), "file", json_name(fact->file), "line",
+			  (json_int_t)fact->line, "rounds", "calls", "usual", "extra_ns",
+			  fact->extra > 0 ? json_real(fact->extra) : json_null(), "share",
+			  slow_share(answer, cluster, fact->extra), "thread",
+			  fact->thread ? json_integer(fact->thread->tid) : json_null(), "shared",
+			  "words", fact->words);
 
 	if (fact->counts) {
 		json_object_set_new(object, loop ? "rounds" : "calls", json_real(fact->slow));
 		json_object_set_new(object, "usual", json_real(fact->usual));
 	}
+	if (shared->call)
+		json_object_set_new(
+			object, "shared",
+			json_pack("{sf sf sI sb sI sI}", "slow_calls", shared->same, "usual_share",
+				  shared->share, "usual_calls", (json_int_t)shared->usual_calls,
+				  "sampled", (int)shared->sampled, "value",
+				  shared->trait < TRAIT_THREAD ? 0
+				  : shared->trait == TRAIT_THREAD
+					  ? shared->call->track->tid
+					  : json_value_of(shared->value -
+							  (shared->trait == TRAIT_CPU)),
+				  "usual_value",
+				  shared->trait == TRAIT_PAUSE ? json_value_of(shared->usual) : 0));
 	return object;
 }
 
@@ -886,7 +899,7 @@ static json_t *part_json(const struct slow_answer *answer, const struct budget_p
 static json_t *cluster_json(struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	struct difference found = find_difference(answer, cluster);
-	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
+	struct source_line at = cluster->line;
 	char *text = why_cause_text(answer, cluster);
 	const struct slow_call *slowest = cluster->calls[0];
 	json_t *object;
@@ -924,7 +937,7 @@ static json_t *verdict_json(const struct slow_answer *answer)
 	const struct call_split *split = &answer->split;
 	bool first = answer->count == 1 && answer->clusters[0].first;
 	json_t *verdict;
-	char *words = verdict_text(answer);
+	char *words = why_verdict_text(answer);
 
 	verdict = json_pack(
 		"{ss so sI sI sI so}", "kind",

@@ -4,18 +4,119 @@
 
 #include "decoder/history.h"
 #include "src/costs/executed_code.h"
+#include "src/slices/slice_args.h"
 
 /* Limit of the paths of a thread's calls. */
 #define NODES_MOST 1000
-/* Limit of the calls around a system call, and of the events in which they are looked for. */
+/* Limit of the calls around a system call. */
 #define FRAMES_MOST 12
-#define STEPS_MOST  2000
 /* Minimum share of the time of a thread in which it waited itself. */
 #define BLOCKED_SHARE 0.5
 /* Limit of the system calls that may have ended a wait. */
 #define WAKERS_MOST 64
 /* Bytes of the instruction "syscall" (SDM volume 2). */
 #define SYSCALL_LENGTH 2
+/* Limit of the events among which a short call is looked for. */
+#define NEAR_MOST 32
+
+/* ---- The log ------------------------------------------------------------- */
+
+/* What ends a wait follows it here. */
+enum sync {
+	SYNC_UNKNOWN = 0,
+	SYNC_LOCKS,
+	SYNC_UNLOCKS,
+	SYNC_WAITS,
+	SYNC_SIGNALS,
+	SYNC_TAKES,
+	SYNC_POSTS,
+	SYNC_MEETS, /* at a barrier: the last one ends the wait of the others */
+};
+
+static enum sync sync_of_name(const struct symbol *symbol)
+{
+	static const struct {
+		const char *part;
+		enum sync sync;
+	} parts[] = {
+		{ "unlock", SYNC_UNLOCKS },         { "lock_wake", SYNC_UNLOCKS },
+		{ "lll_lock", SYNC_LOCKS },         { "mutex_lock", SYNC_LOCKS },
+		{ "mutex_cond_lock", SYNC_LOCKS },  { "mutex_timedlock", SYNC_LOCKS },
+		{ "mutex_clocklock", SYNC_LOCKS },  { "rwlock_", SYNC_LOCKS },
+		{ "cond_wait", SYNC_WAITS },        { "cond_timedwait", SYNC_WAITS },
+		{ "cond_clockwait", SYNC_WAITS },   { "cond_signal", SYNC_SIGNALS },
+		{ "cond_broadcast", SYNC_SIGNALS }, { "sem_wait", SYNC_TAKES },
+		{ "sem_timedwait", SYNC_TAKES },    { "sem_clockwait", SYNC_TAKES },
+		{ "sem_post", SYNC_POSTS },         { "barrier_wait", SYNC_MEETS },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(parts) && symbol; i++)
+		if (strstr(symbol->linkage->text, parts[i].part))
+			return parts[i].sync;
+	return SYNC_UNKNOWN;
+}
+
+/* Names are compared once for each of the last symbols. */
+static enum sync sync_of_symbol(struct thread_log *log, const struct symbol *symbol)
+{
+	struct known_sync *known = &log->known[fibonacci_hash((uintptr_t)symbol, SYNC_BITS)];
+
+	if (known->symbol != symbol)
+		*known = (struct known_sync){ symbol, sync_of_name(symbol) };
+	return known->sync;
+}
+
+/* Note the call around each event. */
+static void link_calls(const struct thread_log *log)
+{
+	uint32_t *tops = NULL; /* by thread: number of its innermost open call, from 1 */
+	size_t room = 0;
+
+	for (uint32_t i = 0; i < log->count; i++) {
+		struct thread_event *event = &log->events[i];
+		uint32_t *top;
+
+		ARRAY_GROW_ZEROED(tops, room, (size_t)event->thread->index + 1);
+		top = &tops[event->thread->index];
+		event->outer = *top;
+		if (event->kind == BRANCH_CALL)
+			*top = i + 1;
+		else if (event->kind == BRANCH_RETURN && *top)
+			*top = log->events[*top - 1].outer;
+	}
+	free(tops);
+}
+
+/* Returns the call around an event; NULL: it is not in the log. */
+static const struct thread_event *call_around(const struct thread_log *log,
+					      const struct thread_event *event)
+{
+	return event->outer ? &log->events[event->outer - 1] : NULL;
+}
+
+/*
+ * Remove the call from which a thread returns if it was short, without a system call or another
+ * call in the log, and without one that may lock or wait: its time is its caller's then.
+ */
+static bool remove_short(struct thread_log *log, const struct branch_event *event)
+{
+	struct thread_event *end = log->events + log->count, *at = end, *to;
+
+	do {
+		if (at == log->events || end - at == NEAR_MOST)
+			return false;
+		at--;
+		if (at->thread == event->thread &&
+		    (at->sync || event->time - at->time >= log->least ||
+		     (at->kind != BRANCH_CALL && at->kind != BRANCH_JUMP)))
+			return false;
+	} while (at->thread != event->thread || at->kind != BRANCH_CALL);
+	for (to = at; at < end; at++)
+		if (at->thread != event->thread)
+			*to++ = *at;
+	log->count = (size_t)(to - log->events);
+	return true;
+}
 
 void thread_log_add(struct thread_log *log, const struct branch_event *event,
 		    const struct location_pair *places)
@@ -24,16 +125,20 @@ void thread_log_add(struct thread_log *log, const struct branch_event *event,
 	bool inside = event->kind == BRANCH_COND ||
 		      (event->kind == BRANCH_JUMP && from->symbol == to->symbol);
 
-	if (!event->thread || inside || log->count == THREAD_LOG_MOST)
+	if (!event->thread || inside || log->count == THREAD_LOG_MOST ||
+	    (event->kind == BRANCH_RETURN && remove_short(log, event)))
 		return;
-	*ARRAY_ADD(log->events, log->count, log->room) =
-		(struct thread_event){ event->time,
-				       event->thread,
-				       from->symbol,
-				       to->symbol,
-				       from->symbol ? from->offset : to->offset,
-				       event->cpu,
-				       event->kind };
+	*ARRAY_ADD(log->events, log->count, log->room) = (struct thread_event){
+		.time = event->time,
+		.thread = event->thread,
+		.from = from->symbol,
+		.to = to->symbol,
+		.offset = from->symbol ? from->offset : to->offset,
+		.cpu = event->cpu,
+		.kind = event->kind,
+		.from_sync = (uint8_t)sync_of_symbol(log, from->symbol),
+		.sync = (uint8_t)sync_of_symbol(log, to->symbol),
+	};
 }
 
 void thread_log_release(struct thread_log *log)
@@ -96,46 +201,6 @@ static const char *wakers_of(const struct symbol *waits)
 
 /* ---- Locks, conditions and the like -------------------------------------- */
 
-/* What ends a wait follows it here. */
-enum sync {
-	SYNC_UNKNOWN = 0,
-	SYNC_LOCKS,
-	SYNC_UNLOCKS,
-	SYNC_WAITS,
-	SYNC_SIGNALS,
-	SYNC_TAKES,
-	SYNC_POSTS,
-	SYNC_MEETS, /* at a barrier: the last one ends the wait of the others */
-};
-
-static bool name_has(const struct symbol *symbol, const char *part)
-{
-	return symbol && strstr(symbol->linkage->text, part);
-}
-
-static enum sync sync_of_name(const struct symbol *symbol)
-{
-	static const struct {
-		const char *part;
-		enum sync sync;
-	} parts[] = {
-		{ "unlock", SYNC_UNLOCKS },         { "lock_wake", SYNC_UNLOCKS },
-		{ "lll_lock", SYNC_LOCKS },         { "mutex_lock", SYNC_LOCKS },
-		{ "mutex_cond_lock", SYNC_LOCKS },  { "mutex_timedlock", SYNC_LOCKS },
-		{ "mutex_clocklock", SYNC_LOCKS },  { "rwlock_", SYNC_LOCKS },
-		{ "cond_wait", SYNC_WAITS },        { "cond_timedwait", SYNC_WAITS },
-		{ "cond_clockwait", SYNC_WAITS },   { "cond_signal", SYNC_SIGNALS },
-		{ "cond_broadcast", SYNC_SIGNALS }, { "sem_wait", SYNC_TAKES },
-		{ "sem_timedwait", SYNC_TAKES },    { "sem_clockwait", SYNC_TAKES },
-		{ "sem_post", SYNC_POSTS },         { "barrier_wait", SYNC_MEETS },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(parts); i++)
-		if (name_has(symbol, parts[i].part))
-			return parts[i].sync;
-	return SYNC_UNKNOWN;
-}
-
 /* Returns whether a thread runs again after a system call, by the code before. */
 static bool follows_syscall(const struct thread_event *event)
 {
@@ -147,38 +212,22 @@ static bool follows_syscall(const struct thread_event *event)
 }
 
 /*
- * Returns the call around an event of a thread or, `after` it, its return; NULL: it is not near.
- */
-static const struct thread_event *outer_call(const struct thread_log *log,
-					     const struct thread_event *event, bool after)
-{
-	const struct thread_event *at = event, *end = log->events + log->count;
-	enum branch_kind in = after ? BRANCH_CALL : BRANCH_RETURN;
-	enum branch_kind out = after ? BRANCH_RETURN : BRANCH_CALL;
-	unsigned inside = 0;
-
-	for (int i = 0; i < STEPS_MOST && at != (after ? end - 1 : log->events); i++) {
-		at += after ? 1 : -1;
-		if (at->thread != event->thread)
-			continue;
-		if (at->kind == out && !inside)
-			return at;
-		inside += (at->kind == in) - (at->kind == out);
-	}
-	return NULL;
-}
-
-/*
  * Returns the kind of the innermost known C library function around a system call. Its calls in the
  * log show it; if it was called before the log begins, its return does.
  */
 static enum sync sync_of(const struct thread_log *log, const struct thread_event *event)
 {
-	bool after = !event->from;
-	enum sync sync = sync_of_name(after ? event->to : event->from);
+	const struct thread_event *at = event, *end = log->events + log->count;
+	enum sync sync = event->from ? event->from_sync : event->sync;
+	int frames = 0;
 
-	for (int i = 0; i < FRAMES_MOST && !sync && (event = outer_call(log, event, after)); i++)
-		sync = sync_of_name(event->to);
+	while (!sync && frames++ < FRAMES_MOST && (at = call_around(log, at)))
+		sync = at->sync;
+	for (at = event + 1; at < end && !sync && frames < FRAMES_MOST && !event->from; at++)
+		if (at->thread == event->thread && at->kind == BRANCH_RETURN && !at->outer) {
+			sync = at->sync;
+			frames++;
+		}
 	return sync;
 }
 
@@ -189,7 +238,7 @@ static uint64_t site_of(const struct thread_log *log, const struct thread_event 
 
 	for (int i = 0; i < FRAMES_MOST && event; i++) {
 		hash = fibonacci_hash(hash ^ (uintptr_t)event->from ^ event->offset, 64);
-		event = outer_call(log, event, false);
+		event = call_around(log, event);
 	}
 	return hash;
 }
@@ -213,17 +262,14 @@ static bool held_since(const struct thread_log *log, const struct thread_event *
 	bool own = false;
 
 	for (const struct thread_event *event = log->events; event <= last; event++) {
-		enum sync sync = SYNC_UNKNOWN;
-
-		if (event->thread == last->thread && event->time > begin &&
-		    (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP))
-			sync = sync_of_name(event->to);
-		if (!sync || sync == sync_of_name(event->from))
+		if (event->thread != last->thread || event->time <= begin ||
+		    (event->kind != BRANCH_CALL && event->kind != BRANCH_JUMP) ||
+		    event->sync == event->from_sync)
 			continue; /* also parts of both */
-		if (sync == SYNC_UNLOCKS) {
+		if (event->sync == SYNC_UNLOCKS) {
 			own = taken;
 			taken -= own;
-		} else if (sync == SYNC_LOCKS) {
+		} else if (event->sync == SYNC_LOCKS) {
 			own = true;
 			taken++;
 		}
@@ -235,7 +281,8 @@ static bool held_since(const struct thread_log *log, const struct thread_event *
 
 /* A wait in a system call. */
 struct pause {
-	uint64_t begin, end; /* ns */
+	uint64_t begin, end;   /* ns; that of the system call, which can be earlier; */
+	uint64_t since, woken; /* and the latest time at which another thread can have ended it */
 	const struct symbol *call;
 	enum sync sync;
 	const struct thread_waking *waking; /* NULL: not recorded */
@@ -302,50 +349,103 @@ static bool may_end(const struct wait_search *search, const struct thread_event 
 	if (waking)
 		return event->thread->tid == waking->waker && event->time <= waking->time;
 	return event->thread->tid != tid && event->thread->pid == pid &&
-	       event->time > wait->begin && event->time <= wait->end &&
+	       event->time > wait->begin && event->time <= wait->woken &&
 	       wakes(search, event, wait, wakers_of(wait->call));
 }
 
+/* Returns when a thread that runs again was back on a CPU: others woke it before. */
+static uint64_t run_begin(const struct wait_search *search, const struct thread_event *event)
+{
+	uint64_t begin = search->timeline ? timeline_run_begin(search->timeline, event->thread,
+							       event->cpu, event->time)
+					  : 0;
+
+	return begin ? begin : event->time;
+}
+
+/* A system call that may have ended a wait. */
+struct waker {
+	const struct thread_event *event;
+	uint64_t site; /* of locks */
+	bool held;     /* its thread held a lock since the wait began */
+	bool spent;    /* it ended another wait, or its kind is unknown */
+};
+
 /*
- * Returns the system call that ended a wait of a thread; NULL: none is known to.  That of a thread
- * that held a lock since the wait began comes before others, then that of the place with the
- * fewest futex calls: earlier ones did not end the wait.  (A server writes to many from one place.)
- * The last one of these ended it; with a recorded waking, the last one of all did.
+ * A signal or post is a system call only if a thread waits, which then runs: find those that woke
+ * other threads from waits of the same kind before a wait ended, the earlier one first.
+ */
+static void spend_wakers(const struct wait_search *search, const struct pause *wait, int32_t tid,
+			 struct waker *wakers, size_t count)
+{
+	const struct thread_log *log = search->log;
+
+	for (const struct thread_event *event = log->events;
+	     event < log->events + log->count && event->time < wait->end; event++) {
+		const struct thread_event *before = event;
+		size_t i = 0;
+
+		if (event->from || event->thread->tid == tid || sync_of(log, event) != wait->sync)
+			continue;
+		while (before > log->events && (--before)->thread != event->thread)
+			;
+		while (i < count &&
+		       (wakers[i].spent || wakers[i].event->thread == event->thread ||
+			(before->thread == event->thread && wakers[i].event < before) ||
+			wakers[i].event->time > run_begin(search, event)))
+			i++;
+		if (i < count)
+			wakers[i].spent = true;
+	}
+}
+
+/*
+ * Returns the system call that ended a wait of a thread; NULL: none is known to.  For a lock, that
+ * of a thread that held one since the wait began comes before others; for a condition or semaphore,
+ * those that ended no other wait; then that of the place with the fewest futex calls: earlier ones
+ * did not end the wait.  (A server writes to many from one place.)  The last one of these ended it,
+ * or the first one that ended no other wait; with a recorded waking, the last one of all did.
  */
 static const struct thread_event *find_waker(const struct wait_search *search,
 					     const struct pause *wait, int32_t tid)
 {
 	const struct thread_log *log = search->log;
 	const struct thread_event *found = NULL;
-	struct waker {
-		const struct thread_event *event;
-		uint64_t site;
-		bool held;
-	} wakers[WAKERS_MOST];
+	struct waker wakers[WAKERS_MOST];
 	size_t count = 0, least = SIZE_MAX;
 	bool futex = starts_with(wakers_of(wait->call), "futex"), held = false;
+	bool pairs = (wait->sync == SYNC_WAITS || wait->sync == SYNC_TAKES) && !wait->waking;
+	struct pause all = *wait;
 	int32_t pid = -1;
 
+	all.begin = pairs ? 0 : wait->begin;
 	for (size_t i = 0; i < log->count; i++)
 		if (log->events[i].thread->tid == tid)
 			pid = log->events[i].thread->pid;
 	for (const struct thread_event *event = log->events; event < log->events + log->count;
 	     event++)
-		if (may_end(search, event, wait, tid, pid)) {
+		if (may_end(search, event, &all, tid, pid)) {
 			bool holds = wait->sync == SYNC_LOCKS && !wait->waking &&
 				     held_since(log, event, wait->begin);
 
 			if (count == WAKERS_MOST)
 				memmove(wakers, wakers + 1, --count * sizeof(*wakers));
-			wakers[count++] = (struct waker){ event, site_of(log, event), holds };
+			wakers[count++] =
+				(struct waker){ event, site_of(log, event), holds,
+						pairs && sync_of(log, event) != wait->sync + 1 };
 			held |= holds;
 		}
+	if (pairs)
+		spend_wakers(search, wait, tid, wakers, count);
 	for (size_t i = 0; i < count; i++) {
-		size_t number = 0;
+		size_t number = wakers[i].spent ? count : 0;
 
-		for (size_t j = 0; j < count; j++)
-			number += futex && !wait->waking && wakers[j].site == wakers[i].site;
-		if (wakers[i].held != held || number > least)
+		for (size_t j = 0; j < count && !wakers[i].spent; j++)
+			number += futex && !held && !wait->waking && !wakers[j].spent &&
+				  wakers[j].site == wakers[i].site;
+		if (wakers[i].held != held || number > least ||
+		    (pairs &&
+		     (wakers[i].event->time <= wait->begin || (number == least && number < count))))
 			continue;
 		found = wakers[i].event;
 		least = number;
@@ -353,12 +453,31 @@ static const struct thread_event *find_waker(const struct wait_search *search,
 	return found;
 }
 
+/*
+ * Look up a wait of a thread in the records of switches.  Returns whether it was not blocked, but
+ * preempted.
+ */
+static bool find_switches(const struct wait_search *search, struct pause *pause, int32_t tid)
+{
+	const struct thread_event *event = search->log->events, *end = event + search->log->count;
+	struct off_cpu off = { 0 };
+
+	pause->woken = pause->end;
+	for (; event < end; event++)
+		if (event->thread->tid == tid && event->time == pause->end)
+			pause->woken = MAX(run_begin(search, event), pause->begin);
+	if (search->timeline)
+		timeline_off_cpu(search->timeline, tid, pause->since ?: pause->begin, pause->end,
+				 &off);
+	pause->waking = off.waking;
+	return off.preempted;
+}
+
 /* Fill a thread's longest wait from a time until an event.  Returns false if there is none. */
 static bool find_pause(const struct wait_search *search, const struct thread_event *last,
 		       uint64_t begin, struct pause *pause)
 {
 	const struct thread_event *before = NULL, *call = NULL;
-	struct off_cpu off;
 
 	*pause = (struct pause){ 0 };
 	for (const struct thread_event *event = search->log->events; event <= last; event++) {
@@ -369,7 +488,9 @@ static bool find_pause(const struct wait_search *search, const struct thread_eve
 			continue;
 		if (waited && event->time > from &&
 		    event->time - from > pause->end - pause->begin) {
-			*pause = (struct pause){ .begin = from, .end = event->time };
+			*pause = (struct pause){ .begin = from,
+						 .end = event->time,
+						 .since = before ? before->time : 0 };
 			call = before ? before : event;
 		}
 		before = event;
@@ -378,12 +499,9 @@ static bool find_pause(const struct wait_search *search, const struct thread_eve
 		return false;
 	pause->call = call_of(search, call);
 	pause->sync = sync_of(search->log, call);
-	if (search->timeline &&
-	    timeline_off_cpu(search->timeline, last->thread->tid, pause->begin, pause->end, &off)) {
-		pause->waking = off.waking;
-		return !off.preempted;
-	}
-	return true;
+	/* If it was woken before, it could run. */
+	return !find_switches(search, pause, last->thread->tid) &&
+	       (!pause->waking || pause->waking->time > begin);
 }
 
 /* Returns whether a thread waits in a system call when the log begins. */
@@ -516,26 +634,46 @@ static uint32_t main_callee(const struct call_replay *replay, uint32_t node)
 	return found;
 }
 
-/* Fill the path with the main calls. */
+/* Returns whether code is the program's: if the waiting function has source lines, so has it. */
+static bool is_own(const struct wait_search *search, const struct symbol *symbol)
+{
+	return symbol->dso == search->dso && symbol->kind != SYMBOL_PLT &&
+	       (!search->has_lines || slice_source_line(symbol).line);
+}
+
+/* Add a function to the path, once.  Of a long one, those after the first two are left out. */
+static void add_to_path(struct thread_hop *hop, const struct symbol *symbol)
+{
+	for (size_t i = 0; i < hop->path_count; i++)
+		if (hop->path[i] == symbol)
+			return;
+	if (hop->path_count == WAIT_PATH) {
+		memmove(hop->path + WAIT_PATH_OUTER, hop->path + WAIT_PATH_OUTER + 1,
+			(WAIT_PATH - WAIT_PATH_OUTER - 1) * sizeof(*hop->path));
+		hop->path_count--;
+		hop->path_cut = true;
+	}
+	hop->path[hop->path_count++] = symbol;
+}
+
+/* Fill the path with the main calls; of those outside the program, the first one of several. */
 static void fill_path(struct thread_hop *hop, const struct call_replay *replay,
-		      const struct dso *dso)
+		      const struct wait_search *search)
 {
 	uint32_t node = replay->top;
-	bool left = false;
+	bool outside = true;
 
 	while (node && replay->nodes[node].parent)
 		node = replay->nodes[node].parent;
-	for (; node && !left; node = main_callee(replay, node)) {
+	for (; node; node = main_callee(replay, node)) {
 		const struct symbol *symbol = replay->nodes[node].symbol;
+		bool own = symbol && is_own(search, symbol);
 
-		left = hop->path_count && symbol && symbol->dso != dso;
-		if (!symbol || symbol->kind == SYMBOL_PLT || (!left && symbol->dso != dso)) {
-			left = false;
+		if (!symbol || symbol->kind == SYMBOL_PLT)
 			continue;
-		}
-		if (hop->path_count == WAIT_PATH)
-			memmove(hop->path, hop->path + 1, (--hop->path_count) * sizeof(*hop->path));
-		hop->path[hop->path_count++] = symbol;
+		if (own || !outside)
+			add_to_path(hop, symbol);
+		outside = !own;
 	}
 }
 
@@ -557,7 +695,7 @@ static void fill_hop(struct thread_hop *hop, const struct wait_search *search,
 			held_since(search->log, last, wait->begin),
 	};
 	replay_calls(replay, search->log, last, wait->begin);
-	fill_path(hop, replay, search->dso);
+	fill_path(hop, replay, search);
 	free(replay);
 }
 
@@ -577,22 +715,31 @@ void thread_wait_find(struct thread_wait *wait, const struct wait_search *search
 		      uint64_t begin, uint64_t end)
 {
 	const struct thread_log *log = search->log;
-	struct pause pause = { begin, end, wait->call, sync_at(log, tid, begin), wait->off.waking };
+	struct pause pause = { .begin = begin, .end = end, .since = begin, .call = wait->call };
 	const struct thread_event *last;
 	struct thread_hop *hop = NULL;
+	uint64_t blocked = 0; /* ns, at least, for which it waited itself */
 
 	if (log->count == THREAD_LOG_MOST)
 		return;
-	while (wait->hop_count < WAIT_HOPS && (last = find_waker(search, &pause, tid))) {
+	link_calls(log);
+	pause.sync = sync_at(log, tid, begin);
+	find_switches(search, &pause, tid);
+	pause.waking = wait->off.waking;
+	while (wait->hop_count < WAIT_HOPS && (last = find_waker(search, &pause, tid)) &&
+	       (!hop || pause.waking || last->time >= pause.begin + blocked)) {
 		hop = &wait->hops[wait->hop_count++];
 		fill_hop(hop, search, &pause, last, tid);
-		begin = pause.begin;
-		if (!find_pause(search, last, begin, &pause) ||
-		    (double)(pause.end - pause.begin) < BLOCKED_SHARE * (double)hop->ns)
+		blocked = (uint64_t)(BLOCKED_SHARE * (double)hop->ns);
+		if (!find_pause(search, last, pause.begin, &pause) ||
+		    pause.end - pause.begin < blocked)
 			break;
 		tid = last->thread->tid;
 		hop->blocked = pause.call;
 	}
+	pause.begin = pause.since;
+	if (hop && hop->blocked && find_waker(search, &pause, tid))
+		hop->blocked = NULL; /* it was woken before, or soon: from then on it could run */
 	for (size_t i = 0; i + 1 < wait->hop_count; i++)
 		wait->hops[i].blocked = NULL; /* the next one ended it */
 	wait->other = wait->hop_count ? wait->hops[0].thread : wait->other;

@@ -66,6 +66,7 @@ static bool is_shared(const uint64_t *slow, size_t slow_count, const uint64_t *u
 	shared->same = same;
 	shared->share = others / (double)usual_count;
 	shared->usual = usual[usual_count / 2];
+	shared->usual_calls = usual_count;
 	/*
 	 * The product bounds the probability that so many calls share the value by chance: sets of
 	 * calls, times the probability of each.  A pause must also be twice the usual one.
@@ -85,7 +86,8 @@ bool shared_trait_find(const struct slow_answer *answer, const struct slow_clust
 	slow = alloc_zeroed(cluster->count, sizeof(*slow));
 	*shared = (struct shared_trait){ .share = 1 };
 	for (enum trait trait = 0; trait < TRAITS; trait++) {
-		struct shared_trait found = { .trait = trait };
+		struct shared_trait found = { .trait = trait,
+					      .sampled = answer->of->sample_bits > 0 };
 		size_t count = 0;
 
 		for (size_t i = 0; i < cluster->count; i++)

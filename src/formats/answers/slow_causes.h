@@ -378,6 +378,8 @@ void code_trail_release(struct code_trail *trail);
  * If that thread waited itself most of this time, the chain continues with that wait.
  */
 
+#define SYNC_BITS 6
+
 /* Calls, returns and pauses of all threads, in the order of time. */
 struct thread_log {
 	struct thread_event {
@@ -388,15 +390,23 @@ struct thread_log {
 			offset; /* of the branch, bytes from the start of `from`, or else of `to` */
 		int32_t cpu;    /* -1: unknown */
 		uint8_t kind;   /* enum branch_kind */
-	} * events;             /* owned */
+		uint8_t from_sync, sync; /* of both functions: what they lock or wait for */
+		uint32_t outer;          /* private: number of the call around, from 1; 0: none */
+	} * events;                      /* owned */
 	size_t count, room;
+	uint64_t least; /* ns: shorter calls are left out */
+	struct known_sync {
+		const struct symbol *symbol; /* borrowed */
+		uint8_t sync;
+	} known[1 << SYNC_BITS]; /* by hash */
 };
 
 /* Limit of a log's events; a longer log has no answer. */
 #define THREAD_LOG_MOST 200000
 
-/* Calls of a path, at most: the innermost ones. */
-#define WAIT_PATH 3
+/* Calls of a path, at most: the outermost ones, and the innermost ones. */
+#define WAIT_PATH       16
+#define WAIT_PATH_OUTER 2
 
 /* Limit of the threads of a chain. */
 #define WAIT_HOPS 6
@@ -412,6 +422,7 @@ struct thread_hop {
 	bool held;                    /* held a lock all the time, and then unlocked it */
 	const struct symbol *path[WAIT_PATH]; /* borrowed: its calls meanwhile */
 	size_t path_count;
+	bool path_cut; /* calls are left out after WAIT_PATH_OUTER */
 };
 
 struct thread_wait {
@@ -437,7 +448,8 @@ struct syscall_chain thread_log_chain(const struct thread_log *log,
 struct wait_search {
 	const struct thread_log *log;
 	const struct timeline *timeline; /* NULL: no records of switches */
-	const struct dso *dso; /* paths have its functions, and the first callee outside */
+	const struct dso *dso; /* paths have its functions, and the first callees outside */
+	bool has_lines;        /* of its functions, those with source lines */
 	struct syscall_symbols *syscalls; /* names system calls */
 };
 
@@ -473,6 +485,19 @@ struct cause_line {
 /* Limit of the facts about a cluster. */
 #define FACTS_MOST 16
 
+enum trait { TRAIT_CALLER, TRAIT_SITE, TRAIT_THREAD, TRAIT_CPU, TRAIT_PAUSE, TRAITS };
+
+/* What slow calls share, and usual ones do not. */
+struct shared_trait {
+	enum trait trait;
+	const struct slow_call *call; /* borrowed: one that has it */
+	uint64_t value;               /* see value_of() */
+	double same, share;           /* slow calls that have it; share of the usual ones */
+	uint64_t usual;               /* median value of these */
+	size_t usual_calls;           /* their number */
+	bool sampled;                 /* they are a random sample */
+};
+
 /* A sentence about a cluster, and what it says. */
 struct cause_fact {
 	const char *kind; /* "open", "first use", "callee", "loop", "lines", "memory", ... */
@@ -483,6 +508,7 @@ struct cause_fact {
 	double slow, usual;                 /* in a slow call, and in a usual one */
 	double extra;                       /* ns of a call; 0: unknown */
 	const struct thread *thread;        /* borrowed; NULL: none */
+	struct shared_trait shared;         /* `call` NULL: it is about no trait */
 };
 
 struct slow_cluster {
@@ -515,7 +541,8 @@ struct slow_cluster {
 	struct code_counts code; /* code of calls that were decoded again */
 	struct cause_fact facts[FACTS_MOST];
 	size_t fact_count;
-	bool has_facts;          /* they were looked for */
+	bool has_facts;          /* they were looked for; and: */
+	struct source_line line; /* the cause's, or that of its main call; line 0: unknown */
 	struct thread_wait wait; /* the slowest one's wait */
 	uint64_t entry_ns;       /* the branch into the slowest one: its time; */
 	size_t entry_number;     /* among those of its time, from 1; 0: unknown */
@@ -704,6 +731,7 @@ struct slow_look {
 	struct slow_cluster *cluster; /* borrowed; of the window's call, */
 	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
 	uint64_t bound;               /* ns: longer calls are not usual */
+	uint64_t from;                /* ns: the call begins after it; 0: maybe in an earlier one */
 	uint64_t wait, wait_end;      /* ns: of the call that was found; wait_end 0: not found */
 	struct code_trail trail;      /* owned */
 	bool call_waits;
@@ -747,21 +775,10 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 		     struct call_place *place);
 
 /* Print " (FILE:LINE)", of a function in the source, or of an inlined call; "" if unknown. */
-void symbol_line_print(const struct symbol *symbol, FILE *out);
+void symbol_line_print(const struct symbol *symbol, struct source_line at, FILE *out);
 
 /* Fill the facts of a cluster, once; those about its hops are the last. */
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster);
-
-enum trait { TRAIT_CALLER, TRAIT_SITE, TRAIT_THREAD, TRAIT_CPU, TRAIT_PAUSE, TRAITS };
-
-/* What slow calls share, and usual ones do not. */
-struct shared_trait {
-	enum trait trait;
-	const struct slow_call *call; /* borrowed: one that has it */
-	uint64_t value;               /* see value_of() */
-	double same, share;           /* slow calls that have it; share of the sampled usual ones */
-	uint64_t usual;               /* median value of these */
-};
 
 /*
  * Find what nine tenths of the slow calls of a cluster share, but less than half of the usual calls

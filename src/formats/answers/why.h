@@ -40,6 +40,10 @@ void why_release(struct format_output *output);
  */
 char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster);
 
+/* Returns the verdict on the distribution of all calls, owned by the caller; "" for a plain tail.
+ */
+char *why_verdict_text(const struct slow_answer *answer);
+
 /* Returns whether a cluster is shown: the first one, and those with a part that counts. */
 bool why_shows(const struct slow_answer *answer, size_t number);
 

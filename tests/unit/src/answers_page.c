@@ -120,7 +120,8 @@ START_TEST(a_page_without_slow_calls_has_the_histogram)
 	for (int i = 0; i < 100; i++)
 		spend("f<1>", 30);
 	finish_format(&format_why_page);
-	expect("<p class=\"verdict\">No slow calls were found.</p>\n");
+	expect("<p class=\"verdict\"><b>f&lt;1&gt;</b>: no call is much slower than the others. "
+	       "</p>\n");
 	ck_assert_ptr_null(strstr(text, "<h3>The slowest call"));
 	ck_assert_ptr_null(strstr(text, "<1>"));
 	close_format(&format_why_page);

@@ -13,7 +13,7 @@
 #include "tests/support/unit.h"
 
 static struct name_table names;
-static struct symbol symbols[16];
+static struct symbol symbols[32];
 static size_t symbol_count;
 static const struct thread_name shown = { .text = "p" };
 static const struct thread threads[5] = {
@@ -743,11 +743,17 @@ static const struct {
 	const char *branches, *path;
 } paths[] = {
 	{ "a>b", "a > b" },
-	/* The innermost three */
-	{ "a>b b>c c>d d>e", "c > d > e" },
+	/* The two outermost ones, and the innermost 14 */
+	{ "a>b b>c c>d d>e e>f f>g g>h h>i i>j j>k k>l l>m m>n n>o o>p",
+	  "a > b > c > d > e > f > g > h > i > j > k > l > m > n > o > p" },
+	{ "a>b b>c c>d d>e e>f f>g g>h h>i i>j j>k k>l l>m m>n n>o o>p p>q q>r",
+	  "a > b > ... > e > f > g > h > i > j > k > l > m > n > o > p > q > r" },
+	/* A recursion has one entry. */
+	{ "a>b b>c c>b b>c c>d", "a > b > c > d" },
 	{ "a>b b-c", "a > c" },
 	/* libx and liby are of another file: where the program left its own code */
 	{ "a>libx libx>liby", "a > libx" },
+	{ "a>libx libx>liby liby>b b>liby", "a > libx > b > liby" },
 	{ "libx>a a>b", "a > b" },
 	{ "libx>a a>liby", "a > liby" },
 	/* plt is a stub. */
@@ -758,7 +764,7 @@ static const struct {
 START_TEST(the_path_has_the_calls_of_the_program)
 {
 	static struct dso library;
-	char copy[60], *rest, path[60] = "";
+	char copy[100], *rest, path[100] = "";
 	const char *inner = "a";
 
 	strcpy(copy, paths[_i].branches);
@@ -776,7 +782,8 @@ START_TEST(the_path_has_the_calls_of_the_program)
 	thread_at(2, 200, BRANCH_SYSCALL, inner, "");
 	ck_assert(find_wait(100, 200));
 	for (size_t i = 0; i < wait.hops[0].path_count; i++)
-		sprintf(path + strlen(path), "%s%s", i ? " > " : "",
+		sprintf(path + strlen(path), "%s%s%s", i ? " > " : "",
+			i == 2 && wait.hops[0].path_cut ? "... > " : "",
 			wait.hops[0].path[i]->name->text);
 	ck_assert_str_eq(path, paths[_i].path);
 }

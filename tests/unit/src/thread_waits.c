@@ -192,6 +192,25 @@ static const struct {
 	  "A205.",
 	  "C 50 f; " },
 	{ "futex", "A10>futex_a A100! B115>futex_b B120! C140>futex_c C150! A205.", "C 50 f; " },
+	/* A signal that woke another thread ended no other wait. */
+	{ "futex",
+	  "C90>pthread_cond_wait C95! A98>pthread_cond_wait A100! B140>pthread_cond_signal B150! "
+	  "B151. B152< C160. C161< C170>pthread_cond_signal C175! A205.",
+	  "C 75 f pthread_cond_wait; B 50 f; " },
+	{ "futex",
+	  "C90>pthread_cond_wait C95! A98>pthread_cond_wait A100! B140>pthread_cond_signal B150! "
+	  "B151. B152< C160. C161< B165>pthread_cond_signal B170! A205.",
+	  "B 70 f; " },
+	/* Of two that woke no other thread, the first one. */
+	{ "futex",
+	  "A98>pthread_cond_wait A100! B140>pthread_cond_signal B150! C180>pthread_cond_signal "
+	  "C190! A205.",
+	  "B 50 f; " },
+	/* B was woken before the wait began, and ran late: it was not blocked. */
+	{ "futex",
+	  "B10>pthread_cond_wait B20! A90>pthread_cond_signal A95! A96. A97< A98>pthread_cond_wait "
+	  "A100! B170. B171< B190>pthread_cond_signal B195! A205.",
+	  "B 95 f pthread_cond_wait; " },
 	/* The other end of a pipe, within the wait, in the same process. */
 	{ "read", "A10>read A100! B140>write B150! C180>sem_post C190! A205.", "B 50 f; " },
 	{ "write", "A10>write A100! B140>read B150! C180>write C190! A205.", "B 50 f; " },
@@ -231,18 +250,80 @@ static const struct {
 	  "B 100 f held; " },
 };
 
+static void begin_log(struct thread_log *log, struct stack stacks[4], const char *words)
+{
+	char *copy = strdup(words), *rest;
+
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		add_event(log, stacks, word);
+	free(copy);
+}
+
+/* Returns the threads for which A waited until 205 ns. */
+static const char *find_hops(struct thread_log *log, const char *call)
+{
+	static char text[400];
+	struct thread_wait wait = { .call = system_call(call) };
+
+	*text = '\0';
+	thread_wait_find(&wait, &(struct wait_search){ .log = log, .dso = &program }, 1, 100, 205);
+	print_hops(&wait, text);
+	thread_log_release(log);
+	return text;
+}
+
+/* C calls until the log would be full: calls that are long enough stay, and so do locks. */
+START_TEST(short_calls_do_not_fill_the_log)
+{
+	struct thread_log log = { .least = 2 };
+	struct stack stacks[4] = { 0 };
+	size_t before;
+
+	name_table_init(&names);
+	symbol_count = 0;
+	begin_log(&log, stacks, "B90>g " LOCKS("100") "C120>g C122<");
+	before = log.count;
+	begin_log(&log, stacks, "C130>g C131>pthread_mutex_lock C131< C131<");
+	ck_assert_uint_gt(log.count, before);
+	before = log.count;
+	for (int i = 0; i < THREAD_LOG_MOST; i++)
+		begin_log(&log, stacks, "C140>g C140>h C141< C141<");
+	ck_assert_uint_eq(log.count, before);
+	begin_log(&log, stacks, "B190< B195>pthread_mutex_unlock B196>lll_lock_wake B200! A205.");
+	ck_assert_str_eq(find_hops(&log, "futex"), "B 100 f g held; ");
+	name_table_release(&names);
+}
+END_TEST
+
+/* Calls of other threads between a call and its system call do not hide what it does. */
+START_TEST(a_call_is_known_however_far_it_is)
+{
+	struct thread_log log = { 0 };
+	struct stack stacks[4] = { 0 };
+
+	name_table_init(&names);
+	symbol_count = 0;
+	begin_log(&log, stacks,
+		  "A98>pthread_cond_wait A99>g A100! B110>pthread_mutex_unlock B111>g");
+	for (int i = 0; i < 10000; i++)
+		begin_log(&log, stacks, "C120>g C121<");
+	begin_log(&log, stacks, "B150! A205.");
+	ck_assert_str_eq(find_hops(&log, "futex"), "");
+	name_table_release(&names);
+}
+END_TEST
+
 START_TEST(a_wait_is_ended_by_the_thread_whose_call_fits)
 {
 	struct thread_wait wait = { 0 };
 	struct thread_log log = { 0 };
 	struct stack stacks[4] = { 0 };
 	const struct wait_search search = { .log = &log, .dso = &program };
-	char *copy = strdup(waits[_i].log), *rest, text[400] = "";
+	char text[400] = "";
 
 	name_table_init(&names);
 	symbol_count = 0;
-	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		add_event(&log, stacks, word);
+	begin_log(&log, stacks, waits[_i].log);
 	wait.call = system_call(waits[_i].call);
 	thread_wait_find(&wait, &search, 1, 100, 205);
 	print_hops(&wait, text);
@@ -250,7 +331,6 @@ START_TEST(a_wait_is_ended_by_the_thread_whose_call_fits)
 	ck_assert_ptr_eq(wait.other, wait.hop_count ? wait.hops[0].thread : NULL);
 	thread_log_release(&log);
 	name_table_release(&names);
-	free(copy);
 }
 END_TEST
 
@@ -259,6 +339,8 @@ int main(void)
 	Suite *suite = suite_create("thread_waits");
 	TCase *all = tcase_create("all");
 
+	tcase_add_test(all, short_calls_do_not_fill_the_log);
+	tcase_add_test(all, a_call_is_known_however_far_it_is);
 	tcase_add_loop_test(all, a_wait_is_ended_by_the_thread_whose_call_fits, 0, COUNT_OF(waits));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
