@@ -101,6 +101,20 @@ static bool is_anonymous(struct page_flags *flags, uint64_t address)
 	return (flags->pages[number - flags->first] & (present | of_file)) == present;
 }
 
+/* Returns whether a page has its file's bytes but for breakpoints. Needs CAP_SYS_ADMIN. */
+static bool has_only_breakpoints(const char *file, uint64_t offset, const uint8_t *bytes)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	uint8_t original[CODE_PAGE_SIZE];
+	bool same = fd >= 0 && pread(fd, original, CODE_PAGE_SIZE, (off_t)offset) == CODE_PAGE_SIZE;
+
+	for (size_t i = 0; i < CODE_PAGE_SIZE && same; i++)
+		same = bytes[i] == original[i] || bytes[i] == 0xcc;
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
 /*
  * Add the pages of a line of /proc/PID/maps that are code, but in no file.  Pages of zeros have no
  * code, or their new code is not yet written.
@@ -109,13 +123,13 @@ static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory,
 			struct page_flags *flags, const char *line)
 {
 	static const uint8_t zeros[CODE_PAGE_SIZE];
-	char access[8] = "", path[64] = "";
+	char access[8] = "", path[64] = "", file[96];
 	uint8_t bytes[CODE_PAGE_SIZE];
-	uint64_t begin, end;
+	uint64_t begin, end, offset = 0;
 	bool of_file;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", &begin, &end, access,
-		   path) < 3 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %63s", &begin, &end,
+		   access, &offset, path) < 3 ||
 	    access[2] != 'x' || end / CODE_PAGE_SIZE >> NUMBER_BITS ||
 	    starts_with(path, "[uprobes"))
 		return;
@@ -125,10 +139,12 @@ static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory,
 	    (of_file && strstr(path, "huge")))
 		return;
 	of_file &= !ends_with(line, " (deleted)\n");
-	for (; begin < end && writer->count < PAGES_MOST; begin += CODE_PAGE_SIZE)
+	snprintf(file, sizeof(file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, begin, end);
+	for (offset -= begin; begin < end && writer->count < PAGES_MOST; begin += CODE_PAGE_SIZE)
 		if ((!of_file || is_anonymous(flags, begin)) &&
 		    pread(memory, bytes, CODE_PAGE_SIZE, (off_t)begin) == CODE_PAGE_SIZE &&
-		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0)
+		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0 &&
+		    !(of_file && has_only_breakpoints(file, begin + offset, bytes)))
 			/* Only code that is W+X, or mapped twice, changes without a new mapping. */
 			add_page(writer, pid, begin, access[1] == 'w' || access[3] == 's', bytes);
 }
