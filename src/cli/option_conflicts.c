@@ -419,9 +419,6 @@ static void refuse_many(const struct options *options)
 
 	if (page && options->json_answer)
 		usage_error("a page has no JSON; name a file for the summary, --json=FILE");
-	if (page && (options->merge || options->input_count > 1))
-		usage_error("cannot show several inputs in a page; leave out '%s'",
-			    options->inputs[options->input_count - 1]);
 	if (options->command == COMMAND_WHY && (options->merge || options->input_count > 1) &&
 	    (options->json || options->json_lines))
 		usage_error("--json=FILE and --json-lines describe one recording; use --json, or a "

@@ -12,6 +12,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 #include "src/formats/text/json_print.h"
+#include "src/html/html_page.h"
 #include "src/slow/why_merged.h"
 
 /* ---- Causes -------------------------------------------------------------- */
@@ -330,12 +331,29 @@ static int merge_lines(struct why_many *many, struct error *err)
 
 /* ---- Both ---------------------------------------------------------------- */
 
+static void print_page(void *merged, FILE *out)
+{
+	char *text;
+	FILE *lines = OPEN_TEXT(text);
+
+	why_merged_print(merged, lines);
+	alloc_close_text(lines, &text);
+	html_why_begin(out);
+	html_printf(out,
+		    "Causes of slow calls</title>\n</head>\n<body>\n<pre>%s</pre>\n"
+		    "</body>\n</html>\n",
+		    text);
+	free(text);
+}
+
 /* Returns 0; -1 with err filled. */
 static int print_many(struct why_many *many, struct error *err)
 {
 	const struct options *options = many->options;
 	json_t *json = options->json_answer ? why_merged_json(&many->merged) : NULL;
-	int status = batch_answer_write(options, NULL, json, why_merged_print, &many->merged, err);
+	bool page = options->format == &format_why_page;
+	int status = batch_answer_write(options, NULL, json, page ? print_page : why_merged_print,
+					&many->merged, err);
 
 	json_decref(json);
 	return status;

@@ -159,11 +159,16 @@ tap_check "the bound is drawn within the chart" bound_is_drawn
 
 refused() {
 	"$program" why -o "$work/x.html" --json "$work/perf.data" 2>"$work/messages"
-	[ $? = 64 ] && grep -q 'a page has no JSON' "$work/messages" && ! [ -e "$work/x.html" ] || return 1
-	"$program" why -o "$work/x.html" "$work/perf.data" "$work/page.html" 2>"$work/messages"
-	[ $? = 64 ] && grep -q 'cannot show several inputs in a page' "$work/messages"
+	[ $? = 64 ] && grep -q 'a page has no JSON' "$work/messages" && ! [ -e "$work/x.html" ]
 }
-tap_check "a page is of one recording, and no JSON" refused
+tap_check "a page has no JSON" refused
+merged() {
+	cp "$work/perf.data" "$work/a&b.data"
+	"$program" why -q -o "$work/merged.html" "$work/perf.data" "$work/a&b.data" 2>"$work/messages" &&
+		grep -q '^<!DOCTYPE html>' "$work/merged.html" && grep -q '^2 recordings' "$work/merged.html" && grep -q '^</html>' "$work/merged.html" &&
+		grep -q 'request: ' "$work/merged.html" && ! grep -q 'a&b' "$work/merged.html"
+}
+tap_check "several recordings have the merged answer as a page" merged
 
 # ---- In a browser ----
 browse() { # PAGE OPTION...

@@ -272,7 +272,7 @@ static const char *const refusals[][2] = {
 	{ "--slowest=3 -o d/ --skip-existing a", "--json-lines and --skip-existing need a batch" },
 	{ "--slowest=3 -o d/ --json-lines=x a", "--json-lines and --skip-existing need a batch" },
 	{ "why -o x.html /dev/null", "" },
-	{ "why -o x.html /dev/null /dev/null", "cannot show several inputs in a page" },
+	{ "why -o x.html /dev/null /dev/null", "" },
 	{ "why -o x.html --json /dev/null", "a page has no JSON" },
 	{ "why -o x.html --json=y /dev/null", "" },
 	{ "why --json=x /dev/null /dev/null",
