@@ -129,9 +129,11 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/second_look.c \
 	src/record/call_watch.c \
 	src/record/code_file.c \
+	src/record/incidents.c \
 	src/record/obstacles.c \
 	src/record/perf_command.c \
 	src/record/record.c src/record/record.h \
+	src/record/slow_watch.c \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \
 	src/report/report_print.c \

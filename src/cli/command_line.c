@@ -81,6 +81,7 @@ static const char *const expected[] = {
 	[OPTION_BYTES] = "a size like 500MB or 2GB",
 	[OPTION_SPLIT_SIZE] = "a size like 2M (slices), 500MB or 10ms",
 	[OPTION_SLOWER_THAN] = "a time like 1ms, or a percentile like p99",
+	[OPTION_SNAPSHOTS] = "a number, forever, or N,M: N of them, at most M a minute",
 	[OPTION_CLOCK_SYNC] = "a file, mono=TIME or real=TIME",
 };
 
@@ -185,7 +186,13 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		valid = selection_fit(field, text);
 		break;
 	case OPTION_SLOWER_THAN:
-		valid = slow_choice_read(field, text);
+		if (options->command == COMMAND_RECORD && strchr(text, '>'))
+			valid = watched_calls_read(&options->watched, text);
+		else
+			valid = slow_choice_read(field, text);
+		break;
+	case OPTION_SNAPSHOTS:
+		valid = options_read_snapshots(options, text);
 		break;
 	case OPTION_CLOCK_SYNC:
 		if (starts_with(text, "mono=") || starts_with(text, "real="))

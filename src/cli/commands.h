@@ -39,7 +39,8 @@ enum option_type {
 	OPTION_BYTES,          /* uint64_t */
 	OPTION_SPLIT_SIZE,     /* struct split_size */
 	OPTION_FIT,            /* uint64_t: a limit, see selection_fit() */
-	OPTION_SLOWER_THAN,    /* struct slow_choice */
+	OPTION_SLOWER_THAN,    /* struct slow_choice; record: also struct watched_calls */
+	OPTION_SNAPSHOTS,      /* options_read_snapshots() */
 	OPTION_CLOCK_SYNC,     /* struct options: clock_sync or clock_offsets */
 	OPTION_KERNEL,         /* struct options: kcore, vmlinux or kallsyms */
 	OPTION_OUTPUT,         /* struct options: output or output_pattern */

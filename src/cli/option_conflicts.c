@@ -270,9 +270,19 @@ static void refuse_record(const struct options *options, bool batch)
 		!options->program && !attach && !options->all_cpus,
 		"nothing to record; name a program after --, or processes with -p, or -a for all");
 	REFUSE_IF(options->start_at && !one_process, "--start-at needs a program, or one process");
-	REFUSE_IF(options->snapshot_at && !one_process,
-		  "--snapshot-at needs a program, or one process");
-	REFUSE_IF(batch || options->input_kind != INPUT_PERF_DATA,
+	REFUSE_IF((options->snapshot_at || options->watched.function) && !one_process,
+		  "%s needs a program, or one process",
+		  options->snapshot_at ? "--snapshot-at" : "--slow='F>T'");
+	REFUSE_IF(options->watched.function && !*options->watched.function &&
+			  !options->select.start,
+		  "--slow='>T' needs --between=START,STOP; or name a function, --slow='F>T'");
+	REFUSE_IF(options->watched.function && (options->snapshot_at || options->start_at),
+		  "cannot combine --slow='F>T' and --snapshot-at or --start-at; choose one");
+	REFUSE_IF(options->snapshots && !options->watched.function,
+		  "--snapshots needs --slow='F>T': a function and a bound");
+	REFUSE_IF(options->snapshots && (!batch || options->output_pattern),
+		  "--snapshots writes several recordings; name a directory, -o DIR/");
+	REFUSE_IF((batch && !options->snapshots) || options->input_kind != INPUT_PERF_DATA,
 		  "record makes one recording, which is its input; leave out -o DIR/ and --input");
 }
 
@@ -350,9 +360,20 @@ static void refuse_terminal(const struct options *options)
 static void choose_slow(struct options *options)
 {
 	bool most = has_option(options, "slowest");
-	bool wanted = most || (has_option(options, "slow") && !options->format);
+	bool slow = options->slow.has_bound, wanted = most || (slow && !options->format);
 
-	if (!wanted && has_option(options, "slow") && options->command != COMMAND_WHY)
+	if (options->watched.function) {
+		options->snapshots = options->snapshots ?: 1;
+		options->slow.context *= has_option(options, "context");
+	}
+	if (options->snapshots && !options->output && !options->output_pattern)
+		options->output = "incidents/";
+	/* perf's files become the recordings. */
+	if (options->snapshots && options->output)
+		options->input = options->beside = alloc_text(
+			"%.*s/.ptrace2ftf-%d.data", (int)output_path_length(options->output),
+			options->output, getpid());
+	if (!wanted && slow && options->command != COMMAND_WHY)
 		usage_error("--slow prints a table, or writes traces with -o DIR/; leave out "
 			    "--format");
 	if (!wanted)

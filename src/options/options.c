@@ -50,6 +50,32 @@ bool clock_offsets_read(struct clock_offsets *offsets, const char *text)
 	return true;
 }
 
+bool watched_calls_read(struct watched_calls *watched, const char *text)
+{
+	const char *bound = strrchr(text, '>');
+
+	free(watched->function);
+	watched->function = ALLOC_CHECKED(strndup(text, bound ? (size_t)(bound - text) : 0));
+	return bound && slow_choice_read(&watched->slow, bound + 1);
+}
+
+bool options_read_snapshots(struct options *options, const char *text)
+{
+	unsigned count = UINT_MAX, per_minute = UINT_MAX;
+	int length = (int)strlen("forever");
+
+	if (!starts_with(text, "forever") &&
+	    (!isdigit((unsigned char)*text) || sscanf(text, "%9u%n", &count, &length) != 1))
+		return false;
+	text += length;
+	length = 0;
+	if (isdigit((unsigned char)text[*text == ',']))
+		sscanf(text, ",%9u%n", &per_minute, &length);
+	options->snapshots = count;
+	options->per_minute = length ? per_minute : 0;
+	return count && per_minute && !text[length];
+}
+
 bool processor_read(struct options *options, const char *text)
 {
 	unsigned family, model, stepping;
@@ -105,6 +131,7 @@ void options_release(struct options *options)
 		free(options->words[i]);
 	free(options->words);
 	free(options->beside);
+	free(options->watched.function);
 	free(options->overlays);
 	free(options->list);
 	free(options->listed);

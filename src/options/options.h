@@ -95,7 +95,13 @@ struct options {
 	const char *attach;      /* PIDs; NULL: not given */
 	const char *start_at;    /* function whose first call starts the trace; may be NULL */
 	const char *snapshot_at; /* function whose call ends the recording; NULL: not given */
-	uint64_t snapshot;       /* bytes of trace to keep; 0: all */
+	struct watched_calls {
+		char *function; /* owned: "": from a call of --between's START to one of STOP */
+		struct slow_choice slow;
+	} watched;           /* calls whose slow ones take snapshots; `function` NULL: not given */
+	unsigned snapshots;  /* recordings of slow calls; UINT_MAX: any number */
+	unsigned per_minute; /* of these, at most; 0: the default */
+	uint64_t snapshot;   /* bytes of trace to keep; 0: all */
 	bool all_cpus, dry_run, check;
 	bool no_code; /* do not save generated code */
 	/* Stacks and symbols */
@@ -206,6 +212,12 @@ bool options_is_batch(const struct options *options);
  * Returns false for other texts.
  */
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text);
+
+/* Parse "F>TIME", "F>p99", or ">TIME" of --slow while recording. Returns false for other texts. */
+bool watched_calls_read(struct watched_calls *watched, const char *text);
+
+/* Parse "N", "forever", or either with ",M", for --snapshots. Returns false for other texts. */
+bool options_read_snapshots(struct options *options, const char *text);
 
 /* Parse "FAMILY/MODEL/STEPPING" into options->processor. Returns false for other texts. */
 bool processor_read(struct options *options, const char *text);

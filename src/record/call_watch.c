@@ -29,9 +29,10 @@ static bool is_named(struct demangler *demangler, const char *linkage, const cha
 	return found;
 }
 
-int call_watch_find(struct call_watch *watch, const char *file, const char *function,
-		    struct error *err)
+int function_place_find(struct function_place *place, const char *file, const char *function,
+			struct error *err)
 {
+	const struct code_range *range;
 	struct demangler demangler = { 0 };
 	struct elf_symbol symbol = { 0 };
 	struct elf_file elf = { 0 };
@@ -51,11 +52,13 @@ int call_watch_find(struct call_watch *watch, const char *file, const char *func
 		vaddr = entry->st_value;
 	}
 	demangler_release(&demangler);
+	range = elf_file_code_at_vaddr(&elf, vaddr);
+	place->from_entry = (int64_t)(vaddr - header.e_entry);
+	place->offset = range ? vaddr - range->vaddr + range->offset : 0;
 	elf_file_close(&elf);
-	watch->from_entry = (int64_t)(vaddr - header.e_entry);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
 		return error_set(err, ERROR_UNSUPPORTED, "%s is not a 64-bit program", file);
-	if (!vaddr)
+	if (!vaddr || !range)
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "the symbol table of %s has no function '%s'", file, function);
 	if (others)
@@ -82,13 +85,14 @@ static uint64_t find_entry(pid_t pid)
 	return value.a_type == AT_ENTRY ? value.a_un.a_val : 0;
 }
 
-static int open_in(struct call_watch *watch, pid_t tid, uint64_t address)
+static int open_in(void *context, pid_t tid)
 {
+	struct call_watch *watch = context;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
 		.size = sizeof(attr),
 		.bp_type = HW_BREAKPOINT_X,
-		.bp_addr = address,
+		.bp_addr = watch->address,
 		.bp_len = sizeof(long),
 		.sample_period = 1,
 		.disabled = true,
@@ -108,25 +112,33 @@ static int open_in(struct call_watch *watch, pid_t tid, uint64_t address)
 	return 0;
 }
 
-int call_watch_open(struct call_watch *watch, pid_t pid, struct error *err)
+int threads_visit(pid_t pid, int (*visit)(void *context, pid_t tid), void *context,
+		  struct error *err)
 {
-	uint64_t entry = find_entry(pid);
 	struct dirent *thread;
 	char path[64];
 	DIR *folder;
 	int status = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	folder = entry ? opendir(path) : NULL;
+	folder = opendir(path);
 	while (folder && status == 0 && (thread = readdir(folder)))
 		if (*thread->d_name != '.')
-			status = open_in(watch, atoi(thread->d_name),
-					 entry + (uint64_t)watch->from_entry);
+			status = visit(context, atoi(thread->d_name));
 	if (!folder || status < 0)
-		error_set_system(err, errno ? errno : ESRCH, "process %d", pid);
+		error_set_system(err, errno, "process %d", pid);
 	if (folder)
 		closedir(folder);
 	return folder ? status : -1;
+}
+
+int call_watch_open(struct call_watch *watch, pid_t pid, struct error *err)
+{
+	uint64_t entry = find_entry(pid);
+
+	watch->address = entry + (uint64_t)watch->function.from_entry;
+	return entry ? threads_visit(pid, open_in, watch, err)
+		     : error_set_system(err, ESRCH, "process %d", pid);
 }
 
 void call_watch_start(const struct call_watch *watch, pid_t receiver)

@@ -165,6 +165,15 @@ bool recorder_check(const struct options *options)
 				    "--start-at; leave it out, and choose a part with --symbol\n");
 		possible = false;
 	}
+	if (options->snapshots && access(UPROBE_EVENTS, W_OK) < 0) {
+		message_print_error(
+			"cannot watch calls for --slow: no uprobes in " UPROBE_EVENTS
+			" (%s); record "
+			"as root, outside of containers, and `mount -t tracefs nodev " TRACEFS
+			"`\n",
+			strerror(errno));
+		possible = false;
+	}
 	if (possible && !recorder_buffer(options) && !options->quiet) {
 		message_print_warning("perf may lock only %" PRIu64
 				      " KiB, so trace may be lost; run `sysctl "

@@ -51,7 +51,7 @@ char **perf_command_make(const struct options *options)
 	const char *level = options->mode == TRACE_MODE_BOTH     ? ""
 			    : options->mode == TRACE_MODE_KERNEL ? "k"
 								 : "u";
-	bool whole = buffer % (1 << 20) == 0;
+	bool whole = buffer % (1 << 20) == 0, watched = options->snapshot_at || options->snapshots;
 	struct words words = { 0 };
 	char file[PATH_MAX];
 
@@ -70,18 +70,23 @@ char **perf_command_make(const struct options *options)
 		add(&words, "--filter");
 		add(&words, "start %s @ %s", options->start_at, file);
 	}
-	if (options->snapshot || options->snapshot_at)
+	if (options->snapshots) {
+		add(&words, "--snapshot");
+		add(&words, "--switch-output=signal");
+		add(&words, "--control=fd:%d", PERF_CONTROL);
+	} else if (options->snapshot || options->snapshot_at) {
 		add(&words, "--snapshot=e");
+	}
 	if (options->all_cpus)
 		add(&words, "-a");
 	if (options->attach) {
 		add(&words, "-p");
 		add(&words, "%s", options->attach);
 	}
-	if (options->program || options->snapshot_at)
+	if (options->program || watched)
 		add(&words, "--");
 	/* perf starts its program when it records: only then are calls watched. */
-	if (!options->program && options->snapshot_at) {
+	if (!options->program && watched) {
 		add(&words, "sleep");
 		add(&words, "infinity");
 	}

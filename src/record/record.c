@@ -28,7 +28,7 @@ static bool is_new(const char *path, const struct stat *before)
 #define SAVE_INTERVAL UINT64_C(10000000)
 #define SAVE_PAUSES   20
 
-/* A run of perf.  Its program is traced for `code` or `calls`; NULL: not wanted. */
+/* A run of perf.  Its program is traced for `code`, `calls` or `incidents`; NULL: not wanted. */
 struct perf_run {
 	pid_t perf;
 	bool traced;
@@ -36,7 +36,8 @@ struct perf_run {
 	const char *attach;            /* options.attach: save their code, too */
 	uint64_t next_save;            /* ns of CLOCK_MONOTONIC */
 	struct call_watch *calls;      /* calls of --snapshot-at */
-	bool of_program, started;      /* `calls` are in perf's program; they are watched already */
+	struct incidents *incidents;   /* of --slow='F>T' */
+	bool of_program, started;      /* calls are in perf's program; they are watched already */
 };
 
 /* Save the code that perf's children and the attached processes have now. */
@@ -72,25 +73,40 @@ static void begin_intervals(void)
 	setitimer(ITIMER_REAL, &(struct itimerval){ interval, interval }, NULL);
 }
 
-static void say_unwatched(const struct error *err)
+static void say_unwatched(bool slow, const struct error *err)
 {
-	message_print_error(
-		"cannot watch calls for --snapshot-at: %s; leave it out, and press Ctrl-C\n",
-		err->text);
+	message_print_error("cannot watch calls for --%s: %s; leave it out%s\n",
+			    slow ? "slow" : "snapshot-at", err->text,
+			    slow ? "" : ", and press Ctrl-C");
 }
 
 /* perf starts its program when it is ready to record. */
 static void start_calls(struct perf_run *run, pid_t program)
 {
+	pid_t watched = run->of_program ? program : atoi(run->attach ?: "");
 	struct error err = { 0 };
 
 	run->started = true;
-	if (!run->of_program || call_watch_open(run->calls, program, &err) == 0) {
+	if (run->incidents) {
+		run->incidents->perf = run->perf;
+		slow_watch_open(&run->incidents->watch, watched, &err);
+	} else if (!run->of_program || call_watch_open(run->calls, program, &err) == 0) {
 		call_watch_start(run->calls, run->perf);
-		return;
 	}
-	say_unwatched(&err);
+	if (err.kind == ERROR_NONE)
+		return;
+	say_unwatched(run->incidents, &err);
 	kill(program, SIGKILL);
+}
+
+/* A recording of a slow call has the code up to its snapshot. */
+static void read_slow(struct perf_run *run, bool all)
+{
+	if (!incidents_read(run->incidents, all))
+		return;
+	if (run->code)
+		save_code(run);
+	incidents_keep(run->incidents, run->code);
 }
 
 /*
@@ -106,10 +122,13 @@ static void pass_stop(struct perf_run *run, pid_t pid, int status)
 	if (event == PTRACE_EVENT_STOP && pid != run->perf)
 		ptrace(PTRACE_SETOPTIONS, pid, NULL,
 		       (void *)(PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC));
-	if (event == PTRACE_EVENT_EXEC && run->calls && !run->started)
+	if (event == PTRACE_EVENT_EXEC && (run->calls || run->incidents) && !run->started)
 		start_calls(run, pid);
 	if (event == PTRACE_EVENT_EXIT && pid != run->perf && run->code)
 		code_file_add(run->code, pid);
+	/* perf hears of it before it hears of the program's end. */
+	if (event == PTRACE_EVENT_EXIT && pid != run->perf && run->incidents)
+		read_slow(run, true);
 	ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, pid, NULL, (void *)(long)(event ? 0 : signal));
 }
 
@@ -119,14 +138,18 @@ static int watch(struct perf_run *run)
 	int status = 0;
 	pid_t perf = run->perf, pid;
 
-	if (run->code)
+	if (run->code || run->incidents)
 		begin_intervals();
 	do {
 		if (run->code && progress_now() >= run->next_save)
 			save_code(run);
+		if (run->incidents)
+			read_slow(run, false);
 		pid = waitpid(run->traced ? -1 : perf, &status, run->traced ? __WALL : 0);
 		if (pid > 0 && WIFSTOPPED(status))
 			pass_stop(run, pid, status);
+		else if (pid > 0 && run->incidents && pid == run->incidents->worker)
+			incidents_reap(run->incidents);
 	} while ((pid < 0 && errno == EINTR) || (pid > 0 && (pid != perf || WIFSTOPPED(status))));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -137,13 +160,15 @@ static void say_not_started(void)
 }
 
 /* In the child: execute the command once the parent traces it and has closed the gate. */
-static void start(char **words, const int gate[2])
+static void start(char **words, const int gate[2], const struct incidents *incidents)
 {
 	char byte;
 
 	close(gate[1]);
 	while (read(gate[0], &byte, 1) < 0 && errno == EINTR)
 		;
+	if (incidents)
+		dup2(incidents->control[0], PERF_CONTROL);
 	/* SIGINT ends the recording; SIGPIPE and SIGXFSZ are for the program. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
@@ -158,14 +183,15 @@ static void trace(struct perf_run *run)
 {
 	struct error err = { 0 };
 
-	run->traced = ((run->code && run->of_program) || run->calls) &&
+	run->traced = ((run->code && run->of_program) || run->calls || run->incidents) &&
 		      ptrace(PTRACE_SEIZE, run->perf, NULL,
 			     (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) == 0;
-	if (run->calls && !run->traced) {
+	if ((run->calls || run->incidents) && !run->traced) {
 		error_set_system(&err, errno, "perf may not be traced");
-		say_unwatched(&err);
+		say_unwatched(run->incidents, &err);
 		kill(run->perf, SIGKILL);
 		run->calls = NULL;
+		run->incidents = NULL;
 	}
 }
 
@@ -186,35 +212,54 @@ static int end_calls(struct call_watch *calls, const struct options *options, in
 	return status ? status : EXIT_WITH_GAPS;
 }
 
+static int end_slow(struct perf_run *run, int status)
+{
+	status = status_of(status, run->incidents->ended || !run->of_program);
+	run->incidents->ended = true; /* no snapshot for the last calls */
+	read_slow(run, true);
+	return incidents_end(run->incidents, run->code) || status ? status : EXIT_WITH_GAPS;
+}
+
+/* Calls that take snapshots. */
+struct watched {
+	struct call_watch calls;
+	struct incidents incidents;
+};
+
 /*
  * Returns the status of the command, or EXIT_FAILED with a message if it cannot be started. `code`
  * NULL: save no code.
  */
-static int run(char **words, const struct options *options, struct call_watch *calls,
+static int run(char **words, const struct options *options, struct watched *watched,
 	       struct code_file_writer *code)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	struct perf_run run = { .code = code,
 				.attach = options->attach,
-				.calls = options->snapshot_at ? calls : NULL,
+				.calls = options->snapshot_at ? &watched->calls : NULL,
+				.incidents = options->snapshots ? &watched->incidents : NULL,
 				.of_program = options->program };
 	int gate[2] = { -1, -1 }, status = EXIT_FAILED;
 
 	run.perf = pipe2(gate, O_CLOEXEC) < 0 ? -1 : fork();
 	if (run.perf == 0)
-		start(words, gate);
+		start(words, gate, run.incidents);
 	if (run.perf < 0)
 		say_not_started();
 	else
 		trace(&run);
 	close(gate[0]);
 	close(gate[1]);
+	if (run.incidents) /* perf ends, if a service's manager ends all processes */
+		signal(SIGTERM, SIG_IGN);
 	if (run.perf > 0)
 		status = watch(&run);
 	if (run.perf > 0 && code)
 		save_code(&run);
 	signal(SIGINT, interrupt);
-	return run.started ? end_calls(calls, options, status)
+	if (run.started && run.incidents)
+		return end_slow(&run, status);
+	return run.started ? end_calls(&watched->calls, options, status)
 			   : status_of(status, !options->program);
 }
 
@@ -229,7 +274,7 @@ static uint64_t read_ticks(void)
 }
 
 /* run() in a separate process, whose end leaves processes that outlive the program untraced. */
-static int run_and_save(char **words, const struct options *options, struct call_watch *calls,
+static int run_and_save(char **words, const struct options *options, struct watched *watched,
 			const struct stat *before)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
@@ -241,8 +286,8 @@ static int run_and_save(char **words, const struct options *options, struct call
 	code.ticks = read_ticks;
 	pid = fork();
 	if (pid == 0) {
-		status = run(words, options, calls, &code);
-		if (is_new(options->input, before)) {
+		status = run(words, options, watched, options->no_code ? NULL : &code);
+		if (!options->no_code && is_new(options->input, before)) {
 			code_file_retire(options->input, before->st_ino);
 			code_file_end(&code);
 		}
@@ -253,22 +298,26 @@ static int run_and_save(char **words, const struct options *options, struct call
 		;
 	signal(SIGINT, interrupt);
 	if (pid < 0)
-		return run(words, options, calls, NULL);
+		return run(words, options, watched, NULL);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* Report obstacles to watching calls before perf starts, if they can be foreseen. */
-static bool prepare_calls(struct call_watch *calls, const struct options *options)
+static bool prepare_calls(struct watched *watched, const struct options *options)
 {
+	struct call_watch *calls = &watched->calls;
 	struct error err = { 0 };
 	char file[PATH_MAX];
 
-	if (!options->snapshot_at)
-		return true;
 	perf_command_file(options, file);
-	if (call_watch_find(calls, file, options->snapshot_at, &err) < 0 ||
-	    (!options->program && call_watch_open(calls, atoi(options->attach), &err) < 0))
-		say_unwatched(&err);
+	if (options->snapshots)
+		incidents_prepare(&watched->incidents, options, &err);
+	else if (options->snapshot_at &&
+		 function_place_find(&calls->function, file, options->snapshot_at, &err) == 0 &&
+		 !options->program)
+		call_watch_open(calls, atoi(options->attach), &err);
+	if (err.kind != ERROR_NONE)
+		say_unwatched(options->snapshots, &err);
 	return err.kind == ERROR_NONE;
 }
 
@@ -300,7 +349,7 @@ static int print_needs(const struct options *options)
 
 bool record_run(const struct options *options, int *status)
 {
-	struct call_watch calls = { 0 };
+	struct watched watched = { 0 };
 	struct stat before = { 0 };
 	char **words;
 	bool possible;
@@ -318,16 +367,17 @@ bool record_run(const struct options *options, int *status)
 		return false;
 	}
 	*status = EXIT_FAILED;
-	possible = recorder_check(options) && prepare_calls(&calls, options);
+	possible = recorder_check(options) && prepare_calls(&watched, options);
 	if (possible && !options->quiet) {
 		fputs("ptrace2ftf: ", stderr);
 		perf_command_print(words, stderr);
 	}
 	if (possible)
-		*status = options->no_code ? run(words, options, &calls, NULL)
-					   : run_and_save(words, options, &calls, &before);
+		*status = options->no_code && !options->snapshots
+				  ? run(words, options, &watched, NULL)
+				  : run_and_save(words, options, &watched, &before);
 	perf_command_free(words);
-	if (!possible)
+	if (!possible || options->snapshots)
 		return false;
 	if (is_new(options->input, &before)) {
 		if (options->no_code)

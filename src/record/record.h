@@ -6,6 +6,7 @@
 
 #include "base/tables/pair_table.h"
 #include "src/options/options.h"
+#include "src/slices/durations.h"
 #include "symbols/files/elf_file.h"
 
 /*
@@ -54,23 +55,35 @@ uint64_t recorder_buffer(const struct options *options);
 
 /* ---- Calls of a function -------------------------------------------------- */
 
-/*
- * Interrupt another process at calls of a function of a running program, with hardware breakpoints
- * (perf_event_open(2), PERF_TYPE_BREAKPOINT). They need the rights of ptrace(2) only, and do not
- * slow the program down.
- */
-struct call_watch {
+struct function_place {
 	int64_t from_entry; /* bytes from the program's entry (ELF's e_entry) to the function */
-	int *threads;       /* owned: one breakpoint per thread, inherited by children */
-	size_t count, room;
+	uint64_t offset;    /* bytes from the file's start to the function's code */
 };
 
 /*
  * Look up a function of a 64-bit ELF file by its symbol-table name or its demangled name. Returns
  * 0, or -1 with err filled, also if several functions have the name.
  */
-int call_watch_find(struct call_watch *watch, const char *file, const char *function,
-		    struct error *err);
+int function_place_find(struct function_place *place, const char *file, const char *function,
+			struct error *err);
+
+/*
+ * Visit the threads of a process, until a visit fails with errno. Returns 0, or -1 with err filled.
+ */
+int threads_visit(pid_t pid, int (*visit)(void *context, pid_t tid), void *context,
+		  struct error *err);
+
+/*
+ * Interrupt another process at calls of a function of a running program, with hardware breakpoints
+ * (perf_event_open(2), PERF_TYPE_BREAKPOINT). They need the rights of ptrace(2) only, and do not
+ * slow the program down.
+ */
+struct call_watch {
+	struct function_place function;
+	uint64_t address; /* of the function in the process */
+	int *threads;     /* owned: one breakpoint per thread, inherited by children */
+	size_t count, room;
+};
 
 /*
  * Set the breakpoint, disabled, in each thread of a process that runs the file. Stop the process
@@ -83,6 +96,61 @@ void call_watch_start(const struct call_watch *watch, pid_t receiver);
 
 /* Remove the breakpoints. Returns the number of calls since call_watch_start(). */
 uint64_t call_watch_end(struct call_watch *watch);
+
+/* ---- Slow calls of a function ---------------------------------------------- */
+
+/* tracefs, and its file that defines uprobes. */
+#define TRACEFS       "/sys/kernel/tracing"
+#define UPROBE_EVENTS TRACEFS "/uprobe_events"
+
+/* Calls that take longer than a bound, by uprobes at a function's begin and end. */
+struct slow_watch {
+	char file[PATH_MAX];
+	struct function_place places[2];  /* of the function; of START and STOP */
+	bool between;                     /* from a call of START to the thread's next of STOP */
+	struct slow_choice slow;          /* the bound */
+	uint64_t bound;                   /* ns: learned from the first calls; 0: not yet */
+	uint64_t calls, slow_calls, lost; /* numbers; lost: of begins and ends */
+	struct slow_call {
+		uint64_t begin, end; /* ns of perf's clock */
+		pid_t pid, tid;
+	} slowest; /* of those read last */
+	/* Private, owned: */
+	long ids[2]; /* of the tracepoints */
+	struct slow_ring {
+		struct perf_event_mmap_page *page; /* NULL: no such CPU */
+		int fd;
+	} * rings; /* by CPU */
+	int *fds;  /* of events, by thread, CPU and kind */
+	struct slow_event {
+		uint64_t time, stack;
+		pid_t pid, tid;
+		bool ends;
+	} * events; /* some wait for earlier ones */
+	struct slow_open {
+		struct slow_begin {
+			uint64_t time, stack;
+		} * calls; /* innermost last */
+		size_t count, room;
+	} * open;                  /* by number in `threads` */
+	struct pair_table threads; /* by tid */
+	int cpus;
+	size_t count, room, event_count, event_room, open_room;
+	uint64_t last;              /* ns: the latest event */
+	struct durations durations; /* of the first calls, for a percentile */
+};
+
+/*
+ * Watch the threads of a process, and those that they start. Call slow_watch_end() also after a
+ * failure. Returns 0, or -1 with err filled.
+ */
+int slow_watch_open(struct slow_watch *watch, pid_t pid, struct error *err);
+
+/* Read the ended calls, `all` or those up to the last read. Returns whether one was slow. */
+bool slow_watch_read(struct slow_watch *watch, bool all);
+
+/* Remove the probes. The end of the process frees the memory. */
+void slow_watch_end(struct slow_watch *watch);
 
 /* ---- The code that processes generate ------------------------------------ */
 
@@ -146,3 +214,43 @@ void code_file_add_children(struct code_file_writer *writer, pid_t pid);
  * writing fails.
  */
 void code_file_end(struct code_file_writer *writer);
+
+/* ---- Recordings of slow calls ---------------------------------------------- */
+
+/* perf's descriptor for commands: above those that a shell opens. */
+#define PERF_CONTROL 255
+
+/* Snapshots at slow calls, each a recording in the folder of --output. */
+struct incidents {
+	const struct options *options; /* borrowed; `input`: perf's output, in the folder */
+	struct slow_watch watch;
+	int control[2];             /* pipe of commands to perf */
+	pid_t perf, worker;         /* worker: of the newest recording; 0: no such process */
+	struct slow_call call;      /* of the snapshot; zeroed: perf's file is not needed */
+	char when[32];              /* its end, UTC */
+	uint64_t asked;             /* ns of CLOCK_MONOTONIC: of perf's signal; 0: none */
+	char *completed, *newest;   /* owned: perf's file with the snapshot; the last recording */
+	uint64_t bytes, most_bytes; /* of all recordings */
+	uint64_t minute, reported;  /* ns of CLOCK_MONOTONIC: begin; of the merged answer */
+	unsigned recordings, in_minute, idle;
+	bool ended, full; /* perf was ended; full: because of most_bytes */
+};
+
+/* Report obstacles before perf starts. Returns 0, or -1 with err filled. */
+int incidents_prepare(struct incidents *incidents, const struct options *options,
+		      struct error *err);
+
+/*
+ * Read the watch, as slow_watch_read(), and interrupt perf at a slow call. Returns whether a
+ * recording waits for incidents_keep().
+ */
+bool incidents_read(struct incidents *incidents, bool all);
+
+/* Start the worker, which keeps the recording, with the code up to now; NULL: no code. */
+void incidents_keep(struct incidents *incidents, struct code_file_writer *code);
+
+/* The worker has ended. */
+void incidents_reap(struct incidents *incidents);
+
+/* After perf's end: print what was recorded. Returns false after warnings. */
+bool incidents_end(struct incidents *incidents, struct code_file_writer *code);

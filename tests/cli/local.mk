@@ -29,7 +29,7 @@ cli_tests = \
 	tests/cli/pprof.sh \
 	tests/cli/progress.sh \
 	tests/cli/safety.sh \
-	tests/cli/record.sh \
+	tests/cli/record.sh tests/cli/record_slow.sh \
 	tests/cli/select.sh tests/cli/settings.sh \
 	tests/cli/slowest.sh \
 	tests/cli/line_cache.sh \

@@ -5,7 +5,7 @@ RECORDED = \
 	tests/programs/called tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
 	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jit_large tests/programs/jitdump tests/programs/mapped tests/programs/patched tests/programs/longjmp \
 	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/seeded tests/programs/signals \
-	tests/programs/syscalls tests/programs/tail tests/programs/threads
+	tests/programs/slowly tests/programs/syscalls tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
 
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
@@ -81,6 +81,9 @@ tests_programs_seeded_LDFLAGS =
 tests_programs_signals_SOURCES = tests/programs/signals.c
 tests_programs_signals_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_signals_LDFLAGS =
+tests_programs_slowly_SOURCES = tests/programs/slowly.c
+tests_programs_slowly_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_slowly_LDFLAGS = -pthread
 tests_programs_syscalls_SOURCES = tests/programs/syscalls.c
 tests_programs_syscalls_CFLAGS = -std=gnu11 -g -O2
 tests_programs_syscalls_LDFLAGS =
