@@ -3,6 +3,7 @@
 #include "src/batch/batch.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
@@ -30,6 +31,11 @@ static bool is_same(const struct merged_cause *a, const struct merged_cause *b)
 	       strcmp(a->identities[1], b->identities[1]) == 0 && strcmp(a->unit, b->unit) == 0;
 }
 
+static const char *own_text(struct why_merged *merged, const char *text)
+{
+	return arena_text(&merged->texts, text, strlen(text));
+}
+
 static struct merged_cause *find_cause(struct why_merged *merged, const json_t *function,
 				       const json_t *cluster, const char *unit)
 {
@@ -39,7 +45,6 @@ static struct merged_cause *find_cause(struct why_merged *merged, const json_t *
 	struct id_probe probe;
 	uint32_t hash, id;
 
-	cause.symbol = text_or(function, "symbol", cause.names[0]);
 	cause.identities[0] = text_or(function, "identity", cause.names[0]);
 	cause.identities[1] = text_or(cluster, "cause_identity", cause.names[1]);
 	hash = hash_bytes(cause.identities[0], strlen(cause.identities[0])) +
@@ -49,6 +54,9 @@ static struct merged_cause *find_cause(struct why_merged *merged, const json_t *
 	       !is_same(&merged->causes[id - 1], &cause))
 		;
 	if (!id) {
+		cause.identities[0] = own_text(merged, cause.identities[0]);
+		cause.identities[1] = own_text(merged, cause.identities[1]);
+		cause.unit = own_text(merged, cause.unit);
 		*ARRAY_ADD(merged->causes, merged->count, merged->room) = cause;
 		id = (uint32_t)merged->count;
 		id_index_add(&merged->index, hash, id);
@@ -79,25 +87,31 @@ static void show_identities(struct why_merged *merged)
 }
 
 /* Returns false if a number cannot be one. */
-static bool add_cluster(struct merged_cause *cause, const json_t *cluster, size_t number,
-			const char *input)
+static bool add_cluster(struct why_merged *merged, const json_t *function, const json_t *cluster,
+			const char *unit, const char *input)
 {
+	struct merged_cause *cause = find_cause(merged, function, cluster, unit);
 	json_int_t calls = json_value_number(cluster, "calls");
 	double extra = json_number_value(json_object_get(cluster, "extra"));
 	json_int_t begin = json_value_number(json_object_get(cluster, "slowest"), "begin_ns");
 
 	if (calls < 0 || begin < 0)
 		return false;
-	cause->recordings += cause->last != number;
-	cause->last = number;
+	cause->recordings += cause->last != merged->recordings;
+	cause->last = merged->recordings;
 	cause->calls += (uint64_t)calls;
 	cause->cut += json_is_true(json_object_get(cluster, "cut")) ? (uint64_t)calls : 0;
-	cause->extra += extra * (double)calls;
+	cause->extra += ldexp(round(ldexp(extra * (double)calls, 6)), -6);
 	cause->extra = MIN(MAX(cause->extra, -DBL_MAX), DBL_MAX); /* JSON has no infinity */
-	if (cause->worst_input && extra <= cause->worst_extra)
+	if (cause->worst_input &&
+	    (extra < cause->worst_extra ||
+	     (extra == cause->worst_extra && strcmp(input, cause->worst_input) >= 0)))
 		return true;
+	cause->names[0] = own_text(merged, json_value_text(function, "function"));
+	cause->names[1] = own_text(merged, json_value_text(cluster, "cause"));
+	cause->symbol = own_text(merged, text_or(function, "symbol", cause->names[0]));
 	cause->worst_extra = extra;
-	cause->worst_input = input;
+	cause->worst_input = own_text(merged, input);
 	cause->worst_begin = (uint64_t)begin;
 	return true;
 }
@@ -111,9 +125,7 @@ static bool add_answer(struct why_merged *merged, const json_t *answer, const ch
 	json_array_foreach(json_object_get(answer, "functions"), i, function)
 		json_array_foreach(json_object_get(function, "clusters"), j, cluster)
 	{
-		if (!add_cluster(
-			    find_cause(merged, function, cluster, json_value_text(answer, "unit")),
-			    cluster, merged->recordings, input))
+		if (!add_cluster(merged, function, cluster, json_value_text(answer, "unit"), input))
 			return false;
 		found++;
 	}
@@ -124,7 +136,7 @@ static bool add_answer(struct why_merged *merged, const json_t *answer, const ch
 bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input)
 {
 	const json_t *report = json_object_get(line, "report");
-	json_t *answer = json_object_get(report ? report : line, "answer"), *kept;
+	const json_t *answer = json_object_get(report ? report : line, "answer");
 	const char *name = json_string_value(json_object_get(line, "input"));
 
 	if (!json_is_object(answer) &&
@@ -133,14 +145,10 @@ bool why_merged_add(struct why_merged *merged, const json_t *line, const char *i
 		return true;
 	}
 	if (!answer)
-		answer = (json_t *)line;
+		answer = line;
 	if (strcmp(json_value_text(answer, "format"), "why") != 0)
 		return false;
-	kept = json_pack("[o O]", json_text_or_null(name ? name : input), answer);
-	if (!merged->answers)
-		merged->answers = json_array();
-	json_array_append_new(merged->answers, kept);
-	return add_answer(merged, answer, json_string_value(json_array_get(kept, 0)));
+	return add_answer(merged, answer, name ? name : input);
 }
 
 COMPARE_WITH(compare_causes, struct merged_cause,
@@ -213,7 +221,7 @@ json_t *why_merged_json(const struct why_merged *merged)
 
 void why_merged_release(struct why_merged *merged)
 {
-	json_decref(merged->answers);
+	arena_release(&merged->texts);
 	free(merged->causes);
 	id_index_release(&merged->index);
 	*merged = (struct why_merged){ 0 };
@@ -224,7 +232,6 @@ void why_merged_release(struct why_merged *merged)
 struct why_many {
 	const struct options *options; /* borrowed */
 	struct why_merged merged;
-	json_t **ends; /* owned: reports of the processes, by input */
 };
 
 bool why_many_wanted(const struct options *options)
@@ -237,7 +244,8 @@ static void take_end(void *context, const struct batch_job *job, const struct ba
 {
 	struct why_many *many = context;
 
-	many->ends[job->inputs - many->options->inputs] = json_incref(end->report);
+	if (!end->report || !why_merged_add(&many->merged, end->report, job->inputs[0]))
+		many->merged.failed++;
 }
 
 /* Returns an exit status, 128 + N for signal N. */
@@ -261,17 +269,11 @@ static int read_recordings(struct why_many *many, batch_convert_fn *convert)
 	own.json = "";
 	own.json_answer = false;
 	own.quiet = true;
-	many->ends = alloc_zeroed(count, sizeof(*many->ends));
 	for (size_t i = 0; i < count; i++)
 		plan.jobs[i] = (struct batch_job){ .inputs = &options->inputs[i],
 						   .input_count = 1,
 						   .answer = options };
 	stopped = batch_loop_run(&loop);
-	/* In the order of the inputs, whichever ended first. */
-	for (size_t i = 0; i < count; i++)
-		if (!many->ends[i] ||
-		    !why_merged_add(&many->merged, many->ends[i], options->inputs[i]))
-			many->merged.failed++;
 	batch_plan_release(&plan);
 	return stopped ? 128 + stopped : loop.worst;
 }
@@ -383,9 +385,6 @@ int why_many_run(const struct options *options, batch_convert_fn *convert)
 	message_error(&err);
 	if (status == EXIT_WITH_GAPS && options->no_warn && !many.merged.failed)
 		status = EXIT_WHOLE;
-	for (int i = 0; many.ends && i < options->input_count; i++)
-		json_decref(many.ends[i]);
-	free(many.ends);
 	why_merged_release(&many.merged);
 	return status;
 }

@@ -4,20 +4,23 @@
 
 #include <jansson.h>
 
+#include "base/arena.h"
 #include "base/tables/id_index.h"
 
 /* Zeroed memory has no answers. */
 struct why_merged {
-	json_t *answers; /* owned: an array of [input, answer] */
+	struct arena texts; /* of the causes */
 	size_t recordings, without, failed;
-	/* A cause of slow calls of a function; text is borrowed from the answers. */
+	/* A cause of slow calls of a function. All fields are the same for any order of answers. */
 	struct merged_cause {
-		const char *names[2], *unit; /* names of the function and the cause */
-		const char *identities[2];   /* identities of both, in any recording */
-		const char *symbol;          /* chooses the function, with --symbol */
-		size_t recordings, last;     /* last: 1 + number of the last recording */
-		uint64_t calls, cut;         /* cut: of these, their extra is a lower bound */
-		double extra;                /* extra of all these calls, in the unit */
+		const char *names[2],
+			*unit;             /* names of the function and the cause, in worst_input */
+		const char *identities[2]; /* identities of both, in any recording */
+		const char *symbol;        /* chooses the function there, with --symbol */
+		size_t recordings, last;   /* last: 1 + number of the last recording */
+		uint64_t calls, cut;       /* cut: of these, their extra is a lower bound */
+		double extra; /* extra of all these calls, in the unit: in parts of 2^-6, so that
+				 sums are exact */
 		double worst_extra; /* extra of a call, as the mean of its recording's calls */
 		const char *worst_input;
 		uint64_t worst_begin; /* ns: of the slowest call there */

@@ -74,6 +74,32 @@ START_TEST(causes_add_up_over_recordings)
 }
 END_TEST
 
+/* Sums of 0.1 and 1e9 differ by their order, and recordings with equal worst calls have one. */
+START_TEST(the_order_of_answers_does_not_matter)
+{
+	static const char *const inputs[] = { "a", "b", "c" };
+	static const char *const lines[] = { ANSWER("ns", CLUSTER("g", 1, 1e9, 1)),
+					     ANSWER("ns", CLUSTER("g", 7, 0.1, 2)),
+					     ANSWER("ns", CLUSTER("g", 1, 1e9, 3)) };
+	json_t *answers[2];
+
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 300; k++) {
+			int number = i ? 2 - k % 3 : k % 3;
+
+			ck_assert(add(lines[number], inputs[number]));
+		}
+		why_merged_sort(&merged);
+		answers[i] = why_merged_json(&merged);
+		ck_assert_str_eq(merged.causes->worst_input, "a");
+		why_merged_release(&merged);
+	}
+	ck_assert(json_equal(answers[0], answers[1]));
+	json_decref(answers[0]);
+	json_decref(answers[1]);
+}
+END_TEST
+
 /* Two functions g of a recording; one alone in another, by its name only; others by the file. */
 START_TEST(causes_are_functions_not_names)
 {
@@ -205,6 +231,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_test(tests, causes_add_up_over_recordings);
+	tcase_add_test(tests, the_order_of_answers_does_not_matter);
 	tcase_add_test(tests, causes_take_time_by_their_number);
 	tcase_add_test(tests, causes_are_functions_not_names);
 	tcase_add_test(tests, calls_that_were_cut_are_marked);
