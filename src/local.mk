@@ -95,6 +95,8 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_fit.c src/formats/ftf/ftf_fit.h \
 	src/formats/ftf/ftf_side.c src/formats/ftf/ftf_side.h \
 	src/formats/ftf/ftf_split.c \
+	src/formats/parquet/format_parquet.c \
+	src/formats/parquet/parquet_file.c src/formats/parquet/parquet_file.h \
 	src/html/format_html.c \
 	src/html/html_page.c src/html/html_page.h \
 	src/html/page_events.c \

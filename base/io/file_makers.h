@@ -10,7 +10,8 @@ enum file_operation {
 	FILE_CREATE_NAMELESS, /* open a file without a name in the folder `path` */
 	FILE_MOVE,            /* from `path` to `other` */
 	FILE_REMOVE,
-	FILE_MARK, /* set the extended attribute FILE_MARK_NAME to `other` */
+	FILE_FOLDERS, /* make the folders above `path`: only another process does */
+	FILE_MARK,    /* set the extended attribute FILE_MARK_NAME to `other` */
 	/* Requests of cache_file_make(): */
 	FILE_CACHE,      /* open a new file with the name `path`; one at a time */
 	FILE_CACHE_KEEP, /* give it this name */

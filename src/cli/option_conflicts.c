@@ -177,6 +177,8 @@ static void refuse_formats(const struct options *options)
 
 	REFUSE_IF(options->select.split.unit && is_stdout(options->output),
 		  "--split writes several files; name them with -o FILE");
+	REFUSE_IF(format->tables && is_stdout(options->output),
+		  "--format=%s writes several files; name them with -o DIR/", format->name);
 	REFUSE_IF(counters && !options->counters, "--counters needs a time of 1ns or more");
 	REFUSE_IF(counters && options->input_kind != INPUT_PERF_DATA,
 		  "--counters needs a perf.data file");

@@ -26,6 +26,7 @@ struct location;
 struct location_pair;
 struct name_table;
 struct options;
+struct perf_file;
 struct perf_recording;
 struct thread;
 struct timeline;
@@ -73,6 +74,7 @@ struct trace_facts {
 	bool has_copies; /* of several times: threads begin within their calls again */
 	/* The first mapped file of code, which is the recorded program; NULL: unknown. */
 	const struct dso *program;
+	const struct perf_file *file; /* NULL: not a recording of perf */
 };
 
 /* The lowest id above all processes and threads of Linux: PID_MAX_LIMIT of linux/threads.h. */
@@ -133,6 +135,7 @@ struct output_format {
 	bool is_trace;      /* for Perfetto, with options->stamp (batch_stamp.c) */
 	bool sites;         /* uses frame_site() as the `ip` of slices */
 	bool imitates;      /* writes the records of magic-trace 1.0 */
+	bool tables;        /* has more files, in folders beside the output */
 	bool queued; /* takes slices from another thread until output_pipeline_join_writer() */
 	const struct output_format *split; /* its variant for several files; may be NULL */
 	const struct output_format *full;  /* its variant for --args=full; may be NULL */
@@ -197,6 +200,7 @@ struct output_format {
 	FORMAT(histogram)                                                                          \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
+	FORMAT(parquet)                                                                            \
 	FORMAT(sqlite)                                                                             \
 	FORMAT(pprof)                                                                              \
 	FORMAT(callgrind)                                                                          \

@@ -841,6 +841,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 				    ? recording->timeline
 				    : NULL,
 		.program = find_program(c),
+		.file = &recording->file,
 	};
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
 		c->facts.has_copies |= recording->auxtrace.streams[i].copies &&

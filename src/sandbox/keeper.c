@@ -3,6 +3,7 @@
 #include "src/sandbox/sandbox.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "base/tables/hash.h"
+#include "src/formats/output_format.h"
 
 /* Time that an ending process waits for its files to be removed. */
 #define LEAVE_MS 2000
@@ -41,6 +43,7 @@ static bool opens_file(uint32_t operation)
 struct keeper {
 	char *outputs[2]; /* owned; may be NULL */
 	bool split;       /* the first of them is written in parts */
+	bool tables;      /* and beside it are others, in folders of tables */
 	bool caches;      /* files of the cache may be made */
 	size_t next_part;
 	int pid; /* the conversion's process */
@@ -71,6 +74,16 @@ static bool is_temporary_of(const struct keeper *keeper, const char *name, const
 	return false;
 }
 
+/* Returns whether a path is that of a table beside the first output, or of its temporary file. */
+static bool is_of_table(const struct keeper *keeper, const char *path)
+{
+	const char *output = keeper->tables ? keeper->outputs[0] : NULL;
+	size_t folder = output ? (size_t)(base_name(output) - output) : 0;
+
+	return output && strncmp(path, output, folder) == 0 &&
+	       fnmatch("[a-z]*/date=*/host=*/build=*/*", path + folder, FNM_PATHNAME) == 0;
+}
+
 /* Returns the final path of the temporary file `name`, owned by the caller, or NULL. */
 static char *final_path_of(struct keeper *keeper, const char *name)
 {
@@ -79,6 +92,13 @@ static char *final_path_of(struct keeper *keeper, const char *name)
 	for (size_t i = 0; i < COUNT_OF(keeper->outputs); i++) {
 		if (keeper->outputs[i] && is_temporary_of(keeper, name, keeper->outputs[i]))
 			return alloc_text("%s", keeper->outputs[i]);
+	}
+	if (is_of_table(keeper, name)) {
+		part = alloc_text("%.*s%s", (int)(base_name(name) - name), name,
+				  base_name(keeper->outputs[0]));
+		if (is_temporary_of(keeper, name, part))
+			return part;
+		free(part);
 	}
 	if (!keeper->split || !keeper->outputs[0])
 		return NULL;
@@ -182,6 +202,10 @@ static int serve_request(struct keeper *keeper, const struct request *request)
 		return move_file(keeper, path, request->other);
 	case FILE_REMOVE:
 		return remove_file(keeper, path);
+	case FILE_FOLDERS:
+		return is_of_table(keeper, path)
+			       ? output_path_make_parents(path, &(struct error){ 0 })
+			       : refuse();
 	case FILE_CREATE_NAMELESS:
 		may = strcmp(path, temp_file_folder()) == 0;
 		break;
@@ -266,7 +290,9 @@ static _Noreturn void begin_keeping(const struct options *options, int pid, int 
 {
 	sigset_t all;
 
-	own = (struct keeper){ .pid = pid, .split = options->select.split.unit != 0 };
+	own = (struct keeper){ .pid = pid,
+			       .split = options->select.split.unit != 0,
+			       .tables = options->format && options->format->tables };
 	alloc_fail_hook = remove_temporaries;
 	/* Signals that end the conversion must not end this process, too. */
 	setsid();

@@ -532,3 +532,9 @@ tests_unit_src_thread_waits_test_SOURCES = tests/unit/src/thread_waits.c
 tests_unit_src_thread_waits_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_thread_waits_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall_symbols_find,--wrap=executed_insn_at
 tests_unit_src_thread_waits_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/parquet_file.test
+TESTS += tests/unit/src/parquet_file.test
+tests_unit_src_parquet_file_test_SOURCES = tests/unit/src/parquet_file.c
+tests_unit_src_parquet_file_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_parquet_file_test_LDADD = $(UNIT_LIBS)
