@@ -56,6 +56,8 @@ enum option_key {
 	OPTION_TIME_LIMIT,
 	OPTION_WAKINGS,
 	OPTION_MEMORY,
+	OPTION_HOST,
+	OPTION_WALL,
 };
 
 static const struct argp_option option_list[] = {
@@ -170,6 +172,11 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_WAKINGS,
 	  .doc = "The tracepoint sched_waking, of futexes" },
 	{ .name = "map-pages", .key = OPTION_MAP_PAGES, .doc = "A mapping for each page of code" },
+	{ .name = "host", .key = OPTION_HOST, .arg = "NAME", .doc = "The recorded host (ptsim)" },
+	{ .name = "wall",
+	  .key = OPTION_WALL,
+	  .arg = "NS",
+	  .doc = "ns since 1970 at the time 0 of perf's clock, as perf record -k has them" },
 	{ .name = "inodes", .key = OPTION_INODES, .doc = "Mappings have no build ids" },
 	{ 0 },
 };
@@ -312,6 +319,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_TRUTH:
 		options->truth = arg;
+		return 0;
+	case OPTION_HOST:
+		options->side.host = arg;
+		return 0;
+	case OPTION_WALL:
+		options->side.wall = number(state, arg);
 		return 0;
 	case OPTION_PER_THREAD:
 		options->side.per_thread = true;

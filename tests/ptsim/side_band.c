@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -26,7 +27,8 @@ enum {
 	FEATURE_NRCPUS,
 	FEATURE_CPUDESC,
 	FEATURE_CPUID,
-	FEATURE_SAMPLE_TIME = 21
+	FEATURE_SAMPLE_TIME = 21,
+	FEATURE_CLOCK_DATA = 29
 };
 
 /* perf's own records (util/event.h). */
@@ -148,6 +150,19 @@ static void add_wakings(struct side_band *side)
 	free(bytes.bytes);
 }
 
+/* util/header.c, write_clock_data(): version, clock, the wall clock, and this clock at that time.
+ */
+static void add_wall(struct side_band *side)
+{
+	struct {
+		uint32_t version, clock;
+		uint64_t wall, time;
+	} data = { 1, CLOCK_MONOTONIC, side->options.wall, 0 };
+
+	if (side->options.wall)
+		perf_data_set_feature(&side->data, FEATURE_CLOCK_DATA, &data, sizeof(data));
+}
+
 /* util/header.c, process of NRCPUS: available, online. */
 static void add_features(struct side_band *side)
 {
@@ -156,7 +171,9 @@ static void add_features(struct side_band *side)
 	size_t count = 0;
 	const char **words;
 
-	perf_data_set_text(&side->data, FEATURE_HOSTNAME, "ptsim");
+	perf_data_set_text(&side->data, FEATURE_HOSTNAME,
+			   side->options.host ? side->options.host : "ptsim");
+	add_wall(side);
 	/* The programs' vDSO is this kernel's. */
 	uname(&kernel);
 	perf_data_set_text(&side->data, FEATURE_OSRELEASE, kernel.release);

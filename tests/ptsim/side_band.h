@@ -12,13 +12,15 @@
 #include "tests/support/perf_data.h"
 
 struct side_band_options {
-	bool per_thread; /* a buffer per thread, not per CPU */
-	bool snapshot;   /* the buffers are rings */
-	bool no_clock;   /* no relation of the TSC to perf's clock */
-	bool map_pages;  /* an MMAP2 for each page, as after mlock(2) of every second one */
-	bool map_inodes; /* MMAP2 with device and inode, not with the build id */
-	bool kernel;     /* the kernel is recorded too */
-	bool wakings;    /* the tracepoint sched_waking is recorded too */
+	bool per_thread;  /* a buffer per thread, not per CPU */
+	bool snapshot;    /* the buffers are rings */
+	bool no_clock;    /* no relation of the TSC to perf's clock */
+	bool map_pages;   /* an MMAP2 for each page, as after mlock(2) of every second one */
+	bool map_inodes;  /* MMAP2 with device and inode, not with the build id */
+	bool kernel;      /* the kernel is recorded too */
+	bool wakings;     /* the tracepoint sched_waking is recorded too */
+	const char *host; /* NULL: ptsim */
+	uint64_t wall;    /* ns since 1970 at the time 0; 0: not recorded */
 	int cpus;
 	struct pt_output_options pt;
 	char *const *command;

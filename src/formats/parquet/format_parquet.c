@@ -94,15 +94,19 @@ static char *make_path(const struct parquet_output *parquet, enum table number)
 	return text;
 }
 
-/* Set the day on which the recording begins, in UTC. */
+/* Set the day, in UTC, on which the recording begins or, if unknown, its file was written. */
 static void set_date(struct parquet_output *parquet)
 {
-	time_t seconds =
-		(time_t)((parquet->request.facts.wall_base + parquet->list.first) / NS_PER_S);
+	const struct trace_facts *facts = &parquet->request.facts;
+	uint64_t ns = facts->wall_base + parquet->list.first;
+	time_t seconds;
 	struct tm day;
 	char date[40] = "";
 
-	if (parquet->request.facts.wall_base != WALL_BASE_UNKNOWN && gmtime_r(&seconds, &day))
+	if (facts->wall_base == WALL_BASE_UNKNOWN)
+		ns = facts->file ? facts->file->written_ns : 0;
+	seconds = (time_t)(ns / NS_PER_S);
+	if (ns && gmtime_r(&seconds, &day))
 		strftime(date, sizeof(date), "%Y-%m-%d", &day);
 	parquet->date = text(parquet, date);
 }
