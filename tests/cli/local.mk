@@ -37,7 +37,7 @@ cli_tests = \
 	tests/cli/summary.sh tests/cli/tasks.sh \
 	tests/cli/valgrind.sh \
 	tests/cli/uprobes.sh tests/cli/views.sh \
-	tests/cli/list.sh tests/cli/pack.sh tests/cli/raw.sh tests/cli/readme.sh
+	tests/cli/list.sh tests/cli/pack.sh tests/cli/raw.sh tests/cli/readme.sh tests/cli/recipes.sh
 TESTS += $(cli_tests)
 # Only in `make check-long`.
 cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh tests/cli/release.sh tests/cli/static.sh
