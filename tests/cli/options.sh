@@ -244,7 +244,7 @@ suffixes() {
 			--output='{base}.perfetto-trace' a &&
 		is_wrong "cannot choose a format for '{base}.tsv': .tsv does not name one; choose" --output='{base}.tsv' a || return 1
 	# Each is that of a format which does not exist, of several, or mistyped.
-	for suffix in tsv tsv.gz ndjson parquet txt ftff a1; do
+	for suffix in tsv tsv.gz ndjson arrow txt ftff a1; do
 		is_wrong "cannot choose a format for 'x.${suffix%.gz}': .${suffix%.gz} does not name one; choose it with -f, .* or a name in .ftf, .*, .html$" \
 			-o d/x.$suffix a && is_wrong "${suffix%.gz}" record -o x.$suffix -- true || return 1
 	done

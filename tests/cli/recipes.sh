@@ -68,6 +68,25 @@ else
 	tap_skip "units of systemd" "no systemd-analyze"
 fi
 
+# doc/fleet.md: tests/consumers/fleet.sh reads the tables; here they are where they should be, or nowhere.
+tables() {
+	ptrace2ftf --quiet --symfs=store -f parquet -o lake/ recordings/a.data &&
+		build=$(readelf -n "$programs/version_a" | sed -n 's/.*Build ID: //p') || return 1
+	folders=date=$(date -u -r recordings/a.data +%Y-%m-%d)/host=ptsim/build=$build
+	(cd lake && find . -type f | sort) >found
+	printf './%s\n' a.parquet "calls/$folders/a.parquet" "functions/$folders/a.parquet" "switches/$folders/a.parquet" | diff - found || return 1
+	for file in $(find lake -type f); do
+		[ "$(head -c 4 "$file")$(tail -c 4 "$file")" = PAR1PAR1 ] || return 1
+	done
+	ptrace2ftf --quiet --symfs=store -f parquet -o - recordings/a.data 2>messages
+	[ $? -eq 64 ] && grep -q 'writes several files; name them with -o DIR/' messages || return 1
+	ptrace2ftf --quiet --symfs=store -f parquet -o /dev/null recordings/a.data 2>messages
+	[ $? -eq 1 ] && grep -q '^ptrace2ftf: /dev/null: is no file' messages && ! [ -e /dev/calls ] || return 1
+	mkdir full && : >full/calls && ptrace2ftf --quiet --symfs=store -f parquet -o full/ recordings/a.data 2>messages
+	[ $? -eq 1 ] && grep -q full/calls messages && [ "$(find full -type f)" = full/calls ]
+}
+tap_check "tables of a recording are in folders" tables
+
 # A store of objects: files in a folder.
 cat >bin/aws <<'END'
 #!/bin/sh

@@ -324,7 +324,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->side.host = arg;
 		return 0;
 	case OPTION_WALL:
-		options->side.wall = number(state, arg);
+		options->side.wall = number(state, key, arg);
 		return 0;
 	case OPTION_PER_THREAD:
 		options->side.per_thread = true;

@@ -124,9 +124,10 @@ static struct open_table *open_table(struct parquet_output *parquet, enum table 
 	if (!parquet->list.file->temporary)
 		error_set(err, ERROR_SYSTEM, "%s: is no file with a folder for tables",
 			  parquet->request.path);
-	else if ((file_make(FILE_FOLDERS, path, NULL) == 0 ||
-		  output_path_make_parents(path, err) == 0) &&
-		 output_open(&table->file, path, err) == 0)
+	else if (file_make(FILE_FOLDERS, path, NULL) < 0 &&
+		 (errno != EINVAL || output_path_make_parents(path, err) < 0))
+		error_set_system(err, errno, "%s: cannot make its folders", path);
+	else if (output_open(&table->file, path, err) == 0)
 		table->path = path;
 	if (!table->path) {
 		free(path);
