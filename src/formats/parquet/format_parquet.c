@@ -99,14 +99,12 @@ static void set_date(struct parquet_output *parquet)
 {
 	const struct trace_facts *facts = &parquet->request.facts;
 	uint64_t ns = facts->wall_base + parquet->list.first;
-	time_t seconds;
 	struct tm day;
 	char date[40] = "";
 
 	if (facts->wall_base == WALL_BASE_UNKNOWN)
 		ns = facts->file ? facts->file->written_ns : 0;
-	seconds = (time_t)(ns / NS_PER_S);
-	if (ns && gmtime_r(&seconds, &day))
+	if (ns && gmtime_r(&(time_t){ (time_t)(ns / NS_PER_S) }, &day))
 		strftime(date, sizeof(date), "%Y-%m-%d", &day);
 	parquet->date = text(parquet, date);
 }

@@ -215,11 +215,6 @@ static void number_values(uint64_t *values, size_t count, struct pair_table *dis
 
 /* ---- Pages --------------------------------------------------------------- */
 
-static uint64_t position(const struct parquet_file *file)
-{
-	return file->output->written + file->output->used;
-}
-
 /* Compress the page's bytes, and write them after their header. */
 static void write_page(struct parquet_file *file, int type, int encoding, const uint8_t *end,
 		       size_t count, struct chunk *chunk)
@@ -245,7 +240,7 @@ static void write_page(struct parquet_file *file, int type, int encoding, const 
 	}
 	end_struct(out);
 	end_struct(out);
-	chunk->data = position(file);
+	chunk->data = file->output->written + file->output->used;
 	chunk->unpacked += (uint64_t)ftello(out) + size;
 	chunk->end = chunk->data + (uint64_t)ftello(out) + packed;
 	alloc_close_text(out, &header);
@@ -285,7 +280,7 @@ static void write_column(struct parquet_file *file, size_t column, struct chunk 
 	struct pair_table distinct = { 0 };
 	bool same;
 
-	*chunk = (struct chunk){ .begin = position(file) };
+	*chunk = (struct chunk){ .begin = file->output->written + file->output->used };
 	/* A byte that is not UTF-8 becomes three. */
 	ARRAY_GROW(file->page, file->page_room,
 		   GROUP_ROWS * (sizeof(uint64_t) + 1) + 3 * file->text_bytes);
