@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 dist_pkgdata_DATA += doc/answer.schema.json doc/batch-line.schema.json doc/diff.schema.json doc/diff-first.schema.json \
-	doc/slow-index.schema.json doc/summary.schema.json doc/why-merged.schema.json
+	doc/record-check.schema.json doc/slow-index.schema.json doc/summary.schema.json doc/why-merged.schema.json
 EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/timing.md \
 	doc/tutorial.md doc/screenshot.png doc/perfetto.png doc/first-minute.svg
 

@@ -42,7 +42,7 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 #define FIT_NONE    UINT64_MAX
 
 /* Order of the table of functions. */
-enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_CPU, ORDER_NAME };
+enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME, ORDER_CPU };
 
 /* Keys of a row of the table of functions; a row may have several. */
 enum row_key { ROWS_BY_FUNCTION = 1, ROWS_BY_DSO, ROWS_BY_THREAD, ROWS_BY_CALLER };

@@ -326,6 +326,7 @@ static int print_needs(const struct options *options)
 {
 	const bool as_json = options->json && strcmp(options->json, "-") == 0;
 	json_t *needs = recorder_needs(), *need;
+	json_t *answer = ALLOC_CHECKED(json_pack("{s: o}", "needs", needs));
 	int status = EXIT_WHOLE;
 	size_t i;
 
@@ -342,8 +343,8 @@ static int print_needs(const struct options *options)
 				"{need:-12} {state:-8} {found}\n{remedy?}                      {remedy}\n{?}");
 	}
 	if (as_json)
-		json_dumpf(needs, stdout, REPORT_JSON_FLAGS);
-	json_decref(needs);
+		json_dumpf(answer, stdout, REPORT_JSON_FLAGS);
+	json_decref(answer);
 	return fflush(stdout) == 0 ? status : EXIT_FAILED;
 }
 

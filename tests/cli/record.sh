@@ -68,7 +68,7 @@ check_in() { # PATH STATE FOUND: the row of perf, in text and JSON
 	PATH=$1 "$program" record --check >out 2>messages
 	[ $? -eq 1 ] && grep -qE "^perf +$2 +$3\$" out || { cat out messages; return 1; }
 	PATH=$1 "$program" record --check --json >out 2>messages
-	grep -A 2 '"need": "perf"' out | tr -d ' \n' | grep -qF "\"state\":\"$2\",\"found\":\"$3\""
+	grep -A 2 '"need": "perf"' out | tr -d '\n' | grep -qE "\"state\": \"$2\", *\"found\": \"$3\""
 }
 check_perf() {
 	check_in "$work/empty" missing 'not in PATH' && grep -q '"remedy": "install it' out &&

@@ -218,6 +218,10 @@ lines_have_a_schema() {
 	run 1 -q --json-lines --symfs=. perf.data nothing -o batch/ && [ "$(wc -l <stdout)" -eq 2 ] && by_schema batch-line ns stdout &&
 		run 0 -q --json-lines --skip-existing --symfs=. perf.data -o batch/ && grep -q '"skipped":true' stdout && by_schema batch-line ns stdout
 }
+check_has_a_schema() {
+	"$program" record --check --json >check.json
+	[ $? -le 1 ] && by_schema record-check ns check.json
+}
 index_has_a_schema() {
 	run 0 -q --symfs=. --slow=p50 --symbol='*' perf.data -o by-time/ && by_schema slow-index ns by-time/index.jsonl &&
 		run 0 -q --clock=insns --symfs=. --slow=p50 --symbol='*' perf.data -o by-insns/ &&
@@ -287,6 +291,7 @@ else
 	tap_check "the schema holds for all of them" are_valid
 	tap_check "each answer alone has a schema, also by another clock" alone_have_a_schema
 	tap_check "lines of a batch have a schema" lines_have_a_schema
+	tap_check "record --check has a schema" check_has_a_schema
 	tap_check "the index of traces of slow calls has a schema" index_has_a_schema
 	tap_check "the difference has a schema" is_by diff 0 diff -q --symfs=. perf.data perf.data
 	tap_check "it allows conditions and functions that one recording lacks" \

@@ -3,10 +3,10 @@
  * --fit: limit the slices of an FTF output to a number that Perfetto can open.
  *
  * A store of events before the encoder. Each slice gets a rank at its end (fit_ranks.h), and is
- * dropped if its rank does not stay. Whenever the store has grown by a sixteenth of the limit, ranks
- * are chosen again, and the store is filtered in place. So its size depends on the limit, not on
- * the trace. At the end the remaining events go to the encoder, in the order of arrival. The choice
- * depends only on the events.
+ * dropped if its rank does not stay. Whenever the store has grown by a sixteenth of the limit,
+ * ranks are chosen again, and the store is filtered in place. So its size depends on the limit, not
+ * on the trace. At the end the remaining events go to the encoder, in the order of arrival. The
+ * choice depends only on the events.
  *
  * The store costs some time, so a conversion begins without it, unless the trace is long or cannot
  * be converted again. When there are too many slices, the conversion fails with

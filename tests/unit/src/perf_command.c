@@ -384,20 +384,20 @@ START_TEST(a_watched_function_is_one_of_the_symbol_table)
 {
 	static const uint8_t code[0x80] = { 0xc3 };
 	const struct tiny_elf elf = { CODE, code, sizeof(code), watched, COUNT_OF(watched), 0, 0 };
-	struct call_watch watch = { 0 };
+	struct function_place place = { 0 };
 	struct error err = { 0 };
 	char path[60];
 	int found;
 
 	sprintf(path, "%s/watched", folder);
 	tiny_elf_write(&elf, path);
-	found = call_watch_find(&watch, path, finds[_i].function, &err);
+	found = function_place_find(&place, path, finds[_i].function, &err);
 	unlink(path);
 	ck_assert_int_eq(found, finds[_i].error ? -1 : 0);
 	if (finds[_i].error)
 		ck_assert_msg(strstr(err.text, finds[_i].error) != NULL, "%s", err.text);
 	else
-		ck_assert_int_eq(watch.from_entry, finds[_i].from_entry);
+		ck_assert_int_eq(place.from_entry, finds[_i].from_entry);
 }
 END_TEST
 
