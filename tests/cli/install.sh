@@ -19,12 +19,18 @@ installs() {
 	/usr/bin/ptrace2ftf
 	/usr/bin/ptsim
 	/usr/include/ftf.h
+	/usr/include/ptflow.h
 	/usr/lib/here/libftf.a
 	/usr/lib/here/libftf.la
 	/usr/lib/here/libftf.so
 	/usr/lib/here/libftf.so.1
 	/usr/lib/here/libftf.so.1.0.0
+	/usr/lib/here/libptflow.la
+	/usr/lib/here/libptflow.so
+	/usr/lib/here/libptflow.so.1
+	/usr/lib/here/libptflow.so.1.0.0
 	/usr/lib/here/pkgconfig/libftf.pc
+	/usr/lib/here/pkgconfig/libptflow.pc
 	/usr/share/applications/ptrace2ftf.desktop
 	/usr/share/bash-completion/completions/ptrace2ftf
 	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish
@@ -39,12 +45,14 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man1/ptsim.1
 	/usr/share/man/man3/libftf.3
+	/usr/share/man/man3/libptflow.3
 	/usr/share/man/man7/ptrace2ftf.7
 	/usr/share/mime/packages/ptrace2ftf.xml
 	/usr/share/ptrace2ftf/answer.schema.json
 	/usr/share/ptrace2ftf/batch-line.schema.json
 	/usr/share/ptrace2ftf/diff-first.schema.json
 	/usr/share/ptrace2ftf/diff.schema.json
+	/usr/share/ptrace2ftf/record-check.schema.json
 	/usr/share/ptrace2ftf/slow-index.schema.json
 	/usr/share/ptrace2ftf/summary.schema.json
 	/usr/share/ptrace2ftf/why-merged.schema.json
