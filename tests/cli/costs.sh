@@ -32,7 +32,7 @@ limits() {
 		whole    135(130)    125   120         0    125  --min-duration=1us
 		whole    160(130)    480   135      1680    145  --within=depth>p99
 		whole         110    155   105       100    130  --fit=1000
-		whole         115    160   165       165    135  --fit=10000
+		whole         115    160   165       230    135  --fit=10000
 		within   425(200)    430   140         0    185  why
 		within        310    190   105         0    120  why --symbol=depth
 		within        645    450   225         0    110  diff
@@ -46,7 +46,7 @@ limits() {
 		within        130    120   120         0    125  --min-duration=1us
 		within   145(130)    500   135      1680    145  --within=depth>p99
 		within        110    155   105       100    125  --fit=1000
-		within        115    155   165       165    130  --fit=10000
+		within        115    155   165       230    130  --fit=10000
 	END
 }
 
