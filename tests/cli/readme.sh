@@ -47,7 +47,8 @@ tutorial() {
 	grep -E '^ +(went round|does not branch)' "$source/doc/tutorial.md" | sort -u | sed 's/^ *//' >facts
 	[ "$(wc -l <facts)" -eq 2 ] || return 1
 	while read -r line; do
-		grep -qF "$line" outputs || { echo "not printed: $line"; return 1; }
+		# The usual number depends on the path of the checkout, which is on the stack.
+		grep -qE "$(echo "$line" | sed 's/[.()]/\\&/g; s/usually [0-9][0-9]*/usually [0-9]+/')" outputs || { echo "not printed: $line"; return 1; }
 	done <facts
 	[ -s build/slow.html ] && [ -s build/calls.html ] && [ -s build/slow.ftf ] && [ -s build/slow.packed ] &&
 		build/ptrace2ftf -q --slowest=1 --symbol=request build/fixed.data | awk '$1 == 1 && $4 < 1000 { found = 1 } END { exit !found }'
