@@ -46,6 +46,7 @@ struct callgrind_output {
 	} * rows;               /* owned: of the current function */
 	size_t row_room;
 	const struct name *file_name; /* file of the next output lines; NULL: unknown */
+	const struct dso *program;    /* borrowed; NULL: unknown */
 	bool by_insn;
 };
 
@@ -59,6 +60,7 @@ static void open_callgrind(struct format_output *output, const struct format_req
 	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX, request->options->inlined);
 	callgrind->file = request->output;
 	callgrind->by_insn = request->options->args == OPTION_ARGS_FULL;
+	callgrind->program = request->facts.program;
 	output->slices = &callgrind->stacks.tree.slices;
 	output->sink = callgrind->stacks.sink;
 	output->code = &callgrind->stacks.code;
@@ -246,9 +248,11 @@ static void print_header(const struct callgrind_output *callgrind)
 	const struct call_costs *sum = &callgrind->stacks.sum;
 	FILE *out = callgrind->output.text;
 
+	fputs("# callgrind format\n# " COST_STACKS_NOTE "\nversion: 1\ncreator: ptrace2ftf\n", out);
+	if (callgrind->program)
+		escaped_printf(out, "cmd: %s\n", callgrind->program->path);
 	fprintf(out,
-		"# callgrind format\n# " COST_STACKS_NOTE
-		"\nversion: 1\ncreator: ptrace2ftf\npositions:%s line\n"
+		"positions:%s line\n"
 		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
 		"event: ns : Time in ns\nevents:%s%s%s\nsummary:",
 		callgrind->by_insn ? " instr" : "", sum->insns ? " Ir" : "",

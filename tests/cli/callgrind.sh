@@ -72,6 +72,7 @@ totals() {
 }
 tap_check "the totals are all instructions of calls; cycles and ns are beside them; a comment says what is divided" totals
 
+tap_check "a line names the program" grep -qxF "cmd: $programs/recursion" recursion.callgrind
 annotate() { # FILE: "FUNCTION INSNS" of the program's own code
 	callgrind_annotate --show=Ir --threshold=100 --auto=no "$1" | tr -d ',' |
 		sed -nE "s/^ *([0-9]+) .*:(main|depth|fibonacci)('2)? .*/\2 \1/p" | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort
