@@ -58,7 +58,7 @@ enum gap_reason {
 
 struct gap_facts {
 	const char *text;  /* perf's: tools/perf/util/intel-pt-decoder, intel_pt__strerror() */
-	const char *word;  /* in JSON: "overflow" */
+	const char *word;  /* the reason in JSON, such as "overflow" */
 	const char *cause; /* with a remedy; NULL: no damage, which is not counted as a gap */
 };
 

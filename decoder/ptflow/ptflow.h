@@ -52,7 +52,7 @@ struct ptflow_event {
 	uint64_t from, to; /* ip of the branch and of its target; 0: not traced */
 	uint32_t insns;    /* instructions since the previous event, including the branch */
 	uint32_t cycles;   /* since the previous event with cycles; 0: unknown */
-	uint32_t detail;   /* of gaps and packets */
+	uint32_t detail;   /* reason of a gap; field of a packet */
 	uint8_t kind;      /* enum ptflow_kind; others may follow */
 	uint8_t flags;     /* enum ptflow_flag */
 	uint8_t length;    /* bytes of the instruction at `from`; 0: unknown */

@@ -71,7 +71,7 @@ static void print_csv_name(const struct name *name, FILE *out)
 	putc_unlocked(',', out);
 }
 
-/* Write the marks of what is inferred or estimated, as other formats name them. */
+/* Write the marks of inferred and estimated slices, by the names of other formats' arguments. */
 static char *put_marks(const struct listed_slice *slice, char *at)
 {
 	struct slice_args args = { .count = 0 };

@@ -189,7 +189,7 @@ bool recorder_check(const struct options *options)
 #define LIMITED "limited"
 #define MISSING "missing"
 
-/* Add a need, its state, and what the machine has; `remedy` of what is limited or missing. */
+/* Add a row. The remedy is left out if the state is OK. */
 static void add_need(json_t *needs, const char *need, const char *state, const char *found,
 		     const char *remedy)
 {

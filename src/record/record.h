@@ -141,8 +141,8 @@ struct slow_watch {
 };
 
 /*
- * Watch the threads of a process, and those that they start. Call slow_watch_end() also after a
- * failure. Returns 0, or -1 with err filled.
+ * Watch the threads of a process and the threads that they start. After a failure,
+ * slow_watch_end() is still needed. Returns 0, or -1 with err filled.
  */
 int slow_watch_open(struct slow_watch *watch, pid_t pid, struct error *err);
 
@@ -217,7 +217,7 @@ void code_file_end(struct code_file_writer *writer);
 
 /* ---- Recordings of slow calls ---------------------------------------------- */
 
-/* perf's descriptor for commands: above those that a shell opens. */
+/* The descriptor of perf's --control. Shells open lower ones. */
 #define PERF_CONTROL 255
 
 /* Snapshots at slow calls, each a recording in the folder of --output. */

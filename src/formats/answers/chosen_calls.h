@@ -21,7 +21,7 @@ struct chosen_call {
 	uint64_t untraced;         /* ns of it in system calls, other processes and the like */
 	uint64_t number;           /* chosen calls that ended before it */
 	bool begin_seen, end_seen; /* else the duration is a lower bound */
-	bool outermost;            /* in no other call of the function */
+	bool outermost;            /* no other call of the function encloses it */
 };
 
 /* A chosen call has ended; it is borrowed for the call. */

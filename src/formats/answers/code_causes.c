@@ -892,7 +892,7 @@ static void find_line(struct slow_answer *answer, struct slow_cluster *cluster)
 			continue;
 		at = dso_line(cause, part->key.last);
 		if (at.file != cluster->line.file)
-			continue; /* in inlined code */
+			continue; /* the line is of inlined code */
 		most = more;
 		cluster->line = at;
 	}

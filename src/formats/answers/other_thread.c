@@ -95,8 +95,8 @@ static const struct thread_event *call_around(const struct thread_log *log,
 }
 
 /*
- * Remove the call from which a thread returns if it was short, without a system call or another
- * call in the log, and without one that may lock or wait: its time is its caller's then.
+ * Remove the call from which a thread returns if it was short, has no system call and no other call
+ * in the log, and cannot lock or wait. Its time then counts as its caller's.
  */
 static bool remove_short(struct thread_log *log, const struct branch_event *event)
 {
@@ -366,14 +366,15 @@ static uint64_t run_begin(const struct wait_search *search, const struct thread_
 /* A system call that may have ended a wait. */
 struct waker {
 	const struct thread_event *event;
-	uint64_t site; /* of locks */
+	uint64_t site; /* place of the call, for locks */
 	bool held;     /* its thread held a lock since the wait began */
 	bool spent;    /* it ended another wait, or its kind is unknown */
 };
 
 /*
- * A signal or post is a system call only if a thread waits, which then runs: find those that woke
- * other threads from waits of the same kind before a wait ended, the earlier one first.
+ * Find the signals and posts that woke other threads. Each is a system call only if a thread waits,
+ * which then runs. Each wait of another thread that ended before this one has the earliest of its
+ * kind.
  */
 static void spend_wakers(const struct wait_search *search, const struct pause *wait, int32_t tid,
 			 struct waker *wakers, size_t count)

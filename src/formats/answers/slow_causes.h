@@ -390,7 +390,7 @@ struct thread_log {
 			offset; /* of the branch, bytes from the start of `from`, or else of `to` */
 		int32_t cpu;    /* -1: unknown */
 		uint8_t kind;   /* enum branch_kind */
-		uint8_t from_sync, sync; /* of both functions: what they lock or wait for */
+		uint8_t from_sync, sync; /* what the functions of both ends lock or wait for */
 		uint32_t outer;          /* private: number of the call around, from 1; 0: none */
 	} * events;                      /* owned */
 	size_t count, room;
