@@ -56,10 +56,12 @@ names_the_cause() {
 [ "$P2F_SANITIZED" = yes ] || ! command -v prlimit >/dev/null ||
 	tap_check "the reason is that there are too many open files" names_the_cause
 
+# The environment takes its part of the stack, so there is none.
 little_stack() { # -s, both limits, or -Ss, the one that the program may raise
 	"$program" -q $symfs --format=slices "$data" -o "$work/usual"
 	for kibibytes in 32 64 128 256 512 1000 1024 2048; do
-		(ulimit "$1" $kibibytes && exec "$program" -q $symfs --format=slices "$data" -o "$work/out/x") 2>"$work/messages"
+		env -i sh -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' sh "$1" $kibibytes \
+			"$program" -q $symfs --format=slices "$data" -o "$work/out/x" 2>"$work/messages"
 		status=$?
 		if [ "$1" = -Ss ] || [ $kibibytes -ge 1024 ]; then
 			[ $status -eq 0 ] && cmp "$work/usual" "$work/out/x"
