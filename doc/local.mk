@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 dist_pkgdata_DATA += doc/answer.schema.json doc/batch-line.schema.json doc/diff.schema.json doc/diff-first.schema.json \
 	doc/record-check.schema.json doc/slow-index.schema.json doc/summary.schema.json doc/why-merged.schema.json
+perfettodir = $(pkgdatadir)/perfetto
+dist_perfetto_DATA = doc/perfetto/summary.textproto
+perfetto_sqldir = $(perfettodir)/ptrace2ftf
+dist_perfetto_sql_DATA = doc/perfetto/ptrace2ftf/calls.sql doc/perfetto/ptrace2ftf/functions.sql \
+	doc/perfetto/ptrace2ftf/slow_calls.sql
 EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/timing.md \
 	doc/tutorial.md doc/screenshot.png doc/perfetto.png doc/first-minute.svg
 

@@ -52,6 +52,10 @@ installs() {
 	/usr/share/ptrace2ftf/batch-line.schema.json
 	/usr/share/ptrace2ftf/diff-first.schema.json
 	/usr/share/ptrace2ftf/diff.schema.json
+	/usr/share/ptrace2ftf/perfetto/ptrace2ftf/calls.sql
+	/usr/share/ptrace2ftf/perfetto/ptrace2ftf/functions.sql
+	/usr/share/ptrace2ftf/perfetto/ptrace2ftf/slow_calls.sql
+	/usr/share/ptrace2ftf/perfetto/summary.textproto
 	/usr/share/ptrace2ftf/record-check.schema.json
 	/usr/share/ptrace2ftf/slow-index.schema.json
 	/usr/share/ptrace2ftf/summary.schema.json

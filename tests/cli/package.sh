@@ -78,6 +78,11 @@ packages() {
 	ptrace2ftf ./usr/share/ptrace2ftf/batch-line.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/diff-first.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/diff.schema.json
+	ptrace2ftf ./usr/share/ptrace2ftf/perfetto/ptrace2ftf/calls.sql
+	ptrace2ftf ./usr/share/ptrace2ftf/perfetto/ptrace2ftf/functions.sql
+	ptrace2ftf ./usr/share/ptrace2ftf/perfetto/ptrace2ftf/slow_calls.sql
+	ptrace2ftf ./usr/share/ptrace2ftf/perfetto/summary.textproto
+	ptrace2ftf ./usr/share/ptrace2ftf/record-check.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/slow-index.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/summary.schema.json
 	ptrace2ftf ./usr/share/ptrace2ftf/why-merged.schema.json
