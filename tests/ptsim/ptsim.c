@@ -233,7 +233,7 @@ static const struct limits {
 	{ OPTION_CYC_THRESHOLD, 0, 15 },        { OPTION_PSB, 1, UINT32_MAX },
 	{ OPTION_SNAPSHOT, 1, UINT32_MAX },     { OPTION_OVERFLOW_LENGTH, 1, UINT32_MAX },
 	{ OPTION_LOSE_LENGTH, 1, UINT32_MAX },  { OPTION_SEED, 0, UINT64_MAX },
-	{ OPTION_INSTRUCTIONS, 0, UINT64_MAX },
+	{ OPTION_INSTRUCTIONS, 0, UINT64_MAX }, { OPTION_WALL, 0, UINT64_MAX },
 };
 
 static uint64_t number(struct argp_state *state, int key, const char *text)

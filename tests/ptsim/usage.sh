@@ -41,6 +41,10 @@ wrong_usage() {
 tap_check "wrong usage has status 64 and a reason, and writes nothing" wrong_usage
 
 "$ptsim" record -o whole -- true >/dev/null 2>messages || tap_skip_all "programs cannot be traced here: $(cat messages)"
+largest_numbers() {
+	ends 0 ': ' record -o x --seed=18446744073709551615 --wall=1796000000000000000 -- true && rm x
+}
+tap_check "times and seeds have 64 bits" largest_numbers
 fails() {
 	ends 1 ': cannot run nothing: No such file' record -o x -- nothing && ends 1 ': cannot write nowhere/x: No such file' record -o nowhere/x -- true &&
 		ends 1 ': cannot write nowhere/y/truth.branches: No such file' record -o x --truth=nowhere/y -- true &&
