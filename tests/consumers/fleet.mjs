@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // fleet.mjs MODULES query FILE: run the statements of FILE in DuckDB, and print the rows of the last one, with tabs.
+// fleet.mjs MODULES clickhouse FILE: print the rows of a statement in FILE by ClickHouse.
 // fleet.mjs MODULES rows FILE COLUMN...: print columns of a Parquet file by hyparquet, another reader.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,6 +17,12 @@ async function query() {
 	return result.getRows();
 }
 
+async function clickhouse() {
+	const text = require('chdb').query(readFileSync(file, 'utf8'), 'TSVRaw').trim();
+
+	return text.split('\n').map((line) => line.split('\t'));
+}
+
 async function rows() {
 	const load = (path) => import(pathToFileURL(`${modules}/node_modules/${path}`));
 	const { parquetReadObjects } = await load('hyparquet/src/index.js');
@@ -27,5 +34,5 @@ async function rows() {
 	return found.map((row) => columns.map((column) => row[column]));
 }
 
-for (const row of what === 'query' ? await query() : await rows())
+for (const row of await { query, clickhouse, rows }[what]())
 	console.log(row.map(String).join('\t'));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# -f parquet and doc/fleet.md: DuckDB and hyparquet (npm's; CONSUMERS=FOLDER has them installed) read the tables, and DuckDB runs
-# all queries of the document, unchanged, on recordings of three hosts on two days, of two builds.
+# -f parquet and doc/fleet.md: DuckDB, ClickHouse and hyparquet (npm's; CONSUMERS=FOLDER has them installed) read the tables, and
+# DuckDB runs all queries of the document, unchanged, on recordings of three hosts on two days, of two builds.
 . "$top_srcdir/tests/support/tap.sh"
 for tool in node npm jq; do
 	command -v $tool >/dev/null || tap_skip_all "no $tool"
@@ -12,9 +12,10 @@ programs=$top_builddir/tests/programs/static
 here=$top_srcdir/tests/consumers
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if ! [ -d "$CONSUMERS/node_modules/@duckdb/node-api" ] || ! [ -d "$CONSUMERS/node_modules/hyparquet-compressors" ]; then
+if ! [ -d "$CONSUMERS/node_modules/@duckdb/node-api" ] || ! [ -d "$CONSUMERS/node_modules/hyparquet-compressors" ] ||
+	! [ -d "$CONSUMERS/node_modules/chdb" ]; then
 	CONSUMERS=$work/npm
-	HOME=$work npm install --silent --ignore-scripts --prefix "$CONSUMERS" @duckdb/node-api hyparquet hyparquet-compressors \
+	HOME=$work npm install --silent --ignore-scripts --prefix "$CONSUMERS" @duckdb/node-api hyparquet hyparquet-compressors chdb \
 		>"$work/log" 2>&1 || tap_skip_all "npm installs no packages here: $(tail -n 1 "$work/log")"
 fi
 CONSUMERS=$(realpath "$CONSUMERS")
@@ -75,6 +76,14 @@ by_hyparquet() {
 }
 tap_check "DuckDB reads the calls of --format=csv" same_calls by_duckdb
 tap_check "hyparquet reads them, too" same_calls by_hyparquet
+clickhouse() {
+	node "$here/fleet.mjs" "$CONSUMERS" clickhouse command.sql
+}
+by_clickhouse() {
+	echo "SELECT pid, tid, depth, call_time, return_time, insn_count, cyc_count FROM file('lake/calls/**/*.parquet')
+		WHERE recording = '$1'" >command.sql && clickhouse
+}
+tap_check "so does ClickHouse" same_calls by_clickhouse
 
 each_table() {
 	for table in functions calls switches waits; do
@@ -114,6 +123,10 @@ answers() { # NAME PATTERN OF THE FIRST ROWS
 }
 tap_check "1: the function that grew" answers grown 'parse_word	'
 tap_check "2: the host on which it did" answers hosts 'b/..	2026-12-08	'
+hosts_by_clickhouse() {
+	query hosts >wanted && block clickhouse >command.sql && clickhouse >rows && [ "$(wc -l <rows)" -eq 4 ] && diff wanted rows
+}
+tap_check "2: ClickHouse says the same" hosts_by_clickhouse
 builds() {
 	query builds >rows && awk -F'\t' 'NR == 1 { old = $3 } NR == 2 { ok = $2 == "2026-12-08" && $3 > old } END { exit !ok }' rows ||
 		{ cat rows; return 1; }
