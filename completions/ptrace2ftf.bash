@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Completion of ptrace2ftf's command line for bash.  Options come from --help=all, the
-# words that one takes from the error about a wrong one: nothing is listed twice.
+# words that one takes from the error about a wrong one, functions from the recording: nothing is listed twice.
 
 # Print "-f FORMAT" and "--format FORMAT" for each option of --help=all, or "-q" for one without argument.
 __ptrace2ftf_options() {
@@ -22,9 +22,22 @@ __ptrace2ftf_words() {
 	"$1" "$wrong" 2>&1 </dev/null | sed -nE 's/.*; choose from ([^;]*).*/\1/p' | tr -d ','
 }
 
+# Print the functions that ran in the line's first recording, or in perf.data; after two seconds, nothing.
+__ptrace2ftf_functions() {
+	local input symfs=()
+
+	[[ $COMP_LINE =~ --symfs[=\ ]([^\ ]+) ]] && symfs=("--symfs=${BASH_REMATCH[1]}")
+	for input in "${COMP_WORDS[@]:1}" perf.data; do
+		[[ -f $input ]] || continue
+		timeout 2 "$1" -q -f functions --columns=calls "${symfs[@]}" -- "$input" 2>/dev/null </dev/null |
+			sed -nE '1d; s/^ *[0-9]+  ([^[])/\1/p'
+		return
+	done
+}
+
 _ptrace2ftf() {
 	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local option='' kind='' files=-f at commands="open record list diff annotate why pack clock-sync help"
+	local option='' kind='' files=-f at name commands="open record list diff annotate why pack clock-sync help"
 
 	COMPREPLY=()
 	if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD == 2)); then
@@ -62,6 +75,13 @@ _ptrace2ftf() {
 	fi
 	case $kind in
 	DIR*) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+	# Names are data of the recording: compgen -W would expand them.
+	GLOB*)
+		while read -r name; do
+			[[ $name == "$word"* ]] && COMPREPLY+=("$(printf %q "$name")")
+		done < <(__ptrace2ftf_functions "$program")
+		compopt +o filenames 2>/dev/null
+		;;
 	FILE*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	'') mapfile -t COMPREPLY < <(compgen $files -- "$word") ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;

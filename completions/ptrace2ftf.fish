@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: MIT
 # Completion of ptrace2ftf's command line for fish.  Options come from --help=all, the
-# words that one takes from the error about a wrong one: nothing is listed twice.
+# words that one takes from the error about a wrong one, functions from the recording: nothing is listed twice.
 
 function __ptrace2ftf_words --argument-names option
     ptrace2ftf "$option=?" 2>&1 </dev/null | sed -nE 's/.*; choose from ([^;]*).*/\1/p' |
         string replace --all , '' | string split ' '
+end
+
+# The functions that ran in the line's first recording, or in perf.data; after two seconds, none.
+function __ptrace2ftf_functions
+    set --local words (commandline -opc) perf.data
+    for input in $words[2..]
+        test -f "$input"; or continue
+        timeout 2 ptrace2ftf -q -f functions --columns=calls (string match -- '--symfs=*' $words) -- $input 2>/dev/null </dev/null |
+            sed -nE '1d; s/^ *[0-9]+  ([^[])/\1/p'
+        return
+    end
 end
 
 # Whether the line has this command; '' is none.
@@ -26,6 +37,8 @@ for command in '' open record list diff annotate why pack
                 complete $options $names
             case '*=FILE*'
                 complete $options $names --require-parameter
+            case '*=GLOB*'
+                complete $options $names --exclusive --arguments '(__ptrace2ftf_functions)'
             case '*=DIR*'
                 complete $options $names --exclusive --arguments '(__fish_complete_directories)'
             case '*=*'

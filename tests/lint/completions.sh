@@ -55,6 +55,15 @@ bash_programs() {
 	in_bash record -- gzi | grep -qx gzip && in_bash record gzi | grep -qx gzip && in_bash record -- gzip fil | grep -qx file &&
 		! in_bash list gzi | grep -qx gzip
 }
+# The functions of a recording; one has a name that a shell would run.
+"${top_builddir:-$PWD}/tests/support/make-sample" bin
+mkdir bin/other && LC_ALL=C sed 's/leaf/`>x`/' bin/sample >bin/other/sample
+bash_functions() {
+	[ "$(COMP_LINE='ptrace2ftf --symfs=bin' in_bash bin/perf.data --symbol = le)" = leaf ] &&
+		[ "$(COMP_LINE='ptrace2ftf --symfs bin' in_bash why bin/perf.data --within ma)" = main ] || return 1
+	COMP_LINE='ptrace2ftf --symfs=bin/other' in_bash bin/perf.data --symbol = '' >got
+	[ "$(grep x got)" = '\`\>x\`' ] && [ ! -e x ]
+}
 if command -v bash >/dev/null; then
 	tap_check "bash completes the options of a command" bash_commands_options
 	tap_check "bash completes commands, as the first word" bash_commands
@@ -64,6 +73,7 @@ if command -v bash >/dev/null; then
 	tap_check "bash completes the words of --format=" same formats in_bash --format =
 	tap_check "bash completes the words of -f" same formats in_bash -q -f ''
 	tap_check "bash completes directories and files" bash_directories
+	tap_check "bash completes functions of the recording" bash_functions
 else
 	tap_skip "bash completes all options" "no bash"
 fi
@@ -117,6 +127,7 @@ else
 	tap_check "zsh completes the words of --format=" same formats in_zsh 'ptrace2ftf --format='
 	tap_check "zsh completes the words of -f" same formats in_zsh 'ptrace2ftf -q -f '
 	tap_check "zsh completes the command of help" offers_commands in_zsh 'ptrace2ftf help '
+	tap_check "zsh completes functions of the recording" zsh_words 'ptrace2ftf --symfs=bin bin/perf.data --symbol=le' leaf
 	tap_check "zsh completes commands, their options, directories, and the program of record" zsh_lines
 fi
 
@@ -139,6 +150,10 @@ if command -v fish >/dev/null; then
 			[ "$(in_fish 'ptrace2ftf --st' | grep ^--st | tr '\n' ' ')" = "--stacks --strip-prefix " ] &&
 			in_fish 'ptrace2ftf record -q -- gzi' | grep -qx gzip && in_fish 'ptrace2ftf why --sl' | grep -qx -- --slow && in_fish 'ptrace2ftf ope' | grep -qx open
 	}
+	fish_functions() {
+		[ "$(in_fish 'ptrace2ftf --symfs=bin bin/perf.data --symbol=le' | sed 's/.*=//')" = leaf ]
+	}
+	tap_check "fish completes functions of the recording" fish_functions
 	tap_check "fish completes the command of help" offers_commands in_fish 'ptrace2ftf help '
 	tap_check "fish completes commands, their options, and the program of record" fish_lines
 else
