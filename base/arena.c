@@ -25,20 +25,6 @@ void arena_release(struct arena *arena)
 	arena->used = 0;
 }
 
-static void add_block(struct arena *arena, size_t size)
-{
-	size_t room = arena->blocks ? 2 * arena->blocks->size : BLOCK_FIRST;
-	struct arena_block *block;
-
-	room = MIN(room, BLOCK_MOST);
-	room = MAX(room, size);
-	block = alloc_bytes(sizeof(*block) + room);
-	block->size = room;
-	block->older = arena->blocks;
-	arena->blocks = block;
-	arena->used = 0;
-}
-
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	const size_t align = alignof(max_align_t);
@@ -47,8 +33,18 @@ void *arena_alloc(struct arena *arena, size_t size)
 	if (size > (size_t)-1 / 2)
 		alloc_fail(size);
 	size = (size + align - 1) & ~(align - 1);
-	if (!arena->blocks || arena->blocks->size - arena->used < size)
-		add_block(arena, size);
+	if (!arena->blocks || arena->blocks->size - arena->used < size) {
+		size_t room = arena->blocks ? 2 * arena->blocks->size : BLOCK_FIRST;
+		struct arena_block *block;
+
+		room = MIN(room, BLOCK_MOST);
+		room = MAX(room, size);
+		block = alloc_bytes(sizeof(*block) + room);
+		block->size = room;
+		block->older = arena->blocks;
+		arena->blocks = block;
+		arena->used = 0;
+	}
 	memory = arena->blocks->bytes + arena->used;
 	arena->used += size;
 	return memset(memory, 0, size); /* not the block: unused pages stay untouched */

@@ -20,16 +20,6 @@ void diag_release(struct diag *diag)
 	diag_init(diag);
 }
 
-/* The kinds are few (one per cause), so a list is the right map. */
-static struct diag_line *find_line(const struct diag *diag, const char *kind)
-{
-	struct diag_line *line = diag->first;
-
-	while (line && strcmp(line->kind, kind) != 0)
-		line = line->next;
-	return line;
-}
-
 void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 {
 	struct diag_line *line;
@@ -39,7 +29,9 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 	if (!diag)
 		return;
 	HOLD_LOCK(&diag->lock);
-	line = find_line(diag, kind);
+	/* The kinds are few (one per cause), so a list is the right map. */
+	for (line = diag->first; line && strcmp(line->kind, kind) != 0;)
+		line = line->next;
 	if (!line) {
 		va_start(args, format);
 		if (vasprintf(&whole, format, args) < 0)

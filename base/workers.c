@@ -95,33 +95,6 @@ static bool may_consume(const struct workers *workers, const struct worker_job *
 	return job->state == JOB_DONE && (job->runner == worker || !next_job(workers));
 }
 
-static bool may_run_stage(const struct workers *workers, const struct worker *worker)
-{
-	return workers->stage && !workers->stage_runner &&
-	       (!workers->awaited || may_consume(workers, workers->awaited, worker));
-}
-
-static void run_stage(struct worker *worker)
-{
-	struct workers *workers = worker->workers;
-	bool more;
-
-	workers->stage_runner = worker;
-	workers->awaited = NULL;
-	pthread_mutex_unlock(&workers->lock);
-	more = workers->stage(workers->context);
-	pthread_mutex_lock(&workers->lock);
-	workers->stage_runner = NULL;
-	if (more) {
-		wake_one(workers);
-		return;
-	}
-	workers->stage = NULL;
-	workers->stage_runner = workers->members;
-	/* The caller must wake up; pthread_cond_signal() might wake another thread. */
-	pthread_cond_broadcast(&workers->changed);
-}
-
 /* Work until the pool closes or, in the caller's thread, until the stage has ended. */
 static void work(struct worker *worker)
 {
@@ -130,8 +103,26 @@ static void work(struct worker *worker)
 	HOLD_LOCK(&workers->lock);
 
 	while (is_caller ? workers->stage != NULL : !workers->closing) {
-		if (may_run_stage(workers, worker)) {
-			run_stage(worker);
+		if (workers->stage && !workers->stage_runner &&
+		    (!workers->awaited || may_consume(workers, workers->awaited, worker))) {
+			bool more;
+
+			workers->stage_runner = worker;
+			workers->awaited = NULL;
+			pthread_mutex_unlock(&workers->lock);
+			more = workers->stage(workers->context);
+			pthread_mutex_lock(&workers->lock);
+			workers->stage_runner = NULL;
+			if (more) {
+				wake_one(workers);
+				continue;
+			}
+			workers->stage = NULL;
+			workers->stage_runner = workers->members;
+			/*
+			 * The caller must wake up; pthread_cond_signal() might wake another thread.
+			 */
+			pthread_cond_broadcast(&workers->changed);
 		} else if (next_job(workers)) {
 			run_job(worker, next_job(workers));
 		} else {

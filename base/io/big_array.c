@@ -75,17 +75,6 @@ static void close_file(struct big_array *array)
 	temp_files_give(array->mapped);
 }
 
-static void move_to_memory(struct big_array *array, size_t used, size_t bytes)
-{
-	void *items = alloc_zeroed(1, bytes);
-
-	memcpy(items, array->items, used);
-	close_file(array);
-	array->items = items;
-	array->mapped = 0;
-	array->fd = -1;
-}
-
 /* Growth in bytes when the budget is spent: for the rest of what was read. */
 #define GROWTH_LEAST ((size_t)64 << 10)
 
@@ -110,8 +99,15 @@ void big_array_grow(struct big_array *array, size_t need, size_t size, size_t mo
 		room = limit_file(array, need * size, room * size) / size;
 	if (array->mapped) {
 		array->stays = !grow_file(array, room * size);
-		if (array->stays)
-			move_to_memory(array, used, room * size);
+		if (array->stays) {
+			void *items = alloc_zeroed(1, room * size);
+
+			memcpy(items, array->items, used);
+			close_file(array);
+			array->items = items;
+			array->mapped = 0;
+			array->fd = -1;
+		}
 		array->room = room;
 	} else if (in_file) {
 		array->stays = !move_to_file(array, used, room * size);

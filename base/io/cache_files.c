@@ -91,17 +91,15 @@ uint8_t *cache_file_read(const char *name, size_t *size)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static bool is_name(const char *name)
-{
-	return strspn(name, "0123456789abcdef") == CACHE_FILE_NAME && !name[CACHE_FILE_NAME];
-}
-
 /* The file that is written; its name is free in all processes. */
 static char temporary[CACHE_FILE_NAME + 48];
 
 static int create(const char *name)
 {
-	int folder = is_name(name) ? open_folder(true) : refuse(EINVAL), fd;
+	int folder = (strspn(name, "0123456789abcdef") == CACHE_FILE_NAME && !name[CACHE_FILE_NAME])
+			     ? open_folder(true)
+			     : refuse(EINVAL),
+	    fd;
 	struct timespec now;
 
 	if (folder < 0)

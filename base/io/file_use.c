@@ -149,26 +149,22 @@ void file_use_read(const char *path)
 		add_read(&status, standard ? "standard input" : path);
 }
 
-/* Before Linux 5.9. */
-static void close_listed(int first)
-{
-	DIR *folder = ALLOC_CHECKED(opendir("/proc/self/fd"));
-	const struct dirent *entry;
-
-	while (folder && (entry = readdir(folder))) {
-		int fd = atoi(entry->d_name); /* 0: "." and ".." */
-
-		if (fd >= first && fd != dirfd(folder))
-			close(fd);
-	}
-	if (folder)
-		closedir(folder);
-}
-
 void close_from(int first)
 {
-	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) != 0)
-		close_listed(first);
+	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) != 0) {
+		DIR *folder = ALLOC_CHECKED(opendir("/proc/self/fd"));
+		const struct dirent *entry;
+
+		/* Before Linux 5.9. */
+		while (folder && (entry = readdir(folder))) {
+			int fd = atoi(entry->d_name); /* 0: "." and ".." */
+
+			if (fd >= first && fd != dirfd(folder))
+				close(fd);
+		}
+		if (folder)
+			closedir(folder);
+	}
 }
 
 /* ---- Files that are written --------------------------------------------- */

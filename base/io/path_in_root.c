@@ -32,26 +32,13 @@ static void climb(struct route *route)
 		*slash = 0;
 }
 
-/* `found` is a link to `target`: follow it.  Returns whether it can be followed. */
-static bool follow_link(struct route *route, const char *target)
-{
-	char rest[BENEATH_PATH];
-
-	if (*target == '/')
-		route->found[route->root] = 0;
-	else
-		climb(route);
-	strcpy(rest, route->todo);
-	return ++route->links <= LINKS_MAX &&
-	       snprintf(route->todo, sizeof(route->todo), "%s/%s", target, rest) < BENEATH_PATH;
-}
-
 /* Append a name to `found`.  Returns whether something is there. */
 static bool enter_name(struct route *route, const char *name, size_t length)
 {
 	size_t at = strlen(route->found);
 	char target[BENEATH_PATH];
 	ssize_t size;
+	char rest[BENEATH_PATH];
 
 	if (at + 1 + length >= BENEATH_PATH)
 		return false;
@@ -64,7 +51,14 @@ static bool enter_name(struct route *route, const char *name, size_t length)
 	if (size >= BENEATH_PATH)
 		return false;
 	target[size] = 0;
-	return follow_link(route, target);
+	/* `found` is a link to `target`: follow it. */
+	if (*target == '/')
+		route->found[route->root] = 0;
+	else
+		climb(route);
+	strcpy(rest, route->todo);
+	return ++route->links <= LINKS_MAX &&
+	       snprintf(route->todo, sizeof(route->todo), "%s/%s", target, rest) < BENEATH_PATH;
 }
 
 /*

@@ -52,17 +52,6 @@ static void wait_for_job(struct write_behind *behind)
 		write_filled(&behind->job, NULL);
 }
 
-static void hand_over(struct write_behind *behind)
-{
-	struct byte_buffer filled = behind->filled;
-
-	wait_for_job(behind);
-	behind->filled = behind->written;
-	behind->written = filled;
-	behind->offered = true;
-	workers_offer(behind->workers, &behind->job);
-}
-
 static int carry_bytes(void *context, const uint8_t *bytes, size_t size)
 {
 	struct write_behind *behind = context;
@@ -80,8 +69,15 @@ static int carry_bytes(void *context, const uint8_t *bytes, size_t size)
 		buffer->used += part;
 		bytes += part;
 		size -= part;
-		if (buffer->used == BUFFER_SIZE)
-			hand_over(behind);
+		if (buffer->used == BUFFER_SIZE) {
+			struct byte_buffer filled = behind->filled;
+
+			wait_for_job(behind);
+			behind->filled = behind->written;
+			behind->written = filled;
+			behind->offered = true;
+			workers_offer(behind->workers, &behind->job);
+		}
 	}
 	return behind->offered ? 0 : behind->failure; /* a running job may change it */
 }
