@@ -105,26 +105,6 @@ static void print_unknown(const char *path, const struct trace_reader *reader)
 		putc('\n', stderr);
 }
 
-static void print_stats(const struct stats *stats, const struct trace_slices *slices)
-{
-	printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n", "records", stats->records,
-	       stats->bytes);
-	for (size_t i = 0; i < TRACE_KINDS; i++) {
-		if (stats->kinds[i])
-			printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n", trace_kind_texts[i],
-			       stats->kinds[i], stats->kind_bytes[i]);
-	}
-	for (unsigned i = 0; i < EVENT_TYPES; i++) {
-		if (stats->types[i])
-			printf("  %-20s %12" PRIu64 "\n", trace_event_texts[i], stats->types[i]);
-	}
-	printf("%-22s %12" PRIu64 "\n", "slices", slices->total);
-	printf("%-22s %12zu\n", "deepest", slices->deepest);
-	if (stats->events)
-		printf("%-22s %12" PRIu64 " .. %" PRIu64 "\n", "times of events", stats->first,
-		       stats->last);
-}
-
 /* Returns 0; -1 with err filled: the first violation. */
 static int read_all(const struct dump_options *options, struct trace_reader *reader,
 		    struct trace_slices *slices, struct stats *stats, struct error *err)
@@ -163,8 +143,25 @@ static int dump(const struct dump_options *options, struct error *err)
 		status = read_all(options, &reader, &slices, &stats, err);
 	if (status == 0 && options->show == SHOW_SLICES)
 		trace_slices_print(&slices, stdout);
-	if (status == 0 && options->show == SHOW_STATS)
-		print_stats(&stats, &slices);
+	if (status == 0 && options->show == SHOW_STATS) {
+		printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n", "records", stats.records,
+		       stats.bytes);
+		for (size_t i = 0; i < TRACE_KINDS; i++) {
+			if (stats.kinds[i])
+				printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n",
+				       trace_kind_texts[i], stats.kinds[i], stats.kind_bytes[i]);
+		}
+		for (unsigned i = 0; i < EVENT_TYPES; i++) {
+			if (stats.types[i])
+				printf("  %-20s %12" PRIu64 "\n", trace_event_texts[i],
+				       stats.types[i]);
+		}
+		printf("%-22s %12" PRIu64 "\n", "slices", slices.total);
+		printf("%-22s %12zu\n", "deepest", slices.deepest);
+		if (stats.events)
+			printf("%-22s %12" PRIu64 " .. %" PRIu64 "\n", "times of events",
+			       stats.first, stats.last);
+	}
 	if (status == 0 && options->show == SHOW_CHECK)
 		printf("%" PRIu64 " records, %" PRIu64 " slices, deepest %zu\n", stats.records,
 		       slices.total, slices.deepest);

@@ -386,20 +386,6 @@ static void read_thread(struct parse *p)
 
 /* ---- Events -------------------------------------------------------------- */
 
-static void check_counter(struct parse *p)
-{
-	const unsigned numbers = 1u << ARG_INT32 | 1u << ARG_UINT32 | 1u << ARG_INT64 |
-				 1u << ARG_UINT64 | 1u << ARG_DOUBLE;
-
-	if (!p->record->arg_count)
-		trace_complain(p->record, "a counter has no value");
-	for (size_t i = 0; i < p->record->arg_count; i++) {
-		if (!(numbers >> p->record->args[i].type & 1))
-			trace_refuse(p->record,
-				     "a counter's value is not a number, and Perfetto drops it");
-	}
-}
-
 /* Perfetto drops a record in which an argument that it reads has another type. */
 static void check_arg_type(struct parse *p, const char *name, enum trace_arg_type type)
 {
@@ -428,8 +414,19 @@ static void read_event(struct parse *p)
 		pass_unknown(p, UNKNOWN_EVENT_TYPE, record->type);
 	else if (record->type == EVENT_COUNTER || record->type >= EVENT_COMPLETE)
 		record->id = take_word(p);
-	if (fine(p) && record->type == EVENT_COUNTER)
-		check_counter(p);
+	if (fine(p) && record->type == EVENT_COUNTER) {
+		const unsigned numbers = 1u << ARG_INT32 | 1u << ARG_UINT32 | 1u << ARG_INT64 |
+					 1u << ARG_UINT64 | 1u << ARG_DOUBLE;
+
+		if (!p->record->arg_count)
+			trace_complain(p->record, "a counter has no value");
+		for (size_t i = 0; i < p->record->arg_count; i++) {
+			if (!(numbers >> p->record->args[i].type & 1))
+				trace_refuse(
+					p->record,
+					"a counter's value is not a number, and Perfetto drops it");
+		}
+	}
 	if (fine(p) && record->type == EVENT_COMPLETE && record->id < record->time)
 		trace_complain(p->record, "a complete event ends before it begins");
 	if (record->type == EVENT_COMPLETE)
@@ -623,14 +620,6 @@ static int pass_record(struct trace_reader *reader, size_t size)
 	return 1;
 }
 
-static void clear_record(struct trace_record *record, uint64_t offset, size_t words)
-{
-	memset(record, 0, offsetof(struct trace_record, args));
-	record->words = words;
-	record->kind = TRACE_UNKNOWN;
-	record->offset = offset;
-}
-
 /* Skip a large record, of any size.  Returns 1; -1 with err filled. */
 static int pass_large_record(struct parse *p, struct error *err)
 {
@@ -671,7 +660,10 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
 	words = bits(p.header, 4, large ? 35 : 15);
 	if (!words)
 		return error_set_at(err, reader->offset, "record of 0 words");
-	clear_record(record, reader->offset, words);
+	memset(record, 0, offsetof(struct trace_record, args));
+	record->words = words;
+	record->kind = TRACE_UNKNOWN;
+	record->offset = reader->offset;
 	if (large)
 		return pass_large_record(&p, err);
 	if (trace_input_peek(&reader->input, words * 8, &view, err) < 0)

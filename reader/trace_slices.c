@@ -96,30 +96,26 @@ static void pop_open(struct slice_thread *thread)
 	thread->begun -= !thread->open[--thread->depth].complete;
 }
 
-/* From now on, complete events of the thread are not compared with open slices. */
-static void forget_complete(struct slice_thread *thread)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < thread->depth; i++) {
-		if (thread->open[i].complete)
-			continue;
-		thread->open[kept] = thread->open[i];
-		thread->open[kept++].end = UINT64_MAX;
-	}
-	thread->depth = kept;
-	thread->late = true;
-}
-
 /* Close the complete events that ended. Perfetto also closes complete events around open slices. */
 static void move_to(struct slice_thread *thread, struct trace_record *record)
 {
 	const struct nested_slice *slice;
 
-	if (record->time < thread->newest)
-		forget_complete(thread);
-	else
+	if (record->time < thread->newest) {
+		size_t kept = 0;
+
+		/* From now on, complete events of the thread are not compared with open slices. */
+		for (size_t i = 0; i < thread->depth; i++) {
+			if (thread->open[i].complete)
+				continue;
+			thread->open[kept] = thread->open[i];
+			thread->open[kept++].end = UINT64_MAX;
+		}
+		thread->depth = kept;
+		thread->late = true;
+	} else {
 		thread->newest = record->time;
+	}
 	while ((slice = innermost(thread)) && slice->complete && slice->end <= record->time)
 		pop_open(thread);
 	if (slice && !slice->complete && slice->end < record->time)
@@ -179,55 +175,35 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	set_end(slices, thread->open[thread->depth].index, &end);
 }
 
-/* Note how many slices are open. */
-static void reach_depth(struct trace_slices *slices, struct slice_thread *thread,
-			struct trace_record *record, size_t depth)
-{
-	if (depth > DEPTH_MAX)
-		trace_refuse(record, TOO_DEEP);
-	slices->deepest = MAX(slices->deepest, depth);
-	thread->deepest = MAX(thread->deepest, depth);
-	while (!thread->early_count && thread->reached_count &&
-	       thread->reached[thread->reached_count - 1].depth <= depth)
-		thread->reached_count--;
-	if (!thread->early_count)
-		*ARRAY_ADD(thread->reached, thread->reached_count, thread->reached_room) =
-			(struct reached_depth){ record->time, depth };
-}
-
-/* Begin an early slice, outermost first. Readers keep the order of one time. */
-static void begin_early(struct trace_slices *slices, struct slice_thread *thread,
-			struct trace_record *record)
-{
-	size_t at = thread->reached_count, inside, end;
-
-	*ARRAY_ADD(thread->begins, thread->begin_count, thread->begin_room) =
-		add_slice(slices, record);
-	while (at && thread->reached[at - 1].time > record->time)
-		at--;
-	inside = at < thread->reached_count ? thread->reached[at].depth : 0;
-	end = thread->early_count - thread->begin_count; /* huge: it has an end of its own */
-	if (end && end < thread->early_count)
-		inside = MAX(inside, thread->early[end].inside);
-	if (inside + thread->begin_count > DEPTH_MAX)
-		trace_refuse(record, TOO_DEEP);
-	slices->deepest = MAX(slices->deepest, inside + thread->begin_count);
-}
-
 /* Take a begin or end whose time goes back.  Returns whether an end preceded its begin. */
 static bool take_earlier(struct trace_slices *slices, struct slice_thread *thread,
 			 struct trace_record *record)
 {
 	if (!thread->early_count)
 		return false;
-	if (record->type == EVENT_BEGIN)
-		begin_early(slices, thread, record);
-	else if (thread->begin_count)
+	if (record->type == EVENT_BEGIN) {
+		size_t at = thread->reached_count, inside, end;
+
+		/* Begin an early slice, outermost first. Readers keep the order of one time. */
+		*ARRAY_ADD(thread->begins, thread->begin_count, thread->begin_room) =
+			add_slice(slices, record);
+		while (at && thread->reached[at - 1].time > record->time)
+			at--;
+		inside = at < thread->reached_count ? thread->reached[at].depth : 0;
+		end = thread->early_count -
+		      thread->begin_count; /* huge: it has an end of its own */
+		if (end && end < thread->early_count)
+			inside = MAX(inside, thread->early[end].inside);
+		if (inside + thread->begin_count > DEPTH_MAX)
+			trace_refuse(record, TOO_DEEP);
+		slices->deepest = MAX(slices->deepest, inside + thread->begin_count);
+	} else if (thread->begin_count) {
 		set_end(slices, thread->begins[--thread->begin_count],
 			&(struct early_end){ record->time, slices->events, 0,
 					     slices->keep ? describe("", record) : NULL });
-	else
+	} else {
 		return false;
+	}
 	return true;
 }
 
@@ -249,7 +225,17 @@ static void open_slice(struct trace_slices *slices, struct slice_thread *thread,
 	slice.index = add_slice(slices, record);
 	*ARRAY_ADD(thread->open, thread->depth, thread->room) = slice;
 	thread->begun += !complete;
-	reach_depth(slices, thread, record, thread->depth);
+	/* Note how many slices are open. */
+	if (thread->depth > DEPTH_MAX)
+		trace_refuse(record, TOO_DEEP);
+	slices->deepest = MAX(slices->deepest, thread->depth);
+	thread->deepest = MAX(thread->deepest, thread->depth);
+	while (!thread->early_count && thread->reached_count &&
+	       thread->reached[thread->reached_count - 1].depth <= thread->depth)
+		thread->reached_count--;
+	if (!thread->early_count)
+		*ARRAY_ADD(thread->reached, thread->reached_count, thread->reached_room) =
+			(struct reached_depth){ record->time, thread->depth };
 	if (complete && thread->late)
 		pop_open(thread);
 }
