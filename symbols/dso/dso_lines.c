@@ -73,8 +73,10 @@ static void find_lines(struct dso *dso)
 void dso_begin_lines(struct dso *dso)
 {
 	find_lines(dso);
-	if (dso->with_lines && !dso->lines_loaded && !dso->cache.count)
-		line_table_begin(&dso->lines, dso->with_lines, dso->store->workers);
+	if (dso->with_lines && !dso->lines_loaded && !dso->cache.count &&
+	    line_table_is_in(dso->with_lines) && !dwarf_guard_is_bomb(dso->with_lines))
+		debug_sections_begin(&dso->lines.own.sections, dso->with_lines, false,
+				     dso->store->workers);
 }
 
 static void ask_lines(struct dso *dso)

@@ -77,43 +77,10 @@ static bool is_path(const char *path)
 	return length && path[0] != '[' && !starts_with(path, "//") && path[length - 1] != '/';
 }
 
-static void init_file_symbol(struct dso *dso)
-{
-	char *text = dso_find_bracketed(dso->path);
-	const struct name *name = name_intern_text(dso->store->names, text);
-
-	dso->file_symbol.symbol = (struct symbol){ .name = name,
-						   .linkage = name,
-						   .dso = dso,
-						   .kind = SYMBOL_FILE,
-						   .changed = dso->changed };
-	dso->file_symbol.has_line = true;
-	dso->short_name = is_path(dso->path)
-				  ? name_intern(dso->store->names, name->text + 1, name->length - 2)
-				  : name;
-	free(text);
-}
-
 void dso_set_named(struct dso *dso)
 {
 	dso->named = true;
 	dso->symbol_cache = alloc_zeroed(dso->map.count, sizeof(*dso->symbol_cache));
-}
-
-/* The page has three functions, 1 KiB apart (arch/x86/entry/vsyscall/vsyscall_emu_64.S). */
-static void name_vsyscalls(struct dso *dso)
-{
-	static const char *const names[] = { "vgettimeofday", "vtime", "vgetcpu" };
-	const uint64_t distance = 0x400;
-
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		struct named_range range = { i * distance, (i + 1) * distance, names[i],
-					     (uint32_t)strlen(names[i]) };
-
-		name_ranges_add(&dso->map, &range);
-	}
-	name_ranges_finish(&dso->map, 0);
-	dso_set_named(dso);
 }
 
 /* Returns the build id's size; 0 if it is all zeros, which perf writes without a build id. */
@@ -131,6 +98,8 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 {
 	const size_t prefix = sizeof(DSO_CHANGED) - 1;
 	struct dso *dso;
+	char *text;
+	const struct name *name;
 
 	HASH_FIND(hh, store->dsos, key, key_size, dso);
 	*new = !dso;
@@ -143,7 +112,18 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	dso->changed = starts_with(key, DSO_CHANGED);
 	dso->path = key + (dso->changed ? prefix : 0);
 	dso->state = DSO_NOT_A_FILE;
-	init_file_symbol(dso);
+	text = dso_find_bracketed(dso->path);
+	name = name_intern_text(dso->store->names, text);
+	dso->file_symbol.symbol = (struct symbol){ .name = name,
+						   .linkage = name,
+						   .dso = dso,
+						   .kind = SYMBOL_FILE,
+						   .changed = dso->changed };
+	dso->file_symbol.has_line = true;
+	dso->short_name = is_path(dso->path)
+				  ? name_intern(dso->store->names, name->text + 1, name->length - 2)
+				  : name;
+	free(text);
 	HASH_ADD_KEYPTR(hh, store->dsos, key, key_size, dso);
 	return dso;
 }
@@ -211,8 +191,20 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 		memcpy(dso->build_id, key + path_size, size);
 		dso->build_id_size = size;
 		dso_search(dso);
-		if (dso_find_shape(path) == DSO_SHAPE_VSYSCALL)
-			name_vsyscalls(dso);
+		if (dso_find_shape(path) == DSO_SHAPE_VSYSCALL) {
+			static const char *const names[] = { "vgettimeofday", "vtime", "vgetcpu" };
+			const uint64_t distance = 0x400;
+
+			/* 1 KiB apart (arch/x86/entry/vsyscall/vsyscall_emu_64.S) */
+			for (size_t i = 0; i < COUNT_OF(names); i++) {
+				struct named_range range = { i * distance, (i + 1) * distance,
+							     names[i], (uint32_t)strlen(names[i]) };
+
+				name_ranges_add(&dso->map, &range);
+			}
+			name_ranges_finish(&dso->map, 0);
+			dso_set_named(dso);
+		}
 		join_known_file(dso);
 	}
 	free(key);

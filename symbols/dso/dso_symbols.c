@@ -53,19 +53,6 @@ static bool find_languages(struct dso *dso)
 	return ocaml;
 }
 
-static void load_symbols(struct dso *dso)
-{
-	struct error err = { 0 };
-
-	dso->symbols_loaded = true;
-	trap_table_open(&dso->traps, &dso->elf);
-	if (symbol_table_load(&dso->table, &dso->elf, load_symtab(dso), &err) != 0)
-		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
-	if (find_languages(dso) && !dso->traps.count)
-		trap_table_scan(&dso->traps, &dso->elf);
-	dso->symbol_cache = alloc_zeroed(dso->table.count, sizeof(*dso->symbol_cache));
-}
-
 const char *dso_demangle(struct dso *dso, const char *linkage)
 {
 	struct dso_store *store = dso->store;
@@ -281,8 +268,18 @@ static void find_hit(struct dso *dso, const struct code_range *code, uint64_t va
 {
 	struct last_hit hit = { .start.kind = CODE_NO_START };
 
-	if (!dso->symbols_loaded)
-		load_symbols(dso);
+	if (!dso->symbols_loaded) {
+		struct error err = { 0 };
+
+		dso->symbols_loaded = true;
+		trap_table_open(&dso->traps, &dso->elf);
+		if (symbol_table_load(&dso->table, &dso->elf, load_symtab(dso), &err) != 0)
+			diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path,
+				  err.text);
+		if (find_languages(dso) && !dso->traps.count)
+			trap_table_scan(&dso->traps, &dso->elf);
+		dso->symbol_cache = alloc_zeroed(dso->table.count, sizeof(*dso->symbol_cache));
+	}
 	hit.entry = symbol_table_find(&dso->table, vaddr, &hit.begin, &hit.end);
 	hit.begin = MAX(hit.begin, code->vaddr);
 	hit.end = MIN(hit.end, code->vaddr + code->size);
@@ -314,17 +311,6 @@ const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
 	HOLD_LOCK(&dso->store->lock);
 
 	return dso_symbol_at(dso, vaddr);
-}
-
-static struct last_hit find_named(const struct dso *dso, uint64_t address)
-{
-	struct last_hit hit = { .start.kind = CODE_NO_START };
-
-	hit.entry = range_map_find(&dso->map.map, address, &hit.begin, &hit.end);
-	if (hit.entry != SYMBOL_ENTRY_NONE && !dso->map.ranges[hit.entry].length)
-		hit.entry = SYMBOL_ENTRY_NONE;
-	hit.vaddr = hit.begin;
-	return hit;
 }
 
 COMPARE_BY(compare_dump_lines, struct dump_line, offset)
@@ -378,7 +364,13 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_loaded)
 		load_dump(dso);
 	if (dso->named) {
-		dso->hit = find_named(dso, file_offset);
+		struct last_hit hit = { .start.kind = CODE_NO_START };
+
+		hit.entry = range_map_find(&dso->map.map, file_offset, &hit.begin, &hit.end);
+		if (hit.entry != SYMBOL_ENTRY_NONE && !dso->map.ranges[hit.entry].length)
+			hit.entry = SYMBOL_ENTRY_NONE;
+		hit.vaddr = hit.begin;
+		dso->hit = hit;
 		return true;
 	}
 	if (!code)
@@ -399,19 +391,6 @@ static inline bool find_range(struct dso **dso, uint64_t *file_offset)
 		*dso = dso_find_member(*dso, file_offset) ?: *dso;
 	hit = &(*dso)->hit;
 	return *file_offset - hit->begin < hit->end - hit->begin || look_up(*dso, *file_offset);
-}
-
-static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
-{
-	const struct symbol *symbol;
-
-	*offset = 0;
-	if (!find_range(&dso, &file_offset))
-		return &dso->file_symbol.symbol;
-	symbol = symbol_of_hit(dso);
-	if (symbol != &dso->file_symbol.symbol)
-		*offset = file_offset - dso->hit.begin + dso->hit.vaddr - symbol->start;
-	return symbol;
 }
 
 static enum dso_names names_of(const struct dso *dso)
@@ -454,9 +433,17 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 
 const struct symbol *dso_find_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
+	const struct symbol *symbol;
+
 	HOLD_LOCK(&dso->store->lock);
 
-	return find_symbol(dso, file_offset, offset);
+	*offset = 0;
+	if (!find_range(&dso, &file_offset))
+		return &dso->file_symbol.symbol;
+	symbol = symbol_of_hit(dso);
+	if (symbol != &dso->file_symbol.symbol)
+		*offset = file_offset - dso->hit.begin + dso->hit.vaddr - symbol->start;
+	return symbol;
 }
 
 void dso_use(struct dso *dso)

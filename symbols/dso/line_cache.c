@@ -195,26 +195,22 @@ bool line_cache_find_range(const struct line_cache *cache, enum line_query query
 	return true;
 }
 
-static uint32_t keep_text(struct line_cache *cache, const char *text)
-{
-	size_t count = cache->texts.count;
-	const struct name *name = name_intern_text(&cache->texts, text);
-
-	if (cache->texts.count > count)
-		cache->text_size += name->length + 1u;
-	return name->id;
-}
-
 /* Returns the id of a file's name with its directory. */
 static uint32_t keep_file(struct line_cache *cache, const struct line_row *row)
 {
 	const char *directory = row->directory;
 	char *path;
+	size_t count;
+	const struct name *name;
 
 	if (row->file == cache->last_file && directory == cache->last_directory)
 		return cache->last;
 	path = directory ? alloc_text("%s/%s", directory, row->file) : NULL;
-	cache->last = keep_text(cache, path ?: row->file);
+	count = cache->texts.count;
+	name = name_intern_text(&cache->texts, path ?: row->file);
+	if (cache->texts.count > count)
+		cache->text_size += name->length + 1u;
+	cache->last = name->id;
 	cache->last_file = row->file;
 	cache->last_directory = directory;
 	free(path);
@@ -226,19 +222,15 @@ static bool is_full(const struct line_cache *cache, size_t count)
 	return count >= ANSWERS_MOST || cache->text_size >= TEXTS_MOST;
 }
 
-/* Texts that name_intern() would cut are not kept. */
-static bool is_long(const struct line_row *row)
-{
-	return (row->directory ? strlen(row->directory) + 1 : 0) + strlen(row->file) >
-	       NAME_LENGTH_MAX;
-}
-
 void line_cache_add(struct line_cache *cache, enum line_query query, uint64_t key,
 		    const struct line_row *row, uint64_t value)
 {
 	struct stored_answer answer = { key, query, NO_TEXT, value, row->line, row->column };
 
-	if (!cache->name[0] || is_full(cache, cache->added_count) || (row->file && is_long(row)) ||
+	/* Texts that name_intern() would cut are not kept. */
+	if (!cache->name[0] || is_full(cache, cache->added_count) ||
+	    (row->file && (row->directory ? strlen(row->directory) + 1 : 0) + strlen(row->file) >
+				  NAME_LENGTH_MAX) ||
 	    find_added(cache, &answer))
 		return;
 	if (row->file)

@@ -93,32 +93,28 @@ static struct cursor cursor_at(const Elf_Data *data, Dwarf_Off offset)
 	return cursor_over((const uint8_t *)data->d_buf + offset, data->d_size - offset);
 }
 
-/* Move past the attributes of one abbreviation. */
-static void skip_attributes(struct cursor *c)
-{
-	uint64_t name, form;
-
-	do {
-		/* Nearly all numbers have one byte. */
-		while (cursor_left(c) > 1 && c->at[0] && !((c->at[0] | c->at[1]) & 0x80) &&
-		       c->at[1] != DW_FORM_implicit_const)
-			c->at += 2;
-		name = cursor_uleb128(c);
-		form = cursor_uleb128(c);
-		if (form == DW_FORM_implicit_const)
-			cursor_uleb128(c);
-	} while (!c->short_ && (name || form));
-}
-
 /* Returns the memory of a table of abbreviations; above `most`, a lower bound of it. */
 static size_t count_abbrevs(struct cursor table, size_t most)
 {
 	size_t memory = 0;
 
 	while (cursor_uleb128(&table) && !table.short_ && memory <= most) {
+		uint64_t name, form;
+
 		cursor_uleb128(&table); /* tag */
 		cursor_u8(&table);      /* has children */
-		skip_attributes(&table);
+					/* Move past the attributes of one abbreviation. */
+		do {
+			/* Nearly all numbers have one byte. */
+			while (cursor_left(&table) > 1 && table.at[0] &&
+			       !((table.at[0] | table.at[1]) & 0x80) &&
+			       table.at[1] != DW_FORM_implicit_const)
+				table.at += 2;
+			name = cursor_uleb128(&table);
+			form = cursor_uleb128(&table);
+			if (form == DW_FORM_implicit_const)
+				cursor_uleb128(&table);
+		} while (!table.short_ && (name || form));
 		memory += ABBREV_MEMORY;
 	}
 	return memory;

@@ -152,36 +152,6 @@ static struct {
 	char names[SECTIONS][NAME_ROOM];
 } headers;
 
-static void make_headers(void)
-{
-	if (headers.header.e_ident[EI_MAG0])
-		return;
-	for (unsigned i = 1; i < SECTIONS; i++) {
-		headers.sections[i] = (Elf64_Shdr){ .sh_name = i * NAME_ROOM,
-						    .sh_type = SHT_PROGBITS,
-						    .sh_offset = sizeof(headers.header),
-						    .sh_addralign = 1 };
-		if (i <= DEBUG_SECTIONS)
-			strcpy(headers.names[i], section_names[i - 1]);
-	}
-	headers.sections[SECTIONS - 1].sh_type = SHT_STRTAB;
-	headers.sections[SECTIONS - 1].sh_offset =
-		(uint64_t)((char *)headers.names - (char *)&headers);
-	headers.sections[SECTIONS - 1].sh_size = sizeof(headers.names);
-	headers.header = (Elf64_Ehdr){ .e_type = ET_DYN,
-				       .e_machine = EM_X86_64,
-				       .e_version = EV_CURRENT,
-				       .e_shoff = sizeof(headers.header),
-				       .e_ehsize = sizeof(headers.header),
-				       .e_shentsize = sizeof(Elf64_Shdr),
-				       .e_shnum = SECTIONS,
-				       .e_shstrndx = SECTIONS - 1 };
-	memcpy(headers.header.e_ident, ELFMAG, SELFMAG);
-	headers.header.e_ident[EI_CLASS] = ELFCLASS64;
-	headers.header.e_ident[EI_DATA] = ELFDATA2LSB;
-	headers.header.e_ident[EI_VERSION] = EV_CURRENT;
-}
-
 Elf_Data *dwarf_image_data(Elf *elf, enum debug_section section)
 {
 	return ALLOC_CHECKED(elf_getdata(elf_getscn(elf, 1 + (size_t)section), NULL));
@@ -203,7 +173,32 @@ bool dwarf_image_open(struct dwarf_image *image, const struct byte_view sections
 {
 	if (!sections[DEBUG_INFO].size || !sections[DEBUG_ABBREV].size)
 		return false;
-	make_headers();
+	if (!headers.header.e_ident[EI_MAG0]) {
+		for (unsigned i = 1; i < SECTIONS; i++) {
+			headers.sections[i] = (Elf64_Shdr){ .sh_name = i * NAME_ROOM,
+							    .sh_type = SHT_PROGBITS,
+							    .sh_offset = sizeof(headers.header),
+							    .sh_addralign = 1 };
+			if (i <= DEBUG_SECTIONS)
+				strcpy(headers.names[i], section_names[i - 1]);
+		}
+		headers.sections[SECTIONS - 1].sh_type = SHT_STRTAB;
+		headers.sections[SECTIONS - 1].sh_offset =
+			(uint64_t)((char *)headers.names - (char *)&headers);
+		headers.sections[SECTIONS - 1].sh_size = sizeof(headers.names);
+		headers.header = (Elf64_Ehdr){ .e_type = ET_DYN,
+					       .e_machine = EM_X86_64,
+					       .e_version = EV_CURRENT,
+					       .e_shoff = sizeof(headers.header),
+					       .e_ehsize = sizeof(headers.header),
+					       .e_shentsize = sizeof(Elf64_Shdr),
+					       .e_shnum = SECTIONS,
+					       .e_shstrndx = SECTIONS - 1 };
+		memcpy(headers.header.e_ident, ELFMAG, SELFMAG);
+		headers.header.e_ident[EI_CLASS] = ELFCLASS64;
+		headers.header.e_ident[EI_DATA] = ELFDATA2LSB;
+		headers.header.e_ident[EI_VERSION] = EV_CURRENT;
+	}
 	elf_version(EV_CURRENT);
 	image->elf = ALLOC_CHECKED(elf_memory((char *)&headers, sizeof(headers)));
 	for (int i = 0; image->elf && i < DEBUG_SECTIONS; i++)

@@ -168,15 +168,6 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 	return sound && dwarf_guard_allows_memory(guard_of(reader), DWARF_ENTRY_MEMORY);
 }
 
-/* Returns whether a unit is in C, whose types have no functions. */
-static bool is_c(Dwarf_Die *unit)
-{
-	int language = dwarf_srclang(unit);
-
-	return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 ||
-	       language == DW_LANG_C11;
-}
-
 /* Returns whether entries with a tag contain functions or blocks of code. */
 static bool may_contain_code(int tag, bool c)
 {
@@ -195,13 +186,6 @@ static bool may_contain_code(int tag, bool c)
 	default:
 		return false;
 	}
-}
-
-/* Returns whether neither a function's entry nor those below have code. Classes have many such. */
-static bool only_declares(Dwarf_Die *die)
-{
-	return dwarf_hasattr(die, DW_AT_declaration) && !dwarf_hasattr(die, DW_AT_low_pc) &&
-	       !dwarf_hasattr(die, DW_AT_ranges);
 }
 
 /*
@@ -223,7 +207,10 @@ static bool read_below(struct inline_reader *reader, Dwarf_Die *above, uint32_t 
 			return false;
 		reader->table->entries_left--;
 		if (tag == DW_TAG_subprogram && !reader->function) {
-			if (only_declares(&die))
+			/* Neither the entry nor those below have code. Classes have many such. */
+			if (dwarf_hasattr(&die, DW_AT_declaration) &&
+			    !dwarf_hasattr(&die, DW_AT_low_pc) &&
+			    !dwarf_hasattr(&die, DW_AT_ranges))
 				continue;
 			sound = add_function(reader, &die);
 		} else if (tag == DW_TAG_inlined_subroutine && reader->function) {
@@ -272,6 +259,7 @@ static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *
 	struct inline_table *table = reader->table;
 	Dwarf_Off offset = dwarf_dieoffset(die);
 	struct inline_unit *unit;
+	int language;
 
 	HASH_FIND(hh, table->units, &offset, sizeof(offset), unit);
 	reader->unit = unit;
@@ -282,25 +270,15 @@ static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *
 	unit->die = unit->skeleton = *die;
 	HASH_ADD(hh, table->units, offset, sizeof(offset), unit);
 	enter_split_unit(table, unit);
-	unit->c = is_c(&unit->die);
+	/* Types of C have no functions. */
+	language = dwarf_srclang(&unit->die);
+	unit->c = language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 ||
+		  language == DW_LANG_C11;
 	errno = 0;
 	if (!read_below(reader, &unit->die, RANGE_NONE, 0))
 		set_damaged(reader);
 	finish_ranges(&unit->ranges);
 	return unit;
-}
-
-static void read_function(struct inline_reader *reader)
-{
-	struct inline_function *function = reader->function;
-	Dwarf_Die die;
-
-	function->read = true;
-	errno = 0;
-	if (!dwarf_offdie(dwarf_cu_getdwarf(reader->unit->die.cu), function->die, &die) ||
-	    !read_below(reader, &die, RANGE_NONE, 0))
-		set_damaged(reader);
-	finish_ranges(&function->ranges);
 }
 
 /* Returns whether a function covers the address. */
@@ -313,8 +291,17 @@ static bool find_hit(struct inline_reader *reader, uint64_t vaddr, struct inline
 	if (owner == RANGE_NONE)
 		return false;
 	hit->function = reader->function = &unit->functions[owner];
-	if (!hit->function->read)
-		read_function(reader);
+	if (!hit->function->read) {
+		struct inline_function *function = reader->function;
+		Dwarf_Die die;
+
+		function->read = true;
+		errno = 0;
+		if (!dwarf_offdie(dwarf_cu_getdwarf(reader->unit->die.cu), function->die, &die) ||
+		    !read_below(reader, &die, RANGE_NONE, 0))
+			set_damaged(reader);
+		finish_ranges(&function->ranges);
+	}
 	hit->call = find_owner(&hit->function->ranges, vaddr, &hit->begin, &hit->end);
 	hit->begin = MAX(hit->begin, begin);
 	hit->end = MIN(hit->end, end);

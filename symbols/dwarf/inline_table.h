@@ -49,10 +49,6 @@ struct line_row {
 /* Returns whether a file has debug information. */
 bool line_table_is_in(const struct elf_file *file);
 
-/* Let workers unpack the sections that line_table_open() will need of the file. */
-void line_table_begin(struct line_table *table, const struct elf_file *file,
-		      struct workers *workers);
-
 /*
  * Read the units of an open file, which must outlive the table, which was zeroed before.  A file
  * without debug information gives an empty table.  `pool` is the run's, borrowed; may be NULL

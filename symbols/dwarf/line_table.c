@@ -95,13 +95,6 @@ static void close_part(struct line_part *part)
 	debug_sections_release(&part->sections);
 }
 
-void line_table_begin(struct line_table *table, const struct elf_file *file,
-		      struct workers *workers)
-{
-	if (line_table_is_in(file) && !dwarf_guard_is_bomb(file))
-		debug_sections_begin(&table->own.sections, file, false, workers);
-}
-
 int line_table_open(struct line_table *table, const struct elf_file *file, size_t *pool,
 		    struct error *err)
 {

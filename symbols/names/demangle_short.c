@@ -75,24 +75,12 @@ static void keep_text(struct shortening *s, size_t length)
 	s->at += length;
 }
 
-/* Skip the qualifiers of a method after its parameter list. */
-static void skip_qualifiers(struct shortening *s)
-{
-	static const char *const words[] = { " const", " volatile", " &&", " &" };
-
-	for (size_t i = 0; i < COUNT_OF(words); i++) {
-		size_t length = strlen(words[i]);
-
-		if (starts_with(s->at, words[i]) && !is_word(s->at[length]))
-			s->at += length;
-	}
-}
-
 /* Returns false if the parentheses do not pair. */
 static bool skip_parameters(struct shortening *s)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	const char *after = after_parentheses(s->at);
+	static const char *const words[] = { " const", " volatile", " &&", " &" };
 
 	if (starts_with(s->at, anonymous)) {
 		keep_text(s, sizeof(anonymous) - 1);
@@ -101,7 +89,13 @@ static bool skip_parameters(struct shortening *s)
 	if (!after)
 		return false;
 	s->at = after;
-	skip_qualifiers(s);
+	/* Skip the qualifiers of a method after its parameter list. */
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		size_t length = strlen(words[i]);
+
+		if (starts_with(s->at, words[i]) && !is_word(s->at[length]))
+			s->at += length;
+	}
 	return true;
 }
 
@@ -129,15 +123,6 @@ static bool skip_arguments(struct shortening *s, const char *text)
 	return true;
 }
 
-/* D: "name!(arguments)", "name!argument". */
-static void skip_instance(struct shortening *s)
-{
-	s->at++;
-	if (*s->at != '(')
-		while (is_word(*s->at))
-			s->at++;
-}
-
 /* libiberty writes "operator< <int>", so that the signs do not run together. */
 static bool keep_operator(struct shortening *s, size_t length)
 {
@@ -162,16 +147,21 @@ void demangle_shorten(char *text)
 	while (sound && *s.at) {
 		size_t length = operator_length(s.start, s.at);
 
-		if (length)
+		if (length) {
 			sound = keep_operator(&s, length);
-		else if (*s.at == '(')
+		} else if (*s.at == '(') {
 			sound = skip_parameters(&s);
-		else if (*s.at == '<')
+		} else if (*s.at == '<') {
 			sound = skip_arguments(&s, text);
-		else if (*s.at == '!' && follows_name(&s, text))
-			skip_instance(&s);
-		else
+		} else if (*s.at == '!' && follows_name(&s, text)) {
+			/* D: "name!(arguments)", "name!argument". */
+			s.at++;
+			if (*s.at != '(')
+				while (is_word(*s.at))
+					s.at++;
+		} else {
 			keep_text(&s, 1);
+		}
 	}
 	keep_text(&s, strlen(s.at));
 	*s.out = 0;

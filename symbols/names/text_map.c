@@ -128,7 +128,7 @@ void name_ranges_add(struct name_ranges *names, const struct named_range *range)
 
 COMPARE_WITH(compare_addresses, uint64_t, COMPARE(*a, *b))
 
-static void close_open_ranges(struct name_ranges *names, uint64_t limit)
+void name_ranges_finish(struct name_ranges *names, uint64_t open_limit)
 {
 	uint64_t *begins = alloc_zeroed(names->count, sizeof(*begins));
 
@@ -141,14 +141,10 @@ static void close_open_ranges(struct name_ranges *names, uint64_t limit)
 		uint64_t next = above < names->count ? begins[above] : UINT64_MAX;
 
 		if (range->end == range->begin)
-			range->end = next - range->begin > limit ? range->begin + limit : next;
+			range->end =
+				next - range->begin > open_limit ? range->begin + open_limit : next;
 	}
 	free(begins);
-}
-
-void name_ranges_finish(struct name_ranges *names, uint64_t open_limit)
-{
-	close_open_ranges(names, open_limit);
 	range_map_build(&names->map, names->ranges, sizeof(*names->ranges), names->count);
 }
 

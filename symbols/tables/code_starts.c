@@ -120,22 +120,6 @@ static void scan_calls(struct scan *scan, const struct code_range *code)
 	}
 }
 
-/* A call's target is not a part of a function. */
-static void take_called_entries(struct scan *scan)
-{
-	const struct unwind_table *unwind = &scan->starts->unwind;
-
-	for (size_t i = 0; i < unwind->count; i++) {
-		uint32_t begin = unwind->starts[i].begin;
-		uint64_t bit = 1ull << begin % 64;
-
-		if (begin >= scan->size || !(scan->hinted[begin / 64] & bit))
-			continue;
-		scan->hinted[begin / 64] &= ~bit;
-		scan->starts->entries[i].jump = JUMP_NONE;
-	}
-}
-
 /* Note each ENDBR64, by its last byte: code seldom has that. */
 static void scan_endbr64(struct scan *scan, const struct code_range *code)
 {
@@ -147,14 +131,6 @@ static void scan_endbr64(struct scan *scan, const struct code_range *code)
 	for (; at < end && (at = memchr(at, endbr64[last], (size_t)(end - at))); at++)
 		if (memcmp(at - last, endbr64, last) == 0)
 			add_hint(scan, address + (uint64_t)(at - bytes) - last);
-}
-
-static void drop_false_hints(struct scan *scan)
-{
-	for (uint64_t word = 0; word <= scan->size / 64; word++)
-		for (uint64_t bits = scan->hinted[word]; bits; bits &= bits - 1)
-			if (!may_begin(scan, (uint32_t)word * 64 + (unsigned)__builtin_ctzll(bits)))
-				scan->hinted[word] &= ~(bits & -bits);
 }
 
 /*
@@ -182,21 +158,6 @@ static void add_forwarded(struct scan *scan, uint64_t vaddr)
 		add_hint(scan, next - scan->starts->unwind.base);
 }
 
-/* Add the functions that the loader calls, from a table of addresses. */
-static void add_table(struct scan *scan, const GElf_Shdr *section)
-{
-	const uint8_t *bytes = elf_file_section_bytes(scan->file, section);
-	size_t width = elf_file_is_wide(scan->file) ? 8 : 4;
-
-	for (uint64_t at = 0; bytes && at + width <= section->sh_size; at += width) {
-		uint64_t vaddr = 0;
-
-		memcpy(&vaddr, bytes + at, width);
-		add_hint(scan, vaddr - scan->starts->unwind.base);
-		add_forwarded(scan, vaddr);
-	}
-}
-
 static void add_known(struct scan *scan)
 {
 	struct elf_section section = { 0 };
@@ -208,8 +169,19 @@ static void add_known(struct scan *scan)
 		if (shdr->sh_type == SHT_PROGBITS && shdr->sh_flags & SHF_EXECINSTR)
 			add_hint(scan, shdr->sh_addr - scan->starts->unwind.base);
 		if (shdr->sh_type == SHT_INIT_ARRAY || shdr->sh_type == SHT_FINI_ARRAY ||
-		    shdr->sh_type == SHT_PREINIT_ARRAY)
-			add_table(scan, shdr);
+		    shdr->sh_type == SHT_PREINIT_ARRAY) {
+			const uint8_t *bytes = elf_file_section_bytes(scan->file, shdr);
+			size_t width = elf_file_is_wide(scan->file) ? 8 : 4;
+
+			/* Add the functions that the loader calls, from a table of addresses. */
+			for (uint64_t at = 0; bytes && at + width <= shdr->sh_size; at += width) {
+				uint64_t vaddr = 0;
+
+				memcpy(&vaddr, bytes + at, width);
+				add_hint(scan, vaddr - scan->starts->unwind.base);
+				add_forwarded(scan, vaddr);
+			}
+		}
 	}
 }
 
@@ -261,6 +233,7 @@ static void scan_file(struct code_starts *starts)
 	struct scan scan = { .starts = starts, .file = file };
 	/* In a hostile file addresses may lie far apart. */
 	uint64_t most = SPREAD_LEAST + SPREAD_FACTOR * file->size;
+	const struct unwind_table *unwind;
 
 	if (starts->scanned)
 		return;
@@ -273,9 +246,23 @@ static void scan_file(struct code_starts *starts)
 	}
 	scan.hinted = alloc_zeroed(scan.size / 64 + 1, sizeof(*scan.hinted));
 	scan_all(&scan, scan_calls);
-	take_called_entries(&scan);
+	/* A call's target is not a part of a function. */
+	unwind = &scan.starts->unwind;
+	for (size_t i = 0; i < unwind->count; i++) {
+		uint32_t begin = unwind->starts[i].begin;
+		uint64_t bit = 1ull << begin % 64;
+
+		if (begin >= scan.size || !(scan.hinted[begin / 64] & bit))
+			continue;
+		scan.hinted[begin / 64] &= ~bit;
+		scan.starts->entries[i].jump = JUMP_NONE;
+	}
 	scan_all(&scan, scan_endbr64);
-	drop_false_hints(&scan);
+	for (uint64_t word = 0; word <= scan.size / 64; word++)
+		for (uint64_t bits = scan.hinted[word]; bits; bits &= bits - 1)
+			if (!may_begin(&scan,
+				       (uint32_t)word * 64 + (unsigned)__builtin_ctzll(bits)))
+				scan.hinted[word] &= ~(bits & -bits);
 	add_known(&scan);
 	list_hints(&scan);
 	free(scan.hinted);

@@ -24,16 +24,6 @@ static struct cursor cursor_from(struct byte_view whole, uint64_t offset)
 	return cursor_over(rest.bytes, rest.size);
 }
 
-/* Returns the path at an offset, NULL if it has no end. */
-static const char *path_at(struct byte_view texts, uint64_t offset)
-{
-	struct byte_view rest = bytes_from(texts, offset);
-
-	return rest.size && memchr(rest.bytes, 0, MIN(rest.size, PATH_MAX))
-		       ? (const char *)rest.bytes
-		       : NULL;
-}
-
 static struct byte_view find_section(const struct elf_file *file, const char *name)
 {
 	struct elf_part part = elf_file_section(file, name);
@@ -73,19 +63,6 @@ static struct byte_view find_table(const struct elf_file *file)
 			break;
 	}
 	return table;
-}
-
-/* The parts of Go 1.16 and later follow the header, at offsets in it. */
-static void read_parts(struct go_table *table, struct byte_view whole, struct cursor *c,
-		       uint8_t word)
-{
-	struct byte_view *const parts[] = { &table->names, &table->units, &table->files,
-					    &table->values, &table->functions };
-
-	for (size_t i = 0; i < COUNT_OF(parts); i++)
-		*parts[i] = bytes_from(whole, cursor_number(c, word));
-	table->starts = table->functions;
-	table->has_units = true;
 }
 
 /* Go 1.2's offsets are relative to the whole table; the list of files follows the functions. */
@@ -131,10 +108,18 @@ void go_table_open(struct go_table *table, const struct elf_file *file)
 		cursor_number(&c, word); /* files */
 	if (layout == GO_1_18 || layout == GO_1_20)
 		table->text = read_code_address(file, &c, word);
-	if (layout == GO_1_2)
+	if (layout == GO_1_2) {
 		read_whole(table, whole, &c);
-	else
-		read_parts(table, whole, &c, word);
+	} else {
+		struct byte_view *const parts[] = { &table->names, &table->units, &table->files,
+						    &table->values, &table->functions };
+
+		/* The parts of Go 1.16 and later follow the header, at offsets in it. */
+		for (size_t i = 0; i < COUNT_OF(parts); i++)
+			*parts[i] = bytes_from(whole, cursor_number(&c, word));
+		table->starts = table->functions;
+		table->has_units = true;
+	}
 	/* A pair for each function, and the end of the last one. */
 	if (c.short_ || table->starts.size < table->width ||
 	    table->count > (table->starts.size - table->width) / table->width / 2 ||
@@ -204,6 +189,7 @@ uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path
 	uint64_t begin;
 	struct cursor c;
 	int32_t file, line;
+	struct byte_view rest;
 
 	if (!index || vaddr >= start_of(table, index))
 		return 0;
@@ -222,6 +208,9 @@ uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path
 	if (line <= 0 || file < !table->has_units)
 		return 0;
 	c = cursor_from(table->units, ((uint64_t)unit + (uint32_t)file) * sizeof(uint32_t));
-	*path = path_at(table->files, cursor_u32(&c));
+	rest = bytes_from(table->files, cursor_u32(&c));
+	*path = rest.size && memchr(rest.bytes, 0, MIN(rest.size, PATH_MAX))
+			? (const char *)rest.bytes
+			: NULL;
 	return c.short_ || !*path ? 0 : (uint32_t)line;
 }

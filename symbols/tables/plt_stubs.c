@@ -43,26 +43,6 @@ static bool get_relocation(Elf_Data *data, int index, bool rela, GElf_Rela *out)
 	return true;
 }
 
-static void read_relocations(struct plt_scanner *scanner, const struct elf_section *section)
-{
-	const GElf_Shdr *shdr = &section->header;
-	bool lazy = !strcmp(section->name, ".rela.plt") || !strcmp(section->name, ".rel.plt");
-	Elf_Data *data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
-	GElf_Rela rela;
-
-	for (int i = 0; data && get_relocation(data, i, shdr->sh_type == SHT_RELA, &rela); i++) {
-		struct plt_slot slot = { rela.r_offset, (uint64_t)rela.r_addend, shdr->sh_link,
-					 (uint32_t)GELF_R_SYM(rela.r_info) };
-
-		if (lazy)
-			*ARRAY_ADD(scanner->pushed.array, scanner->pushed.count,
-				   scanner->pushed.room) = slot;
-		if (is_function_pointer(scanner, GELF_R_TYPE(rela.r_info)))
-			*ARRAY_ADD(scanner->slots.array, scanner->slots.count,
-				   scanner->slots.room) = slot;
-	}
-}
-
 COMPARE_BY(compare_slots, struct plt_slot, vaddr)
 
 static const struct plt_slot *find_slot(const struct plt_slots *slots, uint64_t vaddr)
@@ -179,8 +159,27 @@ static void scan_sections(struct plt_scanner *scanner)
 			scanner->got = shdr->sh_addr;
 		if (shdr->sh_flags & SHF_ALLOC &&
 		    (shdr->sh_type == SHT_RELA || shdr->sh_type == SHT_REL) &&
-		    spend_budget(scanner, shdr))
-			read_relocations(scanner, &section);
+		    spend_budget(scanner, shdr)) {
+			bool lazy = !strcmp(section.name, ".rela.plt") ||
+				    !strcmp(section.name, ".rel.plt");
+			Elf_Data *data = ALLOC_CHECKED(elf_getdata(section.scn, NULL));
+			GElf_Rela rela;
+
+			for (int i = 0;
+			     data && get_relocation(data, i, shdr->sh_type == SHT_RELA, &rela);
+			     i++) {
+				struct plt_slot slot = { rela.r_offset, (uint64_t)rela.r_addend,
+							 shdr->sh_link,
+							 (uint32_t)GELF_R_SYM(rela.r_info) };
+
+				if (lazy)
+					*ARRAY_ADD(scanner->pushed.array, scanner->pushed.count,
+						   scanner->pushed.room) = slot;
+				if (is_function_pointer(scanner, GELF_R_TYPE(rela.r_info)))
+					*ARRAY_ADD(scanner->slots.array, scanner->slots.count,
+						   scanner->slots.room) = slot;
+			}
+		}
 	}
 	SORT(scanner->slots.array, scanner->slots.count, compare_slots);
 	while (elf_section_next(scanner->file->elf, &section))

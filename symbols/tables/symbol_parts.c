@@ -122,19 +122,6 @@ static void offer_to_candidates(struct part_search *search, const struct symbol_
 
 COMPARE_BY(compare_parts, struct symbol_part, part)
 
-static void list_parts(struct symbol_table *table, const struct part_search *search)
-{
-	table->parts = alloc_zeroed(search->count, sizeof(*table->parts));
-	for (size_t i = 0; i < search->count; i++) {
-		const struct part_candidate *found = &search->candidates[i];
-
-		if (found->function != found->part)
-			table->parts[table->part_count++] =
-				(struct symbol_part){ found->part, found->function };
-	}
-	SORT(table->parts, table->part_count, compare_parts);
-}
-
 /* Find the parts by their names. */
 static void find_named(struct symbol_table *table)
 {
@@ -150,7 +137,15 @@ static void find_named(struct symbol_table *table)
 	for (size_t i = 0; i < table->count; i++)
 		if (table->entries[i].section)
 			offer_to_candidates(&search, &table->entries[i]);
-	list_parts(table, &search);
+	table->parts = alloc_zeroed(search.count, sizeof(*table->parts));
+	for (size_t i = 0; i < search.count; i++) {
+		const struct part_candidate *found = &search.candidates[i];
+
+		if (found->function != found->part)
+			table->parts[table->part_count++] =
+				(struct symbol_part){ found->part, found->function };
+	}
+	SORT(table->parts, table->part_count, compare_parts);
 	free(search.candidates);
 }
 

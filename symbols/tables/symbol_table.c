@@ -117,17 +117,6 @@ static bool name_is_sound(struct loader *loader, const struct string_section *st
 	return end;
 }
 
-/*
- * Returns whether a symbol is a label that only the assembler needs (gas, "Local Symbol Names"):
- * i386's switch tables keep the labels of their cases in the file.  perf shows them as functions.
- */
-static bool is_assemblers_label(const struct string_section *strings, const GElf_Sym *symbol)
-{
-	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE &&
-	       GELF_ST_BIND(symbol->st_info) == STB_LOCAL &&
-	       starts_with(strings->text + symbol->st_name, ".L");
-}
-
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)
 {
 	const struct section_bounds *section = section_if_shown(loader, symbol);
@@ -141,7 +130,13 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 		return;
 	if (!name_is_sound(loader, &table->strings[strings], symbol->st_name))
 		return;
-	if (is_assemblers_label(&table->strings[strings], symbol))
+	/*
+	 * i386's switch tables keep the labels of their cases in the file, which only the assembler
+	 * needs (gas, "Local Symbol Names"). perf shows them as functions.
+	 */
+	if (GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE &&
+	    GELF_ST_BIND(symbol->st_info) == STB_LOCAL &&
+	    starts_with(table->strings[strings].text + symbol->st_name, ".L"))
 		return;
 	*ARRAY_ADD(table->entries, table->count, loader->room) = (struct symbol_entry){
 		.begin = symbol->st_value,
@@ -215,17 +210,6 @@ static void read_tables(struct loader *loader, const struct elf_file *file, bool
 		else if (section.header.sh_type == SHT_DYNSYM && !debug)
 			read_table(loader, file, &section, SYMBOL_STRINGS_DYNSYM);
 	}
-}
-
-static void read_debug_table(struct loader *loader, const struct elf_file *debug)
-{
-	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_SYMTAB];
-
-	if (!debug || strings->section)
-		return;
-	read_tables(loader, debug, true);
-	if (strings->section)
-		strings->section = UINT32_MAX;
 }
 
 bool symbol_table_is_complete(const struct elf_file *file)
@@ -520,10 +504,16 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 {
 	struct error dropped = { 0 };
 	struct loader loader = { .table = table, .file = file, .err = err ? err : &dropped };
+	struct string_section *strings;
 
 	*table = (struct symbol_table){ 0 };
 	read_tables(&loader, file, false);
-	read_debug_table(&loader, debug);
+	strings = &loader.table->strings[SYMBOL_STRINGS_SYMTAB];
+	if (debug && !strings->section) {
+		read_tables(&loader, debug, true);
+		if (strings->section)
+			strings->section = UINT32_MAX;
+	}
 	sort_entries(table, table->entries, table->count);
 	drop_labels(&loader);
 	fill_sizes(&loader);
