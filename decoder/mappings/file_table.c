@@ -57,19 +57,6 @@ static struct known_build_id *find_build_id(const struct file_table *table, cons
 	return known;
 }
 
-static struct file_entry *add_file(struct file_table *table, const struct file_entry *wanted,
-				   size_t key_size)
-{
-	struct file_entry *entry;
-
-	entry = arena_copy(table->arena, wanted, sizeof(*wanted) + key_size + 1);
-	entry->file.path = entry->key + 1 + entry->file.build_id_size;
-	entry->file.index = (uint32_t)table->count;
-	HASH_ADD_KEYPTR(hh, table->by_key, entry->key, key_size, entry);
-	*ARRAY_ADD(table->files, table->count, table->room) = &entry->file;
-	return entry;
-}
-
 const struct mapped_file *file_table_borrow(struct file_table *table, const char *path,
 					    const uint8_t *id, size_t id_size)
 {
@@ -94,7 +81,12 @@ const struct mapped_file *file_table_borrow(struct file_table *table, const char
 	}
 	memcpy(wanted->key + 1 + id_size, path, length + 1);
 	HASH_FIND(hh, table->by_key, wanted->key, key_size, entry);
-	if (!entry)
-		entry = add_file(table, wanted, key_size);
+	if (!entry) {
+		entry = arena_copy(table->arena, wanted, sizeof(*wanted) + key_size + 1);
+		entry->file.path = entry->key + 1 + id_size;
+		entry->file.index = (uint32_t)table->count;
+		HASH_ADD_KEYPTR(hh, table->by_key, entry->key, key_size, entry);
+		*ARRAY_ADD(table->files, table->count, table->room) = &entry->file;
+	}
 	return &entry->file;
 }

@@ -95,15 +95,6 @@ static void insert_part(struct space_builder *builder, const struct mapping *who
 	insert_mapping(builder, arena_copy(builder->arena, &part, sizeof(part)));
 }
 
-static void extend(struct mapping *mapping, const struct mapping *by)
-{
-	if (by->begin < mapping->begin) {
-		mapping->begin = by->begin;
-		mapping->file_offset = by->file_offset;
-	}
-	mapping->end = MAX(mapping->end, by->end);
-}
-
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping)
 {
 	struct mapping rest = *mapping;
@@ -144,13 +135,6 @@ bool space_builder_has(const struct space_builder *builder, const struct mapping
 	return old && same_content(old, mapping) && !space_builder_is_memory(mapping->file->path);
 }
 
-/* Returns whether a path may be a file's of hugetlbfs, whose content nobody can read later. */
-static bool may_be_huge(const struct mapped_file *file)
-{
-	return !file->build_id_size &&
-	       (ends_with(file->path, " (deleted)") || strstr(file->path, "huge"));
-}
-
 /* Returns whether a mapping of huge pages covers all of `old`, and no other mapping. */
 static bool covers_only(const struct space_builder *builder, const struct mapping *mapping,
 			const struct mapping *old)
@@ -169,10 +153,12 @@ bool space_builder_is_copy(const struct space_builder *builder, const struct map
 	const struct mapping *old;
 
 	/*
-	 * Aligned memory over a file's code is a copy even without neighbours, because a copy of
-	 * aligned code has no neighbours.
+	 * A file of hugetlbfs has content that nobody can read later. Aligned memory over a file's
+	 * code is a copy even without neighbours, because a copy of aligned code has no neighbours.
 	 */
-	if (!(space_builder_is_memory(mapping->file->path) || may_be_huge(mapping->file)) ||
+	if (!(space_builder_is_memory(mapping->file->path) ||
+	      (!mapping->file->build_id_size && (ends_with(mapping->file->path, " (deleted)") ||
+						 strstr(mapping->file->path, "huge")))) ||
 	    mapping->begin % HUGE_PAGE || mapping->end % HUGE_PAGE)
 		return false;
 	old = overlapping(builder, mapping);
@@ -190,7 +176,11 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 		tdelete(old, &builder->tree, compare_mappings);
 		builder->count--;
 		if (same_content(old, &added)) {
-			extend(&added, old);
+			if (old->begin < added.begin) {
+				added.begin = old->begin;
+				added.file_offset = old->file_offset;
+			}
+			added.end = MAX(added.end, old->end);
 			continue;
 		}
 		insert_part(builder, old, old->begin, added.begin);
@@ -227,24 +217,6 @@ static struct mapping *next_part(struct mapping *left, const struct mapping *end
 		       : NULL;
 }
 
-/* Replace copies by their files, and join parts. Returns the number of mappings. */
-static size_t restore_files(struct mapping *mappings, size_t count)
-{
-	struct mapping *end = mappings + count;
-	size_t kept = 0;
-
-	for (struct mapping *at = mappings; at < end; at++) {
-		struct mapping whole = *at, *right;
-
-		while ((right = next_part(at, end))) {
-			whole.end = right->end;
-			at = right;
-		}
-		mappings[kept++] = whole;
-	}
-	return kept;
-}
-
 /* ---- The end ------------------------------------------------------------- */
 
 static void append_node(const void *node, VISIT visit, int depth)
@@ -259,11 +231,22 @@ static void append_node(const void *node, VISIT visit, int depth)
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel)
 {
 	struct mapping *mappings, *end;
+	size_t kept = 0;
 
 	mappings = end = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
 	for_each_node(builder, append_node, &end);
 	builder->space.mappings = mappings;
-	builder->space.count = restore_files(mappings, (size_t)(end - mappings));
+	/* Replace copies by their files, and join parts. */
+	for (struct mapping *at = mappings; at < end; at++) {
+		struct mapping whole = *at, *right;
+
+		while ((right = next_part(at, end))) {
+			whole.end = right->end;
+			at = right;
+		}
+		mappings[kept++] = whole;
+	}
+	builder->space.count = kept;
 	for (size_t i = 0; i < builder->space.count; i++)
 		builder->space.probed |= strcmp(mappings[i].file->path, MAPPED_PROBES) == 0;
 	builder->space.kernel = kernel;

@@ -44,31 +44,6 @@ static const char *read_command_line(struct perf_file *file, struct cursor *c)
 	return line;
 }
 
-/* The events are in the order of the attributes. */
-static void read_event_names(struct perf_file *file, struct cursor *c)
-{
-	uint32_t count = cursor_u32(c);
-	uint32_t attr_size = cursor_u32(c);
-
-	for (uint32_t i = 0; i < count && i < file->attr_count && !c->short_; i++) {
-		uint32_t ids;
-
-		cursor_take(c, attr_size);
-		ids = cursor_u32(c);
-		file->attrs[i].name = read_string(file, c);
-		cursor_take(c, (size_t)ids * sizeof(uint64_t));
-	}
-}
-
-static void read_clock_data(struct perf_features *features, struct cursor *c)
-{
-	cursor_u32(c); /* version */
-	cursor_u32(c); /* clockid */
-	features->clock_wall_ns = cursor_u64(c);
-	features->clock_ns = cursor_u64(c);
-	features->has_clock_data = !c->short_;
-}
-
 /* A PMU for each kind of core, and its CPUs. */
 static void read_hybrid_topology(struct perf_file *file, struct cursor *c)
 {
@@ -115,12 +90,27 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 	} else if (feature == PERF_FEATURE_CMDLINE) {
 		features->command_line = read_command_line(file, c);
 	} else if (feature == PERF_FEATURE_EVENT_DESC) {
-		read_event_names(file, c);
+		uint32_t count = cursor_u32(c);
+		uint32_t attr_size = cursor_u32(c);
+
+		/* The events are in the order of the attributes. */
+		for (uint32_t i = 0; i < count && i < file->attr_count && !c->short_; i++) {
+			uint32_t ids;
+
+			cursor_take(c, attr_size);
+			ids = cursor_u32(c);
+			file->attrs[i].name = read_string(file, c);
+			cursor_take(c, (size_t)ids * sizeof(uint64_t));
+		}
 	} else if (feature == PERF_FEATURE_SAMPLE_TIME) {
 		features->first_sample_time = cursor_u64(c);
 		features->last_sample_time = cursor_u64(c);
 	} else if (feature == PERF_FEATURE_CLOCK_DATA) {
-		read_clock_data(features, c);
+		cursor_u32(c); /* version */
+		cursor_u32(c); /* clockid */
+		features->clock_wall_ns = cursor_u64(c);
+		features->clock_ns = cursor_u64(c);
+		features->has_clock_data = !c->short_;
 	} else if (feature == PERF_FEATURE_HYBRID_TOPOLOGY) {
 		read_hybrid_topology(file, c);
 	}

@@ -70,39 +70,6 @@ static int check_magic(struct byte_view bytes, bool *stream, struct error *err)
 	return 0;
 }
 
-static int read_attrs(struct perf_file *file, struct byte_view bytes,
-		      const struct file_section *attrs, uint64_t entry_size, struct error *err)
-{
-	if (entry_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !is_inside_file(bytes, attrs))
-		return error_set_at(err, 16, "the attribute section is damaged");
-	for (size_t i = 0; i < attrs->size / entry_size; i++) {
-		const uint8_t *entry = bytes.bytes + attrs->offset + i * entry_size;
-		struct cursor c = cursor_over(entry + entry_size - SECTION_SIZE, SECTION_SIZE);
-		struct file_section ids = read_section(&c);
-
-		if (!is_inside_file(bytes, &ids))
-			ids.offset = ids.size = 0;
-		perf_attrs_add(file, (struct byte_view){ entry, entry_size - SECTION_SIZE },
-			       (struct byte_view){ bytes.bytes + ids.offset, ids.size });
-	}
-	perf_attrs_finish(file);
-	return 0;
-}
-
-static void warn_incomplete(struct perf_file *file, struct byte_view bytes,
-			    const struct file_section *data, struct diag *diag)
-{
-	file->unfinished |= data->size == 0;
-	if (data->size == 0)
-		diag_warn(diag, "unfinished",
-			  "perf did not finish the file (was it killed?): reading to its end");
-	else if (!is_inside_file(bytes, data))
-		diag_warn(diag, "truncated",
-			  "the file is too short: the last %llu bytes of its data are missing; "
-			  "copy it again",
-			  (unsigned long long)(data->size - (bytes.size - data->offset)));
-}
-
 static int read_header(struct perf_file *file, struct byte_view bytes, struct diag *diag,
 		       struct error *err)
 {
@@ -112,11 +79,30 @@ static int read_header(struct perf_file *file, struct byte_view bytes, struct di
 	struct file_section data = read_section(&c);
 	struct perf_part part = { .bytes = bytes.bytes, .begin = data.offset, .end = bytes.size };
 
-	if (read_attrs(file, bytes, &attrs, attr_size, err) < 0)
-		return -1;
+	if (attr_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !is_inside_file(bytes, &attrs))
+		return error_set_at(err, 16, "the attribute section is damaged");
+	for (size_t i = 0; i < attrs.size / attr_size; i++) {
+		const uint8_t *entry = bytes.bytes + attrs.offset + i * attr_size;
+		struct cursor end = cursor_over(entry + attr_size - SECTION_SIZE, SECTION_SIZE);
+		struct file_section ids = read_section(&end);
+
+		if (!is_inside_file(bytes, &ids))
+			ids.offset = ids.size = 0;
+		perf_attrs_add(file, (struct byte_view){ entry, attr_size - SECTION_SIZE },
+			       (struct byte_view){ bytes.bytes + ids.offset, ids.size });
+	}
+	perf_attrs_finish(file);
 	if (data.offset > bytes.size)
 		return error_set_at(err, 40, "the data section is past the end of the file");
-	warn_incomplete(file, bytes, &data, diag);
+	file->unfinished |= data.size == 0;
+	if (data.size == 0)
+		diag_warn(diag, "unfinished",
+			  "perf did not finish the file (was it killed?): reading to its end");
+	else if (!is_inside_file(bytes, &data))
+		diag_warn(diag, "truncated",
+			  "the file is too short: the last %llu bytes of its data are missing; "
+			  "copy it again",
+			  (unsigned long long)(data.size - (bytes.size - data.offset)));
 	if (data.size && is_inside_file(bytes, &data))
 		part.end = data.offset + data.size;
 	if (part.end < bytes.size)
@@ -167,39 +153,6 @@ static int open_first(struct perf_file *file, const char *path, struct diag *dia
 	return 0;
 }
 
-/* The other files of a directory have no header and no features. */
-static void open_others(struct perf_file *file, const struct perf_input *input, struct diag *diag)
-{
-	for (size_t i = 1; i < input->count; i++) {
-		struct error err = { 0 };
-		struct byte_view bytes;
-
-		if (!perf_input_is_file(input->paths[i]))
-			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
-				  input->paths[i]);
-		else if (map_input(file, input->paths[i], &bytes, diag, &err) == 0)
-			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
-								  .end = bytes.size });
-		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* empty files are usual */
-			diag_warn(diag, "part-missing", "%s: its trace and events are missing",
-				  err.text);
-	}
-}
-
-/* Add unpacked records as the last parts; consumers order records by time. */
-static void unpack_parts(struct perf_file *file, struct diag *diag)
-{
-	for (size_t i = 0, count = file->part_count; i < count; i++) {
-		struct byte_view bytes = perf_parts_unpack(file, i, diag);
-
-		if (!bytes.bytes)
-			continue;
-		own_mapping(file, bytes);
-		perf_parts_add(file,
-			       &(struct perf_part){ .bytes = bytes.bytes, .end = bytes.size });
-	}
-}
-
 int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
 {
 	struct perf_input input;
@@ -214,8 +167,32 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 	if (status == 0)
 		status = open_first(file, input.paths[0], diag, err);
 	if (status == 0) {
-		open_others(file, &input, diag);
-		unpack_parts(file, diag);
+		/* The other files of a directory have no header and no features. */
+		for (size_t i = 1; i < input.count; i++) {
+			struct error failure = { 0 };
+			struct byte_view bytes;
+
+			if (!perf_input_is_file(input.paths[i]))
+				error_set(&failure, ERROR_UNSUPPORTED, "%s: is not a regular file",
+					  input.paths[i]);
+			else if (map_input(file, input.paths[i], &bytes, diag, &failure) == 0)
+				perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
+									  .end = bytes.size });
+			if (failure.kind != ERROR_NONE &&
+			    failure.kind != ERROR_FORMAT) /* empty files are usual */
+				diag_warn(diag, "part-missing",
+					  "%s: its trace and events are missing", failure.text);
+		}
+		/* Add unpacked records as the last parts; consumers order records by time. */
+		for (size_t i = 0, count = file->part_count; i < count; i++) {
+			struct byte_view bytes = perf_parts_unpack(file, i, diag);
+
+			if (!bytes.bytes)
+				continue;
+			own_mapping(file, bytes);
+			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
+								  .end = bytes.size });
+		}
 	}
 	file->folder = input.folder;
 	free(input.paths);
@@ -393,24 +370,6 @@ static int perf_series_check(struct perf_file *file, struct perf_file *next, str
 	return 0;
 }
 
-/* Move mappings, parts and build ids of another file to this one. */
-static void take_over(struct perf_file *file, struct perf_file *from)
-{
-	uint64_t begin = file->origins[file->origin_count - 1].begin;
-
-	for (size_t i = 0; i < from->part_count; i++) {
-		if (begin != UINT64_MAX)
-			from->parts[i].begin_time = begin;
-		perf_parts_add(file, &from->parts[i]);
-	}
-	for (size_t i = 0; i < from->mapping_count; i++)
-		own_mapping(file, from->mappings[i]);
-	for (size_t i = 0; i < from->build_id_count; i++)
-		perf_features_add_build_ids(file, from->build_ids[i]);
-	file->unfinished |= from->unfinished;
-	from->mapping_count = 0;
-}
-
 int perf_file_append(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
 {
 	struct perf_file next;
@@ -418,8 +377,22 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 
 	if (status == 0)
 		status = perf_series_check(file, &next, err);
-	if (status == 0)
-		take_over(file, &next);
+	if (status == 0) {
+		uint64_t begin = file->origins[file->origin_count - 1].begin;
+
+		/* Move mappings, parts and build ids of another file to this one. */
+		for (size_t i = 0; i < next.part_count; i++) {
+			if (begin != UINT64_MAX)
+				next.parts[i].begin_time = begin;
+			perf_parts_add(file, &next.parts[i]);
+		}
+		for (size_t i = 0; i < next.mapping_count; i++)
+			own_mapping(file, next.mappings[i]);
+		for (size_t i = 0; i < next.build_id_count; i++)
+			perf_features_add_build_ids(file, next.build_ids[i]);
+		file->unfinished |= next.unfinished;
+		next.mapping_count = 0;
+	}
 	perf_file_close(&next);
 	return status;
 }

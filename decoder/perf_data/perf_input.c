@@ -32,20 +32,6 @@ static int is_more_data(const struct dirent *entry)
 	       strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
 }
 
-static void list_more(struct perf_input *input, const char *path, struct arena *arena)
-{
-	struct dirent **entries;
-	int count = scandir(path, &entries, is_more_data, versionsort);
-
-	if (count < 0)
-		return;
-	for (int i = 0; i < count; i++) {
-		add_path(input, arena, path, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
-}
-
 bool perf_input_is_file(const char *path)
 {
 	struct stat status;
@@ -72,6 +58,8 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 		    struct error *err)
 {
 	struct stat status;
+	struct dirent **entries;
+	int count;
 
 	*input = (struct perf_input){ 0 };
 	if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISDIR(status.st_mode)) {
@@ -87,7 +75,14 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 				 "no file 'data' in it); name the files in it",
 				 path);
 	input->folder = arena_text(arena, path, strlen(path));
-	list_more(input, path, arena);
+	count = scandir(path, &entries, is_more_data, versionsort);
+	if (count >= 0) {
+		for (int i = 0; i < count; i++) {
+			add_path(input, arena, path, entries[i]->d_name);
+			free(entries[i]);
+		}
+		free(entries);
+	}
 	return 0;
 }
 

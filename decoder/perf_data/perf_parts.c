@@ -20,24 +20,13 @@ void perf_parts_add(struct perf_file *file, const struct perf_part *part)
 	added->base = file->part_count > 1 ? added[-1].base + perf_part_size(&added[-1]) : 0;
 }
 
-/*
- * Drop the pages of records before `at`, and of adjacent trace data, because the kernel also maps
- * pages around each page that is read. Small pieces of trace share a system call.
- */
-static void give_back_records(const struct perf_part *part, uint64_t at, uint64_t next)
-{
-	uint64_t begin = at - part->begin > RECORDS_GIVEN ? at - RECORDS_GIVEN : part->begin;
-
-	if (at / RECORDS_AT_ONCE != next / RECORDS_AT_ONCE)
-		pages_give_back(part->bytes + begin, at - begin);
-}
-
 /* The data of an AUXTRACE record starts at `at`; a truncated file ends before the data does. */
 static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 				 struct perf_record *record, struct diag *diag)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = cursor_u64(&c), left = part->end - at;
+	uint64_t begin;
 
 	if (size > left) {
 		diag_warn(diag, "aux-cut",
@@ -47,7 +36,14 @@ static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 			  (unsigned long long)size);
 		size = left;
 	}
-	give_back_records(part, record->offset, at + size);
+	/*
+	 * Drop the pages of records before `at`, and of adjacent trace data, because the kernel
+	 * also maps pages around each page that is read. Small pieces of trace share a system call.
+	 */
+	begin = record->offset - part->begin > RECORDS_GIVEN ? record->offset - RECORDS_GIVEN
+							     : part->begin;
+	if (record->offset / RECORDS_AT_ONCE != (at + size) / RECORDS_AT_ONCE)
+		pages_give_back(part->bytes + begin, record->offset - begin);
 	record->aux_after = left - size;
 	return (struct byte_view){ part->bytes + at, size };
 }

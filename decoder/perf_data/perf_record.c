@@ -16,27 +16,6 @@ static int32_t take_id(struct cursor *c)
 	return (int32_t)cursor_u32(c);
 }
 
-static void read_mmap2_part(const struct perf_record *record, struct cursor *c,
-			    struct perf_mmap *mmap)
-{
-	const uint8_t *identity = cursor_take(c, FILE_IDENTITY_SIZE);
-	uint32_t prot = cursor_u32(c), flags = cursor_u32(c);
-
-	if (identity && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		mmap->build_id_size = identity[0] <= BUILD_ID_MAX ? identity[0] : 0;
-		mmap->build_id = identity + 4;
-	} else if (identity) {
-		struct cursor fields = cursor_over(identity, FILE_IDENTITY_SIZE);
-
-		mmap->major = cursor_u32(&fields);
-		mmap->minor = cursor_u32(&fields);
-		mmap->inode = cursor_u64(&fields);
-	}
-	mmap->executable = prot & PROT_EXEC;
-	mmap->writable = prot & PROT_WRITE;
-	mmap->private = (flags & MAP_TYPE) == MAP_PRIVATE;
-}
-
 int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mmap)
 {
 	unsigned mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -52,8 +31,24 @@ int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mm
 	mmap->end = length > UINT64_MAX - mmap->begin ? UINT64_MAX : mmap->begin + length;
 	mmap->file_offset = cursor_u64(&c);
 	mmap->executable = !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
-	if (record->type == PERF_RECORD_MMAP2)
-		read_mmap2_part(record, &c, mmap);
+	if (record->type == PERF_RECORD_MMAP2) {
+		const uint8_t *identity = cursor_take(&c, FILE_IDENTITY_SIZE);
+		uint32_t prot = cursor_u32(&c), flags = cursor_u32(&c);
+
+		if (identity && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+			mmap->build_id_size = identity[0] <= BUILD_ID_MAX ? identity[0] : 0;
+			mmap->build_id = identity + 4;
+		} else if (identity) {
+			struct cursor fields = cursor_over(identity, FILE_IDENTITY_SIZE);
+
+			mmap->major = cursor_u32(&fields);
+			mmap->minor = cursor_u32(&fields);
+			mmap->inode = cursor_u64(&fields);
+		}
+		mmap->executable = prot & PROT_EXEC;
+		mmap->writable = prot & PROT_WRITE;
+		mmap->private = (flags & MAP_TYPE) == MAP_PRIVATE;
+	}
 	mmap->guest = mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 	mmap->kernel = mmap->pid == KERNEL_PID || mode == PERF_RECORD_MISC_KERNEL;
 	mmap->path = cursor_text(&c);

@@ -60,18 +60,6 @@ static void skip_branches(struct cursor *c, uint64_t branch_type)
 	skip_items(c, count, BRANCH_ENTRY_WORDS + !!(branch_type & BRANCH_COUNTERS));
 }
 
-/*
- * Vector and predicate registers follow the others: their numbers and sizes in words, then the
- * values (patch "perf: Support SIMD registers", versions 2 to 4).
- */
-static void skip_simd_registers(struct cursor *c)
-{
-	uint64_t vectors = cursor_u16(c), vector_words = cursor_u16(c);
-	uint64_t predicates = cursor_u16(c), predicate_words = cursor_u16(c);
-
-	skip_words(c, vectors * vector_words + predicates * predicate_words);
-}
-
 /* Registers follow unless the abi is NONE. */
 static const uint8_t *read_registers(struct cursor *c, uint64_t mask)
 {
@@ -82,18 +70,17 @@ static const uint8_t *read_registers(struct cursor *c, uint64_t mask)
 		words = c->at;
 		skip_words(c, bit_count(mask));
 	}
-	if (abi & REGS_ABI_SIMD)
-		skip_simd_registers(c);
+	if (abi & REGS_ABI_SIMD) {
+		uint64_t vectors = cursor_u16(c), vector_words = cursor_u16(c);
+		uint64_t predicates = cursor_u16(c), predicate_words = cursor_u16(c);
+
+		/*
+		 * Vector and predicate registers follow the others: their numbers and sizes in
+		 * words, then the values (patch "perf: Support SIMD registers", versions 2 to 4).
+		 */
+		skip_words(c, vectors * vector_words + predicates * predicate_words);
+	}
 	return c->short_ ? NULL : words;
-}
-
-static void skip_stack(struct cursor *c)
-{
-	uint64_t size = cursor_u64(c);
-
-	take_sized(c, size);
-	if (size)
-		cursor_u64(c); /* number of valid bytes */
 }
 
 static void read_head(struct perf_sample *sample, struct cursor *c, uint64_t type)
@@ -129,8 +116,13 @@ static void read_tail(struct perf_sample *sample, struct cursor *c,
 
 	if (type & PERF_SAMPLE_REGS_USER)
 		sample->user_registers = read_registers(c, attr->sample_regs_user);
-	if (type & PERF_SAMPLE_STACK_USER)
-		skip_stack(c);
+	if (type & PERF_SAMPLE_STACK_USER) {
+		uint64_t size = cursor_u64(c);
+
+		take_sized(c, size);
+		if (size)
+			cursor_u64(c); /* number of valid bytes */
+	}
 	if (type & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
 		cursor_u64(c);
 	skip_words(c, bit_count(type & (PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION)));
@@ -283,19 +275,6 @@ static const struct perf_attr *attr_of_trailer(const struct perf_file *file, con
 	return attr ? attr : &file->attrs[0];
 }
 
-static void read_sample_id(const struct perf_file *file, struct perf_record *record)
-{
-	struct perf_sample sample = { .attr = attr_of_sample(file, record) };
-	struct cursor c = cursor_over(record->payload, record->size);
-
-	if (!sample.attr)
-		return;
-	sample.pid = sample.tid = sample.cpu = -1;
-	read_head(&sample, &c, sample.attr->attr.sample_type);
-	if (!c.short_)
-		record->id = id_of(&sample);
-}
-
 bool perf_record_time_can_be(const struct perf_file *file, const struct perf_record *record,
 			     struct diag *diag)
 {
@@ -324,7 +303,15 @@ void perf_sample_split_id(const struct perf_file *file, struct perf_record *reco
 	if (record->type >= PERF_USER_HEADER_ATTR)
 		return;
 	if (record->type == PERF_RECORD_SAMPLE) {
-		read_sample_id(file, record);
+		struct perf_sample sample = { .attr = attr_of_sample(file, record) };
+		struct cursor c = cursor_over(record->payload, record->size);
+
+		if (sample.attr) {
+			sample.pid = sample.tid = sample.cpu = -1;
+			read_head(&sample, &c, sample.attr->attr.sample_type);
+			if (!c.short_)
+				record->id = id_of(&sample);
+		}
 		return;
 	}
 	attr = attr_of_trailer(file, end, record->size);

@@ -57,25 +57,6 @@ static bool is_named(const struct tracepoint_field *field, const char *start)
 	       strncmp(field->name, start, strlen(start)) == 0;
 }
 
-/* Read a field; `fields` has room for HIT_ARGS_MAX. */
-static void read_field(struct hits *hits, struct probe_format *probe, const char *format,
-		       const struct tracepoint_field *field)
-{
-	if (is_named(field, "__probe_func")) {
-		probe->function = *field;
-	} else if (is_named(field, "__probe_")) {
-		probe->ip = *field;
-	} else if (!is_named(field, "common_") && probe->field_count < HIT_ARGS_MAX) {
-		struct probe_field *added = &probe->fields[probe->field_count++];
-		const char *form = find_print_form(format, field);
-
-		*added = (struct probe_field){ *field, plain_name(&hits->arena, field),
-					       starts_with(form, "0x") || starts_with(form, "%p") };
-		added->field.name = added->name;
-		added->field.is_text |= starts_with(form, "'%c'");
-	}
-}
-
 static const struct perf_event_attr *attr_at(const struct hits *hits, size_t index)
 {
 	return &hits->file->attrs[index].attr;
@@ -94,8 +75,23 @@ static void read_probe_format(void *context, const char *system, const char *for
 	if (!strstr(format, " __probe_") || !tracepoint_format_event(format, name, &id) ||
 	    !tracepoint_is_recorded(hits->file, id))
 		return;
-	for (const char *at = format; (at = tracepoint_format_next(at, &field));)
-		read_field(hits, &probe, format, &field);
+	for (const char *at = format; (at = tracepoint_format_next(at, &field));) {
+		/* Read a field; `fields` has room for HIT_ARGS_MAX. */
+		if (is_named(&field, "__probe_func")) {
+			probe.function = field;
+		} else if (is_named(&field, "__probe_")) {
+			probe.ip = field;
+		} else if (!is_named(&field, "common_") && probe.field_count < HIT_ARGS_MAX) {
+			struct probe_field *added = &probe.fields[probe.field_count++];
+			const char *form = find_print_form(format, &field);
+
+			*added = (struct probe_field){ field, plain_name(&hits->arena, &field),
+						       starts_with(form, "0x") ||
+							       starts_with(form, "%p") };
+			added->field.name = added->name;
+			added->field.is_text |= starts_with(form, "'%c'");
+		}
+	}
 	if (!probe.ip.size)
 		return;
 	probe.fields = arena_copy(&hits->arena, fields, probe.field_count * sizeof(*fields));
@@ -300,22 +296,6 @@ static void add_text(struct hit_args *args, const struct hit *hit, const struct 
 	append_piece(args, arg, "}");
 }
 
-static void add_field_value(struct hit_args *args, const struct hit *hit,
-			    const struct probe_field *field)
-{
-	const struct tracepoint_field *at = &field->field;
-	uint64_t number;
-
-	if (at->storage != TRACEPOINT_HERE || at->is_text)
-		add_text(args, hit, field);
-	else if (at->count)
-		add_array(args, hit, field);
-	else if (tracepoint_number(hit->sample.raw, at->offset, at->size, at->is_signed, &number))
-		add_number(args, field->name, number_type(field), number);
-	else
-		add_arg(args, field->name, HIT_TEXT); /* truncated, or not of a number's size */
-}
-
 /* `words` has a register for each bit of `mask`; NULL: not in the sample. */
 static bool find_register(const uint8_t *words, uint64_t mask, unsigned number, uint64_t *value)
 {
@@ -364,7 +344,21 @@ void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_a
 	args->count = args->text_used = 0;
 	if (attr->type == PERF_TYPE_BREAKPOINT && attr->bp_type & HW_BREAKPOINT_RW)
 		add_number(args, "data_address", HIT_HEX, attr->bp_addr);
-	for (size_t i = 0; i < probe->field_count; i++)
-		add_field_value(args, hit, &probe->fields[i]);
+	for (size_t i = 0; i < probe->field_count; i++) {
+		const struct tracepoint_field *at = &probe->fields[i].field;
+		uint64_t number;
+
+		if (at->storage != TRACEPOINT_HERE || at->is_text)
+			add_text(args, hit, &probe->fields[i]);
+		else if (at->count)
+			add_array(args, hit, &probe->fields[i]);
+		else if (tracepoint_number(hit->sample.raw, at->offset, at->size, at->is_signed,
+					   &number))
+			add_number(args, probe->fields[i].name, number_type(&probe->fields[i]),
+				   number);
+		else
+			add_arg(args, probe->fields[i].name,
+				HIT_TEXT); /* truncated, or not of a number's size */
+	}
 	add_registers(args, hit);
 }

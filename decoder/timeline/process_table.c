@@ -119,19 +119,6 @@ static bool can_copy(struct process_table *table, const struct space_builder *bu
 	return false;
 }
 
-/* Copy the shared address space of an epoch before it changes. */
-static void own_space(struct process_table *table, struct live_epoch *epoch)
-{
-	struct space_builder *shared = epoch->builder;
-
-	if (!epoch->shared || !can_copy(table, shared))
-		return;
-	table->copies_left -= shared->count;
-	epoch->builder = new_space(table);
-	epoch->shared = false;
-	space_builder_copy(epoch->builder, shared);
-}
-
 /* ---- Changes ------------------------------------------------------------- */
 
 const struct process *process_table_borrow(struct process_table *table, int32_t pid)
@@ -149,6 +136,7 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 {
 	struct live_process *process = borrow_process(table, pid);
 	struct space_builder *builder = process->last->builder;
+	struct space_builder *shared;
 
 	if (space_builder_is_copy(builder, mapping))
 		return;
@@ -158,7 +146,14 @@ void process_table_map(struct process_table *table, int32_t pid, uint64_t time,
 		add_epoch(table, process, time, builder);
 		table->replaced++;
 	}
-	own_space(table, process->last);
+	/* Copy the shared address space of an epoch before it changes. */
+	shared = process->last->builder;
+	if (process->last->shared && can_copy(table, shared)) {
+		table->copies_left -= shared->count;
+		process->last->builder = new_space(table);
+		process->last->shared = false;
+		space_builder_copy(process->last->builder, shared);
+	}
 	space_builder_add(process->last->builder, mapping);
 }
 

@@ -167,24 +167,21 @@ void thread_table_name_last(struct thread_table *table, int32_t tid, const char 
 		thread_table_name(table, entry->latest, 0, arena_text(table->arena, text, length));
 }
 
-static void finish_thread(struct thread_table *table, struct live_thread *thread)
-{
-	size_t count = thread->thread.name_count;
-	struct thread_name *names = arena_alloc(table->arena, count * sizeof(*names));
-
-	thread->thread.names = names;
-	for (const struct live_name *name = thread->last; name; name = name->before)
-		names[--count] = name->name;
-}
-
 void thread_table_finish(struct thread_table *table)
 {
 	struct live_tid *entry, *next;
 
 	HASH_ITER(hh, table->by_tid, entry, next)
 	{
-		for (struct live_thread *thread = entry->latest; thread; thread = thread->older)
-			finish_thread(table, thread);
+		for (struct live_thread *thread = entry->latest; thread; thread = thread->older) {
+			size_t count = thread->thread.name_count;
+			struct thread_name *names =
+				arena_alloc(table->arena, count * sizeof(*names));
+
+			thread->thread.names = names;
+			for (const struct live_name *name = thread->last; name; name = name->before)
+				names[--count] = name->name;
+		}
 	}
 }
 

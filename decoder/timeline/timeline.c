@@ -49,16 +49,14 @@ static bool is_used(struct timeline *tl, struct perf_record *record)
 
 COMPARE_BY_TWO(compare_positions, struct record_position, time, position)
 
-/* Sort the records of the history by time. Returns an array of `*count`, owned by the caller. */
-static struct record_position *order_records(struct timeline *tl, const struct perf_file *file,
-					     size_t *count)
+/* Apply the records of the history in order of time. */
+static void apply_records(struct timeline *tl, const struct perf_file *file)
 {
 	struct record_position *records = NULL;
 	struct perf_record record;
 	uint64_t position = 0, at;
-	size_t room = 0;
+	size_t count = 0, room = 0;
 
-	*count = 0;
 	for (at = position; perf_file_next(file, &position, &record, tl->diag); at = position) {
 		if (record.type == PERF_RECORD_SAMPLE) {
 			trace_pauses_note(&tl->pauses, file, &record);
@@ -68,22 +66,11 @@ static struct record_position *order_records(struct timeline *tl, const struct p
 			tl->unknown_records += !perf_record_is_known(record.type);
 			continue;
 		}
-		*ARRAY_ADD(records, *count, room) = (struct record_position){ record.id.time, at };
+		*ARRAY_ADD(records, count, room) = (struct record_position){ record.id.time, at };
 	}
-	SORT(records, *count, compare_positions);
-	return records;
-}
-
-static void apply_records(struct timeline *tl, const struct perf_file *file)
-{
-	struct record_position *records;
-	struct perf_record record;
-	size_t count;
-
-	records = order_records(tl, file, &count);
+	SORT(records, count, compare_positions);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t position = records[i].position;
-
+		position = records[i].position;
 		timeline_apply_code(tl, records[i].time);
 		if (perf_file_next(file, &position, &record, NULL))
 			timeline_apply_record(tl, &record);
@@ -93,24 +80,6 @@ static void apply_records(struct timeline *tl, const struct perf_file *file)
 }
 
 COMPARE_BY_TWO(compare_switches, struct cpu_switch, cpu, order)
-
-/* Set `stayed`. The switches of all CPUs must be sorted by time. */
-static void find_stays(struct timeline *tl)
-{
-	uint32_t *last, threads = 0;
-
-	for (size_t i = 0; i < tl->switch_count; i++)
-		threads = MAX(threads, tl->switches[i].thread->index + 1);
-	last = alloc_zeroed(threads, sizeof(*last));
-	for (size_t i = 0; i < tl->switch_count; i++) {
-		struct cpu_switch *change = &tl->switches[i];
-		uint32_t *cpu = &last[change->thread->index]; /* 1 + index, or 0 */
-
-		change->stayed = *cpu == (uint32_t)change->cpu + 1;
-		*cpu = (uint32_t)change->cpu + 1;
-	}
-	free(last);
-}
 
 /*
  * Returns whether the thread differs from the previous switch's (`before` NULL: first of the CPU).
@@ -124,11 +93,27 @@ static bool changes_thread(const struct cpu_switch *before, const struct cpu_swi
 	return !change->exec || before->thread->process == change->thread->process;
 }
 
-static void drop_repeated_switches(struct timeline *tl)
+static void finish_switches(struct timeline *tl)
 {
+	uint32_t *last, threads = 0;
 	const struct cpu_switch *before = NULL;
 	size_t kept = 0;
 
+	if (!tl->switch_count)
+		return;
+	/* Set `stayed`. The switches of all CPUs must be sorted by time. */
+	for (size_t i = 0; i < tl->switch_count; i++)
+		threads = MAX(threads, tl->switches[i].thread->index + 1);
+	last = alloc_zeroed(threads, sizeof(*last));
+	for (size_t i = 0; i < tl->switch_count; i++) {
+		struct cpu_switch *change = &tl->switches[i];
+		uint32_t *cpu = &last[change->thread->index]; /* 1 + index, or 0 */
+
+		change->stayed = *cpu == (uint32_t)change->cpu + 1;
+		*cpu = (uint32_t)change->cpu + 1;
+	}
+	free(last);
+	SORT(tl->switches, tl->switch_count, compare_switches);
 	for (size_t i = 0; i < tl->switch_count; i++) {
 		const struct cpu_switch change = tl->switches[i];
 
@@ -140,15 +125,6 @@ static void drop_repeated_switches(struct timeline *tl)
 		before = &tl->switches[kept++];
 	}
 	tl->switch_count = kept;
-}
-
-static void finish_switches(struct timeline *tl)
-{
-	if (!tl->switch_count)
-		return;
-	find_stays(tl);
-	SORT(tl->switches, tl->switch_count, compare_switches);
-	drop_repeated_switches(tl);
 }
 
 /* If switch records were not requested, use tracepoints or samples instead. */
@@ -167,17 +143,6 @@ static void choose_switch_source(struct timeline *tl)
 		return;
 	tl->has_switches = tl->tracepoint_switches = tl->points.formats[SCHED_SWITCH].recorded;
 	tl->sample_switches = trace && !tl->tracepoint_switches;
-}
-
-static void warn_lost(const struct timeline *tl)
-{
-	if (tl->lost_records)
-		diag_warn(tl->diag, "records-lost",
-			  "perf lost %llu records: later threads or mappings may be wrong",
-			  (unsigned long long)tl->lost_records);
-	if (tl->lost_samples)
-		diag_warn(tl->diag, "samples-lost", "perf lost %llu samples",
-			  (unsigned long long)tl->lost_samples);
 }
 
 COMPARE_BY_TWO(compare_losses, struct loss, owner, order)
@@ -204,7 +169,13 @@ struct timeline *timeline_open(const struct perf_file *file, const struct perf_m
 	process_table_init(&tl->processes, &tl->arena, diag, file->size);
 	tl->threads = (struct thread_table){ .arena = &tl->arena, .processes = &tl->processes };
 	apply_records(tl, file);
-	warn_lost(tl);
+	if (tl->lost_records)
+		diag_warn(tl->diag, "records-lost",
+			  "perf lost %llu records: later threads or mappings may be wrong",
+			  (unsigned long long)tl->lost_records);
+	if (tl->lost_samples)
+		diag_warn(tl->diag, "samples-lost", "perf lost %llu samples",
+			  (unsigned long long)tl->lost_samples);
 	HASH_CLEAR(hh, tl->sampled_cpus);
 	timeline_name_threads(tl);
 	process_table_finish(&tl->processes);
@@ -308,9 +279,15 @@ int32_t timeline_cpu_at(const struct timeline *tl, int32_t tid, uint64_t time)
 COMPARE_WITH(compare_off_times, struct off_time,
 	     COMPARE(a->tid, b->tid) ?: COMPARE(a->begin, b->begin) ?: COMPARE(b->leaves, a->leaves))
 
-/* List when threads leave a CPU and when they run again. */
-static void list_runs(const struct timeline *tl, struct off_times *off)
+static const struct off_times *find_off_times(const struct timeline *tl)
 {
+	struct off_times *off = tl->off;
+	size_t kept = 0;
+
+	if (off->found)
+		return off;
+	off->found = true;
+	/* List when threads leave a CPU and when they run again. */
 	for (size_t i = 0; !tl->sample_switches && i < tl->switch_count; i++) {
 		const struct cpu_switch *change = &tl->switches[i];
 
@@ -325,17 +302,6 @@ static void list_runs(const struct timeline *tl, struct off_times *off)
 		*ARRAY_ADD(off->times, off->count, off->room) =
 			(struct off_time){ .tid = change->thread->tid, .begin = change->time };
 	}
-}
-
-static const struct off_times *find_off_times(const struct timeline *tl)
-{
-	struct off_times *off = tl->off;
-	size_t kept = 0;
-
-	if (off->found)
-		return off;
-	off->found = true;
-	list_runs(tl, off);
 	SORT(off->times, off->count, compare_off_times);
 	for (size_t i = 0; i < off->count; i++) {
 		struct off_time time = off->times[i], *last = kept ? &off->times[kept - 1] : NULL;
@@ -374,12 +340,30 @@ uint64_t timeline_off_ns(const struct timeline *tl, int32_t tid, uint64_t begin,
 	return off_before(tl, tid, end) - off_before(tl, tid, begin);
 }
 
-static void find_longest_run(const struct timeline *tl, struct off_cpu *off)
+bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, uint64_t end,
+		      struct off_cpu *off)
 {
+	const struct off_times *all = find_off_times(tl);
+	struct thread_waking wanted = { .tid = tid };
+	size_t waking;
 	uint64_t *ns = NULL; /* by index of the thread */
 	size_t room = 0, count;
-	const struct cpu_switch *of_cpu = history_switches(&tl->history, off->cpu, &count);
+	const struct cpu_switch *of_cpu;
 
+	*off = (struct off_cpu){ 0 };
+	for (size_t i = first_off(all, tid, begin);
+	     i < all->count && all->times[i].tid == tid && all->times[i].begin < end; i++) {
+		const struct off_time *time = &all->times[i];
+
+		if (MIN(time->end, end) - time->begin > off->end - off->begin)
+			*off = (struct off_cpu){ .begin = time->begin,
+						 .end = MIN(time->end, end),
+						 .cpu = time->cpu,
+						 .preempted = time->preempted };
+	}
+	if (off->begin == off->end)
+		return false;
+	of_cpu = history_switches(&tl->history, off->cpu, &count);
 	for (size_t at = LOWER_BOUND(i, count, of_cpu[i].time < off->begin);
 	     at < count && of_cpu[at].time < off->end; at++) {
 		const struct thread *thread = of_cpu[at].thread;
@@ -395,29 +379,6 @@ static void find_longest_run(const struct timeline *tl, struct off_cpu *off)
 		}
 	}
 	free(ns);
-}
-
-bool timeline_off_cpu(const struct timeline *tl, int32_t tid, uint64_t begin, uint64_t end,
-		      struct off_cpu *off)
-{
-	const struct off_times *all = find_off_times(tl);
-	struct thread_waking wanted = { .tid = tid };
-	size_t waking;
-
-	*off = (struct off_cpu){ 0 };
-	for (size_t i = first_off(all, tid, begin);
-	     i < all->count && all->times[i].tid == tid && all->times[i].begin < end; i++) {
-		const struct off_time *time = &all->times[i];
-
-		if (MIN(time->end, end) - time->begin > off->end - off->begin)
-			*off = (struct off_cpu){ .begin = time->begin,
-						 .end = MIN(time->end, end),
-						 .cpu = time->cpu,
-						 .preempted = time->preempted };
-	}
-	if (off->begin == off->end)
-		return false;
-	find_longest_run(tl, off);
 	wanted.time = off->begin;
 	waking = LOWER_BOUND(i, tl->waking_count, compare_wakings(&tl->wakings[i], &wanted) < 0);
 	if (waking < tl->waking_count && tl->wakings[waking].tid == tid &&

@@ -58,17 +58,6 @@ static void note_file(struct mapped_file *file, const struct perf_mmap *mmap)
 	file->several |= mmap->inode && file->inode != mmap->inode;
 }
 
-/*
- * Returns whether a mapping is of memory that other processes can have: "/dev/zero (deleted)" is
- * anonymous memory (mm/shmem.c). A recorder without inodes does not know the flags either.
- */
-static bool is_shared(const struct perf_mmap *mmap)
-{
-	return (starts_with(mmap->path, "/dev/zero (") || starts_with(mmap->path, "/dev/shm/") ||
-		(space_builder_is_memory(mmap->path) && !space_builder_is_anonymous(mmap->path))) &&
-	       !(mmap->private && mmap->inode);
-}
-
 static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 {
 	struct mapping mapping = { 0 };
@@ -91,7 +80,14 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 	}
 	note_file((struct mapped_file *)mapping.file, &mmap); /* the arena's copy */
 	/* Its plain mapping would hide the code of compilers. */
-	if (tl->writer_count && is_shared(&mmap)) {
+	/*
+	 * Memory that other processes can have: "/dev/zero (deleted)" is anonymous memory
+	 * (mm/shmem.c). A recorder without inodes does not know the flags either.
+	 */
+	if (tl->writer_count &&
+	    (starts_with(mmap.path, "/dev/zero (") || starts_with(mmap.path, "/dev/shm/") ||
+	     (space_builder_is_memory(mmap.path) && !space_builder_is_anonymous(mmap.path))) &&
+	    !(mmap.private && mmap.inode)) {
 		const struct shared_memory memory = { mapping,
 						      (uint64_t)mmap.major << 32 | mmap.minor,
 						      mmap.inode, NULL };
@@ -241,25 +237,6 @@ static int apply_switch(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
-/* Warn of a loss once, with the remedy for its cause (perf_session__warn_about_errors() of perf).
- */
-static void warn_of_loss(struct timeline *tl, uint64_t flags)
-{
-	tl->losses_reported++;
-	if (flags & PERF_AUX_FLAG_TRUNCATED)
-		diag_warn(tl->diag, "aux-truncated",
-			  "perf lost trace: its buffer was full; record with a larger one, "
-			  "perf record -m,64M");
-	else if (flags & PERF_AUX_FLAG_PARTIAL)
-		diag_warn(tl->diag, "aux-partial",
-			  "trace is missing from a time in which the CPU did not trace: did a KVM "
-			  "guest run? A larger buffer does not help; record while no guest runs");
-	else
-		diag_warn(tl->diag, "aux-collision",
-			  "trace is missing where a sample collided with another one; a larger "
-			  "buffer does not help; record with fewer samples");
-}
-
 static int apply_aux(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_aux aux;
@@ -279,7 +256,20 @@ static int apply_aux(struct timeline *tl, const struct perf_record *record)
 	*ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room) = loss;
 	loss.owner = owner_of_thread(record->id.tid);
 	*ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room) = loss;
-	warn_of_loss(tl, aux.flags);
+	/* The remedy depends on the cause (perf_session__warn_about_errors() of perf). */
+	tl->losses_reported++;
+	if (aux.flags & PERF_AUX_FLAG_TRUNCATED)
+		diag_warn(tl->diag, "aux-truncated",
+			  "perf lost trace: its buffer was full; record with a larger one, "
+			  "perf record -m,64M");
+	else if (aux.flags & PERF_AUX_FLAG_PARTIAL)
+		diag_warn(tl->diag, "aux-partial",
+			  "trace is missing from a time in which the CPU did not trace: did a KVM "
+			  "guest run? A larger buffer does not help; record while no guest runs");
+	else
+		diag_warn(tl->diag, "aux-collision",
+			  "trace is missing where a sample collided with another one; a larger "
+			  "buffer does not help; record with fewer samples");
 	return 0;
 }
 

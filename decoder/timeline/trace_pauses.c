@@ -48,27 +48,12 @@ static void add_others(struct trace_pauses *pauses, const struct cpu_switch *swi
 	}
 }
 
-/* Keep only the first of a thread's entries of a pause. */
-static void drop_repeated_entries(struct trace_pauses *pauses)
-{
-	struct trace_pause *kept = pauses->pauses;
-
-	for (size_t i = 1; i < pauses->count; i++) {
-		const struct trace_pause *pause = &pauses->pauses[i];
-
-		if (!pause->until || pause->tid != kept->tid || pause->cpu != kept->cpu ||
-		    pause->until != kept->until)
-			*++kept = *pause;
-	}
-	if (pauses->count)
-		pauses->count = (size_t)(kept - pauses->pauses) + 1;
-}
-
 void trace_pauses_finish(struct trace_pauses *pauses, const struct cpu_switch *switches,
 			 size_t count)
 {
 	const struct pause_point *points = pauses->points;
 	bool paused = false;
+	struct trace_pause *kept;
 
 	SORT(pauses->points, pauses->point_count, compare_points);
 	for (size_t i = 0; i < pauses->point_count; i++) {
@@ -94,7 +79,17 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct cpu_switch *s
 	free(pauses->points);
 	pauses->points = NULL;
 	SORT(pauses->pauses, pauses->count, compare_pauses);
-	drop_repeated_entries(pauses);
+	/* Keep only the first of a thread's entries of a pause. */
+	kept = pauses->pauses;
+	for (size_t i = 1; i < pauses->count; i++) {
+		const struct trace_pause *pause = &pauses->pauses[i];
+
+		if (!pause->until || pause->tid != kept->tid || pause->cpu != kept->cpu ||
+		    pause->until != kept->until)
+			*++kept = *pause;
+	}
+	if (pauses->count)
+		pauses->count = (size_t)(kept - pauses->pauses) + 1;
 }
 
 void trace_pauses_release(struct trace_pauses *pauses)
