@@ -38,26 +38,22 @@ void event_pool_close(struct event_pool *pool)
 	free(pool);
 }
 
-static struct event_chunk *take_fresh(struct event_pool *pool)
-{
-	if (!pool->fresh) {
-		*ARRAY_ADD(pool->slabs, pool->count, pool->room) =
-			pages_alloc(SLAB * sizeof(struct event_chunk));
-		pool->fresh = SLAB;
-	}
-	return &pool->slabs[pool->count - 1][SLAB - pool->fresh--];
-}
-
 struct event_chunk *event_pool_take(struct event_pool *pool)
 {
 	struct event_chunk *chunk;
 
 	pthread_mutex_lock(&pool->lock);
 	chunk = pool->unused;
-	if (chunk)
+	if (chunk) {
 		pool->unused = chunk->next;
-	else
-		chunk = take_fresh(pool);
+	} else {
+		if (!pool->fresh) {
+			*ARRAY_ADD(pool->slabs, pool->count, pool->room) =
+				pages_alloc(SLAB * sizeof(struct event_chunk));
+			pool->fresh = SLAB;
+		}
+		chunk = &pool->slabs[pool->count - 1][SLAB - pool->fresh--];
+	}
 	pthread_mutex_unlock(&pool->lock);
 	chunk->next = NULL;
 	chunk->count = 0;

@@ -72,26 +72,22 @@ void stream_push_counts(struct pt_stream *stream, const struct timestamp *timest
 	stream->state.insn_count = 0;
 }
 
-/*
- * Add the cycles ahead to the sum. Emit the first ones of a period: events that come later but are
- * older, because their packet's bits were not followed yet, count for the period of the last count.
- */
-static void sum_cycles(struct pt_stream *stream, uint64_t ip)
-{
-	struct stream_state *state = &stream->state;
-
-	if (!stream_has_cycle_room(stream) || state->cycles_ahead > INT32_MAX)
-		stream_push_counts(stream, &state->now, ip, 0);
-	stream_sum_cycles(stream);
-	if (state->period_begins)
-		stream_push_counts(stream, &state->now, ip, 0);
-	state->period_begins = false;
-}
-
 void stream_push_cycles(struct pt_stream *stream, uint64_t ip)
 {
 	if (stream->input.sums_cycles) {
-		sum_cycles(stream, ip);
+		struct stream_state *state = &stream->state;
+
+		/*
+		 * Add the cycles ahead to the sum. Emit the first ones of a period: events that
+		 * come later but are older, because their packet's bits were not followed yet,
+		 * count for the period of the last count.
+		 */
+		if (!stream_has_cycle_room(stream) || state->cycles_ahead > INT32_MAX)
+			stream_push_counts(stream, &state->now, ip, 0);
+		stream_sum_cycles(stream);
+		if (state->period_begins)
+			stream_push_counts(stream, &state->now, ip, 0);
+		state->period_begins = false;
 		return;
 	}
 	if (stream->tail && stream_gives_cycles(stream, &stream->queue[stream->tail - 1],
@@ -171,13 +167,6 @@ void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct au
 		stream->state.now.time = piece->resume_time;
 }
 
-/* Returns whether a piece that is apart begins at the loss. */
-static bool shows_as_piece(const struct aux_stream *aux, const struct loss *loss)
-{
-	return loss->flags & PERF_AUX_FLAG_TRUNCATED &&
-	       aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size);
-}
-
 /* Emit the loss at the next time, although it began at the last event's. */
 static void push_loss(struct pt_stream *stream, uint64_t time)
 {
@@ -202,7 +191,9 @@ void stream_push_losses(struct pt_stream *stream, uint64_t time)
 		if (stream->tail + LOSSES_AT_ONCE > stream->room)
 			return;
 		stream->state.next_loss++;
-		if (shows_as_piece(aux, loss))
+		/* A piece that is apart begins at the loss. */
+		if (loss->flags & PERF_AUX_FLAG_TRUNCATED &&
+		    aux_stream_has_cut(aux, loss->aux_offset + loss->aux_size))
 			continue;
 		if (loss->time > stream->state.now.time)
 			stream->state.now.time = loss->time;

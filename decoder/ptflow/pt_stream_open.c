@@ -24,10 +24,18 @@ static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clo
 	return ns_of_ticks(clock, by_cycles ? cycles : pt_info_mtc_period(info));
 }
 
-static void choose_losses(struct pt_stream *stream)
+static void start_schedule(struct pt_stream *stream)
 {
+	const struct aux_stream *aux = stream->input.aux;
+	const struct pt_info *info = stream->input.info;
 	const struct pt_stream_input *input = &stream->input;
 
+	schedule_init(&stream->state.schedule, stream->input.history, aux->cpu, aux->tid);
+	stream->clock = pt_info_tsc_clock(info);
+	stream->state.schedule.slack = slack_of(info, &stream->clock);
+	/* CYC packets stop with the core's clock; MTC packets continue. */
+	stream->state.schedule.clock_bound = ns_of_ticks(&stream->clock, pt_info_mtc_period(info));
+	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	/* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
 	if (!input->aux->again)
 		stream->losses = history_losses(input->history, input->aux->cpu, input->aux->tid,
@@ -38,20 +46,6 @@ static void choose_losses(struct pt_stream *stream)
 	while (input->end && stream->loss_count > stream->state.next_loss &&
 	       stream->losses[stream->loss_count - 1].time > input->end)
 		stream->loss_count--;
-}
-
-static void start_schedule(struct pt_stream *stream)
-{
-	const struct aux_stream *aux = stream->input.aux;
-	const struct pt_info *info = stream->input.info;
-
-	schedule_init(&stream->state.schedule, stream->input.history, aux->cpu, aux->tid);
-	stream->clock = pt_info_tsc_clock(info);
-	stream->state.schedule.slack = slack_of(info, &stream->clock);
-	/* CYC packets stop with the core's clock; MTC packets continue. */
-	stream->state.schedule.clock_bound = ns_of_ticks(&stream->clock, pt_info_mtc_period(info));
-	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
-	choose_losses(stream);
 	if (info->config & info->tsc_bit)
 		return;
 	if (!schedule_settle(&stream->state.schedule, aux->copies))
@@ -68,32 +62,11 @@ static void start_schedule(struct pt_stream *stream)
 				     : "the relation of the TSC to perf's clock");
 }
 
-static void warn_of_config(const struct pt_stream_input *input)
-{
-	if (stream_lacks_branches(input->info))
-		diag_warn(input->diag, "no-branches",
-			  "recorded with branch=0: there are no branches in the trace");
-	if (input->info->config & CONFIG_NO_TNT)
-		diag_warn(input->diag, "no-tnt",
-			  "recorded with notnt: which way conditional branches went is not in "
-			  "the trace, so little of it can be followed");
-}
-
-/* Let other threads, if any, decode a long stream. */
-static struct pt_stream *split_stream(struct pt_stream *stream)
-{
-	struct pt_flow *flow = (struct pt_flow *)stream;
-
-	if (!stream->input.workers || stream->input.engine != PT_ENGINE_FAST ||
-	    flow->cuts.position.at == AUX_CUTS_NONE)
-		return stream;
-	return pt_segments_new(flow);
-}
-
 struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err)
 {
 	struct pt_stream *stream;
 	struct pt_config config;
+	struct pt_flow *flow;
 
 	pt_packet_config(&config, input->info, input->aux->cpu);
 	stream = input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input, &config)
@@ -112,6 +85,17 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	stream->ended = !input->aux->size;
 	kernel_text_init(&stream->text, input->code->kernel);
 	start_schedule(stream);
-	warn_of_config(input);
-	return split_stream(stream);
+	if (stream_lacks_branches(input->info))
+		diag_warn(input->diag, "no-branches",
+			  "recorded with branch=0: there are no branches in the trace");
+	if (input->info->config & CONFIG_NO_TNT)
+		diag_warn(input->diag, "no-tnt",
+			  "recorded with notnt: which way conditional branches went is not in "
+			  "the trace, so little of it can be followed");
+	/* Let other threads, if any, decode a long stream. */
+	flow = (struct pt_flow *)stream;
+	if (!stream->input.workers || stream->input.engine != PT_ENGINE_FAST ||
+	    flow->cuts.position.at == AUX_CUTS_NONE)
+		return stream;
+	return pt_segments_new(flow);
 }

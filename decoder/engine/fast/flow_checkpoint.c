@@ -25,13 +25,6 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 		flow->stream.state.now = (struct timestamp){ 0 };
 }
 
-static void pass_cut(struct pt_flow *flow)
-{
-	flow->passed = flow->cuts.position;
-	aux_cuts_next(&flow->cuts);
-	flow->paused = flow->stops_at_cuts;
-}
-
 void flow_checkpoint_pass(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -56,8 +49,11 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	if (stream_is_timed(stream) && (stream->input.info->exclude_kernel || !flow->state.on))
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
 	stream_attribute_jumps(stream, before);
-	if (flow->at_cut)
-		pass_cut(flow);
+	if (flow->at_cut) {
+		flow->passed = flow->cuts.position;
+		aux_cuts_next(&flow->cuts);
+		flow->paused = flow->stops_at_cuts;
+	}
 }
 
 /* ---- The state ----------------------------------------------------------- */
@@ -76,22 +72,6 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 	};
 }
 
-/* Reset the state that ends at a cut. */
-static void forget_pending(struct pt_flow *flow)
-{
-	flow->pending_fup_count = 0;
-	flow->has_cfe = false;
-	flow->interrupted_ptwrite.left = 0;
-	flow->mode_end = 0;
-	flow->pebs.bip_size = 0;
-	flow->cached_block = 0;
-	flow->pending = PENDING_NONE;
-	flow->return_count = 0;
-	flow->bits = TNT_BITS_NONE;
-	flow->passing = flow->paused = flow->in_header = false;
-	flow->opaque = (struct opaque_code){ .budget = OPAQUE_BUDGET };
-}
-
 void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -108,7 +88,18 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->passed.at = checkpoint->cut;
 	flow->cuts = checkpoint->cuts;
 	flow->synced = checkpoint->synced;
-	forget_pending(flow);
+	/* Reset the state that ends at a cut. */
+	flow->pending_fup_count = 0;
+	flow->has_cfe = false;
+	flow->interrupted_ptwrite.left = 0;
+	flow->mode_end = 0;
+	flow->pebs.bip_size = 0;
+	flow->cached_block = 0;
+	flow->pending = PENDING_NONE;
+	flow->return_count = 0;
+	flow->bits = TNT_BITS_NONE;
+	flow->passing = flow->paused = flow->in_header = false;
+	flow->opaque = (struct opaque_code){ .budget = OPAQUE_BUDGET };
 	flow_follow_text(flow);
 	flow_window_seek(flow, &checkpoint->position);
 	flow->run_begin = checkpoint->position.run_begins ? checkpoint->position.at : 0;
@@ -132,24 +123,6 @@ static bool read_header_time(struct pt_flow *flow, uint64_t *tsc)
 		by_packet = true;
 	}
 	return false;
-}
-
-/* Drop the header's events, which belong to the previous segment. */
-static void forget_events(struct pt_flow *flow)
-{
-	struct pt_stream *stream = &flow->stream;
-
-	/* Except a gap after which tracing did not begin. */
-	flow->state.gap_guessed = !flow->state.on && !flow->state.overflowed;
-	if (flow->state.gap_guessed)
-		flow->state.lost = flow->state.after_gap = false;
-	stream->head = stream->tail = 0;
-	stream->state.last_pushed = 0;
-	stream->state.insn_count = 0;
-	stream->state.jump_count = stream->state.cycle_sum = 0;
-	stream->state.period_begins = false;
-	stream->state.any_event = true;
-	stream->stats = (struct pt_stream_stats){ 0 };
 }
 
 bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *first,
@@ -179,19 +152,22 @@ bool flow_checkpoint_guess(struct pt_flow *flow, const struct flow_checkpoint *f
 	if (!flow->paused || flow->passed.at != at->position.at)
 		return false;
 	flow->paused = false;
-	forget_events(flow);
+	/* Drop the header's events, which belong to the previous segment. */
+	/* Except a gap after which tracing did not begin. */
+	flow->state.gap_guessed = !flow->state.on && !flow->state.overflowed;
+	if (flow->state.gap_guessed)
+		flow->state.lost = flow->state.after_gap = false;
+	stream->head = stream->tail = 0;
+	stream->state.last_pushed = 0;
+	stream->state.insn_count = 0;
+	stream->state.jump_count = stream->state.cycle_sum = 0;
+	stream->state.period_begins = false;
+	stream->state.any_event = true;
+	stream->stats = (struct pt_stream_stats){ 0 };
 	return true;
 }
 
 /* ---- Comparing ----------------------------------------------------------- */
-
-static bool stream_state_equals(const struct stream_state *a, const struct stream_state *b)
-{
-	return a->now.tsc == b->now.tsc && a->now.time == b->now.time &&
-	       a->event_flags == b->event_flags && a->tx_shown == b->tx_shown &&
-	       a->any_event == b->any_event && a->next_loss == b->next_loss &&
-	       schedule_equals(&a->schedule, &b->schedule);
-}
 
 /* `guess` began at the PSB; its after_gap is unknown if gap_guessed is set. */
 static bool flow_state_equals(const struct flow_state *a, const struct flow_state *guess)
@@ -216,7 +192,13 @@ static bool flow_state_equals(const struct flow_state *a, const struct flow_stat
 static bool checkpoint_equals(const struct flow_checkpoint *a, const struct flow_checkpoint *guess)
 {
 	return a->cut == guess->cut && a->position.at == guess->position.at &&
-	       a->synced == guess->synced && stream_state_equals(&a->stream, &guess->stream) &&
+	       a->synced == guess->synced && a->stream.now.tsc == guess->stream.now.tsc &&
+	       a->stream.now.time == guess->stream.now.time &&
+	       a->stream.event_flags == guess->stream.event_flags &&
+	       a->stream.tx_shown == guess->stream.tx_shown &&
+	       a->stream.any_event == guess->stream.any_event &&
+	       a->stream.next_loss == guess->stream.next_loss &&
+	       schedule_equals(&a->stream.schedule, &guess->stream.schedule) &&
 	       flow_state_equals(&a->flow, &guess->flow);
 }
 

@@ -17,17 +17,6 @@ void flow_forget_views(struct pt_flow *flow)
 	forget_calls(flow);
 }
 
-/* Offsets in a region have 32 bits: limit the view of a longer mapping to a part around ip. */
-static void limit_view(struct code_view *view, uint64_t ip)
-{
-	uint64_t before = (ip - view->begin) & ~(uint64_t)UINT32_MAX;
-
-	view->begin += before;
-	view->bytes += before;
-	if (view->end - view->begin > UINT32_MAX)
-		view->end = view->begin + UINT32_MAX + UINT64_C(1);
-}
-
 static void set_region(struct pt_flow *flow)
 {
 	flow->region = code_regions_number(&flow->blocks.regions, flow->view.bytes,
@@ -39,12 +28,18 @@ static void find_view(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
 	unsigned at = flow->next_view % VIEW_CACHE_SIZE;
+	uint64_t before;
 
 	flow->view = code_image_view(stream->input.code, flow->space, ip);
 	flow->view.bytes = kernel_text_bytes(&stream->text, flow->view.bytes);
 	if (!flow->view.bytes)
 		return;
-	limit_view(&flow->view, ip);
+	/* Offsets in a region have 32 bits: limit a longer view to a part around ip. */
+	before = (ip - flow->view.begin) & ~(uint64_t)UINT32_MAX;
+	flow->view.begin += before;
+	flow->view.bytes += before;
+	if (flow->view.end - flow->view.begin > UINT32_MAX)
+		flow->view.end = flow->view.begin + UINT32_MAX + UINT64_C(1);
 	set_region(flow);
 	flow->views[at] = flow->view;
 	flow->regions[at] = flow->region;

@@ -243,18 +243,6 @@ void flow_opaque_bits(struct pt_flow *flow, uint64_t bits)
 	}
 }
 
-/* Keep only remaining bits, and of these only the ones that the flow has not followed. */
-static void restore_bits(struct pt_flow *flow, uint64_t bits)
-{
-	struct opaque_code *opaque = &flow->opaque;
-	unsigned begin = opaque->count - opaque->left, count = tnt_bits_count(bits);
-
-	memmove(opaque->bits + count, opaque->bits + begin, opaque->left);
-	opaque->count = 0;
-	flow_opaque_bits(flow, bits);
-	opaque->count += opaque->left;
-}
-
 void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint64_t bits)
 {
 	struct opaque_code *opaque = &flow->opaque;
@@ -273,10 +261,20 @@ void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint
 	opaque->active = flow->compression && returns && flow->returns[flow->return_top].ip;
 	opaque->thread = flow->stream.state.schedule.thread;
 	opaque->returned = !ip;
-	if (resumes)
+	if (resumes) {
 		flow_opaque_bits(flow, bits);
-	else
-		restore_bits(flow, bits);
+	} else {
+		unsigned begin = opaque->count - opaque->left, count = tnt_bits_count(bits);
+
+		/*
+		 * Keep only remaining bits, and of these only the ones that the flow has not
+		 * followed.
+		 */
+		memmove(opaque->bits + count, opaque->bits + begin, opaque->left);
+		opaque->count = 0;
+		flow_opaque_bits(flow, bits);
+		opaque->count += opaque->left;
+	}
 	opaque->interrupted = false;
 	flow->return_count = opaque->active ? returns : 0;
 }

@@ -92,15 +92,6 @@ static bool decode_segment(struct segment *segment, struct pt_flow *flow)
 	return room;
 }
 
-static void take_up(struct segment *segment, struct pt_flow *flow)
-{
-	const struct pt_segments *owner = segment->owner;
-
-	pt_flow_adopt(flow, &owner->stream, &owner->config);
-	flow->stops_at_cuts = true;
-	add_chunk(segment, &flow->stream);
-}
-
 static void free_scratch_flow(void *flow)
 {
 	pt_flow_free(flow);
@@ -114,32 +105,17 @@ static struct pt_flow *scratch_flow(struct worker_scratch *scratch)
 	return scratch->data;
 }
 
-/* Exchange the lists; the segment's is empty. */
-static void take_counts(struct segment *segment, struct pt_flow *flow)
-{
-	struct code_count_list empty = segment->counts;
-
-	block_counts_collect(&flow->blocks);
-	segment->counts = flow->blocks.counts->list;
-	flow->blocks.counts->list = empty;
-}
-
-static void follow_ahead(const struct segment *segment, const struct segment_follower *follower)
-{
-	follower->begin(segment->follower);
-	for (struct event_chunk *chunk = segment->chunks; chunk; chunk = chunk->next)
-		follower->follow(segment->follower, chunk->events, chunk->count);
-	follower->end(segment->follower);
-}
-
 static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 {
 	struct segment *segment = (struct segment *)job;
 	struct pt_flow *flow = scratch_flow(scratch);
 	const struct flow_checkpoint *first = &segment->owner->first;
 	const struct segment_follower *follower = segment->owner->stream.input.follower;
+	const struct pt_segments *owner = segment->owner;
 
-	take_up(segment, flow);
+	pt_flow_adopt(flow, &owner->stream, &owner->config);
+	flow->stops_at_cuts = true;
+	add_chunk(segment, &flow->stream);
 	if (!segment->begin)
 		flow_checkpoint_load(first, flow);
 	segment->usable = !segment->begin || flow_checkpoint_guess(flow, first, &segment->at);
@@ -148,10 +124,20 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	segment->ended = flow->stream.ended;
 	segment->stats = flow->stream.stats;
 	flow_checkpoint_save(&segment->after, flow);
-	if (flow->blocks.counts) /* also of a bad guess, lest another segment gets them */
-		take_counts(segment, flow);
-	if (segment->usable && follower)
-		follow_ahead(segment, follower);
+	/* Exchange the lists, also of a bad guess, lest another segment gets the counts. */
+	if (flow->blocks.counts) {
+		struct code_count_list empty = segment->counts;
+
+		block_counts_collect(&flow->blocks);
+		segment->counts = flow->blocks.counts->list;
+		flow->blocks.counts->list = empty;
+	}
+	if (segment->usable && follower) {
+		follower->begin(segment->follower);
+		for (struct event_chunk *chunk = segment->chunks; chunk; chunk = chunk->next)
+			follower->follow(segment->follower, chunk->events, chunk->count);
+		follower->end(segment->follower);
+	}
 }
 
 /* ---- Consuming segments in order ----------------------------------------- */
@@ -199,16 +185,6 @@ static struct branch_event *find_event(const struct segment *segment,
 	return NULL;
 }
 
-/* Add the jumps and the sum of cycles before the segment to its first count. */
-static void add_sums(struct segment *segment, const struct stream_state *before)
-{
-	struct stream_state *after = &segment->after.stream;
-	struct branch_event *event = find_event(segment, event_has_sums);
-
-	*(event ? &event->to : &after->jump_count) += before->jump_count;
-	*(event ? &event->cycles : &after->cycle_sum) += before->cycle_sum;
-}
-
 /* Correct data that the segment lacked: sums that began earlier, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
@@ -218,8 +194,13 @@ static void correct_segment(struct segment *segment, const struct flow_checkpoin
 
 	while (chunk && !raise_times(chunk, before->stream.last_pushed))
 		chunk = chunk->next;
-	if (segment->owner->stream.input.count_jumps)
-		add_sums(segment, &before->stream);
+	if (segment->owner->stream.input.count_jumps) {
+		struct branch_event *event = find_event(segment, event_has_sums);
+
+		/* Add the jumps and the sum of cycles before the segment to its first count. */
+		*(event ? &event->to : &after->jump_count) += before->stream.jump_count;
+		*(event ? &event->cycles : &after->cycle_sum) += before->stream.cycle_sum;
+	}
 	if (after->last_pushed < before->stream.last_pushed)
 		after->last_pushed = before->stream.last_pushed;
 	*(first ? &first->insns : &after->insn_count) += before->stream.insn_count;
@@ -286,21 +267,6 @@ static struct segment *segment_at(struct pt_segments *segments, unsigned number)
 	return &segments->segments[number % segments->room];
 }
 
-static void plan_segments(struct pt_segments *segments)
-{
-	while (!segments->planned_all && segments->newest - segments->oldest < segments->room) {
-		struct segment *segment = segment_at(segments, segments->newest);
-
-		segment->at = segments->plan;
-		segment->begin = segments->newest ? segments->plan.position.at : 0;
-		if (segments->newest)
-			aux_cuts_next(&segments->plan);
-		segments->newest++;
-		segments->planned_all = segments->plan.position.at == AUX_CUTS_NONE;
-		workers_submit(segments->stream.input.workers, &segment->job);
-	}
-}
-
 /* Release the segments that are consumed. */
 static void release_consumed(struct pt_segments *segments)
 {
@@ -354,7 +320,18 @@ static void step_segments(struct pt_stream *stream)
 		    show_next_chunk(segments, segment_at(segments, segments->oldest)))
 			continue;
 		release_consumed(segments);
-		plan_segments(segments);
+		while (!segments->planned_all &&
+		       segments->newest - segments->oldest < segments->room) {
+			struct segment *planned = segment_at(segments, segments->newest);
+
+			planned->at = segments->plan;
+			planned->begin = segments->newest ? segments->plan.position.at : 0;
+			if (segments->newest)
+				aux_cuts_next(&segments->plan);
+			segments->newest++;
+			segments->planned_all = segments->plan.position.at == AUX_CUTS_NONE;
+			workers_submit(segments->stream.input.workers, &planned->job);
+		}
 		segment = segment_at(segments, segments->oldest);
 		stream->waits = !workers_ready(stream->input.workers, &segment->job);
 		if (stream->waits)
@@ -391,19 +368,11 @@ static void flush_segments(struct pt_stream *stream)
 	pt_stream_flush(&((struct pt_segments *)stream)->flow->stream);
 }
 
-/* Returns the number of segments in progress: at least two, in all streams more than threads. */
-static unsigned count_ahead(const struct pt_stream_input *input)
-{
-	size_t streams = input->others + 1;
-	size_t ahead = (workers_count(input->workers) + 2 + streams - 1) / streams;
-
-	return ahead < 2 ? 2 : (unsigned)ahead;
-}
-
 struct pt_stream *pt_segments_new(struct pt_flow *flow)
 {
 	struct pt_segments *segments = alloc_zeroed(1, sizeof(*segments));
 	const struct segment_follower *follower = flow->stream.input.follower;
+	size_t streams, ahead;
 
 	segments->stream = flow->stream;
 	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own copy */
@@ -415,7 +384,10 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	segments->plan = flow->cuts;
 	flow_checkpoint_save(&segments->first, flow);
 	segments->now = segments->first;
-	segments->room = count_ahead(&flow->stream.input);
+	/* At least two are in progress, in all streams more than threads. */
+	streams = flow->stream.input.others + 1;
+	ahead = (workers_count(flow->stream.input.workers) + 2 + streams - 1) / streams;
+	segments->room = ahead < 2 ? 2 : (unsigned)ahead;
 	segments->segments = alloc_zeroed(segments->room, sizeof(*segments->segments));
 	for (unsigned i = 0; i < segments->room; i++) {
 		segments->segments[i].owner = segments;

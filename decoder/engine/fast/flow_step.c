@@ -110,25 +110,6 @@ static uint32_t silent_successor(const struct basic_block *block, const struct b
 	return next && next->region == block->region ? next->node : 0;
 }
 
-/* Set the links that flow_run_cached() can follow without a look at the block. */
-static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
-{
-	struct cfg_node *node = cfg_node_at(flow->blocks.nodes, block->node);
-	bool jumps = block->exit == EXIT_JUMP, decides = block->exit == EXIT_DECIDE;
-
-	if (block->insns > PACKED_COUNTS_STEP_INSNS)
-		return;
-	node->step[0] = packed_counts(!jumps, jumps, block->insns);
-	node->step[1] = packed_counts(!jumps, 1, block->insns);
-	node->next[1] = block->taken_local && (jumps || decides)
-				? silent_successor(block, block->taken)
-				: 0;
-	node->next[0] = jumps ? node->next[1]
-			: decides && !block->ends_piece && !block->falls_out
-				? silent_successor(block, block->not_taken)
-				: 0;
-}
-
 /*
  * Continue at ip, and store its block in `link` of the previous block. Links stay within a mapping,
  * because they belong to the file, which another process can map at another address.
@@ -144,7 +125,23 @@ static void follow_link(struct pt_flow *flow, struct basic_block **link, uint64_
 	block = *link ? *link : flow_block_at(flow, ip);
 	if (generation == flow->blocks.generation) {
 		*link = block;
-		set_cfg_node(flow, flow->block);
+		/* Set the links that flow_run_cached() can follow without a look at the block. */
+		if (flow->block->insns <= PACKED_COUNTS_STEP_INSNS) {
+			struct cfg_node *node = cfg_node_at(flow->blocks.nodes, flow->block->node);
+			bool jumps = flow->block->exit == EXIT_JUMP,
+			     decides = flow->block->exit == EXIT_DECIDE;
+
+			node->step[0] = packed_counts(!jumps, jumps, flow->block->insns);
+			node->step[1] = packed_counts(!jumps, 1, flow->block->insns);
+			node->next[1] = flow->block->taken_local && (jumps || decides)
+						? silent_successor(flow->block, flow->block->taken)
+						: 0;
+			node->next[0] =
+				jumps ? node->next[1]
+				: decides && !flow->block->ends_piece && !flow->block->falls_out
+					? silent_successor(flow->block, flow->block->not_taken)
+					: 0;
+		}
 	}
 	flow->cached_block =
 		block && flow->state.emitted && !flow->state.ptwrite.left ? block->node : 0;
@@ -244,28 +241,22 @@ static void find_fall(struct pt_flow *flow, uint64_t next)
 	flow->block->falls_out = begin < end;
 }
 
-static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *insn)
-{
-	const struct basic_block *block = flow->block;
-	uint64_t after = (uint64_t)block->length + insn->length;
-
-	return insn->kind == BRANCH_JUMP && !insn->indirect &&
-	       insn->distance == EMULATED_PTWRITE_SIGN_SIZE &&
-	       flow->view.end - flow->state.ip > after &&
-	       emulated_ptwrite_has_sign(block->bytes + after,
-					 flow->view.end - flow->state.ip - after);
-}
-
 /* Set how flow_run_cached() leaves the block next time. */
 static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
 	struct basic_block *block = flow->block;
 	bool jumps = insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP;
+	uint64_t after;
 
 	block->exit = EXIT_STEP;
 	block->taken_local = flow->stream.input.skip_local_jumps && jumps && !insn->indirect &&
 			     is_local(flow, to);
-	block->begins_ptwrite = begins_ptwrite_at(flow, insn);
+	after = (uint64_t)block->length + insn->length;
+	block->begins_ptwrite = insn->kind == BRANCH_JUMP && !insn->indirect &&
+				insn->distance == EMULATED_PTWRITE_SIGN_SIZE &&
+				flow->view.end - flow->state.ip > after &&
+				emulated_ptwrite_has_sign(block->bytes + after,
+							  flow->view.end - flow->state.ip - after);
 	if (block->begins_ptwrite)
 		return;
 	if (insn->kind == BRANCH_COND)
@@ -366,19 +357,6 @@ static bool take_return(struct pt_flow *flow, const struct insn *insn, uint64_t 
 }
 
 /*
- * The processor compressed the return because it traced the call. If the call is in missing code,
- * so is the return's target.
- */
-static void fail_return(struct pt_flow *flow, const struct insn *insn, uint64_t from)
-{
-	if (flow->state.calls_missing && insn->kind == BRANCH_RETURN && flow->compression &&
-	    tnt_bits_next(flow->bits))
-		flow_fail(flow, GAP_NO_CODE, 0);
-	else
-		flow_fail(flow, GAP_MISMATCH, from);
-}
-
-/*
  * TNT bits can precede the TIPs of indirect branches between them (SDM volume 3, "Deferred TIPs"):
  * keep the remaining bits until the next TIP.
  */
@@ -410,7 +388,15 @@ static void consume_tnt(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		defer_tnt(flow, from);
 		return;
 	} else if (!take_return(flow, insn, from)) {
-		fail_return(flow, insn, from);
+		/*
+		 * The processor compressed the return because it traced the call. If the call is in
+		 * missing code, so is the return's target.
+		 */
+		if (flow->state.calls_missing && insn->kind == BRANCH_RETURN && flow->compression &&
+		    tnt_bits_next(flow->bits))
+			flow_fail(flow, GAP_NO_CODE, 0);
+		else
+			flow_fail(flow, GAP_MISMATCH, from);
 		return;
 	}
 	flow->bits <<= 1;

@@ -32,33 +32,12 @@
 
 /* ---- The stream ---------------------------------------------------------- */
 
-/*
- * The next pieces are apart, so the state is invalid. If the CPU itself resumed, it keeps the state
- * that only a PSB resets (clock, last ip, mode, stack of returns), and the next packet with an ip
- * restarts the flow, as after damage.
- */
-static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
-{
-	unsigned return_count = piece->resumes ? flow->return_count : 0;
-
-	flow->stream.ended = false;
-	stream_push_apart(&flow->stream, flow_is_after_gap(flow), piece);
-	flow_set_lost(flow);
-	flow->return_count = return_count;
-	/* A PSB's header shows whether tracing is on. */
-	flow->state.lost = piece->resumes && (piece->size < AUX_PSB_SIZE ||
-					      memcmp(piece->bytes, AUX_PSB, AUX_PSB_SIZE) != 0);
-	flow->state.on = flow->in_header = flow->state.overflowed = false;
-	flow_set_after_gap(flow);
-	flow_window_open(flow, piece->resumes);
-	flow->run_begin = flow->window.base;
-	flow->synced = piece->resumes && flow->packets;
-}
-
 /* The consecutive pieces end: the stream ends, or other pieces follow. */
 static void finish_pieces(struct pt_flow *flow)
 {
 	size_t next = flow->window.piece;
+	const struct aux_piece *piece;
+	unsigned return_count;
 
 	flow->offset = flow->window.base + flow->window.size;
 	flow_count_bytes(flow, flow->offset);
@@ -72,7 +51,25 @@ static void finish_pieces(struct pt_flow *flow)
 		stream_push_end(&flow->stream, flow_is_after_gap(flow));
 		return;
 	}
-	begin_pieces(flow, &flow->stream.input.aux->pieces[next]);
+	/*
+	 * The next pieces are apart, so the state is invalid. If the CPU itself resumed, it keeps
+	 * the state that only a PSB resets (clock, last ip, mode, stack of returns), and the next
+	 * packet with an ip restarts the flow, as after damage.
+	 */
+	piece = &flow->stream.input.aux->pieces[next];
+	return_count = piece->resumes ? flow->return_count : 0;
+	flow->stream.ended = false;
+	stream_push_apart(&flow->stream, flow_is_after_gap(flow), piece);
+	flow_set_lost(flow);
+	flow->return_count = return_count;
+	/* A PSB's header shows whether tracing is on. */
+	flow->state.lost = piece->resumes && (piece->size < AUX_PSB_SIZE ||
+					      memcmp(piece->bytes, AUX_PSB, AUX_PSB_SIZE) != 0);
+	flow->state.on = flow->in_header = flow->state.overflowed = false;
+	flow_set_after_gap(flow);
+	flow_window_open(flow, piece->resumes);
+	flow->run_begin = flow->window.base;
+	flow->synced = piece->resumes && flow->packets;
 }
 
 /* Returns whether a packet is a TIP.PGE that needs no address before it, and its code is known. */
@@ -184,30 +181,6 @@ static bool read_extended_packet(struct pt_flow *flow)
 	return size;
 }
 
-static void read_by_libipt(struct pt_flow *flow)
-{
-	struct pt_packet packet;
-	size_t at = flow->at;
-	int status = pt_packet_by_libipt(flow->packets, &flow->config, &flow->at, &packet);
-
-	if (status >= 0) {
-		flow_on_packet(flow, &packet);
-		if (flow->reread)
-			flow->at = at;
-		flow->reread = false;
-		if (packet.type == ppt_tsc && flow->looks_ahead)
-			flow_look_ahead(flow);
-	} else if (pt_errcode(status) == pte_eos) {
-		finish_pieces(flow);
-	} else {
-		flow_fail(flow, GAP_BAD_PACKET, 0);
-		flow->pebs.bip_size = 0;
-		flow->in_header = flow->state.overflowed = flow->state.on = false;
-		flow->state.guest_on = false;
-		synchronise(flow, false);
-	}
-}
-
 static void read_packet(struct pt_flow *flow)
 {
 	if (flow_is_near_end(flow, flow->at) && !aux_window_at_end(&flow->window))
@@ -218,8 +191,28 @@ static void read_packet(struct pt_flow *flow)
 		return;
 	flow->offset = flow->window.base + flow->at;
 	flow->branches_followed = 0;
-	if (!read_extended_packet(flow))
-		read_by_libipt(flow);
+	if (!read_extended_packet(flow)) {
+		struct pt_packet packet;
+		size_t at = flow->at;
+		int status = pt_packet_by_libipt(flow->packets, &flow->config, &flow->at, &packet);
+
+		if (status >= 0) {
+			flow_on_packet(flow, &packet);
+			if (flow->reread)
+				flow->at = at;
+			flow->reread = false;
+			if (packet.type == ppt_tsc && flow->looks_ahead)
+				flow_look_ahead(flow);
+		} else if (pt_errcode(status) == pte_eos) {
+			finish_pieces(flow);
+		} else {
+			flow_fail(flow, GAP_BAD_PACKET, 0);
+			flow->pebs.bip_size = 0;
+			flow->in_header = flow->state.overflowed = flow->state.on = false;
+			flow->state.guest_on = false;
+			synchronise(flow, false);
+		}
+	}
 }
 
 static void step(struct pt_stream *stream)
@@ -317,15 +310,6 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	set_counts(flow, &like->input);
 }
 
-/* Without timing packets, decoding cannot begin in the middle. */
-static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
-{
-	if (input->info->config & input->info->tsc_bit)
-		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
-	else
-		flow->cuts.position.at = AUX_CUTS_NONE;
-}
-
 struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct pt_config *config)
 {
 	struct pt_flow *flow = pt_flow_spare(input->aux->size);
@@ -333,7 +317,11 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 	basic_blocks_share(&flow->blocks, input->others, input->aux->size);
 	set_config(flow, input->info, config);
 	set_counts(flow, input);
-	set_cuts(flow, input);
+	/* Without timing packets, decoding cannot begin in the middle. */
+	if (input->info->config & input->info->tsc_bit)
+		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
+	else
+		flow->cuts.position.at = AUX_CUTS_NONE;
 	aux_window_init(&flow->window, input->aux);
 	if (input->aux->size)
 		flow_window_open(flow, false);

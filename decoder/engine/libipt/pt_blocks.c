@@ -162,12 +162,12 @@ static void fail_by(struct pt_blocks *blocks, int status, uint64_t ip)
 	blocks_fail(blocks, gap_reason_of(status), ip);
 }
 
-/* libipt needs contiguous trace: copy consecutive pieces. Write a PSB if they begin without one. */
-static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
+static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 {
 	size_t first = blocks->next_piece, end = first;
 	uint64_t used = aux->size && aux->pieces[first].resumes ? PT_REWRITE_HEADER : 0;
 
+	/* libipt needs contiguous trace that begins with a PSB: copy consecutive pieces. */
 	blocks->size = blocks->counted = used;
 	while (end < aux->piece_count && (end == first || !aux->pieces[end].apart))
 		blocks->size += aux->pieces[end++].size;
@@ -183,11 +183,6 @@ static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->rewrite.has_guests = stream_is_of_guest(&blocks->stream, true);
 	pt_rewrite_bytes(&blocks->rewrite, &blocks->config.errata, blocks->bytes, blocks->size,
 			 blocks->counted);
-}
-
-static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
-{
-	join_pieces(blocks, aux);
 	if (blocks->decoder)
 		pt_blk_free_decoder(blocks->decoder);
 	blocks->config.begin = blocks->bytes;
@@ -259,24 +254,21 @@ static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
 	return found ? (uint64_t)(found - blocks->bytes) : blocks->size;
 }
 
-/* Begin at the next PSB, and count the bytes before it.  Returns its offset, or the size. */
-static uint64_t find_header(struct pt_blocks *blocks)
+static void synchronise(struct pt_blocks *blocks)
 {
+	uint64_t psb;
 	uint64_t from = 0, to;
 	bool first = pt_blk_get_offset(blocks->decoder, &from) < 0;
 
+	/*
+	 * Begin at the next PSB, and count the bytes before it.  Returns its offset, or the size.
+	 */
 	to = next_psb(blocks, first ? 0 : from);
 	blocks->status = to < blocks->size ? pt_blk_sync_set(blocks->decoder, to) : -pte_eos;
 	if (blocks->status < 0 && pt_errcode(blocks->status) == pte_eos)
 		to = blocks->size;
 	count_to(blocks, first ? 0 : from, to, first);
-	return to;
-}
-
-static void synchronise(struct pt_blocks *blocks)
-{
-	uint64_t psb = find_header(blocks);
-
+	psb = to;
 	blocks_emit_cfe(blocks, 0);
 	pt_rewrite_seek(&blocks->rewrite, psb);
 	if (psb == blocks->size) {
@@ -311,29 +303,6 @@ static uint64_t decided_ip(struct pt_blocks *blocks)
 	pt_blk_next(blocks->decoder, &block, sizeof(block));
 	pt_blk_set_image(blocks->decoder, blocks->image);
 	return block.ip == blocks->pending.from ? 0 : block.ip;
-}
-
-static void next_event(struct pt_blocks *blocks)
-{
-	struct pt_event event;
-	int status;
-
-	blocks->pending.to = decided_ip(blocks);
-	errno = 0;
-	status = pt_blk_event(blocks->decoder, &event, sizeof(event));
-
-	blocks->status = status;
-	/* Skip events that the PSB only repeats (modes, paging). */
-	if (status < 0 || !event.status_update)
-		blocks->fresh = false;
-	if (status < 0 && pt_errcode(status) == pte_eos)
-		finish_run(blocks);
-	else if (status < 0)
-		fail_by(blocks, status, blocks->pending.from);
-	else
-		blocks_on_event(blocks, &event);
-	if (blocks->fresh)
-		seek_schedule(blocks);
 }
 
 static bool lacks_code(int status, const struct pt_block *block)
@@ -373,16 +342,6 @@ static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 		return status;
 	blocks_resolve(blocks, block->ip);
 	return pt_blk_next(blocks->decoder, block, sizeof(*block));
-}
-
-/*
- * A damaged MODE.Exec (flow_apply_mode()) makes libipt read the wrong code. libipt 2.1 also does so
- * if the mode is unknown: after an overflow, or CS.L with CS.D.
- */
-static bool has_impossible_mode(const struct pt_block *block)
-{
-	return block->ninsn &&
-	       (block->mode == ptem_unknown || (block->ip >> 32 && block->mode != ptem_64bit));
 }
 
 /* Returns where a block failed: libipt returns the instructions before code that is missing. */
@@ -427,7 +386,12 @@ static void next_block(struct pt_blocks *blocks)
 	status = blocks->fresh ? first_block(blocks, &block) : any_block(blocks, &block);
 
 	blocks->status = status;
-	if (has_impossible_mode(&block)) {
+	/*
+	 * A damaged MODE.Exec (flow_apply_mode()) makes libipt read the wrong code. libipt 2.1 also
+	 * does so if the mode is unknown: after an overflow, or CS.L with CS.D.
+	 */
+	if (block.ninsn &&
+	    (block.mode == ptem_unknown || (block.ip >> 32 && block.mode != ptem_64bit))) {
 		blocks_resolve(blocks, block.ip);
 		blocks_fail(blocks, GAP_MISMATCH, block.ip);
 		return;
@@ -459,7 +423,25 @@ static void step_blocks(struct pt_stream *stream)
 	if (!blocks->synced) {
 		synchronise(blocks);
 	} else if (blocks->status & pts_event_pending) {
-		next_event(blocks);
+		struct pt_event event;
+		int status;
+
+		blocks->pending.to = decided_ip(blocks);
+		errno = 0;
+		status = pt_blk_event(blocks->decoder, &event, sizeof(event));
+
+		blocks->status = status;
+		/* Skip events that the PSB only repeats (modes, paging). */
+		if (status < 0 || !event.status_update)
+			blocks->fresh = false;
+		if (status < 0 && pt_errcode(status) == pte_eos)
+			finish_run(blocks);
+		else if (status < 0)
+			fail_by(blocks, status, blocks->pending.from);
+		else
+			blocks_on_event(blocks, &event);
+		if (blocks->fresh)
+			seek_schedule(blocks);
 	} else if (blocks->status & pts_eos) {
 		blocks->pending.to = decided_ip(blocks);
 		if (blocks->pending.to)

@@ -130,28 +130,6 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 	rewriter->kept_ip = ip;
 }
 
-static void on_guest_tip(struct rewriter *rewriter, bool has_ip)
-{
-	if (!rewriter->guest) {
-		rewriter->guest = rewriter->guest_on = true;
-		rewriter->bytes[rewriter->out++] = TIP_PGD;
-	} else if (!rewriter->next_guest && has_ip) {
-		leave_guest(rewriter, rewriter->last_ip);
-	}
-}
-
-static void on_guest_tip_pgd(struct rewriter *rewriter)
-{
-	if (rewriter->guest)
-		switch_guest(rewriter, false);
-	else
-		keep_packet(rewriter);
-	rewriter->guest_on |= !rewriter->guest && rewriter->next_guest;
-	rewriter->guest = rewriter->next_guest;
-	if (!rewriter->guest)
-		pad_packets(rewriter);
-}
-
 /* ---- Packets ------------------------------------------------------------- */
 
 static bool read_ip(struct rewriter *rewriter, const struct pt_packet_ip *packet)
@@ -166,22 +144,6 @@ static void keep_ip(struct rewriter *rewriter)
 {
 	keep_packet(rewriter);
 	rewriter->kept_ip = rewriter->last_ip;
-}
-
-static void on_fup(struct rewriter *rewriter)
-{
-	rewriter->first_bound = rewriter->rewrite->count;
-	if (rewriter->in_header) {
-		rewriter->header_fup = 1 + rewriter->out;
-		rewriter->header_fup_size = rewriter->next - rewriter->at;
-		keep_ip(rewriter);
-	} else if (rewriter->guest) {
-		switch_guest(rewriter, rewriter->guest_on || rewriter->overflowed);
-		rewriter->overflowed = false;
-		drop_packet(rewriter);
-	} else {
-		keep_ip(rewriter);
-	}
 }
 
 static void drop_bound(struct rewriter *rewriter)
@@ -203,23 +165,19 @@ static void on_psb(struct rewriter *rewriter)
 	keep_packet(rewriter);
 }
 
-/* Move the packets after the header's FUP over it, up to the end of the header. */
-static void hide_header_fup(struct rewriter *rewriter)
-{
-	uint8_t *fup = rewriter->bytes + rewriter->header_fup - 1;
-	uint8_t *after = fup + rewriter->header_fup_size;
-
-	memmove(fup, after, (size_t)(rewriter->bytes + rewriter->out - after));
-	rewriter->out -= rewriter->header_fup_size;
-}
-
 /* For libipt, tracing is off at a PSB in a guest. */
 static void on_psbend(struct rewriter *rewriter)
 {
 	keep_packet(rewriter);
 	rewriter->in_header = false;
-	if (rewriter->next_guest && rewriter->header_fup)
-		hide_header_fup(rewriter);
+	if (rewriter->next_guest && rewriter->header_fup) {
+		uint8_t *fup = rewriter->bytes + rewriter->header_fup - 1;
+		uint8_t *after = fup + rewriter->header_fup_size;
+
+		/* Move the packets after the header's FUP over it, up to the end of the header. */
+		memmove(fup, after, (size_t)(rewriter->bytes + rewriter->out - after));
+		rewriter->out -= rewriter->header_fup_size;
+	}
 	if (rewriter->next_guest)
 		switch_guest(rewriter, rewriter->header_fup);
 	rewriter->kept_ip = rewriter->next_guest ? 0 : rewriter->kept_ip;
@@ -242,11 +200,34 @@ static void on_ip_packet(struct rewriter *rewriter, const struct pt_packet *pack
 	bool has_ip = read_ip(rewriter, &packet->payload.ip);
 
 	if (packet->type == ppt_fup) {
-		on_fup(rewriter);
+		rewriter->first_bound = rewriter->rewrite->count;
+		if (rewriter->in_header) {
+			rewriter->header_fup = 1 + rewriter->out;
+			rewriter->header_fup_size = rewriter->next - rewriter->at;
+			keep_ip(rewriter);
+		} else if (rewriter->guest) {
+			switch_guest(rewriter, rewriter->guest_on || rewriter->overflowed);
+			rewriter->overflowed = false;
+			drop_packet(rewriter);
+		} else {
+			keep_ip(rewriter);
+		}
 	} else if (packet->type == ppt_tip_pgd) {
-		on_guest_tip_pgd(rewriter);
+		if (rewriter->guest)
+			switch_guest(rewriter, false);
+		else
+			keep_packet(rewriter);
+		rewriter->guest_on |= !rewriter->guest && rewriter->next_guest;
+		rewriter->guest = rewriter->next_guest;
+		if (!rewriter->guest)
+			pad_packets(rewriter);
 	} else if (packet->type == ppt_tip && (rewriter->guest || rewriter->next_guest)) {
-		on_guest_tip(rewriter, has_ip);
+		if (!rewriter->guest) {
+			rewriter->guest = rewriter->guest_on = true;
+			rewriter->bytes[rewriter->out++] = TIP_PGD;
+		} else if (!rewriter->next_guest && has_ip) {
+			leave_guest(rewriter, rewriter->last_ip);
+		}
 	} else if (packet->type == ppt_tip_pge && rewriter->guest && !rewriter->next_guest &&
 		   has_ip) {
 		leave_guest(rewriter, rewriter->last_ip);
