@@ -46,39 +46,33 @@ static bool follows(struct aux_piece *last, const struct aux_piece *piece)
 	return true;
 }
 
-/* Add a piece, divided at the cuts. */
-static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const struct aux_cut *cuts,
-		    size_t cut_count)
-{
-	size_t next = LOWER_BOUND(i, cut_count, cuts[i].at < piece.aux_offset);
-
-	for (; next < cut_count && cuts[next].at < end_of(&piece); next++) {
-		uint64_t size = cuts[next].at - piece.aux_offset;
-
-		if (cuts[next].whole)
-			continue;
-		if (size) {
-			add_piece(list, &piece)->size = size;
-			skip_bytes(&piece, size);
-		}
-		piece.apart = piece.resumes = list->count > 0;
-		piece.resume_time = cuts[next].time;
-	}
-	if (piece.size)
-		add_piece(list, &piece);
-}
-
 void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces, size_t count,
 		     const struct aux_cut *cuts, size_t cut_count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct aux_piece *last = list->count ? &list->pieces[list->count - 1] : NULL;
 		struct aux_piece piece = pieces[i];
+		size_t next;
 
 		piece.apart = last && !follows(last, &piece);
 		if (piece.apart && piece.aux_offset > end_of(last))
 			list->missing += piece.aux_offset - end_of(last);
-		add_cut(list, piece, cuts, cut_count);
+		/* Add a piece, divided at the cuts. */
+		next = LOWER_BOUND(k, cut_count, cuts[k].at < piece.aux_offset);
+		for (; next < cut_count && cuts[next].at < end_of(&piece); next++) {
+			uint64_t size = cuts[next].at - piece.aux_offset;
+
+			if (cuts[next].whole)
+				continue;
+			if (size) {
+				add_piece(list, &piece)->size = size;
+				skip_bytes(&piece, size);
+			}
+			piece.apart = piece.resumes = list->count > 0;
+			piece.resume_time = cuts[next].time;
+		}
+		if (piece.size)
+			add_piece(list, &piece);
 	}
 }
 
@@ -99,17 +93,6 @@ static const uint8_t *find_last_psb(const struct aux_piece *piece)
 			return end + 1 - AUX_PSB_SIZE;
 	}
 	return NULL;
-}
-
-/* Returns the number of zeros at the piece's end that can be perf's padding. */
-static size_t padding_of(const struct aux_piece *piece)
-{
-	size_t padding = 0;
-
-	while (padding < PADDING_MAX && padding < piece->size &&
-	       !piece->bytes[piece->size - 1 - padding])
-		padding++;
-	return padding;
 }
 
 /*
@@ -134,7 +117,10 @@ static size_t find_overlap(const struct aux_piece *before, const struct aux_piec
 		left = (size_t)(end - found);
 		if (left >= size && memcmp(found, tail, size) == 0)
 			return (size_t)(found - piece->bytes) + size;
-		*padding = padding_of(before);
+		/* Zeros at the end can be perf's padding. */
+		for (*padding = 0; *padding < PADDING_MAX && *padding < before->size &&
+				   !before->bytes[before->size - 1 - *padding];)
+			++*padding;
 		if (left >= size - *padding && memcmp(found, tail, size - *padding) == 0)
 			return (size_t)(found - piece->bytes) + size - *padding;
 		found++;

@@ -267,20 +267,6 @@ static bool resume_window(struct aux_window *window, struct last_time *last)
 	       aux_window_next_run(window);
 }
 
-/* Read the packets of a stream up to its end, or to damage. */
-static void read_to_end(const struct aux_stream *aux, struct last_time *last)
-{
-	struct aux_window window;
-	size_t used;
-
-	aux_window_init(&window, aux);
-	do {
-		while ((used = read_window(&window, last)) && !aux_window_at_end(&window))
-			aux_window_move(&window, used);
-	} while (aux_window_at_end(&window) && resume_window(&window, last));
-	aux_window_release(&window);
-}
-
 bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
 		     uint64_t *last)
 {
@@ -294,10 +280,19 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 	begin = next_sync(aux, 0, aux->size);
 	end = last_sync(aux, UINT64_MAX);
 	if (end.offset != NOWHERE) {
+		struct aux_window window;
+		size_t used;
+
 		aux_stream_cut(aux, end.offset, aux->size, &arena, &rest);
 		pt_packet_config(&time.config, info, aux->cpu);
 		time.reference = rest.pieces[0].reference;
-		read_to_end(&rest, &time);
+		/* Read the packets of a stream up to its end, or to damage. */
+		aux_window_init(&window, &rest);
+		do {
+			while ((used = read_window(&window, &time)) && !aux_window_at_end(&window))
+				aux_window_move(&window, used);
+		} while (aux_window_at_end(&window) && resume_window(&window, &time));
+		aux_window_release(&window);
 		arena_release(&arena);
 		*first = begin.tsc;
 		*last = MAX(time.clock.tsc, end.tsc);

@@ -64,18 +64,6 @@ static bool read_extended(struct extended_packet *packet, struct cursor *c)
 	return true;
 }
 
-static void read_trig(struct extended_packet *packet, struct cursor *c)
-{
-	uint8_t flags = cursor_u8(c);
-
-	packet->type = EXTENDED_TRIG;
-	packet->has_ip = flags & HAS_IP;
-	packet->value = cursor_u8(c);
-	packet->value |= flags & TRIG_HAS_MORE ? TRIG_MULTIPLE : 0;
-	packet->value |= flags & TRIG_HAS_ICNT ? TRIG_COUNTED : 0;
-	packet->kind = flags & TRIG_HAS_ICNT ? cursor_u16(c) : 0;
-}
-
 size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes, size_t size,
 			    unsigned bip_size)
 {
@@ -92,7 +80,14 @@ size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes
 	} else if (opcode == OPCODE_EXTENDED) {
 		known = read_extended(packet, &c);
 	} else if (opcode == OPCODE_TRIG) {
-		read_trig(packet, &c);
+		uint8_t flags = cursor_u8(&c);
+
+		packet->type = EXTENDED_TRIG;
+		packet->has_ip = flags & HAS_IP;
+		packet->value = cursor_u8(&c);
+		packet->value |= flags & TRIG_HAS_MORE ? TRIG_MULTIPLE : 0;
+		packet->value |= flags & TRIG_HAS_ICNT ? TRIG_COUNTED : 0;
+		packet->kind = flags & TRIG_HAS_ICNT ? cursor_u16(&c) : 0;
 		known = true;
 	}
 	return known && !c.short_ ? (size_t)(c.at - bytes) : 0;

@@ -109,19 +109,6 @@ static struct basic_block *add_block(struct basic_blocks *blocks)
 	return block;
 }
 
-static struct basic_block *make_block(struct basic_blocks *blocks, uint32_t region,
-				      const uint8_t *bytes, size_t size, size_t piece,
-				      enum insn_mode mode)
-{
-	struct basic_block *block = add_block(blocks);
-
-	block->bytes = bytes;
-	block->region = region;
-	block->mode = (uint8_t)mode;
-	block->length = decode_block(block, size, piece);
-	return block;
-}
-
 void basic_blocks_forget(struct basic_blocks *blocks)
 {
 	if (blocks->counts)
@@ -137,24 +124,11 @@ void basic_blocks_forget(struct basic_blocks *blocks)
 static struct basic_block **find_slot(const struct basic_blocks *blocks, uint32_t region,
 				      const uint8_t *bytes, enum insn_mode mode)
 {
-	size_t at = basic_blocks_slot(blocks, bytes);
+	size_t at = fibonacci_hash((uintptr_t)bytes, (unsigned)__builtin_ctzll(blocks->room));
 
 	while (blocks->slots[at] && !basic_block_is(blocks->slots[at], region, bytes, mode))
 		at = (at + 1) & (blocks->room - 1);
 	return &blocks->slots[at];
-}
-
-static void grow_slots(struct basic_blocks *blocks)
-{
-	struct basic_block **old = blocks->slots;
-	size_t room = blocks->room;
-
-	blocks->room *= 2;
-	blocks->slots = alloc_zeroed(blocks->room, sizeof(*blocks->slots));
-	for (size_t i = 0; i < room; i++)
-		if (old[i])
-			*find_slot(blocks, old[i]->region, old[i]->bytes, old[i]->mode) = old[i];
-	free(old);
 }
 
 struct basic_block *basic_blocks_find(const struct basic_blocks *blocks, uint32_t region,
@@ -168,13 +142,29 @@ struct basic_block *basic_blocks_add(struct basic_blocks *blocks, uint32_t regio
 				     enum insn_mode mode)
 {
 	struct basic_block **slot;
+	struct basic_block *block;
 
 	if (blocks->count >= blocks->limit)
 		basic_blocks_forget(blocks);
-	if (2 * blocks->count >= blocks->room)
-		grow_slots(blocks);
+	if (2 * blocks->count >= blocks->room) {
+		struct basic_block **old = blocks->slots;
+		size_t room = blocks->room;
+
+		blocks->room *= 2;
+		blocks->slots = alloc_zeroed(blocks->room, sizeof(*blocks->slots));
+		for (size_t i = 0; i < room; i++)
+			if (old[i])
+				*find_slot(blocks, old[i]->region, old[i]->bytes, old[i]->mode) =
+					old[i];
+		free(old);
+	}
 	slot = find_slot(blocks, region, bytes, mode);
-	*slot = make_block(blocks, region, bytes, size, piece, mode);
+	block = add_block(blocks);
+	block->bytes = bytes;
+	block->region = region;
+	block->mode = (uint8_t)mode;
+	block->length = decode_block(block, size, piece);
+	*slot = block;
 	blocks->count++;
 	return *slot;
 }

@@ -149,12 +149,6 @@ static inline bool basic_block_is(const struct basic_block *block, uint32_t regi
 	return block->bytes == bytes && block->region == region && block->mode == mode;
 }
 
-/* Returns the index of the first slot to search. */
-static inline size_t basic_blocks_slot(const struct basic_blocks *blocks, const uint8_t *bytes)
-{
-	return fibonacci_hash((uintptr_t)bytes, (unsigned)__builtin_ctzll(blocks->room));
-}
-
 /* Returns the block of a CFG node, which is not 0. */
 static inline struct basic_block *basic_block_of_node(const struct basic_blocks *blocks,
 						      uint32_t node)

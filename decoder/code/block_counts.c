@@ -137,10 +137,12 @@ static void add_code(struct block_counts *counts, const struct code_count *code)
 	*ARRAY_ADD(counts->list.counts, counts->list.count, counts->list.room) = *code;
 }
 
-static void collect_blocks(const struct basic_blocks *blocks)
+void block_counts_collect(struct basic_blocks *blocks)
 {
 	const struct code_region *region = NULL;
+	struct block_counts *counts;
 
+	spread_ways(blocks);
 	for (size_t i = 1; i <= blocks->count; i++) {
 		struct block_count *count = &blocks->counts->blocks[i];
 		struct code_count code;
@@ -153,13 +155,8 @@ static void collect_blocks(const struct basic_blocks *blocks)
 		add_code(blocks->counts, &code);
 		*count = (struct block_count){ 0 };
 	}
-}
-
-static void collect_parts(const struct basic_blocks *blocks)
-{
-	struct block_counts *counts = blocks->counts;
-	const struct code_region *region = NULL;
-
+	counts = blocks->counts;
+	region = NULL;
 	for (size_t i = 0; i < counts->parts.table.count; i++) {
 		struct pair part = pair_table_pair(&counts->parts.table, i);
 		struct code_count code = code_of(blocks, part.first, &region);
@@ -180,11 +177,4 @@ static void collect_parts(const struct basic_blocks *blocks)
 	}
 	release_pairs(&counts->parts);
 	release_pairs(&counts->jumps);
-}
-
-void block_counts_collect(struct basic_blocks *blocks)
-{
-	spread_ways(blocks);
-	collect_blocks(blocks);
-	collect_parts(blocks);
 }

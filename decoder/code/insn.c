@@ -348,39 +348,6 @@ static bool is_vector_prefix(const struct insn_bytes *d, const uint8_t *bytes)
 	return d->mode == INSN_MODE_64 || (bytes[1] & 0xc0) == 0xc0;
 }
 
-static void read_evex(struct insn_bytes *d, const uint8_t *bytes)
-{
-	unsigned map = bytes[1] & 7;
-
-	if (map == MAP_EVEX_4 && d->mode != INSN_MODE_64)
-		map = MAP_0;
-	set_vector_form(d, letter_of_vector(map, bytes[4], true), 5);
-	d->operand_size = (bytes[2] & 3) == 1; /* pp: 66 */
-	d->wide = bytes[2] & 0x80;
-}
-
-/* APX: an absolute jump replaces MOV from an absolute address. */
-static bool is_jmpabs(const struct insn_bytes *d)
-{
-	return d->map == MAP_0 && d->opcode == 0xa1 && !d->wide && !d->address_size &&
-	       may_be_vector(d);
-}
-
-static void read_rex2(struct insn_bytes *d, const uint8_t *bytes)
-{
-	d->at += 3;
-	d->rex2 = true;
-	d->map = bytes[1] & 0x80 ? MAP_0F : MAP_0;
-	d->wide = bytes[1] & 8;
-	d->opcode = bytes[2];
-	if (is_jmpabs(d))
-		set_form(d, 'k');
-	else if (d->rex || excludes_rex2(d->map, d->opcode))
-		set_form(d, 'x');
-	else
-		set_form(d, letter_of_legacy(d->map, d->opcode));
-}
-
 static void read_legacy(struct insn_bytes *d, const uint8_t *bytes)
 {
 	unsigned escapes = 0;
@@ -400,18 +367,38 @@ static void read_opcode(struct insn_bytes *d)
 	const uint8_t *bytes = d->bytes + d->at;
 	unsigned xop = bytes[1] & 0x1f;
 
-	if (bytes[0] == 0xc4 && is_vector_prefix(d, bytes))
+	if (bytes[0] == 0xc4 && is_vector_prefix(d, bytes)) {
 		set_vector_form(d, letter_of_vector(bytes[1] & 0x1f, bytes[3], false), 4);
-	else if (bytes[0] == 0xc5 && is_vector_prefix(d, bytes))
+	} else if (bytes[0] == 0xc5 && is_vector_prefix(d, bytes)) {
 		set_vector_form(d, letter_of_vector(MAP_0F, bytes[2], false), 3);
-	else if (bytes[0] == 0x62 && is_vector_prefix(d, bytes))
-		read_evex(d, bytes);
-	else if (bytes[0] == 0x8f && xop >= MAP_XOP_8) /* POP: its ModRM is no valid map number */
+	} else if (bytes[0] == 0x62 && is_vector_prefix(d, bytes)) {
+		unsigned map = bytes[1] & 7;
+
+		if (map == MAP_EVEX_4 && d->mode != INSN_MODE_64)
+			map = MAP_0;
+		set_vector_form(d, letter_of_vector(map, bytes[4], true), 5);
+		d->operand_size = (bytes[2] & 3) == 1; /* pp: 66 */
+		d->wide = bytes[2] & 0x80;
+	} else if (bytes[0] == 0x8f && xop >= MAP_XOP_8) {
+		/* The ModRM of POP is no valid map number. */
 		set_vector_form(d, xop <= MAP_XOP_A ? "BmQ"[xop - MAP_XOP_8] : 'x', 4);
-	else if (bytes[0] == 0xd5 && d->mode == INSN_MODE_64) /* AAD in other code */
-		read_rex2(d, bytes);
-	else
+	} else if (bytes[0] == 0xd5 && d->mode == INSN_MODE_64) { /* AAD in other code */
+		d->at += 3;
+		d->rex2 = true;
+		d->map = bytes[1] & 0x80 ? MAP_0F : MAP_0;
+		d->wide = bytes[1] & 8;
+		d->opcode = bytes[2];
+		/* APX: an absolute jump replaces MOV from an absolute address. */
+		if (d->map == MAP_0 && d->opcode == 0xa1 && !d->wide && !d->address_size &&
+		    may_be_vector(d))
+			set_form(d, 'k');
+		else if (d->rex || excludes_rex2(d->map, d->opcode))
+			set_form(d, 'x');
+		else
+			set_form(d, letter_of_legacy(d->map, d->opcode));
+	} else {
 		read_legacy(d, bytes);
+	}
 }
 
 /* ---- ModRM --------------------------------------------------------------- */

@@ -278,28 +278,6 @@ static bool find_steps(struct search *search)
 	return true;
 }
 
-/* Mark code that jumps from the function's start reach, possibly not all. */
-static void mark_reached(struct search *search)
-{
-	bool more = true;
-
-	search->steps[0].reached = true;
-	for (int round = 0; more && round < ROUNDS_MOST; round++) {
-		more = false;
-		for (size_t offset = 0; offset < search->code->size; offset++) {
-			struct step *step = &search->steps[offset];
-			size_t to = target_of(search, offset);
-
-			if (!step->reached || !step->insn.length)
-				continue;
-			more |= to < offset && !search->steps[to].reached;
-			search->steps[to].reached = true;
-			if (!ends_flow(&step->insn))
-				search->steps[offset + step->insn.length].reached = true;
-		}
-	}
-}
-
 /* Add a possible value of the register or word. Two different values make it unknown. */
 static void add_value(struct search *search, int32_t number, int32_t argument)
 {
@@ -369,38 +347,49 @@ static bool is_padding(const struct search *search, size_t offset)
 	       (fields.map == INSN_MAP_0F && fields.opcode == 0x1f);
 }
 
-/*
- * Ask at entries of the code. At a function's start, registers and words contain its arguments, and
- * the top word the return address. Unreached code is a landing pad, or the target of another
- * function.
- */
-static void ask_callers(struct search *search)
-{
-	for (int slot = 0; slot < SLOTS; slot++)
-		if (search->steps[0].asked & BIT(slot))
-			add_value(search, SYSCALL_UNKNOWN,
-				  slot < SYSCALL_STACK   ? slot
-				  : slot > SYSCALL_STACK ? slot - 1
-							 : SYSCALL_UNKNOWN);
-	for (size_t offset = 0; offset < search->code->size; offset++)
-		search->failed |= search->steps[offset].asked && !search->steps[offset].reached &&
-				  !is_padding(search, offset);
-}
-
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at, unsigned slot)
 {
 	const struct syscall_number none = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
 	struct search search = { .code = code, .found = none };
+	bool more = true;
 
 	if (at >= code->size || slot >= SLOTS)
 		return none;
 	search.steps = alloc_zeroed(code->size + 1, sizeof(*search.steps));
 	search.failed = !find_steps(&search) || !search.steps[at].insn.length;
-	mark_reached(&search);
+	/* Mark code that jumps from the function's start reach, possibly not all. */
+	search.steps[0].reached = true;
+	for (int round = 0; more && round < ROUNDS_MOST; round++) {
+		more = false;
+		for (size_t offset = 0; offset < search.code->size; offset++) {
+			struct step *step = &search.steps[offset];
+			size_t to = target_of(&search, offset);
+
+			if (!step->reached || !step->insn.length)
+				continue;
+			more |= to < offset && !search.steps[to].reached;
+			search.steps[to].reached = true;
+			if (!ends_flow(&step->insn))
+				search.steps[offset + step->insn.length].reached = true;
+		}
+	}
 	ask(&search, &search.steps[at], slot);
 	for (int round = 0; follow_back(&search); round++)
 		search.failed = round == ROUNDS_MOST;
-	ask_callers(&search);
+	/*
+	 * Ask at entries of the code. At a function's start, registers and words contain its
+	 * arguments, and the top word the return address. Unreached code is a landing pad, or the
+	 * target of another function.
+	 */
+	for (int i = 0; i < SLOTS; i++)
+		if (search.steps[0].asked & BIT(i))
+			add_value(&search, SYSCALL_UNKNOWN,
+				  i < SYSCALL_STACK   ? i
+				  : i > SYSCALL_STACK ? i - 1
+						      : SYSCALL_UNKNOWN);
+	for (size_t offset = 0; offset < search.code->size; offset++)
+		search.failed |= search.steps[offset].asked && !search.steps[offset].reached &&
+				 !is_padding(&search, offset);
 	free(search.steps);
 	return search.failed ? none : search.found;
 }

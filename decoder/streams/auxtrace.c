@@ -21,7 +21,7 @@ struct piece_list {
 	} * records;           /* owned */
 	size_t count, room;
 	/* Positions that AUX records report, each once for its CPU and once for its thread. */
-	struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
+	struct aux_cut *cuts; /* owned; sorted, borrowed from the arena */
 	size_t cut_count, cut_room;
 	bool samples;     /* the pieces are samples */
 	bool overwritten; /* an AUX record has the overwrite flag: snapshots */
@@ -112,26 +112,6 @@ static void read_time_conv(struct pt_info *clock, const struct perf_record *reco
 	*clock = read;
 }
 
-/* Prefer the clock of the parameters, because it is the trace's. */
-static void complete_clock(struct pt_info *info, const struct pt_info *clock)
-{
-	if (info->time_mult)
-		return;
-	info->time_shift = clock->time_shift;
-	info->time_mult = clock->time_mult;
-	info->time_zero = clock->time_zero;
-}
-
-static void read_cpuid(struct pt_info *info, const char *cpuid)
-{
-	static const char vendor[] = "GenuineIntel,";
-
-	if (!cpuid || strncmp(cpuid, vendor, sizeof(vendor) - 1) != 0)
-		return;
-	info->cpu_is_intel = sscanf(cpuid + sizeof(vendor) - 1, "%u,%u,%u", &info->cpu_family,
-				    &info->cpu_model, &info->cpu_stepping) == 3;
-}
-
 static void read_event(struct pt_info *info, const struct perf_file *file)
 {
 	for (size_t i = 0; i < file->attr_count; i++) {
@@ -154,24 +134,6 @@ static struct piece_record *add_record(struct piece_list *list)
 
 	*added = (struct piece_record){ .order = list->count };
 	return added;
-}
-
-static void add_piece(struct piece_list *list, const struct perf_record *record)
-{
-	struct cursor c = cursor_over(record->payload, record->size);
-	struct piece_record *added = add_record(list);
-
-	added->cut = cursor_u64(&c) - record->aux.size;
-	added->piece.bytes = record->aux.bytes;
-	added->piece.size = record->aux.size;
-	added->piece.before = record->offset;
-	added->piece.after = record->aux_after;
-	added->piece.aux_offset = cursor_u64(&c);
-	added->piece.reference = cursor_u64(&c);
-	added->queue = cursor_u32(&c);
-	added->tid = (int32_t)cursor_u32(&c);
-	added->cpu = (int32_t)cursor_u32(&c);
-	added->piece.file_offset = record->offset + 8 + record->size;
 }
 
 /* Identify the buffer by CPU or thread: samples have no queue number. */
@@ -225,27 +187,6 @@ COMPARE_BY_THREE(compare_queues, struct piece_record, queue, time, order)
 
 COMPARE_BY_THREE(compare_cuts, struct aux_cut, owner, at, time)
 
-/* Sort the cuts, and move them to the arena, where streams of one owner share them. */
-static void finish_cuts(struct piece_list *list, struct arena *arena)
-{
-	struct aux_cut *own = list->cuts;
-
-	SORT(own, list->cut_count, compare_cuts);
-	list->cuts = arena_copy(arena, own, list->cut_count * sizeof(*own));
-	free(own);
-}
-
-static void set_cuts(struct aux_stream *stream, const struct piece_list *list)
-{
-	const struct aux_cut *cuts = list->cuts;
-	int64_t owner =
-		stream->tid == -1 ? owner_of_cpu(stream->cpu) : owner_of_thread(stream->tid);
-	size_t first = LOWER_BOUND(i, list->cut_count, cuts[i].owner < owner);
-
-	stream->cuts = cuts + first;
-	stream->cut_count = LOWER_BOUND(i, list->cut_count, cuts[i].owner <= owner) - first;
-}
-
 /* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
 static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 			const struct piece_record *records, size_t count,
@@ -262,7 +203,13 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	if (stream->copies) {
 		aux_pieces_join_copies(&joined, pieces, count);
 	} else {
-		set_cuts(stream, list);
+		const struct aux_cut *cuts = list->cuts;
+		int64_t owner = stream->tid == -1 ? owner_of_cpu(stream->cpu)
+						  : owner_of_thread(stream->tid);
+		size_t first = LOWER_BOUND(i, list->cut_count, cuts[i].owner < owner);
+
+		stream->cuts = cuts + first;
+		stream->cut_count = LOWER_BOUND(i, list->cut_count, cuts[i].owner <= owner) - first;
 		aux_pieces_join(&joined, pieces, count, stream->cuts, stream->cut_count);
 	}
 	for (size_t i = 0; i < joined.count; i++) {
@@ -282,26 +229,17 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 COMPARE_WITH(compare_owners, struct aux_stream *,
 	     COMPARE((*a)->cpu, (*b)->cpu) ?: COMPARE((*a)->tid, (*b)->tid) ?: COMPARE(*a, *b))
 
-/* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
-static void mark_again(struct aux_stream *streams, size_t count)
-{
-	struct aux_stream **sorted = alloc_zeroed(count, sizeof(struct aux_stream *));
-
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = &streams[i];
-	SORT(sorted, count, compare_owners);
-	for (size_t i = 1; i < count; i++)
-		sorted[i]->again = sorted[i]->cpu == sorted[i - 1]->cpu &&
-				   sorted[i]->tid == sorted[i - 1]->tid;
-	free(sorted);
-}
-
 static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 {
 	struct aux_stream *streams;
 	size_t begin = 0;
+	struct aux_cut *own = list->cuts;
+	struct aux_stream **sorted;
 
-	finish_cuts(list, &auxtrace->arena);
+	/* Sort the cuts, and move them to the arena, where streams of one owner share them. */
+	SORT(own, list->cut_count, compare_cuts);
+	list->cuts = arena_copy(&auxtrace->arena, own, list->cut_count * sizeof(*own));
+	free(own);
 	if (!list->count)
 		return;
 	SORT(list->records, list->count, compare_queues);
@@ -313,7 +251,15 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 			    i - begin, list);
 		begin = i;
 	}
-	mark_again(streams, auxtrace->stream_count);
+	/* Report a buffer's losses once, even if a file has the same buffer repeatedly. */
+	sorted = alloc_zeroed(auxtrace->stream_count, sizeof(struct aux_stream *));
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		sorted[i] = &streams[i];
+	SORT(sorted, auxtrace->stream_count, compare_owners);
+	for (size_t i = 1; i < auxtrace->stream_count; i++)
+		sorted[i]->again = sorted[i]->cpu == sorted[i - 1]->cpu &&
+				   sorted[i]->tid == sorted[i - 1]->tid;
+	free(sorted);
 	auxtrace->streams = streams;
 }
 
@@ -353,14 +299,32 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 		} else if (record.type == PERF_USER_TIME_CONV) {
 			read_time_conv(&clock, &record);
 		} else if (record.type == PERF_USER_AUXTRACE) {
-			add_piece(list, &record);
+			struct cursor c = cursor_over(record.payload, record.size);
+			struct piece_record *added = add_record(list);
+
+			added->cut = cursor_u64(&c) - record.aux.size;
+			added->piece.bytes = record.aux.bytes;
+			added->piece.size = record.aux.size;
+			added->piece.before = record.offset;
+			added->piece.after = record.aux_after;
+			added->piece.aux_offset = cursor_u64(&c);
+			added->piece.reference = cursor_u64(&c);
+			added->queue = cursor_u32(&c);
+			added->tid = (int32_t)cursor_u32(&c);
+			added->cpu = (int32_t)cursor_u32(&c);
+			added->piece.file_offset = record.offset + 8 + record.size;
 		} else if (record.type == PERF_RECORD_AUX) {
 			add_cut(list, &record, &auxtrace->info);
 		} else if (record.type == PERF_RECORD_SAMPLE) {
 			add_sample(list, file, &record, &auxtrace->info);
 		}
 	}
-	complete_clock(&auxtrace->info, &clock);
+	/* Prefer the clock of the parameters, because it is the trace's. */
+	if (!auxtrace->info.time_mult) {
+		auxtrace->info.time_shift = clock.time_shift;
+		auxtrace->info.time_mult = clock.time_mult;
+		auxtrace->info.time_zero = clock.time_zero;
+	}
 	return found ? 0 : refuse_missing(file, err);
 }
 
@@ -373,8 +337,16 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 	*auxtrace = (struct auxtrace){ 0 };
 	status = read_records(auxtrace, file, &list, err);
 	if (status == 0) {
+		static const char vendor[] = "GenuineIntel,";
+
 		make_streams(auxtrace, &list);
-		read_cpuid(&auxtrace->info, file->features.cpuid);
+		if (file->features.cpuid &&
+		    strncmp(file->features.cpuid, vendor, sizeof(vendor) - 1) == 0) {
+			auxtrace->info.cpu_is_intel =
+				sscanf(file->features.cpuid + sizeof(vendor) - 1, "%u,%u,%u",
+				       &auxtrace->info.cpu_family, &auxtrace->info.cpu_model,
+				       &auxtrace->info.cpu_stepping) == 3;
+		}
 		if (cpus)
 			auxtrace->info.performance_cpus =
 				arena_text(&auxtrace->arena, cpus, strlen(cpus));

@@ -29,13 +29,6 @@
 /* ns, a power of two: less than the time in which a CPU writes a segment's trace. */
 #define BRANCH_MERGE_QUANTUM ((uint64_t)1 << 14)
 
-/* Returns whether two near branches are in one burst, if all branches in between are near. */
-static inline bool branch_merge_is_burst(const struct branch_event *first,
-					 const struct branch_event *event)
-{
-	return event->thread == first->thread && (event->time ^ first->time) < BRANCH_MERGE_QUANTUM;
-}
-
 struct branch_merge_entry;
 
 struct branch_merge {

@@ -11,18 +11,6 @@
 
 /* ---- Segments ------------------------------------------------------------ */
 
-/* Cut the part [begin, end) out of a stream, or less if data is missing in between. */
-static void cut_part(struct aux_stream *part, const struct aux_stream *aux,
-		     const struct aux_position *begin, uint64_t end, struct arena *arena)
-{
-	for (size_t i = begin->piece + 1; i < aux->piece_count && aux->pieces[i].begin < end; i++)
-		if (aux->pieces[i].apart)
-			end = aux->pieces[i].begin;
-	*part = *aux;
-	aux_stream_cut(aux, begin->at, end, arena, part);
-	part->end_missing = 0;
-}
-
 static bool is_of_flow(enum pt_packet_type type)
 {
 	return type == ppt_tnt_8 || type == ppt_tnt_64 || type == ppt_tip || type == ppt_tip_pge ||
@@ -70,13 +58,6 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 
 /* Flags in which the engines must agree. */
 #define SAME_FLAGS (BRANCH_TRACE_ON | BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_INDIRECT)
-
-static bool same_event(const struct branch_event *a, const struct branch_event *b)
-{
-	return a->kind == b->kind && a->from == b->from && a->to == b->to &&
-	       (a->kind < BRANCH_GAP || a->gap == b->gap) &&
-	       (a->flags & SAME_FLAGS) == (b->flags & SAME_FLAGS);
-}
 
 static bool is_damage(const struct branch_event *event)
 {
@@ -126,14 +107,6 @@ static bool side_next(struct side *side, struct branch_event *event)
 	return has;
 }
 
-static void read_next(struct comparison *c)
-{
-	c->fast.has = side_next(&c->fast, &c->fast.event);
-	c->libipt.has = side_next(&c->libipt, &c->libipt.event);
-	if (c->libipt.has && is_overflow(&c->libipt.event))
-		c->overflow_time = c->libipt.event.time;
-}
-
 /* Returns whether a side reports damage, now or later. */
 static bool reports_damage(struct side *side)
 {
@@ -146,13 +119,6 @@ static bool reports_damage(struct side *side)
 }
 
 /* ---- Differences that do not count --------------------------------------- */
-
-/* libipt does not know the filter. */
-static bool leaves_filter(struct comparison *c)
-{
-	return c->filtered && c->fast.has && c->fast.event.flags & BRANCH_TRACE_OFF &&
-	       is_direct_branch(&c->fast.event);
-}
 
 /* libipt keeps the last branches back at the end. */
 static bool has_only_last_branches(struct comparison *c)
@@ -185,17 +151,6 @@ static bool has_only_direct_branches(struct comparison *c)
 }
 
 /*
- * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression"); libipt keeps
- * the address of an uncompressed return, such as a signal handler's, and uses it for the next
- * return.
- */
-static bool is_stale_return(struct comparison *c)
-{
-	return c->fast.has && c->libipt.has && c->fast.event.kind == BRANCH_RETURN &&
-	       c->libipt.event.kind == BRANCH_RETURN && c->fast.event.from == c->libipt.event.from;
-}
-
-/*
  * Returns whether two unequal events are a known deviation, or a difference. The order of the
  * checks matters, because later checks read the streams further. At an overflow, libipt alone
  * forgets the last ip, which IP compression needs.
@@ -204,7 +159,9 @@ static enum verify_stop explain(struct comparison *c)
 {
 	if (c->after_overflow)
 		return VERIFY_OVERFLOW;
-	if (leaves_filter(c))
+	/* libipt does not know the filter. */
+	if (c->filtered && c->fast.has && c->fast.event.flags & BRANCH_TRACE_OFF &&
+	    is_direct_branch(&c->fast.event))
 		return VERIFY_FILTER;
 	if (has_only_last_branches(c))
 		return VERIFY_END;
@@ -212,7 +169,13 @@ static enum verify_stop explain(struct comparison *c)
 		return VERIFY_DAMAGE;
 	if (has_only_direct_branches(c))
 		return VERIFY_END;
-	if (is_stale_return(c))
+	/*
+	 * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression");
+	 * libipt keeps the address of an uncompressed return, such as a signal handler's, and uses
+	 * it for the next return.
+	 */
+	if (c->fast.has && c->libipt.has && c->fast.event.kind == BRANCH_RETURN &&
+	    c->libipt.event.kind == BRANCH_RETURN && c->fast.event.from == c->libipt.event.from)
 		return VERIFY_RETURN;
 	/* Damage can be detected later than it begins. */
 	return reports_damage(&c->fast) && reports_damage(&c->libipt) ? VERIFY_DAMAGE
@@ -248,28 +211,25 @@ static void compare_times(struct comparison *c)
 static enum verify_stop compare(struct comparison *c)
 {
 	for (;; c->index++) {
-		read_next(c);
+		c->fast.has = side_next(&c->fast, &c->fast.event);
+		c->libipt.has = side_next(&c->libipt, &c->libipt.event);
+		if (c->libipt.has && is_overflow(&c->libipt.event))
+			c->overflow_time = c->libipt.event.time;
 		if (!c->fast.has && !c->libipt.has)
 			return VERIFY_END;
 		if (!c->fast.has || !c->libipt.has ||
-		    !same_event(&c->fast.event, &c->libipt.event) || is_damage(&c->fast.event))
+		    !(c->fast.event.kind == c->libipt.event.kind &&
+		      c->fast.event.from == c->libipt.event.from &&
+		      c->fast.event.to == c->libipt.event.to &&
+		      (c->fast.event.kind < BRANCH_GAP ||
+		       c->fast.event.gap == c->libipt.event.gap) &&
+		      (c->fast.event.flags & SAME_FLAGS) == (c->libipt.event.flags & SAME_FLAGS)) ||
+		    is_damage(&c->fast.event))
 			return explain(c);
 		c->after_overflow = is_overflow(&c->fast.event);
 		c->same += c->fast.event.kind < BRANCH_GAP;
 		compare_times(c);
 	}
-}
-
-/* Count the branches of a segment. */
-static void count_branches(struct comparison *c, enum verify_stop stop)
-{
-	struct branch_event event;
-
-	while (side_next(&c->fast, &event) || side_next(&c->libipt, &event))
-		;
-	c->verdict->branches += c->same;
-	c->verdict->rest[stop].fast += c->fast.branches - c->same;
-	c->verdict->rest[stop].libipt += c->libipt.branches - c->same;
 }
 
 /* Print a side of a difference, such as "call 401000 => 401020". */
@@ -345,11 +305,17 @@ static int verify_part(const struct pt_stream_input *input, const struct aux_str
 	c.libipt.stream = pt_stream_open(&one, err);
 	if (c.fast.stream && c.libipt.stream) {
 		enum verify_stop stop = compare(&c);
+		struct branch_event event;
 
 		verdict->segments++;
 		if (stop == VERIFY_DIFFERENCE)
 			note_difference(verdict, &c, part);
-		count_branches(&c, stop);
+		/* Count the branches of a segment. */
+		while (side_next(&c.fast, &event) || side_next(&c.libipt, &event))
+			;
+		c.verdict->branches += c.same;
+		c.verdict->rest[stop].fast += c.fast.branches - c.same;
+		c.verdict->rest[stop].libipt += c.libipt.branches - c.same;
 		status = 0;
 	}
 	pt_stream_close(c.fast.stream);
@@ -378,7 +344,14 @@ int pt_verify(const struct pt_stream_input *input, uint64_t every, struct pt_ver
 			end = cuts.position.at + header_size(input->aux, &cuts.position);
 		if (number % every)
 			continue;
-		cut_part(&part, input->aux, &begin, end, &arena);
+		/* Cut out the part [begin, end), or less if data is missing in between. */
+		for (size_t i = begin.piece + 1;
+		     i < input->aux->piece_count && input->aux->pieces[i].begin < end; i++)
+			if (input->aux->pieces[i].apart)
+				end = input->aux->pieces[i].begin;
+		part = *input->aux;
+		aux_stream_cut(input->aux, begin.at, end, &arena, &part);
+		part.end_missing = 0;
 		status = verify_part(input, &part, verdict, err);
 		arena_release(&arena);
 	}

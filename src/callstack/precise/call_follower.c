@@ -125,7 +125,9 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 	size_t begin = all->slice_count, done;
 
 	for (done = 0; done < count && has_room(all); done++) {
-		if (!branch_merge_is_burst(events, &events[done]) ||
+		/* Near branches of one burst follow one another. */
+		if (events[done].thread != events->thread ||
+		    (events[done].time ^ events->time) >= BRANCH_MERGE_QUANTUM ||
 		    events[done].space != events->space ||
 		    !follow_branch(all, stretch, &events[done]))
 			break;

@@ -143,7 +143,7 @@ static void on_call(struct precise_stack *stack, int64_t time, const struct reso
 
 	if (effect == CALL_PASSES)
 		return;
-	if (location_may_switch(branch->locations)) {
+	if (effect >= SWITCHES_STACK) {
 		precise_begin_other_stack(stack, time, to, effect == DROPS_STACK, 0);
 		precise_begin_anew(stack);
 		precise_watch_room(stack);
