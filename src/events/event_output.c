@@ -44,12 +44,6 @@ struct state_owner {
 	UT_hash_handle hh;
 };
 
-static bool ends_state(const struct cpu_event *event)
-{
-	return (cpu_event_is_tx(event->kind) && event->kind != CPU_EVENT_TX_BEGIN) ||
-	       event->kind == CPU_EVENT_PWRX || (event->kind == CPU_EVENT_PIP && !event->extra);
-}
-
 /* Keep or drop a state by its event. */
 static void update_state(struct event_output *output, const struct cpu_event *event)
 {
@@ -61,23 +55,14 @@ static void update_state(struct event_output *output, const struct cpu_event *ev
 
 	HASH_FIND_OR_ADD(output->states, key, &key, owner);
 	state = &owner->states[state_of[event->kind]];
-	if (ends_state(event))
+	if ((cpu_event_is_tx(event->kind) && event->kind != CPU_EVENT_TX_BEGIN) ||
+	    event->kind == CPU_EVENT_PWRX || (event->kind == CPU_EVENT_PIP && !event->extra))
 		state->kind = CPU_EVENT_NONE;
 	/* The guest's slice has the CR3 of its entry. */
 	else if (event->kind != CPU_EVENT_PIP || state->kind == CPU_EVENT_NONE)
 		*state = *event;
 	if (event->kind == CPU_EVENT_PWRX)
 		owner->states[STATE_MWAIT].kind = CPU_EVENT_NONE;
-}
-
-static void emit_states(struct event_output *output, struct state_owner *owner)
-{
-	for (int i = STATE_NONE + 1; i < STATES; i++) {
-		if (owner->states[i].kind == CPU_EVENT_NONE)
-			continue;
-		owner->states[i].time = output->input.filter->begin;
-		cpu_event_write(output, &owner->states[i]);
-	}
 }
 
 /* ---- All events ---------------------------------------------------------- */
@@ -99,23 +84,6 @@ void event_output_init(struct event_output *output, const struct event_output_in
 				      sizeof(*output->tracks.named)),
 		.unknown = input->facts.free_id,
 	};
-}
-
-/* Pass the events that concern the thread's calls to its stack. */
-static void mark_calls(struct thread_stacks *stacks, const struct event_output *output,
-		       const struct branch_event *event)
-{
-	if (event->gap == CPU_EVENT_PTWRITE)
-		thread_stacks_mark(stacks, event, &output->ptwrite);
-	else if (event->gap == CPU_EVENT_TX_ABORT)
-		thread_stacks_mark(stacks, event, &output->abort);
-	else if (event->gap == CPU_EVENT_EVD)
-		thread_stacks_event_data(stacks, event->thread, event->cycles, event->to);
-	else if (event->gap == CPU_EVENT_CFE && (event->cycles == CONTROL_INTERRUPT ||
-						 event->cycles == CONTROL_SOFTWARE_INTERRUPT))
-		thread_stacks_interrupt(stacks, event->thread, (uint8_t)event->to);
-	else if (event->gap == CPU_EVENT_CFE)
-		thread_stacks_drop_event_data(stacks, event->thread);
 }
 
 /* While the trace is decoded, the target belongs to the thread that writes slices. */
@@ -154,8 +122,23 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 	if (cpu_event_has_thread(event.kind) &&
 	    !event_filter_has(output->input.filter, branch->thread, branch->time))
 		return;
-	if (output->input.stacks)
-		mark_calls(output->input.stacks, output, branch);
+	if (output->input.stacks) {
+		/* Pass the events that concern the thread's calls to its stack. */
+		if (branch->gap == CPU_EVENT_PTWRITE)
+			thread_stacks_mark(output->input.stacks, branch, &output->ptwrite);
+		else if (branch->gap == CPU_EVENT_TX_ABORT)
+			thread_stacks_mark(output->input.stacks, branch, &output->abort);
+		else if (branch->gap == CPU_EVENT_EVD)
+			thread_stacks_event_data(output->input.stacks, branch->thread,
+						 branch->cycles, branch->to);
+		else if (branch->gap == CPU_EVENT_CFE &&
+			 (branch->cycles == CONTROL_INTERRUPT ||
+			  branch->cycles == CONTROL_SOFTWARE_INTERRUPT))
+			thread_stacks_interrupt(output->input.stacks, branch->thread,
+						(uint8_t)branch->to);
+		else if (branch->gap == CPU_EVENT_CFE)
+			thread_stacks_drop_event_data(output->input.stacks, branch->thread);
+	}
 	if (output->input.sink && event_filter_has_cpu(output->input.filter, event.cpu, event.time))
 		queue_event(output, &event);
 }
@@ -168,8 +151,14 @@ static void write_events(struct event_output *output)
 	for (size_t i = 0; i < output->event_count; i++)
 		if (events[i].time && events[i].time < begin)
 			update_state(output, &events[i]);
-	for (struct state_owner *owner = output->states; owner; owner = owner->hh.next)
-		emit_states(output, owner);
+	for (struct state_owner *owner = output->states; owner; owner = owner->hh.next) {
+		for (int i = STATE_NONE + 1; i < STATES; i++) {
+			if (owner->states[i].kind == CPU_EVENT_NONE)
+				continue;
+			owner->states[i].time = output->input.filter->begin;
+			cpu_event_write(output, &owner->states[i]);
+		}
+	}
 	for (size_t i = 0; i < output->event_count; i++) {
 		enum cpu_event_kind kind = events[i].kind;
 
@@ -183,29 +172,29 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
-static void write_tracks(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
-{
-	write_events(output);
-	cpu_events_finish(output, end);
-	if (output->untimed)
-		diag_warn(output->input.diag, "side-untimed",
-			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
-			  "time was known, or with an impossible time; not shown",
-			  output->untimed);
-	/* Perfetto would show the time since boot between the calls and these events. */
-	if (untimed)
-		diag_warn(output->input.diag, "trace-untimed",
-			  "the trace has no times; side events with times are not shown: %" PRIu64
-			  " context switches, and samples",
-			  record_events_count_switches(output->input.timeline));
-	else
-		record_events_write(output, begin);
-}
-
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
 {
-	if (output->input.sink)
-		write_tracks(output, begin, end, untimed);
+	const struct timeline *timeline = output->input.timeline;
+
+	if (output->input.sink) {
+		write_events(output);
+		cpu_events_finish(output, end);
+		if (output->untimed)
+			diag_warn(output->input.diag, "side-untimed",
+				  "%" PRIu64
+				  " side events (frequency, sleep and others) came before any "
+				  "time was known, or with an impossible time; not shown",
+				  output->untimed);
+		/* Perfetto would show the time since boot between the calls and these events. */
+		if (untimed)
+			diag_warn(
+				output->input.diag, "trace-untimed",
+				"the trace has no times; side events with times are not shown: %" PRIu64
+				" context switches, and samples",
+				(uint64_t)(timeline->has_switches ? timeline->switch_count : 0));
+		else
+			record_events_write(output, begin);
+	}
 	if (output->input.samples && !untimed)
 		output->hits.sink = output->input.sink;
 	output->hits.begin = begin;

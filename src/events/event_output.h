@@ -215,9 +215,6 @@ void hit_events_show_line(const struct perf_line *line, const struct location *l
 /* Write perf's own records, and the wall clock of `begin` (ns; 0: of the first record). */
 void record_events_write(struct event_output *output, uint64_t begin);
 
-/* Returns the number of context switches, all of which record_events_write() would write. */
-uint64_t record_events_count_switches(const struct timeline *timeline);
-
 /* ---- --counters=TIME ----------------------------------------------------- */
 
 /*

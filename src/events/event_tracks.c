@@ -2,22 +2,6 @@
 /* Open and name the tracks of events. */
 #include "src/events/event_output.h"
 
-/* Name only threads that have events: Perfetto shows a track for each name. */
-static void name_thread(struct event_tracks *tracks, const struct thread *thread,
-			struct event_track track)
-{
-	const struct thread *leader =
-		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
-	const char *process = thread_last_name(leader), *name = thread_last_name(thread);
-
-	/* Write an empty name like a missing one: the record also names the thread's process. */
-	if (!name)
-		name = process ? process : "";
-	if (process)
-		event_sink_name_process(tracks->sink, track.pid, process);
-	event_sink_name_track(tracks->sink, track, name);
-}
-
 struct event_track event_tracks_thread(struct event_tracks *tracks, const struct thread *thread)
 {
 	struct event_track track;
@@ -25,8 +9,19 @@ struct event_track event_tracks_thread(struct event_tracks *tracks, const struct
 	if (!thread)
 		return (struct event_track){ tracks->unknown, tracks->unknown };
 	track = (struct event_track){ (uint32_t)thread->pid, (uint32_t)thread->tid };
-	if (thread->tid && !tracks->named[thread->index])
-		name_thread(tracks, thread, track);
+	/* Name only threads that have events: Perfetto shows a track for each name. */
+	if (thread->tid && !tracks->named[thread->index]) {
+		const struct thread *leader =
+			timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
+		const char *process = thread_last_name(leader), *name = thread_last_name(thread);
+
+		/* An empty name is like a missing one: the record also names the process. */
+		if (!name)
+			name = process ? process : "";
+		if (process)
+			event_sink_name_process(tracks->sink, track.pid, process);
+		event_sink_name_track(tracks->sink, track, name);
+	}
 	tracks->named[thread->index] = true;
 	return track;
 }

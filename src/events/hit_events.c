@@ -24,32 +24,6 @@ static void find_passed(const struct event_output_input *input, const struct hit
 		shown->passed_time = tsc_clock_ns(&clock, start >> 1);
 }
 
-static void show_hit(const struct event_output_input *input, const struct hit *hit,
-		     const struct thread *thread, struct hit_output *output)
-{
-	const struct hits *hits = &input->timeline->hits;
-	const struct perf_sample *sample = &hit->sample;
-	struct shown_hit shown = {
-		.time = sample->time,
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.ip = hit->ip,
-		.function_ip = hit->function,
-	};
-	struct hit_args args;
-	char room[32];
-
-	shown.event = hits_event_name(hits, sample->attr, room);
-	shown.location = event_location_find(input->resolver, thread, sample->time, hit->ip);
-	shown.function =
-		event_location_find(input->resolver, thread, sample->time, hit->function).symbol;
-	find_passed(input, hit, &shown);
-	hits_list_args(hits, hit, &args);
-	shown.args = args.list;
-	shown.arg_count = args.count;
-	hit_output_add(output, &shown);
-}
-
 void hit_events_show(const struct event_output_input *input, struct hit_output *output)
 {
 	const struct hits *hits = &input->timeline->hits;
@@ -64,8 +38,30 @@ void hit_events_show(const struct event_output_input *input, struct hit_output *
 			thread = timeline_borrow_thread(input->timeline, hit.sample.tid,
 							hit.sample.time);
 		if (event_filter_has(input->filter, thread, hit.sample.time) &&
-		    event_filter_has_cpu(input->filter, hit.sample.cpu, hit.sample.time))
-			show_hit(input, &hit, thread, output);
+		    event_filter_has_cpu(input->filter, hit.sample.cpu, hit.sample.time)) {
+			const struct perf_sample *sample = &hit.sample;
+			struct shown_hit shown = {
+				.time = sample->time,
+				.pid = sample->pid,
+				.tid = sample->tid,
+				.ip = hit.ip,
+				.function_ip = hit.function,
+			};
+			struct hit_args args;
+			char room[32];
+
+			shown.event = hits_event_name(hits, sample->attr, room);
+			shown.location =
+				event_location_find(input->resolver, thread, sample->time, hit.ip);
+			shown.function = event_location_find(input->resolver, thread, sample->time,
+							     hit.function)
+						 .symbol;
+			find_passed(input, &hit, &shown);
+			hits_list_args(hits, &hit, &args);
+			shown.args = args.list;
+			shown.arg_count = args.count;
+			hit_output_add(output, &shown);
+		}
 	}
 }
 

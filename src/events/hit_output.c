@@ -45,24 +45,6 @@ static void print_hit_arg(const struct hit_arg *arg, FILE *out)
 		json_text_print(arg->text, arg->length, out);
 }
 
-static void print_hit(const struct shown_hit *hit, FILE *out)
-{
-	struct line line;
-	char *at;
-
-	line.out = out;
-	printable_printf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " %s", hit->pid, hit->tid,
-			 hit->time, hit->event);
-	at = digits_hex(stpcpy(line.text, " 0x"), hit->ip);
-	*at++ = ' ';
-	line_end(&line, format_location(&line, at, &hit->location));
-	for (size_t i = 0; i < hit->arg_count; i++) {
-		putc(' ', out);
-		print_hit_arg(&hit->args[i], out);
-	}
-	putc('\n', out);
-}
-
 /* ---- Events -------------------------------------------------------------- */
 
 static struct event_track hit_track(struct hit_output *output, struct hit_event_shown *event)
@@ -148,17 +130,6 @@ static void emit_lasting(struct hit_output *output, struct event_record *record,
 	output->slices++;
 }
 
-/* In text input, a hit may follow a later event. */
-static void write_like(struct hit_output *output, struct event_record *record,
-		       const struct shown_hit *hit)
-{
-	uint64_t begin = output->begin, end = hit->time > begin ? hit->time - begin : 0;
-	bool lasts = hit->passed_time > begin && hit->passed_time < hit->time;
-
-	record->event.category = (struct text_view){ NULL, 0 };
-	emit_lasting(output, record, lasts ? hit->passed_time - begin : end, end);
-}
-
 static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 		      const struct shown_hit *hit)
 {
@@ -178,13 +149,20 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 	event_record_add_address(&record, "ip", hit->ip);
 	if (!output->like)
 		rest = add_hit_values(&record, hit->args, hit->arg_count);
-	if (output->like)
-		write_like(output, &record, hit);
-	else if (since && since >= output->begin && since < hit->time && event->last < hit->time)
+	if (output->like) {
+		uint64_t begin = output->begin, end = hit->time > begin ? hit->time - begin : 0;
+		bool lasts = hit->passed_time > begin && hit->passed_time < hit->time;
+
+		/* In text input, a hit may follow a later event. */
+		record.event.category = (struct text_view){ NULL, 0 };
+		emit_lasting(output, &record, lasts ? hit->passed_time - begin : end, end);
+	} else if (since && since >= output->begin && since < hit->time &&
+		   event->last < hit->time) {
 		/* Perfetto drops slices that overlap partly. */
 		emit_lasting(output, &record, MAX(event->last, since), hit->time);
-	else
+	} else {
 		event_record_emit(&record, TRACK_INSTANT);
+	}
 	free(name);
 	free(rest);
 }
@@ -197,8 +175,22 @@ void hit_output_add(struct hit_output *output, const struct shown_hit *hit)
 
 	if (output->sink)
 		write_hit(output, event, hit);
-	if (output->text)
-		print_hit(hit, output->text);
+	if (output->text) {
+		struct line line;
+		char *at;
+
+		line.out = output->text;
+		printable_printf(output->text, "%" PRId32 "/%" PRId32 " %" PRIu64 " %s", hit->pid,
+				 hit->tid, hit->time, hit->event);
+		at = digits_hex(stpcpy(line.text, " 0x"), hit->ip);
+		*at++ = ' ';
+		line_end(&line, format_location(&line, at, &hit->location));
+		for (size_t i = 0; i < hit->arg_count; i++) {
+			putc(' ', output->text);
+			print_hit_arg(&hit->args[i], output->text);
+		}
+		putc('\n', output->text);
+	}
 	if (!event->count++ || hit->time < event->first)
 		event->first = hit->time;
 	event->last = MAX(event->last, hit->time);

@@ -207,21 +207,6 @@ static void write_pebs_group(struct event_output *output, const struct pebs_reco
 		event_record_emit(&instant, TRACK_INSTANT);
 }
 
-static void write_pebs_record(struct event_output *output, const struct pebs_record *record,
-			      const struct cpu_event *event)
-{
-	static const struct value_group groups[] = {
-		{ "registers", BLOCK_GENERAL, BLOCK_GENERAL },
-		{ "vector registers", BLOCK_VECTORS, BLOCK_VECTORS },
-		{ "last branches", BLOCK_BRANCHES, BLOCK_BRANCHES_LAST },
-	};
-	uint64_t time = time_of(output, record, event);
-
-	write_pebs_sample(output, record, time, event->ip);
-	for (size_t i = 0; i < COUNT_OF(groups); i++)
-		write_pebs_group(output, record, &groups[i], time);
-}
-
 /* ---- Records ------------------------------------------------------------- */
 
 static void clear(struct pebs_record *record, const struct thread *thread)
@@ -246,6 +231,12 @@ static void add_item(struct pebs_record *record, unsigned type, unsigned id, uin
 void pebs_events_add(struct event_output *output, const struct cpu_event *event)
 {
 	struct pebs_record *record;
+	static const struct value_group groups[] = {
+		{ "registers", BLOCK_GENERAL, BLOCK_GENERAL },
+		{ "vector registers", BLOCK_VECTORS, BLOCK_VECTORS },
+		{ "last branches", BLOCK_BRANCHES, BLOCK_BRANCHES_LAST },
+	};
+	uint64_t time;
 
 	HASH_FIND_OR_ADD(output->records, cpu, &event->cpu, record);
 	if (!output->listed)
@@ -257,7 +248,10 @@ void pebs_events_add(struct event_output *output, const struct cpu_event *event)
 			 event->value);
 		return;
 	}
-	write_pebs_record(output, record, event);
+	time = time_of(output, record, event);
+	write_pebs_sample(output, record, time, event->ip);
+	for (size_t i = 0; i < COUNT_OF(groups); i++)
+		write_pebs_group(output, record, &groups[i], time);
 	clear(record, NULL);
 }
 

@@ -116,10 +116,12 @@ static double ratio(uint64_t of, uint64_t by)
 	return by ? (double)of / (double)by : 0;
 }
 
-/* Perfetto puts a counter into the process of the event's thread. */
-static void start_counter(struct event_tracks *tracks, const struct counted_owner *owner,
-			  uint64_t time, struct event_record *record)
+static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,
+			  const struct counted_owner *owner, const struct counted_stretch *stretch)
 {
+	const double per_second = 1e9 / (double)counters->length;
+	uint64_t time = stretch->number * counters->length;
+	struct event_record record;
 	const struct thread *thread = owner->key.thread;
 	const char *name = thread_last_name(thread);
 	bool is_cpu = owner->key.cpu != EVENT_NO_CPU;
@@ -127,27 +129,18 @@ static void start_counter(struct event_tracks *tracks, const struct counted_owne
 					  : event_tracks_thread(tracks, thread);
 	char text[64];
 
+	/* Perfetto puts a counter into the process of the event's thread. */
 	if (is_cpu)
 		snprintf(text, sizeof(text), "CPU %d", (int)owner->key.cpu);
 	else
 		snprintf(text, sizeof(text), "%.40s", name ? name : "thread");
-	event_record_init(record, tracks->sink, track, NULL, NULL, time);
-	record->event.name = text_view_of(event_record_copy(record, text));
+	event_record_init(&record, tracks->sink, track, NULL, NULL, time);
+	record.event.name = text_view_of(event_record_copy(&record, text));
 	if (is_cpu)
-		record->event.id = (uint64_t)owner->key.cpu;
+		record.event.id = (uint64_t)owner->key.cpu;
 	else
-		record->event.id =
+		record.event.id =
 			thread && thread->tid > 0 ? (uint64_t)thread->tid : tracks->unknown;
-}
-
-static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,
-			  const struct counted_owner *owner, const struct counted_stretch *stretch)
-{
-	const double per_second = 1e9 / (double)counters->length;
-	uint64_t time = stretch->number * counters->length;
-	struct event_record record;
-
-	start_counter(tracks, owner, time, &record);
 	event_record_add_double(&record, "insns/s", (double)stretch->insns * per_second);
 	event_record_add_double(&record, "calls/s", (double)stretch->calls * per_second);
 	event_record_add_double(&record, "branches/insn", ratio(stretch->branches, stretch->insns));

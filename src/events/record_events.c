@@ -174,23 +174,6 @@ static void write_loss(struct perf_record_events *records, const struct perf_rec
 	event_record_emit(&event, TRACK_INSTANT);
 }
 
-/* ---- Events without a format --------------------------------------------- */
-
-/* Without its format, a sched_switch is an instant, and no switch is known from it. */
-static void warn_formatless(const struct perf_record_events *records)
-{
-	for (size_t i = 0; i < records->input->file->attr_count; i++) {
-		const struct perf_attr *attr = &records->input->file->attrs[i];
-
-		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
-		    starts_with(attr->name, "sched:sched_switch") &&
-		    !records->points->formats[SCHED_SWITCH].recorded)
-			diag_warn(records->input->diag, "tracepoint-format",
-				  "sched:sched_switch: the recording lacks the event's format "
-				  "(TRACING_DATA), so its samples are not shown as switches");
-	}
-}
-
 /* ---- The wall clock ------------------------------------------------------ */
 
 /* `base`: ns since 1970 at the time 0 of perf's clock, or WALL_BASE_UNKNOWN. */
@@ -301,11 +284,6 @@ static uint64_t write_cpu(const struct perf_record_events *records,
 	return untimed;
 }
 
-uint64_t record_events_count_switches(const struct timeline *timeline)
-{
-	return timeline->has_switches ? timeline->switch_count : 0;
-}
-
 /*
  * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
  * or the tracepoint sched_switch), with the priorities of the incoming threads.  Warns of switches
@@ -343,7 +321,17 @@ void record_events_write(struct event_output *output, uint64_t begin)
 
 	sched_priorities_read(&records);
 	write_switches(&records);
-	warn_formatless(&records);
+	/* Without its format, a sched_switch is an instant, and no switch is known from it. */
+	for (size_t i = 0; i < records.input->file->attr_count; i++) {
+		const struct perf_attr *attr = &records.input->file->attrs[i];
+
+		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
+		    starts_with(attr->name, "sched:sched_switch") &&
+		    !records.points->formats[SCHED_SWITCH].recorded)
+			diag_warn(records.input->diag, "tracepoint-format",
+				  "sched:sched_switch: the recording lacks the event's format "
+				  "(TRACING_DATA), so its samples are not shown as switches");
+	}
 	while (perf_file_next(records.input->file, &position, &record, NULL)) {
 		if (record.id.time && (!first_time || record.id.time < first_time))
 			first_time = record.id.time;

@@ -73,39 +73,28 @@ static int show_text_hits(struct hit_input *input, struct error *err)
 	return status;
 }
 
-static int print_hits(struct hit_input *input, struct error *err)
-{
-	int status = 0;
-
-	if (input->report->options->input)
-		status = input->report->options->input_kind == INPUT_PERF_DATA
-				 ? show_recorded_hits(input, err)
-				 : show_text_hits(input, err);
-	report_hits(input->report, &input->hits);
-	hit_output_release(&input->hits);
-	return status;
-}
-
-static int print_overlays(struct report *report, struct diag *diag, FILE *text, struct error *err)
-{
-	struct overlays overlays;
-	int status = overlays_open(&overlays, report->options, diag, err);
-
-	if (status == 0) {
-		overlays_print(&overlays, text);
-		report_overlays(report, &overlays);
-	}
-	overlays_close(&overlays);
-	return status;
-}
-
 int convert_events(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
 		   struct error *err)
 {
 	struct hit_input input = {
 		.names = names, .diag = diag, .report = report, .hits.text = text
 	};
-	int status = print_hits(&input, err);
+	struct overlays overlays;
+	int status = 0;
 
-	return status == 0 ? print_overlays(report, diag, text, err) : status;
+	if (report->options->input)
+		status = report->options->input_kind == INPUT_PERF_DATA
+				 ? show_recorded_hits(&input, err)
+				 : show_text_hits(&input, err);
+	report_hits(report, &input.hits);
+	hit_output_release(&input.hits);
+	if (status != 0)
+		return status;
+	status = overlays_open(&overlays, report->options, diag, err);
+	if (status == 0) {
+		overlays_print(&overlays, text);
+		report_overlays(report, &overlays);
+	}
+	overlays_close(&overlays);
+	return status;
 }

@@ -2,8 +2,8 @@
 /*
  * The conversion of a perf.data file, in the order of data flow:
  *
- *   recording -> pt_streams -> feed_events() -> thread_stacks -> output_pipeline
- *                                            -> event_output --^
+ *   recording -> pt_streams -> take_branches() -> thread_stacks -> output_pipeline
+ *                                              -> event_output --^
  */
 #include "src/pipeline/convert.h"
 
@@ -269,21 +269,6 @@ static void open_events(struct conversion *c, struct name_table *names)
 
 /* ---- Branches ------------------------------------------------------------ */
 
-static void note_events(struct conversion *c, const struct branch_event *events, size_t count)
-{
-	const struct thread *thread = events->thread;
-	struct thread_output *output = &c->threads[thread ? thread->index : c->thread_count];
-
-	if (thread != c->last_thread || !thread) {
-		c->last_thread = thread;
-		c->summary->threads += !output->has_branches;
-		output->has_branches = true;
-	}
-	for (size_t i = 0; i < count && !c->summary->first_time; i++)
-		c->summary->first_time = events[i].time;
-	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
-}
-
 /* Note that code of the file at an address ran. Look up its function, but make no symbol. */
 static void note_file(const struct conversion *c, const struct address_space *space, uint64_t ip)
 {
@@ -296,19 +281,6 @@ static void note_file(const struct conversion *c, const struct address_space *sp
 	dso = c->recording.resolver.dsos[mapping->file->index];
 	dso_use(dso);
 	dso_find_range(dso, ip - mapping->begin + mapping->file_offset, &begin, &end);
-}
-
-/* Note the files of events if nothing needs names: once for each known branch. */
-static void note_files(struct conversion *c, const struct branch_event *events, size_t count)
-{
-	for (const struct branch_event *event = events; event < events + count; event++) {
-		if (event->known && event->known->locations.reached)
-			continue;
-		note_file(c, event->space, event->from);
-		note_file(c, event->space, event->to);
-		if (event->known)
-			event->known->locations.reached = true;
-	}
 }
 
 /* Count the work of an event's thread for --clock. Returns it. */
@@ -346,12 +318,23 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 static void note_fed(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	size_t branches = count;
+	const struct thread *thread;
+	struct thread_output *output;
 
 	for (size_t i = c->has_counts ? 0 : count; i < count; i++)
 		if (events[i].kind == BRANCH_COUNTS)
 			branches--;
 	c->summary->branches += branches;
-	note_events(c, events, count);
+	thread = events->thread;
+	output = &c->threads[thread ? thread->index : c->thread_count];
+	if (thread != c->last_thread || !thread) {
+		c->last_thread = thread;
+		c->summary->threads += !output->has_branches;
+		output->has_branches = true;
+	}
+	for (size_t i = 0; i < count && !c->summary->first_time; i++)
+		c->summary->first_time = events[i].time;
+	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
 	if (c->counters.length)
 		period_counters_add(&c->counters, events, count);
 }
@@ -380,10 +363,19 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		else if (c->pipeline.format->counts)
 			c->pipeline.format->counts(c->pipeline.end, &events[i]);
 	}
-	if (c->pipeline.machine)
+	if (c->pipeline.machine) {
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
-	else if (!c->reports_branches)
-		note_files(c, events, fed);
+	} else if (!c->reports_branches) {
+		/* Note the files of events if nothing needs names: once for each known branch. */
+		for (const struct branch_event *event = events; event < events + fed; event++) {
+			if (event->known && event->known->locations.reached)
+				continue;
+			note_file(c, event->space, event->from);
+			note_file(c, event->space, event->to);
+			if (event->known)
+				event->known->locations.reached = true;
+		}
+	}
 	note_fed(c, events, fed);
 	c->summary->branches -= is_gap;
 	for (size_t i = 0; i < fed && c->stacks.flow.ends; i++)
@@ -431,26 +423,6 @@ static size_t drop_events(struct conversion *c, const struct branch_event *event
 	return dropped;
 }
 
-/* Pass the streams' events on to the stacks and to the tracks of events. */
-static void feed_events(struct conversion *c, const struct branch_event *events, size_t count)
-{
-	size_t at = 0, wanted = 0;
-
-	while (at < count) {
-		if (at >= wanted)
-			wanted = at +
-				 event_filter_first(&c->recording.filter, events + at, count - at);
-		if (events[at].kind == BRANCH_CPU_EVENT)
-			event_output_add(&c->events, &events[at++]);
-		else if (at < wanted && events[at].kind == BRANCH_COUNTS)
-			count_jumps(c, &events[at++]);
-		else if (at < wanted)
-			at += feed_branches(c, events + at, wanted - at);
-		else
-			at += drop_events(c, events + at, count - at);
-	}
-}
-
 /* Returns the decoded bytes of trace. */
 static uint64_t count_done(const struct conversion *c, uint64_t *total)
 {
@@ -464,13 +436,6 @@ static uint64_t count_done(const struct conversion *c, uint64_t *total)
 		*total += stats->bytes_total;
 	}
 	return done;
-}
-
-static void show_progress(struct conversion *c)
-{
-	uint64_t total, done = count_done(c, &total);
-
-	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
 static bool input_ends(void)
@@ -502,17 +467,36 @@ static bool take_branches(void *context)
 
 	while (!output_pipeline_stopped(&c->pipeline) && !c->too_many &&
 	       (!input_ends() || (c->interrupted && c->summary->branches < c->first_branches))) {
+		size_t at = 0, wanted = 0;
+
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
 		taken = count;
 		if (c->mode_filter.active)
 			count = mode_filter_apply(&c->mode_filter, &events, count);
-		feed_events(c, events, count);
+		/* Pass the streams' events on to the stacks and to the tracks of events. */
+		while (at < count) {
+			if (at >= wanted)
+				wanted = at + event_filter_first(&c->recording.filter, events + at,
+								 count - at);
+			if (events[at].kind == BRANCH_CPU_EVENT)
+				event_output_add(&c->events, &events[at++]);
+			else if (at < wanted && events[at].kind == BRANCH_COUNTS)
+				count_jumps(c, &events[at++]);
+			else if (at < wanted)
+				at += feed_branches(c, events + at, wanted - at);
+			else
+				at += drop_events(c, events + at, count - at);
+		}
 		if (output_pipeline_slices(&c->pipeline) > c->fit_check)
 			expect_slices(c, output_pipeline_slices(&c->pipeline));
-		if (progress_due(&c->progress, taken))
-			show_progress(c);
+		if (progress_due(&c->progress, taken)) {
+			uint64_t total, done = count_done(c, &total);
+
+			progress_show(&c->progress, done, total,
+				      output_pipeline_slices(&c->pipeline));
+		}
 	}
 	return false;
 }
@@ -523,16 +507,6 @@ static void run_streams(struct conversion *c)
 		workers_run(c->workers, take_branches, c);
 	else
 		take_branches(c);
-}
-
-static void decode(struct conversion *c)
-{
-	report_phase(c->report, "decode");
-	interrupt_allow(c->options->quiet);
-	progress_init(&c->progress, c->options->quiet);
-	run_streams(c);
-	progress_end(&c->progress);
-	c->summary->interrupted = interrupt_asked();
 }
 
 /* ---- Output -------------------------------------------------------------- */
@@ -697,21 +671,6 @@ static int write_rest(struct conversion *c, struct error *err)
 
 /* ---- The report ---------------------------------------------------------- */
 
-static void report_threads(const struct conversion *c)
-{
-	const struct call_tree *tree = &c->pipeline.totals.tree;
-	const struct thread_table *known = &c->recording.timeline->threads;
-
-	for (size_t i = 0; i <= known->count; i++) {
-		size_t track = c->threads[i].track - 1; /* huge: no track */
-		bool counted = c->pipeline.totals.report && track < tree->thread_room;
-
-		if (c->threads[i].has_branches)
-			report_thread(c->report, i < known->count ? known->threads[i] : NULL,
-				      counted ? &tree->threads[track] : NULL);
-	}
-}
-
 static void report_files(const struct conversion *c)
 {
 	const struct mapped_file *const *files = c->recording.timeline->files.files;
@@ -743,13 +702,23 @@ static void report_result(struct conversion *c)
 {
 	const struct perf_recording *recording = &c->recording;
 	struct summary *summary = c->summary;
+	const struct call_tree *tree = &c->pipeline.totals.tree;
+	const struct thread_table *known;
 
 	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
 		report_stream(c->report, &recording->auxtrace.streams[i],
 			      pt_streams_stats(&c->streams, i));
 	report_recording(c->report, &recording->file);
 	report_hits(c->report, &c->events.hits);
-	report_threads(c);
+	known = &c->recording.timeline->threads;
+	for (size_t i = 0; i <= known->count; i++) {
+		size_t track = c->threads[i].track - 1; /* huge: no track */
+		bool counted = c->pipeline.totals.report && track < tree->thread_room;
+
+		if (c->threads[i].has_branches)
+			report_thread(c->report, i < known->count ? known->threads[i] : NULL,
+				      counted ? &tree->threads[track] : NULL);
+	}
 	report_files(c);
 	save_lines(c);
 	report_overlays(c->report, &c->overlays);
@@ -881,25 +850,6 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	return 0;
 }
 
-/* Stop the jobs first: after an interrupt some still decode. */
-static void close_conversion(struct conversion *c)
-{
-	pt_streams_close(&c->streams);
-	output_pipeline_stop_writer(&c->pipeline);
-	workers_close(c->workers);
-	event_output_release(&c->events);
-	thread_stacks_release(&c->stacks);
-	overlays_close(&c->overlays);
-	overlay_calls_release(&c->overlay_calls);
-	free(c->threads);
-	known_branches_close(c->branches);
-	period_counters_release(&c->counters);
-	mode_filter_release(&c->mode_filter);
-	output_pipeline_release(&c->pipeline);
-	arena_release(&c->stack_events);
-	recording_close(&c->recording);
-}
-
 int convert_perf_data(const struct options *options, struct name_table *names,
 		      struct report *report, struct diag *diag, struct error *err)
 {
@@ -912,11 +862,30 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 	int status = open_conversion(&c, names, err);
 
 	if (status == 0) {
-		decode(&c);
+		report_phase(c.report, "decode");
+		interrupt_allow(c.options->quiet);
+		progress_init(&c.progress, c.options->quiet);
+		run_streams(&c);
+		progress_end(&c.progress);
+		c.summary->interrupted = interrupt_asked();
 		status = write_rest(&c, err);
 	}
 	if (status == 0)
 		report_result(&c);
-	close_conversion(&c);
+	/* Stop the jobs first: after an interrupt some still decode. */
+	pt_streams_close(&c.streams);
+	output_pipeline_stop_writer(&c.pipeline);
+	workers_close(c.workers);
+	event_output_release(&c.events);
+	thread_stacks_release(&c.stacks);
+	overlays_close(&c.overlays);
+	overlay_calls_release(&c.overlay_calls);
+	free(c.threads);
+	known_branches_close(c.branches);
+	period_counters_release(&c.counters);
+	mode_filter_release(&c.mode_filter);
+	output_pipeline_release(&c.pipeline);
+	arena_release(&c.stack_events);
+	recording_close(&c.recording);
 	return status;
 }

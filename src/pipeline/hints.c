@@ -137,22 +137,6 @@ struct nameless_time {
 	uint64_t total; /* ns: in all code of files */
 };
 
-static void sum_up(struct nameless_time *nameless, const struct slice_totals *totals)
-{
-	for (size_t i = 0; i < totals->functions.count; i++) {
-		const struct symbol *symbol = totals->functions.functions[i].symbol;
-		uint64_t ns = totals->tree.nodes[i + 1].own.ns;
-		uint32_t file;
-
-		nameless->total += symbol->kind < SYMBOL_SPECIAL ? ns : 0;
-		if (!symbol->dso || symbol->kind < SYMBOL_UNNAMED || symbol->kind >= SYMBOL_SPECIAL)
-			continue;
-		file = pair_table_find_pointer(&nameless->dsos, symbol->dso);
-		ARRAY_GROW_ZEROED(nameless->ns, nameless->room, (size_t)file + 1);
-		nameless->ns[file] += ns;
-	}
-}
-
 /* Take the file with the most time, at least one percent; NULL if there is none. */
 static const struct mapped_file *take_most(struct nameless_time *nameless,
 					   const struct resolver *resolver,
@@ -185,7 +169,18 @@ char *nameless_hint_make(const struct slice_totals *totals, const struct resolve
 	unsigned percents[COUNT_OF(files)];
 	size_t count = 0;
 
-	sum_up(&nameless, totals);
+	for (size_t i = 0; i < totals->functions.count; i++) {
+		const struct symbol *symbol = totals->functions.functions[i].symbol;
+		uint64_t ns = totals->tree.nodes[i + 1].own.ns;
+		uint32_t file;
+
+		nameless.total += symbol->kind < SYMBOL_SPECIAL ? ns : 0;
+		if (!symbol->dso || symbol->kind < SYMBOL_UNNAMED || symbol->kind >= SYMBOL_SPECIAL)
+			continue;
+		file = pair_table_find_pointer(&nameless.dsos, symbol->dso);
+		ARRAY_GROW_ZEROED(nameless.ns, nameless.room, (size_t)file + 1);
+		nameless.ns[file] += ns;
+	}
 	while (count < COUNT_OF(files) &&
 	       (files[count] = take_most(&nameless, resolver, timeline, &percents[count])))
 		count++;

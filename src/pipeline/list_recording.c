@@ -17,25 +17,6 @@ static bool is_known(const json_t *object, const char *key)
 	return !json_is_null(json_object_get(object, key));
 }
 
-static void print_head(const json_t *list, const char *input, FILE *out)
-{
-	const char *kind = json_value_text(list, "kind"), *mode = json_value_text(list, "mode");
-
-	printable_printf(out, "%s: ", input);
-	json_print(out, list, 0, "{trace_bytes:b}");
-	fprintf(out, " of %s of %s code", strcmp(kind, "full") ? kind : "trace",
-		strcmp(mode, "both") ? mode : "user and kernel");
-	if (is_known(list, "begin_ns"))
-		fprintf(out, ", recorded in %s",
-			short_time(json_value_count(list, "end_ns") -
-				   json_value_count(list, "begin_ns"))
-				.text);
-	json_print(out, list, 0,
-		   "{resolution_ns?}, with timing packets, to {resolution:a}"
-		   "{command_line?}\nrecorded by: {command_line}{?}\n"
-		   "temporary files: usually at most {temp_bytes:b} (see --max-temp)\n");
-}
-
 static void print_threads(const json_t *list, FILE *out)
 {
 	static const char columns[] = "\n{trace=trace_bytes:10b} {share=trace_bytes:6p} "
@@ -144,22 +125,6 @@ static void see_thread(struct sideband_list *list, const struct thread *thread, 
 	seen->last = MAX(time, seen->last);
 }
 
-/* In a recording without sideband, only buffers have times. */
-static void add_buffer_times(struct sideband_list *list)
-{
-	const struct auxtrace *auxtrace = &list->recording->auxtrace;
-	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
-
-	for (size_t i = 0; i < auxtrace->stream_count; i++) {
-		const struct aux_stream *stream = &auxtrace->streams[i];
-
-		for (size_t j = 0; j < stream->piece_count; j++) {
-			if (stream->pieces[j].reference && clock.mult)
-				add_time(list, tsc_clock_ns(&clock, stream->pieces[j].reference));
-		}
-	}
-}
-
 /*
  * Find the time ranges of the recording and of its threads: from a thread's first to its last
  * switch, or from its begin to its end.
@@ -172,8 +137,18 @@ static void find_times(struct sideband_list *list)
 	const struct thread *const *threads = timeline->threads.threads;
 	const struct cpu_switch *switches = timeline->switches;
 	size_t count = timeline->switch_count;
+	const struct auxtrace *auxtrace = &list->recording->auxtrace;
+	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
 
-	add_buffer_times(list);
+	/* In a recording without sideband, only buffers have times. */
+	for (size_t i = 0; i < auxtrace->stream_count; i++) {
+		const struct aux_stream *stream = &auxtrace->streams[i];
+
+		for (size_t j = 0; j < stream->piece_count; j++) {
+			if (stream->pieces[j].reference && clock.mult)
+				add_time(list, tsc_clock_ns(&clock, stream->pieces[j].reference));
+		}
+	}
 	add_time(list, features->first_sample_time);
 	add_time(list, features->last_sample_time);
 	list->thread_count = timeline->threads.count;
@@ -282,22 +257,6 @@ static void add_stretch(struct written_stretches *stretches, int32_t cpu, uint64
 
 COMPARE_BY_THREE(compare_stretches, struct written_stretch, cpu, time, order)
 
-/* Read the kernel's AUX records, written whenever tracing stops or perf is woken. */
-static void find_stretches(struct sideband_list *list, struct written_stretches *stretches)
-{
-	struct perf_record record;
-	struct perf_aux aux;
-	uint64_t position = 0;
-
-	while (perf_file_next(&list->recording->file, &position, &record, NULL)) {
-		if (record.type != PERF_RECORD_AUX || record.id.cpu < 0 ||
-		    perf_record_read_aux(&record, &aux) < 0 || aux.flags & PERF_AUX_FLAG_OVERWRITE)
-			continue;
-		add_stretch(stretches, record.id.cpu, record.id.time, aux.size);
-		add_time(list, record.id.time);
-	}
-}
-
 /* Divide a buffer's bytes in proportion to stretches, whose sum is larger if some were lost. */
 static void share_stretches(struct sideband_list *list, const struct aux_stream *stream,
 			    const struct written_stretch *stretches, size_t count)
@@ -345,8 +304,18 @@ static void share_bytes(struct sideband_list *list)
 {
 	const struct auxtrace *auxtrace = &list->recording->auxtrace;
 	struct written_stretches stretches = { 0 };
+	struct perf_record record;
+	struct perf_aux aux;
+	uint64_t position = 0;
 
-	find_stretches(list, &stretches);
+	/* Read the kernel's AUX records, written whenever tracing stops or perf is woken. */
+	while (perf_file_next(&list->recording->file, &position, &record, NULL)) {
+		if (record.type != PERF_RECORD_AUX || record.id.cpu < 0 ||
+		    perf_record_read_aux(&record, &aux) < 0 || aux.flags & PERF_AUX_FLAG_OVERWRITE)
+			continue;
+		add_stretch(&stretches, record.id.cpu, record.id.time, aux.size);
+		add_time(list, record.id.time);
+	}
 	SORT(stretches.list, stretches.count, compare_stretches);
 	for (size_t i = 0; i < auxtrace->stream_count; i++) {
 		const struct aux_stream *stream = &auxtrace->streams[i];
@@ -511,7 +480,23 @@ int list_recording(struct name_table *names, struct report *report, struct diag 
 		if (options->json_answer) {
 			json_dumpf(answer, text, REPORT_JSON_FLAGS);
 		} else {
-			print_head(answer, options->input, text);
+			const char *kind = json_value_text(answer, "kind"),
+				   *mode = json_value_text(answer, "mode");
+
+			printable_printf(text, "%s: ", options->input);
+			json_print(text, answer, 0, "{trace_bytes:b}");
+			fprintf(text, " of %s of %s code", strcmp(kind, "full") ? kind : "trace",
+				strcmp(mode, "both") ? mode : "user and kernel");
+			if (is_known(answer, "begin_ns"))
+				fprintf(text, ", recorded in %s",
+					short_time(json_value_count(answer, "end_ns") -
+						   json_value_count(answer, "begin_ns"))
+						.text);
+			json_print(
+				text, answer, 0,
+				"{resolution_ns?}, with timing packets, to {resolution:a}"
+				"{command_line?}\nrecorded by: {command_line}{?}\n"
+				"temporary files: usually at most {temp_bytes:b} (see --max-temp)\n");
 			print_threads(answer, text);
 			print_buffers(answer, text);
 			print_files(answer, text);

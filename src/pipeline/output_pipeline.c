@@ -399,23 +399,10 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
-/* Parts of an earlier, longer series remain, and a pattern such as OUT.*.ftf would match both. */
-static void warn_of_old_parts(const struct output_pipeline *pipeline)
-{
-	char *next;
-
-	if (!pipeline->end || !pipeline->end->part_count)
-		return;
-	next = output_path_part(pipeline->options->output, pipeline->end->part_count);
-	if (access(next, F_OK) == 0)
-		diag_warn(pipeline->machine->diag, "old-parts",
-			  "%s and later parts are from an earlier --split; remove them", next);
-	free(next);
-}
-
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary)
 {
 	const struct format_output *end = pipeline->end;
+	char *next;
 
 	summary->slices += output_pipeline_slices(pipeline);
 	summary->output_cut |= pipeline->output.cut;
@@ -437,7 +424,14 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 		summary_add_output(summary, pipeline->output.path);
 	for (size_t i = 0; end && i < end->part_count; i++)
 		summary_add_output(summary, end->parts[i]);
-	warn_of_old_parts(pipeline);
+	/* A pattern such as OUT.*.ftf would also match later parts of an earlier series. */
+	if (!pipeline->end || !pipeline->end->part_count)
+		return;
+	next = output_path_part(pipeline->options->output, pipeline->end->part_count);
+	if (access(next, F_OK) == 0)
+		diag_warn(pipeline->machine->diag, "old-parts",
+			  "%s and later parts are from an earlier --split; remove them", next);
+	free(next);
 }
 
 bool output_pipeline_stopped(const struct output_pipeline *pipeline)
@@ -453,19 +447,6 @@ static void close_text(struct output_pipeline *pipeline)
 	if (pipeline->text)
 		fclose(pipeline->text);
 	pipeline->text = NULL;
-}
-
-/* Write the table of an answer as CSV or lines of JSON. */
-static void write_rows(struct output_pipeline *pipeline)
-{
-	const struct output_format *format = pipeline->format;
-	json_t *answer = format->answer(pipeline->end);
-
-	pipeline->text = output_stream(&pipeline->output);
-	(pipeline->options->rows_as == &format_csv ? csv_rows_print : json_lines_print)(
-		json_object_get(answer, format->rows), pipeline->text);
-	json_decref(answer);
-	close_text(pipeline);
 }
 
 int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
@@ -492,8 +473,16 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 		return -1;
 	}
 	close_text(pipeline);
-	if (pipeline->options->rows_as)
-		write_rows(pipeline);
+	if (pipeline->options->rows_as) {
+		json_t *answer = format->answer(pipeline->end);
+
+		/* Write the table of an answer as CSV or lines of JSON. */
+		pipeline->text = output_stream(&pipeline->output);
+		(pipeline->options->rows_as == &format_csv ? csv_rows_print : json_lines_print)(
+			json_object_get(answer, format->rows), pipeline->text);
+		json_decref(answer);
+		close_text(pipeline);
+	}
 	if (pipeline->options->json_answer)
 		report_write_json(
 			report_name_unit(pipeline->options, format->answer(pipeline->end)),

@@ -69,49 +69,23 @@ static void open_symbols(struct perf_recording *recording, const struct options 
  */
 #define RESOLUTION_OF_MAPPINGS 2000
 
-static void warn_of_replaced_code(const struct perf_recording *recording, struct diag *diag)
+static void open_timeline(struct perf_recording *recording, struct diag *diag)
 {
-	uint64_t count = recording->timeline->processes.replaced;
+	struct tsc_clock clock = pt_info_tsc_clock(&recording->auxtrace.info);
+	struct jit_dumps dumps = { 0 };
+	uint64_t count;
 
+	jit_dumps_read(&dumps, &recording->file, recording->store, &clock, diag);
+	recording->timeline = timeline_open(&recording->file, dumps.code, dumps.count, diag);
+	count = recording->timeline->processes.replaced;
 	/* An unknown resolution is 0. */
 	if (count && recording_resolution(recording) - 1 >= RESOLUTION_OF_MAPPINGS)
 		diag_warn(diag, "code-replaced",
 			  "cannot know which of two files had the code at an address: %" PRIu64
 			  " mappings replaced other code, and times are coarse; record with cyc=1",
 			  count);
-}
-
-static void open_timeline(struct perf_recording *recording, struct diag *diag)
-{
-	struct tsc_clock clock = pt_info_tsc_clock(&recording->auxtrace.info);
-	struct jit_dumps dumps = { 0 };
-
-	jit_dumps_read(&dumps, &recording->file, recording->store, &clock, diag);
-	recording->timeline = timeline_open(&recording->file, dumps.code, dumps.count, diag);
-	warn_of_replaced_code(recording, diag);
 	recording->saved_code = dumps.saved;
 	jit_dumps_release(&dumps);
-}
-
-static void open_code(struct perf_recording *recording, const struct options *options,
-		      struct name_table *names, struct diag *diag)
-{
-	const struct timeline *timeline = recording->timeline;
-	struct kernel_files_options kernel = kernel_options(options);
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
-		size += recording->auxtrace.streams[i].size;
-	direct_cache_expect(size);
-	kernel_files_identify(&recording->file, timeline, recording->store);
-	resolver_init(&recording->resolver, timeline, recording->store, names);
-	recording->resolver.switches = options->switches.count ? &options->switches : NULL;
-	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
-	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;
-	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);
-	dso_store_offer_kallsyms(recording->store, recording->kernel_files.kallsyms);
-	recording->code = code_files_source(&recording->code_files);
-	recording->code.kernel = kernel_files_code(&recording->kernel_files);
 }
 
 /* Make a bound of the wall clock one of perf's. Returns 0; -1 with err filled. */
@@ -140,6 +114,9 @@ int recording_open(struct perf_recording *recording, const struct options *optio
 		   struct name_table *names, struct diag *diag, struct error *err)
 {
 	bool raw = options->raws.count || input_paths_is_bundle(options->input);
+	const struct timeline *timeline;
+	struct kernel_files_options kernel;
+	uint64_t size = 0;
 
 	/* The store finds the files of a raw trace's mappings. */
 	if (raw)
@@ -164,7 +141,20 @@ int recording_open(struct perf_recording *recording, const struct options *optio
 	    event_filter_init(&recording->filter, &recording->chosen, &recording->auxtrace,
 			      recording->timeline, diag, err) < 0)
 		return error_prefix(err, "%s", options->input);
-	open_code(recording, options, names, diag);
+	timeline = recording->timeline;
+	kernel = kernel_options(options);
+	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
+		size += recording->auxtrace.streams[i].size;
+	direct_cache_expect(size);
+	kernel_files_identify(&recording->file, timeline, recording->store);
+	resolver_init(&recording->resolver, timeline, recording->store, names);
+	recording->resolver.switches = options->switches.count ? &options->switches : NULL;
+	code_files_init(&recording->code_files, &recording->resolver, timeline->files.count);
+	kernel.resolver = recording->auxtrace.info.exclude_kernel ? NULL : &recording->resolver;
+	kernel_files_init(&recording->kernel_files, &kernel, &recording->file, timeline, diag);
+	dso_store_offer_kallsyms(recording->store, recording->kernel_files.kallsyms);
+	recording->code = code_files_source(&recording->code_files);
+	recording->code.kernel = kernel_files_code(&recording->kernel_files);
 	return 0;
 }
 

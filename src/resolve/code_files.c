@@ -47,18 +47,6 @@ static const uint8_t uprobes_code[UPROBES_SIZE] = {
 static const uint8_t probes_code[UPROBES_SIZE] =
 	"\x51\x41\x53\x50\x48\xc7\xc0\x50\x01\0\0\x0f\x05\x58\x41\x5b\x59\xc3";
 
-/* Returns the core's bytes at the offsets of the file: only those of the mapping are valid. */
-static struct byte_view find_private(const struct code_files *files,
-				     const struct mapped_file *mapped)
-{
-	const struct elf_file *core =
-		&dso_store_borrow(files->resolver->store, DSO_SAVED_CODE, NULL, 0)->elf;
-	uint64_t move = strtoull(mapped->path + strlen(PERF_MMAP_PRIVATE), NULL, 16);
-
-	return (struct byte_view){ (const uint8_t *)((uintptr_t)core->bytes + move),
-				   core->size - move };
-}
-
 static struct byte_view find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
@@ -68,8 +56,15 @@ static struct byte_view find_code(void *context, const struct mapped_file *mappe
 		return (struct byte_view){ uprobes_code, sizeof(uprobes_code) };
 	if (strcmp(mapped->path, MAPPED_PROBES) == 0)
 		return (struct byte_view){ probes_code, sizeof(probes_code) };
-	if (starts_with(mapped->path, PERF_MMAP_PRIVATE))
-		return find_private(files, mapped);
+	if (starts_with(mapped->path, PERF_MMAP_PRIVATE)) {
+		/* The core's bytes at the file's offsets: only those of the mapping are valid. */
+		const struct elf_file *core =
+			&dso_store_borrow(files->resolver->store, DSO_SAVED_CODE, NULL, 0)->elf;
+		uint64_t move = strtoull(mapped->path + strlen(PERF_MMAP_PRIVATE), NULL, 16);
+
+		return (struct byte_view){ (const uint8_t *)((uintptr_t)core->bytes + move),
+					   core->size - move };
+	}
 	/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
 	if (dso->elf.bytes && dso->elf.header.e_type != ET_REL)
 		return (struct byte_view){ dso->elf.bytes, dso->elf.size };
@@ -209,13 +204,6 @@ static bool is_wanted(const struct code_files *files, const struct mapped_file *
 		files->resolver->dsos[file->index]->state != DSO_NOT_A_FILE);
 }
 
-/* Returns whether the code at a path was generated at run time: it is in no file. */
-static bool is_made(const char *path)
-{
-	return space_builder_is_memory(path) || strcmp(path, "[heap]") == 0 ||
-	       strcmp(path, "[stack]") == 0;
-}
-
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag)
 {
@@ -229,7 +217,9 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	for (size_t i = 0; i < timeline->files.count; i++) {
 		if (!is_wanted(files, all[i]))
 			continue;
-		if (is_made(all[i]->path)) {
+		/* Code that was generated at run time is in no file. */
+		if (space_builder_is_memory(all[i]->path) || strcmp(all[i]->path, "[heap]") == 0 ||
+		    strcmp(all[i]->path, "[stack]") == 0) {
 			made += files->gaps[all[i]->index];
 			continue;
 		}

@@ -114,25 +114,6 @@ struct saved_code {
 
 COMPARE_BY_TWO(compare_ranges, struct core_segment, pid, begin)
 
-/* List the code of all dumps, sorted and joined: they have the time and the name of each piece. */
-static void list_dumped(struct saved_code *saved, const struct jit_dumps *dumps)
-{
-	struct core_segment *ranges = alloc_zeroed(dumps->count, sizeof(*ranges)), *last = ranges;
-
-	for (size_t i = 0; i < dumps->count; i++)
-		ranges[i] = (struct core_segment){ .pid = dumps->code[i].pid,
-						   .begin = dumps->code[i].begin,
-						   .end = dumps->code[i].end };
-	SORT(ranges, dumps->count, compare_ranges);
-	for (size_t i = 0; i < dumps->count; i++) {
-		if (i && last->pid == ranges[i].pid && last->end >= ranges[i].begin)
-			last->end = MAX(last->end, ranges[i].end);
-		else
-			*(last = &ranges[saved->dumped_count++]) = ranges[i];
-	}
-	saved->dumped = ranges;
-}
-
 /* Returns the first of ranges sorted by process and address that ends after an address. */
 static size_t first_of(const struct core_segment *ranges, size_t count, int32_t pid, uint64_t begin)
 {
@@ -181,17 +162,6 @@ static void add_unsaved(struct jit_dumps *dumps, struct saved_code *saved,
 	piece.file_offset += begin - mmap->begin;
 	if (i == saved->dumped_count || saved->dumped[i].pid != mmap->pid)
 		add_made(dumps, saved, piece);
-}
-
-static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap)
-{
-	for (size_t i = first_of(saved->segments, saved->count, mmap->pid, mmap->begin);
-	     i < saved->count && saved->segments[i].pid == mmap->pid &&
-	     saved->segments[i].begin < mmap->end;
-	     i++) {
-		saved->uses[i].mapped = MAX(saved->uses[i].mapped, mmap->time);
-		saved->uses[i].count++;
-	}
 }
 
 /*
@@ -285,7 +255,14 @@ static void for_each_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		    (shape != DSO_SHAPE_NO_FILE && shape != DSO_SHAPE_FILE))
 			continue;
 		if (!store) {
-			note_mapped(saved, &mmap);
+			for (size_t i =
+				     first_of(saved->segments, saved->count, mmap.pid, mmap.begin);
+			     i < saved->count && saved->segments[i].pid == mmap.pid &&
+			     saved->segments[i].begin < mmap.end;
+			     i++) {
+				saved->uses[i].mapped = MAX(saved->uses[i].mapped, mmap.time);
+				saved->uses[i].count++;
+			}
 			continue;
 		}
 		dso = dso_store_borrow(store, mmap.path, mmap.build_id, mmap.build_id_size);
@@ -328,8 +305,21 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 				    .clock = clock,
 				    .bytes = dso->elf.bytes,
 				    .left = (file->size + dso->elf.size) / BYTES_PER_MAPPING };
+	struct core_segment *ranges = alloc_zeroed(dumps->count, sizeof(*ranges)), *last = ranges;
 
-	list_dumped(&saved, dumps);
+	/* Sort and join the code of all dumps, which have the time and name of each piece. */
+	for (size_t i = 0; i < dumps->count; i++)
+		ranges[i] = (struct core_segment){ .pid = dumps->code[i].pid,
+						   .begin = dumps->code[i].begin,
+						   .end = dumps->code[i].end };
+	SORT(ranges, dumps->count, compare_ranges);
+	for (size_t i = 0; i < dumps->count; i++) {
+		if (i && last->pid == ranges[i].pid && last->end >= ranges[i].begin)
+			last->end = MAX(last->end, ranges[i].end);
+		else
+			*(last = &ranges[saved.dumped_count++]) = ranges[i];
+	}
+	saved.dumped = ranges;
 	saved.uses = alloc_zeroed(saved.count, sizeof(*saved.uses));
 	for_each_mapped(dumps, &saved, file, NULL);
 	for_each_mapped(dumps, &saved, file, store);

@@ -13,24 +13,29 @@
 
 COMPARE_BY(compare_ranges, struct kernel_segment, begin)
 
-/* Returns the range that a patch changes; empty if it is in the file's segments. */
-static struct kernel_segment range_of_patch(const struct kernel_code *code,
-					    const struct code_patch *patch)
+static void add_runtime_segments(struct kernel_code *code, const struct kernel_modules *modules)
 {
-	uint64_t size = MAX(patch->old_size, patch->new_size);
-	struct kernel_segment range = { patch->address, patch->address + size, 0 };
-	const uint8_t *bytes;
-
-	if (range.end < range.begin || kernel_code_find(code, patch->address, &bytes))
-		range.end = range.begin;
-	return range;
-}
-
-/* Sort the ranges and join adjacent ones. Returns the number of ranges left. */
-static size_t join_ranges(struct kernel_segment *ranges, size_t count)
-{
+	size_t count = code->patch_count + modules->count;
+	struct kernel_segment *ranges = arena_alloc(modules->arena, count * sizeof(*ranges));
+	uint64_t size = 0;
+	const uint8_t *found;
+	uint8_t *bytes;
 	size_t kept = 0;
 
+	for (size_t i = 0; i < code->patch_count; i++) {
+		const struct code_patch *patch = &code->patches[i];
+		uint64_t end = patch->address + MAX(patch->old_size, patch->new_size);
+
+		/* Empty if it is in the file's segments. */
+		if (end < patch->address || kernel_code_find(code, patch->address, &found))
+			end = patch->address;
+		ranges[i] = (struct kernel_segment){ patch->address, end, 0 };
+	}
+	for (size_t i = 0; i < modules->count; i++)
+		ranges[code->patch_count + i] =
+			(struct kernel_segment){ modules->modules[i].begin, modules->modules[i].end,
+						 0 };
+	/* Sort the ranges and join adjacent ones. */
 	SORT(ranges, count, compare_ranges);
 	for (size_t i = 0; i < count; i++) {
 		if (kept && ranges[i].begin <= ranges[kept - 1].end)
@@ -38,23 +43,7 @@ static size_t join_ranges(struct kernel_segment *ranges, size_t count)
 		else if (ranges[i].begin < ranges[i].end)
 			ranges[kept++] = ranges[i];
 	}
-	return kept;
-}
-
-static void add_runtime_segments(struct kernel_code *code, const struct kernel_modules *modules)
-{
-	size_t count = code->patch_count + modules->count;
-	struct kernel_segment *ranges = arena_alloc(modules->arena, count * sizeof(*ranges));
-	uint64_t size = 0;
-	uint8_t *bytes;
-
-	for (size_t i = 0; i < code->patch_count; i++)
-		ranges[i] = range_of_patch(code, &code->patches[i]);
-	for (size_t i = 0; i < modules->count; i++)
-		ranges[code->patch_count + i] =
-			(struct kernel_segment){ modules->modules[i].begin, modules->modules[i].end,
-						 0 };
-	count = join_ranges(ranges, count);
+	count = kept;
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].file_offset = size;
 		size += ranges[i].end - ranges[i].begin;
@@ -78,20 +67,6 @@ static void add_runtime_segments(struct kernel_code *code, const struct kernel_m
 
 COMPARE_BY_TWO(compare_symbols, struct kernel_symbol, begin, time)
 
-/* Returns the symbols that the kernel registered, sorted by address. */
-static const struct kernel_symbol *sort_symbols(const struct timeline *timeline,
-						struct arena *arena, size_t *count)
-{
-	struct kernel_symbol *sorted = arena_alloc(arena, timeline->symbol_count * sizeof(*sorted));
-
-	*count = 0;
-	for (size_t i = 0; i < timeline->symbol_count; i++)
-		if (!timeline->symbols[i].gone)
-			sorted[(*count)++] = timeline->symbols[i];
-	SORT(sorted, *count, compare_symbols);
-	return sorted;
-}
-
 /* Returns the time when code of this address and size was registered; 0: earlier, or unknown. */
 static uint64_t registration_time(const struct kernel_symbol *symbols, size_t count,
 				  const struct bpf_function *function)
@@ -106,19 +81,6 @@ static uint64_t registration_time(const struct kernel_symbol *symbols, size_t co
 }
 
 COMPARE_BY_TWO(compare_patches, struct code_patch, address, time)
-
-/* Code that replaces no other is valid from the start: times are only approximate. */
-static void advance_first_programs(struct code_patch *patches, size_t count)
-{
-	uint64_t end = 0;
-
-	SORT(patches, count, compare_patches);
-	for (size_t i = 0; i < count; i++) {
-		if (patches[i].address >= end)
-			patches[i].time = 0;
-		end = MAX(end, patches[i].address + patches[i].new_size);
-	}
-}
 
 static size_t read_programs(const struct perf_file *file, const struct kernel_symbol *symbols,
 			    size_t symbol_count, struct code_patch *patches)
@@ -149,16 +111,29 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 			const struct timeline *timeline, const struct perf_file *file)
 {
 	size_t programs = read_programs(file, NULL, 0, NULL), pokes = timeline->patch_count, count;
-	const struct kernel_symbol *symbols;
+	struct kernel_symbol *symbols;
 	struct code_patch *patches;
+	uint64_t end = 0;
 
 	code->patch_count = programs + pokes;
 	if (!code->patch_count)
 		return;
 	patches = arena_alloc(arena, code->patch_count * sizeof(*patches));
-	symbols = sort_symbols(timeline, arena, &count);
+	/* The symbols that the kernel registered, by address */
+	symbols = arena_alloc(arena, timeline->symbol_count * sizeof(*symbols));
+	count = 0;
+	for (size_t i = 0; i < timeline->symbol_count; i++)
+		if (!timeline->symbols[i].gone)
+			symbols[count++] = timeline->symbols[i];
+	SORT(symbols, count, compare_symbols);
 	read_programs(file, symbols, count, patches);
-	advance_first_programs(patches, programs);
+	/* Code that replaces no other is valid from the start: times are only approximate. */
+	SORT(patches, programs, compare_patches);
+	for (size_t i = 0; i < programs; i++) {
+		if (patches[i].address >= end)
+			patches[i].time = 0;
+		end = MAX(end, patches[i].address + patches[i].new_size);
+	}
 	if (pokes)
 		memcpy(patches + programs, timeline->patches, pokes * sizeof(*patches));
 	for (size_t i = 0; i < code->patch_count; i++)

@@ -30,17 +30,6 @@ static int compare_exports(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static uint64_t find_export(const struct kernel_modules *modules, const char *name)
-{
-	struct kernel_export wanted = { .name = name };
-	const struct kernel_export *found =
-		modules->export_count ? bsearch(&wanted, modules->exports, modules->export_count,
-						sizeof(wanted), compare_exports)
-				      : NULL;
-
-	return found ? found->address : KERNEL_MODULE_HOLE;
-}
-
 void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
 			       uint64_t distance)
 {
@@ -127,15 +116,6 @@ struct reference {
 	bool relative;
 };
 
-static void write_reference(struct module_load *load, const struct reference *reference)
-{
-	uint64_t ip = load->begin + reference->offset;
-	uint64_t value = reference->target - (reference->relative ? ip : 0);
-
-	if (reference->size <= load->size - reference->offset)
-		memcpy(load->bytes + reference->offset, &value, reference->size);
-}
-
 /*
  * Set the field's size and kind by the type of a relocation (System V ABI, AMD64 supplement,
  * "Relocation Types"). Returns false for types that do not occur in code.
@@ -168,6 +148,7 @@ static void relocate_field(const struct kernel_modules *modules, struct module_l
 	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
 	uint64_t address = section + rela->r_offset, target = symbol->st_value;
 	struct reference reference = { .offset = address - load->begin };
+	uint64_t ip, value;
 
 	if (!decode_type(GELF_R_TYPE(rela->r_info), &reference) || address < section ||
 	    reference.offset > load->size)
@@ -178,14 +159,25 @@ static void relocate_field(const struct kernel_modules *modules, struct module_l
 			memcpy(load->bytes + reference.offset - 1, nop5, sizeof(nop5));
 		return;
 	}
-	if (symbol->st_shndx == SHN_UNDEF)
-		target = find_export(modules, name);
-	else if (section_address(load, symbol->st_shndx))
+	if (symbol->st_shndx == SHN_UNDEF) {
+		struct kernel_export wanted = { .name = name };
+		const struct kernel_export *found =
+			modules->export_count
+				? bsearch(&wanted, modules->exports, modules->export_count,
+					  sizeof(wanted), compare_exports)
+				: NULL;
+
+		target = found ? found->address : KERNEL_MODULE_HOLE;
+	} else if (section_address(load, symbol->st_shndx)) {
 		target += section_address(load, symbol->st_shndx);
-	else if (symbol->st_shndx != SHN_ABS)
+	} else if (symbol->st_shndx != SHN_ABS) {
 		return; /* data: no code depends on its address */
+	}
 	reference.target = target + (uint64_t)rela->r_addend;
-	write_reference(load, &reference);
+	ip = load->begin + reference.offset;
+	value = reference.target - (reference.relative ? ip : 0);
+	if (reference.size <= load->size - reference.offset)
+		memcpy(load->bytes + reference.offset, &value, reference.size);
 }
 
 static void relocate_section(const struct kernel_modules *modules, struct module_load *load,
@@ -212,25 +204,6 @@ static void relocate_section(const struct kernel_modules *modules, struct module
 }
 
 /* ---- Modules ------------------------------------------------------------- */
-
-/* Add the functions of a module, and print them with its name in brackets, as kallsyms does. */
-static void add_symbols(struct kernel_modules *modules, const struct module_load *load,
-			const char *path)
-{
-	const char *name = base_name(path);
-	struct elf_symbol it = { 0 };
-
-	while (elf_symbol_next(load->file.elf, &it)) {
-		uint64_t section = section_address(load, it.symbol.st_shndx);
-		uint64_t address = section + it.symbol.st_value;
-
-		if (section && GELF_ST_BIND(it.symbol.st_info) != STB_LOCAL)
-			add_export(modules, it.name, address);
-		if (section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
-			fprintf(modules->kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n", address,
-				it.name, (int)strcspn(name, "."), name);
-	}
-}
 
 /* Relocate a module after all are laid out, because they call each other. */
 static void add_module(struct kernel_modules *modules, struct module_load *load)
@@ -262,43 +235,25 @@ static bool open_module(struct kernel_modules *modules, const struct mapping *ma
 		return false;
 	if (load->file.header.e_type == ET_REL && load->file.header.e_machine == EM_X86_64)
 		lay_out_sections(load);
-	if (load->size)
-		add_symbols(modules, load, mapping->file->path);
-	else
+	if (load->size) {
+		const char *name = base_name(mapping->file->path);
+		struct elf_symbol it = { 0 };
+
+		/* Print the functions with the module's name in brackets, as kallsyms does. */
+		while (elf_symbol_next(load->file.elf, &it)) {
+			uint64_t section = section_address(load, it.symbol.st_shndx);
+			uint64_t address = section + it.symbol.st_value;
+
+			if (section && GELF_ST_BIND(it.symbol.st_info) != STB_LOCAL)
+				add_export(modules, it.name, address);
+			if (section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
+				fprintf(modules->kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n", address,
+					it.name, (int)strcspn(name, "."), name);
+		}
+	} else {
 		close_module(load);
-	return load->size;
-}
-
-/* Returns the modules that were laid out and sets `*count`; owned by the caller. */
-static struct module_load *open_modules(struct kernel_modules *modules,
-					const struct address_space *kernel,
-					const struct resolver *resolver, size_t *count,
-					struct diag *diag)
-{
-	struct module_load *all = alloc_zeroed(kernel->count + 1, sizeof(*all));
-	uint32_t files = 0;
-	bool *seen;
-
-	for (size_t i = 0; i < kernel->count; i++)
-		files = MAX(files, kernel->mappings[i].file->index + 1);
-	seen = alloc_zeroed(files + 1, sizeof(*seen));
-	*count = 0;
-	for (size_t i = 0; i < kernel->count; i++) {
-		const struct mapped_file *file = kernel->mappings[i].file;
-		const char *path = resolver->dsos[file->index]->file;
-
-		/* A module is loaded once; repeated mappings would only waste memory. */
-		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
-			continue;
-		seen[file->index] = true;
-		if (open_module(modules, &kernel->mappings[i], path, &all[*count]))
-			++*count;
-		else
-			diag_warn(diag, "module-unusable",
-				  "%s: its code does not fit at the recorded address", path);
 	}
-	free(seen);
-	return all;
+	return load->size;
 }
 
 bool kernel_modules_is_module(const char *path)
@@ -315,11 +270,31 @@ void kernel_modules_load(struct kernel_modules *modules, const struct address_sp
 			 const struct resolver *resolver, struct diag *diag)
 {
 	struct module_load *all;
-	size_t count;
+	size_t count = 0;
+	uint32_t files = 0;
+	bool *seen;
 
 	if (!kernel)
 		return;
-	all = open_modules(modules, kernel, resolver, &count, diag);
+	all = alloc_zeroed(kernel->count + 1, sizeof(*all));
+	for (size_t i = 0; i < kernel->count; i++)
+		files = MAX(files, kernel->mappings[i].file->index + 1);
+	seen = alloc_zeroed(files + 1, sizeof(*seen));
+	for (size_t i = 0; i < kernel->count; i++) {
+		const struct mapped_file *file = kernel->mappings[i].file;
+		const char *path = resolver->dsos[file->index]->file;
+
+		/* A module is loaded once; repeated mappings would only waste memory. */
+		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
+			continue;
+		seen[file->index] = true;
+		if (open_module(modules, &kernel->mappings[i], path, &all[count]))
+			count++;
+		else
+			diag_warn(diag, "module-unusable",
+				  "%s: its code does not fit at the recorded address", path);
+	}
+	free(seen);
 	SORT(modules->exports, modules->export_count, compare_exports);
 	for (size_t i = 0; i < count; i++)
 		add_module(modules, &all[i]);

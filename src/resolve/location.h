@@ -94,12 +94,6 @@ bool location_follows_call(const struct location *location);
  */
 bool location_is_bare(const struct symbol *function, uint64_t offset);
 
-/* Returns whether a branch may switch stacks, by its code. */
-static inline bool location_may_switch(const struct location_pair *locations)
-{
-	return locations->call >= SWITCHES_STACK;
-}
-
 /*
  * Returns whether a jump may switch stacks, is a call, or leads to a function that may return
  * twice.

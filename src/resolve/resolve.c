@@ -77,13 +77,6 @@ static void kernel_names_init(struct kernel_names *kernel, const struct kernel_s
 	kernel_names_rewind(kernel);
 }
 
-static void kernel_names_release(struct kernel_names *kernel)
-{
-	tdestroy(kernel->tree, keep_symbol);
-	free(kernel->symbols);
-	*kernel = (struct kernel_names){ 0 };
-}
-
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time)
 {
 	for (; kernel->next < kernel->count && kernel->records[kernel->next].time <= time;
@@ -102,7 +95,7 @@ void kernel_names_advance(struct kernel_names *kernel, uint64_t time)
 	}
 }
 
-/* Returns the current symbol at `ip`, valid until kernel_names_release(), or NULL. */
+/* Returns the current symbol at `ip`, valid until resolver_release(), or NULL. */
 static const struct symbol *kernel_names_find(const struct kernel_names *kernel, uint64_t ip)
 {
 	struct symbol here = { .start = ip, .size = 1 };
@@ -110,33 +103,12 @@ static const struct symbol *kernel_names_find(const struct kernel_names *kernel,
 	return kernel->tree && ip < UINT64_MAX ? find_overlapping(kernel, &here) : NULL;
 }
 
-/*
- * Returns the pid of each address space, owned by the caller. If processes share a space, it is the
- * first one, which forked the others.
- */
-static int32_t *list_pids(const struct timeline *timeline)
-{
-	int32_t *pids = alloc_zeroed(timeline->processes.space_count, sizeof(*pids));
-
-	memset(pids, -1, timeline->processes.space_count * sizeof(*pids));
-	for (size_t i = 0; i < timeline->threads.count; i++) {
-		const struct process *process = timeline->threads.threads[i]->process;
-
-		for (size_t e = 0; process && e < process->epoch_count; e++) {
-			int32_t *pid = &pids[process->epochs[e].space->index];
-
-			if (*pid < 0)
-				*pid = process->pid;
-		}
-	}
-	return pids;
-}
-
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names)
 {
 	const struct mapped_file *const *files = timeline->files.files;
 	size_t count = timeline->files.count;
+	int32_t *pids;
 
 	resolver->store = store;
 	resolver->dsos = alloc_zeroed(count, sizeof(struct dso *));
@@ -149,7 +121,23 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		resolver->dsos[files[i]->index] =
 			dso_store_borrow(store, path, files[i]->build_id, files[i]->build_id_size);
 	}
-	resolver->pids = list_pids(timeline);
+	/*
+	 * The pid of each address space: if processes share a space, that of the first one, which
+	 * forked the others.
+	 */
+	pids = alloc_zeroed(timeline->processes.space_count, sizeof(*pids));
+	memset(pids, -1, timeline->processes.space_count * sizeof(*pids));
+	for (size_t i = 0; i < timeline->threads.count; i++) {
+		const struct process *process = timeline->threads.threads[i]->process;
+
+		for (size_t e = 0; process && e < process->epoch_count; e++) {
+			int32_t *pid = &pids[process->epochs[e].space->index];
+
+			if (*pid < 0)
+				*pid = process->pid;
+		}
+	}
+	resolver->pids = pids;
 	resolver->jits = alloc_zeroed(2 * timeline->processes.space_count, sizeof(struct dso *));
 	direct_cache_init(&resolver->addresses, ADDRESS_CACHE_BITS, sizeof(struct cached_location));
 	kernel_names_init(&resolver->kernel, timeline->symbols, timeline->symbol_count, names);
@@ -164,7 +152,9 @@ void resolver_release(struct resolver *resolver)
 	free(resolver->jits);
 	direct_cache_release(&resolver->addresses);
 	direct_cache_release(&resolver->branches);
-	kernel_names_release(&resolver->kernel);
+	tdestroy(resolver->kernel.tree, keep_symbol);
+	free(resolver->kernel.symbols);
+	resolver->kernel = (struct kernel_names){ 0 };
 	*resolver = (struct resolver){ 0 };
 }
 
