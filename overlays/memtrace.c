@@ -126,25 +126,6 @@ static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t numb
 	return domain;
 }
 
-/* Continue at the next packet's magic number, if there is one. */
-static void resynchronize(struct memtrace *trace)
-{
-	static const uint8_t magic[] = { 0xC1, 0x1F, 0xFC, 0xC1 };
-	const uint8_t *found = NULL;
-
-	if (cursor_left(&trace->in) > sizeof(magic))
-		found = memmem(trace->in.at + 1, cursor_left(&trace->in) - 1, magic, sizeof(magic));
-	diag_warn(trace->diag, "memtrace-damaged",
-		  "no packet of memtrace at offset 0x%" PRIx64 ": %s",
-		  (uint64_t)(trace->in.at - trace->begin),
-		  found ? "skipped to the next packet" : "nothing follows");
-	trace->in.at = found ? found : trace->in.end;
-	/* A packet of an unknown domain is missing: no state of a domain is certain. */
-	trace->packets_lost = true;
-	for (struct memtrace_domain *domain = trace->domains; domain; domain = domain->hh.next)
-		domain->lost_backtraces = domain->lost_locations = true;
-}
-
 /* Returns whether the packet is whole, of the traced process and of a known domain. */
 static bool is_usable(struct memtrace *trace, const struct packet_header *header, size_t rest)
 {
@@ -260,7 +241,24 @@ static bool next_packet(struct memtrace *trace)
 			return false;
 		}
 		if (!sound) {
-			resynchronize(trace);
+			static const uint8_t magic[] = { 0xC1, 0x1F, 0xFC, 0xC1 };
+			const uint8_t *found = NULL;
+
+			/* Continue at the next packet's magic number, if there is one. */
+			if (cursor_left(&trace->in) > sizeof(magic))
+				found = memmem(trace->in.at + 1, cursor_left(&trace->in) - 1, magic,
+					       sizeof(magic));
+			diag_warn(trace->diag, "memtrace-damaged",
+				  "no packet of memtrace at offset 0x%" PRIx64 ": %s",
+				  (uint64_t)(trace->in.at - trace->begin),
+				  found ? "skipped to the next packet" : "nothing follows");
+			trace->in.at = found ? found : trace->in.end;
+			/* A packet of an unknown domain is missing: no state of a domain is
+			 * certain. */
+			trace->packets_lost = true;
+			for (struct memtrace_domain *domain = trace->domains; domain;
+			     domain = domain->hh.next)
+				domain->lost_backtraces = domain->lost_locations = true;
 			continue;
 		}
 		trace->packet = in;
@@ -321,19 +319,6 @@ static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_eve
 	return 1;
 }
 
-/*
- * Blocks are coded by the number of younger allocations of the domain.  Another domain's block,
- * which may be younger, is collected, but never promoted.
- */
-static int read_object(struct memtrace *trace, unsigned code, struct memtrace_event *event)
-{
-	int64_t delta = read_vint(&trace->packet);
-
-	event->kind = code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT;
-	event->object = trace->next_object - 1 - (uint64_t)delta;
-	return trace->packet.short_ || (code == CODE_PROMOTE && delta < 0) ? -1 : 1;
-}
-
 static int read_location_event(struct memtrace *trace)
 {
 	uint64_t code;
@@ -377,27 +362,20 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 	event->time = time > trace->info.start_time ? time - trace->info.start_time : 0;
 	if (code == CODE_LOCATION)
 		return read_location_event(trace);
-	if (code == CODE_PROMOTE || code == CODE_COLLECT)
-		return read_object(trace, code, event);
+	if (code == CODE_PROMOTE || code == CODE_COLLECT) {
+		int64_t delta = read_vint(&trace->packet);
+
+		/*
+		 * Blocks are coded by the number of younger allocations of the domain. Another
+		 * domain's block, which may be younger, is collected, but never promoted.
+		 */
+		event->kind = code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT;
+		event->object = trace->next_object - 1 - (uint64_t)delta;
+		return trace->packet.short_ || (code == CODE_PROMOTE && delta < 0) ? -1 : 1;
+	}
 	if (code == CODE_ALLOC || (code >= CODE_SHORT_1 && code <= CODE_SHORT_16))
 		return read_alloc(trace, code, event);
 	return -1;
-}
-
-/* Locations have separate packets: the events read so far show which state is lost. */
-static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
-{
-	struct memtrace_domain *domain = trace->domain;
-
-	if (!domain->lost_locations)
-		diag_warn(trace->diag, "memtrace-damaged",
-			  "memtrace is damaged at offset 0x%" PRIx64
-			  ": the rest of the packet, and "
-			  "backtraces that build upon it, are left out",
-			  (uint64_t)(at - trace->begin));
-	domain->lost_backtraces |= !trace->holds_locations;
-	domain->lost_locations |= !trace->holds_events;
-	trace->packet.at = trace->packet.end;
 }
 
 int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
@@ -423,8 +401,21 @@ int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 		trace->holds_events |= status > 0;
 		if (status > 0)
 			return 1;
-		if (status < 0)
-			end_damaged_packet(trace, at);
+		if (status < 0) {
+			struct memtrace_domain *domain = trace->domain;
+
+			/* Locations have separate packets: the events read so far show which state
+			 * is lost. */
+			if (!domain->lost_locations)
+				diag_warn(trace->diag, "memtrace-damaged",
+					  "memtrace is damaged at offset 0x%" PRIx64
+					  ": the rest of the packet, and "
+					  "backtraces that build upon it, are left out",
+					  (uint64_t)(at - trace->begin));
+			domain->lost_backtraces |= !trace->holds_locations;
+			domain->lost_locations |= !trace->holds_events;
+			trace->packet.at = trace->packet.end;
+		}
 	}
 }
 
@@ -458,19 +449,6 @@ static int read_info(struct memtrace *trace)
 	return 0;
 }
 
-/* Set err for a file that does not begin with a readable packet.  Returns -1. */
-static int refuse_file(const struct memtrace *trace, unsigned version, struct error *err)
-{
-	bool whole = !trace->packet.short_ &&
-		     memcmp(trace->begin, &(uint32_t){ MAGIC }, sizeof(uint32_t)) == 0;
-
-	if (whole && (version < 1 || version > NEWEST_VERSION))
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "memtrace version %u is unknown; 1 to %d are known", version,
-				 NEWEST_VERSION);
-	return error_set(err, ERROR_FORMAT, "not a memtrace file");
-}
-
 int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, struct diag *diag,
 		  struct error *err)
 {
@@ -482,8 +460,17 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 	trace->domain_limit = 128 + size / 8192;
 	trace->backtrace_limit = 65536 + size / 8;
 	trace->packet = trace->in;
-	if (!read_packet_header(&trace->packet, &header) || header.size > size)
-		return refuse_file(trace, header.version, err);
+	if (!read_packet_header(&trace->packet, &header) || header.size > size) {
+		bool whole = !trace->packet.short_ &&
+			     memcmp(trace->begin, &(uint32_t){ MAGIC }, sizeof(uint32_t)) == 0;
+
+		/* Set err for a file that does not begin with a readable packet. */
+		if (whole && (header.version < 1 || header.version > NEWEST_VERSION))
+			return error_set(err, ERROR_UNSUPPORTED,
+					 "memtrace version %u is unknown; 1 to %d are known",
+					 header.version, NEWEST_VERSION);
+		return error_set(err, ERROR_FORMAT, "not a memtrace file");
+	}
 	trace->version = header.version;
 	trace->packet.end = bytes + header.size;
 	trace->in.at = trace->packet.end;

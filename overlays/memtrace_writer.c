@@ -131,29 +131,6 @@ static unsigned use_name(struct memtrace_names *list, const char *name)
 	return is_new ? MEMTRACE_LIST_LENGTH : at;
 }
 
-static void put_location(struct memtrace_writer *writer, struct domain *domain,
-			 const struct memtrace_location *location)
-{
-	unsigned file = use_name(&domain->files, location->file), function;
-	struct memtrace_name *first = &domain->files.names[0];
-
-	if (!first->functions)
-		first->functions = arena_alloc(&writer->arena, sizeof(*first->functions));
-	else if (file == MEMTRACE_LIST_LENGTH)
-		*first->functions = (struct memtrace_names){ 0 };
-	function = use_name(first->functions, location->function);
-	put_number(&writer->location_packet,
-		   location->line | (uint64_t)location->begin << 20 |
-			   (uint64_t)location->end << 28 | (uint64_t)file << 38 |
-			   (uint64_t)function << 43,
-		   6);
-	if (file == MEMTRACE_LIST_LENGTH)
-		put_bytes(&writer->location_packet, location->file, strlen(location->file) + 1);
-	if (function == MEMTRACE_LIST_LENGTH)
-		put_bytes(&writer->location_packet, location->function,
-			  strlen(location->function) + 1);
-}
-
 static void put_locations(struct memtrace_writer *writer, struct domain *domain, uint64_t code)
 {
 	static const struct memtrace_location unknown = { "<unknown>", "??", 1, 1, 1 };
@@ -170,15 +147,37 @@ static void put_locations(struct memtrace_writer *writer, struct domain *domain,
 	put_event(&writer->location_packet, CODE_LOCATION, domain->begin);
 	put_number(&writer->location_packet, code, 8);
 	put_number(&writer->location_packet, count, 1);
-	for (size_t i = 0; i < count; i++)
-		put_location(writer, domain, &locations[i]);
+	for (size_t i = 0; i < count; i++) {
+		unsigned file = use_name(&domain->files, locations[i].file), function;
+		struct memtrace_name *first = &domain->files.names[0];
+
+		if (!first->functions)
+			first->functions = arena_alloc(&writer->arena, sizeof(*first->functions));
+		else if (file == MEMTRACE_LIST_LENGTH)
+			*first->functions = (struct memtrace_names){ 0 };
+		function = use_name(first->functions, locations[i].function);
+		put_number(&writer->location_packet,
+			   locations[i].line | (uint64_t)locations[i].begin << 20 |
+				   (uint64_t)locations[i].end << 28 | (uint64_t)file << 38 |
+				   (uint64_t)function << 43,
+			   6);
+		if (file == MEMTRACE_LIST_LENGTH)
+			put_bytes(&writer->location_packet, locations[i].file,
+				  strlen(locations[i].file) + 1);
+		if (function == MEMTRACE_LIST_LENGTH)
+			put_bytes(&writer->location_packet, locations[i].function,
+				  strlen(locations[i].function) + 1);
+	}
 }
 
-/* Write the locations of the packet's new codes, in packets before it. */
-static void write_locations(struct memtrace_writer *writer, struct domain *domain)
+static void flush_packet(struct memtrace_writer *writer, struct domain *domain)
 {
-	struct packet *packet = &writer->location_packet;
+	struct packet *packet;
 
+	if (domain->events.size == HEADER_SIZE)
+		return;
+	/* Write the locations of the packet's new codes, in packets before it. */
+	packet = &writer->location_packet;
 	for (size_t i = 0; i < domain->code_count;) {
 		packet->size = HEADER_SIZE;
 		while (i < domain->code_count &&
@@ -188,13 +187,6 @@ static void write_locations(struct memtrace_writer *writer, struct domain *domai
 		writer->sink.put(writer->sink.context, packet->bytes, packet->size);
 	}
 	domain->code_count = 0;
-}
-
-static void flush_packet(struct memtrace_writer *writer, struct domain *domain)
-{
-	if (domain->events.size == HEADER_SIZE)
-		return;
-	write_locations(writer, domain);
 	put_header(writer, domain, &domain->events, domain->end, domain->next);
 	writer->sink.put(writer->sink.context, domain->events.bytes, domain->events.size);
 	domain->first = domain->next;
@@ -274,33 +266,6 @@ static size_t keep_backtrace(struct memtrace_codec *codec, const struct memtrace
 
 /* ---- Events -------------------------------------------------------------- */
 
-static void put_alloc(struct domain *domain, const struct memtrace_event *event)
-{
-	size_t common = keep_backtrace(&domain->codec, event), count_at, size;
-	bool is_short = event->words >= 1 && event->words <= 16 && event->samples == 1 &&
-			event->source == MEMTRACE_MINOR &&
-			event->backtrace_length - common <= UINT8_MAX;
-	struct packet *packet = &domain->events;
-	unsigned count;
-
-	put_event(packet, is_short ? CODE_SHORT_1 - 1 + (unsigned)event->words : CODE_ALLOC,
-		  domain->end);
-	if (!is_short) {
-		put_vint(packet, (int64_t)event->words);
-		put_vint(packet, (int64_t)event->samples);
-		put_number(packet, event->source, 1);
-	}
-	put_vint(packet, (int64_t)common);
-	count_at = packet->size;
-	packet->size += is_short ? 1 : 2;
-	count = put_backtrace(domain, event->backtrace, common, event->backtrace_length);
-	size = packet->size;
-	packet->size = count_at;
-	put_number(packet, count, is_short ? 1 : 2);
-	packet->size = size;
-	domain->next = event->object + 1;
-}
-
 /* Returns whether a packet cannot take an event. */
 static bool is_full(const struct domain *domain, const struct memtrace_event *event, uint64_t time)
 {
@@ -331,7 +296,29 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 	}
 	domain->end = time;
 	if (event->kind == MEMTRACE_ALLOC) {
-		put_alloc(domain, event);
+		size_t common = keep_backtrace(&domain->codec, event), count_at, size;
+		bool is_short = event->words >= 1 && event->words <= 16 && event->samples == 1 &&
+				event->source == MEMTRACE_MINOR &&
+				event->backtrace_length - common <= UINT8_MAX;
+		struct packet *packet = &domain->events;
+		unsigned count;
+
+		put_event(packet, is_short ? CODE_SHORT_1 - 1 + (unsigned)event->words : CODE_ALLOC,
+			  domain->end);
+		if (!is_short) {
+			put_vint(packet, (int64_t)event->words);
+			put_vint(packet, (int64_t)event->samples);
+			put_number(packet, event->source, 1);
+		}
+		put_vint(packet, (int64_t)common);
+		count_at = packet->size;
+		packet->size += is_short ? 1 : 2;
+		count = put_backtrace(domain, event->backtrace, common, event->backtrace_length);
+		size = packet->size;
+		packet->size = count_at;
+		put_number(packet, count, is_short ? 1 : 2);
+		packet->size = size;
+		domain->next = event->object + 1;
 		return;
 	}
 	put_event(&domain->events, event->kind == MEMTRACE_PROMOTE ? CODE_PROMOTE : CODE_COLLECT,

@@ -163,26 +163,11 @@ static bool fits(const struct runtime_events *file, uint64_t offset, uint64_t co
 	return offset % 8 == 0 && offset <= file->size && count <= (file->size - offset) / each;
 }
 
-static int check_sizes(const struct runtime_events *file, uint64_t ring_bytes, struct error *err)
-{
-	uint64_t words = file->ring_words;
-
-	if (words < 2 || (words & (words - 1)) || words > file->size / 8 || ring_bytes != words * 8)
-		return error_set(err, ERROR_FORMAT,
-				 "runtime events: a ring of %" PRIu64 " words in %" PRIu64 " bytes",
-				 words, ring_bytes);
-	if (file->ring_header_size < RING_HEADER_SIZE || file->ring_header_size % 8 ||
-	    !file->rings ||
-	    !fits(file, file->headers_offset, file->rings, file->ring_header_size) ||
-	    !fits(file, file->data_offset, 1, ring_bytes))
-		return error_set(err, ERROR_FORMAT,
-				 "runtime events: the rings lie outside the file");
-	return 0;
-}
-
 static int read_header(struct runtime_events *file, struct error *err)
 {
 	uint64_t domains = word_at(file, 8);
+	uint64_t ring_bytes;
+	uint64_t words;
 
 	if (word_at(file, 0) != 1)
 		return error_set(err, ERROR_UNSUPPORTED,
@@ -196,7 +181,19 @@ static int read_header(struct runtime_events *file, struct error *err)
 	file->headers_offset = word_at(file, 40);
 	file->data_offset = word_at(file, 48);
 	file->names_offset = word_at(file, 56);
-	return check_sizes(file, word_at(file, 24), err);
+	ring_bytes = word_at(file, 24);
+	words = file->ring_words;
+	if (words < 2 || (words & (words - 1)) || words > file->size / 8 || ring_bytes != words * 8)
+		return error_set(err, ERROR_FORMAT,
+				 "runtime events: a ring of %" PRIu64 " words in %" PRIu64 " bytes",
+				 words, ring_bytes);
+	if (file->ring_header_size < RING_HEADER_SIZE || file->ring_header_size % 8 ||
+	    !file->rings ||
+	    !fits(file, file->headers_offset, file->rings, file->ring_header_size) ||
+	    !fits(file, file->data_offset, 1, ring_bytes))
+		return error_set(err, ERROR_FORMAT,
+				 "runtime events: the rings lie outside the file");
+	return 0;
 }
 
 /* ---- Rings --------------------------------------------------------------- */
@@ -392,29 +389,6 @@ struct survey {
 	size_t depth;             /* may be more than DEPTH_MAX */
 };
 
-/* The runtime counts minor_promoted only in the phase "minor", whose number differs. */
-static void detect_ocaml_version(struct survey *survey, const struct runtime_event *event)
-{
-	bool is_phase = event->kind == RUNTIME_BEGIN || event->kind == RUNTIME_END;
-	unsigned innermost;
-
-	if (event->kind == RUNTIME_BEGIN) {
-		if (survey->depth < DEPTH_MAX)
-			survey->open[survey->depth] = event->id;
-		survey->depth++;
-	} else if (event->kind == RUNTIME_END && survey->depth) {
-		survey->depth--;
-	}
-	survey->new += (is_phase && event->id >= RUNTIME_PHASE_ONLY_5_3) ||
-		       (event->kind == RUNTIME_COUNTER && event->id >= RUNTIME_COUNTER_5_3);
-	if (event->kind != RUNTIME_COUNTER || event->id != RUNTIME_MINOR_PROMOTED ||
-	    !survey->depth || survey->depth > DEPTH_MAX)
-		return;
-	innermost = survey->open[survey->depth - 1];
-	survey->old += innermost == RUNTIME_MINOR_5_0;
-	survey->new += innermost == RUNTIME_MINOR_5_3;
-}
-
 static void survey_ring(struct runtime_events *file, struct survey *survey, uint32_t index,
 			struct diag *diag)
 {
@@ -424,6 +398,9 @@ static void survey_ring(struct runtime_events *file, struct survey *survey, uint
 	survey->depth = 0;
 	runtime_ring_start(&ring, file, index);
 	while (runtime_ring_next(&ring, &event)) {
+		bool is_phase;
+		unsigned innermost;
+
 		if (event.kind == RUNTIME_LOST)
 			continue;
 		if (!file->first_time || event.time < file->first_time)
@@ -433,7 +410,24 @@ static void survey_ring(struct runtime_events *file, struct survey *survey, uint
 		    event.value <= INT32_MAX &&
 		    (event.id == RUNTIME_RING_START || event.id == RUNTIME_DOMAIN_SPAWN))
 			file->pid = (int32_t)event.value;
-		detect_ocaml_version(survey, &event);
+		/* The runtime counts minor_promoted only in the phase "minor", whose number
+		 * differs. */
+		is_phase = event.kind == RUNTIME_BEGIN || event.kind == RUNTIME_END;
+		if (event.kind == RUNTIME_BEGIN) {
+			if (survey->depth < DEPTH_MAX)
+				survey->open[survey->depth] = event.id;
+			survey->depth++;
+		} else if (event.kind == RUNTIME_END && survey->depth) {
+			survey->depth--;
+		}
+		survey->new += (is_phase && event.id >= RUNTIME_PHASE_ONLY_5_3) ||
+			       (event.kind == RUNTIME_COUNTER && event.id >= RUNTIME_COUNTER_5_3);
+		if (event.kind != RUNTIME_COUNTER || event.id != RUNTIME_MINOR_PROMOTED ||
+		    !survey->depth || survey->depth > DEPTH_MAX)
+			continue;
+		innermost = survey->open[survey->depth - 1];
+		survey->old += innermost == RUNTIME_MINOR_5_0;
+		survey->new += innermost == RUNTIME_MINOR_5_3;
 	}
 	if (ring.damaged)
 		diag_warn(

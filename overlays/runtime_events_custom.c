@@ -34,30 +34,6 @@ static const char *const object_types[20] = {
 	[15] = "promise", [16] = "semaphore", [18] = "stream", [19] = "mutex"
 };
 
-static void read_field(struct runtime_custom *custom, char field, struct cursor *in)
-{
-	struct runtime_field *read = &custom->fields[custom->count];
-	uint8_t type;
-
-	if (field == 't') {
-		custom->text.length = cursor_left(in);
-		custom->text.at = (const char *)cursor_take(in, custom->text.length);
-		return;
-	}
-	if (field == 'c' || field == 'o') {
-		type = cursor_u8(in);
-		read->name = "type";
-		read->word =
-			type >= 20 ? NULL : (field == 'c' ? context_types : object_types)[type];
-		custom->count += read->word != NULL;
-		return;
-	}
-	read->name = field == 'i' ? "id" : field == 'p' ? "cancellation_context" : "value";
-	read->is_real = field == 'r';
-	read->bits = cursor_u64(in);
-	custom->count++;
-}
-
 bool runtime_custom_read(struct runtime_custom *custom, const char *name, const uint8_t *payload,
 			 size_t size)
 {
@@ -68,8 +44,32 @@ bool runtime_custom_read(struct runtime_custom *custom, const char *name, const 
 		if (strcmp(known_events[i].name, name) != 0)
 			continue;
 		custom->kind = known_events[i].kind;
-		for (const char *field = known_events[i].fields; *field; field++)
-			read_field(custom, *field, &in);
+		for (const char *field = known_events[i].fields; *field; field++) {
+			struct runtime_field *read = &custom->fields[custom->count];
+			uint8_t type;
+
+			if (*field == 't') {
+				custom->text.length = cursor_left(&in);
+				custom->text.at =
+					(const char *)cursor_take(&in, custom->text.length);
+				continue;
+			}
+			if (*field == 'c' || *field == 'o') {
+				type = cursor_u8(&in);
+				read->name = "type";
+				read->word = type >= 20 ? NULL
+							: (*field == 'c' ? context_types
+									 : object_types)[type];
+				custom->count += read->word != NULL;
+				continue;
+			}
+			read->name = *field == 'i'   ? "id"
+				     : *field == 'p' ? "cancellation_context"
+						     : "value";
+			read->is_real = *field == 'r';
+			read->bits = cursor_u64(&in);
+			custom->count++;
+		}
 		if (!in.short_)
 			return true;
 		*custom = (struct runtime_custom){ 0 };

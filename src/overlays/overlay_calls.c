@@ -144,26 +144,6 @@ struct trial {
 	size_t second; /* calls that fit at the best of all other offsets */
 };
 
-/* Count how many of PROBES calls, spread over all, fit at an offset. */
-static void try_offset(struct trial *trial, int64_t ahead)
-{
-	size_t count = trial->count, probes = MIN(count, PROBES), fits = 0;
-	bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
-	int64_t late;
-
-	for (size_t i = 0; i < probes; i++)
-		fits += find_near(trial->messages, trial->message_count,
-				  &trial->calls[i * count / probes], ahead, &late);
-	if (fits > trial->best.matched) {
-		if (!same)
-			trial->second = trial->best.matched;
-		trial->best.matched = fits;
-		trial->best.ahead = ahead;
-	} else if (!same && fits > trial->second) {
-		trial->second = fits;
-	}
-}
-
 COMPARE_WITH(by_value, int64_t, COMPARE(*a, *b))
 
 /*
@@ -282,8 +262,25 @@ static bool match_thread(struct trial *trial)
 
 	/* Try the offsets of a call in the middle to every message of its kind. */
 	for (size_t i = 0; !paired && i < trial->message_count; i++)
-		if (trial->messages[i].kind == anchor->kind)
-			try_offset(trial, (int64_t)(trial->messages[i].time - anchor->time));
+		if (trial->messages[i].kind == anchor->kind) {
+			int64_t ahead = (int64_t)(trial->messages[i].time - anchor->time);
+			size_t count = trial->count, probes = MIN(count, PROBES), fits = 0;
+			bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
+			int64_t late;
+
+			/* Count how many of PROBES calls, spread over all, fit at an offset. */
+			for (size_t j = 0; j < probes; j++)
+				fits += find_near(trial->messages, trial->message_count,
+						  &trial->calls[j * count / probes], ahead, &late);
+			if (fits > trial->best.matched) {
+				if (!same)
+					trial->second = trial->best.matched;
+				trial->best.matched = fits;
+				trial->best.ahead = ahead;
+			} else if (!same && fits > trial->second) {
+				trial->second = fits;
+			}
+		}
 	if (!paired && (best->matched < MATCHED_MIN || trial->second * 4 >= best->matched * 3 ||
 			best->matched * 100 < MIN(trial->count, PROBES) * PERCENT_MIN))
 		return false;

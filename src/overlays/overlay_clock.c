@@ -144,19 +144,6 @@ static struct overlay_clock assume_clock(const struct overlay_input *input, int6
 	return (struct overlay_clock){ OVERLAY_CLOCK_ASSUMED, offset, UINT64_MAX };
 }
 
-/* The clocks have nothing in common; most processes allocate until they end. */
-static struct overlay_clock assume_process_end(const struct overlay_input *input,
-					       const struct timeline *timeline, struct diag *diag)
-{
-	const struct thread *last = timeline_borrow_thread(timeline, input->pid, UINT64_MAX);
-	bool ended = last && last->pid == input->pid && last->end != UINT64_MAX;
-	bool wall = input->importer->wall_clock;
-
-	return assume_clock(input, wall ? (int64_t)((ended ? last->end : 0) - input->last_time) : 0,
-			    "its clock and perf's", wall ? "that it ends with the process" : "none",
-			    diag);
-}
-
 static struct overlay_clock match_recording(struct overlays *overlays, struct overlay_input *input,
 					    const struct overlay_recording *recording)
 {
@@ -169,8 +156,18 @@ static struct overlay_clock match_recording(struct overlays *overlays, struct ov
 			  input->path, input->pid);
 	if (!match_clocks(&clock, overlays, recording, mono) &&
 	    !overlay_calls_match(&clock, recording->calls, input) &&
-	    !match_by_sideband(&clock, input, recording->timeline))
-		clock = assume_process_end(input, recording->timeline, overlays->out.diag);
+	    !match_by_sideband(&clock, input, recording->timeline)) {
+		const struct thread *last =
+			timeline_borrow_thread(recording->timeline, input->pid, UINT64_MAX);
+		bool ended = last && last->pid == input->pid && last->end != UINT64_MAX;
+		bool wall = input->importer->wall_clock;
+
+		/* The clocks have nothing in common; most processes allocate until they end. */
+		clock = assume_clock(
+			input, wall ? (int64_t)((ended ? last->end : 0) - input->last_time) : 0,
+			"its clock and perf's", wall ? "that it ends with the process" : "none",
+			overlays->out.diag);
+	}
 	if (mono)
 		overlay_sideband_tids(input, recording->timeline, -clock.offset);
 	return clock;
@@ -187,32 +184,7 @@ static bool match_alone(struct overlay_clock *clock, const struct overlays *over
 	       match_by_sync(clock, overlays, mono, NULL);
 }
 
-/* Both files are written until the process ends. */
-static struct overlay_clock align_ends(const struct overlays *overlays,
-				       const struct overlay_input *input)
-{
-	const struct overlay_input *events =
-		overlays_find(overlays, &overlay_runtime_events, input->pid);
-	uint64_t last = events ? events->last_time : 0;
-
-	return assume_clock(input, last ? (int64_t)(last - input->last_time) : 0,
-			    "the wall clock and the runtime events'",
-			    last ? "that both end together" : "none", overlays->out.diag);
-}
-
 /* ---- Either -------------------------------------------------------------- */
-
-static void print_clock(const struct overlay_clock *clock, const char *path)
-{
-	fprintf(stderr, "ptrace2ftf: %s: clock: %s", path, overlay_clock_methods[clock->method]);
-	if (clock->method == OVERLAY_CLOCK_OWN)
-		fputs("\n", stderr);
-	else if (clock->uncertainty == UINT64_MAX)
-		fprintf(stderr, ", offset %" PRId64 " ns, uncertainty unknown\n", clock->offset);
-	else
-		fprintf(stderr, ", offset %" PRId64 " ns +- %" PRIu64 " ns\n", clock->offset,
-			clock->uncertainty);
-}
 
 struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t index,
 					  const struct overlay_recording *recording)
@@ -220,12 +192,30 @@ struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t inde
 	struct overlay_input *input = &overlays->inputs[index];
 	struct overlay_clock clock;
 
-	if (recording)
+	if (recording) {
 		clock = match_recording(overlays, input, recording);
-	else if (!match_alone(&clock, overlays, !input->importer->wall_clock))
-		clock = align_ends(overlays, input);
-	if (!overlays->options->quiet)
-		print_clock(&clock, input->path);
+	} else if (!match_alone(&clock, overlays, !input->importer->wall_clock)) {
+		const struct overlay_input *events =
+			overlays_find(overlays, &overlay_runtime_events, input->pid);
+		uint64_t last = events ? events->last_time : 0;
+
+		/* Both files are written until the process ends. */
+		clock = assume_clock(input, last ? (int64_t)(last - input->last_time) : 0,
+				     "the wall clock and the runtime events'",
+				     last ? "that both end together" : "none", overlays->out.diag);
+	}
+	if (!overlays->options->quiet) {
+		fprintf(stderr, "ptrace2ftf: %s: clock: %s", input->path,
+			overlay_clock_methods[clock.method]);
+		if (clock.method == OVERLAY_CLOCK_OWN)
+			fputs("\n", stderr);
+		else if (clock.uncertainty == UINT64_MAX)
+			fprintf(stderr, ", offset %" PRId64 " ns, uncertainty unknown\n",
+				clock.offset);
+		else
+			fprintf(stderr, ", offset %" PRId64 " ns +- %" PRIu64 " ns\n", clock.offset,
+				clock.uncertainty);
+	}
 	return clock;
 }
 

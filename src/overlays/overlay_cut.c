@@ -21,23 +21,6 @@ struct cut {
 
 COMPARE_WITH(compare_numbers, uint64_t, COMPARE(*a, *b))
 
-/* Sort the numbers and drop duplicates, unless the list is in order. */
-static void sort(struct numbers *list)
-{
-	size_t kept = 1;
-
-	while (kept < list->count && list->numbers[kept - 1] < list->numbers[kept])
-		kept++;
-	if (kept >= list->count)
-		return;
-	SORT(list->numbers, list->count, compare_numbers);
-	kept = 1;
-	for (size_t i = 1; i < list->count; i++)
-		if (list->numbers[i] != list->numbers[kept - 1])
-			list->numbers[kept++] = list->numbers[i];
-	list->count = kept;
-}
-
 /* Returns the index of a number; SIZE_MAX: it is not in the list. */
 static size_t find(const struct numbers *list, uint64_t number)
 {
@@ -76,6 +59,7 @@ static void list_blocks(struct numbers *list, struct cut *cut, const struct over
 {
 	struct memtrace *trace = &cut->whole;
 	struct memtrace_event event;
+	size_t kept = 1;
 
 	memtrace_close(trace);
 	if (memtrace_open(trace, input->bytes, input->size, NULL, NULL) < 0)
@@ -88,7 +72,17 @@ static void list_blocks(struct numbers *list, struct cut *cut, const struct over
 				    (!early || find(&cut->dead, event.object) == SIZE_MAX))
 			*ARRAY_ADD(list->numbers, list->count, list->room) = event.object;
 	}
-	sort(list);
+	/* Sort the numbers and drop duplicates, unless the list is in order. */
+	while (kept < list->count && list->numbers[kept - 1] < list->numbers[kept])
+		kept++;
+	if (kept >= list->count)
+		return;
+	SORT(list->numbers, list->count, compare_numbers);
+	kept = 1;
+	for (size_t i = 1; i < list->count; i++)
+		if (list->numbers[i] != list->numbers[kept - 1])
+			list->numbers[kept++] = list->numbers[i];
+	list->count = kept;
 }
 
 /* ---- The output ---------------------------------------------------------- */

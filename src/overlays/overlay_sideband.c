@@ -35,47 +35,8 @@ static void release_history(struct process_history *history)
 
 /* ---- perf's records --------------------------------------------------------- */
 
-/* Returns the first fork by a thread, of its own process; NULL: not seen. */
-static const struct thread *first_child(const struct thread *const *threads, size_t count,
-					const struct thread *parent)
-{
-	const struct thread *first = NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (threads[i]->parent == parent && threads[i]->pid == parent->pid &&
-		    threads[i]->begin && (!first || threads[i]->begin < first->begin))
-			first = threads[i];
-	return first;
-}
-
 /* Threads of the process that are searched for children, which is quadratic. */
 #define THREADS_MAX 2000
-
-static void gather_threads(struct process_history *history, const struct timeline *timeline,
-			   int32_t pid)
-{
-	const struct thread *const *threads = timeline->threads.threads;
-	size_t count = timeline->threads.count, seen = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct thread *thread = threads[i], *child;
-
-		if (thread->pid != pid || seen++ > THREADS_MAX)
-			continue;
-		if (thread->tid == pid) {
-			if (thread->end != UINT64_MAX && thread->end > history->main_exit)
-				history->main_exit = thread->end;
-			continue;
-		}
-		child = first_child(threads, count, thread);
-		if (!child)
-			continue;
-		add_point(&history->lists[BACKUPS], child->begin, (uint32_t)thread->tid);
-		if (thread->end != UINT64_MAX)
-			add_point(&history->lists[DOMAIN_EXITS], thread->end,
-				  (uint32_t)thread->tid);
-	}
-}
 
 /* Set the time of the last exec; without an exec, of the fork. */
 static void gather_exec(struct process_history *history, const struct timeline *timeline,
@@ -94,14 +55,41 @@ static void gather_exec(struct process_history *history, const struct timeline *
 
 /* ---- The overlay's events ------------------------------------------------ */
 
-/* memtrace has no rings. */
-static void gather_events(struct process_history *history, const struct runtime_events *file)
+static void gather_history(struct process_history *history, const struct timeline *timeline,
+			   const struct overlay_input *input)
 {
+	struct overlay_points *lists = history->lists;
+	const struct thread *const *threads = timeline->threads.threads;
+	size_t count = timeline->threads.count, seen = 0;
 	struct runtime_ring ring;
 	struct runtime_event event;
 
-	for (uint32_t i = 1; i < file->rings; i++) {
-		runtime_ring_start(&ring, file, i);
+	for (size_t i = 0; i < count; i++) {
+		const struct thread *thread = threads[i], *child = NULL;
+
+		if (thread->pid != input->pid || seen++ > THREADS_MAX)
+			continue;
+		if (thread->tid == input->pid) {
+			if (thread->end != UINT64_MAX && thread->end > history->main_exit)
+				history->main_exit = thread->end;
+			continue;
+		}
+		/* Find the first fork by the thread, of its own process. */
+		for (size_t j = 0; j < count; j++)
+			if (threads[j]->parent == thread && threads[j]->pid == thread->pid &&
+			    threads[j]->begin && (!child || threads[j]->begin < child->begin))
+				child = threads[j];
+		if (!child)
+			continue;
+		add_point(&history->lists[BACKUPS], child->begin, (uint32_t)thread->tid);
+		if (thread->end != UINT64_MAX)
+			add_point(&history->lists[DOMAIN_EXITS], thread->end,
+				  (uint32_t)thread->tid);
+	}
+	gather_exec(history, timeline, input->pid);
+	/* memtrace has no rings. */
+	for (uint32_t i = 1; i < input->events.rings; i++) {
+		runtime_ring_start(&ring, &input->events, i);
 		while (runtime_ring_next(&ring, &event)) {
 			if (event.kind != RUNTIME_LIFECYCLE)
 				continue;
@@ -111,16 +99,6 @@ static void gather_events(struct process_history *history, const struct runtime_
 				add_point(&history->lists[TERMINATIONS], event.time, i);
 		}
 	}
-}
-
-static void gather_history(struct process_history *history, const struct timeline *timeline,
-			   const struct overlay_input *input)
-{
-	struct overlay_points *lists = history->lists;
-
-	gather_threads(history, timeline, input->pid);
-	gather_exec(history, timeline, input->pid);
-	gather_events(history, &input->events);
 	for (int i = 0; i < LISTS; i++)
 		SORT(lists[i].list, lists[i].count, by_time);
 }

@@ -65,16 +65,6 @@ static struct domain_track *track_of(struct memtrace_trace *trace, uint16_t doma
 	return track;
 }
 
-static void advance(struct memtrace_trace *trace, struct domain_track *track,
-		    const struct memtrace_event *event)
-{
-	uint64_t wall = (trace->memtrace->info.start_time + event->time) * NS_PER_US;
-	uint64_t time = overlay_clock_time(trace->clock, wall);
-
-	track->now = MAX(track->now, time);
-	trace->now = MAX(trace->now, time);
-}
-
 /* ---- Counters ------------------------------------------------------------ */
 
 static void emit_counter(struct memtrace_trace *trace, const char *name, const char *unit,
@@ -150,33 +140,6 @@ __attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX +
 	return MIN(used, STACK_MAX);
 }
 
-/*
- * Print the whole stack, innermost frame first, cut to the room.  Frames are "function
- * (file:line:begin-end)", or the code of an unknown location.  Returns the length.
- */
-static size_t print_stack(const struct memtrace_trace *trace, const struct memtrace_event *event,
-			  char text[STACK_MAX + 1])
-{
-	size_t used = 0, count;
-
-	for (size_t i = event->backtrace_length; i-- > 0 && used < STACK_MAX;) {
-		const struct memtrace_location *locations = memtrace_locations_borrow(
-			&trace->memtrace->locations, event->backtrace[i], &count);
-
-		if (used)
-			used = append(text, used, " <- ");
-		if (!count)
-			used = append(text, used, "$%" PRId64,
-				      memtrace_code_number(event->backtrace[i]));
-		for (size_t inlined = count; inlined-- > 0;)
-			used = append(text, used, "%s (%s:%u:%u-%u)%s", locations[inlined].function,
-				      locations[inlined].file, locations[inlined].line,
-				      locations[inlined].begin, locations[inlined].end,
-				      inlined ? " <- " : "");
-	}
-	return used;
-}
-
 /* Returns the function of a location, or `other` of NULL, cut to its room. */
 static struct text_view function_of(const struct memtrace_location *location, const char *other)
 {
@@ -207,6 +170,7 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 	const struct memtrace_location *top = find_top(trace, event);
 	char stack[STACK_MAX + 1], at[STACK_MAX / 8];
 	struct event_record record;
+	size_t used = 0, count;
 
 	event_record_init(&record, trace->out->sink, track->track, CATEGORY, NULL, track->now);
 	record.event.name = function_of(top, "alloc");
@@ -221,7 +185,26 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 		snprintf(at, sizeof(at), "%s:%u:%u-%u", top->file, top->line, top->begin, top->end);
 		event_record_add_text(&record, "allocated_at", at);
 	}
-	if (print_stack(trace, event, stack))
+	/*
+	 * Print the whole stack, innermost frame first, cut to the room. Frames are "function
+	 * (file:line:begin-end)", or the code of an unknown location.
+	 */
+	for (size_t i = event->backtrace_length; i-- > 0 && used < STACK_MAX;) {
+		const struct memtrace_location *locations = memtrace_locations_borrow(
+			&trace->memtrace->locations, event->backtrace[i], &count);
+
+		if (used)
+			used = append(stack, used, " <- ");
+		if (!count)
+			used = append(stack, used, "$%" PRId64,
+				      memtrace_code_number(event->backtrace[i]));
+		for (size_t inlined = count; inlined-- > 0;)
+			used = append(stack, used, "%s (%s:%u:%u-%u)%s",
+				      locations[inlined].function, locations[inlined].file,
+				      locations[inlined].line, locations[inlined].begin,
+				      locations[inlined].end, inlined ? " <- " : "");
+	}
+	if (used)
 		event_record_add_text(&record, "stack", stack);
 	event_record_emit(&record, TRACK_BEGIN);
 }
@@ -232,32 +215,6 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 static uint64_t event_id(const struct memtrace_trace *trace, const struct memtrace_event *event)
 {
 	return trace->first_id + (event->object & ((UINT64_C(1) << OBJECT_BITS) - 1));
-}
-
-/* Write an event as a slice without length: arrows begin and end in slices. */
-static void write_event(struct memtrace_trace *trace, const struct domain_track *track,
-			const struct memtrace_event *event)
-{
-	static const enum track_event_kind flows[] = { [MEMTRACE_ALLOC] = TRACK_FLOW_BEGIN,
-						       [MEMTRACE_PROMOTE] = TRACK_FLOW_STEP,
-						       [MEMTRACE_COLLECT] = TRACK_FLOW_END };
-	struct event_sink *sink = trace->out->sink;
-	const char *name = event->kind == MEMTRACE_PROMOTE ? "promote" : "collect";
-	struct event_record record;
-
-	if (event->kind == MEMTRACE_ALLOC) {
-		write_alloc(trace, track, event);
-	} else {
-		event_record_init(&record, sink, track->track, CATEGORY, name, track->now);
-		event_record_add_number(&record, "object", (int64_t)event->object);
-		event_record_emit(&record, TRACK_BEGIN);
-	}
-	event_record_init(&record, sink, track->track, CATEGORY, "block", track->now);
-	record.event.id = event_id(trace, event);
-	event_record_emit(&record, flows[event->kind]);
-	event_record_init(&record, sink, track->track, NULL, NULL, track->now);
-	event_record_emit(&record, TRACK_END);
-	trace->out->slices++;
 }
 
 /*
@@ -286,12 +243,36 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 	struct domain_track *track = track_of(trace, event->domain);
 	struct live_block *block;
 	bool first = !track->now;
+	uint64_t wall = (trace->memtrace->info.start_time + event->time) * NS_PER_US;
+	uint64_t time = overlay_clock_time(trace->clock, wall);
+	static const enum track_event_kind flows[] = { [MEMTRACE_ALLOC] = TRACK_FLOW_BEGIN,
+						       [MEMTRACE_PROMOTE] = TRACK_FLOW_STEP,
+						       [MEMTRACE_COLLECT] = TRACK_FLOW_END };
+	struct event_sink *sink;
+	const char *name;
+	struct event_record record;
 
-	advance(trace, track, event);
+	track->now = MAX(track->now, time);
+	trace->now = MAX(trace->now, time);
 	if (first)
 		overlay_sink_show_clock(trace->out, track->track, track->now, trace->clock);
 	finish_window(trace);
-	write_event(trace, track, event);
+	/* Write an event as a slice without length: arrows begin and end in slices. */
+	sink = trace->out->sink;
+	name = event->kind == MEMTRACE_PROMOTE ? "promote" : "collect";
+	if (event->kind == MEMTRACE_ALLOC) {
+		write_alloc(trace, track, event);
+	} else {
+		event_record_init(&record, sink, track->track, CATEGORY, name, track->now);
+		event_record_add_number(&record, "object", (int64_t)event->object);
+		event_record_emit(&record, TRACK_BEGIN);
+	}
+	event_record_init(&record, sink, track->track, CATEGORY, "block", track->now);
+	record.event.id = event_id(trace, event);
+	event_record_emit(&record, flows[event->kind]);
+	event_record_init(&record, sink, track->track, NULL, NULL, track->now);
+	event_record_emit(&record, TRACK_END);
+	trace->out->slices++;
 	if (event->kind == MEMTRACE_PROMOTE)
 		return;
 	HASH_FIND(hh, trace->live, &event->object, sizeof(event->object), block);
@@ -307,15 +288,29 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 	emit_counter(trace, "sampled live memory", "bytes", trace->live_bytes, trace->now);
 }
 
-/* Show memtrace's description where its first domain's track begins. */
-static void write_info(struct memtrace_trace *trace)
+static void write_memtrace(struct overlay_sink *out, struct overlay_input *input,
+			   const struct overlay_clock *clock)
 {
-	const struct memtrace_info *info = &trace->memtrace->info;
-	struct domain_track *track = track_of(trace, info->initial_domain);
+	struct memtrace_trace trace = { .out = out,
+					.clock = clock,
+					.memtrace = &input->memtrace,
+					.pid = input->pid,
+					.lives = input->lives,
+					.first_id = out->next_id };
+	struct live_block *block;
+	struct memtrace_event event;
+	const struct memtrace_info *info;
+	struct domain_track *track;
 	struct event_record record;
 
-	event_record_init(&record, trace->out->sink, track->track, CATEGORY, "memtrace",
-			  overlay_clock_time(trace->clock, info->start_time * NS_PER_US));
+	out->next_id += UINT64_C(1) << OBJECT_BITS;
+	/* Counters belong to the process; their thread shows nothing. */
+	trace.counters = (struct event_track){ (uint32_t)MAX(0, input->pid), ++out->sink->last_id };
+	/* Show memtrace's description where its first domain's track begins. */
+	info = &trace.memtrace->info;
+	track = track_of(&trace, info->initial_domain);
+	event_record_init(&record, trace.out->sink, track->track, CATEGORY, "memtrace",
+			  overlay_clock_time(trace.clock, info->start_time * NS_PER_US));
 	event_record_add_part(&record, "executable_name", info->executable,
 			      strnlen(info->executable, INFO_TEXT_MAX));
 	event_record_add_part(&record, "host_name", info->host, strnlen(info->host, INFO_TEXT_MAX));
@@ -328,24 +323,6 @@ static void write_info(struct memtrace_trace *trace)
 	event_record_add_double(&record, "sample_rate", info->sample_rate);
 	event_record_add_number(&record, "word_size", info->word_size);
 	event_record_emit(&record, TRACK_INSTANT);
-}
-
-static void write_memtrace(struct overlay_sink *out, struct overlay_input *input,
-			   const struct overlay_clock *clock)
-{
-	struct memtrace_trace trace = { .out = out,
-					.clock = clock,
-					.memtrace = &input->memtrace,
-					.pid = input->pid,
-					.lives = input->lives,
-					.first_id = out->next_id };
-	struct live_block *block;
-	struct memtrace_event event;
-
-	out->next_id += UINT64_C(1) << OBJECT_BITS;
-	/* Counters belong to the process; their thread shows nothing. */
-	trace.counters = (struct event_track){ (uint32_t)MAX(0, input->pid), ++out->sink->last_id };
-	write_info(&trace);
 	while (memtrace_next(&input->memtrace, &event) && !overlay_sink_full(out))
 		add_event(&trace, &event);
 	HASH_FREE_ALL(trace.live, block);
@@ -383,63 +360,54 @@ static int open_memtrace(struct overlay_input *input, struct diag *diag, struct 
 
 /* ---- Text ---------------------------------------------------------------- */
 
-static void print_locations(const struct memtrace *trace, uint64_t code, FILE *out)
-{
-	size_t count;
-	const struct memtrace_location *locations =
-		memtrace_locations_borrow(&trace->locations, code, &count);
-
-	if (!count)
-		fprintf(out, " $%" PRId64, memtrace_code_number(code));
-	for (size_t i = 0; i < count; i++)
-		fprintf(out, " %s@%s:%u:%u-%u", locations[i].function, locations[i].file,
-			locations[i].line, locations[i].begin, locations[i].end);
-}
-
-static void print_alloc(const struct memtrace *trace, const struct memtrace_event *event, FILE *out)
-{
-	static const char *const sources[] = { "alloc", "alloc_major", "alloc_ext" };
-
-	fprintf(out, "%s %" PRId64 " len=%" PRId64 " dom=%u % 4" PRId64 ":", sources[event->source],
-		(int64_t)event->samples, (int64_t)event->words, event->domain,
-		(int64_t)event->common);
-	if (event->unknown_backtrace)
-		fprintf(out, " ?");
-	for (size_t i = 0; i < event->backtrace_length; i++)
-		print_locations(trace, event->backtrace[i], out);
-}
-
-/* memtrace's description, as comments: memtrace's own dump_trace prints events only. */
-static void print_info(const struct memtrace_info *info, FILE *out)
-{
-	const char *const texts[][2] = { { "executable_name", info->executable },
-					 { "host_name", info->host },
-					 { "ocaml_runtime_params", info->parameters },
-					 { "context", info->context } };
-
-	for (size_t i = 0; i < COUNT_OF(texts); i++) {
-		fprintf(out, "# %s ", texts[i][0]);
-		overlay_print_quoted(texts[i][1], out);
-		fputc('\n', out);
-	}
-	fprintf(out, "# pid %" PRIu64 "\n# initial_domain %u\n", info->pid, info->initial_domain);
-	fprintf(out, "# start_time %" PRIu64 "\n", info->start_time);
-	fprintf(out, "# sample_rate %.17g\n# word_size %u\n", info->sample_rate, info->word_size);
-}
-
 /* In the file's order, `TIME_US OBJECT KIND ...`, times since the trace's start. */
 static void print_memtrace(struct overlay_input *input, FILE *out)
 {
 	struct memtrace *trace = &input->memtrace;
 	struct memtrace_event event;
+	const char *const texts[][2] = { { "executable_name", trace->info.executable },
+					 { "host_name", trace->info.host },
+					 { "ocaml_runtime_params", trace->info.parameters },
+					 { "context", trace->info.context } };
 
-	print_info(&trace->info, out);
+	/* memtrace's description, as comments: memtrace's own dump_trace prints events only. */
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		fprintf(out, "# %s ", texts[i][0]);
+		overlay_print_quoted(texts[i][1], out);
+		fputc('\n', out);
+	}
+	fprintf(out, "# pid %" PRIu64 "\n# initial_domain %u\n", trace->info.pid,
+		trace->info.initial_domain);
+	fprintf(out, "# start_time %" PRIu64 "\n", trace->info.start_time);
+	fprintf(out, "# sample_rate %.17g\n# word_size %u\n", trace->info.sample_rate,
+		trace->info.word_size);
 	while (memtrace_next(trace, &event)) {
 		fprintf(out, "%010" PRIu64 " %010" PRId64 " ", event.time, (int64_t)event.object);
-		if (event.kind == MEMTRACE_ALLOC)
-			print_alloc(trace, &event, out);
-		else
+		if (event.kind == MEMTRACE_ALLOC) {
+			static const char *const sources[] = { "alloc", "alloc_major",
+							       "alloc_ext" };
+
+			fprintf(out, "%s %" PRId64 " len=%" PRId64 " dom=%u % 4" PRId64 ":",
+				sources[event.source], (int64_t)event.samples, (int64_t)event.words,
+				event.domain, (int64_t)event.common);
+			if (event.unknown_backtrace)
+				fprintf(out, " ?");
+			for (size_t i = 0; i < event.backtrace_length; i++) {
+				uint64_t code = event.backtrace[i];
+				size_t count;
+				const struct memtrace_location *locations =
+					memtrace_locations_borrow(&trace->locations, code, &count);
+
+				if (!count)
+					fprintf(out, " $%" PRId64, memtrace_code_number(code));
+				for (size_t j = 0; j < count; j++)
+					fprintf(out, " %s@%s:%u:%u-%u", locations[j].function,
+						locations[j].file, locations[j].line,
+						locations[j].begin, locations[j].end);
+			}
+		} else {
 			fputs(event.kind == MEMTRACE_PROMOTE ? "promote" : "collect", out);
+		}
 		fputc('\n', out);
 	}
 }

@@ -114,29 +114,26 @@ static void begin_phase(struct ring_trace *ring, unsigned phase, const char *not
 	event_record_emit(record, TRACK_BEGIN);
 }
 
-/* Add the arguments of a minor collection. */
-static void add_minor(struct ring_trace *ring, struct event_record *record)
-{
-	if (ring->promoted >= 0)
-		event_record_add_number(record, "promoted_bytes", ring->promoted);
-	if (ring->allocated >= 0)
-		event_record_add_number(record, "allocated_bytes", ring->allocated);
-	/* No percentage if the domain promoted blocks of other domains. */
-	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
-		event_record_add_double(record, "promoted_percent",
-					100.0 * (double)ring->promoted / (double)ring->allocated);
-	if (ring->cause)
-		event_record_add_text(record, "cause", ring->cause);
-	ring->cause = NULL;
-}
-
 /* End the innermost open phase; `unfinished`: its own end was not seen. */
 static void end_phase(struct ring_trace *ring, bool unfinished)
 {
 	struct event_record *record = start_record(ring, NULL, NULL);
 
-	if (is_minor(ring, ring->phases[--ring->depth]))
-		add_minor(ring, record);
+	if (is_minor(ring, ring->phases[--ring->depth])) {
+		/* Add the arguments of a minor collection. */
+		if (ring->promoted >= 0)
+			event_record_add_number(record, "promoted_bytes", ring->promoted);
+		if (ring->allocated >= 0)
+			event_record_add_number(record, "allocated_bytes", ring->allocated);
+		/* No percentage if the domain promoted blocks of other domains. */
+		if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
+			event_record_add_double(record, "promoted_percent",
+						100.0 * (double)ring->promoted /
+							(double)ring->allocated);
+		if (ring->cause)
+			event_record_add_text(record, "cause", ring->cause);
+		ring->cause = NULL;
+	}
 	if (unfinished)
 		event_record_add_text(record, "unfinished", "true");
 	event_record_emit(record, TRACK_END);
@@ -287,21 +284,6 @@ static void end_slice(struct ring_trace *ring, const struct name *name)
 	}
 }
 
-static void write_begin(struct ring_trace *ring, unsigned lane, const struct overlay_slice *slice)
-{
-	struct event_record *record = start_record(ring, "ocaml", NULL);
-
-	if (!ring->lanes[lane].tid)
-		ring->lanes[lane] = make_track(ring, "spans", lane);
-	record->event.track = ring->lanes[lane];
-	record->event.name = (struct text_view){ slice->name->text, slice->name->length };
-	record->event.time = slice->begin;
-	if (slice->unfinished)
-		event_record_add_text(record, "unfinished", "true");
-	ring->out->slices++;
-	event_record_emit(record, TRACK_BEGIN);
-}
-
 static void write_end(struct ring_trace *ring, unsigned lane, uint64_t time)
 {
 	event_sink_emit(ring->out->sink, &(struct track_event){ .kind = TRACK_END,
@@ -317,6 +299,7 @@ static size_t fill_lane(struct ring_trace *ring, unsigned lane)
 
 	for (size_t i = 0; i < ring->slice_count; i++) {
 		struct overlay_slice *slice = &ring->slices[i];
+		struct event_record *record;
 
 		if (slice->placed)
 			continue;
@@ -328,32 +311,20 @@ static size_t fill_lane(struct ring_trace *ring, unsigned lane)
 		}
 		slice->placed = true;
 		stack[depth++] = slice;
-		write_begin(ring, lane, slice);
+		record = start_record(ring, "ocaml", NULL);
+		if (!ring->lanes[lane].tid)
+			ring->lanes[lane] = make_track(ring, "spans", lane);
+		record->event.track = ring->lanes[lane];
+		record->event.name = (struct text_view){ slice->name->text, slice->name->length };
+		record->event.time = slice->begin;
+		if (slice->unfinished)
+			event_record_add_text(record, "unfinished", "true");
+		ring->out->slices++;
+		event_record_emit(record, TRACK_BEGIN);
 	}
 	for (; depth; depth--)
 		write_end(ring, lane, stack[depth - 1]->end);
 	return left;
-}
-
-/* End the open slices and emit all slices, lane by lane, each in program order. */
-static void finish_slices(struct ring_trace *ring)
-{
-	size_t left = ring->slice_count;
-
-	for (size_t i = 0; i < ring->open_count; i++) {
-		struct overlay_slice *slice = &ring->slices[ring->open[i]];
-
-		slice->end = MAX(ring->now, slice->begin);
-		slice->unfinished = true;
-	}
-	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
-		left = fill_lane(ring, lane);
-	if (left)
-		diag_warn(ring->out->diag, "runtime-events-spans",
-			  "%zu spans of domain %u cross too many others and are left out", left,
-			  ring->ring);
-	free(ring->slices);
-	free(ring->open);
 }
 
 /* ---- Events of the program ----------------------------------------------- */
@@ -512,23 +483,13 @@ static void find_lost_begins(struct ring_trace *ring)
 	ring->depth = 0;
 }
 
-static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_words)
-{
-	ring->gc = make_track(ring, "GC", 0);
-	ring->now = time;
-	overlay_sink_show_clock(ring->out, ring->gc, time, ring->clock);
-	if (lost_words)
-		write_loss(ring, lost_words, time);
-	while (ring->lost_count)
-		begin_phase(ring, ring->lost_begins[--ring->lost_count], "begin_lost");
-}
-
 static void write_ring(struct ring_trace *ring)
 {
 	struct runtime_ring reader;
 	struct runtime_event event;
 	int64_t lost_words = 0;
 	uint64_t time;
+	size_t left;
 
 	find_lost_begins(ring);
 	runtime_ring_start(&reader, ring->file, ring->ring);
@@ -538,10 +499,18 @@ static void write_ring(struct ring_trace *ring)
 			continue;
 		}
 		time = overlay_clock_time(ring->clock, event.time);
-		if (!ring->gc.tid)
-			start_ring(ring, time, lost_words);
-		else if (lost_words)
+		if (!ring->gc.tid) {
+			ring->gc = make_track(ring, "GC", 0);
+			ring->now = time;
+			overlay_sink_show_clock(ring->out, ring->gc, time, ring->clock);
+			if (lost_words)
+				write_loss(ring, lost_words, time);
+			while (ring->lost_count)
+				begin_phase(ring, ring->lost_begins[--ring->lost_count],
+					    "begin_lost");
+		} else if (lost_words) {
 			write_loss(ring, lost_words, time);
+		}
 		lost_words = 0;
 		ring->now = MAX(time, ring->now);
 		write_event(ring, &event);
@@ -549,7 +518,22 @@ static void write_ring(struct ring_trace *ring)
 	if (!ring->gc.tid)
 		return;
 	end_all_phases(ring);
-	finish_slices(ring);
+	/* End the open slices and emit all slices, lane by lane, each in program order. */
+	left = ring->slice_count;
+	for (size_t i = 0; i < ring->open_count; i++) {
+		struct overlay_slice *slice = &ring->slices[ring->open[i]];
+
+		slice->end = MAX(ring->now, slice->begin);
+		slice->unfinished = true;
+	}
+	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
+		left = fill_lane(ring, lane);
+	if (left)
+		diag_warn(ring->out->diag, "runtime-events-spans",
+			  "%zu spans of domain %u cross too many others and are left out", left,
+			  ring->ring);
+	free(ring->slices);
+	free(ring->open);
 }
 
 static void write_rings(struct overlay_sink *out, struct overlay_input *input,
@@ -637,24 +621,6 @@ static void print_runtime(const struct runtime_events *file, const struct runtim
 		fputs(event->kind == RUNTIME_LIFECYCLE ? " none" : " -", out);
 }
 
-static void print_user(const struct runtime_events *file, const struct runtime_event *event,
-		       FILE *out)
-{
-	char name[128];
-
-	runtime_events_user_name(file, event->id, name);
-	fputc(' ', out);
-	overlay_print_quoted(name, out);
-	if (event->kind == RUNTIME_USER_INT)
-		fprintf(out, " %" PRId64, event->value);
-	else if (event->kind != RUNTIME_USER_CUSTOM)
-		fprintf(out, " -");
-	else
-		fprintf(out, " %zu:", event->payload_size);
-	for (size_t i = 0; i < event->payload_size; i++)
-		fprintf(out, "%02x", event->payload[i]);
-}
-
 /* Ring by ring, `RING TIME_NS KIND NAME VALUE`. */
 static void print_rings(struct overlay_input *input, FILE *out)
 {
@@ -682,10 +648,23 @@ static void print_rings(struct overlay_input *input, FILE *out)
 				continue;
 			}
 			fprintf(out, "%u %" PRIu64 " %s", i, event.time, kinds[event.kind]);
-			if (event.kind >= RUNTIME_USER_UNIT)
-				print_user(file, &event, out);
-			else
+			if (event.kind >= RUNTIME_USER_UNIT) {
+				char name[128];
+
+				runtime_events_user_name(file, event.id, name);
+				fputc(' ', out);
+				overlay_print_quoted(name, out);
+				if (event.kind == RUNTIME_USER_INT)
+					fprintf(out, " %" PRId64, event.value);
+				else if (event.kind != RUNTIME_USER_CUSTOM)
+					fprintf(out, " -");
+				else
+					fprintf(out, " %zu:", event.payload_size);
+				for (size_t j = 0; j < event.payload_size; j++)
+					fprintf(out, "%02x", event.payload[j]);
+			} else {
 				print_runtime(file, &event, out);
+			}
 			fputc('\n', out);
 		}
 	}
