@@ -15,9 +15,13 @@
 
 COMPARE_WITH(compare_amounts, uint64_t, COMPARE(*a, *b))
 
-/* Fill the medians of the quarters of the sample, which has four calls or more. */
-static void find_quarters(const struct slow_function *of, double quarters[4])
+/* Returns whether the medians of the quarters grow. */
+static bool has_trend(const struct slow_calls *calls, const struct slow_function *of,
+		      double quarters[4])
 {
+	if (of->durations.count < TREND_CALLS)
+		return false;
+	/* Fill the medians of the quarters of the sample, which has four calls or more. */
 	for (size_t i = 0; i < 4; i++) {
 		size_t begin = of->sample_count * i / 4;
 		size_t count = of->sample_count * (i + 1) / 4 - begin;
@@ -28,15 +32,6 @@ static void find_quarters(const struct slow_function *of, double quarters[4])
 		SORT(sorted, count, compare_amounts);
 		quarters[i] = (double)sorted[count / 2];
 	}
-}
-
-/* Returns whether the medians of the quarters grow. */
-static bool has_trend(const struct slow_calls *calls, const struct slow_function *of,
-		      double quarters[4])
-{
-	if (of->durations.count < TREND_CALLS)
-		return false;
-	find_quarters(of, quarters);
 	for (size_t i = 1; i < 4; i++)
 		if (quarters[i] < TREND_STEP * quarters[i - 1] ||
 		    quarters[i] <= quarters[i - 1] + (double)calls->resolution)
@@ -64,14 +59,6 @@ static unsigned find_step(const struct slow_calls *calls, const uint64_t values[
 	return found;
 }
 
-/* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
-static uint64_t tail_bound(const uint64_t values[101])
-{
-	uint64_t bound = 2 * values[75];
-
-	return values[95] <= 2 * bound || bound > 4 * values[50] ? 2 * values[95] : bound;
-}
-
 void call_split_find(const struct slow_calls *calls, const struct slow_function *of,
 		     struct call_split *split)
 {
@@ -79,9 +66,12 @@ void call_split_find(const struct slow_calls *calls, const struct slow_function 
 	uint64_t values[101], tail;
 	double excess;
 	unsigned step;
+	uint64_t bound;
 
 	durations_percentiles(all, values);
-	tail = tail_bound(values);
+	/* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
+	bound = 2 * values[75];
+	tail = values[95] <= 2 * bound || bound > 4 * values[50] ? 2 * values[95] : bound;
 	*split = (struct call_split){ .bound = MAX(tail, values[50] + calls->resolution),
 				      .base = values[50] };
 	if (has_trend(calls, of, split->quarters)) {

@@ -70,21 +70,6 @@ static bool add_lines(struct line_maker *maker, uint32_t row, unsigned depth)
 	return true;
 }
 
-/* Insert each row into the list of its parent, the largest extra first. */
-static void list_children(struct line_maker *maker)
-{
-	for (uint32_t i = (uint32_t)maker->answer->rows.count - 1; i > 1; i--) {
-		uint32_t *at = &maker->children[maker->answer->info[i].parent];
-
-		if (maker->extras[i].all < maker->least)
-			continue;
-		while (*at && maker->extras[*at].all > maker->extras[i].all)
-			at = &maker->next[*at];
-		maker->next[i] = *at;
-		*at = i;
-	}
-}
-
 /* Make the tree of a cluster, with only the larger branches if not all fit. */
 void cause_lines_make(const struct slow_answer *answer, const struct row_extra *extras,
 		      struct slow_cluster *cluster)
@@ -98,7 +83,17 @@ void cause_lines_make(const struct slow_answer *answer, const struct row_extra *
 		.least = BRANCH_SHARE * cluster->extra,
 	};
 
-	list_children(&maker);
+	/* Insert each row into the list of its parent, the largest extra first. */
+	for (uint32_t i = (uint32_t)maker.answer->rows.count - 1; i > 1; i--) {
+		uint32_t *at = &maker.children[maker.answer->info[i].parent];
+
+		if (maker.extras[i].all < maker.least)
+			continue;
+		while (*at && maker.extras[*at].all > maker.extras[i].all)
+			at = &maker.next[*at];
+		maker.next[i] = *at;
+		*at = i;
+	}
 	for (; cluster->extra > 0; maker.least *= 1.5) {
 		cluster->line_count = 0;
 		cluster->rest = 0;

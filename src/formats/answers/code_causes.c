@@ -95,31 +95,28 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 	return true;
 }
 
-/* Find who ended the wait of the call in the log. */
-static void find_waker(struct slow_look *look)
-{
-	const struct slow_answer *answer = &look->answers[look->answer];
-	struct thread_wait *wait = &look->cluster->wait;
-	const struct symbol *symbol = slow_symbol(answer, answer->function);
-	const struct wait_search search = { &look->log, look->timeline, symbol->dso,
-					    slice_source_line(symbol).line > 0, &look->syscalls };
-	bool recorded = wait->off.waking;
-
-	if ((recorded || look->wait_end) && !wait->hop_count)
-		thread_wait_find(wait, &search, look->trail.tid,
-				 recorded ? wait->off.begin : look->wait_end - look->wait,
-				 recorded ? wait->off.end : look->wait_end);
-	look->left_out += look->log.count == THREAD_LOG_MOST;
-	thread_log_release(&look->log);
-}
-
 /* All of a window has come. */
 static void end_window(struct slow_look *look)
 {
 	if (code_trail_end(&look->trail))
 		keep_code(look, false);
-	if (look->log.count)
-		find_waker(look);
+	if (look->log.count) {
+		const struct slow_answer *answer = &look->answers[look->answer];
+		struct thread_wait *wait = &look->cluster->wait;
+		const struct symbol *symbol = slow_symbol(answer, answer->function);
+		const struct wait_search search = { &look->log, look->timeline, symbol->dso,
+						    slice_source_line(symbol).line > 0,
+						    &look->syscalls };
+		bool recorded = wait->off.waking;
+
+		/* Find who ended the wait of the call in the log. */
+		if ((recorded || look->wait_end) && !wait->hop_count)
+			thread_wait_find(wait, &search, look->trail.tid,
+					 recorded ? wait->off.begin : look->wait_end - look->wait,
+					 recorded ? wait->off.end : look->wait_end);
+		look->left_out += look->log.count == THREAD_LOG_MOST;
+		thread_log_release(&look->log);
+	}
 }
 
 void slow_look_see(struct slow_look *look, const struct branch_event *event,
@@ -320,29 +317,6 @@ static size_t add_line(struct code_line *lines, size_t count, const struct code_
 	return count + 1;
 }
 
-/* Divide the extra of straight code among the lines of its instructions. */
-static size_t add_part(struct code_line *lines, size_t count, const struct code_part *part,
-		       double extra)
-{
-	const struct symbol *symbol = part->key.symbol;
-	uint64_t ats[64], at = part->key.begin;
-	size_t insns = 0, length;
-
-	while (at <= part->key.last && insns < 64 && symbol->dso &&
-	       (length = executed_insn_at(symbol->dso, symbol->start + at).length)) {
-		ats[insns++] = at;
-		at += length;
-	}
-	for (size_t i = 0; i < insns; i++) {
-		struct source_line source = dso_line(symbol, ats[i]);
-		const struct code_line line = { source.file, source.line,
-						inlined_at(symbol, ats[i]), extra / (double)insns };
-
-		count = add_line(lines, count, &line);
-	}
-	return count;
-}
-
 COMPARE_WITH(compare_lines, struct code_line,
 	     COMPARE(b->extra, a->extra) ?: COMPARE(a->line, b->line))
 
@@ -359,8 +333,27 @@ size_t slow_source_lines(struct slow_answer *answer, const struct slow_cluster *
 		double more = per_call(part->ns, slow) -
 			      per_call(code_counts_part(usual, &part->key)->ns, usual);
 
-		if (part->key.kind == CODE_STRAIGHT && more >= LINE_SHARE * cluster->extra)
-			count = add_part(lines, count, part, more);
+		if (part->key.kind == CODE_STRAIGHT && more >= LINE_SHARE * cluster->extra) {
+			const struct symbol *symbol = part->key.symbol;
+			uint64_t ats[64], at = part->key.begin;
+			size_t insns = 0, length;
+
+			/* Divide the extra of straight code among the lines of its instructions. */
+			while (at <= part->key.last && insns < 64 && symbol->dso &&
+			       (length =
+					executed_insn_at(symbol->dso, symbol->start + at).length)) {
+				ats[insns++] = at;
+				at += length;
+			}
+			for (size_t i = 0; i < insns; i++) {
+				struct source_line source = dso_line(symbol, ats[i]);
+				const struct code_line line = { source.file, source.line,
+								inlined_at(symbol, ats[i]),
+								more / (double)insns };
+
+				count = add_line(lines, count, &line);
+			}
+		}
 	}
 	SORT(lines, count, compare_lines);
 	return count;
@@ -393,15 +386,6 @@ static void print_place(const struct name *file, uint32_t line, const struct nam
 	short_name_print(function, out);
 }
 
-/* Code without a line: FUNCTION+0x12, or FILE+0x1234 if the function has no name. */
-static void print_address(const struct symbol *symbol, uint64_t offset, FILE *out)
-{
-	bool unnamed = symbol->kind == SYMBOL_UNNAMED;
-
-	short_name_print(unnamed ? symbol->dso->short_name : symbol->name, out);
-	fprintf(out, "+0x%" PRIx64, unnamed ? symbol->start + offset : offset);
-}
-
 /* Add a fact about code: words, and its place. */
 static struct cause_fact *add_code_fact(struct slow_cluster *cluster, const char *kind,
 					const char *words, const struct symbol *symbol,
@@ -415,7 +399,11 @@ static struct cause_fact *add_code_fact(struct slow_cluster *cluster, const char
 	fputs(words, out);
 	fact->function = symbol->dso ? inlined_at(symbol, offset) : symbol->name;
 	if (symbol->dso && (!source.file || !source.line)) {
-		print_address(symbol, offset, out);
+		bool unnamed = symbol->kind == SYMBOL_UNNAMED;
+
+		/* Code without a line: FUNCTION+0x12, or FILE+0x1234 without a function's name. */
+		short_name_print(unnamed ? symbol->dso->short_name : symbol->name, out);
+		fprintf(out, "+0x%" PRIx64, unnamed ? symbol->start + offset : offset);
 	} else {
 		fact->file = source.file;
 		fact->line = source.line;
@@ -707,18 +695,6 @@ bool slow_call_place(const struct slow_answer *answer, const struct slow_call *c
 	return place->function;
 }
 
-/* Print where a call was, and the line of the function there, or of its caller. */
-static void print_call_place(const struct call_place *place, FILE *out)
-{
-	fputs(place->open ? "still open, in " : "cut by a gap of the trace, in ", out);
-	short_name_print(place->function->name, out);
-	if (place->own != place->function) {
-		fputs(" called by ", out);
-		short_name_print(place->own->name, out);
-	}
-	symbol_line_print(place->own, slice_source_line(place->own), out);
-}
-
 /* A line for each slow call that was cut: where it was. */
 static void add_cuts(const struct slow_answer *answer, struct slow_cluster *cluster)
 {
@@ -740,7 +716,16 @@ static void add_cuts(const struct slow_answer *answer, struct slow_cluster *clus
 		fputs(call->begin_seen ? "" : "its begin was not traced", out);
 		fputs(call->begin_seen || call->end_seen ? "" : "; ", out);
 		if (slow_call_place(answer, call, &place)) {
-			print_call_place(&place, out);
+			/* Where the call was, with the line of the function there, or of its
+			 * caller. */
+			fputs(place.open ? "still open, in " : "cut by a gap of the trace, in ",
+			      out);
+			short_name_print(place.function->name, out);
+			if (place.own != place.function) {
+				fputs(" called by ", out);
+				short_name_print(place.own->name, out);
+			}
+			symbol_line_print(place.own, slice_source_line(place.own), out);
 			at = slice_source_line(place.own);
 			fact->function = place.own->name;
 			fact->file = at.file;
@@ -760,36 +745,6 @@ struct short_text usual_calls_text(double calls)
 				: "%.0f",
 		 calls);
 	return text;
-}
-
-static void add_callee(const struct slow_answer *answer, struct slow_cluster *cluster)
-{
-	double slow = cluster->callee.slow, usual = cluster->callee.usual;
-	const struct name *name;
-	struct cause_fact *fact;
-
-	if (!slow)
-		return;
-	name = slow_name(answer, cluster->callee.function);
-	fact = add_fact(cluster, "callee",
-			ESCAPED_TEXT("called %s %.0f times, usually %s",
-				     short_name(name->text).text, slow,
-				     usual_calls_text(usual).text));
-	fact->function = name;
-	fact->counts = true;
-	fact->slow = slow;
-	fact->usual = usual;
-	fact->extra = cluster->callee.extra;
-}
-
-static void add_waits(const struct slow_answer *answer, struct slow_cluster *cluster)
-{
-	const struct thread_wait *wait = &cluster->wait;
-
-	if (wait->off.end)
-		add_fact(cluster, "wait", off_cpu_words(wait))->thread = wait->other;
-	for (size_t i = 0; i < wait->hop_count; i++)
-		add_fact(cluster, "wait", hop_words(answer, wait, i))->thread = wait->other;
 }
 
 /* Another stack ran, with --fibers: the name of the slice says which thread resumed this one. */
@@ -901,6 +856,10 @@ static void find_line(struct slow_answer *answer, struct slow_cluster *cluster)
 void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 {
 	struct shared_trait shared;
+	const struct thread_wait *wait;
+	double slow, usual;
+	const struct name *name;
+	struct cause_fact *fact;
 
 	if (cluster->has_facts)
 		return;
@@ -908,7 +867,20 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 	add_cuts(answer, cluster);
 	add_first(answer, cluster);
 	add_binding(answer, cluster);
-	add_callee(answer, cluster);
+	slow = cluster->callee.slow;
+	usual = cluster->callee.usual;
+	if (slow) {
+		name = slow_name(answer, cluster->callee.function);
+		fact = add_fact(cluster, "callee",
+				ESCAPED_TEXT("called %s %.0f times, usually %s",
+					     short_name(name->text).text, slow,
+					     usual_calls_text(usual).text));
+		fact->function = name;
+		fact->counts = true;
+		fact->slow = slow;
+		fact->usual = usual;
+		fact->extra = cluster->callee.extra;
+	}
 	add_parked(answer, cluster);
 	find_line(answer, cluster);
 	if (cluster->code.calls && answer->code.calls) {
@@ -922,7 +894,11 @@ void cause_facts_find(struct slow_answer *answer, struct slow_cluster *cluster)
 		add_shared(answer, cluster, &shared);
 		cluster->facts[cluster->fact_count - 1].shared = shared;
 	}
-	add_waits(answer, cluster);
+	wait = &cluster->wait;
+	if (wait->off.end)
+		add_fact(cluster, "wait", off_cpu_words(wait))->thread = wait->other;
+	for (size_t i = 0; i < wait->hop_count; i++)
+		add_fact(cluster, "wait", hop_words(answer, wait, i))->thread = wait->other;
 }
 
 /* ---- Binding ------------------------------------------------------------- */

@@ -88,27 +88,6 @@ static double percent(const struct slow_answer *answer, const struct slow_cluste
 	return round(1000 * slow_share(answer, cluster, extra)) / 10 + 0.0; /* never -0 */
 }
 
-/* Print stops that are a cause: of what kind they are, and whether they hit all code alike. */
-static void print_stops(const struct slow_answer *answer, const struct slow_cluster *cluster,
-			FILE *out)
-{
-	bool preempted = slow_symbol(answer, cluster->cause)->special == SPECIAL_OFF_CPU;
-
-	if (!cluster->faults || preempted)
-		fputs(preempted ? "preempted" : "interrupts or page faults", out);
-	if (cluster->alike) {
-		/* Few stops are no evidence. */
-		fputs(cluster->often > 0 ? ", as all code" : "", out);
-	} else if (cluster->faults && !preempted) {
-		fputs("likely page faults in ", out);
-		short_name_print(slow_name(answer, cluster->within), out);
-		symbol_line_print(slow_symbol(answer, cluster->within),
-				  slice_source_line(slow_symbol(answer, cluster->within)), out);
-	} else if (!cluster->faults) {
-		fprintf(out, ", %.1f times as often as other code", cluster->often);
-	}
-}
-
 /* Print the cause of a cluster in words, with its share; `whole`: also of what. */
 static void print_cause(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			bool whole, FILE *out)
@@ -118,7 +97,23 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	bool own = cluster->cause == answer->function;
 
 	if (cluster->stops) {
-		print_stops(answer, cluster, out);
+		bool preempted = slow_symbol(answer, cluster->cause)->special == SPECIAL_OFF_CPU;
+
+		/* Stops that are a cause: of what kind they are, and whether they hit all code. */
+		if (!cluster->faults || preempted)
+			fputs(preempted ? "preempted" : "interrupts or page faults", out);
+		if (cluster->alike) {
+			/* Few stops are no evidence. */
+			fputs(cluster->often > 0 ? ", as all code" : "", out);
+		} else if (cluster->faults && !preempted) {
+			fputs("likely page faults in ", out);
+			short_name_print(slow_name(answer, cluster->within), out);
+			symbol_line_print(slow_symbol(answer, cluster->within),
+					  slice_source_line(slow_symbol(answer, cluster->within)),
+					  out);
+		} else if (!cluster->faults) {
+			fprintf(out, ", %.1f times as often as other code", cluster->often);
+		}
 	} else {
 		fputs(own ? "own code of " : "", out);
 		short_name_print(slow_name(answer, cluster->cause), out);
@@ -237,31 +232,6 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 #define HOP_FORMAT   "the wait for %s/%" PRId32
 #define HOP_OF(hop_) thread_last_name((hop_)->thread) ?: "", (hop_)->thread->tid
 
-/* Print the quantile that falls if the first cause is mended, and the next cause. */
-static void print_gain(const struct slow_answer *answer, FILE *out)
-{
-	const struct slow_cluster *clusters = answer->clusters;
-	bool by_insns = answer->calls->by_insns;
-	struct slow_gain gain = slow_answer_gain(answer, clusters);
-
-	if (!gain.of)
-		return;
-	fputs("   without ", out);
-	if (gain.root)
-		escaped_printf(out, HOP_FORMAT, HOP_OF(gain.root));
-	else
-		fputs("it", out);
-	fprintf(out, ": %s %s -> %s%s", gain.of, amount_text(by_insns, gain.now).text,
-		amount_text(by_insns, gain.then).text, amount_unit(by_insns));
-	if (gain.root > clusters->wait.hops) {
-		escaped_printf(out, "; next: " HOP_FORMAT, HOP_OF(gain.root - 1));
-	} else if (answer->count > 1 && !clusters[1].stops && why_shows(answer, 1)) {
-		fputs("; next: ", out);
-		short_name_print(slow_name(answer, clusters[1].cause), out);
-	}
-	putc('\n', out);
-}
-
 /* Print a tree: its outer levels that have at most `most` lines. */
 static void print_tree(const struct slow_answer *answer, const struct slow_cluster *cluster,
 		       size_t most, FILE *out)
@@ -297,8 +267,31 @@ static void print_cluster(struct slow_answer *answer, size_t number, size_t show
 	putc('\n', out);
 	for (size_t i = 0; i < cluster->fact_count; i++)
 		fprintf(out, "   %s\n", cluster->facts[i].words);
-	if (!number)
-		print_gain(answer, out);
+	if (!number) {
+		const struct slow_cluster *clusters = answer->clusters;
+		bool by_insns = answer->calls->by_insns;
+		struct slow_gain gain = slow_answer_gain(answer, clusters);
+
+		/* Print the quantile that falls if this cause is mended, and the next cause. */
+		if (gain.of) {
+			fputs("   without ", out);
+			if (gain.root)
+				escaped_printf(out, HOP_FORMAT, HOP_OF(gain.root));
+			else
+				fputs("it", out);
+			fprintf(out, ": %s %s -> %s%s", gain.of,
+				amount_text(by_insns, gain.now).text,
+				amount_text(by_insns, gain.then).text, amount_unit(by_insns));
+			if (gain.root > clusters->wait.hops) {
+				escaped_printf(out, "; next: " HOP_FORMAT, HOP_OF(gain.root - 1));
+			} else if (answer->count > 1 && !clusters[1].stops &&
+				   why_shows(answer, 1)) {
+				fputs("; next: ", out);
+				short_name_print(slow_name(answer, clusters[1].cause), out);
+			}
+			putc('\n', out);
+		}
+	}
 	if (!cluster->alike) /* else the places of stops say nothing */
 		print_tree(answer, cluster, lines, out);
 }
@@ -367,18 +360,6 @@ char *why_verdict_text(const struct slow_answer *answer)
 	return verdict;
 }
 
-/* Print where the time of usual calls is, if that is the question that remains. */
-static void print_usual(const struct slow_answer *answer, FILE *out)
-{
-	if (!answer->usual.line_count)
-		return;
-	fprintf(out, "%s call takes %s%s:\n", answer->all == 1 ? "the" : "a usual",
-		extra_text(answer->calls->by_insns, answer->usual.extra).text,
-		amount_unit(answer->calls->by_insns));
-	for (size_t i = 0; i < answer->usual.line_count; i++)
-		print_line(answer, &answer->usual, &answer->usual.lines[i], out);
-}
-
 /* The words for parts of the budget; a system call has its own. */
 static const char *const budget_words[] = {
 	"own code",   "callees", "system calls", "preempted", "interrupts or page faults",
@@ -428,7 +409,14 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	print_counts(answer, out);
 	fprintf(out, *verdict ? "%s\n" : "", verdict);
 	free(verdict);
-	print_usual(answer, out);
+	/* Print where the time of usual calls is, if that is the question that remains. */
+	if (answer->usual.line_count) {
+		fprintf(out, "%s call takes %s%s:\n", answer->all == 1 ? "the" : "a usual",
+			extra_text(answer->calls->by_insns, answer->usual.extra).text,
+			amount_unit(answer->calls->by_insns));
+		for (size_t i = 0; i < answer->usual.line_count; i++)
+			print_line(answer, &answer->usual, &answer->usual.lines[i], out);
+	}
 	print_budget(answer, out);
 	for (size_t i = 0; i < answer->count; i++)
 		if (why_shows(answer, i) && i < (first ? CLUSTERS_MOST : detail->clusters))
@@ -455,28 +443,6 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 }
 
 /* ---- The answer ---------------------------------------------------------- */
-
-/* Print in which function most of the time is, and of what a call of it consists. */
-static void print_most(const struct slow_answer *most, FILE *out)
-{
-	escaped_printf(out,
-		       "most time is in %s: %.0f %% of the time outside system calls; "
-		       "calls: %" PRIu64 "; a usual one takes %s",
-		       short_name(slow_name(most, most->function)->text).text,
-		       100 * (double)most->ran / (double)most->all_ran, most->all,
-		       extra_text(false, most->usual.extra).text);
-	for (size_t i = 1; i < most->usual.line_count; i++) {
-		const struct cause_line *line = &most->usual.lines[i];
-		uint32_t function = most->info[line->first].function;
-
-		if (!line->remainder &&
-		    (line->depth == 1 || slow_symbol(most, function)->dso == most->of->symbol->dso))
-			escaped_printf(out, ", %.0f %% in %s",
-				       percent(most, &most->usual, line->extra),
-				       short_name(slow_name(most, function)->text).text);
-	}
-	putc('\n', out);
-}
 
 /* Without chosen functions: a line for each answer, up to the largest if it matters little. */
 static void print_ranking(const struct why_output *why, double most, FILE *out)
@@ -514,32 +480,6 @@ static void make_answers(struct why_output *why)
 					.count = why->count,
 					.timeline = why->output.timeline };
 	syscall_symbols_init(&why->look.syscalls, why->names, NULL);
-}
-
-/*
- * Find all facts. Several causes with the same code and more time, at random places, are noise:
- * remove these facts, and count them.
- */
-static void find_facts(struct why_output *why)
-{
-	size_t count = 0;
-
-	for (int remove = 0; remove < 2; remove++)
-		for (size_t i = 0; i < why->count; i++)
-			for (size_t j = 0; j < why->answers[i].count; j++) {
-				struct slow_cluster *cluster = &why->answers[i].clusters[j];
-
-				why->answers[i].timeline = why->output.timeline;
-				cause_facts_find(&why->answers[i], cluster);
-				for (size_t k = cluster->fact_count; k-- > 0;) {
-					if (strcmp(cluster->facts[k].kind, "memory") != 0)
-						continue;
-					count += !remove;
-					if (remove && count >= NOISE_LEAST)
-						cause_fact_remove(cluster, k);
-				}
-			}
-	why->noise = count >= NOISE_LEAST ? count : why->noise;
 }
 
 bool why_look(struct format_output *output, struct look_window *window)
@@ -610,25 +550,6 @@ static void print_stop(const struct why_output *why, FILE *out)
 	putc('\n', out);
 }
 
-/* Print the share of stops in the time of all code, once, if they hit all answers' calls alike. */
-static void print_machine(const struct why_output *why, FILE *out)
-{
-	const struct slow_calls *calls = &why->calls;
-	double ran = why->count ? (double)why->answers[0].all_ran : 0;
-	bool alike = calls->stops >= STOPS_LEAST && calls->stopped >= ran / 200;
-
-	for (size_t i = 0; i < why->count; i++)
-		for (size_t j = 0; j < why->answers[i].count; j++)
-			alike &= !why->answers[i].clusters[j].stops ||
-				 why->answers[i].clusters[j].alike;
-	if (alike && ran > 0 && !calls->by_insns)
-		fprintf(out,
-			"all code alike was interrupted %" PRIu64 " times: %.0f %% of the time "
-			"outside system calls\n",
-			calls->stops,
-			100 * (double)calls->stopped / (ran + (double)calls->stopped));
-}
-
 /* Returns the answer, owned by the caller, in long lines. */
 static char *make_text(const struct why_output *why, const struct detail *detail)
 {
@@ -646,8 +567,28 @@ static char *make_text(const struct why_output *why, const struct detail *detail
 			TAIL_CALLS_LEAST,
 			why->options->slow.has_bound ? "a shorter --slow"
 						     : "a function with --symbol");
-	if (why->most.calls)
-		print_most(&why->most, out);
+	if (why->most.calls) {
+		/* Print in which function most of the time is, and of what a call consists. */
+		escaped_printf(out,
+			       "most time is in %s: %.0f %% of the time outside system calls; "
+			       "calls: %" PRIu64 "; a usual one takes %s",
+			       short_name(slow_name(&why->most, why->most.function)->text).text,
+			       100 * (double)why->most.ran / (double)why->most.all_ran,
+			       why->most.all, extra_text(false, why->most.usual.extra).text);
+		for (size_t i = 1; i < why->most.usual.line_count; i++) {
+			const struct cause_line *line = &why->most.usual.lines[i];
+			uint32_t function = why->most.info[line->first].function;
+
+			if (!line->remainder &&
+			    (line->depth == 1 ||
+			     slow_symbol(&why->most, function)->dso == why->most.of->symbol->dso))
+				escaped_printf(
+					out, ", %.0f %% in %s",
+					percent(&why->most, &why->most.usual, line->extra),
+					short_name(slow_name(&why->most, function)->text).text);
+		}
+		putc('\n', out);
+	}
 	fputs(why->count && !chosen ? "\n" : "", out);
 	print_stop(why, out);
 	for (size_t i = 0; i < why->count; i++) {
@@ -666,8 +607,24 @@ static char *make_end(const struct why_output *why)
 {
 	char *text;
 	FILE *out = OPEN_TEXT(text);
+	const struct slow_calls *calls = &why->calls;
+	double ran = why->count ? (double)why->answers[0].all_ran : 0;
+	bool alike = calls->stops >= STOPS_LEAST && calls->stopped >= ran / 200;
 
-	print_machine(why, out);
+	/*
+	 * Print the share of stops in the time of all code, once, if they hit all answers'
+	 * calls alike.
+	 */
+	for (size_t i = 0; i < why->count; i++)
+		for (size_t j = 0; j < why->answers[i].count; j++)
+			alike &= !why->answers[i].clusters[j].stops ||
+				 why->answers[i].clusters[j].alike;
+	if (alike && ran > 0 && !calls->by_insns)
+		fprintf(out,
+			"all code alike was interrupted %" PRIu64 " times: %.0f %% of the time "
+			"outside system calls\n",
+			calls->stops,
+			100 * (double)calls->stopped / (ran + (double)calls->stopped));
 	print_bindings(why, out);
 	if (why->count)
 		print_text_lines("", why_doubts_text(why), SIZE_MAX, out);
@@ -728,9 +685,29 @@ static void print_why(struct format_output *output)
 	struct why_output *why = (struct why_output *)output;
 	char *text, *end;
 	FILE *out;
+	size_t count = 0;
 
 	make_answers(why);
-	find_facts(why);
+	/*
+	 * Find all facts. Several causes with the same code and more time, at random places,
+	 * are noise: remove these facts, and count them.
+	 */
+	for (int remove = 0; remove < 2; remove++)
+		for (size_t i = 0; i < why->count; i++)
+			for (size_t j = 0; j < why->answers[i].count; j++) {
+				struct slow_cluster *cluster = &why->answers[i].clusters[j];
+
+				why->answers[i].timeline = why->output.timeline;
+				cause_facts_find(&why->answers[i], cluster);
+				for (size_t k = cluster->fact_count; k-- > 0;) {
+					if (strcmp(cluster->facts[k].kind, "memory") != 0)
+						continue;
+					count += !remove;
+					if (remove && count >= NOISE_LEAST)
+						cause_fact_remove(cluster, k);
+				}
+			}
+	why->noise = count >= NOISE_LEAST ? count : why->noise;
 	if (why_has_chosen(why->options))
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
 	end = make_end(why);

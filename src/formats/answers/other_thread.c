@@ -66,27 +66,6 @@ static enum sync sync_of_symbol(struct thread_log *log, const struct symbol *sym
 	return known->sync;
 }
 
-/* Note the call around each event. */
-static void link_calls(const struct thread_log *log)
-{
-	uint32_t *tops = NULL; /* by thread: number of its innermost open call, from 1 */
-	size_t room = 0;
-
-	for (uint32_t i = 0; i < log->count; i++) {
-		struct thread_event *event = &log->events[i];
-		uint32_t *top;
-
-		ARRAY_GROW_ZEROED(tops, room, (size_t)event->thread->index + 1);
-		top = &tops[event->thread->index];
-		event->outer = *top;
-		if (event->kind == BRANCH_CALL)
-			*top = i + 1;
-		else if (event->kind == BRANCH_RETURN && *top)
-			*top = log->events[*top - 1].outer;
-	}
-	free(tops);
-}
-
 /* Returns the call around an event; NULL: it is not in the log. */
 static const struct thread_event *call_around(const struct thread_log *log,
 					      const struct thread_event *event)
@@ -575,32 +554,6 @@ static uint32_t add_node(struct call_replay *replay, uint32_t parent, const stru
 	return replay->count++;
 }
 
-static void replay_return(struct call_replay *replay, const struct symbol *to)
-{
-	uint32_t base = replay->top, node = replay->nodes[base].parent;
-
-	while (node && replay->nodes[node].symbol != to)
-		node = replay->nodes[node].parent;
-	while (!node && replay->nodes[base].parent)
-		base = replay->nodes[base].parent;
-	if (!node && replay->count < NODES_MOST) {
-		node = add_node(replay, 0, to);
-		replay->nodes[node].ns = replay->nodes[base].ns;
-		replay->nodes[base].parent = node;
-	}
-	replay->top = node ? node : base;
-}
-
-static void replay_event(struct call_replay *replay, const struct thread_event *event)
-{
-	if (event->kind == BRANCH_RETURN && event->to)
-		replay_return(replay, event->to);
-	else if (event->kind == BRANCH_CALL && event->to)
-		replay->top = add_node(replay, replay->top, event->to);
-	else if (event->kind == BRANCH_JUMP && event->to && replay->nodes[replay->top].parent)
-		replay->top = add_node(replay, replay->nodes[replay->top].parent, event->to);
-}
-
 /* Replay a thread's events up to its system call `last`. */
 static void replay_calls(struct call_replay *replay, const struct thread_log *log,
 			 const struct thread_event *last, uint64_t begin)
@@ -618,7 +571,26 @@ static void replay_calls(struct call_replay *replay, const struct thread_log *lo
 		     node = replay->nodes[node].parent)
 			replay->nodes[node].ns += event->time - from;
 		from = MAX(from, event->time);
-		replay_event(replay, event);
+		if (event->kind == BRANCH_RETURN && event->to) {
+			uint32_t base = replay->top, node = replay->nodes[base].parent;
+
+			while (node && replay->nodes[node].symbol != event->to)
+				node = replay->nodes[node].parent;
+			while (!node && replay->nodes[base].parent)
+				base = replay->nodes[base].parent;
+			if (!node && replay->count < NODES_MOST) {
+				node = add_node(replay, 0, event->to);
+				replay->nodes[node].ns = replay->nodes[base].ns;
+				replay->nodes[base].parent = node;
+			}
+			replay->top = node ? node : base;
+		} else if (event->kind == BRANCH_CALL && event->to) {
+			replay->top = add_node(replay, replay->top, event->to);
+		} else if (event->kind == BRANCH_JUMP && event->to &&
+			   replay->nodes[replay->top].parent) {
+			replay->top =
+				add_node(replay, replay->nodes[replay->top].parent, event->to);
+		}
 	}
 }
 
@@ -633,13 +605,6 @@ static uint32_t main_callee(const struct call_replay *replay, uint32_t node)
 		    (!found || replay->nodes[i].ns > replay->nodes[found].ns))
 			found = i;
 	return found;
-}
-
-/* Returns whether code is the program's: if the waiting function has source lines, so has it. */
-static bool is_own(const struct wait_search *search, const struct symbol *symbol)
-{
-	return symbol->dso == search->dso && symbol->kind != SYMBOL_PLT &&
-	       (!search->has_lines || slice_source_line(symbol).line);
 }
 
 /* Add a function to the path, once.  Of a long one, those after the first two are left out. */
@@ -657,27 +622,6 @@ static void add_to_path(struct thread_hop *hop, const struct symbol *symbol)
 	hop->path[hop->path_count++] = symbol;
 }
 
-/* Fill the path with the main calls; of those outside the program, the first one of several. */
-static void fill_path(struct thread_hop *hop, const struct call_replay *replay,
-		      const struct wait_search *search)
-{
-	uint32_t node = replay->top;
-	bool outside = true;
-
-	while (node && replay->nodes[node].parent)
-		node = replay->nodes[node].parent;
-	for (; node; node = main_callee(replay, node)) {
-		const struct symbol *symbol = replay->nodes[node].symbol;
-		bool own = symbol && is_own(search, symbol);
-
-		if (!symbol || symbol->kind == SYMBOL_PLT)
-			continue;
-		if (own || !outside)
-			add_to_path(hop, symbol);
-		outside = !own;
-	}
-}
-
 /* ---- The chain ----------------------------------------------------------- */
 
 static void fill_hop(struct thread_hop *hop, const struct wait_search *search,
@@ -685,6 +629,8 @@ static void fill_hop(struct thread_hop *hop, const struct wait_search *search,
 {
 	struct call_replay *replay = alloc_zeroed(1, sizeof(*replay));
 	bool unlocks = sync_of(search->log, last) == SYNC_UNLOCKS;
+	uint32_t node;
+	bool outside = true;
 
 	*hop = (struct thread_hop){
 		.thread = last->thread,
@@ -696,7 +642,24 @@ static void fill_hop(struct thread_hop *hop, const struct wait_search *search,
 			held_since(search->log, last, wait->begin),
 	};
 	replay_calls(replay, search->log, last, wait->begin);
-	fill_path(hop, replay, search);
+	/*
+	 * Fill the path with the main calls; of those outside the program, the first one of
+	 * several.
+	 */
+	node = replay->top;
+	while (node && replay->nodes[node].parent)
+		node = replay->nodes[node].parent;
+	for (; node; node = main_callee(replay, node)) {
+		const struct symbol *symbol = replay->nodes[node].symbol;
+		bool own = symbol && (symbol->dso == search->dso && symbol->kind != SYMBOL_PLT &&
+				      (!search->has_lines || slice_source_line(symbol).line));
+
+		if (!symbol || symbol->kind == SYMBOL_PLT)
+			continue;
+		if (own || !outside)
+			add_to_path(hop, symbol);
+		outside = !own;
+	}
 	free(replay);
 }
 
@@ -719,11 +682,26 @@ void thread_wait_find(struct thread_wait *wait, const struct wait_search *search
 	struct pause pause = { .begin = begin, .end = end, .since = begin, .call = wait->call };
 	const struct thread_event *last;
 	struct thread_hop *hop = NULL;
-	uint64_t blocked = 0; /* ns, at least, for which it waited itself */
+	uint64_t blocked = 0;  /* ns, at least, for which it waited itself */
+	uint32_t *tops = NULL; /* by thread: number of its innermost open call, from 1 */
+	size_t room = 0;
 
 	if (log->count == THREAD_LOG_MOST)
 		return;
-	link_calls(log);
+	/* Note the call around each event. */
+	for (uint32_t i = 0; i < log->count; i++) {
+		struct thread_event *event = &log->events[i];
+		uint32_t *top;
+
+		ARRAY_GROW_ZEROED(tops, room, (size_t)event->thread->index + 1);
+		top = &tops[event->thread->index];
+		event->outer = *top;
+		if (event->kind == BRANCH_CALL)
+			*top = i + 1;
+		else if (event->kind == BRANCH_RETURN && *top)
+			*top = log->events[*top - 1].outer;
+	}
+	free(tops);
 	pause.sync = sync_at(log, tid, begin);
 	find_switches(search, &pause, tid);
 	pause.waking = wait->off.waking;

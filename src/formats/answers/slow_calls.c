@@ -390,20 +390,6 @@ static struct cost_block *make_block(struct slow_calls *calls, const struct path
 	return block;
 }
 
-/* The calls around a call, which also may be kept, share its costs: calls->sums. */
-static size_t share_costs(struct slow_calls *calls, const struct call_end *end, size_t count)
-{
-	struct slow_log *log = end->log;
-	struct cost_block *block = make_block(calls, calls->sums, count);
-
-	cut_log(log, end->mark->begin);
-	*ARRAY_ADD(log->blocks, log->block_count, log->block_room) = log->count;
-	log->costs[log->count++] = (struct path_cost){ .path = NODE_NONE, .block = block };
-	log->has_own = true;
-	calls->sums[0] = log->costs[log->count - 1];
-	return 1;
-}
-
 /* Returns a call that ended, without its costs. */
 static struct slow_call make_call(const struct slow_function *function, const struct call_end *end,
 				  uint64_t amount)
@@ -491,8 +477,18 @@ static __attribute__((noinline)) void keep_or_lose(struct slow_calls *calls,
 		return;
 	call.count = sum_up(calls, &end, whole);
 	if (end.log->kept && !function->recursive &&
-	    end.log->count - end.mark->begin >= BLOCK_LEAST)
-		call.count = share_costs(calls, &end, call.count);
+	    end.log->count - end.mark->begin >= BLOCK_LEAST) {
+		struct slow_log *log = end.log;
+		struct cost_block *block = make_block(calls, calls->sums, call.count);
+
+		/* The calls around a call, which also may be kept, share its costs: calls->sums. */
+		cut_log(log, end.mark->begin);
+		*ARRAY_ADD(log->blocks, log->block_count, log->block_room) = log->count;
+		log->costs[log->count++] = (struct path_cost){ .path = NODE_NONE, .block = block };
+		log->has_own = true;
+		calls->sums[0] = log->costs[log->count - 1];
+		call.count = 1;
+	}
 	stretched.count = call.count;
 	if (kept_stops)
 		keep_call(calls, function, &function->stopped->slow, slow_stops_most(calls),

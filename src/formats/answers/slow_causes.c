@@ -263,14 +263,6 @@ static bool is_own(const struct slow_answer *answer, uint32_t function)
 	return owner > OWNER_LIBRARY || symbol->dso == slow_symbol(answer, answer->function)->dso;
 }
 
-/* Returns whether a row is called more often than usual. */
-static bool is_additional(const struct slow_answer *answer, const struct row_extra *extras,
-			  uint32_t row)
-{
-	return extras[row].calls >= 0.5 &&
-	       extras[row].calls >= 0.5 * usual(answer, answer->rows.nodes[row].calls);
-}
-
 /*
  * Returns the index of the cause in a chain.  Candidates are functions that belong to the user's
  * code as much as the slow function does.  The cause is the first candidate with more calls than
@@ -297,7 +289,9 @@ static size_t choose_cause(const struct slow_answer *answer, const struct row_ex
 		    chain[i].all < CAUSE_OF_ALL * chain[0].all)
 			continue;
 		cause = i;
-		ended = is_additional(answer, extras, chain[i].row);
+		ended = extras[chain[i].row].calls >= 0.5 &&
+			extras[chain[i].row].calls >=
+				0.5 * usual(answer, answer->rows.nodes[chain[i].row].calls);
 	}
 	return cause ? cause : first;
 }
@@ -331,25 +325,6 @@ static void find_cause(const struct slow_answer *answer, const struct cause_scra
 }
 
 /* ---- Clusters ------------------------------------------------------------ */
-
-/* Sum up the own costs of the cause. */
-static void add_own_costs(const struct slow_answer *answer, struct slow_cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->count; i++) {
-		EACH_COST(cost, cluster->calls[i]->costs, cluster->calls[i]->count)
-		{
-			if (answer->calls->paths[cost->path].function != cluster->cause)
-				continue;
-			cluster->own[0].calls += cost->calls;
-			call_tree_add(&cluster->own[0].own, &cost->own, true);
-		}
-	}
-	for (uint32_t i = 1; i < answer->rows.count; i++)
-		if (answer->info[i].function == cluster->cause) {
-			cluster->own[1].calls += (uint32_t)answer->rows.nodes[i].calls;
-			call_tree_add(&cluster->own[1].own, &answer->rows.nodes[i].own, true);
-		}
-}
 
 /*
  * Find the callee whose number of calls grew most: in the slow calls, and in each call of the
@@ -400,19 +375,6 @@ COMPARE_WITH(compare_clusters, struct slow_cluster,
 				(double)a->count * a->extra * a->weight)
 		     ?: COMPARE(a->cause, b->cause)
 		     ?: COMPARE(a->cut, b->cut))
-
-static void add_to_cluster(struct slow_answer *answer, const struct slow_call *call, uint32_t cause)
-{
-	struct slow_cluster *cluster = answer->clusters, *end = cluster + answer->count;
-
-	while (cluster < end && (cluster->cause != cause || cluster->cut != slow_call_is_cut(call)))
-		cluster++;
-	if (cluster == end) {
-		cluster = ARRAY_ADD(answer->clusters, answer->count, answer->room);
-		*cluster = (struct slow_cluster){ .cause = cause, .cut = slow_call_is_cut(call) };
-	}
-	*ARRAY_ADD(cluster->calls, cluster->count, cluster->room) = call;
-}
 
 /*
  * Find whether stops hit all code alike: no single callee has most of them, and they are not much
@@ -498,20 +460,6 @@ static void add_to_budget(struct slow_answer *answer, const struct slow_cluster 
 COMPARE_WITH(compare_parts, struct budget_part,
 	     COMPARE(b->extra, a->extra) ?: COMPARE(a->kind, b->kind))
 
-/* Round the shares so that they add up: the largest one gets the rest. */
-static void round_budget(struct slow_answer *answer)
-{
-	int rest = 100;
-
-	SORT(answer->budget, answer->budget_count, compare_parts);
-	for (size_t i = answer->budget_count; i-- > 0;) {
-		struct budget_part *part = &answer->budget[i];
-
-		part->percent = i ? (int)(100 * part->extra / answer->extra + 0.5) : rest;
-		rest -= part->percent;
-	}
-}
-
 /* Fill a cluster whose calls are known. */
 static void fill_cluster(struct slow_answer *answer, const struct cause_scratch *scratch,
 			 struct slow_cluster *cluster)
@@ -526,7 +474,21 @@ static void fill_cluster(struct slow_answer *answer, const struct cause_scratch 
 	find_cause(answer, scratch, cluster);
 	cluster->cause = cause;
 	cluster->first = cluster->count == 1 && cluster->calls[0]->begin == answer->of->first_begin;
-	add_own_costs(answer, cluster);
+	/* Sum up the own costs of the cause. */
+	for (size_t i = 0; i < cluster->count; i++) {
+		EACH_COST(cost, cluster->calls[i]->costs, cluster->calls[i]->count)
+		{
+			if (answer->calls->paths[cost->path].function != cluster->cause)
+				continue;
+			cluster->own[0].calls += cost->calls;
+			call_tree_add(&cluster->own[0].own, &cost->own, true);
+		}
+	}
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		if (answer->info[i].function == cluster->cause) {
+			cluster->own[1].calls += (uint32_t)answer->rows.nodes[i].calls;
+			call_tree_add(&cluster->own[1].own, &answer->rows.nodes[i].own, true);
+		}
 	find_callee(answer, scratch, cluster);
 	if (cluster->stops)
 		judge_stops(answer, scratch, cluster);
@@ -578,9 +540,11 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		.sums = alloc_zeroed(answer->calls->function_count, sizeof(struct row_extra)),
 		.chain = alloc_zeroed(answer->rows.count, sizeof(struct row_extra)),
 	};
+	int rest = 100;
 
 	for (size_t i = 0; i < count; i++) {
 		struct slow_cluster one = { .cause = answer->function };
+		struct slow_cluster *cluster, *end;
 
 		/* Stops are the cause only if they have most of the extra time. */
 		if (answer->calls->with_stops || !slow[i]->with_stops ||
@@ -590,12 +554,29 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		} else {
 			one.cause = longest_stop(answer, slow[i]);
 		}
-		add_to_cluster(answer, slow[i], one.cause);
+		cluster = answer->clusters;
+		end = cluster + answer->count;
+		while (cluster < end &&
+		       (cluster->cause != one.cause || cluster->cut != slow_call_is_cut(slow[i])))
+			cluster++;
+		if (cluster == end) {
+			cluster = ARRAY_ADD(answer->clusters, answer->count, answer->room);
+			*cluster = (struct slow_cluster){ .cause = one.cause,
+							  .cut = slow_call_is_cut(slow[i]) };
+		}
+		*ARRAY_ADD(cluster->calls, cluster->count, cluster->room) = slow[i];
 	}
 	for (size_t i = 0; i < answer->count; i++)
 		fill_cluster(answer, &scratch, &answer->clusters[i]);
 	sort_clusters(answer, CODE_LEAST);
-	round_budget(answer);
+	/* Round the shares so that they add up: the largest one gets the rest. */
+	SORT(answer->budget, answer->budget_count, compare_parts);
+	for (size_t i = answer->budget_count; i-- > 0;) {
+		struct budget_part *part = &answer->budget[i];
+
+		part->percent = i ? (int)(100 * part->extra / answer->extra + 0.5) : rest;
+		rest -= part->percent;
+	}
 	free(scratch.extras);
 	free(scratch.sums);
 	free(scratch.chain);

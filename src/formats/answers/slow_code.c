@@ -181,16 +181,6 @@ static void pop(struct code_trail *trail, const struct location *to)
 		trail->top = trail->nodes[trail->top].parent;
 }
 
-/* A jump by longjmp() or an exception leads to an open call, or out of all. */
-static void unwind(struct code_trail *trail, const struct location *to)
-{
-	uint32_t node = trail->top;
-
-	while (node && trail->nodes[node].symbol != to->symbol)
-		node = trail->nodes[node].parent;
-	trail->top = node;
-}
-
 static void follow(struct code_trail *trail, const struct branch_event *event,
 		   struct code_part *site, const struct location_pair *places)
 {
@@ -213,10 +203,16 @@ static void follow(struct code_trail *trail, const struct branch_event *event,
 		if (!to->symbol || to->symbol == from->symbol)
 			break;
 		if (to->offset && event->flags & BRANCH_INDIRECT &&
-		    symbol_function(to->symbol) != symbol_function(from->symbol))
-			unwind(trail, to);
-		else if (!to->offset)
+		    symbol_function(to->symbol) != symbol_function(from->symbol)) {
+			uint32_t node = trail->top;
+
+			/* longjmp() or an exception leads to an open call, or out of all. */
+			while (node && trail->nodes[node].symbol != to->symbol)
+				node = trail->nodes[node].parent;
+			trail->top = node;
+		} else if (!to->offset) {
 			trail->nodes[trail->top].symbol = to->symbol; /* a tail call */
+		}
 		break;
 	default:
 		break;
