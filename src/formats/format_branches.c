@@ -47,18 +47,6 @@ char *format_location(struct line *line, char *at, const struct location *locati
 	return digits_hex(stpcpy(at, "+0x"), location->offset);
 }
 
-static void print_gap(FILE *out, const struct branch_event *event)
-{
-	const struct thread *thread = event->thread;
-
-	fprintf(out,
-		" instruction trace error type 1 time %s cpu %d pid %d tid %d ip %s%" PRIx64
-		" code %u: %s\n",
-		moment_text(event->time).text, event->cpu, thread ? thread->pid : -1,
-		thread ? thread->tid : -1, event->from ? "0x" : "", event->from, event->gap,
-		gap_reason_facts((enum gap_reason)event->gap)->text);
-}
-
 char *format_moment(char *at, int32_t pid, int32_t tid, uint64_t time)
 {
 	at = digits_right(at, digits_signed(at, pid), 5);
@@ -91,7 +79,14 @@ void format_branch(FILE *out, const struct branch_event *event, const struct loc
 	char *at;
 
 	if (event->kind == BRANCH_GAP) {
-		print_gap(out, event);
+		const struct thread *thread = event->thread;
+
+		fprintf(out,
+			" instruction trace error type 1 time %s cpu %d pid %d tid %d ip %s%" PRIx64
+			" code %u: %s\n",
+			moment_text(event->time).text, event->cpu, thread ? thread->pid : -1,
+			thread ? thread->tid : -1, event->from ? "0x" : "", event->from, event->gap,
+			gap_reason_facts((enum gap_reason)event->gap)->text);
 		return;
 	}
 	line.out = out;

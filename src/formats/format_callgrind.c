@@ -84,18 +84,6 @@ static uint32_t position_of(struct callgrind_output *callgrind, uint32_t functio
 
 /* ---- Calls of stacks ----------------------------------------------------- */
 
-/* Returns the position of a call, which many paths have. */
-static uint32_t place_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
-{
-	uint32_t place = pair_table_find(&callgrind->places, function, site), *position;
-
-	ARRAY_GROW_ZEROED(callgrind->place_positions, callgrind->place_room, (size_t)place + 1);
-	position = &callgrind->place_positions[place];
-	if (!*position)
-		*position = position_of(callgrind, function, site) + 1;
-	return *position - 1;
-}
-
 /* Count the innermost call of a path. Returns its edge; NULL: no caller. */
 static struct call_edge *enter_path(struct callgrind_output *callgrind, uint32_t path)
 {
@@ -105,12 +93,18 @@ static struct call_edge *enter_path(struct callgrind_output *callgrind, uint32_t
 	unsigned known = HASH_COUNT(callgrind->edges);
 	struct edge_key key;
 	struct pair frame;
+	uint32_t place, *position;
 
 	if (cost_is_thread(stacks, path) || cost_is_thread(stacks, node->caller))
 		return NULL;
 	frame = cost_frame(stacks, path);
 	key.caller = cost_frame(stacks, node->caller).first;
-	key.position = place_of(callgrind, key.caller, frame.second);
+	place = pair_table_find(&callgrind->places, key.caller, frame.second);
+	ARRAY_GROW_ZEROED(callgrind->place_positions, callgrind->place_room, (size_t)place + 1);
+	position = &callgrind->place_positions[place];
+	if (!*position)
+		*position = position_of(callgrind, key.caller, frame.second) + 1;
+	key.position = *position - 1;
 	key.callee = frame.first;
 	HASH_FIND_OR_ADD(callgrind->edges, key, &key, edge);
 	if (HASH_COUNT(callgrind->edges) > known) {
@@ -243,23 +237,6 @@ static void print_costs(const struct callgrind_output *callgrind, const struct c
 	putc('\n', out);
 }
 
-static void print_header(const struct callgrind_output *callgrind)
-{
-	const struct call_costs *sum = &callgrind->stacks.sum;
-	FILE *out = callgrind->output.text;
-
-	fputs("# callgrind format\n# " COST_STACKS_NOTE "\nversion: 1\ncreator: ptrace2ftf\n", out);
-	if (callgrind->program)
-		escaped_printf(out, "cmd: %s\n", callgrind->program->path);
-	fprintf(out,
-		"positions:%s line\n"
-		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
-		"event: ns : Time in ns\nevents:%s%s%s\nsummary:",
-		callgrind->by_insn ? " instr" : "", sum->insns ? " Ir" : "",
-		sum->cycles ? " Cycles" : "", digits_work_unit() ? "" : " ns");
-	print_costs(callgrind, sum);
-}
-
 /* Compare two ids of names + 1, 0: unknown. The threads that looked them up gave them in any order.
  */
 static int compare_files(const struct callgrind_output *callgrind, uint32_t a, uint32_t b)
@@ -305,38 +282,35 @@ static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 	return count;
 }
 
-static void print_own_costs(struct callgrind_output *callgrind, uint32_t function)
-{
-	struct cost_range range = { .all = cost_executions(&callgrind->stacks, function) };
-	size_t count = find_rows(callgrind, function);
-	const struct cost_row *rows = callgrind->rows;
-
-	for (size_t i = 0; i < count; i++) {
-		struct call_costs costs;
-
-		range.end += rows[i].count;
-		if (i + 1 < count && rows[i + 1].position == rows[i].position)
-			continue;
-		costs = cost_shares(&callgrind->stacks.own[function], &range);
-		range.begin = range.end;
-		print_position_file(callgrind, rows[i].position);
-		print_position_of(callgrind, callgrind->stacks.functions.functions[function].symbol,
-				  rows[i].position);
-		print_costs(callgrind, &costs);
-	}
-}
-
 static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 {
 	static const char *const own[3] = { "ob", "fl", "fn" }, *const called[3] = { "cob", "cfi",
 										     "cfn" };
 	const struct table_function *functions = callgrind->stacks.functions.functions;
 	FILE *out = callgrind->output.text;
+	struct cost_range range;
+	size_t count;
+	const struct cost_row *rows;
 
 	putc('\n', out);
 	print_function(callgrind, own, functions[index].symbol);
 	callgrind->file_name = cost_function_line(functions[index].symbol).file;
-	print_own_costs(callgrind, index);
+	range = (struct cost_range){ .all = cost_executions(&callgrind->stacks, index) };
+	count = find_rows(callgrind, index);
+	rows = callgrind->rows;
+	for (size_t i = 0; i < count; i++) {
+		struct call_costs costs;
+
+		range.end += rows[i].count;
+		if (i + 1 < count && rows[i + 1].position == rows[i].position)
+			continue;
+		costs = cost_shares(&callgrind->stacks.own[index], &range);
+		range.begin = range.end;
+		print_position_file(callgrind, rows[i].position);
+		print_position_of(callgrind, callgrind->stacks.functions.functions[index].symbol,
+				  rows[i].position);
+		print_costs(callgrind, &costs);
+	}
 	for (const struct call_edge *edge = callgrind->callers[index]; edge; edge = edge->next) {
 		const struct symbol *callee = functions[edge->key.callee].symbol;
 		uint32_t line;
@@ -355,13 +329,26 @@ static void print_callgrind(struct format_output *output)
 {
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
 	size_t functions;
+	const struct call_costs *sum;
+	FILE *out;
 
 	cost_stacks_finish(&callgrind->stacks);
 	functions = callgrind->stacks.functions.count;
 	callgrind->callers = alloc_zeroed(functions + 1, sizeof(*callgrind->callers));
 	call_tree_add_up(&callgrind->stacks.tree);
 	count_calls(callgrind);
-	print_header(callgrind);
+	sum = &callgrind->stacks.sum;
+	out = callgrind->output.text;
+	fputs("# callgrind format\n# " COST_STACKS_NOTE "\nversion: 1\ncreator: ptrace2ftf\n", out);
+	if (callgrind->program)
+		escaped_printf(out, "cmd: %s\n", callgrind->program->path);
+	fprintf(out,
+		"positions:%s line\n"
+		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
+		"event: ns : Time in ns\nevents:%s%s%s\nsummary:",
+		callgrind->by_insn ? " instr" : "", sum->insns ? " Ir" : "",
+		sum->cycles ? " Cycles" : "", digits_work_unit() ? "" : " ns");
+	print_costs(callgrind, sum);
 	for (uint32_t i = 0; i < functions && !callgrind->file->cut; i++)
 		print_caller(callgrind, i);
 	fputs("\ntotals:", output->text);

@@ -17,43 +17,36 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
 
-static void print_instant(struct line *line, char *at, const char *text)
-{
-	at = line_end(line, stpcpy(at, " BEGIN "));
-	escaped_text_print(text, strlen(text), line->out);
-	at = line_end(line, stpcpy(at, "\n->          END   "));
-	escaped_text_print(text, strlen(text), line->out);
-	putc_unlocked('\n', line->out);
-}
-
-static void print_call_event(const struct format_output *calls, const struct slice_event *event)
-{
-	/* With --clock, times count from the thread's first event. */
-	uint64_t base = calls->machine && !digits_work_unit() ? calls->machine->base_time : 0;
-	struct line line;
-	char *at;
-
-	line.out = calls->text;
-	at = stpcpy(line.text, "-> ");
-	at = digits_right(at, digits_time(at, (int64_t)(event->time - base)), 8);
-	if (event->kind == SLICE_INSTANT) {
-		print_instant(&line, at, event->text);
-		return;
-	}
-	at = stpcpy(at, event->kind == SLICE_BEGIN ? " BEGIN " : " END   ");
-	at = line_name(&line, at, event->symbol->name);
-	if (event->flags & SLICE_INFERRED_START)
-		at = stpcpy(at, " [inferred start time]");
-	*at++ = '\n';
-	line_end(&line, at);
-}
-
 static void print_call_events(const struct slice_sink *sink, void *track,
 			      const struct slice_batch *batch)
 {
+	const struct format_output *calls = sink->context;
+	/* With --clock, times count from the thread's first event. */
+	uint64_t base = calls->machine && !digits_work_unit() ? calls->machine->base_time : 0;
+	struct line line;
+
 	(void)track;
-	for (size_t i = 0; i < batch->count; i++)
-		print_call_event(sink->context, &batch->events[i]);
+	line.out = calls->text;
+	for (const struct slice_event *event = batch->events; event < batch->events + batch->count;
+	     event++) {
+		char *at = stpcpy(line.text, "-> ");
+
+		at = digits_right(at, digits_time(at, (int64_t)(event->time - base)), 8);
+		if (event->kind == SLICE_INSTANT) {
+			at = line_end(&line, stpcpy(at, " BEGIN "));
+			escaped_text_print(event->text, strlen(event->text), line.out);
+			at = line_end(&line, stpcpy(at, "\n->          END   "));
+			escaped_text_print(event->text, strlen(event->text), line.out);
+			putc_unlocked('\n', line.out);
+			continue;
+		}
+		at = stpcpy(at, event->kind == SLICE_BEGIN ? " BEGIN " : " END   ");
+		at = line_name(&line, at, event->symbol->name);
+		if (event->flags & SLICE_INFERRED_START)
+			at = stpcpy(at, " [inferred start time]");
+		*at++ = '\n';
+		line_end(&line, at);
+	}
 }
 
 static void open_calls(struct format_output *output, const struct format_request *request)

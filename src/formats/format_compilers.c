@@ -309,21 +309,6 @@ static void add_insn(void *context, const struct executed_insn *insn)
 		sweep_function(profile, symbol);
 }
 
-/* Add calls, and jumps to another function's entry. */
-static void add_call(struct profile_output *profile, const struct code_stretch *edge)
-{
-	const struct symbol *callee = chosen_at(profile, edge->dso, edge->last);
-
-	if (!callee || callee->start != edge->last || callee->function ||
-	    callee->kind != SYMBOL_FUNCTION || edge->branch == BRANCH_RETURN ||
-	    (edge->branch == BRANCH_JUMP && edge->begin - callee->start < callee->size))
-		return;
-	add_profile_row(profile, &(struct source_frame){ .function = callee->linkage }, 1,
-			(struct profile_row){ .called = true, .count = edge->count });
-	if (edge->begin && chosen_at(profile, edge->dso, edge->begin))
-		add_code(profile, edge->dso, edge->begin, callee->linkage, edge->count);
-}
-
 COMPARE_WITH(compare_profile_rows, struct profile_row,
 	     strcmp(a->path->text, b->path->text) ?: COMPARE(b->called, a->called) ?:
 	     COMPARE(a->position, b->position) ?:
@@ -398,8 +383,20 @@ static void print_llvm_profile(struct format_output *output)
 		diag_warn(profile->diag, "no-lines",
 			  "the code that ran has no source lines; build it with -g, or install its "
 			  "debug files");
-	for (size_t i = 0; i < profile->edge_count; i++)
-		add_call(profile, profile->edges[i]);
+	for (size_t i = 0; i < profile->edge_count; i++) {
+		const struct code_stretch *edge = profile->edges[i];
+		const struct symbol *callee = chosen_at(profile, edge->dso, edge->last);
+
+		/* Add calls, and jumps to another function's entry. */
+		if (!callee || callee->start != edge->last || callee->function ||
+		    callee->kind != SYMBOL_FUNCTION || edge->branch == BRANCH_RETURN ||
+		    (edge->branch == BRANCH_JUMP && edge->begin - callee->start < callee->size))
+			continue;
+		add_profile_row(profile, &(struct source_frame){ .function = callee->linkage }, 1,
+				(struct profile_row){ .called = true, .count = edge->count });
+		if (edge->begin && chosen_at(profile, edge->dso, edge->begin))
+			add_code(profile, edge->dso, edge->begin, callee->linkage, edge->count);
+	}
 	SORT(profile->rows, profile->row_count, compare_profile_rows);
 	print_llvm_functions(profile->rows, profile->row_count, 0, 0, output->text);
 	check_program(profile);

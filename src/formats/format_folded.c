@@ -70,21 +70,6 @@ static void print_folded_name(const struct name *name, FILE *out)
 	}
 }
 
-/* Print the path from the thread's name to the node; `stack` has room for all callers. */
-static void print_stack(const struct call_node *nodes, uint32_t node, uint64_t weight,
-			uint32_t *stack, FILE *out)
-{
-	size_t depth = 0;
-
-	for (uint32_t at = node; at != NODE_NONE; at = nodes[at].caller)
-		stack[depth++] = at;
-	while (depth-- > 0) {
-		print_folded_name(nodes[stack[depth]].name, out);
-		putc_unlocked(depth ? ';' : ' ', out);
-	}
-	fprintf(out, "%" PRIu64 "\n", weight);
-}
-
 const struct symbol *format_folded_symbol(const struct format_output *output,
 					  const struct call_node *node)
 {
@@ -127,8 +112,19 @@ static void print_folded(struct format_output *output)
 		sum += output->sink.details ? own->insns : own->ns;
 		weight = sum / folded->unit - printed;
 		printed += weight;
-		if (weight)
-			print_stack(tree->nodes, i, weight, stack, output->text);
+		if (weight) {
+			size_t depth = 0;
+
+			/* Print the path from the thread's name to the node; `stack` has room for
+			 * all callers. */
+			for (uint32_t at = i; at != NODE_NONE; at = tree->nodes[at].caller)
+				stack[depth++] = at;
+			while (depth-- > 0) {
+				print_folded_name(tree->nodes[stack[depth]].name, output->text);
+				putc_unlocked(depth ? ';' : ' ', output->text);
+			}
+			fprintf(output->text, "%" PRIu64 "\n", weight);
+		}
 	}
 	free(stack);
 }

@@ -140,8 +140,11 @@ CALL_TREE_EVENTS(count_times, time_rules)
 CALL_TREE_EVENTS(count_insns, insn_rules)
 CALL_TREE_EVENTS(count_costs, cost_rules)
 
-static void choose_rows(struct functions_output *functions, const struct selection *select)
+static void open_functions(struct format_output *output, const struct format_request *request)
 {
+	struct functions_output *functions = (struct functions_output *)output;
+	const struct selection *select = &request->options->select;
+
 	functions->by_dso = choice_list_has(&select->by, ROWS_BY_DSO);
 	functions->by_thread = choice_list_has(&select->by, ROWS_BY_THREAD);
 	functions->by_caller = choice_list_has(&select->by, ROWS_BY_CALLER);
@@ -155,18 +158,11 @@ static void choose_rows(struct functions_output *functions, const struct selecti
 		functions->counts |= choice_list_has(&functions->columns, i);
 	functions->on_cpu =
 		choice_list_has(&functions->columns, COLUMN_CPU) || select->order == ORDER_CPU;
-}
-
-static void open_functions(struct format_output *output, const struct format_request *request)
-{
-	struct functions_output *functions = (struct functions_output *)output;
-
-	choose_rows(functions, &request->options->select);
 	functions->by_insns = request->facts.by_insns;
 	if (functions->on_cpu && !functions->by_insns)
 		functions->switches = request->facts.switches;
-	functions->order = request->options->select.order;
-	functions->top = request->options->select.top;
+	functions->order = select->order;
+	functions->top = select->top;
 	functions->names = functions->lines.names = request->names;
 	call_tree_init(&functions->tree, NULL, UINT64_MAX);
 	output->slices = &functions->tree.slices;
@@ -245,30 +241,17 @@ static void add_up(struct functions_output *functions)
 	function_labels_release(&labels);
 }
 
-static void set_thread(json_t *object, const struct track *track)
-{
-	json_object_set_new(object, "thread", json_text_or_null(track->thread_name));
-	json_object_set_new(object, "pid", json_integer(track->pid));
-	json_object_set_new(object, "tid", json_integer(track->tid));
-}
-
-static void add_counts(json_t *object, const struct call_costs *own)
-{
-	amount_set(object, "self", true, own->insns);
-	json_object_set_new(object, "self_cycles", json_integer(json_value_of(own->cycles)));
-	json_object_set_new(object, "ipc",
-			    own->cycles ? json_real((double)own->insns / (double)own->cycles)
-					: json_null());
-}
-
 static json_t *row_json(const struct functions_output *functions, const struct function_row *row)
 {
 	const struct durations *calls = &row->calls;
 	bool by_insns = functions->by_insns;
 	json_t *object = json_object();
 
-	if (functions->by_thread)
-		set_thread(object, row->track);
+	if (functions->by_thread) {
+		json_object_set_new(object, "thread", json_text_or_null(row->track->thread_name));
+		json_object_set_new(object, "pid", json_integer(row->track->pid));
+		json_object_set_new(object, "tid", json_integer(row->track->tid));
+	}
 	if (functions->by_function || functions->by_dso)
 		json_object_set_new(object, functions->by_function ? "function" : "dso",
 				    json_name(row->name));
@@ -278,8 +261,15 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 							 json_value_of(row->offset), "call_line",
 							 json_name(row->call_line)));
 	json_object_set_new(object, "calls", json_integer((json_int_t)calls->count));
-	if (functions->counts)
-		add_counts(object, &row->own);
+	if (functions->counts) {
+		amount_set(object, "self", true, row->own.insns);
+		json_object_set_new(object, "self_cycles",
+				    json_integer(json_value_of(row->own.cycles)));
+		json_object_set_new(object, "ipc",
+				    row->own.cycles ? json_real((double)row->own.insns /
+								(double)row->own.cycles)
+						    : json_null());
+	}
 
 	if (functions->on_cpu)
 		json_object_set_new(object, "cpu_ns",

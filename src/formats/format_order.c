@@ -59,23 +59,6 @@ struct order_insn {
 	uint8_t kind;   /* enum branch_kind */
 };
 
-static void put_source(const struct location *location, FILE *out)
-{
-	const struct symbol *symbol = location->symbol;
-	const struct inlined_call *inlined = NULL;
-	struct source_line at = { 0 };
-
-	if (symbol && symbol->dso && symbol->kind != SYMBOL_FILE) {
-		at = dso_line(symbol, location->offset);
-		inlined = dso_inlined_at(symbol->dso, symbol->start + location->offset);
-	}
-	if (inlined)
-		symbol = inlined->symbol;
-	escaped_printf(out, "%s", symbol ? symbol->name->text : "[unknown]");
-	if (at.file && at.line)
-		escaped_printf(out, " (%s:%u)", at.file->text, at.line);
-}
-
 static bool is_32_bit(const struct location *location)
 {
 	const struct symbol *symbol = location->symbol;
@@ -105,10 +88,23 @@ static const struct order_insn *find_insn(struct order_output *order,
 			      code_image_read(order->code.source, space, &order->text, ip, bytes),
 			      is_32_bit(&location) ? INSN_MODE_32 : INSN_MODE_64);
 	out = OPEN_TEXT(text);
-	if (order->put)
+	if (order->put) {
 		order->put(order, bytes, decoded.length, &location, out);
-	else
-		put_source(&location, out);
+	} else {
+		const struct symbol *symbol = location.symbol;
+		const struct inlined_call *inlined = NULL;
+		struct source_line at = { 0 };
+
+		if (symbol && symbol->dso && symbol->kind != SYMBOL_FILE) {
+			at = dso_line(symbol, location.offset);
+			inlined = dso_inlined_at(symbol->dso, symbol->start + location.offset);
+		}
+		if (inlined)
+			symbol = inlined->symbol;
+		escaped_printf(out, "%s", symbol ? symbol->name->text : "[unknown]");
+		if (at.file && at.line)
+			escaped_printf(out, " (%s:%u)", at.file->text, at.line);
+	}
 	alloc_close_text(out, &text);
 	*insn = (struct order_insn){ space, ip, name_intern_text(order->names, text),
 				     decoded.length, decoded.kind };

@@ -84,21 +84,6 @@ static void print_profile(struct speedscope_output *scope, size_t index)
 	free(title);
 }
 
-static void print_frame(const struct symbol *symbol, const struct function_labels *labels,
-			FILE *out)
-{
-	struct source_line line = slice_source_line(symbol);
-	json_t *frame = json_pack("{so}", "name", json_name(function_label(labels, symbol)));
-
-	if (line.file)
-		json_object_set_new(frame, "file", json_name(line.file));
-	if (line.line)
-		json_object_set_new(frame, "line", json_integer(line.line));
-	putc('\n', out);
-	json_dumpf(frame, out, JSON_COMPACT | JSON_ENSURE_ASCII);
-	json_decref(frame);
-}
-
 static void open_speedscope(struct format_output *output, const struct format_request *request)
 {
 	struct speedscope_output *scope = (struct speedscope_output *)output;
@@ -136,7 +121,18 @@ static void print_speedscope(struct format_output *output)
 	fputs("],\n\"shared\":{\"frames\":[", out);
 	function_labels_make(&labels, &scope->functions, store->names);
 	for (size_t i = 0; i < scope->functions.count; i++) {
-		print_frame(scope->functions.functions[i].symbol, &labels, out);
+		const struct symbol *symbol = scope->functions.functions[i].symbol;
+		struct source_line line = slice_source_line(symbol);
+		json_t *frame =
+			json_pack("{so}", "name", json_name(function_label(&labels, symbol)));
+
+		if (line.file)
+			json_object_set_new(frame, "file", json_name(line.file));
+		if (line.line)
+			json_object_set_new(frame, "line", json_integer(line.line));
+		putc('\n', out);
+		json_dumpf(frame, out, JSON_COMPACT | JSON_ENSURE_ASCII);
+		json_decref(frame);
 		if (i + 1 < scope->functions.count)
 			putc(',', out);
 	}

@@ -132,29 +132,6 @@ static void emit_late(const struct slice_limit *limit, struct track *track,
 	slice_sink_emit(limit->next, track, event, NULL);
 }
 
-/*
- * Emit the end of an open slice at the time of the thread's last event; drop other events. The
- * amount decoded after the limit depends on the number of threads, so it must not be visible.
- */
-static void emit_end(const struct slice_limit *limit, struct track *track,
-		     const struct slice_event *event)
-{
-	struct slice_event end = *event;
-
-	limit->output->cut |= output_full(limit->output);
-	end.time = MIN(track->limit_time, event->time);
-	if (event->kind == SLICE_LATE)
-		slice_sink_emit(limit->next, track, event, NULL);
-	else if (event->order == SLICE_ORDER_DEFERRED)
-		emit_late(limit, track, &end);
-	else if (event->kind == SLICE_BEGIN)
-		track->left_out++;
-	else if (event->kind == SLICE_END && track->left_out)
-		track->left_out--;
-	else if (event->kind == SLICE_END)
-		slice_sink_emit(limit->next, track, &end, NULL);
-}
-
 static void limit_events(const struct slice_sink *sink, void *context,
 			 const struct slice_batch *batch)
 {
@@ -168,7 +145,25 @@ static void limit_events(const struct slice_sink *sink, void *context,
 		part.events = batch->events + at;
 		part.count = 1;
 		if (!room || limit->output->cut) {
-			emit_end(limit, track, part.events);
+			struct slice_event end = *part.events;
+
+			/*
+			 * Emit the end of an open slice at the time of the thread's last event;
+			 * drop other events. The amount decoded after the limit depends on the
+			 * number of threads, so it must not be visible.
+			 */
+			limit->output->cut |= output_full(limit->output);
+			end.time = MIN(track->limit_time, part.events->time);
+			if (part.events->kind == SLICE_LATE)
+				slice_sink_emit(limit->next, track, part.events, NULL);
+			else if (part.events->order == SLICE_ORDER_DEFERRED)
+				emit_late(limit, track, &end);
+			else if (part.events->kind == SLICE_BEGIN)
+				track->left_out++;
+			else if (part.events->kind == SLICE_END && track->left_out)
+				track->left_out--;
+			else if (part.events->kind == SLICE_END)
+				slice_sink_emit(limit->next, track, &end, NULL);
 			continue;
 		}
 		part.count += (size_t)(room >> SLICE_BYTES_SHIFT);

@@ -64,23 +64,6 @@ static struct listed_slice *add_slice(struct slice_list *list, struct track *tra
 	return slice_at(list, index);
 }
 
-static void begin_listed(struct slice_list *list, struct track *track,
-			 const struct slice_event *event, const struct slice_detail *detail)
-{
-	struct listed_slice *slice = add_slice(list, track, event->time);
-
-	slice->symbol = event->symbol;
-	slice->ip = event->ip;
-	slice->flags = event->flags;
-	if (list->level == OPTION_ARGS_FULL)
-		track_cost_begin(track, detail);
-	if (detail) {
-		slice->text = call_sites_find(&list->sites, detail->caller, detail->caller_offset);
-		slice->branches[0] = detail->branch;
-	}
-	*ARRAY_ADD(track->open, track->open_count, track->open_room) = list->count - 1;
-}
-
 static void end_listed(struct slice_list *list, struct track *track,
 		       const struct slice_event *event, const struct slice_detail *detail)
 {
@@ -104,27 +87,38 @@ static void end_listed(struct slice_list *list, struct track *track,
 	}
 }
 
-static void add_instant(struct slice_list *list, struct track *track,
-			const struct slice_event *event)
+static void add_events(const struct slice_sink *sink, void *context,
+		       const struct slice_batch *batch)
 {
-	struct listed_slice *slice = add_slice(list, track, event->time);
+	struct slice_list *list = sink->context;
+	struct track *track = context;
 
-	slice->text = name_intern_text(list->sites.names, event->text);
-	slice->finished = true;
-}
-
-static void add_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
-{
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
+		struct listed_slice *slice;
 
-		if (event->kind == SLICE_BEGIN)
-			begin_listed(sink->context, track, event, detail);
-		else if (event->kind == SLICE_END)
-			end_listed(sink->context, track, event, detail);
-		else
-			add_instant(sink->context, track, event);
+		if (event->kind == SLICE_END) {
+			end_listed(list, track, event, detail);
+			continue;
+		}
+		slice = add_slice(list, track, event->time);
+		if (event->kind != SLICE_BEGIN) {
+			slice->text = name_intern_text(list->sites.names, event->text);
+			slice->finished = true;
+			continue;
+		}
+		slice->symbol = event->symbol;
+		slice->ip = event->ip;
+		slice->flags = event->flags;
+		if (list->level == OPTION_ARGS_FULL)
+			track_cost_begin(track, detail);
+		if (detail) {
+			slice->text = call_sites_find(&list->sites, detail->caller,
+						      detail->caller_offset);
+			slice->branches[0] = detail->branch;
+		}
+		*ARRAY_ADD(track->open, track->open_count, track->open_room) = list->count - 1;
 	}
 }
 
@@ -163,20 +157,6 @@ void slice_list_sort_events(struct slice_list *list)
 		list->first = first;
 }
 
-static void collect_args(struct slice_list *list, const struct listed_slice *slice,
-			 struct slice_args *args)
-{
-	if (list->level == OPTION_ARGS_LOC)
-		slice_args_add_name(
-			args, SLICE_ARG_LOC,
-			call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION));
-	slice_args_add_begin(args, slice->symbol, slice->ip, slice->flags, list->level);
-	slice_args_add_dso(args, slice->symbol, &list->files);
-	slice_args_add_name(args, SLICE_ARG_CALLER, slice->text);
-	slice_args_add_cost(args, slice->cost);
-	slice_args_add_folded(args, slice->folded, slice->folded_time);
-}
-
 static char *put_value(struct line *line, char *at, const struct slice_arg *arg, bool json)
 {
 	switch (arg->type) {
@@ -202,8 +182,17 @@ char *slice_list_args(struct slice_list *list, const struct listed_slice *slice,
 
 	_Static_assert(SLICE_ARG_KEYS * 64 < LINE_FIELDS, "a slice has more arguments than room");
 	args.count = 0;
-	if (list->level != OPTION_ARGS_NONE)
-		collect_args(list, slice, &args);
+	if (list->level != OPTION_ARGS_NONE) {
+		if (list->level == OPTION_ARGS_LOC)
+			slice_args_add_name(
+				&args, SLICE_ARG_LOC,
+				call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION));
+		slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags, list->level);
+		slice_args_add_dso(&args, slice->symbol, &list->files);
+		slice_args_add_name(&args, SLICE_ARG_CALLER, slice->text);
+		slice_args_add_cost(&args, slice->cost);
+		slice_args_add_folded(&args, slice->folded, slice->folded_time);
+	}
 	for (size_t i = 0; i < args.count; i++) {
 		at = stpcpy(at, !json ? " " : i ? ",\"" : ",\"args\":{\"");
 		at = stpcpy(at, slice_arg_text(args.list[i].key));

@@ -67,15 +67,6 @@ uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth)
 
 /* ---- The choice ---------------------------------------------------------- */
 
-static uint64_t count_of_bucket(const struct fit_bucket *slices)
-{
-	uint64_t count = 0;
-
-	for (size_t depth = 0; slices && depth < slices->depths; depth++)
-		count += slices->at_depth[depth];
-	return count;
-}
-
 /* Returns whether at least half of `most` slices stay, with room for `left` more. */
 static bool is_enough(uint64_t most, uint64_t left)
 {
@@ -107,8 +98,10 @@ void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most)
 		return;
 	for (size_t bucket = DURATION_BUCKETS; bucket-- > 0;) {
 		const struct fit_bucket *slices = find_bucket(ranks, bucket);
-		uint64_t count = count_of_bucket(slices);
+		uint64_t count = 0;
 
+		for (size_t depth = 0; slices && depth < slices->depths; depth++)
+			count += slices->at_depth[depth];
 		if (count <= left) {
 			left -= count;
 			continue;

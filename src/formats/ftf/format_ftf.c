@@ -79,28 +79,6 @@ static void announce_thread(const struct ftf_output *made, struct track *track)
 	track->announced = true;
 }
 
-/* Returns the number of arguments of a begin. */
-static size_t fill_args(struct ftf_sink *ftf, const struct slice_event *begin, struct ftf_arg *args)
-{
-	const struct symbol *symbol = begin->symbol;
-	struct source_line line = slice_source_line(symbol);
-	size_t count = 0;
-
-	args[count++] = ftf_arg_pointer(ftf->keys[SLICE_ARG_ADDRESS], begin->ip);
-	if (line.line) {
-		args[count++] = ftf_arg_int32(ftf->keys[SLICE_ARG_LINE], (int32_t)line.line);
-		args[count++] = ftf_arg_int32(ftf->keys[SLICE_ARG_COLUMN], (int32_t)line.column);
-	}
-	args[count++] =
-		ftf_arg_string(ftf->keys[SLICE_ARG_SYMBOL], ftf_sink_name(ftf, symbol->name));
-	if (line.line && line.file)
-		args[count++] =
-			ftf_arg_string(ftf->keys[SLICE_ARG_FILE], ftf_sink_name(ftf, line.file));
-	if (begin->flags & SLICE_INFERRED_START)
-		args[count++] = ftf_arg_string(ftf->keys[SLICE_ARG_INFERRED], ftf->is_true);
-	return count;
-}
-
 /* Returns the time since the run's first event, at least 0. */
 static uint64_t since_base(const struct ftf_output *made, uint64_t time)
 {
@@ -132,7 +110,25 @@ static const struct slice_event *write_record(struct ftf_output *made, const str
 		end = since_base(made, (++event)->time);
 		ftf_complete(ftf->writer, &record, MAX(end, record.time));
 	} else {
-		record.arg_count = fill_args(ftf, event, args);
+		const struct symbol *symbol = event->symbol;
+		struct source_line line = slice_source_line(symbol);
+		size_t count = 0;
+
+		args[count++] = ftf_arg_pointer(ftf->keys[SLICE_ARG_ADDRESS], event->ip);
+		if (line.line) {
+			args[count++] =
+				ftf_arg_int32(ftf->keys[SLICE_ARG_LINE], (int32_t)line.line);
+			args[count++] =
+				ftf_arg_int32(ftf->keys[SLICE_ARG_COLUMN], (int32_t)line.column);
+		}
+		args[count++] = ftf_arg_string(ftf->keys[SLICE_ARG_SYMBOL],
+					       ftf_sink_name(ftf, symbol->name));
+		if (line.line && line.file)
+			args[count++] = ftf_arg_string(ftf->keys[SLICE_ARG_FILE],
+						       ftf_sink_name(ftf, line.file));
+		if (event->flags & SLICE_INFERRED_START)
+			args[count++] = ftf_arg_string(ftf->keys[SLICE_ARG_INFERRED], ftf->is_true);
+		record.arg_count = count;
 		ftf_begin(ftf->writer, &record);
 	}
 	return event + 1;

@@ -21,33 +21,7 @@ static const enum ftf_arg_type arg_types[] = {
 	[EVENT_ARG_TEXT] = FTF_STRING,
 };
 
-/* The words of numbers have the bits of all types. */
-static struct ftf_arg arg_of(struct ftf_sink *ftf, const struct event_arg *from)
-{
-	struct ftf_arg arg =
-		ftf_arg_word(encoded_name(ftf, from->name), arg_types[from->type], from->pointer);
-
-	if (from->type == EVENT_ARG_TEXT)
-		arg.value.string = encoded_name(ftf, from->text);
-	return arg;
-}
-
 /* ---- Texts that are seldom repeated ---------------------------------------- */
-
-static struct ftf_low_arg low_arg_of(const struct event_arg *from)
-{
-	struct ftf_low_arg arg = { .type = arg_types[from->type],
-				   .name = FTF_INLINE(from->name.length),
-				   .name_text = from->name.at };
-
-	if (from->type == EVENT_ARG_TEXT) {
-		arg.string = FTF_INLINE(from->text.length);
-		arg.string_text = from->text.at;
-	} else {
-		arg.word = from->pointer;
-	}
-	return arg;
-}
 
 /* Begin a slice with inline strings: references to all texts would take too much memory. */
 static void write_inline(const struct ftf_sink *ftf, const struct track_event *event)
@@ -59,7 +33,17 @@ static void write_inline(const struct ftf_sink *ftf, const struct track_event *e
 	struct ftf_low_arg args[EVENT_ARGS_MAX];
 
 	for (size_t i = 0; i < event->arg_count; i++) {
-		args[i] = low_arg_of(&event->args[i]);
+		struct ftf_low_arg arg = { .type = arg_types[event->args[i].type],
+					   .name = FTF_INLINE(event->args[i].name.length),
+					   .name_text = event->args[i].name.at };
+
+		if (event->args[i].type == EVENT_ARG_TEXT) {
+			arg.string = FTF_INLINE(event->args[i].text.length);
+			arg.string_text = event->args[i].text.at;
+		} else {
+			arg.word = event->args[i].pointer;
+		}
+		args[i] = arg;
 		head.shape = ftf_shape_add(head.shape, args[i].type);
 		head.text_words +=
 			ftf_reference_words(args[i].name) + ftf_reference_words(args[i].string);
@@ -119,8 +103,16 @@ static void write_event(struct ftf_sink *ftf, const struct track_event *event)
 		.arg_count = event->arg_count,
 	};
 
-	for (size_t i = 0; i < event->arg_count; i++)
-		args[i] = arg_of(ftf, &event->args[i]);
+	for (size_t i = 0; i < event->arg_count; i++) {
+		struct ftf_arg arg =
+			ftf_arg_word(encoded_name(ftf, event->args[i].name),
+				     arg_types[event->args[i].type], event->args[i].pointer);
+
+		/* The words of numbers have the bits of all types. */
+		if (event->args[i].type == EVENT_ARG_TEXT)
+			arg.value.string = encoded_name(ftf, event->args[i].text);
+		args[i] = arg;
+	}
 	if (event->continued && ftf->level != OPTION_ARGS_NONE && event->arg_count < FTF_ARGS_MAX)
 		args[encoded.arg_count++] =
 			ftf_arg_string(ftf->keys[SLICE_ARG_CONTINUED], ftf->is_true);

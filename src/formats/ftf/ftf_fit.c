@@ -74,24 +74,6 @@ static HOT uint64_t leaf_duration(const union fit_unit *unit)
 	return (uint64_t)unit->leaf.duration_high << 16 | unit->leaf.duration_low;
 }
 
-/* Make the begin and the end of a slice one unit. Returns false if a field needs more bits. */
-static HOT bool pack_leaf(union fit_unit *unit, const struct slice_event *begin,
-			  const struct slice_event *end)
-{
-	uint64_t duration = end->time - begin->time;
-
-	unit->event = *begin;
-	unit->event.kind = UNIT_LEAF;
-	unit->leaf.symbol = (uintptr_t)begin->symbol & ((UINT64_C(1) << 48) - 1);
-	unit->leaf.duration_low = duration & 0xffff;
-	unit->leaf.ip = (int64_t)(begin->ip << 16) >> 16;
-	unit->leaf.duration_high = duration >> 16 & 0xffff;
-	unit->leaf.end_flags = end->flags & 0xff;
-	return unit->leaf.symbol == (uintptr_t)begin->symbol &&
-	       (uint64_t)unit->leaf.ip == begin->ip && !(duration >> 32) && !(end->flags >> 8) &&
-	       end->order == SLICE_ORDER_PLAIN;
-}
-
 static HOT void unpack_leaf(const union fit_unit *unit, union fit_unit *begin, union fit_unit *end)
 {
 	const struct symbol *symbol = (const struct symbol *)(uintptr_t)unit->leaf.symbol;
@@ -235,20 +217,6 @@ static HOT bool filter_unit(struct ftf_fit *fit, struct fit_track *track, union 
 	}
 }
 
-/* The store was filtered: move the open slices, and count what was folded in them. */
-static void end_scan(struct fit_track *track)
-{
-	struct fit_stack *live = &track->live, *scan = &track->scan;
-
-	for (size_t i = 0; i < live->depth; i++) {
-		live->frames[i].at = scan->frames[i].at;
-		add_folded(live->frames[i].folded, scan->frames[i].folded);
-	}
-	add_folded(live->folded, scan->folded);
-	live->outermost += scan->outermost;
-	*scan = (struct fit_stack){ .frames = scan->frames, .room = scan->room };
-}
-
 /* Filtered units: a new store, or room for BATCH units, which are passed on. */
 struct fit_filtered {
 	struct fit_store store;
@@ -294,17 +262,6 @@ static __attribute__((noinline)) void keep_units(struct ftf_fit *fit, struct fit
 			fit_store_add(&to->store, &unit[i]);
 }
 
-static HOT void keep_unit(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track *track,
-			  const union fit_unit *unit)
-{
-	if (track != to->track || unit->more || batch_is_full(to))
-		keep_units(fit, to, track, unit);
-	else if (unit->event.kind == UNIT_LEAF && to->passes)
-		keep_events(to, unit);
-	else
-		fit_store_add(&to->store, unit);
-}
-
 /* Keep the units that stay of those of whole events. *track is that of the last one. */
 static size_t filter_batch(struct ftf_fit *fit, struct fit_filtered *to, struct fit_track **of,
 			   union fit_unit *units, size_t count)
@@ -313,11 +270,17 @@ static size_t filter_batch(struct ftf_fit *fit, struct fit_filtered *to, struct 
 	struct fit_track *track = *of;
 
 	for (; unit < end && (next = unit + 1 + unit->more) <= end; unit = next)
-		if (unit->event.kind == UNIT_TRACK)
+		if (unit->event.kind == UNIT_TRACK) {
 			track = unit->track;
-		else if (filter_unit(fit, track, unit,
-				     fit_store_end(&to->store) + (track != to->track)))
-			keep_unit(fit, to, track, unit);
+		} else if (filter_unit(fit, track, unit,
+				       fit_store_end(&to->store) + (track != to->track))) {
+			if (track != to->track || unit->more || batch_is_full(to))
+				keep_units(fit, to, track, unit);
+			else if (unit->event.kind == UNIT_LEAF && to->passes)
+				keep_events(to, unit);
+			else
+				fit_store_add(&to->store, unit);
+		}
 	*of = track;
 	return (size_t)(unit - units);
 }
@@ -358,8 +321,20 @@ static void filter(struct ftf_fit *fit)
 	if (to.track != fit->track)
 		add_track(fit, fit->track);
 	for (size_t i = 0; i < fit->track_room; i++)
-		if (fit->tracks[i])
-			end_scan(fit->tracks[i]);
+		if (fit->tracks[i]) {
+			struct fit_track *track = fit->tracks[i];
+			struct fit_stack *live = &track->live, *scan = &track->scan;
+
+			/* The store was filtered: move the open slices, and count what was folded
+			 * in them. */
+			for (size_t j = 0; j < live->depth; j++) {
+				live->frames[j].at = scan->frames[j].at;
+				add_folded(live->frames[j].folded, scan->frames[j].folded);
+			}
+			add_folded(live->folded, scan->folded);
+			live->outermost += scan->outermost;
+			*scan = (struct fit_stack){ .frames = scan->frames, .room = scan->room };
+		}
 }
 
 /* Choose the ranks that stay among the slices so far; `others` stay anyway. */
@@ -403,19 +378,6 @@ static HOT void store_event(struct ftf_fit *fit, union fit_unit *unit,
 	fit_store_add(&fit->store, unit);
 	if (details->size)
 		add_details(fit, details);
-}
-
-static HOT void take_begin(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
-			   const struct fit_details *details)
-{
-	size_t at = fit_store_end(&fit->store);
-
-	unit->rank = RANK_OPEN;
-	store_event(fit, unit, details);
-	if (is_late(&track->live, unit))
-		fit->marks++;
-	else
-		*push_slice(&track->live) = (struct fit_frame){ at, unit->more, unit->time, { 0 } };
 }
 
 /* Choose ranks again if the store has grown enough by slices that have ended. */
@@ -489,14 +451,23 @@ static void take_whole(struct ftf_fit *fit, struct fit_track *track, union fit_u
 static HOT void take_unit(struct ftf_fit *fit, struct fit_track *track, union fit_unit *unit,
 			  const struct fit_details *details)
 {
-	if (unit->event.kind == SLICE_BEGIN)
-		take_begin(fit, track, unit, details);
-	else if (unit->event.kind == SLICE_END)
-		take_end(fit, track, unit, details);
-	else if (unit->event.kind == UNIT_WHOLE)
-		take_whole(fit, track, unit, details);
-	else
+	if (unit->event.kind == SLICE_BEGIN) {
+		size_t at = fit_store_end(&fit->store);
+
+		unit->rank = RANK_OPEN;
 		store_event(fit, unit, details);
+		if (is_late(&track->live, unit))
+			fit->marks++;
+		else
+			*push_slice(&track->live) =
+				(struct fit_frame){ at, unit->more, unit->time, { 0 } };
+	} else if (unit->event.kind == SLICE_END) {
+		take_end(fit, track, unit, details);
+	} else if (unit->event.kind == UNIT_WHOLE) {
+		take_whole(fit, track, unit, details);
+	} else {
+		store_event(fit, unit, details);
+	}
 	if (unit->event.kind == SLICE_LATE)
 		take_part(fit, &track->live);
 }
@@ -556,8 +527,19 @@ static HOT bool take_leaf(struct ftf_fit *fit, struct fit_track *track,
 	struct fit_ranks *ranks = ranks_of(fit, track, stack);
 	union fit_unit unit;
 	uint32_t rank;
+	uint64_t duration = event[1].time - event[0].time;
 
-	if (!pack_leaf(&unit, &event[0], &event[1]))
+	/* Make the begin and the end of a slice one unit. */
+	unit.event = event[0];
+	unit.event.kind = UNIT_LEAF;
+	unit.leaf.symbol = (uintptr_t)event[0].symbol & ((UINT64_C(1) << 48) - 1);
+	unit.leaf.duration_low = duration & 0xffff;
+	unit.leaf.ip = (int64_t)(event[0].ip << 16) >> 16;
+	unit.leaf.duration_high = duration >> 16 & 0xffff;
+	unit.leaf.end_flags = event[1].flags & 0xff;
+	if (!(unit.leaf.symbol == (uintptr_t)event[0].symbol &&
+	      (uint64_t)unit.leaf.ip == event[0].ip && !(duration >> 32) &&
+	      !(event[1].flags >> 8) && event[1].order == SLICE_ORDER_PLAIN))
 		return false;
 	rank = fit_ranks_add(ranks, leaf_duration(&unit), stack->depth);
 	fit->slices++;
@@ -661,26 +643,6 @@ static size_t pass_simple(const struct ftf_fit *fit, const struct fit_track *tra
 	return passed;
 }
 
-/* Pass on an event of a call with details. */
-static void pass_slice(const struct ftf_fit *fit, const struct fit_track *track,
-		       const union fit_unit *unit)
-{
-	struct slice_event event = unit->event;
-	struct slice_detail detail = { .insns = 0 };
-	bool counts = event.kind == SLICE_END && unit->folded[0];
-
-	if (fit->next->details)
-		memcpy(&detail, unit + 1, sizeof(detail));
-	else
-		memcpy(&event, unit + 1, sizeof(event));
-	if (counts) {
-		detail.folded = unit->folded[0];
-		detail.folded_time = unit->folded[1];
-	}
-	slice_sink_emit(fit->next, track->track, &event,
-			fit->next->details || (counts && fit->next->folded) ? &detail : NULL);
-}
-
 /* Returns whether another event is in the output, and not after its limit. */
 static bool is_written(const struct ftf_fit *fit, struct fit_track *track,
 		       const union fit_unit *unit)
@@ -732,29 +694,35 @@ static void pass_units(struct ftf_fit *fit, struct fit_filtered *from)
 	while (unit < end) {
 		size_t units = 1 + (size_t)unit->more;
 
-		if (unit->event.kind == UNIT_TRACK)
+		if (unit->event.kind == UNIT_TRACK) {
 			track = unit->track;
-		else if (!track->track)
+		} else if (!track->track) {
 			pass_other(fit, track, unit);
-		else if (is_simple(unit))
+		} else if (is_simple(unit)) {
 			units = pass_simple(fit, track, unit, (size_t)(end - unit));
-		else
-			pass_slice(fit, track, unit);
+		} else {
+			struct slice_event event = unit->event;
+			struct slice_detail detail = { .insns = 0 };
+			bool counts = event.kind == SLICE_END && unit->folded[0];
+
+			/* Pass on an event of a call with details. */
+			if (fit->next->details)
+				memcpy(&detail, unit + 1, sizeof(detail));
+			else
+				memcpy(&event, unit + 1, sizeof(event));
+			if (counts) {
+				detail.folded = unit->folded[0];
+				detail.folded_time = unit->folded[1];
+			}
+			slice_sink_emit(fit->next, track->track, &event,
+					fit->next->details || (counts && fit->next->folded)
+						? &detail
+						: NULL);
+		}
 		unit += units;
 	}
 	from->passed = track;
 	from->store.end = 0;
-}
-
-/* Pass on the events of the store that stay. */
-static void pass_all(struct ftf_fit *fit)
-{
-	struct fit_filtered room = { .passes = true, .store = { .room = BATCH, .mask = SIZE_MAX } };
-
-	room.store.recent = alloc_bytes(BATCH * sizeof(*room.store.recent));
-	filter_units(fit, &room);
-	pass_units(fit, &room);
-	free(room.store.recent);
 }
 
 /* ---- Life cycle ---------------------------------------------------------- */
@@ -788,6 +756,7 @@ const struct slice_sink *ftf_fit_before(struct ftf_fit *fit, const struct slice_
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
 {
 	uint64_t open = 0;
+	struct fit_filtered room;
 
 	if (!fit->limit)
 		return;
@@ -796,7 +765,13 @@ void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
 	if (slices > fit->limit)
 		choose(fit, fit->marks + open);
 	fit->takes = false;
-	pass_all(fit);
+	/* Pass on the events of the store that stay. */
+	room = (struct fit_filtered){ .passes = true,
+				      .store = { .room = BATCH, .mask = SIZE_MAX } };
+	room.store.recent = alloc_bytes(BATCH * sizeof(*room.store.recent));
+	filter_units(fit, &room);
+	pass_units(fit, &room);
+	free(room.store.recent);
 }
 
 void ftf_fit_release(struct ftf_fit *fit)

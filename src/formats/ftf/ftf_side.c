@@ -85,31 +85,12 @@ static void set_state(struct side_state **states, const struct state_key *key, s
 	}
 }
 
-/* Note the effect of the event with a number on the state. */
-static void note_event(struct ftf_side *side, const struct track_event *event, size_t number)
-{
-	struct stored_track *track = event_store_track(&side->store, event->track);
-	struct state_key key = { .pid = event->track.pid, .id = event->id };
-
-	if (event->kind == TRACK_BEGIN) {
-		ARRAY_ADD(track->open, track->depth, track->room)->number = number;
-	} else if (event->kind == TRACK_END) {
-		track->depth -= track->depth > 0;
-	} else if (event->kind == TRACK_COUNTER) {
-		key.name = view_intern(side->store.names, event->name);
-		set_state(&side->counters, &key, number, false);
-	} else if (event->kind == TRACK_ASYNC_BEGIN || event->kind == TRACK_ASYNC_END) {
-		set_state(&side->asyncs, &key, number, event->kind == TRACK_ASYNC_END);
-	} else if (event->kind == TRACK_SWITCH) {
-		ARRAY_GROW_ZEROED(side->switches, side->switch_room, (size_t)event->cpu + 1);
-		side->switches[event->cpu] = number + 1;
-	}
-}
-
 void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 {
 	size_t number = side->next++;
 	struct track_event event = event_store_at(&side->store, number);
+	struct stored_track *track;
+	struct state_key key;
 
 	if (event.kind == TRACK_SWITCH)
 		name_track(side, part, event.change.other);
@@ -117,7 +98,22 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 	if (event.kind == TRACK_WAKEUP && event.change.other.tid)
 		name_track(side, part, event.change.other);
 	event_sink_emit(&part->events, &event);
-	note_event(side, &event, number);
+	/* Note the effect of the event with a number on the state. */
+	track = event_store_track(&side->store, event.track);
+	key = (struct state_key){ .pid = event.track.pid, .id = event.id };
+	if (event.kind == TRACK_BEGIN) {
+		ARRAY_ADD(track->open, track->depth, track->room)->number = number;
+	} else if (event.kind == TRACK_END) {
+		track->depth -= track->depth > 0;
+	} else if (event.kind == TRACK_COUNTER) {
+		key.name = view_intern(side->store.names, event.name);
+		set_state(&side->counters, &key, number, false);
+	} else if (event.kind == TRACK_ASYNC_BEGIN || event.kind == TRACK_ASYNC_END) {
+		set_state(&side->asyncs, &key, number, event.kind == TRACK_ASYNC_END);
+	} else if (event.kind == TRACK_SWITCH) {
+		ARRAY_GROW_ZEROED(side->switches, side->switch_room, (size_t)event.cpu + 1);
+		side->switches[event.cpu] = number + 1;
+	}
 }
 
 void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
@@ -137,8 +133,16 @@ void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t ti
 	}
 }
 
-static void begin_switches(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
+void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
+	side->part++;
+	for (const struct stored_track *track = side->store.tracks; track; track = track->hh.next)
+		for (size_t k = 0; k < track->depth; k++)
+			write_again(side, part, track->open[k].number, time);
+	for (struct side_state *open = side->asyncs; open; open = open->hh.next)
+		write_again(side, part, open->number, time);
+	for (struct side_state *last = side->counters; last; last = last->hh.next)
+		write_again(side, part, last->number, time);
 	for (size_t cpu = 0; cpu < side->switch_room; cpu++) {
 		struct track_event last;
 
@@ -150,19 +154,6 @@ static void begin_switches(struct ftf_side *side, struct ftf_sink *part, uint64_
 		if (last.track.tid)
 			write_at(side, part, &last, time);
 	}
-}
-
-void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
-{
-	side->part++;
-	for (const struct stored_track *track = side->store.tracks; track; track = track->hh.next)
-		for (size_t k = 0; k < track->depth; k++)
-			write_again(side, part, track->open[k].number, time);
-	for (struct side_state *open = side->asyncs; open; open = open->hh.next)
-		write_again(side, part, open->number, time);
-	for (struct side_state *last = side->counters; last; last = last->hh.next)
-		write_again(side, part, last->number, time);
-	begin_switches(side, part, time);
 }
 
 void ftf_side_release(struct ftf_side *side)

@@ -52,13 +52,6 @@ static bool fits_from_start(const struct options *options, const struct output *
 	       facts->trace_bytes / FIT_BYTES > limit;
 }
 
-static void init_fit(struct ftf_sink *ftf, uint64_t limit, struct name_table *names)
-{
-	ftf_fit_init(&ftf->fit, limit, &ftf->events, ftf->output, names);
-	ftf->fit.folded = ftf->level != OPTION_ARGS_NONE;
-	ftf->most = UINT64_MAX;
-}
-
 /* Fail if there are more slices than --fit allows. What was decoded up to an interrupt stays. */
 static void check_slices(struct ftf_sink *ftf, uint64_t slices)
 {
@@ -97,8 +90,11 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->tail_call = ftf_text(ftf->writer, "tail call");
 	ftf->switches = ftf_text(ftf->writer, "switch");
 	ftf->flows = options->stacks == STACKS_FLOWS;
-	if (limit && fits_from_start(options, output, facts, limit))
-		init_fit(ftf, limit, names);
+	if (limit && fits_from_start(options, output, facts, limit)) {
+		ftf_fit_init(&ftf->fit, limit, &ftf->events, ftf->output, names);
+		ftf->fit.folded = ftf->level != OPTION_ARGS_NONE;
+		ftf->most = UINT64_MAX;
+	}
 }
 
 static void write_waiting(struct ftf_sink *ftf);
@@ -354,29 +350,6 @@ static __attribute__((noinline)) struct slice_template *make_template(
 	return made;
 }
 
-/* Move the new templates into their slots, after all waiting records were written. */
-static void keep_templates(struct ftf_sink *ftf)
-{
-	for (const struct slice_template *made = ftf->made; ftf->made_count; made++) {
-		*made->slot = *made;
-		if (!made->encoded.count)
-			made->slot->symbol = NULL;
-		ftf->made_count--;
-	}
-}
-
-static void write_end(struct ftf_sink *ftf, const struct ftf_templated *waiting,
-		      struct own_values own)
-{
-	struct ftf_arg args[SLICE_ARG_KEYS];
-	struct ftf_event event = { .thread = ftf_thread_of(ftf->track),
-				   .time = waiting->time,
-				   .args = args };
-
-	event.arg_count = add_own_args(ftf, own, args);
-	ftf_end(ftf->writer, &event);
-}
-
 static void write_instant(struct ftf_sink *ftf, struct track *track, const struct slice_event *mark)
 {
 	struct ftf_event event = { .time = mark->time };
@@ -427,10 +400,17 @@ static void write_begin(struct ftf_sink *ftf, const struct ftf_templated *waitin
 static void write_one(struct ftf_sink *ftf, const struct ftf_templated *waiting,
 		      struct own_values own)
 {
-	if (waiting->from)
+	if (waiting->from) {
 		write_begin(ftf, waiting, own);
-	else
-		write_end(ftf, waiting, own);
+	} else {
+		struct ftf_arg args[SLICE_ARG_KEYS];
+		struct ftf_event event = { .thread = ftf_thread_of(ftf->track),
+					   .time = waiting->time,
+					   .args = args };
+
+		event.arg_count = add_own_args(ftf, own, args);
+		ftf_end(ftf->writer, &event);
+	}
 }
 
 /* Write the waiting records [at, end) with their own arguments. Returns the next index. */
@@ -492,7 +472,13 @@ static void write_waiting(struct ftf_sink *ftf)
 		while (end < count && !(ftf->waiting[end].from && !ftf->waiting[end].from->count))
 			end++;
 	}
-	keep_templates(ftf);
+	/* Move the new templates into their slots, after all waiting records were written. */
+	for (const struct slice_template *made = ftf->made; ftf->made_count; made++) {
+		*made->slot = *made;
+		if (!made->encoded.count)
+			made->slot->symbol = NULL;
+		ftf->made_count--;
+	}
 	ftf->next = ftf->waiting;
 	ftf->has_details = false;
 	ftf->most_waiting = output_room(ftf->output) >> ROOM_SHIFT ? WAITING : 1;
@@ -644,16 +630,6 @@ static void write_now(struct ftf_sink *ftf, struct track *track, const struct sl
 	write_waiting(ftf);
 }
 
-static void hold_end(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
-		     const struct slice_detail *detail)
-{
-	ftf->held = alloc_grow_zeroed(ftf->held, &ftf->held_room, (size_t)track->index + 1,
-				      sizeof(*ftf->held));
-	ftf->held[track->index] = (struct held_end){ track, *event, { 0 } };
-	if (detail)
-		ftf->held[track->index].detail = *detail;
-}
-
 /* Write the waiting end, if any, of the track with this index. */
 static void write_held(struct ftf_sink *ftf, size_t index)
 {
@@ -665,36 +641,35 @@ static void write_held(struct ftf_sink *ftf, size_t index)
 	held->track = NULL;
 }
 
-/* Write the waiting end, and the begin of the call's target. */
-static void write_arrow(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
-			const struct slice_detail *detail)
-{
-	struct ftf_event flow = { .thread = ftf_thread_of(track),
-				  .time = ftf->held[track->index].event.time,
-				  .name = ftf->tail_call };
-
-	ftf_flow_begin(ftf->writer, &flow, ++ftf->arrows);
-	write_held(ftf, track->index);
-	write_now(ftf, track, event, detail);
-	flow.time = event->time;
-	ftf_flow_end(ftf->writer, &flow, ftf->arrows);
-}
-
 /* Write an event of a trace with arrows. */
 static void write_with_arrow(struct ftf_sink *ftf, struct track *track,
 			     const struct slice_event *event, const struct slice_detail *detail)
 {
 	if (track->index < ftf->held_room && ftf->held[track->index].track) {
 		if (event->kind == SLICE_BEGIN && event->flags & SLICE_TAIL_CALLED) {
-			write_arrow(ftf, track, event, detail);
+			struct ftf_event flow = { .thread = ftf_thread_of(track),
+						  .time = ftf->held[track->index].event.time,
+						  .name = ftf->tail_call };
+
+			/* Write the waiting end, and the begin of the call's target. */
+			ftf_flow_begin(ftf->writer, &flow, ++ftf->arrows);
+			write_held(ftf, track->index);
+			write_now(ftf, track, event, detail);
+			flow.time = event->time;
+			ftf_flow_end(ftf->writer, &flow, ftf->arrows);
 			return;
 		}
 		write_held(ftf, track->index);
 	}
-	if (event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL)
-		hold_end(ftf, track, event, detail);
-	else
+	if (event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL) {
+		ftf->held = alloc_grow_zeroed(ftf->held, &ftf->held_room, (size_t)track->index + 1,
+					      sizeof(*ftf->held));
+		ftf->held[track->index] = (struct held_end){ track, *event, { 0 } };
+		if (detail)
+			ftf->held[track->index].detail = *detail;
+	} else {
 		write_now(ftf, track, event, detail);
+	}
 }
 
 static void write_events(const struct slice_sink *sink, void *context,

@@ -113,23 +113,6 @@ static void end_open(struct ftf_split *split, uint64_t time)
 	ftf_side_end_part(&split->side, &split->ftf, time);
 }
 
-/* Begin all open slices again. */
-static void begin_open(struct ftf_split *split, uint64_t time)
-{
-	for (size_t i = 0; i < split->track_room; i++) {
-		const struct split_track *track = &split->tracks[i];
-
-		for (size_t k = 0; k < track->count; k++) {
-			struct slice_event begin = track->frames[k].begin;
-
-			begin.time = time;
-			begin.flags |= SLICE_CONTINUED;
-			emit_event(split, track, &begin,
-				   split->part_sink.details ? &track->frames[k].detail : NULL);
-		}
-	}
-}
-
 /* Returns the begin of the unit of --split=TIME that contains `time`. */
 static uint64_t stretch_begin(const struct ftf_split *split, uint64_t time)
 {
@@ -159,17 +142,6 @@ static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind
 	}
 }
 
-/* Begin the next part. */
-static void cut_part(struct ftf_split *split, uint64_t time)
-{
-	end_open(split, time);
-	end_part(split);
-	if (split->output.err.kind == ERROR_NONE)
-		begin_part(split, time);
-	if (split->open)
-		begin_open(split, time);
-}
-
 /* A record at `time` follows: open its part. */
 static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 {
@@ -190,8 +162,30 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 		split->request.output->cut = true;
 		return;
 	}
-	if (split->open && is_full(split, time, kind, &cut))
-		cut_part(split, cut);
+	if (split->open && is_full(split, time, kind, &cut)) {
+		/* Begin the next part. */
+		end_open(split, cut);
+		end_part(split);
+		if (split->output.err.kind == ERROR_NONE)
+			begin_part(split, cut);
+		if (split->open) {
+			/* Begin all open slices again. */
+			for (size_t i = 0; i < split->track_room; i++) {
+				const struct split_track *track = &split->tracks[i];
+
+				for (size_t k = 0; k < track->count; k++) {
+					struct slice_event begin = track->frames[k].begin;
+
+					begin.time = cut;
+					begin.flags |= SLICE_CONTINUED;
+					emit_event(split, track, &begin,
+						   split->part_sink.details
+							   ? &track->frames[k].detail
+							   : NULL);
+				}
+			}
+		}
+	}
 	split->part_slices += kind == SIDE_SLICE;
 	split->last_time = time;
 }
@@ -236,16 +230,6 @@ static void begin_part_slice(struct ftf_split *split, struct split_track *track,
 		(struct split_frame){ *event, detail ? *detail : (struct slice_detail){ 0 } };
 }
 
-static void end_part_slice(struct ftf_split *split, struct split_track *track,
-			   const struct slice_event *event, const struct slice_detail *detail)
-{
-	if (!split->open || !track->count)
-		return;
-	emit_event(split, track, event, detail);
-	track->count--;
-	split->last_time = event->time;
-}
-
 static void split_events(const struct slice_sink *sink, void *context,
 			 const struct slice_batch *batch)
 {
@@ -262,7 +246,11 @@ static void split_events(const struct slice_sink *sink, void *context,
 		if (event->kind == SLICE_BEGIN) {
 			begin_part_slice(split, track, event, detail);
 		} else if (event->kind == SLICE_END) {
-			end_part_slice(split, track, event, detail);
+			if (split->open && track->count) {
+				emit_event(split, track, event, detail);
+				track->count--;
+				split->last_time = event->time;
+			}
 		} else {
 			advance_slice(split, event->time);
 			if (split->open)

@@ -16,44 +16,39 @@ struct covered_row {
 
 /* ---- Statements ---------------------------------------------------------- */
 
-/*
- * Returns a path without "." and "..", as other tools print it; the same path, if a link would make
- * it another file.
- */
-static const struct name *plain_path(struct covered_lines *lines, const struct name *path)
-{
-	char *text = alloc_zeroed(path->length + 2, 1), *end = text;
-	const struct name *plain;
-
-	for (const char *at = path->text; *at; at += strcspn(at, "/")) {
-		size_t slashes = strspn(at, "/"), length;
-
-		at += slashes;
-		length = strcspn(at, "/");
-		if (!length || (length == 1 && *at == '.'))
-			continue;
-		if (length == 2 && !strncmp(at, "..", 2) && end > text && strrchr(text, '/')) {
-			end = strrchr(text, '/');
-			*end = '\0';
-			continue;
-		}
-		if (slashes)
-			*end++ = '/';
-		memcpy(end, at, length);
-		end += length;
-		*end = '\0';
-	}
-	plain = name_intern_text(lines->names, text);
-	free(text);
-	return access(plain->text, F_OK) < 0 && access(path->text, F_OK) == 0 ? path : plain;
-}
-
 static struct covered_file *file_of_path(struct covered_lines *lines, const struct name *path)
 {
 	struct covered_file *file;
 
-	if (path != lines->file)
-		lines->plain_file = plain_path(lines, path);
+	if (path != lines->file) {
+		char *text = alloc_zeroed(path->length + 2, 1), *end = text;
+		const struct name *plain;
+
+		for (const char *at = path->text; *at; at += strcspn(at, "/")) {
+			size_t slashes = strspn(at, "/"), length;
+
+			at += slashes;
+			length = strcspn(at, "/");
+			if (!length || (length == 1 && *at == '.'))
+				continue;
+			if (length == 2 && !strncmp(at, "..", 2) && end > text &&
+			    strrchr(text, '/')) {
+				end = strrchr(text, '/');
+				*end = '\0';
+				continue;
+			}
+			if (slashes)
+				*end++ = '/';
+			memcpy(end, at, length);
+			end += length;
+			*end = '\0';
+		}
+		plain = name_intern_text(lines->names, text);
+		free(text);
+		lines->plain_file = access(plain->text, F_OK) < 0 && access(path->text, F_OK) == 0
+					    ? path
+					    : plain;
+	}
 	lines->file = path;
 	HASH_FIND_OR_ADD(lines->files, name, &lines->plain_file, file);
 	return file;
@@ -81,18 +76,6 @@ static void add_row(void *context, const struct statement *statement)
 		.line = line_of(lines, &statement->at),
 		.order = (uint32_t)lines->row_count,
 	};
-}
-
-static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64_t vaddr)
-{
-	uint64_t unit = dso_find_unit((struct dso *)dso, vaddr);
-	size_t count = lines->unit_ids.count;
-
-	if (!unit)
-		return;
-	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
-	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
-		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
 }
 
 /* Ends of sequences first, as in libdw: jobs read units in any order. */
@@ -370,8 +353,17 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *stretch = &code->stretches[i];
 
-		if (stretch_is_code(stretch))
-			read_unit(lines, stretch->dso, stretch->begin);
+		if (stretch_is_code(stretch)) {
+			uint64_t unit = dso_find_unit((struct dso *)stretch->dso, stretch->begin);
+			size_t count = lines->unit_ids.count;
+
+			if (!unit)
+				continue;
+			lines->dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
+			if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
+				dso_list_statements((struct dso *)stretch->dso, stretch->begin,
+						    add_row, lines);
+		}
 	}
 	sort_rows(lines);
 	for (size_t i = 0; i < lines->row_count && choice; i++)

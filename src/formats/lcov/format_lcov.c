@@ -108,20 +108,6 @@ static void print_jumps(const struct covered_jump *jump, const struct covered_fi
 	fprintf(out, "BRF:%zu\nBRH:%zu\n", count, hit);
 }
 
-static void print_lines(const struct covered_line *line, const struct covered_file *file, FILE *out)
-{
-	size_t count = 0, hit = 0;
-
-	for (; line && line->key.file == file; line = line->hh.next) {
-		if (!line->shown)
-			continue;
-		fprintf(out, "DA:%" PRIu64 ",%" PRIu64 "\n", line->key.line, line->count);
-		count++;
-		hit += line->count > 0;
-	}
-	fprintf(out, "LF:%zu\nLH:%zu\n", count, hit);
-}
-
 #define PASS_FILE(item, of, file)                                                                  \
 	while ((item) && (of) == (file))                                                           \
 	(item) = (item)->hh.next
@@ -138,10 +124,20 @@ static void print_files(const struct lcov_output *lcov)
 		const struct covered_file *file = line->key.file;
 
 		if (file->ran && !(lcov->sources && file->missing)) {
+			size_t count = 0, hit = 0;
+
 			escaped_printf(out, "TN:\nSF:%s\n", file->name->text);
 			print_functions(function, file, out);
 			print_jumps(jump, file, out);
-			print_lines(line, file, out);
+			for (; line && line->key.file == file; line = line->hh.next) {
+				if (!line->shown)
+					continue;
+				fprintf(out, "DA:%" PRIu64 ",%" PRIu64 "\n", line->key.line,
+					line->count);
+				count++;
+				hit += line->count > 0;
+			}
+			fprintf(out, "LF:%zu\nLH:%zu\n", count, hit);
 			fputs("end_of_record\n", out);
 		}
 		PASS_FILE(function, function->line->key.file, file);
@@ -150,11 +146,31 @@ static void print_files(const struct lcov_output *lcov)
 	}
 }
 
-/* Omit missing files, unless all are missing because the recording is from another machine. */
-static void look_for_sources(struct lcov_output *lcov)
+static void print_lcov(struct format_output *output)
 {
+	struct lcov_output *lcov = (struct lcov_output *)output;
+	struct covered_lines *covered = &lcov->covered;
 	const struct covered_file *file;
+	const struct selection *select;
+	bool chosen;
+	struct function_choice choice;
 
+	executed_code_finish(&lcov->code);
+	select = lcov->select;
+	chosen = select->symbols.count || select->dsos.count;
+	choice = (struct function_choice){ .selection = select };
+	covered_lines_find(&lcov->covered, &lcov->code, chosen ? &choice : NULL);
+	if (chosen)
+		function_choice_warn(&choice, HASH_COUNT(lcov->covered.functions), lcov->diag);
+	function_choice_release(&choice);
+	if (lcov->code.count && !covered->lines)
+		diag_warn(lcov->diag, "no-lines",
+			  "the code that ran has no source lines; build it with -g, or install its "
+			  "debug files");
+	/*
+	 * Omit missing files, unless all are missing because the recording is from another
+	 * machine.
+	 */
 	for (file = lcov->covered.files; file; file = file->hh.next)
 		lcov->sources |= file->ran && !file->missing;
 	for (file = lcov->covered.files; file && lcov->sources; file = file->hh.next) {
@@ -168,32 +184,6 @@ static void look_for_sources(struct lcov_output *lcov)
 		else
 			lcov->output.sources_left_out++;
 	}
-}
-
-static void find_lines(struct lcov_output *lcov)
-{
-	const struct selection *select = lcov->select;
-	bool chosen = select->symbols.count || select->dsos.count;
-	struct function_choice choice = { .selection = select };
-
-	covered_lines_find(&lcov->covered, &lcov->code, chosen ? &choice : NULL);
-	if (chosen)
-		function_choice_warn(&choice, HASH_COUNT(lcov->covered.functions), lcov->diag);
-	function_choice_release(&choice);
-}
-
-static void print_lcov(struct format_output *output)
-{
-	struct lcov_output *lcov = (struct lcov_output *)output;
-	struct covered_lines *covered = &lcov->covered;
-
-	executed_code_finish(&lcov->code);
-	find_lines(lcov);
-	if (lcov->code.count && !covered->lines)
-		diag_warn(lcov->diag, "no-lines",
-			  "the code that ran has no source lines; build it with -g, or install its "
-			  "debug files");
-	look_for_sources(lcov);
 	HASH_SORT(covered->lines, compare_lines);
 	HASH_SORT(covered->jumps, compare_jumps);
 	HASH_SORT(covered->functions, compare_functions);

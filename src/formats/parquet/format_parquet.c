@@ -154,35 +154,27 @@ static void add_row(struct parquet_output *parquet, enum table number, const uin
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/*
- * Returns the hash that a function has in all recordings of its file: of the build id, or else the
- * path, of the place in the file, and of the linkage name, which distinguishes inlined functions.
- */
-static uint64_t add_function(struct parquet_output *parquet, const struct symbol *symbol)
-{
-	struct name_table *names = parquet->list.sites.names;
-	const struct dso *dso = symbol->dso;
-	const struct name *build_id = dso ? dso_build_id_name(dso, names) : NULL;
-	const struct name *path = dso ? name_intern_text(names, dso->path) : NULL;
-	char *key = alloc_text("%s\n%" PRIx64 "\n%s", (build_id ?: path ?: symbol->name)->text,
-				dso ? symbol->start : 0, symbol->linkage->text);
-	uint64_t id = XXH3_64bits(key, strlen(key));
-
-	ADD_ROW(parquet, TABLE_FUNCTIONS, id, VALUE(symbol->name), VALUE(symbol->linkage),
-		VALUE(dso ? dso->short_name : NULL), VALUE(path), VALUE(build_id), symbol->start,
-		symbol->start + symbol->size);
-	free(key);
-	return id;
-}
-
 static uint64_t function_id(struct parquet_output *parquet, const struct symbol *symbol)
 {
 	size_t known = parquet->functions.count;
 	uint32_t number = function_table_find(&parquet->functions, symbol);
 
 	ARRAY_GROW(parquet->ids, parquet->id_room, (size_t)number + 1);
-	if (parquet->functions.count > known)
-		parquet->ids[number] = add_function(parquet, symbol);
+	if (parquet->functions.count > known) {
+		struct name_table *names = parquet->list.sites.names;
+		const struct dso *dso = symbol->dso;
+		const struct name *build_id = dso ? dso_build_id_name(dso, names) : NULL;
+		const struct name *path = dso ? name_intern_text(names, dso->path) : NULL;
+		char *key = alloc_text("%s\n%" PRIx64 "\n%s", (build_id ?: path ?: symbol->name)->text,
+				dso ? symbol->start : 0, symbol->linkage->text);
+		uint64_t id = XXH3_64bits(key, strlen(key));
+
+		ADD_ROW(parquet, TABLE_FUNCTIONS, id, VALUE(symbol->name), VALUE(symbol->linkage),
+			VALUE(dso ? dso->short_name : NULL), VALUE(path), VALUE(build_id),
+			symbol->start, symbol->start + symbol->size);
+		free(key);
+		parquet->ids[number] = id;
+	}
 	return parquet->ids[number];
 }
 
@@ -243,27 +235,6 @@ static void add_switch(struct parquet_output *parquet, const struct track_event 
 	*out = (struct wait){ event->time, state, { 0, 0 } };
 }
 
-static void add_switches(struct parquet_output *parquet)
-{
-	struct event_store *store = &parquet->list.events;
-	struct wait *waits = NULL;
-	size_t room = 0;
-
-	for (size_t i = 0; i < store->count; i++) {
-		struct track_event event = event_store_at(store, i);
-		uint32_t index = event_store_track(store, event.track)->index;
-		uint32_t other = event_store_track(store, event.change.other)->index;
-
-		ARRAY_GROW_ZEROED(waits, room, (size_t)MAX(index, other) + 1);
-		if (event.kind == TRACK_SWITCH)
-			add_switch(parquet, &event, &waits[other], &waits[index]);
-		else if (event.kind == TRACK_WAKEUP && waits[index].state &&
-			 !waits[index].waker.tid)
-			waits[index].waker = event.change.other;
-	}
-	free(waits);
-}
-
 /* ---- The format ---------------------------------------------------------- */
 
 static void open_parquet(struct format_output *output, const struct format_request *request)
@@ -309,11 +280,27 @@ static void write_recording(struct parquet_output *parquet)
 static void finish_parquet(struct format_output *output)
 {
 	struct parquet_output *parquet = (struct parquet_output *)output;
+	struct event_store *store;
+	struct wait *waits = NULL;
+	size_t room = 0;
 
 	slice_list_sort_events(&parquet->list);
 	set_date(parquet);
 	slice_list_print(&parquet->list, add_listed);
-	add_switches(parquet);
+	store = &parquet->list.events;
+	for (size_t i = 0; i < store->count; i++) {
+		struct track_event event = event_store_at(store, i);
+		uint32_t index = event_store_track(store, event.track)->index;
+		uint32_t other = event_store_track(store, event.change.other)->index;
+
+		ARRAY_GROW_ZEROED(waits, room, (size_t)MAX(index, other) + 1);
+		if (event.kind == TRACK_SWITCH)
+			add_switch(parquet, &event, &waits[other], &waits[index]);
+		else if (event.kind == TRACK_WAKEUP && waits[index].state &&
+			 !waits[index].waker.tid)
+			waits[index].waker = event.change.other;
+	}
+	free(waits);
 	for (struct open_table *at = parquet->tables; at < parquet->tables + TABLES; at++) {
 		if (at->path)
 			parquet_finish(&at->rows);

@@ -182,37 +182,6 @@ static uint8_t *pack_indexes(uint8_t *at, uint64_t *values, size_t count, size_t
 	return pack_bits(pack_varint(at, groups << 1 | 1), values, 8 * groups, width);
 }
 
-/* Copy a column's values of the group, and find their bounds. */
-static void take_column(struct parquet_file *file, size_t column, int64_t bounds[2])
-{
-	const uint64_t *from = file->rows + column;
-	uint64_t *to = file->values, *end = to + file->count;
-	int64_t least = INT64_MAX, most = INT64_MIN;
-
-	for (size_t step = file->column_count; to < end; from += step) {
-		*to++ = *from;
-		least = MIN(least, (int64_t)*from);
-		most = MAX(most, (int64_t)*from);
-	}
-	bounds[0] = least;
-	bounds[1] = most;
-}
-
-/* Replace values by their numbers among the distinct ones. */
-static void number_values(uint64_t *values, size_t count, struct pair_table *distinct)
-{
-	uint64_t last = 0;
-	uint32_t number = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!i || values[i] != last)
-			number = pair_table_find(distinct, (uint32_t)(values[i] >> 32),
-						 (uint32_t)values[i]);
-		last = values[i];
-		values[i] = number;
-	}
-}
-
 /* ---- Pages --------------------------------------------------------------- */
 
 /* Compress the page's bytes, and write them after their header. */
@@ -279,12 +248,27 @@ static void write_column(struct parquet_file *file, size_t column, struct chunk 
 {
 	struct pair_table distinct = { 0 };
 	bool same;
+	const uint64_t *from;
+	uint64_t *to, *end;
+	int64_t least = INT64_MAX, most = INT64_MIN;
+	uint64_t last = 0;
+	uint32_t number = 0;
 
 	*chunk = (struct chunk){ .begin = file->output->written + file->output->used };
 	/* A byte that is not UTF-8 becomes three. */
 	ARRAY_GROW(file->page, file->page_room,
 		   GROUP_ROWS * (sizeof(uint64_t) + 1) + 3 * file->text_bytes);
-	take_column(file, column, chunk->bounds);
+	/* Copy a column's values of the group, and find their bounds. */
+	from = file->rows + column;
+	to = file->values;
+	end = to + file->count;
+	for (size_t step = file->column_count; to < end; from += step) {
+		*to++ = *from;
+		least = MIN(least, (int64_t)*from);
+		most = MAX(most, (int64_t)*from);
+	}
+	chunk->bounds[0] = least;
+	chunk->bounds[1] = most;
 	same = chunk->bounds[0] == chunk->bounds[1];
 	if (file->columns[column].kind == PARQUET_NUMBER) {
 		write_page(file, DATA_PAGE, DELTA_BINARY_PACKED,
@@ -292,7 +276,14 @@ static void write_column(struct parquet_file *file, size_t column, struct chunk 
 			   chunk);
 		return;
 	}
-	number_values(file->values, same ? 1 : file->count, &distinct);
+	/* Replace values by their numbers among the distinct ones. */
+	for (size_t i = 0; i < (same ? 1 : file->count); i++) {
+		if (!i || file->values[i] != last)
+			number = pair_table_find(&distinct, (uint32_t)(file->values[i] >> 32),
+						 (uint32_t)file->values[i]);
+		last = file->values[i];
+		file->values[i] = number;
+	}
 	write_dictionary(file, column, &distinct, chunk);
 	write_page(file, DATA_PAGE, RLE_DICTIONARY,
 		   pack_indexes(file->page, file->values, file->count, distinct.count), file->count,
@@ -372,36 +363,6 @@ static void put_schema(const struct parquet_file *file, FILE *out)
 	}
 }
 
-/* Write the metadata of the file, and its size. */
-static void write_metadata(struct parquet_file *file)
-{
-	uint32_t size;
-	char *text;
-	FILE *out = OPEN_TEXT(text);
-
-	put_i32(1, 2, out);
-	put_schema(file, out);
-	put_i64(1, file->row_count, out);
-	put_list(1, THRIFT_STRUCT, file->group_count, out);
-	fflush(file->groups);
-	fwrite(file->metadata, 1, (size_t)ftello(file->groups), out);
-	put_text(2, PACKAGE_STRING, strlen(PACKAGE_STRING), out);
-	/* The order of each column is that of its type, without which bounds have no meaning. */
-	put_list(1, THRIFT_STRUCT, file->column_count, out);
-	for (size_t i = 0; i < file->column_count; i++) {
-		put_field(1, THRIFT_STRUCT, out);
-		end_struct(out);
-		end_struct(out);
-	}
-	end_struct(out);
-	size = (uint32_t)ftello(out);
-	alloc_close_text(out, &text);
-	output_write(file->output, text, size);
-	output_write(file->output, &size, sizeof(size));
-	output_write(file->output, magic, strlen(magic));
-	free(text);
-}
-
 /* ---- The file ------------------------------------------------------------ */
 
 void parquet_open(struct parquet_file *file, struct output *output, const char *columns)
@@ -439,9 +400,35 @@ void parquet_add(struct parquet_file *file, const uint64_t *row)
 
 void parquet_finish(struct parquet_file *file)
 {
+	uint32_t size;
+	char *text;
+	FILE *out;
+
 	if (file->count)
 		write_group(file);
-	write_metadata(file);
+	/* Write the metadata of the file, and its size. */
+	out = OPEN_TEXT(text);
+	put_i32(1, 2, out);
+	put_schema(file, out);
+	put_i64(1, file->row_count, out);
+	put_list(1, THRIFT_STRUCT, file->group_count, out);
+	fflush(file->groups);
+	fwrite(file->metadata, 1, (size_t)ftello(file->groups), out);
+	put_text(2, PACKAGE_STRING, strlen(PACKAGE_STRING), out);
+	/* The order of each column is that of its type, without which bounds have no meaning. */
+	put_list(1, THRIFT_STRUCT, file->column_count, out);
+	for (size_t i = 0; i < file->column_count; i++) {
+		put_field(1, THRIFT_STRUCT, out);
+		end_struct(out);
+		end_struct(out);
+	}
+	end_struct(out);
+	size = (uint32_t)ftello(out);
+	alloc_close_text(out, &text);
+	output_write(file->output, text, size);
+	output_write(file->output, &size, sizeof(size));
+	output_write(file->output, magic, strlen(magic));
+	free(text);
 }
 
 void parquet_release(struct parquet_file *file)

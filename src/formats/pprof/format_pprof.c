@@ -154,28 +154,6 @@ static bool is_same_source(const struct cost_insn *a, const struct cost_insn *b)
 	return at.file == other.file && at.line == other.line;
 }
 
-/* Find where samples of each function, innermost in some paths, begin. */
-static void find_samples(struct pprof_output *pprof)
-{
-	const struct cost_stacks *stacks = &pprof->stacks;
-	uint64_t *paths = alloc_zeroed(stacks->functions.count + 1, sizeof(*paths));
-
-	pprof->joined = alloc_zeroed(stacks->instruction_count + 1, sizeof(*pprof->joined));
-	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
-		if (!cost_is_thread(stacks, i))
-			paths[cost_frame(stacks, i).first]++;
-	for (size_t i = 1; i < stacks->instruction_count; i++) {
-		const struct cost_insn *insn = &stacks->instructions[i];
-		const size_t *first = &stacks->first[insn->function];
-
-		pprof->joined[i] =
-			i > first[0] &&
-			(first[1] - first[0]) * paths[insn->function] > FUNCTION_SAMPLES &&
-			is_same_source(insn - 1, insn);
-	}
-	free(paths);
-}
-
 static void write_instructions(struct pprof_output *pprof, uint32_t node, sample_message *sample)
 {
 	struct cost_stacks *stacks = &pprof->stacks;
@@ -235,8 +213,24 @@ static void write_stack(struct pprof_output *pprof, uint32_t node)
 static void write_stacks(struct pprof_output *pprof)
 {
 	const struct call_tree *tree = &pprof->stacks.tree;
+	const struct cost_stacks *stacks = &pprof->stacks;
+	uint64_t *paths = alloc_zeroed(stacks->functions.count + 1, sizeof(*paths));
 
-	find_samples(pprof);
+	/* Find where samples of each function, innermost in some paths, begin. */
+	pprof->joined = alloc_zeroed(stacks->instruction_count + 1, sizeof(*pprof->joined));
+	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
+		if (!cost_is_thread(stacks, i))
+			paths[cost_frame(stacks, i).first]++;
+	for (size_t i = 1; i < stacks->instruction_count; i++) {
+		const struct cost_insn *insn = &stacks->instructions[i];
+		const size_t *first = &stacks->first[insn->function];
+
+		pprof->joined[i] =
+			i > first[0] &&
+			(first[1] - first[0]) * paths[insn->function] > FUNCTION_SAMPLES &&
+			is_same_source(insn - 1, insn);
+	}
+	free(paths);
 	for (uint32_t i = 1; i < tree->count; i++) {
 		const struct call_costs *own = &tree->nodes[i].own;
 
@@ -329,47 +323,6 @@ static void write_location(struct pprof_output *pprof, size_t number)
 	WRITE_ONE(pprof, location, list);
 }
 
-/* pprof treats the first mapping as the program. */
-static void write_locations(struct pprof_output *pprof)
-{
-	const struct table_function *functions = pprof->stacks.functions.functions;
-
-	for (size_t i = 0; i < pprof->stacks.functions.count; i++)
-		if (functions[i].symbol->dso == pprof->program)
-			mapping_id(pprof, pprof->program);
-	for (size_t i = 0; i < pprof->locations.count; i++)
-		write_location(pprof, i);
-}
-
-static void write_functions(struct pprof_output *pprof)
-{
-	for (size_t i = 0; i < pprof->function_files.count; i++) {
-		struct pair pair = pair_table_pair(&pprof->function_files, i);
-		const struct symbol *symbol = pprof->stacks.functions.functions[pair.first].symbol;
-		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
-		Perftools__Profiles__Function *list = &function;
-
-		function.id = i + 1;
-		function.name = name_index(pprof, cost_label(&pprof->stacks, symbol));
-		function.system_name =
-			name_index(pprof, symbol->linkage ? symbol->linkage : symbol->name);
-		function.filename = pair.second;
-		function.start_line = pprof->starts[i];
-		WRITE_ONE(pprof, function, list);
-	}
-}
-
-static void write_texts(struct pprof_output *pprof)
-{
-	for (size_t i = 0; i < pprof->texts.count; i++) {
-		const struct name *name = pair_table_pointer(&pprof->texts, i);
-		char *text = valid_text(name->text, name->length, false);
-
-		WRITE_ONE(pprof, string_table, text);
-		free(text);
-	}
-}
-
 static void open_pprof(struct format_output *output, const struct format_request *request)
 {
 	struct pprof_output *pprof = (struct pprof_output *)output;
@@ -391,6 +344,7 @@ static void open_pprof(struct format_output *output, const struct format_request
 static void write_pprof(struct format_output *output)
 {
 	struct pprof_output *pprof = (struct pprof_output *)output;
+	const struct table_function *functions;
 
 	output->truncated = pprof->stacks.tree.cut_slices;
 	cost_stacks_finish(&pprof->stacks);
@@ -398,9 +352,34 @@ static void write_pprof(struct format_output *output)
 	text_index(pprof, "");
 	write_header(pprof);
 	write_stacks(pprof);
-	write_locations(pprof);
-	write_functions(pprof);
-	write_texts(pprof);
+	/* pprof treats the first mapping as the program. */
+	functions = pprof->stacks.functions.functions;
+	for (size_t i = 0; i < pprof->stacks.functions.count; i++)
+		if (functions[i].symbol->dso == pprof->program)
+			mapping_id(pprof, pprof->program);
+	for (size_t i = 0; i < pprof->locations.count; i++)
+		write_location(pprof, i);
+	for (size_t i = 0; i < pprof->function_files.count; i++) {
+		struct pair pair = pair_table_pair(&pprof->function_files, i);
+		const struct symbol *symbol = pprof->stacks.functions.functions[pair.first].symbol;
+		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
+		Perftools__Profiles__Function *list = &function;
+
+		function.id = i + 1;
+		function.name = name_index(pprof, cost_label(&pprof->stacks, symbol));
+		function.system_name =
+			name_index(pprof, symbol->linkage ? symbol->linkage : symbol->name);
+		function.filename = pair.second;
+		function.start_line = pprof->starts[i];
+		WRITE_ONE(pprof, function, list);
+	}
+	for (size_t i = 0; i < pprof->texts.count; i++) {
+		const struct name *name = pair_table_pointer(&pprof->texts, i);
+		char *text = valid_text(name->text, name->length, false);
+
+		WRITE_ONE(pprof, string_table, text);
+		free(text);
+	}
 }
 
 static void release_pprof(struct format_output *output)

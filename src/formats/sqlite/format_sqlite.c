@@ -313,18 +313,6 @@ static void set_thread(struct sqlite_output *sqlite, int32_t pid, int32_t tid, c
 	}
 }
 
-/* Add all threads with rows. The first thread of a process is its main thread. */
-static void add_threads(struct sqlite_output *sqlite)
-{
-	for (uint32_t i = 0; i < sqlite->threads.count; i++) {
-		struct pair ids = pair_table_pair(&sqlite->threads, i);
-		int32_t pid = (int32_t)ids.first;
-
-		ADD_ROW(sqlite, ROW_THREAD, i + 1, thread_id(sqlite, pid, pid), (uint64_t)pid,
-			(uint64_t)(int32_t)ids.second);
-	}
-}
-
 /* Returns the id of a file; 0: NULL. */
 static uint32_t dso_id(struct sqlite_output *sqlite, const struct dso *dso)
 {
@@ -378,30 +366,6 @@ static uint64_t samples_up_to(const struct sqlite_output *sqlite, uint64_t id)
 	return id ? sample_at(sqlite, id)->number : 0;
 }
 
-/*
- * Add a call of the current thread. The branch count follows perf (thread-stack.c): it excludes the
- * branch that entered the call and includes the branch that left it.
- */
-static void add_call_row(struct sqlite_output *sqlite, const struct listed_slice *slice,
-			 const struct open_row *own, const struct open_row *around)
-{
-	uint64_t from = own_sample(sqlite, slice->branches[0]);
-	uint64_t to = own_sample(sqlite, slice->branches[1]);
-	bool no_call = slice->flags & SLICE_INFERRED_START, no_return = slice->cut;
-	uint64_t count = 0;
-
-	pair_table_find(&sqlite->pairs, sqlite->comm, sqlite->thread);
-	if (no_return && !to && !sqlite->full && sqlite->thread < sqlite->thread_room)
-		to = sqlite->of_threads[sqlite->thread].last;
-	if (to && (from || no_call))
-		count = samples_up_to(sqlite, to) - samples_up_to(sqlite, from);
-	ADD_ROW(sqlite, ROW_CALL, own->call, sqlite->thread, sqlite->comm, own->path, slice->begin,
-		slice->end, count, no_call ? 0 : from, no_return ? 0 : to, around->path,
-		(no_call ? NO_CALL : 0) | (no_return ? NO_RETURN : 0) |
-			(slice->flags & SLICE_TAIL_CALLED ? JUMP : 0),
-		around->call, slice->cost.insns, slice->cost.cycles);
-}
-
 /* ---- Other events ---------------------------------------------------------- */
 
 static void prepare(struct sqlite_output *sqlite, int first, int end)
@@ -452,38 +416,12 @@ static void add_event_row(struct sqlite_output *sqlite, const struct track_event
 	count_bytes(sqlite, id, sqlite->list.count);
 }
 
-static void end_event(struct sqlite_output *sqlite, const struct track_event *event,
-		      struct stored_track *track)
-{
-	if (!track->depth)
-		return;
-	bind_view(sqlite, ROW_EVENT_END, 3, args_of(sqlite, event));
-	ADD_ROW(sqlite, ROW_EVENT_END, track->open[--track->depth].number, event->time);
-}
-
 static void set_switch_thread(struct sqlite_output *sqlite, struct event_track ids)
 {
 	const struct name *name = event_store_track(&sqlite->list.events, ids)->name;
 	const char *known = name ? name->text : NULL;
 
 	set_thread(sqlite, (int32_t)ids.pid, (int32_t)ids.tid, ids.tid ? known : "swapper");
-}
-
-/* As perf, which has a record for each side of a switch: add its rows. */
-static void add_switch(struct sqlite_output *sqlite, const struct track_event *event)
-{
-	uint64_t out = event->change.state == EVENT_THREAD_PREEMPTED ? 3 : 1;
-	uint32_t thread, comm;
-
-	prepare_events(sqlite);
-	set_switch_thread(sqlite, event->change.other);
-	thread = sqlite->thread;
-	comm = sqlite->comm;
-	set_switch_thread(sqlite, event->track);
-	for (int in = 0; in < 2; in++)
-		ADD_ROW(sqlite, ROW_SWITCH, ++sqlite->switch_count, event->time, event->cpu, thread,
-			comm, sqlite->thread, sqlite->comm, in ? 0 : out);
-	count_bytes(sqlite, sqlite->switch_count, sqlite->list.count);
 }
 
 static void add_event(struct slice_list *list, const struct track_event *event)
@@ -498,9 +436,25 @@ static void add_event(struct slice_list *list, const struct track_event *event)
 	struct stored_track *track = event_store_track(&list->events, event->track);
 
 	if (event->kind == TRACK_SWITCH) {
-		add_switch(sqlite, event);
+		uint64_t out = event->change.state == EVENT_THREAD_PREEMPTED ? 3 : 1;
+		uint32_t thread, comm;
+
+		/* As perf, which has a record for each side of a switch: add its rows. */
+		prepare_events(sqlite);
+		set_switch_thread(sqlite, event->change.other);
+		thread = sqlite->thread;
+		comm = sqlite->comm;
+		set_switch_thread(sqlite, event->track);
+		for (int in = 0; in < 2; in++)
+			ADD_ROW(sqlite, ROW_SWITCH, ++sqlite->switch_count, event->time, event->cpu,
+				thread, comm, sqlite->thread, sqlite->comm, in ? 0 : out);
+		count_bytes(sqlite, sqlite->switch_count, sqlite->list.count);
 	} else if (event->kind == TRACK_END) {
-		end_event(sqlite, event, track);
+		if (track->depth) {
+			bind_view(sqlite, ROW_EVENT_END, 3, args_of(sqlite, event));
+			ADD_ROW(sqlite, ROW_EVENT_END, track->open[--track->depth].number,
+				event->time);
+		}
 	} else {
 		prepare_events(sqlite);
 		add_event_row(sqlite, event, kinds[event->kind], name_view(track->name),
@@ -541,6 +495,10 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	struct open_row around = { 0, ROOT_PATH }, *own;
 	size_t known = sqlite->paths.count;
 	uint32_t symbol;
+	uint64_t from;
+	uint64_t to;
+	bool no_call, no_return;
+	uint64_t count = 0;
 
 	if (!slice->symbol || sqlite->status != SQLITE_OK)
 		return; /* an instant is not a call */
@@ -560,34 +518,25 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	own->path = ROOT_PATH + 1 + pair_table_find(&sqlite->paths, around.path, symbol);
 	if (sqlite->paths.count > known)
 		ADD_ROW(sqlite, ROW_PATH, own->path, around.path, symbol);
-	add_call_row(sqlite, slice, own, &around);
+	/*
+	 * Add a call of the current thread. The branch count follows perf (thread-stack.c): it
+	 * excludes the branch that entered the call and includes the branch that left it.
+	 */
+	from = own_sample(sqlite, slice->branches[0]);
+	to = own_sample(sqlite, slice->branches[1]);
+	no_call = slice->flags & SLICE_INFERRED_START;
+	no_return = slice->cut;
+	pair_table_find(&sqlite->pairs, sqlite->comm, sqlite->thread);
+	if (no_return && !to && !sqlite->full && sqlite->thread < sqlite->thread_room)
+		to = sqlite->of_threads[sqlite->thread].last;
+	if (to && (from || no_call))
+		count = samples_up_to(sqlite, to) - samples_up_to(sqlite, from);
+	ADD_ROW(sqlite, ROW_CALL, own->call, sqlite->thread, sqlite->comm, own->path, slice->begin,
+		slice->end, count, no_call ? 0 : from, no_return ? 0 : to, around.path,
+		(no_call ? NO_CALL : 0) | (no_return ? NO_RETURN : 0) |
+			(slice->flags & SLICE_TAIL_CALLED ? JUMP : 0),
+		around.call, slice->cost.insns, slice->cost.cycles);
 	count_bytes(sqlite, number, number);
-}
-
-/* Returns the type of a branch without IN_TX (1024): also the flags of perf's samples. */
-static uint32_t branch_type(const struct branch_event *event)
-{
-	static const uint8_t types[] = {
-		[BRANCH_NONE] = 1,       [BRANCH_CALL] = 3,      [BRANCH_RETURN] = 5,
-		[BRANCH_JUMP] = 1,       [BRANCH_COND] = 9,      [BRANCH_SYSCALL] = 19,
-		[BRANCH_SYSRET] = 21,    [BRANCH_SOFTINT] = 67,  [BRANCH_IRET] = 69,
-		[BRANCH_INTERRUPT] = 99, [BRANCH_TX_ABORT] = 129
-	};
-	bool async = event->kind == BRANCH_NONE && event->flags & BRANCH_ASYNC;
-
-	return types[event->kind] | (async ? 32 : 0) | (event->flags & BRANCH_TRACE_ON ? 256 : 0) |
-	       (event->flags & BRANCH_TRACE_OFF ? 512 : 0);
-}
-
-/* Note a sample of the current thread after sample `last`. Returns its id. */
-static uint64_t note_sample(struct sqlite_output *sqlite, uint64_t last)
-{
-	uint64_t id = ++sqlite->sample_count;
-	uint32_t number = (uint32_t)samples_up_to(sqlite, last) + 1;
-
-	big_array_grow(&sqlite->samples, id, sizeof(struct sample), SAMPLES_IN_MEMORY);
-	*sample_at(sqlite, id) = (struct sample){ sqlite->thread, number };
-	return id;
 }
 
 /* Add the counts of an event for the next sample of its thread, which is the current one then. */
@@ -620,6 +569,15 @@ static void add_sample(struct format_output *output, const struct branch_event *
 	bool in_tx = event->flags & BRANCH_IN_TX, complete;
 	struct thread_samples *own;
 	uint32_t type;
+	static const uint8_t types[] = {
+		[BRANCH_NONE] = 1,       [BRANCH_CALL] = 3,      [BRANCH_RETURN] = 5,
+		[BRANCH_JUMP] = 1,       [BRANCH_COND] = 9,      [BRANCH_SYSCALL] = 19,
+		[BRANCH_SYSRET] = 21,    [BRANCH_SOFTINT] = 67,  [BRANCH_IRET] = 69,
+		[BRANCH_INTERRUPT] = 99, [BRANCH_TX_ABORT] = 129
+	};
+	bool async;
+	uint64_t id;
+	uint32_t number;
 
 	if (sqlite->status != SQLITE_OK)
 		return;
@@ -629,9 +587,16 @@ static void add_sample(struct format_output *output, const struct branch_event *
 		return;
 	if (sqlite->thread)
 		pair_table_find(&sqlite->pairs, sqlite->comm, sqlite->thread);
-	own->last = note_sample(sqlite, own->last);
+	/* Note a sample of the current thread after sample `last`. */
+	id = ++sqlite->sample_count;
+	number = (uint32_t)samples_up_to(sqlite, own->last) + 1;
+	big_array_grow(&sqlite->samples, id, sizeof(struct sample), SAMPLES_IN_MEMORY);
+	*sample_at(sqlite, id) = (struct sample){ sqlite->thread, number };
+	own->last = id;
 	output->machine->branch = own->last;
-	type = branch_type(event);
+	async = event->kind == BRANCH_NONE && event->flags & BRANCH_ASYNC;
+	type = types[event->kind] | (async ? 32 : 0) | (event->flags & BRANCH_TRACE_ON ? 256 : 0) |
+	       (event->flags & BRANCH_TRACE_OFF ? 512 : 0);
 	/* As perf, which has instructions where it has cycles: of the same time. */
 	complete = own->cycles || !output->machine->has_cycles;
 	ADD_ROW(sqlite, ROW_SAMPLE, sqlite->sample_count, sqlite->thread, sqlite->comm,
@@ -688,48 +653,7 @@ static void write_database(struct sqlite_output *sqlite)
 		error_set_system(&sqlite->list.output.err, errno, "cannot read the database");
 }
 
-/* Rename the symbols that share a name. */
-static void add_labels(struct sqlite_output *sqlite)
-{
-	struct function_labels labels = { 0 };
-
-	function_labels_make(&labels, &sqlite->functions, sqlite->list.sites.names);
-	for (size_t i = 0; i < labels.count; i++) {
-		const struct symbol *symbol = sqlite->functions.functions[i].symbol;
-		const struct name *label = function_label(&labels, symbol);
-
-		if (label == symbol->name)
-			continue;
-		bind_text(sqlite, ROW_LABEL, 2, label);
-		ADD_ROW(sqlite, ROW_LABEL, i + 1);
-	}
-	function_labels_release(&labels);
-}
-
 COMPARE_WITH(compare_keys, uint64_t, COMPARE(*a, *b))
-
-static void add_pairs(struct sqlite_output *sqlite)
-{
-	SORT(sqlite->pairs.keys, sqlite->pairs.count, compare_keys);
-	for (size_t i = 0; i < sqlite->pairs.count; i++) {
-		struct pair pair = pair_table_pair(&sqlite->pairs, i);
-
-		ADD_ROW(sqlite, ROW_PAIR, pair.first, pair.second);
-	}
-}
-
-/* Add the tables that are complete only at the end. After a failure, do nothing. */
-static void add_rest(struct sqlite_output *sqlite)
-{
-	add_threads(sqlite);
-	add_labels(sqlite);
-	add_pairs(sqlite);
-	if (sqlite->switch_count)
-		add_numbers(sqlite, ROW_NO_CALLS, NULL, 0);
-	else if (sqlite->args)
-		run(sqlite, no_switches);
-	run(sqlite, ending);
-}
 
 static void finish_sqlite(struct format_output *output)
 {
@@ -740,8 +664,44 @@ static void finish_sqlite(struct format_output *output)
 	slice_list_sort_events(&sqlite->list);
 	slice_list_print_events(&sqlite->list, add_event);
 	sqlite->list.file->cut |= sqlite->full;
-	if (sqlite->status == SQLITE_OK)
-		add_rest(sqlite);
+	if (sqlite->status == SQLITE_OK) {
+		struct function_labels labels = { 0 };
+
+		/*
+		 * Add the tables that are complete only at the end: all threads with rows, of
+		 * which a process's first one is its main thread.
+		 */
+		for (uint32_t i = 0; i < sqlite->threads.count; i++) {
+			struct pair ids = pair_table_pair(&sqlite->threads, i);
+			int32_t pid = (int32_t)ids.first;
+
+			ADD_ROW(sqlite, ROW_THREAD, i + 1, thread_id(sqlite, pid, pid),
+				(uint64_t)pid, (uint64_t)(int32_t)ids.second);
+		}
+		/* Rename the symbols that share a name. */
+		function_labels_make(&labels, &sqlite->functions, sqlite->list.sites.names);
+		for (size_t i = 0; i < labels.count; i++) {
+			const struct symbol *symbol = sqlite->functions.functions[i].symbol;
+			const struct name *label = function_label(&labels, symbol);
+
+			if (label == symbol->name)
+				continue;
+			bind_text(sqlite, ROW_LABEL, 2, label);
+			ADD_ROW(sqlite, ROW_LABEL, i + 1);
+		}
+		function_labels_release(&labels);
+		SORT(sqlite->pairs.keys, sqlite->pairs.count, compare_keys);
+		for (size_t i = 0; i < sqlite->pairs.count; i++) {
+			struct pair pair = pair_table_pair(&sqlite->pairs, i);
+
+			ADD_ROW(sqlite, ROW_PAIR, pair.first, pair.second);
+		}
+		if (sqlite->switch_count)
+			add_numbers(sqlite, ROW_NO_CALLS, NULL, 0);
+		else if (sqlite->args)
+			run(sqlite, no_switches);
+		run(sqlite, ending);
+	}
 	if (sqlite->status == SQLITE_OK)
 		write_database(sqlite);
 	if (sqlite->status != SQLITE_OK)

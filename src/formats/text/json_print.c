@@ -55,13 +55,6 @@ static struct short_text number_text(const json_t *object, const char *key, char
 	return text;
 }
 
-static bool is_cut(const json_t *call)
-{
-	return json_value_number(call, "cut") ||
-	       json_is_false(json_object_get(call, "begin_seen")) ||
-	       json_is_false(json_object_get(call, "end_seen"));
-}
-
 static bool has_value(const json_t *field)
 {
 	return json_integer_value(field) || json_string_length(field) || json_is_true(field);
@@ -73,7 +66,9 @@ static void print_field(FILE *out, const json_t *object, uint64_t whole, const c
 {
 	const char *key = strchr(title, '=') ? strchr(title, '=') + 1 : title;
 	const json_t *field = json_object_get(object, key);
-	bool cut = *form == '>' && is_cut(object);
+	bool cut = *form == '>' && (json_value_number(object, "cut") ||
+				    json_is_false(json_object_get(object, "begin_seen")) ||
+				    json_is_false(json_object_get(object, "end_seen")));
 	char *kind;
 	int width = (int)strtol(form + (*form == '>'), &kind, 10) - cut;
 
@@ -125,19 +120,6 @@ void csv_text_print(const char *text, size_t length, FILE *out)
 	putc_unlocked('"', out);
 }
 
-static void print_csv_value(const json_t *value, FILE *out)
-{
-	char *number;
-
-	if (json_is_string(value)) {
-		csv_text_print(json_string_value(value), json_string_length(value), out);
-	} else if (!json_is_null(value)) {
-		number = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		fputs(number, out);
-		free(number);
-	}
-}
-
 void csv_rows_print(const json_t *rows, FILE *out)
 {
 	json_t *head = json_array_get(rows, 0), *row, *value;
@@ -155,8 +137,17 @@ void csv_rows_print(const json_t *rows, FILE *out)
 		between = "";
 		json_object_foreach(row, key, value)
 		{
+			char *number;
+
 			fputs(between, out);
-			print_csv_value(value, out);
+			if (json_is_string(value)) {
+				csv_text_print(json_string_value(value), json_string_length(value),
+					       out);
+			} else if (!json_is_null(value)) {
+				number = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+				fputs(number, out);
+				free(number);
+			}
 			between = ",";
 		}
 		putc_unlocked('\n', out);

@@ -80,12 +80,6 @@ static char *read_text(int fd, size_t size)
 	return NULL;
 }
 
-static void find_lines(struct source_file *source)
-{
-	for (const char *at = source->bytes; *at; at += strcspn(at, "\n"), at += *at == '\n')
-		*ARRAY_ADD(source->lines, source->count, source->room) = at;
-}
-
 void source_file_read(struct source_file *source, const char *path)
 {
 	size_t size = 0;
@@ -104,8 +98,8 @@ void source_file_read(struct source_file *source, const char *path)
 	source->total += size;
 	source->bytes = read_text(fd, size);
 	close(fd);
-	if (source->bytes)
-		find_lines(source);
+	for (const char *at = source->bytes; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		*ARRAY_ADD(source->lines, source->count, source->room) = at;
 }
 
 const char *source_file_line(const struct source_file *source, uint64_t number, size_t *length)
