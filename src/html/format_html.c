@@ -200,18 +200,6 @@ static void keep_slice(struct html_output *html, struct html_thread *thread,
 	thread->ended = slice->end;
 }
 
-static void keep_mark(struct html_output *html, struct html_thread *thread,
-		      const struct slice_event *event)
-{
-	const struct name *text = name_intern_text(html->names, event->text);
-
-	keep_slice(html, thread,
-		   &(struct html_slice){ .first = IS_MARK | thread->depth * DEPTH_BIT,
-					 .end = event->time,
-					 .number = text_number(html, text) });
-	thread->marks++;
-}
-
 static void end_slice(struct html_output *html, struct html_thread *thread,
 		      const struct slice_event *end, const struct slice_detail *detail)
 {
@@ -240,18 +228,6 @@ static void end_slice(struct html_output *html, struct html_thread *thread,
 	thread->shown++;
 }
 
-static void begin_slice(struct html_thread *thread, const struct slice_event *event,
-			const struct slice_detail *detail)
-{
-	struct html_frame *frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
-
-	frame->symbol = event->symbol;
-	frame->begin = event->time;
-	frame->cost = detail ? (struct slice_cost){ detail->insns, detail->cycles }
-			     : (struct slice_cost){ 0 };
-	frame->flags = event->flags;
-}
-
 static void keep_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	struct html_output *html = sink->context;
@@ -269,12 +245,28 @@ static void keep_events(const struct slice_sink *sink, void *track, const struct
 	     event < end; event++) {
 		thread->begun += event->kind != SLICE_END;
 		html->all += event->kind != SLICE_END;
-		if (event->kind == SLICE_BEGIN)
-			begin_slice(thread, event, slice_batch_detail(batch, event));
-		else if (event->kind == SLICE_INSTANT)
-			keep_mark(html, thread, event);
-		else if (thread->depth)
+		if (event->kind == SLICE_BEGIN) {
+			const struct slice_detail *detail = slice_batch_detail(batch, event);
+			struct html_frame *frame =
+				ARRAY_ADD(thread->frames, thread->depth, thread->room);
+
+			frame->symbol = event->symbol;
+			frame->begin = event->time;
+			frame->cost = detail ? (struct slice_cost){ detail->insns, detail->cycles }
+					     : (struct slice_cost){ 0 };
+			frame->flags = event->flags;
+		} else if (event->kind == SLICE_INSTANT) {
+			const struct name *text = name_intern_text(html->names, event->text);
+
+			keep_slice(
+				html, thread,
+				&(struct html_slice){ .first = IS_MARK | thread->depth * DEPTH_BIT,
+						      .end = event->time,
+						      .number = text_number(html, text) });
+			thread->marks++;
+		} else if (thread->depth) {
 			end_slice(html, thread, event, slice_batch_detail(batch, event));
+		}
 	}
 }
 
@@ -332,31 +324,6 @@ static uint32_t label_number(struct html_output *html, const struct symbol *symb
 		pair_table_find(symbol->special == SPECIAL_GAP ? &html->lost : &html->other, 0,
 				text);
 	return text;
-}
-
-/*
- * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line;
- * for an event's slice, its arguments instead of the source file.
- */
-static void print_symbols(struct html_output *html)
-{
-	FILE *out = html->output.text;
-
-	fputs(",\n\"symbols\":[", out);
-	for (size_t i = 0; i < html->symbols.count; i++) {
-		const struct symbol *symbol = pair_table_pointer(&html->symbols, i);
-		struct source_line line = slice_source_line(symbol);
-		const struct name *file = slice_category(symbol);
-
-		if (symbol->kind == SYMBOL_MARK && symbol->linkage != symbol->name)
-			line.file = symbol->linkage;
-
-		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "",
-			label_number(html, symbol),
-			line.file ? 1 + text_number(html, line.file) : 0,
-			file ? 1 + text_number(html, file) : 0, line.line);
-	}
-	putc(']', out);
 }
 
 static void print_numbers(const char *key, const struct pair_table *numbers, FILE *out)
@@ -437,15 +404,6 @@ static bool take_slice(const struct html_output *html, struct html_cursor *curso
 	return true;
 }
 
-static void print_slice(struct html_output *html, const struct html_slice *slice)
-{
-	uint8_t bytes[SLICE_BYTES];
-
-	html_numbers_copy(&html->data, bytes,
-			  (size_t)(put_slice(bytes, slice, html->last) - bytes));
-	html->last = slice->end;
-}
-
 /* Rank a slice. Returns whether it stays. */
 static bool rank_slice(struct html_output *html, struct html_thread *thread,
 		       const struct html_slice *slice)
@@ -503,6 +461,7 @@ static void print_chosen(struct html_output *html, struct html_thread *thread)
 		uint64_t depth = slice.first / DEPTH_BIT;
 		bool mark = slice.first & IS_MARK;
 		struct html_folds *folds;
+		uint8_t bytes[SLICE_BYTES];
 
 		ARRAY_GROW_ZEROED(html->folds, html->fold_room, depth + 1);
 		folds = &html->folds[depth];
@@ -520,56 +479,12 @@ static void print_chosen(struct html_output *html, struct html_thread *thread)
 		}
 		if (!fits_output(html, &slice))
 			continue;
-		print_slice(html, &slice);
+		html_numbers_copy(&html->data, bytes,
+				  (size_t)(put_slice(bytes, &slice, html->last) - bytes));
+		html->last = slice.end;
 		thread->shown += !mark;
 		thread->marks += mark;
 	}
-}
-
-/* Copy all numbers, except for the first time. */
-static void copy_all(struct html_output *html, const struct html_thread *thread)
-{
-	struct html_cursor cursor = slices_of(thread);
-
-	if (!next_block(html, &cursor))
-		return;
-	html_numbers_print(&html->data, cursor_uleb128(&cursor.bytes));
-	html_numbers_print(&html->data,
-			   thread->begin - html->origin + cursor_uleb128(&cursor.bytes));
-	do
-		html_numbers_copy(&html->data, cursor.bytes.at, cursor_left(&cursor.bytes));
-	while (next_block(html, &cursor));
-}
-
-/* Choose the slices to show. */
-static void choose_slices(struct html_output *html)
-{
-	size_t count = html->thread_count;
-	struct fit_ranks **ranks = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
-	uint64_t marks = 0;
-
-	html->ranked = true;
-	for (size_t i = 0; i < count; i++) {
-		struct html_thread *thread = &html->threads[i];
-		struct html_cursor cursor = slices_of(thread);
-		struct html_slice slice;
-
-		thread->ranks.number = (uint32_t)i;
-		ranks[i] = &thread->ranks;
-		while (take_slice(html, &cursor, &slice))
-			if (!(slice.first & IS_MARK))
-				rank_slice(html, thread, &slice);
-		marks += thread->marks;
-	}
-	html->fold.shortest = fit_ranks_choose_all(&html->roots, ranks, count, html->fit, marks);
-	ranks[count] = &html->roots;
-	for (size_t i = 0; i <= count; i++) {
-		uint32_t least = ranks[i]->least;
-
-		fit_ranks_release(ranks[i]); /* all are counted again when printed */
-		ranks[i]->least = least;
-	}
-	free(ranks);
 }
 
 static void print_html_thread(struct html_output *html, struct html_thread *thread)
@@ -584,10 +499,22 @@ static void print_html_thread(struct html_output *html, struct html_thread *thre
 	fprintf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"data\":", track->pid, track->tid);
 	html_numbers_begin(&html->data, out);
 	if (html->ranked || html->file->cut ||
-	    output_room(html->file) / SLICE_TEXT < thread->shown + thread->marks)
+	    output_room(html->file) / SLICE_TEXT < thread->shown + thread->marks) {
 		print_chosen(html, thread);
-	else
-		copy_all(html, thread);
+	} else {
+		struct html_cursor cursor = slices_of(thread);
+
+		/* Copy all numbers, except for the first time. */
+		if (next_block(html, &cursor)) {
+			html_numbers_print(&html->data, cursor_uleb128(&cursor.bytes));
+			html_numbers_print(&html->data, thread->begin - html->origin +
+								cursor_uleb128(&cursor.bytes));
+			do
+				html_numbers_copy(&html->data, cursor.bytes.at,
+						  cursor_left(&cursor.bytes));
+			while (next_block(html, &cursor));
+		}
+	}
 	html_numbers_end(&html->data);
 	fprintf(out, ",\"slices\":%" PRIu64 ",\"marks\":%" PRIu64 "}", thread->shown,
 		thread->marks);
@@ -710,7 +637,25 @@ static void print_data(struct html_output *html, uint64_t end)
 	fputs(",\n\"functions\":", out);
 	html_json_print(json_incref(json_object_get(functions, "functions")), out);
 	json_decref(functions);
-	print_symbols(html);
+	/*
+	 * "symbols": for each its text, 1 + the texts of its source file and of its own file,
+	 * and its line; for an event's slice, its arguments instead of the source file.
+	 */
+	fputs(",\n\"symbols\":[", out);
+	for (size_t i = 0; i < html->symbols.count; i++) {
+		const struct symbol *symbol = pair_table_pointer(&html->symbols, i);
+		struct source_line line = slice_source_line(symbol);
+		const struct name *file = slice_category(symbol);
+
+		if (symbol->kind == SYMBOL_MARK && symbol->linkage != symbol->name)
+			line.file = symbol->linkage;
+
+		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "",
+			label_number(html, symbol),
+			line.file ? 1 + text_number(html, line.file) : 0,
+			file ? 1 + text_number(html, file) : 0, line.line);
+	}
+	putc(']', out);
 	print_texts(html);
 	fputs("}\n", out);
 }
@@ -728,8 +673,36 @@ static void print_html(struct format_output *output)
 	html->call_tracks = html->thread_count;
 	page_events_show(&html->events, &html->kept, (uint32_t)html->call_tracks);
 	threads = measure(html, &end);
-	if (html->fit && html->all > html->fit)
-		choose_slices(html);
+	if (html->fit && html->all > html->fit) {
+		size_t count = html->thread_count;
+		struct fit_ranks **ranks = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
+		uint64_t marks = 0;
+
+		/* Choose the slices to show. */
+		html->ranked = true;
+		for (size_t i = 0; i < count; i++) {
+			struct html_thread *thread = &html->threads[i];
+			struct html_cursor cursor = slices_of(thread);
+			struct html_slice slice;
+
+			thread->ranks.number = (uint32_t)i;
+			ranks[i] = &thread->ranks;
+			while (take_slice(html, &cursor, &slice))
+				if (!(slice.first & IS_MARK))
+					rank_slice(html, thread, &slice);
+			marks += thread->marks;
+		}
+		html->fold.shortest =
+			fit_ranks_choose_all(&html->roots, ranks, count, html->fit, marks);
+		ranks[count] = &html->roots;
+		for (size_t i = 0; i <= count; i++) {
+			uint32_t least = ranks[i]->least;
+
+			fit_ranks_release(ranks[i]); /* all are counted again when printed */
+			ranks[i]->least = least;
+		}
+		free(ranks);
+	}
 	line = html_page_print(NULL, title, output->text);
 	print_summary(html, threads, end);
 	line = html_page_print(line, title, output->text);

@@ -66,32 +66,6 @@ static const struct symbol *slice_symbol(struct page_events *events,
 	return &found->symbol;
 }
 
-static void take_counter(struct page_events *events, const struct track *track,
-			 const struct track_event *event)
-{
-	struct name_table *names = events->store.names;
-
-	for (size_t i = 0; i < event->arg_count; i++) {
-		const struct event_arg *arg = &event->args[i];
-		const struct counter_key key = { event->track.pid, event->id,
-						 view_intern(names, event->name),
-						 view_intern(names, arg->name) };
-		double value = arg->type == EVENT_ARG_REAL ? arg->real : (double)arg->number;
-		struct page_counter *counter;
-
-		HASH_FIND_OR_ADD(events->counters, key, &key, counter);
-		if (!counter->stream) {
-			counter->stream =
-				ALLOC_CHECKED(open_memstream(&counter->points, &counter->size));
-			counter->first = counter->last = event->time;
-			counter->track = track;
-		}
-		fprintf(counter->stream, "%" PRIu64 ",%.15g,", event->time - counter->last,
-			isfinite(value) ? value : 0);
-		counter->last = event->time;
-	}
-}
-
 /* Take an event. The end of a slice has the symbol to show, as it may have more arguments. */
 static void take_event(struct page_events *events, const struct slice_sink *sink,
 		       const struct track_event *from)
@@ -101,7 +75,28 @@ static void take_event(struct page_events *events, const struct slice_sink *sink
 	struct slice_event event = { .time = from->time };
 
 	if (from->kind == TRACK_COUNTER) {
-		take_counter(events, track, from);
+		struct name_table *names = events->store.names;
+
+		for (size_t i = 0; i < from->arg_count; i++) {
+			const struct event_arg *arg = &from->args[i];
+			const struct counter_key key = { from->track.pid, from->id,
+							 view_intern(names, from->name),
+							 view_intern(names, arg->name) };
+			double value =
+				arg->type == EVENT_ARG_REAL ? arg->real : (double)arg->number;
+			struct page_counter *counter;
+
+			HASH_FIND_OR_ADD(events->counters, key, &key, counter);
+			if (!counter->stream) {
+				counter->stream = ALLOC_CHECKED(
+					open_memstream(&counter->points, &counter->size));
+				counter->first = counter->last = from->time;
+				counter->track = track;
+			}
+			fprintf(counter->stream, "%" PRIu64 ",%.15g,", from->time - counter->last,
+				isfinite(value) ? value : 0);
+			counter->last = from->time;
+		}
 	} else if (from->kind == TRACK_BEGIN) {
 		event.symbol = slice_symbol(events, from, NULL);
 		ARRAY_ADD(stored->open, stored->depth, stored->room)->symbol = event.symbol;

@@ -122,25 +122,6 @@ static void print_lines(const char *heading, char *lines, FILE *out)
 	free(lines);
 }
 
-static void print_ranks(const struct why_output *why, FILE *out)
-{
-	fputs("<h2>Functions by their slow calls</h2>\n", out);
-	print_command(why, "ptrace2ftf why", NULL, out);
-	fputs("<table>\n<tr><th>beyond the median</th><th>calls</th><th>slow</th><th>function</th>"
-	      "</tr>\n",
-	      out);
-	for (size_t i = 0; i < why->count; i++) {
-		const struct slow_answer *answer = &why->answers[i];
-
-		html_printf(out,
-			    "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>" NAME
-			    "</td></tr>\n",
-			    extra_text(answer->calls->by_insns, answer->excess).text, answer->all,
-			    answer->slow, slow_name(answer, answer->function)->text);
-	}
-	fputs("</table>\n", out);
-}
-
 /* ---- The histogram ------------------------------------------------------- */
 
 static void print_bar(double x, double width, double from, double to, const char *class, FILE *out)
@@ -205,71 +186,31 @@ static void print_ticks(const struct slow_answer *answer, uint32_t first, uint32
 	}
 }
 
-static void print_histogram(const struct why_output *why, const struct slow_answer *answer,
-			    FILE *out)
-{
-	struct durations all;
-	uint32_t first, last;
-	double width, bound;
-
-	fputs("<h3>How long calls take</h3>\n", out);
-	slow_function_durations(answer->of, &all);
-	for (size_t i = 0; i < answer->count; i++)
-		for (size_t j = 0; answer->clusters[i].cut && j < answer->clusters[i].count; j++)
-			durations_add(&all, answer->clusters[i].calls[j]->amount);
-	first = log_class(all.min, BAR_BITS);
-	last = log_class(all.max, BAR_BITS);
-	width = CHART_WIDTH / (double)(last - first + 1);
-	/* With --slow, the bound may be anywhere. */
-	bound = (log_class(MIN(MAX(answer->bound, all.min), all.max), BAR_BITS) - first + 1) *
-		width;
-	print_command(why, "ptrace2ftf --format=histogram --symbol=",
-		      slow_symbol(answer, answer->function), out);
-	fprintf(out,
-		"<svg class=\"histogram\" viewBox=\"0 -%d %d %d\" "
-		"width=\"%d\" role=\"img\" aria-label=\"histogram\">\n",
-		COUNT_HEIGHT, CHART_WIDTH, COUNT_HEIGHT + BAR_HEIGHT + 20, CHART_WIDTH);
-	for (uint32_t class = first; class <= last; class ++)
-		print_class(answer, &all, class, (class - first) * width, width * 0.9, out);
-	print_ticks(answer, first, last, width, out);
-	fprintf(out,
-		"<line class=\"bound\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n</svg>\n"
-		"<p>The fastest call takes %s, and the slowest one %s. Each octave has four bars; "
-		"heights are logarithmic, and counts above the bars. Calls to the right of the "
-		"line take longer than %s.</p>\n",
-		bound, bound, BAR_HEIGHT, amount_text(answer->calls->by_insns, all.min).text,
-		amount_text(answer->calls->by_insns, all.max).text,
-		extra_text(answer->calls->by_insns, (double)answer->bound).text);
-	durations_release(&all);
-}
-
-/* Print the facts about a cluster; the one about another thread leads to that thread. */
-static void print_details(const struct why_output *why, struct slow_answer *answer,
-			  struct slow_cluster *cluster, FILE *out)
-{
-	for (size_t i = 0; i < cluster->fact_count; i++) {
-		size_t hops = cluster->wait.hop_count;
-		bool waits = hops && i + hops == cluster->fact_count;
-
-		fputs("<br>", out);
-		if (waits)
-			print_wait_begin(why, answer, cluster, out);
-		html_printf(out, "%s", cluster->facts[i].words);
-		fputs(waits ? "</a>" : "", out);
-	}
-}
-
 static void print_clusters(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	fputs("<table>\n<tr><th></th><th>calls</th><th>extra each</th><th>cause</th></tr>\n", out);
 	for (size_t i = 0; i < answer->count; i++) {
+		struct slow_cluster *cluster;
+
 		fprintf(out,
 			"<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s%s</td><td>",
 			color_of(i), answer->clusters[i].count,
 			answer->clusters[i].cut ? "&gt;" : "",
 			extra_text(answer->calls->by_insns, answer->clusters[i].more).text);
 		print_cause(answer, i, out);
-		print_details(why, answer, &answer->clusters[i], out);
+		/* Print the facts about a cluster; the one about another thread leads to that
+		 * thread. */
+		cluster = &answer->clusters[i];
+		for (size_t j = 0; j < cluster->fact_count; j++) {
+			size_t hops = cluster->wait.hop_count;
+			bool waits = hops && j + hops == cluster->fact_count;
+
+			fputs("<br>", out);
+			if (waits)
+				print_wait_begin(why, answer, cluster, out);
+			html_printf(out, "%s", cluster->facts[j].words);
+			fputs(waits ? "</a>" : "", out);
+		}
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</table>\n", out);
@@ -400,28 +341,6 @@ static bool shows_line(const struct source_line *at, uint32_t number, const stru
 	return near;
 }
 
-static void print_source(const struct source_file *source, const struct source_line *at,
-			 const struct code_line *lines, size_t count, FILE *out)
-{
-	uint32_t shown = 0;
-
-	for (uint32_t number = 1; number <= source->count; number++) {
-		double extra = 0;
-		size_t length;
-		const char *line = source_file_line(source, number, &length);
-
-		if (!shows_line(at, number, lines, count, &extra))
-			continue;
-		fputs(shown && shown + 1 < number ? "...\n" : "", out);
-		shown = number;
-		fputs(number == at->line ? "<mark>" : "", out);
-		fprintf(out, "%10s %6" PRIu32 "  ", extra > 0 ? extra_text(false, extra).text : "",
-			number);
-		html_text_print(line, length, out);
-		fputs(number == at->line ? "</mark>\n" : "\n", out);
-	}
-}
-
 /* Print the source of the main cause, if the file can be read, with the extra time of its lines. */
 static void print_cause_source(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
@@ -430,6 +349,7 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 	struct source_file source = { 0 };
 	struct code_line lines[CODE_LINES];
 	size_t found = slow_source_lines(answer, &answer->clusters[0], lines), count = 0;
+	uint32_t shown = 0;
 
 	/* With --symfs, read no file outside of it. */
 	if (!why->options->symfs && at.file && at.line)
@@ -451,7 +371,21 @@ static void print_cause_source(const struct why_output *why, struct slow_answer 
 		    : "",
 	      out);
 	fputs("<pre class=\"source\">", out);
-	print_source(&source, &at, lines, count, out);
+	for (uint32_t number = 1; number <= source.count; number++) {
+		double extra = 0;
+		size_t length;
+		const char *line = source_file_line(&source, number, &length);
+
+		if (!shows_line(&at, number, lines, count, &extra))
+			continue;
+		fputs(shown && shown + 1 < number ? "...\n" : "", out);
+		shown = number;
+		fputs(number == at.line ? "<mark>" : "", out);
+		fprintf(out, "%10s %6" PRIu32 "  ", extra > 0 ? extra_text(false, extra).text : "",
+			number);
+		html_text_print(line, length, out);
+		fputs(number == at.line ? "</mark>\n" : "\n", out);
+	}
 	fputs("</pre>\n", out);
 	source_file_release(&source);
 }
@@ -499,6 +433,10 @@ static void print_other_threads(const struct why_output *why, struct slow_answer
 
 static void print_section(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
+	struct durations all;
+	uint32_t first, last;
+	double width, bound;
+
 	html_printf(out, "<h2>" NAME "</h2>\n", slow_name(answer, answer->function)->text);
 	if (!answer->all)
 		return;
@@ -506,7 +444,35 @@ static void print_section(const struct why_output *why, struct slow_answer *answ
 		print_clusters(why, answer, out);
 		print_cause_source(why, answer, out);
 	}
-	print_histogram(why, answer, out);
+	fputs("<h3>How long calls take</h3>\n", out);
+	slow_function_durations(answer->of, &all);
+	for (size_t i = 0; i < answer->count; i++)
+		for (size_t j = 0; answer->clusters[i].cut && j < answer->clusters[i].count; j++)
+			durations_add(&all, answer->clusters[i].calls[j]->amount);
+	first = log_class(all.min, BAR_BITS);
+	last = log_class(all.max, BAR_BITS);
+	width = CHART_WIDTH / (double)(last - first + 1);
+	/* With --slow, the bound may be anywhere. */
+	bound = (log_class(MIN(MAX(answer->bound, all.min), all.max), BAR_BITS) - first + 1) *
+		width;
+	print_command(why, "ptrace2ftf --format=histogram --symbol=",
+		      slow_symbol(answer, answer->function), out);
+	fprintf(out,
+		"<svg class=\"histogram\" viewBox=\"0 -%d %d %d\" "
+		"width=\"%d\" role=\"img\" aria-label=\"histogram\">\n",
+		COUNT_HEIGHT, CHART_WIDTH, COUNT_HEIGHT + BAR_HEIGHT + 20, CHART_WIDTH);
+	for (uint32_t class = first; class <= last; class ++)
+		print_class(answer, &all, class, (class - first) * width, width * 0.9, out);
+	print_ticks(answer, first, last, width, out);
+	fprintf(out,
+		"<line class=\"bound\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n</svg>\n"
+		"<p>The fastest call takes %s, and the slowest one %s. Each octave has four bars; "
+		"heights are logarithmic, and counts above the bars. Calls to the right of the "
+		"line take longer than %s.</p>\n",
+		bound, bound, BAR_HEIGHT, amount_text(answer->calls->by_insns, all.min).text,
+		amount_text(answer->calls->by_insns, all.max).text,
+		extra_text(answer->calls->by_insns, (double)answer->bound).text);
+	durations_release(&all);
 	if (!answer->count)
 		return;
 	print_slowest(why, answer, out);
@@ -524,7 +490,21 @@ static void print_page(const struct why_output *why, const char *text, size_t si
 		    input);
 	print_verdict(why, out);
 	print_lines("How far to trust this", why_doubts_text(why), out);
-	print_ranks(why, out);
+	fputs("<h2>Functions by their slow calls</h2>\n", out);
+	print_command(why, "ptrace2ftf why", NULL, out);
+	fputs("<table>\n<tr><th>beyond the median</th><th>calls</th><th>slow</th><th>function</th>"
+	      "</tr>\n",
+	      out);
+	for (size_t i = 0; i < why->count; i++) {
+		const struct slow_answer *answer = &why->answers[i];
+
+		html_printf(out,
+			    "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>" NAME
+			    "</td></tr>\n",
+			    extra_text(answer->calls->by_insns, answer->excess).text, answer->all,
+			    answer->slow, slow_name(answer, answer->function)->text);
+	}
+	fputs("</table>\n", out);
 	for (size_t i = 0; i < why->count; i++)
 		print_section(why, &why->answers[i], out);
 	fputs("<h2>The answer of ptrace2ftf why</h2>\n<pre>", out);
