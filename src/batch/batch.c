@@ -56,33 +56,6 @@ json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end
 	return line;
 }
 
-/*
- * Append the object to the file at `path` ("-": standard output) as one line, by one write(), so
- * that lines of several programs do not mix.  Returns 0; -1 with err filled.
- */
-static int batch_line_write(const json_t *line, const char *path, struct error *err)
-{
-	char *text =
-		ALLOC_CHECKED(json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER |
-						       JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII));
-	int fd = strcmp(path, "-") == 0
-			 ? dup(STDOUT_FILENO)
-			 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	size_t size = strlen(text);
-	ssize_t done = -1;
-
-	text[size] = '\n'; /* instead of the NUL */
-	if (fd >= 0)
-		done = write(fd, text, size + 1);
-	free(text);
-	if (done != (ssize_t)size + 1)
-		error_set_system(err, done < 0 ? errno : ENOSPC, "%s: cannot write",
-				 strcmp(path, "-") == 0 ? "standard output" : path);
-	if (fd >= 0)
-		close(fd);
-	return done == (ssize_t)size + 1 ? 0 : -1;
-}
-
 struct batch {
 	const struct options *options; /* borrowed */
 	struct batch_plan plan;
@@ -99,6 +72,10 @@ static void add_finished(void *context, const struct batch_job *job, const struc
 	const char *path = batch->options->json_lines;
 	struct error err = { 0 };
 	json_t *line;
+	char *text;
+	int fd;
+	size_t size;
+	ssize_t done = -1;
 
 	batch->whole += end->status == EXIT_WHOLE;
 	batch->gaps += end->status == EXIT_WITH_GAPS;
@@ -107,26 +84,29 @@ static void add_finished(void *context, const struct batch_job *job, const struc
 	if (!path)
 		return;
 	line = batch_line_make(job, end);
-	if (batch_line_write(line, path, &err) < 0) {
+	/*
+	 * Append the object to the file at `path` ("-": standard output) as one line, by one
+	 * write(), so that lines of several programs do not mix.
+	 */
+	text = ALLOC_CHECKED(json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER |
+						      JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII));
+	fd = strcmp(path, "-") == 0 ? dup(STDOUT_FILENO)
+				    : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	size = strlen(text);
+	text[size] = '\n'; /* instead of the NUL */
+	if (fd >= 0)
+		done = write(fd, text, size + 1);
+	free(text);
+	if (done != (ssize_t)size + 1) {
+		error_set_system(&err, done < 0 ? errno : ENOSPC, "%s: cannot write",
+				 strcmp(path, "-") == 0 ? "standard output" : path);
 		if (!batch->lines_failed)
 			message_error(&err);
 		batch->lines_failed = true;
 	}
+	if (fd >= 0)
+		close(fd);
 	json_decref(line);
-}
-
-static void print_totals(const struct batch *batch, size_t begun)
-{
-	fprintf(stderr, "ptrace2ftf: %zu files: %zu whole", batch->plan.count, batch->whole);
-	if (batch->skipped)
-		fprintf(stderr, " (%zu of them already up to date)", batch->skipped);
-	if (batch->gaps)
-		fprintf(stderr, ", %zu with gaps or warnings", batch->gaps);
-	if (batch->failed)
-		fprintf(stderr, ", %zu failed", batch->failed);
-	if (begun < batch->plan.count)
-		fprintf(stderr, ", %zu not begun", batch->plan.count - begun);
-	putc('\n', stderr);
 }
 
 bool batch_wanted(const struct options *options)
@@ -205,8 +185,18 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	loop.run.stamped = options_is_batch(options) || options->skip_existing;
 	loop.plan = &batch.plan;
 	stopped = batch_loop_run(&loop);
-	if (!options->quiet && batch.plan.count > 1)
-		print_totals(&batch, loop.begun);
+	if (!options->quiet && batch.plan.count > 1) {
+		fprintf(stderr, "ptrace2ftf: %zu files: %zu whole", batch.plan.count, batch.whole);
+		if (batch.skipped)
+			fprintf(stderr, " (%zu of them already up to date)", batch.skipped);
+		if (batch.gaps)
+			fprintf(stderr, ", %zu with gaps or warnings", batch.gaps);
+		if (batch.failed)
+			fprintf(stderr, ", %zu failed", batch.failed);
+		if (loop.begun < batch.plan.count)
+			fprintf(stderr, ", %zu not begun", batch.plan.count - loop.begun);
+		putc('\n', stderr);
+	}
 	batch_plan_release(&batch.plan);
 	return stopped ? 128 + stopped : batch.lines_failed ? EXIT_FAILED : loop.worst;
 }

@@ -126,35 +126,6 @@ static bool write_report(const struct batch_process *process, const json_t *repo
 	return out && fclose(out) == 0 && written;
 }
 
-/* The child's main(): messages and report go to the files in memory. */
-static _Noreturn void run_child(const struct batch_process *process, const struct batch_run *run)
-{
-	const struct options *answer = process->job->answer;
-	json_t *report = json_object();
-	enum exit_status status;
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	output_watch_signals();
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	limit_time(options_of(run, process->job)->timeout);
-	if (process->messages >= 0) {
-		/* The parent reads them, and prints them with its own colours. */
-		message_color(MESSAGE_COLOR_NEVER);
-		dup2(process->messages, STDERR_FILENO);
-	}
-	status = convert_job(run, process->job, report);
-	if (answer && was_read(answer->output))
-		json_object_set_new(report, "read_output", json_true());
-	if (answer && was_read(answer->json))
-		json_object_set_new(report, "read_json", json_true());
-	if (!write_report(process, report))
-		status = EXIT_FAILED;
-	json_decref(report);
-	exit(status);
-}
-
 /* ---- The parent ---------------------------------------------------------- */
 
 static void close_files(struct batch_process *process)
@@ -183,8 +154,33 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
 		process->pid = fork();
 	else
 		process->pid = -1;
-	if (process->pid == 0)
-		run_child(process, run);
+	if (process->pid == 0) {
+		const struct options *answer = process->job->answer;
+		json_t *report = json_object();
+		enum exit_status status;
+		sigset_t none;
+
+		/* The child's main(): messages and report go to the files in memory. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		output_watch_signals();
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		limit_time(options_of(run, process->job)->timeout);
+		if (process->messages >= 0) {
+			/* The parent reads them, and prints them with its own colours. */
+			message_color(MESSAGE_COLOR_NEVER);
+			dup2(process->messages, STDERR_FILENO);
+		}
+		status = convert_job(run, process->job, report);
+		if (answer && was_read(answer->output))
+			json_object_set_new(report, "read_output", json_true());
+		if (answer && was_read(answer->json))
+			json_object_set_new(report, "read_json", json_true());
+		if (!write_report(process, report))
+			status = EXIT_FAILED;
+		json_decref(report);
+		exit(status);
+	}
 	if (process->pid < 0) {
 		process->pid = 0;
 		error_set_system(err, errno, "%s: cannot start a process", job->inputs[0]);
@@ -253,36 +249,6 @@ static void read_report(struct batch_process *process, struct batch_end *end)
 	end->status = fail_job(end->report, &err);
 }
 
-/* Without an error in the report (for lack of memory), the last message is the error. */
-static void add_cause(const char *last, json_t *report)
-{
-	const char *text = last && starts_with(last, PREFIX) ? last + strlen(PREFIX)
-							     : "failed without a message";
-	char *line = ALLOC_CHECKED(strndup(text, strcspn(text, "\n")));
-
-	if (!json_object_get(report, "error"))
-		json_object_set_new(report, "error", batch_line_text(line));
-	free(line);
-}
-
-static void fail_for_signal(const struct batch_process *process, struct batch_end *end)
-{
-	struct error err = { 0 };
-
-	if (end->signal == SIGALRM)
-		error_set(&err, ERROR_LIMIT, "%s: took longer than --timeout allows",
-			  process->job->inputs[0]);
-	else
-		error_set(&err, ERROR_SYSTEM, "%s: its process was ended by signal %d (%s)%s",
-			  process->job->inputs[0], end->signal, strsignal(end->signal),
-			  end->signal == SIGKILL ? ": perhaps for lack of memory" : "");
-	end->status = fail_job(end->report, &err);
-	if (end->signal == SIGALRM)
-		json_object_set_new(end->report, "timed_out", json_true());
-	if (process->job->output)
-		output_remove_left(process->job->output, process->pid);
-}
-
 void batch_process_finish(struct batch_process *process, int status, struct batch_end *end)
 {
 	char *last = NULL;
@@ -297,11 +263,36 @@ void batch_process_finish(struct batch_process *process, int status, struct batc
 		file_use_read(process->job->answer->json);
 	if (process->messages >= 0)
 		print_messages(process, &last);
-	if (end->signal)
-		fail_for_signal(process, end);
+	if (end->signal) {
+		struct error err = { 0 };
+
+		if (end->signal == SIGALRM)
+			error_set(&err, ERROR_LIMIT, "%s: took longer than --timeout allows",
+				  process->job->inputs[0]);
+		else
+			error_set(&err, ERROR_SYSTEM,
+				  "%s: its process was ended by signal %d (%s)%s",
+				  process->job->inputs[0], end->signal, strsignal(end->signal),
+				  end->signal == SIGKILL ? ": perhaps for lack of memory" : "");
+		end->status = fail_job(end->report, &err);
+		if (end->signal == SIGALRM)
+			json_object_set_new(end->report, "timed_out", json_true());
+		if (process->job->output)
+			output_remove_left(process->job->output, process->pid);
+	}
 	if (end->status != EXIT_WHOLE && end->status != EXIT_WITH_GAPS) {
+		const char *text;
+		char *line;
+
 		end->status = EXIT_FAILED;
-		add_cause(last, end->report);
+		/* Without an error in the report (for lack of memory), the last message is the
+		 * error. */
+		text = last && starts_with(last, PREFIX) ? last + strlen(PREFIX)
+							 : "failed without a message";
+		line = ALLOC_CHECKED(strndup(text, strcspn(text, "\n")));
+		if (!json_object_get(end->report, "error"))
+			json_object_set_new(end->report, "error", batch_line_text(line));
+		free(line);
 	}
 	free(last);
 	close_files(process);

@@ -83,16 +83,6 @@ static void end_job(struct batch_loop *loop, const struct batch_job *job,
 	json_decref(end->report);
 }
 
-static void finish_unstarted(struct batch_loop *loop, const struct batch_job *job,
-			     const struct error *err)
-{
-	struct batch_end end = { .status = EXIT_FAILED, .report = json_object() };
-
-	message_error(err);
-	json_object_set_new(end.report, "error", batch_line_text(err->text));
-	end_job(loop, job, &end);
-}
-
 static struct batch_process *find_free_process(const struct batch_loop *loop)
 {
 	for (size_t i = 0; i < loop->process_count; i++)
@@ -112,28 +102,13 @@ static void start_next(struct batch_loop *loop)
 	} else if (loop->running) {
 		return; /* retried when another process ends */
 	} else {
-		finish_unstarted(loop, job, &err);
+		struct batch_end end = { .status = EXIT_FAILED, .report = json_object() };
+
+		message_error(&err);
+		json_object_set_new(end.report, "error", batch_line_text(err.text));
+		end_job(loop, job, &end);
 	}
 	loop->begun++;
-}
-
-static void wait_for_process(struct batch_loop *loop)
-{
-	struct batch_end end = { 0 };
-	int status;
-	pid_t pid = wait4(-1, &status, 0, &end.usage);
-
-	for (size_t i = 0; pid > 0 && i < loop->process_count; i++) {
-		struct batch_process *process = &loop->processes[i];
-
-		if (process->pid != pid)
-			continue;
-		batch_process_finish(process, status, &end);
-		loop->running--;
-		end_job(loop, process->job, &end);
-	}
-	if (pid < 0 && errno != EINTR)
-		loop->running = 0; /* impossible: no process is left */
 }
 
 int batch_loop_run(struct batch_loop *loop)
@@ -157,8 +132,23 @@ int batch_loop_run(struct batch_loop *loop)
 		if (!last_signal && loop->running < room && loop->begun < count)
 			start_next(loop);
 		if (loop->running &&
-		    (loop->begun == before || loop->running == room || loop->begun == count))
-			wait_for_process(loop);
+		    (loop->begun == before || loop->running == room || loop->begun == count)) {
+			struct batch_end end = { 0 };
+			int status;
+			pid_t pid = wait4(-1, &status, 0, &end.usage);
+
+			for (size_t i = 0; pid > 0 && i < loop->process_count; i++) {
+				struct batch_process *process = &loop->processes[i];
+
+				if (process->pid != pid)
+					continue;
+				batch_process_finish(process, status, &end);
+				loop->running--;
+				end_job(loop, process->job, &end);
+			}
+			if (pid < 0 && errno != EINTR)
+				loop->running = 0; /* impossible: no process is left */
+		}
 	}
 	stopped = signals_end();
 	free(loop->processes);

@@ -107,19 +107,6 @@ static char *path_of_piece(const struct piece *piece, const char *directory, con
 	return path;
 }
 
-static void name_in_directory(struct batch_plan *plan, const char *directory, const char *suffix)
-{
-	struct piece *pieces = alloc_zeroed(plan->count, sizeof(*pieces));
-
-	for (size_t i = 0; i < plan->count; i++)
-		pieces[i] = first_piece(plan->jobs[i].inputs[0], i);
-	while (extend_equal_pieces(pieces, plan->count))
-		continue;
-	for (size_t i = 0; i < plan->count; i++)
-		plan->jobs[pieces[i].job].output = path_of_piece(&pieces[i], directory, suffix);
-	free(pieces);
-}
-
 /* ---- Names by a pattern -------------------------------------------------- */
 
 /* A {word} of a pattern and its value for one input. */
@@ -129,25 +116,6 @@ struct pattern_word {
 };
 
 enum { WORD_DIR, WORD_NAME, WORD_BASE, WORD_NUMBER, PATTERN_WORDS };
-
-/* `number` has the text of {n}. */
-static void split_input(struct pattern_word words[PATTERN_WORDS], const char *input,
-			const char *number)
-{
-	size_t end = output_path_length(input), front = component_before(input, end), dir = front;
-	size_t dot = end;
-
-	while (dir > 1 && input[dir - 1] == '/')
-		dir--;
-	while (dot > front && input[dot - 1] != '.')
-		dot--;
-	/* A dot at the front begins a hidden file's name, not a suffix. */
-	dot = dot > front + 1 ? dot - 1 : end;
-	words[WORD_DIR] = (struct pattern_word){ "dir", dir ? input : ".", dir ? dir : 1 };
-	words[WORD_NAME] = (struct pattern_word){ "name", input + front, end - front };
-	words[WORD_BASE] = (struct pattern_word){ "base", input + front, dot - front };
-	words[WORD_NUMBER] = (struct pattern_word){ "n", number, strlen(number) };
-}
 
 /* Returns the word that a part of a pattern, up to its brace, names, or NULL. */
 static const struct pattern_word *find_word(const struct pattern_word *words, const char *part)
@@ -195,10 +163,29 @@ static int name_by_pattern(struct batch_plan *plan, const char *pattern, struct 
 
 	for (size_t i = 0; i < plan->count; i++) {
 		struct pattern_word words[PATTERN_WORDS];
+		const char *input = plan->jobs[i].inputs[0];
 		char number[24];
+		size_t end, front, dir, dot;
 
 		snprintf(number, sizeof(number), "%0*zu", width, i + 1);
-		split_input(words, plan->jobs[i].inputs[0], number);
+		/* `number` has the text of {n}. */
+		end = output_path_length(input);
+		front = component_before(input, end);
+		dir = front;
+		dot = end;
+		while (dir > 1 && input[dir - 1] == '/')
+			dir--;
+		while (dot > front && input[dot - 1] != '.')
+			dot--;
+		/* A dot at the front begins a hidden file's name, not a suffix. */
+		dot = dot > front + 1 ? dot - 1 : end;
+		words[WORD_DIR] = (struct pattern_word){ "dir", dir ? input : ".",
+							 dir ? dir : 1 };
+		words[WORD_NAME] = (struct pattern_word){ "name", input + front,
+							  end - front };
+		words[WORD_BASE] = (struct pattern_word){ "base", input + front,
+							  dot - front };
+		words[WORD_NUMBER] = (struct pattern_word){ "n", number, strlen(number) };
 		plan->jobs[i].output = expand_pattern(pattern, words, err);
 		if (!plan->jobs[i].output)
 			return -1;
@@ -217,8 +204,18 @@ static int name_outputs(struct batch_plan *plan, const struct options *options, 
 		return 0;
 	if (options->output_pattern && name_by_pattern(plan, options->output_pattern, err) < 0)
 		return -1;
-	if (!options->output_pattern && options->output)
-		name_in_directory(plan, options->output, suffix);
+	if (!options->output_pattern && options->output) {
+		struct piece *pieces = alloc_zeroed(plan->count, sizeof(*pieces));
+
+		for (size_t i = 0; i < plan->count; i++)
+			pieces[i] = first_piece(plan->jobs[i].inputs[0], i);
+		while (extend_equal_pieces(pieces, plan->count))
+			continue;
+		for (size_t i = 0; i < plan->count; i++)
+			plan->jobs[pieces[i].job].output =
+				path_of_piece(&pieces[i], options->output, suffix);
+		free(pieces);
+	}
 	for (size_t i = 0; i < plan->count; i++)
 		if (!plan->jobs[i].output)
 			plan->jobs[i].output = output_path_beside(plan->jobs[i].inputs[0], suffix);

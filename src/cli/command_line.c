@@ -227,31 +227,6 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 			    expected[spec->type]);
 }
 
-/* Store "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
-static void add_word(struct options *options, const struct option_spec *spec, const char *argument)
-{
-	size_t count = (size_t)options->word_count++;
-
-	ARRAY_GROW(options->words, options->word_room, count + 1);
-	options->words[count] =
-		alloc_text("--%s%s%s", spec->name, argument ? "=" : "", argument ? argument : "");
-}
-
-/*
- * Without --demangle (which has no word for DEMANGLE_PERF), branches have the symbol names that
- * perf prints. magic-trace's rules need perf's names, which distinguish instances of a template and
- * lack functions without a symbol.
- */
-static void choose_default_names(struct options *options)
-{
-	bool as_perf = options->format->as_perf || options->stacks == STACKS_MAGIC_TRACE;
-
-	if (options->names == DEMANGLE_PERF && !as_perf)
-		options->names = DEMANGLE_SHORT;
-	if (options->unnamed == UNNAMED_DEFAULT && options->stacks == STACKS_MAGIC_TRACE)
-		options->unnamed = UNNAMED_FILES;
-}
-
 /* Without INPUT, as for perf: perf.data, or else a pipe; A of a difference is perf.data.old. */
 static void choose_default_input(struct options *options)
 {
@@ -272,26 +247,6 @@ static void choose_default_input(struct options *options)
 	options->input = pipe;
 }
 
-/* Without -o, write a trace next to its input, and text to standard output. */
-static void choose_default_output(struct options *options)
-{
-	const struct output_format *format = options->format;
-
-	if (options_is_batch(options) || options->command == COMMAND_DIFF ||
-	    options->command == COMMAND_ANNOTATE ||
-	    (options->command == COMMAND_OPEN && !options->output))
-		return;
-	if (format->default_output == DEFAULT_NONE)
-		options->output = NULL;
-	else if (options->output)
-		return;
-	else if (format->default_output == DEFAULT_STDOUT)
-		options->output = "-";
-	else
-		options->output = options->beside =
-			output_path_beside(options->input, output_format_suffix(format));
-}
-
 /* ---- Words --------------------------------------------------------------- */
 
 static bool still_takes(enum command command, const struct option_spec *option)
@@ -304,8 +259,14 @@ static void take_option(struct options *options, const struct option_spec *optio
 	size_t index = (size_t)(option - option_specs);
 
 	options->given[index / 64] |= UINT64_C(1) << index % 64;
-	if (!(option->flags & NEUTRAL))
-		add_word(options, option, argument);
+	if (!(option->flags & NEUTRAL)) {
+		size_t count = (size_t)options->word_count++;
+
+		/* Store "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
+		ARRAY_GROW(options->words, options->word_room, count + 1);
+		options->words[count] = alloc_text("--%s%s%s", option->name, argument ? "=" : "",
+						   argument ? argument : "");
+	}
 	parse_argument(options, option, argument ? argument : (char *)option->if_omitted);
 	message_color(options->color);
 }
@@ -435,31 +396,6 @@ static void take_words(struct options *options, char side, int argc, char **argv
 		take_input(options, argv[i]);
 }
 
-/* The first word is the pattern of --symbol, unless that is given. */
-static void take_function(struct options *options)
-{
-	const char *suffix = options->input_count ? strrchr(options->inputs[0], '.') : NULL;
-
-	if (options->select.symbols.count)
-		return;
-	if (!options->input_count || (suffix && strcmp(suffix, ".data") == 0))
-		usage_error("annotate needs a function; name it first, as in "
-			    "`ptrace2ftf annotate main perf.data`");
-	pattern_list_add(&options->select.symbols, *options->inputs++);
-	options->input_count--;
-}
-
-/* Each --raw took a word at least, so there is room for them as inputs. */
-static void take_raws(struct options *options)
-{
-	if (options->raws.count && options->input_count)
-		usage_error("cannot combine --raw and '%s'; choose one", options->inputs[0]);
-	for (size_t i = 0; i < options->raws.count; i++)
-		options->inputs[options->input_count++] =
-			(char *)non_empty(option_find("raw", 3), options->raws.patterns[i]);
-	options->input = options->input_count ? options->inputs[0] : NULL;
-}
-
 /* Ignore settings for options that only other commands have. */
 static void take_setting(void *context, char *name, char *argument, const char *source)
 {
@@ -475,20 +411,6 @@ static void take_setting(void *context, char *name, char *argument, const char *
 				     : "it needs a value; write NAME=VALUE");
 	if (still_takes(options->command, option))
 		take_option(options, option, argument);
-}
-
-static void take_settings(struct options *options)
-{
-	const char *words = getenv(SETTINGS_VARIABLE);
-
-	options->settings[0] = settings_read_file(&options->settings[1]);
-	settings_parse(options->settings[0], true, options->settings[1], take_setting, options);
-	options->settings[2] = alloc_text("%s", words ? words : "");
-	settings_parse(options->settings[2], false, SETTINGS_VARIABLE, take_setting, options);
-	options->setting_count = options->word_count;
-	memset(options->given, 0, sizeof(options->given));
-	options->usual_ui = options->ui;
-	options->ui = NULL;
 }
 
 /* A named output, or standard output except of lists, joins the inputs as one recording. */
@@ -525,6 +447,9 @@ static void warn_renamed(const struct options *options)
 
 static void take_defaults(struct options *options)
 {
+	bool as_perf;
+	const struct output_format *format;
+
 	warn_renamed(options);
 	options->output = output_path_standard(options->output);
 	options->json = output_path_standard(options->json);
@@ -539,25 +464,71 @@ static void take_defaults(struct options *options)
 	option_conflicts_refuse(options);
 	if (!options->ui)
 		options->ui = options->usual_ui;
-	choose_default_names(options);
-	choose_default_output(options);
+	/*
+	 * Without --demangle (which has no word for DEMANGLE_PERF), branches have the symbol
+	 * names that perf prints. magic-trace's rules need perf's names, which distinguish
+	 * instances of a template and lack functions without a symbol.
+	 */
+	as_perf = options->format->as_perf || options->stacks == STACKS_MAGIC_TRACE;
+	if (options->names == DEMANGLE_PERF && !as_perf)
+		options->names = DEMANGLE_SHORT;
+	if (options->unnamed == UNNAMED_DEFAULT && options->stacks == STACKS_MAGIC_TRACE)
+		options->unnamed = UNNAMED_FILES;
+	/* Without -o, write a trace next to its input, and text to standard output. */
+	format = options->format;
+	if (options_is_batch(options) || options->command == COMMAND_DIFF ||
+	    options->command == COMMAND_ANNOTATE ||
+	    (options->command == COMMAND_OPEN && !options->output))
+		return;
+	if (format->default_output == DEFAULT_NONE)
+		options->output = NULL;
+	else if (options->output)
+		return;
+	else if (format->default_output == DEFAULT_STDOUT)
+		options->output = "-";
+	else
+		options->output = options->beside =
+			output_path_beside(options->input, output_format_suffix(format));
 }
 
 /* `side`: of a difference, 'a' or 'b'; otherwise 0. */
 static void parse(struct options *options, enum command command, char side, int argc, char **argv)
 {
 	int first = command == COMMAND_CONVERT ? 1 : 2;
+	const char *words;
 
 	*options = (struct options){ .command = command,
 				     .open = command == COMMAND_OPEN,
 				     .jobs = 1,
 				     .names = DEMANGLE_PERF,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
-	take_settings(options);
+	words = getenv(SETTINGS_VARIABLE);
+	options->settings[0] = settings_read_file(&options->settings[1]);
+	settings_parse(options->settings[0], true, options->settings[1], take_setting, options);
+	options->settings[2] = alloc_text("%s", words ? words : "");
+	settings_parse(options->settings[2], false, SETTINGS_VARIABLE, take_setting, options);
+	options->setting_count = options->word_count;
+	memset(options->given, 0, sizeof(options->given));
+	options->usual_ui = options->ui;
+	options->ui = NULL;
 	take_words(options, side, argc - first, argv + first);
-	if (command == COMMAND_ANNOTATE)
-		take_function(options);
-	take_raws(options);
+	/* The first word is the pattern of --symbol, unless that is given. */
+	if (command == COMMAND_ANNOTATE && !options->select.symbols.count) {
+		const char *suffix = options->input_count ? strrchr(options->inputs[0], '.') : NULL;
+
+		if (!options->input_count || (suffix && strcmp(suffix, ".data") == 0))
+			usage_error("annotate needs a function; name it first, as in "
+				    "`ptrace2ftf annotate main perf.data`");
+		pattern_list_add(&options->select.symbols, *options->inputs++);
+		options->input_count--;
+	}
+	/* Each --raw took a word at least, so there is room for them as inputs. */
+	if (options->raws.count && options->input_count)
+		usage_error("cannot combine --raw and '%s'; choose one", options->inputs[0]);
+	for (size_t i = 0; i < options->raws.count; i++)
+		options->inputs[options->input_count++] =
+			(char *)non_empty(option_find("raw", 3), options->raws.patterns[i]);
+	options->input = options->input_count ? options->inputs[0] : NULL;
 	take_defaults(options);
 }
 

@@ -159,31 +159,6 @@ static void print_option(enum command command, const struct option_spec *option,
 	print_words(help, length, HELP_COLUMN);
 }
 
-static void print_options(enum command command, bool all)
-{
-	static const char *const headings[OPTION_GROUPS] = {
-		[GROUP_RECORDING] = "Recording", [GROUP_INPUT] = "Input",
-		[GROUP_SELECTION] = "Selection", [GROUP_SYMBOLS] = "Symbols",
-		[GROUP_OUTPUT] = "Output",       [GROUP_OCAML] = "OCaml",
-		[GROUP_DECODING] = "Decoding",   [GROUP_BATCHES] = "Batches",
-		[GROUP_GENERAL] = "General",     [GROUP_EXPERT] = "Expert",
-	};
-
-	for (int group = 1; group < OPTION_GROUPS; group++) {
-		bool any = false;
-
-		for (const struct option_spec *option = option_specs; option->name; option++) {
-			if ((int)option->group != group || !command_takes(command, option) ||
-			    !(all || option->flags & COMMON))
-				continue;
-			if (!any)
-				printf("%s:\n", headings[group]);
-			any = true;
-			print_option(command, option, all);
-		}
-	}
-}
-
 static void print_commands(void)
 {
 	puts("\nCommands:");
@@ -198,6 +173,13 @@ void help_print(enum command command, bool all)
 {
 	const struct command_spec *spec = &command_specs[command];
 	bool has_options = spec->groups != 0;
+	static const char *const headings[OPTION_GROUPS] = {
+		[GROUP_RECORDING] = "Recording", [GROUP_INPUT] = "Input",
+		[GROUP_SELECTION] = "Selection", [GROUP_SYMBOLS] = "Symbols",
+		[GROUP_OUTPUT] = "Output",       [GROUP_OCAML] = "OCaml",
+		[GROUP_DECODING] = "Decoding",   [GROUP_BATCHES] = "Batches",
+		[GROUP_GENERAL] = "General",     [GROUP_EXPERT] = "Expert",
+	};
 
 	printf("Usage: ptrace2ftf%s%s%s%s\n", command_word(command),
 	       has_options ? " [OPTION...]" : "", *spec->arguments ? " " : "", spec->arguments);
@@ -206,7 +188,19 @@ void help_print(enum command command, bool all)
 		print_commands();
 	if (has_options)
 		putchar('\n');
-	print_options(command, all);
+	for (int group = 1; group < OPTION_GROUPS; group++) {
+		bool any = false;
+
+		for (const struct option_spec *option = option_specs; option->name; option++) {
+			if ((int)option->group != group || !command_takes(command, option) ||
+			    !(all || option->flags & COMMON))
+				continue;
+			if (!any)
+				printf("%s:\n", headings[group]);
+			any = true;
+			print_option(command, option, all);
+		}
+	}
 	if (has_options)
 		printf("\n%s%s%sSee ptrace2ftf%s%s(1).\n", all ? "" : "`ptrace2ftf",
 		       all ? "" : command_word(command),

@@ -34,11 +34,22 @@ static size_t read_names(struct options *options, FILE *in)
 	return size;
 }
 
-static void add_inputs(struct options *options, size_t size)
+void input_list_read(struct options *options)
 {
-	size_t room = (size_t)options->input_count, count = room;
+	const char *path = options->files_from;
+	FILE *in = file_use_open_stream(path);
+	size_t size;
+	size_t room, count;
 	char **inputs;
 
+	if (!in)
+		usage_error("--files0-from: %s: %s", path, strerror(errno));
+	size = read_names(options, in);
+	if (ferror(in))
+		usage_error("--files0-from: %s: %s", path, strerror(errno));
+	fclose(in);
+	room = (size_t)options->input_count;
+	count = room;
 	if (!count && !size)
 		usage_error("no input: '%s' is empty", options->files_from);
 	inputs = alloc_zeroed(room + 1, sizeof(*inputs));
@@ -50,19 +61,4 @@ static void add_inputs(struct options *options, size_t size)
 	options->inputs = options->listed = inputs;
 	options->input_count = (int)count;
 	options->input = inputs[0];
-}
-
-void input_list_read(struct options *options)
-{
-	const char *path = options->files_from;
-	FILE *in = file_use_open_stream(path);
-	size_t size;
-
-	if (!in)
-		usage_error("--files0-from: %s: %s", path, strerror(errno));
-	size = read_names(options, in);
-	if (ferror(in))
-		usage_error("--files0-from: %s: %s", path, strerror(errno));
-	fclose(in);
-	add_inputs(options, size);
 }

@@ -46,38 +46,6 @@ static bool has_option(const struct options *options, const char *names)
 	return false;
 }
 
-/* magic-trace 1.0 has no choice: settings for other formats do not count. */
-static void choose_imitation(struct options *options)
-{
-	if (!options->format || !options->format->imitates)
-		return;
-	options->stacks = STACKS_MAGIC_TRACE;
-	options->names = DEMANGLE_PERF;
-	options->unnamed = UNNAMED_DEFAULT;
-	options->select.fit = FIT_NONE;
-	if (options->mode == TRACE_MODE_GUESS)
-		options->mode = TRACE_MODE_USER;
-}
-
-/* --clock counts from the begin of each thread, so --time chooses slices, not trace. */
-static void choose_clock(struct options *options)
-{
-	struct time_bound *from = &options->select.from, *to = &options->select.to;
-
-	if (!options->clock)
-		return;
-	digits_count_work(options->clock == CLOCK_INSNS ? "insns" : "cycles");
-	if (from->base > TIME_FROM_START || to->base > TIME_FROM_FIRST)
-		usage_error(
-			"--clock counts from each thread's begin; expected --time=+FROM,+COUNT");
-	options->select.work =
-		(struct work_range){ from->base || to->base, options->clock == CLOCK_CYCLES,
-				     from->ns, UINT64_MAX };
-	if (to->base)
-		options->select.work.to = to->ns + (to->base == TIME_FROM_FIRST ? from->ns : 0);
-	from->base = to->base = TIME_OPEN;
-}
-
 #define REFUSE_IF(present, ...)                                                                    \
 	do {                                                                                       \
 		if (present)                                                                       \
@@ -137,31 +105,30 @@ static const char *list_words(const char *list, const char *prefix)
 	return text;
 }
 
-/* Refuse an option by the columns of its row. */
-static void refuse_row(const struct options *options, const struct option_spec *spec)
-{
-	const char *formats = spec->formats;
-	/* The table of a difference is that of --format=functions. */
-	bool table = options->command == COMMAND_DIFF && options->format == &format_ftf;
-	const char *format = table ? format_functions.name : options->format->name;
-
-	if (formats && *formats == '-' && names_word(formats, "-", format))
-		usage_error("cannot combine --%s and --format=%s; leave out --%s", spec->name,
-			    format, spec->name);
-	if (formats && *formats != '-' && !names_word(formats, "", format))
-		usage_error("--%s needs --format=%s", spec->name, list_words(formats, ""));
-	if (spec->with && !has_option(options, spec->with))
-		usage_error("--%s needs %s", spec->name, list_words(spec->with, "--"));
-	if (spec->without && has_option(options, spec->without))
-		usage_error("cannot combine --%s and %s; choose one", spec->name,
-			    list_words(spec->without, "--"));
-}
-
 static void refuse_rows(const struct options *options)
 {
 	for (const struct option_spec *spec = option_specs; spec->name; spec++)
-		if (has_option(options, spec->name))
-			refuse_row(options, spec);
+		if (has_option(options, spec->name)) {
+			const char *formats = spec->formats;
+			/* The table of a difference is that of --format=functions. */
+			bool table =
+				options->command == COMMAND_DIFF && options->format == &format_ftf;
+			const char *format = table ? format_functions.name : options->format->name;
+
+			/* Refuse an option by the columns of its row. */
+			if (formats && *formats == '-' && names_word(formats, "-", format))
+				usage_error("cannot combine --%s and --format=%s; leave out --%s",
+					    spec->name, format, spec->name);
+			if (formats && *formats != '-' && !names_word(formats, "", format))
+				usage_error("--%s needs --format=%s", spec->name,
+					    list_words(formats, ""));
+			if (spec->with && !has_option(options, spec->with))
+				usage_error("--%s needs %s", spec->name,
+					    list_words(spec->with, "--"));
+			if (spec->without && has_option(options, spec->without))
+				usage_error("cannot combine --%s and %s; choose one", spec->name,
+					    list_words(spec->without, "--"));
+		}
 }
 
 /* Options that exclude each other by their values. */
@@ -390,17 +357,24 @@ static void choose_slow(struct options *options)
 	options->slow.listed = true;
 }
 
-static void choose_why(struct options *options)
-{
-	const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
-	bool page = suffix && strcasecmp(suffix, ".html") == 0;
-
-	options->format = page ? &format_why_page : &format_why;
-}
-
 void option_conflicts_choose_format(struct options *options)
 {
-	choose_clock(options);
+	struct time_bound *from = &options->select.from, *to = &options->select.to;
+
+	/* --clock counts from the begin of each thread, so --time chooses slices, not trace. */
+	if (options->clock) {
+		digits_count_work(options->clock == CLOCK_INSNS ? "insns" : "cycles");
+		if (from->base > TIME_FROM_START || to->base > TIME_FROM_FIRST)
+			usage_error("--clock counts from each thread's begin; "
+				    "expected --time=+FROM,+COUNT");
+		options->select.work =
+			(struct work_range){ from->base || to->base, options->clock == CLOCK_CYCLES,
+					     from->ns, UINT64_MAX };
+		if (to->base)
+			options->select.work.to =
+				to->ns + (to->base == TIME_FROM_FIRST ? from->ns : 0);
+		from->base = to->base = TIME_OPEN;
+	}
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;
 	if (options->command == COMMAND_PACK)
@@ -408,12 +382,23 @@ void option_conflicts_choose_format(struct options *options)
 	if (options->command == COMMAND_ANNOTATE)
 		options->format = &format_annotate;
 	if (options->command == COMMAND_WHY) {
-		choose_why(options);
+		const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
+		bool page = suffix && strcasecmp(suffix, ".html") == 0;
+
+		options->format = page ? &format_why_page : &format_why;
 		options->inlined =
 			options->stacks != STACKS_MAGIC_TRACE && options->engine == PT_ENGINE_FAST;
 	}
 	choose_slow(options);
-	choose_imitation(options);
+	/* magic-trace 1.0 has no choice: settings for other formats do not count. */
+	if (!options->format || !options->format->imitates)
+		return;
+	options->stacks = STACKS_MAGIC_TRACE;
+	options->names = DEMANGLE_PERF;
+	options->unnamed = UNNAMED_DEFAULT;
+	options->select.fit = FIT_NONE;
+	if (options->mode == TRACE_MODE_GUESS)
+		options->mode = TRACE_MODE_USER;
 }
 
 /* The recording is read again for each call, so it must be a file. */

@@ -109,47 +109,6 @@ static const struct output_format *find_named(struct text_view name)
 	return NULL;
 }
 
-static void refuse_foreign(struct text_view name)
-{
-	for (size_t i = 0; i < COUNT_OF(foreign); i++) {
-		if (has_suffix(name, foreign[i].suffix))
-			usage_error("cannot write '%.*s' as .%s: %s", (int)name.length, name.at,
-				    foreign[i].suffix, foreign[i].advice);
-	}
-}
-
-/* A suffix begins with a letter: trace.1 has none.  A pipe or device may have any name. */
-static void refuse_unknown(const char *path, struct text_view name)
-{
-	const char *dot = name.length ? memrchr(name.at, '.', name.length) : NULL;
-	size_t length = dot ? (size_t)(name.at + name.length - dot) : 0, used = 0;
-	char known[1024];
-	struct stat status;
-
-	if (!dot || dot == name.at || !isalpha((unsigned char)dot[1]) ||
-	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
-		return;
-	for (int i = 0; output_formats[i]; i++)
-		if (output_formats[i]->default_output != DEFAULT_NONE &&
-		    output_formats[i] != &format_magic_trace)
-			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s.%s",
-						 i ? ", " : "",
-						 output_format_suffix(output_formats[i]));
-	usage_error("cannot choose a format for '%.*s': %.*s does not name one; choose it with -f, "
-		    "as in `-f functions`, or a name in %s",
-		    (int)name.length, name.at, (int)length, dot, known);
-}
-
-/* As for cp, the last of several names may be meant as the output. */
-static void refuse_output_as_input(const struct options *options)
-{
-	const char *last = options->inputs[options->input_count - 1];
-
-	if (!options->output && access(last, F_OK) < 0 &&
-	    (find_named(read_name(last)) || output_path_is_directory(last)))
-		usage_error("there is no recording '%s'; did you mean '-o %s'?", last, last);
-}
-
 /* Returns whether the output is an answer that can be printed as JSON. */
 static bool is_answer(const struct options *options)
 {
@@ -200,13 +159,43 @@ void output_suffix_choose(struct options *options)
 
 	if (options->command == COMMAND_PACK) /* any name, as a recording's */
 		return;
-	refuse_foreign(name);
-	if (options->input_count > 1)
-		refuse_output_as_input(options);
+	for (size_t i = 0; i < COUNT_OF(foreign); i++) {
+		if (has_suffix(name, foreign[i].suffix))
+			usage_error("cannot write '%.*s' as .%s: %s", (int)name.length, name.at,
+				    foreign[i].suffix, foreign[i].advice);
+	}
+	if (options->input_count > 1) {
+		const char *last = options->inputs[options->input_count - 1];
+
+		/* As for cp, the last of several names may be meant as the output. */
+		if (!options->output && access(last, F_OK) < 0 &&
+		    (find_named(read_name(last)) || output_path_is_directory(last)))
+			usage_error("there is no recording '%s'; did you mean '-o %s'?", last,
+				    last);
+	}
 	if (choose_json(options, name) || choose_rows(options, name))
 		named = NULL;
-	if (!options->format && !named && options->command != COMMAND_DIFF)
-		refuse_unknown(path, name);
+	if (!options->format && !named && options->command != COMMAND_DIFF) {
+		const char *dot = name.length ? memrchr(name.at, '.', name.length) : NULL;
+		size_t length = dot ? (size_t)(name.at + name.length - dot) : 0, used = 0;
+		char known[1024];
+		struct stat status;
+
+		/* A suffix begins with a letter: trace.1 has none. Pipes may have any name. */
+		if (dot && dot != name.at && isalpha((unsigned char)dot[1]) &&
+		    (stat(path, &status) != 0 || S_ISREG(status.st_mode))) {
+			for (int i = 0; output_formats[i]; i++)
+				if (output_formats[i]->default_output != DEFAULT_NONE &&
+				    output_formats[i] != &format_magic_trace)
+					used += (size_t)snprintf(
+						known + used, sizeof(known) - used, "%s.%s",
+						i ? ", " : "",
+						output_format_suffix(output_formats[i]));
+			usage_error("cannot choose a format for '%.*s': %.*s does not name one; "
+				    "choose it with -f, as in `-f functions`, or a name in %s",
+				    (int)name.length, name.at, (int)length, dot, known);
+		}
+	}
 	/* The table of a command, which --format does not choose. */
 	if (named &&
 	    (options->format ? !is_choice(options->format) &&

@@ -83,44 +83,6 @@ static bool succeeds(char **words)
 /* The number of the descriptor for messages. */
 #define MESSAGES (STDERR_FILENO + 1)
 
-/* Close the server's descriptors, and print nothing between its messages. */
-static void detach(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGXFSZ };
-	int nothing;
-
-	for (size_t i = 0; i < COUNT_OF(signals); i++)
-		signal(signals[i], SIG_DFL);
-	setsid();
-	if (dup3(STDERR_FILENO, MESSAGES, O_CLOEXEC) < 0)
-		_exit(EXIT_FAILURE);
-	nothing = open("/dev/null", O_RDWR);
-	if (nothing < 0)
-		_exit(EXIT_FAILURE);
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		dup2(nothing, fd);
-	close_from(MESSAGES + 1);
-}
-
-static _Noreturn void start_first(const char *commands, const char *address, bool quiet)
-{
-	detach();
-	while (*commands) {
-		size_t length = strcspn(commands, ":");
-		char **words = browser_words(commands, length, address);
-
-		/* The address alone is not a command. */
-		if (strcmp(words[0], address) != 0 && succeeds(words))
-			_exit(0);
-		free(words);
-		commands += length + (commands[length] == ':');
-	}
-	if (!quiet)
-		dprintf(MESSAGES,
-			"ptrace2ftf: no browser could be started; open the address in one\n");
-	_exit(1);
-}
-
 bool browser_start(const char *commands, const char *address, bool quiet)
 {
 	pid_t child = fork(), starter;
@@ -129,8 +91,38 @@ bool browser_start(const char *commands, const char *address, bool quiet)
 	/* Fork twice: the browser's end neither signals this process nor leaves a zombie. */
 	if (child == 0) {
 		starter = fork();
-		if (starter == 0)
-			start_first(commands, address, quiet);
+		if (starter == 0) {
+			static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,
+						       SIGALRM, SIGPIPE, SIGXFSZ };
+			int nothing;
+
+			/* Close the server's files, and print nothing between its messages. */
+			for (size_t i = 0; i < COUNT_OF(signals); i++)
+				signal(signals[i], SIG_DFL);
+			setsid();
+			if (dup3(STDERR_FILENO, MESSAGES, O_CLOEXEC) < 0)
+				_exit(EXIT_FAILURE);
+			nothing = open("/dev/null", O_RDWR);
+			if (nothing < 0)
+				_exit(EXIT_FAILURE);
+			for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+				dup2(nothing, fd);
+			close_from(MESSAGES + 1);
+			while (*commands) {
+				size_t length = strcspn(commands, ":");
+				char **words = browser_words(commands, length, address);
+
+				/* The address alone is not a command. */
+				if (strcmp(words[0], address) != 0 && succeeds(words))
+					_exit(0);
+				free(words);
+				commands += length + (commands[length] == ':');
+			}
+			if (!quiet)
+				dprintf(MESSAGES, "ptrace2ftf: no browser could be started; "
+						  "open the address in one\n");
+			_exit(1);
+		}
 		_exit(starter < 0);
 	}
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;

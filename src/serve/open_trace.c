@@ -150,32 +150,6 @@ static void find_trace(struct trace_opening *opening)
 
 /* ---- The page ------------------------------------------------------------ */
 
-static void print_hints(const struct trace_opening *opening, const char *path)
-{
-	char host[HOST_NAME_MAX + 1] = "HOST";
-	struct stat status = { 0 };
-
-	fstat(opening->trace, &status);
-	fprintf(stderr,
-		"ptrace2ftf: serving %s (%.1f MiB) to the %s, once and from this host only; "
-		"Ctrl-C ends it\n",
-		base_name(path), (double)status.st_size / (1 << 20),
-		is_page(opening) ? "browser" : "page");
-	if (!is_page(opening))
-		fputs("ptrace2ftf: the browser asks whether the page may access the local network "
-		      "or this device; allow it\n",
-		      stderr);
-	if (browser_over_ssh() && !opening->commands) {
-		gethostname(host, sizeof(host) - 1);
-		fprintf(stderr,
-			"ptrace2ftf: first, on the host of the browser: ssh -N -L "
-			"%d:127.0.0.1:%d %s\n",
-			VIEWER_PAGE_PORT, VIEWER_PAGE_PORT, host);
-	}
-	if (!opening->commands)
-		fputs("ptrace2ftf: open this address in a browser:\n", stderr);
-}
-
 /* Returns 0; -1 with err filled: the address would stay unknown. */
 static int print_address(const struct trace_opening *opening, const char *path, const char *address,
 			 struct error *err)
@@ -183,8 +157,30 @@ static int print_address(const struct trace_opening *opening, const char *path, 
 	const char *commands = opening->commands;
 	bool quiet = opening->options.quiet;
 
-	if (!quiet)
-		print_hints(opening, path);
+	if (!quiet) {
+		char host[HOST_NAME_MAX + 1] = "HOST";
+		struct stat status = { 0 };
+
+		fstat(opening->trace, &status);
+		fprintf(stderr,
+			"ptrace2ftf: serving %s (%.1f MiB) to the %s, once and from this host only; "
+			"Ctrl-C ends it\n",
+			base_name(path), (double)status.st_size / (1 << 20),
+			is_page(opening) ? "browser" : "page");
+		if (!is_page(opening))
+			fputs("ptrace2ftf: the browser asks whether the page may access the "
+			      "local network or this device; allow it\n",
+			      stderr);
+		if (browser_over_ssh() && !opening->commands) {
+			gethostname(host, sizeof(host) - 1);
+			fprintf(stderr,
+				"ptrace2ftf: first, on the host of the browser: ssh -N -L "
+				"%d:127.0.0.1:%d %s\n",
+				VIEWER_PAGE_PORT, VIEWER_PAGE_PORT, host);
+		}
+		if (!opening->commands)
+			fputs("ptrace2ftf: open this address in a browser:\n", stderr);
+	}
 	puts(address);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && !commands)
 		return error_set_system(err, errno, "cannot print the address");

@@ -124,26 +124,9 @@ static bool has_header(struct MHD_Connection *connection, const char *name, cons
 	return found && strcmp(found, value) == 0;
 }
 
-/* Returns whether the request comes from the page, or not from any page, and names our address. */
-static bool may_ask(const struct trace_server *server, struct MHD_Connection *connection)
-{
-	return has_header(connection, "Host", VIEWER_PAGE_HOST) &&
-	       (!mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin") ||
-		(server->origin && has_header(connection, "Origin", server->origin)));
-}
-
 static struct MHD_Response *make_empty(void)
 {
 	return mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-}
-
-static enum MHD_Result refuse_request(struct MHD_Connection *connection)
-{
-	struct MHD_Response *response = make_empty();
-	enum MHD_Result result = mhd.queue_response(connection, MHD_HTTP_FORBIDDEN, response);
-
-	mhd.destroy_response(response);
-	return result;
 }
 
 /* MHD_AccessHandlerCallback: called when a request begins, for its body, and at its end. */
@@ -161,8 +144,16 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 		*body_size = 0;
 		return MHD_YES;
 	}
-	if (!may_ask(server, connection))
-		return refuse_request(connection);
+	if (!(has_header(connection, "Host", VIEWER_PAGE_HOST) &&
+	      (!mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin") ||
+	       (server->origin && has_header(connection, "Origin", server->origin))))) {
+		struct MHD_Response *response = make_empty();
+		enum MHD_Result result =
+			mhd.queue_response(connection, MHD_HTTP_FORBIDDEN, response);
+
+		mhd.destroy_response(response);
+		return result;
+	}
 	if (strcmp(method, "OPTIONS") == 0 && (is_file || strcmp(path, "/status") == 0))
 		return mhd.queue_response(connection, MHD_HTTP_NO_CONTENT, server->options);
 	if (!is_file || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
@@ -281,39 +272,35 @@ static bool has_proxy(void)
 	return false;
 }
 
-static _Noreturn void try_to_connect(const char *origin)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	char host[VIEWER_PAGE_ORIGIN_MOST];
-	const char *port;
-	char *colon;
-	struct addrinfo *list = NULL;
-
-	signal(SIGALRM, SIG_DFL);
-	alarm(REACH_SECONDS);
-	strcpy(host, strstr(origin, "//") + 2);
-	colon = strchr(host, ':');
-	port = colon ? colon + 1 : starts_with(origin, "https") ? "443" : "80";
-	if (colon)
-		*colon = '\0';
-	if (getaddrinfo(host, port, &hints, &list) != 0)
-		_exit(NO_NAME);
-	for (; list; list = list->ai_next) {
-		int fd = socket(list->ai_family, list->ai_socktype | SOCK_CLOEXEC, 0);
-
-		if (fd >= 0 && connect(fd, list->ai_addr, list->ai_addrlen) == 0)
-			_exit(REACHED);
-	}
-	_exit(NO_CONNECTION);
-}
-
 const char *page_reach(const char *origin)
 {
 	pid_t child = has_proxy() ? -1 : fork();
 	int status;
 
-	if (child == 0)
-		try_to_connect(origin);
+	if (child == 0) {
+		const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+		char host[VIEWER_PAGE_ORIGIN_MOST];
+		const char *port;
+		char *colon;
+		struct addrinfo *list = NULL;
+
+		signal(SIGALRM, SIG_DFL);
+		alarm(REACH_SECONDS);
+		strcpy(host, strstr(origin, "//") + 2);
+		colon = strchr(host, ':');
+		port = colon ? colon + 1 : starts_with(origin, "https") ? "443" : "80";
+		if (colon)
+			*colon = '\0';
+		if (getaddrinfo(host, port, &hints, &list) != 0)
+			_exit(NO_NAME);
+		for (; list; list = list->ai_next) {
+			int fd = socket(list->ai_family, list->ai_socktype | SOCK_CLOEXEC, 0);
+
+			if (fd >= 0 && connect(fd, list->ai_addr, list->ai_addrlen) == 0)
+				_exit(REACHED);
+		}
+		_exit(NO_CONNECTION);
+	}
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		return NULL;
 	if (!WIFEXITED(status))

@@ -84,15 +84,18 @@ static void print_encoded(const char *text, FILE *out)
 	}
 }
 
-/*
- * Perfetto names the tracks of processes and threads "NAME NUMBER".  Only a thread's has others in
- * its path: a process may have the number of its first thread.
- */
-static void print_commands(const struct number_list *tids, FILE *out)
+char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
+			  const struct number_list *tids)
 {
+	char *address = NULL, *commands = NULL, trace[300];
+	FILE *out = OPEN_TEXT(commands);
 	const char *between = "";
 	uint64_t count = 0;
 
+	/*
+	 * Perfetto names the tracks of processes and threads "NAME NUMBER". Only a thread's
+	 * has others in its path: a process may have the number of its first thread.
+	 */
 	for (size_t i = 0; i < tids->count; i++)
 		count += (uint64_t)((int64_t)tids->ranges[i].last - tids->ranges[i].first + 1);
 	fputs("[{\"id\":\"dev.perfetto.ExpandTracksByRegex\",\"args\":[\" [0-9]+$\",\"name\"]}",
@@ -109,15 +112,6 @@ static void print_commands(const struct number_list *tids, FILE *out)
 		fputs(")$\",\"path\"]}", out);
 	}
 	putc(']', out);
-}
-
-char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
-			  const struct number_list *tids)
-{
-	char *address = NULL, *commands = NULL, trace[300];
-	FILE *out = OPEN_TEXT(commands);
-
-	print_commands(tids, out);
 	alloc_close_text(out, &commands);
 	out = OPEN_TEXT(address);
 	snprintf(trace, sizeof(trace), VIEWER_PAGE_OWN "%s", path);
