@@ -25,17 +25,6 @@ struct diff {
 
 /* ---- The conversions ----------------------------------------------------- */
 
-static void print_warnings(const char *name, const json_t *report)
-{
-	const json_t *warnings = json_object_get(report, "warnings");
-
-	for (size_t i = 0; i < json_array_size(warnings); i++) {
-		message_print_warning(
-			"%s: %s\n", name,
-			json_string_value(json_object_get(json_array_get(warnings, i), "text")));
-	}
-}
-
 /* Returns the status of the conversion; EXIT_FAILED: err may be filled. */
 static int convert_one(struct diff *diff, enum diff_side side, struct error *err)
 {
@@ -65,8 +54,15 @@ static int convert_one(struct diff *diff, enum diff_side side, struct error *err
 	}
 	status = batch_one_run(&run, &job, &diff->ends[side], err);
 	diff->reports[side] = json_object_get(diff->ends[side], "report");
-	if (!diff->sides[side].quiet && !diff->windows)
-		print_warnings(diff->names[side], diff->reports[side]);
+	if (!diff->sides[side].quiet && !diff->windows) {
+		const json_t *warnings = json_object_get(diff->reports[side], "warnings");
+
+		for (size_t i = 0; i < json_array_size(warnings); i++) {
+			message_print_warning("%s: %s\n", diff->names[side],
+					      json_string_value(json_object_get(
+						      json_array_get(warnings, i), "text")));
+		}
+	}
 	return status;
 }
 

@@ -112,24 +112,6 @@ static void check_values(struct diff_limit *limit, const char *function, uint64_
 }
 
 /*
- * Returns whether the pattern applies to a row. Time outside of functions, such as [untraced], must
- * be named explicitly.
- */
-static bool is_meant(const struct diff_limit *limit, const struct diff_row *row,
-		     struct name_forms *forms)
-{
-	const char *names[] = { row->name, row->signature, row->identity };
-	bool found = false;
-
-	for (size_t i = 0; i < COUNT_OF(names) && !found; i++) {
-		name_forms_set(forms, names[i]);
-		found = *names[i] &&
-			function_pattern_match(limit->glob, forms, row->source, row->file);
-	}
-	return found && (!row->outside || strchr("[\\", *limit->glob));
-}
-
-/*
  * Check each matching function. A function that B lacks may have been renamed or inlined, so its
  * growth is unknown: the condition is met. Returns whether the pattern matches a function.
  */
@@ -141,8 +123,16 @@ static bool check_functions(struct diff_limit *limit, const struct diff_rows *ro
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->rows[i];
+		const char *names[] = { row->name, row->signature, row->identity };
+		bool found = false;
 
-		if (!is_meant(limit, row, &forms))
+		/* Time outside of functions, such as [untraced], must be named explicitly. */
+		for (size_t j = 0; j < COUNT_OF(names) && !found; j++) {
+			name_forms_set(&forms, names[j]);
+			found = *names[j] &&
+				function_pattern_match(limit->glob, &forms, row->source, row->file);
+		}
+		if (!(found && (!row->outside || strchr("[\\", *limit->glob))))
 			continue;
 		matched = true;
 		if (row->has[SIDE_B])

@@ -109,24 +109,6 @@ COMPARE_WITH(compare_callers, const struct diff_row *,
 				(*b)->values[SIDE_A][METRIC_TOTAL_INSNS])
 		     ?: COMPARE(*a, *b))
 
-/* Print the callers whose own instructions changed less than those with callees. */
-static void print_callers(const struct diff_rows *rows, bool markdown, FILE *out)
-{
-	const struct diff_row **callers = alloc_zeroed(rows->count + 1, sizeof(*callers));
-	size_t count = 0;
-
-	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
-		if (!row->outside && row->has[SIDE_A] && row->has[SIDE_B] &&
-		    diff_row_change(row, METRIC_TOTAL_INSNS) > diff_row_change(row, METRIC_INSNS))
-			callers[count++] = row;
-	SORT(callers, count, compare_callers);
-	if (count)
-		print_heading(METRIC_TOTAL_INSNS, markdown, out);
-	for (size_t i = 0; i < count && i < CALLERS_MOST; i++)
-		print_row(callers[i], METRIC_TOTAL_INSNS, markdown, out);
-	free(callers);
-}
-
 void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
 		      char *const names[SIDES], bool markdown, FILE *out)
 {
@@ -139,8 +121,23 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 			change_text((double)a[METRIC_INSNS], (double)b[METRIC_INSNS]).text);
 	text_printf(out, markdown ? print_plain : printable_print,
 		    markdown ? "A: %s, B: %s\n" : "A: %s\nB: %s\n", names[SIDE_A], names[SIDE_B]);
-	if (insns == METRIC_INSNS)
-		print_callers(rows, markdown, out);
+	if (insns == METRIC_INSNS) {
+		const struct diff_row **callers = alloc_zeroed(rows->count + 1, sizeof(*callers));
+		size_t count = 0;
+
+		/* Print the callers whose own instructions changed less than those with callees. */
+		for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
+			if (!row->outside && row->has[SIDE_A] && row->has[SIDE_B] &&
+			    diff_row_change(row, METRIC_TOTAL_INSNS) >
+				    diff_row_change(row, METRIC_INSNS))
+				callers[count++] = row;
+		SORT(callers, count, compare_callers);
+		if (count)
+			print_heading(METRIC_TOTAL_INSNS, markdown, out);
+		for (size_t i = 0; i < count && i < CALLERS_MOST; i++)
+			print_row(callers[i], METRIC_TOTAL_INSNS, markdown, out);
+		free(callers);
+	}
 	print_heading(insns, markdown, out);
 	if (!markdown) {
 		print_numbers(a, b, METRIC_INSNS, false, false, out);
@@ -189,24 +186,20 @@ static json_t *row_json(const struct diff_row *row)
 			 sides[SIDE_B]);
 }
 
-/* One recording: its name, sums, and its reports of missing trace. */
-static json_t *side_json(const char *name, const uint64_t sums[METRICS], const json_t *report)
-{
-	json_t *object = values_json(sums, METRIC_TOTAL);
-
-	json_object_set_new(object, "input", json_text_or_null(name));
-	json_object_set(object, "gaps", json_object_get(report, "gaps"));
-	json_object_set(object, "warnings", json_object_get(report, "warnings"));
-	return object;
-}
-
 json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 			const json_t *const reports[SIDES], json_t *exceeded)
 {
 	json_t *sides[SIDES];
 
-	for (int side = 0; side < SIDES; side++)
-		sides[side] = side_json(names[side], rows->sums[side], reports[side]);
+	for (int side = 0; side < SIDES; side++) {
+		json_t *object = values_json(rows->sums[side], METRIC_TOTAL);
+
+		/* One recording: its name, sums, and its reports of missing trace. */
+		json_object_set_new(object, "input", json_text_or_null(names[side]));
+		json_object_set(object, "gaps", json_object_get(reports[side], "gaps"));
+		json_object_set(object, "warnings", json_object_get(reports[side], "warnings"));
+		sides[side] = object;
+	}
 	return json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", 1, "a", sides[SIDE_A], "b",
 			 sides[SIDE_B], "functions",
 			 JSON_LIST(i, rows->count, row_json(&rows->rows[i])), "exceeded", exceeded);

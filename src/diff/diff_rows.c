@@ -62,19 +62,6 @@ static void drop_merged(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-/* Merge rows of the same function. */
-static void merge_same(struct diff_rows *rows)
-{
-	SORT(rows->rows, rows->count, compare_names);
-	for (size_t i = rows->count; i-- > 1;) {
-		if (compare_names(&rows->rows[i - 1], &rows->rows[i]) != 0)
-			continue;
-		merge(&rows->rows[i - 1], &rows->rows[i]);
-		rows->rows[i].name = NULL;
-	}
-	drop_merged(rows);
-}
-
 /* ---- Pairs of rows ------------------------------------------------------- */
 
 struct pair_key {
@@ -171,10 +158,31 @@ static struct function_facts facts_of(struct diff_rows *rows, const struct diff_
 	};
 }
 
-static void set_labels(struct diff_rows *rows)
+void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
 {
-	struct function_facts *facts = alloc_zeroed(rows->count + 1, sizeof(*facts));
+	struct function_facts *facts;
 
+	*rows = (struct diff_rows){ 0 };
+	name_table_init(&rows->labels);
+	for (int side = 0; side < SIDES; side++) {
+		const json_t *functions = json_object_get(reports[side], "functions");
+		const json_t *all = json_object_get(functions, "all");
+
+		for (size_t i = 0; i < json_array_size(all); i++)
+			add_function(rows, (enum diff_side)side, json_array_get(all, i), i);
+	}
+	/* Merge rows of the same function. */
+	SORT(rows->rows, rows->count, compare_names);
+	for (size_t i = rows->count; i-- > 1;) {
+		if (compare_names(&rows->rows[i - 1], &rows->rows[i]) != 0)
+			continue;
+		merge(&rows->rows[i - 1], &rows->rows[i]);
+		rows->rows[i].name = NULL;
+	}
+	drop_merged(rows);
+	merge_renamed(rows, true);
+	merge_renamed(rows, false);
+	facts = alloc_zeroed(rows->count + 1, sizeof(*facts));
 	for (size_t i = 0, end; i < rows->count; i = end) {
 		for (end = i;
 		     end < rows->count && !strcmp(rows->rows[i].name, rows->rows[end].name); end++)
@@ -188,23 +196,6 @@ static void set_labels(struct diff_rows *rows)
 		}
 	}
 	free(facts);
-}
-
-void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
-{
-	*rows = (struct diff_rows){ 0 };
-	name_table_init(&rows->labels);
-	for (int side = 0; side < SIDES; side++) {
-		const json_t *functions = json_object_get(reports[side], "functions");
-		const json_t *all = json_object_get(functions, "all");
-
-		for (size_t i = 0; i < json_array_size(all); i++)
-			add_function(rows, (enum diff_side)side, json_array_get(all, i), i);
-	}
-	merge_same(rows);
-	merge_renamed(rows, true);
-	merge_renamed(rows, false);
-	set_labels(rows);
 	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
 		for (int side = 0; side < SIDES; side++)
 			for (int metric = 0; metric < METRICS; metric++)

@@ -236,32 +236,6 @@ static void print_place(const json_t *place, FILE *out)
 			 json_value_count(place, "offset"));
 }
 
-/* Print both ways. */
-static void print_parted(const json_t *thread, FILE *out)
-{
-	const json_t *sides[SIDES] = { json_object_get(thread, "a"), json_object_get(thread, "b") };
-	const char *taken = json_value_text(thread, "taken");
-	int first = *taken == 'b';
-
-	fprintf(out, "  they part %s ", *taken ? "at" : "after");
-	print_place(*taken ? json_object_get(sides[first], "from") : json_object_get(thread, "at"),
-		    out);
-	for (int side = 0; side < SIDES; side++) {
-		const json_t *from = json_object_get(sides[side], "from");
-		bool passes = *taken && side != first;
-
-		if (passes || !*taken) {
-			fprintf(out, passes ? "  %c does not branch, up to " : "  %c branches at ",
-				'A' + side);
-			print_place(from, out);
-		}
-		if (passes)
-			continue;
-		fprintf(out, *taken ? "  %c branches to " : "    to ", 'A' + side);
-		print_place(json_object_get(sides[side], "to"), out);
-	}
-}
-
 static void print_thread(const json_t *thread, FILE *out)
 {
 	const char *end = json_value_text(thread, "end");
@@ -284,12 +258,38 @@ static void print_thread(const json_t *thread, FILE *out)
 		fprintf(out, ", up to call %" PRIu64 " of A and %" PRIu64 " of B",
 			json_value_count(a, "call"), json_value_count(b, "call"));
 	putc('\n', out);
-	if (lost)
+	if (lost) {
 		fprintf(out, "  the comparison stops: trace of %c is lost\n", a_ends ? 'A' : 'B');
-	else if (strcmp(end, "ended") == 0)
+	} else if (strcmp(end, "ended") == 0) {
 		fprintf(out, "  then %c ends\n", a_ends ? 'A' : 'B');
-	else
-		print_parted(thread, out);
+	} else {
+		const json_t *sides[SIDES] = { json_object_get(thread, "a"),
+					       json_object_get(thread, "b") };
+		const char *taken = json_value_text(thread, "taken");
+		int first = *taken == 'b';
+
+		/* Print both ways. */
+		fprintf(out, "  they part %s ", *taken ? "at" : "after");
+		print_place(*taken ? json_object_get(sides[first], "from")
+				   : json_object_get(thread, "at"),
+			    out);
+		for (int side = 0; side < SIDES; side++) {
+			const json_t *from = json_object_get(sides[side], "from");
+			bool passes = *taken && side != first;
+
+			if (passes || !*taken) {
+				fprintf(out,
+					passes ? "  %c does not branch, up to "
+					       : "  %c branches at ",
+					'A' + side);
+				print_place(from, out);
+			}
+			if (passes)
+				continue;
+			fprintf(out, *taken ? "  %c branches to " : "    to ", 'A' + side);
+			print_place(json_object_get(sides[side], "to"), out);
+		}
+	}
 	if (strcmp(end, "parts") != 0) {
 		fputs("  at ", out);
 		print_place(json_object_get(thread, "at"), out);

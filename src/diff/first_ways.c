@@ -51,24 +51,6 @@ static void open_ways(struct format_output *output, const struct format_request 
 	ways->choice.selection = &request->options->select;
 }
 
-static struct way *way_of(struct ways_output *ways, const struct thread *thread)
-{
-	const struct options *options = ways->options;
-	struct way *way;
-
-	ARRAY_GROW_ZEROED(ways->ways, ways->room, (size_t)thread->index + 1);
-	way = &ways->ways[thread->index];
-	if (!way->thread)
-		*way = (struct way){
-			.thread = thread,
-			.window = thread->index < options->window_count
-					  ? options->windows[thread->index]
-					  : (struct way_window){ 0, UINT64_MAX, UINT64_MAX },
-			.step = 1,
-		};
-	return way;
-}
-
 /* ---- Branches ------------------------------------------------------------ */
 
 /* Returns the same for a location in all recordings of a file. */
@@ -144,23 +126,6 @@ static void take(struct ways_output *ways, struct way *way, const struct branch_
 
 /* ---- Calls --------------------------------------------------------------- */
 
-static void enter(struct ways_output *ways, struct way *way, const struct branch_event *event,
-		  const struct location *from, const struct location *to)
-{
-	bool call = event->kind == BRANCH_CALL;
-
-	if (call || (!way->depth && location_is_entry(to))) {
-		way->depth = way->depth == FRAMES_MOST ? 0 : way->depth;
-		*ARRAY_ADD(way->frames, way->depth, way->frame_room) =
-			(struct way_frame){ call ? event->from + event->from_length : 0, *from };
-	}
-	if (!way->inside && ways->options->select.symbols.count && location_is_entry(to) &&
-	    function_choice_has(&ways->choice, to->symbol)) {
-		way->inside = way->depth;
-		way->calls++;
-	}
-}
-
 static void leave(struct way *way, const struct location *to)
 {
 	size_t depth = way->depth, least = depth > RETURNS_MOST ? depth - RETURNS_MOST : 0;
@@ -192,22 +157,48 @@ static void see_branch(struct format_output *output, const struct branch_event *
 {
 	struct ways_output *ways = (struct ways_output *)output;
 	struct way *way;
+	const struct options *options;
 
 	if (event->kind == BRANCH_GAP)
 		see_gap(ways, event->thread);
 	if (event->kind >= BRANCH_GAP || !event->thread)
 		return;
-	way = way_of(ways, event->thread);
+	options = ways->options;
+	ARRAY_GROW_ZEROED(ways->ways, ways->room, (size_t)event->thread->index + 1);
+	way = &ways->ways[event->thread->index];
+	if (!way->thread)
+		*way = (struct way){
+			.thread = event->thread,
+			.window = event->thread->index < options->window_count
+					  ? options->windows[event->thread->index]
+					  : (struct way_window){ 0, UINT64_MAX, UINT64_MAX },
+			.step = 1,
+		};
 	if (way->lost || ip_is_kernel(event->from))
 		return;
 	if (event->from && event->kind && event->kind != BRANCH_INTERRUPT &&
 	    !(event->flags & BRANCH_ASYNC)) {
 		if (way->inside || !ways->options->select.symbols.count)
 			take(ways, way, event, from, to);
-		if (event->kind == BRANCH_RETURN)
+		if (event->kind == BRANCH_RETURN) {
 			leave(way, to);
-		else if (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP)
-			enter(ways, way, event, from, to);
+		} else if (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) {
+			bool call = event->kind == BRANCH_CALL;
+
+			if (call || (!way->depth && location_is_entry(to))) {
+				way->depth = way->depth == FRAMES_MOST ? 0 : way->depth;
+				*ARRAY_ADD(way->frames, way->depth, way->frame_room) =
+					(struct way_frame){ call ? event->from + event->from_length
+								 : 0,
+							    *from };
+			}
+			if (!way->inside && ways->options->select.symbols.count &&
+			    location_is_entry(to) &&
+			    function_choice_has(&ways->choice, to->symbol)) {
+				way->inside = way->depth;
+				way->calls++;
+			}
+		}
 	}
 	if (to->ip && !ip_is_kernel(to->ip))
 		way->at = *to;

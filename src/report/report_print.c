@@ -5,35 +5,6 @@
 #include "src/formats/text/json_print.h"
 #include "src/report/report.h"
 
-static void print_phases(const json_t *parts, FILE *out)
-{
-	size_t index;
-	json_t *phase;
-
-	fputs("phases:", out);
-	json_array_foreach(json_object_get(parts, "phases"), index, phase)
-		fprintf(out, "%s %s %.3f s", index ? "," : "", json_value_text(phase, "name"),
-			json_real_value(json_object_get(phase, "seconds")));
-	putc('\n', out);
-}
-
-static void print_streams(const json_t *parts, FILE *out)
-{
-	size_t index;
-	json_t *stream;
-
-	json_array_foreach(json_object_get(parts, "streams"), index, stream)
-	{
-		json_print(out, stream, 0,
-			   json_is_null(json_object_get(stream, "cpu")) ? "stream of tid {tid}: "
-									: "stream of cpu {cpu}: ");
-		json_print(out, stream, 0,
-			   "{bytes_total} bytes of trace, {bytes_decoded} decoded, {bytes_skipped} "
-			   "skipped, {bytes_lost} lost, {bytes_missing} missing, {bytes_repeated} "
-			   "recorded twice; {events} events\n");
-	}
-}
-
 static void print_file(const json_t *file, bool all, FILE *out)
 {
 	bool used = json_is_true(json_object_get(file, "used"));
@@ -68,11 +39,26 @@ void report_print(const struct report *report, FILE *out)
 	const json_t *parts = report->parts;
 	size_t index;
 	json_t *file;
+	json_t *phase;
+	json_t *stream;
 
 	if (!report->options->verbose)
 		return;
-	print_phases(parts, out);
-	print_streams(parts, out);
+	fputs("phases:", out);
+	json_array_foreach(json_object_get(parts, "phases"), index, phase)
+		fprintf(out, "%s %s %.3f s", index ? "," : "", json_value_text(phase, "name"),
+			json_real_value(json_object_get(phase, "seconds")));
+	putc('\n', out);
+	json_array_foreach(json_object_get(parts, "streams"), index, stream)
+	{
+		json_print(out, stream, 0,
+			   json_is_null(json_object_get(stream, "cpu")) ? "stream of tid {tid}: "
+									: "stream of cpu {cpu}: ");
+		json_print(out, stream, 0,
+			   "{bytes_total} bytes of trace, {bytes_decoded} decoded, {bytes_skipped} "
+			   "skipped, {bytes_lost} lost, {bytes_missing} missing, {bytes_repeated} "
+			   "recorded twice; {events} events\n");
+	}
 	json_array_foreach(json_object_get(parts, "files"), index, file)
 		print_file(file, report->options->verbose > 1, out);
 	if (report->options->verbose == 1)

@@ -20,22 +20,6 @@ COMPARE_WITH(compare_functions, struct top_function,
 	     COMPARE(b->self, a->self) ?: strcmp(a->symbol->name->text, b->symbol->name->text) ?:
 	     COMPARE(a->symbol->start, b->symbol->start))
 
-static void print_function(const struct top_function *function,
-			   const struct function_labels *labels, uint64_t all, bool by_insns,
-			   FILE *out)
-{
-	const struct slowest_call *call = &function->slowest;
-	char thread[16] = "?";
-
-	if (call->track->tid > 0)
-		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
-	printable_printf(out, "  %10s %5.1f%% %14s %20s %8s  %s\n",
-			 amount_text(by_insns, function->self).text,
-			 100 * (double)function->self / (double)all,
-			 amount_text(by_insns, call->rank).text, moment_text(call->begin).text,
-			 thread, function_label(labels, function->symbol)->text);
-}
-
 /* ---- The tail ------------------------------------------------------------ */
 
 /* Name a function if its longest calls exceed its median by 1/TAIL_PARTS of the traced time. */
@@ -133,8 +117,19 @@ char *top_functions_make(const struct slice_totals *totals, const struct options
 		: totals->estimated ? "  (times are estimates)\n"
 				    : "\n",
 		unit);
-	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++)
-		print_function(&functions[i], &labels, all, by_insns, out);
+	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++) {
+		const struct slowest_call *call = &functions[i].slowest;
+		char thread[16] = "?";
+
+		if (call->track->tid > 0)
+			snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
+		printable_printf(out, "  %10s %5.1f%% %14s %20s %8s  %s\n",
+				 amount_text(by_insns, functions[i].self).text,
+				 100 * (double)functions[i].self / (double)all,
+				 amount_text(by_insns, call->rank).text,
+				 moment_text(call->begin).text, thread,
+				 function_label(&labels, functions[i].symbol)->text);
+	}
 	if (totals->with_tails)
 		print_tail(totals, options, &labels, all, out);
 	alloc_close_text(out, &text);

@@ -101,11 +101,6 @@ static bool encloses_main(const struct outer_calls *thread, const struct chosen_
 	       call->begin + call->duration >= main->begin + main->duration;
 }
 
-static bool is_main(const struct name *name)
-{
-	return strcmp(name->text, "main") == 0 || starts_with(name->text, "__libc_start_main");
-}
-
 /* Hold back the longest call of each depth, or those around main(). */
 static void note_call(void *context, const struct chosen_call *call)
 {
@@ -120,7 +115,8 @@ static void note_call(void *context, const struct chosen_call *call)
 	thread->begin = call->thread->open->begin.ns;
 	thread->end = MAX(thread->end, call->begin + call->duration);
 	if (!calls->times_called[call->pair]++ && !thread->main.symbol &&
-	    is_main(call->symbol->linkage)) {
+	    (strcmp(call->symbol->linkage->text, "main") == 0 ||
+	     starts_with(call->symbol->linkage->text, "__libc_start_main"))) {
 		thread->main = *call;
 		thread->main_depth = depth;
 	}
@@ -135,64 +131,44 @@ static void note_call(void *context, const struct chosen_call *call)
 		keep_if_slow(calls, &next);
 }
 
-/*
- * Find the calls that enclose a thread's others: main() and its callers; and from the outermost
- * call on each that is its function's only one in the thread, and has nine tenths of the time of
- * the one around it, and half of the instructions, as it does not just wait.
- */
-static void find_outer(struct slowest_output *calls, struct outer_calls *thread)
-{
-	uint64_t begin = thread->begin, end = thread->end, insns = 0;
-	bool inner = false;
-
-	for (size_t depth = 0; depth < OUTER_MOST; depth++) {
-		const struct chosen_call *call = &thread->longest[depth];
-		uint64_t call_end = call->begin + call->duration;
-
-		if (!call->symbol)
-			continue;
-		inner |= !encloses_main(thread, call, depth) &&
-			 (call->begin < begin || call_end > end ||
-			  calls->times_called[call->pair] > 1 || call->insns < insns / 2 ||
-			  call->duration < end - begin - (end - begin) / 10);
-		if (inner) {
-			keep_if_slow(calls, call);
-			continue;
-		}
-		begin = call->begin;
-		end = call_end;
-		insns = call->insns;
-		*ARRAY_ADD(calls->left_out, calls->left_out_count, calls->left_out_room) = *call;
-	}
-}
-
 static void leave_out_outer(struct slowest_output *calls)
 {
-	for (size_t i = 0; i < calls->thread_room; i++)
-		find_outer(calls, &calls->threads[i]);
+	for (size_t i = 0; i < calls->thread_room; i++) {
+		uint64_t begin = calls->threads[i].begin, end = calls->threads[i].end, insns = 0;
+		bool inner = false;
+
+		/*
+		 * Find the calls that enclose a thread's others: main() and its callers; and from
+		 * the outermost call on each that is its function's only one in the thread, and has
+		 * nine tenths of the time of the one around it, and half of the instructions, as it
+		 * does not just wait.
+		 */
+		for (size_t depth = 0; depth < OUTER_MOST; depth++) {
+			const struct chosen_call *call = &calls->threads[i].longest[depth];
+			uint64_t call_end = call->begin + call->duration;
+
+			if (!call->symbol)
+				continue;
+			inner |= !encloses_main(&calls->threads[i], call, depth) &&
+				 (call->begin < begin || call_end > end ||
+				  calls->times_called[call->pair] > 1 || call->insns < insns / 2 ||
+				  call->duration < end - begin - (end - begin) / 10);
+			if (inner) {
+				keep_if_slow(calls, call);
+				continue;
+			}
+			begin = call->begin;
+			end = call_end;
+			insns = call->insns;
+			*ARRAY_ADD(calls->left_out, calls->left_out_count, calls->left_out_room) =
+				*call;
+		}
+	}
 	if (calls->durations.count >= INNER_LEAST)
 		return;
 	for (size_t i = 0; i < calls->left_out_count; i++)
 		keep_if_slow(calls, &calls->left_out[i]);
 	calls->left_out_count = 0;
-}
-
-/* Print each function of these calls once. */
-static void print_left_out(struct slowest_output *calls, FILE *out)
-{
-	bool *named = alloc_zeroed(calls->chosen.functions.count + 1, sizeof(*named));
-
-	for (size_t i = 0; i < calls->left_out_count; i++) {
-		const struct chosen_call *call = &calls->left_out[i];
-
-		if (!named[call->function])
-			escaped_printf(out, "%s %s",
-				       i ? "," : "left out, as they enclose the program:",
-				       chosen_calls_label(&calls->chosen, call->function)->text);
-		named[call->function] = true;
-	}
-	fputs(calls->left_out_count ? "; --symbol='*' lists them, too\n" : "", out);
-	free(named);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
@@ -329,6 +305,7 @@ static void print_slowest(struct format_output *output)
 	const struct pattern_list *symbols = &calls->chosen.choice.selection->symbols;
 	FILE *out = output->text;
 	size_t cut;
+	bool *named;
 
 	leave_out_outer(calls);
 	SORT_WITHIN(calls->calls, calls->count, compare_slow, &by_insns);
@@ -345,7 +322,19 @@ static void print_slowest(struct format_output *output)
 		fputs("> the start or the return was not traced: it took at least this long\n",
 		      out);
 	time_note_print(output->machine, out);
-	print_left_out(calls, out);
+	/* Print each function of these calls once. */
+	named = alloc_zeroed(calls->chosen.functions.count + 1, sizeof(*named));
+	for (size_t i = 0; i < calls->left_out_count; i++) {
+		const struct chosen_call *call = &calls->left_out[i];
+
+		if (!named[call->function])
+			escaped_printf(out, "%s %s",
+				       i ? "," : "left out, as they enclose the program:",
+				       chosen_calls_label(&calls->chosen, call->function)->text);
+		named[call->function] = true;
+	}
+	fputs(calls->left_out_count ? "; --symbol='*' lists them, too\n" : "", out);
+	free(named);
 	if (symbols->count && strcmp(symbols->patterns[0], "*") == 0)
 		fputs("callers take longer than their callees: choose functions by --symbol; "
 		      "`ptrace2ftf why` finds those with slow calls\n",

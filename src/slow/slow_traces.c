@@ -47,33 +47,6 @@ static const char *key_of(const char *key)
 
 /* ---- The index: index.tsv and index.jsonl -------------------------------- */
 
-/*
- * Returns a line of the index.  "query": parameters for Perfetto's page, after "#!/?url=...&", that
- * show the call and select its slice (docs/visualization/deep-linking-to-perfetto-ui.md there).
- */
-static json_t *line_json(const struct slow_trace *trace, size_t rank)
-{
-	json_t *line = json_pack("{sI so}", "rank", (json_int_t)rank, "file",
-				 batch_line_text(base_name(trace->path)));
-	char query[200];
-
-	snprintf(query, sizeof(query),
-		 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRId64 "&dur=%" PRId64
-		 "&pid=%" PRId64 "&tid=%" PRId64,
-		 trace->view_from, trace->view_to,
-		 (int64_t)json_value_number(trace->call, key_of("begin_ns")),
-		 (int64_t)json_value_number(trace->call, key_of("duration_ns")),
-		 (int64_t)json_value_number(trace->call, "pid"),
-		 (int64_t)json_value_number(trace->call, "tid"));
-	json_object_update(line, (json_t *)trace->call);
-	json_object_update_new(line,
-			       json_pack("{si so sI sI ss}", "status", trace->status, "error",
-					 trace->error ? batch_line_text(trace->error) : json_null(),
-					 "vis_start", (json_int_t)trace->view_from, "vis_end",
-					 (json_int_t)trace->view_to, "query", query));
-	return line;
-}
-
 static void print_value(const json_t *value, FILE *out)
 {
 	if (json_is_string(value))
@@ -101,8 +74,25 @@ static int write_index(const struct slow_trace *traces, size_t count, const char
 		fprintf(out, "%s%s", i ? "\t" : "", key_of(keys[i]));
 	fputs(table ? "\n" : "", out);
 	for (size_t n = 0; n < count; n++) {
-		json_t *line = line_json(&traces[n], n + 1);
+		json_t *line = json_pack("{sI so}", "rank", (json_int_t)(n + 1), "file",
+					 batch_line_text(base_name(traces[n].path)));
+		char query[200];
 
+		snprintf(query, sizeof(query),
+			 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRId64 "&dur=%" PRId64
+			 "&pid=%" PRId64 "&tid=%" PRId64,
+			 traces[n].view_from, traces[n].view_to,
+			 (int64_t)json_value_number(traces[n].call, key_of("begin_ns")),
+			 (int64_t)json_value_number(traces[n].call, key_of("duration_ns")),
+			 (int64_t)json_value_number(traces[n].call, "pid"),
+			 (int64_t)json_value_number(traces[n].call, "tid"));
+		json_object_update(line, (json_t *)traces[n].call);
+		json_object_update_new(
+			line,
+			json_pack("{si so sI sI ss}", "status", traces[n].status, "error",
+				  traces[n].error ? batch_line_text(traces[n].error) : json_null(),
+				  "vis_start", (json_int_t)traces[n].view_from, "vis_end",
+				  (json_int_t)traces[n].view_to, "query", query));
 		for (size_t i = 0; i < COUNT_OF(keys) && table; i++) {
 			fputs(i ? "\t" : "", out);
 			print_value(json_object_get(line, key_of(keys[i])), out);
@@ -188,40 +178,6 @@ static uint64_t plus(uint64_t time, uint64_t ns)
 	return time < INT64_MAX && ns < INT64_MAX - time ? time + ns : INT64_MAX;
 }
 
-static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
-{
-	uint64_t context = run->options->slow.context;
-	struct slow_trace *trace = &run->traces[index];
-	struct options *own = &trace->own;
-	uint64_t begin, end;
-
-	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
-	begin = json_value_count(trace->call, key_of("begin_ns"));
-	end = plus(begin, json_value_count(trace->call, key_of("duration_ns")));
-	trace->view_from = begin - MIN(begin, context);
-	trace->view_to = plus(end, context);
-	context = run->options->clock ? context : MAX(context, least);
-	trace->status = -1;
-	trace->path = call_path(run, index + 1);
-	*own = *run->options;
-	choose_time(own, begin - MIN(begin, context), plus(end, context));
-	trace->thread.first = (int32_t)json_value_number(trace->call, "tid");
-	trace->thread.last = trace->thread.first;
-	if (own->clock)
-		own->select.tids = (struct number_list){ .ranges = &trace->thread, .count = 1 };
-	own->format = &format_ftf;
-	own->output = trace->path;
-	own->json = NULL;
-	own->quiet = true; /* the search has reported the recording's damage */
-	own->verbose = 0;
-	own->verify = 0;
-	run->plan.jobs[index] = (struct batch_job){ .inputs = own->inputs,
-						    .input_count = own->input_count,
-						    .output = trace->path,
-						    .options = own,
-						    .answer = &run->index };
-}
-
 /* Returns 0; -1 with err filled if a trace would replace an input. */
 static int plan_traces(struct slow_run *run, struct error *err)
 {
@@ -232,8 +188,39 @@ static int plan_traces(struct slow_run *run, struct error *err)
 	run->traces = alloc_zeroed(count + 1, sizeof(*run->traces));
 	run->plan.jobs = alloc_zeroed(count + 1, sizeof(*run->plan.jobs));
 	run->plan.count = count;
-	for (size_t i = 0; i < count; i++)
-		plan_trace(run, i, least);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t context = run->options->slow.context;
+		struct slow_trace *trace = &run->traces[i];
+		struct options *own = &trace->own;
+		uint64_t begin, end;
+
+		trace->call = json_array_get(json_object_get(run->answer, "list"), i);
+		begin = json_value_count(trace->call, key_of("begin_ns"));
+		end = plus(begin, json_value_count(trace->call, key_of("duration_ns")));
+		trace->view_from = begin - MIN(begin, context);
+		trace->view_to = plus(end, context);
+		context = run->options->clock ? context : MAX(context, least);
+		trace->status = -1;
+		trace->path = call_path(run, i + 1);
+		*own = *run->options;
+		choose_time(own, begin - MIN(begin, context), plus(end, context));
+		trace->thread.first = (int32_t)json_value_number(trace->call, "tid");
+		trace->thread.last = trace->thread.first;
+		if (own->clock)
+			own->select.tids =
+				(struct number_list){ .ranges = &trace->thread, .count = 1 };
+		own->format = &format_ftf;
+		own->output = trace->path;
+		own->json = NULL;
+		own->quiet = true; /* the search has reported the recording's damage */
+		own->verbose = 0;
+		own->verify = 0;
+		run->plan.jobs[i] = (struct batch_job){ .inputs = own->inputs,
+							.input_count = own->input_count,
+							.output = trace->path,
+							.options = own,
+							.answer = &run->index };
+	}
 	for (size_t i = 0; i < count; i++)
 		if (file_use_write(run->traces[i].path, "--output", FILE_REPLACED, err) < 0)
 			return -1;
@@ -315,19 +302,6 @@ static int run_passes(struct slow_run *run, struct error *err)
 	return loop.worst;
 }
 
-static void release_run(struct slow_run *run)
-{
-	for (size_t i = 0; i < run->plan.count; i++) {
-		free(run->traces[i].path);
-		free(run->traces[i].error);
-	}
-	free(run->traces);
-	free(run->plan.jobs);
-	json_decref(run->answer);
-	free(run->tsv);
-	free(run->jsonl);
-}
-
 int slow_traces_run(const struct options *options, batch_convert_fn *convert)
 {
 	struct slow_run run = { .options = options,
@@ -342,6 +316,14 @@ int slow_traces_run(const struct options *options, batch_convert_fn *convert)
 
 	output_obey_closed_pipe(&err);
 	message_error(&err);
-	release_run(&run);
+	for (size_t i = 0; i < run.plan.count; i++) {
+		free(run.traces[i].path);
+		free(run.traces[i].error);
+	}
+	free(run.traces);
+	free(run.plan.jobs);
+	json_decref(run.answer);
+	free(run.tsv);
+	free(run.jsonl);
 	return status;
 }

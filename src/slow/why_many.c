@@ -25,12 +25,6 @@ static const char *text_or(const json_t *object, const char *key, const char *ot
 	return text ? text : other;
 }
 
-static bool is_same(const struct merged_cause *a, const struct merged_cause *b)
-{
-	return strcmp(a->identities[0], b->identities[0]) == 0 &&
-	       strcmp(a->identities[1], b->identities[1]) == 0 && strcmp(a->unit, b->unit) == 0;
-}
-
 static const char *own_text(struct why_merged *merged, const char *text)
 {
 	return arena_text(&merged->texts, text, strlen(text));
@@ -51,7 +45,9 @@ static struct merged_cause *find_cause(struct why_merged *merged, const json_t *
 	       31 * hash_bytes(cause.identities[1], strlen(cause.identities[1]));
 	probe = id_index_probe(hash);
 	while ((id = id_index_next(&merged->index, &probe)) &&
-	       !is_same(&merged->causes[id - 1], &cause))
+	       !(strcmp((&merged->causes[id - 1])->identities[0], cause.identities[0]) == 0 &&
+		 strcmp((&merged->causes[id - 1])->identities[1], cause.identities[1]) == 0 &&
+		 strcmp((&merged->causes[id - 1])->unit, cause.unit) == 0))
 		;
 	if (!id) {
 		cause.identities[0] = own_text(merged, cause.identities[0]);
@@ -67,24 +63,6 @@ static struct merged_cause *find_cause(struct why_merged *merged, const json_t *
 COMPARE_WITHIN(compare_names, struct merged_cause, int,
 	       strcmp(a->names[*context], b->names[*context])
 		       ?: strcmp(a->identities[*context], b->identities[*context]))
-
-/* Show functions of one name by their identities. */
-static void show_identities(struct why_merged *merged)
-{
-	struct merged_cause *end = merged->causes + merged->count, *next;
-
-	for (int i = 0; i < 2; i++) {
-		SORT_WITHIN(merged->causes, merged->count, compare_names, &i);
-		for (struct merged_cause *at = merged->causes; at < end; at = next) {
-			const char *name = at->names[i], *first = at->identities[i];
-
-			for (next = at; next < end && strcmp(next->names[i], name) == 0; next++)
-				;
-			for (; at < next && strcmp(first, next[-1].identities[i]) != 0; at++)
-				at->names[i] = at->identities[i];
-		}
-	}
-}
 
 /* Returns false if a number cannot be one. */
 static bool add_cluster(struct why_merged *merged, const json_t *function, const json_t *cluster,
@@ -116,28 +94,13 @@ static bool add_cluster(struct why_merged *merged, const json_t *function, const
 	return true;
 }
 
-static bool add_answer(struct why_merged *merged, const json_t *answer, const char *input)
-{
-	size_t i, j, found = 0;
-	json_t *function, *cluster;
-
-	merged->recordings++;
-	json_array_foreach(json_object_get(answer, "functions"), i, function)
-		json_array_foreach(json_object_get(function, "clusters"), j, cluster)
-	{
-		if (!add_cluster(merged, function, cluster, json_value_text(answer, "unit"), input))
-			return false;
-		found++;
-	}
-	merged->without += !found;
-	return true;
-}
-
 bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input)
 {
 	const json_t *report = json_object_get(line, "report");
 	const json_t *answer = json_object_get(report ? report : line, "answer");
 	const char *name = json_string_value(json_object_get(line, "input"));
+	size_t i, j, found = 0;
+	json_t *function, *cluster;
 
 	if (!json_is_object(answer) &&
 	    (json_is_string(json_object_get(line, "error")) || json_object_get(line, "signal"))) {
@@ -148,7 +111,17 @@ bool why_merged_add(struct why_merged *merged, const json_t *line, const char *i
 		answer = line;
 	if (strcmp(json_value_text(answer, "format"), "why") != 0)
 		return false;
-	return add_answer(merged, answer, name ? name : input);
+	merged->recordings++;
+	json_array_foreach(json_object_get(answer, "functions"), i, function)
+		json_array_foreach(json_object_get(function, "clusters"), j, cluster)
+	{
+		if (!add_cluster(merged, function, cluster, json_value_text(answer, "unit"),
+				 (name ? name : input)))
+			return false;
+		found++;
+	}
+	merged->without += !found;
+	return true;
 }
 
 COMPARE_WITH(compare_causes, struct merged_cause,
@@ -157,7 +130,20 @@ COMPARE_WITH(compare_causes, struct merged_cause,
 
 void why_merged_sort(struct why_merged *merged)
 {
-	show_identities(merged);
+	struct merged_cause *end = merged->causes + merged->count, *next;
+
+	/* Show functions of one name by their identities. */
+	for (int i = 0; i < 2; i++) {
+		SORT_WITHIN(merged->causes, merged->count, compare_names, &i);
+		for (struct merged_cause *at = merged->causes; at < end; at = next) {
+			const char *name = at->names[i], *first = at->identities[i];
+
+			for (next = at; next < end && strcmp(next->names[i], name) == 0; next++)
+				;
+			for (; at < next && strcmp(first, next[-1].identities[i]) != 0; at++)
+				at->names[i] = at->identities[i];
+		}
+	}
 	SORT(merged->causes, merged->count, compare_causes);
 }
 
@@ -171,16 +157,6 @@ static json_t *cause_json(const struct merged_cause *cause)
 			 json_value_of(cause->worst_begin));
 }
 
-/* Print "FUNCTION: CAUSE; worst at TIME in INPUT". */
-static void print_merged_cause(const struct merged_cause *cause, FILE *out)
-{
-	bool own = strcmp(cause->identities[0], cause->identities[1]) == 0;
-	const char *of = own ? "own code" : cause->names[1];
-
-	escaped_printf(out, "%s: %s; worst at " SECONDS_FORMAT " in %s\n", cause->names[0], of,
-		       SECONDS_OF(cause->worst_begin), cause->worst_input ?: "?");
-}
-
 void why_merged_print(void *context, FILE *out)
 {
 	static const char columns[] =
@@ -191,9 +167,17 @@ void why_merged_print(void *context, FILE *out)
 	fputs("function: cause\n", out);
 	for (size_t i = 0; i < merged->count; i++) {
 		json_t *cause = cause_json(&merged->causes[i]);
+		bool own;
+		const char *of;
 
 		json_print(out, cause, 0, columns);
-		print_merged_cause(&merged->causes[i], out);
+		/* Print "FUNCTION: CAUSE; worst at TIME in INPUT". */
+		own = strcmp(merged->causes[i].identities[0], merged->causes[i].identities[1]) == 0;
+		of = own ? "own code" : merged->causes[i].names[1];
+		escaped_printf(out, "%s: %s; worst at " SECONDS_FORMAT " in %s\n",
+			       merged->causes[i].names[0], of,
+			       SECONDS_OF(merged->causes[i].worst_begin),
+			       merged->causes[i].worst_input ?: "?");
 		json_decref(cause);
 	}
 	fprintf(out, "\n%zu recording%s", merged->recordings, merged->recordings == 1 ? "" : "s");
